@@ -2,7 +2,7 @@
 
 use std::fmt::Debug;
 
-use dayshift::schedule::{MAX_TEXT, Meant, TextError};
+use dayshift::schedule::{Diagnostic, MAX_TEXT, Meant};
 use dayshift::text::is_unprintable;
 
 /// The lines of an input; a missing one is empty.
@@ -26,7 +26,7 @@ pub fn respelt(text: &str) -> String {
 /// text in another spelling.
 pub fn parse<T: Debug + PartialEq>(
     text: &str,
-    parse: fn(&str) -> Result<T, TextError>,
+    parse: fn(&str) -> Result<T, Diagnostic>,
 ) -> Option<T> {
     let parsed = read(text, parse)?;
     for same in [reversed(text), respelt(text)] {
@@ -38,7 +38,7 @@ pub fn parse<T: Debug + PartialEq>(
 }
 
 /// What a text is read as; an error is checked, and what it proposes is read.
-pub fn read<T>(text: &str, parse: impl Fn(&str) -> Result<T, TextError>) -> Option<T> {
+pub fn read<T>(text: &str, parse: impl Fn(&str) -> Result<T, Diagnostic>) -> Option<T> {
     let error = match parse(text) {
         Ok(parsed) => return Some(parsed),
         Err(error) => error,
@@ -61,7 +61,7 @@ pub fn read<T>(text: &str, parse: impl Fn(&str) -> Result<T, TextError>) -> Opti
 }
 
 /// An error points at something that is there, and can be shown.
-pub fn check_error(text: &str, error: &TextError) {
+pub fn check_error(text: &str, error: &Diagnostic) {
     let span = error.span();
     let pointed = text.get(span.clone());
     assert!(pointed.is_some(), "{span:?} is no part of {text:?}");

@@ -7,7 +7,6 @@ use chrono::{DateTime, Utc};
 use crate::{
     schedule::Zone,
     status::WorkloadStatus,
-    text::cut_chars,
     workload::{Observed, Origin, ParseContext, Prefix},
 };
 
@@ -129,8 +128,7 @@ impl Row {
                 }
                 Origin::Scaler => " by the default of the scaler".to_owned(),
             };
-            let name = prefix.full(cut_chars(&problem.annotation, 60));
-            let text = format!("{name}{place}: {}", problem.message);
+            let text = format!("{}{place}: {}", problem.name(prefix), problem.diagnostic);
             findings.push((Level::Error, text, String::new()));
         }
         for note in &status.notes {

@@ -2,7 +2,7 @@
 
 use chrono::{DateTime, Datelike as _, Days, TimeDelta, Utc, Weekday};
 
-use crate::schedule::{TextError, Zone, parse_moment};
+use crate::schedule::{Diagnostic, Zone, parse_moment};
 
 /// When an override ends, for any object.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -18,7 +18,7 @@ pub enum Until {
 pub enum UntilError {
     /// The text is not a time.
     #[error(transparent)]
-    Text(#[from] TextError),
+    Text(#[from] Diagnostic),
     /// The time is in the past; as it was written.
     #[error("`{0}` is in the past; write a time to come, such as 22:00 or Mon 09:00")]
     Passed(String),

@@ -95,7 +95,7 @@ pub struct PlannedProblem {
     /// The annotation's full name.
     pub annotation: String,
     /// What is wrong and what to write instead.
-    pub message: Box<str>,
+    pub message: String,
     /// The first byte at fault of the annotation's text.
     pub start: usize,
     /// The byte after the last one at fault.
@@ -167,7 +167,7 @@ impl Planner {
             runs: None,
             requests: ResourceRequests::default(),
             price: None,
-            problems: problems.into_iter().map(|it| self.problem(it)).collect(),
+            problems: problems.iter().map(|it| self.problem(it)).collect(),
         })
     }
 
@@ -200,12 +200,12 @@ impl Planner {
         }
     }
 
-    fn problem(&self, problem: Problem) -> PlannedProblem {
+    fn problem(&self, problem: &Problem) -> PlannedProblem {
         PlannedProblem {
             annotation: self.prefix.full(&problem.annotation),
-            message: problem.message,
-            start: problem.span.start,
-            end: problem.span.end,
+            message: problem.diagnostic.to_string(),
+            start: problem.diagnostic.span().start,
+            end: problem.diagnostic.span().end,
             origin: problem.origin,
         }
     }

@@ -4,9 +4,8 @@ use super::boundary::Action;
 use super::days::ties::Ties;
 use super::hours::Hours;
 use super::meant::propose;
-use super::text::error::TextError;
+use super::text::diagnostic::Diagnostic;
 use super::text::piece::Piece;
-use super::text::reason::TextReason;
 use super::times::Times;
 use super::times_text::TimesItems;
 use crate::text::number;
@@ -79,29 +78,32 @@ impl ScheduleRule {
 /// let actions: Vec<_> = steps.iter().map(|step| step.action).collect();
 /// assert_eq!(actions, [Action::Scale(5), Action::Scale(10), Action::Scale(0)]);
 /// ```
-pub fn parse_scale(text: &str) -> Result<Box<[Entry]>, TextError> {
+pub fn parse_scale(text: &str) -> Result<Box<[Entry]>, Diagnostic> {
     let reads = |text: &str| read_steps(text).is_ok();
     read_steps(text).map_err(|error| propose::of_item(error, text, reads, propose::steps))
 }
 
-fn read_steps(text: &str) -> Result<Box<[Entry]>, TextError> {
+fn read_steps(text: &str) -> Result<Box<[Entry]>, Diagnostic> {
     let mut steps: Vec<(u32, TimesItems)> = Vec::new();
     let mut ties = Ties::default();
     for item in Piece::items(text, EXAMPLE)? {
         let item = item?;
         let Some((times, count)) = item.split_once("=") else {
-            return Err(item.fails(TextReason::NoCount));
+            return Err(no_count(item));
         };
         let (times, count) = (times.trim(), count.trim());
         if times.text().is_empty() || count.text().is_empty() {
-            return Err(item.fails(TextReason::NoCount));
+            return Err(no_count(item));
         }
         // What stands before may be wrong in a way that says more.
         let mut of_item = TimesItems::default();
         of_item.add(times)?;
         let count = read_count(count)?;
         if let Some(other) = ties.add(&of_item, count) {
-            return Err(times.fails(TextReason::TwoCounts { other }));
+            return Err(times.fails(
+                format!("falls together with a step that sets {other}"),
+                "leave that time out of one of them, as in `Mon-Fri 12:00 = 10; Sat 12:00 = 2`",
+            ));
         }
         match steps.iter_mut().find(|(known, _)| *known == count) {
             Some((_, known)) => known.append(of_item),
@@ -115,10 +117,22 @@ fn read_steps(text: &str) -> Result<Box<[Entry]>, TextError> {
     Ok(steps.into_iter().map(entry).collect())
 }
 
-fn read_count(word: Piece<'_>) -> Result<u32, TextError> {
+fn no_count(step: Piece<'_>) -> Diagnostic {
+    step.fails(
+        "has no count",
+        "write for example `Mon-Fri 08:00 = 5`, and separate steps with `;`",
+    )
+}
+
+fn read_count(word: Piece<'_>) -> Result<u32, Diagnostic> {
     number(word.text())
         .filter(|count| *count <= MAX_COUNT)
-        .ok_or_else(|| word.fails(TextReason::NotACount))
+        .ok_or_else(|| {
+            word.fails(
+                "is not a number of replicas",
+                "write a whole number, as in `Mon-Fri 08:00 = 5`",
+            )
+        })
 }
 
 #[cfg(test)]
@@ -224,7 +238,7 @@ mod tests {
                     Err(error) => {
                         assert!(refused, "{text}: {error}");
                         assert_eq!(&text[error.span()], second, "{text}");
-                        assert_eq!(error.reason(), &TextReason::TwoCounts { other: 10 });
+                        assert!(error.message().ends_with(" a step that sets 10"), "{error}");
                     }
                 }
             }

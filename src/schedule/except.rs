@@ -9,9 +9,8 @@ use super::days::month::Month;
 use super::meant::propose;
 use super::ranges::DayRanges;
 use super::text::date::parse_date;
-use super::text::error::TextError;
+use super::text::diagnostic::Diagnostic;
 use super::text::piece::Piece;
-use super::text::reason::TextReason;
 use super::zone::local::day_number;
 
 /// Local dates on which no start happens. The default is none.
@@ -50,14 +49,17 @@ impl DateSet {
 pub(in crate::schedule) fn read_dates(
     item: Piece<'_>,
     known: &Calendars,
-) -> Result<DateSet, TextError> {
+) -> Result<DateSet, Diagnostic> {
     let Some(name) = calendar_name(item) else {
         return Ok(DateSet::Written(DayRanges::united(vec![read_range(item)?])));
     };
     if name.text().is_empty() {
-        return Err(item.fails(TextReason::NotACalendarName));
+        return Err(item.fails(
+            "is not the name of a calendar",
+            "write for example `calendar:de`, and give its file with `--calendar de=FILE.ics`",
+        ));
     }
-    let (name, calendar) = known.named(name)?;
+    let (name, calendar) = known.named(item, name)?;
     Ok(DateSet::Calendar(name, calendar))
 }
 
@@ -68,7 +70,7 @@ impl ExceptedDates {
     /// # Errors
     /// An item is not a date from 1970 to 2199 or a range of such dates, or a range ends before it
     /// begins, or it names a calendar. The span is in bytes of the text.
-    pub fn parse(text: &str) -> Result<Self, TextError> {
+    pub fn parse(text: &str) -> Result<Self, Diagnostic> {
         Self::parse_with(text, &Calendars::default())
     }
 
@@ -76,13 +78,13 @@ impl ExceptedDates {
     ///
     /// # Errors
     /// As [`Self::parse`], but for calendars that are among these.
-    pub fn parse_with(text: &str, known: &Calendars) -> Result<Self, TextError> {
+    pub fn parse_with(text: &str, known: &Calendars) -> Result<Self, Diagnostic> {
         let reads = |text: &str| Self::read(text, known).is_ok();
         Self::read(text, known)
             .map_err(|error| propose::of_item(error, text, reads, propose::dates))
     }
 
-    fn read(text: &str, known: &Calendars) -> Result<Self, TextError> {
+    fn read(text: &str, known: &Calendars) -> Result<Self, Diagnostic> {
         let mut ranges = Vec::new();
         let mut calendars: Vec<(CalendarName, Arc<Calendar>)> = Vec::new();
         for item in Piece::items(text, "2026-12-28..2027-01-03; 2027-01-11")? {
@@ -162,23 +164,29 @@ fn calendar_name(item: Piece<'_>) -> Option<Piece<'_>> {
     (word.text() == "calendar").then(|| name.trim())
 }
 
-fn read_range(item: Piece<'_>) -> Result<(i32, i32), TextError> {
+fn read_range(item: Piece<'_>) -> Result<(i32, i32), Diagnostic> {
     let Some((first, last)) = item.split_once("..") else {
         let day = day_number(read_date(item)?);
         return Ok((day, day));
     };
     let (first, last) = (first.trim(), last.trim());
     if first.text().is_empty() || last.text().is_empty() {
-        return Err(item.fails(TextReason::OpenDates));
+        return Err(item.fails(
+            "is half of a range",
+            "write both dates, such as `2026-12-28..2027-01-03`",
+        ));
     }
     let range = (day_number(read_date(first)?), day_number(read_date(last)?));
     if range.0 > range.1 {
-        return Err(item.fails(TextReason::DatesBackwards));
+        return Err(item.fails(
+            "ends before it begins",
+            "look at the years, as in `2026-12-28..2027-01-03`",
+        ));
     }
     Ok(range)
 }
 
-fn read_date(word: Piece<'_>) -> Result<NaiveDate, TextError> {
+fn read_date(word: Piece<'_>) -> Result<NaiveDate, Diagnostic> {
     parse_date(word).map_err(|error| {
         let begins_with_date = word
             .text()
@@ -189,7 +197,10 @@ fn read_date(word: Piece<'_>) -> Result<NaiveDate, TextError> {
             .get(10..11)
             .is_some_and(|next| matches!(next, " " | "T" | "t"));
         if begins_with_date && more {
-            word.fails(TextReason::TimeInDates)
+            word.fails(
+                "has more than a date",
+                "write whole days, such as `2026-12-24` or `2026-12-28..2027-01-03`",
+            )
         } else {
             error
         }
@@ -231,46 +242,39 @@ mod tests {
 
     #[test]
     fn points_at_the_date_that_is_wrong() {
-        for (item, found, reason) in [
-            ("2026-12-32", "2026-12-32", TextReason::NoSuchDate),
+        for (item, found, wrong) in [
+            ("2026-12-32", "2026-12-32", "is a date that does not exist"),
             (
                 "2026-12-28..2027-02-29",
                 "2027-02-29",
-                TextReason::NoSuchDate,
+                "is a date that does not exist",
             ),
-            ("2026-12-28..", "2026-12-28..", TextReason::OpenDates),
-            ("..", "..", TextReason::OpenDates),
-            (
-                "2026-12-28...2026-12-29",
-                ".2026-12-29",
-                TextReason::NotADate,
-            ),
-            ("2026-12-28..1..2", "1..2", TextReason::NotADate),
+            ("2026-12-28..", "2026-12-28..", "is half of a range"),
+            ("..", "..", "is half of a range"),
+            ("2026-12-28...2026-12-29", ".2026-12-29", "is not a date"),
+            ("2026-12-28..1..2", "1..2", "is not a date"),
             (
                 "2026-12-28..2026-12-27",
                 "2026-12-28..2026-12-27",
-                TextReason::DatesBackwards,
+                "ends before it begins",
             ),
             (
                 "2026-12-24 18:00",
                 "2026-12-24 18:00",
-                TextReason::TimeInDates,
+                "has more than a date",
             ),
             (
                 "2026-12-24, 2026-12-25",
                 "2026-12-24, 2026-12-25",
-                TextReason::NotADate,
+                "is not a date",
             ),
-            ("Christmas", "Christmas", TextReason::NotADate),
-            ("クリスマス", "クリスマス", TextReason::NotADate),
+            ("Christmas", "Christmas", "is not a date"),
+            ("クリスマス", "クリスマス", "is not a date"),
         ] {
             let text = format!("2026-01-01;\u{3000}{item} ;2026-01-02");
             let error = ExceptedDates::parse(&text).unwrap_err();
-            assert_eq!(
-                (&text[error.span()], error.reason()),
-                (found, &reason),
-                "{item}"
-            );
+            assert_eq!(&text[error.span()], found, "{item}");
+            assert_eq!(error.message(), format!("`{found}` {wrong}"));
             assert_eq!(error.span().start, 14 + item.find(found).unwrap(), "{item}");
         }
         assert_eq!(

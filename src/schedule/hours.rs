@@ -11,7 +11,7 @@ use super::days::gaps::Gaps;
 use super::days::month::{Month, has};
 use super::days::page::{self, Page};
 use super::meant::propose;
-use super::text::error::TextError;
+use super::text::diagnostic::Diagnostic;
 use super::text::month_days::MonthDays;
 use super::windows::{DAY, Windows, read_windows};
 use super::zone::local::Local;
@@ -40,7 +40,7 @@ impl Hours {
     /// # Errors
     /// An item is not a window, or is cron or a date, which hours do not take. The span is in bytes
     /// of the text.
-    pub fn parse(text: &str) -> Result<Self, TextError> {
+    pub fn parse(text: &str) -> Result<Self, Diagnostic> {
         match read_windows(text) {
             Ok(Windows { weekly, monthly }) => Ok(Self {
                 days: weekly.map(Day::new),

@@ -4,9 +4,8 @@
 use chrono::TimeDelta;
 
 use super::meant::propose;
-use super::text::error::TextError;
+use super::text::diagnostic::Diagnostic;
 use super::text::piece::Piece;
-use super::text::reason::TextReason;
 
 /// What a length of time is for says what to write, and how long it may be.
 struct Limits {
@@ -32,7 +31,7 @@ const GRACE: Limits = Limits {
 /// # Errors
 /// The text is not numbers with units that come to whole seconds, or is longer than an hour. The
 /// span is in bytes of the text.
-pub fn parse_jitter(text: &str) -> Result<TimeDelta, TextError> {
+pub fn parse_jitter(text: &str) -> Result<TimeDelta, Diagnostic> {
     length(text, &JITTER)
 }
 
@@ -41,37 +40,40 @@ pub fn parse_jitter(text: &str) -> Result<TimeDelta, TextError> {
 /// # Errors
 /// The text is not numbers with units that come to whole seconds, or is 0 or longer than a day.
 /// The span is in bytes of the text.
-pub fn parse_grace(text: &str) -> Result<TimeDelta, TextError> {
+pub fn parse_grace(text: &str) -> Result<TimeDelta, Diagnostic> {
     let grace = length(text, &GRACE)?;
     if grace.is_zero() {
-        return Err(Piece::whole(text, GRACE.example)?.fails(TextReason::NotADuration));
+        return Err(not_a_duration(Piece::whole(text, GRACE.example)?));
     }
     Ok(grace)
 }
 
-fn length(text: &str, limits: &Limits) -> Result<TimeDelta, TextError> {
+fn length(text: &str, limits: &Limits) -> Result<TimeDelta, Diagnostic> {
     read(text, limits).map_err(|error| {
         let reads = |text: &str| read(text, limits).is_ok();
         propose::of_item(error, text, reads, propose::duration)
     })
 }
 
-fn read(text: &str, limits: &Limits) -> Result<TimeDelta, TextError> {
+fn read(text: &str, limits: &Limits) -> Result<TimeDelta, Diagnostic> {
     let all = Piece::whole(text, limits.example)?;
-    let too_long = TextReason::DurationTooLong { most: limits.most };
     if all.text() != "0" && !has_known_units(all.text()) {
-        return Err(all.fails(TextReason::NotADuration));
+        return Err(not_a_duration(all));
     }
     let seconds = match humantime::parse_duration(all.text()) {
-        Ok(length) if length.subsec_nanos() > 0 => return Err(all.fails(TextReason::NotADuration)),
+        Ok(length) if length.subsec_nanos() > 0 => return Err(not_a_duration(all)),
         Ok(length) => i64::try_from(length.as_secs()).ok(),
         Err(humantime::DurationError::NumberOverflow) => None,
-        Err(_) => return Err(all.fails(TextReason::NotADuration)),
+        Err(_) => return Err(not_a_duration(all)),
     };
     seconds
         .filter(|seconds| *seconds <= limits.most_seconds)
         .map(TimeDelta::seconds)
-        .ok_or_else(|| all.fails(too_long))
+        .ok_or_else(|| all.fails("is too long", format!("write at most `{}`", limits.most)))
+}
+
+fn not_a_duration(length: Piece<'_>) -> Diagnostic {
+    length.fails("is not a duration", "write for example `5m`, `90s` or `1h`")
 }
 
 /// The units that are taken, of those that humantime knows.
@@ -123,33 +125,27 @@ mod tests {
         }
     }
 
-    const TOO_LONG: TextReason = TextReason::DurationTooLong { most: "1h" };
-
     #[test]
     fn refuses_what_is_no_length_or_too_long() {
-        for (text, reason) in [
-            ("1 30s", TextReason::NotADuration),
-            ("1M", TextReason::NotADuration),
-            ("1000ms", TextReason::NotADuration),
-            ("1m 2\u{a0}30s", TextReason::NotADuration),
-            ("5", TextReason::NotADuration),
-            ("1.5h", TextReason::NotADuration),
-            ("-5m", TextReason::NotADuration),
-            ("m", TextReason::NotADuration),
-            ("1500ms", TextReason::NotADuration),
-            ("五m", TextReason::NotADuration),
-            ("1h1s", TOO_LONG),
-            ("61m", TOO_LONG),
-            ("99999999999999999999s", TOO_LONG),
-            ("4294967295h", TOO_LONG),
+        for (text, wrong) in [
+            ("1 30s", "is not a duration"),
+            ("1M", "is not a duration"),
+            ("1000ms", "is not a duration"),
+            ("1m 2\u{a0}30s", "is not a duration"),
+            ("5", "is not a duration"),
+            ("1.5h", "is not a duration"),
+            ("-5m", "is not a duration"),
+            ("m", "is not a duration"),
+            ("1500ms", "is not a duration"),
+            ("五m", "is not a duration"),
+            ("1h1s", "is too long"),
+            ("61m", "is too long"),
+            ("99999999999999999999s", "is too long"),
+            ("4294967295h", "is too long"),
         ] {
-            let text = format!("\u{3000}{text}");
-            let error = parse_jitter(&text).unwrap_err();
-            assert_eq!(
-                (error.reason(), error.span()),
-                (&reason, 3..text.len()),
-                "{text}"
-            );
+            let error = parse_jitter(&format!("\u{3000}{text}")).unwrap_err();
+            assert_eq!(error.message(), format!("`{text}` {wrong}"));
+            assert_eq!(error.span(), 3..3 + text.len());
         }
         assert_eq!(parse_jitter(" ").unwrap_err().span(), 0..1);
     }

@@ -2,7 +2,7 @@
 //!
 //! A text becomes [`Times`], [`Hours`] or steps to exact counts, these with a [`Zone`] and
 //! [`ExceptedDates`] a [`Schedule`], and a schedule answers with [`Boundary`]s. What is wrong with
-//! a text is a [`TextError`], which knows where.
+//! a text is a [`Diagnostic`], which knows where.
 
 mod boundary;
 mod calendar;
@@ -42,10 +42,8 @@ pub(crate) use meant::characters::plain;
 pub use meant::meaning::Meant;
 pub use moment::{parse_date_or_moment, parse_moment};
 pub use schedule::Schedule;
-pub use text::error::TextError;
-pub use text::length::{MAX_TEXT, cut_too_long, is_too_long};
+pub use text::diagnostic::{Diagnostic, DiagnosticKind, MAX_TEXT, cut_too_long, is_too_long};
 pub use text::piece::list_items;
-pub use text::reason::{CronField, TextReason};
 pub use text::wall_time::WallTime;
 pub use times::Times;
 pub use zone::gap::Gap;

@@ -3,10 +3,9 @@
 use chrono::{DateTime, Utc};
 
 use super::meant::propose;
-use super::text::date::parse_date;
-use super::text::error::TextError;
+use super::text::date::{parse_date, year_out_of_range};
+use super::text::diagnostic::{Diagnostic, DiagnosticKind};
 use super::text::piece::Piece;
-use super::text::reason::TextReason;
 use super::text::wall_time::WallTime;
 use super::zone::local::{Local, day_number};
 use super::zone::time_zone::Zone;
@@ -31,12 +30,12 @@ const EXAMPLE: &str = "2026-12-24 18:00";
 /// # Errors
 /// The text is not a moment, is a date alone, or is not in the years from 1970 to 2199. The span
 /// is in bytes of `text`.
-pub fn parse_moment(text: &str, zone: Zone) -> Result<DateTime<Utc>, TextError> {
+pub fn parse_moment(text: &str, zone: Zone) -> Result<DateTime<Utc>, Diagnostic> {
     let reads = |text: &str| read_moment(text, zone).is_ok();
     read_moment(text, zone).map_err(|error| propose::of_item(error, text, reads, propose::moment))
 }
 
-fn read_moment(text: &str, zone: Zone) -> Result<DateTime<Utc>, TextError> {
+fn read_moment(text: &str, zone: Zone) -> Result<DateTime<Utc>, Diagnostic> {
     let all = Piece::whole(text, EXAMPLE)?;
     let (date, rest) = split_date(all)?;
     let day = day_number(parse_date(date)?);
@@ -50,15 +49,20 @@ fn read_moment(text: &str, zone: Zone) -> Result<DateTime<Utc>, TextError> {
     let offset_at = time.text().find(['Z', 'z', '+', '-']);
     let clock = time.part(0..offset_at.unwrap_or(time.text().len()));
     if clock.text().is_empty() {
-        return Err(all.fails(TextReason::DateAlone));
+        return Err(date_alone(all));
     }
     let local = Local::on(day, read_clock(clock)?);
     let second = match offset_at {
         Some(at) => local.0 - read_offset(time.part(at..time.text().len()))?,
-        None if strict => return Err(all.fails(TextReason::NoOffset)),
+        None if strict => {
+            return Err(all.fails(
+                "has no offset",
+                "write `2026-12-24 18:00` for local time, or `2026-12-24T18:00:00Z`",
+            ));
+        }
         None => zone.second_of(local),
     };
-    DateTime::from_timestamp(second, 0).ok_or_else(|| date.fails(TextReason::YearOutOfRange))
+    DateTime::from_timestamp(second, 0).ok_or_else(|| year_out_of_range(date))
 }
 
 /// Reads a moment as [`parse_moment`] does, or a date alone, which is its midnight on the clocks
@@ -76,49 +80,57 @@ fn read_moment(text: &str, zone: Zone) -> Result<DateTime<Utc>, TextError> {
 ///
 /// # Errors
 /// The text is neither, or not in the years from 1970 to 2199. The span is in bytes of `text`.
-pub fn parse_date_or_moment(text: &str, zone: Zone) -> Result<DateTime<Utc>, TextError> {
-    match parse_moment(text, zone) {
-        Err(error) if error.reason() == &TextReason::DateAlone => {
-            parse_moment(&format!("{} 00:00", text.trim()), zone)
-        }
-        read => read,
+pub fn parse_date_or_moment(text: &str, zone: Zone) -> Result<DateTime<Utc>, Diagnostic> {
+    let date = Piece::whole(text, EXAMPLE)?;
+    match parse_date(date) {
+        Ok(_) => parse_moment(&format!("{} 00:00", date.text()), zone),
+        Err(_) => parse_moment(text, zone),
     }
 }
 
 /// Reads `YYYY-MM-DD HH:MM`.
-pub(super) fn parse_local(item: Piece<'_>) -> Result<Local, TextError> {
+pub(super) fn parse_local(item: Piece<'_>) -> Result<Local, Diagnostic> {
     let (date, rest) = split_date(item)?;
     let day = day_number(parse_date(date)?);
     if rest.text().starts_with(['T', 't']) {
-        return Err(item.fails(TextReason::NotLocal));
+        return Err(not_local(item));
     }
     let mut words = rest.words();
-    let time = words
-        .next()
-        .ok_or_else(|| item.fails(TextReason::DateAlone))?;
+    let time = words.next().ok_or_else(|| date_alone(item))?;
     if let Some(extra) = words.next() {
-        return Err(extra.fails(TextReason::NotLocal));
+        return Err(not_local(extra));
     }
     if let Some(at) = time.text().find(['Z', 'z', '+', '-']) {
-        return Err(time.part(at..time.text().len()).fails(TextReason::NotLocal));
+        return Err(not_local(time.part(at..time.text().len())));
     }
     Ok(Local::on(day, WallTime::parse(time)?.seconds()))
 }
 
+fn date_alone(date: Piece<'_>) -> Diagnostic {
+    date.fails("has no time of day", "write for example `2026-12-24 18:00`")
+}
+
+fn not_local(piece: Piece<'_>) -> Diagnostic {
+    piece.fails(
+        "is not a local moment",
+        "write for example `2026-12-24 18:00`, without `T`, `Z` or an offset",
+    )
+}
+
 /// The date at the beginning, and what follows it: nothing, a blank or a `T`.
-fn split_date(all: Piece<'_>) -> Result<(Piece<'_>, Piece<'_>), TextError> {
+fn split_date(all: Piece<'_>) -> Result<(Piece<'_>, Piece<'_>), Diagnostic> {
     let text = all.text();
     let end = text.find(|it: char| it.is_whitespace() || matches!(it, 'T' | 't'));
     let date = all.part(0..end.unwrap_or(text.len()));
     if date.text().starts_with(|it: char| it.is_ascii_digit()) && date.text().contains('-') {
         Ok((date, all.part(date.text().len()..text.len())))
     } else {
-        Err(all.fails(TextReason::NotAMoment))
+        Err(all.fails("is not a date and time", "write local time such as `2026-12-24 18:00`, or RFC 3339 such as `2026-12-24T18:00:00Z`").of_kind(DiagnosticKind::NotAMoment))
     }
 }
 
 /// Seconds from midnight of `HH:MM[:SS[.fraction]]`.
-fn read_clock(clock: Piece<'_>) -> Result<u32, TextError> {
+fn read_clock(clock: Piece<'_>) -> Result<u32, Diagnostic> {
     let text = clock.text();
     let (Some(minutes), Some(rest)) = (text.get(..5), text.get(5..)) else {
         return Ok(WallTime::parse(clock)?.seconds());
@@ -137,13 +149,13 @@ fn read_clock(clock: Piece<'_>) -> Result<u32, TextError> {
         Some(seconds @ 0..60) => {
             Ok(WallTime::parse(clock.part(0..minutes.len()))?.seconds() + seconds)
         }
-        Some(_) => Err(clock.fails(TextReason::OutOfDay)),
+        Some(_) => Err(WallTime::out_of_day(clock)),
         None => Ok(WallTime::parse(clock)?.seconds()),
     }
 }
 
 /// Seconds of `Z` or `±HH:MM`.
-fn read_offset(offset: Piece<'_>) -> Result<i64, TextError> {
+fn read_offset(offset: Piece<'_>) -> Result<i64, Diagnostic> {
     let text = offset.text();
     if text.eq_ignore_ascii_case("Z") {
         return Ok(0);
@@ -164,7 +176,10 @@ fn read_offset(offset: Piece<'_>) -> Result<i64, TextError> {
                 seconds
             })
         }
-        _ => Err(offset.fails(TextReason::Offset)),
+        _ => Err(offset.fails(
+            "is not an offset",
+            "write `Z`, or hours and minutes such as `+09:00`",
+        )),
     }
 }
 
@@ -193,30 +208,31 @@ mod tests {
 
     #[test]
     fn says_where_a_moment_is_wrong() {
-        for (text, found, reason) in [
-            ("morgen", "morgen", TextReason::NotAMoment),
-            ("18:00", "18:00", TextReason::NotAMoment),
-            ("2026-12-24", "2026-12-24", TextReason::DateAlone),
-            ("2026-12-24T", "2026-12-24T", TextReason::DateAlone),
-            ("2026-02-30 18:00", "2026-02-30", TextReason::NoSuchDate),
+        for (text, found, wrong) in [
+            ("morgen", "morgen", "is not a date and time"),
+            ("18:00", "18:00", "is not a date and time"),
+            ("2026-12-24", "2026-12-24", "has no time of day"),
+            ("2026-12-24T", "2026-12-24T", "has no time of day"),
+            (
+                "2026-02-30 18:00",
+                "2026-02-30",
+                "is a date that does not exist",
+            ),
             (
                 "2026-12-24T18:00:00",
                 "2026-12-24T18:00:00",
-                TextReason::NoOffset,
+                "has no offset",
             ),
-            ("2026-12-24T18:00:00+9", "+9", TextReason::Offset),
-            ("2026-12-24T18:00:00+25:00", "+25:00", TextReason::Offset),
-            ("2026-12-24 18:00:60", "18:00:60", TextReason::OutOfDay),
-            ("2026-12-24 24:00", "24:00", TextReason::EndOfDay),
-            ("2026-12-24T25:00Z", "25:00", TextReason::OutOfDay),
+            ("2026-12-24T18:00:00+9", "+9", "is not an offset"),
+            ("2026-12-24T18:00:00+25:00", "+25:00", "is not an offset"),
+            ("2026-12-24 18:00:60", "18:00:60", "is not in a day"),
+            ("2026-12-24 24:00", "24:00", "is not in a day"),
+            ("2026-12-24T25:00Z", "25:00", "is not in a day"),
         ] {
             for text in [text.to_owned(), format!("\u{3000} {text}")] {
                 let error = parse_moment(&text, Zone::UTC).unwrap_err();
-                assert_eq!(
-                    (&text[error.span()], error.reason()),
-                    (found, &reason),
-                    "{text}"
-                );
+                assert_eq!(&text[error.span()], found, "{text}");
+                assert_eq!(error.message(), format!("`{found}` {wrong}"));
             }
         }
         let error = parse_moment("2026-12-24 18時", Zone::UTC).unwrap_err();

@@ -10,7 +10,7 @@ use super::days::monthly::Monthly;
 use super::days::page::{Page, PageDate};
 use super::meant::propose;
 use super::search::{HOUR, HourSeconds, Search};
-use super::text::error::TextError;
+use super::text::diagnostic::Diagnostic;
 use super::text::piece::Piece;
 use super::times_text::{EXAMPLE, TimesItems};
 use super::weekly::Weekly;
@@ -50,7 +50,7 @@ impl Times {
     /// # Errors
     /// An item is none of these, or is a date that never comes (30 February). The span is in bytes
     /// of the text.
-    pub fn parse(text: &str) -> Result<Self, TextError> {
+    pub fn parse(text: &str) -> Result<Self, Diagnostic> {
         Self::read(text).map_err(|error| propose::of_item(error, text, Self::reads, propose::times))
     }
 
@@ -59,7 +59,7 @@ impl Times {
         Self::read(text).is_ok()
     }
 
-    pub(super) fn read(text: &str) -> Result<Self, TextError> {
+    pub(super) fn read(text: &str) -> Result<Self, Diagnostic> {
         let mut times = TimesItems::default();
         for item in Piece::items(text, EXAMPLE)? {
             times.add(item?)?;

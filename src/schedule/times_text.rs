@@ -4,10 +4,9 @@ use super::cron::expression::Cron;
 use super::cron::text as cron_text;
 use super::moment;
 use super::text::days::ItemDays;
-use super::text::error::TextError;
+use super::text::diagnostic::Diagnostic;
 use super::text::month_days::MonthDays;
 use super::text::piece::Piece;
-use super::text::reason::TextReason;
 use super::text::tokens::{Kind, Tokens};
 use super::text::wall_time::WallTime;
 use super::zone::local::Local;
@@ -27,7 +26,7 @@ pub(super) struct TimesItems {
 
 impl TimesItems {
     /// Adds what one item says: cron, days with times, or a local moment.
-    pub(super) fn add(&mut self, item: Piece<'_>) -> Result<(), TextError> {
+    pub(super) fn add(&mut self, item: Piece<'_>) -> Result<(), Diagnostic> {
         match Form::of(item) {
             Form::Cron => self.crons.push(cron_text::parse(item)?),
             Form::Moment => self.moments.push(moment::parse_local(item)?),
@@ -37,7 +36,7 @@ impl TimesItems {
     }
 
     /// `[days] HH:MM[,HH:MM…]`
-    fn add_days(&mut self, item: Piece<'_>) -> Result<(), TextError> {
+    fn add_days(&mut self, item: Piece<'_>) -> Result<(), Diagnostic> {
         let mut tokens = Tokens::of(item, EXAMPLE);
         let days = tokens.days()?;
         let mut before = item;
@@ -46,7 +45,7 @@ impl TimesItems {
             let second = WallTime::parse(word)?.seconds();
             if let Some(dash) = tokens.take(Kind::Dash)? {
                 let end = tokens.take(Kind::Word)?.unwrap_or(dash);
-                return Err(word.to(end).fails(TextReason::WindowInTimes));
+                return Err(word.to(end).fails("is a window", "write windows in the hours annotation, and here one time such as `Mon-Fri 09:00`"));
             }
             match days {
                 ItemDays::Week(days) => {

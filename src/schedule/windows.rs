@@ -1,10 +1,9 @@
 //! Windows on days as text: `Mon-Fri 09:00-19:00; last Sat 22:00-06:00`.
 
 use super::text::days::ItemDays;
-use super::text::error::TextError;
+use super::text::diagnostic::Diagnostic;
 use super::text::month_days::MonthDays;
 use super::text::piece::Piece;
-use super::text::reason::TextReason;
 use super::text::tokens::{Kind, Tokens};
 use super::text::wall_time::WallTime;
 
@@ -23,7 +22,7 @@ pub(super) struct Windows {
     pub(super) monthly: Vec<(MonthDays, (u32, u32))>,
 }
 
-pub(super) fn read_windows(text: &str) -> Result<Windows, TextError> {
+pub(super) fn read_windows(text: &str) -> Result<Windows, Diagnostic> {
     let mut windows = Windows::default();
     for item in Piece::items(text, EXAMPLE)? {
         read_item(item?, &mut windows)?;
@@ -32,7 +31,7 @@ pub(super) fn read_windows(text: &str) -> Result<Windows, TextError> {
 }
 
 /// `[days] HH:MM-HH:MM[,HH:MM-HH:MM…]`
-fn read_item(item: Piece<'_>, windows: &mut Windows) -> Result<(), TextError> {
+fn read_item(item: Piece<'_>, windows: &mut Windows) -> Result<(), Diagnostic> {
     refuse_other_forms(item)?;
     let mut tokens = Tokens::of(item, EXAMPLE);
     let on = tokens.days()?;
@@ -41,15 +40,18 @@ fn read_item(item: Piece<'_>, windows: &mut Windows) -> Result<(), TextError> {
         let first = tokens.word_after(before)?;
         let from = WallTime::parse(first)?;
         let Some(dash) = tokens.take(Kind::Dash)? else {
-            return Err(first.fails(TextReason::NoEnd));
+            return Err(no_end(first));
         };
         let last = match tokens.peek()? {
-            None => return Err(first.to(dash).fails(TextReason::NoEnd)),
+            None => return Err(no_end(first.to(dash))),
             Some(_) => tokens.word_after(dash)?,
         };
         let to = WallTime::parse_end(last)?;
         if from == to {
-            return Err(first.to(last).fails(TextReason::EmptyWindow));
+            return Err(first.to(last).fails(
+                "begins and ends at the same time",
+                "a whole day is `00:00-24:00`",
+            ));
         }
         let (from, to) = (from.seconds(), to.seconds());
         let to = if to > from { to } else { to + DAY };
@@ -69,12 +71,22 @@ fn read_item(item: Piece<'_>, windows: &mut Windows) -> Result<(), TextError> {
     }
 }
 
+fn no_end(window: Piece<'_>) -> Diagnostic {
+    window.fails(
+        "has no end",
+        "hours are windows such as `Mon-Fri 09:00-19:00`",
+    )
+}
+
 /// Says it plainly where cron or a date stands among hours.
-fn refuse_other_forms(item: Piece<'_>) -> Result<(), TextError> {
+fn refuse_other_forms(item: Piece<'_>) -> Result<(), Diagnostic> {
     let text = item.text();
     let several = item.words().nth(4).is_some() && !text.contains(':');
     if text.starts_with('@') || text.contains('*') || several {
-        return Err(item.fails(TextReason::CronInHours));
+        return Err(item.fails(
+            "is cron, which has no end",
+            "hours are windows such as `Mon-Fri 09:00-19:00`",
+        ));
     }
     let is_date = |word: &Piece<'_>| {
         let mut parts = word.text().split('-');
@@ -84,7 +96,10 @@ fn refuse_other_forms(item: Piece<'_>) -> Result<(), TextError> {
             && parts.count() == 2
     };
     match item.words().next().filter(is_date) {
-        Some(date) => Err(date.fails(TextReason::DateInHours)),
+        Some(date) => Err(date.fails(
+            "is a date",
+            "hours are windows on days of the week such as `Mon-Fri 09:00-19:00`",
+        )),
         None => Ok(()),
     }
 }

@@ -2,16 +2,12 @@
 
 use std::fmt;
 
+use crate::schedule::{Diagnostic, Meant, plain};
 use crate::text::number;
 
 /// A count from 0 to 2147483647, which is what `spec.replicas` (an int32) can hold.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Replicas(u32);
-
-/// Why a text is not a number of replicas.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("`{quoted}` is not a number of replicas; write a whole number such as 3", quoted = crate::text::quote(.0))]
-pub struct ReplicasError(String);
 
 impl Replicas {
     /// Nothing runs.
@@ -28,14 +24,6 @@ impl Replicas {
         })
     }
 
-    /// The number that a text means which is not one: ` 3`, `+3`, `3.0`, `３`.
-    pub(in crate::workload) fn meant_by(text: &str) -> Option<String> {
-        let plain = crate::schedule::plain(text);
-        let digits = plain.strip_prefix('+').unwrap_or(&plain);
-        let digits = digits.strip_suffix(".0").unwrap_or(digits);
-        Self::parse(digits).ok().map(|count| count.to_string())
-    }
-
     /// The plain number.
     pub const fn get(self) -> u32 {
         self.0
@@ -45,11 +33,21 @@ impl Replicas {
     ///
     /// # Errors
     /// The text is anything else, or above 2147483647.
-    pub fn parse(text: &str) -> Result<Self, ReplicasError> {
-        number(text)
-            .filter(|count| *count <= i32::MAX as u32)
-            .map(Self)
-            .ok_or_else(|| ReplicasError(text.to_owned()))
+    pub fn parse(text: &str) -> Result<Self, Diagnostic> {
+        let read = |text: &str| number(text).filter(|count| *count <= i32::MAX as u32);
+        read(text).map(Self).ok_or_else(|| {
+            let wrong = match read(text.trim()) {
+                Some(_) => "has blanks around it",
+                None => "is not a number of replicas",
+            };
+            let error =
+                Diagnostic::new(0..text.len(), text, wrong, "write a whole number such as 3");
+            // ` 3`, `+3`, `3.0`, `３`
+            let plain = plain(text);
+            let digits = plain.strip_prefix('+').unwrap_or(&plain);
+            let meant = read(digits.strip_suffix(".0").unwrap_or(digits));
+            error.meaning(meant.map(|count| Meant::all_of(text, &count.to_string())))
+        })
     }
 }
 

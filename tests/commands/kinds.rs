@@ -126,7 +126,7 @@ fn lint_tells_to_remove_a_count_from_a_cron_job() {
         "{said:#?}"
     );
     let help = said.iter().find(|line| line.starts_with("= help"));
-    assert_eq!(help.unwrap(), "= help: remove dayshift/replicas");
+    assert_eq!(help.unwrap(), "= help: remove the annotation");
 }
 
 #[test]

@@ -142,7 +142,7 @@ impl InheritanceArgs {
             if let ParsedInputs::Invalid(refusal) = read(&inputs, &zone.into()) {
                 let problems = refusal.problems().iter();
                 let lines =
-                    problems.map(|it| format!("--default-{}: {}\n", it.annotation, it.message));
+                    problems.map(|it| format!("--default-{}: {}\n", it.annotation, it.diagnostic));
                 let text: String = lines.collect();
                 return Err(clap::Error::raw(ErrorKind::ValueValidation, text));
             }

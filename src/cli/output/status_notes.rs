@@ -10,7 +10,7 @@ use super::{
 };
 use crate::{
     status::WorkloadStatus,
-    text::{cut_chars, first_of, printable},
+    text::{first_of, printable},
     workload::{Origin, Prefix},
 };
 
@@ -50,8 +50,7 @@ impl<'a> Notes<'a> {
             self.push("error", Paint::Red, &object, text, String::new());
         }
         for problem in &status.problems {
-            let name = self.prefix.full(cut_chars(&problem.annotation, 60));
-            let text = format!("{name}: {}", problem.message);
+            let text = format!("{}: {}", problem.name(self.prefix), problem.diagnostic);
             let namespace = format!("Namespace {}", status.object.namespace);
             let object = match problem.origin {
                 Origin::Own => &object,

@@ -316,9 +316,9 @@ impl<'a> StatusOutput<'a> {
         let problems = status.problems.iter().map(|it| {
             json!({
                 "annotation": self.prefix.full(&it.annotation),
-                "message": it.message,
-                "start": it.span.start,
-                "end": it.span.end,
+                "message": it.diagnostic.to_string(),
+                "start": it.diagnostic.span().start,
+                "end": it.diagnostic.span().end,
                 "from": it.origin.name(),
             })
         });

@@ -280,7 +280,7 @@ fn remarks(week: &Week, date: NaiveDate, zone: Zone) -> Markup {
 fn caret(problem: &Problem, inputs: &Inputs) -> Markup {
     let text = Key::from_name(&problem.annotation).and_then(|key| inputs.text(key));
     let Some(text) = text else { return html! {} };
-    let span = &problem.span;
+    let span = problem.diagnostic.span();
     let (Some(before), Some(fault), Some(after)) = (
         text.get(..span.start),
         text.get(span.clone()),

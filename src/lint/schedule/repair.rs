@@ -1,7 +1,7 @@
 //! Right lines for what somebody has written: their own text where it can be kept.
 
 use crate::lint::schedule::examples::{right_line, right_text};
-use crate::schedule::Meant;
+use crate::schedule::{Calendars, Meant};
 use crate::workload::{Inputs, Key, ParseContext, ParsedInputs, Prefix, Problem, read};
 
 /// The line that was meant: `text` where that is right for the key, else an example.
@@ -44,7 +44,7 @@ pub(in crate::lint) fn repaired_lines(
                 if is_right(key, &text) {
                     return Some(line(key, &text));
                 }
-                text = problem(key, &text)?.meant?.applied_to(&text)?;
+                text = problem(key, &text)?.diagnostic.meant()?.applied_to(&text)?;
             }
             None
         }
@@ -76,5 +76,10 @@ fn read_alone(key: Key, text: &str) -> ParsedInputs {
     } else {
         Inputs::default().with(Key::Hours, right_text(Key::Hours))
     };
-    read(&inputs.with(key, text), &ParseContext::default())
+    let context = ParseContext {
+        // What those are called is not known here.
+        calendars: Calendars::default().or_any(),
+        ..ParseContext::default()
+    };
+    read(&inputs.with(key, text), &context)
 }

@@ -17,13 +17,8 @@ pub(in crate::lint) fn schedule_findings(
     let spec = match read(inputs, &span.context) {
         ParsedInputs::Invalid(refusal) => {
             let problems = refusal.problems().iter();
-            return problems
-                .map(|it| {
-                    let known = &span.context.calendars;
-                    ScheduleFinding::of_problem(it, prefix)
-                        .with_calendars(it, inputs, prefix, known)
-                })
-                .collect();
+            let finding = |it| ScheduleFinding::of_problem(it, prefix);
+            return problems.map(finding).collect();
         }
         ParsedInputs::Unscheduled => None,
         ParsedInputs::Scheduled(spec) => Some(spec),

@@ -5,6 +5,7 @@ use std::ops::Range;
 use crate::manifest::tree::location::Location;
 use crate::manifest::tree::node::{Entry, Node};
 use crate::manifest::tree::scalar::Scalar;
+use crate::schedule::{Diagnostic, DiagnosticKind};
 use crate::text::quote;
 
 /// An annotation or a label, and where it stands.
@@ -75,17 +76,23 @@ impl Annotation {
 }
 
 /// Why a value is not what the API server takes for the text of an annotation.
-pub(in crate::manifest) fn not_text(value: &Node<'_>) -> Option<String> {
+pub(in crate::manifest) fn not_text(value: &Node<'_>, text: &str) -> Option<Diagnostic> {
     if matches!(value.scalar(), Some(Scalar::Null | Scalar::Text)) {
         return None;
     }
-    let what = value.what();
-    Some(value.written().map(quote).map_or_else(
-        || format!("is {what}, but the API server accepts only text; write text in quotes"),
-        |it| {
-            format!(
-                "`{it}` is {what} in YAML, but the API server accepts only text; write \"{it}\""
-            )
-        },
-    ))
+    let (what, only) = (value.what(), "but the API server accepts only text");
+    let (found, wrong, help) = match value.written() {
+        Some(it) => (
+            it,
+            format!("is {what} in YAML, {only}"),
+            format!("write \"{}\"", quote(it)),
+        ),
+        None => (
+            "",
+            format!("is {what}, {only}"),
+            "write text in quotes".to_owned(),
+        ),
+    };
+    let diagnostic = Diagnostic::new(0..text.len(), found, wrong, help);
+    Some(diagnostic.of_kind(DiagnosticKind::NotText))
 }

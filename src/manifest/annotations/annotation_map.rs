@@ -6,7 +6,8 @@ use crate::manifest::annotations::annotation::{Annotation, not_text};
 use crate::manifest::scope::Scope;
 use crate::manifest::tree::node::{Entry, Node};
 use crate::manifest::tree::parse::ParseError;
-use crate::workload::{Origin, Prefix, Problem, ProblemKind};
+use crate::schedule::{Diagnostic, DiagnosticKind};
+use crate::workload::{Origin, Prefix, Problem};
 
 /// What the API server takes of one object's annotations, names and texts together, in bytes.
 const MAX_ANNOTATIONS: usize = 256 << 10;
@@ -54,14 +55,8 @@ impl AnnotationMap {
                 continue;
             };
             let annotation = Annotation::read(name, entry, scope.source);
-            let problem = not_text(&entry.value).map(|message| Problem {
-                origin,
-                meant: None,
-                kind: ProblemKind::NotText,
-                annotation: name.into(),
-                message: message.into(),
-                span: 0..annotation.text.len(),
-            });
+            let problem = not_text(&entry.value, &annotation.text)
+                .map(|it| Problem::new(name, it).from(origin));
             let at = *seen.entry(name).or_insert(found.len());
             match found.get_mut(at) {
                 None => found.push((annotation, problem, entry.merged)),
@@ -88,16 +83,10 @@ impl AnnotationMap {
 }
 
 fn twice(annotation: &Annotation, earlier: &Annotation, origin: Origin) -> Problem {
-    let message = format!(
-        "is given twice, in lines {} and {}, and only the last counts; remove one",
+    let wrong = format!(
+        "is given twice, in lines {} and {}, and only the last counts",
         earlier.key.line, annotation.key.line
     );
-    Problem {
-        origin,
-        meant: None,
-        kind: ProblemKind::Twice,
-        annotation: annotation.name.clone(),
-        message: message.into(),
-        span: 0..annotation.text.len(),
-    }
+    let diagnostic = Diagnostic::new(0..annotation.text.len(), "", wrong, "remove one");
+    Problem::new(&annotation.name, diagnostic.of_kind(DiagnosticKind::Twice)).from(origin)
 }

@@ -3,10 +3,10 @@
 use std::{fmt, sync::Arc};
 
 use super::calendar::Calendar;
-use crate::schedule::text::error::TextError;
+use crate::schedule::meant::meaning::Meant;
+use crate::schedule::text::diagnostic::{Diagnostic, DiagnosticKind};
 use crate::schedule::text::piece::Piece;
-use crate::schedule::text::reason::TextReason;
-use crate::text::quote;
+use crate::text::{nearest, quote};
 
 /// The name of a calendar, such as `de`: as in `calendar:de` and `--calendar de=FILE.ics`.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -99,30 +99,46 @@ impl Calendars {
         known.any(|(known, read)| known.as_str() == name && read.is_err())
     }
 
-    /// The calendar of a name, with the one copy of its name.
+    fn unknown(&self, item: Piece<'_>, name: Piece<'_>) -> Diagnostic {
+        let text = name.text();
+        let known: Vec<_> = self.known.iter().map(|(it, _)| it.as_str()).collect();
+        let meant = nearest(text, known.iter().copied()).map(|nearest| Meant::Instead {
+            place: item.span(),
+            text: format!("calendar:{nearest}").into(),
+        });
+        let mut help = format!("give its file with `--calendar {text}=FILE.ics`");
+        if !known.is_empty() {
+            help += &format!(", or name a known one: {}", known.join(", "));
+        }
+        let error = name.fails("is not a calendar that is known here", help);
+        error.meaning(meant).of_kind(DiagnosticKind::Calendar)
+    }
+
+    /// The calendar of a name in an item `calendar:name`, with the one copy of its name.
     pub(in crate::schedule) fn named(
         &self,
+        item: Piece<'_>,
         name: Piece<'_>,
-    ) -> Result<(CalendarName, Arc<Calendar>), TextError> {
+    ) -> Result<(CalendarName, Arc<Calendar>), Diagnostic> {
         let text = name.text();
         let mut all = self.known.iter();
         match all.find(|(known, _)| known.as_str() == text) {
             Some((name, Ok(calendar))) => return Ok((name.clone(), calendar.clone())),
             Some((_, Err(why))) if !self.takes_any => {
-                return Err(name.fails(TextReason::UnreadableCalendar { why: why.clone() }));
+                let wrong = format!("is a calendar that cannot be read: {why}");
+                let help =
+                    format!("correct the file, or give another with `--calendar {text}=FILE.ics`");
+                return Err(name.fails(wrong, help).of_kind(DiagnosticKind::Calendar));
             }
             Some((_, Err(_))) | None => {}
         }
         match CalendarName::parse(text) {
             Ok(name) if self.takes_any => Ok((name, Arc::default())),
-            Ok(_) => {
-                let known = self.known.iter().map(|(name, _)| name.as_str());
-                let known: Vec<_> = known.collect();
-                Err(name.fails(TextReason::UnknownCalendar {
-                    known: known.join(", ").into(),
-                }))
-            }
-            Err(_) => Err(name.fails(TextReason::NotACalendarName)),
+            Ok(_) => Err(self.unknown(item, name)),
+            Err(_) => Err(name.fails(
+                "is not the name of a calendar",
+                "write for example `calendar:de`, and give its file with `--calendar de=FILE.ics`",
+            )),
         }
     }
 }

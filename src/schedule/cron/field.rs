@@ -1,8 +1,9 @@
 //! One field of cron: `*/15`, `9-17`, `Mon-Fri`.
 
-use crate::schedule::text::error::TextError;
+use std::fmt;
+
+use crate::schedule::text::diagnostic::Diagnostic;
 use crate::schedule::text::piece::Piece;
-use crate::schedule::text::reason::{CronField, TextReason};
 use crate::text;
 
 /// The months as cron names them.
@@ -11,6 +12,62 @@ pub(in crate::schedule) const MONTHS: [&str; 12] = [
 ];
 /// The days as cron names them, from Sunday.
 pub(in crate::schedule) const DAYS: [&str; 7] = ["sun", "mon", "tue", "wed", "thu", "fri", "sat"];
+
+/// A field of cron.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(in crate::schedule) enum CronField {
+    /// 0-59, the optional leading field.
+    Second,
+    /// 0-59.
+    Minute,
+    /// 0-23.
+    Hour,
+    /// 1-31.
+    DayOfMonth,
+    /// 1-12 or Jan-Dec.
+    Month,
+    /// 0-7 or Sun-Sat; 0 and 7 are Sunday.
+    DayOfWeek,
+}
+
+impl CronField {
+    /// One value of the field, in words.
+    fn with_article(self) -> String {
+        match self {
+            Self::Hour => "an hour".to_owned(),
+            Self::DayOfMonth => "a day of the month".to_owned(),
+            Self::DayOfWeek => "a day of the week".to_owned(),
+            field => format!("a {field}"),
+        }
+    }
+
+    /// What may stand in the field, with an example.
+    fn help(self) -> &'static str {
+        match self {
+            Self::Second => "write 0 to 59, as in `0` or `*/10`",
+            Self::Minute => "write 0 to 59, as in `0` or `*/15`",
+            Self::Hour => "write 0 to 23, as in `9` or `9-17`",
+            Self::DayOfMonth => "write 1 to 31, as in `1` or `1,15`",
+            Self::Month => "write 1 to 12 or Jan to Dec, as in `1` or `Jan-Mar`",
+            Self::DayOfWeek => {
+                "write 0 to 7 (0 and 7 are Sunday) or Sun to Sat, as in `1-5` or `Mon-Fri`"
+            }
+        }
+    }
+}
+
+impl fmt::Display for CronField {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Second => "second",
+            Self::Minute => "minute",
+            Self::Hour => "hour",
+            Self::DayOfMonth => "day of month",
+            Self::Month => "month",
+            Self::DayOfWeek => "day of week",
+        })
+    }
+}
 
 /// The values that one field means.
 pub(in crate::schedule) struct Values {
@@ -22,7 +79,10 @@ pub(in crate::schedule) struct Values {
 impl Values {
     /// Reads a list of values between commas. Like robfig/cron it ignores empty values, but a field
     /// with nothing else is an error: it would never match.
-    pub(in crate::schedule) fn parse(word: Piece<'_>, field: CronField) -> Result<Self, TextError> {
+    pub(in crate::schedule) fn parse(
+        word: Piece<'_>,
+        field: CronField,
+    ) -> Result<Self, Diagnostic> {
         let mut all = Self {
             bits: 0,
             star: false,
@@ -36,7 +96,7 @@ impl Values {
             all.star |= star;
         }
         if all.bits == 0 {
-            return Err(word.fails(TextReason::NoValue { field }));
+            return Err(word.fails(format!("has no {field}"), field.help()));
         }
         if field == CronField::DayOfWeek {
             // Seven is another name of Sunday.
@@ -46,9 +106,9 @@ impl Values {
     }
 
     /// Reads `5`, `1-5`, `*`, or any of these with `/step`. `5/15` is every 15th value from 5 on.
-    fn one(value: Piece<'_>, field: CronField) -> Result<Self, TextError> {
-        if let Some(reason) = other_dialect(value.text(), field) {
-            return Err(value.fails(reason));
+    fn one(value: Piece<'_>, field: CronField) -> Result<Self, Diagnostic> {
+        if let Some((wrong, help)) = other_dialect(value.text(), field) {
+            return Err(value.fails(wrong, help));
         }
         let (range, step) = match value.split_once("/") {
             Some((range, step)) => (range, Some(parse_step(step, value)?)),
@@ -60,7 +120,10 @@ impl Values {
         };
         if matches!(first.text(), "*" | "?") {
             if last.is_some() {
-                return Err(value.fails(TextReason::StarRange));
+                return Err(value.fails(
+                    "is not a range: `*` is every value by itself",
+                    "write for example `0-5`, or `*/5` for every fifth",
+                ));
             }
             let (from, to) = limits(field);
             return Ok(Self {
@@ -69,7 +132,7 @@ impl Values {
             });
         }
         if last.is_some_and(|last| last.text().contains('-')) {
-            return Err(value.fails(TextReason::Range));
+            return Err(not_a_range(value));
         }
         let from = number(first, field, value)?;
         let to = match last {
@@ -78,7 +141,10 @@ impl Values {
             None => from,
         };
         if from > to {
-            return Err(value.fails(TextReason::Backwards));
+            return Err(value.fails(
+                "runs backwards, and cron's ranges do not wrap",
+                "write two ranges",
+            ));
         }
         Ok(Self {
             bits: bits(from, to, step),
@@ -109,7 +175,7 @@ fn bits(from: u32, to: u32, step: Option<u64>) -> u64 {
 
 /// Reads a number or name of the field. An error points at `word`, or at all of `value` where
 /// `word` is empty.
-fn number(word: Piece<'_>, field: CronField, value: Piece<'_>) -> Result<u32, TextError> {
+fn number(word: Piece<'_>, field: CronField, value: Piece<'_>) -> Result<u32, Diagnostic> {
     let names: &[&str] = match field {
         CronField::Month => &MONTHS,
         CronField::DayOfWeek => &DAYS,
@@ -131,30 +197,53 @@ fn number(word: Piece<'_>, field: CronField, value: Piece<'_>) -> Result<u32, Te
         .filter(|number| (least..=most).contains(number))
         .ok_or_else(|| {
             let blamed = if word.text().is_empty() { value } else { word };
-            blamed.fails(TextReason::NotInField { field })
+            blamed.fails(format!("is not {}", field.with_article()), field.help())
         })
 }
 
-fn parse_step(word: Piece<'_>, value: Piece<'_>) -> Result<u64, TextError> {
+fn parse_step(word: Piece<'_>, value: Piece<'_>) -> Result<u64, Diagnostic> {
     if word.text().contains('/') {
-        return Err(value.fails(TextReason::Range));
+        return Err(not_a_range(value));
     }
     // As far as Go's 64-bit `int` reaches.
     let step = text::number::<i64>(word.text()).filter(|step| *step > 0);
     step.map(i64::cast_unsigned).ok_or_else(|| {
         let blamed = if word.text().is_empty() { value } else { word };
-        blamed.fails(TextReason::Step)
+        blamed.fails(
+            "is not a step",
+            "write a whole number from 1 up, as in `*/15`",
+        )
     })
 }
 
-/// Why a value that other crons take is refused here.
-pub(in crate::schedule) fn other_dialect(value: &str, field: CronField) -> Option<TextReason> {
+fn not_a_range(value: Piece<'_>) -> Diagnostic {
+    value.fails(
+        "is not a range",
+        "write `from-to` or `from-to/step`, as in `9-17/2`",
+    )
+}
+
+/// Why a value that other crons take is refused here, and what to write.
+pub(in crate::schedule) fn other_dialect(
+    value: &str,
+    field: CronField,
+) -> Option<(String, &'static str)> {
     let value = value.to_ascii_lowercase();
     let of_days = matches!(field, CronField::DayOfMonth | CronField::DayOfWeek);
     let is_number = |text: &str| text.is_empty() || text::number::<u64>(text).is_some();
-    let within_month = |what| Some(TextReason::WithinMonth { what });
+    let within_month = |what| {
+        let wrong = format!("is {what} in other crons and is not supported");
+        Some((
+            wrong,
+            "write days within the month before a time, such as `last Fri 18:00`",
+        ))
+    };
     if value.contains('+') {
-        Some(TextReason::Plus)
+        let wrong = "has a `+`, which cron's fields do not take".to_owned();
+        Some((
+            wrong,
+            "write for example `0 9 * * Mon-Fri`, or local moments such as `2026-12-07 09:00`",
+        ))
     } else if of_days && value.contains('#') {
         within_month("the nth weekday")
     } else if of_days && (value == "lw" || value.strip_suffix('w').is_some_and(is_number)) {

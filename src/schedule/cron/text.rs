@@ -4,11 +4,10 @@
 //! What differs and why is written down in `docs/decisions/schedules/cron-text.md`.
 
 use super::expression::Cron;
-use super::field::Values;
+use super::field::{CronField, Values};
 use super::within_month::days_meant;
-use crate::schedule::text::error::TextError;
+use crate::schedule::text::diagnostic::Diagnostic;
 use crate::schedule::text::piece::Piece;
-use crate::schedule::text::reason::{CronField, TextReason};
 
 /// Names for five fields.
 pub(in crate::schedule) const NICKNAMES: [(&str, &str); 7] = [
@@ -22,12 +21,12 @@ pub(in crate::schedule) const NICKNAMES: [(&str, &str); 7] = [
 ];
 /// Reads five fields, six with seconds before them, or a nickname such as `@daily`. Errors: a
 /// field that CronJob refuses (but for the differences above), and dates that never come.
-pub(in crate::schedule) fn parse(item: Piece<'_>) -> Result<Cron, TextError> {
+pub(in crate::schedule) fn parse(item: Piece<'_>) -> Result<Cron, Diagnostic> {
     if item.text().starts_with('@') {
         return nickname(item);
     }
     if let Some(zone) = item.words().next().filter(|word| is_zone(word.text())) {
-        return Err(zone.fails(TextReason::ZoneInCron));
+        return Err(zone.fails("does not belong in the times", "put the zone into the timezone annotation and leave the times alone, as in `0 9 * * *`"));
     }
     fields(item)
 }
@@ -39,19 +38,29 @@ pub(in crate::schedule) fn is_zone(word: &str) -> bool {
         && (name.eq_ignore_ascii_case("TZ") || name.eq_ignore_ascii_case("CRON_TZ"))
 }
 
-fn nickname(item: Piece<'_>) -> Result<Cron, TextError> {
+fn nickname(item: Piece<'_>) -> Result<Cron, Diagnostic> {
     let name = item.text().to_ascii_lowercase();
     if let Some((_, meaning)) = NICKNAMES.iter().find(|(nickname, _)| *nickname == name) {
         return fields(Piece::whole(meaning, "")?);
     }
-    Err(item.fails(match name.split_whitespace().next() {
-        Some("@every") => TextReason::Every,
-        Some("@reboot") => TextReason::Reboot,
-        _ => TextReason::Nickname,
-    }))
+    let (wrong, help) = match name.split_whitespace().next() {
+        Some("@every") => (
+            "counts from when a program starts, not by the clock",
+            "write the times instead, such as `Mon-Fri 09:00,13:30`",
+        ),
+        Some("@reboot") => (
+            "is not a time",
+            "write the times instead, such as `Mon-Fri 09:00`",
+        ),
+        _ => (
+            "is not a nickname",
+            "write @yearly, @annually, @monthly, @weekly, @daily, @midnight or @hourly",
+        ),
+    };
+    Err(item.fails(wrong, help))
 }
 
-fn fields(item: Piece<'_>) -> Result<Cron, TextError> {
+fn fields(item: Piece<'_>) -> Result<Cron, Diagnostic> {
     let words: Vec<_> = item.words().take(8).collect();
     match *words.as_slice() {
         [minute, hour, day, month, week] => read(None, [minute, hour, day, month, week]),
@@ -61,17 +70,25 @@ fn fields(item: Piece<'_>) -> Result<Cron, TextError> {
                 let is_year =
                     is_year(week.text()) && read(None, [second, minute, hour, day, month]).is_ok();
                 if is_year {
-                    week.fails(TextReason::Year)
+                    not_a_year(week)
                 } else {
                     error
                 }
             })
         }
-        [_, _, _, _, _, _, year] => Err(year.fails(TextReason::Year)),
-        _ => Err(item.fails(TextReason::FieldCount {
-            found: item.words().count(),
-        })),
+        [_, _, _, _, _, _, year] => Err(not_a_year(year)),
+        _ => Err(item.fails(
+            format!("has {} fields", item.words().count()),
+            "cron has five (minute, hour, day of month, month, day of week), as in `0 9 * * Mon-Fri`, or six with seconds before them",
+        )),
     }
+}
+
+fn not_a_year(word: Piece<'_>) -> Diagnostic {
+    word.fails(
+        "is in the place of a year, which cron does not have here",
+        "write local moments such as `2026-12-24 18:00`",
+    )
 }
 
 /// Whether a word may be a year, or any: `2026`, `*`.
@@ -93,7 +110,7 @@ pub(in crate::schedule) fn within_month(item: Piece<'_>) -> Option<String> {
 }
 
 /// Reads the fields from the minute on, and the seconds where there are some.
-fn read(second: Option<Piece<'_>>, fields: [Piece<'_>; 5]) -> Result<Cron, TextError> {
+fn read(second: Option<Piece<'_>>, fields: [Piece<'_>; 5]) -> Result<Cron, Diagnostic> {
     let [minute, hour, day, month, week] = fields;
     let seconds = match second {
         Some(second) => Values::parse(second, CronField::Second)?.bits,
@@ -116,7 +133,10 @@ fn read(second: Option<Piece<'_>>, fields: [Piece<'_>; 5]) -> Result<Cron, TextE
     if cron.ever_comes() {
         Ok(cron)
     } else {
-        Err(day.to(month).fails(TextReason::NeverComes))
+        Err(day.to(month).fails(
+            "is a date that never comes",
+            "write days that one of the months has",
+        ))
     }
 }
 
@@ -124,7 +144,7 @@ fn read(second: Option<Piece<'_>>, fields: [Piece<'_>; 5]) -> Result<Cron, TextE
 mod tests {
     use super::*;
 
-    fn cron(text: &str) -> Result<Cron, TextError> {
+    fn cron(text: &str) -> Result<Cron, Diagnostic> {
         parse(Piece::whole(text, "").unwrap())
     }
 

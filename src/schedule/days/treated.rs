@@ -6,9 +6,8 @@ use crate::schedule::calendar::{CalendarName, Calendars};
 use crate::schedule::except::{DateSet, read_dates};
 use crate::schedule::ranges::DayRanges;
 use crate::schedule::text::days::Days;
-use crate::schedule::text::error::TextError;
+use crate::schedule::text::diagnostic::{Diagnostic, DiagnosticKind};
 use crate::schedule::text::piece::Piece;
-use crate::schedule::text::reason::TextReason;
 use crate::schedule::zone::local::{day_number, weekday};
 
 const EXAMPLE: &str = "2026-10-10 = Mon; calendar:makeup = Fri";
@@ -47,7 +46,7 @@ impl TreatedDates {
     /// An item is not a date from 1970 to 2199 or a range of such dates with `=` and one day of the
     /// week, a date counts as two days, or an item names a calendar. The span is in bytes of the
     /// text.
-    pub fn parse(text: &str) -> Result<Self, TextError> {
+    pub fn parse(text: &str) -> Result<Self, Diagnostic> {
         Self::parse_with(text, &Calendars::default())
     }
 
@@ -55,22 +54,26 @@ impl TreatedDates {
     ///
     /// # Errors
     /// As [`Self::parse`], but for calendars that are among these.
-    pub fn parse_with(text: &str, known: &Calendars) -> Result<Self, TextError> {
+    pub fn parse_with(text: &str, known: &Calendars) -> Result<Self, Diagnostic> {
         let mut written: [Vec<(i32, i32)>; 7] = Default::default();
         let mut calendars: Vec<Treated> = Vec::new();
         for item in Piece::items(text, EXAMPLE)? {
             let item = item?;
             let Some((dates, day)) = item.split_once("=") else {
-                return Err(item.fails(TextReason::NotTreated));
+                return Err(not_treated(item));
             };
             let (dates, day) = (dates.trim(), day.trim());
             if dates.text().is_empty() || day.text().is_empty() {
-                return Err(item.fails(TextReason::NotTreated));
+                return Err(not_treated(item));
             }
             // The dates may be wrong in a way that says more.
             let read = read_dates(dates, known)?;
             let day = Days::one(day)?;
-            let twice = |day| dates.fails(TextReason::TreatedTwice { date: shown(day) });
+            let twice = |day| {
+                let wrong = format!("has {}, which counts as another day already", shown(day));
+                let error = dates.fails(wrong, "write each date once");
+                error.of_kind(DiagnosticKind::Calendar)
+            };
             let others = written.iter().enumerate().filter(|(it, _)| *it != day);
             for range in others.flat_map(|(_, ranges)| ranges) {
                 let date = read.days().next_from(range.0);
@@ -107,7 +110,9 @@ impl TreatedDates {
         let spans: usize = sets.iter().map(|it| it.dates.days().iter().count()).sum();
         if spans > MAX_SPANS {
             let all = Piece::whole(text, EXAMPLE)?;
-            return Err(all.fails(TextReason::TooManyTreated { most: MAX_SPANS }));
+            let wrong = format!("has more than {MAX_SPANS} spans of dates");
+            let error = all.fails(wrong, "leave out those that are over");
+            return Err(error.of_kind(DiagnosticKind::Calendar));
         }
         Ok(Self { sets })
     }
@@ -193,6 +198,13 @@ impl TreatedDates {
         let mut sets = self.sets.iter();
         sets.find(|it| it.dates.days().range_of(day).is_some())
     }
+}
+
+fn not_treated(item: Piece<'_>) -> Diagnostic {
+    item.fails(
+        "has no date or no day of the week",
+        "write for example `2026-10-10 = Mon`, and separate several with `;`",
+    )
 }
 
 fn shown(day: i32) -> String {

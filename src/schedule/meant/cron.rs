@@ -3,11 +3,10 @@
 use super::characters::plain;
 use super::duration;
 use super::propose::Guess;
-use crate::schedule::cron::field::{DAYS, MONTHS, limits, other_dialect};
+use crate::schedule::cron::field::{CronField, DAYS, MONTHS, limits, other_dialect};
 use crate::schedule::cron::text::{self as cron_text, NICKNAMES};
 use crate::schedule::text::days::NAMES;
 use crate::schedule::text::piece::Piece;
-use crate::schedule::text::reason::CronField;
 use crate::text::{self, nearest};
 
 /// Whether a text is cron, or what stands for it elsewhere: `@every 5m`, `rate(5 minutes)`.

@@ -35,6 +35,14 @@ pub enum Meant {
 const SHOWN: usize = 60;
 
 impl Meant {
+    /// Another text in place of all of it.
+    pub(crate) fn all_of(refused: &str, text: &str) -> Self {
+        Self::Instead {
+            place: 0..refused.len(),
+            text: text.into(),
+        }
+    }
+
     /// The refused text with this in it; `None` where it belongs into other annotations.
     pub fn applied_to(&self, refused: &str) -> Option<String> {
         let Self::Instead { place, text } = self else {

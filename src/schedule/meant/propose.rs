@@ -4,8 +4,7 @@ use super::characters::plain;
 use super::meaning::Meant;
 use super::{cron, date, duration, week};
 use crate::schedule::hours::Hours;
-use crate::schedule::text::error::TextError;
-use crate::schedule::text::reason::TextReason;
+use crate::schedule::text::diagnostic::Diagnostic;
 use crate::schedule::times::Times;
 use crate::schedule::zone::time_zone::Zone;
 
@@ -20,30 +19,14 @@ pub(in crate::schedule) enum Guess {
 /// What the item of an error was meant for, if that can be read. `reads` tells of a text in the place
 /// of the item whether it can; `guess` reads loosely.
 pub(in crate::schedule) fn of_item(
-    error: TextError,
+    error: Diagnostic,
     text: &str,
     reads: impl Fn(&str) -> bool,
     guess: impl Fn(&str) -> Option<Guess>,
-) -> TextError {
+) -> Diagnostic {
     let span = error.span();
-    if matches!(
-        error.reason(),
-        TextReason::TooLong | TextReason::Empty { .. }
-    ) {
+    if error.is_about_all() || error.meant().is_some() {
         return error;
-    }
-    if *error.reason() == TextReason::EmptyItem {
-        let rest = [text.get(..span.start), text.get(span.end..)];
-        let is_empty = rest.iter().flatten().all(|it| it.trim().is_empty());
-        let meant = Meant::Instead {
-            place: span,
-            text: "".into(),
-        };
-        return if is_empty {
-            error
-        } else {
-            error.meaning(Some(meant))
-        };
     }
     let before = text.get(..span.start).unwrap_or_default();
     let after = text.get(span.end..).unwrap_or_default();

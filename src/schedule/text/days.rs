@@ -1,9 +1,8 @@
 //! Days of the week, as people write them: `Mon-Fri`, `Sat,Sun`, `weekdays`.
 
-use super::error::TextError;
+use super::diagnostic::Diagnostic;
 use super::month_days::MonthDays;
 use super::piece::Piece;
-use super::reason::TextReason;
 
 /// The days of an item: the same in every week, or in every month.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,7 +50,7 @@ impl Days {
 
     /// Reads one word: a day in three letters or in full, `weekdays`, `weekends` or `daily`. Case
     /// does not matter.
-    pub(in crate::schedule) fn parse(word: Piece<'_>) -> Result<Self, TextError> {
+    pub(in crate::schedule) fn parse(word: Piece<'_>) -> Result<Self, Diagnostic> {
         if let Some(day) = day_of(word.text()) {
             return Ok(Self(1 << day));
         }
@@ -62,12 +61,20 @@ impl Days {
     }
 
     /// Reads one day, in three letters or in full; 0 is Monday.
-    pub(in crate::schedule) fn one(word: Piece<'_>) -> Result<usize, TextError> {
-        day_of(word.text()).ok_or_else(|| word.fails(TextReason::NotOneDay))
+    pub(in crate::schedule) fn one(word: Piece<'_>) -> Result<usize, Diagnostic> {
+        day_of(word.text()).ok_or_else(|| {
+            word.fails(
+                "is not one day of the week",
+                "write Mon, Tue, Wed, Thu, Fri, Sat or Sun, as in `2026-10-10 = Mon`",
+            )
+        })
     }
 
     /// Days from one word to another, both included; `Fri-Mon` wraps, as in spoken use.
-    pub(in crate::schedule) fn range(first: Piece<'_>, last: Piece<'_>) -> Result<Self, TextError> {
+    pub(in crate::schedule) fn range(
+        first: Piece<'_>,
+        last: Piece<'_>,
+    ) -> Result<Self, Diagnostic> {
         let from = day_of(first.text()).ok_or_else(|| unknown(first))?;
         let to = day_of(last.text()).ok_or_else(|| unknown(last))?;
         let length = (to + 7 - from) % 7;
@@ -97,8 +104,8 @@ pub(super) fn day_of(text: &str) -> Option<usize> {
     })
 }
 
-fn unknown(word: Piece<'_>) -> TextError {
-    word.fails(TextReason::UnknownDay)
+fn unknown(word: Piece<'_>) -> Diagnostic {
+    word.fails("is not a day", "write Mon, Tue, Wed, Thu, Fri, Sat or Sun, a range such as Mon-Fri, weekdays, weekends or daily")
 }
 
 #[cfg(test)]

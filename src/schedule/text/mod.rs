@@ -3,10 +3,8 @@
 pub(super) mod clock_text;
 pub(super) mod date;
 pub(super) mod days;
-pub(super) mod error;
-pub(super) mod length;
+pub(super) mod diagnostic;
 pub(super) mod month_days;
 pub(super) mod piece;
-pub(super) mod reason;
 pub(super) mod tokens;
 pub(super) mod wall_time;

@@ -3,9 +3,8 @@
 use std::fmt;
 
 use super::days::day_of;
-use super::error::TextError;
+use super::diagnostic::Diagnostic;
 use super::piece::Piece;
-use super::reason::TextReason;
 use crate::schedule::days::month::Month;
 
 /// A set of days within the month. Bit `9 * ordinal + unit`.
@@ -55,8 +54,13 @@ impl MonthDays {
     pub(in crate::schedule) fn parse(
         ordinal: Piece<'_>,
         unit: Piece<'_>,
-    ) -> Result<Self, TextError> {
-        let wrong = || unit.fails(TextReason::NotInMonth);
+    ) -> Result<Self, Diagnostic> {
+        let wrong = || {
+            unit.fails(
+                "cannot follow first, second, third, fourth or last",
+                "write one day of the week, `day` or `weekday`, as in `first Mon 09:00`",
+            )
+        };
         let ordinal = position(&ORDINALS, ordinal.text()).ok_or_else(wrong)?;
         let of_week = day_of(unit.text()).and_then(|day| u32::try_from(day).ok());
         let unit = of_week.or_else(|| position(&UNITS, unit.text()));

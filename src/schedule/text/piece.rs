@@ -1,10 +1,10 @@
 //! A text and its pieces, which know where in the text they stand.
 
+use std::borrow::Cow;
 use std::ops::Range;
 
-use super::error::TextError;
-use super::length::is_too_long;
-use super::reason::TextReason;
+use super::diagnostic::{Diagnostic, is_too_long};
+use crate::schedule::meant::meaning::Meant;
 
 /// Part of a text, and where in it the part stands.
 #[derive(Clone, Copy, Debug)]
@@ -20,9 +20,9 @@ impl<'a> Piece<'a> {
     pub(in crate::schedule) fn whole(
         text: &'a str,
         example: &'static str,
-    ) -> Result<Self, TextError> {
+    ) -> Result<Self, Diagnostic> {
         if is_too_long(text) {
-            return Err(TextError::too_long(text));
+            return Err(Diagnostic::too_long(text));
         }
         let trimmed = Self {
             whole: text,
@@ -31,11 +31,7 @@ impl<'a> Piece<'a> {
         }
         .trim();
         if trimmed.text().is_empty() {
-            return Err(TextError::new(
-                0..text.len(),
-                "",
-                TextReason::Empty { example },
-            ));
+            return Err(empty(text, example));
         }
         Ok(trimmed)
     }
@@ -44,7 +40,7 @@ impl<'a> Piece<'a> {
     pub(in crate::schedule) fn items(
         text: &'a str,
         example: &'static str,
-    ) -> Result<impl Iterator<Item = Result<Self, TextError>>, TextError> {
+    ) -> Result<impl Iterator<Item = Result<Self, Diagnostic>>, Diagnostic> {
         Self::whole(text, example)?;
         let whole = Self {
             whole: text,
@@ -58,11 +54,7 @@ impl<'a> Piece<'a> {
             }
             // Where nothing but blanks and `;` is written, all of it is empty.
             if text.chars().all(|it| it == ';' || it.is_whitespace()) {
-                return Err(TextError::new(
-                    0..text.len(),
-                    "",
-                    TextReason::Empty { example },
-                ));
+                return Err(empty(text, example));
             }
             // The blank item, with the `;` that makes it one.
             let span = if item.end < text.len() {
@@ -70,7 +62,12 @@ impl<'a> Piece<'a> {
             } else {
                 item.start.saturating_sub(1)..item.end
             };
-            Err(TextError::new(span, ";", TextReason::EmptyItem))
+            let meant = Meant::Instead {
+                place: span.clone(),
+                text: "".into(),
+            };
+            let error = Diagnostic::new(span, ";", "has nothing on one side", "remove it");
+            Err(error.meaning(Some(meant)))
         }))
     }
 
@@ -82,9 +79,13 @@ impl<'a> Piece<'a> {
         self.start..self.end
     }
 
-    /// An error that points at all of this piece.
-    pub(in crate::schedule) fn fails(self, reason: TextReason) -> TextError {
-        TextError::new(self.span(), self.text(), reason)
+    /// An error that points at all of this piece: what is wrong with it, and what to do.
+    pub(in crate::schedule) fn fails(
+        self,
+        wrong: impl Into<Cow<'static, str>>,
+        help: impl Into<Cow<'static, str>>,
+    ) -> Diagnostic {
+        Diagnostic::new(self.span(), self.text(), wrong, help)
     }
 
     /// The part in `range` (bytes of this piece, on character boundaries).
@@ -142,6 +143,11 @@ impl<'a> Piece<'a> {
     }
 }
 
+fn empty(text: &str, example: &str) -> Diagnostic {
+    let help = format!("write for example `{example}`");
+    Diagnostic::new(0..text.len(), "", "the value is empty", help)
+}
+
 /// The items between the `;` of a list, without the blanks around them, and where in bytes they
 /// stand in it. An empty list, or one that is too long to be read, has no items.
 pub fn list_items(text: &str) -> impl Iterator<Item = (Range<usize>, &str)> {
@@ -195,12 +201,12 @@ mod tests {
                 Ok(items) => items.collect::<Result<Vec<_>, _>>().unwrap_err(),
             };
             assert_eq!(error.span(), expected, "{text:?}");
-            let reason = if text.contains(['x', 'é']) {
-                TextReason::EmptyItem
+            let message = if text.contains(['x', 'é']) {
+                "`;` has nothing on one side; remove it"
             } else {
-                TextReason::Empty { example: "09:00" }
+                "the value is empty; write for example `09:00`"
             };
-            assert_eq!(error.reason(), &reason);
+            assert_eq!(error.to_string(), message);
         }
     }
 

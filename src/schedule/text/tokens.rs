@@ -1,10 +1,9 @@
 //! The words, dashes and commas of an item such as `Mon-Wed,Sat 09:00-12:00`.
 
 use super::days::{Days, ItemDays};
-use super::error::TextError;
+use super::diagnostic::Diagnostic;
 use super::month_days::MonthDays;
 use super::piece::Piece;
-use super::reason::TextReason;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::schedule) enum Kind {
@@ -41,7 +40,7 @@ impl<'a> Tokens<'a> {
     }
 
     /// The next token, which stays where it is. A foreign dash is an error.
-    pub(in crate::schedule) fn peek(&self) -> Result<Option<(Kind, Piece<'a>)>, TextError> {
+    pub(in crate::schedule) fn peek(&self) -> Result<Option<(Kind, Piece<'a>)>, Diagnostic> {
         let text = self.rest.text();
         let Some(first) = text.chars().next() else {
             return Ok(None);
@@ -51,9 +50,7 @@ impl<'a> Tokens<'a> {
             '-' => (Kind::Dash, mark),
             ',' => (Kind::Comma, mark),
             _ if is_foreign_dash(first) => {
-                return Err(mark.fails(TextReason::ForeignDash {
-                    example: self.example,
-                }));
+                return Err(mark.fails("is not the plain `-` of the keyboard", self.example()));
             }
             _ => {
                 let end = text.find(ends_word).unwrap_or(text.len());
@@ -68,7 +65,10 @@ impl<'a> Tokens<'a> {
     }
 
     /// The next token if it is of that kind.
-    pub(in crate::schedule) fn take(&mut self, kind: Kind) -> Result<Option<Piece<'a>>, TextError> {
+    pub(in crate::schedule) fn take(
+        &mut self,
+        kind: Kind,
+    ) -> Result<Option<Piece<'a>>, Diagnostic> {
         let Some((_, piece)) = self.peek()?.filter(|&(found, _)| found == kind) else {
             return Ok(None);
         };
@@ -81,18 +81,16 @@ impl<'a> Tokens<'a> {
     pub(in crate::schedule) fn word_after(
         &mut self,
         before: Piece<'a>,
-    ) -> Result<Piece<'a>, TextError> {
+    ) -> Result<Piece<'a>, Diagnostic> {
         if let Some(word) = self.take(Kind::Word)? {
             return Ok(word);
         }
         let blamed = self.peek()?.map_or(before, |(_, piece)| piece);
-        Err(blamed.fails(TextReason::Unexpected {
-            example: self.example,
-        }))
+        Err(self.unexpected(blamed))
     }
 
     /// The days that the item begins with; every day if it names no days.
-    pub(in crate::schedule) fn days(&mut self) -> Result<ItemDays, TextError> {
+    pub(in crate::schedule) fn days(&mut self) -> Result<ItemDays, Diagnostic> {
         let Some(first) = self.rest_is_days()? else {
             return Ok(ItemDays::Week(Days::ALL));
         };
@@ -106,26 +104,25 @@ impl<'a> Tokens<'a> {
                 Some(days) => days.and(more),
             };
             if days.is_none() {
-                return Err(first.to(last).fails(TextReason::MixedDays));
+                return Err(first.to(last).fails(
+                    "mixes days within the month with days of every week",
+                    "write two items, such as `first Mon 09:00; Fri 09:00`",
+                ));
             }
             let Some(comma) = self.take(Kind::Comma)? else {
                 break;
             };
-            word = self.rest_is_days()?.ok_or_else(|| {
-                comma.fails(TextReason::Unexpected {
-                    example: self.example,
-                })
-            })?;
+            word = self.rest_is_days()?.ok_or_else(|| self.unexpected(comma))?;
         }
         match self.rest_is_days()? {
-            Some(word) if Days::parse(word).is_ok() || MonthDays::is_ordinal(word) => {
-                Err(word.fails(TextReason::NoComma))
-            }
+            Some(word) if Days::parse(word).is_ok() || MonthDays::is_ordinal(word) => Err(word
+                .fails(
+                    "has no comma before it",
+                    "write days as `Mon,Wed` or `Mon-Fri`",
+                )),
             None if self.peek()?.is_none() => {
                 let all = first.to(self.rest).trim();
-                Err(all.fails(TextReason::NoTime {
-                    example: self.example,
-                }))
+                Err(all.fails("has no time of day", self.example()))
             }
             _ => Ok(days.unwrap_or(ItemDays::Week(Days::ALL))),
         }
@@ -133,16 +130,21 @@ impl<'a> Tokens<'a> {
 
     /// What a part of the days means that begins with this word, and its last word: `Mon`,
     /// `Mon-Fri` or `first Mon`.
-    fn one_or_range(&mut self, word: Piece<'a>) -> Result<(ItemDays, Piece<'a>), TextError> {
+    fn one_or_range(&mut self, word: Piece<'a>) -> Result<(ItemDays, Piece<'a>), Diagnostic> {
         if MonthDays::is_ordinal(word) {
             let unit = self.rest_is_days()?;
-            let unit = unit.ok_or_else(|| word.fails(TextReason::NthOfNothing))?;
+            let unit = unit.ok_or_else(|| {
+                word.fails(
+                    "has no day after it",
+                    "write for example `first Mon`, `first day` or `first weekday`",
+                )
+            })?;
             self.advance(unit);
             let day = MonthDays::parse(word, unit)?;
             return match self.take(Kind::Dash)? {
                 Some(dash) => {
                     let end = self.take(Kind::Word)?.unwrap_or(dash);
-                    Err(word.to(end).fails(TextReason::RangeInMonth))
+                    Err(range_in_month(word.to(end)))
                 }
                 None => Ok((ItemDays::Month(day), unit)),
             };
@@ -151,7 +153,7 @@ impl<'a> Tokens<'a> {
             Some(dash) => {
                 let last = self.word_after(dash)?;
                 if MonthDays::is_ordinal(last) {
-                    return Err(word.to(last).fails(TextReason::RangeInMonth));
+                    return Err(range_in_month(word.to(last)));
                 }
                 (ItemDays::Week(Days::range(word, last)?), last)
             }
@@ -160,27 +162,41 @@ impl<'a> Tokens<'a> {
     }
 
     /// The next token if it is a word and does not begin as a time does.
-    fn rest_is_days(&self) -> Result<Option<Piece<'a>>, TextError> {
+    fn rest_is_days(&self) -> Result<Option<Piece<'a>>, Diagnostic> {
         Ok(self
             .peek()?
             .filter(|&(kind, word)| kind == Kind::Word && is_day_like(word.text()))
             .map(|(_, word)| word))
     }
 
+    fn unexpected(&self, piece: Piece<'_>) -> Diagnostic {
+        piece.fails("is not expected here", self.example())
+    }
+
+    fn example(&self) -> String {
+        format!("write for example `{}`", self.example)
+    }
+
     /// Refuses whatever is left when the times have been read.
-    pub(in crate::schedule) fn end(&self) -> Result<(), TextError> {
+    pub(in crate::schedule) fn end(&self) -> Result<(), Diagnostic> {
         let Some((kind, piece)) = self.peek()? else {
             return Ok(());
         };
-        let example = self.example;
-        Err(
-            piece.fails(if kind == Kind::Word && is_day_like(piece.text()) {
-                TextReason::DaysAfterTime { example }
-            } else {
-                TextReason::Unexpected { example }
-            }),
-        )
+        Err(if kind == Kind::Word && is_day_like(piece.text()) {
+            let example = self.example;
+            let help = format!("write days first, as in `{example}`, and separate items with `;`");
+            piece.fails("comes after the time", help)
+        } else {
+            self.unexpected(piece)
+        })
     }
+}
+
+fn range_in_month(range: Piece<'_>) -> Diagnostic {
+    range.fails(
+        "is a range, which days within the month do not make",
+        "write each of them, as in `first Mon,first Tue`",
+    )
 }
 
 /// Whether a word can only be meant as a day: times begin with a digit.

@@ -20,9 +20,8 @@ use super::names;
 use super::rules::{Rules, Span};
 use super::tzdata::Tzdata;
 use crate::schedule::meant::meaning::Meant;
-use crate::schedule::text::error::TextError;
+use crate::schedule::text::diagnostic::Diagnostic;
 use crate::schedule::text::piece::Piece;
-use crate::schedule::text::reason::TextReason;
 
 static UTC_RULES: Rules = Rules::UTC;
 
@@ -68,11 +67,13 @@ impl Zone {
     ///
     /// # Errors
     /// The text is not the name of a zone in the IANA database. The span is in bytes of the text.
-    pub fn parse(text: &str) -> Result<Self, TextError> {
+    pub fn parse(text: &str) -> Result<Self, Diagnostic> {
         let name = Piece::whole(text, "Europe/Berlin")?;
         Self::named(name.text()).ok_or_else(|| {
             let nearest = names::nearest(name.text());
-            name.fails(TextReason::UnknownZone { nearest })
+            let help =
+                "write a name of the IANA database such as `Europe/Berlin`, `Asia/Tokyo` or `UTC`";
+            name.fails("is not a time zone", help)
                 .meaning(nearest.map(|nearest| Meant::Instead {
                     place: name.span(),
                     text: nearest.into(),

@@ -1,7 +1,8 @@
 //! Annotations that exclude each other.
 
 use super::effective::{Inputs, Origin};
-use super::problem::{Problem, ProblemKind};
+use super::problem::Problem;
+use crate::schedule::DiagnosticKind;
 use crate::workload::keys::Key;
 
 /// Each key, those beside which it is refused, and what to write instead.
@@ -30,10 +31,10 @@ const EXCLUSIVE: [(Key, &[Key], &str); 3] = [
 /// in it, and is told nothing.
 pub(super) fn exclusive(inputs: &Inputs) -> Vec<Problem> {
     let mut problems = Vec::new();
-    let mut refuse = |key: Key, message: &str| {
+    let mut refuse = |key: Key, wrong: String, help: String| {
         let text = inputs.text(key).unwrap_or_default();
-        let problem = Problem::of_text(key, text, message);
-        problems.push(problem.of_kind(ProblemKind::Beside));
+        let problem = Problem::of_text(key, text, wrong, help);
+        problems.push(problem.of_kind(DiagnosticKind::Beside));
     };
     for (key, others, advice) in EXCLUSIVE {
         let Some(origin) = inputs.origin(key) else {
@@ -41,15 +42,16 @@ pub(super) fn exclusive(inputs: &Inputs) -> Vec<Problem> {
         };
         let is_from = |it: Origin| move |other: &&Key| inputs.origin(**other) == Some(it);
         if let Some(other) = others.iter().find(is_from(origin)) {
-            refuse(key, &format!("stands beside `{other}`; {advice}"));
+            refuse(key, format!("stands beside `{other}`"), advice.to_owned());
         }
         let own = others.iter().filter(is_from(Origin::Own));
         for own in own.filter(|_| origin != Origin::Own) {
             let place = origin.place();
-            let message = format!(
-                "on the object stands beside `{key}` {place}; remove `{own}` from the object, or write a schedule there too, such as hours: Mon-Fri 09:00-19:00"
+            let wrong = format!("on the object stands beside `{key}` {place}");
+            let help = format!(
+                "remove `{own}` from the object, or write a schedule there too, such as hours: Mon-Fri 09:00-19:00"
             );
-            refuse(*own, &message);
+            refuse(*own, wrong, help);
         }
     }
     problems

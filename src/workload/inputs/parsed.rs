@@ -1,17 +1,16 @@
 //! Reads the annotations of one object: texts to a schedule, counts, jitter and overrides.
 
 use crate::schedule::{
-    ExceptedDates, Hours, Schedule, ScheduleRule, TextError, TextReason, Times, TreatedDates, Zone,
-    is_too_long, parse_grace, parse_jitter, parse_moment, parse_scale,
+    Diagnostic, DiagnosticKind, ExceptedDates, Hours, Meant, Schedule, ScheduleRule, Times,
+    TreatedDates, Zone, is_too_long, parse_grace, parse_jitter, parse_moment, parse_scale,
 };
-use crate::text::quote;
 
 use super::annotations::Annotations;
 use super::effective::{Inputs, Origin, truth};
 use super::exclusive::exclusive;
 use super::overrides::{Enforce, OverrideSet, Overrides, Pause};
 use super::parse_context::ParseContext;
-use super::problem::{InvalidSchedule, Problem, ProblemKind};
+use super::problem::{InvalidSchedule, Problem};
 use super::spec::ScheduleSpec;
 use crate::workload::keys::Key;
 use crate::workload::kinds::count_kind::CountKind;
@@ -48,7 +47,7 @@ impl ParsedInputs {
         match self {
             Self::Invalid(refusal) => {
                 let mut problems = refusal.problems().iter();
-                problems.any(|it| matches!(it.kind, ProblemKind::Calendar | ProblemKind::Dates))
+                problems.any(|it| it.diagnostic.kind() == DiagnosticKind::Calendar)
             }
             Self::Unscheduled | Self::Scheduled(_) => self.names_calendars(),
         }
@@ -65,12 +64,11 @@ pub fn read(inputs: &Inputs, context: &ParseContext) -> ParsedInputs {
     if problems.switch(inputs, Key::Exclude) {
         return ParsedInputs::Unscheduled;
     }
-    for (origin, unknown) in inputs.unknown() {
-        let problem = unknown_key(&unknown.name, unknown.length);
-        problems.0.push(Problem { origin, ..problem });
-    }
-    if let (Some(last), more @ 1..) = (problems.0.last_mut(), inputs.unknown_more()) {
-        last.message = format!("{}; {more} more annotations are unknown", last.message).into();
+    let mut unknown = inputs.unknown().peekable();
+    while let Some((origin, it)) = unknown.next() {
+        let more = unknown.peek().map_or(inputs.unknown_more(), |_| 0);
+        let problem = unknown_key(&it.name, it.length, more);
+        problems.0.push(problem.from(origin));
     }
     let may_delete = problems.switch(inputs, Key::AllowVolumeDeletion);
     if !inputs.has_schedule() {
@@ -102,20 +100,23 @@ fn too_long(inputs: &Inputs) -> Vec<Problem> {
     }
     let problem = |key: Key| {
         let text = inputs.text(key).filter(|text| is_too_long(text))?;
-        let problem = Problem::of(key, &TextError::too_long(text));
-        let origin = inputs.origin(key)?;
-        Some(Problem { origin, ..problem })
+        let problem = Problem::new(key.name(), Diagnostic::too_long(text));
+        Some(problem.from(inputs.origin(key)?))
     };
     Key::ALL.into_iter().filter_map(problem).collect()
 }
 
-fn unknown_key(name: &str, length: usize) -> Problem {
-    let hint = match Key::nearest(name) {
+/// `more` are unknown besides.
+fn unknown_key(name: &str, length: usize, more: usize) -> Problem {
+    let mut help = match Key::nearest(name) {
         Some(key) => format!("did you mean `{key}`?"),
         None => format!("the annotations are {}", Key::ALL.map(Key::name).join(", ")),
     };
-    let message = format!("`{}` is not an annotation of dayshift; {hint}", quote(name));
-    Problem::at(name, 0..length, message).of_kind(ProblemKind::UnknownKey)
+    if more > 0 {
+        help += &format!("; {more} more annotations are unknown");
+    }
+    let wrong = "is not an annotation of dayshift";
+    Problem::new(name, Diagnostic::new(0..length, name, wrong, help))
 }
 
 /// Collects what is wrong, so that a user sees all of it at once.
@@ -137,8 +138,8 @@ impl Problems {
             TreatedDates::parse_with(text, &context.calendars)
         });
         let jitter = self.parse(inputs, Key::Jitter, parse_jitter);
-        let replicas = self.count(inputs, Key::Replicas);
-        let stop_replicas = self.count(inputs, Key::StopReplicas);
+        let replicas = self.parse(inputs, Key::Replicas, Replicas::parse);
+        let stop_replicas = self.parse(inputs, Key::StopReplicas, Replicas::parse);
         let overrides = self.overrides(inputs, zone.unwrap_or(default_zone));
         self.0.extend(exclusive(inputs));
         self.least(inputs, replicas, Key::Replicas);
@@ -186,17 +187,19 @@ impl Problems {
     /// Refuses a jitter beside times that it cannot spread. Where it is inherited, those are at fault.
     fn refuse_jitter(&mut self, inputs: &Inputs, key: Key) {
         let is_own = |key| inputs.origin(key) == Some(Origin::Own);
-        let (wrong, message) = if is_own(key) && !is_own(Key::Jitter) {
-            let message = "comes more than once a minute, which the inherited jitter cannot spread; \
-                           write a cron with one second, such as 0 */5 * * * *, or jitter: \"0s\" beside it";
-            (key, message)
+        let (key, wrong, help) = if is_own(key) && !is_own(Key::Jitter) {
+            let wrong = "comes more than once a minute, which the inherited jitter cannot spread";
+            let help =
+                "write a cron with one second, such as 0 */5 * * * *, or jitter: \"0s\" beside it";
+            (key, wrong, help)
         } else {
-            let message = "cannot spread times that come more than once a minute; write a cron with \
-                           one second, such as 0 */5 * * * *, or remove this annotation";
-            (Key::Jitter, message)
+            let wrong = "cannot spread times that come more than once a minute";
+            let help =
+                "write a cron with one second, such as 0 */5 * * * *, or remove this annotation";
+            (Key::Jitter, wrong, help)
         };
-        let text = inputs.text(wrong).unwrap_or_default();
-        self.wrong(wrong, text, message);
+        let text = inputs.text(key).unwrap_or_default();
+        self.0.push(Problem::of_text(key, text, wrong, help));
     }
 
     fn overrides(&mut self, inputs: &Inputs, zone: Zone) -> Overrides {
@@ -223,7 +226,7 @@ impl Problems {
         let before = self.0.len();
         let mut moment = |key| {
             parse_moment(text(key)?, zone)
-                .map_err(|error| self.0.push(Problem::of(key, &error)))
+                .map_err(|error| self.0.push(Problem::new(key.name(), error)))
                 .ok()
         };
         let (wake_until, sleep_until) = (moment(Key::WakeUntil), moment(Key::SleepUntil));
@@ -244,13 +247,11 @@ impl Problems {
         }
         match parse_moment(text, zone) {
             Ok(until) => return Some(Pause::Until(until)),
-            Err(error)
-                if *error.reason() == TextReason::NotAMoment && error.meant().is_none() => self.wrong_switch(
-                Key::Pause,
-                text,
-                "is neither `true` nor a time; write `true`, local time such as `2026-12-24 18:00`, or RFC 3339 such as `2026-12-24T18:00:00Z`",
-            ),
-            Err(error) => self.0.push(Problem::of(Key::Pause, &error)),
+            Err(error) if error.kind() == DiagnosticKind::NotAMoment && error.meant().is_none() => {
+                let help = "write `true`, local time such as `2026-12-24 18:00`, or RFC 3339 such as `2026-12-24T18:00:00Z`";
+                self.wrong_switch(Key::Pause, text, "is neither `true` nor a time", help);
+            }
+            Err(error) => self.0.push(Problem::new(Key::Pause.name(), error)),
         }
         None
     }
@@ -264,8 +265,9 @@ impl Problems {
             (Some(false), _) => Enforce::No,
             (None, Ok(grace)) => Enforce::After(grace),
             (None, Err(_)) => {
-                let message = "is neither `true` nor a time from 1s to 24h; write `true`, or a time such as `30m`, or remove the annotation";
-                self.wrong_switch(Key::Enforce, text, message);
+                let wrong = "is neither `true` nor a time from 1s to 24h";
+                let help = "write `true`, or a time such as `30m`, or remove the annotation";
+                self.wrong_switch(Key::Enforce, text, wrong, help);
                 Enforce::No
             }
         }
@@ -277,8 +279,8 @@ impl Problems {
             return false;
         };
         truth(text).unwrap_or_else(|| {
-            let message = "is neither `true` nor `false`; write `true`, or remove the annotation";
-            self.wrong_switch(key, text, message);
+            let help = "write `true`, or remove the annotation";
+            self.wrong_switch(key, text, "is neither `true` nor `false`", help);
             false
         })
     }
@@ -288,26 +290,23 @@ impl Problems {
     fn reject_override_without_schedule(&mut self, inputs: &Inputs) {
         for key in [Key::WakeUntil, Key::SleepUntil] {
             if let Some(text) = inputs.own().text(key) {
-                let message = "needs a schedule, and there is none; write hours, such as Mon-Fri 09:00-19:00, or start and stop, or remove the annotation";
-                let problem = Problem::of_text(key, text, message);
-                self.0.push(problem.of_kind(ProblemKind::NoSchedule));
+                let wrong = "needs a schedule, and there is none";
+                let help = "write hours, such as Mon-Fri 09:00-19:00, or start and stop, or remove the annotation";
+                self.0.push(Problem::of_text(key, text, wrong, help));
             }
         }
     }
 
-    fn wrong(&mut self, key: Key, text: &str, message: &str) {
-        self.0.push(Problem::of_text(key, text, message));
-    }
-
-    /// As [`Self::wrong`], for a key that may be `true`.
-    fn wrong_switch(&mut self, key: Key, text: &str, message: &str) {
+    /// Refuses the text of a key that may be `true`.
+    fn wrong_switch(&mut self, key: Key, text: &str, wrong: &'static str, help: &'static str) {
         let meant = match &*text.trim().to_ascii_lowercase() {
             "yes" | "y" | "on" | "1" | "enabled" => Some("true"),
             "no" | "n" | "off" | "0" | "disabled" => Some("false"),
             _ => None,
         };
-        self.0
-            .push(Problem::of_text(key, text, message).meaning(meant));
+        let meant = meant.map(|meant| Meant::all_of(text, meant));
+        let diagnostic = Diagnostic::new(0..text.len(), text, wrong, help).meaning(meant);
+        self.0.push(Problem::new(key.name(), diagnostic));
     }
 
     /// Refuses a count on the object itself that is below what its kind can have. One of its
@@ -315,23 +314,22 @@ impl Problems {
     fn least(&mut self, inputs: &Inputs, count: Option<Replicas>, key: Key) {
         let is_below = count.is_some_and(|count| count < inputs.counts().least());
         if let (true, Some(text)) = (is_below, inputs.own().text(key)) {
-            let message = "is below 1, and an autoscaler keeps at least 1; write 1 or more";
-            self.wrong(key, text, message);
+            let wrong = "is below 1, and an autoscaler keeps at least 1";
+            self.0
+                .push(Problem::of_text(key, text, wrong, "write 1 or more"));
         }
     }
 
     /// The text of a key, if the kind of the object has a use for it.
     fn usable<'i>(&mut self, inputs: &'i Inputs, key: Key) -> Option<&'i str> {
         let text = inputs.text(key)?;
-        let message = match inputs.counts() {
+        let wrong = match inputs.counts() {
             counts if counts.has(key) => return Some(text),
-            CountKind::Suspend => {
-                "has no meaning on a CronJob, which is suspended or not; remove the annotation"
-            }
-            _ => "has no meaning on a ScaledObject, whose counts are KEDA's; remove the annotation",
+            CountKind::Suspend => "has no meaning on a CronJob, which is suspended or not",
+            _ => "has no meaning on a ScaledObject, whose counts are KEDA's",
         };
-        let problem = Problem::of_text(key, text, message);
-        self.0.push(problem.of_kind(ProblemKind::Meaningless));
+        let problem = Problem::of_text(key, text, wrong, "remove the annotation");
+        self.0.push(problem);
         None
     }
 
@@ -339,21 +337,10 @@ impl Problems {
         &mut self,
         inputs: &Inputs,
         key: Key,
-        parse: impl FnOnce(&str) -> Result<T, TextError>,
+        parse: impl FnOnce(&str) -> Result<T, Diagnostic>,
     ) -> Option<T> {
         parse(self.usable(inputs, key)?)
-            .map_err(|error| self.0.push(Problem::of(key, &error)))
+            .map_err(|error| self.0.push(Problem::new(key.name(), error)))
             .ok()
-    }
-
-    fn count(&mut self, inputs: &Inputs, key: Key) -> Option<Replicas> {
-        let text = self.usable(inputs, key)?;
-        let count = Replicas::parse(text);
-        if let Err(error) = &count {
-            let problem = Problem::at(key.name(), 0..text.len(), error.to_string());
-            self.0
-                .push(problem.meaning(Replicas::meant_by(text).as_deref()));
-        }
-        count.ok()
     }
 }

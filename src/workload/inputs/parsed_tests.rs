@@ -106,8 +106,15 @@ fn what_is_wrong_with_an_override_has_a_place_and_a_right_example() {
                 let [problem] = refusal.problems() else {
                     panic!("{key} {text}: {refusal}");
                 };
-                assert_eq!((&*problem.annotation, &problem.span), (key.name(), &span));
-                assert!(problem.message.contains(part), "{}", problem.message);
+                assert_eq!(
+                    (&*problem.annotation, problem.diagnostic.span()),
+                    (key.name(), span.clone())
+                );
+                assert!(
+                    problem.diagnostic.to_string().contains(part),
+                    "{}",
+                    problem.diagnostic
+                );
             }
             other => panic!("{key} {text}: {other:?}"),
         }

@@ -1,10 +1,10 @@
 //! Why a schedule is refused.
 
-use std::{fmt, ops::Range};
+use std::{borrow::Cow, fmt};
 
 use crate::{
-    schedule::{Meant, TextError, TextReason},
-    text::{cut_bytes, cut_chars, quote},
+    schedule::{Diagnostic, DiagnosticKind},
+    text::{cut_bytes, cut_chars},
 };
 
 use super::effective::{Inputs, Origin};
@@ -14,106 +14,75 @@ use crate::workload::volumes::VolumeRetention;
 /// One thing wrong with one annotation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
-    /// What sort of thing it is.
-    pub kind: ProblemKind,
     /// Where the annotation is written.
     pub origin: Origin,
     /// The annotation's name behind the prefix: a [`Key`]'s, or an unknown one.
     pub annotation: Box<str>,
-    /// What is wrong and what to write instead.
-    pub message: Box<str>,
-    /// Which bytes of the annotation's text are at fault.
-    pub span: Range<usize>,
-    /// What was meant by the text, where that is clear.
-    pub meant: Option<Meant>,
-}
-
-/// The sorts of things that can be wrong with an annotation.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum ProblemKind {
-    /// Its text cannot be read.
-    Text,
-    /// It names a calendar that is not known, or cannot be read.
-    Calendar,
-    /// Its dates, among which those of calendars may be, contradict each other or are too many.
-    Dates,
-    /// Its name is not a [`Key`].
-    UnknownKey,
-    /// It is an override, and there is no schedule.
-    NoSchedule,
-    /// Another annotation excludes it.
-    Beside,
-    /// The kind of the object has no use for it.
-    Meaningless,
-    /// It is a value that the API server does not take for an annotation: no text.
-    NotText,
-    /// The manifest has it twice.
-    Twice,
-    /// It is no annotation but the object's own count, which is none.
-    Count,
-    /// It does not allow that a stop deletes the object's volumes, which it would.
-    Volumes,
+    /// What is wrong with its text.
+    pub diagnostic: Diagnostic,
 }
 
 impl Problem {
-    /// A problem with the text of a key, as its parser put it.
-    pub(in crate::workload) fn of(key: Key, error: &TextError) -> Self {
-        let kind = match error.reason() {
-            TextReason::UnknownCalendar { .. } | TextReason::UnreadableCalendar { .. } => {
-                ProblemKind::Calendar
-            }
-            TextReason::TreatedTwice { .. } | TextReason::TooManyTreated { .. } => {
-                ProblemKind::Dates
-            }
-            _ => ProblemKind::Text,
-        };
+    /// Something wrong with the text of an annotation on the object itself.
+    pub(crate) fn new(annotation: &str, diagnostic: Diagnostic) -> Self {
         Self {
-            kind,
-            meant: error.meant().cloned(),
-            ..Self::at(key.name(), error.span(), error.to_string())
+            origin: Origin::Own,
+            annotation: annotation.into(),
+            diagnostic,
         }
     }
 
-    /// Something wrong with the whole text of a key.
-    pub(in crate::workload) fn of_text(key: Key, text: &str, message: &str) -> Self {
-        let message = format!("`{}` {message}", quote(text));
-        Self::at(key.name(), 0..text.len(), message)
+    /// The same of an annotation that is written elsewhere.
+    pub(crate) fn from(self, origin: Origin) -> Self {
+        Self { origin, ..self }
+    }
+
+    /// Something wrong with the whole text of a key, and what to do.
+    pub(in crate::workload) fn of_text(
+        key: Key,
+        text: &str,
+        wrong: impl Into<Cow<'static, str>>,
+        help: impl Into<Cow<'static, str>>,
+    ) -> Self {
+        let diagnostic = Diagnostic::new(0..text.len(), text, wrong, help);
+        Self::new(key.name(), diagnostic)
+    }
+
+    /// The same of another kind.
+    pub(in crate::workload) fn of_kind(self, kind: DiagnosticKind) -> Self {
+        let diagnostic = self.diagnostic.of_kind(kind);
+        Self { diagnostic, ..self }
+    }
+
+    /// The full name of the annotation, cut where it is long; or of the field, where it is none.
+    pub fn name(&self, prefix: &Prefix) -> String {
+        let is_key = Key::from_name(&self.annotation).is_some();
+        let name = cut_chars(&self.annotation, 60);
+        match self.diagnostic.kind() {
+            DiagnosticKind::Object if !is_key => name.to_owned(),
+            _ => prefix.full(name),
+        }
     }
 
     /// The refusal to scale down what deletes its volumes then.
     pub(in crate::workload) fn of_volumes(inputs: &Inputs) -> Self {
         let key = Key::AllowVolumeDeletion;
         let length = inputs.text(key).map_or(0, str::len);
-        let message = format!(
-            "scaling this down deletes its volumes, as its {} is Delete; set that to Retain, or write {key}: \"true\" on the object itself if the data may be lost",
+        let wrong = format!(
+            "scaling this down deletes its volumes, as its {} is Delete",
             VolumeRetention::PATH.join(".")
         );
-        Self::at(key.name(), 0..length, message).of_kind(ProblemKind::Volumes)
+        let help = format!(
+            "set that to Retain, or write {key}: \"true\" on the object itself if the data may be lost"
+        );
+        let diagnostic = Diagnostic::new(0..length, "", wrong, help);
+        Self::new(key.name(), diagnostic).of_kind(DiagnosticKind::Object)
     }
 
-    pub(in crate::workload) fn at(annotation: &str, span: Range<usize>, message: String) -> Self {
-        Self {
-            kind: ProblemKind::Text,
-            origin: Origin::Own,
-            annotation: annotation.into(),
-            message: message.into(),
-            span,
-            meant: None,
-        }
-    }
-
-    /// This problem with another text for the whole annotation, which can be read.
-    pub(in crate::workload) fn meaning(self, text: Option<&str>) -> Self {
-        let meant = text.map(|text| Meant::Instead {
-            place: self.span.clone(),
-            text: text.into(),
-        });
-        Self { meant, ..self }
-    }
-
-    /// This problem with another kind.
-    pub(in crate::workload) fn of_kind(self, kind: ProblemKind) -> Self {
-        Self { kind, ..self }
+    /// The refusal of an object for its own count.
+    fn of_count(found: &str, wrong: impl Into<Cow<'static, str>>, help: &'static str) -> Self {
+        let diagnostic = Diagnostic::new(0..0, found, wrong, help);
+        Self::new("spec.replicas", diagnostic).of_kind(DiagnosticKind::Object)
     }
 }
 
@@ -138,21 +107,20 @@ impl InvalidSchedule {
 
     /// The refusal of an object whose count is none, but this.
     pub(in crate::workload) fn of_count(quoted: &str) -> Self {
-        let message = format!("`{quoted}` is not a count; write a number, such as 3");
-        let problem = Problem::at("spec.replicas", 0..0, message);
+        let problem = Problem::of_count(quoted, "is not a count", "write a number, such as 3");
         Self {
-            problems: vec![problem.of_kind(ProblemKind::Count)],
+            problems: vec![problem],
         }
     }
 
     /// The refusal of an object whose kind has no count.
     pub(in crate::workload) fn of_missing_count(kind: &str) -> Self {
-        let message = format!(
-            "a {kind} has no such field, and the API server drops what is written there, so dayshift cannot scale it; remove the schedule, or take the kind out of --kinds"
+        let wrong = format!(
+            "a {kind} has no such field, and the API server drops what is written there, so dayshift cannot scale it"
         );
-        let problem = Problem::at("spec.replicas", 0..0, message);
+        let help = "remove the schedule, or take the kind out of --kinds";
         Self {
-            problems: vec![problem.of_kind(ProblemKind::Count)],
+            problems: vec![Problem::of_count("", wrong, help)],
         }
     }
 
@@ -172,16 +140,12 @@ impl InvalidSchedule {
         let mut text = String::new();
         for problem in &self.problems {
             let separator = if text.is_empty() { "" } else { "\n" };
-            let name = cut_chars(&problem.annotation, 60);
             let place = match problem.origin {
                 Origin::Own => String::new(),
                 elsewhere => format!(" {}", elsewhere.place()),
             };
-            let name = match problem.kind {
-                ProblemKind::Count => name.to_owned(),
-                _ => prefix.full(name),
-            };
-            text += &format!("{separator}{name}{place}: {}", problem.message);
+            let name = problem.name(prefix);
+            text += &format!("{separator}{name}{place}: {}", problem.diagnostic);
         }
         if text.len() > LIMIT {
             let kept = cut_bytes(&text, LIMIT - '…'.len_utf8()).len();
@@ -204,7 +168,7 @@ mod tests {
 
     #[test]
     fn the_text_is_cut_at_one_kilobyte_between_characters() {
-        let problem = Problem::at("start", 0..1, "é".repeat(400));
+        let problem = Problem::new("start", Diagnostic::new(0..1, "", "é".repeat(400), ""));
         let refusal = InvalidSchedule::for_problems(vec![problem.clone(), problem]).unwrap();
         let text = refusal.text(&Prefix::default());
         assert!(

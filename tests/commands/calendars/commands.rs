@@ -127,11 +127,11 @@ fn a_name_without_a_file_is_an_error_that_says_how_to_give_it() {
     assert_eq!(
         plan.err,
         "error: default/office: dayshift/except: `de` is not a calendar that is known here; give \
-         its file, as in `--calendar de=FILE.ics`\n"
+         its file with `--calendar de=FILE.ics`\n"
     );
     let other = dayshift(&["plan", "-f", OFFICE, "-o", "table", "--calendar", USA]);
     assert!(
-        other.err.contains("the known ones are: us\n"),
+        other.err.contains("or name a known one: us\n"),
         "{}",
         other.err
     );
@@ -142,17 +142,27 @@ fn a_name_without_a_file_is_an_error_that_says_how_to_give_it() {
         "error[bad-except]: `de` is not a calendar",
         "13:32",
         " ^^\n",
-        "  = help: give the file that the scaler has: --calendar de=FILE.ics\n",
+        "  = help: give its file with `--calendar de=FILE.ics`\n",
     ] {
         assert!(lint.out.contains(line), "{line}\n{}", lint.out);
     }
     let other = dayshift(&["lint", OFFICE, "--from", "2026-11-20", "--calendar", USA]);
     for line in [
-        "is not a calendar that is known here; the known ones are: us\n",
-        "  = help: write for example dayshift/except: \"calendar:us\"\n",
+        "`de` is not a calendar that is known here\n",
+        "  = help: give its file with `--calendar de=FILE.ics`, or name a known one: us\n",
     ] {
         assert!(other.out.contains(line), "{line}\n{}", other.out);
     }
+    let mistyped = std::fs::read_to_string(OFFICE)
+        .unwrap()
+        .replace("calendar:de", "calendar:uss");
+    let near = dayshift_with(
+        &[],
+        &["lint", "-", "--from", "2026-11-20", "--calendar", USA],
+        &mistyped,
+    );
+    let help = "  = help: write dayshift/except: \"calendar:us; 2026-12-28..2026-12-31\"\n";
+    assert!(near.out.contains(help), "{}", near.out);
     let good = dayshift(&[
         "lint",
         OFFICE,
@@ -263,7 +273,7 @@ fn commands_to_a_cluster_do_not_need_the_files() {
     assert_eq!(sync.status, 1);
     assert!(
         sync.err
-            .contains("give its file, as in `--calendar de=FILE.ics`"),
+            .contains("give its file with `--calendar de=FILE.ics`"),
         "{sync:?}"
     );
     let given = cluster.dayshift(&[

@@ -71,7 +71,7 @@ fn plan_lint_and_sandbox_refuse_what_names_it_alone() {
     for text in [
         &format!("error[bad-except]: {expected}"),
         " ^^\n",
-        "  = help: correct the file, or give another with --calendar de=FILE.ics\n",
+        "  = help: correct the file, or give another with `--calendar de=FILE.ics`\n",
     ] {
         assert!(lint.out.contains(text), "{text}\n{}", lint.out);
     }

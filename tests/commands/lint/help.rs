@@ -134,13 +134,10 @@ fn help_says_what_was_meant_or_gives_an_example() {
             "start: Mon/Wed/Fri 09:00",
             "write dayshift/start: \"Mon,Wed,Fri 09:00\"",
         ),
-        (
-            "start: 2026-12-24 9:05:30",
-            "write for example dayshift/start: \"Mon-Fri 09:00\"",
-        ),
+        ("start: 2026-12-24 9:05:30", "write for example `09:00`"),
         (
             "start: 0 9 * * 1-5 2026",
-            "write for example dayshift/start: \"Mon-Fri 09:00\"",
+            "write local moments such as `2026-12-24 18:00`",
         ),
         (
             "start: 0 9 ? * MON-FRI *",
@@ -152,7 +149,7 @@ fn help_says_what_was_meant_or_gives_an_example() {
         ),
         (
             "start: '@every 7m'",
-            "write for example dayshift/start: \"Mon-Fri 09:00\"",
+            "write the times instead, such as `Mon-Fri 09:00,13:30`",
         ),
         (
             "start: 12/24/2026 18:00",
@@ -196,7 +193,7 @@ fn help_says_what_was_meant_or_gives_an_example() {
         ),
         (
             "wake-until: 2026-12-24 22:00",
-            "write dayshift/hours: \"Mon-Fri 09:00-19:00; Sat 10:00-14:00\" beside it, or remove dayshift/wake-until",
+            "write hours, such as Mon-Fri 09:00-19:00, or start and stop, or remove the annotation",
         ),
     ] {
         check_help(&[&format!("dayshift/{line}")], help);
@@ -208,7 +205,7 @@ fn help_says_what_was_meant_or_gives_an_example() {
         ),
         (
             "except: '2026-12-28..2026-01-03'",
-            "write for example dayshift/except: \"2026-12-28..2027-01-03; 2027-01-11\"",
+            "look at the years, as in `2026-12-28..2027-01-03`",
         ),
         ("replicas: '3.0'", "write dayshift/replicas: \"3\""),
         ("exclude: 'yes'", "write dayshift/exclude: \"true\""),

@@ -120,5 +120,8 @@ fn an_own_count_beside_the_scale_of_the_namespace_is_found_on_the_object() {
         ["scale-beside-others 13:25", "scale-beside-others 14:30"]
     );
     let (_, help, _) = lint_of(&["-"], &text);
-    assert!(help.contains("remove dayshift/replicas"), "{help}");
+    assert!(
+        help.contains("help: remove `replicas` from the object, or"),
+        "{help}"
+    );
 }

@@ -37,8 +37,11 @@ fn a_calendar_that_cannot_be_read_refuses_what_names_it_alone() {
     story.apply(other.annotation("except", "calendar:other"));
     let plain = deployment("plain").replicas(0).annotation("replicas", "3");
     story.apply(plain.hours("Mon-Fri 09:00-19:00"));
-    let refused =
-        |why: &str| format!("dayshift/except: `de` is a calendar that cannot be read: {why}");
+    let refused = |why: &str| {
+        format!(
+            "dayshift/except: `de` is a calendar that cannot be read: {why}; correct the file, or give another with `--calendar de=FILE.ics`"
+        )
+    };
     assert_eq!(story.error("web").unwrap(), refused(WHY));
     assert_eq!(story.events("web"), ["InvalidSchedule"]);
     assert_eq!((story.error("other"), story.error("plain")), (None, None));

@@ -252,15 +252,15 @@ fn what_the_api_server_would_not_take_as_text_is_to_be_quoted() {
         ("other/pause: true", None),
     ] {
         let web = &workloads(&annotated(&format!("    {line}")))[0];
-        let problems: Vec<_> = web.problems.iter().map(|it| &*it.message).collect();
-        assert_eq!(problems, expected.into_iter().collect::<Vec<_>>(), "{line}");
+        let problems = web.problems.iter().map(|it| it.diagnostic.to_string());
+        assert!(problems.eq(expected), "{line}: {:?}", web.problems);
         for problem in &web.problems {
             let at_fault = web
                 .annotations
                 .iter()
                 .find(|it| it.name == problem.annotation)
                 .unwrap();
-            assert_eq!(problem.span, 0..at_fault.text.len(), "{line}");
+            assert_eq!(problem.diagnostic.span(), 0..at_fault.text.len(), "{line}");
         }
     }
 }

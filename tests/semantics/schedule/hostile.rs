@@ -2,13 +2,13 @@
 
 use chrono::{TimeDelta, TimeZone, Utc};
 use dayshift::schedule::{
-    ExceptedDates, Hours, MAX_TEXT, Schedule, ScheduleRule, TextError, Times, Zone, parse_jitter,
+    Diagnostic, ExceptedDates, Hours, MAX_TEXT, Schedule, ScheduleRule, Times, Zone, parse_jitter,
     parse_moment,
 };
 use proptest::prelude::*;
 
 /// Every reader's answer to one text.
-fn read_by_all(text: &str) -> Vec<(&'static str, Option<TextError>)> {
+fn read_by_all(text: &str) -> Vec<(&'static str, Option<Diagnostic>)> {
     vec![
         ("times", Times::parse(text).err()),
         ("hours", Hours::parse(text).err()),
@@ -19,7 +19,7 @@ fn read_by_all(text: &str) -> Vec<(&'static str, Option<TextError>)> {
     ]
 }
 
-fn is_decent(text: &str, error: &TextError) {
+fn is_decent(text: &str, error: &Diagnostic) {
     let span = error.span();
     assert!(
         text.get(span.clone()).is_some(),

@@ -135,7 +135,7 @@ impl Loaded {
             let (line, column, name) = (place.line, place.column, &problem.annotation);
             print_error(&format!(
                 "{file}:{line}:{column}: {object}: {name}: {}",
-                problem.message
+                problem.diagnostic
             ));
         }
     }

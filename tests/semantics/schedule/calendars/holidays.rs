@@ -3,8 +3,8 @@
 use super::reading::{date, event, year};
 use chrono::{Datelike, NaiveDate, NaiveTime, TimeDelta, Weekday};
 use dayshift::schedule::{
-    Action, Calendar, CalendarName, Calendars, ExceptedDates, Hours, Schedule, ScheduleRule,
-    TextReason, Zone,
+    Action, Calendar, CalendarName, Calendars, DiagnosticKind, ExceptedDates, Hours, Schedule,
+    ScheduleRule, Zone,
 };
 use proptest::prelude::*;
 use std::sync::Arc;
@@ -139,7 +139,12 @@ fn a_name_that_is_not_known_is_pointed_at() {
         (
             "2026-12-24; calendar:dee ;2026-01-01",
             "dee",
-            "`dee` is not a calendar that is known here; the known ones are: de, fr",
+            "`dee` is not a calendar that is known here; write `calendar:de`",
+        ),
+        (
+            "calendar:fr;calendar:holidays",
+            "holidays",
+            "`holidays` is not a calendar that is known here; give its file with `--calendar holidays=FILE.ics`, or name a known one: de, fr",
         ),
         (
             "calendar: FR",
@@ -159,9 +164,9 @@ fn a_name_that_is_not_known_is_pointed_at() {
     let error = ExceptedDates::parse("calendar:de").unwrap_err();
     assert_eq!(
         error.to_string(),
-        "`de` is not a calendar that is known here; give its file, as in `--calendar de=FILE.ics`"
+        "`de` is not a calendar that is known here; give its file with `--calendar de=FILE.ics`"
     );
-    assert!(matches!(error.reason(), TextReason::UnknownCalendar { .. }));
+    assert_eq!(error.kind(), DiagnosticKind::Calendar);
     // Whoever does not care for the dates takes any name, and knows that they are missing.
     let any = ExceptedDates::parse_with("calendar:xx", &Calendars::default().or_any()).unwrap();
     assert!(any.is_empty() && !are_known(any));

@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 
 use chrono::{Datelike, NaiveDate, NaiveDateTime, TimeDelta, Timelike, Utc};
 use dayshift::schedule::{
-    ExceptedDates, Hours, Meant, TextError, Times, Zone, parse_grace, parse_jitter, parse_moment,
+    Diagnostic, ExceptedDates, Hours, Meant, Times, Zone, parse_grace, parse_jitter, parse_moment,
     parse_scale,
 };
 
@@ -127,7 +127,7 @@ fn covered_by(hours: &str) -> BTreeSet<NaiveDateTime> {
         .collect()
 }
 
-fn meant_by<T: std::fmt::Debug>(text: &str, read: Result<T, TextError>) -> Option<Meant> {
+fn meant_by<T: std::fmt::Debug>(text: &str, read: Result<T, Diagnostic>) -> Option<Meant> {
     let error = match read {
         Ok(read) => panic!("{text} is right: {read:?}"),
         Err(error) => error,
@@ -144,7 +144,7 @@ fn meant_by<T: std::fmt::Debug>(text: &str, read: Result<T, TextError>) -> Optio
 }
 
 /// The whole text that is proposed for another one.
-fn instead<T: std::fmt::Debug>(text: &str, read: Result<T, TextError>) -> String {
+fn instead<T: std::fmt::Debug>(text: &str, read: Result<T, Diagnostic>) -> String {
     let meant = meant_by(text, read).unwrap_or_else(|| panic!("{text}: nothing is proposed"));
     meant
         .applied_to(text)
