@@ -205,7 +205,7 @@ fn view_of(settings: &Settings, seen: &Seen, now: DateTime<Utc>) -> View {
     let rows: Vec<Row> = known.filter_map(row).collect();
     View {
         now,
-        zone: View::common_zone(&rows),
+        zone: settings.zone.or_else(|| View::common_zone(&rows)),
         rows: Arc::new(rows),
         context: context.clone(),
         asks: true,

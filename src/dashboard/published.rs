@@ -125,7 +125,7 @@ impl Published {
         let unwatched = self.telemetry.unwatched();
         View {
             now: snapshot.at,
-            zone: View::common_zone(&rows),
+            zone: settings.zone.or_else(|| View::common_zone(&rows)),
             rows: Arc::new(rows),
             context,
             asks: false,
@@ -145,7 +145,7 @@ impl Published {
         View {
             now: clock.now(),
             rows: Arc::default(),
-            zone: None,
+            zone: settings.zone,
             context: self.context(settings),
             asks: false,
             is_complete: false,

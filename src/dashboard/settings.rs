@@ -2,6 +2,7 @@
 
 use crate::{
     cluster::Query,
+    schedule::Zone,
     workload::{Inheritance, ParseContext, Prefix},
 };
 
@@ -12,8 +13,10 @@ pub struct Settings {
     pub query: Query,
     /// What stands before the slash of annotations and labels.
     pub prefix: Prefix,
-    /// How annotations are read. Its zone is the one of the timeline.
+    /// How annotations are read.
     pub context: ParseContext,
+    /// The zone of what is shown of several objects, where somebody asked for one.
+    pub zone: Option<Zone>,
     /// From what workloads inherit.
     pub inheritance: Inheritance,
     /// What the head of each page says of it, such as the server's address.

@@ -17,7 +17,7 @@ pub struct View {
     pub now: DateTime<Utc>,
     /// Every workload with a schedule, or with something left of one, by namespace and name.
     pub rows: Arc<Vec<Row>>,
-    /// The zone that all of them are in, if they are.
+    /// The zone that somebody asked for, or that all of them are in, if they are.
     pub zone: Option<Zone>,
     /// How annotations are read.
     pub context: ParseContext,

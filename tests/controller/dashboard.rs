@@ -33,6 +33,7 @@ fn pages(story: &Sandbox) -> Arc<Dashboard> {
         },
         prefix: Prefix::default(),
         context: ParseContext::default(),
+        zone: None,
         inheritance: Inheritance::default(),
         title: "a story".to_owned(),
     };

@@ -135,6 +135,7 @@ impl Cluster {
             },
             prefix: Prefix::default(),
             context: ParseContext::default(),
+            zone: None,
             inheritance: Inheritance::default(),
             title: "costs".to_owned(),
         };

@@ -232,6 +232,7 @@ impl TryFrom<RunArgs> for Run {
             None => env::var("HOSTNAME").unwrap_or_else(|_| "dayshift".to_owned()),
         };
         let known = args.timing.schedules.context().calendars;
+        let default_zone = args.timing.schedules.zone();
         let (publisher, calendars) = CalendarFeed::open(known);
         Ok(Self {
             calendars: (args.timing.schedules.calendar, publisher),
@@ -239,7 +240,7 @@ impl TryFrom<RunArgs> for Run {
             listen: args.own.listen,
             dashboard: args.own.dashboard_listen,
             settings: Settings {
-                default_zone: args.timing.schedules.timezone,
+                default_zone,
                 calendars,
                 prefix: args.timing.schedules.annotation_prefix,
                 default_schedule: inheritance.default_schedule,
@@ -275,7 +276,7 @@ impl RunArgs {
     /// From what objects inherit. A default schedule needs to be told where it holds.
     fn inheritance(&self) -> Result<Inheritance, clap::Error> {
         let (scope, timing) = (&self.scope, &self.timing);
-        let inheritance = timing.inheritance.inheritance(timing.schedules.timezone)?;
+        let inheritance = timing.inheritance.inheritance(timing.schedules.zone())?;
         let is_everywhere = scope.namespace.is_empty() && scope.namespace_selector.is_none();
         if inheritance.default_schedule.is_some() && is_everywhere {
             return Err(clap::Error::raw(

@@ -25,14 +25,9 @@ pub(crate) struct ZoneinfoArgs {
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Schedules")]
 pub(crate) struct ScheduleArgs {
-    /// The IANA time zone of workloads without a timezone annotation
-    #[arg(
-        long,
-        value_name = "ZONE",
-        default_value = "UTC",
-        value_parser = Zone::parse
-    )]
-    pub(crate) timezone: Zone,
+    /// The IANA time zone of workloads without a timezone annotation [default: UTC]
+    #[arg(long, value_name = "ZONE", value_parser = Zone::parse)]
+    timezone: Option<Zone>,
 
     #[command(flatten)]
     zoneinfo: ZoneinfoArgs,
@@ -58,12 +53,22 @@ pub(crate) struct ScheduleArgs {
 }
 
 impl ScheduleArgs {
+    /// The zone of workloads that name none.
+    pub(crate) fn zone(&self) -> Zone {
+        self.timezone.unwrap_or(Zone::UTC)
+    }
+
+    /// The zone that somebody asked for.
+    pub(crate) fn given_zone(&self) -> Option<Zone> {
+        self.timezone
+    }
+
     /// What texts are read with.
     pub(crate) fn context(&self) -> ParseContext {
         let files = self.calendar.iter();
         let named = files.map(|it| (it.name.clone(), it.contents.calendar.clone()));
         ParseContext {
-            default_zone: self.timezone,
+            default_zone: self.zone(),
             calendars: Calendars::of_files(named),
         }
     }

@@ -119,7 +119,7 @@ enum DashboardError {
 impl DashboardArgs {
     pub(crate) fn run(self) -> Exit {
         self.schedules.warn_of_unreadable();
-        let inheritance = match self.inheritance.inheritance(self.schedules.timezone) {
+        let inheritance = match self.inheritance.inheritance(self.schedules.zone()) {
             Ok(inheritance) => inheritance,
             Err(error) => return wrong_usage(&error),
         };
@@ -183,6 +183,7 @@ impl DashboardArgs {
             query,
             prefix: self.schedules.annotation_prefix.clone(),
             context: self.schedules.context_of_others(),
+            zone: self.schedules.given_zone(),
             inheritance,
         };
         Dashboard::new(client, Clock::system(), settings)

@@ -130,7 +130,7 @@ impl LintArgs {
     pub(crate) fn run(self) -> Exit {
         self.schedules.warn_of_unreadable();
         let from = self.from(Clock::system().now());
-        let inheritance = self.inheritance.inheritance(self.schedules.timezone);
+        let inheritance = self.inheritance.inheritance(self.schedules.zone());
         let (from, inheritance) = match from.and_then(|from| Ok((from, inheritance?))) {
             Ok(given) => given,
             Err(error) => return wrong_usage(&error),
@@ -163,7 +163,7 @@ impl LintArgs {
         let Some(text) = &self.from else {
             return Ok(now);
         };
-        time_flag("from", text, self.schedules.timezone)
+        time_flag("from", text, self.schedules.zone())
     }
 }
 

@@ -135,8 +135,8 @@ impl PlanArgs {
     pub(crate) fn run(self) -> Exit {
         self.schedules.warn_of_unreadable();
         let now = Clock::system().now();
-        let asked = self.period(now, self.schedules.timezone);
-        let inheritance = self.inheritance.inheritance(self.schedules.timezone);
+        let asked = self.period(now, self.schedules.zone());
+        let inheritance = self.inheritance.inheritance(self.schedules.zone());
         let asked = asked.and_then(|period| Ok((period, self.targets()?, inheritance?)));
         let (period, targets, inheritance) = match asked {
             Ok(asked) => asked,

@@ -10,6 +10,7 @@ use crate::{
     cluster::Query,
     controller::{Settings, Telemetry},
     dashboard::{self, Dashboard},
+    schedule::Zone,
     server::serve_with,
     workload::Inheritance,
 };
@@ -40,6 +41,7 @@ pub(super) fn serve(
         },
         prefix: settings.prefix.clone(),
         context: settings.parse_context(),
+        zone: Some(settings.default_zone).filter(|it| *it != Zone::UTC),
         // The controller says what each inherits.
         inheritance: Inheritance::default(),
         title: format!("{place}, as {} knows it", settings.instance),

@@ -69,12 +69,7 @@ impl Page<'_> {
     /// The zone of what is shown of several objects: --timezone, or without it that of the
     /// schedules, if they have one in common.
     pub(in crate::dashboard) fn zone(&self) -> Zone {
-        let given = self.view.context.default_zone;
-        if given == Zone::UTC {
-            self.view.zone.unwrap_or(given)
-        } else {
-            given
-        }
+        self.view.zone.unwrap_or(self.view.context.default_zone)
     }
 
     /// The page before there is anything to show.

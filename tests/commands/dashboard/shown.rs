@@ -218,6 +218,26 @@ fn a_picture_is_told_as_a_table_that_is_the_same() {
     assert_eq!(label, "dev/office: running 42 h 30 min, stopped 5 days 5 h");
 }
 
+/// UTC is what counts without the flag, and may be asked for all the same.
+#[test]
+fn the_zone_that_is_asked_for_is_shown() {
+    let cluster = Cluster::new();
+    let tokyo = ("timezone", "Asia/Tokyo");
+    cluster.deployment("web", 1, &[("hours", "Mon-Fri 09:00-17:30"), tokyo]);
+    for (args, expected) in [(&[][..], "M53 4h5"), (&["--timezone", "UTC"], "M0 4h5")] {
+        let served = Served::of(&cluster, args);
+        let page = served.page("/timeline?from=2026-11-23");
+        let drawn: Vec<_> = page
+            .all("path")
+            .filter_map(|it| it.attribute("d"))
+            .collect();
+        assert!(
+            drawn.iter().any(|it| it.starts_with(expected)),
+            "{args:?} {drawn:?}"
+        );
+    }
+}
+
 #[test]
 fn a_filter_asks_for_what_it_names() {
     let cluster = cluster();

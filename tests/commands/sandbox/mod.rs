@@ -108,6 +108,24 @@ fn a_time_that_is_over_is_told_at_its_end() {
     assert!(day.out.contains(cost), "{}", day.out);
 }
 
+/// UTC is what counts without the flag, and may be asked for all the same.
+#[test]
+fn the_zone_that_is_asked_for_is_shown() {
+    let web = [("hours", "\"09:00-19:00\""), ("timezone", "Asia/Tokyo")];
+    let input = deployment("web", &web);
+    for (zone, expected) in [
+        (None, "all times are Asia/Tokyo"),
+        (Some("UTC"), "all times are UTC"),
+        (Some("Europe/Berlin"), "all times are Europe/Berlin"),
+    ] {
+        let flag = zone.map(|it| ["--timezone", it]);
+        let mut args = vec!["-", "--from", FRIDAY, "--for", "1d"];
+        args.extend(flag.iter().flatten());
+        let ended = sandbox(&args, &input);
+        assert!(ended.out.contains(expected), "{zone:?} {}", ended.out);
+    }
+}
+
 #[test]
 fn a_bad_schedule_is_told_and_the_others_go_on() {
     let input = deployment("good", &[("stop", "\"19:00\"")])

@@ -52,7 +52,7 @@ impl OverrideArgs {
 
     fn request(self, now: DateTime<Utc>, requested: RequestedOverride) -> Exit {
         self.schedules.warn_of_unreadable();
-        let inheritance = self.inheritance.inheritance(self.schedules.timezone);
+        let inheritance = self.inheritance.inheritance(self.schedules.zone());
         let targets = self.chosen.targets();
         let (targets, inheritance) = match targets.and_then(|it| Ok((it, inheritance?))) {
             Ok(asked) => asked,

@@ -111,7 +111,7 @@ const EXAMPLES_BEGIN: &str = "2026-10-23 08:00";
 impl SandboxArgs {
     pub(crate) fn run(self) -> Exit {
         self.schedules.warn_of_unreadable();
-        let inheritance = self.inheritance.inheritance(self.schedules.timezone);
+        let inheritance = self.inheritance.inheritance(self.schedules.zone());
         let asked = self.from().and_then(|from| Ok((from, inheritance?)));
         let (from, inheritance) = match asked {
             Ok(asked) => asked,
@@ -149,13 +149,16 @@ impl SandboxArgs {
                 return Ok(now.duration_trunc(TimeDelta::minutes(1)).unwrap_or(now));
             }
         };
-        time_flag("from", text, self.schedules.timezone)
+        time_flag("from", text, self.schedules.zone())
     }
 
     /// The zone of all times that are shown: --timezone, but without it that of the schedules, if
     /// they have one in common.
     fn zone_shown(&self, workloads: &[Workload]) -> Zone {
-        let (given, context) = (self.schedules.timezone, self.schedules.context());
+        if let Some(given) = self.schedules.given_zone() {
+            return given;
+        }
+        let context = self.schedules.context();
         let mut zones = workloads.iter().filter_map(|workload| {
             let ParsedInputs::Scheduled(spec) = read(&workload.inputs, &context) else {
                 return None;
@@ -163,8 +166,8 @@ impl SandboxArgs {
             Some(spec.schedule.zone())
         });
         match zones.next() {
-            Some(first) if given == Zone::UTC && zones.all(|zone| zone == first) => first,
-            _ => given,
+            Some(first) if zones.all(|zone| zone == first) => first,
+            _ => self.schedules.zone(),
         }
     }
 
@@ -195,7 +198,7 @@ impl SandboxArgs {
     /// What the scaler is told.
     fn settings(&self, kinds: Vec<Kind>, inheritance: Inheritance) -> Settings {
         Settings {
-            default_zone: self.schedules.timezone,
+            default_zone: self.schedules.zone(),
             calendars: CalendarFeed::fixed(self.schedules.context().calendars),
             prefix: self.schedules.annotation_prefix.clone(),
             default_schedule: inheritance.default_schedule,
@@ -223,6 +226,7 @@ impl SandboxArgs {
             },
             prefix: self.schedules.annotation_prefix.clone(),
             context: self.schedules.context(),
+            zone: self.schedules.given_zone(),
             inheritance,
             title: "sandbox: a cluster in memory, in simulated time".to_owned(),
         }

@@ -108,7 +108,7 @@ HPAs and ScaledObjects do not change it.";
 impl StatusArgs {
     pub(crate) fn run(self) -> Exit {
         self.schedules.warn_of_unreadable();
-        let inheritance = self.inheritance.inheritance(self.schedules.timezone);
+        let inheritance = self.inheritance.inheritance(self.schedules.zone());
         let targets = self.targets.targets();
         let (targets, inheritance) = match targets.and_then(|it| Ok((it, inheritance?))) {
             Ok(asked) => asked,
