@@ -1,7 +1,7 @@
 //! What comes of a conversion.
 
-use super::finding::{Finding, ObjectName, Severity};
-use crate::manifest::Location;
+use super::finding::{Finding, ObjectName};
+use crate::manifest::{Location, Severity};
 
 /// A change of one object, or of some that are not among the files.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -52,8 +52,6 @@ impl Conversion {
     /// How many findings are of that severity.
     pub fn count(&self, severity: Severity) -> usize {
         let findings = self.findings.iter();
-        findings
-            .filter(|it| it.topic.severity() == severity)
-            .count()
+        findings.filter(|it| it.rule.severity() == severity).count()
     }
 }

@@ -24,13 +24,10 @@ impl Converter {
         for (at, source) in sources.iter().enumerate() {
             let (nodes, error) = source.documents();
             if let Some(error) = error {
-                work.conversion.findings.push(Finding {
-                    topic: Topic::Syntax,
-                    message: error.message,
-                    help: "correct the file; it stays as it is".to_owned(),
-                    place: Some((at, error.place)),
-                    object: None,
-                });
+                let place = Some((at, error.place));
+                let help = "correct the file; it stays as it is";
+                let finding = Finding::new(Topic::Syntax, place, error.message, help);
+                work.conversion.findings.push(finding);
                 trees.push(None);
                 continue;
             }

@@ -2,245 +2,52 @@
 
 use std::fmt;
 
-use crate::manifest::Location;
+use crate::manifest::{self, rules};
 
-/// How much something matters.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Severity {
-    /// A file cannot be read, or not be changed.
-    Error,
-    /// Something has no equal and is left as it is.
-    Warning,
-    /// Something means something else now, or has to be known.
-    Note,
-}
-
-impl fmt::Display for Severity {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Error => "error",
-            Self::Warning => "warning",
-            Self::Note => "note",
-        })
-    }
-}
-
-/// What is said; `docs/migrate.md` has a line for each.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Topic {
-    /// A file is not YAML, or costs too much to read.
-    Syntax,
-    /// A change cannot be made in the text of the file.
-    NotEditable,
-    /// The other tool does not read a text either.
-    NotRead,
-    /// A text leaves out what the other tool's flags say.
-    NeedsDefault,
-    /// Time spans of one object go by several zones.
-    TwoZones,
-    /// A span between two instants cannot be written.
-    AbsoluteSpan,
-    /// Two settings of the other tool contradict each other.
-    Contradiction,
-    /// An object has a schedule of dayshift's already.
-    AlreadyScheduled,
-    /// Something is forced at times, and the rest of the schedule stands elsewhere.
-    ForceElsewhere,
-    /// An object is excluded at times only.
-    PartialExclude,
-    /// A count is not a number of replicas.
-    NotACount,
-    /// A kind has no count to go down to.
-    NoCount,
-    /// A kind that dayshift does not scale.
-    OtherKind,
-    /// An annotation of the other tool that is not known.
-    UnknownKey,
-    /// A setting that has no equal.
-    NoEqual,
-    /// Triggers of one ScaledObject that depend on each other.
-    Triggers,
-    /// Dates that are left out, and cannot be for good.
-    ExcludeDates,
-    /// Several of the other tool's objects ask for the same object.
-    Several,
-    /// The zone is that of the other tool's own clock.
-    ZoneOfController,
-    /// A name or a label stands for objects that are not among the files.
-    Elsewhere,
-    /// A name stands for an object of another folder, which may be for another cluster.
-    Unclear,
-    /// A StatefulSet whose volumes a stop deletes, which dayshift refuses.
-    Volumes,
-    /// A text of another tool in values, a patch or a template, where no object stands.
-    ByHand,
-    /// A night that was cut off at midnight now lasts until the morning.
-    WholeNights,
-    /// A span or a time that is over.
-    Over,
-    /// A forced state has to be ended by somebody.
-    Forced,
-    /// A grace period became `enforce`.
-    GracePeriod,
-    /// What was saved, and by which label dayshift knows it.
-    SavedCount,
-    /// A kind that has to be turned on.
-    OptIn,
-    /// The object and its Namespace were laid over each other.
-    BothLevels,
-    /// Both uptime and downtime of one object.
-    BothTimes,
-    /// Starts and ends do not take turns.
-    Turns,
-    /// A job that runs once became a moment.
-    Once,
-    /// Five fields of cron, of which the other tool takes the first for seconds.
-    SecondsFirst,
-    /// A window, or a gap between windows, of one minute.
-    OneMinute,
-    /// The other tool's object has to be deleted.
-    DeleteAfter,
-}
-
-impl Topic {
-    /// All of them, by severity.
-    pub const ALL: [Self; 36] = [
-        Self::Syntax,
-        Self::NotEditable,
-        Self::NotRead,
-        Self::NeedsDefault,
-        Self::TwoZones,
-        Self::AbsoluteSpan,
-        Self::Contradiction,
-        Self::AlreadyScheduled,
-        Self::ForceElsewhere,
-        Self::PartialExclude,
-        Self::NotACount,
-        Self::NoCount,
-        Self::OtherKind,
-        Self::UnknownKey,
-        Self::NoEqual,
-        Self::Triggers,
-        Self::ExcludeDates,
-        Self::Several,
-        Self::ZoneOfController,
-        Self::Elsewhere,
-        Self::Unclear,
-        Self::Volumes,
-        Self::ByHand,
-        Self::WholeNights,
-        Self::Over,
-        Self::Forced,
-        Self::GracePeriod,
-        Self::SavedCount,
-        Self::OptIn,
-        Self::BothLevels,
-        Self::BothTimes,
-        Self::Turns,
-        Self::Once,
-        Self::SecondsFirst,
-        Self::OneMinute,
-        Self::DeleteAfter,
-    ];
-
-    /// Its name, such as `two-zones`.
-    pub const fn id(self) -> &'static str {
-        match self {
-            Self::Syntax => "syntax",
-            Self::NotEditable => "not-editable",
-            Self::NotRead => "not-read",
-            Self::NeedsDefault => "needs-default",
-            Self::TwoZones => "two-zones",
-            Self::AbsoluteSpan => "absolute-span",
-            Self::Contradiction => "contradiction",
-            Self::AlreadyScheduled => "already-scheduled",
-            Self::ForceElsewhere => "force-elsewhere",
-            Self::PartialExclude => "partial-exclude",
-            Self::NotACount => "not-a-count",
-            Self::NoCount => "no-count",
-            Self::OtherKind => "other-kind",
-            Self::UnknownKey => "unknown-key",
-            Self::NoEqual => "no-equal",
-            Self::Triggers => "triggers",
-            Self::ExcludeDates => "exclude-dates",
-            Self::Several => "several",
-            Self::ZoneOfController => "zone-of-controller",
-            Self::Elsewhere => "elsewhere",
-            Self::Unclear => "unclear",
-            Self::Volumes => "volumes",
-            Self::ByHand => "by-hand",
-            Self::WholeNights => "whole-nights",
-            Self::Over => "over",
-            Self::Forced => "forced",
-            Self::GracePeriod => "grace-period",
-            Self::SavedCount => "saved-count",
-            Self::OptIn => "opt-in",
-            Self::BothLevels => "both-levels",
-            Self::BothTimes => "both-times",
-            Self::Turns => "turns",
-            Self::Once => "once",
-            Self::SecondsFirst => "seconds-first",
-            Self::OneMinute => "one-minute",
-            Self::DeleteAfter => "delete-after",
-        }
-    }
-
-    /// How much it matters.
-    pub const fn severity(self) -> Severity {
-        match self {
-            Self::Syntax | Self::NotEditable => Severity::Error,
-            Self::NotRead
-            | Self::NeedsDefault
-            | Self::TwoZones
-            | Self::AbsoluteSpan
-            | Self::Contradiction
-            | Self::AlreadyScheduled
-            | Self::ForceElsewhere
-            | Self::PartialExclude
-            | Self::NotACount
-            | Self::NoCount
-            | Self::OtherKind
-            | Self::UnknownKey
-            | Self::NoEqual
-            | Self::Triggers
-            | Self::ExcludeDates
-            | Self::Several
-            | Self::ZoneOfController
-            | Self::Elsewhere
-            | Self::Unclear
-            | Self::Volumes
-            | Self::ByHand => Severity::Warning,
-            Self::WholeNights
-            | Self::Over
-            | Self::Forced
-            | Self::GracePeriod
-            | Self::SavedCount
-            | Self::OptIn
-            | Self::BothLevels
-            | Self::BothTimes
-            | Self::Turns
-            | Self::Once
-            | Self::SecondsFirst
-            | Self::OneMinute
-            | Self::DeleteAfter => Severity::Note,
-        }
+rules! {
+    /// What is said; `docs/migrate.md` has a line for each.
+    Topic {
+        Error Syntax "syntax" "A file is not YAML, or costs too much to read.",
+        Error NotEditable "not-editable" "A change cannot be made in the text of the file.",
+        Warning NotRead "not-read" "The other tool does not read a text either.",
+        Warning NeedsDefault "needs-default" "A text leaves out what the other tool's flags say.",
+        Warning TwoZones "two-zones" "Time spans of one object go by several zones.",
+        Warning AbsoluteSpan "absolute-span" "A span between two instants cannot be written.",
+        Warning Contradiction "contradiction" "Two settings of the other tool contradict each other.",
+        Warning AlreadyScheduled "already-scheduled" "An object has a schedule of dayshift's already.",
+        Warning ForceElsewhere "force-elsewhere" "Something is forced at times, and the rest of the schedule stands elsewhere.",
+        Warning PartialExclude "partial-exclude" "An object is excluded at times only.",
+        Warning NotACount "not-a-count" "A count is not a number of replicas.",
+        Warning NoCount "no-count" "A kind has no count to go down to.",
+        Warning OtherKind "other-kind" "A kind that dayshift does not scale.",
+        Warning UnknownKey "unknown-key" "An annotation of the other tool that is not known.",
+        Warning NoEqual "no-equal" "A setting that has no equal.",
+        Warning Triggers "triggers" "Triggers of one ScaledObject that depend on each other.",
+        Warning ExcludeDates "exclude-dates" "Dates that are left out, and cannot be for good.",
+        Warning Several "several" "Several of the other tool's objects ask for the same object.",
+        Warning ZoneOfController "zone-of-controller" "The zone is that of the other tool's own clock.",
+        Warning Elsewhere "elsewhere" "A name or a label stands for objects that are not among the files.",
+        Warning Unclear "unclear" "A name stands for an object of another folder, which may be for another cluster.",
+        Warning Volumes "volumes" "A StatefulSet whose volumes a stop deletes, which dayshift refuses.",
+        Warning ByHand "by-hand" "A text of another tool in values, a patch or a template, where no object stands.",
+        Info WholeNights "whole-nights" "A night that was cut off at midnight now lasts until the morning.",
+        Info Over "over" "A span or a time that is over.",
+        Info Forced "forced" "A forced state has to be ended by somebody.",
+        Info GracePeriod "grace-period" "A grace period became `enforce`.",
+        Info SavedCount "saved-count" "What was saved, and by which label dayshift knows it.",
+        Info OptIn "opt-in" "A kind that has to be turned on.",
+        Info BothLevels "both-levels" "The object and its Namespace were laid over each other.",
+        Info BothTimes "both-times" "Both uptime and downtime of one object.",
+        Info Turns "turns" "Starts and ends do not take turns.",
+        Info Once "once" "A job that runs once became a moment.",
+        Info SecondsFirst "seconds-first" "Five fields of cron, of which the other tool takes the first for seconds.",
+        Info OneMinute "one-minute" "A window, or a gap between windows, of one minute.",
+        Info DeleteAfter "delete-after" "The other tool's object has to be deleted.",
     }
 }
 
 /// One thing that there is to say.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Finding {
-    /// What it is about.
-    pub topic: Topic,
-    /// What is so, and what comes of it.
-    pub message: String,
-    /// What to do.
-    pub help: String,
-    /// Which of the sources it is in, and where.
-    pub place: Option<(usize, Location)>,
-    /// The object, unless the file itself is at fault.
-    pub object: Option<ObjectName>,
-}
+pub type Finding = manifest::Finding<Topic>;
 
 /// An object of a file or a cluster.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -297,6 +104,16 @@ impl ObjectName {
             && (self.group().is_empty() || is_subdomain(self.group()))
             && (self.namespace.is_empty() || is_label(&self.namespace))
             && is_subdomain(&self.name)
+    }
+}
+
+impl From<&ObjectName> for manifest::ObjectName {
+    fn from(object: &ObjectName) -> Self {
+        Self {
+            kind: (*object.kind).into(),
+            namespace: (*object.namespace).into(),
+            name: (*object.name).into(),
+        }
     }
 }
 

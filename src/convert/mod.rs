@@ -15,6 +15,6 @@ mod tools;
 mod work;
 
 pub use conversion::{Change, Conversion, Target};
-pub use finding::{Finding, ObjectName, Severity, Topic};
+pub use finding::{Finding, ObjectName, Topic};
 pub use settings::Converter;
 pub use times::timespan::SpanDefaults;

@@ -1,62 +1,10 @@
 //! What was found, and where.
 
-use std::{fmt, ops::Range, sync::Arc};
-
-use super::rule::{LintRule, Severity};
-use crate::manifest::Location;
+use super::rule::LintRule;
+use crate::manifest::{self, Severity};
 
 /// One thing that a rule found.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Finding {
-    /// The rule.
-    pub rule: LintRule,
-    /// What is wrong and what comes of it.
-    pub message: String,
-    /// What to write instead, with a right example.
-    pub help: String,
-    /// Which of the sources it is in.
-    pub source: usize,
-    /// Where in it.
-    pub place: Location,
-    /// The object, unless the file itself is at fault.
-    pub object: Option<ObjectName>,
-    /// The annotation or label, if one is at fault.
-    pub quoted: Option<Quoted>,
-}
-
-/// An object of a file.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ObjectName {
-    /// Such as `Deployment`.
-    pub kind: Arc<str>,
-    /// Its namespace; empty for what has none, such as a Namespace.
-    pub namespace: Arc<str>,
-    /// Its name.
-    pub name: Arc<str>,
-}
-
-impl fmt::Display for ObjectName {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.namespace.is_empty() {
-            return write!(f, "{} {}", self.kind, self.name);
-        }
-        write!(f, "{} {}/{}", self.kind, self.namespace, self.name)
-    }
-}
-
-/// The text of an annotation or label, and the part of it that is at fault.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Quoted {
-    /// Its full name.
-    pub name: String,
-    /// Its text, without quotes and escapes.
-    pub text: Box<str>,
-    /// The bytes of the text that are at fault.
-    pub span: Range<usize>,
-    /// Whether the text stands in the file letter by letter, so that the finding's place is that
-    /// of the bytes at fault and not of the whole value.
-    pub verbatim: bool,
-}
+pub type Finding = manifest::Finding<LintRule>;
 
 /// Everything that was found, in the order of the files.
 #[derive(Clone, Debug, Default)]

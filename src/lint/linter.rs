@@ -58,9 +58,8 @@ impl Linter {
         for source in 0..contents.len() {
             self.look_at(source, &contents, &neighbours, &mut known, &mut report);
         }
-        report
-            .findings
-            .sort_by_key(|it| (it.source, it.place.span.start, it.rule));
+        let place = |it: &Finding| it.place.as_ref().map(|(at, place)| (*at, place.span.start));
+        report.findings.sort_by_key(|it| (place(it), it.rule));
         report
     }
 
@@ -126,15 +125,8 @@ fn unreadable(source: usize, error: &SyntaxError) -> Finding {
             "fix this first: the rest of the file was not checked",
         )
     };
-    Finding {
-        rule,
-        message: error.message.clone(),
-        help: help.to_owned(),
-        source,
-        place: error.place.clone(),
-        object: None,
-        quoted: None,
-    }
+    let place = Some((source, error.place.clone()));
+    Finding::new(rule, place, error.message.clone(), help)
 }
 
 /// What has been found out already: equal schedules and zones are looked at once.

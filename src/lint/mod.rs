@@ -15,7 +15,7 @@ mod rule;
 mod schedule;
 mod suppression;
 
-pub use finding::{Finding, ObjectName, Quoted, Report};
+pub use finding::{Finding, Report};
 pub use linter::Linter;
 pub use neighbours::conflicts;
-pub use rule::{LintRule, Severity};
+pub use rule::LintRule;

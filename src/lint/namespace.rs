@@ -3,13 +3,13 @@
 use std::sync::Arc;
 
 use super::{
-    finding::{Finding, ObjectName, Report},
+    finding::{Finding, Report},
     object::Object,
-    rule::{LintRule, Severity},
+    rule::LintRule,
 };
 use crate::lint::schedule::schedule_finding::ScheduleFinding;
 use crate::{
-    manifest::{Annotation, LooseAnnotations, Namespace, Workload},
+    manifest::{Annotation, LooseAnnotations, Namespace, ObjectName, Severity, Workload},
     workload::{Annotations, Inputs, Key, Origin, Prefix},
 };
 

@@ -148,8 +148,9 @@ impl Object<'_> {
         let message = format!("ScaledObject {} {what}", quote(&scaler.name));
         let help = self.schedule_in_its_place(workload, "ScaledObject", "scaledobjects")
             + ": a stop then pauses it";
-        let finding = self.at(LintRule::Autoscaler, scaled.place.clone(), message, help);
-        self.findings.push(Finding { source, ..finding });
+        let place = Some((source, scaled.place.clone()));
+        let finding = Finding::new(LintRule::Autoscaler, place, message, help);
+        self.findings.push(finding.of(Some(self.name.clone())));
     }
 
     /// A Rollout that runs the pods of the workload in its place.
@@ -166,8 +167,9 @@ impl Object<'_> {
             self.name
         );
         let help = self.schedule_in_its_place(workload, "Rollout", "rollouts.argoproj.io");
-        let finding = self.at(LintRule::Autoscaler, scaled.place.clone(), message, help);
-        self.findings.push(Finding { source, ..finding });
+        let place = Some((source, scaled.place.clone()));
+        let finding = Finding::new(LintRule::Autoscaler, place, message, help);
+        self.findings.push(finding.of(Some(self.name.clone())));
     }
 
     /// How another object goes by the schedule in place of the workload. What is inherited cannot
@@ -240,7 +242,8 @@ impl Object<'_> {
                 self.prefix.annotation(Key::StopReplicas)
             )
         };
-        let finding = self.at(LintRule::Autoscaler, scaled.place.clone(), message, help);
-        self.findings.push(Finding { source, ..finding });
+        let place = Some((source, scaled.place.clone()));
+        let finding = Finding::new(LintRule::Autoscaler, place, message, help);
+        self.findings.push(finding.of(Some(self.name.clone())));
     }
 }

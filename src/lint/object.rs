@@ -7,10 +7,10 @@ use std::{
 };
 
 use super::{
-    finding::{Finding, ObjectName, Quoted, Report},
+    finding::{Finding, Report},
     misplaced_keys,
     neighbours::is_kept_at_zero,
-    rule::{LintRule, Severity},
+    rule::LintRule,
     suppression::Suppressions,
 };
 use crate::lint::schedule::{
@@ -19,7 +19,10 @@ use crate::lint::schedule::{
     schedule_finding::ScheduleFinding,
 };
 use crate::{
-    manifest::{Annotation, Location, MisplacedKey, Other, Workload, is_of_other_tool},
+    manifest::{
+        Annotation, Location, MisplacedKey, ObjectName, Other, Quoted, Severity, Workload,
+        is_of_other_tool,
+    },
     workload::{CountKind, Key, Kind, OVERRIDE_BEGAN, Origin, Prefix, Problem, Replicas},
 };
 
@@ -67,15 +70,8 @@ impl<'o> Object<'o> {
         message: String,
         help: String,
     ) -> Finding {
-        Finding {
-            rule,
-            message,
-            help,
-            source: self.source,
-            place,
-            object: Some(self.name.clone()),
-            quoted: None,
-        }
+        let place = Some((self.source, place));
+        Finding::new(rule, place, message, help).of(Some(self.name.clone()))
     }
 
     /// A finding in the text of an annotation.
@@ -144,7 +140,7 @@ impl<'o> Object<'o> {
         let key = Key::from_name(&field.name);
         match (found.rule, key) {
             (LintRule::UnknownAnnotation, _) => {
-                finding.place = field.key.clone();
+                finding.place = Some((self.source, field.key.clone()));
                 finding.quoted = None;
                 if let Some(meant) = Key::nearest(&field.name) {
                     finding.help = format!("write {}", own_line(self.prefix, meant, &field.text));

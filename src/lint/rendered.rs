@@ -13,14 +13,9 @@ pub(super) fn not_rendered(at: usize, source: &Source, contents: &Contents) -> V
     let folder = folder.filter(|it| !it.as_os_str().is_empty() && source.name() != STANDARD_INPUT);
     let folder = folder.map_or(".".to_owned(), |it| it.display().to_string());
     let folder = shell_word(&folder);
-    let finding = |place, message, command: &str| Finding {
-        rule: LintRule::NotRendered,
-        message,
-        help: format!("check what comes of it: {command} {folder} | dayshift lint -"),
-        source: at,
-        place,
-        object: None,
-        quoted: None,
+    let finding = |place, message, command: &str| {
+        let help = format!("check what comes of it: {command} {folder} | dayshift lint -");
+        Finding::new(LintRule::NotRendered, Some((at, place)), message, help)
     };
     let chart = source.is_chart().then(|| {
         let first = source.text().lines().next().unwrap_or_default();

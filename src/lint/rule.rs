@@ -2,105 +2,61 @@
 
 use std::fmt;
 
-/// How bad a finding is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Severity {
-    /// dayshift refuses it, or nothing can be read.
-    Error,
-    /// It is legal, and surely not meant.
-    Warning,
-    /// It is legal and may well be meant, and there is something to know about it.
-    Info,
-}
-
-impl fmt::Display for Severity {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Error => "error",
-            Self::Warning => "warning",
-            Self::Info => "info",
-        })
-    }
-}
-
-macro_rules! rules {
-    ($($severity:ident $rule:ident $id:literal $what:literal,)*) => {
-        /// A thing to find. Its name never changes.
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-        pub enum LintRule { $(#[doc = $what] $rule,)* }
-
-        impl LintRule {
-            /// Every rule, in the order of the documentation.
-            pub const ALL: &[Self] = &[$(Self::$rule,)*];
-
-            /// Its name, such as `same-instant`.
-            pub const fn id(self) -> &'static str {
-                match self { $(Self::$rule => $id,)* }
-            }
-
-            /// How bad what it finds is.
-            pub const fn severity(self) -> Severity {
-                match self { $(Self::$rule => Severity::$severity,)* }
-            }
-
-            /// What it finds, in a line.
-            pub const fn what(self) -> &'static str {
-                match self { $(Self::$rule => $what,)* }
-            }
-        }
-    };
-}
+use crate::manifest::{Severity, rules};
 
 rules! {
-    Error Syntax "syntax" "A file that is not YAML or JSON, or is too large or too deep to read.",
-    Error BadObject "bad-object" "A workload that the API server would refuse.",
-    Error UnknownAnnotation "unknown-annotation" "A name under the prefix that is not an annotation of dayshift.",
-    Error NotText "not-text" "An annotation that is a number, true or false, a list or a map to YAML.",
-    Error DuplicateAnnotation "duplicate-annotation" "An annotation that is given twice on one object.",
-    Error HoursBesideTimes "hours-beside-times" "Hours beside a start or a stop.",
-    Error ScaleBesideOthers "scale-beside-others" "Exact counts beside a start, a stop, hours or another count.",
-    Error BadTimes "bad-times" "A start or a stop that cannot be read.",
-    Error BadHours "bad-hours" "Hours that cannot be read.",
-    Error BadScale "bad-scale" "Exact counts at times that cannot be read.",
-    Error BadTimezone "bad-timezone" "A time zone that does not exist.",
-    Error BadCount "bad-count" "A count that is not a valid number of replicas.",
-    Error BadJitter "bad-jitter" "A jitter that is not a duration, or too long.",
-    Error BadExcept "bad-except" "Excepted dates that cannot be read, or a calendar that is not given.",
-    Error BadTreatAs "bad-treat-as" "Dates that count as another day that cannot be read, or a calendar that is not given.",
-    Error BadOverride "bad-override" "A pause, wake-until, sleep-until or enforce that cannot be read, or lies over no schedule.",
-    Error DeletesVolumes "deletes-volumes" "A StatefulSet whose volumes each stop would delete.",
-    Error ScheduleAsLabel "schedule-as-label" "A schedule among the labels.",
-    Error OnPodTemplate "on-pod-template" "A schedule on the pod template.",
-    Error MisplacedAnnotation "misplaced-annotation" "A name under the prefix at a place where nobody reads annotations.",
-    Warning StopWithoutStart "stop-without-start" "A stop without a start: nothing brings the workload back.",
-    Warning StartWithoutStop "start-without-stop" "A start without a stop: nothing takes the workload down.",
-    Warning SameInstant "same-instant" "A start and a stop at the same instant.",
-    Warning ClockChangeGap "clock-change-gap" "A time that does not exist on a day on which clocks are put forward.",
-    Warning NeverAgain "never-again" "Times that never come again.",
-    Warning PastDate "past-date" "A date in the past.",
-    Warning UnchangedDates "unchanged-dates" "Dates that count as another day, on which the schedule does the same.",
-    Warning CalendarEnds "calendar-ends" "A calendar whose dates end within 60 days.",
-    Warning CalendarTimes "calendar-times" "A calendar with events at times of day, which do not count.",
-    Warning PastUntil "past-until" "A pause, wake-until or sleep-until in the past.",
-    Warning NoEffect "no-effect" "An annotation that does nothing without another one.",
-    Warning StopNotBelowStart "stop-not-below-start" "A count after a stop that is not below the one after a start.",
-    Warning TooOften "too-often" "A time that comes every minute or every second.",
-    Warning OneMinute "one-minute" "A window, or a gap between windows, of one minute.",
-    Warning FixedOffset "fixed-offset" "A time zone of a fixed offset, whose clocks never change.",
-    Warning JitterBeyondWindow "jitter-beyond-window" "A jitter longer than the time between a start and its stop.",
-    Warning Autoscaler "autoscaler" "A HorizontalPodAutoscaler, a ScaledObject or a Rollout that scales a scheduled workload too.",
-    Warning PutBack "put-back" "An Application, a Kustomization or a HelmRelease that puts back the count of a scheduled workload.",
-    Warning StateLabels "state-labels" "Labels in a manifest that dayshift writes.",
-    Warning ErrorAnnotation "error-annotation" "The annotation in a manifest by which dayshift says what is wrong.",
-    Warning LookalikePrefix "lookalike-prefix" "An annotation whose prefix was meant to be dayshift's.",
-    Warning OtherKind "other-kind" "A schedule on an object of a kind that dayshift does not scale.",
-    Warning BadSuppression "bad-suppression" "A suppression without a reason, or of something that is not a rule.",
-    Warning UnusedSuppression "unused-suppression" "A suppression that matches nothing.",
-    Info EitherDay "either-day" "Cron with a day of month and a day of week, of which either will do.",
-    Info OptInKind "opt-in-kind" "A schedule on an object of a kind that dayshift scales only where it is asked to.",
-    Info ReplicasInManifest "replicas-in-manifest" "`spec.replicas` in the manifest of a scheduled workload.",
-    Info NotRendered "not-rendered" "Templates of a Helm chart, or a kustomization that changes objects: what comes of them is not in the files.",
-    Info OtherTool "other-tool" "A schedule of another tool that starts and stops workloads.",
+    /// A thing to find. Its name never changes.
+    LintRule {
+        Error Syntax "syntax" "A file that is not YAML or JSON, or is too large or too deep to read.",
+        Error BadObject "bad-object" "A workload that the API server would refuse.",
+        Error UnknownAnnotation "unknown-annotation" "A name under the prefix that is not an annotation of dayshift.",
+        Error NotText "not-text" "An annotation that is a number, true or false, a list or a map to YAML.",
+        Error DuplicateAnnotation "duplicate-annotation" "An annotation that is given twice on one object.",
+        Error HoursBesideTimes "hours-beside-times" "Hours beside a start or a stop.",
+        Error ScaleBesideOthers "scale-beside-others" "Exact counts beside a start, a stop, hours or another count.",
+        Error BadTimes "bad-times" "A start or a stop that cannot be read.",
+        Error BadHours "bad-hours" "Hours that cannot be read.",
+        Error BadScale "bad-scale" "Exact counts at times that cannot be read.",
+        Error BadTimezone "bad-timezone" "A time zone that does not exist.",
+        Error BadCount "bad-count" "A count that is not a valid number of replicas.",
+        Error BadJitter "bad-jitter" "A jitter that is not a duration, or too long.",
+        Error BadExcept "bad-except" "Excepted dates that cannot be read, or a calendar that is not given.",
+        Error BadTreatAs "bad-treat-as" "Dates that count as another day that cannot be read, or a calendar that is not given.",
+        Error BadOverride "bad-override" "A pause, wake-until, sleep-until or enforce that cannot be read, or lies over no schedule.",
+        Error DeletesVolumes "deletes-volumes" "A StatefulSet whose volumes each stop would delete.",
+        Error ScheduleAsLabel "schedule-as-label" "A schedule among the labels.",
+        Error OnPodTemplate "on-pod-template" "A schedule on the pod template.",
+        Error MisplacedAnnotation "misplaced-annotation" "A name under the prefix at a place where nobody reads annotations.",
+        Warning StopWithoutStart "stop-without-start" "A stop without a start: nothing brings the workload back.",
+        Warning StartWithoutStop "start-without-stop" "A start without a stop: nothing takes the workload down.",
+        Warning SameInstant "same-instant" "A start and a stop at the same instant.",
+        Warning ClockChangeGap "clock-change-gap" "A time that does not exist on a day on which clocks are put forward.",
+        Warning NeverAgain "never-again" "Times that never come again.",
+        Warning PastDate "past-date" "A date in the past.",
+        Warning UnchangedDates "unchanged-dates" "Dates that count as another day, on which the schedule does the same.",
+        Warning CalendarEnds "calendar-ends" "A calendar whose dates end within 60 days.",
+        Warning CalendarTimes "calendar-times" "A calendar with events at times of day, which do not count.",
+        Warning PastUntil "past-until" "A pause, wake-until or sleep-until in the past.",
+        Warning NoEffect "no-effect" "An annotation that does nothing without another one.",
+        Warning StopNotBelowStart "stop-not-below-start" "A count after a stop that is not below the one after a start.",
+        Warning TooOften "too-often" "A time that comes every minute or every second.",
+        Warning OneMinute "one-minute" "A window, or a gap between windows, of one minute.",
+        Warning FixedOffset "fixed-offset" "A time zone of a fixed offset, whose clocks never change.",
+        Warning JitterBeyondWindow "jitter-beyond-window" "A jitter longer than the time between a start and its stop.",
+        Warning Autoscaler "autoscaler" "A HorizontalPodAutoscaler, a ScaledObject or a Rollout that scales a scheduled workload too.",
+        Warning PutBack "put-back" "An Application, a Kustomization or a HelmRelease that puts back the count of a scheduled workload.",
+        Warning StateLabels "state-labels" "Labels in a manifest that dayshift writes.",
+        Warning ErrorAnnotation "error-annotation" "The annotation in a manifest by which dayshift says what is wrong.",
+        Warning LookalikePrefix "lookalike-prefix" "An annotation whose prefix was meant to be dayshift's.",
+        Warning OtherKind "other-kind" "A schedule on an object of a kind that dayshift does not scale.",
+        Warning BadSuppression "bad-suppression" "A suppression without a reason, or of something that is not a rule.",
+        Warning UnusedSuppression "unused-suppression" "A suppression that matches nothing.",
+        Info EitherDay "either-day" "Cron with a day of month and a day of week, of which either will do.",
+        Info OptInKind "opt-in-kind" "A schedule on an object of a kind that dayshift scales only where it is asked to.",
+        Info ReplicasInManifest "replicas-in-manifest" "`spec.replicas` in the manifest of a scheduled workload.",
+        Info NotRendered "not-rendered" "Templates of a Helm chart, or a kustomization that changes objects: what comes of them is not in the files.",
+        Info OtherTool "other-tool" "A schedule of another tool that starts and stops workloads.",
+    }
 }
 
 impl LintRule {

@@ -35,7 +35,8 @@ pub fn run(bytes: &[u8]) {
         inheritance: dayshift::workload::Inheritance::default(),
     };
     for finding in linter.lint(std::slice::from_ref(&source)).findings {
-        let span = &finding.place.span;
+        let (_, place) = finding.place.as_ref().expect("it is in the file");
+        let span = &place.span;
         assert!(text.get(span.clone()).is_some(), "{span:?} of {finding:?}");
         check_printable(&finding.message);
     }

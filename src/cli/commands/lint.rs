@@ -24,8 +24,8 @@ use crate::{
         },
     },
     clock::Clock,
-    lint::{LintRule, Linter, Report, Severity},
-    manifest::Opened,
+    lint::{LintRule, Linter, Report},
+    manifest::{Opened, Severity},
     text::TerminalSafe,
 };
 

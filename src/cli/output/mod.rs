@@ -2,6 +2,7 @@
 
 pub(super) mod chart;
 pub(super) mod convert;
+pub(super) mod findings;
 pub(super) mod lint;
 pub(super) mod live_screen;
 pub(super) mod messages;

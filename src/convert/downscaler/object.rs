@@ -35,14 +35,14 @@ pub(in crate::convert) fn convert(olds: &[Old<'_>], context: Context) -> Outcome
     }
     let holds = |it: &(usize, Vec<(&str, String)>)| it.1.iter().any(|it| it.0 == EXCLUDE);
     if outcome.saved.is_some() && outcome.replaced.iter().any(holds) {
-        outcome.remarks.retain(|it| it.topic != Topic::SavedCount);
+        outcome.remarks.retain(|it| it.rule != Topic::SavedCount);
         if let Some(at) = olds.iter().position(|it| it.0 == "original-replicas") {
-            outcome.remarks.push(Remark {
-                topic: Topic::SavedCount,
-                message: "the object is stopped and excluded, so that nothing starts it".to_owned(),
-                help: "dayshift restore brings it back to the saved count".to_owned(),
-                at: (at, 0..olds[at].1.len()),
-            });
+            outcome.remarks.push(Remark::new(
+                Topic::SavedCount,
+                (at, 0..olds[at].1.len()),
+                "the object is stopped and excluded, so that nothing starts it",
+                "dayshift restore brings it back to the saved count",
+            ));
         }
     }
     outcome.replaced.sort_by_key(|it| it.0);

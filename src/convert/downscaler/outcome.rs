@@ -6,35 +6,23 @@ use chrono::{DateTime, SecondsFormat, Utc};
 
 use crate::convert::finding::Topic;
 use crate::convert::times::timespan::{SpanDefaults, SpanError, SpanErrorKind, Spans};
+use crate::manifest::Finding;
 use crate::workload::Key;
 
 /// One of their annotations: the name after the prefix, and the text.
 pub(in crate::convert) type Old<'o> = (&'o str, &'o str);
 
-/// What is said of one of the annotations.
-#[derive(Debug, PartialEq, Eq)]
-pub(in crate::convert) struct Remark {
-    pub(in crate::convert) topic: Topic,
-    pub(in crate::convert) message: String,
-    pub(in crate::convert) help: String,
-    /// Which of the annotations, and which bytes of its text.
-    pub(in crate::convert) at: (usize, Range<usize>),
-}
+/// What is said of one of the annotations: its place is which of them, and which bytes of its text.
+pub(in crate::convert) type Remark = Finding<Topic, (usize, Range<usize>)>;
 
-impl Remark {
-    /// Why the text of an annotation is no list of spans.
-    pub(super) fn of_span_error(at: usize, error: SpanError) -> Self {
-        Self {
-            topic: match error.kind {
-                SpanErrorKind::Text => Topic::NotRead,
-                SpanErrorKind::Default => Topic::NeedsDefault,
-                SpanErrorKind::Zones => Topic::TwoZones,
-            },
-            message: error.message,
-            help: error.help,
-            at: (at, error.span),
-        }
-    }
+/// Why the text of an annotation is no list of spans.
+pub(super) fn of_span_error(at: usize, error: SpanError) -> Remark {
+    let topic = match error.kind {
+        SpanErrorKind::Text => Topic::NotRead,
+        SpanErrorKind::Default => Topic::NeedsDefault,
+        SpanErrorKind::Zones => Topic::TwoZones,
+    };
+    Remark::new(topic, (at, error.span), error.message, error.help)
 }
 
 /// What became of each annotation.

@@ -5,7 +5,8 @@ use std::ops::Range;
 use chrono::{DateTime, Utc};
 
 use super::outcome::{
-    Context, DOWNSCALE, DOWNTIME, FORCE_DOWN, FORCE_UP, Old, Remark, UPSCALE, UPTIME, rfc3339,
+    Context, DOWNSCALE, DOWNTIME, FORCE_DOWN, FORCE_UP, Old, Remark, UPSCALE, UPTIME,
+    of_span_error, rfc3339,
 };
 use crate::convert::finding::Topic;
 use crate::convert::times::desired::{ALWAYS, Desired};
@@ -33,12 +34,7 @@ impl Spec<'_> {
         message: impl Into<String>,
         help: impl Into<String>,
     ) -> Remark {
-        Remark {
-            topic,
-            message: message.into(),
-            help: help.into(),
-            at: (self.at, span),
-        }
+        Remark::new(topic, (self.at, span), message, help)
     }
 }
 
@@ -62,7 +58,7 @@ impl<'o> Schedule<'o> {
             let text = olds[at].1;
             match Spans::parse(text, context.defaults) {
                 Ok(spans) => Ok(Some(Spec { at, text, spans })),
-                Err(error) => Err(Remark::of_span_error(at, error)),
+                Err(error) => Err(of_span_error(at, error)),
             }
         };
         Ok(Self {
@@ -241,12 +237,12 @@ impl<'o> Schedule<'o> {
         let specs = || self.all();
         let has = |it: &&Spec<'_>| it.spans.absolute.contains(at);
         let at_spec = specs().find(has).map_or(0, |it| it.at);
-        Remark {
-            topic: Topic::AbsoluteSpan,
-            message: format!("this span between two instants cannot be written: {reason}"),
-            help: "write the dates into dayshift/except, or take the span out and use dayshift sleep or wake --until then".to_owned(),
-            at: (at_spec, at.span.clone()),
-        }
+        Remark::new(
+            Topic::AbsoluteSpan,
+            (at_spec, at.span.clone()),
+            format!("this span between two instants cannot be written: {reason}"),
+            "write the dates into dayshift/except, or take the span out and use dayshift sleep or wake --until then",
+        )
     }
 
     /// Force alone, over a schedule that stands elsewhere, or over none.

@@ -25,12 +25,8 @@ pub(super) fn one(
     text: &str,
     context: Context,
 ) -> Result<Option<Single>, Remark> {
-    let remark = |topic, message: String, help: &str| Remark {
-        topic,
-        message,
-        help: help.to_owned(),
-        at: (at, 0..text.len()),
-    };
+    let remark =
+        |topic, message: String, help: &str| Remark::new(topic, (at, 0..text.len()), message, help);
     let mut single = Single::default();
     match key {
         key if is_schedule(key) => return Ok(None),

@@ -3,7 +3,8 @@
 use crate::convert::conversion::Target;
 use crate::convert::document::objects::Document;
 use crate::convert::finding::{ObjectName, Topic};
-use crate::{manifest::Location, text::shell_word};
+use crate::manifest::{Finding, Location};
+use crate::text::shell_word;
 
 /// Annotations of dayshift's by their short names, with their texts.
 pub(in crate::convert) type Texts = Vec<(&'static str, String)>;
@@ -111,15 +112,6 @@ pub(in crate::convert) struct Saved {
     pub(in crate::convert) count: u32,
 }
 
-/// What is said at a place of the document.
-#[derive(Clone, Debug)]
-pub(in crate::convert) struct Remark {
-    pub(in crate::convert) topic: Topic,
-    pub(in crate::convert) message: String,
-    pub(in crate::convert) help: String,
-    pub(in crate::convert) place: Location,
-}
-
 /// What all documents ask for.
 #[derive(Debug, Default)]
 pub(in crate::convert) struct Requests {
@@ -127,9 +119,9 @@ pub(in crate::convert) struct Requests {
     pub(in crate::convert) document: usize,
     pub(in crate::convert) all: Vec<Request>,
     pub(in crate::convert) saved: Vec<Saved>,
-    pub(in crate::convert) remarks: Vec<(usize, Remark)>,
+    pub(in crate::convert) findings: Vec<(usize, Finding<Topic, Location>)>,
     /// What is said of a document once all that it asks for is done.
-    pub(in crate::convert) when_done: Vec<(usize, Remark)>,
+    pub(in crate::convert) when_done: Vec<(usize, Finding<Topic, Location>)>,
 }
 
 impl Requests {
@@ -155,13 +147,8 @@ impl Requests {
         message: impl Into<String>,
         help: impl Into<String>,
     ) {
-        let remark = Remark {
-            topic,
-            message: message.into(),
-            help: help.into(),
-            place: place.clone(),
-        };
-        self.remarks.push((self.document, remark));
+        let finding = Finding::new(topic, place.clone(), message, help);
+        self.findings.push((self.document, finding));
     }
 
     /// Says that the document is to be deleted after the move: `why`, and by which command. `when`
@@ -184,12 +171,8 @@ impl Requests {
         } else {
             format!("{when}delete it")
         };
-        let remark = Remark {
-            topic: Topic::DeleteAfter,
-            message: why.to_owned(),
-            help,
-            place: document.node.place.clone(),
-        };
-        self.when_done.push((self.document, remark));
+        let place = document.node.place.clone();
+        let finding = Finding::new(Topic::DeleteAfter, place, why, help);
+        self.when_done.push((self.document, finding));
     }
 }

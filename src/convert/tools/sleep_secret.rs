@@ -13,7 +13,8 @@ use serde::Deserialize;
 
 use crate::convert::document::objects::Document;
 use crate::convert::finding::{ObjectName, Topic};
-use crate::convert::tools::request::{Remark, Requests, Saved};
+use crate::convert::tools::request::{Requests, Saved};
+use crate::manifest::Finding;
 
 /// Objects by the name that kube-green gives their kind, and by their own; a patch for each.
 type Patches = HashMap<String, BTreeMap<String, String>>;
@@ -88,13 +89,13 @@ pub(in crate::convert) fn convert(
         return false;
     }
     let Ok(counts) = counts(&text) else {
-        let remark = Remark {
-            topic: Topic::NotRead,
-            message: "the counts that kube-green has saved in this Secret cannot be read".to_owned(),
-            help: "convert while everything is awake, or label each object with its count: dayshift/saved-replicas=3".to_owned(),
-            place: document.node.place.clone(),
-        };
-        requests.remarks.push((secret, remark));
+        let finding = Finding::new(
+            Topic::NotRead,
+            document.node.place.clone(),
+            "the counts that kube-green has saved in this Secret cannot be read",
+            "convert while everything is awake, or label each object with its count: dayshift/saved-replicas=3",
+        );
+        requests.findings.push((secret, finding));
         return false;
     };
     let is_any = !counts.is_empty();

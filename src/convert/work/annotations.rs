@@ -65,12 +65,12 @@ impl Work<'_, '_> {
         let outcome = downscaler::convert(&olds, context);
         let source = self.sources.get(document.source).map_or("", Source::text);
         for remark in outcome.remarks {
-            let (which, span) = remark.at;
+            let (which, span) = remark.place;
             let place = annotations
                 .get(which)
                 .map_or_else(|| whole.clone(), |it| it.locate(&span, source));
             let name = olds.get(which).map_or("", |it| it.0);
-            let message = match remark.topic {
+            let message = match remark.rule {
                 _ if remark.message.starts_with('`') => remark.message,
                 _ => format!(
                     "{DOWNSCALER}{}: {}",
@@ -78,7 +78,7 @@ impl Work<'_, '_> {
                     remark.message
                 ),
             };
-            self.say(at, remark.topic, message, remark.help, place);
+            self.say(at, remark.rule, message, remark.help, place);
         }
         if let Some(namespace) = &namespace {
             self.both_levels(at, &olds, namespace, &whole);

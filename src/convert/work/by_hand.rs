@@ -216,13 +216,9 @@ impl<'s, 'a> Search<'s, 'a> {
         help: String,
         object: Option<&ObjectName>,
     ) {
-        self.findings.push(Finding {
-            topic: Topic::ByHand,
-            message,
-            help,
-            place: Some((self.source, place.clone())),
-            object: object.cloned(),
-        });
+        let place = Some((self.source, place.clone()));
+        let finding = Finding::new(Topic::ByHand, place, message, help);
+        self.findings.push(finding.of(object.map(Into::into)));
     }
 }
 

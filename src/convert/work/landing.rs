@@ -35,8 +35,8 @@ impl Work<'_, '_> {
                 _ => {}
             }
         }
-        for (at, remark) in requests.remarks {
-            self.say(at, remark.topic, remark.message, remark.help, remark.place);
+        for (at, finding) in requests.findings {
+            self.tell(at, finding);
         }
         let mut seen: HashMap<Wanted, Pairs> = HashMap::new();
         let mut undone = HashSet::new();
@@ -63,9 +63,9 @@ impl Work<'_, '_> {
                 undone.insert(from);
             }
         }
-        for (at, remark) in requests.when_done {
+        for (at, finding) in requests.when_done {
             if !undone.contains(&at) {
-                self.say(at, remark.topic, remark.message, remark.help, remark.place);
+                self.tell(at, finding);
             }
         }
         for saved in requests.saved {
@@ -250,14 +250,10 @@ impl Work<'_, '_> {
             .collect();
         let outcome = downscaler::convert(&olds, context);
         for remark in outcome.remarks {
-            let name = olds.get(remark.at.0).map_or("", |it| it.0);
-            self.conversion.findings.push(Finding {
-                topic: remark.topic,
-                message: format!("{}: {}", flag_name(name), remark.message),
-                help: remark.help,
-                place: None,
-                object: None,
-            });
+            let name = olds.get(remark.place.0).map_or("", |it| it.0);
+            let message = format!("{}: {}", flag_name(name), remark.message);
+            let finding = Finding::new(remark.rule, None, message, remark.help);
+            self.conversion.findings.push(finding);
         }
         let replaced: Vec<_> = outcome
             .replaced

@@ -5,10 +5,10 @@ use std::collections::{BTreeMap, HashMap};
 use crate::convert::conversion::{Change, Conversion, Target};
 use crate::convert::document::edit::{Changes, Pairs};
 use crate::convert::document::objects::{Document, group};
-use crate::convert::finding::{Finding, ObjectName, Topic};
+use crate::convert::finding::{ObjectName, Topic};
 use crate::convert::settings::Converter;
 use crate::{
-    manifest::{Location, Source},
+    manifest::{Finding, Location, Source},
     schedule::{Calendars, Zone},
     text::quote,
     workload::{CustomKind, Inputs, Key, ParseContext, ParsedInputs, read},
@@ -78,14 +78,15 @@ impl<'a> Work<'_, 'a> {
         help: String,
         at: Location,
     ) {
+        self.tell(document, Finding::new(topic, at, message, help));
+    }
+
+    /// Says something of a document at a place in its file.
+    pub(in crate::convert) fn tell(&mut self, document: usize, finding: Finding<Topic, Location>) {
         let document = &self.documents[document];
-        self.conversion.findings.push(Finding {
-            topic,
-            message,
-            help,
-            place: Some((document.source, at)),
-            object: Some(document.object.clone()),
-        });
+        let place = Some((document.source, finding.place.clone()));
+        let finding = finding.at(place).of(Some((&document.object).into()));
+        self.conversion.findings.push(finding);
     }
 
     /// Takes changes for a document, unless it has a schedule already or dayshift would refuse them;

@@ -31,13 +31,13 @@ fn a_file_goes_to_standard_output_and_what_is_said_beside_it() {
             PEERS
         };
         for part in [
-            "note[saved-count]: downscaler/original-replicas: the count 3 is now the label dayshift/saved-replicas\n",
-            "note[whole-nights]: downscaler/downtime: ",
-            "note[grace-period]: downscaler/grace-period: ",
+            "info[saved-count]: downscaler/original-replicas: the count 3 is now the label dayshift/saved-replicas\n",
+            "info[whole-nights]: downscaler/downtime: ",
+            "info[grace-period]: downscaler/grace-period: ",
             &format!(" --> {place}:18:36\n"),
             "18 |     downscaler/original-replicas: \"3\"\n",
             "   = in: Deployment team/web\n",
-            "4 objects to convert, 0 warnings, 4 notes\n",
+            "4 objects to convert, 0 warnings, 4 infos\n",
         ] {
             assert!(err.contains(part), "{part}\n{err}");
         }
@@ -54,7 +54,7 @@ fn a_check_only_tells_and_ends_with_1_if_there_is_anything() {
     assert!(out.contains(&expected), "{out}");
     let (status, out, err) = convert(&["--check", "-"], AFTER);
     assert_eq!((status, out.as_str()), (0, ""));
-    assert_eq!(err, "0 objects to convert, 0 warnings, 0 notes\n");
+    assert_eq!(err, "0 objects to convert, 0 warnings, 0 infos\n");
 }
 
 #[test]
@@ -195,9 +195,9 @@ fn the_tools_flags_become_annotations_of_namespaces() {
 #[test]
 fn the_flag_of_the_grace_period_becomes_enforce() {
     for (text, status, enforce, said) in [
-        ("900", 0, "15m", "note[grace-period]: --grace-period: "),
-        ("1h30m", 0, "1h30m", "note[grace-period]: --grace-period: "),
-        ("0", 0, "1s", "note[grace-period]: --grace-period: "),
+        ("900", 0, "15m", "info[grace-period]: --grace-period: "),
+        ("1h30m", 0, "1h30m", "info[grace-period]: --grace-period: "),
+        ("0", 0, "1s", "info[grace-period]: --grace-period: "),
         (
             "48h",
             1,

@@ -57,7 +57,7 @@ fn each_object_has_one_command() {
     let ran = convert(&cluster, &["-A", "--check"]);
     assert_eq!(ran.status, 1);
     let ran = convert(&cluster, &["deploy/web"]);
-    let said = "note[saved-count]: downscaler/original-replicas: the count 3 is now the label dayshift/saved-replicas\n";
+    let said = "info[saved-count]: downscaler/original-replicas: the count 3 is now the label dayshift/saved-replicas\n";
     assert!(
         ran.err.contains(said) && ran.err.contains("in: Deployment dev/web\n"),
         "{}",

@@ -1,6 +1,7 @@
 //! Annotations where most people have them: not on an object, but in what objects are made of.
 
-use dayshift::convert::{Finding, Severity};
+use dayshift::convert::Finding;
+use dayshift::manifest::Severity;
 
 use super::converted::{annotated, convert};
 
@@ -76,8 +77,8 @@ fn each_place_that_is_no_object_is_told_with_what_to_write_there() {
         let [finding] = &findings[..] else {
             panic!("{what}: {findings:?}");
         };
-        assert_eq!(finding.topic.id(), "by-hand", "{what}");
-        assert_eq!(finding.topic.severity(), Severity::Warning);
+        assert_eq!(finding.rule.id(), "by-hand", "{what}");
+        assert_eq!(finding.rule.severity(), Severity::Warning);
         assert!(finding.help.contains(EQUAL), "{what}: {finding:?}");
         let expected = text.lines().position(|it| it.contains("HERE")).unwrap() + 1;
         assert_eq!(finding.place.as_ref().unwrap().1.line, expected, "{what}");
@@ -110,7 +111,7 @@ fn a_text_that_holds_them_is_told_whatever_it_is_in() {
         "web:\n  annotations: |\n    downscaler/uptime: always\n",
         "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata:\n  values.yaml: \"podAnnotations: {downscaler/exclude: 'true'}\"\n",
     ] {
-        let ids: Vec<_> = said(text).iter().map(|it| it.topic.id()).collect();
+        let ids: Vec<_> = said(text).iter().map(|it| it.rule.id()).collect();
         assert_eq!(ids, ["by-hand"], "{text}");
     }
     for text in [
@@ -166,7 +167,7 @@ fn an_objects_own_annotations_are_not_told_twice() {
         let ids = convert(&text)
             .findings
             .iter()
-            .filter(|it| it.topic.id() == "by-hand")
+            .filter(|it| it.rule.id() == "by-hand")
             .count();
         assert_eq!(ids, usize::from(text.starts_with('x')), "{text}");
     }

@@ -44,7 +44,7 @@ pub(crate) fn annotated(kind: &str, annotations: &[(&str, &str)]) -> String {
 
 /// The ids of what is said.
 pub(crate) fn said(conversion: &Conversion) -> Vec<&'static str> {
-    conversion.findings.iter().map(|it| it.topic.id()).collect()
+    conversion.findings.iter().map(|it| it.rule.id()).collect()
 }
 
 /// The one change of a conversion.

@@ -228,7 +228,7 @@ fn what_cannot_be_changed_by_position_is_said_with_what_to_write() {
         deployment("  name: web\n  annotations:\n    ? downscaler/exclude\n    : 'true'\n");
     for text in [anchor, &merge, &value, &anchored, &complex] {
         let conversion = convert(text);
-        let is_said = |it: &&dayshift::convert::Finding| it.topic.id() == "not-editable";
+        let is_said = |it: &&dayshift::convert::Finding| it.rule.id() == "not-editable";
         let finding = conversion.findings.iter().find(is_said);
         let finding = finding.unwrap_or_else(|| panic!("{text}\n{conversion:?}"));
         assert!(

@@ -47,7 +47,7 @@ fn changed<'a>(files: &[(&'a str, &str)]) -> (Vec<&'a str>, usize) {
     let texts = converted.texts.iter().zip(files);
     let changed = texts.filter(|(text, _)| text.is_some());
     let findings = converted.findings.iter();
-    let unclear = findings.filter(|it| it.topic == Topic::Unclear).count();
+    let unclear = findings.filter(|it| it.rule == Topic::Unclear).count();
     (changed.map(|(_, file)| file.0).collect(), unclear)
 }
 

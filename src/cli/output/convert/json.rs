@@ -132,11 +132,11 @@ fn of_change<'r>(change: &'r Change, sources: &'r [Source]) -> ChangeReport<'r> 
 fn of_finding<'r>(finding: &'r Finding, sources: &'r [Source]) -> FindingReport<'r> {
     FindingReport {
         help: &finding.help,
-        id: finding.topic.id(),
+        id: finding.rule.id(),
         message: &finding.message,
         object: finding.object.as_ref().map(ToString::to_string),
         place: finding.place.as_ref().map(|it| place(it, sources)),
-        severity: finding.topic.severity().to_string(),
+        severity: finding.rule.severity().to_string(),
     }
 }
 

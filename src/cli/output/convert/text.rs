@@ -1,18 +1,15 @@
 //! Findings as `dayshift lint` shows them, and what was changed.
 
-use std::{
-    collections::HashMap,
-    io::{self, Write},
-};
+use std::io::{self, Write};
 
 use super::commands::command;
 use crate::{
     cli::output::{
-        lint::text::{footed, headed, located, printable},
+        findings::{self, text::printable},
         style::{Paint, Style},
     },
-    convert::{Change, Conversion, Finding, Severity, Target},
-    manifest::Source,
+    convert::{Change, Conversion, Target},
+    manifest::{Severity, Source},
     text::counted,
 };
 
@@ -23,10 +20,7 @@ pub(in crate::cli) fn write_findings(
     sources: &[Source],
     style: Style,
 ) -> io::Result<()> {
-    for (finding, more) in folded(&conversion.findings) {
-        let source = finding.place.as_ref().and_then(|it| sources.get(it.0));
-        one(out, finding, more, source, style)?;
-    }
+    findings::text::write(out, &conversion.findings, sources, Severity::Warning, style)?;
     let elsewhere: Vec<_> = conversion
         .changes
         .iter()
@@ -40,55 +34,6 @@ pub(in crate::cli) fn write_findings(
         writeln!(out)?;
     }
     writeln!(out, "{}", summary(conversion))
-}
-
-/// The findings, each with how many more it stands for: what is said in the same words of many
-/// objects is said once.
-fn folded(findings: &[Finding]) -> Vec<(&Finding, usize)> {
-    let mut shown: Vec<(&Finding, usize)> = Vec::with_capacity(findings.len());
-    let mut firsts = HashMap::new();
-    for finding in findings {
-        let first = *firsts
-            .entry((finding.topic, &*finding.message))
-            .or_insert(shown.len());
-        match shown.get_mut(first) {
-            Some((_, more)) if finding.topic.severity() != Severity::Error => *more += 1,
-            _ => shown.push((finding, 0)),
-        }
-    }
-    shown
-}
-
-fn one(
-    out: &mut impl Write,
-    finding: &Finding,
-    more: usize,
-    source: Option<&Source>,
-    style: Style,
-) -> io::Result<()> {
-    let severity = finding.topic.severity();
-    let paint = match severity {
-        Severity::Error => Paint::Red,
-        Severity::Warning => Paint::Yellow,
-        Severity::Note => Paint::Blue,
-    };
-    let title = format!("{severity}[{}]", finding.topic.id());
-    let place = finding.place.as_ref().map(|it| &it.1).zip(source);
-    let gutter = headed(
-        out,
-        &title,
-        &finding.message,
-        paint,
-        style,
-        |out| match place {
-            Some((place, source)) => located(out, place, source, paint, style),
-            None => Ok(" ".to_owned()),
-        },
-    )?;
-    let sign = style.paint(Paint::Blue, "=");
-    let object = finding.object.as_ref().map(ToString::to_string);
-    let margin = format!("{gutter} {sign}");
-    footed(out, &margin, &finding.help, object, more, "more object")
 }
 
 /// Writes each change in a line, and what comes and goes below.
@@ -150,6 +95,6 @@ fn summary(conversion: &Conversion) -> String {
         "{} to convert{errors}, {}, {}",
         counted(conversion.changes.len(), "object"),
         count(Severity::Warning, "warning"),
-        count(Severity::Note, "note")
+        count(Severity::Info, "info")
     )
 }

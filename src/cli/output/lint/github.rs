@@ -2,10 +2,10 @@
 
 use std::io::{self, Write};
 
-use super::{region::Region, text::printable};
+use crate::cli::output::findings::{region::Region, text::printable};
 use crate::{
-    lint::{Report, Severity},
-    manifest::{OpenError, Source},
+    lint::Report,
+    manifest::{OpenError, Severity, Source},
 };
 
 /// A line for each finding, and for what could not be read.
@@ -16,10 +16,9 @@ pub(in crate::cli) fn write(
     errors: &[OpenError],
 ) -> io::Result<()> {
     for finding in &report.findings {
-        let Some(source) = sources.get(finding.source) else {
+        let Some((source, region)) = Region::of(finding, sources) else {
             continue;
         };
-        let region = Region::of(finding, source);
         let object = finding
             .object
             .as_ref()

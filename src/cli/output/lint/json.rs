@@ -2,17 +2,16 @@
 
 use serde_json::{Value, json};
 
-use super::region::Region;
+use crate::cli::output::findings::region::Region;
 use crate::{
-    lint::{Finding, Report, Severity},
-    manifest::{OpenError, Source},
+    lint::{Finding, Report},
+    manifest::{OpenError, Severity, Source},
 };
 
 /// The report as JSON.
 pub(in crate::cli) fn document(report: &Report, sources: &[Source], errors: &[OpenError]) -> Value {
     let finding = |it: &Finding| {
-        let source = sources.get(it.source)?;
-        let region = Region::of(it, source);
+        let (source, region) = Region::of(it, sources)?;
         Some(json!({
             "rule": it.rule.id(),
             "severity": it.rule.severity().to_string(),

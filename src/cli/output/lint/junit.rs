@@ -2,10 +2,10 @@
 
 use std::io::{self, Write};
 
-use super::{region::Region, text::printable};
+use crate::cli::output::findings::{region::Region, text::printable};
 use crate::{
-    lint::{Report, Severity},
-    manifest::{OpenError, Source},
+    lint::{Finding, Report},
+    manifest::{OpenError, Severity, Source},
 };
 
 /// The report as XML. A file without a finding is a case that passes.
@@ -17,8 +17,9 @@ pub(in crate::cli) fn write(
 ) -> io::Result<()> {
     let infos = report.count(Severity::Info);
     let failures = report.findings.len() - infos;
-    let clean = |at: usize| report.findings.iter().all(|it| it.source != at);
-    let passed = (0..sources.len()).filter(|at| clean(*at)).count();
+    let is_in = |it: &Finding, at: usize| it.place.as_ref().is_some_and(|it| it.0 == at);
+    let clean = |at: &usize| !report.findings.iter().any(|it| is_in(it, *at));
+    let passed = (0..sources.len()).filter(clean).count();
     writeln!(out, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>")?;
     writeln!(
         out,
@@ -31,8 +32,10 @@ pub(in crate::cli) fn write(
         let name = escaped(source.name());
         let mut cases = Vec::new();
         let mut failures = 0;
-        while let Some(finding) = findings.next_if(|it| it.source == at) {
-            let region = Region::of(finding, source);
+        while let Some(finding) = findings.next_if(|it| is_in(it, at)) {
+            let Some((_, region)) = Region::of(finding, sources) else {
+                continue;
+            };
             let object = finding
                 .object
                 .as_ref()

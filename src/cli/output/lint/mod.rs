@@ -3,6 +3,5 @@
 pub(in crate::cli) mod github;
 pub(in crate::cli) mod json;
 pub(in crate::cli) mod junit;
-mod region;
 pub(in crate::cli) mod sarif;
 pub(in crate::cli) mod text;

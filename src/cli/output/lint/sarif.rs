@@ -5,10 +5,10 @@ use std::env;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::{Value, json};
 
-use super::region::Region;
+use crate::cli::output::findings::region::Region;
 use crate::{
-    lint::{Finding, LintRule, Report, Severity},
-    manifest::{OpenError, STANDARD_INPUT, Source},
+    lint::{Finding, LintRule, Report},
+    manifest::{OpenError, STANDARD_INPUT, Severity, Source},
 };
 
 /// The report as a SARIF log of one run.
@@ -26,8 +26,7 @@ pub(in crate::cli) fn document(report: &Report, sources: &[Source], errors: &[Op
         rule
     };
     let result = |it: &Finding| {
-        let source = sources.get(it.source)?;
-        let region = Region::of(it, source);
+        let (source, region) = Region::of(it, sources)?;
         Some(json!({
             "ruleId": it.rule.id(),
             "ruleIndex": LintRule::ALL.iter().position(|rule| *rule == it.rule),

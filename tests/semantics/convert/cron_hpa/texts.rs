@@ -190,7 +190,7 @@ fn a_target_of_another_kind_has_to_be_turned_on() {
             let opt_in = conversion
                 .findings
                 .iter()
-                .find(|it| it.topic.id() == "opt-in")
+                .find(|it| it.rule.id() == "opt-in")
                 .unwrap();
             let expected = format!("--kinds deployments,statefulsets,cronjobs,{resource}");
             assert!(opt_in.help.contains(&expected), "{}", opt_in.help);

@@ -1,19 +1,18 @@
 //! Where a finding stands, in lines and columns, and the piece of its line that is shown.
 
 use crate::{
-    lint::Finding,
-    manifest::{Location, Source},
+    manifest::{Finding, Location, Source},
     text::{cut_bytes, last_bytes},
 };
 
 /// The part of the first line of a finding that is at fault.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Region<'s> {
-    pub(super) line: usize,
+pub(in crate::cli::output) struct Region<'s> {
+    pub(in crate::cli::output) line: usize,
     /// From 1, in characters.
-    pub(super) column: usize,
+    pub(in crate::cli::output) column: usize,
     /// The column after the last one.
-    pub(super) end_column: usize,
+    pub(in crate::cli::output) end_column: usize,
     /// What stands before it in the line; only the end of it where that is long.
     pub(super) before: &'s str,
     pub(super) fault: &'s str,
@@ -27,11 +26,17 @@ pub(super) struct Region<'s> {
 const AROUND: usize = 90;
 
 impl<'s> Region<'s> {
-    pub(super) fn of(finding: &Finding, source: &'s Source) -> Self {
-        Self::at(&finding.place, source)
+    /// Where a finding is, and in which of the sources; `None` where it is in none.
+    pub(in crate::cli::output) fn of<R>(
+        finding: &Finding<R>,
+        sources: &'s [Source],
+    ) -> Option<(&'s Source, Self)> {
+        let (source, place) = finding.place.as_ref()?;
+        let source = sources.get(*source)?;
+        Some((source, Self::at(place, source)))
     }
 
-    pub(super) fn at(place: &Location, source: &'s Source) -> Self {
+    fn at(place: &Location, source: &'s Source) -> Self {
         let text = source.text();
         let (head, rest) = text
             .split_at_checked(place.span.start)

@@ -1,0 +1,198 @@
+//! As compilers show it: the line, and a caret under the part at fault.
+
+use std::{
+    collections::HashMap,
+    io::{self, Write},
+};
+
+use unicode_width::UnicodeWidthChar;
+
+use super::region::Region;
+use crate::{
+    cli::output::style::{Paint, Style},
+    manifest::{Finding, Quoted, Rule, Severity, Source},
+    text::{counted, cut_chars},
+};
+
+/// How many characters of a part at fault, or of a decoded text on each side of it, are shown.
+const MOST: usize = 100;
+
+/// Writes each finding, but for those at least as mild as `folded`: what is said in the same words
+/// of many objects is said once, as a folder of manifests may have hundreds.
+pub(in crate::cli) fn write<R: Rule>(
+    out: &mut impl Write,
+    findings: &[Finding<R>],
+    sources: &[Source],
+    folded: Severity,
+    style: Style,
+) -> io::Result<()> {
+    let mut shown: Vec<(&Finding<R>, usize)> = Vec::with_capacity(findings.len());
+    let mut firsts = HashMap::new();
+    for finding in findings {
+        if finding.rule.severity() >= folded {
+            let first = *firsts
+                .entry((finding.rule, &*finding.message))
+                .or_insert(shown.len());
+            if let Some((_, more)) = shown.get_mut(first) {
+                *more += 1;
+                continue;
+            }
+        }
+        shown.push((finding, 0));
+    }
+    for (finding, more) in shown {
+        one(out, finding, more, sources, style)?;
+    }
+    Ok(())
+}
+
+/// Writes one finding, and of how many more the same is said.
+fn one<R: Rule>(
+    out: &mut impl Write,
+    finding: &Finding<R>,
+    more: usize,
+    sources: &[Source],
+    style: Style,
+) -> io::Result<()> {
+    let severity = finding.rule.severity();
+    let paint = match severity {
+        Severity::Error => Paint::Red,
+        Severity::Warning => Paint::Yellow,
+        Severity::Info => Paint::Blue,
+    };
+    let title = style.paint(paint, &format!("{severity}[{}]", finding.rule.id()));
+    let message = style.paint(Paint::Bold, &format!(": {}", printable(&finding.message)));
+    writeln!(out, "{title}{message}")?;
+    let gutter = match Region::of(finding, sources) {
+        Some((source, region)) => located(out, source, &region, paint, style)?,
+        None => " ".to_owned(),
+    };
+    let margin = format!("{gutter} {}", style.paint(Paint::Blue, "="));
+    let cut = style.either("…", "...");
+    if let Some(quoted) = finding.quoted.as_ref().filter(|it| !it.verbatim) {
+        let (before, fault, after) = decoded(quoted, cut);
+        writeln!(out, "{margin} text: {before}{fault}{after}")?;
+        let carets = "^".repeat(width(&fault).max(1));
+        let blank = " ".repeat(width(&before));
+        writeln!(
+            out,
+            "{gutter}         {blank}{}",
+            style.paint(paint, &carets)
+        )?;
+    }
+    writeln!(out, "{margin} help: {}", printable(&finding.help))?;
+    if let Some(object) = &finding.object {
+        writeln!(out, "{margin} in: {}", printable(&object.to_string()))?;
+    }
+    if more > 0 {
+        let what = match finding.object {
+            Some(_) => "more object",
+            None => "more place",
+        };
+        let what = counted(more, what);
+        writeln!(out, "{margin} and: {what}; --output json lists each")?;
+    }
+    writeln!(out)
+}
+
+/// Writes where a finding is, the line, and carets under the part at fault; gives the blanks that are
+/// as wide as the number of the line.
+fn located(
+    out: &mut impl Write,
+    source: &Source,
+    region: &Region<'_>,
+    paint: Paint,
+    style: Style,
+) -> io::Result<String> {
+    let gutter = " ".repeat(region.line.to_string().len());
+    let bar = style.paint(Paint::Blue, "|");
+    writeln!(
+        out,
+        "{gutter}{} {}:{}:{}",
+        style.paint(Paint::Blue, "-->"),
+        printable(source.name()),
+        region.line,
+        region.column
+    )?;
+    writeln!(out, "{gutter} {bar}")?;
+    let cut = style.either("…", "...");
+    let fault = printable_up_to(region.fault, cut);
+    let before = format!(
+        "{}{}",
+        if region.cut_before { cut } else { "" },
+        printable(region.before)
+    );
+    let after = format!(
+        "{}{}",
+        printable(region.after),
+        if region.cut_after { cut } else { "" }
+    );
+    let line = format!("{before}{fault}{after}");
+    writeln!(
+        out,
+        "{} {bar} {}",
+        style.paint(Paint::Blue, &region.line.to_string()),
+        line.trim_end()
+    )?;
+    let carets = "^".repeat(width(&fault).max(1));
+    writeln!(
+        out,
+        "{gutter} {bar} {}{}",
+        " ".repeat(width(&before)),
+        style.paint(paint, &carets)
+    )?;
+    Ok(gutter)
+}
+
+/// The text that is read, in three parts of which the second is at fault.
+fn decoded(quoted: &Quoted, cut: &str) -> (String, String, String) {
+    let part = |range| quoted.text.get(range).unwrap_or_default();
+    let before: Vec<char> = part(0..quoted.span.start).chars().collect();
+    let near: String = before[before.len().saturating_sub(MOST)..].iter().collect();
+    let begin = if before.len() > MOST { cut } else { "" };
+    (
+        format!("{begin}{}", printable(&near)),
+        printable_up_to(part(quoted.span.clone()), cut),
+        printable_up_to(part(quoted.span.end..quoted.text.len()), cut),
+    )
+}
+
+/// `text` with nothing in it that acts on a terminal or reorders what is read.
+pub(in crate::cli::output) fn printable(text: &str) -> String {
+    crate::text::printable(&text.replace('\t', "    "))
+}
+
+/// At most so much of it as is shown, and what says that there is more.
+fn printable_up_to(text: &str, cut: &str) -> String {
+    let shown = cut_chars(text, MOST);
+    let cut = if shown.len() < text.len() { cut } else { "" };
+    format!("{}{cut}", printable(shown))
+}
+
+fn width(shown: &str) -> usize {
+    shown.chars().map(|it| it.width().unwrap_or_default()).sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_acts_on_a_terminal() {
+        assert_eq!(
+            printable("a\tb\u{1b}[31m\u{202e}\u{9b}é"),
+            "a    b\\u{1b}[31m\\u{202e}\\u{9b}é"
+        );
+        assert_eq!((width("日本"), width("é")), (4, 1));
+    }
+
+    #[test]
+    fn what_is_long_is_cut_as_the_screen_can_show() {
+        let long = "é".repeat(MOST);
+        assert_eq!(printable_up_to(&long, "…"), long);
+        for cut in ["…", "..."] {
+            let shown = printable_up_to(&format!("{long}x"), cut);
+            assert_eq!(shown, format!("{long}{cut}"));
+        }
+    }
+}
