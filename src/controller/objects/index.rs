@@ -1,7 +1,5 @@
 //! Every object that concerns us, and what is known of it. No request leaves from here.
 
-use std::collections::HashMap;
-
 use chrono::{DateTime, TimeDelta, Utc};
 use tokio::time::Instant;
 
@@ -16,6 +14,7 @@ use crate::controller::objects::bystanders::Bystanders;
 use crate::controller::objects::entries::Entries;
 use crate::controller::objects::entry::Entry;
 use crate::controller::objects::history::{History, KnownVersions};
+use crate::controller::objects::names::Names;
 use crate::controller::objects::namespaces::Namespaces;
 use crate::controller::objects::parse_cache::ParseCache;
 use crate::controller::objects::shown_by::ShownBy;
@@ -46,7 +45,7 @@ pub(in crate::controller) struct Index {
     pub(super) bystanders: Bystanders,
     pub(in crate::controller) history: History,
     pub(super) entries: Entries,
-    by_name: HashMap<(Kind, Box<str>), Id>,
+    pub(super) names: Names,
     last_id: Id,
 }
 
@@ -63,7 +62,7 @@ impl Index {
             bystanders: Bystanders::default(),
             history: History::default(),
             entries: Entries::default(),
-            by_name: HashMap::new(),
+            names: Names::default(),
             last_id: 0,
         }
     }
@@ -77,8 +76,7 @@ impl Index {
         shown: ShownBy,
         seen_at: SeenAt,
     ) -> Observation {
-        let name = (kind, full_name(workload.namespace(), workload.name()));
-        let known = self.by_name.get(&name).copied();
+        let known = self.names.get(kind, workload.namespace(), workload.name());
         self.history.note_shown(kind, workload.version());
         let own_pod = self.own_pod.as_ref();
         if own_pod.is_some_and(|pod| pod.is_of(kind, workload)) {
@@ -138,8 +136,7 @@ impl Index {
         }
         self.bystanders
             .forget(object.kind, &object.namespace, &object.name);
-        let name = (object.kind, full_name(&object.namespace, &object.name));
-        Some(self.add(name, observed, version, watch, seen_at))
+        Some(self.add(observed, version, watch, seen_at))
     }
 
     fn update(&mut self, id: Id, observed: Observed, version: Version, seen_at: SeenAt) {
@@ -185,13 +182,13 @@ impl Index {
 
     fn add(
         &mut self,
-        name: (Kind, Box<str>),
         mut observed: Observed,
         version: Version,
         watch: WatchId,
         seen_at: SeenAt,
     ) -> Id {
         self.last_id += 1;
+        self.names.insert(&observed.object, self.last_id);
         let (inputs, parsed) = self.parse_cache.of(&observed.inputs);
         observed.inputs = inputs;
         let entry = Entry {
@@ -211,7 +208,6 @@ impl Index {
             is_touched: false,
         };
         self.entries.insert(self.last_id, Box::new(entry));
-        self.by_name.insert(name, self.last_id);
         self.last_id
     }
 
@@ -223,8 +219,9 @@ impl Index {
     ) -> Option<Id> {
         self.bystanders
             .forget(kind, workload.namespace(), workload.name());
-        let name = (kind, full_name(workload.namespace(), workload.name()));
-        let id = *self.by_name.get(&name)?;
+        let id = self
+            .names
+            .get(kind, workload.namespace(), workload.name())?;
         let is_it = self
             .get(id)
             .is_some_and(|entry| &*entry.observed.object.uid == workload.uid());
@@ -235,9 +232,9 @@ impl Index {
     pub(in crate::controller) fn remove(&mut self, id: Id) {
         if let Some(entry) = self.entries.remove(id) {
             let object = &entry.observed.object;
-            let name = (object.kind, full_name(&object.namespace, &object.name));
-            if self.by_name.get(&name) == Some(&id) {
-                self.by_name.remove(&name);
+            self.names.remove(object, id);
+            if !self.names.has_any_in(&object.namespace) {
+                self.namespaces.forget_gone(&object.namespace);
             }
         }
     }
@@ -389,8 +386,4 @@ impl Index {
         }
         self.entries.touch_all();
     }
-}
-
-fn full_name(namespace: &str, name: &str) -> Box<str> {
-    format!("{namespace}/{name}").into()
 }

@@ -23,9 +23,13 @@ fn web(version: u32, replicas: u32) -> Workload {
 }
 
 fn named(name: &str, version: u32, replicas: u32) -> Workload {
+    placed("dev", name, version, replicas)
+}
+
+fn placed(namespace: &str, name: &str, version: u32, replicas: u32) -> Workload {
     serde_json::from_value(json!({
         "metadata": {
-            "namespace": "dev", "name": name, "uid": name,
+            "namespace": namespace, "name": name, "uid": name,
             "resourceVersion": version.to_string(),
             "annotations": {"dayshift/stop": "19:00"},
         },
@@ -96,6 +100,34 @@ fn what_a_namespace_said_before_it_said_nothing_is_late() {
         }
         assert!(!show((90, "19:00"), ShownBy::change_of(1)), "{first:?}");
         assert!(show((110, "19:00"), ShownBy::change_of(1)), "{first:?}");
+    }
+}
+
+/// Whichever watch tells first, whatever they said, and whether anything is scheduled in them.
+#[test]
+fn namespaces_that_come_and_go_leave_nothing_behind() {
+    for (stop, object_goes_first) in [("19:00", true), ("19:00", false), ("", false)] {
+        let mut index = Index::new(&Settings::default());
+        for number in 1..=10_000 {
+            let namespace = ObservedNamespace {
+                name: format!("preview-{number}").into(),
+                ..team(number, stop)
+            };
+            index.observe_namespace(&namespace, ShownBy::change_of(1), EPOCH);
+            let object = placed(&namespace.name, "web", number, 3);
+            let id = index
+                .observe(Kind::Deployment, &object, ShownBy::change_of(0), EPOCH)
+                .id
+                .unwrap();
+            if object_goes_first {
+                index.remove(id);
+            }
+            index.namespace_gone(&namespace.name);
+            assert!(object_goes_first || index.get(id).is_some());
+            index.remove(id);
+        }
+        assert_eq!(index.namespaces().len(), 0, "{stop} {object_goes_first}");
+        assert!(!index.names.has_any_in("preview-1"));
     }
 }
 

@@ -9,6 +9,7 @@ pub(super) mod history;
 pub(super) mod index;
 #[cfg(test)]
 mod index_tests;
+mod names;
 mod namespace_events;
 pub(super) mod namespaces;
 pub(super) mod parse_cache;

@@ -21,18 +21,14 @@ impl Index {
             return (news, Vec::new());
         }
         let defaults = self.namespaces.defaults(&namespace.name);
-        let mut ids = Vec::new();
-        for (id, entry) in self.entries.iter_mut() {
-            let is_in_it = *entry.object().namespace == *namespace.name;
-            if is_in_it
-                && (entry.inherit(defaults.clone(), &mut self.parse_cache, seen_at)
-                    || news.has_entered)
-            {
-                ids.push(id);
-            }
-        }
-        ids.sort_unstable();
-        self.entries.touch(&ids);
+        let mut ids = self.names.ids_in(&namespace.name);
+        ids.retain(|id| {
+            let Some(entry) = self.entries.get_mut(*id) else {
+                return false;
+            };
+            let inherits = entry.inherit(defaults.clone(), &mut self.parse_cache, seen_at);
+            inherits || news.has_entered
+        });
         for (observed, version, watch) in self.bystanders.take(&namespace.name) {
             let observed = observed.with_defaults(defaults.clone());
             ids.extend(self.take_in(observed, version, watch, seen_at));
@@ -40,22 +36,31 @@ impl Index {
         (news, ids)
     }
 
-    /// A Namespace is gone, or the selector matches it no more.
+    /// A Namespace is gone, or the selector matches it no more. Where there is no selector, what it
+    /// says holds until the last of its objects is known to be gone too.
     pub(in crate::controller) fn namespace_gone(&mut self, namespace: &str) {
-        self.namespaces.gone(namespace);
-        self.scope_may_have_changed();
+        let has_objects = self.names.has_any_in(namespace);
+        self.namespaces.gone(namespace, has_objects);
+        self.scope_has_changed(namespace);
     }
 
     /// A list of Namespaces has ended: what it did not show is gone.
     pub(in crate::controller) fn namespaces_listed(&mut self, watch: WatchId) {
-        self.namespaces.list_ends(watch);
-        self.scope_may_have_changed();
+        for namespace in self.namespaces.list_ends(watch) {
+            self.scope_has_changed(&namespace);
+        }
     }
 
-    fn scope_may_have_changed(&mut self) {
+    fn scope_has_changed(&mut self, namespace: &str) {
         if self.namespaces.are_selected() {
-            self.entries.touch_all();
+            self.entries.touch(&self.names.ids_in(namespace));
         }
+    }
+
+    /// The objects of a namespace, or all where none is named, in the order in which they were
+    /// first seen.
+    pub(in crate::controller) fn ids_in(&self, namespace: Option<&str>) -> Vec<Id> {
+        namespace.map_or_else(|| self.ids(), |name| self.names.ids_in(name))
     }
 
     /// What is known of the Namespaces.

@@ -32,6 +32,9 @@ pub(in crate::controller) struct Namespaces {
     knowledge: HashMap<Option<Box<str>>, Knowledge>,
     /// Those that say nothing too: what one has said before may still be told, late.
     known: HashMap<Box<str>, Known>,
+    /// Per watch, the newest version of those that it has shown to be gone and of which nothing is
+    /// kept: a change older than that is late.
+    gone_versions: HashMap<WatchId, Version>,
     /// What such a one says, which they share.
     nothing: Arc<Annotations>,
     context: ParseContext,
@@ -79,6 +82,7 @@ impl Namespaces {
         Self {
             knowledge: watched.collect(),
             known: HashMap::new(),
+            gone_versions: HashMap::new(),
             nothing: Arc::default(),
             context: settings.parse_context(),
             are_selected,
@@ -163,15 +167,17 @@ impl Namespaces {
         prefix: &Prefix,
     ) -> NamespaceNews {
         let is_plain = namespace.annotations.is_empty() && !self.are_selected;
-        let known = self.known.get_mut(&namespace.name);
-        let is_new = known.is_none();
+        let is_new = !self.known.contains_key(&namespace.name);
+        if is_new && shown.may_be_late() && self.is_late(namespace.version, shown.watch) {
+            return NamespaceNews::default();
+        }
         if is_new && is_plain {
             let known = self.read(namespace, shown.watch, prefix);
             self.known.insert(namespace.name.clone(), known);
             return NamespaceNews::default();
         }
         let mut has_come_back = false;
-        if let Some(known) = known {
+        if let Some(known) = self.known.get_mut(&namespace.name) {
             known.listed = true;
             known.watch = shown.watch;
             let is_late = shown.may_be_late() && namespace.version.is_before(known.version);
@@ -227,28 +233,63 @@ impl Namespaces {
         }
     }
 
-    /// A Namespace is gone, or the selector matches it no more. Where there is none, it keeps what
-    /// it said: the objects in it go too, and what is made in another of that name waits for it.
-    pub(in crate::controller) fn gone(&mut self, namespace: &str) {
-        let says = |known: &Known| !known.annotations.is_empty();
-        if self.are_selected || !self.known.get(namespace).is_some_and(says) {
-            self.known.remove(namespace);
-        } else if let Some(known) = self.known.get_mut(namespace) {
+    /// A Namespace is gone, or the selector matches it no more. While objects in it are known and
+    /// there is no selector, it keeps what it said: they go too, and what is made in another of
+    /// that name waits for it.
+    pub(in crate::controller) fn gone(&mut self, namespace: &str, has_objects: bool) {
+        let Some(known) = self.known.get_mut(namespace) else {
+            return;
+        };
+        if self.are_selected || known.annotations.is_empty() || !has_objects {
+            self.forget(namespace);
+        } else {
             known.is_gone = true;
             known.listed = false;
         }
     }
 
+    /// The last object of a namespace is gone. Where the Namespace is, nothing is kept of it.
+    pub(in crate::controller) fn forget_gone(&mut self, namespace: &str) {
+        if self.known.get(namespace).is_some_and(|it| it.is_gone) {
+            self.forget(namespace);
+        }
+    }
+
+    fn forget(&mut self, namespace: &str) {
+        if let Some(known) = self.known.remove(namespace) {
+            let newest = self.gone_versions.entry(known.watch).or_default();
+            if *newest == Version::default() || newest.is_before(known.version) {
+                *newest = known.version;
+            }
+        }
+    }
+
+    fn is_late(&self, version: Version, watch: WatchId) -> bool {
+        let newest = self.gone_versions.get(&watch);
+        newest.is_some_and(|newest| version.is_before(*newest))
+    }
+
+    /// How many are known.
+    #[cfg(test)]
+    pub(in crate::controller) fn len(&self) -> usize {
+        self.known.len()
+    }
+
     /// A list begins: what it does not show is gone when it ends.
     pub(in crate::controller) fn list_begins(&mut self, watch: WatchId) {
+        self.gone_versions.remove(&watch);
         for known in self.known.values_mut().filter(|it| it.watch == watch) {
             known.listed = false;
         }
     }
 
-    /// A list has ended: what it did not show is forgotten, with the objects that were in it.
-    pub(in crate::controller) fn list_ends(&mut self, watch: WatchId) {
-        self.known.retain(|_, it| it.watch != watch || it.listed);
+    /// A list has ended: what it did not show is forgotten, with the objects that were in it. Returns
+    /// the names.
+    pub(in crate::controller) fn list_ends(&mut self, watch: WatchId) -> Vec<Box<str>> {
+        let gone = self
+            .known
+            .extract_if(|_, it| it.watch == watch && !it.listed);
+        gone.map(|(name, _)| name).collect()
     }
 
     /// Whether enough is known to decide about an object. While Namespaces cannot be read, one goes

@@ -190,12 +190,8 @@ impl Engine {
 
     /// Decides anew about what is in a namespace, or in all where none is named.
     fn reconcile_in(&mut self, namespace: Option<&str>) {
-        for id in self.index.ids() {
-            let is_there =
-                |entry: &Entry| namespace.is_none_or(|name| *entry.object().namespace == *name);
-            if self.index.get(id).is_some_and(is_there) {
-                self.reconcile(id);
-            }
+        for id in self.index.ids_in(namespace) {
+            self.reconcile(id);
         }
     }
 
