@@ -12,10 +12,12 @@ use super::{
     rule::LintRule,
 };
 use crate::lint::schedule::{
-    schedule_finding::ScheduleFinding, schedule_rules::schedule_findings, times::Span,
+    schedule_finding::ScheduleFinding,
+    schedule_rules::{schedule_errors, schedule_findings},
+    times::Span,
 };
 use crate::{
-    manifest::{Contents, Source, SyntaxError, inherit},
+    manifest::{Contents, Severity, Source, SyntaxError, inherit},
     schedule::{Gap, Zone},
     workload::{Inheritance, Inputs, Kind, Origin, ParseContext, Prefix},
 };
@@ -40,26 +42,48 @@ pub struct Linter {
 impl Linter {
     /// Everything that is found in these sources.
     pub fn lint(&self, sources: &[Source]) -> Report {
-        let read = |source: &Source| source.contents(&self.prefix, &self.namespace);
-        let mut contents: Vec<Contents> = sources.iter().map(read).collect();
-        inherit(&mut contents, &self.inheritance);
-        let neighbours = Neighbours::of(&contents);
-        let mut report = Report {
-            files: sources.len(),
-            workloads: contents.iter().map(|it| it.workloads.len()).sum(),
-            ..Report::default()
-        };
+        let contents = self.read(sources);
+        let mut report = self.look(&contents, false);
+        report.files = sources.len();
         let not_rendered = sources.iter().zip(&contents).enumerate();
         report.findings.extend(
             not_rendered
                 .flat_map(|(at, (source, contents))| rendered::not_rendered(at, source, contents)),
         );
-        let mut known = Known::new(self);
+        sort(&mut report.findings);
+        report
+    }
+
+    /// What the sources hold, each workload with what it inherits.
+    pub fn read(&self, sources: &[Source]) -> Vec<Contents> {
+        let read = |source: &Source| source.contents(&self.prefix, &self.namespace);
+        let mut contents: Vec<Contents> = sources.iter().map(read).collect();
+        inherit(&mut contents, &self.inheritance);
+        contents
+    }
+
+    /// The errors in what the sources hold, and who else sets the counts of their workloads: what
+    /// keeps the schedules from doing what they say.
+    pub fn obstacles(&self, contents: &[Contents]) -> Vec<Finding> {
+        let mut findings = self.look(contents, true).findings;
+        findings.retain(|it| {
+            let is_fought_over = matches!(it.rule, LintRule::Autoscaler | LintRule::PutBack);
+            is_fought_over || it.rule.severity() == Severity::Error
+        });
+        sort(&mut findings);
+        findings
+    }
+
+    fn look(&self, contents: &[Contents], errors_alone: bool) -> Report {
+        let neighbours = Neighbours::of(contents);
+        let mut report = Report {
+            workloads: contents.iter().map(|it| it.workloads.len()).sum(),
+            ..Report::default()
+        };
+        let mut known = Known::new(self, errors_alone);
         for source in 0..contents.len() {
-            self.look_at(source, &contents, &neighbours, &mut known, &mut report);
+            self.look_at(source, contents, &neighbours, &mut known, &mut report);
         }
-        let place = |it: &Finding| it.place.as_ref().map(|(at, place)| (*at, place.span.start));
-        report.findings.sort_by_key(|it| (place(it), it.rule));
         report
     }
 
@@ -113,6 +137,12 @@ impl Linter {
     }
 }
 
+/// Puts findings in the order of the files.
+fn sort(findings: &mut [Finding]) {
+    let place = |it: &Finding| it.place.as_ref().map(|(at, place)| (*at, place.span.start));
+    findings.sort_by_key(|it| (place(it), it.rule));
+}
+
 fn unreadable(source: usize, error: &SyntaxError) -> Finding {
     let (rule, help) = if error.in_object {
         (
@@ -132,13 +162,15 @@ fn unreadable(source: usize, error: &SyntaxError) -> Finding {
 /// What has been found out already: equal schedules and zones are looked at once.
 struct Known<'l> {
     linter: &'l Linter,
+    /// Whether what is legal is not looked at.
+    errors_alone: bool,
     span: Span,
     schedule_findings: HashMap<Inputs, Rc<[ScheduleFinding]>>,
     gaps: HashMap<Zone, Vec<Gap>>,
 }
 
 impl<'l> Known<'l> {
-    fn new(linter: &'l Linter) -> Self {
+    fn new(linter: &'l Linter, errors_alone: bool) -> Self {
         let year = Months::new(12);
         let span = Span {
             from: linter.from,
@@ -147,6 +179,7 @@ impl<'l> Known<'l> {
         };
         Self {
             linter,
+            errors_alone,
             span,
             schedule_findings: HashMap::new(),
             gaps: HashMap::new(),
@@ -163,8 +196,12 @@ impl<'l> Known<'l> {
                 .or_insert_with(|| zone.gaps(self.span.from, self.span.until))
                 .clone()
         };
-        let found: Rc<[ScheduleFinding]> =
-            schedule_findings(inputs, &self.span, &self.linter.prefix, gaps).into();
+        let prefix = &self.linter.prefix;
+        let found: Rc<[ScheduleFinding]> = if self.errors_alone {
+            schedule_errors(inputs, &self.span.context, prefix).into()
+        } else {
+            schedule_findings(inputs, &self.span, prefix, gaps).into()
+        };
         self.schedule_findings
             .insert(inputs.clone(), Rc::clone(&found));
         found

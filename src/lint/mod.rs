@@ -6,6 +6,7 @@
 mod finding;
 mod kinds;
 mod linter;
+mod live;
 mod misplaced_keys;
 mod namespace;
 mod neighbours;
@@ -17,5 +18,5 @@ mod suppression;
 
 pub use finding::{Finding, Report};
 pub use linter::Linter;
-pub use neighbours::conflicts;
+pub use live::refusals;
 pub use rule::LintRule;

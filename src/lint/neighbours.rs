@@ -2,17 +2,13 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use super::{
-    finding::{Finding, Report},
-    object::Object,
-    rule::LintRule,
-};
+use super::{finding::Finding, object::Object, rule::LintRule};
 use crate::lint::schedule::repair::own_line;
 use crate::{
     manifest::{Contents, Delivery, Other, PutsBack, ScaleTarget, ScaledBy, Workload},
     neighbours::Owner,
     text::{first_of, quote},
-    workload::{Key, Kind, Origin, Prefix, Replicas},
+    workload::{Key, Kind, Origin, Replicas},
 };
 
 /// The objects that scale each workload, by kind, namespace and name, with the source of each.
@@ -61,28 +57,6 @@ impl<'c> Neighbours<'c> {
 /// Whether its manifest has a 0 at which its schedule leaves it.
 pub(super) fn is_kept_at_zero(workload: &Workload) -> bool {
     workload.replicas == Some(Replicas::ZERO) && workload.inputs.keeps_zero()
-}
-
-/// What fights over the counts of the scheduled workloads in some files, and what ends that: the
-/// findings of the rules `autoscaler` and `put-back`, as [`Linter`](super::Linter) has them.
-pub fn conflicts(contents: &[Contents], prefix: &Prefix) -> Vec<Finding> {
-    let neighbours = Neighbours::of(contents);
-    let mut report = Report::default();
-    for (source, each) in contents.iter().enumerate() {
-        for workload in &each.workloads {
-            let mut object = Object::workload(source, prefix, workload);
-            neighbours.look_at(&mut object, workload);
-            object.finish(&workload.misplaced, &mut report);
-        }
-        for other in &each.others {
-            let mut object = Object::other(source, prefix, other);
-            object.put_back(other, contents);
-            object.finish(&other.misplaced, &mut report);
-        }
-    }
-    let mut findings = report.findings;
-    findings.retain(|it| matches!(it.rule, LintRule::Autoscaler | LintRule::PutBack));
-    findings
 }
 
 /// Whether a delivery may bring a workload, as far as files tell: it has a count to be put back.

@@ -14,14 +14,11 @@ use super::{
     suppression::Suppressions,
 };
 use crate::lint::schedule::{
-    examples::right_line,
-    repair::{own_line, repaired_lines},
-    schedule_finding::ScheduleFinding,
+    examples::right_line, repair::own_line, schedule_finding::ScheduleFinding,
 };
 use crate::{
     manifest::{
-        Annotation, Location, MisplacedKey, ObjectName, Other, Quoted, Severity, Workload,
-        is_of_other_tool,
+        Annotation, Location, MisplacedKey, ObjectName, Other, Quoted, Workload, is_of_other_tool,
     },
     workload::{CountKind, Key, Kind, OVERRIDE_BEGAN, Origin, Prefix, Problem, Replicas},
 };
@@ -129,33 +126,12 @@ impl<'o> Object<'o> {
             return;
         };
         let full = self.prefix.full(&field.name);
-        let mut finding = self.in_text(
-            field,
-            full,
-            &found.span,
-            found.rule,
-            found.message.clone(),
-            found.help.clone(),
-        );
-        let key = Key::from_name(&field.name);
-        match (found.rule, key) {
-            (LintRule::UnknownAnnotation, _) => {
-                finding.place = Some((self.source, field.key.clone()));
-                finding.quoted = None;
-                if let Some(meant) = Key::nearest(&field.name) {
-                    finding.help = format!("write {}", own_line(self.prefix, meant, &field.text));
-                }
-            }
-            (LintRule::NotText, Some(key)) => {
-                finding.help = format!("write {}", own_line(self.prefix, key, &field.text));
-            }
-            (rule, Some(key)) if rule.severity() == Severity::Error => {
-                let meant = found.meant.as_ref();
-                let lines =
-                    meant.and_then(|meant| repaired_lines(self.prefix, key, &field.text, meant));
-                finding.help = lines.map_or(finding.help, |lines| format!("write {lines}"));
-            }
-            _ => {}
+        let help = found.help_for(&field.text, self.prefix);
+        let message = found.message.clone();
+        let mut finding = self.in_text(field, full, &found.span, found.rule, message, help);
+        if found.rule == LintRule::UnknownAnnotation {
+            finding.place = Some((self.source, field.key.clone()));
+            finding.quoted = None;
         }
         self.findings.push(finding);
     }

@@ -20,5 +20,5 @@ pub use override_turns::next_applied;
 pub use period::{Period, PeriodError};
 pub use saved::saved_steps;
 pub use timeline::{PlannedState, PlannedStep, timeline};
-pub use whole_plan::{Plan, Refused};
+pub use whole_plan::Plan;
 pub use workload_plan::{PlannedProblem, Planner, WorkloadPlan};

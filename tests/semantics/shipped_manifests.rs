@@ -44,8 +44,9 @@ fn the_calendar_patch_mounts_what_it_names() {
 
     let read = |text: &str| -> Deployment {
         let source = Source::new("manifest", text.to_owned());
-        let (manifests, errors) = source.manifests(&Prefix::default(), "default");
-        assert!(errors.is_empty(), "{errors:?}");
+        let contents = source.contents(&Prefix::default(), "default");
+        assert!(contents.errors.is_empty(), "{:?}", contents.errors);
+        let manifests = source.manifests(&Prefix::default(), "default");
         serde_json::from_value(manifests.into_iter().next().unwrap().1).unwrap()
     };
     let text = include_str!("../../manifests/calendar.yaml");

@@ -44,7 +44,7 @@ pub fn run(bytes: &[u8]) {
 
 fn plan(source: &Source, from: DateTime<Utc>) {
     let prefix = Prefix::default();
-    let (manifests, _) = source.manifests(&prefix, "default");
+    let manifests = source.manifests(&prefix, "default");
     let planner = Planner {
         period: Period::days(from, 7, Zone::UTC).expect("a week is a period"),
         context: Zone::UTC.into(),

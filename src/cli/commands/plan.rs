@@ -22,8 +22,9 @@ use crate::{
         exit::{Exit, wrong_usage},
         output::{
             chart::Chart,
+            findings::text::{has_errors, print_findings},
             messages::{note_unreadable, print_error},
-            plan_table::{WriteError, write_problems, write_saved, write_table},
+            plan_table::{WriteError, write_saved, write_table},
             terminal,
         },
         runtime::block_on,
@@ -33,12 +34,12 @@ use crate::{
         ConnectError, FindError, Missing, NamespaceDefaults, Workload, find, missing_namespace,
         no_namespace,
     },
-    lint::conflicts,
-    manifest::{self, OpenError, Source, SyntaxError, inherit},
+    lint::{Finding, Linter, refusals},
+    manifest::{self, OpenError, Source},
     plan::{Period, Plan, Planner},
     schedule::Zone,
     status::Unreadable,
-    text::{TerminalSafe, printable, quote},
+    text::{TerminalSafe, quote},
     workload::{Inheritance, Origin, Replicas},
 };
 
@@ -53,7 +54,7 @@ A time T is local time of --timezone, such as \"2026-11-23\" or \"2026-11-23 09:
 such as 2026-11-23T09:00:00+09:00. The end of the period is exclusive. A chart shows whole days \
 in the zone of each schedule: a local T is a time there, and now is today. It is as wide as the \
 terminal, or as COLUMNS says.
-Exit status: 0 done, 1 a schedule has problems, 2 wrong usage, 3 a file or the cluster cannot be \
+Exit status: 0 done, 1 a file or a schedule has errors, 2 wrong usage, 3 a file or the cluster cannot be \
 read.")]
 pub(crate) struct PlanArgs {
     /// A file of YAML or JSON, a folder of such files, or - for standard input; repeatable
@@ -116,8 +117,6 @@ enum PlanError {
     #[error(transparent)]
     Open(#[from] OpenError),
     #[error(transparent)]
-    Syntax(#[from] SyntaxError),
-    #[error(transparent)]
     Connect(#[from] ConnectError),
     #[error(transparent)]
     Find(#[from] FindError),
@@ -129,6 +128,15 @@ enum PlanError {
     NoNamespace(String),
     #[error("cannot create timers or sockets: {0}")]
     System(io::Error),
+}
+
+/// A plan, what is wrong with what was to be planned, and what kept any of it from being read.
+#[derive(Default)]
+struct Planned {
+    plan: Plan,
+    findings: Vec<Finding>,
+    sources: Vec<Source>,
+    errors: Vec<PlanError>,
 }
 
 impl PlanArgs {
@@ -147,16 +155,22 @@ impl PlanArgs {
             context: self.schedules.context(),
             prefix: self.schedules.annotation_prefix.clone(),
         };
-        let (plan, errors) = match &targets {
-            None => self.of_files(&planner, &inheritance),
+        let Planned {
+            plan,
+            findings,
+            sources,
+            errors,
+        } = match &targets {
+            None => self.of_files(&planner, inheritance),
             Some(targets) => self.of_cluster(&planner, &inheritance, targets),
         };
         for error in &errors {
             print_error(&error);
         }
+        print_findings(&findings, &sources);
         let keeps_others = |it: &PlanError| match it {
             PlanError::Missing(_) | PlanError::Unreadable(_) => true,
-            PlanError::Open(_) | PlanError::Syntax(_) => !plan.workloads.is_empty(),
+            PlanError::Open(_) => !plan.workloads.is_empty(),
             PlanError::Connect(_)
             | PlanError::Find(_)
             | PlanError::NoNamespace(_)
@@ -165,7 +179,7 @@ impl PlanArgs {
         if !errors.iter().all(keeps_others) {
             return Exit::CouldNotRun;
         }
-        if plan.workloads.is_empty() && errors.is_empty() {
+        if plan.workloads.is_empty() && errors.is_empty() && findings.is_empty() {
             // Where nobody reads, nobody misses it.
             let _ = writeln!(io::stderr(), "No workload with a schedule found.");
         }
@@ -180,7 +194,7 @@ impl PlanArgs {
         }
         if !errors.is_empty() {
             Exit::CouldNotRun
-        } else if plan.has_problems() {
+        } else if has_errors(&findings) {
             Exit::Problems
         } else {
             Exit::Done
@@ -225,23 +239,27 @@ impl PlanArgs {
         period.map_err(|error| usage(error.to_string()))
     }
 
-    /// The plan of all files, and what kept any of them from being read.
-    fn of_files(&self, planner: &Planner, inheritance: &Inheritance) -> (Plan, Vec<PlanError>) {
-        let namespace = self.targets.namespace.as_deref().unwrap_or("default");
+    /// The plan of all files.
+    fn of_files(&self, planner: &Planner, inheritance: Inheritance) -> Planned {
         let opened = self.exclude.open(&self.file);
-        let read = |source: &Source| source.contents(&planner.prefix, namespace);
-        let mut contents: Vec<_> = opened.sources.iter().map(read).collect();
-        inherit(&mut contents, inheritance);
         // A scaler gives its default to the kinds that it looks at.
         let kinds = self.targets.kinds.kinds();
+        let linter = Linter {
+            from: planner.period.from(),
+            context: planner.context.clone(),
+            prefix: planner.prefix.clone(),
+            namespace: self
+                .targets
+                .namespace
+                .clone()
+                .unwrap_or("default".to_owned()),
+            kinds: kinds.clone(),
+            inheritance,
+        };
+        let contents = linter.read(&opened.sources);
         let is_looked_at = |it: &&manifest::Workload| {
             it.inputs.schedule_origin() != Some(Origin::Scaler) || kinds.contains(&it.object.kind)
         };
-        for conflict in conflicts(&contents, &planner.prefix) {
-            let note = format!("note: {}; {}", conflict.message, conflict.help);
-            // Where nobody reads, nobody misses it.
-            let _ = writeln!(io::stderr(), "{}", printable(&note));
-        }
         let found = contents.iter().flat_map(|it| &it.workloads);
         let found = found.filter(is_looked_at);
         let planned = found.filter_map(|it| {
@@ -255,20 +273,21 @@ impl PlanArgs {
         let plan = Plan {
             workloads: planned.collect(),
         };
-        let syntax = contents.into_iter().flat_map(|it| it.errors);
-        let open = opened.errors.into_iter().map(PlanError::from);
-        let errors = open.chain(syntax.map(PlanError::from)).collect();
-        (plan, errors)
+        Planned {
+            plan,
+            findings: linter.obstacles(&contents),
+            sources: opened.sources,
+            errors: opened.errors.into_iter().map(PlanError::from).collect(),
+        }
     }
 
-    /// The plan of live workloads, and those that are not there, or what kept all from being
-    /// found.
+    /// The plan of live workloads.
     fn of_cluster(
         &self,
         planner: &Planner,
         inheritance: &Inheritance,
         targets: &Targets,
-    ) -> (Plan, Vec<PlanError>) {
+    ) -> Planned {
         let found = async {
             let (client, _) = self.connection.clone().patient_client("plan").await?;
             let query = targets.query(client.default_namespace());
@@ -288,7 +307,12 @@ impl PlanArgs {
         let (found, unreadable, defaults) =
             match block_on(found).unwrap_or_else(|error| Err(PlanError::System(error))) {
                 Ok(found) => found,
-                Err(error) => return (Plan::default(), vec![error]),
+                Err(error) => {
+                    return Planned {
+                        errors: vec![error],
+                        ..Planned::default()
+                    };
+                }
             };
         note_unreadable(&defaults);
         let observed = found
@@ -296,11 +320,30 @@ impl PlanArgs {
             .iter()
             .map(|(kind, it)| defaults.applied(it.observe(*kind, &planner.prefix)));
         let price = &self.price.price;
-        let planned = observed.filter_map(|it| planner.plan_live(&it));
-        let workloads = planned.map(|it| it.at_price(price.clone())).collect();
+        let mut planned = Planned::default();
+        for it in observed {
+            let Some(plan) = planner.plan_live(&it) else {
+                continue;
+            };
+            if !plan.problems().is_empty() {
+                let found = refusals(&it.object, &it.inputs, &planner.context, &planner.prefix);
+                for finding in found {
+                    // What a Namespace has is said once.
+                    let is_own = finding
+                        .object
+                        .as_ref()
+                        .is_some_and(|it| *it.kind != *"Namespace");
+                    if is_own || !planned.findings.contains(&finding) {
+                        planned.findings.push(finding);
+                    }
+                }
+            }
+            planned.plan.workloads.push(plan.at_price(price.clone()));
+        }
         let unreadable = unreadable.into_iter().map(PlanError::Unreadable);
         let missing = found.missing.into_iter().map(PlanError::Missing);
-        (Plan { workloads }, unreadable.chain(missing).collect())
+        planned.errors = unreadable.chain(missing).collect();
+        planned
     }
 
     fn show(&self, plan: &Plan, now: DateTime<Utc>, period: Period) -> Result<(), WriteError> {
@@ -323,11 +366,6 @@ impl PlanArgs {
                     write_table(&mut out, plan, style)?;
                     write_saved(&mut out, plan)?;
                 }
-                out.flush()?;
-                let stderr = io::stderr();
-                let style = terminal::style(&stderr);
-                // Where nobody reads, nobody misses it.
-                let _ = write_problems(&mut stderr.lock(), plan, style);
             }
             Output::Chart => {
                 let chart = Chart::new(style, terminal::width());

@@ -106,20 +106,6 @@ pub(super) fn plan_bill<'p>(
     Bill::of(saved, price).with_incomplete(complete)
 }
 
-/// What is wrong, a line for each annotation.
-pub(crate) fn write_problems(out: &mut impl Write, plan: &Plan, style: Style) -> io::Result<()> {
-    for refused in plan.refused() {
-        for problem in refused.problems {
-            let error = style.paint(Paint::Red, "error:");
-            let (name, message) = (&problem.annotation, &problem.message);
-            let text = format!("{}: {name}: {message}", refused.name);
-            let text = printable(&text);
-            writeln!(out, "{error} {text}")?;
-        }
-    }
-    Ok(())
-}
-
 /// The dates of which something is to be said, with their rows: those that count as another day of
 /// the week, and those of calendars.
 fn marked_dates(workload: &WorkloadPlan) -> Vec<(NaiveDate, [Cell; 3])> {

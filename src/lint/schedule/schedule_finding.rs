@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use crate::lint::rule::LintRule;
 use crate::lint::schedule::examples::right_line;
+use crate::lint::schedule::repair::{own_line, repaired_lines};
 use crate::{
     schedule::{DiagnosticKind, Meant},
     workload::{Inputs, Key, Origin, Prefix, Problem},
@@ -69,6 +70,24 @@ impl ScheduleFinding {
             origin: problem.origin,
             meant: diagnostic.meant().cloned(),
         }
+    }
+
+    /// What to do about it where this is the text: to write what was meant, if all of it can be put
+    /// right.
+    pub(in crate::lint) fn help_for(&self, text: &str, prefix: &Prefix) -> String {
+        let key = Key::from_name(&self.name);
+        let lines = match (self.rule, key) {
+            (LintRule::UnknownAnnotation, _) => {
+                Key::nearest(&self.name).map(|meant| own_line(prefix, meant, text))
+            }
+            (LintRule::NotText, Some(key)) => Some(own_line(prefix, key, text)),
+            (_, Some(key)) => {
+                let meant = self.meant.as_ref();
+                meant.and_then(|meant| repaired_lines(prefix, key, text, meant))
+            }
+            _ => None,
+        };
+        lines.map_or_else(|| self.help.clone(), |lines| format!("write {lines}"))
     }
 
     /// Whether it says the same of the same annotation.

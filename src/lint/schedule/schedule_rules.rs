@@ -4,8 +4,29 @@ use crate::lint::rule::LintRule;
 use crate::lint::schedule::{examples::right_line, schedule_finding::ScheduleFinding, times};
 use crate::{
     schedule::{Gap, Zone},
-    workload::{Inputs, Key, Origin, ParsedInputs, Prefix, VolumeRetention, read},
+    workload::{
+        Inputs, InvalidSchedule, Key, Origin, ParseContext, ParsedInputs, Prefix, VolumeRetention,
+        read,
+    },
 };
+
+/// Why these inputs are refused, if they are.
+pub(in crate::lint) fn schedule_errors(
+    inputs: &Inputs,
+    context: &ParseContext,
+    prefix: &Prefix,
+) -> Vec<ScheduleFinding> {
+    match read(inputs, context) {
+        ParsedInputs::Invalid(refusal) => of_refusal(&refusal, prefix),
+        ParsedInputs::Unscheduled | ParsedInputs::Scheduled(_) => Vec::new(),
+    }
+}
+
+fn of_refusal(refusal: &InvalidSchedule, prefix: &Prefix) -> Vec<ScheduleFinding> {
+    let problems = refusal.problems().iter();
+    let finding = |it| ScheduleFinding::of_problem(it, prefix);
+    problems.map(finding).collect()
+}
 
 /// Everything to say of these inputs; what is refused gets no more than its errors.
 pub(in crate::lint) fn schedule_findings(
@@ -15,11 +36,7 @@ pub(in crate::lint) fn schedule_findings(
     gaps: impl FnOnce(Zone) -> Vec<Gap>,
 ) -> Vec<ScheduleFinding> {
     let spec = match read(inputs, &span.context) {
-        ParsedInputs::Invalid(refusal) => {
-            let problems = refusal.problems().iter();
-            let finding = |it| ScheduleFinding::of_problem(it, prefix);
-            return problems.map(finding).collect();
-        }
+        ParsedInputs::Invalid(refusal) => return of_refusal(&refusal, prefix),
         ParsedInputs::Unscheduled => None,
         ParsedInputs::Scheduled(spec) => Some(spec),
     };

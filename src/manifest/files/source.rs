@@ -103,20 +103,15 @@ impl Source {
         }
     }
 
-    /// The same with each whole object, as kubectl would send it, and what is wrong with others.
-    pub fn manifests(
-        &self,
-        prefix: &Prefix,
-        namespace: &str,
-    ) -> (Vec<(Workload, Value)>, Vec<SyntaxError>) {
+    /// Those that can be read, each with the whole object, as kubectl would send it.
+    pub fn manifests(&self, prefix: &Prefix, namespace: &str) -> Vec<(Workload, Value)> {
         let mut manifests = Vec::new();
-        let mut errors = Vec::new();
-        self.objects(prefix, namespace, |found| match found {
-            Found::Workload(workload, node) => manifests.push((*workload, node.json())),
-            Found::Namespace(..) | Found::Other(_) | Found::Loose(_) | Found::Unrendered(_) => {}
-            Found::ParseError(fault) => errors.push(self.error(fault)),
+        self.objects(prefix, namespace, |found| {
+            if let Found::Workload(workload, node) = found {
+                manifests.push((*workload, node.json()));
+            }
         });
-        (manifests, errors)
+        manifests
     }
 
     /// The Namespaces in it, each as kubectl would send it.

@@ -8,6 +8,7 @@ mod help;
 mod loose;
 mod namespaces;
 mod neighbours;
+mod other_commands;
 mod program;
 mod rules;
 mod volumes;

@@ -199,8 +199,10 @@ fn plan_says_it_beside_the_plan() {
         &text,
     );
     assert_eq!(ran.status, 0, "{}", ran.err);
-    assert!(ran.err.starts_with("note: Application "), "{}", ran.err);
-    assert!(ran.err.contains("puts back the count of default/web at each sync; in the Application, set spec.ignoreDifferences"), "{}", ran.err);
+    let said = "warning[put-back]: Application default/shop puts back the count of default/web at each sync\n";
+    assert!(ran.err.starts_with(said), "{}", ran.err);
+    let help = "help: in the Application, set spec.ignoreDifferences";
+    assert!(ran.err.contains(help), "{}", ran.err);
     assert!(serde_json::from_str::<serde_json::Value>(&ran.out).is_ok());
 }
 

@@ -76,9 +76,8 @@ spec:
   replicas: 3
   paused: off
 ";
-    let (web, manifest) = &Source::new("file.yaml", text)
-        .manifests(&Prefix::default(), "default")
-        .0[0];
+    let (web, manifest) =
+        &Source::new("file.yaml", text).manifests(&Prefix::default(), "default")[0];
     assert_eq!(web.object.to_string(), "dev/web");
     assert_eq!(web.replicas, Some(Replicas::new(3)));
     assert_eq!(web.inputs.text(Key::Stop), Some("19:00"));

@@ -75,7 +75,7 @@ fn a_file_and_a_live_object_request_the_same() {
                 "{text}"
             );
 
-            let (manifests, _) = source.manifests(&prefix, "default");
+            let manifests = source.manifests(&prefix, "default");
             let object: Value = manifests[0].1.clone();
             let live: cluster::Workload = serde_json::from_value(object).unwrap();
             assert_eq!(live.observe(kind, &prefix).requests, of_file, "{text}");

@@ -40,6 +40,7 @@ use crate::{
     cluster::Query,
     controller::{CalendarFeed, Scope, Settings},
     dashboard::{self, Dashboard},
+    lint::Linter,
     manifest::Workload,
     sandbox::{Simulation, Speed, UserAction, example_actions},
     schedule::Zone,
@@ -57,7 +58,7 @@ All times are shown in --timezone or, without it, in the zone that the schedules
 A time T is local time of --timezone, such as 2026-11-23 or \"2026-11-23 09:00\", or RFC 3339, \
 such as 2026-11-23T09:00:00+09:00.
 `kubectl get deploy -A -o yaml | dayshift sandbox -` simulates your own cluster.
-Exit status: 0 done, 1 a schedule or a workload was refused, 2 wrong usage, 3 a file cannot be read.")]
+Exit status: 0 done, 1 a file has errors or a workload was refused, 2 wrong usage, 3 a file cannot be read.")]
 pub(crate) struct SandboxArgs {
     /// Files of YAML or JSON, folders of such files, or - for standard input [default: the examples]
     #[arg(value_name = "FILE")]
@@ -117,8 +118,15 @@ impl SandboxArgs {
             Ok(asked) => asked,
             Err(error) => return wrong_usage(&error),
         };
-        let prefix = &self.schedules.annotation_prefix;
-        let outcome = Input::read(&self.files, &self.exclude, prefix).and_then(|input| {
+        let linter = Linter {
+            from,
+            context: self.schedules.context(),
+            prefix: self.schedules.annotation_prefix.clone(),
+            namespace: "default".to_owned(),
+            kinds: self.kinds.kinds(),
+            inheritance: inheritance.clone(),
+        };
+        let outcome = Input::read(&self.files, &self.exclude, &linter).and_then(|input| {
             let simulated = block_on_paused_time(self.simulate(&input, from, inheritance));
             let exit = simulated.map_err(SandboxError::System)??;
             Ok(if input.is_incomplete {
@@ -133,6 +141,8 @@ impl SandboxArgs {
             Err(SandboxError::Write(error)) if error.kind() == io::ErrorKind::BrokenPipe => {
                 Exit::Done
             }
+            // What is wrong has been said.
+            Err(SandboxError::NothingRight) => Exit::Problems,
             Err(error) => {
                 print_error(&error);
                 Exit::CouldNotRun
@@ -255,7 +265,11 @@ impl SandboxArgs {
         let mut simulation = Simulation::new(clock.clone(), self.settings(kinds, inheritance));
         let taken = input.load_into(&mut simulation);
         if taken.is_empty() {
-            return Err(SandboxError::NoneTaken);
+            return Err(if input.has_errors {
+                SandboxError::NothingRight
+            } else {
+                SandboxError::NoneTaken
+            });
         }
         let actions = self.user_actions(&taken, from);
         let mut out = io::stdout();
@@ -303,10 +317,12 @@ impl SandboxArgs {
         }
         let summary = played.finish().await;
         let is_all_taken = taken.len() == input.workloads.len();
-        Ok(if summary.refusals == 0 && is_all_taken {
-            Exit::Done
-        } else {
-            Exit::Problems
-        })
+        Ok(
+            if summary.refusals == 0 && is_all_taken && !input.has_errors {
+                Exit::Done
+            } else {
+                Exit::Problems
+            },
+        )
     }
 }

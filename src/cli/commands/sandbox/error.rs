@@ -9,6 +9,8 @@ pub(super) enum SandboxError {
     Empty(String),
     #[error("none of the files can be read")]
     NothingRead,
+    #[error("each workload in the files has an error")]
+    NothingRight,
     #[error("the API server accepts none of the workloads")]
     NoneTaken,
     #[error("cannot create signals or timers: {0}")]

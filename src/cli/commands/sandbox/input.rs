@@ -9,7 +9,14 @@ use serde_json::Value;
 
 use super::error::SandboxError;
 use crate::{
-    cli::{args::exclude::ExcludeArgs, output::messages::print_error},
+    cli::{
+        args::exclude::ExcludeArgs,
+        output::{
+            findings::text::{has_errors, print_findings},
+            messages::print_error,
+        },
+    },
+    lint::Linter,
     manifest::{EXAMPLES, Source, Workload},
     sandbox::{Simulation, is_fragment, lacks},
     text::printable,
@@ -20,8 +27,10 @@ use crate::{
 pub(super) struct Input {
     pub(super) workloads: Vec<Loaded>,
     namespaces: Vec<Value>,
-    /// Whether something could not be read.
+    /// Whether a file could not be read.
     pub(super) is_incomplete: bool,
+    /// Whether anything is wrong in one.
+    pub(super) has_errors: bool,
 }
 
 /// A workload of a file.
@@ -40,39 +49,45 @@ impl Input {
     pub(super) fn read(
         files: &[PathBuf],
         exclude: &ExcludeArgs,
-        prefix: &Prefix,
+        linter: &Linter,
     ) -> Result<Self, SandboxError> {
+        let prefix = &linter.prefix;
         let opened = exclude.open(files);
         opened.errors.iter().for_each(print_error);
         let mut input = Self {
             workloads: Vec::new(),
             namespaces: Vec::new(),
             is_incomplete: !opened.errors.is_empty(),
+            has_errors: false,
         };
         let mut sources = opened.sources;
         if files.is_empty() {
             sources.extend(examples(prefix));
         }
+        let findings = linter.obstacles(&linter.read(&sources));
+        print_findings(&findings, &sources);
+        input.has_errors = has_errors(&findings);
         for source in &sources {
             input.namespaces.extend(source.namespaces(prefix));
-            let (manifests, errors) = source.manifests(prefix, "default");
-            input.is_incomplete |= !errors.is_empty();
-            errors.iter().for_each(print_error);
-            let loaded = manifests.into_iter().map(|(workload, manifest)| Loaded {
+            let loaded = source.manifests(prefix, &linter.namespace);
+            let loaded = loaded.into_iter().map(|(workload, manifest)| Loaded {
                 workload,
                 file: source.name().to_owned(),
                 manifest,
             });
             input.workloads.extend(loaded);
         }
-        match (input.workloads.is_empty(), input.is_incomplete) {
-            (false, _) => Ok(input),
-            (true, true) => Err(SandboxError::NothingRead),
-            (true, false) => {
-                let names: Vec<_> = sources.iter().map(Source::name).collect();
-                Err(SandboxError::Empty(names.join(", ")))
-            }
+        if !input.workloads.is_empty() {
+            return Ok(input);
         }
+        Err(if input.is_incomplete {
+            SandboxError::NothingRead
+        } else if input.has_errors {
+            SandboxError::NothingRight
+        } else {
+            let names: Vec<_> = sources.iter().map(Source::name).collect();
+            SandboxError::Empty(names.join(", "))
+        })
     }
 
     /// Puts all of it into the cluster. Returns the workloads that its API server has taken; what is
@@ -92,6 +107,8 @@ impl Input {
                     }
                     taken.push(loaded.workload.clone());
                 }
+                // What is wrong with annotations has been said.
+                Err(_) if !loaded.workload.problems.is_empty() => {}
                 Err(status) => loaded.report_refusal(&status.message),
             }
         }
@@ -118,25 +135,11 @@ fn report_completion(workload: &Workload) {
 }
 
 impl Loaded {
-    /// Says where in its file the workload is not what the API server takes, or what that says.
+    /// Says where in its file the workload is that the API server does not take, and what that says.
     fn report_refusal(&self, why: &str) {
         let (file, workload) = (&self.file, &self.workload);
         let Workload { object, place, .. } = workload;
-        if workload.problems.is_empty() {
-            let (line, column) = (place.line, place.column);
-            print_error(&format!("{file}:{line}:{column}: {object}: {why}"));
-        }
-        for problem in &workload.problems {
-            let annotation = workload
-                .annotations
-                .iter()
-                .find(|annotation| annotation.name == problem.annotation);
-            let place = annotation.map_or(place, |annotation| &annotation.value);
-            let (line, column, name) = (place.line, place.column, &problem.annotation);
-            print_error(&format!(
-                "{file}:{line}:{column}: {object}: {name}: {}",
-                problem.diagnostic
-            ));
-        }
+        let (line, column) = (place.line, place.column);
+        print_error(&format!("{file}:{line}:{column}: {object}: {why}"));
     }
 }

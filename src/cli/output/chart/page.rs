@@ -21,7 +21,6 @@ use crate::{
     plan::{Period, Plan, timeline},
     schedule::Zone,
     text::printable,
-    workload::Origin,
 };
 
 /// Draws plans: a row a day on the clocks of each schedule's zone, running hours solid.
@@ -42,7 +41,7 @@ impl Chart {
     }
 
     /// Writes a chart for each schedule of a plan, with the names of all objects that have it, and
-    /// then what is wrong with others. Which time is shown, and from when on overrides hold in it, may
+    /// then the names of those that are refused. Which time is shown, and from when on overrides hold in it, may
     /// depend on the zone.
     ///
     /// # Errors
@@ -62,26 +61,15 @@ impl Chart {
             let (period, since) = shown(group.spec.schedule.zone());
             self.group(out, &group, period, since)?;
         }
-        for refused in plan.refused() {
+        let refused = plan.workloads.iter().filter(|it| !it.problems().is_empty());
+        let names: Vec<_> = refused.map(|it| printable(&it.to_string())).collect();
+        if !names.is_empty() {
             if !is_first {
                 writeln!(out)?;
             }
-            is_first = false;
-            let name = self.style.paint(Paint::Bold, &printable(&refused.name));
-            let refusal = match refused.origin {
-                Origin::Own => "has an invalid schedule and is left as it is:",
-                Origin::Namespace | Origin::Scaler => {
-                    "has invalid annotations, and what inherits them is left as it is:"
-                }
-            };
-            let refusal = self.style.paint(Paint::Red, refusal);
-            writeln!(out, "{name} {refusal}")?;
-            for problem in refused.problems {
-                let text = printable(&format!("{}: {}", problem.annotation, problem.message));
-                for line in wrapped(&text, self.width.saturating_sub(2), 2) {
-                    writeln!(out, "  {line}")?;
-                }
-            }
+            let refusal = "Invalid schedule; left unchanged:";
+            writeln!(out, "{}", self.style.paint(Paint::Red, refusal))?;
+            self.names(out, &names)?;
         }
         Ok(())
     }
@@ -93,7 +81,9 @@ impl Chart {
         period: Period,
         since: DateTime<Utc>,
     ) -> io::Result<()> {
-        self.names(out, group)?;
+        let members = group.members.iter();
+        let names: Vec<_> = members.map(|it| printable(&it.to_string())).collect();
+        self.names(out, &names)?;
         let zone = group.spec.schedule.zone();
         let first = period.from().with_timezone(&zone).date_naive();
         let end = period.until() - TimeDelta::seconds(1);
@@ -152,12 +142,7 @@ impl Chart {
         Ok(())
     }
 
-    fn names(&self, out: &mut impl Write, group: &Group<'_>) -> io::Result<()> {
-        let names: Vec<_> = group
-            .members
-            .iter()
-            .map(|it| printable(&it.to_string()))
-            .collect();
+    fn names(&self, out: &mut impl Write, names: &[String]) -> io::Result<()> {
         let mut shown = names.len();
         let lines = loop {
             let mut text = names.get(..shown).unwrap_or_default().join(", ");

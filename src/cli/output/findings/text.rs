@@ -9,13 +9,30 @@ use unicode_width::UnicodeWidthChar;
 
 use super::region::Region;
 use crate::{
-    cli::output::style::{Paint, Style},
+    cli::output::{
+        style::{Paint, Style},
+        terminal,
+    },
     manifest::{Finding, Quoted, Rule, Severity, Source},
     text::{counted, cut_chars},
 };
 
 /// How many characters of a part at fault, or of a decoded text on each side of it, are shown.
 const MOST: usize = 100;
+
+/// Whether any of them is an error.
+pub(in crate::cli) fn has_errors<R: Rule>(findings: &[Finding<R>]) -> bool {
+    let mut findings = findings.iter();
+    findings.any(|it| it.rule.severity() == Severity::Error)
+}
+
+/// Writes findings to standard error, beside the result of a command.
+pub(in crate::cli) fn print_findings<R: Rule>(findings: &[Finding<R>], sources: &[Source]) {
+    let stderr = io::stderr();
+    let style = terminal::style(&stderr);
+    // Where nobody reads, nobody misses it.
+    let _ = write(&mut stderr.lock(), findings, sources, Severity::Info, style);
+}
 
 /// Writes each finding, but for those at least as mild as `folded`: what is said in the same words
 /// of many objects is said once, as a folder of manifests may have hundreds.

@@ -1,0 +1,57 @@
+//! What is wrong with live objects: the findings of a file, without a place.
+
+use super::{finding::Finding, rule::LintRule};
+use crate::lint::schedule::schedule_finding::ScheduleFinding;
+use crate::{
+    manifest::{ObjectName, Quoted},
+    workload::{Inputs, Key, Origin, ParseContext, ParsedInputs, Prefix, WorkloadRef, read},
+};
+
+/// Why the schedule of an object is refused. What is wrong with an annotation of its Namespace is a
+/// finding of that.
+pub fn refusals(
+    object: &WorkloadRef,
+    inputs: &Inputs,
+    context: &ParseContext,
+    prefix: &Prefix,
+) -> Vec<Finding> {
+    let ParsedInputs::Invalid(refusal) = read(inputs, context) else {
+        return Vec::new();
+    };
+    let finding = |problem| {
+        let found = ScheduleFinding::of_problem(problem, prefix);
+        let key = Key::from_name(&found.name);
+        let (name, text) = match found.origin {
+            Origin::Namespace => {
+                let name = ("Namespace", "", &*object.namespace);
+                (name, key.and_then(|key| inputs.defaults()?.text(key)))
+            }
+            Origin::Own | Origin::Scaler => {
+                let name = (object.kind.name(), &*object.namespace, &*object.name);
+                (name, key.and_then(|key| inputs.text(key)))
+            }
+        };
+        let help = found.help_for(text.unwrap_or_default(), prefix);
+        let quoted = text.filter(|it| !it.is_empty() && found.rule != LintRule::DeletesVolumes);
+        let full = prefix.full(&found.name);
+        let message = match quoted {
+            Some(_) => found.message,
+            None => format!("{full}: {}", found.message),
+        };
+        Finding {
+            object: Some(ObjectName {
+                kind: name.0.into(),
+                namespace: name.1.into(),
+                name: name.2.into(),
+            }),
+            quoted: quoted.map(|text| Quoted {
+                name: full,
+                text: text.into(),
+                span: found.span,
+                verbatim: false,
+            }),
+            ..Finding::new(found.rule, None, message, help)
+        }
+    };
+    refusal.problems().iter().map(finding).collect()
+}
