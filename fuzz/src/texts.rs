@@ -48,7 +48,7 @@ pub fn read<T>(text: &str, parse: impl Fn(&str) -> Result<T, Diagnostic>) -> Opt
         return None;
     };
     assert!(
-        meant.is_empty() || parse(meant).is_ok(),
+        meant.is_empty() || parse(&meant).is_ok(),
         "{meant:?} for {text:?}"
     );
     let all = error.meant().and_then(|meant| meant.applied_to(text));

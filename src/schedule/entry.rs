@@ -3,7 +3,7 @@
 use super::boundary::Action;
 use super::days::ties::Ties;
 use super::hours::Hours;
-use super::meant::propose;
+use super::meant::propose::Form;
 use super::text::diagnostic::Diagnostic;
 use super::text::piece::Piece;
 use super::times::Times;
@@ -79,8 +79,7 @@ impl ScheduleRule {
 /// assert_eq!(actions, [Action::Scale(5), Action::Scale(10), Action::Scale(0)]);
 /// ```
 pub fn parse_scale(text: &str) -> Result<Box<[Entry]>, Diagnostic> {
-    let reads = |text: &str| read_steps(text).is_ok();
-    read_steps(text).map_err(|error| propose::of_item(error, text, reads, propose::steps))
+    read_steps(text).map_err(|error| error.in_a(Form::Steps, text))
 }
 
 fn read_steps(text: &str) -> Result<Box<[Entry]>, Diagnostic> {

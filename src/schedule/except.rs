@@ -6,12 +6,12 @@ use chrono::NaiveDate;
 
 use super::calendar::{Calendar, CalendarName, Calendars};
 use super::days::month::Month;
-use super::meant::propose;
+use super::meant::propose::Form;
 use super::ranges::DayRanges;
 use super::text::date::parse_date;
 use super::text::diagnostic::Diagnostic;
 use super::text::piece::Piece;
-use super::zone::local::day_number;
+use super::zone::local::{Local, day_number, weekday};
 
 /// Local dates on which no start happens. The default is none.
 ///
@@ -22,10 +22,26 @@ pub struct ExceptedDates {
     sets: Box<[DateSet]>,
 }
 
+/// What one item of dates says.
+pub(in crate::schedule) enum DatesItem {
+    /// The first and the last of a range.
+    Range(i32, i32),
+    Calendar(CalendarName, Arc<Calendar>),
+}
+
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(in crate::schedule) enum DateSet {
     Written(DayRanges),
     Calendar(CalendarName, Arc<Calendar>),
+}
+
+impl From<DatesItem> for DateSet {
+    fn from(item: DatesItem) -> Self {
+        match item {
+            DatesItem::Range(first, last) => Self::Written(DayRanges::united(vec![(first, last)])),
+            DatesItem::Calendar(name, calendar) => Self::Calendar(name, calendar),
+        }
+    }
 }
 
 impl DateSet {
@@ -33,6 +49,27 @@ impl DateSet {
         match self {
             Self::Written(days) => days,
             Self::Calendar(_, calendar) => calendar.days(),
+        }
+    }
+
+    /// The first day that is none of them: this one, or one that is a whole number of weeks later and
+    /// before which there is no other.
+    fn first_without(&self, day: i32) -> i32 {
+        match self {
+            Self::Written(days) => days
+                .range_of(day)
+                .map_or(day, |(_, last)| day + (last - day) / 7 * 7 + 7),
+            Self::Calendar(_, calendar) => calendar.weeks().first_without(day),
+        }
+    }
+
+    /// The last such day: this one, or one that is a whole number of weeks earlier.
+    fn last_without(&self, day: i32) -> i32 {
+        match self {
+            Self::Written(days) => days
+                .range_of(day)
+                .map_or(day, |(first, _)| day - (day - first) / 7 * 7 - 7),
+            Self::Calendar(_, calendar) => calendar.weeks().last_without(day),
         }
     }
 
@@ -49,9 +86,10 @@ impl DateSet {
 pub(in crate::schedule) fn read_dates(
     item: Piece<'_>,
     known: &Calendars,
-) -> Result<DateSet, Diagnostic> {
+) -> Result<DatesItem, Diagnostic> {
     let Some(name) = calendar_name(item) else {
-        return Ok(DateSet::Written(DayRanges::united(vec![read_range(item)?])));
+        let (first, last) = read_range(item)?;
+        return Ok(DatesItem::Range(first, last));
     };
     if name.text().is_empty() {
         return Err(item.fails(
@@ -60,7 +98,7 @@ pub(in crate::schedule) fn read_dates(
         ));
     }
     let (name, calendar) = known.named(item, name)?;
-    Ok(DateSet::Calendar(name, calendar))
+    Ok(DatesItem::Calendar(name, calendar))
 }
 
 impl ExceptedDates {
@@ -79,9 +117,7 @@ impl ExceptedDates {
     /// # Errors
     /// As [`Self::parse`], but for calendars that are among these.
     pub fn parse_with(text: &str, known: &Calendars) -> Result<Self, Diagnostic> {
-        let reads = |text: &str| Self::read(text, known).is_ok();
-        Self::read(text, known)
-            .map_err(|error| propose::of_item(error, text, reads, propose::dates))
+        Self::read(text, known).map_err(|error| error.in_a(Form::Dates, text))
     }
 
     fn read(text: &str, known: &Calendars) -> Result<Self, Diagnostic> {
@@ -89,8 +125,8 @@ impl ExceptedDates {
         let mut calendars: Vec<(CalendarName, Arc<Calendar>)> = Vec::new();
         for item in Piece::items(text, "2026-12-28..2027-01-03; 2027-01-11")? {
             match read_dates(item?, known)? {
-                DateSet::Written(dates) => ranges.extend(dates.iter()),
-                DateSet::Calendar(name, calendar) => {
+                DatesItem::Range(first, last) => ranges.push((first, last)),
+                DatesItem::Calendar(name, calendar) => {
                     if calendars.iter().all(|(known, _)| *known != name) {
                         calendars.push((name, calendar));
                     }
@@ -147,6 +183,39 @@ impl ExceptedDates {
         self.all().fold(0, |days, it| days | it.days_in(month))
     }
 
+    /// The first day from `day` on that is one of these days of the week (bit 0 is Monday) and is not
+    /// excepted; one after all schedules where there is none.
+    pub(super) fn first_kept(&self, day: i32, weekdays: u32) -> i32 {
+        let mut week = (day..day + 7).filter(|day| is_one_of(*day, weekdays));
+        let near = week.clone().find(|day| self.range_of(*day).is_none());
+        let later = |day| self.without(day, |set, day| set.first_without(day));
+        near.or_else(|| week.by_ref().map(later).min())
+            .unwrap_or(day)
+    }
+
+    /// The last such day up to `day`; one before all schedules where there is none.
+    pub(super) fn last_kept(&self, day: i32, weekdays: u32) -> i32 {
+        let mut week = (day - 6..=day)
+            .rev()
+            .filter(|day| is_one_of(*day, weekdays));
+        let near = week.clone().find(|day| self.range_of(*day).is_none());
+        let earlier = |day| self.without(day, |set, day| set.last_without(day));
+        near.or_else(|| week.by_ref().map(earlier).max())
+            .unwrap_or(day)
+    }
+
+    /// Where all sets have been passed over that a day is in, or all schedules.
+    fn without(&self, day: i32, pass: impl Fn(&DateSet, i32) -> i32) -> i32 {
+        let mut at = day;
+        loop {
+            let next = self.sets.iter().fold(at, |day, set| pass(set, day));
+            if next == at || !Local::on(next, 0).is_in_range() {
+                return next;
+            }
+            at = next;
+        }
+    }
+
     /// The last of the dates that is not after `day`.
     pub(super) fn last_to(&self, day: i32) -> Option<i32> {
         self.all().filter_map(|it| it.last_to(day)).max()
@@ -156,6 +225,11 @@ impl ExceptedDates {
     pub(super) fn next_from(&self, day: i32) -> Option<i32> {
         self.all().filter_map(|it| it.next_from(day)).min()
     }
+}
+
+/// Whether a day is one of these days of the week; bit 0 is Monday.
+fn is_one_of(day: i32, weekdays: u32) -> bool {
+    weekdays >> weekday(day) & 1 == 1
 }
 
 /// The name of a calendar, where an item is one.

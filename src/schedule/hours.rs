@@ -5,12 +5,12 @@ use std::collections::BTreeMap;
 
 use chrono::NaiveDateTime;
 
-use super::days::dates::Dates;
+use super::days::dates::{Dates, Weekdays};
 use super::days::day::{Day, Shown};
 use super::days::gaps::Gaps;
 use super::days::month::{Month, has};
 use super::days::page::{self, Page};
-use super::meant::propose;
+use super::meant::propose::Form;
 use super::text::diagnostic::Diagnostic;
 use super::text::month_days::MonthDays;
 use super::windows::{DAY, Windows, read_windows};
@@ -46,7 +46,7 @@ impl Hours {
                 days: weekly.map(Day::new),
                 monthly: group(monthly),
             }),
-            Err(error) => Err(propose::of_item(error, text, Self::reads, propose::hours)),
+            Err(error) => Err(error.in_a(Form::Hours, text)),
         }
     }
 
@@ -82,10 +82,7 @@ impl Hours {
         if wanted {
             return now.or_else(|| {
                 let begun = |page: &Page| self.begun_in(page, dates);
-                let skip = |day| {
-                    let range = dates.treated.range_without(day, self.only_weekdays());
-                    Some(range.map_or(day, |(_, last)| last + 1))
-                };
+                let skip = |day| Some(dates.first_possible(day, self.possible_days(), true));
                 first_on(page::day_from(today + 1, dates, skip, begun)?, 0)
             });
         }
@@ -114,10 +111,7 @@ impl Hours {
         let last = if wanted {
             now.or_else(|| {
                 let begun = |page: &Page| self.begun_in(page, dates);
-                let skip = |day| {
-                    let range = dates.treated.range_without(day, self.only_weekdays());
-                    Some(range.map_or(day, |(first, _)| first - 1))
-                };
+                let skip = |day| Some(dates.last_possible(day, self.possible_days(), true));
                 let day = page::day_to(today - 1, dates, skip, begun)?;
                 // What begins on a day may end on the next.
                 let end = (day + 1 < today).then(|| last_on(day + 1, DAY));
@@ -146,9 +140,13 @@ impl Hours {
         begun.fold(0, |days, (day, _): (u32, _)| days | 1 << day)
     }
 
-    /// The same, where none begins on days within the month.
-    fn only_weekdays(&self) -> Option<u32> {
-        self.monthly.is_empty().then(|| self.weekdays())
+    /// The days of the week on which windows can begin.
+    fn possible_days(&self) -> Weekdays {
+        let monthly = self.monthly.iter().map(|(days, _)| days.weekdays());
+        Weekdays {
+            counted: self.weekdays(),
+            own: monthly.fold(0, |days, more| days | more),
+        }
     }
 
     /// The dates of a page on which windows begin that are not excepted; bit 1 is the first of the

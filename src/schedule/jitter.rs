@@ -3,7 +3,7 @@
 
 use chrono::TimeDelta;
 
-use super::meant::propose;
+use super::meant::propose::Form;
 use super::text::diagnostic::Diagnostic;
 use super::text::piece::Piece;
 
@@ -12,18 +12,21 @@ struct Limits {
     example: &'static str,
     most: &'static str,
     most_seconds: i64,
+    form: Form,
 }
 
 const JITTER: Limits = Limits {
     example: "5m",
     most: "1h",
     most_seconds: 3600,
+    form: Form::Jitter,
 };
 
 const GRACE: Limits = Limits {
     example: "30m",
     most: "24h",
     most_seconds: 24 * 3600,
+    form: Form::Grace,
 };
 
 /// Reads a length of time in whole seconds, at most an hour: `5m`, `90s`, `1m 30s`, `1h`.
@@ -49,10 +52,7 @@ pub fn parse_grace(text: &str) -> Result<TimeDelta, Diagnostic> {
 }
 
 fn length(text: &str, limits: &Limits) -> Result<TimeDelta, Diagnostic> {
-    read(text, limits).map_err(|error| {
-        let reads = |text: &str| read(text, limits).is_ok();
-        propose::of_item(error, text, reads, propose::duration)
-    })
+    read(text, limits).map_err(|error| error.in_a(limits.form, text))
 }
 
 fn read(text: &str, limits: &Limits) -> Result<TimeDelta, Diagnostic> {

@@ -1,6 +1,7 @@
 //! Spans of days, in order.
 
 use super::days::month::Month;
+use super::zone::local::weekday;
 
 /// Days in as few spans as will do.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
@@ -79,5 +80,73 @@ impl DayRanges {
     pub(in crate::schedule) fn next_from(&self, day: i32) -> Option<i32> {
         let at = self.ranges.partition_point(|&(_, last)| last < day);
         self.ranges.get(at).map(|&(first, _)| first.max(day))
+    }
+}
+
+/// Days by the day of the week. A search among days of one day of the week passes over all weeks in
+/// which that is one of the days at once.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(in crate::schedule) struct WeekRanges {
+    /// From Monday: in which weeks since 1970-01-01 that day is one of the days.
+    weeks: [DayRanges; 7],
+}
+
+impl WeekRanges {
+    pub(in crate::schedule) fn of(days: &DayRanges) -> Self {
+        let weeks = [0, 1, 2, 3, 4, 5, 6].map(|weekday| {
+            let weeks = days.iter().filter_map(|(first, last)| {
+                let weeks = (week_of(first + 6 - weekday), week_of(last - weekday));
+                (weeks.0 <= weeks.1).then_some(weeks)
+            });
+            DayRanges::united(weeks.collect())
+        });
+        Self { weeks }
+    }
+
+    /// The first day that is none of the days: this one, or one that is a whole number of weeks later.
+    pub(in crate::schedule) fn first_without(&self, day: i32) -> i32 {
+        let range = self.range_of(day);
+        range.map_or(day, |(_, last)| day + 7 * (last + 1 - week_of(day)))
+    }
+
+    /// The last such day: this one, or one that is a whole number of weeks earlier.
+    pub(in crate::schedule) fn last_without(&self, day: i32) -> i32 {
+        let range = self.range_of(day);
+        range.map_or(day, |(first, _)| day - 7 * (week_of(day) + 1 - first))
+    }
+
+    fn range_of(&self, day: i32) -> Option<(i32, i32)> {
+        self.weeks.get(weekday(day))?.range_of(week_of(day))
+    }
+}
+
+/// Weeks since the Monday before 1970-01-01, a Thursday.
+fn week_of(day: i32) -> i32 {
+    (day + 3).div_euclid(7)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn weeks_are_passed_over_in_which_a_day_of_the_week_is_one_of_the_days() {
+        for spans in [
+            vec![],
+            vec![(2, 2), (9, 9), (16, 16), (30, 30)],
+            vec![(-3, 4), (11, 24), (26, 27)],
+            vec![(0, 40)],
+            vec![(5, 5), (12, 12), (13, 13), (20, 20), (19, 21), (27, 33)],
+        ] {
+            let days = DayRanges::united(spans);
+            let weeks = WeekRanges::of(&days);
+            for day in -20..60 {
+                let free = |day: &i32| days.range_of(*day).is_none();
+                let later = (0..).map(|week| day + 7 * week).find(free);
+                let earlier = (0..).map(|week| day - 7 * week).find(free);
+                assert_eq!(Some(weeks.first_without(day)), later, "{day} of {days:?}");
+                assert_eq!(Some(weeks.last_without(day)), earlier, "{day} of {days:?}");
+            }
+        }
     }
 }

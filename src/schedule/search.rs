@@ -2,9 +2,11 @@
 //! within it. What it costs depends on the length of the lists, and not on how often their times
 //! come, coincide or are excepted.
 
-use super::days::dates::Dates;
+use std::cell::LazyCell;
+
+use super::days::dates::{Dates, Weekdays};
 use super::days::day_pattern::DayPattern;
-use super::days::page::{Page, PageDate, day_from, day_to};
+use super::days::page::{Page, PageDate};
 use super::times::Times;
 use super::windows::DAY;
 use super::zone::local::Local;
@@ -23,6 +25,14 @@ pub(super) type HourSeconds = [u64; 60];
 
 pub(super) const HOUR: i64 = 3600;
 
+/// The earlier of two, as far as there are any.
+pub(super) fn earlier<T: Ord>(one: Option<T>, other: Option<T>) -> Option<T> {
+    match (one, other) {
+        (Some(one), Some(other)) => Some(one.min(other)),
+        (one, other) => one.or(other),
+    }
+}
+
 impl<'s, L: Iterator<Item = &'s Times> + Clone> Search<'s, L> {
     pub(super) fn new(lists: L, dates: Dates<'s>, skips_excepted: bool) -> Self {
         Self {
@@ -38,11 +48,7 @@ impl<'s, L: Iterator<Item = &'s Times> + Clone> Search<'s, L> {
             let later = it.moments_after(local).iter();
             later.copied().find(|it| !self.is_skipped(it.day()))
         });
-        let moment = moments.min();
-        [self.next_recurring(local), moment]
-            .into_iter()
-            .flatten()
-            .min()
+        earlier(self.next_recurring(local), moments.min())
     }
 
     /// The last of the times at or before `local`.
@@ -51,18 +57,12 @@ impl<'s, L: Iterator<Item = &'s Times> + Clone> Search<'s, L> {
             let earlier = it.moments_to(local).iter();
             earlier.copied().rfind(|it| !self.is_skipped(it.day()))
         });
-        let moment = moments.max();
-        [self.previous_recurring(local), moment]
-            .into_iter()
-            .flatten()
-            .max()
+        self.previous_recurring(local).max(moments.max())
     }
 
     /// Whether `local` is one of the times.
     pub(super) fn holds(&self, local: Local) -> bool {
-        let date = PageDate::of(local.day(), self.dates);
-        let date = date.filter(|_| !self.is_skipped(local.day()));
-        date.is_some_and(|date| {
+        self.date(local.day()).is_some_and(|date| {
             let mut lists = self.lists.clone();
             lists.any(|it| it.holds(&date, local))
         })
@@ -71,9 +71,7 @@ impl<'s, L: Iterator<Item = &'s Times> + Clone> Search<'s, L> {
     /// The seconds of the times in the local hour that begins at `hour`.
     pub(super) fn seconds_of_hour(&self, hour: Local) -> HourSeconds {
         let mut seconds = [0; 60];
-        if let Some(date) = PageDate::of(hour.day(), self.dates)
-            && !self.is_skipped(hour.day())
-        {
+        if let Some(date) = self.date(hour.day()) {
             for list in self.lists.clone() {
                 list.mark_hour(&date, hour, &mut seconds);
             }
@@ -87,17 +85,25 @@ impl<'s, L: Iterator<Item = &'s Times> + Clone> Search<'s, L> {
             return None;
         }
         let (today, second) = (from.day(), from.second());
-        if let Some(second) = self.first_on(today, second) {
+        let date = PageDate::of(today, self.dates)?;
+        if !self.is_skipped(today)
+            && let Some(second) = self.first_on(&date, second)
+        {
             return Some(Local::on(today, second));
         }
         let mut days = self.days();
-        let weekdays = self.weekdays();
+        let weekdays = LazyCell::new(|| self.weekdays());
         let skip = |day| {
-            let range = self.dates.treated.range_without(day, weekdays);
-            Some(range.map_or(day, |(_, last)| last + 1))
+            Some(
+                self.dates
+                    .first_possible(day, *weekdays, self.skips_excepted),
+            )
         };
-        let day = day_from(today + 1, self.dates, skip, |page| days(page))?;
-        Some(Local::on(day, self.first_on(day, 0)?))
+        let tomorrow = date.of_month + 1;
+        let date = date
+            .page
+            .date_from(tomorrow, self.dates, skip, |page| days(page))?;
+        Some(Local::on(date.day(), self.first_on(&date, 0)?))
     }
 
     fn previous_recurring(&self, local: Local) -> Option<Local> {
@@ -106,29 +112,40 @@ impl<'s, L: Iterator<Item = &'s Times> + Clone> Search<'s, L> {
             return None;
         }
         let (today, second) = (to.day(), to.second());
-        if let Some(second) = self.last_on(today, second) {
+        let date = PageDate::of(today, self.dates)?;
+        if !self.is_skipped(today)
+            && let Some(second) = self.last_on(&date, second)
+        {
             return Some(Local::on(today, second));
         }
         let mut days = self.days();
-        let weekdays = self.weekdays();
+        let weekdays = LazyCell::new(|| self.weekdays());
         let skip = |day| {
-            let range = self.dates.treated.range_without(day, weekdays);
-            Some(range.map_or(day, |(first, _)| first - 1))
+            Some(
+                self.dates
+                    .last_possible(day, *weekdays, self.skips_excepted),
+            )
         };
-        let day = day_to(today - 1, self.dates, skip, |page| days(page))?;
-        Some(Local::on(day, self.last_on(day, DAY - 1)?))
+        let yesterday = date.of_month - 1;
+        let date = date
+            .page
+            .date_to(yesterday, self.dates, skip, |page| days(page))?;
+        Some(Local::on(date.day(), self.last_on(&date, DAY - 1)?))
     }
 
-    /// The first time of a day from `second` on.
-    fn first_on(&self, day: i32, second: u32) -> Option<u32> {
-        let date = PageDate::of(day, self.dates).filter(|_| !self.is_skipped(day))?;
-        self.each(|it| it.first_on(&date, second)).min()
+    /// A day, unless it is skipped.
+    fn date(&self, day: i32) -> Option<PageDate> {
+        PageDate::of(day, self.dates).filter(|_| !self.is_skipped(day))
     }
 
-    /// The last time of a day up to `second`.
-    fn last_on(&self, day: i32, second: u32) -> Option<u32> {
-        let date = PageDate::of(day, self.dates).filter(|_| !self.is_skipped(day))?;
-        self.each(|it| it.last_on(&date, second)).max()
+    /// The first time of a date from `second` on.
+    fn first_on(&self, date: &PageDate, second: u32) -> Option<u32> {
+        self.each(|it| it.first_on(date, second)).min()
+    }
+
+    /// The last time of a date up to `second`.
+    fn last_on(&self, date: &PageDate, second: u32) -> Option<u32> {
+        self.each(|it| it.last_on(date, second)).max()
     }
 
     /// What a page has of the days on which any of the times is. The first page is asked of each
@@ -155,10 +172,10 @@ impl<'s, L: Iterator<Item = &'s Times> + Clone> Search<'s, L> {
         }
     }
 
-    /// The days of the week on which any of the times is, where nothing else says on which.
-    fn weekdays(&self) -> Option<u32> {
-        let mut lists = self.lists.clone();
-        lists.try_fold(0, |days, it| Some(days | it.weekdays()?))
+    /// The days of the week on which any of the times can be.
+    fn weekdays(&self) -> Weekdays {
+        let lists = self.lists.clone();
+        lists.fold(Weekdays::NONE, |all, it| all.and(it.weekdays()))
     }
 
     fn pattern(&self) -> DayPattern {

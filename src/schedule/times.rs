@@ -3,13 +3,13 @@
 use chrono::NaiveDateTime;
 
 use super::cron::expression::Cron;
-use super::days::dates::Dates;
+use super::days::dates::{Dates, Weekdays};
 use super::days::day_pattern::DayPattern;
 use super::days::month::has;
 use super::days::monthly::Monthly;
 use super::days::page::{Page, PageDate};
-use super::meant::propose;
-use super::search::{HOUR, HourSeconds, Search};
+use super::meant::propose::Form;
+use super::search::{HOUR, HourSeconds, Search, earlier};
 use super::text::diagnostic::Diagnostic;
 use super::text::piece::Piece;
 use super::times_text::{EXAMPLE, TimesItems};
@@ -51,7 +51,7 @@ impl Times {
     /// An item is none of these, or is a date that never comes (30 February). The span is in bytes
     /// of the text.
     pub fn parse(text: &str) -> Result<Self, Diagnostic> {
-        Self::read(text).map_err(|error| propose::of_item(error, text, Self::reads, propose::times))
+        Self::read(text).map_err(|error| error.in_a(Form::Times, text))
     }
 
     /// Whether a text can be read.
@@ -165,15 +165,20 @@ impl Times {
         crons.fold(days, |days, cron| days | cron.days_in(page))
     }
 
-    /// The days of the week on which any of the times recurs, where nothing else says on which.
-    pub(super) fn weekdays(&self) -> Option<u32> {
-        if !self.monthly.is_empty() {
-            return None;
+    /// The days of the week on which any of the times can recur.
+    pub(super) fn weekdays(&self) -> Weekdays {
+        let crons = self.crons.iter();
+        let crons = crons.map(|cron| {
+            if cron.either_day {
+                ALL
+            } else {
+                cron.weekdays()
+            }
+        });
+        Weekdays {
+            counted: crons.fold(self.weekly.days(), |days, more| days | more),
+            own: self.monthly.days().weekdays(),
         }
-        let mut crons = self.crons.iter();
-        crons.try_fold(self.weekly.days(), |days, cron| {
-            Some(days | cron.only_weekdays()?)
-        })
     }
 
     /// Adds those days.
@@ -185,33 +190,37 @@ impl Times {
 
     /// The first recurring time of a date from `second` on.
     pub(super) fn first_on(&self, date: &PageDate, second: u32) -> Option<u32> {
-        let lists = self.lists_on(date).filter_map(|(midnight, times)| {
-            let at = times.partition_point(|&it| it < midnight + second);
-            times.get(at).map(|it| it - midnight)
+        let weekly = self.weekly.first_on(date.weekday, second);
+        let monthly = self.monthly.on(date).filter_map(|times| {
+            let at = times.partition_point(|&it| it < second);
+            times.get(at).copied()
         });
         let crons = self.crons_on(date);
         let crons = crons.filter_map(|cron| cron.second_from(second));
-        lists.chain(crons).min()
+        earlier(weekly, earlier(monthly.min(), crons.min()))
     }
 
     /// The last recurring time of a date up to `second`.
     pub(super) fn last_on(&self, date: &PageDate, second: u32) -> Option<u32> {
-        let lists = self.lists_on(date).filter_map(|(midnight, times)| {
-            let at = times.partition_point(|&it| it <= midnight + second);
-            times.get(..at)?.last().map(|it| it - midnight)
+        let weekly = self.weekly.last_on(date.weekday, second);
+        let monthly = self.monthly.on(date).filter_map(|times| {
+            let at = times.partition_point(|&it| it <= second);
+            times.get(..at)?.last().copied()
         });
         let crons = self.crons_on(date);
         let crons = crons.filter_map(|cron| cron.second_to(second));
-        lists.chain(crons).max()
+        weekly.max(monthly.max()).max(crons.max())
     }
 
     /// Whether `local`, which is on this date, is one of the times.
     pub(super) fn holds(&self, date: &PageDate, local: Local) -> bool {
         let second = local.second();
         self.moments.binary_search(&local).is_ok()
+            || self.weekly.holds(date.weekday, second)
             || self
-                .lists_on(date)
-                .any(|(midnight, times)| times.binary_search(&(midnight + second)).is_ok())
+                .monthly
+                .on(date)
+                .any(|times| times.binary_search(&second).is_ok())
             || self.crons_on(date).any(|cron| cron.holds_second(second))
     }
 
@@ -227,10 +236,10 @@ impl Times {
             mark(moment.second());
         }
         let hour = hour.second() / 3600;
-        for (midnight, times) in self.lists_on(date) {
-            let times = times.iter().map(|it| it - midnight);
-            times.filter(|it| it / 3600 == hour).for_each(&mut mark);
-        }
+        let weekly = self.weekly.on(date.weekday);
+        let monthly = self.monthly.on(date).flatten().copied();
+        let times = weekly.chain(monthly);
+        times.filter(|it| it / 3600 == hour).for_each(&mut mark);
         for cron in self.crons_on(date).filter(|it| has(it.hours, hour)) {
             for (minute, known) in (0..).zip(&mut *seconds) {
                 if has(cron.minutes, minute) {
@@ -238,12 +247,6 @@ impl Times {
                 }
             }
         }
-    }
-
-    /// The times of a date that are lists, each with what is before its first second.
-    fn lists_on(&self, date: &PageDate) -> impl Iterator<Item = (u32, &[u32])> {
-        let monthly = self.monthly.on(date).map(|times| (0, times));
-        std::iter::once(self.weekly.on(date.weekday)).chain(monthly)
     }
 
     /// The crons that have a date.
@@ -254,6 +257,9 @@ impl Times {
 }
 
 const MINUTES_OF_DAY: u32 = 1440;
+
+/// All days of the week.
+const ALL: u32 = 0x7f;
 
 /// Sorted, each once.
 fn set<T: Ord>(mut items: Vec<T>) -> Box<[T]> {

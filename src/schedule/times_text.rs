@@ -88,13 +88,9 @@ impl Form {
             return Self::Moment;
         }
         // A time of day has a colon, which cron never has; days begin with a letter.
-        let several = item.words().nth(2).is_some() && !text.contains(':');
-        let zone = item
-            .words()
-            .next()
-            .is_some_and(|word| cron_text::is_zone(word.text()));
+        let several = !text.contains(':') && item.words().nth(2).is_some();
         if text.starts_with('@')
-            || zone
+            || cron_text::is_zone(text)
             || text.contains('*')
             || several && !text.starts_with(char::is_alphabetic)
         {

@@ -2,48 +2,78 @@
 
 use super::windows::DAY;
 
-/// Seconds since Monday 00:00, in order, each once.
+/// Times of every week.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(super) struct Weekly(Box<[u32]>);
+pub(super) struct Weekly {
+    /// Seconds since Monday 00:00, in order, each once.
+    seconds: Box<[u32]>,
+    /// The days of the week that have any; bit 0 is Monday.
+    days: u32,
+}
 
 impl Weekly {
     pub(super) fn new(mut seconds: Vec<u32>) -> Self {
         seconds.sort_unstable();
         seconds.dedup();
-        Self(seconds.into())
+        let days = seconds.iter().fold(0, |days, it| days | 1 << (it / DAY));
+        Self {
+            seconds: seconds.into(),
+            days,
+        }
     }
 
     pub(super) fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.seconds.is_empty()
     }
 
-    /// Each of them.
+    /// Seconds since Monday 00:00, in order.
     pub(super) fn seconds(&self) -> &[u32] {
-        &self.0
+        &self.seconds
     }
 
     /// The days of the week that have any of the times; bit 0 is Monday.
     pub(super) fn days(&self) -> u32 {
-        let (mut days, mut from) = (0, 0);
-        while let Some(second) = self.0.get(from) {
-            let day = second / DAY;
-            days |= 1 << day;
-            from += self
-                .0
-                .get(from..)
-                .map_or(1, |rest| rest.partition_point(|&it| it < (day + 1) * DAY));
-        }
-        days
+        self.days
     }
 
-    /// When a day of the week begins (0 is Monday), and its times, both in seconds since Monday 00:00.
-    pub(super) fn on(&self, weekday: usize) -> (u32, &[u32]) {
-        let midnight = |day: usize| u32::try_from(day).unwrap_or_default() * DAY;
-        let begin = self.0.partition_point(|&it| it < midnight(weekday));
-        let end = self.0.partition_point(|&it| it < midnight(weekday + 1));
-        (
-            midnight(weekday),
-            self.0.get(begin..end).unwrap_or_default(),
-        )
+    /// The first time of a day of the week (0 is Monday) from a second on, in seconds from midnight.
+    pub(super) fn first_on(&self, weekday: usize, second: u32) -> Option<u32> {
+        let midnight = self.midnight_of(weekday)?;
+        let at = self.first_from(midnight + second);
+        let first = self.seconds.get(at)? - midnight;
+        (first < DAY).then_some(first)
+    }
+
+    /// The last time of a day of the week up to a second.
+    pub(super) fn last_on(&self, weekday: usize, second: u32) -> Option<u32> {
+        let midnight = self.midnight_of(weekday)?;
+        let at = self.first_from(midnight + second + 1);
+        let last = self.seconds.get(at.checked_sub(1)?)?;
+        last.checked_sub(midnight)
+    }
+
+    /// Whether a second of a day of the week is one of the times.
+    pub(super) fn holds(&self, weekday: usize, second: u32) -> bool {
+        self.first_on(weekday, second) == Some(second)
+    }
+
+    /// The times of a day of the week, in seconds from midnight.
+    pub(super) fn on(&self, weekday: usize) -> impl Iterator<Item = u32> {
+        let mut second = Some(0);
+        std::iter::from_fn(move || {
+            let first = self.first_on(weekday, second?);
+            second = first.map(|it| it + 1);
+            first
+        })
+    }
+
+    /// When a day of the week begins that has any of the times.
+    fn midnight_of(&self, weekday: usize) -> Option<u32> {
+        let day = u32::try_from(weekday).ok()?;
+        (self.days >> day & 1 == 1).then_some(day * DAY)
+    }
+
+    fn first_from(&self, second: u32) -> usize {
+        self.seconds.partition_point(|&it| it < second)
     }
 }

@@ -81,7 +81,7 @@ fn no_end(window: Piece<'_>) -> Diagnostic {
 /// Says it plainly where cron or a date stands among hours.
 fn refuse_other_forms(item: Piece<'_>) -> Result<(), Diagnostic> {
     let text = item.text();
-    let several = item.words().nth(4).is_some() && !text.contains(':');
+    let several = !text.contains(':') && item.words().nth(4).is_some();
     if text.starts_with('@') || text.contains('*') || several {
         return Err(item.fails(
             "is cron, which has no end",

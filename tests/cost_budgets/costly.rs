@@ -47,6 +47,14 @@ pub(crate) fn cases() -> Vec<Case> {
             let saturdays = calendar("FREQ=WEEKLY", "19700103");
             asked(hours("Sat 10:00-14:00"), saturdays)
         }),
+        one("costly text: each first Saturday excepted", || {
+            let saturdays = calendar("FREQ=WEEKLY", "19700103");
+            asked(hours("first Sat 10:00-14:00"), saturdays)
+        }),
+        one("costly text: starts on Saturdays, each excepted", || {
+            let saturdays = calendar("FREQ=WEEKLY", "19700103");
+            asked(times("Sat 10:00; 0 9 * 3 Sat", "Sat 14:00"), saturdays)
+        }),
         one("costly text: each day excepted", || {
             asked(
                 times(&days_of_month(), ""),

@@ -68,7 +68,7 @@ impl ScheduleFinding {
             message: diagnostic.message(),
             help,
             origin: problem.origin,
-            meant: diagnostic.meant().cloned(),
+            meant: diagnostic.meant(),
         }
     }
 

@@ -8,7 +8,7 @@ use super::components::read_events;
 use super::error::{CalendarError, CalendarReason};
 use super::event::{Event, Replaced};
 use super::limits::{Budget, MAX_FILE, MOST_DATES};
-use crate::schedule::ranges::DayRanges;
+use crate::schedule::ranges::{DayRanges, WeekRanges};
 use crate::schedule::zone::local::day_number;
 
 /// The days that the events of an iCalendar file cover, each with a name.
@@ -30,6 +30,8 @@ use crate::schedule::zone::local::day_number;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Calendar {
     days: DayRanges,
+    /// The same by the day of the week.
+    weeks: WeekRanges,
     /// In order of the first day, then of the file.
     spans: Box<[Span]>,
     summaries: Box<[Box<str>]>,
@@ -104,6 +106,7 @@ impl Calendar {
         }
         spans.sort_by_key(|span| span.first);
         calendar.days = DayRanges::united(spans.iter().map(|it| (it.first, it.last)).collect());
+        calendar.weeks = WeekRanges::of(&calendar.days);
         calendar.spans = spans.into();
         calendar.summaries = summaries.into();
         Ok(Some(calendar))
@@ -147,6 +150,11 @@ impl Calendar {
 
     pub(in crate::schedule) fn days(&self) -> &DayRanges {
         &self.days
+    }
+
+    /// The same by the day of the week.
+    pub(in crate::schedule) fn weeks(&self) -> &WeekRanges {
+        &self.weeks
     }
 }
 

@@ -87,10 +87,7 @@ impl Values {
             bits: 0,
             star: false,
         };
-        for value in word
-            .split(|character| character == ',')
-            .filter(|it| !it.text().is_empty())
-        {
+        for value in word.split(',').filter(|it| !it.text().is_empty()) {
             let Self { bits, star } = Self::one(value, field)?;
             all.bits |= bits;
             all.star |= star;

@@ -31,11 +31,10 @@ pub(in crate::schedule) fn parse(item: Piece<'_>) -> Result<Cron, Diagnostic> {
     fields(item)
 }
 
-/// Whether a word is `TZ=…` or `CRON_TZ=…`.
-pub(in crate::schedule) fn is_zone(word: &str) -> bool {
-    let name = word.split('=').next().unwrap_or_default();
-    name.len() < word.len()
-        && (name.eq_ignore_ascii_case("TZ") || name.eq_ignore_ascii_case("CRON_TZ"))
+/// Whether a text begins with `TZ=…` or `CRON_TZ=…`.
+pub(in crate::schedule) fn is_zone(text: &str) -> bool {
+    let name = text.split_once('=').map_or("", |(name, _)| name);
+    name.eq_ignore_ascii_case("TZ") || name.eq_ignore_ascii_case("CRON_TZ")
 }
 
 fn nickname(item: Piece<'_>) -> Result<Cron, Diagnostic> {

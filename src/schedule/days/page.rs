@@ -1,7 +1,7 @@
 //! Pages of the calendar, and the search for days from page to page.
 
 use super::dates::Dates;
-use super::month::{Month, highest_to, lowest_from};
+use super::month::{Month, has, highest_to, lowest_from};
 use crate::schedule::zone::local::Local;
 
 /// A month with the days of the week that its dates count as.
@@ -33,7 +33,7 @@ impl Page {
             if treated == month.days() {
                 weekdays = Some([0; 7]);
             }
-            let own = || [0, 1, 2, 3, 4, 5, 6].map(|day| own_dates(&month, day));
+            let own = || [0, 1, 2, 3, 4, 5, 6].map(|day| own_dates(&month, 1 << day));
             let weekdays = weekdays.get_or_insert_with(own);
             weekdays.iter_mut().for_each(|days| *days &= !treated);
             if let Some(days) = weekdays.get_mut(weekday) {
@@ -46,76 +46,113 @@ impl Page {
 
     /// The dates of these days of the week; bit 0 is Monday.
     pub(in crate::schedule) fn on_weekdays(&self, days: u32) -> u64 {
-        let (mut rest, mut all) = (days, 0);
-        while rest != 0 {
-            let weekday = rest.trailing_zeros() as usize;
-            all |= match &self.treated {
-                None => own_dates(&self.month, weekday),
-                Some(treated) => treated.get(weekday).copied().unwrap_or_default(),
-            };
-            rest &= rest - 1;
-        }
-        all
+        let Some(treated) = &self.treated else {
+            return own_dates(&self.month, days);
+        };
+        let dates = (0..).zip(treated).filter(|(day, _)| has(days.into(), *day));
+        dates.fold(0, |all, (_, dates)| all | dates)
     }
 }
 
-/// The dates of a month that are this day of the week; 0 is Monday.
-fn own_dates(month: &Month, weekday: usize) -> u64 {
-    let first = 1 + (weekday + 7 - month.first_weekday) % 7;
-    WEEKS << first & month.days()
+/// The dates of a month that are these days of the week; bit 0 is Monday.
+fn own_dates(month: &Month, days: u32) -> u64 {
+    // From the day that the month begins with.
+    let week = (days >> month.first_weekday | days << (7 - month.first_weekday)) & 0x7f;
+    WEEKS * u64::from(week) << 1 & month.days()
 }
 
 impl PageDate {
-    /// The date of a day since 1970-01-01.
+    /// The date of a day since 1970-01-01; `None` outside of the range of schedules.
     pub(in crate::schedule) fn of(day: i32, dates: Dates<'_>) -> Option<Self> {
-        let (month, of_month) = Month::of(day)?;
-        Some(Self {
-            page: Page::new(month, dates),
+        let (page, of_month) = Page::of(day, dates)?;
+        Some(Self::on(page, of_month, dates))
+    }
+
+    fn on(page: Page, of_month: u32, dates: Dates<'_>) -> Self {
+        Self {
+            weekday: dates.treated.weekday(page.month.day(of_month)),
+            page,
             of_month,
-            weekday: dates.treated.weekday(day),
-        })
+        }
+    }
+
+    /// Days since 1970-01-01.
+    pub(in crate::schedule) fn day(&self) -> i32 {
+        self.page.month.day(self.of_month)
     }
 }
 
-/// The first day from `day` on that its page has, both since 1970-01-01. Bit 1 of what `days_in`
-/// says is the first of the month. After each page `skip` says from which day on to search.
+impl Page {
+    /// The page of a day, and which of its days that is.
+    fn of(day: i32, dates: Dates<'_>) -> Option<(Self, u32)> {
+        let (month, of_month) = Month::of(day)?;
+        Some((Self::new(month, dates), of_month))
+    }
+
+    /// The first date from a day of this month on that its page has. Bit 1 of what `days_in` says is
+    /// the first of the month. After each page `skip` says from which day on to search.
+    pub(in crate::schedule) fn date_from(
+        self,
+        of_month: u32,
+        dates: Dates<'_>,
+        skip: impl Fn(i32) -> Option<i32>,
+        mut days_in: impl FnMut(&Self) -> u64,
+    ) -> Option<PageDate> {
+        let (mut page, mut from) = (self, of_month);
+        loop {
+            if let Some(found) = lowest_from(days_in(&page), from) {
+                return Some(PageDate::on(page, found, dates));
+            }
+            let next = page.month.day(page.month.length) + 1;
+            (page, from) = match skip(next)? {
+                later if later > next => Self::of(later, dates)?,
+                _ => (Self::new(page.month.next()?, dates), 1),
+            };
+        }
+    }
+
+    /// The last date up to a day of this month that its page has, in the same way.
+    pub(in crate::schedule) fn date_to(
+        self,
+        of_month: u32,
+        dates: Dates<'_>,
+        skip: impl Fn(i32) -> Option<i32>,
+        mut days_in: impl FnMut(&Self) -> u64,
+    ) -> Option<PageDate> {
+        let (mut page, mut to) = (self, of_month);
+        loop {
+            if let Some(found) = highest_to(days_in(&page), to) {
+                return Some(PageDate::on(page, found, dates));
+            }
+            let next = page.month.first - 1;
+            (page, to) = match skip(next)? {
+                earlier if earlier < next => Self::of(earlier, dates)?,
+                _ => (Self::new(page.month.previous()?, dates), 31),
+            };
+        }
+    }
+}
+
+/// The first day from a day on that its page has, both since 1970-01-01.
 pub(in crate::schedule) fn day_from(
     day: i32,
     dates: Dates<'_>,
     skip: impl Fn(i32) -> Option<i32>,
-    mut days_in: impl FnMut(&Page) -> u64,
+    days_in: impl FnMut(&Page) -> u64,
 ) -> Option<i32> {
-    let (mut month, mut of_month) = Month::of(day.max(Local::FIRST.day()))?;
-    loop {
-        let page = Page::new(month, dates);
-        if let Some(found) = lowest_from(days_in(&page), of_month) {
-            return Some(month.day(found));
-        }
-        let next = month.day(month.length) + 1;
-        (month, of_month) = match skip(next)? {
-            later if later > next => Month::of(later)?,
-            _ => (month.next()?, 1),
-        };
-    }
+    let (page, of_month) = Page::of(day.max(Local::FIRST.day()), dates)?;
+    let date = page.date_from(of_month, dates, skip, days_in)?;
+    Some(date.day())
 }
 
-/// The last day up to `day` that its page has, in the same way.
+/// The last day up to a day that its page has, both since 1970-01-01.
 pub(in crate::schedule) fn day_to(
     day: i32,
     dates: Dates<'_>,
     skip: impl Fn(i32) -> Option<i32>,
-    mut days_in: impl FnMut(&Page) -> u64,
+    days_in: impl FnMut(&Page) -> u64,
 ) -> Option<i32> {
-    let (mut month, mut of_month) = Month::of(day.min(Local::LAST.day()))?;
-    loop {
-        let page = Page::new(month, dates);
-        if let Some(found) = highest_to(days_in(&page), of_month) {
-            return Some(month.day(found));
-        }
-        let next = month.first - 1;
-        (month, of_month) = match skip(next)? {
-            earlier if earlier < next => Month::of(earlier)?,
-            _ => (month.previous()?, 31),
-        };
-    }
+    let (page, of_month) = Page::of(day.min(Local::LAST.day()), dates)?;
+    let date = page.date_to(of_month, dates, skip, days_in)?;
+    Some(date.day())
 }

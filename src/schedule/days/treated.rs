@@ -67,7 +67,7 @@ impl TreatedDates {
                 return Err(not_treated(item));
             }
             // The dates may be wrong in a way that says more.
-            let read = read_dates(dates, known)?;
+            let read = DateSet::from(read_dates(dates, known)?);
             let day = Days::one(day)?;
             let twice = |day| {
                 let wrong = format!("has {}, which counts as another day already", shown(day));
@@ -165,16 +165,6 @@ impl TreatedDates {
     pub(in crate::schedule) fn range_of(&self, day: i32) -> Option<(usize, (i32, i32))> {
         let mut sets = self.sets.iter();
         sets.find_map(|it| Some((it.day, it.dates.days().range_of(day)?)))
-    }
-
-    /// The range around a day whose dates count as none of these days of the week; bit 0 is Monday.
-    pub(in crate::schedule) fn range_without(
-        &self,
-        day: i32,
-        weekdays: Option<u32>,
-    ) -> Option<(i32, i32)> {
-        let (weekday, range) = self.range_of(day)?;
-        (weekdays? >> weekday & 1 == 0).then_some(range)
     }
 
     /// The first of the dates that is not before `day`.

@@ -1,10 +1,15 @@
 //! Proposals that can be read.
 
+use std::ops::Range;
+
 use super::characters::plain;
 use super::meaning::Meant;
 use super::{cron, date, duration, week};
+use crate::schedule::entry::parse_scale;
+use crate::schedule::except::ExceptedDates;
 use crate::schedule::hours::Hours;
-use crate::schedule::text::diagnostic::Diagnostic;
+use crate::schedule::jitter::{parse_grace, parse_jitter};
+use crate::schedule::moment::parse_moment;
 use crate::schedule::times::Times;
 use crate::schedule::zone::time_zone::Zone;
 
@@ -16,18 +21,51 @@ pub(in crate::schedule) enum Guess {
     InZone { times: String, timezone: String },
 }
 
-/// What the item of an error was meant for, if that can be read. `reads` tells of a text in the place
-/// of the item whether it can; `guess` reads loosely.
-pub(in crate::schedule) fn of_item(
-    error: Diagnostic,
-    text: &str,
-    reads: impl Fn(&str) -> bool,
-    guess: impl Fn(&str) -> Option<Guess>,
-) -> Diagnostic {
-    let span = error.span();
-    if error.is_about_all() || error.meant().is_some() {
-        return error;
+/// What a text is read as.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::schedule) enum Form {
+    Times,
+    Hours,
+    Steps,
+    Dates,
+    Moment,
+    Jitter,
+    Grace,
+}
+
+impl Form {
+    /// Whether a text can be read.
+    fn reads(self, text: &str) -> bool {
+        match self {
+            Self::Times => Times::reads(text),
+            Self::Hours => Hours::reads(text),
+            Self::Steps => parse_scale(text).is_ok(),
+            // Which calendars there are is not known here.
+            Self::Dates => ExceptedDates::parse(text).is_ok(),
+            Self::Moment => parse_moment(text, Zone::UTC).is_ok(),
+            Self::Jitter => parse_jitter(text).is_ok(),
+            Self::Grace => parse_grace(text).is_ok(),
+        }
     }
+
+    /// What an item, or a whole text, is taken for.
+    fn guess(self, item: &str) -> Option<Guess> {
+        match self {
+            Self::Times => times(item),
+            Self::Hours => week::hours(item),
+            Self::Steps => steps(item),
+            Self::Dates => date::dates(item),
+            Self::Moment => date::moment(item),
+            Self::Jitter | Self::Grace => {
+                duration::seconds(item).map(|seconds| Guess::Text(duration::text(seconds)))
+            }
+        }
+    }
+}
+
+/// What the item of an error at `span` was meant for, if that can be read.
+pub(in crate::schedule) fn meant(form: Form, text: &str, span: Range<usize>) -> Option<Meant> {
+    let reads = |text: &str| form.reads(text);
     let before = text.get(..span.start).unwrap_or_default();
     let after = text.get(span.end..).unwrap_or_default();
     let start = before.rfind(';').map_or(0, |at| at + 1);
@@ -37,7 +75,7 @@ pub(in crate::schedule) fn of_item(
     let place = start..start + item.trim().len();
     let is_only = item.len() == text.len();
     let item = item.trim();
-    let meant = items(item, &reads, guess).and_then(|guess| match guess {
+    items(form, item).and_then(|guess| match guess {
         Guess::Text(text) => (text != item && reads(&text)).then(|| Meant::Instead {
             place,
             text: text.into(),
@@ -59,25 +97,20 @@ pub(in crate::schedule) fn of_item(
                 timezone: timezone.into(),
             })
         }
-    });
-    error.meaning(meant)
+    })
 }
 
 /// What was meant by an item, which may be several between semicolons that are none of the keyboard.
-fn items(
-    item: &str,
-    reads: &impl Fn(&str) -> bool,
-    guess: impl Fn(&str) -> Option<Guess>,
-) -> Option<Guess> {
+fn items(form: Form, item: &str) -> Option<Guess> {
     let plain = plain(item);
     if !plain.contains(';') {
-        return guess(item);
+        return form.guess(item);
     }
     let items = plain.split(';').map(str::trim);
     let items = items.filter(|item| !item.is_empty());
     let items: Option<Vec<_>> = items
-        .map(|item| match guess(item) {
-            _ if reads(item) => Some(item.to_owned()),
+        .map(|item| match form.guess(item) {
+            _ if form.reads(item) => Some(item.to_owned()),
             Some(Guess::Text(text)) => Some(text),
             _ => None,
         })
@@ -86,7 +119,7 @@ fn items(
 }
 
 /// What was meant by an item of times.
-pub(in crate::schedule) fn times(item: &str) -> Option<Guess> {
+fn times(item: &str) -> Option<Guess> {
     if let Some(moment) = date::local(item) {
         Some(moment)
     } else if cron::is_cron(item) {
@@ -96,28 +129,8 @@ pub(in crate::schedule) fn times(item: &str) -> Option<Guess> {
     }
 }
 
-/// What was meant by an item of hours.
-pub(in crate::schedule) fn hours(item: &str) -> Option<Guess> {
-    week::hours(item)
-}
-
-/// What was meant by an item of excepted dates.
-pub(in crate::schedule) fn dates(item: &str) -> Option<Guess> {
-    date::dates(item)
-}
-
-/// What was meant by a moment.
-pub(in crate::schedule) fn moment(text: &str) -> Option<Guess> {
-    date::moment(text)
-}
-
-/// What was meant by a length of time.
-pub(in crate::schedule) fn duration(text: &str) -> Option<Guess> {
-    duration::seconds(text).map(|seconds| Guess::Text(duration::text(seconds)))
-}
-
 /// What was meant by an item of exact counts.
-pub(in crate::schedule) fn steps(item: &str) -> Option<Guess> {
+fn steps(item: &str) -> Option<Guess> {
     let plain = plain(item);
     let mut parts = plain.split('=');
     let mut time = parts.next()?.trim();

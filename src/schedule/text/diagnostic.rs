@@ -5,6 +5,7 @@ use std::fmt;
 use std::ops::Range;
 
 use crate::schedule::meant::meaning::Meant;
+use crate::schedule::meant::propose::{self, Form};
 use crate::text::{cut_bytes, quote};
 
 /// The longest text that is read, in bytes. Longer ones are refused unread.
@@ -40,8 +41,15 @@ pub struct Diagnostic {
     found: Box<str>,
     wrong: Cow<'static, str>,
     help: Cow<'static, str>,
-    meant: Option<Box<Meant>>,
+    advice: Option<Advice>,
     kind: DiagnosticKind,
+}
+
+/// What was meant, or how to find out: nobody may ever ask.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Advice {
+    Known(Box<Meant>),
+    Loose(Form, Box<str>),
 }
 
 /// What sort of thing is wrong, as far as a program has to tell.
@@ -78,15 +86,26 @@ impl Diagnostic {
             found: quote(found).into(),
             wrong: wrong.into(),
             help: help.into(),
-            meant: None,
+            advice: None,
             kind: DiagnosticKind::Text,
         }
     }
 
     /// The same with what was meant by the text.
     pub(crate) fn meaning(self, meant: Option<Meant>) -> Self {
-        let meant = meant.map(Box::new);
-        Self { meant, ..self }
+        let advice = meant.map(|meant| Advice::Known(Box::new(meant)));
+        Self { advice, ..self }
+    }
+
+    /// The same where the text, which is read as this, is read loosely once somebody asks what was
+    /// meant by it.
+    pub(in crate::schedule) fn in_a(self, form: Form, text: &str) -> Self {
+        // An error without words is about a text of which there is none, or too much.
+        if self.found.is_empty() || self.advice.is_some() {
+            return self;
+        }
+        let advice = Some(Advice::Loose(form, text.into()));
+        Self { advice, ..self }
     }
 
     /// The same of another kind.
@@ -99,11 +118,6 @@ impl Diagnostic {
         let read = cut_bytes(text, MAX_TEXT).len();
         let wrong = format!("the text is longer than the {MAX_TEXT} bytes that are read");
         Self::new(read..text.len(), "", wrong, "shorten it")
-    }
-
-    /// Whether it is about the text as a whole: there is none, or too much.
-    pub(in crate::schedule) fn is_about_all(&self) -> bool {
-        self.found.is_empty()
     }
 
     /// Bytes of the parsed text that are at fault: on character boundaries, and as narrow as the
@@ -122,13 +136,16 @@ impl Diagnostic {
 
     /// What to do: to write what was meant, where that is clear and short.
     pub fn help(&self) -> String {
-        let meant = self.meant().filter(|meant| meant.is_short());
-        meant.map_or_else(|| self.help.to_string(), ToString::to_string)
+        let meant = self.meant().filter(Meant::is_short);
+        meant.map_or_else(|| self.help.to_string(), |meant| meant.to_string())
     }
 
-    /// What was meant by the text, where that is clear.
-    pub fn meant(&self) -> Option<&Meant> {
-        self.meant.as_deref()
+    /// What was meant by the text, where that is clear. The text is read again each time.
+    pub fn meant(&self) -> Option<Meant> {
+        match self.advice.as_ref()? {
+            Advice::Known(meant) => Some((**meant).clone()),
+            Advice::Loose(form, text) => propose::meant(*form, text, self.span()),
+        }
     }
 
     /// What sort of thing is wrong.

@@ -103,6 +103,16 @@ impl MonthDays {
         (unit < DAY).then_some(unit)
     }
 
+    /// The days of the week that any of these days can be; bit 0 is Monday.
+    pub(in crate::schedule) fn weekdays(self) -> u32 {
+        let units = self.iter().map(|(_, unit)| match unit {
+            DAY => 0b111_1111,
+            WEEKDAY => 0b001_1111,
+            day => 1 << day,
+        });
+        units.fold(0, |days, more| days | more)
+    }
+
     /// Each of the days as a set of its own.
     pub(in crate::schedule) fn each(self) -> impl Iterator<Item = Self> {
         self.iter().map(|(ordinal, unit)| Self::of(ordinal, unit))

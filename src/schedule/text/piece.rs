@@ -47,7 +47,7 @@ impl<'a> Piece<'a> {
             start: 0,
             end: text.len(),
         };
-        Ok(whole.split(|character| character == ';').map(move |item| {
+        Ok(whole.split(';').map(move |item| {
             let trimmed = item.trim();
             if !trimmed.text().is_empty() {
                 return Ok(trimmed);
@@ -111,18 +111,15 @@ impl<'a> Piece<'a> {
         self.part(left..left + text.trim().len())
     }
 
-    /// The pieces between the characters for which `separates` holds, empty ones too.
-    pub(in crate::schedule) fn split(
-        self,
-        separates: fn(char) -> bool,
-    ) -> impl Iterator<Item = Self> {
+    /// The pieces between the separators, empty ones too.
+    pub(in crate::schedule) fn split(self, separator: char) -> impl Iterator<Item = Self> {
         let mut rest = Some(self);
         std::iter::from_fn(move || {
             let piece = rest?;
-            let separator = piece.text().char_indices().find(|&(_, it)| separates(it));
-            rest =
-                separator.map(|(at, it)| piece.part(at + it.len_utf8()..piece.end - piece.start));
-            Some(separator.map_or(piece, |(at, _)| piece.part(0..at)))
+            let at = piece.text().find(separator);
+            let after = at.map(|at| at + separator.len_utf8());
+            rest = after.map(|at| piece.part(at..piece.end - piece.start));
+            Some(at.map_or(piece, |at| piece.part(0..at)))
         })
     }
 
@@ -138,8 +135,16 @@ impl<'a> Piece<'a> {
 
     /// The words between blanks.
     pub(in crate::schedule) fn words(self) -> impl Iterator<Item = Self> {
-        self.split(char::is_whitespace)
-            .filter(|word| !word.text().is_empty())
+        let mut rest = self;
+        std::iter::from_fn(move || {
+            let text = rest.text();
+            let begin = text.len() - text.trim_start().len();
+            let word = text.get(begin..)?.split(char::is_whitespace).next()?;
+            let end = begin + word.len();
+            let found = rest.part(begin..end);
+            rest = rest.part(end..text.len());
+            (begin < end).then_some(found)
+        })
     }
 }
 

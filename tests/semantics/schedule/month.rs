@@ -186,7 +186,7 @@ fn advice_for_other_crons_means_what_they_mean() {
                 continue;
             };
             advised += 1;
-            let schedule = starts(Times::parse(instead).unwrap());
+            let schedule = starts(Times::parse(&instead).unwrap());
             let theirs: croner::Cron = text.replace("#L", "L").parse().unwrap();
             let mut at: DateTime<Utc> = "2026-11-20T18:00:00Z".parse().unwrap();
             for _ in 0..100 {

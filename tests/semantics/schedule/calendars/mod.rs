@@ -10,3 +10,4 @@ mod holidays;
 mod limits;
 mod reading;
 mod recurrences;
+mod weekdays;

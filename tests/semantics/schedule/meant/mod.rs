@@ -132,7 +132,7 @@ fn meant_by<T: std::fmt::Debug>(text: &str, read: Result<T, Diagnostic>) -> Opti
         Ok(read) => panic!("{text} is right: {read:?}"),
         Err(error) => error,
     };
-    let meant = error.meant().cloned();
+    let meant = error.meant();
     // What is proposed is what is said, and nothing else is.
     match &meant {
         Some(meant) if meant.to_string().len() < 60 => {
