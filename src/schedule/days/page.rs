@@ -26,6 +26,10 @@ const WEEKS: u64 = 1 | 1 << 7 | 1 << 14 | 1 << 21 | 1 << 28;
 
 impl Page {
     pub(in crate::schedule) fn new(month: Month, dates: Dates<'_>) -> Self {
+        if dates.treated.is_empty() {
+            let treated = None;
+            return Self { month, treated };
+        }
         let sets = dates.treated.iter();
         let treated = sets.map(|(day, dates)| (day, dates.days_in(&month)));
         let mut weekdays: Option<[u64; 7]> = None;
