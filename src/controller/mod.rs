@@ -17,7 +17,6 @@ mod time;
 mod watch;
 
 pub use calendar_feed::{CalendarFeed, CalendarPublisher};
-pub use objects::deadlines::Deadlines;
 pub use run::run;
 pub use settings::{OwnPod, Scope, Settings};
 pub use telemetry::metrics::Telemetry;

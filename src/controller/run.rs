@@ -1,10 +1,14 @@
 //! The loop of the controller.
 
-use std::{future::ready, sync::Arc, time::Duration};
+use std::{sync::Arc, time::Duration};
 
 use futures::StreamExt as _;
 use kube::Client;
-use tokio::time::timeout;
+use tokio::{
+    task::{JoinHandle, spawn, yield_now},
+    time::timeout,
+};
+use tracing::instrument::WithSubscriber as _;
 
 use crate::{
     clock::Clock,
@@ -14,6 +18,7 @@ use crate::{
 use crate::controller::reconcile::engine::Engine;
 use crate::controller::settings::Settings;
 use crate::controller::telemetry::metrics::Telemetry;
+use crate::controller::telemetry::overdue::log_overdue;
 use crate::controller::telemetry::readiness::Condition;
 use crate::controller::time::guarded_clock::GuardedClock;
 use crate::controller::time::skew::SharedServerClock;
@@ -83,8 +88,8 @@ pub async fn run(
         states,
         resumed.clone(),
     );
-    let snapshots = telemetry.snapshot_requests().answering();
-    let mut is_asked = false;
+    let overdue = log_overdue(Arc::clone(engine.publisher.objects())).with_current_subscriber();
+    let _overdue = AbortOnDrop(spawn(overdue));
     tokio::pin!(shutdown);
     loop {
         if engine.must_relist() {
@@ -104,24 +109,28 @@ pub async fn run(
             }
             () = resumed.is_one() => {}
             other = calendars.changed() => engine.calendars_changed(other),
-            () = snapshots.asked() => is_asked = true,
-            // Who looks waits for what is due, and not the other way round.
-            () = ready(()), if is_asked && engine.has_time() => {
-                is_asked = false;
-                snapshots.answer(|| engine.snapshot());
-            }
+            () = yield_now(), if engine.index.has_unpublished() => {}
             () = clock.doze_until(wake) => {}
         }
     }
-    drop(snapshots);
     telemetry.shutting_down();
     tracing::info!(in_flight = engine.in_flight(), "shutting down");
     let rest = async {
         while let Some(outcome) = engine.next_finished().await {
             engine.finish_up(outcome);
+            engine.publish();
         }
     };
     if timeout(GRACE, rest).await.is_err() {
         tracing::warn!("gave up requests that took too long");
+    }
+}
+
+/// Work beside the controller, which ends with it.
+struct AbortOnDrop(JoinHandle<()>);
+
+impl Drop for AbortOnDrop {
+    fn drop(&mut self) {
+        self.0.abort();
     }
 }

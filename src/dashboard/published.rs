@@ -5,7 +5,7 @@ use std::{convert::Infallible, sync::Arc, time::Duration};
 use chrono::TimeDelta;
 use tokio::{
     sync::Mutex,
-    time::{Instant, sleep, timeout},
+    time::{Instant, sleep},
 };
 
 use super::{
@@ -20,15 +20,12 @@ use crate::{
     workload::ParseContext,
 };
 
-/// So long a view is good: so often, at most, the controller is asked.
+/// How long a view is good: making one takes some microseconds an object.
 const FRESH: TimeDelta = TimeDelta::seconds(1);
-/// So long a page waits for a controller that has more urgent things to do.
-const WAIT: Duration = Duration::from_secs(2);
-
 /// So long what was shown last is kept at least.
 const KEPT: Duration = Duration::from_secs(60);
 
-/// What a controller knows, asked for when somebody looks.
+/// What a controller knows, looked at when somebody asks.
 pub(super) struct Published {
     pub(super) pace: Pace,
     telemetry: Arc<Telemetry>,
@@ -62,17 +59,15 @@ impl Published {
                 return Arc::clone(&last.view);
             }
         }
-        let answer = timeout(WAIT, self.telemetry.snapshot()).await;
-        let view = match (answer, &*last) {
-            (Ok(Some(snapshot)), known) => self.view_of(settings, &snapshot, known.is_some()),
-            // Whoever asks next may find that it has time again.
-            (_, Some(last)) => {
+        let view = match (self.telemetry.snapshot(), &*last) {
+            (Some(snapshot), known) => self.view_of(settings, &snapshot, known.is_some()),
+            (None, Some(last)) => {
                 return Arc::new(View {
-                    outage: Some("The controller has not answered in time.".to_owned()),
+                    outage: Some("The controller has ended.".to_owned()),
                     ..View::clone(&last.view)
                 });
             }
-            _ => return Arc::new(self.nothing(settings, clock)),
+            (None, None) => return Arc::new(self.nothing(settings, clock)),
         };
         let view = Arc::new(view);
         if view.is_complete {
@@ -98,7 +93,7 @@ impl Published {
 
     fn view_of(&self, settings: &Settings, snapshot: &Snapshot, was_complete: bool) -> View {
         let context = self.context(settings);
-        let row = |it: &ObjectSnapshot| {
+        let row = |it: &Arc<ObjectSnapshot>| {
             let observed = it.observed();
             let status = WorkloadStatus::of_known(
                 &observed,

@@ -1,7 +1,8 @@
 //! What is answered to which request.
 
-use std::{future::ready as done, sync::Arc};
+use std::sync::Arc;
 
+use futures::{FutureExt as _, future::BoxFuture};
 use http::{
     HeaderValue, Method, Response, StatusCode,
     header::{ALLOW, CACHE_CONTROL, CONTENT_TYPE},
@@ -11,6 +12,7 @@ use hyper::{
     Request,
     body::{Bytes, Incoming},
 };
+use tokio::{sync::Mutex, task::spawn_blocking, time::Instant};
 
 use crate::controller::Telemetry;
 
@@ -19,13 +21,14 @@ const PLAIN: HeaderValue = HeaderValue::from_static("text/plain; charset=utf-8")
 const OPEN_METRICS: HeaderValue =
     HeaderValue::from_static("application/openmetrics-text; version=1.0.0; charset=utf-8");
 
-/// The answer to a request: without delay, whatever the controller does meanwhile. (The body of
-/// an answer to HEAD is left out by hyper.)
+const METRICS: &str = "/metrics";
+
+/// The answer to a request. (The body of an answer to HEAD is left out by hyper.)
 pub(super) fn answer(method: &Method, path: &str, telemetry: &Telemetry) -> Response<Full<Bytes>> {
     let answers: fn(&Telemetry) -> Response<Full<Bytes>> = match path {
-        "/healthz" => |_| plain(StatusCode::OK, "ok\n"),
+        "/healthz" => alive,
         "/readyz" => ready,
-        "/metrics" => |telemetry| response(StatusCode::OK, OPEN_METRICS, telemetry.render()),
+        METRICS => |telemetry| response(StatusCode::OK, OPEN_METRICS, telemetry.render()),
         _ => {
             let text = "not found; there are /healthz, /readyz and /metrics\n";
             return plain(StatusCode::NOT_FOUND, text);
@@ -41,11 +44,36 @@ pub(super) fn answer(method: &Method, path: &str, telemetry: &Telemetry) -> Resp
     refusal
 }
 
-/// What answers probes and metrics.
+/// What answers probes and metrics. Counting very many objects takes longer than a boundary may wait,
+/// so metrics are written on another thread, one scrape at a time.
 pub(super) fn probes(
     telemetry: Arc<Telemetry>,
-) -> impl Fn(Request<Incoming>) -> std::future::Ready<Response<Full<Bytes>>> + Clone {
-    move |request| done(answer(request.method(), request.uri().path(), &telemetry))
+) -> impl Fn(Request<Incoming>) -> BoxFuture<'static, Response<Full<Bytes>>> + Clone {
+    let scraping = Arc::new(Mutex::new(()));
+    move |request| {
+        let (telemetry, scraping) = (Arc::clone(&telemetry), Arc::clone(&scraping));
+        let (head, _) = request.into_parts();
+        async move {
+            if head.uri.path() != METRICS {
+                return answer(&head.method, head.uri.path(), &telemetry);
+            }
+            let _turn = scraping.lock().await;
+            let scrape = move || answer(&head.method, METRICS, &telemetry);
+            let failure = |_| plain(StatusCode::INTERNAL_SERVER_ERROR, "no metrics\n");
+            spawn_blocking(scrape).await.unwrap_or_else(failure)
+        }
+        .boxed()
+    }
+}
+
+/// A controller that has not acted for a minute hangs, and is to be restarted.
+fn alive(telemetry: &Telemetry) -> Response<Full<Bytes>> {
+    if telemetry.is_alive(Instant::now()) {
+        plain(StatusCode::OK, "ok\n")
+    } else {
+        let text = "the controller has not acted for a minute\n";
+        plain(StatusCode::SERVICE_UNAVAILABLE, text)
+    }
 }
 
 /// What is not watched stands in the text, whether that is a reason not to be ready or not.
@@ -82,6 +110,8 @@ fn response(
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use http_body_util::BodyExt;
 
     use super::*;
@@ -121,6 +151,19 @@ mod tests {
                 expected == 405,
                 "{method} {path}"
             );
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_controller_that_does_nothing_for_a_minute_is_not_alive() {
+        let telemetry = telemetry();
+        let status = || answer(&Method::GET, "/healthz", &telemetry).status();
+        tokio::time::advance(Duration::from_secs(3600)).await;
+        assert_eq!(status(), 200, "none has begun");
+        for (silence, expected) in [(0, 200), (59, 200), (61, 503), (1, 200)] {
+            telemetry.acted(Instant::now());
+            tokio::time::advance(Duration::from_secs(silence)).await;
+            assert_eq!(status(), expected, "{silence} s");
         }
     }
 

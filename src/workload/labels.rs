@@ -19,7 +19,7 @@ impl Labels {
     }
 
     /// Whether a later version of dayshift wrote them, whose object is left alone.
-    pub(super) fn are_of_a_later_version(&self) -> bool {
+    pub fn are_of_a_later_version(&self) -> bool {
         self.text(Label::Fingerprint)
             .is_some_and(Fingerprint::is_of_a_later_version)
     }

@@ -144,20 +144,20 @@ fn however_many_look_nothing_is_asked_and_nothing_is_late() {
     assert!(page(&looked_at, &pages, "/").contains("52</span> stopped"));
 }
 
+/// As a scrape, or a page, that comes just before a boundary: the controller does nothing for it.
 #[test]
-fn who_looks_just_before_a_boundary_waits_for_it() {
+fn who_looks_just_before_a_boundary_need_not_wait_for_it() {
     let story = Sandbox::at("2026-11-20 18:59 UTC");
     story.apply(deployment("web").replicas(3).stop("19:00"));
-    let boundary = story.utc("2026-11-20 19:00");
-    story.block_on(
-        story
-            .clock
-            .sleep_until(boundary - chrono::TimeDelta::milliseconds(60)),
-    );
-    let snapshot = story.snapshot();
-    assert!(snapshot.at >= boundary, "{}", snapshot.at);
-    // By then its patch is on its way.
-    assert_eq!(snapshot.objects[0].work, WorkStatus::InFlight);
+    let before = story.utc("2026-11-20 19:00") - chrono::TimeDelta::milliseconds(60);
+    story.block_on(story.clock.sleep_until(before));
+    let shown = || {
+        let snapshot = story.telemetry.snapshot().unwrap();
+        (snapshot.objects[0].replicas.get(), snapshot.objects[0].work)
+    };
+    assert_eq!(shown(), (3, WorkStatus::Idle));
+    story.block_on(async { sleep(Duration::from_millis(62)).await });
+    assert_eq!(shown(), (0, WorkStatus::Idle));
 }
 
 #[test]

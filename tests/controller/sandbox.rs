@@ -312,8 +312,9 @@ impl Sandbox {
 
     /// What the scaler knows now.
     pub fn snapshot(&self) -> Snapshot {
-        let snapshot = self.telemetry.snapshot();
-        self.runtime.block_on(snapshot).unwrap()
+        self.runtime
+            .block_on(async { self.telemetry.snapshot() })
+            .unwrap()
     }
 
     /// What comes of some work in there.
@@ -328,7 +329,7 @@ impl Sandbox {
 
     /// Whether no scaler tells what it knows.
     pub fn has_no_snapshot(&self) -> bool {
-        self.runtime.block_on(self.telemetry.snapshot()).is_none()
+        self.telemetry.snapshot().is_none()
     }
 
     /// The requests with this verb so far, on Deployments.

@@ -1,5 +1,7 @@
 //! What the controller publishes of every object, and of all together.
 
+use std::sync::Arc;
+
 use dayshift::{
     controller::{ObjectSnapshot, Settings, WorkStatus},
     plan::{Period, Planner},
@@ -12,7 +14,7 @@ use crate::sandbox::{Sandbox, cron_job, deployment, stateful_set};
 
 const OFFICE: &str = "Mon-Fri 09:00-19:00";
 
-fn find<'a>(objects: &'a [ObjectSnapshot], name: &str) -> &'a ObjectSnapshot {
+fn find<'a>(objects: &'a [Arc<ObjectSnapshot>], name: &str) -> &'a ObjectSnapshot {
     objects.iter().find(|it| &*it.object.name == name).unwrap()
 }
 

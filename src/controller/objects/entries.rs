@@ -1,23 +1,19 @@
-//! The objects that are known, and which of them may count for something else than before.
+//! The objects that are known, and which of them may have changed since they were published.
 
 use std::collections::HashMap;
 
-use chrono::{DateTime, Utc};
-
 use crate::controller::ids::Id;
 use crate::controller::objects::entry::Entry;
-use crate::controller::objects::totals::{Share, Totals};
 
-/// The objects that are known, by id, and what they come to together.
+/// The objects that are known, by id.
 ///
-/// Counting them all would cost as much as there are, each second in which anything happens. So
-/// whoever changes one gets it from here, where that is noted, and only those are counted again.
+/// Publishing them all would cost as much as there are. So whoever changes one gets it from here,
+/// where that is noted, and only those are published again.
 #[derive(Default)]
 pub(in crate::controller) struct Entries {
     // Boxed: what a table keeps free would cost more than a pointer each.
     by_id: HashMap<Id, Box<Entry>>,
-    totals: Totals,
-    /// Those that may count for something else than in the totals, each once.
+    /// Those that may have changed, or are gone.
     touched: Vec<Id>,
 }
 
@@ -38,10 +34,8 @@ impl Entries {
     }
 
     pub(super) fn remove(&mut self, id: Id) -> Option<Box<Entry>> {
-        let entry = self.by_id.remove(&id)?;
-        let namespace = &entry.observed.object.namespace;
-        self.totals
-            .replace(id, namespace, entry.share, Share::default());
+        let mut entry = self.by_id.remove(&id)?;
+        touch(&mut self.touched, id, &mut entry);
         Some(entry)
     }
 
@@ -54,7 +48,7 @@ impl Entries {
         self.by_id.iter_mut().map(|(id, entry)| (*id, &mut **entry))
     }
 
-    /// These may count for something else from now on.
+    /// These may have changed.
     pub(super) fn touch(&mut self, ids: &[Id]) {
         for id in ids {
             self.get_mut(*id);
@@ -68,52 +62,21 @@ impl Entries {
         }
     }
 
-    /// What those come to that are in scope, as they are at `now`.
-    pub(super) fn totals(
-        &mut self,
-        now: DateTime<Utc>,
-        is_in_scope: impl Fn(&str) -> bool,
-    ) -> &Totals {
-        let share = |entry: &Entry| {
-            let is_counted = is_in_scope(&entry.object().namespace);
-            if is_counted {
-                entry.share_now()
-            } else {
-                Share::default()
+    /// Takes at most so many of those that may have changed, or are gone.
+    pub(super) fn take_touched(&mut self, max: usize) -> Vec<Id> {
+        let rest = self.touched.len().saturating_sub(max);
+        let taken = self.touched.split_off(rest);
+        for id in &taken {
+            if let Some(entry) = self.by_id.get_mut(id) {
+                entry.is_touched = false;
             }
-        };
-        self.touch(&self.totals.passed(now));
-        for id in self.touched.drain(..) {
-            let Some(entry) = self.by_id.get_mut(&id) else {
-                continue;
-            };
-            let counted = Share {
-                deadline: entry.deadline(now),
-                ..share(entry)
-            };
-            let before = std::mem::replace(&mut entry.share, counted);
-            entry.is_touched = false;
-            let namespace = &entry.observed.object.namespace;
-            self.totals.replace(id, namespace, before, counted);
         }
-        debug_assert!(
-            self.totals.are_of(
-                self.iter()
-                    .map(|(_, it)| (&it.object().namespace, share(it)))
-            ),
-            "somebody has changed an object and has not touched it"
-        );
-        &self.totals
+        taken
     }
 
-    /// Those of which it has changed whether they are kept stopped, since this was asked last.
-    pub(super) fn take_others_stopped(&mut self) -> Vec<Id> {
-        self.totals.take_others_stopped()
-    }
-
-    /// Whether some are to be counted again at `now`.
-    pub(super) fn are_touched(&self, now: DateTime<Utc>) -> bool {
-        !self.touched.is_empty() || self.totals.has_passed(now)
+    /// Whether any may have changed, or is gone.
+    pub(super) const fn has_touched(&self) -> bool {
+        !self.touched.is_empty()
     }
 }
 

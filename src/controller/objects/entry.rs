@@ -7,17 +7,12 @@ use tokio::time::Instant;
 
 use crate::{
     cluster::Version,
-    savings::{held_down, is_kept_stopped},
-    workload::{
-        Annotations, Change, CountKind, Inputs, Key, Memory, OVERDUE_GRACE, Observed, Overdue,
-        ParsedInputs, WorkloadRef, is_held_down_against_schedule,
-    },
+    savings::held_down,
+    workload::{Annotations, Change, Inputs, Key, Memory, Observed, ParsedInputs, WorkloadRef},
 };
 
 use crate::controller::ids::WatchId;
-use crate::controller::objects::deadlines::Deadline;
 use crate::controller::objects::parse_cache::ParseCache;
-use crate::controller::objects::totals::{Share, Standing};
 use crate::controller::objects::work::{Work, WorkState};
 use crate::controller::send::in_flight::Sent;
 use crate::controller::telemetry::snapshot::ObjectSnapshot;
@@ -42,8 +37,7 @@ pub(in crate::controller) struct Entry {
     /// What a dry run has removed here alone, with its text.
     pub(in crate::controller) expired: Vec<(Key, Box<str>)>,
     pub(in crate::controller) work: Work,
-    /// What it was counted for last, and whether that may be something else by now.
-    pub(super) share: Share,
+    /// Whether it may have changed since it was published.
     pub(super) is_touched: bool,
 }
 
@@ -174,75 +168,6 @@ impl Entry {
         (self.observed.inputs, self.parsed) = parse_cache.of(&inputs.without(keys));
     }
 
-    /// What should have been done about it by `now`. Labels that somebody has changed are judged as
-    /// they will be put right: nobody asks for anything by them.
-    pub(in crate::controller) fn overdue(&self, now: DateTime<Utc>) -> Option<Overdue> {
-        let asked = Some(self.asked(now));
-        let newest = self.memory.newest(&self.observed, now);
-        if newest == self.observed.state() {
-            return self.parsed.overdue(&self.observed, asked, now);
-        }
-        let healed = Observed {
-            labels: newest.to_labels(),
-            ..self.observed.clone()
-        };
-        self.parsed.overdue(&healed, asked, now)
-    }
-
-    /// Since when its annotations and labels together ask for what they ask for.
-    fn asked(&self, now: DateTime<Utc>) -> DateTime<Utc> {
-        // A clock that was ahead may have dated the labels.
-        self.seen.max(self.labels_seen.min(now))
-    }
-
-    /// When it becomes overdue or did, if nothing is done about it; `None` where that cannot be
-    /// before something else becomes of it.
-    pub(super) fn deadline(&self, now: DateTime<Utc>) -> Option<Deadline> {
-        let ParsedInputs::Scheduled(_) = &*self.parsed else {
-            return None;
-        };
-        let next = self.memory.newest(&self.observed, now).next;
-        let due = match self.work.state() {
-            WorkState::Idle => next?,
-            _ => next
-                .filter(|next| *next <= now)
-                .unwrap_or_else(|| self.asked(now)),
-        };
-        // In whole seconds, and not before the grace is over.
-        let deadline = due + OVERDUE_GRACE;
-        let is_so = deadline > now || self.overdue(now).is_some();
-        let look = if deadline > now {
-            deadline
-        } else {
-            now + OVERDUE_GRACE
-        };
-        Some(Deadline {
-            from: is_so.then(|| deadline.timestamp()),
-            look: look.timestamp() + i64::from(look.timestamp_subsec_nanos() > 0),
-        })
-    }
-
-    /// What it counts for while it is in scope, but for its deadline.
-    pub(super) fn share_now(&self) -> Share {
-        let (observed, parsed) = (&self.observed, &*self.parsed);
-        let (standing, scales_replicas) = match parsed {
-            ParsedInputs::Unscheduled => (Standing::Unscheduled, false),
-            ParsedInputs::Invalid(_) => (Standing::Invalid, false),
-            ParsedInputs::Scheduled(spec) => (
-                observed.phase().map_or(Standing::Unknown, Standing::In),
-                spec.counts == CountKind::Replicas,
-            ),
-        };
-        Share {
-            standing: Some(standing),
-            held: held_down(observed, parsed),
-            lacks_requests: scales_replicas && !observed.requests.are_complete(),
-            is_against_schedule: is_held_down_against_schedule(observed, parsed),
-            is_kept_stopped: is_kept_stopped(observed, parsed),
-            deadline: None,
-        }
-    }
-
     /// What is known of it at `now`.
     pub(in crate::controller) fn snapshot(&self, now: DateTime<Utc>) -> ObjectSnapshot {
         ObjectSnapshot {
@@ -257,6 +182,9 @@ impl Entry {
             override_began: self.observed.override_began.clone(),
             deleting: self.observed.deleting,
             seen: self.seen,
+            labels_seen: self.labels_seen,
+            is_of_a_later_version: self.observed.labels.are_of_a_later_version(),
+            held: held_down(&self.observed, &self.parsed),
         }
     }
 }

@@ -18,7 +18,6 @@ use crate::controller::objects::names::Names;
 use crate::controller::objects::namespaces::Namespaces;
 use crate::controller::objects::parse_cache::ParseCache;
 use crate::controller::objects::shown_by::ShownBy;
-use crate::controller::objects::totals::Share;
 use crate::controller::objects::work::Work;
 use crate::controller::settings::{OwnPod, Settings};
 use crate::controller::time::guarded_clock::SeenAt;
@@ -204,7 +203,6 @@ impl Index {
             is_answered: false,
             expired: Vec::new(),
             work: Work::default(),
-            share: Share::default(),
             is_touched: false,
         };
         self.entries.insert(self.last_id, Box::new(entry));

@@ -1,8 +1,6 @@
 //! Every object that concerns the controller: what is known of it and what is being done about it.
 
 pub(super) mod bystanders;
-mod census;
-pub(super) mod deadlines;
 mod entries;
 pub(in crate::controller) mod entry;
 pub(super) mod history;
@@ -13,7 +11,7 @@ mod names;
 mod namespace_events;
 pub(super) mod namespaces;
 pub(super) mod parse_cache;
+mod publish;
 pub(super) mod reverts;
 pub(super) mod shown_by;
-pub(super) mod totals;
 pub(super) mod work;

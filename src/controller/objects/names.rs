@@ -9,7 +9,9 @@ use crate::{
 
 /// The known objects by namespace, kind and name. A namespace without one takes no room.
 #[derive(Default)]
-pub(super) struct Names(HashMap<Box<str>, HashMap<(Kind, Box<str>), Id>>);
+pub(super) struct Names(HashMap<Box<str>, NamesInNamespace>);
+
+type NamesInNamespace = HashMap<(Kind, Box<str>), Id>;
 
 impl Names {
     pub(super) fn get(&self, kind: Kind, namespace: &str, name: &str) -> Option<Id> {

@@ -35,6 +35,8 @@ pub(in crate::controller) struct Namespaces {
     /// Per watch, the newest version of those that it has shown to be gone and of which nothing is
     /// kept: a change older than that is late.
     gone_versions: HashMap<WatchId, Version>,
+    /// How many of those that are there have something wrong on them.
+    invalid: usize,
     /// What such a one says, which they share.
     nothing: Arc<Annotations>,
     context: ParseContext,
@@ -55,6 +57,12 @@ struct Known {
     is_gone: bool,
     /// What is wrong with it, which is told once.
     told: Option<String>,
+}
+
+impl Known {
+    const fn is_invalid(&self) -> bool {
+        self.told.is_some() && !self.is_gone
+    }
 }
 
 /// What an event of a Namespace comes to.
@@ -83,6 +91,7 @@ impl Namespaces {
             knowledge: watched.collect(),
             known: HashMap::new(),
             gone_versions: HashMap::new(),
+            invalid: 0,
             nothing: Arc::default(),
             context: settings.parse_context(),
             are_selected,
@@ -101,6 +110,7 @@ impl Namespaces {
             let refusal = problems(&known.annotations, &self.context);
             known.told = refusal.map(|refusal| refusal.text(prefix));
         }
+        self.count_all();
     }
 
     /// Whether they have defaults.
@@ -153,14 +163,35 @@ impl Namespaces {
     }
 
     /// How many are invalid, of those that are there.
-    pub(in crate::controller) fn invalid(&self) -> usize {
-        let there = self.known.values().filter(|it| !it.is_gone);
-        there.filter(|it| it.told.is_some()).count()
+    pub(in crate::controller) const fn invalid(&self) -> usize {
+        self.invalid
+    }
+
+    /// Does something to what is known of one, and counts it anew.
+    fn counted<T>(&mut self, namespace: &str, work: impl FnOnce(&mut Self) -> T) -> T {
+        let is_invalid = |it: &Self| it.known.get(namespace).is_some_and(Known::is_invalid);
+        self.invalid -= usize::from(is_invalid(self));
+        let result = work(self);
+        self.invalid += usize::from(is_invalid(self));
+        result
+    }
+
+    fn count_all(&mut self) {
+        self.invalid = self.known.values().filter(|it| it.is_invalid()).count();
     }
 
     /// Takes in a Namespace as a watch shows it. A change to what is older than what is known is
     /// merely late, and what goes keeps what it said: the objects in it go too.
     pub(in crate::controller) fn observe(
+        &mut self,
+        namespace: &ObservedNamespace,
+        shown: ShownBy,
+        prefix: &Prefix,
+    ) -> NamespaceNews {
+        self.counted(&namespace.name, |it| it.take_in(namespace, shown, prefix))
+    }
+
+    fn take_in(
         &mut self,
         namespace: &ObservedNamespace,
         shown: ShownBy,
@@ -237,6 +268,10 @@ impl Namespaces {
     /// there is no selector, it keeps what it said: they go too, and what is made in another of
     /// that name waits for it.
     pub(in crate::controller) fn gone(&mut self, namespace: &str, has_objects: bool) {
+        self.counted(namespace, |it| it.mark_gone(namespace, has_objects));
+    }
+
+    fn mark_gone(&mut self, namespace: &str, has_objects: bool) {
         let Some(known) = self.known.get_mut(namespace) else {
             return;
         };
@@ -289,7 +324,9 @@ impl Namespaces {
         let gone = self
             .known
             .extract_if(|_, it| it.watch == watch && !it.listed);
-        gone.map(|(name, _)| name).collect()
+        let names = gone.map(|(name, _)| name).collect();
+        self.count_all();
+        names
     }
 
     /// Whether enough is known to decide about an object. While Namespaces cannot be read, one goes

@@ -15,7 +15,6 @@ use crate::controller::objects::entry::Entry;
 use crate::controller::objects::index::Index;
 use crate::controller::objects::reverts::Reverts;
 use crate::controller::objects::work::WorkState;
-use crate::controller::reconcile::census::Census;
 use crate::controller::retry::backoff::{Backoff, Key};
 use crate::controller::retry::notifier::{Notifier, Reason};
 use crate::controller::retry::server_health::ServerHealth;
@@ -26,9 +25,8 @@ use crate::controller::send::revert_notes::RevertNotes;
 use crate::controller::send::sender::Sender;
 use crate::controller::settings::Settings;
 use crate::controller::telemetry::metrics::Telemetry;
-use crate::controller::telemetry::overdue::OverdueLog;
+use crate::controller::telemetry::published::Publisher;
 use crate::controller::telemetry::readiness::Condition;
-use crate::controller::telemetry::snapshot::Snapshot;
 use crate::controller::time::guarded_clock::GuardedClock;
 use crate::controller::time::scheduler::Scheduler;
 use crate::controller::watch::resumed::Resumed;
@@ -36,9 +34,6 @@ use crate::controller::watch::states::WatchStates;
 
 /// How many boundaries are taken from the scheduler before the next request is sent.
 const BATCH: usize = 256;
-
-/// Longer than a snapshot of very many objects takes.
-const SNAPSHOT: TimeDelta = TimeDelta::milliseconds(100);
 
 /// A running controller: what is known, what is due, what waits to be sent and what is under way,
 /// each of which keeps its own state.
@@ -62,8 +57,7 @@ pub(in crate::controller) struct Engine {
     pub(super) notifier: Notifier,
     pub(super) reverts: Reverts,
     pub(super) revert_notes: RevertNotes,
-    pub(super) census: Census,
-    pub(super) overdue: OverdueLog,
+    pub(in crate::controller) publisher: Publisher,
     /// Whether the log says that it is ready.
     pub(super) said_ready: bool,
 }
@@ -80,6 +74,7 @@ impl Engine {
     ) -> Self {
         let places = settings.max_in_flight.get();
         Self {
+            publisher: telemetry.publisher(clock.clock(), &settings),
             clock,
             index: Index::new(&settings),
             watches,
@@ -93,8 +88,6 @@ impl Engine {
             notifier: Notifier::default(),
             reverts: Reverts::new(settings.revert_window),
             revert_notes: RevertNotes::default(),
-            census: Census::default(),
-            overdue: OverdueLog::default(),
             said_ready: false,
             telemetry,
             settings,
@@ -119,7 +112,6 @@ impl Engine {
         self.health.remove(id);
         self.notifier.remove(&Key::Object(id));
         self.reverts.remove(id);
-        self.census.note_change();
     }
 
     /// These objects need not wait any longer.
@@ -135,7 +127,6 @@ impl Engine {
     /// Decides about an object that nothing is being done about, and queues it or notes when it
     /// is due.
     pub(in crate::controller) fn reconcile(&mut self, id: Id) {
-        self.census.note_change();
         let Some(entry) = self.index.get_mut(id) else {
             return;
         };
@@ -229,11 +220,6 @@ impl Engine {
         }
     }
 
-    /// Something may have changed that is counted.
-    pub(in crate::controller) const fn note_change(&mut self) {
-        self.census.note_change();
-    }
-
     /// Does all that can be done now: what is due is queued, what is queued is sent.
     pub(in crate::controller) fn act(&mut self) {
         self.look_at_the_clock();
@@ -273,7 +259,6 @@ impl Engine {
             self.backoff.next().filter(|_| may_act),
             self.sender.in_flight().next_slow(),
             self.clock.next_probe(),
-            self.census.next(),
             self.resumed.next(),
             notes.filter(|_| may_act),
         ];
@@ -284,23 +269,6 @@ impl Engine {
             .chain(self.boundaries.next().filter(|_| may_act))
             .min()
             .unwrap_or(now + TimeDelta::days(1))
-    }
-
-    /// Whether nothing falls due so soon that a snapshot, which takes some microseconds an object,
-    /// could delay it.
-    pub(in crate::controller) fn has_time(&self) -> bool {
-        let soon = self.clock.now() + SNAPSHOT;
-        let next = self.boundaries.next();
-        self.clock.is_wrong() || next.is_none_or(|at| at > soon)
-    }
-
-    /// What is known of every object now.
-    pub(in crate::controller) fn snapshot(&self) -> Snapshot {
-        let at = self.clock.now();
-        Snapshot {
-            at,
-            objects: self.index.snapshots(at).collect(),
-        }
     }
 
     /// While the clock is wrong nothing is due and nothing is written.

@@ -1,7 +1,6 @@
 //! The work itself: observe, decide, send, take in the answer.
 
 pub(super) mod answers;
-pub(super) mod census;
 pub(super) mod dispatch;
 pub(super) mod engine;
 mod events;

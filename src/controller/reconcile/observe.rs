@@ -80,7 +80,6 @@ impl Engine {
                 self.exists(watch, false);
                 let name = namespace.metadata.name.unwrap_or_default();
                 self.index.namespace_gone(&name);
-                self.note_change();
             }
             watcher::Event::Init => {
                 self.watches.shows_nothing(watch);
@@ -130,7 +129,6 @@ impl Engine {
                 objects = ids.len(),
                 "a Namespace has other defaults"
             );
-            self.note_change();
         }
         if let Some(error) = news.error {
             tracing::warn!(
@@ -182,7 +180,6 @@ impl Engine {
         let seen_at = self.clock.seen_at();
         let ids = self.index.set_calendars(calendars, seen_at);
         tracing::info!(objects = ids.len(), "other calendars are in force");
-        self.note_change();
         for id in ids {
             self.reconcile(id);
         }

@@ -5,7 +5,7 @@
 
 use std::{
     borrow::Cow,
-    sync::{Arc, Mutex, MutexGuard, PoisonError, atomic::AtomicU64},
+    sync::{Arc, atomic::AtomicU64},
 };
 
 use chrono::{DateTime, NaiveDate, TimeDelta, Utc};
@@ -16,24 +16,23 @@ use prometheus_client::{
 };
 use tokio::time::Instant;
 
-use crate::controller::ids::Id;
-use crate::controller::objects::deadlines::Deadlines;
+use crate::controller::settings::Settings;
 use crate::controller::telemetry::calendar_metrics::CalendarMetrics;
 use crate::controller::telemetry::outcome::{EventOutcome, Outcome};
 use crate::controller::telemetry::process_metrics::ProcessMetrics;
-use crate::controller::telemetry::readiness::{Condition, Readiness};
+use crate::controller::telemetry::published::{Counts, Newest, PublishedObjects, Publisher, lock};
+use crate::controller::telemetry::readiness::{Condition, Heartbeat, Readiness};
 use crate::controller::telemetry::savings::Savings;
 use crate::controller::telemetry::shapes::{
     LATENESS_SECONDS, Labels, Lateness, Optional, label, registered, transition, whole,
 };
-use crate::controller::telemetry::snapshot::{Snapshot, SnapshotRequests};
+use crate::controller::telemetry::snapshot::Snapshot;
 use crate::controller::telemetry::stopped::StoppedWorkloads;
 use crate::{
     clock::Clock,
     neighbours::{ManagerKind, Owner},
-    savings::HeldDown,
     schedule::{Action, CalendarName, Tzdata},
-    workload::WorkloadRef,
+    workload::Phase,
 };
 
 /// The metrics of one scaler, and whether it is ready. The controller tells, the server asks.
@@ -43,7 +42,8 @@ use crate::{
 pub struct Telemetry {
     registry: Registry,
     readiness: Readiness,
-    snapshots: SnapshotRequests,
+    published: Newest,
+    heartbeat: Heartbeat,
     transitions: Family<Labels<2>, Counter>,
     transition_lateness: Lateness,
     request_lateness: Lateness,
@@ -52,7 +52,7 @@ pub struct Telemetry {
     invalid_namespaces: Gauge,
     held_down_against_schedule: Gauge,
     overdue: Gauge,
-    deadlines: Mutex<Option<(Deadlines, Clock)>>,
+    without_requests: Gauge,
     next_boundary: Optional<Gauge>,
     api_requests: Family<Labels<2, Cow<'static, str>>, Counter>,
     watch_restarts: Counter,
@@ -63,7 +63,6 @@ pub struct Telemetry {
     events: Family<Labels<1>, Counter>,
     reverts: Family<Labels<1>, Counter>,
     savings: Savings,
-    stopped: StoppedWorkloads,
     calendars: CalendarMetrics,
 }
 
@@ -74,8 +73,8 @@ impl Telemetry {
         registry.register_collector(Box::new(ProcessMetrics { started }));
         let savings = Savings::default();
         registry.register_collector(Box::new(savings.clone()));
-        let stopped = StoppedWorkloads::default();
-        registry.register_collector(Box::new(stopped.clone()));
+        let published = Newest::default();
+        registry.register_collector(Box::new(StoppedWorkloads(published.clone())));
         let ours = registry.sub_registry_with_prefix("dayshift");
         ours.register(
             "build",
@@ -147,7 +146,11 @@ impl Telemetry {
                 "overdue_workloads",
                 "Workloads whose start, stop or override is more than 10 s overdue, at the time of the scrape",
             ),
-            deadlines: Mutex::default(),
+            without_requests: registered(
+                ours,
+                "workloads_without_requests",
+                "Workloads with scheduled replicas that do not request both CPU and memory",
+            ),
             api_requests: registered(
                 ours,
                 "api_requests",
@@ -178,9 +181,9 @@ impl Telemetry {
                  them, by that program",
             ),
             savings,
-            stopped,
             readiness: Readiness::new(),
-            snapshots: SnapshotRequests::default(),
+            published,
+            heartbeat: Heartbeat::default(),
             registry,
         };
         telemetry.begin_at_zero();
@@ -230,48 +233,25 @@ impl Telemetry {
             .observe(lateness.as_seconds_f64());
     }
 
-    /// So many workloads are in that state now.
-    pub fn workloads(&self, state: &'static str, count: usize) {
-        self.workloads
-            .get_or_create(&[("state", state)])
-            .set(whole(count));
+    /// So many Namespaces are refused.
+    pub fn invalid_namespaces(&self, count: usize) {
+        self.invalid_namespaces.set(whole(count));
     }
 
-    /// So many are refused, and so many workloads are held down though their schedule says running.
-    pub fn problems(&self, schedules: usize, namespaces: usize, held_down: usize) {
-        self.invalid_schedules.set(whole(schedules));
-        self.invalid_namespaces.set(whole(namespaces));
-        self.held_down_against_schedule.set(whole(held_down));
+    /// A controller begins, by this clock: what it publishes takes the place of what another did.
+    pub(in crate::controller) fn publisher(&self, clock: &Clock, settings: &Settings) -> Publisher {
+        Publisher::begin(&self.published, &self.savings, clock, settings)
     }
 
-    /// From `now` on the schedules hold down so much of each object, which is in that namespace; so
-    /// many objects do not request both CPU and memory.
-    pub fn held_down<'n>(
-        &self,
-        objects: impl Iterator<Item = (&'n Arc<str>, HeldDown)>,
-        without_requests: usize,
-        by_namespace: bool,
-        now: Instant,
-    ) {
-        self.savings
-            .tell(objects, without_requests, by_namespace, now);
+    /// The controller has done all that it could do by `now`.
+    pub fn acted(&self, now: Instant) {
+        self.heartbeat.beat(now);
     }
 
-    /// Whether each of these workloads is kept stopped from now on; nothing of one that has no schedule
-    /// or is gone.
-    pub fn stopped(&self, each: Vec<(Id, Option<(WorkloadRef, bool)>)>) {
-        self.stopped.tell(each);
-    }
-
-    /// When how many workloads become overdue by this clock, until the next such word.
-    pub fn deadlines(&self, deadlines: Deadlines, clock: &Clock) {
-        *self.known_deadlines() = Some((deadlines, clock.clone()));
-    }
-
-    fn known_deadlines(&self) -> MutexGuard<'_, Option<(Deadlines, Clock)>> {
-        self.deadlines
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
+    /// Whether the controller works: it acts each second, whether there is anything to do or not. One
+    /// that has not begun yet counts as well.
+    pub fn is_alive(&self, now: Instant) -> bool {
+        self.heartbeat.is_alive(now)
     }
 
     /// The soonest boundary of all workloads, if any has one.
@@ -376,25 +356,42 @@ impl Telemetry {
         self.readiness.check()
     }
 
-    /// What the controller knows of every object now; `None` where none runs, or it ends before it
-    /// answers. It costs the controller some microseconds an object: do not ask in a loop.
-    pub async fn snapshot(&self) -> Option<Snapshot> {
-        self.snapshots.ask().await
+    /// What the controller knows of every object now; `None` where none runs. It takes nothing from
+    /// the controller, and from whoever asks some microseconds an object.
+    pub fn snapshot(&self) -> Option<Snapshot> {
+        self.objects()?.snapshot()
     }
 
-    /// Where the controller is asked.
-    pub(in crate::controller) const fn snapshot_requests(&self) -> &SnapshotRequests {
-        &self.snapshots
+    fn objects(&self) -> Option<Arc<PublishedObjects>> {
+        lock(&self.published).clone()
     }
 
-    /// All metrics in the text format of OpenMetrics 1.0.
+    /// All metrics in the text format of OpenMetrics 1.0. It takes some microseconds an object: not on
+    /// the thread of the controller.
     pub fn render(&self) -> String {
-        if let Some((deadlines, clock)) = &*self.known_deadlines() {
-            self.overdue.set(whole(deadlines.passed(clock.now())));
+        if let Some(objects) = self.objects() {
+            self.count(&objects.count());
         }
         let mut text = String::with_capacity(16 * 1024);
         // Writing to a String cannot fail, and a metric that could not be shown is left out.
         let _ = text::encode(&mut text, &self.registry);
         text
+    }
+
+    fn count(&self, counts: &Counts) {
+        for phase in Phase::ALL {
+            let count = counts.by_phase.get(&phase).copied().unwrap_or_default();
+            self.workloads
+                .get_or_create(&[("state", phase.name())])
+                .set(whole(count));
+        }
+        for (gauge, count) in [
+            (&self.invalid_schedules, counts.invalid),
+            (&self.held_down_against_schedule, counts.against_schedule),
+            (&self.without_requests, counts.without_requests),
+            (&self.overdue, counts.overdue),
+        ] {
+            gauge.set(whole(count));
+        }
     }
 }

@@ -17,9 +17,7 @@ fn what_the_controller_tells_is_what_prometheus_reads() {
     told.transition_lateness(Action::Start, TimeDelta::milliseconds(4));
     told.transition(Action::Stop, Outcome::Conflict);
     told.request_lateness(Action::Stop, TimeDelta::milliseconds(30));
-    told.workloads("stopped", 3);
-    told.workloads("stopped", 2);
-    told.problems(1, 0, 0);
+    told.invalid_namespaces(1);
     told.next_boundary("2026-11-20T19:00:00Z".parse().ok());
     told.api_request("patch", Some(200));
     told.api_request("patch", Some(200));
@@ -40,8 +38,7 @@ fn what_the_controller_tells_is_what_prometheus_reads() {
         r#"dayshift_transition_lateness_seconds_count{action="start"} 1"#,
         r#"dayshift_transition_lateness_seconds_count{action="stop"} 0"#,
         r#"dayshift_request_lateness_seconds_count{action="stop"} 1"#,
-        r#"dayshift_workloads{state="stopped"} 2"#,
-        "dayshift_invalid_schedules 1",
+        "dayshift_invalid_namespaces 1",
         "dayshift_next_boundary_timestamp_seconds{} 1795201200",
         r#"dayshift_api_requests_total{verb="patch",code="200"} 2"#,
         r#"dayshift_api_requests_total{verb="list",code="error"} 1"#,

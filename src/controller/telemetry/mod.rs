@@ -7,6 +7,7 @@ mod metrics_tests;
 pub(super) mod outcome;
 pub(super) mod overdue;
 pub(super) mod process_metrics;
+pub(super) mod published;
 pub(super) mod readiness;
 pub(super) mod savings;
 mod shapes;

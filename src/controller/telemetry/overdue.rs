@@ -1,46 +1,38 @@
-//! What is said of overdue objects.
+//! What the log says of overdue objects.
 
-use chrono::{DateTime, Utc};
+use std::{sync::Arc, time::Duration};
 
-use crate::controller::objects::deadlines::Deadlines;
-use crate::controller::objects::entry::Entry;
+use tokio::{task::spawn_blocking, time::sleep};
+
+use crate::controller::telemetry::published::PublishedObjects;
 use crate::workload::OVERDUE_GRACE;
 
-/// What was said of overdue objects, and when there may be more to say.
-#[derive(Debug, Default)]
-pub(in crate::controller) struct OverdueLog {
-    told: bool,
-    next: Option<DateTime<Utc>>,
-}
+/// How often the objects are counted for it, beside the controller, where any may have become
+/// overdue: that takes some milliseconds where there are 100,000.
+const INTERVAL: Duration = Duration::from_secs(30);
 
-impl OverdueLog {
-    /// Whether more may be overdue at `now` than when they were counted.
-    pub(in crate::controller) fn is_due(&self, now: DateTime<Utc>) -> bool {
-        self.next.is_some_and(|next| next <= now)
-    }
-
-    /// Notes how many are overdue at `now`; says so once, with one of them, and once when none is
-    /// any more.
-    pub(in crate::controller) fn note<'a>(
-        &mut self,
-        deadlines: &Deadlines,
-        now: DateTime<Utc>,
-        first: impl FnOnce() -> Option<&'a Entry>,
-    ) {
-        self.next = deadlines.next(now);
-        let count = deadlines.passed(now);
-        if count > 0
-            && !self.told
-            && let Some(entry) = first()
-        {
-            self.told = true;
-            let object = entry.object();
+/// Says once that objects are overdue, with one of them, and once that none is any more; for ever.
+pub(in crate::controller) async fn log_overdue(objects: Arc<PublishedObjects>) {
+    let (mut is_told, mut next) = (false, None);
+    loop {
+        sleep(INTERVAL).await;
+        if !objects.take_changed() && next.is_none_or(|next| objects.now() < next) {
+            continue;
+        }
+        let counted = Arc::clone(&objects);
+        let Ok(counts) = spawn_blocking(move || counted.count()).await else {
+            return;
+        };
+        next = counts.next_overdue;
+        if let Some((_, first)) = counts.first_overdue.filter(|_| !is_told) {
+            is_told = true;
+            let object = &first.object;
             tracing::warn!(
-                overdue = count, kind = %object.kind, %object,
+                overdue = counts.overdue, kind = %object.kind, %object,
                 "not done within {} s of its time; this is said once until nothing is overdue",
                 OVERDUE_GRACE.num_seconds()
             );
-        } else if count == 0 && std::mem::take(&mut self.told) {
+        } else if counts.overdue == 0 && std::mem::take(&mut is_told) {
             tracing::info!("nothing is overdue any more");
         }
     }

@@ -1,9 +1,14 @@
-//! Whether the scaler can do its work now, and if not, why.
+//! Whether the scaler can do its work now, and if not, why; and whether it works at all.
 
-use std::sync::{
-    Mutex, PoisonError,
-    atomic::{AtomicBool, Ordering},
+use std::{
+    sync::{
+        Mutex, PoisonError,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Duration,
 };
+
+use tokio::time::Instant;
 
 /// Something that must hold for the scaler to be ready.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -102,6 +107,26 @@ impl Readiness {
             .map(|(condition, _)| condition.unmet())
             .collect();
         if unmet.is_empty() { Ok(()) } else { Err(unmet) }
+    }
+}
+
+/// The longest time between two looks of a controller at what there is to do: it looks each second, and
+/// no cluster gives it a minute of work in one piece.
+const MAX_SILENCE: Duration = Duration::from_secs(60);
+
+/// When the controller has last done all that it could.
+#[derive(Debug, Default)]
+pub(in crate::controller) struct Heartbeat(Mutex<Option<Instant>>);
+
+impl Heartbeat {
+    pub(in crate::controller) fn beat(&self, now: Instant) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(now);
+    }
+
+    /// Whether a controller works, or none has begun yet.
+    pub(in crate::controller) fn is_alive(&self, now: Instant) -> bool {
+        let last = *self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        last.is_none_or(|at| now.saturating_duration_since(at) < MAX_SILENCE)
     }
 }
 

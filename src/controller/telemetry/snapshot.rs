@@ -1,18 +1,16 @@
 //! What a controller knows of every object, for whoever asks.
 
-use std::{
-    fmt,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
-};
+use std::{fmt, sync::Arc};
 
 use chrono::{DateTime, Utc};
-use tokio::sync::{Notify, oneshot};
 
 use crate::{
+    savings::{HeldDown, is_kept_stopped},
     schedule::Boundary,
     workload::{
-        CountField, Inputs, InvalidSchedule, Observed, Override, ParsedInputs, Replicas,
-        ResourceRequests, ScheduleSpec, State, WorkloadRef,
+        CountField, CountKind, Inputs, InvalidSchedule, OVERDUE_GRACE, Observed, Override,
+        ParsedInputs, Replicas, ResourceRequests, ScheduleSpec, State, WorkloadRef,
+        is_held_down_against_schedule,
     },
 };
 
@@ -22,7 +20,7 @@ pub struct Snapshot {
     /// The moment, by the controller's clock.
     pub at: DateTime<Utc>,
     /// Every object that concerns it, by kind, namespace and name.
-    pub objects: Vec<ObjectSnapshot>,
+    pub objects: Vec<Arc<ObjectSnapshot>>,
 }
 
 /// What a controller knew of one object.
@@ -49,6 +47,12 @@ pub struct ObjectSnapshot {
     pub(in crate::controller) override_began: Option<Box<str>>,
     pub(in crate::controller) deleting: bool,
     pub(in crate::controller) seen: DateTime<Utc>,
+    /// When its state labels were last seen to change.
+    pub(in crate::controller) labels_seen: DateTime<Utc>,
+    /// Whether its state labels are of a later version of dayshift, which leaves it alone.
+    pub(in crate::controller) is_of_a_later_version: bool,
+    /// What its schedule holds down.
+    pub(in crate::controller) held: HeldDown,
 }
 
 /// Whether work on an object waits, and for what.
@@ -134,132 +138,54 @@ impl ObjectSnapshot {
         let began = self.override_began.as_deref();
         overrides.without_ended(began, &self.state, at).at(at)
     }
-}
 
-/// Those who ask for a snapshot, and whether anybody answers. While nobody asks it costs nothing.
-#[derive(Debug, Default)]
-pub(in crate::controller) struct SnapshotRequests {
-    waiting: Mutex<Waiting>,
-    asked: Notify,
-}
+    /// What its schedule holds down now.
+    pub const fn held_down(&self) -> HeldDown {
+        self.held
+    }
 
-#[derive(Debug, Default)]
-struct Waiting {
-    controllers: usize,
-    askers: Vec<oneshot::Sender<Snapshot>>,
-}
+    /// Whether its schedule or an override keeps it stopped; `None` where it has no schedule.
+    pub(super) fn is_kept_stopped(&self) -> Option<bool> {
+        is_kept_stopped(&self.observed(), &self.parsed)
+    }
 
-/// A controller that answers, until it is dropped.
-pub(in crate::controller) struct Answering<'a>(&'a SnapshotRequests);
+    /// Whether it is held down though its schedule says running.
+    pub(super) fn is_against_schedule(&self) -> bool {
+        self.state.saved.is_some() && is_held_down_against_schedule(&self.observed(), &self.parsed)
+    }
 
-impl SnapshotRequests {
-    /// A snapshot, as soon as the controller is between two pieces of work; `None` where no
-    /// controller runs, or it ends meanwhile.
-    pub(in crate::controller) async fn ask(&self) -> Option<Snapshot> {
-        let (asker, answer) = oneshot::channel();
-        {
-            let mut waiting = self.lock();
-            if waiting.controllers == 0 {
-                return None;
-            }
-            waiting.askers.push(asker);
+    /// Whether its replicas are scheduled, and do not request both CPU and memory.
+    pub(super) fn lacks_requests(&self) -> bool {
+        let scales_replicas = |it: &ScheduleSpec| it.counts == CountKind::Replicas;
+        self.schedule().is_some_and(scales_replicas) && !self.requests.are_complete()
+    }
+
+    /// From when on it may be overdue, as it is now; `None` where it asks for nothing.
+    pub(super) fn overdue_from(&self, now: DateTime<Utc>) -> Option<DateTime<Utc>> {
+        if self.is_of_a_later_version || self.schedule().is_none() {
+            return None;
         }
-        self.asked.notify_one();
-        let mut snapshot = answer.await.ok()?;
-        let place = |it: &ObjectSnapshot| {
-            let WorkloadRef {
-                kind,
-                namespace,
-                name,
-                ..
-            } = &it.object;
-            (*kind, namespace.clone(), name.clone())
+        let next = self.state.next;
+        let due = match self.work {
+            WorkStatus::Idle => next?,
+            _ => next
+                .filter(|next| *next <= now)
+                .unwrap_or_else(|| self.changed_at(now)),
         };
-        snapshot.objects.sort_by_cached_key(place);
-        Some(snapshot)
+        Some(due + OVERDUE_GRACE)
     }
 
-    /// A controller answers from now on.
-    pub(in crate::controller) fn answering(&self) -> Answering<'_> {
-        self.lock().controllers += 1;
-        Answering(self)
+    /// Whether something should have been done about it by `now`. Labels that somebody has changed
+    /// are judged as they will be put right: nobody asks for anything by them.
+    pub(super) fn is_overdue(&self, now: DateTime<Utc>) -> bool {
+        let changed_at = Some(self.changed_at(now));
+        let overdue = || self.parsed.overdue(&self.observed(), changed_at, now);
+        self.overdue_from(now).is_some_and(|from| from <= now) && overdue().is_some()
     }
 
-    fn lock(&self) -> MutexGuard<'_, Waiting> {
-        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-impl Answering<'_> {
-    /// Waits until somebody asks.
-    pub(in crate::controller) async fn asked(&self) {
-        self.0.asked.notified().await;
-    }
-
-    /// Gives everybody who asks a snapshot, which is taken only if somebody does.
-    pub(in crate::controller) fn answer(&self, take: impl FnOnce() -> Snapshot) {
-        let askers = std::mem::take(&mut self.0.lock().askers);
-        if askers.is_empty() {
-            return;
-        }
-        let snapshot = take();
-        for asker in askers {
-            // Who has stopped waiting needs none.
-            let _ = asker.send(snapshot.clone());
-        }
-    }
-}
-
-impl Drop for Answering<'_> {
-    fn drop(&mut self) {
-        let mut waiting = self.0.lock();
-        waiting.controllers -= 1;
-        if waiting.controllers == 0 {
-            waiting.askers.clear();
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use tokio::{join, time::timeout};
-
-    use super::*;
-
-    fn empty() -> Snapshot {
-        Snapshot {
-            at: DateTime::UNIX_EPOCH,
-            objects: Vec::new(),
-        }
-    }
-
-    #[tokio::test(start_paused = true)]
-    async fn nothing_is_taken_while_nobody_asks_and_one_for_all_who_do() {
-        let requests = SnapshotRequests::default();
-        assert!(requests.ask().await.is_none(), "no controller runs");
-        let answering = requests.answering();
-        answering.answer(|| panic!("nobody asks"));
-        let silence = timeout(std::time::Duration::from_secs(3600), answering.asked());
-        assert!(silence.await.is_err(), "the controller is not woken");
-
-        let mut taken = 0;
-        let answer = async {
-            answering.asked().await;
-            answering.answer(|| {
-                taken += 1;
-                empty()
-            });
-        };
-        let (first, second, ()) = join!(requests.ask(), requests.ask(), answer);
-        assert!(first.is_some() && second.is_some());
-        assert_eq!(taken, 1);
-    }
-
-    #[tokio::test]
-    async fn who_asks_a_controller_that_ends_gets_nothing() {
-        let requests = SnapshotRequests::default();
-        let answering = requests.answering();
-        let (answer, ()) = join!(requests.ask(), async { drop(answering) });
-        assert!(answer.is_none());
+    /// Since when its annotations and labels together ask for what they ask for.
+    fn changed_at(&self, now: DateTime<Utc>) -> DateTime<Utc> {
+        // A clock that was ahead may have dated the labels.
+        self.seen.max(self.labels_seen.min(now))
     }
 }

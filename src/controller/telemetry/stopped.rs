@@ -1,10 +1,6 @@
 //! Which workloads their schedules keep stopped, as a metric with a series for each.
 
-use std::{
-    collections::BTreeMap,
-    fmt,
-    sync::{Arc, Mutex, PoisonError},
-};
+use std::fmt;
 
 use prometheus_client::{
     collector::Collector,
@@ -12,42 +8,36 @@ use prometheus_client::{
     metrics::{MetricType, gauge::ConstGauge},
 };
 
-use crate::controller::ids::Id;
-use crate::workload::WorkloadRef;
+use crate::controller::telemetry::published::{Newest, lock};
 
-/// Each workload with a schedule, and whether it is kept stopped; empty where nobody asked for it.
-#[derive(Clone, Debug, Default)]
-pub(super) struct StoppedWorkloads(Arc<Mutex<BTreeMap<Id, (WorkloadRef, bool)>>>);
-
-impl StoppedWorkloads {
-    /// These are others than before, or have no schedule any more.
-    pub(super) fn tell(&self, each: Vec<(Id, Option<(WorkloadRef, bool)>)>) {
-        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        for (id, is_stopped) in each {
-            match is_stopped {
-                Some(is_stopped) => known.insert(id, is_stopped),
-                None => known.remove(&id),
-            };
-        }
-    }
-}
+/// Each published workload with a schedule, and whether it is kept stopped; nothing where nobody has
+/// asked for it.
+#[derive(Debug)]
+pub(super) struct StoppedWorkloads(pub(super) Newest);
 
 impl Collector for StoppedWorkloads {
     fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> fmt::Result {
-        let each = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if each.is_empty() {
+        let newest = lock(&self.0).clone();
+        let Some(objects) = newest.filter(|it| it.per_workload_metrics) else {
+            return Ok(());
+        };
+        let each = objects.each();
+        let stopped = each.filter_map(|(id, it)| Some((id, it.is_kept_stopped()?, it)));
+        let mut stopped: Vec<_> = stopped.collect();
+        if stopped.is_empty() {
             return Ok(());
         }
+        stopped.sort_unstable_by_key(|(id, ..)| *id);
         let help = "Whether the schedule or `dayshift/sleep-until` keeps a workload stopped: 1, or 0; \
                     only with --per-workload-metrics.";
         let mut metric =
             encoder.encode_descriptor("dayshift_stopped", help, None, MetricType::Gauge)?;
-        for (object, is_stopped) in each.values() {
-            let kind = object.kind.to_string();
+        for (_, is_stopped, it) in &stopped {
+            let kind = it.object.kind.to_string();
             let labels = [
                 ("kind", kind.as_str()),
-                ("namespace", &object.namespace),
-                ("name", &object.name),
+                ("namespace", &it.object.namespace),
+                ("name", &it.object.name),
             ];
             ConstGauge::new(i64::from(*is_stopped)).encode(metric.encode_family(&labels)?)?;
         }

@@ -34,9 +34,9 @@ fn saved(story: &Sandbox, namespace: &str) -> [f64; 3] {
     ]
 }
 
-/// The objects are counted once a second.
+/// A story lets 50 ms pass after each change.
 fn is_about(found: [f64; 3], expected: [f64; 3]) -> bool {
-    let near = |(found, expected): (f64, f64)| (found - expected).abs() < 0.02;
+    let near = |(found, expected): (f64, f64)| (found - expected).abs() < 0.001;
     found.into_iter().zip(expected).all(near)
 }
 

@@ -1,14 +1,15 @@
 //! `docs/operations/metrics.md` has each metric with its type, its labels and its help, as a scrape has them.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, future::pending, sync::Arc, time::Duration};
 
 use dayshift::{
-    controller::Telemetry,
-    savings::HeldDown,
+    clock::Clock,
+    controller::{Settings, Telemetry, run},
     schedule::CalendarName,
-    workload::{Kind, WorkloadRef},
 };
-use tokio::time::Instant;
+use kube_in_memory::Api;
+use serde_json::json;
+use tokio::time::timeout;
 
 const PAGE: &str = include_str!("../../../docs/operations/metrics.md");
 
@@ -73,25 +74,38 @@ fn scraped(text: &str) -> BTreeMap<String, Shown> {
     types.iter().map(metric).collect()
 }
 
-#[test]
-fn each_metric_is_on_the_page_as_it_is_scraped() {
-    let told = Telemetry::new("2026-11-20T10:00:00Z".parse().unwrap());
-    // Those whose labels are not known beforehand have no sample until something happens.
-    told.workloads("stopped", 1);
-    told.watch_up("deployments", true);
-    told.queue_depth("events", 0);
-    told.api_request("patch", Some(200));
-    told.next_boundary(Some(chrono::DateTime::UNIX_EPOCH));
-    told.clock_skew(0.5);
-    let web = WorkloadRef {
-        kind: Kind::Deployment,
-        namespace: "lab".into(),
-        name: "web".into(),
-        uid: "u".into(),
+#[tokio::test(start_paused = true)]
+async fn each_metric_is_on_the_page_as_it_is_scraped() {
+    let clock = Clock::simulated("2026-11-20T10:00:00Z".parse().unwrap());
+    let api = Api::new({
+        let clock = clock.clone();
+        move || clock.now()
+    });
+    api.namespace("lab");
+    let web = json!({
+        "apiVersion": "apps/v1", "kind": "Deployment",
+        "metadata": {
+            "namespace": "lab", "name": "web", "annotations": {"dayshift/stop": "19:00"},
+        },
+        "spec": {
+            "replicas": 1,
+            "selector": {"matchLabels": {"app": "web"}},
+            "template": {
+                "metadata": {"labels": {"app": "web"}},
+                "spec": {"containers": [{"name": "web", "image": "web"}]},
+            },
+        },
+    });
+    api.create(web).unwrap();
+    let told = Arc::new(Telemetry::new(clock.now()));
+    let settings = Settings {
+        per_namespace_metrics: true,
+        per_workload_metrics: true,
+        ..Settings::default()
     };
-    let nothing = (&web.namespace, HeldDown::default());
-    told.held_down([nothing].into_iter(), 0, true, Instant::now());
-    told.stopped(vec![(1, Some((web, true)))]);
+    let controller = run(api.client(), clock, settings, told.clone(), pending());
+    let ended = timeout(Duration::from_secs(5), controller).await;
+    assert!(ended.is_err(), "it runs for ever");
     let name = CalendarName::parse("de").unwrap();
     told.calendar(&name, Some(chrono::NaiveDate::default()), true);
     assert_eq!(documented(), scraped(&told.render()));

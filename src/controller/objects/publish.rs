@@ -1,0 +1,34 @@
+//! Publishing what is known of objects that have changed.
+
+use chrono::{DateTime, Utc};
+use tokio::time::Instant;
+
+use crate::controller::objects::index::Index;
+use crate::controller::telemetry::published::Publisher;
+
+/// How many objects are published before the controller looks again at what is due.
+const MAX_PUBLISHED: usize = 64;
+
+impl Index {
+    /// Publishes some of the objects that may have changed.
+    pub(in crate::controller) fn publish(
+        &mut self,
+        publisher: &Publisher,
+        now: DateTime<Utc>,
+        monotonic: Instant,
+    ) {
+        for id in self.entries.take_touched(MAX_PUBLISHED) {
+            let entry = self.entries.get(id);
+            let in_scope = entry.filter(|it| self.namespaces.is_in_scope(&it.object().namespace));
+            match in_scope {
+                Some(entry) => publisher.publish(id, entry.snapshot(now), monotonic),
+                None => publisher.remove(id, monotonic),
+            }
+        }
+    }
+
+    /// Whether more objects may have changed than were published.
+    pub(in crate::controller) fn has_unpublished(&self) -> bool {
+        self.entries.has_touched()
+    }
+}

@@ -1,0 +1,226 @@
+//! What a controller publishes of its objects, one by one, and what they come to together.
+//!
+//! The controller replaces the snapshot of an object as it changes; whoever wants a sum adds it up
+//! on a thread of its own. A reader holds one of many small maps at a time, for some microseconds.
+
+use std::{
+    collections::{BTreeMap, HashMap},
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicBool, Ordering},
+    },
+};
+
+use chrono::{DateTime, Utc};
+use tokio::time::Instant;
+
+use crate::{
+    clock::Clock,
+    workload::{Origin, ParsedInputs, Phase},
+};
+
+use crate::controller::ids::Id;
+use crate::controller::settings::Settings;
+use crate::controller::telemetry::savings::Savings;
+use crate::controller::telemetry::snapshot::{ObjectSnapshot, Snapshot};
+
+/// With 100,000 objects each map has some 400.
+const SHARDS: usize = 256;
+
+type Shard = HashMap<Id, Arc<ObjectSnapshot>>;
+
+/// The objects of one controller as it knows them. They stay when it hangs or has ended.
+#[derive(Debug)]
+pub(in crate::controller) struct PublishedObjects {
+    shards: Box<[Mutex<Shard>]>,
+    clock: Clock,
+    is_running: AtomicBool,
+    /// Whether any was published since somebody asked.
+    is_changed: AtomicBool,
+    /// Whether each has a metric of its own.
+    pub(super) per_workload_metrics: bool,
+}
+
+/// The objects of the controller that has begun last.
+pub(super) type Newest = Arc<Mutex<Option<Arc<PublishedObjects>>>>;
+
+/// Publishes the objects of one controller, until it is dropped.
+pub(in crate::controller) struct Publisher {
+    objects: Arc<PublishedObjects>,
+    savings: Savings,
+    /// Which of the controllers that have begun in this process it is.
+    generation: u64,
+}
+
+/// What all objects come to together at one moment.
+#[derive(Debug, Default)]
+pub(in crate::controller) struct Counts {
+    pub(in crate::controller) by_phase: BTreeMap<Phase, usize>,
+    /// They have a schedule that is not refused.
+    pub(in crate::controller) scheduled: usize,
+    /// Their schedule is refused.
+    pub(in crate::controller) invalid: usize,
+    /// Held down though their schedule says running.
+    pub(in crate::controller) against_schedule: usize,
+    /// Their replicas are scheduled and do not request both CPU and memory.
+    pub(in crate::controller) without_requests: usize,
+    pub(in crate::controller) overdue: usize,
+    /// The overdue one that was seen first.
+    pub(in crate::controller) first_overdue: Option<(Id, Arc<ObjectSnapshot>)>,
+    /// Unless any changes, no more are overdue before.
+    pub(super) next_overdue: Option<DateTime<Utc>>,
+    /// Those that go by the default schedule of the scaler, by namespace.
+    pub(in crate::controller) by_default: BTreeMap<Arc<str>, usize>,
+}
+
+impl PublishedObjects {
+    fn new(clock: Clock, per_workload_metrics: bool) -> Self {
+        Self {
+            shards: (0..SHARDS).map(|_| Mutex::default()).collect(),
+            clock,
+            is_running: AtomicBool::new(true),
+            is_changed: AtomicBool::new(true),
+            per_workload_metrics,
+        }
+    }
+
+    /// Every object, in no order.
+    pub(in crate::controller) fn each(&self) -> impl Iterator<Item = (Id, Arc<ObjectSnapshot>)> {
+        self.shards.iter().flat_map(|shard| {
+            let objects = lock(shard);
+            let each = objects.iter().map(|(id, it)| (*id, Arc::clone(it)));
+            each.collect::<Vec<_>>()
+        })
+    }
+
+    /// What is known now, by kind, namespace and name; `None` where the controller has ended.
+    pub(super) fn snapshot(&self) -> Option<Snapshot> {
+        if !self.is_running.load(Ordering::Relaxed) {
+            return None;
+        }
+        let at = self.clock.now();
+        let mut objects: Vec<_> = self.each().map(|(_, it)| it).collect();
+        objects.sort_by(|one, other| {
+            let place = |it: &ObjectSnapshot| {
+                let object = &it.object;
+                (object.kind, object.namespace.clone(), object.name.clone())
+            };
+            place(one).cmp(&place(other))
+        });
+        Some(Snapshot { at, objects })
+    }
+
+    /// Whether any was published since this was asked last.
+    pub(super) fn take_changed(&self) -> bool {
+        self.is_changed.swap(false, Ordering::Relaxed)
+    }
+
+    /// The time by the controller's clock.
+    pub(super) fn now(&self) -> DateTime<Utc> {
+        self.clock.now()
+    }
+
+    /// What they come to now.
+    pub(in crate::controller) fn count(&self) -> Counts {
+        let now = self.clock.now();
+        let mut counts = Counts::default();
+        for (id, object) in self.each() {
+            counts.add(id, &object, now);
+        }
+        counts
+    }
+
+    fn shard(&self, id: Id) -> MutexGuard<'_, Shard> {
+        let at = usize::try_from(id % SHARDS as u64).unwrap_or_default();
+        lock(&self.shards[at])
+    }
+}
+
+impl Counts {
+    fn add(&mut self, id: Id, object: &Arc<ObjectSnapshot>, now: DateTime<Utc>) {
+        match object.parsed() {
+            ParsedInputs::Unscheduled => {}
+            ParsedInputs::Invalid(_) => self.invalid += 1,
+            ParsedInputs::Scheduled(_) => {
+                self.scheduled += 1;
+                if let Some(phase) = object.state.phase {
+                    *self.by_phase.entry(phase).or_default() += 1;
+                }
+                if object.inputs.schedule_origin() == Some(Origin::Scaler) {
+                    let namespace = object.object.namespace.clone();
+                    *self.by_default.entry(namespace).or_default() += 1;
+                }
+            }
+        }
+        self.against_schedule += usize::from(object.is_against_schedule());
+        self.without_requests += usize::from(object.lacks_requests());
+        let from = object.overdue_from(now).map(|from| from.max(now));
+        self.next_overdue = self.next_overdue.into_iter().chain(from).min();
+        if object.is_overdue(now) {
+            self.overdue += 1;
+            if self.first_overdue.as_ref().is_none_or(|(it, _)| id < *it) {
+                self.first_overdue = Some((id, Arc::clone(object)));
+            }
+        }
+    }
+}
+
+impl Publisher {
+    /// A controller begins, by this clock: what it publishes takes the place of what another did.
+    pub(super) fn begin(
+        newest: &Newest,
+        savings: &Savings,
+        clock: &Clock,
+        settings: &Settings,
+    ) -> Self {
+        let generation = savings.begin(settings.per_namespace_metrics, clock.monotonic());
+        let objects = PublishedObjects::new(clock.clone(), settings.per_workload_metrics);
+        let objects = Arc::new(objects);
+        *lock(newest) = Some(Arc::clone(&objects));
+        Self {
+            objects,
+            savings: savings.clone(),
+            generation,
+        }
+    }
+
+    /// What is published.
+    pub(in crate::controller) const fn objects(&self) -> &Arc<PublishedObjects> {
+        &self.objects
+    }
+
+    /// The object is so from `now` on.
+    pub(in crate::controller) fn publish(&self, id: Id, object: ObjectSnapshot, now: Instant) {
+        let object = Arc::new(object);
+        let before = self.objects.shard(id).insert(id, Arc::clone(&object));
+        self.objects.is_changed.store(true, Ordering::Relaxed);
+        let held_before = before.as_ref().map(|it| it.held);
+        if held_before != Some(object.held) {
+            let namespace = &object.object.namespace;
+            let before = held_before.unwrap_or_default();
+            self.savings
+                .change(self.generation, namespace, before, object.held, now);
+        }
+    }
+
+    /// The object is gone, or out of scope.
+    pub(in crate::controller) fn remove(&self, id: Id, now: Instant) {
+        let removed = self.objects.shard(id).remove(&id);
+        if let Some(object) = removed {
+            let namespace = &object.object.namespace;
+            let nothing = Default::default();
+            self.savings
+                .change(self.generation, namespace, object.held, nothing, now);
+        }
+    }
+}
+
+impl Drop for Publisher {
+    fn drop(&mut self) {
+        self.objects.is_running.store(false, Ordering::Relaxed);
+    }
+}
+
+pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
