@@ -1,5 +1,7 @@
 //! What is wrong with live objects: the findings of a file, without a place.
 
+use std::sync::Arc;
+
 use super::{finding::Finding, rule::LintRule};
 use crate::lint::schedule::schedule_finding::ScheduleFinding;
 use crate::{
@@ -23,11 +25,19 @@ pub fn refusals(
         let key = Key::from_name(&found.name);
         let (name, text) = match found.origin {
             Origin::Namespace => {
-                let name = ("Namespace", "", &*object.namespace);
+                let name = ObjectName {
+                    kind: "Namespace".into(),
+                    namespace: "".into(),
+                    name: Arc::clone(&object.namespace),
+                };
                 (name, key.and_then(|key| inputs.defaults()?.text(key)))
             }
             Origin::Own | Origin::Scaler => {
-                let name = (object.kind.name(), &*object.namespace, &*object.name);
+                let name = ObjectName {
+                    kind: object.kind.name().into(),
+                    namespace: Arc::clone(&object.namespace),
+                    name: Arc::clone(&object.name),
+                };
                 (name, key.and_then(|key| inputs.text(key)))
             }
         };
@@ -39,18 +49,15 @@ pub fn refusals(
             None => format!("{full}: {}", found.message),
         };
         Finding {
-            object: Some(ObjectName {
-                kind: name.0.into(),
-                namespace: name.1.into(),
-                name: name.2.into(),
+            quoted: quoted.map(|text| {
+                Box::new(Quoted {
+                    name: full,
+                    text: text.into(),
+                    span: found.span,
+                    verbatim: false,
+                })
             }),
-            quoted: quoted.map(|text| Quoted {
-                name: full,
-                text: text.into(),
-                span: found.span,
-                verbatim: false,
-            }),
-            ..Finding::new(found.rule, None, message, help)
+            ..Finding::new(found.rule, None, message, help).of(Some(name))
         }
     };
     refusal.problems().iter().map(finding).collect()

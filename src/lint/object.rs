@@ -88,7 +88,7 @@ impl<'o> Object<'o> {
             verbatim: field.is_verbatim(),
         };
         Finding {
-            quoted: Some(quoted),
+            quoted: Some(Box::new(quoted)),
             ..self.at(rule, field.locate(span), message, help)
         }
     }

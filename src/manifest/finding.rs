@@ -87,9 +87,9 @@ pub struct Finding<R, P = Option<(usize, Location)>> {
     /// Where it is.
     pub place: P,
     /// The object, unless the file itself is at fault.
-    pub object: Option<ObjectName>,
+    pub object: Option<Box<ObjectName>>,
     /// The annotation or label, if one is at fault.
-    pub quoted: Option<Quoted>,
+    pub quoted: Option<Box<Quoted>>,
 }
 
 impl<R, P> Finding<R, P> {
@@ -108,6 +108,7 @@ impl<R, P> Finding<R, P> {
     /// The same about an object.
     #[must_use]
     pub fn of(self, object: Option<ObjectName>) -> Self {
+        let object = object.map(Box::new);
         Self { object, ..self }
     }
 

@@ -318,10 +318,7 @@ fn known_differences(robfig: &GoProgram) -> Result<(), Failed> {
             text: text.to_owned(),
             at: second(at),
         };
-        let found = our_next(
-            &schedule(&question).map_err(|it| it.to_string())?,
-            question.at,
-        );
+        let found = our_next(&schedule(&question)?, question.at);
         if found != Answer::Next(second(ours)) {
             return Err(format!("{question:?}: {found:?}, not {ours}").into());
         }

@@ -1,5 +1,7 @@
 //! What is wrong with a file is said by each command that reads it, in the same words.
 
+use serde_json::json;
+
 use crate::{fake_server::Cluster, program::dayshift_with};
 
 /// The wrong line, or lines, under the annotations of a Deployment, and what is wrong.
@@ -101,4 +103,20 @@ fn plan_says_of_a_live_object_what_lint_says_of_its_file() {
 "
         );
     }
+}
+
+#[test]
+fn what_a_live_namespace_has_is_said_once() {
+    let cluster = Cluster::new();
+    let change = json!({"metadata": {"annotations": {"dayshift/hours": "9-17h"}}});
+    cluster.api.merge("Namespace", "", "dev", &change).unwrap();
+    for name in ["one", "two", "three"] {
+        cluster.deployment(name, 1, &[]);
+    }
+    let ran = cluster.dayshift(&["plan", "-o", "chart", "--from=2026-11-23"]);
+    assert_eq!(ran.status, 1, "{ran:?}");
+    assert_eq!(ran.err.matches("error[bad-hours]").count(), 1, "{ran:?}");
+    assert!(ran.err.ends_with("  = in: Namespace dev\n\n"), "{ran:?}");
+    let left = "Invalid schedule; left unchanged:\ndev/one, dev/three, dev/two\n";
+    assert_eq!(ran.out, left);
 }
