@@ -30,8 +30,7 @@ mod zone;
 
 pub use boundary::{Action, Boundary};
 pub use calendar::{
-    Calendar, CalendarError, CalendarName, CalendarNameError, CalendarReason, Calendars,
-    ReadCalendar,
+    Calendar, CalendarError, CalendarName, CalendarReason, Calendars, ReadCalendar,
 };
 pub use days::treated::TreatedDates;
 pub use entry::{Entry, ScheduleRule, parse_scale};

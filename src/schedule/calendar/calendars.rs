@@ -6,25 +6,18 @@ use super::calendar::Calendar;
 use crate::schedule::meant::meaning::Meant;
 use crate::schedule::text::diagnostic::{Diagnostic, DiagnosticKind};
 use crate::schedule::text::piece::Piece;
-use crate::text::{nearest, quote};
+use crate::text::nearest;
 
 /// The name of a calendar, such as `de`: as in `calendar:de` and `--calendar de=FILE.ics`.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct CalendarName(Arc<str>);
-
-/// A text that is not the name of a calendar: the text, cut where it is long.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error(
-    "`{0}` is not the name of a calendar; write 1 to 63 of the characters a-z, 0-9, `-`, `_` and `.`, such as `de`"
-)]
-pub struct CalendarNameError(String);
 
 impl CalendarName {
     /// Reads a name.
     ///
     /// # Errors
     /// It is empty, longer than 63 characters, or has others than `a-z`, `0-9`, `-`, `_` and `.`.
-    pub fn parse(text: &str) -> Result<Self, CalendarNameError> {
+    pub fn parse(text: &str) -> Result<Self, Diagnostic> {
         let is_fine = |byte: u8| {
             byte.is_ascii_lowercase() || byte.is_ascii_digit() || matches!(byte, b'-' | b'_' | b'.')
         };
@@ -32,7 +25,9 @@ impl CalendarName {
         if is_name {
             Ok(Self(text.into()))
         } else {
-            Err(CalendarNameError(quote(text)))
+            let help = "write 1 to 63 of the characters a-z, 0-9, `-`, `_` and `.`, such as `de`";
+            let wrong = "is not the name of a calendar";
+            Err(Diagnostic::new(0..text.len(), text, wrong, help))
         }
     }
 

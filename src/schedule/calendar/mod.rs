@@ -14,5 +14,5 @@ mod limits;
 mod recurrence;
 
 pub use calendar::Calendar;
-pub use calendars::{CalendarName, CalendarNameError, Calendars, ReadCalendar};
+pub use calendars::{CalendarName, Calendars, ReadCalendar};
 pub use error::{CalendarError, CalendarReason};
