@@ -30,6 +30,7 @@ rules! {
         Warning StopWithoutStart "stop-without-start" "A stop without a start: nothing brings the workload back.",
         Warning StartWithoutStop "start-without-stop" "A start without a stop: nothing takes the workload down.",
         Warning SameInstant "same-instant" "A start and a stop at the same instant.",
+        Warning TwoCounts "two-counts" "Two steps that set different counts at the same time on some days.",
         Warning ClockChangeGap "clock-change-gap" "A time that does not exist on a day on which clocks are put forward.",
         Warning NeverAgain "never-again" "Times that never come again.",
         Warning PastDate "past-date" "A date in the past.",

@@ -4,7 +4,7 @@ use super::boundary::Action;
 use super::days::dates::Dates;
 use super::days::page::PageDate;
 use super::entry::Entry;
-use super::search::{HOUR, Search};
+use super::search::{HOUR, HourSeconds, Search, earlier};
 use super::times::Times;
 use super::zone::local::{DAY, Local};
 
@@ -123,25 +123,67 @@ impl<'s> EntrySearch<'s> {
         None
     }
 
+    /// The first time in `(after, to]` that several of the entries have.
+    pub(super) fn first_tie(self, after: Local, to: Local) -> Option<Local> {
+        let (up, down) = (self.times(true), self.times(false));
+        let mut after = after;
+        loop {
+            let first = earlier(up.next(after), down.next(after)).filter(|it| *it <= to)?;
+            let hour = hour_of(first);
+            let (mut once, mut twice) = ([0; 60], [0; 60]);
+            for entry in self.entries {
+                let seconds = self.times_of(entry).seconds_of_hour(hour);
+                for (minute, (once, twice)) in seconds.iter().zip(once.iter_mut().zip(&mut twice)) {
+                    *twice |= *once & minute;
+                    *once |= minute;
+                }
+            }
+            if let Some(tie) = times_in(hour, twice).find(|it| *it > after) {
+                return (tie <= to).then_some(tie);
+            }
+            after = Local(hour.0 + HOUR - 1);
+        }
+    }
+
+    /// What the entries say that have this time.
+    pub(super) fn actions_at(self, local: Local) -> impl Iterator<Item = Action> {
+        let entries = self.entries.iter();
+        let entries = entries.filter(move |entry| self.times_of(entry).holds(local));
+        entries.map(|entry| entry.action)
+    }
+
+    fn times_of(self, entry: &'s Entry) -> Search<'s, std::iter::Once<&'s Times>> {
+        let times = std::iter::once(&entry.times);
+        Search::new(times, self.dates, entry.action.brings_up())
+    }
+
     /// The times in the local hour from `hour` on that bring everything down and nothing up.
     fn stops_in(self, hour: Local) -> impl Iterator<Item = Local> {
+        let mut alone = self.times(false).seconds_of_hour(hour);
         let up = self.times(true).seconds_of_hour(hour);
-        let down = self.times(false).seconds_of_hour(hour);
-        let minutes = (0..).zip(down.into_iter().zip(up));
-        minutes.flat_map(move |(minute, (down, up))| {
-            let mut alone = down & !up;
-            std::iter::from_fn(move || {
-                let second = (alone != 0).then(|| alone.trailing_zeros())?;
-                alone &= alone - 1;
-                Some(Local(hour.0 + 60 * minute + i64::from(second)))
-            })
-        })
+        alone
+            .iter_mut()
+            .zip(up)
+            .for_each(|(alone, up)| *alone &= !up);
+        times_in(hour, alone)
     }
 
     fn entries_that(self, bring_up: bool) -> impl Iterator<Item = &'s Entry> + Clone {
         let entries = self.entries.iter();
         entries.filter(move |it| it.action.brings_up() == bring_up)
     }
+}
+
+/// The seconds of an hour as times.
+fn times_in(hour: Local, seconds: HourSeconds) -> impl Iterator<Item = Local> {
+    let minutes = (0..).zip(seconds);
+    minutes.flat_map(move |(minute, mut rest)| {
+        std::iter::from_fn(move || {
+            let second = (rest != 0).then(|| rest.trailing_zeros())?;
+            rest &= rest - 1;
+            Some(Local(hour.0 + 60 * minute + i64::from(second)))
+        })
+    })
 }
 
 /// The beginning of the hour of a local time.

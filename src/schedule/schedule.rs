@@ -1,6 +1,6 @@
 //! A schedule: a rule, excepted dates and a zone, and the boundaries that follow from them.
 
-use chrono::{DateTime, TimeDelta, Utc};
+use chrono::{DateTime, NaiveDateTime, TimeDelta, Utc};
 
 use super::boundary::{Action, Boundary};
 use super::calendar::{Calendar, CalendarName};
@@ -180,6 +180,24 @@ impl Schedule {
         std::iter::successors(next(second_of(from) - whole), move |&(at, _)| next(at))
             .filter_map(boundary)
             .take_while(move |boundary| boundary.at < until)
+    }
+
+    /// The first local time after an instant and up to another that several lists of times have, and
+    /// what they say, that which wins first. Times that only a clock change puts together are no tie.
+    pub fn next_tie(
+        &self,
+        after: DateTime<Utc>,
+        until: DateTime<Utc>,
+    ) -> Option<(NaiveDateTime, Vec<Action>)> {
+        let ScheduleRule::Times(entries) = &self.rule else {
+            return None;
+        };
+        let search = self.search(entries);
+        let shown = |at| self.zone.shown_by(second_of(at));
+        let tie = search.first_tie(shown(after), shown(until))?;
+        let mut actions: Vec<_> = search.actions_at(tie).collect();
+        actions.sort_by_key(|it| std::cmp::Reverse(it.rank()));
+        Some((tie.to_naive()?, actions))
     }
 
     /// The first moved boundary after a second.

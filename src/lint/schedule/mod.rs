@@ -6,6 +6,7 @@ pub(in crate::lint) mod examples;
 pub(in crate::lint) mod repair;
 pub(in crate::lint) mod schedule_finding;
 pub(in crate::lint) mod schedule_rules;
+mod ties;
 pub(in crate::lint) mod times;
 mod treated;
 mod unmeant;

@@ -8,8 +8,7 @@ use crate::lint::rule::LintRule;
 use crate::lint::schedule::{examples::right_line, schedule_finding::ScheduleFinding};
 use crate::{
     schedule::{
-        Action, Boundary, ExceptedDates, Gap, Hours, Schedule, ScheduleRule, Times, Zone,
-        list_items,
+        Action, ExceptedDates, Gap, Hours, Schedule, ScheduleRule, Times, Zone, list_items,
     },
     workload::{Inputs, Key, ParseContext, Prefix, ScheduleSpec},
 };
@@ -43,7 +42,7 @@ impl Look<'_> {
         let except = spec.schedule.except();
         let start = self.parse(Key::Start, Times::parse);
         let stop = self.parse(Key::Stop, Times::parse);
-        self.same_instant(start.as_ref(), stop.as_ref(), &spec.schedule, found);
+        self.ties(&spec.schedule, found);
         for key in [Key::Start, Key::Stop, Key::Hours, Key::Scale] {
             self.gap(key, gaps, &spec.schedule, found);
         }
@@ -78,49 +77,6 @@ impl Look<'_> {
 
     pub(in crate::lint) fn local(&self, at: DateTime<Utc>) -> NaiveDateTime {
         at.with_timezone(&self.zone).naive_local()
-    }
-
-    fn same_instant(
-        &self,
-        start: Option<&Times>,
-        stop: Option<&Times>,
-        schedule: &Schedule,
-        found: &mut Vec<ScheduleFinding>,
-    ) {
-        let (Some(start), Some(stop)) = (start, stop) else {
-            return;
-        };
-        let mut after = self.local(self.span.from);
-        let until = self.local(self.span.until);
-        for _ in 0..MOST_STEPS {
-            let (Some(on), Some(off)) = (start.next_local(after), stop.next_local(after)) else {
-                return;
-            };
-            let later = on.max(off);
-            if later > until {
-                return;
-            }
-            let is_usual = !schedule.except().contains(on.date())
-                && schedule.treated().day_of_week(on.date()).is_none();
-            if on == off && is_usual {
-                let item = list_items(self.inputs.text(Key::Stop).unwrap_or_default())
-                    .find(|(_, item)| {
-                        let times = Times::parse(item).ok();
-                        times.and_then(|it| it.next_local(just_before(on))) == Some(on)
-                    })
-                    .map_or(0..0, |(span, _)| span);
-                let message = format!(
-                    "start and stop are both at {} in {}; the start wins, and this stop does nothing",
-                    shown(on),
-                    self.zone
-                );
-                let right = right_line(self.prefix, Key::Stop);
-                let help = format!("write another time, such as {right}");
-                found.push(self.at(Key::Stop, item, LintRule::SameInstant, message, help));
-                return;
-            }
-            after = if on == off { later } else { just_before(later) };
-        }
     }
 
     fn gap(&self, key: Key, gaps: &[Gap], schedule: &Schedule, found: &mut Vec<ScheduleFinding>) {
@@ -190,39 +146,6 @@ impl Look<'_> {
                 |once| format!("write for example `{once}`"),
             );
             found.push(self.at(key, span, LintRule::TooOften, message, help));
-        }
-    }
-
-    fn jitter_beyond_window(&self, spec: &ScheduleSpec, found: &mut Vec<ScheduleFinding>) {
-        if spec.jitter.is_zero() {
-            return;
-        }
-        let all = spec
-            .schedule
-            .boundaries(self.span.from, self.span.until, TimeDelta::zero());
-        let mut before: Option<Boundary> = None;
-        for boundary in all.take(MOST_STEPS) {
-            if let Some(start) = before.filter(|it| it.action.brings_up())
-                && boundary.at - start.at < spec.jitter
-                && !boundary.action.brings_up()
-            {
-                found.push(ScheduleFinding::on(
-                    Key::Jitter,
-                    self.inputs,
-                    LintRule::JitterBeyondWindow,
-                    format!(
-                        "this is longer than the time from the start at {} to its stop at {}: that start may come only just before its stop",
-                        shown(self.local(start.at)),
-                        shown(self.local(boundary.at))
-                    ),
-                    format!(
-                        "write a shorter one, such as {}",
-                        right_line(self.prefix, Key::Jitter)
-                    ),
-                ));
-                return;
-            }
-            before = Some(boundary);
         }
     }
 
@@ -357,7 +280,7 @@ pub(in crate::lint) fn without_count(item: &str) -> &str {
     item.split_once('=').map_or(item, |(times, _)| times)
 }
 
-fn just_before(at: NaiveDateTime) -> NaiveDateTime {
+pub(in crate::lint) fn just_before(at: NaiveDateTime) -> NaiveDateTime {
     at - TimeDelta::seconds(1)
 }
 

@@ -123,6 +123,33 @@ fn each_rule_finds_what_it_is_for_and_where() {
         ),
         (
             web(&[
+                "dayshift/start: '0-24/4 * * * *'",
+                "dayshift/stop: '2-26/4 * * * *; 0 5 1 10 *'",
+            ]),
+            vec!["same-instant 7:37"],
+        ),
+        (
+            web(&["dayshift/scale: 'Mon-Fri 08:00 = 5; 19:00 = 0; first day 08:00 = 10'"]),
+            vec!["two-counts 6:22"],
+        ),
+        (
+            web(&["dayshift/scale: '0 8 * * Mon = 7; 0 8 1 * * = 5; 19:00 = 0'"]),
+            vec!["two-counts 6:39"],
+        ),
+        (
+            web(&["dayshift/scale: '0 8 1 * * = 5; Mon-Fri 19:00 = 0'"]),
+            vec![],
+        ),
+        (
+            web(&[
+                "dayshift/start: '*/10 * * * *'",
+                "dayshift/stop: '5-55/10 * * * *; 1 9 1 10 *'",
+                "dayshift/jitter: 2m",
+            ]),
+            vec!["jitter-beyond-window 8:22"],
+        ),
+        (
+            web(&[
                 "dayshift/start: '09:00; 02:30'",
                 "dayshift/stop: '19:00'",
                 berlin,
