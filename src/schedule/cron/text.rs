@@ -63,6 +63,9 @@ fn fields(item: Piece<'_>) -> Result<Cron, Diagnostic> {
     let words: Vec<_> = item.words().take(8).collect();
     match *words.as_slice() {
         [minute, hour, day, month, week] => read(None, [minute, hour, day, month, week]),
+        [_, _, day, _, week, year] if is_aws([day, week, year].map(Piece::text)) => {
+            Err(not_a_year(year))
+        }
         [second, minute, hour, day, month, week] => {
             read(Some(second), [minute, hour, day, month, week]).map_err(|error| {
                 // Others have five fields and a year.
@@ -88,6 +91,12 @@ fn not_a_year(word: Piece<'_>) -> Diagnostic {
         "is in the place of a year, which cron does not have here",
         "write local moments such as `2026-12-24 18:00`",
     )
+}
+
+/// Whether the third, the fifth and the sixth of six fields are days and a year, as AWS has them: one
+/// field of days is a `?` there, which for an hour or a month would mean nothing.
+pub(in crate::schedule) fn is_aws([day, week, year]: [&str; 3]) -> bool {
+    is_year(year) && (day == "?" || week == "?")
 }
 
 /// Whether a word may be a year, or any: `2026`, `*`.

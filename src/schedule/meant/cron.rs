@@ -110,13 +110,17 @@ fn fields(words: &[&str]) -> Option<String> {
     let within_month = Piece::whole(&text, "")
         .ok()
         .and_then(cron_text::within_month);
+    let is_aws = match *words {
+        [_, _, day, _, week, year] => cron_text::is_aws([day, week, year]),
+        _ => false,
+    };
     let plain = || match words {
         [rest @ .., _, _, _, _, _] if rest.len() <= 1 => fixed(words).filter(|text| reads(text)),
         _ => None,
     };
     within_month
         .or_else(plain)
-        .or_else(|| with_year(words, false))
+        .or_else(|| with_year(words, is_aws))
 }
 
 /// The fields with a year at their end, as AWS and Quartz have it: without it where it is any, and
