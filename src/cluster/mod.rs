@@ -17,7 +17,7 @@ pub use encoding::compact::compact;
 pub use reading::absence::Absence;
 pub use reading::autoscalers::{Autoscalers, ForbiddenList};
 pub use reading::defaults::NamespaceDefaults;
-pub use reading::discovery::discover;
+pub use reading::discovery::{discover, note_lacks_count};
 pub use reading::events::{SeenEvent, events_of};
 pub use reading::find::{
     FindError, Found, Missing, Part, Query, Refused, find, missing_namespace, namespace_exists,

@@ -109,6 +109,12 @@ impl WorkloadStatus {
         } = *context;
         let observed = defaults.applied(managed.workload.observe(kind, prefix));
         let parsed = read(&observed.inputs, parse_context);
+        let parsed = match observed.count_refusal() {
+            Some(refusal) if matches!(parsed, ParsedInputs::Scheduled(_)) => {
+                ParsedInputs::Invalid(refusal)
+            }
+            _ => parsed,
+        };
         let is_scheduled = match parsed {
             // Its schedule may well be the Namespace's.
             ParsedInputs::Unscheduled if defaults.unreadable().is_some() => return None,

@@ -7,6 +7,7 @@ use chrono::{DateTime, Utc};
 use super::inputs::annotations::Annotations;
 use super::inputs::effective::Inputs;
 use super::inputs::overrides::Overrides;
+use super::inputs::problem::InvalidSchedule;
 use super::inputs::spec::ScheduleSpec;
 use super::keys::Label;
 use super::labels::Labels;
@@ -59,6 +60,27 @@ pub enum CountField {
 }
 
 impl Observed {
+    /// Why it is refused whatever its schedule says: where it holds its count there is none, or its
+    /// kind has no such place.
+    pub fn count_refusal(&self) -> Option<InvalidSchedule> {
+        match &self.count_field {
+            CountField::Invalid(quoted) => Some(InvalidSchedule::of_count(
+                quoted,
+                "is not a count",
+                "write a number, such as 3",
+            )),
+            CountField::Missing => {
+                let kind = self.object.kind.name();
+                let wrong = format!(
+                    "a {kind} has no such field, and the API server drops what is written there, so dayshift cannot scale it"
+                );
+                let help = "remove the schedule, or take the kind out of --kinds";
+                Some(InvalidSchedule::of_count("", wrong, help))
+            }
+            CountField::Present | CountField::Absent | CountField::Text(_) => None,
+        }
+    }
+
     /// The state in the labels.
     pub fn state(&self) -> State {
         State::from_labels(&self.labels)

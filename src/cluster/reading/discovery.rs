@@ -5,6 +5,7 @@ use k8s_openapi::apimachinery::pkg::apis::meta::v1::{APIGroup, APIResourceList};
 use kube::{Client, Error, core::Status};
 use serde::de::DeserializeOwned;
 
+use super::open_api::OpenApi;
 use crate::workload::{CustomKind, Kind};
 
 /// Finds out how the API server calls a kind, where that is not known yet, and in which version
@@ -32,10 +33,29 @@ pub async fn discover_again(client: &Client, custom: &CustomKind) -> Result<(), 
         let mut resources = resources.resources.into_iter();
         if let Some(found) = resources.find(|it| it.name == custom.plural()) {
             custom.discovered(&found.kind, &version.version);
+            let schemas = format!("/openapi/v3/apis/{}/{}", custom.group(), version.version);
+            // Not every server has them, and what is not known is found out by the first patch.
+            match get::<OpenApi>(client, schemas).await {
+                Ok(schemas) if schemas.lacks_count(&found.kind) => note_lacks_count(custom),
+                Ok(_) => {}
+                Err(error) => tracing::debug!(%error, "no schema of {}", custom.resource()),
+            }
             return Ok(());
         }
     }
     Err(Error::Api(Box::new(not_found(custom))))
+}
+
+/// Notes that the schema of a kind has no `spec.replicas`, and says so where that is news. Its objects
+/// are refused from now on.
+pub fn note_lacks_count(custom: &CustomKind) {
+    if custom.note_lacks_count(true) {
+        let kind = custom.resource();
+        tracing::warn!(
+            kind,
+            "this kind has no spec.replicas: the API server drops what is written there; nothing of it is scaled, so take it out of --kinds"
+        );
+    }
 }
 
 async fn get<T: DeserializeOwned>(client: &Client, path: String) -> Result<T, Error> {

@@ -10,5 +10,6 @@ pub(super) mod list_watch;
 pub(super) mod live_watch;
 pub(super) mod managers;
 pub(super) mod namespace;
+mod open_api;
 pub(super) mod raw;
 pub(super) mod view;

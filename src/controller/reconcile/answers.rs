@@ -1,7 +1,9 @@
 //! Taking in what came of requests: each failure delays what it is about, and nothing else.
 
 use crate::{
-    cluster::{FailureKind, PatchError, ReadError, Unavailable, Version, Workload},
+    cluster::{
+        FailureKind, PatchError, ReadError, Unavailable, Version, Workload, note_lacks_count,
+    },
     events::EventText,
     neighbours::{ADMISSION, ManagerKind},
     workload::{Cause, Change, ChangeKind, CountField, CustomKind, Kind, Replicas, WorkloadRef},
@@ -93,13 +95,7 @@ impl Engine {
     /// objects of that kind says so from now on, and the next decision refuses them.
     fn has_no_count(&mut self, id: Id, custom: &'static CustomKind) {
         self.answered();
-        if custom.note_lacks_count(true) {
-            let kind = custom.resource();
-            tracing::warn!(
-                kind,
-                "this kind has no spec.replicas: the API server drops what is written there; nothing of it is scaled, so take it out of --kinds"
-            );
-        }
+        note_lacks_count(custom);
         self.write_succeeded(id);
     }
 

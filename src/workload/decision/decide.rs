@@ -28,17 +28,14 @@ pub fn decide(context: &DecisionContext<'_>, now: DateTime<Utc>) -> Decision {
             context.left_alone(state, now)
         }
         (ParsedInputs::Invalid(refusal), _) => context.refused(&state, refusal, now),
-        (ParsedInputs::Scheduled(_), CountField::Invalid(quoted)) => {
-            context.refused(&state, &InvalidSchedule::of_count(quoted), now)
-        }
-        // What was written there was never done, so nothing is remembered of it.
-        (ParsedInputs::Scheduled(_), CountField::Missing) => {
-            let refusal = InvalidSchedule::of_missing_count(observed.object.kind.name());
-            context.refused(&State::default(), &refusal, now)
-        }
-        (ParsedInputs::Scheduled(spec), _) => {
-            ScheduledDecision::new(context, spec, state, now).decide()
-        }
+        (ParsedInputs::Scheduled(spec), field) => match observed.count_refusal() {
+            None => ScheduledDecision::new(context, spec, state, now).decide(),
+            // What was written there was never done, so nothing is remembered of it.
+            Some(refusal) if *field == CountField::Missing => {
+                context.refused(&State::default(), &refusal, now)
+            }
+            Some(refusal) => context.refused(&state, &refusal, now),
+        },
     }
 }
 

@@ -105,22 +105,14 @@ impl InvalidSchedule {
         }
     }
 
-    /// The refusal of an object whose count is none, but this.
-    pub(in crate::workload) fn of_count(quoted: &str) -> Self {
-        let problem = Problem::of_count(quoted, "is not a count", "write a number, such as 3");
+    /// The refusal of an object that has no count, whatever its schedule.
+    pub(in crate::workload) fn of_count(
+        found: &str,
+        wrong: impl Into<Cow<'static, str>>,
+        help: &'static str,
+    ) -> Self {
         Self {
-            problems: vec![problem],
-        }
-    }
-
-    /// The refusal of an object whose kind has no count.
-    pub(in crate::workload) fn of_missing_count(kind: &str) -> Self {
-        let wrong = format!(
-            "a {kind} has no such field, and the API server drops what is written there, so dayshift cannot scale it"
-        );
-        let help = "remove the schedule, or take the kind out of --kinds";
-        Self {
-            problems: vec![Problem::of_count("", wrong, help)],
+            problems: vec![Problem::of_count(found, wrong, help)],
         }
     }
 

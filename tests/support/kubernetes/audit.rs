@@ -45,7 +45,7 @@ pub(crate) struct Request {
 }
 
 /// The kinds that stories scale.
-pub(crate) const WORKLOADS: [&str; 7] = [
+pub(crate) const WORKLOADS: [&str; 8] = [
     "deployments",
     "statefulsets",
     "cronjobs",
@@ -53,6 +53,7 @@ pub(crate) const WORKLOADS: [&str; 7] = [
     "scaledobjects",
     "rollouts",
     "kites",
+    "planes",
 ];
 
 impl Request {

@@ -17,6 +17,7 @@ pub(crate) fn stories() -> Vec<Story> {
         a_rollout_goes_down_and_comes_back,
         a_kind_that_is_installed_later_is_found_and_one_that_is_forbidden_holds_up_nothing,
         an_object_whose_count_is_no_number_hides_no_other_of_its_list,
+        a_kind_without_a_count_is_refused_and_gets_no_label,
     ]
 }
 
@@ -215,4 +216,42 @@ fn an_object_whose_count_is_no_number_hides_no_other_of_its_list(plane: &Control
         assert!(events.stdout.contains("InvalidSchedule"), "{events:?}");
     }
     team.ends([("a-odd", 1), ("b-good", 2), ("c-odder", 1), ("d-good", 2)]);
+}
+
+fn a_kind_without_a_count_is_refused_and_gets_no_label(plane: &ControlPlane) {
+    allow_every_kind(plane);
+    define(plane, "planes.yaml", "toys.example.com/v1/planes");
+    allow_toys(plane, "planes");
+    let mut team = Team::without_scaler(plane, "planes");
+    let stop = soon(14);
+    let mut paper = kite("paper", json!(3), stop);
+    paper["kind"] = "Plane".into();
+    paper["spec"] = json!({"folds": 7});
+    eventually("the schema of planes is published", || {
+        let schemas = plane.kubectl(&["get", "--raw", "/openapi/v3/apis/toys.example.com/v1"]);
+        schemas.stdout.contains("v1.Plane\"").then_some(())
+    });
+    create(&team, &paper);
+    let planes = ["--kinds", "planes.toys.example.com"];
+    // Before any scaler has seen it.
+    let line = format!(
+        "dayshift status planes.toys.example.com/paper -n {}",
+        team.name()
+    );
+    let shown = plane.shell(&line);
+    assert!(shown.stdout.contains("has no such field"), "{shown:?}");
+    team.run(&planes);
+    let error = "/metadata/annotations/dayshift~1error";
+    eventually("the plane is refused", || {
+        field(&team, "planes/paper", error)
+            .contains("a Plane has no such field")
+            .then_some(())
+    });
+    // Another scaler knows it from the beginning too, and over the stop.
+    team.stop_scalers();
+    team.run(&planes);
+    stop.wait();
+    await_field(&team, "planes/paper", "/metadata/labels", "");
+    await_field(&team, "planes/paper", "/spec/folds", 7);
+    team.ends([("paper", 1)]);
 }

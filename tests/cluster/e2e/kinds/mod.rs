@@ -73,13 +73,14 @@ fn allow_toys(plane: &ControlPlane, plural: &str) {
 }
 
 /// Where the API server has the objects of each name that these stories use for kubectl.
-const COLLECTIONS: [(&str, &str); 9] = [
+const COLLECTIONS: [(&str, &str); 10] = [
     ("balls", "apis/toys.example.com/v1/balls"),
     ("cj", "apis/batch/v1/cronjobs"),
     ("deploy", "apis/apps/v1/deployments"),
     ("hpa", "apis/autoscaling/v2/horizontalpodautoscalers"),
     ("job", "apis/batch/v1/jobs"),
     ("kites", "apis/toys.example.com/v1/kites"),
+    ("planes", "apis/toys.example.com/v1/planes"),
     ("rollouts", "apis/argoproj.io/v1alpha1/rollouts"),
     ("so", "apis/keda.sh/v1alpha1/scaledobjects"),
     ("sts", "apis/apps/v1/statefulsets"),

@@ -1,0 +1,141 @@
+//! What the API server publishes of the schemas of a group and version, at `/openapi/v3/apis/…`.
+//! Every ServiceAccount may read it.
+
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+use serde::de::IgnoredAny;
+
+/// The schemas of one group and version; all but what is asked of them is passed over.
+#[derive(Debug, Deserialize)]
+pub(super) struct OpenApi {
+    #[serde(default)]
+    components: Components,
+}
+
+#[derive(Debug, Default, Deserialize)]
+struct Components {
+    #[serde(default)]
+    schemas: BTreeMap<String, Schema<Spec>>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Schema<P> {
+    properties: Option<P>,
+    #[serde(default, rename = "x-kubernetes-preserve-unknown-fields")]
+    keeps_unknown: bool,
+    #[serde(default, rename = "x-kubernetes-group-version-kind")]
+    kinds: Vec<GroupVersionKind>,
+    /// Any of these may say more of its properties.
+    #[serde(rename = "additionalProperties")]
+    additional: Option<IgnoredAny>,
+    #[serde(rename = "allOf")]
+    all_of: Option<IgnoredAny>,
+    #[serde(rename = "$ref")]
+    reference: Option<IgnoredAny>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Spec {
+    spec: Option<Schema<BTreeMap<String, IgnoredAny>>>,
+}
+
+#[derive(Debug, Deserialize)]
+struct GroupVersionKind {
+    kind: String,
+}
+
+impl<P> Schema<P> {
+    /// Its properties, where it has no others.
+    fn all_properties(&self) -> Option<&P> {
+        let may_have_others = self.keeps_unknown
+            || self.additional.is_some()
+            || self.all_of.is_some()
+            || self.reference.is_some();
+        self.properties.as_ref().filter(|_| !may_have_others)
+    }
+}
+
+impl OpenApi {
+    /// Whether the schema of a kind is here and leaves no room for `spec.replicas`: the API server
+    /// drops what is written there.
+    pub(super) fn lacks_count(&self, kind: &str) -> bool {
+        let mut schemas = self.components.schemas.values();
+        let schema = schemas.find(|it| it.kinds.iter().any(|it| it.kind == kind));
+        let Some(properties) = schema.and_then(Schema::all_properties) else {
+            return false;
+        };
+        let Some(spec) = &properties.spec else {
+            return true;
+        };
+        spec.all_properties()
+            .is_some_and(|it| !it.contains_key("replicas"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    fn lacks(properties: &Value, more: &Value) -> bool {
+        let mut schema = json!({
+            "type": "object",
+            "properties": properties,
+            "x-kubernetes-group-version-kind": [{"group": "g", "kind": "Plane", "version": "v1"}],
+        });
+        let more = more.as_object().unwrap().clone();
+        schema.as_object_mut().unwrap().extend(more);
+        let all = json!({"openapi": "3.0.0", "components": {"schemas": {
+            "com.example.v1.Plane": schema,
+            "com.example.v1.PlaneList": {"type": "object", "required": ["items"]},
+        }}});
+        let read: OpenApi = serde_json::from_value(all).unwrap();
+        assert!(!read.lacks_count("Boat"));
+        read.lacks_count("Plane")
+    }
+
+    #[test]
+    fn a_count_is_missing_only_where_a_schema_leaves_no_room_for_it() {
+        let none = json!({});
+        let keeps = json!({"x-kubernetes-preserve-unknown-fields": true});
+        let spec = |spec: Value| json!({"metadata": {"type": "object"}, "spec": spec});
+        let folds = json!({"type": "object", "properties": {"folds": {"type": "integer"}}});
+        for (properties, more, expected) in [
+            (spec(folds.clone()), &none, true),
+            (json!({"metadata": {}, "data": {}}), &none, true),
+            (spec(folds), &keeps, false),
+            (
+                spec(json!({"properties": {"replicas": {"type": "integer"}}})),
+                &none,
+                false,
+            ),
+            (
+                spec(
+                    json!({"properties": {"folds": {}}, "x-kubernetes-preserve-unknown-fields": true}),
+                ),
+                &none,
+                false,
+            ),
+            (
+                spec(json!({"type": "object", "additionalProperties": {"type": "integer"}})),
+                &none,
+                false,
+            ),
+            (spec(json!({"type": "object"})), &none, false),
+            (
+                spec(json!({"$ref": "#/components/schemas/Spec"})),
+                &none,
+                false,
+            ),
+            (
+                spec(json!({"allOf": [{"$ref": "#/components/schemas/Spec"}]})),
+                &none,
+                false,
+            ),
+        ] {
+            assert_eq!(lacks(&properties, more), expected, "{properties} {more}");
+        }
+    }
+}
