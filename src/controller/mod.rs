@@ -7,8 +7,10 @@
 mod calendar_feed;
 mod ids;
 mod objects;
+mod queue;
 mod reconcile;
 mod retry;
+mod reverts;
 mod run;
 mod send;
 mod settings;

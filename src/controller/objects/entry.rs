@@ -13,7 +13,7 @@ use crate::{
 
 use crate::controller::ids::WatchId;
 use crate::controller::objects::parse_cache::ParseCache;
-use crate::controller::objects::work::{Work, WorkState};
+use crate::controller::queue::work::{Work, WorkState};
 use crate::controller::send::in_flight::Sent;
 use crate::controller::telemetry::snapshot::ObjectSnapshot;
 use crate::controller::time::guarded_clock::SeenAt;
@@ -26,7 +26,7 @@ pub(in crate::controller) struct Entry {
     pub(in crate::controller) version: Version,
     pub(in crate::controller) seen: DateTime<Utc>,
     /// Where `seen` is from a wrong clock: when it was, by a clock that no step touches.
-    pub(in crate::controller) unsure: Option<Instant>,
+    pub(in crate::controller) seen_monotonic: Option<Instant>,
     /// When its state labels were last seen to change.
     pub(super) labels_seen: DateTime<Utc>,
     pub(in crate::controller) watch: WatchId,
@@ -121,7 +121,7 @@ impl Entry {
         if is_news {
             (*inputs, self.parsed) = parse_cache.of(inputs);
             self.seen = seen_at.by_clock;
-            self.unsure = seen_at.unsure;
+            self.seen_monotonic = seen_at.monotonic;
             self.work.inputs_changed();
         } else {
             inputs.clone_from(&self.observed.inputs);
@@ -145,7 +145,7 @@ impl Entry {
             self.memory.note_calendar_change(seen_at.by_clock);
         } else if self.parsed.names_calendars() {
             self.seen = seen_at.by_clock;
-            self.unsure = seen_at.unsure;
+            self.seen_monotonic = seen_at.monotonic;
             self.work.inputs_changed();
         }
         true

@@ -5,7 +5,6 @@ use tokio::time::Instant;
 
 use crate::{
     cluster::{Version, Workload},
-    schedule::Calendars,
     workload::{Change, Decision, DecisionContext, Kind, Memory, Observed, Prefix, decide},
 };
 
@@ -18,7 +17,7 @@ use crate::controller::objects::names::Names;
 use crate::controller::objects::namespaces::Namespaces;
 use crate::controller::objects::parse_cache::ParseCache;
 use crate::controller::objects::shown_by::ShownBy;
-use crate::controller::objects::work::Work;
+use crate::controller::queue::work::Work;
 use crate::controller::settings::{OwnPod, Settings};
 use crate::controller::time::guarded_clock::SeenAt;
 
@@ -39,7 +38,7 @@ pub(in crate::controller) struct Index {
     pub(super) parse_cache: ParseCache,
     /// Where the calendars have changed last while the clock was wrong: when that was, by a clock
     /// that no step touches.
-    calendars_unsure: Option<Instant>,
+    pub(super) calendars_changed_monotonic: Option<Instant>,
     pub(super) namespaces: Namespaces,
     pub(super) bystanders: Bystanders,
     pub(in crate::controller) history: History,
@@ -56,7 +55,7 @@ impl Index {
             catch_up: settings.catch_up,
             dry_run: settings.dry_run,
             parse_cache: ParseCache::new(settings.parse_context()),
-            calendars_unsure: None,
+            calendars_changed_monotonic: None,
             namespaces: Namespaces::new(settings),
             bystanders: Bystanders::default(),
             history: History::default(),
@@ -196,7 +195,7 @@ impl Index {
             parsed,
             version,
             seen: seen_at.by_clock,
-            unsure: seen_at.unsure,
+            seen_monotonic: seen_at.monotonic,
             labels_seen: seen_at.by_clock,
             watch,
             listed: true,
@@ -333,55 +332,5 @@ impl Index {
         let mut ids: Vec<_> = self.entries.iter().map(|(id, _)| id).collect();
         ids.sort_unstable();
         ids
-    }
-
-    /// Other calendars from now on. Returns the objects that name any.
-    pub(in crate::controller) fn set_calendars(
-        &mut self,
-        calendars: Calendars,
-        seen_at: SeenAt,
-    ) -> Vec<Id> {
-        self.namespaces
-            .set_calendars(calendars.clone(), &self.prefix);
-        self.parse_cache.set_calendars(calendars);
-        self.calendars_unsure = seen_at.unsure;
-        let mut ids = Vec::new();
-        for (id, entry) in self.entries.iter_mut() {
-            if entry.read_again(&mut self.parse_cache, seen_at) {
-                ids.push(id);
-            }
-        }
-        ids.sort_unstable();
-        self.entries.touch(&ids);
-        ids
-    }
-
-    /// The clock shows something else than before, `now`: what is known from the future may have
-    /// been put right by another scaler in the meantime, and what was seen may never have been
-    /// from the future.
-    pub(in crate::controller) fn refresh_memories(&mut self, now: DateTime<Utc>) {
-        for (_, entry) in self.entries.iter_mut() {
-            entry.memory.observe(&entry.observed, now);
-        }
-    }
-
-    /// The clock is right again and shows `now` at `at`: when something was seen in the meantime
-    /// is known at last. The clock may have been set, or the machine have slept: only how long
-    /// ago it was tells.
-    pub(in crate::controller) fn redate_observations(&mut self, now: DateTime<Utc>, at: Instant) {
-        let wall_time = |seen: Instant| {
-            let ago = at.saturating_duration_since(seen);
-            now - TimeDelta::from_std(ago).unwrap_or_default()
-        };
-        let calendars_changed_at = self.calendars_unsure.take().map(wall_time);
-        for (_, entry) in self.entries.iter_mut() {
-            if let Some(seen) = entry.unsure.take() {
-                entry.seen = wall_time(seen);
-            }
-            if let Some(changed_at) = calendars_changed_at {
-                entry.memory.date_calendar_change(changed_at);
-            }
-        }
-        self.entries.touch_all();
     }
 }

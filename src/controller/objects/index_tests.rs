@@ -17,7 +17,7 @@ use crate::{
 
 const EPOCH: SeenAt = SeenAt {
     by_clock: DateTime::UNIX_EPOCH,
-    unsure: None,
+    monotonic: None,
 };
 
 fn web(version: u32, replicas: u32) -> Workload {

@@ -12,6 +12,5 @@ mod namespace_events;
 pub(super) mod namespaces;
 pub(super) mod parse_cache;
 mod publish;
-pub(super) mod reverts;
 pub(super) mod shown_by;
-pub(super) mod work;
+mod time_changes;

@@ -10,7 +10,6 @@ use crate::{
 };
 
 use crate::controller::ids::Id;
-use crate::controller::objects::work::HeldBy;
 use crate::controller::reconcile::engine::Engine;
 use crate::controller::retry::backoff::Key;
 use crate::controller::retry::delays::Delays;
@@ -28,7 +27,9 @@ impl Engine {
         match finished {
             Finished::Patched(patched) => self.patched(*patched),
             Finished::Read { id, known, result } => self.read(id, known, *result),
-            Finished::Announced { event, result } => self.announced(*event, result),
+            Finished::Announced { event, result } => {
+                self.events.finish(*event, result, self.clock.monotonic());
+            }
             Finished::LookedUp { lookup, result } => self.looked_up(&lookup, *result),
             Finished::Probed { has_answered } => {
                 self.health.end_probe(has_answered, self.clock.monotonic());
@@ -51,7 +52,7 @@ impl Engine {
         }
         if self.index.get(id).is_some()
             && tells_of_permission(&result)
-            && let Some(waiting) = self.backoff.permit(&object, id)
+            && let Some(waiting) = self.queue.permitted(&object, id)
         {
             let key = Key::permission(&object);
             self.notifier.clear(&key, &[Reason::Forbidden]);
@@ -78,7 +79,7 @@ impl Engine {
             Err(PatchError::Conflict) => self.conflicted(id),
             Err(PatchError::Gone) => self.remove(id),
             Err(PatchError::Refused(why)) => self.refused(id, &why),
-            Err(PatchError::Forbidden(why)) => self.forbidden(id, &object, &why),
+            Err(PatchError::Forbidden(why)) => self.forbidden(id, &why),
             Err(PatchError::Unavailable(why)) => {
                 if let Some(entry) = self.index.get_mut(id)
                     && sent.observed.labels != sent.change.state.to_labels()
@@ -102,11 +103,9 @@ impl Engine {
     /// Nothing is in the way of an object any more.
     fn write_succeeded(&mut self, id: Id) {
         if let Some(entry) = self.index.get_mut(id) {
-            entry.work.succeeded();
+            self.queue.succeeded(id, entry);
         }
-        let key = Key::Object(id);
-        self.backoff.clear(&key);
-        self.notifier.clear(&key, &Reason::TROUBLES);
+        self.notifier.clear(&Key::Object(id), &Reason::TROUBLES);
     }
 
     /// A change was made, with a count that is the one that was asked for unless the API server's
@@ -210,7 +209,8 @@ impl Engine {
             return;
         };
         if entry.work.conflicted() > MAX_CONFLICTS {
-            self.hold_back(id, &Delays::OBJECT);
+            self.queue
+                .failed(id, entry, &Delays::OBJECT, self.clock.monotonic());
         } else {
             self.send_read(id);
         }
@@ -245,13 +245,12 @@ impl Engine {
 
     /// A permission is missing, for all of that kind in the namespace as far as is known: they ask in
     /// turn whether it is back.
-    fn forbidden(&mut self, id: Id, object: &WorkloadRef, why: &str) {
+    fn forbidden(&mut self, id: Id, why: &str) {
         self.answered();
         let Some(entry) = self.index.get_mut(id) else {
             return;
         };
-        let failures = self.backoff.forbid(object, id, self.clock.monotonic());
-        entry.work.hold_back(HeldBy::Permission, failures);
+        let failures = self.queue.forbidden(id, entry, self.clock.monotonic());
         self.report(id, Reason::Forbidden, why, failures);
     }
 
@@ -281,7 +280,7 @@ impl Engine {
         }
         if why.kind.is_servers() {
             // What was under way together fails together: one line tells it.
-            if self.server_failed(why)
+            if self.queue.server_failed(why, now)
                 && let Some(entry) = self.index.get(id)
             {
                 tracing::warn!(kind = %entry.object().kind, object = %entry.object(), "{why}; nothing is sent for now; retrying with backoff");
@@ -297,22 +296,9 @@ impl Engine {
         }
         let namespace = entry.object().namespace.clone();
         if why.kind == FailureKind::Failed && self.health.record_failure(id, &namespace) {
-            self.server_failed(why);
+            self.queue.server_failed(why, now);
         }
         self.failed(id, Reason::Failed, &why.to_string(), &Delays::OBJECT);
-    }
-
-    /// The server has failed: nothing is sent for a while. Requests that were under way together
-    /// fail together: false where this is no failure more.
-    fn server_failed(&mut self, why: &Unavailable) -> bool {
-        let now = self.clock.monotonic();
-        let is_news = self
-            .backoff
-            .fail(Key::Server, &Delays::SERVER, why.retry_after, now);
-        if is_news {
-            self.sender.room.failed(why.kind);
-        }
-        is_news
     }
 
     /// A request took too long, and nothing else was answered of late: it may be the server, or a
@@ -328,26 +314,16 @@ impl Engine {
     fn answered(&mut self) {
         let now = self.clock.monotonic();
         self.health.record_answer(now);
-        self.sender.room.answered();
-        self.backoff.succeed(&Key::Server, now);
+        self.queue.server_answered(now);
     }
 
     /// A write to an object has failed: the user is told, and it is tried again later.
     fn failed(&mut self, id: Id, reason: Reason, why: &str, delays: &Delays) {
-        let failures = self.hold_back(id, delays);
-        self.report(id, reason, why, failures);
-    }
-
-    /// Lets an object be tried again later. Returns how often in a row it has failed.
-    fn hold_back(&mut self, id: Id, delays: &Delays) -> u32 {
-        let Some(entry) = self.index.get_mut(id) else {
-            return 0;
-        };
-        let (key, now) = (Key::Object(id), self.clock.monotonic());
-        self.backoff.fail(key.clone(), delays, None, now);
-        let failures = self.backoff.failures(&key);
-        entry.work.hold_back(HeldBy::Failure, failures);
-        failures
+        let now = self.clock.monotonic();
+        if let Some(entry) = self.index.get_mut(id) {
+            let failures = self.queue.failed(id, entry, delays, now);
+            self.report(id, reason, why, failures);
+        }
     }
 
     fn idle(&mut self, id: Id) {

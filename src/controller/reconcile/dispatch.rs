@@ -2,39 +2,31 @@
 
 use std::sync::Arc;
 
+use tokio::time::Instant;
+
 use crate::workload::{Change, Decision};
 
 use crate::controller::ids::Id;
-use crate::controller::objects::work::HeldBy;
+use crate::controller::queue::lanes::Lane;
 use crate::controller::reconcile::engine::Engine;
-use crate::controller::retry::backoff::Key;
 use crate::controller::send::in_flight::{Finished, Sent};
-use crate::controller::send::queues::Lane;
 use crate::controller::telemetry::outcome::Outcome;
 
 impl Engine {
     /// Sends what waits, as far as each lane has places.
     pub(in crate::controller) fn dispatch(&mut self) {
         let now = self.clock.monotonic();
-        if self.backoff.is_held(&Key::Server, now) {
+        if self.queue.is_held(now) {
             return;
         }
         for lane in [Lane::Transition, Lane::Slow, Lane::Adoption] {
-            while let Some(id) = self.next_in(lane) {
+            while let Some(id) = self.queue.pop(lane, self.sender.in_flight(), now) {
                 self.send_next(id, lane);
             }
         }
         self.dispatch_lookups();
-        self.dispatch_events();
-    }
-
-    fn next_in(&mut self, lane: Lane) -> Option<Id> {
-        let places = self.sender.places(lane, self.queues.has_transitions());
-        if !places.is_one_free() {
-            return None;
-        }
-        let may = |namespace: &Arc<str>| places.is_one_free_for(namespace);
-        self.queues.pop(lane, may)
+        self.events.set_busy(now, self.queue.has_transitions());
+        self.send_events(now);
     }
 
     /// Decides about an object anew, as late as can be, and sends what comes of it.
@@ -76,8 +68,7 @@ impl Engine {
         let Some(entry) = self.index.get_mut(id) else {
             return;
         };
-        if !self.backoff.admit(&entry.observed.object, id) {
-            entry.work.hold_back(HeldBy::Permission, 0);
+        if !self.queue.admit(id, entry) {
             return;
         }
         entry.work.send();
@@ -115,6 +106,12 @@ impl Engine {
         self.finished(finished);
         let now = self.clock.monotonic();
         self.events.set_busy(now, false);
-        self.send_events();
+        self.send_events(now);
+    }
+
+    fn send_events(&mut self, now: Instant) {
+        while let Some(event) = self.events.pop(self.sender.in_flight(), now) {
+            self.sender.event(event, now);
+        }
     }
 }

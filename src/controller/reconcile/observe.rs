@@ -4,7 +4,8 @@ use kube::runtime::watcher;
 
 use crate::{
     cluster::{
-        Absence, NamespaceMeta, ObservedNamespace, ReadError, Version, Workload, redacted_chain,
+        Absence, EventObject, NamespaceMeta, ObservedNamespace, ReadError, Version, Workload,
+        redacted_chain,
     },
     events::EventText,
     schedule::Calendars,
@@ -14,7 +15,7 @@ use crate::{
 use crate::controller::ids::WatchId;
 use crate::controller::objects::entry::Entry;
 use crate::controller::objects::shown_by::ShownBy;
-use crate::controller::objects::work::WorkState;
+use crate::controller::queue::work::WorkState;
 use crate::controller::reconcile::engine::Engine;
 use crate::controller::settings::Watched;
 use crate::controller::telemetry::readiness::Condition;
@@ -135,7 +136,9 @@ impl Engine {
                 namespace = &*namespace.name,
                 "its annotations are refused: {error}"
             );
-            self.announce_namespace(&namespace, EventText::invalid(error));
+            let event = EventText::invalid(error);
+            let about = EventObject::from(&namespace);
+            self.events.record(about, event, self.clock.now());
         }
         for id in ids {
             self.reconcile(id);
@@ -195,7 +198,7 @@ impl Engine {
     fn listed(&mut self, watch: WatchId) {
         self.watches.listed(watch);
         self.watches.publish(&self.telemetry);
-        self.queues.release(watch);
+        self.queue.list_ended(watch);
         tracing::debug!(watch, "listed");
     }
 
@@ -204,7 +207,7 @@ impl Engine {
         self.telemetry.watch_restart();
         self.index.lists_will_count(Some(watch));
         self.watches.publish(&self.telemetry);
-        self.queues.release(watch);
+        self.queue.list_ended(watch);
         let (kind, text) = (what.name(), redacted_chain(error));
         if Absence::of(error).is_none() {
             self.telemetry.set(Condition::Reachable, false);

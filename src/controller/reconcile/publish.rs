@@ -19,12 +19,12 @@ impl Engine {
         let (now, monotonic) = (self.clock.now(), self.clock.monotonic());
         self.telemetry.acted(monotonic);
         self.telemetry
-            .set(Condition::Permitted, self.backoff.has_every_permission());
-        for (lane, depth) in self.queues.depths() {
+            .set(Condition::Permitted, self.queue.has_every_permission());
+        for (lane, depth) in self.queue.depths() {
             self.telemetry.queue_depth(lane, depth);
         }
         self.telemetry.queue_depth("event", self.events.len());
-        self.telemetry.next_boundary(self.boundaries.next());
+        self.telemetry.next_boundary(self.queue.next_boundary());
         self.telemetry
             .invalid_namespaces(self.index.invalid_namespaces());
         self.index.publish(&self.publisher, now, monotonic);
@@ -38,7 +38,7 @@ impl Engine {
     /// time, which is none of the controller's.
     fn say_ready(&self) {
         let objects = Arc::clone(self.publisher.objects());
-        let next = self.boundaries.next();
+        let next = self.queue.next_boundary();
         let has_default = self.settings.default_schedule.is_some();
         let log = dispatcher::get_default(Clone::clone);
         spawn_blocking(move || {

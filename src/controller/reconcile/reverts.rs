@@ -9,11 +9,11 @@ use crate::{
 
 use crate::controller::ids::Id;
 use crate::controller::objects::entry::Entry;
-use crate::controller::objects::reverts::Lookup;
-use crate::controller::objects::work::WorkState;
+use crate::controller::queue::work::WorkState;
 use crate::controller::reconcile::engine::Engine;
 use crate::controller::retry::backoff::Key;
 use crate::controller::retry::notifier::Reason;
+use crate::controller::reverts::lookups::Lookup;
 
 impl Engine {
     /// Looks whether somebody has set back what was set, to be told who it was.
@@ -43,12 +43,12 @@ impl Engine {
     /// Reads what was set back, as far as there are places, and tells what was gathered.
     pub(in crate::controller) fn dispatch_lookups(&mut self) {
         let now = self.clock.monotonic();
-        while let Some(lookup) = self.reverts.pop(self.queues.has_transitions(), now) {
+        while let Some(lookup) = self.reverts.pop(self.queue.has_transitions(), now) {
             self.sender.look_up(lookup);
         }
-        while let Some((object, event)) = self.revert_notes.take_due(now, &self.settings.prefix) {
+        while let Some((object, event)) = self.reverts.take_note(now, &self.settings.prefix) {
             tracing::warn!(namespace = &*object.namespace, "{}", event.text);
-            self.queue_event(object, event);
+            self.events.record(object, event, self.clock.now());
         }
     }
 
@@ -93,9 +93,9 @@ impl Engine {
             return;
         }
         let about = EventObject::from(object);
-        if self.revert_notes.may_tell(&about, &name, now) {
+        if self.reverts.may_tell(&about, &name, now) {
             tracing::warn!(kind = %object.kind, %object, "{}", event.text);
-            self.queue_event(about, event);
+            self.events.record(about, event, self.clock.now());
         } else {
             tracing::debug!(kind = %object.kind, %object, "{}", event.text);
         }

@@ -21,9 +21,9 @@ use crate::{
 
 use crate::controller::ids::Id;
 use crate::controller::objects::history::KnownVersions;
-use crate::controller::objects::reverts::Lookup;
-use crate::controller::send::events::PendingEvent;
-use crate::controller::send::queues::Lane;
+use crate::controller::queue::lanes::Lane;
+use crate::controller::reverts::lookups::Lookup;
+use crate::controller::send::event_recorder::PendingEvent;
 use crate::controller::watch::resumed::Early;
 
 /// What came of a request.

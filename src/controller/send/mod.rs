@@ -1,9 +1,6 @@
-//! What waits to be sent, in lanes, and what is under way.
+//! Requests: what is under way, and in which place.
 
-pub(super) mod events;
-pub(super) mod fair_queue;
+pub(super) mod event_recorder;
 pub(super) mod in_flight;
-mod places;
-pub(super) mod queues;
-pub(super) mod revert_notes;
+pub(super) mod places;
 pub(super) mod sender;

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
+use crate::controller::queue::lanes::Lane;
 use crate::controller::send::in_flight::InFlight;
-use crate::controller::send::queues::Lane;
 
 /// The places of one lane: of all namespaces, and of each.
 pub(in crate::controller) struct Places<'a> {

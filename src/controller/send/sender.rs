@@ -10,14 +10,14 @@ use crate::{
 };
 
 use crate::controller::ids::Id;
-use crate::controller::objects::reverts::Lookup;
-use crate::controller::retry::room::Room;
-use crate::controller::send::events;
-use crate::controller::send::events::PendingEvent;
+use crate::controller::queue::lanes::Lane;
+use crate::controller::reverts::lookups::Lookup;
+use crate::controller::send::event_recorder::PendingEvent;
 use crate::controller::send::in_flight::{Finished, InFlight, Patched, Sent, unless_given_up};
-use crate::controller::send::places::Places;
-use crate::controller::send::queues::Lane;
 use crate::controller::watch::resumed::Early;
+
+/// How long an Event may take: it keeps a place from those of other namespaces.
+const EVENT_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// How long the read of one object for who has set its count may take.
 const LOOKUP_TIMEOUT: Duration = Duration::from_secs(5);
@@ -29,29 +29,15 @@ const PROBE_TIMEOUT: Duration = Duration::from_secs(2);
 pub(in crate::controller) struct Sender {
     writer: Writer,
     in_flight: InFlight,
-    /// How much may be under way of what is about objects, and of Events.
-    pub(in crate::controller) room: Room,
-    pub(in crate::controller) event_room: Room,
 }
 
 impl Sender {
-    /// Nothing is under way; at most `max_in_flight` starts and stops of one namespace may be.
+    /// Nothing is under way; as many slow requests may be as starts and stops of one namespace.
     pub(in crate::controller) fn new(writer: Writer, max_in_flight: usize) -> Self {
         Self {
             writer,
             in_flight: InFlight::new(max_in_flight),
-            room: Room::new(max_in_flight),
-            event_room: Room::new(events::PLACES),
         }
-    }
-
-    /// The places of a lane, of which adoptions have few while starts and stops wait.
-    pub(in crate::controller) fn places(&self, lane: Lane, transitions_wait: bool) -> Places<'_> {
-        let room = match lane {
-            Lane::Transition | Lane::Slow | Lane::Adoption => &self.room,
-            Lane::Event => &self.event_room,
-        };
-        Places::of(&self.in_flight, lane, room.size(), transitions_wait)
     }
 
     /// What is under way.
@@ -110,9 +96,9 @@ impl Sender {
         self.in_flight
             .send(Lane::Event, &namespace, now, |_| async move {
                 let answer = writer.announce(&event.object, &event.text, event.at);
-                let result = timeout(events::TIMEOUT, answer)
+                let result = timeout(EVENT_TIMEOUT, answer)
                     .await
-                    .unwrap_or_else(|_| Err(Unavailable::timed_out(events::TIMEOUT).into()));
+                    .unwrap_or_else(|_| Err(Unavailable::timed_out(EVENT_TIMEOUT).into()));
                 Finished::Announced {
                     event: Box::new(event),
                     result,

@@ -21,8 +21,8 @@ pub(in crate::controller) struct GuardedClock {
 #[derive(Clone, Copy)]
 pub(in crate::controller) struct SeenAt {
     pub(in crate::controller) by_clock: DateTime<Utc>,
-    /// Given where the clock is wrong.
-    pub(in crate::controller) unsure: Option<Instant>,
+    /// The same by a clock that no step touches, where the wall clock is wrong.
+    pub(in crate::controller) monotonic: Option<Instant>,
 }
 
 /// What has happened to the clock since it was looked at last.
@@ -78,7 +78,7 @@ impl GuardedClock {
         let monotonic = self.clock.monotonic();
         SeenAt {
             by_clock: self.guard.correct(self.clock.now()),
-            unsure: self.guard.is_wrong().then_some(monotonic),
+            monotonic: self.guard.is_wrong().then_some(monotonic),
         }
     }
 

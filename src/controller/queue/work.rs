@@ -3,8 +3,8 @@
 use chrono::{DateTime, Utc};
 use tokio::time::Instant;
 
+use crate::controller::queue::lanes::Lane;
 use crate::controller::send::in_flight::Sent;
-use crate::controller::send::queues::Lane;
 use crate::controller::telemetry::snapshot::WorkStatus;
 
 /// Where the work on one object stands.

@@ -24,7 +24,7 @@ const MOST_MANAGERS: usize = 3;
 
 /// What was told of each namespace of late, and what is to be told of it together.
 #[derive(Default)]
-pub(in crate::controller) struct RevertNotes {
+pub(super) struct RevertNotes {
     namespaces: HashMap<Arc<str>, Told>,
 }
 
@@ -45,12 +45,7 @@ struct Rest {
 
 impl RevertNotes {
     /// Whether an object may have an Event of its own; else it is gathered with others.
-    pub(in crate::controller) fn may_tell(
-        &mut self,
-        object: &EventObject,
-        manager: &str,
-        now: Instant,
-    ) -> bool {
+    pub(super) fn may_tell(&mut self, object: &EventObject, manager: &str, now: Instant) -> bool {
         let told = self
             .namespaces
             .entry(object.namespace.clone())
@@ -83,13 +78,13 @@ impl RevertNotes {
     }
 
     /// When the next is to be told together.
-    pub(in crate::controller) fn next(&self) -> Option<Instant> {
+    pub(super) fn next(&self) -> Option<Instant> {
         let all = self.namespaces.values();
         all.filter_map(|told| Some(told.rest.as_ref()?.due)).min()
     }
 
     /// Takes one that is to be told together now, as an Event of the first of those objects.
-    pub(in crate::controller) fn take_due(
+    pub(super) fn take_due(
         &mut self,
         now: Instant,
         prefix: &Prefix,

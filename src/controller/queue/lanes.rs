@@ -3,7 +3,7 @@
 use std::{collections::HashMap, sync::Arc};
 
 use crate::controller::ids::{Id, WatchId};
-use crate::controller::send::fair_queue::FairQueue;
+use crate::controller::queue::fair_queue::FairQueue;
 
 /// A kind of request, with places of its own so that none of another kind is waited for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -21,7 +21,7 @@ pub(in crate::controller) enum Lane {
 /// The objects that wait to be decided about once more, and sent. One that has moved to another
 /// lane stays behind where it was: whoever pops it looks what it waits for now.
 #[derive(Debug, Default)]
-pub(in crate::controller) struct Queues {
+pub(in crate::controller) struct Lanes {
     transitions: FairQueue<Id>,
     slow: FairQueue<Id>,
     adoptions: FairQueue<Id>,
@@ -29,7 +29,7 @@ pub(in crate::controller) struct Queues {
     held: HashMap<WatchId, Vec<(Arc<str>, Id)>>,
 }
 
-impl Queues {
+impl Lanes {
     /// Keeps an adoption back until its watch is released.
     pub(in crate::controller) fn hold(&mut self, watch: WatchId, namespace: &Arc<str>, id: Id) {
         let held = self.held.entry(watch).or_default();

@@ -8,9 +8,11 @@ use std::{
 use tokio::time::Instant;
 
 use crate::neighbours::Reverted;
-use crate::workload::{Change, ChangeKind, Observed, Replicas, WorkloadRef};
+use crate::workload::{Change, ChangeKind, Observed, Prefix, Replicas, WorkloadRef};
+use crate::{cluster::EventObject, events::EventText};
 
 use crate::controller::ids::Id;
+use crate::controller::reverts::notes::RevertNotes;
 
 /// How many objects are read at once to learn who it was.
 const PLACES: usize = 4;
@@ -28,6 +30,7 @@ pub(in crate::controller) struct Reverts {
     waiting: VecDeque<Lookup>,
     in_flight: usize,
     pruned: Option<Instant>,
+    notes: RevertNotes,
 }
 
 /// A count that dayshift has set.
@@ -60,6 +63,7 @@ impl Reverts {
             waiting: VecDeque::new(),
             in_flight: 0,
             pruned: None,
+            notes: RevertNotes::default(),
         }
     }
 
@@ -158,6 +162,30 @@ impl Reverts {
         self.in_flight = self.in_flight.saturating_sub(1);
     }
 
+    /// Whether an object may have an Event of its own; else it is told of with others of its namespace.
+    pub(in crate::controller) fn may_tell(
+        &mut self,
+        object: &EventObject,
+        manager: &str,
+        now: Instant,
+    ) -> bool {
+        self.notes.may_tell(object, manager, now)
+    }
+
+    /// Takes an Event that tells of many together, of the first of those objects.
+    pub(in crate::controller) fn take_note(
+        &mut self,
+        now: Instant,
+        prefix: &Prefix,
+    ) -> Option<(EventObject, EventText)> {
+        self.notes.take_due(now, prefix)
+    }
+
+    /// When many are told of together next.
+    pub(in crate::controller) fn next_note(&self) -> Option<Instant> {
+        self.notes.next()
+    }
+
     /// This object is not known any more. What is read of it already goes on.
     pub(in crate::controller) fn remove(&mut self, id: Id) {
         self.counts.remove(&id);
@@ -185,7 +213,7 @@ mod tests {
     use super::*;
     use crate::{
         cluster::Workload,
-        workload::{Cause, Kind, Prefix, State},
+        workload::{Cause, Kind, State},
     };
 
     const MINUTE: Duration = Duration::from_secs(60);

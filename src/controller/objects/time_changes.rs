@@ -1,0 +1,62 @@
+//! What is known is looked at again when calendars change, or the clock.
+
+use chrono::{DateTime, TimeDelta, Utc};
+use tokio::time::Instant;
+
+use crate::schedule::Calendars;
+
+use crate::controller::ids::Id;
+use crate::controller::objects::index::Index;
+use crate::controller::time::guarded_clock::SeenAt;
+
+impl Index {
+    /// Other calendars from now on. Returns the objects that name any.
+    pub(in crate::controller) fn set_calendars(
+        &mut self,
+        calendars: Calendars,
+        seen_at: SeenAt,
+    ) -> Vec<Id> {
+        self.namespaces
+            .set_calendars(calendars.clone(), &self.prefix);
+        self.parse_cache.set_calendars(calendars);
+        self.calendars_changed_monotonic = seen_at.monotonic;
+        let mut ids = Vec::new();
+        for (id, entry) in self.entries.iter_mut() {
+            if entry.read_again(&mut self.parse_cache, seen_at) {
+                ids.push(id);
+            }
+        }
+        ids.sort_unstable();
+        self.entries.touch(&ids);
+        ids
+    }
+
+    /// The clock shows something else than before, `now`: what is known from the future may have
+    /// been put right by another scaler in the meantime, and what was seen may never have been
+    /// from the future.
+    pub(in crate::controller) fn refresh_memories(&mut self, now: DateTime<Utc>) {
+        for (_, entry) in self.entries.iter_mut() {
+            entry.memory.observe(&entry.observed, now);
+        }
+    }
+
+    /// The clock is right again and shows `now` at `at`: when something was seen in the meantime
+    /// is known at last. The clock may have been set, or the machine have slept: only how long
+    /// ago it was tells.
+    pub(in crate::controller) fn redate_observations(&mut self, now: DateTime<Utc>, at: Instant) {
+        let wall_time = |seen: Instant| {
+            let ago = at.saturating_duration_since(seen);
+            now - TimeDelta::from_std(ago).unwrap_or_default()
+        };
+        let calendars_changed_at = self.calendars_changed_monotonic.take().map(wall_time);
+        for (_, entry) in self.entries.iter_mut() {
+            if let Some(seen) = entry.seen_monotonic.take() {
+                entry.seen = wall_time(seen);
+            }
+            if let Some(changed_at) = calendars_changed_at {
+                entry.memory.date_calendar_change(changed_at);
+            }
+        }
+        self.entries.touch_all();
+    }
+}

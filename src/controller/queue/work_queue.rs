@@ -1,0 +1,247 @@
+//! When something is done about each object.
+
+use std::{collections::BTreeSet, sync::Arc};
+
+use chrono::{DateTime, Utc};
+use tokio::time::Instant;
+
+use crate::{cluster::Unavailable, workload::WorkloadRef};
+
+use crate::controller::ids::{Id, WatchId};
+use crate::controller::objects::entry::Entry;
+use crate::controller::queue::lanes::{Lane, Lanes};
+use crate::controller::queue::work::HeldBy;
+use crate::controller::retry::backoff::{Backoff, Key};
+use crate::controller::retry::delays::Delays;
+use crate::controller::retry::room::Room;
+use crate::controller::send::in_flight::InFlight;
+use crate::controller::send::places::Places;
+use crate::controller::time::scheduler::Scheduler;
+
+/// The objects for which something is planned.
+///
+/// An object waits here for its boundary, then in a lane for a place, and after a failure for the
+/// end of what it has met. Where it stands is in its [`Work`](super::work::Work).
+pub(in crate::controller) struct WorkQueue {
+    /// The next boundary of each object, or the end of what holds it.
+    boundaries: Scheduler<Id, DateTime<Utc>>,
+    lanes: Lanes,
+    backoff: Backoff,
+    room: Room,
+}
+
+impl WorkQueue {
+    /// Nothing is planned. At most so many starts and stops of a namespace are under way at once.
+    pub(in crate::controller) fn new(max_in_flight: usize, seed: u64) -> Self {
+        Self {
+            boundaries: Scheduler::new(),
+            lanes: Lanes::default(),
+            backoff: Backoff::new(seed),
+            room: Room::new(max_in_flight),
+        }
+    }
+
+    /// Lets a boundary of an object be due then, or none.
+    pub(in crate::controller) fn set_boundary(&mut self, id: Id, at: Option<DateTime<Utc>>) {
+        match at {
+            Some(at) => self.boundaries.set(id, at),
+            None => self.boundaries.cancel(&id),
+        }
+    }
+
+    /// Takes one object whose boundary is due, and the boundary.
+    pub(in crate::controller) fn take_due(
+        &mut self,
+        now: DateTime<Utc>,
+    ) -> Option<(Id, DateTime<Utc>)> {
+        self.boundaries.take_due(now)
+    }
+
+    /// A boundary of an object has fallen due: it goes before whatever waits less urgently. What was
+    /// refused before says nothing of it.
+    pub(in crate::controller) fn fall_due(
+        &mut self,
+        id: Id,
+        entry: &mut Entry,
+        at: DateTime<Utc>,
+        now: Instant,
+    ) {
+        if entry.work.falls_due(at, now) {
+            self.backoff.clear(&Key::Object(id));
+            self.push(id, entry, Lane::Transition);
+        }
+    }
+
+    /// Queues an object in a lane, or in the slow one where its last request took too long.
+    pub(in crate::controller) fn push(&mut self, id: Id, entry: &mut Entry, lane: Lane) {
+        let lane = entry.work.lane(lane);
+        entry.work.queue(lane);
+        let is_retried = entry.work.failures() > 0;
+        self.lanes
+            .push(lane, &entry.object().namespace, id, is_retried);
+    }
+
+    /// Queues an adoption when the first list of its watch has ended, so as not to slow it down.
+    pub(in crate::controller) fn push_after_list(&mut self, id: Id, entry: &mut Entry) {
+        entry.work.queue(Lane::Adoption);
+        let namespace = &entry.object().namespace;
+        self.lanes.hold(entry.watch, namespace, id);
+    }
+
+    /// The first list of a watch has ended, one way or the other.
+    pub(in crate::controller) fn list_ended(&mut self, watch: WatchId) {
+        self.lanes.release(watch);
+    }
+
+    /// Takes the next object of a lane that may be sent now.
+    pub(in crate::controller) fn pop(
+        &mut self,
+        lane: Lane,
+        in_flight: &InFlight,
+        now: Instant,
+    ) -> Option<Id> {
+        if self.is_held(now) {
+            return None;
+        }
+        let is_busy = self.lanes.has_transitions();
+        let places = Places::of(in_flight, lane, self.room.size(), is_busy);
+        if !places.is_one_free() {
+            return None;
+        }
+        let may = |namespace: &Arc<str>| places.is_one_free_for(namespace);
+        self.lanes.pop(lane, may)
+    }
+
+    /// Whether nothing is sent now, because the server is away or too busy.
+    pub(in crate::controller) fn is_held(&self, now: Instant) -> bool {
+        self.backoff.is_held(&Key::Server, now)
+    }
+
+    /// Until when nothing is sent, or was not.
+    pub(in crate::controller) fn held_until(&self) -> Option<Instant> {
+        self.backoff.until(&Key::Server)
+    }
+
+    /// Whether an object may be patched as far as the permission for it goes; else it waits.
+    pub(in crate::controller) fn admit(&mut self, id: Id, entry: &mut Entry) -> bool {
+        let admits = self.backoff.admit(entry.object(), id);
+        if !admits {
+            entry.work.hold_back(HeldBy::Permission, 0);
+        }
+        admits
+    }
+
+    /// There is nothing to write to an object.
+    pub(in crate::controller) fn rest(&mut self, id: Id, entry: &mut Entry) {
+        entry.work.has_nothing_to_write();
+        self.backoff.withdraw(id);
+    }
+
+    /// Whether the user has written something else on an object since this was asked last: what was
+    /// in its way may be gone.
+    pub(in crate::controller) fn take_edit(&mut self, id: Id, entry: &mut Entry) -> bool {
+        let is_edited = entry.work.take_edit();
+        if is_edited {
+            self.backoff.clear(&Key::Object(id));
+        }
+        is_edited
+    }
+
+    /// A write to an object has succeeded.
+    pub(in crate::controller) fn succeeded(&mut self, id: Id, entry: &mut Entry) {
+        entry.work.succeeded();
+        self.backoff.clear(&Key::Object(id));
+    }
+
+    /// A write to an object has failed, which is tried again later. Returns how often in a row.
+    pub(in crate::controller) fn failed(
+        &mut self,
+        id: Id,
+        entry: &mut Entry,
+        delays: &Delays,
+        now: Instant,
+    ) -> u32 {
+        let key = Key::Object(id);
+        self.backoff.fail(key.clone(), delays, None, now);
+        let failures = self.backoff.failures(&key);
+        entry.work.hold_back(HeldBy::Failure, failures);
+        failures
+    }
+
+    /// The permission to patch an object is missing, for all of its kind and namespace as far as is
+    /// known. Returns how often in a row.
+    pub(in crate::controller) fn forbidden(
+        &mut self,
+        id: Id,
+        entry: &mut Entry,
+        now: Instant,
+    ) -> u32 {
+        let failures = self.backoff.forbid(entry.object(), id, now);
+        entry.work.hold_back(HeldBy::Permission, failures);
+        failures
+    }
+
+    /// A patch of this object was not forbidden. Returns the objects that waited for that; `None`
+    /// where the permission was not missing.
+    pub(in crate::controller) fn permitted(
+        &mut self,
+        object: &WorkloadRef,
+        id: Id,
+    ) -> Option<BTreeSet<Id>> {
+        self.backoff.permit(object, id)
+    }
+
+    /// Takes one object that may be tried again now.
+    pub(in crate::controller) fn take_released(&mut self, now: Instant) -> Option<Id> {
+        self.backoff.take_released(now)
+    }
+
+    /// The server has answered.
+    pub(in crate::controller) fn server_answered(&mut self, now: Instant) {
+        self.room.answered();
+        self.backoff.succeed(&Key::Server, now);
+    }
+
+    /// The server has failed: nothing is sent for a while. Requests that were under way together
+    /// fail together: false where this is no failure more.
+    pub(in crate::controller) fn server_failed(&mut self, why: &Unavailable, now: Instant) -> bool {
+        let is_news = self
+            .backoff
+            .fail(Key::Server, &Delays::SERVER, why.retry_after, now);
+        if is_news {
+            self.room.failed(why.kind);
+        }
+        is_news
+    }
+
+    /// Nothing is planned for an object any more.
+    pub(in crate::controller) fn remove(&mut self, id: Id) {
+        self.boundaries.cancel(&id);
+        self.backoff.remove(id);
+    }
+
+    /// Whether a start or a stop waits to be sent.
+    pub(in crate::controller) const fn has_transitions(&self) -> bool {
+        self.lanes.has_transitions()
+    }
+
+    /// Whether no permission is missing, as far as is known.
+    pub(in crate::controller) fn has_every_permission(&self) -> bool {
+        self.backoff.has_every_permission()
+    }
+
+    /// How many wait to be sent, by the lane's name in the metrics.
+    pub(in crate::controller) fn depths(&self) -> [(&'static str, usize); 3] {
+        self.lanes.depths()
+    }
+
+    /// The soonest boundary of all.
+    pub(in crate::controller) fn next_boundary(&self) -> Option<DateTime<Utc>> {
+        self.boundaries.next()
+    }
+
+    /// When something may be tried again.
+    pub(in crate::controller) fn next_released(&self) -> Option<Instant> {
+        self.backoff.next()
+    }
+}

@@ -1,0 +1,181 @@
+//! What users are told: Events, each once. What becomes of them touches nothing else.
+
+use std::{sync::Arc, time::Duration};
+
+use chrono::{DateTime, Utc};
+use tokio::time::Instant;
+
+use crate::{
+    cluster::{AnnounceError, EventObject, Unavailable},
+    events::EventText,
+};
+
+use crate::controller::queue::fair_queue::FairQueue;
+use crate::controller::queue::lanes::Lane;
+use crate::controller::retry::backoff::{Backoff, Key};
+use crate::controller::retry::delays::Delays;
+use crate::controller::retry::room::Room;
+use crate::controller::send::in_flight::InFlight;
+use crate::controller::send::places::Places;
+use crate::controller::settings::Settings;
+use crate::controller::telemetry::metrics::Telemetry;
+use crate::controller::telemetry::outcome::EventOutcome;
+
+/// An Event to be sent.
+pub(in crate::controller) struct PendingEvent {
+    pub(in crate::controller) object: EventObject,
+    pub(in crate::controller) text: EventText,
+    pub(in crate::controller) at: DateTime<Utc>,
+    tries: u32,
+}
+
+/// How many Events are under way at once.
+const PLACES: usize = 8;
+
+/// Events beyond this many are dropped: they only tell what the labels show as well.
+const MAX_WAITING: usize = 20_000;
+
+/// How often an Event is sent before it is dropped.
+const MAX_TRIES: u32 = 5;
+
+/// While starts and stops wait, they alone are sent, except for one Event in this time.
+const TRICKLE_INTERVAL: Duration = Duration::from_secs(1);
+
+/// The Events that wait to be sent, with a back-off of their own.
+pub(in crate::controller) struct EventRecorder {
+    waiting: FairQueue<PendingEvent>,
+    backoff: Backoff,
+    room: Room,
+    /// Since when starts and stops wait, or when the last Event was sent meanwhile.
+    busy_since: Option<Instant>,
+    is_dry_run: bool,
+    telemetry: Arc<Telemetry>,
+}
+
+impl EventRecorder {
+    /// No Event waits.
+    pub(in crate::controller) fn new(settings: &Settings, telemetry: Arc<Telemetry>) -> Self {
+        Self {
+            waiting: FairQueue::default(),
+            backoff: Backoff::new(settings.seed),
+            room: Room::new(PLACES),
+            busy_since: None,
+            is_dry_run: settings.dry_run,
+            telemetry,
+        }
+    }
+
+    /// Queues an Event, or logs it in a dry run.
+    pub(in crate::controller) fn record(
+        &mut self,
+        object: EventObject,
+        text: EventText,
+        at: DateTime<Utc>,
+    ) {
+        if self.is_dry_run {
+            tracing::info!(kind = object.kind, %object, reason = %text.reason, "would tell: {}", text.text);
+            return;
+        }
+        self.push(PendingEvent {
+            object,
+            text,
+            at,
+            tries: 0,
+        });
+    }
+
+    fn push(&mut self, event: PendingEvent) {
+        let namespace = event.object.namespace.clone();
+        self.waiting.push(&namespace, event);
+        if self.waiting.len() > MAX_WAITING && self.waiting.shed().is_some() {
+            self.telemetry.event(EventOutcome::Dropped);
+        }
+    }
+
+    /// Starts or stops wait now, or do not.
+    pub(in crate::controller) fn set_busy(&mut self, now: Instant, is_busy: bool) {
+        self.busy_since = self.busy_since.or(Some(now)).filter(|_| is_busy);
+    }
+
+    /// Takes the next Event that may be sent now.
+    pub(in crate::controller) fn pop(
+        &mut self,
+        in_flight: &InFlight,
+        now: Instant,
+    ) -> Option<PendingEvent> {
+        let places = Places::of(in_flight, Lane::Event, self.room.size(), false);
+        let is_held = |key: &Key| self.backoff.is_held(key, now);
+        if !places.is_one_free() || is_held(&Key::Events) || self.next_trickle() > Some(now) {
+            return None;
+        }
+        let may = |namespace: &Arc<str>| {
+            places.is_one_free_for(namespace) && !is_held(&Key::EventNamespace(namespace.clone()))
+        };
+        let event = self.waiting.pop(may)?;
+        self.busy_since = self.busy_since.map(|_| now);
+        Some(event)
+    }
+
+    /// Takes in what came of an Event. Where no answer came, it is tried again.
+    pub(in crate::controller) fn finish(
+        &mut self,
+        mut event: PendingEvent,
+        result: Result<(), AnnounceError>,
+        now: Instant,
+    ) {
+        let namespace = Key::EventNamespace(event.object.namespace.clone());
+        let outcome = match result {
+            Ok(()) => EventOutcome::Sent,
+            Err(AnnounceError::Refused(why)) => {
+                tracing::warn!(object = %event.object, "{why}");
+                EventOutcome::Failed
+            }
+            Err(AnnounceError::Unavailable(why)) => {
+                self.fail(namespace, &why, now);
+                event.tries += 1;
+                if event.tries < MAX_TRIES {
+                    self.push(event);
+                } else {
+                    self.telemetry.event(EventOutcome::Dropped);
+                }
+                return;
+            }
+        };
+        self.room.answered();
+        self.backoff.succeed(&Key::Events, now);
+        self.backoff.clear(&namespace);
+        self.telemetry.event(outcome);
+    }
+
+    fn fail(&mut self, namespace: Key, why: &Unavailable, now: Instant) {
+        if !why.kind.is_servers() {
+            self.backoff.fail(namespace, &Delays::OBJECT, None, now);
+            return;
+        }
+        let delays = &Delays::SERVER;
+        if self.backoff.fail(Key::Events, delays, why.retry_after, now) {
+            self.room.failed(why.kind);
+        }
+    }
+
+    /// Lets go of what nothing waits for any more.
+    pub(in crate::controller) fn forget_expired(&mut self, now: Instant) {
+        while self.backoff.take_released(now).is_some() {}
+    }
+
+    /// When an Event may be sent that may not be now; `None` where it does not hang on the time.
+    pub(in crate::controller) fn next(&self, now: Instant) -> Option<Instant> {
+        let trickle = self.next_trickle().filter(|next| *next > now);
+        let trickle = trickle.filter(|_| self.waiting.len() > 0);
+        trickle.into_iter().chain(self.backoff.next()).min()
+    }
+
+    fn next_trickle(&self) -> Option<Instant> {
+        self.busy_since.map(|since| since + TRICKLE_INTERVAL)
+    }
+
+    /// How many wait.
+    pub(in crate::controller) const fn len(&self) -> usize {
+        self.waiting.len()
+    }
+}
