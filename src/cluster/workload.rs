@@ -47,6 +47,11 @@ impl Version {
     pub fn is_before(self, other: Self) -> bool {
         matches!((self.0, other.0), (Some(this), Some(other)) if this < other)
     }
+
+    /// Whether this is known to be of the same state of the object as `other`.
+    pub fn is_same(self, other: Self) -> bool {
+        self.0.is_some() && self == other
+    }
 }
 
 impl Workload {

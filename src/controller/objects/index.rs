@@ -83,6 +83,12 @@ impl Index {
                 replaced: known,
             };
         }
+        if let Some(id) = known
+            && shown.may_be_late()
+            && self.is_echo(id, workload)
+        {
+            return Observation::default();
+        }
         let defaults = self.namespaces.defaults(workload.namespace());
         let is_plain = defaults.is_none() && !workload.concerns(&self.prefix);
         if known.is_none() && is_plain {
@@ -115,6 +121,23 @@ impl Index {
             id: self.take_in(observed, workload.version(), shown.watch, seen_at),
             replaced: known,
         }
+    }
+
+    /// Whether this is what the server has answered already, as to a patch of ours. A list counts all
+    /// the same: it may be of another history.
+    fn is_echo(&mut self, id: Id, workload: &Workload) -> bool {
+        let is_same = |entry: &Entry| {
+            entry.version.is_same(workload.version()) && *entry.object().uid == *workload.uid()
+        };
+        let Some(entry) = self.entries.get(id).filter(|entry| is_same(entry)) else {
+            return false;
+        };
+        if !entry.listed
+            && let Some(entry) = self.entries.get_mut(id)
+        {
+            entry.listed = true;
+        }
+        true
     }
 
     /// Takes in an object that is not known yet; none where nothing is asked for it.

@@ -199,3 +199,32 @@ async fn who_reads_what_is_published_holds_up_nobody() {
     let replicas = publisher.objects().each().map(|(_, it)| it.replicas.get());
     assert_eq!(replicas.sum::<u32>(), 2_000);
 }
+
+/// The watch shows a change of ours a second time: its answer was taken in and decided about.
+#[test]
+fn an_echo_of_the_version_that_was_answered_is_no_news() {
+    let mut index = Index::new(&Settings::default());
+    let mut observe = |object: &Workload, shown| {
+        let seen = index.observe(Kind::Deployment, object, shown, EPOCH);
+        if let (Some(id), 100) = (seen.id, object.count(Kind::Deployment).0.get()) {
+            index.observe_answer(id, &web(101, 0), version(100), EPOCH);
+        }
+        seen.id
+    };
+    let (change, list) = (ShownBy::change_of(0), ShownBy::list_of(0));
+    let id = observe(&web(100, 100), change);
+    assert!(id.is_some(), "and a patch of ours is answered with 101");
+    assert_eq!(observe(&web(101, 0), change), None, "its echo");
+    assert_eq!(observe(&web(102, 3), change), id, "somebody else's change");
+    assert_eq!(observe(&web(102, 3), change), None);
+    assert_eq!(observe(&web(102, 5), list), id, "of another history");
+    let unknown: Workload = serde_json::from_value(json!({
+        "metadata": {
+            "namespace": "dev", "name": "web", "uid": "web", "resourceVersion": "x",
+            "annotations": {"dayshift/stop": "19:00"},
+        },
+    }))
+    .unwrap();
+    assert_eq!(observe(&unknown, change), id);
+    assert_eq!(observe(&unknown, change), id, "it may be any version");
+}
