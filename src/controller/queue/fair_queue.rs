@@ -86,7 +86,7 @@ impl<T> FairQueue<T> {
 
     /// Takes the first item of the next namespace that may have its turn.
     pub(in crate::controller) fn pop(&mut self, may: impl Fn(&Arc<str>) -> bool) -> Option<T> {
-        let turn = self.turns.iter().position(|namespace| may(namespace))?;
+        let turn = self.turns.iter().position(may)?;
         // Those that were passed over keep their places.
         self.take(turn)
     }

@@ -166,7 +166,7 @@ impl EventRecorder {
     /// When an Event may be sent that may not be now; `None` where it does not hang on the time.
     pub(in crate::controller) fn next(&self, now: Instant) -> Option<Instant> {
         let trickle = self.next_trickle().filter(|next| *next > now);
-        let trickle = trickle.filter(|_| self.waiting.len() > 0);
+        let trickle = trickle.filter(|_| !self.waiting.is_empty());
         trickle.into_iter().chain(self.backoff.next()).min()
     }
 
