@@ -74,6 +74,7 @@ impl Story {
             labels,
             error: None,
             override_began: None,
+            inherited: None,
             has_annotations: true,
             deleting: false,
         };

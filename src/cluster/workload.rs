@@ -174,6 +174,7 @@ impl Workload {
             labels: ours,
             error: written(&prefix.error()),
             override_began: written(&prefix.override_began()),
+            inherited: written(&prefix.inherited()),
             has_labels: self.has_labels(),
             has_annotations: self.has_annotations(),
             deleting: self.is_deleting(),

@@ -47,7 +47,7 @@ impl Followed {
     pub(super) fn new(client: Client, settings: &Settings) -> Self {
         let seen = Seen {
             live: LiveView::new(settings.query.clone()),
-            defaults: NamespaceDefaults::new(settings.inheritance.clone()),
+            defaults: NamespaceDefaults::default(),
             autoscalers: Autoscalers::default(),
             ahead: TimeDelta::zero(),
             ended: None,
@@ -126,14 +126,8 @@ impl Followed {
     }
 
     async fn read_namespaces(&self, settings: &Settings) {
-        let Settings {
-            query,
-            prefix,
-            inheritance,
-            ..
-        } = settings;
-        let namespace = query.namespace();
-        let found = NamespaceDefaults::find(&self.client, namespace, prefix, inheritance).await;
+        let Settings { query, prefix, .. } = settings;
+        let found = NamespaceDefaults::find(&self.client, query.namespace(), prefix).await;
         let mut seen = self.seen();
         if found != seen.defaults {
             seen.defaults = found;
@@ -193,16 +187,15 @@ fn view_of(settings: &Settings, seen: &Seen, now: DateTime<Utc>) -> View {
         Some(Row { status, observed })
     };
     let error = seen.ended.as_ref().or_else(|| seen.live.outage());
-    let unreadable = Unreadable::of(
-        &settings.query,
-        seen.live.refused(),
-        &seen.defaults,
-        &seen.autoscalers,
-    );
     // Before all of them are known, nothing is said of any.
     let is_complete = seen.live.is_complete();
     let known = seen.live.workloads().filter(|_| is_complete);
     let rows: Vec<Row> = known.filter_map(row).collect();
+    let refused = seen.live.refused();
+    let mut unreadable = Unreadable::of(&settings.query, refused, &seen.autoscalers);
+    if rows.is_empty() {
+        unreadable.extend(Unreadable::namespaces(&seen.defaults));
+    }
     View {
         now,
         zone: settings.zone.or_else(|| View::common_zone(&rows)),

@@ -3,7 +3,7 @@
 use crate::{
     cluster::Query,
     schedule::Zone,
-    workload::{Inheritance, ParseContext, Prefix},
+    workload::{ParseContext, Prefix},
 };
 
 /// What is looked at, and how its annotations are read.
@@ -17,8 +17,6 @@ pub struct Settings {
     pub context: ParseContext,
     /// The zone of what is shown of several objects, where somebody asked for one.
     pub zone: Option<Zone>,
-    /// From what workloads inherit.
-    pub inheritance: Inheritance,
     /// What the head of each page says of it, such as the server's address.
     pub title: String,
 }

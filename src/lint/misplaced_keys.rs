@@ -4,7 +4,7 @@ use super::rule::LintRule;
 use crate::lint::schedule::repair::own_line;
 use crate::{
     manifest::{MisplacedKey, Site, is_of_other_tool},
-    workload::{ERROR, Key, Label, OVERRIDE_BEGAN, Prefix},
+    workload::{Key, Label, OWN_ANNOTATIONS, Prefix},
 };
 
 /// What is wrong with a misplaced key of a workload: the rule, the message, and what to do.
@@ -86,5 +86,5 @@ pub(super) fn is_state(misplaced: &MisplacedKey, prefix: &Prefix) -> bool {
 
 /// Whether a name behind the prefix is an annotation that dayshift writes.
 pub(super) fn is_written(name: &str) -> bool {
-    [ERROR, OVERRIDE_BEGAN].contains(&name)
+    OWN_ANNOTATIONS.contains(&name)
 }

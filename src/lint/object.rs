@@ -20,7 +20,9 @@ use crate::{
     manifest::{
         Annotation, Location, MisplacedKey, ObjectName, Other, Quoted, Workload, is_of_other_tool,
     },
-    workload::{CountKind, Key, Kind, OVERRIDE_BEGAN, Origin, Prefix, Problem, Replicas},
+    workload::{
+        CountKind, INHERITED, Key, Kind, OVERRIDE_BEGAN, Origin, Prefix, Problem, Replicas,
+    },
 };
 
 /// Collects what is found on one object.
@@ -178,6 +180,9 @@ impl<'o> Object<'o> {
             let message = match &*field.name {
                 OVERRIDE_BEGAN => {
                     "dayshift writes this annotation itself while an override holds; from a manifest it makes new overrides look like ones that have ended"
+                }
+                INHERITED => {
+                    "dayshift writes this annotation itself, for people and commands to see what the workload inherits; nothing is decided from it"
                 }
                 _ => "dayshift writes this annotation itself while a schedule is refused",
             };

@@ -101,7 +101,7 @@ impl OverrideRequest {
         let mut pause = PAUSE;
         for tries in 1.. {
             let observed = ObservedNamespace::of(&namespace, &self.prefix);
-            let defaults = NamespaceDefaults::known(&observed, &self.inheritance);
+            let defaults = NamespaceDefaults::known(&observed);
             if !of(&defaults).iter().any(|it| self.spec(it).is_some()) {
                 let first = refused.into_iter().next();
                 return Err(first.map_or(NamespaceError::NothingScheduled, |it| it.error.into()));
@@ -131,7 +131,7 @@ impl OverrideRequest {
                 query: query.without(&refused),
                 unreadable: Unreadable::workloads(query, &refused, "not seen"),
                 kept: 0,
-                defaults: NamespaceDefaults::known(&now, &self.inheritance),
+                defaults: NamespaceDefaults::known(&now),
             };
             for observed in of(&annotated.defaults) {
                 if let Some(spec) = self.spec(&observed) {
@@ -166,7 +166,7 @@ impl OverrideRequest {
         if observed.deleting {
             return None;
         }
-        match read(&observed.inputs, &self.context) {
+        match read(&observed.scheduled_inputs(), &self.context) {
             ParsedInputs::Scheduled(spec) => Some(spec),
             ParsedInputs::Unscheduled | ParsedInputs::Invalid(_) => None,
         }

@@ -13,8 +13,8 @@ use crate::{
     cluster::{NamespaceDefaults, PatchError, ReadError, Writer},
     schedule::Zone,
     workload::{
-        Annotation, Inheritance, Inputs, Observed, Override, OverrideCommand, OverrideError,
-        ParseContext, ParsedInputs, Pause, Prefix, Replicas, State, Sync, WorkloadRef, read,
+        Annotation, Inputs, Observed, Override, OverrideCommand, OverrideError, ParseContext,
+        ParsedInputs, Pause, Prefix, Replicas, State, Sync, WorkloadRef, read,
     },
 };
 
@@ -55,8 +55,6 @@ pub struct OverrideRequest {
     pub context: ParseContext,
     /// What stands before the slash in annotations and labels.
     pub prefix: Prefix,
-    /// From what objects inherit.
-    pub inheritance: Inheritance,
     /// The time of the request.
     pub now: DateTime<Utc>,
     /// Whether nothing is written.
@@ -217,7 +215,7 @@ impl OverrideRequest {
                 Err(OverrideError::HeldByNamespace(namespace).into())
             }
             _ => {
-                let (command, zone) = self.of_inputs(&observed.inputs)?;
+                let (command, zone) = self.of_inputs(&observed.scheduled_inputs())?;
                 Ok(Some((Sync::Command(command), zone)))
             }
         }
@@ -279,6 +277,9 @@ impl OverrideRequest {
 
     fn sync(&self, observed: &Observed) -> Result<Option<(Sync, Zone)>, RequestError> {
         match read(&observed.inputs, &self.context) {
+            ParsedInputs::Unscheduled if observed.phase().is_some() => {
+                Err(OverrideError::ScheduleNotSeen.into())
+            }
             ParsedInputs::Unscheduled => Err(OverrideError::NoSchedule.into()),
             ParsedInputs::Invalid(refusal) => Err(OverrideError::Refused(refusal).into()),
             ParsedInputs::Scheduled(spec) => {

@@ -4,12 +4,12 @@ use chrono::{DateTime, Utc};
 
 use super::override_request::{Annotated, OverrideRequest, RequestedOverride, Scaled};
 use crate::{
-    schedule::{Action, Zone},
+    schedule::{Action, Zone, parse_moment},
     status::clock,
     text::quote,
     workload::{
-        Annotation, CountKind, Observed, Override, OverrideCommand, ParsedInputs, Pause, Prefix,
-        Replicas, read,
+        Annotation, CountKind, Key, Kind, Observed, Origin, Override, OverrideCommand,
+        ParsedInputs, Pause, Prefix, Replicas, read,
     },
 };
 
@@ -132,10 +132,38 @@ pub(super) fn unobeyed(seen: &Observed, zone: Zone, now: DateTime<Utc>) -> Strin
             clock(last, zone, now),
             seen.object.argument()
         ),
-        None => {
-            "none ever has, so it may be that no `dayshift run` runs in this cluster".to_owned()
-        }
+        None => never_seen(seen, zone, now),
     }
+}
+
+/// The same of one that none has ever acted on.
+fn never_seen(seen: &Observed, zone: Zone, now: DateTime<Utc>) -> String {
+    let object = &seen.object;
+    if !Kind::DEFAULT.contains(&object.kind) {
+        let own = seen.inputs.own();
+        let mut overrides = Key::OVERRIDES.into_iter();
+        let written = overrides.find_map(|key| Some((key, own.text(key)?)));
+        let stays = written.map_or_else(String::new, |(key, text)| {
+            let until = parse_moment(text, zone).ok().filter(|it| *it > now);
+            let until =
+                until.map_or_else(String::new, |it| format!(" until {}", clock(it, zone, now)));
+            format!("; `{key}` stays on it, and one that watches them obeys it{until}")
+        });
+        return format!(
+            "none ever has: `dayshift run` watches {} only with --kinds {}{stays}",
+            object.kind.names_of_all(),
+            object.kind.argument()
+        );
+    }
+    let mut why =
+        "none ever has, so it may be that no `dayshift run` runs in this cluster".to_owned();
+    if seen.inputs.schedule_origin() == Some(Origin::Namespace) {
+        why += &format!(
+            ", or that it refuses the annotations of the Namespace (kubectl events --for namespace/{})",
+            object.namespace
+        );
+    }
+    why
 }
 
 /// What somebody has made since of the annotations that were written, if anything:

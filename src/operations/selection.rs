@@ -5,7 +5,7 @@ use kube::Client;
 use crate::{
     cluster::{FindError, Missing, NamespaceDefaults, Query, Workload, find},
     status::Unreadable,
-    workload::{Inheritance, Observed, Prefix, WorkloadRef},
+    workload::{Observed, Prefix, WorkloadRef},
 };
 
 /// The workloads that a user has selected, as they are.
@@ -33,12 +33,11 @@ impl Selection {
         client: &Client,
         query: Query,
         prefix: &Prefix,
-        inheritance: &Inheritance,
         includes: impl Fn(&Observed) -> bool,
     ) -> Result<Self, FindError> {
         let (found, defaults) = tokio::join!(
             find::<Workload>(client, &query),
-            NamespaceDefaults::find(client, query.namespace(), prefix, inheritance)
+            NamespaceDefaults::find(client, query.namespace(), prefix)
         );
         let (found, refused) = found?;
         let named = query.is_by_name();

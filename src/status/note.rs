@@ -52,8 +52,13 @@ pub enum Note {
         /// Until the boundary that ends it, if one does.
         until: Option<DateTime<Utc>>,
     },
-    /// It has no schedule that can be seen, and a scaler goes by one: its default.
-    OfScaler,
+    /// Its labels say that it is scheduled, and no schedule stands on it.
+    NoSchedule {
+        /// The saved count, where fewer run.
+        saved: Option<Replicas>,
+        /// Since when something should have been done by that schedule.
+        overdue: Option<DateTime<Utc>>,
+    },
     /// What its schedule says rests on calendars that are not known here.
     UnknownCalendars,
     /// It is stopped, and no start is to come.
@@ -73,6 +78,10 @@ impl Note {
             self,
             Self::Overdue(_)
                 | Self::HeldDown { .. }
+                | Self::NoSchedule {
+                    overdue: Some(_),
+                    ..
+                }
                 | Self::LeftDown { .. }
                 | Self::Reverted { soon: true, .. }
                 | Self::NothingSaved { .. }

@@ -102,11 +102,21 @@ impl WorkloadStatus {
                 },
                 format!("; `{sync}` {} now", verb(says)),
             ),
-            Note::OfScaler => (
-                "scheduled by the default of the scaler, as its labels say; with the \
-                 --default-hours of the scaler, status says more"
-                    .to_owned(),
-                String::new(),
+            Note::NoSchedule { saved, overdue } => (
+                match overdue {
+                    None => "its labels say that it is scheduled, but no schedule stands on it; one that \
+                             it inherits does after its next start, stop or edit"
+                        .to_owned(),
+                    Some(due) => format!(
+                        "its labels say that it is scheduled, but no schedule stands on it, and \
+                         nothing was done at {}; is the controller running?",
+                        at(due)
+                    ),
+                },
+                saved.map_or_else(String::new, |saved| {
+                    let restore = self.restore(prefix);
+                    format!("; if it was removed, `{restore}` brings it back to {saved}")
+                }),
             ),
             Note::UnknownCalendars => (
                 "its count may be as its schedule says or not: the calendars that it names are not \

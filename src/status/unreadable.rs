@@ -34,14 +34,8 @@ impl fmt::Display for Unreadable {
 
 impl Unreadable {
     /// All that a look leaves out: kinds or named objects first, then what is said about them.
-    pub fn of(
-        query: &Query,
-        refused: &[Refused],
-        defaults: &NamespaceDefaults,
-        autoscalers: &Autoscalers,
-    ) -> Vec<Self> {
+    pub fn of(query: &Query, refused: &[Refused], autoscalers: &Autoscalers) -> Vec<Self> {
         let mut all = Self::workloads(query, refused, "not shown");
-        all.extend(Self::namespaces(defaults));
         all.extend(Self::autoscalers(autoscalers));
         all
     }
@@ -78,15 +72,17 @@ impl Unreadable {
         kinds.iter().filter_map(|kind| of_kind(*kind)).collect()
     }
 
-    /// That what objects inherit is not seen, where that is so.
+    /// That what no controller has seen yet may inherit a schedule which is not seen, where that is
+    /// so. What one has seen says itself what it inherits.
     pub fn namespaces(defaults: &NamespaceDefaults) -> Option<Self> {
         let why = defaults.unreadable()?;
-        let cure = "allow get and list of namespaces, or set --namespace-defaults=false";
+        let cure = "allow get and list of namespaces";
         Some(Self {
             resource: "namespaces".to_owned(),
             hides_workloads: false,
             text: format!(
-                "Namespaces cannot be read, so what workloads inherit from them is not seen: {why}"
+                "Namespaces cannot be read, so a workload that inherits its schedule is seen only after \
+                 a controller has seen it: {why}"
             ),
             cure: defaults.is_forbidden().then(|| cure.to_owned()),
         })

@@ -15,9 +15,9 @@ use crate::{
     savings::{HeldDown, held_down},
     schedule::{Action, Zone},
     workload::{
-        Duty, Kind, Observed, Origin, Override, ParseContext, ParsedInputs, Phase, Prefix, Problem,
-        Replicas, ResourceRequests, ScheduleSpec, State, WorkloadRef,
-        is_held_down_against_schedule, read,
+        Duty, Kind, OVERDUE_GRACE, Observed, Origin, Override, ParseContext, ParsedInputs, Phase,
+        Prefix, Problem, Replicas, ResourceRequests, ScheduleSpec, State, WorkloadRef,
+        is_held_down_against_schedule,
     },
 };
 
@@ -108,7 +108,7 @@ impl WorkloadStatus {
             now,
         } = *context;
         let observed = defaults.applied(managed.workload.observe(kind, prefix));
-        let parsed = read(&observed.inputs, parse_context);
+        let parsed = observed.read(parse_context);
         let parsed = match observed.count_refusal() {
             Some(refusal) if matches!(parsed, ParsedInputs::Scheduled(_)) => {
                 ParsedInputs::Invalid(refusal)
@@ -116,8 +116,6 @@ impl WorkloadStatus {
             _ => parsed,
         };
         let is_scheduled = match parsed {
-            // Its schedule may well be the Namespace's.
-            ParsedInputs::Unscheduled if defaults.unreadable().is_some() => return None,
             ParsedInputs::Unscheduled | ParsedInputs::Invalid(_) => false,
             ParsedInputs::Scheduled(_) => true,
         };
@@ -185,13 +183,16 @@ impl WorkloadStatus {
                 let is_held_down = is_held_down_against_schedule(observed, parsed);
                 status.follow(spec, observed, is_held_down, changed, now);
             }
-            // Removing a schedule takes `next` away: a scaler has given it one of its own.
-            ParsedInputs::Unscheduled
-                if state.phase.is_some() && state.next.is_some_and(|next| next > now) =>
-            {
+            // Removing a schedule takes the label away: it has one that is not seen.
+            ParsedInputs::Unscheduled if state.phase.is_some() => {
                 status.next = state.next;
                 status.origin = Origin::Scaler;
-                status.notes.push(Note::OfScaler);
+                let saved = state.saved.filter(|saved| *saved > observed.replicas);
+                let overdue = state.next.filter(|next| *next + OVERDUE_GRACE <= now);
+                if overdue.is_some() {
+                    status.condition = ScheduleStatus::Overdue;
+                }
+                status.notes.push(Note::NoSchedule { saved, overdue });
             }
             ParsedInputs::Unscheduled => {
                 let saved = state.saved.filter(|saved| *saved > observed.replicas)?;

@@ -177,6 +177,13 @@ pub const ERROR: &str = "error";
 /// override that has ended (`docs/decisions/state/ended-overrides.md`).
 pub const OVERRIDE_BEGAN: &str = "override-began";
 
+/// The name of the annotation in which dayshift writes what an object goes by that is written
+/// elsewhere: on its Namespace, or among the flags of the scaler.
+pub const INHERITED: &str = "inherited";
+
+/// The names of the annotations that dayshift writes itself.
+pub const OWN_ANNOTATIONS: [&str; 3] = [ERROR, OVERRIDE_BEGAN, INHERITED];
+
 /// KEDA's annotation that pauses a ScaledObject at a count.
 pub const PAUSED_REPLICAS: &str = "autoscaling.keda.sh/paused-replicas";
 
@@ -222,6 +229,11 @@ impl Prefix {
     /// The full name of the annotation that says when the active override began.
     pub fn override_began(&self) -> String {
         self.full(OVERRIDE_BEGAN)
+    }
+
+    /// The full name of the annotation that says what an object inherits.
+    pub fn inherited(&self) -> String {
+        self.full(INHERITED)
     }
 
     /// ` --annotation-prefix scaling.example.com`, for a command; nothing for the default.

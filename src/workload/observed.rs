@@ -7,9 +7,11 @@ use chrono::{DateTime, Utc};
 use super::inputs::annotations::Annotations;
 use super::inputs::effective::Inputs;
 use super::inputs::overrides::Overrides;
+use super::inputs::parse_context::ParseContext;
+use super::inputs::parsed::{ParsedInputs, read};
 use super::inputs::problem::InvalidSchedule;
 use super::inputs::spec::ScheduleSpec;
-use super::keys::Label;
+use super::keys::{Key, Label};
 use super::labels::Labels;
 use super::replicas::Replicas;
 use super::requests::ResourceRequests;
@@ -35,6 +37,8 @@ pub struct Observed {
     pub error: Option<Box<str>>,
     /// The text of our annotation `override-began`, likewise.
     pub override_began: Option<Box<str>>,
+    /// The text of our annotation `inherited`, likewise. Nothing is decided from it.
+    pub inherited: Option<Box<str>>,
     /// Whether the object has any label at all, ours or not.
     pub has_labels: bool,
     /// Whether the object has any annotation at all, ours or not.
@@ -108,6 +112,26 @@ impl Observed {
     pub fn with_defaults(self, defaults: Option<Arc<Annotations>>) -> Self {
         let inputs = self.inputs.with_defaults(defaults);
         Self { inputs, ..self }
+    }
+
+    /// What its inputs ask for, to somebody who sees the object alone. An override without a schedule
+    /// is no error where its labels say that it is scheduled.
+    pub fn read(&self, context: &ParseContext) -> ParsedInputs {
+        if self.phase().is_some() && !self.inputs.has_schedule() {
+            read(&self.inputs.clone().without(&Key::OVERRIDES), context)
+        } else {
+            read(&self.inputs, context)
+        }
+    }
+
+    /// Its inputs, with hours that are always on where its labels say that it is scheduled and no
+    /// schedule is seen: an override does not rest on it.
+    pub fn scheduled_inputs(&self) -> Inputs {
+        let inputs = self.inputs.clone();
+        match self.phase() {
+            Some(_) => inputs.or_always_on(),
+            None => inputs,
+        }
     }
 
     /// Whether dayshift has anything to do with the object: an input, or something of its own.

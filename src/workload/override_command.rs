@@ -30,11 +30,13 @@ pub type Annotation = (Key, Option<String>);
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum OverrideError {
     /// The object has no schedule.
-    #[error(
-        "it has no schedule, so there is nothing to override; if it goes by the default of the \
-         scaler, give the same --default-hours"
-    )]
+    #[error("it has no schedule, so there is nothing to override")]
     NoSchedule,
+    /// The object has a schedule, by its labels, and it does not stand on it.
+    #[error(
+        "its schedule does not stand on it, so what it says now is not known; wake or sleep it instead"
+    )]
+    ScheduleNotSeen,
     /// No scaler acts on what is being deleted.
     #[error("it is being deleted")]
     Deleting,

@@ -157,6 +157,7 @@ fn set_now(observed: &Observed, state: State, count: Replicas, now: DateTime<Utc
         state,
         error: observed.error.clone(),
         override_began: observed.override_began.clone(),
+        inherited: observed.inherited.clone(),
         expired: Vec::new(),
         note: None,
     }

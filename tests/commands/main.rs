@@ -7,7 +7,7 @@
 //! - `sandbox/`: the cluster in memory that a newcomer sees
 //! - `dashboard/`: the pages that `dashboard` and `sandbox --dashboard` serve, as a browser gets them
 //! - `kinds`: workloads of each kind in files
-//! - `status/`, `actions/`: what they show of a cluster and do to it; `default_schedule`: with the
+//! - `status/`, `actions/`: what they show of a cluster and do to it; `default_schedule`: files with the
 //!   schedule of the scaler itself
 //! - `terminal/`: nothing that somebody wrote acts on a terminal
 //! - `program`: the program as a child; `fake_server`: the API in memory behind a socket;

@@ -93,28 +93,6 @@ fn a_bad_namespace_is_a_problem_of_the_namespace() {
 }
 
 #[test]
-fn namespaces_that_may_not_be_read_are_noted_once() {
-    let cluster = cluster(ALWAYS);
-    cluster.deployment("inherits", 1, &[]);
-    cluster.deployment("own", 1, &[("stop", "19:00")]);
-    cluster.refuse(&["get"], "namespaces");
-    for command in ["status", "plan -o table"] {
-        let ran = cluster.dayshift(&command.split(' ').collect::<Vec<_>>());
-        assert_eq!(
-            ran.err,
-            "note: Namespaces cannot be read, so what workloads inherit from them is not seen: \
-             namespaces is forbidden: User \"me\" cannot get resource \"namespaces\"; allow get and \
-             list of namespaces, or set --namespace-defaults=false\n",
-            "{command}"
-        );
-        assert!(
-            ran.out.contains("own") && !ran.out.contains("inherits"),
-            "{ran:?}"
-        );
-    }
-}
-
-#[test]
 fn one_workload_is_woken_by_the_schedule_that_it_inherits() {
     let cluster = cluster(ALWAYS);
     cluster.deployment("web", 0, &[]);

@@ -6,7 +6,7 @@ use dayshift::{
     cluster::Query,
     controller::{CalendarFeed, Scope, Settings, WorkStatus},
     dashboard::{self, Dashboard},
-    workload::{Inheritance, Kind, ParseContext, Prefix},
+    workload::{Kind, ParseContext, Prefix},
 };
 use http::Request;
 use http_body_util::{BodyExt as _, Empty};
@@ -34,7 +34,6 @@ fn pages(story: &Sandbox) -> Arc<Dashboard> {
         prefix: Prefix::default(),
         context: ParseContext::default(),
         zone: None,
-        inheritance: Inheritance::default(),
         title: "a story".to_owned(),
     };
     let (telemetry, clock) = (story.telemetry.clone(), story.clock.clone());

@@ -8,7 +8,7 @@ use dayshift::{
     cluster::Query,
     controller::{CalendarFeed, Settings, Telemetry, run},
     dashboard::{self, Dashboard},
-    workload::{Inheritance, Kind, ParseContext, Prefix},
+    workload::{Kind, ParseContext, Prefix},
 };
 use http::Request;
 use http_body_util::{BodyExt as _, Empty};
@@ -136,7 +136,6 @@ impl Cluster {
             prefix: Prefix::default(),
             context: ParseContext::default(),
             zone: None,
-            inheritance: Inheritance::default(),
             title: "costs".to_owned(),
         };
         let (telemetry, clock) = (self.telemetry.clone().unwrap(), self.clock.clone());

@@ -5,7 +5,7 @@ use clap::{builder::BoolishValueParser, error::ErrorKind};
 
 use super::{
     connection::ConnectionArgs,
-    schedule_args::{InheritanceArgs, ScheduleArgs},
+    schedule_args::ScheduleArgs,
     targets::{TargetArgs, Targets},
 };
 use crate::cli::args::values::value_parsers::parse_span;
@@ -25,9 +25,6 @@ pub(crate) struct OverrideArgs {
 
     #[command(flatten)]
     pub(crate) schedules: ScheduleArgs,
-
-    #[command(flatten)]
-    pub(crate) inheritance: InheritanceArgs,
 
     #[command(flatten)]
     pub(crate) connection: ConnectionArgs,

@@ -17,13 +17,13 @@ use crate::{
             connection::{ClusterError, ConnectionArgs, without_credentials},
             kind_args::KindArgs,
             price_args::PriceArgs,
-            schedule_args::{InheritanceArgs, ScheduleArgs},
+            schedule_args::ScheduleArgs,
             values::{
                 selector::selector,
                 value_parsers::{loopback, one_namespace},
             },
         },
-        exit::{Exit, wrong_usage},
+        exit::Exit,
         output::messages::print_error,
         runtime::block_on,
         signals::Signals,
@@ -34,7 +34,6 @@ use crate::{
     sandbox::{Played, TimelineEvent, Usage},
     savings::Saved,
     server::serve_with,
-    workload::Inheritance,
 };
 
 /// Show in a browser what is wrong, what comes next, and a week of every scheduled workload
@@ -97,9 +96,6 @@ pub(crate) struct DashboardArgs {
 
     #[command(flatten)]
     schedules: ScheduleArgs,
-
-    #[command(flatten)]
-    inheritance: InheritanceArgs,
 }
 
 /// Why there is no page.
@@ -119,11 +115,7 @@ enum DashboardError {
 impl DashboardArgs {
     pub(crate) fn run(self) -> Exit {
         self.schedules.warn_of_unreadable();
-        let inheritance = match self.inheritance.inheritance(self.schedules.zone()) {
-            Ok(inheritance) => inheritance,
-            Err(error) => return wrong_usage(&error),
-        };
-        let ended = block_on(self.serve(inheritance)).unwrap_or_else(|error| Err(error.into()));
+        let ended = block_on(self.serve()).unwrap_or_else(|error| Err(error.into()));
         match ended {
             Ok(()) => Exit::Done,
             Err(error) => {
@@ -133,7 +125,7 @@ impl DashboardArgs {
         }
     }
 
-    async fn serve(self, inheritance: Inheritance) -> Result<(), DashboardError> {
+    async fn serve(self) -> Result<(), DashboardError> {
         let mut signals = Signals::listen()?;
         let address = self.address;
         let refused = |source| DashboardError::Listen { address, source };
@@ -145,7 +137,7 @@ impl DashboardArgs {
             .await
             .map_err(ClusterError::from)?;
         let server = without_credentials(&server);
-        let dashboard = self.dashboard(client, inheritance, &server, bound.port());
+        let dashboard = self.dashboard(client, &server, bound.port());
         let dashboard = Arc::new(dashboard.with_actions()?);
         announce(bound)?;
         let answers = {
@@ -165,13 +157,7 @@ impl DashboardArgs {
         }
     }
 
-    fn dashboard(
-        &self,
-        client: Client,
-        inheritance: Inheritance,
-        server: &str,
-        port: u16,
-    ) -> Dashboard {
+    fn dashboard(&self, client: Client, server: &str, port: u16) -> Dashboard {
         let namespace = self.namespace.clone().filter(|_| !self.all_namespaces);
         let query = Query::All {
             kinds: self.kinds.kinds(),
@@ -184,7 +170,6 @@ impl DashboardArgs {
             prefix: self.schedules.annotation_prefix.clone(),
             context: self.schedules.context_of_others(),
             zone: self.schedules.given_zone(),
-            inheritance,
         };
         Dashboard::new(client, Clock::system(), settings)
             .at_price(self.price.price.clone())

@@ -23,7 +23,7 @@ use crate::{
         output::{
             chart::Chart,
             findings::text::{has_errors, print_findings},
-            messages::{note_unreadable, print_error},
+            messages::{note_unreadable, print_error, print_note},
             plan_table::{WriteError, write_saved, write_table},
             terminal,
         },
@@ -145,7 +145,15 @@ impl PlanArgs {
         let now = Clock::system().now();
         let asked = self.period(now, self.schedules.zone());
         let inheritance = self.inheritance.inheritance(self.schedules.zone());
-        let asked = asked.and_then(|period| Ok((period, self.targets()?, inheritance?)));
+        let asked = asked.and_then(|period| {
+            let (targets, inheritance) = (self.targets()?, inheritance?);
+            if targets.is_some() && inheritance.default_schedule.is_some() {
+                let message = "--default-hours and the like are for files; live workloads say \
+                               themselves what they inherit\n";
+                return Err(clap::Error::raw(ErrorKind::ArgumentConflict, message));
+            }
+            Ok((period, targets, inheritance))
+        });
         let (period, targets, inheritance) = match asked {
             Ok(asked) => asked,
             Err(error) => return wrong_usage(&error),
@@ -162,7 +170,7 @@ impl PlanArgs {
             errors,
         } = match &targets {
             None => self.of_files(&planner, inheritance),
-            Some(targets) => self.of_cluster(&planner, &inheritance, targets),
+            Some(targets) => self.of_cluster(&planner, targets),
         };
         for error in &errors {
             print_error(&error);
@@ -282,18 +290,13 @@ impl PlanArgs {
     }
 
     /// The plan of live workloads.
-    fn of_cluster(
-        &self,
-        planner: &Planner,
-        inheritance: &Inheritance,
-        targets: &Targets,
-    ) -> Planned {
+    fn of_cluster(&self, planner: &Planner, targets: &Targets) -> Planned {
         let found = async {
             let (client, _) = self.connection.clone().patient_client("plan").await?;
             let query = targets.query(client.default_namespace());
             let (found, defaults) = tokio::join!(
                 find::<Workload>(&client, &query),
-                NamespaceDefaults::find(&client, query.namespace(), &planner.prefix, inheritance)
+                NamespaceDefaults::find(&client, query.namespace(), &planner.prefix)
             );
             let (found, refused) = found?;
             if found.workloads.is_empty()
@@ -314,15 +317,17 @@ impl PlanArgs {
                     };
                 }
             };
-        note_unreadable(&defaults);
-        let observed = found
-            .workloads
-            .iter()
-            .map(|(kind, it)| defaults.applied(it.observe(*kind, &planner.prefix)));
         let price = &self.price.price;
         let mut planned = Planned::default();
-        for it in observed {
+        for (kind, it) in &found.workloads {
+            let it = defaults.applied(it.observe(*kind, &planner.prefix));
             let Some(plan) = planner.plan_live(&it) else {
+                if it.phase().is_some() {
+                    print_note(&format!(
+                        "{}: its labels say that it is scheduled, and the schedule does not stand on it",
+                        it.object
+                    ));
+                }
                 continue;
             };
             if !plan.problems().is_empty() {
@@ -339,6 +344,9 @@ impl PlanArgs {
                 }
             }
             planned.plan.workloads.push(plan.at_price(price.clone()));
+        }
+        if planned.plan.workloads.is_empty() {
+            note_unreadable(&defaults);
         }
         let unreadable = unreadable.into_iter().map(PlanError::Unreadable);
         let missing = found.missing.into_iter().map(PlanError::Missing);

@@ -15,7 +15,7 @@ use crate::{
     clock::Clock,
     cluster::{FindError, missing_namespace, no_namespace},
     operations::{Restore, Selection},
-    workload::{Inheritance, Label, Observed, Prefix},
+    workload::{Label, Observed, Prefix},
 };
 
 /// Bring stopped workloads back to their saved counts, without a controller
@@ -81,8 +81,7 @@ async fn restore_all(
     let has_saved = |it: &Observed| it.labels.text(Label::SavedReplicas).is_some();
     let query = targets.query(client.default_namespace());
     // What it restores stands in labels of the object itself.
-    let nothing = Inheritance::default();
-    let selection = Selection::find(client, query, &restore.prefix, &nothing, has_saved).await?;
+    let selection = Selection::find(client, query, &restore.prefix, has_saved).await?;
     if selection.observed.is_empty()
         && let Some(namespace) = missing_namespace(client, &selection.query).await
     {

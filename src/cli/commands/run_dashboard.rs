@@ -12,7 +12,6 @@ use crate::{
     dashboard::{self, Dashboard},
     schedule::Zone,
     server::serve_with,
-    workload::Inheritance,
 };
 
 /// Serves the pages until the process ends, on a thread of their own: however long one takes, the
@@ -43,7 +42,6 @@ pub(super) fn serve(
         context: settings.parse_context(),
         zone: Some(settings.default_zone).filter(|it| *it != Zone::UTC),
         // The controller says what each inherits.
-        inheritance: Inheritance::default(),
         title: format!("{place}, as {} knows it", settings.instance),
     };
     let telemetry = Arc::clone(telemetry);

@@ -1,4 +1,7 @@
-//! What the live Namespaces give to the objects in them, for somebody who looks once.
+//! What live objects inherit, for somebody who looks from outside.
+//!
+//! The scaler has written that on each object that it has seen, and nobody needs its flags, or rights on
+//! Namespaces, to read it there. Only of one that no scaler has seen its Namespace alone can tell.
 
 use std::{collections::HashMap, sync::Arc};
 
@@ -9,7 +12,7 @@ use crate::cluster::reading::find::listed;
 use crate::cluster::reading::namespace::{NamespaceMeta, ObservedNamespace};
 use crate::workload::{Annotations, Inheritance, Observed, Prefix};
 
-/// What Namespaces, and the scaler itself, give to the objects in them, as far as that can be read.
+/// What objects inherit: as it stands on them, and else as Namespaces say, as far as they can be read.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct NamespaceDefaults {
     inheritance: Inheritance,
@@ -21,16 +24,8 @@ pub struct NamespaceDefaults {
 impl NamespaceDefaults {
     /// Reads the metadata of one Namespace, or of all. Where that is not possible, nothing is
     /// known, and [`NamespaceDefaults::unreadable`] says why.
-    pub async fn find(
-        client: &Client,
-        namespace: Option<&str>,
-        prefix: &Prefix,
-        inheritance: &Inheritance,
-    ) -> Self {
-        let mut defaults = Self::new(inheritance.clone());
-        if !inheritance.from_namespaces {
-            return defaults;
-        }
+    pub async fn find(client: &Client, namespace: Option<&str>, prefix: &Prefix) -> Self {
+        let mut defaults = Self::default();
         let api = Api::<NamespaceMeta>::all(client.clone());
         let found = match namespace {
             Some(name) => api.get_opt(name).await.map(Vec::from_iter),
@@ -53,7 +48,7 @@ impl NamespaceDefaults {
         defaults
     }
 
-    /// Those of no Namespace yet.
+    /// Those of no Namespace yet, where it is known what a scaler gives.
     pub fn new(inheritance: Inheritance) -> Self {
         Self {
             inheritance,
@@ -62,8 +57,8 @@ impl NamespaceDefaults {
     }
 
     /// One Namespace that is known already.
-    pub fn known(namespace: &ObservedNamespace, inheritance: &Inheritance) -> Self {
-        let mut known = Self::new(inheritance.clone());
+    pub fn known(namespace: &ObservedNamespace) -> Self {
+        let mut known = Self::default();
         known.learn(namespace);
         known
     }
@@ -90,10 +85,12 @@ impl NamespaceDefaults {
         self.is_forbidden
     }
 
-    /// The object with what its Namespace gives it, or else the scaler: that is not known while
-    /// Namespaces cannot be read.
+    /// The object with what it inherits.
     #[must_use]
     pub fn applied(&self, observed: Observed) -> Observed {
+        if observed.phase().is_some() {
+            return observed.with_inherited();
+        }
         let namespace = &*observed.object.namespace;
         let of_scaler = || self.inheritance.in_force(namespace, None);
         let defaults = match self.known.get(namespace) {

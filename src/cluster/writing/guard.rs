@@ -124,6 +124,7 @@ impl Operations {
         paused: Option<&Value>,
     ) {
         const MAP: [&str; 2] = ["metadata", "annotations"];
+        let inherited = prefix.inherited();
         let ours = [
             (prefix.error(), &observed.error, &change.error),
             (
@@ -131,6 +132,7 @@ impl Operations {
                 &observed.override_began,
                 &change.override_began,
             ),
+            (inherited.clone(), &observed.inherited, &change.inherited),
         ];
         if !observed.has_annotations {
             self.test(&MAP, Value::Null);
@@ -147,7 +149,10 @@ impl Operations {
         self.inputs(observed, prefix);
         for (name, seen, wanted) in ours {
             let path = [MAP[0], MAP[1], &name];
-            self.test_annotation(&name, seen.as_deref());
+            // Nothing is decided from what is inherited by its text here.
+            if seen != wanted || name != inherited {
+                self.test_annotation(&name, seen.as_deref());
+            }
             if seen != wanted {
                 self.put(&path, wanted.as_deref());
             }

@@ -136,6 +136,7 @@ impl Bystanders {
                 labels: Labels::default(),
                 error: None,
                 override_began: None,
+                inherited: None,
                 has_labels: it.has_labels,
                 has_annotations: it.has_annotations,
                 deleting: it.deleting,

@@ -81,6 +81,7 @@ impl Entry {
             observed
                 .override_began
                 .clone_from(&self.observed.override_began);
+            observed.inherited.clone_from(&self.observed.inherited);
             self.expired
                 .retain(|(key, text)| observed.inputs.own().text(*key) == Some(text));
             let keys: Vec<Key> = self.expired.iter().map(|(key, _)| *key).collect();

@@ -332,6 +332,7 @@ impl Index {
                 .observed
                 .override_began
                 .clone_from(&change.override_began);
+            entry.observed.inherited.clone_from(&change.inherited);
             entry.remove_expired(&change.expired, &mut self.parse_cache);
         }
     }

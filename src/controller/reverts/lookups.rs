@@ -245,6 +245,7 @@ mod tests {
             },
             error: None,
             override_began: None,
+            inherited: None,
             expired: Vec::new(),
             note: None,
         }

@@ -121,6 +121,7 @@ impl ObjectSnapshot {
             labels: self.state.to_labels(),
             error: None,
             override_began: self.override_began.clone(),
+            inherited: None,
             has_labels: true,
             has_annotations: true,
             deleting: self.deleting,

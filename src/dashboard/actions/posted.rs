@@ -81,7 +81,6 @@ impl Dashboard {
             requested,
             context: settings.context.clone(),
             prefix: settings.prefix.clone(),
-            inheritance: settings.inheritance.clone(),
             now: view.now,
             dry_run: false,
         };

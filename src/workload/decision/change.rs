@@ -29,6 +29,8 @@ pub struct Change {
     pub error: Option<Box<str>>,
     /// The annotation `override-began` afterwards.
     pub override_began: Option<Box<str>>,
+    /// The annotation `inherited` afterwards.
+    pub inherited: Option<Box<str>>,
     /// The override annotations that are over, which the patch removes.
     pub expired: Vec<Key>,
     /// The Event to send once the patch is accepted.

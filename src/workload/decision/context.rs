@@ -5,6 +5,7 @@ use chrono::{DateTime, TimeDelta, Utc};
 use super::change::{Cause, Change, ChangeKind};
 use super::event_note::EventNote;
 use super::memory::{Applied, Memory};
+use crate::workload::inputs::inherited::Inherited;
 use crate::workload::inputs::parsed::ParsedInputs;
 use crate::workload::keys::Prefix;
 use crate::workload::observed::Observed;
@@ -64,6 +65,7 @@ impl DecisionContext<'_> {
             boundary: None,
             replicas: self.observed.replicas,
             override_began: state.override_began(),
+            inherited: self.observed.inherited.clone(),
             state,
             error: None,
             expired: Vec::new(),
@@ -116,7 +118,7 @@ impl DecisionContext<'_> {
             return Decision::Wait { due };
         }
         if !self.memory.knows(&Applied::by(&change)) || is_of_the_clock() {
-            return Decision::Write(change);
+            return Decision::Write(self.with_inherited(change));
         }
         if self.memory.has_corrected() && self.may_be_of_other_calendars(&change) {
             return Decision::Wait { due };
@@ -134,9 +136,25 @@ impl DecisionContext<'_> {
             let due = due.map_or(until, |due| due.min(until));
             return Decision::Wait { due: Some(due) };
         }
-        Decision::Write(Change {
+        Decision::Write(self.with_inherited(Change {
             cause: Cause::Correction,
             ..change
-        })
+        }))
+    }
+
+    /// The change, saying what the object inherits. By itself that is no reason for one: it is for
+    /// people and for the commands. A refused schedule leaves it as it was.
+    fn with_inherited(&self, change: Change) -> Change {
+        let inherited = match self.parsed {
+            ParsedInputs::Unscheduled => None,
+            ParsedInputs::Invalid(_) => return change,
+            ParsedInputs::Scheduled(spec) => {
+                Inherited::of(&self.observed.inputs, spec.schedule.zone()).text()
+            }
+        };
+        Change {
+            inherited,
+            ..change
+        }
     }
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::schedule::{cut_too_long, is_too_long};
-use crate::workload::keys::{ERROR, Key, OVERRIDE_BEGAN, Prefix};
+use crate::workload::keys::{Key, OWN_ANNOTATIONS, Prefix};
 
 /// What a user wrote on one object under the prefix: a text or none for every [`Key`], and the
 /// names of what is not a key. These are what a guarded patch tests, but for texts that are too
@@ -14,8 +14,8 @@ pub struct Annotations {
     unknown: Vec<Unknown>,
     /// How many more there are.
     unknown_more: u32,
-    /// The default schedule of the scaler, which is written on no object: for whatever these give
-    /// none to.
+    /// The default schedule of the scaler, for whatever these give none to. Where it was read from
+    /// an object, the zone of the scaler is there too.
     default_schedule: Option<Arc<Self>>,
 }
 
@@ -44,7 +44,7 @@ impl Annotations {
             };
             match Key::from_name(name) {
                 Some(key) => found.texts[key as usize] = Some(cut_too_long(text).into()),
-                None if [ERROR, OVERRIDE_BEGAN].contains(&name) => {}
+                None if OWN_ANNOTATIONS.contains(&name) => {}
                 None => found.note_unknown(name, text.len()),
             }
         }

@@ -180,8 +180,13 @@ impl Inputs {
             defaults.default_schedule()?.text(key)?;
             return Some(Origin::Scaler);
         }
-        defaults.text(key)?;
-        Some(Origin::Namespace)
+        if defaults.text(key).is_some() {
+            return Some(Origin::Namespace);
+        }
+        let zone = defaults
+            .default_schedule()
+            .filter(|_| key == Key::Timezone)?;
+        zone.text(key).map(|_| Origin::Scaler)
     }
 
     /// The first annotations that are not keys, the object's own before its Namespace's. What its

@@ -4,7 +4,7 @@ use std::fmt;
 
 use ring::digest::{Context, SHA256};
 
-use super::effective::Inputs;
+use super::effective::{Inputs, Origin};
 use crate::workload::keys::Key;
 
 /// A hash of the object's UID, and one of the text of the schedule.
@@ -90,7 +90,9 @@ fn hash_of_text(inputs: &Inputs) -> u64 {
         Key::TreatAs,
         Key::Jitter,
     ] {
-        if let Some(text) = inputs.text(key) {
+        // The zone of the scaler is a flag.
+        let is_flag = key == Key::Timezone && inputs.origin(key) == Some(Origin::Scaler);
+        if let Some(text) = inputs.text(key).filter(|_| !is_flag) {
             let length = text.len().to_string();
             for part in ["\n", key.name(), "=", &length, ":", text] {
                 hash.update(part.as_bytes());

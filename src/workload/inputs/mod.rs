@@ -5,6 +5,7 @@ pub(super) mod effective;
 mod exclusive;
 pub(super) mod fingerprint;
 pub(super) mod inheritance;
+pub(in crate::workload) mod inherited;
 pub(super) mod overrides;
 pub(super) mod parse_context;
 pub(super) mod parsed;

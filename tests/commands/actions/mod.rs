@@ -2,6 +2,7 @@
 
 mod busy;
 mod forbidden;
+mod inherited;
 pub(crate) mod overrides;
 mod restore;
 mod sync;

@@ -143,35 +143,42 @@ fn a_missing_hint_is_a_note() {
          seen: {}",
         refusal("list", "horizontalpodautoscalers")
     );
-    let namespaces = format!(
-        "Namespaces cannot be read, so what workloads inherit from them is not seen: {}",
+    let cure = "allow list of horizontalpodautoscalers.autoscaling";
+    cluster.refuse(&["list"], "horizontalpodautoscalers");
+    for form in [&[][..], &["deploy/web"], &["-o", "wide"], &["-o", "json"]] {
+        let ran = cluster.dayshift(&[&["status"], form].concat());
+        let expected = format!("note: {hpas}; {cure}\n");
+        assert_eq!((ran.status, ran.err), (0, expected), "{form:?}");
+    }
+    let ran = cluster.dayshift(&["status", "-o", "json"]);
+    let resource = "horizontalpodautoscalers.autoscaling";
+    let expected = json!([{"resource": resource, "message": hpas, "cure": cure}]);
+    assert_eq!(ran.json()["unreadable"], expected);
+}
+
+/// What a workload inherits stands on it, so Namespaces are missed only where nothing is seen.
+#[test]
+fn namespaces_are_missed_only_where_a_workload_shows_no_schedule() {
+    let cluster = cluster();
+    cluster.refuse(&["get"], "namespaces");
+    cluster.deployment("plain", 1, &[]);
+    for form in [&[][..], &["deploy/web"], &["-o", "wide"]] {
+        let ran = cluster.dayshift(&[&["status"], form].concat());
+        assert_eq!((ran.status, &*ran.err), (0, ""), "{form:?}");
+    }
+    let note = format!(
+        "note: Namespaces cannot be read, so a workload that inherits its schedule is seen only after \
+         a controller has seen it: {}; allow get and list of namespaces\n",
         refusal("get", "namespaces")
     );
-    for (verb, resource, full, message, cure) in [
-        (
-            &["list"],
-            "horizontalpodautoscalers",
-            "horizontalpodautoscalers.autoscaling",
-            &hpas,
-            "allow list of horizontalpodautoscalers.autoscaling",
-        ),
-        (
-            &["get"],
-            "namespaces",
-            "namespaces",
-            &namespaces,
-            "allow get and list of namespaces, or set --namespace-defaults=false",
-        ),
-    ] {
-        cluster.refuse(verb, resource);
-        for form in [&[][..], &["deploy/web"], &["-o", "wide"], &["-o", "json"]] {
-            let ran = cluster.dayshift(&[&["status"], form].concat());
-            let expected = format!("note: {message}; {cure}\n");
-            assert_eq!((ran.status, ran.err), (0, expected), "{form:?}");
-        }
-        let ran = cluster.dayshift(&["status", "-o", "json"]);
-        let expected = json!([{"resource": full, "message": message, "cure": cure}]);
-        assert_eq!(ran.json()["unreadable"], expected);
+    let ran = cluster.dayshift(&["status", "plain"]);
+    let error = "error: deployment.apps/plain has no schedule\n";
+    assert_eq!((ran.status, ran.err), (1, format!("{error}{note}")));
+    cluster.api.delete("dev", "web").unwrap();
+    cluster.api.delete_of("CronJob", "dev", "report").unwrap();
+    for command in ["status", "plan -o table", "wake --all --for=1h"] {
+        let ran = cluster.dayshift(&command.split(' ').collect::<Vec<_>>());
+        assert!(ran.err.contains(&note), "{command}: {ran:?}");
     }
 }
 
@@ -245,7 +252,10 @@ fn a_watch_of_names_tells_what_it_may_not_see_from_what_is_not_there() {
 #[test]
 fn a_watch_in_json_says_on_standard_error_what_may_not_be_read() {
     let cluster = cluster();
-    cluster.refuse_all(&["list", "watch", "get"], &["cronjobs", "namespaces"]);
+    cluster.refuse_all(
+        &["list", "watch", "get"],
+        &["cronjobs", "horizontalpodautoscalers"],
+    );
     let mut command = cluster.command();
     let mut program = start(command.args(["status", "--watch", "-o", "json"]));
     let out = BufReader::new(program.stdout.take().unwrap());
@@ -259,7 +269,10 @@ fn a_watch_in_json_says_on_standard_error_what_may_not_be_read() {
         };
         (of("workloads", "name"), of("unreadable", "resource"))
     };
-    let unreadable = vec!["cronjobs.batch".to_owned(), "namespaces".to_owned()];
+    let unreadable = vec![
+        "cronjobs.batch".to_owned(),
+        "horizontalpodautoscalers.autoscaling".to_owned(),
+    ];
     assert_eq!(names(), (vec!["web".to_owned()], unreadable.clone()));
     cluster.deployment("zoo", 0, OFFICE);
     let both = vec!["web".to_owned(), "zoo".to_owned()];
@@ -270,9 +283,9 @@ fn a_watch_in_json_says_on_standard_error_what_may_not_be_read() {
     program.wait().unwrap();
     let said = BufReader::new(program.stderr.take().unwrap()).lines();
     let said: Vec<_> = said.map(Result::unwrap).collect();
-    let [cron_jobs, namespaces] = &said[..] else {
+    let [cron_jobs, hpas] = &said[..] else {
         panic!("{said:?}");
     };
     assert!(cron_jobs.starts_with("error: CronJobs"), "{said:?}");
-    assert!(namespaces.starts_with("note: Namespaces"), "{said:?}");
+    assert!(hpas.starts_with("note: HorizontalPod"), "{said:?}");
 }

@@ -252,9 +252,9 @@ fn one_that_is_left_above_0_is_left_down_too() {
     assert_eq!(ran.status, 1);
 }
 
-/// `--default-hours` of a running scaler shows in nothing but what that writes.
+/// A state that an earlier version wrote says no more than this of a schedule that is inherited.
 #[test]
-fn one_that_goes_by_the_default_of_a_scaler_is_not_left_down() {
+fn one_whose_labels_alone_say_that_it_is_scheduled_is_not_left_down() {
     let cluster = evening();
     cluster.deployment("web", 0, &[]);
     let labels = |next| {
@@ -269,12 +269,20 @@ fn one_that_goes_by_the_default_of_a_scaler_is_not_left_down() {
     let ran = cluster.dayshift(&["status"]);
     assert_eq!(ran.status, 0, "{}{}", ran.out, ran.err);
     assert!(ran.out.contains("stopped"), "{}", ran.out);
-    assert!(!ran.out.contains("removed"), "{}", ran.out);
+    let said = "its labels say that it is scheduled, but no schedule stands on it; one";
+    assert!(ran.out.contains(said), "{}", ran.out);
+    // An override of it is no error.
+    let (key, text) = ("dayshift/sleep-until", Some("2026-11-20 12:00"));
+    cluster.api.annotate("dev", "web", key, text).unwrap();
+    let ran = cluster.dayshift(&["status"]);
+    assert_eq!(ran.status, 0, "{}{}", ran.out, ran.err);
     // Nobody goes by a time that has gone by.
     state(&cluster, "web", &labels("2026-11-20T10.30.00Z"));
     let ran = cluster.dayshift(&["status"]);
     assert_eq!(ran.status, 1, "{}", ran.out);
-    assert!(ran.out.contains("its schedule was removed"), "{}", ran.out);
+    let said = "nothing was done at 10:30 UTC; is the controller running?; if it was removed, `dayshift \
+                restore deploy/web -n dev` brings it back to 3";
+    assert!(ran.out.contains(said), "{}", ran.out);
 }
 
 #[test]

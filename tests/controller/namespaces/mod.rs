@@ -1,11 +1,13 @@
 //! The annotations of a Namespace are defaults for what is in it.
 //!
 //! - `defaults`: what an object inherits, and what wins
+//! - `inherited`: what is written of that on the object
 //! - `trouble`: Namespaces that are many, unknown, unreadable or going
 //! - `scope`: the default schedule of the scaler, and which namespaces it looks at
 
 mod defaults;
 mod held_down;
+mod inherited;
 mod rolling;
 mod scope;
 mod trouble;

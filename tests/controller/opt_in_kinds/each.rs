@@ -162,7 +162,8 @@ fn a_scaled_object_that_somebody_paused_stays_paused_at_their_count() {
     assert_eq!(paused(), Value::Null);
 }
 
-/// Its schedule comes from its Namespace, so it may have no annotation at all.
+/// Its schedule comes from its Namespace, so it may have no annotation at all but what it inherits,
+/// which somebody may take away.
 #[test]
 fn a_scaled_object_without_annotations_gets_a_map_with_its_pause_in_it() {
     let line = Line::default();
@@ -177,9 +178,19 @@ fn a_scaled_object_without_annotations_gets_a_map_with_its_pause_in_it() {
     }}});
     story.api.merge("Namespace", "", "dev", &defaults).unwrap();
     story.api.create(bare).unwrap();
+    story.settle();
+    let inherited = r#"{"from":"Namespace","start":"21:00","stop":"19:00"}"#;
+    let map = line.last("/metadata/annotations");
+    let whole = json!({"dayshift/inherited": inherited});
+    assert_eq!(map[1], ("add".to_owned(), whole));
+    let none = json!({"metadata": {"annotations": null}});
+    story
+        .api
+        .merge("ScaledObject", "dev", "web", &none)
+        .unwrap();
     story.sleep_until("19:00");
     let map = line.last("/metadata/annotations");
-    let whole = json!({PAUSED: "0"});
+    let whole = json!({PAUSED: "0", "dayshift/inherited": inherited});
     assert_eq!(
         map,
         [("test".to_owned(), Value::Null), ("add".to_owned(), whole)]

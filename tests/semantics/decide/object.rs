@@ -53,6 +53,7 @@ impl Object {
             labels: Labels::default(),
             error: None,
             override_began: None,
+            inherited: None,
             has_labels: true,
             has_annotations: true,
             deleting: false,

@@ -52,10 +52,8 @@ impl OverrideArgs {
 
     fn request(self, now: DateTime<Utc>, requested: RequestedOverride) -> Exit {
         self.schedules.warn_of_unreadable();
-        let inheritance = self.inheritance.inheritance(self.schedules.zone());
-        let targets = self.chosen.targets();
-        let (targets, inheritance) = match targets.and_then(|it| Ok((it, inheritance?))) {
-            Ok(asked) => asked,
+        let targets = match self.chosen.targets() {
+            Ok(targets) => targets,
             Err(error) => return wrong_usage(&error),
         };
         let command = requested.command();
@@ -67,7 +65,6 @@ impl OverrideArgs {
             },
             requested,
             prefix: self.schedules.annotation_prefix,
-            inheritance,
             now,
             dry_run: self.wait.dry_run,
         };
@@ -105,15 +102,14 @@ async fn send(
 ) -> Result<Exit, FindError> {
     // `--all` means all with a schedule.
     let has_schedule = |it: &Observed| {
-        !matches!(
-            read(&it.inputs, &request.context),
-            ParsedInputs::Unscheduled
-        )
+        it.phase().is_some()
+            || !matches!(
+                read(&it.inputs, &request.context),
+                ParsedInputs::Unscheduled
+            )
     };
     let query = targets.query(client.default_namespace());
-    let (prefix, inheritance) = (&request.prefix, &request.inheritance);
-    let selection = Selection::find(client, query, prefix, inheritance, has_schedule).await?;
-    note_unreadable(&selection.defaults);
+    let selection = Selection::find(client, query, &request.prefix, has_schedule).await?;
     if selection.observed.is_empty()
         && let Some(namespace) = missing_namespace(client, &selection.query).await
     {
@@ -125,6 +121,7 @@ async fn send(
         let nothing = selection.query.nothing_scheduled();
         let not_all = !selection.unreadable.is_empty();
         print_error(&as_far_as_seen(nothing, not_all));
+        note_unreadable(&selection.defaults);
         return Ok(report.exit.worse(Exit::Problems));
     }
     request

@@ -223,11 +223,7 @@ impl SandboxArgs {
     }
 
     /// What the dashboard is told.
-    fn dashboard_settings(
-        &self,
-        kinds: Vec<Kind>,
-        inheritance: Inheritance,
-    ) -> dashboard::Settings {
+    fn dashboard_settings(&self, kinds: Vec<Kind>) -> dashboard::Settings {
         dashboard::Settings {
             query: Query::All {
                 kinds,
@@ -237,7 +233,6 @@ impl SandboxArgs {
             prefix: self.schedules.annotation_prefix.clone(),
             context: self.schedules.context(),
             zone: self.schedules.given_zone(),
-            inheritance,
             title: "sandbox: a cluster in memory, in simulated time".to_owned(),
         }
     }
@@ -261,7 +256,7 @@ impl SandboxArgs {
         self.log.start_on(clock.clone());
         let listener = self.listener().await?;
         let kinds = self.kinds_of(&input.workloads, &inheritance);
-        let dashboard = self.dashboard_settings(kinds.clone(), inheritance.clone());
+        let dashboard = self.dashboard_settings(kinds.clone());
         let mut simulation = Simulation::new(clock.clone(), self.settings(kinds, inheritance));
         let taken = input.load_into(&mut simulation);
         if taken.is_empty() {

@@ -5,9 +5,7 @@ use clap::builder::BoolishValueParser;
 use super::view::{Output, View};
 use crate::cli::{
     args::{
-        connection::ConnectionArgs,
-        price_args::PriceArgs,
-        schedule_args::{InheritanceArgs, ScheduleArgs},
+        connection::ConnectionArgs, price_args::PriceArgs, schedule_args::ScheduleArgs,
         targets::TargetArgs,
     },
     exit::{Exit, wrong_usage},
@@ -56,9 +54,6 @@ pub(crate) struct StatusArgs {
 
     #[command(flatten)]
     schedules: ScheduleArgs,
-
-    #[command(flatten)]
-    inheritance: InheritanceArgs,
 }
 
 const EXIT_STATUS: &str = "\
@@ -74,8 +69,7 @@ With -o json or yaml there is one document, {\"workloads\": [...], \"unreadable\
 workload has these fields, null where there is no value:
   kind, namespace, name, timezone, replicas
   from           where the schedule is written: \"object\" or \"namespace\";
-                 \"scaler\" where it is the default of the scaler, such as its
-                 --default-hours
+                 \"scaler\" where it is the default of the scaler
   state          adopted, running, stopped, woken, slept or paused; null until a
                  controller has seen it
   since, next    RFC 3339 in the workload's zone
@@ -108,10 +102,8 @@ HPAs and ScaledObjects do not change it.";
 impl StatusArgs {
     pub(crate) fn run(self) -> Exit {
         self.schedules.warn_of_unreadable();
-        let inheritance = self.inheritance.inheritance(self.schedules.zone());
-        let targets = self.targets.targets();
-        let (targets, inheritance) = match targets.and_then(|it| Ok((it, inheritance?))) {
-            Ok(asked) => asked,
+        let targets = match self.targets.targets() {
+            Ok(targets) => targets,
             Err(error) => return wrong_usage(&error),
         };
         let view = View {
@@ -120,7 +112,6 @@ impl StatusArgs {
             problems: self.problems,
             price: self.price.price,
             schedules: self.schedules,
-            inheritance,
         };
         let shown = self.connection.on_cluster("status", async |client| {
             if self.watch {

@@ -31,7 +31,6 @@ use crate::{
         WorkloadStatus, clock_ahead,
     },
     text::counted,
-    workload::Inheritance,
 };
 
 /// The output format.
@@ -53,7 +52,6 @@ pub(super) struct View {
     pub(super) problems: bool,
     pub(super) price: Option<Arc<Price>>,
     pub(super) schedules: ScheduleArgs,
-    pub(super) inheritance: Inheritance,
 }
 
 /// What is known of the cluster at one moment.
@@ -181,7 +179,7 @@ impl View {
     /// What is inherited where the query looks.
     async fn defaults(&self, client: &Client, query: &Query) -> NamespaceDefaults {
         let prefix = &self.schedules.annotation_prefix;
-        NamespaceDefaults::find(client, query.namespace(), prefix, &self.inheritance).await
+        NamespaceDefaults::find(client, query.namespace(), prefix).await
     }
 
     /// All that is shown of this at `now`, on a terminal of that style and width.
@@ -193,7 +191,7 @@ impl View {
         style: Style,
         width: Option<usize>,
     ) -> Shown {
-        let unreadable = Unreadable::of(query, live.refused, live.defaults, live.autoscalers);
+        let mut unreadable = Unreadable::of(query, live.refused, live.autoscalers);
         let mut shown = Shown {
             out: Vec::new(),
             beside: Vec::new(),
@@ -207,7 +205,14 @@ impl View {
                 shown.say(Exit::Done, format!("note: {it}"));
             }
         }
+        let found = live.found.workloads.len();
         let mut statuses = self.statuses(live, query, now, &mut shown);
+        if (statuses.is_empty() || query.is_by_name() && statuses.len() < found)
+            && let Some(it) = Unreadable::namespaces(live.defaults)
+        {
+            shown.say(Exit::Done, format!("note: {it}"));
+            unreadable.push(it);
+        }
         if statuses.is_empty() && !query.is_by_name() {
             let is_partial = !live.refused.is_empty();
             let nothing = as_far_as_seen(query.nothing_scheduled(), is_partial);

@@ -68,6 +68,8 @@ impl Object {
             match key.strip_prefix(PREFIX) {
                 Some("error") => error = Some(text),
                 Some("override-began") => began = Some(text),
+                // Nothing is decided from it.
+                Some("inherited") => {}
                 Some(key) => {
                     texts.insert(key.to_owned(), text);
                 }

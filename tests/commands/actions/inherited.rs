@@ -1,0 +1,210 @@
+//! What objects inherit, as the commands read it on them: without the flags of the scaler, and
+//! without rights on Namespaces. The real program on the API in memory, the scaler too.
+
+use std::{
+    thread,
+    time::{Duration, Instant},
+};
+
+use serde_json::{Value, json};
+
+use crate::{
+    dashboard::browser::Served,
+    fake_server::{Cluster, Scaler},
+};
+
+/// Two namespaces of a team, of which one is looked at, and a scaler with a schedule for it.
+struct Central {
+    cluster: Cluster,
+    _scaler: Scaler,
+}
+
+/// It says running at any hour, and a stop comes next.
+const CENTRAL: &[&str] = &[
+    "--namespace-selector=env=dev",
+    "--default-start=2000-01-01 00:00",
+    "--default-stop=2099-01-01 00:00",
+    "--timezone=Asia/Tokyo",
+];
+
+impl Central {
+    fn new() -> Self {
+        let cluster = Cluster::new();
+        cluster.api.namespace("prod");
+        let label = json!({"metadata": {"labels": {"env": "dev"}}});
+        cluster.api.merge("Namespace", "", "dev", &label).unwrap();
+        cluster.deployment("web", 3, &[]);
+        let mut other = cluster.api.get("Deployment", "dev", "web").unwrap();
+        other["metadata"] = json!({"namespace": "prod", "name": "api"});
+        cluster.api.create(other).unwrap();
+        let scaler = Scaler::with(&cluster, CENTRAL);
+        let central = Self {
+            cluster,
+            _scaler: scaler,
+        };
+        central.wait_for("adopted");
+        central
+    }
+
+    fn state(&self) -> Option<String> {
+        let web = self.cluster.api.get("Deployment", "dev", "web").unwrap();
+        let state = &web["metadata"]["labels"]["dayshift/state"];
+        state.as_str().map(str::to_owned)
+    }
+
+    fn wait_for(&self, state: &str) {
+        let begun = Instant::now();
+        while self.state().as_deref() != Some(state) {
+            let late = begun.elapsed() > Duration::from_secs(20);
+            assert!(!late, "not {state}: {:?}", self.state());
+            thread::sleep(Duration::from_millis(20));
+        }
+    }
+
+    /// How `status -A` shows `web`, without any flag of the scaler.
+    fn status(&self) -> Value {
+        let ran = self.cluster.dayshift(&["status", "-A", "-o", "json"]);
+        let document = ran.json();
+        assert_eq!(
+            document["workloads"].as_array().unwrap().len(),
+            1,
+            "{ran:?}"
+        );
+        assert_eq!(document["unreadable"], json!([]), "{ran:?}");
+        assert_eq!((ran.status, &*ran.err), (0, ""), "{ran:?}");
+        document["workloads"][0].clone()
+    }
+}
+
+#[test]
+fn every_override_works_under_a_central_default_schedule() {
+    let central = Central::new();
+    for (args, state) in [
+        ("wake web --for=1h", "woken"),
+        ("resume web", "running"),
+        ("sleep web --for=1h", "slept"),
+        ("resume --all", "running"),
+        ("pause web", "paused"),
+        ("resume web", "adopted"),
+        ("sleep --all --for=1h", "slept"),
+        ("wake --all --for=1h", "woken"),
+        ("resume ns/dev", "woken"),
+        ("resume -A", "running"),
+        ("sleep ns/dev --for=1h", "slept"),
+        ("wake ns/dev --for=1h", "woken"),
+        ("pause ns/dev", "paused"),
+        ("resume ns/dev", "adopted"),
+        ("sync web", "adopted"),
+    ] {
+        let words: Vec<_> = args.split(' ').collect();
+        let ran = central.cluster.dayshift(&words);
+        assert_eq!((ran.status, &*ran.err), (0, ""), "{args}: {ran:?}");
+        assert_eq!(central.state().as_deref(), Some(state), "{args}");
+        let status = central.status();
+        assert_eq!(status["state"], state, "{args}");
+        assert_eq!(status["error"], Value::Null, "{args}");
+        assert_eq!(status["notes"], json!([]), "{args}");
+        let from = (&status["from"], &status["timezone"]);
+        assert_eq!(from, (&json!("scaler"), &json!("Asia/Tokyo")), "{args}");
+    }
+}
+
+/// The clocks of a workload are those of the scaler, which a command takes from the workload.
+#[test]
+fn local_times_are_in_the_zone_of_the_scaler() {
+    let central = Central::new();
+    let ran = central
+        .cluster
+        .dayshift(&["wake", "web", "--until=2098-12-24 18:00"]);
+    assert_eq!(ran.status, 0, "{ran:?}");
+    let until = central.cluster.annotation("web", "wake-until");
+    assert_eq!(until.as_deref(), Some("2098-12-24T18:00:00+09:00"));
+    let plan = central
+        .cluster
+        .dayshift(&["plan", "-o=json", "--from=2098-12-31", "--days=2"]);
+    let plan = &plan.json()["workloads"];
+    assert_eq!(plan[0]["boundaries"][0]["at"], "2099-01-01T00:00:00+09:00");
+}
+
+#[test]
+fn the_dashboard_shows_the_schedule_and_what_it_does_with_it() {
+    let central = Central::new();
+    let served = Served::of(&central.cluster, &[]);
+    let page = served.page("/object/dev/deploy/web");
+    let text = page.text();
+    assert!(text.contains("2099-01-01 00:00"), "{text}");
+    assert!(!text.contains("No schedule."), "{text}");
+    let overview = served.page("/");
+    assert!(!overview.text().contains("prod"), "{}", overview.text());
+}
+
+/// A developer with rights on the workloads of a namespace, and on nothing else.
+#[test]
+fn who_may_not_read_namespaces_sees_and_does_the_same() {
+    let central = Central::new();
+    let verbs = &["get", "list", "watch", "patch"];
+    central.cluster.refuse(verbs, "namespaces");
+    let ran = central.cluster.dayshift(&["status"]);
+    assert_eq!((ran.status, &*ran.err), (0, ""), "{ran:?}");
+    assert!(ran.out.contains("stop"), "{ran:?}");
+    let ran = central.cluster.dayshift(&["wake", "--all", "--for=1h"]);
+    assert_eq!((ran.status, &*ran.err), (0, ""), "{ran:?}");
+    central.wait_for("woken");
+    assert_eq!(central.status()["state"], "woken");
+}
+
+/// The live commands say what the objects say: there is nothing to tell them.
+#[test]
+fn the_live_commands_have_no_flag_for_what_is_inherited() {
+    let central = Central::new();
+    for command in [
+        "status",
+        "wake web --for=1h",
+        "sleep web --for=1h",
+        "pause web",
+        "resume web",
+        "sync web",
+        "dashboard",
+        "restore web",
+        "plan -A",
+    ] {
+        let words: Vec<_> = command
+            .split(' ')
+            .chain(["--default-hours=09:00-17:00"])
+            .collect();
+        let ran = central.cluster.dayshift(&words);
+        assert_eq!(ran.status, 2, "{command}: {ran:?}");
+        assert!(ran.err.contains("--default-hours"), "{command}: {ran:?}");
+    }
+}
+
+/// What it says is what the controller goes by, or nothing is said.
+#[test]
+fn an_old_text_that_a_rollback_brings_back_is_not_believed() {
+    let central = Central::new();
+    let annotate = |text| {
+        let key = "dayshift/inherited";
+        let api = &central.cluster.api;
+        api.annotate("dev", "web", key, text).unwrap();
+    };
+    annotate(Some(r#"{"from":"Namespace","hours":"09:00-10:00"}"#));
+    let status = central.status();
+    assert_eq!(status["state"], "adopted");
+    assert_eq!(status["next"], "2098-12-31T15:00:00+00:00");
+    assert_eq!(status["nextAction"], Value::Null);
+    let notes = status["notes"].to_string();
+    assert!(notes.contains("no schedule stands on it"), "{notes}");
+    let plan = central.cluster.dayshift(&["plan", "-A", "-o=json"]);
+    assert!(!plan.out.contains("09:00"), "{plan:?}");
+    for text in [None, Some("{"), Some("[]")] {
+        annotate(text);
+        assert_eq!(central.status()["state"], "adopted", "{text:?}");
+    }
+    // It can be woken all the same, and with that it is right again.
+    let ran = central.cluster.dayshift(&["wake", "web", "--for=1h"]);
+    assert_eq!((ran.status, &*ran.err), (0, ""), "{ran:?}");
+    assert_eq!(central.status()["notes"], json!([]));
+    let ran = central.cluster.dayshift(&["resume", "web"]);
+    assert_eq!(ran.status, 0, "{ran:?}");
+    assert_eq!(central.status()["nextAction"], "stop");
+}

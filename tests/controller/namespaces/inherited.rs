@@ -1,0 +1,94 @@
+//! What is written on an object of what it inherits, and when.
+
+use serde_json::{Value, json};
+
+use super::{annotate, office, patches};
+use crate::sandbox::{Sandbox, deployment};
+
+fn inherited(story: &Sandbox, name: &str) -> Option<Value> {
+    let object = story.api.get("Deployment", "dev", name).unwrap();
+    let text = object["metadata"]["annotations"]["dayshift/inherited"].as_str();
+    text.map(|text| serde_json::from_str(text).unwrap())
+}
+
+#[test]
+fn goes_with_the_patches_that_are_sent_anyway() {
+    let story = Sandbox::at("2026-11-20 12:00 UTC");
+    story.apply(deployment("web").replicas(3));
+    story.apply(deployment("own").replicas(3).hours("08:00-20:00"));
+    annotate(&story, "dev", &office());
+    let hours = |text: &str| json!({"from": "Namespace", "hours": text});
+    assert_eq!(inherited(&story, "web"), Some(hours("Mon-Fri 09:00-19:00")));
+    assert_eq!(inherited(&story, "own"), None);
+    assert_eq!(patches(&story), 2, "one adoption each");
+    // An edit is an adoption, and says what is new.
+    annotate(&story, "dev", &[("hours", Some("09:00-18:00"))]);
+    assert_eq!(inherited(&story, "web"), Some(hours("09:00-18:00")));
+    assert_eq!(patches(&story), 3);
+    // What is no edit is no patch, and is said by the next.
+    annotate(&story, "dev", &[("replicas", Some("2"))]);
+    assert_eq!(
+        (inherited(&story, "web"), patches(&story)),
+        (Some(hours("09:00-18:00")), 3)
+    );
+    story.sleep_until("18:00");
+    let with_count = json!({"from": "Namespace", "hours": "09:00-18:00", "replicas": "2"});
+    assert_eq!(
+        (inherited(&story, "web"), patches(&story)),
+        (Some(with_count), 4)
+    );
+    // With nothing left to inherit it goes, in the patch of the edit.
+    annotate(&story, "dev", &[("replicas", None)]);
+    let (key, text) = ("dayshift/hours", Some("09:00-20:00"));
+    story.api.annotate("dev", "web", key, text).unwrap();
+    story.settle();
+    assert_eq!((inherited(&story, "web"), patches(&story)), (None, 5));
+}
+
+/// The schedule goes, and with it all that was written of it.
+#[test]
+fn goes_with_the_schedule() {
+    let story = Sandbox::at("2026-11-20 12:00 UTC");
+    story.apply(deployment("web").replicas(3));
+    annotate(&story, "dev", &office());
+    assert!(inherited(&story, "web").is_some());
+    annotate(&story, "dev", &[("hours", None)]);
+    assert_eq!(
+        (inherited(&story, "web"), story.label("web", "state")),
+        (None, None)
+    );
+}
+
+/// What a rollback or a person writes there decides nothing, and costs nothing.
+#[test]
+fn what_somebody_else_writes_there_changes_nothing() {
+    let story = Sandbox::at("2026-11-20 12:00 UTC");
+    story.apply(deployment("web").replicas(3));
+    story.apply(deployment("none").replicas(3));
+    annotate(&story, "dev", &office());
+    story
+        .api
+        .annotate("dev", "none", "dayshift/exclude", Some("true"))
+        .unwrap();
+    story.settle();
+    let before = patches(&story);
+    let lie = r#"{"from":"Namespace","hours":"00:00-01:00","replicas":"9","pause":"true"}"#;
+    for text in [Some(lie), None, Some(&*"x".repeat(9000)), Some("{")] {
+        for name in ["web", "none"] {
+            story
+                .api
+                .annotate("dev", name, "dayshift/inherited", text)
+                .unwrap();
+        }
+        story.settle();
+        assert_eq!(patches(&story), before, "{text:?}");
+    }
+    story.sleep_until("19:00");
+    assert_eq!((story.replicas("web"), story.replicas("none")), (0, 3));
+    assert_eq!(
+        inherited(&story, "web").unwrap()["hours"],
+        "Mon-Fri 09:00-19:00"
+    );
+    story.sleep_until("2026-11-23 09:00");
+    assert_eq!(story.replicas("web"), 3);
+}
