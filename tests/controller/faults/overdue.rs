@@ -37,16 +37,30 @@ fn what_is_refused_is_overdue_until_it_is_done() {
     assert_eq!((story.replicas("web"), &*overdue(&story)), (0, "0"));
 }
 
-/// The controller is stopped, as one that hangs: what it counted last still tells.
+/// The controller is stopped, as one that hangs: what it has published still tells, and a probe that
+/// it is to be restarted.
 #[test]
 fn who_hangs_is_seen_to_be_late() {
     let mut story = Sandbox::empty_at("2026-11-20 18:00 UTC");
     story.start_scaler(Settings::default());
     story.apply(deployment("web").replicas(3).hours("Mon-Fri 09:00-19:00"));
+    let is_alive = |story: &Sandbox| {
+        let now = async { story.telemetry.is_alive(tokio::time::Instant::now()) };
+        story.block_on(now)
+    };
     story.sleep_until("18:59");
+    story.annotate("web", "wake-until", Some("2026-11-20 18:59:30"));
+    story.sleep_until("18:59:40");
+    assert!(is_alive(&story));
     story.kill_scalers();
     story.sleep_until("19:00:11");
     assert_eq!(overdue(&story), "1");
+    assert!(
+        is_alive(&story),
+        "for as long as it may take over a piece of work"
+    );
+    story.sleep_until("19:00:31");
+    assert!(!is_alive(&story));
 }
 
 /// A count that is to be put back has no time at which it was due.
