@@ -51,12 +51,12 @@ fn what_is_written_wins_over_the_variable_that_contradicts_it() {
         (("DAYSHIFT_PLAN_FILE", "examples"), "plan -l team=web", 3),
         (
             ("DAYSHIFT_CONVERT_SELECTOR", "team=web"),
-            "convert examples",
+            "convert ./examples",
             0,
         ),
         (
             ("DAYSHIFT_CONVERT_IN_PLACE", "true"),
-            "convert --check examples",
+            "convert --check ./examples",
             0,
         ),
     ] {
