@@ -119,6 +119,10 @@ pub(super) fn subcommand_first(command: &Command, arguments: Vec<OsString>) -> V
         if !argument.starts_with('-') {
             break;
         }
+        // It is asked of the program, whatever follows.
+        if matches!(argument, "-V" | "--version") {
+            return arguments;
+        }
         at += if takes_value(argument) { 2 } else { 1 };
     }
     let is_subcommand = |name: &OsString| {
@@ -170,6 +174,8 @@ mod tests {
             ("dayshift -n status", "dayshift -n status"),
             ("dayshift -n dev nope", "dayshift -n dev nope"),
             ("dayshift --help", "dayshift --help"),
+            ("dayshift --version status", "dayshift --version status"),
+            ("dayshift -V status", "dayshift -V status"),
             ("dayshift", "dayshift"),
         ] {
             assert_eq!(

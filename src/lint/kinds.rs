@@ -55,9 +55,13 @@ impl Object<'_> {
         let custom = CustomKind::resource_of(&version, &kind).filter(|_| other.has_replicas);
         let finding = match (known, custom) {
             (Some(known), _) => {
-                let message = format!(
-                    "dayshift does not scale a {kind} of `{version}`, and Kubernetes may not serve it any more"
-                );
+                let message = if version.is_empty() {
+                    format!("this {kind} has no apiVersion, and kubectl refuses it")
+                } else {
+                    format!(
+                        "dayshift does not scale a {kind} of `{version}`, and Kubernetes may not serve it any more"
+                    )
+                };
                 let help = format!("write apiVersion: {}", known.api_version());
                 self.at(LintRule::OtherKind, place, message, help)
             }

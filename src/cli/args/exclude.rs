@@ -2,13 +2,26 @@
 
 use std::path::PathBuf;
 
-use crate::manifest::{Opened, Search};
+use crate::{
+    manifest::{Opened, Search},
+    text::quote,
+};
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct ExcludeArgs {
     /// Skip files and folders of a folder that match, written as in .gitignore; repeatable
-    #[arg(long, value_name = "GLOB")]
+    #[arg(long, value_name = "GLOB", value_parser = glob)]
     exclude: Vec<String>,
+}
+
+fn glob(text: &str) -> Result<String, String> {
+    let is_glob = Search::is_pattern(text);
+    is_glob.then(|| text.to_owned()).ok_or_else(|| {
+        format!(
+            "`{}` is not a pattern as in .gitignore; write for example *.test.yaml",
+            quote(text)
+        )
+    })
 }
 
 impl ExcludeArgs {

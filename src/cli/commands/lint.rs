@@ -68,10 +68,11 @@ pub(crate) struct LintArgs {
     )]
     min_severity: Severity,
 
-    /// A rule that is not checked, such as replicas-in-manifest; repeatable
+    /// A rule that is not checked, such as replicas-in-manifest; repeatable, or several between commas
     #[arg(
         long,
         value_name = "RULE",
+        value_delimiter = ',',
         value_parser = rule(),
         hide_possible_values = true
     )]

@@ -57,7 +57,8 @@ pub(crate) fn unicode() -> bool {
 }
 
 fn is_utf8(locale: &str) -> bool {
-    let (_, encoding) = locale.split_once('.').unwrap_or_default();
+    // macOS has locales that are an encoding alone.
+    let (_, encoding) = locale.split_once('.').unwrap_or(("", locale));
     let encoding = encoding.split('@').next().unwrap_or_default();
     encoding.eq_ignore_ascii_case("UTF-8") || encoding.eq_ignore_ascii_case("utf8")
 }
@@ -111,7 +112,8 @@ mod tests {
             ("C", false),
             ("de_DE", false),
             ("de_DE.ISO-8859-15@euro", false),
-            ("UTF-8", false),
+            ("UTF-8", true),
+            ("utf8x", false),
         ] {
             assert_eq!(is_utf8(locale), expected, "{locale}");
         }

@@ -26,6 +26,11 @@ impl IgnoreRules {
         Self(text.lines().filter_map(IgnoreRule::parse).collect())
     }
 
+    /// Whether no line is a pattern.
+    pub(in crate::manifest) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
     /// Whether a path, relative to the folder of the file and with `/` between its parts, is
     /// ignored; `None` where no line is about it.
     pub(in crate::manifest) fn decide(&self, path: &str, is_folder: bool) -> Option<bool> {

@@ -38,6 +38,11 @@ impl Search {
         }
     }
 
+    /// Whether a text is a pattern that may match something.
+    pub fn is_pattern(text: &str) -> bool {
+        !IgnoreRules::parse(text).is_empty()
+    }
+
     /// Reads a file; the files of a folder and of the folders in it that end in `.yaml`, `.yml` or
     /// `.json`; or, for `-`, standard input.
     ///

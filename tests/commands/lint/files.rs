@@ -101,3 +101,34 @@ fn what_cannot_be_read_keeps_nothing_else_from_it() {
     }
     fs::set_permissions(path("closed"), fs::Permissions::from_mode(0o755)).unwrap();
 }
+
+/// A pattern that can match nothing was passed over without a word.
+#[test]
+fn a_pattern_that_is_none_is_wrong_usage() {
+    for (args, status) in [
+        (&["--exclude", "["][..], 2),
+        (&["--exclude", ""], 2),
+        (&["--exclude", "[ab].yaml"], 0),
+        (&["--disable", "replicas-in-manifest,other-tool"], 0),
+        (&["--disable", "replicas-in-manifest,nope"], 2),
+    ] {
+        let (found, _, err) = lint_of(
+            &[args, &["-"]].concat(),
+            &web(&["dayshift/hours: 09:00-19:00"]),
+        );
+        assert_eq!(found, status, "{args:?} {err}");
+    }
+    let one = web(&["dayshift/hours: 09:00-19:00"]) + "spec: {replicas: 2}\n";
+    let (_, out, _) = lint_of(&["--disable", "other-tool,replicas-in-manifest", "-"], &one);
+    assert!(
+        out.starts_with("0 errors, 0 warnings in 1 workload"),
+        "{out}"
+    );
+}
+
+#[test]
+fn a_kind_without_a_version_is_told_so() {
+    let text = web(&["dayshift/hours: 09:00-19:00"]).replace("apiVersion: apps/v1\n", "");
+    let (_, out, _) = lint_of(&["-"], &text);
+    assert!(out.contains("this Deployment has no apiVersion"), "{out}");
+}
