@@ -29,7 +29,7 @@ impl Look<'_> {
         let all = schedule.boundaries(self.span.from, self.span.until, TimeDelta::zero());
         let mut before: Option<Boundary> = None;
         for boundary in all.take(MOST_STEPS) {
-            let last = before.replace(boundary.clone());
+            let last = before.replace(boundary);
             let Some(last) = last.filter(|it| boundary.at - it.at == TimeDelta::minutes(1)) else {
                 continue;
             };
