@@ -123,8 +123,9 @@ impl<'s> EntrySearch<'s> {
         None
     }
 
-    /// The first time in `(after, to]` that several of the entries have.
-    pub(super) fn first_tie(self, after: Local, to: Local) -> Option<Local> {
+    /// The first time in `(after, to]` that several of the entries have, and what they say: first what
+    /// wins.
+    pub(super) fn first_tie(self, after: Local, to: Local) -> Option<(Local, Vec<Action>)> {
         let (up, down) = (self.times(true), self.times(false));
         let mut after = after;
         loop {
@@ -139,17 +140,18 @@ impl<'s> EntrySearch<'s> {
                 }
             }
             if let Some(tie) = times_in(hour, twice).find(|it| *it > after) {
-                return (tie <= to).then_some(tie);
+                return (tie <= to).then(|| (tie, self.actions_at(tie)));
             }
             after = Local(hour.0 + HOUR - 1);
         }
     }
 
-    /// What the entries say that have this time.
-    pub(super) fn actions_at(self, local: Local) -> impl Iterator<Item = Action> {
+    fn actions_at(self, local: Local) -> Vec<Action> {
         let entries = self.entries.iter();
-        let entries = entries.filter(move |entry| self.times_of(entry).holds(local));
-        entries.map(|entry| entry.action)
+        let entries = entries.filter(|entry| self.times_of(entry).holds(local));
+        let mut actions: Vec<_> = entries.map(|entry| entry.action).collect();
+        actions.sort_by_key(|it| std::cmp::Reverse(it.rank()));
+        actions
     }
 
     fn times_of(self, entry: &'s Entry) -> Search<'s, std::iter::Once<&'s Times>> {

@@ -188,7 +188,7 @@ impl ExceptedDates {
     pub(super) fn first_kept(&self, day: i32, weekdays: u32) -> i32 {
         let mut week = (day..day + 7).filter(|day| is_one_of(*day, weekdays));
         let near = week.clone().find(|day| self.range_of(*day).is_none());
-        let later = |day| self.without(day, |set, day| set.first_without(day));
+        let later = |day| self.without(day, DateSet::first_without);
         near.or_else(|| week.by_ref().map(later).min())
             .unwrap_or(day)
     }
@@ -199,7 +199,7 @@ impl ExceptedDates {
             .rev()
             .filter(|day| is_one_of(*day, weekdays));
         let near = week.clone().find(|day| self.range_of(*day).is_none());
-        let earlier = |day| self.without(day, |set, day| set.last_without(day));
+        let earlier = |day| self.without(day, DateSet::last_without);
         near.or_else(|| week.by_ref().map(earlier).max())
             .unwrap_or(day)
     }

@@ -183,7 +183,7 @@ impl Schedule {
     }
 
     /// The first local time after an instant and up to another that several lists of times have, and
-    /// what they say, that which wins first. Times that only a clock change puts together are no tie.
+    /// what they say: first what wins. A clock change makes no tie.
     pub fn next_tie(
         &self,
         after: DateTime<Utc>,
@@ -192,11 +192,8 @@ impl Schedule {
         let ScheduleRule::Times(entries) = &self.rule else {
             return None;
         };
-        let search = self.search(entries);
-        let shown = |at| self.zone.shown_by(second_of(at));
-        let tie = search.first_tie(shown(after), shown(until))?;
-        let mut actions: Vec<_> = search.actions_at(tie).collect();
-        actions.sort_by_key(|it| std::cmp::Reverse(it.rank()));
+        let [after, to] = [after, until].map(|at| self.zone.shown_by(second_of(at)));
+        let (tie, actions) = self.search(entries).first_tie(after, to)?;
         Some((tie.to_naive()?, actions))
     }
 

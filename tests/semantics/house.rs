@@ -61,7 +61,8 @@ fn write_out(prefix: &str, text: &str, found: &mut BTreeSet<String>) -> usize {
     let path = text.find(|it| !is_of_path(it)).unwrap_or(text.len());
     let mut taken = path;
     let prefix = format!("{prefix}{}", &text[..path]);
-    if text[taken..].starts_with('{') {
+    // A body of code may follow a path too.
+    if prefix.ends_with("::") && text[taken..].starts_with('{') {
         while !text[taken..].is_empty() && !text[taken..].starts_with('}') {
             taken += 1;
             taken += write_out(&prefix, &text[taken..], found);

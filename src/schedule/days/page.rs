@@ -62,7 +62,7 @@ impl Page {
 fn own_dates(month: &Month, days: u32) -> u64 {
     // From the day that the month begins with.
     let week = (days >> month.first_weekday | days << (7 - month.first_weekday)) & 0x7f;
-    WEEKS * u64::from(week) << 1 & month.days()
+    (WEEKS * u64::from(week)) << 1 & month.days()
 }
 
 impl PageDate {

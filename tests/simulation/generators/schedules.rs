@@ -1,6 +1,6 @@
 //! Random schedules, and zones and dates with clock changes or other rarities.
 
-use chrono::{DateTime, Days, Utc};
+use chrono::{DateTime, Days, NaiveDateTime, Utc};
 use chrono_tz::Tz;
 use fastrand::Rng;
 
@@ -66,6 +66,14 @@ pub fn plan(random: &mut Rng, zone: Tz, begin: DateTime<Utc>) -> Plan {
                 let up = start.into_iter().map(|at| (at, random.u32(1..6)));
                 let mut steps: Vec<_> = up.collect();
                 steps.extend(stop.into_iter().map(|at| (at, random.u32(..3) / 2)));
+                // Two counts at one time are refused by their texts, which the checker does not
+                // judge: each time of day comes once, and each moment.
+                let mut known = Vec::new();
+                steps.retain(|(at, _)| {
+                    let is_new = !known.contains(&time_of(at));
+                    known.push(time_of(at));
+                    is_new
+                });
                 Rule::Scale(steps)
             }
             _ => Rule::Times { start, stop },
@@ -112,6 +120,14 @@ pub fn edited(random: &mut Rng, first: &Plan, zone: Tz, begin: DateTime<Utc>) ->
             style: other.style,
             ..first
         },
+    }
+}
+
+/// The time of day of what recurs, or else the moment.
+fn time_of(at: &At) -> (Option<u32>, Option<NaiveDateTime>) {
+    match at {
+        At::Once(moment) => (None, Some(*moment)),
+        At::Weekly { minute, .. } | At::Monthly { minute, .. } => (Some(*minute), None),
     }
 }
 
