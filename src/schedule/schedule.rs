@@ -109,8 +109,7 @@ impl Schedule {
 
     /// The first boundary strictly after an instant.
     pub fn next_after(&self, after: DateTime<Utc>, delay: TimeDelta) -> Option<Boundary> {
-        self.next_moved(second_of(after), seconds(delay))
-            .and_then(boundary)
+        boundary(self.next_moved(second_of(after), seconds(delay))?)
     }
 
     /// The first boundary strictly after an instant after which something runs, or after which
@@ -147,8 +146,7 @@ impl Schedule {
 
     /// The newest boundary at or before an instant.
     pub fn latest_at(&self, at: DateTime<Utc>, delay: TimeDelta) -> Option<Boundary> {
-        self.latest_moved(second_of(at), seconds(delay))
-            .and_then(boundary)
+        boundary(self.latest_moved(second_of(at), seconds(delay))?)
     }
 
     /// What the schedule says at an instant: what its newest boundary says. Before the first
@@ -189,12 +187,12 @@ impl Schedule {
         after: DateTime<Utc>,
         until: DateTime<Utc>,
     ) -> Option<(NaiveDateTime, Vec<Action>)> {
-        let ScheduleRule::Times(entries) = &self.rule else {
-            return None;
-        };
         let [after, to] = [after, until].map(|at| self.zone.shown_by(second_of(at)));
-        let (tie, actions) = self.search(entries).first_tie(after, to)?;
-        Some((tie.to_naive()?, actions))
+        let tie = match &self.rule {
+            ScheduleRule::Times(entries) => self.search(entries).first_tie(after, to),
+            ScheduleRule::Hours(_) => None,
+        };
+        tie.and_then(|(at, actions)| Some((at.to_naive()?, actions)))
     }
 
     /// The first moved boundary after a second.

@@ -62,7 +62,8 @@ fn write_out(prefix: &str, text: &str, found: &mut BTreeSet<String>) -> usize {
     let mut taken = path;
     let prefix = format!("{prefix}{}", &text[..path]);
     // A body of code may follow a path too.
-    if prefix.ends_with("::") && text[taken..].starts_with('{') {
+    let is_list = prefix.is_empty() || prefix.ends_with("::");
+    if is_list && text[taken..].starts_with('{') {
         while !text[taken..].is_empty() && !text[taken..].starts_with('}') {
             taken += 1;
             taken += write_out(&prefix, &text[taken..], found);

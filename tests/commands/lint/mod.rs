@@ -12,6 +12,7 @@ mod other_commands;
 mod program;
 mod rules;
 mod volumes;
+mod year;
 
 use serde_json::Value;
 

@@ -123,33 +123,6 @@ fn each_rule_finds_what_it_is_for_and_where() {
         ),
         (
             web(&[
-                "dayshift/start: '0-24/4 * * * *'",
-                "dayshift/stop: '2-26/4 * * * *; 0 5 1 10 *'",
-            ]),
-            vec!["same-instant 7:37"],
-        ),
-        (
-            web(&["dayshift/scale: 'Mon-Fri 08:00 = 5; 19:00 = 0; first day 08:00 = 10'"]),
-            vec!["two-counts 6:22"],
-        ),
-        (
-            web(&["dayshift/scale: '0 8 * * Mon = 7; 0 8 1 * * = 5; 19:00 = 0'"]),
-            vec!["two-counts 6:39"],
-        ),
-        (
-            web(&["dayshift/scale: '0 8 1 * * = 5; Mon-Fri 19:00 = 0'"]),
-            vec![],
-        ),
-        (
-            web(&[
-                "dayshift/start: '*/10 * * * *'",
-                "dayshift/stop: '5-55/10 * * * *; 1 9 1 10 *'",
-                "dayshift/jitter: 2m",
-            ]),
-            vec!["jitter-beyond-window 8:22"],
-        ),
-        (
-            web(&[
                 "dayshift/start: '09:00; 02:30'",
                 "dayshift/stop: '19:00'",
                 berlin,
@@ -383,59 +356,5 @@ fn what_comes_too_often_does_not_depend_on_the_minute() {
         let ended = dayshift_with(&[], &["lint", "--from", &now, "-"], &text);
         let message = "`* 9 * * *` is 60 times an hour, not once";
         assert!(ended.out.contains(message), "{now}: {ended:?}");
-    }
-}
-
-/// Berlin's clocks go from 02:00 to 03:00 on 28 March 2027: neither item happens as it is written.
-#[test]
-fn each_item_in_the_gap_is_told() {
-    let items = web(&[
-        "dayshift/start: 02:30; Sat,Sun 02:45; 05:00; Sun 02:15,03:00",
-        "dayshift/stop: '19:00'",
-        "dayshift/timezone: Europe/Berlin",
-    ]);
-    let expected = ["clock-change-gap 6:21", "clock-change-gap 6:28"];
-    assert_eq!(found(&items), expected);
-}
-
-/// In Berlin nothing is between 02:00 and 03:00 on 28 March 2027, a Sunday.
-#[test]
-fn what_does_nothing_in_the_gap_is_not_told() {
-    let except = "dayshift/except: '2027-03-28'";
-    for (lines, expected) in [
-        // Windows that touch make no boundary.
-        (&["dayshift/hours: 00:00-02:30; 02:30-08:00"][..], None),
-        (&["dayshift/hours: 22:00-08:00; 02:15-02:45"], None),
-        // What begins on an excepted date is left out; what began the day before ends on it.
-        (&["dayshift/hours: 02:30-08:00", except], None),
-        (&["dayshift/scale: 02:30 = 5; 08:00 = 0", except], None),
-        (
-            &["dayshift/hours: 22:00-02:30", except],
-            Some(
-                "2027-03-28 02:30 does not exist in Europe/Berlin, where clocks go from 02:00 to \
-                  03:00; it happens at 03:00 on that day",
-            ),
-        ),
-        (
-            &["dayshift/scale: 02:30 = 0; 08:00 = 5", except],
-            Some("it happens at 03:00 on that day"),
-        ),
-        (
-            &["dayshift/hours: Sun 02:15-02:45; 09:00-10:00"],
-            Some(
-                "2027-03-28 02:15 does not exist in Europe/Berlin, where clocks go from 02:00 to \
-                  03:00; what begins and ends in between does not happen on that day",
-            ),
-        ),
-    ] {
-        let berlin = "dayshift/timezone: Europe/Berlin";
-        let text = web(&[lines, &[berlin]].concat());
-        let ended = dayshift_with(&[], &["lint", "--from", "2026-11-20", "-"], &text);
-        let is_told = ended.out.contains("[clock-change-gap]");
-        assert_eq!(is_told, expected.is_some(), "{lines:?}: {ended:?}");
-        assert!(
-            ended.out.contains(expected.unwrap_or_default()),
-            "{lines:?}: {ended:?}"
-        );
     }
 }
