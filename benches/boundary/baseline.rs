@@ -233,5 +233,5 @@ fn patch(kind: Kind, known: &[u8], now: DateTime<Utc>, prefix: &Prefix) -> Prepa
 
 fn next_boundary(kind: Kind, known: &[u8], prefix: &Prefix) -> Option<DateTime<Utc>> {
     let workload: Workload = serde_json::from_slice(known).unwrap();
-    workload.observe(kind, prefix).state().next
+    workload.observe(kind, prefix).state().next_at()
 }

@@ -176,7 +176,7 @@ impl Story {
         let inputs = self.object.inputs.clone().without(&change.expired);
         self.object.inputs = inputs;
         assert_ne!(self.object, before, "{change:?} changes nothing");
-        self.memory.wrote(&before, &change, self.now, self.now);
+        self.memory.wrote(&before, &change, self.now);
         self.memory.observe(&self.object, self.now);
     }
 

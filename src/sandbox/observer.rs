@@ -188,9 +188,9 @@ impl Watched {
         }
         let holds = (old.phase, old.next) != (new.phase, new.next);
         match new.phase {
-            Some(Phase::Woken) if holds => new.next.map(EventKind::Wake),
-            Some(Phase::Slept) if holds => new.next.map(EventKind::Sleep),
-            Some(Phase::Paused) if holds => Some(EventKind::Pause(new.next)),
+            Some(Phase::Woken) if holds => new.next_at().map(EventKind::Wake),
+            Some(Phase::Slept) if holds => new.next_at().map(EventKind::Sleep),
+            Some(Phase::Paused) if holds => Some(EventKind::Pause(new.next_at())),
             Some(Phase::Adopted) if old.phase == Some(Phase::Paused) => Some(EventKind::Resume),
             _ if self.puts_back(before) => Some(EventKind::Enforce),
             Some(Phase::Running | Phase::Stopped) if is_due(&old, &new) && self.is_exact() => {

@@ -62,10 +62,14 @@ pub(super) fn count_note(
             })
         }
         Some(Phase::Slept) if is_up && spec.overrides.enforce == Enforce::No => {
-            Some(Note::SetInOverride { until: state.next })
+            Some(Note::SetInOverride {
+                until: state.next_at(),
+            })
         }
         Some(Phase::Woken) if replicas == Replicas::ZERO && spec.replicas != Some(replicas) => {
-            Some(Note::SetInOverride { until: state.next })
+            Some(Note::SetInOverride {
+                until: state.next_at(),
+            })
         }
         // What its Namespace's schedule leaves at 0 is as it should be.
         Some(Phase::Running) if replicas == Replicas::ZERO && spec.keeps_zero => None,

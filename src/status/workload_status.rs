@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use chrono::{DateTime, TimeDelta, Utc};
+use chrono::{DateTime, Utc};
 
 use super::{
     count_note::{count_note, nothing_saved},
@@ -15,9 +15,9 @@ use crate::{
     savings::{HeldDown, held_down},
     schedule::{Action, Zone},
     workload::{
-        Duty, Kind, OVERDUE_GRACE, Observed, Origin, Override, ParseContext, ParsedInputs, Phase,
-        Prefix, Problem, Replicas, ResourceRequests, ScheduleSpec, State, WorkloadRef,
-        is_held_down_against_schedule,
+        Decision, Duty, Kind, OVERDUE_GRACE, Observed, Origin, Override, ParseContext,
+        ParsedInputs, Phase, Prefix, Problem, Replicas, ResourceRequests, ScheduleSpec, State,
+        WorkloadRef, is_held_down_against_schedule,
     },
 };
 
@@ -181,14 +181,14 @@ impl WorkloadStatus {
             ParsedInputs::Scheduled(spec) => {
                 status.error = observed.error.as_deref().map(str::to_owned);
                 let is_held_down = is_held_down_against_schedule(observed, parsed);
-                status.follow(spec, observed, is_held_down, changed, now);
+                status.follow(spec, parsed, observed, is_held_down, changed, now);
             }
             // Removing a schedule takes the label away: it has one that is not seen.
             ParsedInputs::Unscheduled if state.phase.is_some() => {
-                status.next = state.next;
+                status.next = state.next_at();
                 status.origin = Origin::Scaler;
                 let saved = state.saved.filter(|saved| *saved > observed.replicas);
-                let overdue = state.next.filter(|next| *next + OVERDUE_GRACE <= now);
+                let overdue = state.next_at().filter(|next| *next + OVERDUE_GRACE <= now);
                 if overdue.is_some() {
                     status.condition = ScheduleStatus::Overdue;
                 }
@@ -207,6 +207,7 @@ impl WorkloadStatus {
     fn follow(
         &mut self,
         spec: &ScheduleSpec,
+        parsed: &ParsedInputs,
         observed: &Observed,
         is_held_down: bool,
         changed: Option<DateTime<Utc>>,
@@ -220,7 +221,7 @@ impl WorkloadStatus {
         let overrides = observed.overrides(spec, state, now);
         self.laid_over = overrides.with_origin_at(now);
         self.next = if state.phase.is_some() {
-            state.next
+            state.next_at()
         } else {
             spec.next_after(object, now).map(|it| it.at)
         };
@@ -230,18 +231,13 @@ impl WorkloadStatus {
             self.notes.push(Note::Deleting);
             return;
         }
-        self.next_action = self.next.and_then(|next| match state.phase {
-            Some(held @ (Phase::Paused | Phase::Woken | Phase::Slept)) => {
-                let is_less = state.saved > Some(observed.replicas);
-                let (to, delay) = (overrides.at(next), spec.delay(object));
-                spec.action_at_override_end(held, to, next, delay, is_less)
+        self.next_action = self.next.and_then(|next| {
+            match parsed.decide_alone(observed, changed.unwrap_or(now), next) {
+                Decision::Write(change) => change.kind.action(),
+                _ => None,
             }
-            _ => spec
-                .next_after(object, next - TimeDelta::seconds(1))
-                .filter(|it| it.at == next)
-                .map(|it| it.action),
         });
-        let overdue = spec.overdue(observed, changed, now);
+        let overdue = parsed.overdue(observed, changed, now);
         self.condition = match self.usual_condition(state) {
             ScheduleStatus::Refused => ScheduleStatus::Refused,
             _ if overdue.is_some() => ScheduleStatus::Overdue,
@@ -254,7 +250,7 @@ impl WorkloadStatus {
         self.notes.extend(nothing_saved(spec, observed, state, now));
         let before = self.notes.len();
         // What is due at this moment may be done at the next.
-        let is_due = state.next.is_some_and(|next| next <= now)
+        let is_due = state.next_at().is_some_and(|next| next <= now)
             || overrides.at(now).is_some_and(|it| !it.holds(state));
         if is_held_down && !is_due && overdue.is_none() {
             let until = spec.next_that(true, object, now).map(|it| it.at);

@@ -51,7 +51,7 @@ pub use quantity::NANOS;
 pub use replicas::Replicas;
 pub use requests::{Amounts, PodRequests, ResourceRequests, Resources};
 pub use restore::{NotRestored, restored};
-pub use state::{Phase, State};
+pub use state::{Next, Phase, State};
 pub use sync::Sync;
 pub use volumes::VolumeRetention;
 pub use workload_ref::WorkloadRef;

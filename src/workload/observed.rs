@@ -15,7 +15,7 @@ use super::keys::{Key, Label};
 use super::labels::Labels;
 use super::replicas::Replicas;
 use super::requests::ResourceRequests;
-use super::state::{Phase, State, parse_time};
+use super::state::{Next, Phase, State};
 use super::workload_ref::WorkloadRef;
 
 /// One object as the API server showed it, with all that a decision and its guard rest on.
@@ -96,8 +96,8 @@ impl Observed {
     }
 
     /// The `next` of [`Self::state`], likewise.
-    pub fn next(&self) -> Option<DateTime<Utc>> {
-        self.labels.text(Label::Next).and_then(parse_time)
+    pub fn next(&self) -> Option<Next> {
+        self.labels.text(Label::Next).and_then(Next::from_label)
     }
 
     /// The overrides of its schedule, without those that have ended before, by the state that is

@@ -6,11 +6,15 @@ use chrono::{DateTime, TimeDelta, Utc};
 
 use crate::schedule::Boundary;
 
-use super::inputs::overrides::{Override, Overrides};
+use super::decision::change::{Cause, Change, ChangeKind};
+use super::decision::context::{Decision, DecisionContext};
+use super::decision::decide::decide;
+use super::decision::memory::Memory;
+use super::inputs::overrides::Override;
 use super::inputs::parsed::ParsedInputs;
-use super::inputs::spec::ScheduleSpec;
+use super::keys::Prefix;
 use super::observed::Observed;
-use super::state::{Phase, State};
+use super::state::Phase;
 
 /// How long after its instant something may be undone before it is overdue: 10 s. A controller
 /// acts within milliseconds; the rest is for a restart, for many boundaries at once, and for
@@ -39,8 +43,9 @@ pub enum Duty {
     End(Phase),
 }
 
-impl ScheduleSpec {
-    /// What should have been done to the object by `now`, for longer than [`OVERDUE_GRACE`].
+impl ParsedInputs {
+    /// What should have been done to the object by `now`, for longer than [`OVERDUE_GRACE`]: what a
+    /// scaler that knows the object alone would have done then, and would still do.
     ///
     /// `changed` is an instant by which the annotations were as they are, such as the last time
     /// that anybody changed the object: what they ask for is overdue from then on. Where it is
@@ -51,77 +56,61 @@ impl ScheduleSpec {
         changed: Option<DateTime<Utc>>,
         now: DateTime<Utc>,
     ) -> Option<Overdue> {
-        let state = observed.state();
-        if observed.deleting || observed.labels.are_of_a_later_version() {
+        let Self::Scheduled(spec) = self else {
             return None;
-        }
-        let overrides = observed.overrides(self, &state, now);
-        let duty = match (overrides.at(now), state.phase) {
-            (Some(over), _) if !over.holds(&state) => Duty::Begin(over),
-            (Some(_), _) => return None,
-            (None, Some(phase)) if phase.is_override() => {
-                let since = ended_by_itself(&overrides, phase, &state, now).or(changed);
-                return overdue(Duty::End(phase), since, now);
-            }
-            (None, Some(_)) if self.is_followed(observed, &state) => {
-                return self.missed(observed, &state, now);
-            }
-            (None, _) => Duty::Adopt,
         };
-        overdue(duty, changed, now)
+        let then = now - OVERDUE_GRACE;
+        let asked = changed.unwrap_or(then);
+        let due = self.due_to(observed, asked, then)?;
+        self.due_to(observed, asked, now)?;
+        let since = match due.cause {
+            Cause::Clock(at) => Some(at),
+            Cause::Request { .. } | Cause::Correction => changed,
+        };
+        let state = observed.state();
+        let held = state.phase.filter(|phase| phase.is_override());
+        let overrides = observed.overrides(spec, &state, then);
+        let duty = match (overrides.at(then), held, due.boundary) {
+            (Some(over), _, _) if !over.holds(&state) => Duty::Begin(over),
+            (_, Some(phase), _) => Duty::End(phase),
+            (_, None, Some(boundary)) => Duty::Boundary(boundary),
+            (_, None, None) => Duty::Adopt,
+        };
+        let is_late = since.is_none_or(|since| since <= then);
+        is_late.then_some(Overdue { duty, since })
     }
 
-    /// Whether the state is that of this schedule on this object.
-    fn is_followed(&self, observed: &Observed, state: &State) -> bool {
-        let (inputs, uid) = (&observed.inputs, &observed.object.uid);
-        let fingerprint = state.fingerprint;
-        // One that is missing was taken away: the rest of the state tells as much as it can.
-        fingerprint.is_none_or(|it| it.is_of(inputs, uid))
-    }
-
-    /// The newest boundary that was due at the end of the grace.
-    fn missed(&self, observed: &Observed, state: &State, now: DateTime<Utc>) -> Option<Overdue> {
-        // Most objects are asked about long before their next boundary.
-        if state.next.is_some_and(|next| next + OVERDUE_GRACE > now) {
-            return None;
-        }
-        let boundary = self.latest_at(&observed.object, now - OVERDUE_GRACE)?;
-        let is_due = state.last.is_some_and(|last| boundary.at > last)
-            && state.next.is_none_or(|next| boundary.at >= next);
-        is_due.then_some(Overdue {
-            duty: Duty::Boundary(boundary),
-            since: Some(boundary.at),
-        })
-    }
-}
-
-impl ParsedInputs {
-    /// As [`ScheduleSpec::overdue`]; `None` where there is no schedule, or it is refused.
-    pub fn overdue(
+    /// The transition or adoption that is due to the object at `at`, as it alone tells.
+    fn due_to(
         &self,
         observed: &Observed,
-        changed: Option<DateTime<Utc>>,
-        now: DateTime<Utc>,
-    ) -> Option<Overdue> {
-        match self {
-            Self::Scheduled(spec) => spec.overdue(observed, changed, now),
-            Self::Unscheduled | Self::Invalid(_) => None,
-        }
+        asked: DateTime<Utc>,
+        at: DateTime<Utc>,
+    ) -> Option<Change> {
+        let Decision::Write(change) = self.decide_alone(observed, asked, at) else {
+            return None;
+        };
+        let is_duty = matches!(change.kind, ChangeKind::Adopt(_) | ChangeKind::Pause)
+            || change.kind.is_transition();
+        is_duty.then_some(change)
     }
-}
 
-fn overdue(duty: Duty, since: Option<DateTime<Utc>>, now: DateTime<Utc>) -> Option<Overdue> {
-    let is_late = since.is_none_or(|since| since + OVERDUE_GRACE <= now);
-    is_late.then_some(Overdue { duty, since })
-}
-
-/// When the override by which an object is held came to its end, if nobody took it away before.
-fn ended_by_itself(
-    overrides: &Overrides,
-    phase: Phase,
-    state: &State,
-    now: DateTime<Utc>,
-) -> Option<DateTime<Utc>> {
-    let written = Override::key(phase).and_then(|key| overrides.until(key));
-    written.max(state.next).filter(|end| *end <= now)
+    /// What a scaler that knows the object alone, as it is, decides to do at `at`. Nothing is missed
+    /// for too long.
+    pub fn decide_alone(
+        &self,
+        observed: &Observed,
+        asked: DateTime<Utc>,
+        at: DateTime<Utc>,
+    ) -> Decision {
+        let context = DecisionContext {
+            parsed: self,
+            observed,
+            memory: &Memory::of(observed),
+            seen: asked,
+            catch_up: TimeDelta::MAX,
+            prefix: &Prefix::default(),
+        };
+        decide(&context, at)
+    }
 }

@@ -59,6 +59,7 @@ pub fn restored(observed: &Observed, now: DateTime<Utc>) -> Result<Option<Change
             error: observed.error.clone(),
             override_began: observed.override_began.clone(),
             inherited: observed.inherited.clone(),
+            calendars: 0,
             expired: Vec::new(),
             note: None,
         },

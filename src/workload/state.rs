@@ -83,13 +83,54 @@ pub struct State {
     pub phase: Option<Phase>,
     /// Everything up to this instant, in whole seconds, has been considered.
     pub last: Option<DateTime<Utc>>,
-    /// The next boundary, or the end of the active override, in whole seconds; `None` where there
-    /// is neither, or the schedule is refused.
-    pub next: Option<DateTime<Utc>>,
+    /// The next boundary, or the end of the active override, as it was when the state was written.
+    pub next: Option<Next>,
     /// The count to come back to.
     pub saved: Option<Replicas>,
     /// Which schedule, on which object, the rest belongs to.
     pub fingerprint: Option<Fingerprint>,
+}
+
+/// What comes next for an object: the label `next`. Every state that dayshift writes says it.
+///
+/// No boundary before it is ever carried out, so that a schedule that another zone, other calendars
+/// or a new version reads differently does not act backwards.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Next {
+    /// A boundary, or the end of an override. The label holds whole seconds.
+    At(DateTime<Utc>),
+    /// Nothing. It is later than every instant.
+    Never,
+}
+
+impl Next {
+    /// The text of the label where nothing comes.
+    const NEVER: &'static str = "never";
+
+    /// That instant, or never.
+    pub fn or_never(at: Option<DateTime<Utc>>) -> Self {
+        at.map_or(Self::Never, Self::At)
+    }
+
+    /// When, if ever.
+    pub const fn at(self) -> Option<DateTime<Utc>> {
+        match self {
+            Self::At(at) => Some(at),
+            Self::Never => None,
+        }
+    }
+
+    /// Reads the text of the label `next`.
+    pub(super) fn from_label(text: &str) -> Option<Self> {
+        if text == Self::NEVER {
+            return Some(Self::Never);
+        }
+        parse_time(text).map(Self::At)
+    }
+
+    fn to_label(self) -> String {
+        self.at().map_or_else(|| Self::NEVER.into(), label_time)
+    }
 }
 
 /// How an instant stands in a label, which takes no colon: RFC 3339 in UTC with dots in the time.
@@ -102,7 +143,7 @@ impl State {
         Self {
             phase: text(Label::State).and_then(Phase::from_label),
             last: text(Label::Last).and_then(parse_time),
-            next: text(Label::Next).and_then(parse_time),
+            next: text(Label::Next).and_then(Next::from_label),
             saved: text(Label::SavedReplicas).and_then(|text| Replicas::parse(text).ok()),
             fingerprint: text(Label::Fingerprint).and_then(Fingerprint::parse),
         }
@@ -110,11 +151,10 @@ impl State {
 
     /// The labels that hold this state.
     pub fn to_labels(&self) -> Labels {
-        let time = |at: DateTime<Utc>| at.format(LABEL_TIME).to_string();
         let mut labels = Labels::default();
         labels.set(Label::State, self.phase.map(|phase| phase.to_string()));
-        labels.set(Label::Last, self.last.map(time));
-        labels.set(Label::Next, self.next.map(time));
+        labels.set(Label::Last, self.last.map(label_time));
+        labels.set(Label::Next, self.next.map(Next::to_label));
         labels.set(
             Label::SavedReplicas,
             self.saved.map(|count| count.to_string()),
@@ -131,6 +171,12 @@ impl State {
     pub fn remembered(&self) -> Option<Replicas> {
         let has_started = self.phase.is_some_and(Phase::follows_a_start);
         self.saved.or(has_started.then_some(Replicas::ZERO))
+    }
+
+    /// When the next boundary comes, or the active override ends; `None` where neither does, or no
+    /// label says so.
+    pub fn next_at(&self) -> Option<DateTime<Utc>> {
+        self.next?.at()
     }
 
     /// Whether a saved count is all there is: the schedule was removed.
@@ -178,6 +224,11 @@ pub(super) fn whole_second(at: DateTime<Utc>) -> DateTime<Utc> {
     at.trunc_subsecs(0)
 }
 
+/// The text of a label that holds an instant.
+fn label_time(at: DateTime<Utc>) -> String {
+    at.format(LABEL_TIME).to_string()
+}
+
 /// Reads the text of a label that holds an instant.
 pub(super) fn parse_time(text: &str) -> Option<DateTime<Utc>> {
     NaiveDateTime::parse_from_str(text, LABEL_TIME)
@@ -194,7 +245,7 @@ mod tests {
         let state = State {
             phase: Some(Phase::Stopped),
             last: parse_time("2026-11-20T10.00.00Z"),
-            next: parse_time("2026-11-23T00.00.00Z"),
+            next: Next::from_label("2026-11-23T00.00.00Z"),
             saved: Some(Replicas::new(3)),
             fingerprint: Fingerprint::parse("v2-0123456789abcdef-0123456789abcdef"),
         };
@@ -202,6 +253,13 @@ mod tests {
         assert_eq!(labels.text(Label::Last), Some("2026-11-20T10.00.00Z"));
         assert_eq!(labels.text(Label::SavedReplicas), Some("3"));
         assert_eq!(State::from_labels(&labels), state);
+        let never = State {
+            next: Some(Next::Never),
+            ..state
+        };
+        let labels = never.to_labels();
+        assert_eq!(labels.text(Label::Next), Some("never"));
+        assert_eq!(State::from_labels(&labels), never);
     }
 
     #[test]

@@ -158,6 +158,7 @@ fn set_now(observed: &Observed, state: State, count: Replicas, now: DateTime<Utc
         error: observed.error.clone(),
         override_began: observed.override_began.clone(),
         inherited: observed.inherited.clone(),
+        calendars: 0,
         expired: Vec::new(),
         note: None,
     }

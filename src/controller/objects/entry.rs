@@ -142,9 +142,7 @@ impl Entry {
         }
         let was_refused = !self.parsed.names_calendars();
         (self.observed.inputs, self.parsed) = parse_cache.of(&self.observed.inputs);
-        if !was_refused {
-            self.memory.note_calendar_change(seen_at.by_clock);
-        } else if self.parsed.names_calendars() {
+        if was_refused && self.parsed.names_calendars() {
             self.seen = seen_at.by_clock;
             self.seen_monotonic = seen_at.monotonic;
             self.work.inputs_changed();

@@ -1,7 +1,6 @@
 //! Every object that concerns us, and what is known of it. No request leaves from here.
 
 use chrono::{DateTime, TimeDelta, Utc};
-use tokio::time::Instant;
 
 use crate::{
     cluster::{Version, Workload},
@@ -36,9 +35,6 @@ pub(in crate::controller) struct Index {
     catch_up: TimeDelta,
     dry_run: bool,
     pub(super) parse_cache: ParseCache,
-    /// Where the calendars have changed last while the clock was wrong: when that was, by a clock
-    /// that no step touches.
-    pub(super) calendars_changed_monotonic: Option<Instant>,
     pub(super) namespaces: Namespaces,
     pub(super) bystanders: Bystanders,
     pub(in crate::controller) history: History,
@@ -55,7 +51,6 @@ impl Index {
             catch_up: settings.catch_up,
             dry_run: settings.dry_run,
             parse_cache: ParseCache::new(settings.parse_context()),
-            calendars_changed_monotonic: None,
             namespaces: Namespaces::new(settings),
             bystanders: Bystanders::default(),
             history: History::default(),
@@ -324,7 +319,7 @@ impl Index {
         now: DateTime<Utc>,
     ) {
         if let Some(entry) = self.entries.get_mut(id) {
-            entry.memory.wrote(&entry.observed, change, now, now);
+            entry.memory.wrote(&entry.observed, change, now);
             entry.observed.replicas = change.replicas;
             entry.observed.labels = change.state.to_labels();
             entry.observed.error.clone_from(&change.error);

@@ -19,7 +19,6 @@ impl Index {
         self.namespaces
             .set_calendars(calendars.clone(), &self.prefix);
         self.parse_cache.set_calendars(calendars);
-        self.calendars_changed_monotonic = seen_at.monotonic;
         let mut ids = Vec::new();
         for (id, entry) in self.entries.iter_mut() {
             if entry.read_again(&mut self.parse_cache, seen_at) {
@@ -48,13 +47,9 @@ impl Index {
             let ago = at.saturating_duration_since(seen);
             now - TimeDelta::from_std(ago).unwrap_or_default()
         };
-        let calendars_changed_at = self.calendars_changed_monotonic.take().map(wall_time);
         for (_, entry) in self.entries.iter_mut() {
             if let Some(seen) = entry.seen_monotonic.take() {
                 entry.seen = wall_time(seen);
-            }
-            if let Some(changed_at) = calendars_changed_at {
-                entry.memory.date_calendar_change(changed_at);
             }
         }
         self.entries.touch_all();

@@ -134,7 +134,7 @@ impl Engine {
         }
         let now = self.clock.now();
         if let Some(entry) = self.index.get_mut(id) {
-            entry.memory.wrote(&observed, &change, at, now);
+            entry.memory.wrote(&observed, &change, now);
         }
         let note = change.note.as_ref();
         let mut event = note.map(|it| EventText::of(it, &observed.object, &self.settings.prefix));
@@ -146,7 +146,7 @@ impl Engine {
             .wrote(id, observed.replicas, &change, monotonic);
         self.write_succeeded(id);
         let (object, from, to) = (&observed.object, observed.replicas, change.replicas);
-        let next = change.state.next.map(|next| next.to_rfc3339());
+        let next = change.state.next_at().map(|next| next.to_rfc3339());
         match lateness {
             Some(late) => tracing::info!(
                 kind = %object.kind, %object, %from, %to, late_ms = late.num_milliseconds(), next, "{}", change.kind

@@ -47,7 +47,7 @@ impl Engine {
         };
         if let Some(Decision::Write(change)) = decision {
             // A boundary that falls due meanwhile goes before what waits less urgently.
-            self.queue.set_boundary(id, change.state.next);
+            self.queue.set_boundary(id, change.state.next_at());
             if change.kind.is_transition() {
                 self.queue.push(id, entry, Lane::Transition);
             } else if self.watches.was_tried(entry.watch) {

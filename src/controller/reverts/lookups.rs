@@ -246,6 +246,7 @@ mod tests {
             error: None,
             override_began: None,
             inherited: None,
+            calendars: 0,
             expired: Vec::new(),
             note: None,
         }

@@ -166,7 +166,7 @@ impl ObjectSnapshot {
         if self.is_of_a_later_version || self.schedule().is_none() {
             return None;
         }
-        let next = self.state.next;
+        let next = self.state.next_at();
         let due = match self.work {
             WorkStatus::Idle => next?,
             _ => next

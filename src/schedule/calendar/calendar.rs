@@ -1,6 +1,6 @@
 //! A calendar: named days.
 
-use std::hash::{Hash, Hasher};
+use std::hash::{DefaultHasher, Hash, Hasher};
 
 use chrono::{NaiveDate, TimeDelta};
 
@@ -32,6 +32,8 @@ pub struct Calendar {
     days: DayRanges,
     /// The same by the day of the week.
     weeks: WeekRanges,
+    /// Equal days have equal ones.
+    digest: u64,
     /// In order of the first day, then of the file.
     spans: Box<[Span]>,
     summaries: Box<[Box<str>]>,
@@ -107,6 +109,7 @@ impl Calendar {
         spans.sort_by_key(|span| span.first);
         calendar.days = DayRanges::united(spans.iter().map(|it| (it.first, it.last)).collect());
         calendar.weeks = WeekRanges::of(&calendar.days);
+        calendar.digest = digest_of(&calendar.days);
         calendar.spans = spans.into();
         calendar.summaries = summaries.into();
         Ok(Some(calendar))
@@ -158,9 +161,14 @@ impl Calendar {
     }
 }
 
-/// Equal calendars have equal ends; more of them is not worth hashing.
 impl Hash for Calendar {
     fn hash<H: Hasher>(&self, state: &mut H) {
-        (self.spans.len(), self.ends).hash(state);
+        self.digest.hash(state);
     }
+}
+
+fn digest_of(days: &DayRanges) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    days.hash(&mut hasher);
+    hasher.finish()
 }

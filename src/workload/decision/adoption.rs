@@ -12,7 +12,7 @@ use super::scheduled::ScheduledDecision;
 use crate::workload::inputs::fingerprint::Fingerprint;
 use crate::workload::inputs::overrides::Override;
 use crate::workload::replicas::Replicas;
-use crate::workload::state::{Phase, State, is_from_future, whole_second};
+use crate::workload::state::{Next, Phase, State, is_from_future, whole_second};
 
 impl ScheduledDecision<'_> {
     /// Why the schedule is to be adopted: the state belongs to another schedule or object, or is from
@@ -35,10 +35,11 @@ impl ScheduledDecision<'_> {
         let phase = self.active.map_or(Phase::Adopted, Override::phase);
         // `running` and `woken` already imply a saved 0.
         let is_said = |count: &Replicas| phase.follows_a_start() && *count == Replicas::ZERO;
+        let until = self.active.map_or(next.map(|it| it.at), Override::until);
         let state = State {
             phase: Some(phase),
             last: Some(last),
-            next: self.active.map_or(next.map(|it| it.at), Override::until),
+            next: Some(Next::or_never(until)),
             saved: self.carried_over().filter(|count| !is_said(count)),
             fingerprint: Some(self.fingerprint),
         };

@@ -31,6 +31,8 @@ pub struct Change {
     pub override_began: Option<Box<str>>,
     /// The annotation `inherited` afterwards.
     pub inherited: Option<Box<str>>,
+    /// Which dates of calendars it was decided by: [`ParsedInputs::calendar_digest`](crate::workload::ParsedInputs::calendar_digest).
+    pub calendars: u64,
     /// The override annotations that are over, which the patch removes.
     pub expired: Vec<Key>,
     /// The Event to send once the patch is accepted.

@@ -9,7 +9,7 @@ use crate::workload::inputs::inherited::Inherited;
 use crate::workload::inputs::parsed::ParsedInputs;
 use crate::workload::keys::Prefix;
 use crate::workload::observed::Observed;
-use crate::workload::state::State;
+use crate::workload::state::{Next, State};
 
 /// The inputs of a decision, except the time.
 #[derive(Clone, Copy, Debug)]
@@ -68,6 +68,7 @@ impl DecisionContext<'_> {
             inherited: self.observed.inherited.clone(),
             state,
             error: None,
+            calendars: self.parsed.calendar_digest(),
             expired: Vec::new(),
             note: None,
         }
@@ -84,13 +85,14 @@ impl DecisionContext<'_> {
             && change.state.to_labels() == self.observed.labels
     }
 
-    /// Whether the change corrects only `next`, which depends on calendars: another scaler may have
-    /// read them earlier or later. A manual change is corrected once; two scalers do not fight.
-    fn may_be_of_other_calendars(&self, change: &Change) -> bool {
-        if !self.parsed.names_calendars() {
+    /// Whether the change corrects only a `next` that is yet to come. Another scaler may have another
+    /// zone, or may have read calendars earlier or later. It is corrected once: what this process
+    /// has planned is carried out all the same ([`Memory::planned`]), so two scalers need not fight.
+    fn corrects_only_next(&self, change: &Change, now: DateTime<Utc>) -> bool {
+        let seen = self.observed.state();
+        if seen.next <= Some(Next::At(now)) {
             return false;
         }
-        let seen = self.observed.state();
         let with_theirs = Change {
             state: State {
                 next: seen.next,
@@ -120,7 +122,7 @@ impl DecisionContext<'_> {
         if !self.memory.knows(&Applied::by(&change)) || is_of_the_clock() {
             return Decision::Write(self.with_inherited(change));
         }
-        if self.memory.has_corrected() && self.may_be_of_other_calendars(&change) {
+        if self.memory.has_corrected() && self.corrects_only_next(&change, now) {
             return Decision::Wait { due };
         }
         if self.memory.is_at_limit() {

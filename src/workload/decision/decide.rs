@@ -72,20 +72,15 @@ impl DecisionContext<'_> {
         self.decide_write(change, now, None, || false)
     }
 
-    /// A refused schedule changes only the error annotation and `next`.
+    /// A refused schedule changes only the error annotation. The labels stay: corrected, it goes on
+    /// from them.
     fn refused(&self, state: &State, refusal: &InvalidSchedule, now: DateTime<Utc>) -> Decision {
         let text: Box<str> = refusal.text(self.prefix).into();
         let mut change = Change {
             error: Some(text.clone()),
             // It tells which overrides ended, once the schedule is corrected.
             override_began: self.observed.override_began.clone(),
-            ..self.without_scaling(
-                ChangeKind::Refuse,
-                State {
-                    next: None,
-                    ..state.clone()
-                },
-            )
+            ..self.without_scaling(ChangeKind::Refuse, state.clone())
         };
         // A rollout undo brings the error back together with the text that it is about.
         let is_news = self.observed.error != change.error

@@ -8,7 +8,7 @@ use super::change::{Cause, Change, ChangeKind};
 use crate::workload::inputs::fingerprint::Fingerprint;
 use crate::workload::observed::Observed;
 use crate::workload::replicas::Replicas;
-use crate::workload::state::{Phase, State, is_from_future};
+use crate::workload::state::{Next, Phase, State, is_from_future};
 
 /// The newest state known of one object, and how often it had to be put right.
 ///
@@ -20,6 +20,8 @@ pub struct Memory {
     state: State,
     /// What applied at our last write; `None` before the first.
     applied: Option<Applied>,
+    /// What was to come next by our last write, whatever another scaler has written since.
+    planned: Option<Next>,
     /// How many corrections were made since the last boundary.
     corrections: u8,
     /// When the newest of them was made.
@@ -32,8 +34,6 @@ pub struct Memory {
     raised_at: Option<DateTime<Utc>>,
     /// When the user was last told that `enforce` stops it.
     told_stop_at: Option<DateTime<Utc>>,
-    /// When calendars that its schedule names have changed, since our last write.
-    calendars_changed_at: Option<DateTime<Utc>>,
 }
 
 /// The schedule, override and error that applied to an object when a change was decided. While they
@@ -42,8 +42,10 @@ pub struct Memory {
 pub(in crate::workload) struct Applied {
     /// The schedule on this object; none without one, and while it is refused.
     schedule: Option<Fingerprint>,
+    /// The dates of the calendars that it names.
+    calendars: u64,
     /// The override that holds, and until when.
-    held: Option<(Phase, Option<DateTime<Utc>>)>,
+    held: Option<(Phase, Option<Next>)>,
     /// Why the schedule is refused.
     error: Option<Box<str>>,
 }
@@ -69,6 +71,7 @@ impl Applied {
         let phase = state.phase.filter(|phase| phase.is_override());
         Self {
             schedule: state.fingerprint,
+            calendars: change.calendars,
             held: phase.map(|phase| (phase, state.next)),
             error: None,
         }
@@ -86,13 +89,13 @@ impl Memory {
                 observed.state()
             },
             applied: None,
+            planned: None,
             corrections: 0,
             last_corrected_at: None,
             told_limit: false,
             count: observed.replicas,
             raised_at: None,
             told_stop_at: None,
-            calendars_changed_at: None,
         }
     }
 
@@ -115,27 +118,13 @@ impl Memory {
         }
     }
 
-    /// Takes in a change of ours that was sent at `sent_at`, and that the server has accepted at
-    /// `now`.
-    pub fn wrote(
-        &mut self,
-        observed: &Observed,
-        change: &Change,
-        sent_at: DateTime<Utc>,
-        now: DateTime<Utc>,
-    ) {
+    /// Takes in a change of ours that the server has accepted at `now`.
+    pub fn wrote(&mut self, observed: &Observed, change: &Change, now: DateTime<Utc>) {
         self.uid = observed.object.uid.clone();
-        // While its schedule is refused the object has no `next`.
-        let was_next = self.state.next.filter(|_| change.error.is_some());
-        self.state = State {
-            next: change.state.next.or(was_next),
-            ..change.state.clone()
-        };
+        self.state = change.state.clone();
         self.applied = Some(Applied::by(change));
+        self.planned = change.state.next;
         self.count = change.replicas;
-        // A change of calendars since then is still news.
-        let changed_at = self.calendars_changed_at;
-        self.calendars_changed_at = changed_at.filter(|changed_at| *changed_at > sent_at);
         let begins_anew = change.kind.is_transition()
             || matches!(change.kind, ChangeKind::Adopt(_) | ChangeKind::Remove);
         if change.cause == Cause::Correction {
@@ -185,27 +174,22 @@ impl Memory {
                 && !is_of_object(&self.state)
     }
 
-    /// Whether this is what applied at our last write; no longer, where calendars have changed.
+    /// Whether this is what applied at our last write.
     pub(in crate::workload) fn knows(&self, applied: &Applied) -> bool {
-        self.calendars_changed_at.is_none() && self.applied.as_ref() == Some(applied)
+        self.applied.as_ref() == Some(applied)
     }
 
-    /// Takes in that calendars which the schedule names have changed.
-    pub fn note_calendar_change(&mut self, at: DateTime<Utc>) {
-        self.calendars_changed_at = Some(at);
-    }
-
-    /// Takes in when the calendars have changed, of which it was known by a wrong clock.
-    pub fn date_calendar_change(&mut self, at: DateTime<Utc>) {
-        if let Some(changed_at) = &mut self.calendars_changed_at {
-            *changed_at = at;
-        }
-    }
-
-    /// When calendars have changed, since our last write: what they bring about before that is
-    /// not made up for.
-    pub(in crate::workload) const fn calendars_changed_at(&self) -> Option<DateTime<Utc>> {
-        self.calendars_changed_at
+    /// What was to come next by our last write, if that was by this schedule and these dates of
+    /// calendars. Another scaler, with another zone or other zone data, may have written another
+    /// `next` since.
+    pub(in crate::workload) fn planned(
+        &self,
+        schedule: Fingerprint,
+        calendars: u64,
+    ) -> Option<Next> {
+        let applied = self.applied.as_ref()?;
+        let is_same = applied.schedule == Some(schedule) && applied.calendars == calendars;
+        self.planned.filter(|_| is_same)
     }
 
     /// Whether this process has written to the object. Then it remembers the object even when

@@ -13,7 +13,7 @@ use crate::workload::inputs::overrides::{Override, Overrides};
 use crate::workload::inputs::spec::ScheduleSpec;
 use crate::workload::keys::Key;
 use crate::workload::replicas::Replicas;
-use crate::workload::state::{Phase, State, is_from_future, whole_second};
+use crate::workload::state::{Next, Phase, State, is_from_future, whole_second};
 use crate::workload::workload_ref::WorkloadRef;
 
 /// One object with a valid schedule, at one moment.
@@ -85,21 +85,13 @@ impl<'a> ScheduledDecision<'a> {
         }
     }
 
-    /// Whether a boundary was not considered yet and is not before the object's own next. A boundary
-    /// that only a change of calendars put into the past is not caught up.
+    /// Whether a boundary was not considered yet and is not before the object's own next, as the
+    /// label has it or as this process had planned it. Where nothing says that, `last` alone tells.
     fn is_due(&self, boundary: &Boundary) -> bool {
-        let names_calendars = self.spec.names_calendars();
-        let is_refused = self.context.observed.error.is_some();
-        let is_from_next = match (self.state.next, self.context.memory.calendars_changed_at()) {
-            (Some(next), _) => boundary.at >= next,
-            // By the calendars before, there was no next boundary.
-            (None, Some(changed)) => boundary.at > changed,
-            // By the calendars of the scaler that wrote the state there was no next boundary, unless
-            // the schedule was refused.
-            (None, None) if names_calendars && !is_refused => boundary.at > self.context.seen,
-            (None, None) => true,
-        };
-        is_from_next && self.state.last.is_none_or(|last| boundary.at > last)
+        let calendars = self.spec.schedule.calendar_digest();
+        let planned = self.context.memory.planned(self.fingerprint, calendars);
+        let next = [self.state.next, planned].into_iter().flatten().min();
+        Some(Next::At(boundary.at)) >= next && Some(boundary.at) > self.state.last
     }
 
     /// The beginning of `wake-until` is a start, that of `sleep-until` a stop; a pause
@@ -125,7 +117,7 @@ impl<'a> ScheduledDecision<'a> {
         let state = State {
             phase: Some(active.phase()),
             last: Some(self.considered_now()),
-            next: active.until(),
+            next: Some(Next::or_never(active.until())),
             saved,
             fingerprint: Some(self.fingerprint),
         };
@@ -188,7 +180,7 @@ impl<'a> ScheduledDecision<'a> {
         let key = self.state.phase.and_then(Override::key)?;
         let written = self.overrides.until(key);
         // As the label has it: another scaler may have put it off since we last wrote it.
-        let known = self.context.observed.state().next;
+        let known = self.context.observed.state().next_at();
         written.max(known).filter(|end| *end <= self.now)
     }
 
@@ -220,7 +212,7 @@ impl<'a> ScheduledDecision<'a> {
         let state = State {
             phase: Some(phase),
             last: Some(last),
-            next: next.map(|next| next.at),
+            next: Some(Next::or_never(next.map(|next| next.at))),
             saved,
             fingerprint: Some(self.fingerprint),
         };
@@ -264,7 +256,7 @@ impl<'a> ScheduledDecision<'a> {
     /// Writes the change, or waits until the next boundary where nothing would change.
     pub(in crate::workload) fn decide_write(&self, change: Change) -> Decision {
         let considered = change.state.last;
-        let due = match change.state.next {
+        let due = match change.state.next_at() {
             Some(next) if next <= self.now => self.next_after(self.now).map(|next| next.at),
             next => next,
         };

@@ -9,7 +9,7 @@ use super::event_note::EventNote;
 use super::scheduled::ScheduledDecision;
 use crate::workload::inputs::overrides::{Enforce, Override};
 use crate::workload::replicas::Replicas;
-use crate::workload::state::{Phase, State, is_from_future, whole_second};
+use crate::workload::state::{Next, Phase, State, is_from_future, whole_second};
 
 impl ScheduledDecision<'_> {
     /// Nothing is due. Labels that differ from the expected ones are corrected, and so is the count
@@ -22,14 +22,16 @@ impl ScheduledDecision<'_> {
             Enforced::Never | Enforced::Soon(_) | Enforced::At(_) => self.put_right(expected),
         };
         let decision = if self.context.is_in_place(&change) {
-            Decision::Wait { due: expected.next }
+            Decision::Wait {
+                due: expected.next.at(),
+            }
         } else if self.is_shown_from_future() {
             return self.adopt(Adoption::FromFuture);
         } else {
             self.decide_write(change)
         };
         // `enforce` acts before the next boundary or not at all: that boundary decides anew.
-        let is_next = |due: &DateTime<Utc>| expected.next.is_none_or(|next| *due < next);
+        let is_next = |due: &DateTime<Utc>| Next::At(*due) < expected.next;
         match (decision, enforced) {
             (Decision::Wait { .. }, Enforced::Soon(due)) if is_next(&due) => {
                 let zone = self.spec.schedule.zone();
@@ -48,7 +50,7 @@ impl ScheduledDecision<'_> {
         let state = State {
             phase: Some(self.state.phase.unwrap_or(Phase::Adopted)),
             last: Some(expected.last),
-            next: expected.next,
+            next: Some(expected.next),
             saved: self.state.saved,
             fingerprint: self.state.fingerprint,
         };
@@ -63,7 +65,7 @@ impl ScheduledDecision<'_> {
             ChangeKind::Resume
         } else if !change.expired.is_empty() {
             ChangeKind::RemoveExpiredOverride
-        } else if self.state.next != expected.next {
+        } else if self.state.next != Some(expected.next) {
             ChangeKind::Reschedule
         } else {
             ChangeKind::Heal
@@ -111,13 +113,13 @@ impl ScheduledDecision<'_> {
     fn expected_labels(&self) -> ExpectedLabels {
         let last = self.state.last.unwrap_or_else(|| self.considered_now());
         if let Some(active) = self.active {
-            let next = active.until();
+            let next = Next::or_never(active.until());
             return ExpectedLabels { last, next };
         }
-        let following = |after| self.next_after(after).map(|next| next.at);
+        let following = |after| Next::or_never(self.next_after(after).map(|next| next.at));
         match following(last) {
             // A boundary before the object's own next has passed: it is not caught up.
-            Some(next) if next <= self.now => ExpectedLabels {
+            next if next <= Next::At(self.now) => ExpectedLabels {
                 last: whole_second(self.now),
                 next: following(self.now),
             },
@@ -195,5 +197,5 @@ enum Enforced {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct ExpectedLabels {
     last: DateTime<Utc>,
-    next: Option<DateTime<Utc>>,
+    next: Next,
 }

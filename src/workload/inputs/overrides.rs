@@ -162,7 +162,7 @@ impl Override {
     /// Whether an object is held by this override, by its state.
     pub fn holds(self, state: &State) -> bool {
         let seconds = |at: Option<DateTime<Utc>>| at.map(|at| at.timestamp());
-        state.phase == Some(self.phase()) && seconds(state.next) == seconds(self.until())
+        state.phase == Some(self.phase()) && seconds(state.next_at()) == seconds(self.until())
     }
 
     /// When it ends by itself, if it does.

@@ -41,6 +41,14 @@ impl ParsedInputs {
         }
     }
 
+    /// A digest of the dates of those calendars; 0 without any.
+    pub fn calendar_digest(&self) -> u64 {
+        match self {
+            Self::Scheduled(spec) => spec.schedule.calendar_digest(),
+            Self::Unscheduled | Self::Invalid(_) => 0,
+        }
+    }
+
     /// Whether other calendars may make something else of the same inputs: they name calendars,
     /// which are known or are refused.
     pub fn depends_on_calendars(&self) -> bool {

@@ -84,7 +84,7 @@ fn neither_is_one_where_no_boundary_was_to_come() {
         .annotate("start", "2026-11-20 09:00")
         .annotate("except", "calendar:de");
     object.until("2026-11-20 10:00");
-    assert_eq!(object.next(), None);
+    assert_eq!(object.next().unwrap(), "never");
     object.calendar(NO_DAY);
     object.until("2026-11-20 12:00");
     assert_eq!(object.replicas(), 0);
@@ -113,10 +113,9 @@ fn a_change_while_a_patch_is_on_its_way_is_not_forgotten() {
     let Decision::Write(correction) = object.decide() else {
         panic!("nothing is put right");
     };
-    let sent_at = object.now;
     object.away_until("2026-11-20 10:00:01");
     object.take_calendar(NO_DAY);
-    object.write_sent_at(sent_at, correction);
+    object.write(correction);
     object.until("2026-11-20 12:00");
     assert_eq!(object.replicas(), 0);
 }
@@ -244,7 +243,7 @@ fn a_calendar_that_is_not_known_changes_nothing_until_it_is() {
 }
 
 /// The only start is on a date of the calendar, which loses that date while nobody is there: the
-/// label `next`, which says otherwise what was to come, is absent.
+/// label `next` says that nothing was to come.
 #[test]
 fn a_start_that_a_restart_finds_behind_it_is_not_made_up_for() {
     let only = |dates: &str| {
@@ -256,10 +255,13 @@ fn a_start_that_a_restart_finds_behind_it_is_not_made_up_for() {
         object
     };
     let mut object = only("2026-11-20; 2026-11-27");
-    assert_eq!(object.next(), None);
+    assert_eq!(object.next().unwrap(), "never");
     object.away_until("2026-11-20 12:00");
     object.restart_with_calendar("2026-11-27").obey();
-    assert_eq!((object.replicas(), object.next()), (0, None));
+    assert_eq!(
+        (object.replicas(), object.next().unwrap()),
+        (0, "never".into())
+    );
     // The one to come is done all the same.
     object.restart_with_calendar(NO_DAY).obey();
     assert_eq!(object.next().unwrap(), "2026-11-27T09.00.00Z");

@@ -190,7 +190,6 @@ impl Object {
         let calendar = Calendar::parse(file.as_bytes()).unwrap();
         let name = CalendarName::parse("de").unwrap();
         self.context.calendars = Calendars::new([(name, Arc::new(calendar))]);
-        self.memory.note_calendar_change(self.now);
     }
 
     /// The scaler is started anew, and its calendar is another than before.
@@ -276,13 +275,7 @@ impl Object {
     }
 
     pub fn write(&mut self, change: Change) {
-        self.write_sent_at(self.now, change);
-    }
-
-    /// The same, as it was decided and sent at another time.
-    pub fn write_sent_at(&mut self, sent_at: DateTime<Utc>, change: Change) {
-        self.memory
-            .wrote(&self.observed, &change, sent_at, self.now);
+        self.memory.wrote(&self.observed, &change, self.now);
         self.writes += 1;
         self.observed.replicas = change.replicas;
         self.observed.labels = change.state.to_labels();

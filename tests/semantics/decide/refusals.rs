@@ -7,15 +7,12 @@ use dayshift::workload::{Annotations, Inputs, Key, Kind, ParseContext, ParsedInp
 fn it_is_told_once_and_the_state_stays() {
     let mut object = at_night(3);
     object.told();
-    let last = object.state().last;
+    let (last, next) = (object.state().last, object.next());
     object
         .edit("hours", Some("Mon-Fry 09:00-19:00"))
         .until("2026-11-24 12:00");
-    assert_eq!(
-        (object.replicas(), object.saved(), object.next()),
-        (0, Some(3), None)
-    );
-    assert_eq!(object.state().last, last);
+    assert_eq!((object.replicas(), object.saved()), (0, Some(3)));
+    assert_eq!((object.state().last, object.next()), (last, next));
     assert_eq!(object.told(), ["InvalidSchedule"]);
     let error = object.observed.error.as_deref().unwrap();
     assert!(
@@ -200,4 +197,61 @@ fn whatever_is_refused_is_told_to_somebody() {
         }
     }
     assert_eq!(silent.first(), None, "{} of them", silent.len());
+}
+
+/// The text is put right in the afternoon, after a restart: what was to come meanwhile is known from
+/// the object alone.
+#[test]
+fn undoing_the_typo_after_a_restart_catches_up_from_what_was_next() {
+    for (from, edited, at, expected) in [
+        // The start of Monday was next, and is made up for.
+        (
+            "2026-11-20 20:00",
+            "2026-11-21 10:00",
+            "2026-11-23 12:00",
+            3,
+        ),
+        // It was refused half an hour before its start.
+        (
+            "2026-11-23 08:00",
+            "2026-11-23 08:30",
+            "2026-11-23 12:00",
+            3,
+        ),
+    ] {
+        let mut object = at_night(3);
+        object.until(from).until(edited);
+        object.edit("hours", Some("Mon-Fry 09:00-19:00")).obey();
+        object.away_until(at).restart().obey();
+        object
+            .edit("hours", Some("Mon-Fri 09:00-19:00"))
+            .restart()
+            .obey();
+        assert_eq!(
+            (object.replicas(), object.phase()),
+            (expected, Some(Phase::Running)),
+            "{at}"
+        );
+    }
+}
+
+#[test]
+fn a_schedule_that_had_nothing_to_come_has_nothing_to_make_up_for() {
+    let mut object = Object::new("2026-11-19 12:00", 0).annotate("start", "2026-11-19 13:00");
+    object.until("2026-11-19 14:00");
+    assert_eq!(
+        (object.replicas(), object.next().unwrap()),
+        (1, "never".into())
+    );
+    object.edit("start", Some("2026-11-1913:00")).obey();
+    assert_eq!(object.next().unwrap(), "never");
+    object.away_until("2026-11-25 12:00").restart();
+    object
+        .scale(0)
+        .edit("start", Some("2026-11-19 13:00"))
+        .obey();
+    assert_eq!(
+        (object.replicas(), object.next().unwrap()),
+        (0, "never".into())
+    );
 }

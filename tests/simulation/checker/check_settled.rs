@@ -5,10 +5,10 @@ use serde_json::Value;
 use crate::{
     checker::{
         check_write::all,
-        objects::{object::Object, phase::Phase, texts},
+        objects::{object::Object, phase::Phase},
         observer::{Observer, Sent},
         rules::outcome::Outcome,
-        scalers::known::{Applied, Instants, Known, MOST_CORRECTIONS},
+        scalers::known::{Instants, Known, MOST_CORRECTIONS},
         told::told,
     },
     story::calendar::show,
@@ -67,7 +67,7 @@ impl Observer {
         }
         let outcomes: Vec<_> = outcomes.into_iter().flatten().collect();
         let is_corrective = |it: &Outcome| {
-            let applied = Applied::of(&it.state, it.error.as_ref());
+            let applied = known.applied(&it.state, it.error.as_ref());
             known.is_corrective(it, &applied).1
         };
         // A patch whose answer is lost may show on the object, and its sender counts it then.
@@ -77,10 +77,10 @@ impl Observer {
         };
         let lost = self.sent.iter().filter(is_lost).count();
         let counted = usize::from(known.corrections.1) + lost;
-        let is_of_calendars = texts::names_calendars(&object.in_force());
-        if is_of_calendars && counted > 0 && outcomes.iter().all(|it| it.changes_only_next(object))
-        {
-            return Ok(()); // another may have read other calendars
+        let second = now.clock.div_euclid(1000);
+        let is_of_another = |it: &Outcome| it.corrects_only_next(object, second);
+        if counted > 0 && outcomes.iter().all(is_of_another) {
+            return Ok(()); // another may have another zone, or other calendars
         }
         let waits = |it: &Outcome| {
             let due = known.last_correction(it);

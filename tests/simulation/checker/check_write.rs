@@ -15,7 +15,7 @@ use crate::{
             outcome::{Outcome, What},
             timeline::Timeline,
         },
-        scalers::known::{Applied, Done, Known, MOST_CORRECTIONS},
+        scalers::known::{Done, Known, MOST_CORRECTIONS},
         told::told,
     },
     story::intent::{Enforce, Intent},
@@ -72,7 +72,7 @@ impl Observer {
             let outcomes = outcomes.into_iter().flatten();
             for outcome in outcomes {
                 if self.is(&outcome, known, &known.wrote(old, new), process) {
-                    let applied = Applied::of(&new.state, new.error.as_ref());
+                    let applied = known.applied(&new.state, new.error.as_ref());
                     let corrective = known.is_corrective(&outcome, &applied);
                     found.push((outcome.clone(), known, corrective, applied));
                 }
@@ -92,16 +92,13 @@ impl Observer {
         {
             return Err("more than three corrections".into());
         }
-        let is_repeated = |known: &Known| {
-            texts::names_calendars(&known.object.in_force()) && known.corrections.0 > 0
-        };
-        if found
-            .iter()
-            .all(|it| it.2.0 && is_repeated(it.1) && it.0.changes_only_next(&it.1.object))
-        {
-            return Err("more than one correction of what calendars bring about".into());
-        }
         let now = write.sent.at.clock.div_euclid(1000);
+        let is_repeated = |known: &Known, outcome: &Outcome| {
+            known.corrections.0 > 0 && outcome.corrects_only_next(&known.object, now)
+        };
+        if found.iter().all(|it| it.2.0 && is_repeated(it.1, &it.0)) {
+            return Err("more than one correction of what is to come alone".into());
+        }
         let is_exact = known.object.in_force().contains_key("replicas");
         change_invariants::check(old, new, outcome, is_exact, now)?;
         change_invariants::check_labels(write.new)?;
@@ -119,7 +116,6 @@ impl Observer {
             applied: applied.clone(),
             corrective: (found.iter().all(|it| it.2.0), found.iter().any(|it| it.2.1)),
             begins_anew: found.iter().all(|it| it.0.what.begins_anew()),
-            sent_at: write.sent.at.clock,
         })
     }
 
@@ -172,11 +168,10 @@ impl Observer {
         };
         let seen = known.seen(self.slept).into_iter();
         let since = seen.flat_map(|seen| risen.iter().map(move |risen| (seen, *risen)));
-        let calendars_read = known.calendars_read(self.slept);
         // Where its corrections are at their limit, nobody is told of a stop either; and it may be
         // other calendars that ask for one.
         let at_limit = known.corrections.1 >= MOST_CORRECTIONS;
-        let is_untold = at_limit || known.has_read_calendars();
+        let is_untold = at_limit || known.has_other_calendars();
         let told = self.told(by, old);
         let latest = told.latest.max(is_untold.then_some(now));
         let told = Told { latest, ..told };
@@ -194,7 +189,7 @@ impl Observer {
                 seen,
                 risen,
                 told,
-                calendars_read: &calendars_read,
+                planned: known.planned(),
                 stop_count: texts::stop_count(&old.in_force()),
                 catch_up: process.catch_up,
             };
@@ -230,7 +225,7 @@ impl Observer {
         let plan = self.intent(known, process.zone).plan;
         let timeline = self.timeline_of(plan, known, process.zone);
         let next = match (&timeline, new.state.last) {
-            (Some(timeline), Some(last)) if outcome.follows => timeline.after(last),
+            (Some(timeline), Some(last)) if outcome.follows => Some(timeline.after(last)),
             _ => outcome.state.next,
         };
         let same_next = timeline.map_or(next == new.state.next, |it| it.same(next, new.state.next));

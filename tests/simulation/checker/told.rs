@@ -1,6 +1,9 @@
 //! A write in words.
 
-use crate::{checker::objects::object::Object, story::calendar::show};
+use crate::{
+    checker::objects::object::{NEVER, Object},
+    story::calendar::show,
+};
 
 /// The difference between an object before and after a write, in words.
 pub fn told(old: &Object, new: &Object) -> String {
@@ -21,7 +24,7 @@ pub fn told(old: &Object, new: &Object) -> String {
         old.replicas,
         new.replicas,
         at(state.last),
-        at(state.next),
+        at(state.next.filter(|next| *next != NEVER)),
         state.saved,
     )
 }

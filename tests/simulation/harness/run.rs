@@ -14,7 +14,7 @@ use tokio::time::sleep;
 
 use crate::{
     checker::{
-        objects::object::Object,
+        objects::object::{NEVER, Object},
         observer::{BLIND, Observer},
         rules::timeline::Timelines,
         scalers::troubled::REFUSED,
@@ -218,7 +218,8 @@ impl<'a> Harness<'a> {
         let next = self
             .objects()
             .into_iter()
-            .filter_map(|object| Object::of(&object).state.next);
+            .filter_map(|object| Object::of(&object).state.next)
+            .filter(|next| *next != NEVER);
         let next = next
             .map(|next| next * 1000)
             .filter(|next| *next > now)

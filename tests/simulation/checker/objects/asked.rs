@@ -6,7 +6,11 @@ use chrono::{DateTime, NaiveDateTime};
 use chrono_tz::Tz;
 
 use crate::{
-    checker::objects::{object::State, phase::Phase, texts},
+    checker::objects::{
+        object::{NEVER, State},
+        phase::Phase,
+        texts,
+    },
     story::{
         calendar::{self, Plan},
         intent::{Enforce, Intent, Overrides, Pause},
@@ -80,7 +84,9 @@ impl Intent {
         let Some(began) = began else {
             return (self, Vec::new());
         };
-        let holds = |(phase, until)| state.phase == Some(phase) && state.next == until;
+        let holds = |(phase, until): (Phase, Option<i64>)| {
+            state.phase == Some(phase) && state.next == Some(until.unwrap_or(NEVER))
+        };
         if state.began().as_deref() == Some(began) || self.held(now).is_some_and(holds) {
             return (self, Vec::new());
         }

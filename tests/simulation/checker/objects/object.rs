@@ -14,11 +14,15 @@ const PREFIX: &str = "dayshift/";
 /// The label that scalers with a selector select by.
 pub const SCOPE: &str = "shift";
 
+/// What the label `next` says where nothing is to come: later than all that comes.
+pub const NEVER: i64 = i64::MAX;
+
 /// The state labels; instants are in seconds since 1970.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct State {
     pub phase: Option<Phase>,
     pub last: Option<i64>,
+    /// [`NEVER`] where nothing is to come.
     pub next: Option<i64>,
     pub saved: Option<u32>,
     pub owner: Option<String>,
@@ -230,7 +234,10 @@ impl State {
                 _ => None,
             }),
             last: instant("last"),
-            next: instant("next"),
+            next: match text("next") {
+                Some("never") => Some(NEVER),
+                _ => instant("next"),
+            },
             saved: text("saved-replicas").and_then(|count| count.parse().ok()),
             owner: text("fingerprint")
                 .filter(|label| texts::is_any_fingerprint(label))

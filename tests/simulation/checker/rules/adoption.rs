@@ -2,7 +2,11 @@
 
 use crate::{
     checker::{
-        objects::{object::State, phase::Phase, texts},
+        objects::{
+            object::{NEVER, State},
+            phase::Phase,
+            texts,
+        },
         rules::{
             moment::Moment,
             outcome::{Outcome, What},
@@ -25,7 +29,7 @@ impl Moment<'_> {
             state: State {
                 phase: Some(phase),
                 last: Some(from),
-                next,
+                next: Some(next.unwrap_or(NEVER)),
                 saved: self.remembered().filter(|saved| !is_said(*saved)),
                 ..State::default()
             },

@@ -7,7 +7,7 @@
 use crate::{
     checker::{
         objects::{
-            object::{Object, State},
+            object::{NEVER, Object, State},
             phase::Phase,
             texts,
         },
@@ -45,8 +45,8 @@ pub struct Moment<'a> {
     pub risen: Option<(i64, i64)>,
     /// When it was told last that it is stopped after a grace.
     pub told: Told,
-    /// When the calendars were read that it names: in one of these.
-    pub calendars_read: &'a [(i64, i64)],
+    /// What was to come by its own last write, if that was by this schedule and these dates.
+    pub planned: Option<i64>,
     pub stop_count: u32,
     /// `--catch-up`, in hours.
     pub catch_up: u32,
@@ -122,7 +122,8 @@ impl Moment<'_> {
         let shown = &self.object.state;
         let is_scheduled = outcome.follows || matches!(outcome.what, What::Tidy | What::Enforce);
         let is_held = shown.phase.is_some_and(Phase::is_held);
-        let is_beyond = outcome.state.next.is_none() && self.timeline.same(shown.next, None);
+        let is_beyond =
+            outcome.state.next == Some(NEVER) && self.timeline.same(shown.next, Some(NEVER));
         is_scheduled && !is_held && is_beyond
     }
 
@@ -130,7 +131,7 @@ impl Moment<'_> {
         outcome.expired.is_empty() && outcome.last_until.is_none() && {
             let mut state = outcome.state.clone();
             if outcome.follows {
-                state.next = self.timeline.after(state.last.unwrap());
+                state.next = Some(self.timeline.after(state.last.unwrap()));
             }
             let began = match outcome.what {
                 What::Refuse => self.object.began.clone(),
@@ -176,12 +177,7 @@ impl Moment<'_> {
 
     /// A bad schedule changes nothing but what says so.
     fn refuse(&self, complaint: &str) -> Outcome {
-        let state = State {
-            next: None,
-            ..self.state.clone()
-        };
         Outcome {
-            state,
             error: Some(complaint.to_owned()),
             ..self.keep(What::Refuse)
         }
@@ -237,11 +233,7 @@ impl Moment<'_> {
         match state.phase {
             Some(Phase::Paused) => self.after_pause(),
             Some(Phase::Woken | Phase::Slept) => self.after_override(),
-            _ => {
-                let due = self.due().into_iter();
-                due.flat_map(|due| due.map_or_else(quiet, |due| vec![due]))
-                    .collect()
-            }
+            _ => self.due().map_or_else(quiet, |due| vec![due]),
         }
     }
 

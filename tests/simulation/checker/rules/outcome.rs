@@ -3,7 +3,7 @@
 use std::fmt;
 
 use crate::{
-    checker::objects::object::{Object, State},
+    checker::objects::object::{NEVER, Object, State},
     story::calendar::show,
 };
 
@@ -59,13 +59,15 @@ impl What {
 }
 
 impl Outcome {
-    /// Whether it leaves all of the object as it is but what is to come.
-    pub(in crate::checker) fn changes_only_next(&self, object: &Object) -> bool {
+    /// Whether it leaves all of the object as it is but what is to come, which another scaler may
+    /// have written.
+    pub(in crate::checker) fn corrects_only_next(&self, object: &Object, now: i64) -> bool {
         let state = State {
             next: object.state.next,
             ..self.state.clone()
         };
-        self.what == What::Tidy
+        object.state.next.is_some_and(|next| next > now)
+            && self.what == What::Tidy
             && self.expired.is_empty()
             && (state, self.replicas) == (object.state.clone(), object.replicas)
             && self.error == object.error
@@ -95,7 +97,7 @@ impl fmt::Display for Outcome {
         let next = if self.follows {
             "what follows".to_owned()
         } else {
-            at(state.next)
+            at(state.next.filter(|next| *next != NEVER))
         };
         write!(
             f,

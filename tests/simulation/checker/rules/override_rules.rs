@@ -2,7 +2,10 @@
 
 use crate::{
     checker::{
-        objects::{object::State, phase::Phase},
+        objects::{
+            object::{NEVER, State},
+            phase::Phase,
+        },
         rules::{
             moment::{HOUR, Moment},
             outcome::{Outcome, What},
@@ -39,7 +42,7 @@ impl Moment<'_> {
             state: State {
                 phase: Some(phase),
                 last: Some(last),
-                next: until,
+                next: Some(until.unwrap_or(NEVER)),
                 saved,
                 ..State::default()
             },
@@ -112,7 +115,7 @@ impl Moment<'_> {
     /// When what held came to its end by itself, if it did.
     fn own_end(&self) -> Option<i64> {
         let written = self.state.phase.and_then(|phase| self.intent.end_of(phase));
-        let known = self.object.state.next;
+        let known = self.object.state.next.filter(|next| *next != NEVER);
         written.max(known).filter(|end| *end <= self.now)
     }
 }

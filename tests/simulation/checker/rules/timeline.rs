@@ -8,6 +8,7 @@ use std::{
 use chrono::NaiveDate;
 use chrono_tz::Tz;
 
+use crate::checker::objects::object::NEVER;
 use crate::story::{
     calendar::{Plan, Turn},
     holidays::{Dates, Holidays},
@@ -34,12 +35,12 @@ impl Timeline {
         }
     }
 
-    /// The first boundary after an instant.
-    pub fn after(&self, at: i64) -> Option<i64> {
+    /// The first boundary after an instant; [`NEVER`] without one.
+    pub fn after(&self, at: i64) -> i64 {
         let first = self
             .boundaries
             .partition_point(|(boundary, _)| *boundary <= at);
-        self.boundaries.get(first).map(|(at, _)| *at)
+        self.boundaries.get(first).map_or(NEVER, |(at, _)| *at)
     }
 
     /// The newest boundary at or before an instant.
@@ -57,7 +58,7 @@ impl Timeline {
 
     /// Whether two instants are the same one, as far as can be told.
     pub fn same(&self, one: Option<i64>, other: Option<i64>) -> bool {
-        let told = |at: Option<i64>| at.filter(|at| *at < self.horizon);
+        let told = |at: Option<i64>| at.map(|at| if at < self.horizon { at } else { NEVER });
         told(one) == told(other)
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::{
     checker::{
-        objects::phase::Phase,
+        objects::{object::NEVER, phase::Phase},
         rules::{
             moment::Moment,
             outcome::{Outcome, What},
@@ -62,12 +62,12 @@ impl Moment<'_> {
         let last = state.last.unwrap_or(self.now);
         let following = self.timeline.after(last);
         (state.last, state.next) = match (held, following) {
-            (Some((_, until)), _) => (Some(last), until),
+            (Some((_, until)), _) => (Some(last), Some(until.unwrap_or(NEVER))),
             // A boundary that was not the object's own next has gone by.
-            (None, Some(next)) if next <= self.now => {
-                (Some(self.now), self.timeline.after(self.now))
+            (None, next) if next <= self.now => {
+                (Some(self.now), Some(self.timeline.after(self.now)))
             }
-            (None, next) => (Some(last), next),
+            (None, next) => (Some(last), Some(next)),
         };
         let last = state.last.unwrap_or(self.now);
         let newest = self.timeline.newest(self.now).map(|(at, _)| at);

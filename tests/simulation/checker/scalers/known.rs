@@ -54,6 +54,8 @@ pub struct Known {
     pub state: State,
     /// What applied at its last write here.
     pub applied: Option<Applied>,
+    /// What was to come by that write.
+    planned: Option<i64>,
     /// A write since, perhaps its own, whose answer it has not had.
     unanswered: Option<Unanswered>,
     /// How often it has put something right since the last boundary: surely, and perhaps.
@@ -64,17 +66,14 @@ pub struct Known {
     pub told: usize,
     /// The calendars as it has read them.
     pub holidays: Arc<Holidays>,
-    /// When it read others that are named here, since its last write.
-    calendars_read: Option<Instants>,
-    /// Whether its schedule was shown as refused then: to such a one they are no news, unless it has
-    /// been put right meanwhile.
-    is_read_refused: bool,
 }
 
 /// What applied to an object when it was written to: what somebody changes besides is put right.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Applied {
     owner: Option<String>,
+    /// The calendars that it names.
+    holidays: Option<Arc<Holidays>>,
     held: Option<(Phase, Option<i64>)>,
     error: Option<String>,
 }
@@ -96,22 +95,6 @@ pub struct Done {
     pub corrective: (bool, bool),
     /// Whether corrections count from here again.
     pub begins_anew: bool,
-    /// When it was sent, by its sender's clock in milliseconds.
-    pub sent_at: i64,
-}
-
-impl Applied {
-    pub fn of(state: &State, error: Option<&String>) -> Self {
-        let phase = state.phase.filter(|phase| phase.is_held());
-        let unless_refused = error.is_none();
-        Self {
-            owner: state.owner.clone().filter(|_| unless_refused),
-            held: phase
-                .map(|phase| (phase, state.next))
-                .filter(|_| unless_refused),
-            error: error.cloned(),
-        }
-    }
 }
 
 impl Known {
@@ -123,10 +106,9 @@ impl Known {
     ) -> Self {
         Self {
             holidays,
-            calendars_read: None,
-            is_read_refused: false,
             state: first_state(&object.state),
             applied: None,
+            planned: None,
             unanswered: None,
             corrections: (0, 0),
             corrected: None,
@@ -140,13 +122,41 @@ impl Known {
     }
 
     /// It has read other calendars.
-    pub(in crate::checker) fn reads(mut self, holidays: Arc<Holidays>, at: Instants) -> Self {
+    pub(in crate::checker) fn reads(mut self, holidays: Arc<Holidays>) -> Self {
         self.holidays = holidays;
-        if texts::names_calendars(&self.object.in_force()) {
-            self.calendars_read = Some(at);
-            self.is_read_refused = self.object.error.is_some();
-        }
         self
+    }
+
+    /// What applies as it writes this state.
+    pub(in crate::checker) fn applied(&self, state: &State, error: Option<&String>) -> Applied {
+        if error.is_some() {
+            return Applied {
+                owner: None,
+                holidays: None,
+                held: None,
+                error: error.cloned(),
+            };
+        }
+        let phase = state.phase.filter(|phase| phase.is_held());
+        Applied {
+            owner: state.owner.clone(),
+            holidays: self.named_holidays(),
+            held: phase.map(|phase| (phase, state.next)),
+            error: None,
+        }
+    }
+
+    fn named_holidays(&self) -> Option<Arc<Holidays>> {
+        let names = texts::names_calendars(&self.object.in_force());
+        names.then(|| self.holidays.clone())
+    }
+
+    /// What was to come by its last write, if that was by this schedule and these calendars.
+    pub(in crate::checker) fn planned(&self) -> Option<i64> {
+        let applied = self.applied.as_ref()?;
+        let owner = texts::fingerprint(&self.object.in_force(), &self.object.uid);
+        let is_same = applied.owner == Some(owner) && applied.holidays == self.named_holidays();
+        self.planned.filter(|_| is_same)
     }
 
     pub(in crate::checker) fn shown(mut self, object: Object, version: u64, at: Instants) -> Self {
@@ -167,9 +177,7 @@ impl Known {
         let is_gone = !texts::is_scheduled(&self.object.in_force())
             && self.object.state.read() == newest.after_removal(self.object.replicas);
         let written = self.unanswered.as_ref().and_then(|it| it.state.as_ref());
-        // What is refused does not say what was to come, which is known all the same.
-        let is_refused = self.object.error.is_some();
-        let is_written = !is_refused && written.is_some_and(|it| *it == self.object.state);
+        let is_written = written.is_some_and(|it| *it == self.object.state);
         self.state = if is_gone || is_written {
             self.object.state.read()
         } else {
@@ -242,8 +250,7 @@ impl Known {
     /// did not when something was written last. To a schedule that is refused other dates are no
     /// news: one that names what no calendar is called goes on doing so.
     pub fn is_corrective(&self, outcome: &Outcome, applied: &Applied) -> (bool, bool) {
-        let is_news = self.calendars_read.is_some() && applied.error.is_none();
-        let is_explained = outcome.considers || is_news;
+        let is_explained = outcome.considers;
         let is_as_answered = self.applied.as_ref() == Some(applied);
         let is_as_shown = match &self.unanswered {
             Some(unanswered) => unanswered.applied == *applied,
@@ -284,15 +291,11 @@ impl Known {
         written: &Object,
         at: Instants,
     ) -> Self {
-        // What was to come is known, though a refused object does not say so.
-        let was_next = self.state.next.filter(|_| written.error.is_some());
         self.state.clone_from(&written.state);
-        self.state.next = self.state.next.or(was_next);
+        self.planned = written.state.next;
         self.count = written.replicas;
         self.applied = Some(done.applied.clone());
         self.unanswered = None;
-        let is_later = |read: &Instants| read.clock > done.sent_at;
-        self.calendars_read = self.calendars_read.filter(is_later);
         let (surely, perhaps) = done.corrective;
         self.corrections.0 += u8::from(surely);
         self.corrections.1 += u8::from(perhaps);
@@ -346,17 +349,12 @@ impl Known {
         self.seen.ranges(slept)
     }
 
-    /// Since when its calendars count, likewise.
-    pub fn calendars_read(&self, slept: i64) -> Vec<(i64, i64)> {
-        let read = self.calendars_read.filter(|_| !self.is_read_refused);
-        let both = [self.calendars_read, Some(read.unwrap_or(self.seen))];
-        let ranges = both.into_iter().flatten().map(|it| it.ranges(slept));
-        ranges.flatten().collect()
-    }
-
-    /// Whether it has read other calendars since its last write.
-    pub fn has_read_calendars(&self) -> bool {
-        self.calendars_read.is_some()
+    /// Whether its calendars are others than at its last write.
+    pub fn has_other_calendars(&self) -> bool {
+        let applied = self.applied.as_ref();
+        applied.is_some_and(|applied| {
+            applied.error.is_none() && applied.holidays != self.named_holidays()
+        })
     }
 
     /// When its count was last seen to rise above that of a stop, likewise; nothing where it was not.

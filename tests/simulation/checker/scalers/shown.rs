@@ -144,7 +144,7 @@ impl Shown {
             self.holidays.clone_from(holidays);
             for track in self.tracks.values_mut() {
                 if let Some(known) = track.known.clone() {
-                    track.becomes(Some(known.reads(holidays.clone(), at)), at.truth);
+                    track.becomes(Some(known.reads(holidays.clone())), at.truth);
                 }
             }
         }
