@@ -3,8 +3,8 @@
 
 use chrono::TimeDelta;
 
-use super::meant::propose::Form;
-use super::text::diagnostic::Diagnostic;
+use super::meant::propose::{grace_meant, jitter_meant};
+use super::text::diagnostic::{Diagnostic, LooseReader};
 use super::text::piece::Piece;
 
 /// What a length of time is for says what to write, and how long it may be.
@@ -12,21 +12,21 @@ struct Limits {
     example: &'static str,
     most: &'static str,
     most_seconds: i64,
-    form: Form,
+    meant: LooseReader,
 }
 
 const JITTER: Limits = Limits {
     example: "5m",
     most: "1h",
     most_seconds: 3600,
-    form: Form::Jitter,
+    meant: jitter_meant,
 };
 
 const GRACE: Limits = Limits {
     example: "30m",
     most: "24h",
     most_seconds: 24 * 3600,
-    form: Form::Grace,
+    meant: grace_meant,
 };
 
 /// Reads a length of time in whole seconds, at most an hour: `5m`, `90s`, `1m 30s`, `1h`.
@@ -52,7 +52,7 @@ pub fn parse_grace(text: &str) -> Result<TimeDelta, Diagnostic> {
 }
 
 fn length(text: &str, limits: &Limits) -> Result<TimeDelta, Diagnostic> {
-    read(text, limits).map_err(|error| error.in_a(limits.form, text))
+    read(text, limits).map_err(|error| error.read_by(limits.meant, text))
 }
 
 fn read(text: &str, limits: &Limits) -> Result<TimeDelta, Diagnostic> {

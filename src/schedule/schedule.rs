@@ -1,7 +1,5 @@
 //! A schedule: a rule, excepted dates and a zone, and the boundaries that follow from them.
 
-use std::hash::{DefaultHasher, Hash, Hasher};
-
 use chrono::{DateTime, NaiveDateTime, TimeDelta, Utc};
 
 use super::boundary::{Action, Boundary};
@@ -93,18 +91,6 @@ impl Schedule {
     /// The calendars whose dates it goes by.
     pub fn calendars(&self) -> impl Iterator<Item = (&CalendarName, &Calendar)> {
         self.except.calendars().chain(self.treated.calendars())
-    }
-
-    /// A digest of their dates, which differs where those differ; 0 where it names none. It is the
-    /// same as long as the program runs, and no longer.
-    pub fn calendar_digest(&self) -> u64 {
-        let mut hasher = DefaultHasher::new();
-        let mut named = 0;
-        for (name, calendar) in self.calendars() {
-            (name, calendar).hash(&mut hasher);
-            named += 1;
-        }
-        if named == 0 { 0 } else { hasher.finish() }
     }
 
     /// Whether the dates of all of them are known. Where any name is taken for a calendar

@@ -380,10 +380,9 @@ pub fn logged() -> (DefaultGuard, NamedTempFile) {
 }
 
 fn parse(local: &str, zone: Tz) -> DateTime<Utc> {
-    let local = ["%Y-%m-%d %H:%M", "%Y-%m-%d %H:%M:%S"]
-        .iter()
-        .find_map(|form| NaiveDateTime::parse_from_str(local, form).ok())
-        .unwrap();
+    let read = |form| NaiveDateTime::parse_from_str(local, form).ok();
+    let local = read("%Y-%m-%d %H:%M:%S").or_else(|| read("%Y-%m-%d %H:%M"));
+    let local = local.unwrap();
     zone.from_local_datetime(&local)
         .earliest()
         .unwrap()

@@ -15,19 +15,11 @@ use crate::controller::queue::lanes::Lane;
 use crate::controller::retry::backoff::{Backoff, Key};
 use crate::controller::retry::delays::Delays;
 use crate::controller::retry::room::Room;
-use crate::controller::send::in_flight::InFlight;
+use crate::controller::send::in_flight::{InFlight, PendingEvent};
 use crate::controller::send::places::Places;
 use crate::controller::settings::Settings;
 use crate::controller::telemetry::metrics::Telemetry;
 use crate::controller::telemetry::outcome::EventOutcome;
-
-/// An Event to be sent.
-pub(in crate::controller) struct PendingEvent {
-    pub(in crate::controller) object: EventObject,
-    pub(in crate::controller) text: EventText,
-    pub(in crate::controller) at: DateTime<Utc>,
-    tries: u32,
-}
 
 /// How many Events are under way at once.
 const PLACES: usize = 8;

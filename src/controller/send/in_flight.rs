@@ -15,7 +15,11 @@ use futures::{
 use tokio::time::Instant;
 
 use crate::{
-    cluster::{AnnounceError, PatchError, ReadError, Unavailable, Version, WithManagers, Workload},
+    cluster::{
+        AnnounceError, EventObject, PatchError, ReadError, Unavailable, Version, WithManagers,
+        Workload,
+    },
+    events::EventText,
     workload::{Change, Observed},
 };
 
@@ -23,8 +27,16 @@ use crate::controller::ids::Id;
 use crate::controller::objects::history::KnownVersions;
 use crate::controller::queue::lanes::Lane;
 use crate::controller::reverts::lookups::Lookup;
-use crate::controller::send::event_recorder::PendingEvent;
 use crate::controller::watch::resumed::Early;
+
+/// An Event to be sent.
+pub(in crate::controller) struct PendingEvent {
+    pub(in crate::controller) object: EventObject,
+    pub(in crate::controller) text: EventText,
+    pub(in crate::controller) at: DateTime<Utc>,
+    /// How often it was sent.
+    pub(in crate::controller) tries: u32,
+}
 
 /// What came of a request.
 pub(in crate::controller) enum Finished {

@@ -12,8 +12,9 @@ use crate::{
 use crate::controller::ids::Id;
 use crate::controller::queue::lanes::Lane;
 use crate::controller::reverts::lookups::Lookup;
-use crate::controller::send::event_recorder::PendingEvent;
-use crate::controller::send::in_flight::{Finished, InFlight, Patched, Sent, unless_given_up};
+use crate::controller::send::in_flight::{
+    Finished, InFlight, Patched, PendingEvent, Sent, unless_given_up,
+};
 use crate::controller::watch::resumed::Early;
 
 /// How long an Event may take: it keeps a place from those of other namespaces.

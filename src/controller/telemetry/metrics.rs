@@ -20,11 +20,11 @@ use crate::controller::settings::Settings;
 use crate::controller::telemetry::calendar_metrics::CalendarMetrics;
 use crate::controller::telemetry::outcome::{EventOutcome, Outcome};
 use crate::controller::telemetry::process_metrics::ProcessMetrics;
-use crate::controller::telemetry::published::{Counts, Newest, PublishedObjects, Publisher, lock};
+use crate::controller::telemetry::published::{Counts, Newest, PublishedObjects, Publisher};
 use crate::controller::telemetry::readiness::{Condition, Heartbeat, Readiness};
 use crate::controller::telemetry::savings::Savings;
 use crate::controller::telemetry::shapes::{
-    LATENESS_SECONDS, Labels, Lateness, Optional, label, registered, transition, whole,
+    LATENESS_SECONDS, Labels, Lateness, Optional, label, lock, registered, transition, whole,
 };
 use crate::controller::telemetry::snapshot::Snapshot;
 use crate::controller::telemetry::stopped::StoppedWorkloads;

@@ -6,7 +6,7 @@
 use std::{
     collections::{BTreeMap, HashMap},
     sync::{
-        Arc, Mutex, MutexGuard, PoisonError,
+        Arc, Mutex, MutexGuard,
         atomic::{AtomicBool, Ordering},
     },
 };
@@ -22,6 +22,7 @@ use crate::{
 use crate::controller::ids::Id;
 use crate::controller::settings::Settings;
 use crate::controller::telemetry::savings::Savings;
+use crate::controller::telemetry::shapes::lock;
 use crate::controller::telemetry::snapshot::{ObjectSnapshot, Snapshot};
 
 /// With 100,000 objects each map has some 400.
@@ -219,8 +220,4 @@ impl Drop for Publisher {
     fn drop(&mut self) {
         self.objects.is_running.store(false, Ordering::Relaxed);
     }
-}
-
-pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

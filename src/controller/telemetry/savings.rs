@@ -14,7 +14,7 @@ use prometheus_client::{
 };
 use tokio::time::Instant;
 
-use crate::controller::telemetry::published::lock;
+use crate::controller::telemetry::shapes::lock;
 use crate::savings::HeldDown;
 
 /// So many namespaces have series of their own: those that come first. All others share one.

@@ -1,5 +1,7 @@
 //! Shapes of metrics, and the labels they have.
 
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
 use prometheus_client::{
     metrics::{family::Family, histogram::Histogram},
     registry::{Metric, Registry},
@@ -47,4 +49,8 @@ pub(super) const fn label(manager: ManagerKind) -> &'static str {
 /// A count as a gauge takes it.
 pub(super) fn whole(count: usize) -> i64 {
     i64::try_from(count).unwrap_or(i64::MAX)
+}
+
+pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -8,7 +8,8 @@ use prometheus_client::{
     metrics::{MetricType, gauge::ConstGauge},
 };
 
-use crate::controller::telemetry::published::{Newest, lock};
+use crate::controller::telemetry::published::Newest;
+use crate::controller::telemetry::shapes::lock;
 
 /// Each published workload with a schedule, and whether it is kept stopped; nothing where nobody has
 /// asked for it.

@@ -23,7 +23,7 @@ pub(in crate::schedule) enum Guess {
 
 /// What a text is read as.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::schedule) enum Form {
+enum Form {
     Times,
     Hours,
     Steps,
@@ -63,8 +63,43 @@ impl Form {
     }
 }
 
+/// What was meant by a text of times that is wrong at `span`.
+pub(in crate::schedule) fn times_meant(text: &str, span: Range<usize>) -> Option<Meant> {
+    meant(Form::Times, text, span)
+}
+
+/// What was meant by a text of hours that is wrong at `span`.
+pub(in crate::schedule) fn hours_meant(text: &str, span: Range<usize>) -> Option<Meant> {
+    meant(Form::Hours, text, span)
+}
+
+/// What was meant by a text of `scale` that is wrong at `span`.
+pub(in crate::schedule) fn steps_meant(text: &str, span: Range<usize>) -> Option<Meant> {
+    meant(Form::Steps, text, span)
+}
+
+/// What was meant by a text of dates that is wrong at `span`.
+pub(in crate::schedule) fn dates_meant(text: &str, span: Range<usize>) -> Option<Meant> {
+    meant(Form::Dates, text, span)
+}
+
+/// What was meant by a text of a moment that is wrong at `span`.
+pub(in crate::schedule) fn moment_meant(text: &str, span: Range<usize>) -> Option<Meant> {
+    meant(Form::Moment, text, span)
+}
+
+/// What was meant by a text of a jitter that is wrong at `span`.
+pub(in crate::schedule) fn jitter_meant(text: &str, span: Range<usize>) -> Option<Meant> {
+    meant(Form::Jitter, text, span)
+}
+
+/// What was meant by a text of a grace that is wrong at `span`.
+pub(in crate::schedule) fn grace_meant(text: &str, span: Range<usize>) -> Option<Meant> {
+    meant(Form::Grace, text, span)
+}
+
 /// What the item of an error at `span` was meant for, if that can be read.
-pub(in crate::schedule) fn meant(form: Form, text: &str, span: Range<usize>) -> Option<Meant> {
+fn meant(form: Form, text: &str, span: Range<usize>) -> Option<Meant> {
     let reads = |text: &str| form.reads(text);
     let before = text.get(..span.start).unwrap_or_default();
     let after = text.get(span.end..).unwrap_or_default();

@@ -5,7 +5,6 @@ use std::fmt;
 use std::ops::Range;
 
 use crate::schedule::meant::meaning::Meant;
-use crate::schedule::meant::propose::{self, Form};
 use crate::text::{cut_bytes, quote};
 
 /// The longest text that is read, in bytes. Longer ones are refused unread.
@@ -49,8 +48,27 @@ pub struct Diagnostic {
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Advice {
     Known(Box<Meant>),
-    Loose(Form, Box<str>),
+    Loose(Loose),
 }
+
+/// Finds what was meant by a text that is wrong at these bytes.
+pub(in crate::schedule) type LooseReader = fn(&str, Range<usize>) -> Option<Meant>;
+
+/// A text that can be read loosely.
+#[derive(Clone, Debug)]
+struct Loose {
+    read: LooseReader,
+    text: Box<str>,
+}
+
+/// The same text with the same mistake is read by the same reader.
+impl PartialEq for Loose {
+    fn eq(&self, other: &Self) -> bool {
+        self.text == other.text
+    }
+}
+
+impl Eq for Loose {}
 
 /// What sort of thing is wrong, as far as a program has to tell.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -97,14 +115,16 @@ impl Diagnostic {
         Self { advice, ..self }
     }
 
-    /// The same where the text, which is read as this, is read loosely once somebody asks what was
-    /// meant by it.
-    pub(in crate::schedule) fn in_a(self, form: Form, text: &str) -> Self {
+    /// The same where the text is read loosely once somebody asks what was meant by it.
+    pub(in crate::schedule) fn read_by(self, read: LooseReader, text: &str) -> Self {
         // An error without words is about a text of which there is none, or too much.
         if self.found.is_empty() || self.advice.is_some() {
             return self;
         }
-        let advice = Some(Advice::Loose(form, text.into()));
+        let advice = Some(Advice::Loose(Loose {
+            read,
+            text: text.into(),
+        }));
         Self { advice, ..self }
     }
 
@@ -144,7 +164,7 @@ impl Diagnostic {
     pub fn meant(&self) -> Option<Meant> {
         match self.advice.as_ref()? {
             Advice::Known(meant) => Some((**meant).clone()),
-            Advice::Loose(form, text) => propose::meant(*form, text, self.span()),
+            Advice::Loose(loose) => (loose.read)(&loose.text, self.span()),
         }
     }
 

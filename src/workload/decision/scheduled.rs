@@ -88,7 +88,7 @@ impl<'a> ScheduledDecision<'a> {
     /// Whether a boundary was not considered yet and is not before the object's own next, as the
     /// label has it or as this process had planned it. Where nothing says that, `last` alone tells.
     fn is_due(&self, boundary: &Boundary) -> bool {
-        let calendars = self.spec.schedule.calendar_digest();
+        let calendars = self.context.parsed.calendar_digest();
         let planned = self.context.memory.planned(self.fingerprint, calendars);
         let next = [self.state.next, planned].into_iter().flatten().min();
         Some(Next::At(boundary.at)) >= next && Some(boundary.at) > self.state.last

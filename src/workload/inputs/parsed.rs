@@ -1,5 +1,7 @@
 //! Reads the annotations of one object: texts to a schedule, counts, jitter and overrides.
 
+use std::hash::{DefaultHasher, Hash, Hasher};
+
 use crate::schedule::{
     Diagnostic, DiagnosticKind, ExceptedDates, Hours, Meant, Schedule, ScheduleRule, Times,
     TreatedDates, Zone, is_too_long, parse_grace, parse_jitter, parse_moment, parse_scale,
@@ -41,12 +43,20 @@ impl ParsedInputs {
         }
     }
 
-    /// A digest of the dates of those calendars; 0 without any.
+    /// A digest of the dates of those calendars; 0 without any. It is the same as long as the program
+    /// runs, and no longer.
     pub fn calendar_digest(&self) -> u64 {
-        match self {
-            Self::Scheduled(spec) => spec.schedule.calendar_digest(),
-            Self::Unscheduled | Self::Invalid(_) => 0,
+        if !self.names_calendars() {
+            return 0;
         }
+        let Self::Scheduled(spec) = self else {
+            return 0;
+        };
+        let mut hasher = DefaultHasher::new();
+        for named in spec.schedule.calendars() {
+            named.hash(&mut hasher);
+        }
+        hasher.finish()
     }
 
     /// Whether other calendars may make something else of the same inputs: they name calendars,

@@ -43,8 +43,11 @@ fn calendars(events: &[Recurring]) -> (String, Calendars) {
     (names.join(";"), Calendars::new(known))
 }
 
+/// Whether a date that counts as a day of the week is one.
+type IsOn = fn(NaiveDate, Weekday) -> bool;
+
 /// Times at 10:00, and on which dates they are where a date counts as a day of the week.
-const RULES: [(&str, fn(NaiveDate, Weekday) -> bool); 6] = [
+const RULES: [(&str, IsOn); 6] = [
     ("Sat 10:00", |_, counted| counted == Weekday::Sat),
     ("Tue,Sat 10:00", |_, counted| {
         matches!(counted, Weekday::Tue | Weekday::Sat)
