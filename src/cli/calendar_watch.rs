@@ -21,7 +21,7 @@ const REMINDER: TimeDelta = TimeDelta::days(1);
 /// Reads the files of calendars again and again, and publishes what has changed. A file that becomes
 /// bad or is gone changes nothing: the dates that were read last stay in force. Where none were ever
 /// read, what names the calendar is refused until the file is good.
-pub(super) struct CalendarWatch {
+pub struct CalendarWatch {
     files: Vec<Watched>,
     reminded: Option<DateTime<Utc>>,
 }
@@ -34,7 +34,7 @@ struct Watched {
 
 impl CalendarWatch {
     /// Of files that have just been read.
-    pub(super) fn new(files: Vec<CalendarFile>) -> Self {
+    pub fn new(files: Vec<CalendarFile>) -> Self {
         let watched = |file: CalendarFile| Watched {
             in_force: file.contents.calendar.clone(),
             file,
@@ -46,7 +46,7 @@ impl CalendarWatch {
     }
 
     /// Reads the files for as long as it is polled.
-    pub(super) async fn run(
+    pub async fn run(
         mut self,
         clock: &Clock,
         publisher: &CalendarPublisher,

@@ -12,5 +12,7 @@ mod signals;
 mod variables;
 mod zoneinfo;
 
+pub use args::values::calendar_file::CalendarFile;
+pub use calendar_watch::CalendarWatch;
 pub use exit::Exit;
 pub use program::Program;

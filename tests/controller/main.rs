@@ -6,6 +6,7 @@
 //! - `cluster/`: the ways to the API alone: finding, the first list, tokens
 //! - `bill/`: what is saved, beside an oracle
 //! - `converted`: what another tool has stopped and saved
+//! - `metrics/`: what each row of the metrics page has
 //! - `dashboard`: the pages of a running controller, and who looks at them
 //! - `server`: probes and metrics
 //! - `sandbox`: the cluster, the scaler and the manifests that the others are written with
@@ -21,6 +22,7 @@ mod fights;
 mod guard;
 mod hostile;
 mod kinds;
+mod metrics;
 mod namespaces;
 mod objects;
 mod opt_in_kinds;

@@ -171,3 +171,34 @@ impl EventRecorder {
         self.waiting.len()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_event_that_finds_too_many_waiting_is_counted_as_dropped() {
+        let telemetry = Arc::new(Telemetry::new(DateTime::UNIX_EPOCH));
+        let mut events = EventRecorder::new(&Settings::default(), Arc::clone(&telemetry));
+        let dropped = |count: usize| {
+            let line = format!("dayshift_events_total{{outcome=\"dropped\"}} {count}\n");
+            telemetry.render().contains(&line)
+        };
+        for number in 0..MAX_WAITING + 3 {
+            assert!(number != MAX_WAITING || dropped(0));
+            let object = EventObject {
+                api_version: "apps/v1",
+                kind: "Deployment",
+                namespace: "dev".into(),
+                name: "web".into(),
+                uid: "1".into(),
+            };
+            events.record(
+                object,
+                EventText::boundaries_skipped(),
+                DateTime::UNIX_EPOCH,
+            );
+        }
+        assert!(dropped(3) && events.len() == MAX_WAITING);
+    }
+}

@@ -16,7 +16,7 @@ use crate::{
 
 /// A calendar that was asked for, and what its file held when it was read.
 #[derive(Clone, Debug)]
-pub(crate) struct CalendarFile {
+pub struct CalendarFile {
     pub(crate) name: CalendarName,
     pub(crate) path: PathBuf,
     pub(crate) contents: CalendarContents,
@@ -50,7 +50,7 @@ impl CalendarFile {
     ///
     /// # Errors
     /// The value is not a name and a file.
-    pub(crate) fn parse(text: &str) -> Result<Self, String> {
+    pub fn parse(text: &str) -> Result<Self, String> {
         let example = "write a name and a file, such as de=/etc/dayshift/de.ics";
         let (name, path) = text.split_once('=').ok_or(example)?;
         let name = CalendarName::parse(name.trim()).map_err(|error| error.to_string())?;

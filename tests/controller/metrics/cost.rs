@@ -1,0 +1,143 @@
+//! What does it cost?
+
+use std::{collections::BTreeMap, fs, time::Duration};
+
+use kube_in_memory::{Fault, RequestLine, Status};
+use rustix::time::{ClockId, clock_gettime};
+
+use super::row::Row;
+use crate::sandbox::{Sandbox, deployment};
+
+/// By the log of the API, in which a request without an answer has no code.
+pub(super) fn each_request_is_counted_by_its_answer(row: &mut Row) {
+    let story = Sandbox::at("2026-11-20 18:00 UTC");
+    for name in ["api", "web"] {
+        story.apply(deployment(name).replicas(3).stop("19:00"));
+    }
+    let patched = r#"{verb="patch",code="200"}"#;
+    row.is(&story, patched, 2.0);
+    story.sleep_until("18:59");
+    story.api.fail_next(
+        |line| line.verb == "patch" && line.name == "web",
+        Fault::DropBefore,
+    );
+    story.sleep_until("19:05");
+    row.is(&story, patched, 4.0);
+    row.is(&story, r#"{verb="patch",code="error"}"#, 1.0);
+    row.is(&story, r#"{verb="create",code="201"}"#, 2.0);
+
+    let mut expected = BTreeMap::new();
+    for line in story.api.requests() {
+        let code = line.code.map_or("error".to_owned(), |it| it.to_string());
+        let series = format!(r#"{{code="{code}",verb="{}"}}"#, line.verb);
+        *expected.entry(series).or_insert(0.0) += 1.0;
+    }
+    assert_eq!(row.samples(&story), expected);
+}
+
+/// The one that ends in time is begun again as well, and is none of them.
+pub(super) fn a_watch_that_breaks_off_is_counted(row: &mut Row) {
+    let story = Sandbox::at("2026-11-20 18:00 UTC");
+    story.sleep_until("19:00");
+    row.is(&story, "", 0.0);
+    let fails = |line: &RequestLine| line.verb == "watch" && line.resource == "deployments";
+    let internal = Fault::Answer(Status::internal("etcd is away"));
+    story.api.fail_next(fails, internal);
+    story.api.close_watches();
+    story.sleep_until("19:10");
+    row.is(&story, "", 1.0);
+}
+
+/// Of one namespace at once: 12 adoptions, 32 stops, 6 Events, and 24 requests that take long.
+pub(super) fn what_waits_is_counted_by_class(row: &mut Row) {
+    let class = |class: &str| format!("{{class=\"{class}\"}}");
+    let takes = |story: &Sandbox, verb: &'static str, time: Duration| {
+        let delay = move |line: &RequestLine| (line.verb == verb).then_some(Fault::Delay(time));
+        story.api.on_request(delay);
+    };
+    let crowd = || {
+        let story = Sandbox::at("2026-11-20 18:00 UTC");
+        takes(&story, "patch", Duration::from_millis(900));
+        for number in 0..100 {
+            let web = deployment(&format!("web-{number}")).replicas(3);
+            story.api.apply(web.stop("19:00").into()).unwrap();
+        }
+        story.settle();
+        story
+    };
+    let story = crowd();
+    row.are(&story, [(&*class("adoption"), 88.0)]);
+    story.sleep_until("18:59");
+    row.are(&story, []);
+    story.sleep_until("19:00");
+    row.are(&story, [(&*class("transition"), 68.0)]);
+    story.sleep_until("19:10");
+    row.are(&story, []);
+
+    let story = crowd();
+    story.sleep_until("18:59");
+    takes(&story, "create", Duration::from_millis(900));
+    story.sleep_until("19:00");
+    row.are(&story, [(&*class("event"), 94.0)]);
+    story.sleep_until("19:10");
+    row.are(&story, []);
+
+    let story = crowd();
+    story.sleep_until("18:59");
+    takes(&story, "patch", Duration::from_secs(3600));
+    // All have taken too long once.
+    story.sleep_until("19:00:18");
+    row.are(&story, [(&*class("slow"), 76.0)]);
+}
+
+/// By the clock that the kernel keeps for it; the metric has hundredths of a second.
+pub(super) fn the_cpu_time_is_that_of_the_process(row: &mut Row) {
+    let story = Sandbox::at("2026-11-20 18:00 UTC");
+    let used = || {
+        let used = clock_gettime(ClockId::ProcessCPUTime);
+        Duration::try_from(used).unwrap().as_secs_f64()
+    };
+    let begin = used();
+    while used() < begin + 0.3 {
+        let before = used();
+        let metric = row.samples(&story)[""];
+        row.is_between(metric, before - 0.03, used() + 0.03);
+    }
+}
+
+/// By proc_pid_smaps(5). Other tests take and give memory meanwhile.
+pub(super) fn the_memory_is_that_of_the_process(row: &mut Row) {
+    let story = Sandbox::at("2026-11-20 18:00 UTC");
+    let resident = || {
+        let rollup = fs::read_to_string("/proc/self/smaps_rollup").unwrap();
+        let kibibytes = rollup.lines().find_map(|line| line.strip_prefix("Rss:"));
+        let kibibytes = kibibytes.unwrap().trim().trim_end_matches(" kB");
+        kibibytes.parse::<f64>().unwrap() * 1024.0
+    };
+    let others = f64::from(64 << 20);
+    let mut held = Vec::new();
+    for bytes in [0, 512 << 20] {
+        held.push(std::hint::black_box(vec![1_u8; bytes]));
+        let before = resident();
+        let metric = row.samples(&story)[""];
+        let after = resident();
+        row.is_between(
+            metric,
+            before.min(after) - others,
+            before.max(after) + others,
+        );
+    }
+}
+
+pub(super) fn the_start_is_that_of_the_program(row: &mut Row) {
+    // `date -ud 2026-11-20T18:00Z +%s`
+    for (at, seconds) in [
+        ("2026-11-20 18:00 UTC", 1_795_197_600.0),
+        ("2026-11-20 18:00 Asia/Tokyo", 1_795_165_200.0),
+    ] {
+        let story = Sandbox::at(at);
+        row.is_about(&story, "", seconds, 0.01);
+        story.sleep_until("20:00");
+        row.is_about(&story, "", seconds, 0.01);
+    }
+}

@@ -1,0 +1,180 @@
+//! What has it done, and how late?
+
+use std::time::Duration;
+
+use chrono::{DateTime, TimeDelta, Utc};
+use dayshift::controller::Settings;
+use kube_in_memory::{Fault, RequestLine, Status, Writer};
+use serde_json::json;
+
+use super::row::Row;
+use crate::sandbox::{Sandbox, deployment};
+
+const OFFICE: &str = "Mon-Fri 09:00-19:00";
+
+fn is_patch(line: &RequestLine) -> bool {
+    line.verb == "patch"
+}
+
+/// Friday, a minute before `web` stops, and it saves 3.
+fn before_the_stop() -> Sandbox {
+    let story = Sandbox::at("2026-11-20 18:00 UTC");
+    story.apply(deployment("web").replicas(3).hours(OFFICE));
+    story.sleep_until("18:59");
+    story
+}
+
+pub(super) fn each_transition_is_counted_by_how_it_ended(row: &mut Row) {
+    let [done, conflict, refused, failed, dry_run] =
+        ["done", "conflict", "refused", "failed", "dry_run"]
+            .map(|outcome| format!(r#"{{action="stop",outcome="{outcome}"}}"#));
+    let stops_once_after = |row: &mut Row, answer: Fault, outcome: &str| {
+        let story = before_the_stop();
+        row.are(&story, []);
+        story.api.fail_next(is_patch, answer);
+        story.sleep_until("19:05");
+        row.are(&story, [(outcome, 1.0), (&done, 1.0)]);
+    };
+    let conflicts = Fault::Answer(Status::new(409, "Conflict", "it has changed"));
+    stops_once_after(row, conflicts, &conflict);
+    stops_once_after(row, Fault::DropBefore, &failed);
+    let busy = Fault::Answer(Status::too_many_requests(1));
+    stops_once_after(row, busy, &failed);
+    let forbidden = Fault::Answer(Status::new(403, "Forbidden", "no"));
+    stops_once_after(row, forbidden, &refused);
+    let denied = Status::denied_by_policy("apps", "deployments", "web", "nights", "not tonight");
+    stops_once_after(row, Fault::Answer(denied), &refused);
+
+    // Somebody changes it in the very moment.
+    let story = before_the_stop();
+    story
+        .api
+        .fail_next(is_patch, Fault::Delay(Duration::from_millis(500)));
+    story.sleep_until("19:00");
+    story.scale("web", 5);
+    story.sleep_until("19:05");
+    row.are(&story, [(&*conflict, 1.0), (&done, 1.0)]);
+    assert_eq!(story.label("web", "saved-replicas").unwrap(), "5");
+
+    // The other actions.
+    story.apply(deployment("queue").annotation("scale", "19:10 = 4; 22:00 = 0"));
+    story.sleep_until("2026-11-23 09:01");
+    let start = r#"{action="start",outcome="done"}"#;
+    let scale = r#"{action="scale",outcome="done"}"#;
+    let all = [(&*conflict, 1.0), (&done, 1.0), (start, 1.0), (scale, 6.0)];
+    row.are(&story, all);
+
+    let mut dry = Sandbox::empty_at("2026-11-20 18:00 UTC");
+    dry.start_scaler(Settings {
+        dry_run: true,
+        ..Settings::default()
+    });
+    dry.apply(deployment("web").replicas(3).hours(OFFICE));
+    dry.sleep_until("19:05");
+    row.are(&dry, [(&*dry_run, 1.0)]);
+}
+
+/// The seconds from `begin` to when the last patch of `web` came.
+fn late(story: &Sandbox, begin: DateTime<Utc>) -> f64 {
+    let last = story.patched("web").pop().unwrap();
+    (last - begin).as_seconds_f64()
+}
+
+pub(super) fn a_transition_is_as_late_as_its_patch_after_the_boundary(row: &mut Row) {
+    let story = before_the_stop();
+    let busy = Fault::Answer(Status::too_many_requests(3));
+    story.api.fail_next(is_patch, busy);
+    for sample in ["_count", "_sum"] {
+        row.is(&story, &format!("{sample}{{action=\"stop\"}}"), 0.0);
+    }
+    story.sleep_until("19:01");
+    let seconds = late(&story, story.utc("2026-11-20 19:00"));
+    assert!((3.0..5.0).contains(&seconds), "{seconds}");
+    row.is(&story, r#"_count{action="stop"}"#, 1.0);
+    row.is_about(&story, r#"_sum{action="stop"}"#, seconds, 0.002);
+    row.is(&story, r#"_bucket{action="stop",le="2.5"}"#, 0.0);
+    row.is(&story, r#"_bucket{action="stop",le="5.0"}"#, 1.0);
+
+    // The end of an override is one too. What a person asks for is none.
+    story.sleep_until("19:30");
+    story.annotate("web", "wake-until", Some("2026-11-20 21:00"));
+    story.sleep_until("20:59");
+    row.is(&story, r#"_count{action="start"}"#, 0.0);
+    row.is(&story, r#"_count{action="stop"}"#, 1.0);
+    story.sleep_until("21:01");
+    row.is(&story, r#"_count{action="stop"}"#, 2.0);
+    row.is_about(&story, r#"_sum{action="stop"}"#, seconds, 0.002);
+    story.sleep_until("2026-11-23 09:01");
+    row.is(&story, r#"_count{action="start"}"#, 1.0);
+    row.is(&story, r#"_bucket{action="start",le="0.001"}"#, 1.0);
+}
+
+pub(super) fn a_wake_is_as_late_as_its_patch_after_the_edit(row: &mut Row) {
+    let story = before_the_stop();
+    story.sleep_until("20:00");
+    let busy = Fault::Answer(Status::too_many_requests(3));
+    story.api.fail_next(is_patch, busy);
+    row.is(&story, r#"_count{action="start"}"#, 0.0);
+    let asked = story.now();
+    story.annotate("web", "wake-until", Some("2026-11-20 21:00"));
+    story.sleep_until("20:01");
+    let seconds = late(&story, asked);
+    assert!((3.0..5.0).contains(&seconds), "{seconds}");
+    row.is(&story, r#"_count{action="start"}"#, 1.0);
+    row.is_about(&story, r#"_sum{action="start"}"#, seconds, 0.002);
+    row.is(&story, r#"_bucket{action="start",le="2.5"}"#, 0.0);
+    row.is(&story, r#"_bucket{action="start",le="5.0"}"#, 1.0);
+    row.is(&story, r#"_count{action="stop"}"#, 0.0);
+}
+
+pub(super) fn each_event_is_counted_by_what_became_of_it(row: &mut Row) {
+    let (sent, failed, dropped) = (
+        r#"{outcome="sent"}"#,
+        r#"{outcome="failed"}"#,
+        r#"{outcome="dropped"}"#,
+    );
+    let stops_while = |row: &mut Row, answer: Option<Fault>, expected| {
+        let story = before_the_stop();
+        row.are(&story, []);
+        let of_events = |line: &RequestLine| line.resource == "events";
+        story
+            .api
+            .on_request(move |line| answer.clone().filter(|_| of_events(line)));
+        story.sleep_until("19:30");
+        row.are(&story, [(expected, 1.0)]);
+        let are_there = story.events("web").len() == 1;
+        assert_eq!(are_there, expected == sent);
+    };
+    stops_while(row, None, sent);
+    let forbidden = Status::new(403, "Forbidden", "no");
+    stops_while(row, Some(Fault::Answer(forbidden)), failed);
+    // It is tried again, and then given up.
+    stops_while(row, Some(Fault::DropBefore), dropped);
+    let internal = Status::internal("etcd is away");
+    stops_while(row, Some(Fault::Answer(internal)), dropped);
+}
+
+pub(super) fn a_count_that_is_set_back_is_counted_by_who_did_it(row: &mut Row) {
+    let story = before_the_stop();
+    story.apply(deployment("api").replicas(3).hours(OFFICE));
+    story.sleep_until("19:00:30");
+    row.are(&story, []);
+    let set_by = |by: Writer<'_>, name: &str| {
+        let patch = json!({"spec": {"replicas": 2}});
+        let api = &story.api;
+        api.merge_by(by, "Deployment", "dev", name, &patch).unwrap();
+        story.pass(TimeDelta::seconds(2).to_std().unwrap());
+    };
+    set_by(Writer::new("argocd-controller"), "web");
+    row.are(&story, [(r#"{manager="argocd"}"#, 1.0)]);
+    set_by(Writer::new("spinnaker"), "api");
+    let both = [
+        (r#"{manager="argocd"}"#, 1.0),
+        (r#"{manager="other"}"#, 1.0),
+    ];
+    row.are(&story, both);
+    // A person means it.
+    story.sleep_until("2026-11-23 19:00:30");
+    set_by(Writer::scaling("kubectl"), "web");
+    row.are(&story, both);
+}

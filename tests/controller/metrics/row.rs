@@ -1,0 +1,106 @@
+//! One row of the page: what a scrape has of that metric, and what it should have.
+
+use std::collections::BTreeMap;
+
+use crate::sandbox::Sandbox;
+
+/// The metric of one row, and the values that its story has expected of it.
+pub(super) struct Row {
+    metric: &'static str,
+    expected: Vec<Option<f64>>,
+}
+
+/// What follows the name of a histogram for each sample.
+const OF_HISTOGRAMS: [&str; 3] = ["_bucket{", "_count{", "_sum{"];
+
+/// The samples of a scrape whose names begin so: what follows of the name and the labels in order, such
+/// as `_count{action="stop"}`, and the value.
+pub(super) fn samples(scrape: &str, metric: &str) -> BTreeMap<String, f64> {
+    let samples = scrape.lines().filter_map(|line| {
+        let (series, value) = line.rsplit_once(' ')?;
+        let rest = series.strip_prefix(metric)?;
+        let is_its_own = rest.is_empty() || rest.starts_with('{');
+        let is_of_histogram = OF_HISTOGRAMS.iter().any(|suffix| rest.starts_with(suffix));
+        (is_its_own || is_of_histogram).then(|| (in_order(rest), value.parse().unwrap()))
+    });
+    samples.collect()
+}
+
+/// The same with the labels in the order of their names, and without brackets around none.
+fn in_order(series: &str) -> String {
+    let Some((name, labels)) = series.split_once('{') else {
+        return series.to_owned();
+    };
+    let mut labels: Vec<_> = labels.trim_end_matches('}').split(',').collect();
+    labels.sort_unstable();
+    match labels.concat().is_empty() {
+        true => name.to_owned(),
+        false => format!("{name}{{{}}}", labels.join(",")),
+    }
+}
+
+impl Row {
+    /// Tells the story of a row.
+    ///
+    /// # Panics
+    /// It has not expected two different values: one alone may be there whatever happens.
+    pub(super) fn tell(metric: &'static str, story: fn(&mut Self)) {
+        let mut row = Self {
+            metric,
+            expected: Vec::new(),
+        };
+        story(&mut row);
+        let values = &row.expected;
+        let differs = values.iter().any(|it| Some(it) != values.first());
+        assert!(differs, "{metric}: always the same: {values:?}");
+    }
+
+    /// The samples of the metric now, by what follows of the name and the labels.
+    pub(super) fn samples(&self, story: &Sandbox) -> BTreeMap<String, f64> {
+        samples(&story.metrics(), self.metric)
+    }
+
+    /// A sample has this value now, or is absent.
+    pub(super) fn is(&mut self, story: &Sandbox, series: &str, value: impl Into<Option<f64>>) {
+        self.is_about(story, series, value, 1e-6);
+    }
+
+    /// The same, but for this much.
+    pub(super) fn is_about(
+        &mut self,
+        story: &Sandbox,
+        series: &str,
+        value: impl Into<Option<f64>>,
+        but_for: f64,
+    ) {
+        let (samples, expected) = (self.samples(story), value.into());
+        let found = samples.get(&in_order(series)).copied();
+        let is_near = match (found, expected) {
+            (Some(found), Some(expected)) => (found - expected).abs() <= but_for,
+            (found, expected) => found.is_none() && expected.is_none(),
+        };
+        let metric = self.metric;
+        assert!(is_near, "{metric}{series}: not {expected:?} in {samples:?}");
+        self.expected.push(expected);
+    }
+
+    /// What was found of it lies between these.
+    pub(super) fn is_between(&mut self, found: f64, least: f64, most: f64) {
+        let metric = self.metric;
+        assert!(
+            (least..=most).contains(&found),
+            "{metric}: {found}, not {least} to {most}"
+        );
+        self.expected.push(Some(least));
+    }
+
+    /// These samples have these values now, and all others are 0.
+    pub(super) fn are<const N: usize>(&mut self, story: &Sandbox, expected: [(&str, f64); N]) {
+        let mut samples = self.samples(story);
+        samples.retain(|_, value| value.abs() > 1e-6);
+        let sum: f64 = expected.iter().map(|(_, value)| value).sum();
+        self.expected.push(Some(sum));
+        let expected = expected.map(|(series, value)| (in_order(series), value));
+        assert_eq!(samples, BTreeMap::from(expected), "{}", self.metric);
+    }
+}

@@ -1,0 +1,87 @@
+//! What does it save?
+
+use dayshift::controller::Settings;
+
+use super::row::Row;
+use crate::sandbox::{Sandbox, deployment};
+
+const OFFICE: &str = "Mon-Fri 09:00-19:00";
+
+/// A story lets 50 ms pass after each change: of one hour's value, this share.
+const SHARE: f64 = 1e-3;
+
+/// From Friday 18:00 on: what one metric has, beginning with 0, where `hour` comes from each hour of
+/// `dev`, and twice as much from one of `test`.
+fn adds_up(row: &mut Row, hour: f64) {
+    let mut story = Sandbox::empty_at("2026-11-20 18:00 UTC");
+    story.api.namespace("test");
+    let mut by_namespace = Sandbox::empty_at("2026-11-20 18:00 UTC");
+    by_namespace.api.namespace("test");
+    story.start_scaler(Settings::default());
+    by_namespace.start_scaler(Settings {
+        per_namespace_metrics: true,
+        ..Settings::default()
+    });
+    for story in [&story, &by_namespace] {
+        for (namespace, count) in [("dev", 3), ("test", 6)] {
+            let web = deployment("web").namespace(namespace).replicas(count);
+            story.apply(web.hours(OFFICE).requests("500m", "256Mi"));
+        }
+    }
+    row.is(&story, "", 0.0);
+    story.sleep_until("20:00");
+    row.is_about(&story, "", 3.0 * hour, hour * SHARE);
+    story.sleep_until("22:00");
+    row.is_about(&story, "", 9.0 * hour, hour * SHARE);
+    story.sleep_until("2026-11-23 09:00");
+    let weekend = 62.0 * 3.0 * hour;
+    row.is_about(&story, "", weekend, hour * SHARE);
+    story.sleep_until("2026-11-23 12:00");
+    row.is_about(&story, "", weekend, hour * SHARE);
+
+    by_namespace.sleep_until("20:00");
+    for (namespace, expected) in [("dev", hour), ("test", 2.0 * hour)] {
+        let series = format!("{{namespace=\"{namespace}\"}}");
+        row.is_about(&by_namespace, &series, expected, hour * SHARE);
+    }
+}
+
+pub(super) fn the_time_of_replicas_that_are_held_down_adds_up(row: &mut Row) {
+    adds_up(row, 3.0 * 3600.0);
+}
+
+pub(super) fn the_time_of_their_cores_adds_up(row: &mut Row) {
+    adds_up(row, 3.0 * 3600.0 * 0.5);
+}
+
+pub(super) fn the_time_of_their_memory_adds_up(row: &mut Row) {
+    adds_up(row, 3.0 * 3600.0 * 268_435_456.0);
+}
+
+pub(super) fn replicas_that_are_held_down_are_counted(row: &mut Row) {
+    let story = Sandbox::at("2026-11-20 18:00 UTC");
+    story.apply(deployment("web").replicas(3).hours(OFFICE));
+    let few = deployment("few").replicas(4).hours(OFFICE);
+    story.apply(few.annotation("stop-replicas", "1"));
+    row.is(&story, "", 0.0);
+    story.sleep_until("19:01");
+    row.is(&story, "", 6.0);
+    story.scale("web", 2);
+    row.is(&story, "", 4.0);
+    story.sleep_until("2026-11-23 09:01");
+    row.is(&story, "", 0.0);
+}
+
+pub(super) fn what_requests_nothing_is_counted(row: &mut Row) {
+    let story = Sandbox::at("2026-11-20 18:00 UTC");
+    story.apply(deployment("plain"));
+    let web = || deployment("web").replicas(3).hours(OFFICE);
+    story.apply(web().requests("500m", "256Mi"));
+    row.is(&story, "", 0.0);
+    story.apply(deployment("api").replicas(3).hours(OFFICE));
+    story.apply(web());
+    row.is(&story, "", 2.0);
+    story.api.delete("dev", "api").unwrap();
+    story.settle();
+    row.is(&story, "", 1.0);
+}

