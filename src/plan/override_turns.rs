@@ -45,40 +45,9 @@ fn turn_at(
     }
     // What was stopped as the pause began is held down by then. Exact counts save nothing.
     let was_stopped = spec.schedule.says(since, delay) == Some(Action::Stop);
-    let action = action_at_end(spec, ended, begins, at, delay, was_stopped);
+    let action = spec.action_at_override_end(ended.phase(), begins, at, delay, was_stopped);
     let ends = Override::key(ended.phase())?;
     Some(OverrideTurn { at, ends, action })
-}
-
-/// What is done at `at`, as the override `ended` gives way `to` another one or to the schedule; `None`
-/// where nothing is done. `is_held_down` is whether more is saved of the object than runs.
-///
-/// At the end of a wake or a sleep the newest boundary decides; a wake that comes to hold begins as
-/// a start, a sleep as a stop; the end of a pause carries out a boundary at its very instant, and
-/// else starts what is held down though the schedule says running
-/// (`docs/decisions/state/overrides.md`).
-fn action_at_end(
-    spec: &ScheduleSpec,
-    ended: Override,
-    to: Option<Override>,
-    at: DateTime<Utc>,
-    delay: TimeDelta,
-    is_held_down: bool,
-) -> Option<Action> {
-    let says = || spec.schedule.says(at, delay);
-    match (to, ended) {
-        (Some(Override::Pause(_)), _) => None,
-        (Some(Override::Wake(_)), _) => Some(Action::Start),
-        (Some(Override::Sleep(_)), _) => Some(Action::Stop),
-        (None, Override::Pause(_)) => {
-            let newest = spec.schedule.latest_at(at, delay);
-            let is_boundary = newest.is_some_and(|newest| newest.at == at);
-            says().filter(|says| is_boundary || is_held_down && says.brings_up())
-        }
-        // What an override has stopped comes back where the schedule says nothing.
-        (None, Override::Sleep(_)) => says().or(Some(Action::Start)),
-        (None, Override::Wake(_)) => says(),
-    }
 }
 
 /// The first that is done after an instant to an object whose overrides hold by then: what the end of

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use chrono::{DateTime, Utc};
+use chrono::{DateTime, TimeDelta, Utc};
 
 use super::{
     count_note::{count_note, nothing_saved},
@@ -15,9 +15,9 @@ use crate::{
     savings::{HeldDown, held_down},
     schedule::{Action, Zone},
     workload::{
-        Decision, Duty, Kind, OVERDUE_GRACE, Observed, Origin, Override, ParseContext,
-        ParsedInputs, Phase, Prefix, Problem, Replicas, ResourceRequests, ScheduleSpec, State,
-        WorkloadRef, is_held_down_against_schedule,
+        Duty, Kind, OVERDUE_GRACE, Observed, Origin, Override, ParseContext, ParsedInputs, Phase,
+        Prefix, Problem, Replicas, ResourceRequests, ScheduleSpec, State, WorkloadRef,
+        is_held_down_against_schedule,
     },
 };
 
@@ -231,11 +231,16 @@ impl WorkloadStatus {
             self.notes.push(Note::Deleting);
             return;
         }
-        self.next_action = self.next.and_then(|next| {
-            match parsed.decide_alone(observed, changed.unwrap_or(now), next) {
-                Decision::Write(change) => change.kind.action(),
-                _ => None,
+        self.next_action = self.next.and_then(|next| match state.phase {
+            Some(held @ (Phase::Paused | Phase::Woken | Phase::Slept)) => {
+                let is_less = state.saved > Some(observed.replicas);
+                let (to, delay) = (overrides.at(next), spec.delay(object));
+                spec.action_at_override_end(held, to, next, delay, is_less)
             }
+            _ => spec
+                .next_after(object, next - TimeDelta::seconds(1))
+                .filter(|it| it.at == next)
+                .map(|it| it.action),
         });
         let overdue = parsed.overdue(observed, changed, now);
         self.condition = match self.usual_condition(state) {

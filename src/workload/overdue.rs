@@ -10,11 +10,12 @@ use super::decision::change::{Cause, Change, ChangeKind};
 use super::decision::context::{Decision, DecisionContext};
 use super::decision::decide::decide;
 use super::decision::memory::Memory;
+use super::inputs::fingerprint::Fingerprint;
 use super::inputs::overrides::Override;
 use super::inputs::parsed::ParsedInputs;
 use super::keys::Prefix;
 use super::observed::Observed;
-use super::state::Phase;
+use super::state::{Phase, State};
 
 /// How long after its instant something may be undone before it is overdue: 10 s. A controller
 /// acts within milliseconds; the rest is for a restart, for many boundaries at once, and for
@@ -59,6 +60,20 @@ impl ParsedInputs {
         let Self::Scheduled(spec) = self else {
             return None;
         };
+        let state = observed.state();
+        // One that is missing was taken away: the rest of the state tells as much as it can.
+        if state.fingerprint.is_none() && state.last.is_some() {
+            let fingerprint = Some(Fingerprint::of(&observed.inputs, &observed.object.uid));
+            let labels = State {
+                fingerprint,
+                ..state
+            };
+            let whole = Observed {
+                labels: labels.to_labels(),
+                ..observed.clone()
+            };
+            return self.overdue(&whole, changed, now);
+        }
         let then = now - OVERDUE_GRACE;
         let asked = changed.unwrap_or(then);
         let due = self.due_to(observed, asked, then)?;
@@ -67,7 +82,6 @@ impl ParsedInputs {
             Cause::Clock(at) => Some(at),
             Cause::Request { .. } | Cause::Correction => changed,
         };
-        let state = observed.state();
         let held = state.phase.filter(|phase| phase.is_override());
         let overrides = observed.overrides(spec, &state, then);
         let duty = match (overrides.at(then), held, due.boundary) {
@@ -97,7 +111,7 @@ impl ParsedInputs {
 
     /// What a scaler that knows the object alone, as it is, decides to do at `at`. Nothing is missed
     /// for too long.
-    pub fn decide_alone(
+    fn decide_alone(
         &self,
         observed: &Observed,
         asked: DateTime<Utc>,
