@@ -3,7 +3,7 @@
 use super::boundary::Action;
 use super::days::ties::Ties;
 use super::hours::Hours;
-use super::meant::propose::steps_meant;
+use super::meant::propose::Form;
 use super::text::diagnostic::Diagnostic;
 use super::text::piece::Piece;
 use super::times::Times;
@@ -79,7 +79,8 @@ impl ScheduleRule {
 /// assert_eq!(actions, [Action::Scale(5), Action::Scale(10), Action::Scale(0)]);
 /// ```
 pub fn parse_scale(text: &str) -> Result<Box<[Entry]>, Diagnostic> {
-    read_steps(text).map_err(|error| error.read_by(steps_meant, text))
+    read_steps(text)
+        .map_err(|error| error.read_by(|text, span| Form::Steps.meant(text, span), text))
 }
 
 fn read_steps(text: &str) -> Result<Box<[Entry]>, Diagnostic> {

@@ -6,7 +6,7 @@ use chrono::NaiveDate;
 
 use super::calendar::{Calendar, CalendarName, Calendars};
 use super::days::month::Month;
-use super::meant::propose::dates_meant;
+use super::meant::propose::Form;
 use super::ranges::DayRanges;
 use super::text::date::parse_date;
 use super::text::diagnostic::Diagnostic;
@@ -117,7 +117,8 @@ impl ExceptedDates {
     /// # Errors
     /// As [`Self::parse`], but for calendars that are among these.
     pub fn parse_with(text: &str, known: &Calendars) -> Result<Self, Diagnostic> {
-        Self::read(text, known).map_err(|error| error.read_by(dates_meant, text))
+        Self::read(text, known)
+            .map_err(|error| error.read_by(|text, span| Form::Dates.meant(text, span), text))
     }
 
     fn read(text: &str, known: &Calendars) -> Result<Self, Diagnostic> {

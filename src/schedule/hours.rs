@@ -10,7 +10,7 @@ use super::days::day::{Day, Shown};
 use super::days::gaps::Gaps;
 use super::days::month::{Month, has};
 use super::days::page::{self, Page};
-use super::meant::propose::hours_meant;
+use super::meant::propose::Form;
 use super::text::diagnostic::Diagnostic;
 use super::text::month_days::MonthDays;
 use super::windows::{DAY, Windows, read_windows};
@@ -46,7 +46,7 @@ impl Hours {
                 days: weekly.map(Day::new),
                 monthly: group(monthly),
             }),
-            Err(error) => Err(error.read_by(hours_meant, text)),
+            Err(error) => Err(error.read_by(|text, span| Form::Hours.meant(text, span), text)),
         }
     }
 

@@ -3,7 +3,7 @@
 
 use chrono::TimeDelta;
 
-use super::meant::propose::{grace_meant, jitter_meant};
+use super::meant::propose::Form;
 use super::text::diagnostic::{Diagnostic, LooseReader};
 use super::text::piece::Piece;
 
@@ -19,14 +19,14 @@ const JITTER: Limits = Limits {
     example: "5m",
     most: "1h",
     most_seconds: 3600,
-    meant: jitter_meant,
+    meant: |text, span| Form::Jitter.meant(text, span),
 };
 
 const GRACE: Limits = Limits {
     example: "30m",
     most: "24h",
     most_seconds: 24 * 3600,
-    meant: grace_meant,
+    meant: |text, span| Form::Grace.meant(text, span),
 };
 
 /// Reads a length of time in whole seconds, at most an hour: `5m`, `90s`, `1m 30s`, `1h`.

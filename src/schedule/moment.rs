@@ -2,7 +2,7 @@
 
 use chrono::{DateTime, Utc};
 
-use super::meant::propose::moment_meant;
+use super::meant::propose::Form;
 use super::text::date::{parse_date, year_out_of_range};
 use super::text::diagnostic::{Diagnostic, DiagnosticKind};
 use super::text::piece::Piece;
@@ -31,7 +31,8 @@ const EXAMPLE: &str = "2026-12-24 18:00";
 /// The text is not a moment, is a date alone, or is not in the years from 1970 to 2199. The span
 /// is in bytes of `text`.
 pub fn parse_moment(text: &str, zone: Zone) -> Result<DateTime<Utc>, Diagnostic> {
-    read_moment(text, zone).map_err(|error| error.read_by(moment_meant, text))
+    read_moment(text, zone)
+        .map_err(|error| error.read_by(|text, span| Form::Moment.meant(text, span), text))
 }
 
 fn read_moment(text: &str, zone: Zone) -> Result<DateTime<Utc>, Diagnostic> {

@@ -8,7 +8,7 @@ use super::days::day_pattern::DayPattern;
 use super::days::month::has;
 use super::days::monthly::Monthly;
 use super::days::page::{Page, PageDate};
-use super::meant::propose::times_meant;
+use super::meant::propose::Form;
 use super::search::{HOUR, HourSeconds, Search, earlier};
 use super::text::diagnostic::Diagnostic;
 use super::text::piece::Piece;
@@ -51,7 +51,8 @@ impl Times {
     /// An item is none of these, or is a date that never comes (30 February). The span is in bytes
     /// of the text.
     pub fn parse(text: &str) -> Result<Self, Diagnostic> {
-        Self::read(text).map_err(|error| error.read_by(times_meant, text))
+        Self::read(text)
+            .map_err(|error| error.read_by(|text, span| Form::Times.meant(text, span), text))
     }
 
     /// Whether a text can be read.

@@ -23,7 +23,7 @@ pub(in crate::schedule) enum Guess {
 
 /// What a text is read as.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Form {
+pub(in crate::schedule) enum Form {
     Times,
     Hours,
     Steps,
@@ -34,6 +34,43 @@ enum Form {
 }
 
 impl Form {
+    /// What the item of an error at `span` was meant for, if that can be read.
+    pub(in crate::schedule) fn meant(self, text: &str, span: Range<usize>) -> Option<Meant> {
+        let reads = |text: &str| self.reads(text);
+        let before = text.get(..span.start).unwrap_or_default();
+        let after = text.get(span.end..).unwrap_or_default();
+        let start = before.rfind(';').map_or(0, |at| at + 1);
+        let end = after.find(';').map_or(text.len(), |at| span.end + at);
+        let item = text.get(start..end).unwrap_or_default();
+        let start = start + item.len() - item.trim_start().len();
+        let place = start..start + item.trim().len();
+        let is_only = item.len() == text.len();
+        let item = item.trim();
+        items(self, item).and_then(|guess| match guess {
+            Guess::Text(text) => (text != item && reads(&text)).then(|| Meant::Instead {
+                place,
+                text: text.into(),
+            }),
+            Guess::Hours(windows) => {
+                (is_only && Hours::reads(&windows)).then(|| Meant::Hours(windows.into()))
+            }
+            Guess::StartAndStop { start, stop } => {
+                let can_be = is_only && Times::reads(&start) && Times::reads(&stop);
+                can_be.then(|| Meant::StartAndStop {
+                    start: start.into(),
+                    stop: stop.into(),
+                })
+            }
+            Guess::InZone { times, timezone } => {
+                let can_be = is_only && reads(&times) && Zone::named(&timezone).is_some();
+                can_be.then(|| Meant::InZone {
+                    times: times.into(),
+                    timezone: timezone.into(),
+                })
+            }
+        })
+    }
+
     /// Whether a text can be read.
     fn reads(self, text: &str) -> bool {
         match self {
@@ -61,78 +98,6 @@ impl Form {
             }
         }
     }
-}
-
-/// What was meant by a text of times that is wrong at `span`.
-pub(in crate::schedule) fn times_meant(text: &str, span: Range<usize>) -> Option<Meant> {
-    meant(Form::Times, text, span)
-}
-
-/// What was meant by a text of hours that is wrong at `span`.
-pub(in crate::schedule) fn hours_meant(text: &str, span: Range<usize>) -> Option<Meant> {
-    meant(Form::Hours, text, span)
-}
-
-/// What was meant by a text of `scale` that is wrong at `span`.
-pub(in crate::schedule) fn steps_meant(text: &str, span: Range<usize>) -> Option<Meant> {
-    meant(Form::Steps, text, span)
-}
-
-/// What was meant by a text of dates that is wrong at `span`.
-pub(in crate::schedule) fn dates_meant(text: &str, span: Range<usize>) -> Option<Meant> {
-    meant(Form::Dates, text, span)
-}
-
-/// What was meant by a text of a moment that is wrong at `span`.
-pub(in crate::schedule) fn moment_meant(text: &str, span: Range<usize>) -> Option<Meant> {
-    meant(Form::Moment, text, span)
-}
-
-/// What was meant by a text of a jitter that is wrong at `span`.
-pub(in crate::schedule) fn jitter_meant(text: &str, span: Range<usize>) -> Option<Meant> {
-    meant(Form::Jitter, text, span)
-}
-
-/// What was meant by a text of a grace that is wrong at `span`.
-pub(in crate::schedule) fn grace_meant(text: &str, span: Range<usize>) -> Option<Meant> {
-    meant(Form::Grace, text, span)
-}
-
-/// What the item of an error at `span` was meant for, if that can be read.
-fn meant(form: Form, text: &str, span: Range<usize>) -> Option<Meant> {
-    let reads = |text: &str| form.reads(text);
-    let before = text.get(..span.start).unwrap_or_default();
-    let after = text.get(span.end..).unwrap_or_default();
-    let start = before.rfind(';').map_or(0, |at| at + 1);
-    let end = after.find(';').map_or(text.len(), |at| span.end + at);
-    let item = text.get(start..end).unwrap_or_default();
-    let start = start + item.len() - item.trim_start().len();
-    let place = start..start + item.trim().len();
-    let is_only = item.len() == text.len();
-    let item = item.trim();
-    items(form, item).and_then(|guess| match guess {
-        Guess::Text(text) => (text != item && reads(&text)).then(|| Meant::Instead {
-            place,
-            text: text.into(),
-        }),
-        Guess::Hours(windows) => {
-            (is_only && Hours::reads(&windows)).then(|| Meant::Hours(windows.into()))
-        }
-        Guess::StartAndStop { start, stop } => {
-            let can_be = is_only && Times::reads(&start) && Times::reads(&stop);
-            can_be.then(|| Meant::StartAndStop {
-                start: start.into(),
-                stop: stop.into(),
-            })
-        }
-        Guess::InZone { times, timezone } => {
-            let can_be = is_only && reads(&times) && Zone::named(&timezone).is_some();
-            can_be.then(|| Meant::InZone {
-                times: times.into(),
-                timezone: timezone.into(),
-            })
-        }
-    })
 }
 
 /// What was meant by an item, which may be several between semicolons that are none of the keyboard.

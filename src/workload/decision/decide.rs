@@ -86,6 +86,10 @@ impl DecisionContext<'_> {
         let is_news = self.observed.error != change.error
             || self.memory.has_written() && !self.memory.knows(&Applied::by(&change));
         change.note = is_news.then_some(EventNote::Invalid(text));
+        // What the undo brings back is written again as it is: the Event goes with a write.
+        if is_news && self.is_in_place(&change) {
+            return Decision::Write(change);
+        }
         self.decide_write(change, now, None, || false)
     }
 }

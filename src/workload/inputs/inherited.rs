@@ -37,7 +37,8 @@ impl Inherited {
     /// it. UTC is left out: without a word it is what everybody takes.
     pub(in crate::workload) fn of(inputs: &Inputs, zone: Zone) -> Self {
         let mut inherited = Self::default();
-        for key in Key::ALL {
+        let keys = inputs.defaults().map(|_| Key::ALL);
+        for key in keys.into_iter().flatten() {
             // An override of the object's own may be over while one of its Namespace holds.
             let is_beside = Key::OVERRIDES.contains(&key);
             match inputs.origin(key) {
@@ -58,6 +59,9 @@ impl Inherited {
 
     /// The text of the annotation; `None` where nothing is inherited.
     pub(in crate::workload) fn text(mut self) -> Option<Box<str>> {
+        if self == Self::default() {
+            return None;
+        }
         loop {
             let text = self.document()?.to_string();
             if !is_too_long(&text) {
@@ -69,7 +73,10 @@ impl Inherited {
 
     fn document(&self) -> Option<Value> {
         let [mut document, scaler] = [&self.namespace, &self.scaler].map(|from| {
-            let text = |key: Key| Some((key.name().to_owned(), from.text(key)?.into()));
+            let text = |key: Key| {
+                let text = from.text(key)?;
+                Some((key.name().to_owned(), text.into()))
+            };
             Key::ALL
                 .into_iter()
                 .filter_map(text)
@@ -169,12 +176,6 @@ impl Observed {
             return candidate;
         }
         candidate.with_defaults(Some(inherited.without_schedule().defaults()))
-    }
-
-    /// Whether part of what it inherits was too long to be written on it.
-    pub fn is_partly_known(&self) -> bool {
-        let inherited = self.inherited.as_deref().and_then(Inherited::parse);
-        inherited.is_some_and(|it| !it.left_out.is_empty())
     }
 }
 

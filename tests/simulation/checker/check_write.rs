@@ -190,6 +190,7 @@ impl Observer {
                 risen,
                 told,
                 planned: known.planned(),
+                is_refusal_news: known.is_refusal_news(assumed.complaint.as_deref()),
                 stop_count: texts::stop_count(&old.in_force()),
                 catch_up: process.catch_up,
             };

@@ -47,6 +47,9 @@ pub struct Moment<'a> {
     pub told: Told,
     /// What was to come by its own last write, if that was by this schedule and these dates.
     pub planned: Option<i64>,
+    /// Whether its last write was of something else than what is wrong now: it is told with a write,
+    /// also where an undo has brought back all that the write says.
+    pub is_refusal_news: bool,
     pub stop_count: u32,
     /// `--catch-up`, in hours.
     pub catch_up: u32,
@@ -97,7 +100,9 @@ impl Moment<'_> {
             let has_begun = matches!(outcome.what, What::Wake | What::Sleep | What::Pause)
                 && self.is_so_already(&owned(outcome.clone()));
             let is_so = has_begun || self.is_so_already(&outcome);
-            let may_be_news = !is_so || self.may_have_lost_next(&outcome);
+            let may_be_news = !is_so
+                || self.may_have_lost_next(&outcome)
+                || self.is_refusal_news && outcome.what == What::Refuse;
             let news = may_be_news.then_some(Some(outcome));
             is_so.then_some(None).into_iter().chain(news)
         };

@@ -146,6 +146,12 @@ impl Known {
         }
     }
 
+    /// Whether it has written here last while something else was wrong, or nothing.
+    pub(in crate::checker) fn is_refusal_news(&self, complaint: Option<&str>) -> bool {
+        let applied = self.applied.as_ref();
+        applied.is_some_and(|applied| applied.error.as_deref() != complaint)
+    }
+
     fn named_holidays(&self) -> Option<Arc<Holidays>> {
         let names = texts::names_calendars(&self.object.in_force());
         names.then(|| self.holidays.clone())
