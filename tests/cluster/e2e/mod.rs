@@ -56,6 +56,7 @@ pub(crate) fn stories() -> Vec<Story> {
         objects::stories(),
         security::permissions::stories(),
         security::reading::stories(),
+        security::people::stories(),
         scalers::split::stories(),
         protobuf::stories(),
         zones::stories(),

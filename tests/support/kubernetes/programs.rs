@@ -78,7 +78,7 @@ const AUDIT_POLICY: &str = r#"{
 }"#;
 
 /// Those of Kubernetes' controllers that have to do with workloads, their pods and namespaces.
-const CONTROLLERS: [&str; 10] = [
+const CONTROLLERS: [&str; 11] = [
     "deployment-controller",
     "replicaset-controller",
     "statefulset-controller",
@@ -89,6 +89,7 @@ const CONTROLLERS: [&str; 10] = [
     "garbage-collector-controller",
     "resourcequota-controller",
     "horizontal-pod-autoscaler-controller",
+    "clusterrole-aggregation-controller",
 ];
 
 /// Who the tokens of ServiceAccounts are from.

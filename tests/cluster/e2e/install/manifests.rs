@@ -1,5 +1,7 @@
 //! What the chart renders is what `manifests/` has.
 
+use std::collections::BTreeSet;
+
 use serde_json::{Value, json};
 
 use super::rendered::{CHART, Objects, objects, rendered};
@@ -19,6 +21,7 @@ pub(super) fn stories() -> Vec<Story> {
         the_chart_is_what_the_manifests_are,
         the_policies_of_the_chart_are_those_of_the_manifests,
         one_role_in_each_namespace_and_no_cluster_role,
+        the_roles_for_people_of_the_chart_are_those_of_the_manifests,
     ]
 }
 
@@ -161,4 +164,43 @@ fn one_role_in_each_namespace_and_no_cluster_role(plane: &ControlPlane) {
     verbs: [\"create\"]
 ";
     assert!(rules.starts_with(expected), "{rules}");
+}
+
+/// Group, resource and verb of everything that a role allows.
+fn allowed(role: &Value) -> BTreeSet<[String; 3]> {
+    let texts = |rule: &Value, key: &str| -> Vec<String> {
+        serde_json::from_value(rule[key].clone()).unwrap()
+    };
+    let mut allowed = BTreeSet::new();
+    for rule in role["rules"].as_array().unwrap() {
+        for group in texts(rule, "apiGroups") {
+            for resource in texts(rule, "resources") {
+                for verb in texts(rule, "verbs") {
+                    allowed.insert([group.clone(), resource.clone(), verb]);
+                }
+            }
+        }
+    }
+    allowed
+}
+
+fn the_roles_for_people_of_the_chart_are_those_of_the_manifests(plane: &ControlPlane) {
+    let file = std::fs::read_to_string("manifests/users/roles.yaml").unwrap();
+    let manifest = objects(plane, &file);
+    assert_eq!(manifest.len(), 2);
+    let values = "rbac.userRoles=true,kinds={deployments,statefulsets,cronjobs,\
+                  horizontalpodautoscalers,scaledobjects,rollouts.argoproj.io}";
+    let chart = rendered(plane, &["--set", values]);
+    for (key, role) in &manifest {
+        let theirs = &chart[key];
+        assert_eq!(allowed(theirs), allowed(role), "{key:?}");
+        let aggregates = |role: &Value| {
+            let labels = role["metadata"]["labels"].as_object().unwrap().clone();
+            let of_rbac = labels
+                .into_iter()
+                .filter(|(key, _)| key.starts_with("rbac."));
+            of_rbac.collect::<Vec<_>>()
+        };
+        assert_eq!(aggregates(theirs), aggregates(role), "{key:?}");
+    }
 }

@@ -60,6 +60,8 @@ fn the_chart_passes_its_own_tests(_: &ControlPlane) {
 const DEFECTS: &str = r#"
 rbac       templates/rbac.yaml                 "list", "watch" => "list", "patch"
 rbac       templates/rbac.yaml                 namespace: {{ $.Release.Namespace }} => namespace: {{ . }}
+users      templates/users.yaml                aggregate-to-view => aggregate-to-edit
+users      templates/users.yaml                replace `, "patch"` "" => trim
 kinds      templates/_helpers.tpl              "watch", "patch"] => "watch", "patch", "delete"]
 kinds      templates/_helpers.tpl              "cronjobs" "batch" => "cronjobs" "apps"
 refused    templates/_helpers.tpl              if not $scope.namespaces => if false

@@ -2,5 +2,6 @@
 
 pub(super) mod access;
 pub(super) mod hostile;
+pub(super) mod people;
 pub(super) mod permissions;
 pub(super) mod reading;

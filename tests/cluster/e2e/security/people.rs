@@ -1,0 +1,196 @@
+//! `manifests/users/roles.yaml`: what people may do with them, bound by themselves or through
+//! Kubernetes' own roles, in one namespace and in all.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use crate::e2e::team::Team;
+use crate::support::{ControlPlane, Parts, Story, deployment, eventually, soon, stories};
+
+pub(crate) fn stories() -> Vec<Story> {
+    stories![
+        Parts::Pods;
+        a_user_does_with_each_command_what_a_viewer_may_only_look_at,
+        kubernetes_own_roles_have_them_too,
+        a_user_reaches_nothing_but_what_the_commands_need,
+    ]
+}
+
+/// What changes a workload, and what only looks.
+const WRITES: [&str; 7] = [
+    "sleep deploy/web --for 1h",
+    "resume deploy/web",
+    "pause deploy/web",
+    "resume --all",
+    "wake --all --for 1h",
+    "sync deploy/web",
+    "restore deploy/web",
+];
+const LOOKS: [&str; 3] = ["status", "status deploy/web", "plan -o table"];
+
+/// Somebody with that ClusterRole in the namespace, or in all.
+fn person(team: &Team<'_>, name: &str, role: &str, is_in_all: bool) -> PathBuf {
+    team.kubectl(&["create", "serviceaccount", name]).success();
+    let kind = if is_in_all {
+        "clusterrolebinding"
+    } else {
+        "rolebinding"
+    };
+    let account = format!("{}:{name}", team.name());
+    let binding = format!("{}-{name}", team.name());
+    team.kubectl(&[
+        "create",
+        kind,
+        &binding,
+        &format!("--clusterrole={role}"),
+        &format!("--serviceaccount={account}"),
+    ])
+    .success();
+    team.plane().kubeconfig_of(team.name(), name)
+}
+
+fn apply_roles(plane: &ControlPlane) {
+    plane
+        .kubectl(&["apply", "-f", "manifests/users/roles.yaml"])
+        .success();
+}
+
+/// Waits until Kubernetes' own role has what is added to it.
+fn await_aggregated(plane: &ControlPlane, role: &str) {
+    eventually(&format!("{role} has the kinds of KEDA and Argo"), || {
+        let get = ["get", "clusterrole", role, "-o", "jsonpath={.rules}"];
+        let rules = plane.kubectl(&get).success();
+        (rules.contains("keda.sh") && rules.contains("argoproj.io")).then_some(())
+    });
+}
+
+/// Waits until the API server has heard that they may, or may not.
+fn await_right(plane: &ControlPlane, who: &Path, namespace: &str, what: &[&str]) {
+    eventually(&format!("{what:?} is allowed"), || {
+        let ask = [&["auth", "can-i"], what, &["-n", namespace]].concat();
+        let said = plane.kubectl_as(who, &ask);
+        (said.stdout.trim() == "yes").then_some(())
+    });
+}
+
+/// Exit status and everything that `dayshift` said.
+fn dayshift(who: &Path, line: &str, scope: &[&str]) -> (Option<i32>, String) {
+    let ran = Command::new(env!("CARGO_BIN_EXE_dayshift"))
+        .args(line.split(' '))
+        .args(scope)
+        .env("KUBECONFIG", who)
+        .output()
+        .unwrap();
+    let said = [ran.stdout, ran.stderr].concat();
+    (ran.status.code(), String::from_utf8(said).unwrap())
+}
+
+fn may_use(who: &Path, scope: &[&str]) {
+    for line in LOOKS.iter().chain(&WRITES) {
+        let (code, said) = dayshift(who, line, scope);
+        assert_eq!(code, Some(0), "{line}: {said}");
+        assert!(!said.contains("not allowed"), "{line}: {said}");
+    }
+}
+
+fn may_only_look(who: &Path, scope: &[&str]) {
+    for line in LOOKS {
+        let (code, said) = dayshift(who, line, scope);
+        assert_eq!(code, Some(0), "{line}: {said}");
+        assert!(!said.contains("not allowed"), "{line}: {said}");
+    }
+    let (code, said) = dayshift(who, WRITES[0], scope);
+    assert_eq!(code, Some(3), "{said}");
+    assert!(said.contains("cannot patch"), "{said}");
+}
+
+/// A namespace whose scaler has taken up `web`.
+fn team<'a>(plane: &'a ControlPlane, name: &str) -> Team<'a> {
+    apply_roles(plane);
+    let team = Team::new(plane, name);
+    let now = soon(0);
+    let (start, stop) = (now.plus(-3600).text(), now.plus(7200).text());
+    team.create(deployment("web").replicas(3).start(start).stop(stop));
+    team.await_label("web", "dayshift/state", "adopted");
+    team
+}
+
+fn a_user_does_with_each_command_what_a_viewer_may_only_look_at(plane: &ControlPlane) {
+    let team = team(plane, "people");
+    let here = ["-n", team.name()];
+    let viewer = person(&team, "viewer", "dayshift-viewer", false);
+    await_right(plane, &viewer, team.name(), &["list", "cronjobs.batch"]);
+    may_only_look(&viewer, &here);
+
+    let user = person(&team, "user", "dayshift-user", false);
+    await_right(plane, &user, team.name(), &["patch", "deployments.apps"]);
+    may_use(&user, &here);
+    assert_eq!(team.replicas("web"), 3);
+    let (code, said) = dayshift(&user, "status", &["-A"]);
+    assert_eq!(code, Some(3), "{said}");
+
+    // In all namespaces.
+    let everywhere = person(&team, "everywhere", "dayshift-user", true);
+    await_right(
+        plane,
+        &everywhere,
+        "default",
+        &["patch", "deployments.apps"],
+    );
+    may_use(&everywhere, &here);
+    let (code, said) = dayshift(&everywhere, "status", &["-A"]);
+    assert!(code != Some(3) && !said.contains("not allowed"), "{said}");
+    assert!(said.contains(team.name()), "{said}");
+}
+
+fn kubernetes_own_roles_have_them_too(plane: &ControlPlane) {
+    let team = team(plane, "aggregated");
+    let here = ["-n", team.name()];
+    let viewer = person(&team, "viewer", "view", false);
+    await_aggregated(plane, "view");
+    let read = ["list", "deployments.apps"];
+    await_right(plane, &viewer, team.name(), &read);
+    may_only_look(&viewer, &here);
+
+    let editor = person(&team, "editor", "edit", false);
+    await_aggregated(plane, "edit");
+    await_right(plane, &editor, team.name(), &["patch", "deployments.apps"]);
+    may_use(&editor, &here);
+}
+
+fn a_user_reaches_nothing_but_what_the_commands_need(plane: &ControlPlane) {
+    apply_roles(plane);
+    let team = Team::without_scaler(plane, "bounded-people");
+    let user = person(&team, "user", "dayshift-user", false);
+    await_right(plane, &user, team.name(), &["patch", "deployments.apps"]);
+    let list = ["auth", "can-i", "--list", "--no-headers", "-n", team.name()];
+    let listed = plane.kubectl_as(&user, &list).success();
+    let writes: Vec<_> = listed
+        .lines()
+        .filter(|row| !row.trim_start().starts_with('[') && !row.contains(".k8s.io "))
+        .filter(|row| {
+            ["patch", "update", "create", "delete", "*"]
+                .iter()
+                .any(|verb| row.contains(verb))
+        })
+        .map(|row| row.split_whitespace().collect::<Vec<_>>().join(" "))
+        .collect();
+    assert_eq!(writes.len(), 6, "{writes:#?}");
+    for row in &writes {
+        assert!(row.ends_with("[get list watch patch]"), "{row}");
+    }
+    for (verb, resource) in [
+        ("get", "secrets"),
+        ("patch", "namespaces"),
+        ("delete", "deployments.apps"),
+        ("create", "pods"),
+        ("create", "events"),
+    ] {
+        let ask = ["auth", "can-i", verb, resource, "-n", team.name()];
+        assert_eq!(
+            plane.kubectl_as(&user, &ask).stdout.trim(),
+            "no",
+            "{verb} {resource}"
+        );
+    }
+}
