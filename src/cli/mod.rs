@@ -10,6 +10,7 @@ mod program;
 mod runtime;
 mod signals;
 mod variables;
+mod word_order;
 mod zoneinfo;
 
 pub use args::values::calendar_file::CalendarFile;

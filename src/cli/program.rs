@@ -28,7 +28,8 @@ use crate::{
         },
         exit::{Exit, wrong_usage},
         output::messages::print_warning,
-        variables::{subcommand_first, with_variables},
+        variables::{naming_the_variable, with_variables},
+        word_order::subcommand_first,
         zoneinfo,
     },
     schedule::Tzdata,
@@ -78,9 +79,9 @@ Write a schedule:    kubectl annotate deploy/web dayshift/hours=\"09:00-19:00\"
 See what it will do: dayshift plan deploy/web; of a file: dayshift plan -f FILE
 Carry it out:        dayshift run
 
-Flags can be set by variables: --log-format of run by DAYSHIFT_LOG_FORMAT, -o of plan by \
-DAYSHIFT_PLAN_OUTPUT. DAYSHIFT_KUBECONFIG, _CONTEXT, _AS, _AS_GROUP, _TIMEZONE, \
-_ZONEINFO and _ANNOTATION_PREFIX count in every command.
+Each flag of run has a variable: DAYSHIFT_LOG_FORMAT sets --log-format. \
+DAYSHIFT_KUBECONFIG, _CONTEXT, _AS, _AS_GROUP, _TIMEZONE, _ANNOTATION_PREFIX and \
+_ZONEINFO count in every command.
 Exit status: 0 done, 1 found problems, 2 wrong usage, 3 could not run.";
 
 static VERSION: LazyLock<String> = LazyLock::new(|| {
@@ -100,8 +101,9 @@ impl Program {
     /// or the usage is wrong and what is wrong has been said.
     pub fn from_arguments() -> Result<Self, Exit> {
         let arguments: Vec<_> = env::args_os().collect();
-        let zoneinfo = zoneinfo::given(&arguments, env::var_os("DAYSHIFT_ZONEINFO"));
-        let about_zones = zoneinfo::take_into_use(zoneinfo.as_deref());
+        let zoneinfo = zoneinfo::given(&arguments, env::var_os(zoneinfo::VARIABLE));
+        let folder = zoneinfo.as_ref().map(|(_, folder)| &**folder);
+        let about_zones = zoneinfo::take_into_use(folder);
         let command = Self::command();
         let arguments = subcommand_first(&command, arguments);
         let mut command = with_variables(command, &arguments)
@@ -119,12 +121,14 @@ impl Program {
             command = command.bin_name("kubectl dayshift");
         }
         let about_zones = about_zones.map_err(|error| {
-            let text = format!("--zoneinfo: {error}");
+            let named_by = zoneinfo.as_ref().map_or("zoneinfo", |(by, _)| by);
+            let text = format!("{named_by}: {error}");
             wrong_usage(&command.error(ErrorKind::ValueValidation, text))
         })?;
         let mut read = |arguments: &[OsString]| {
             let matches = command.try_get_matches_from_mut(arguments);
-            matches.and_then(|matches| Self::from_arg_matches(&matches))
+            let program = matches.and_then(|matches| Self::from_arg_matches(&matches));
+            program.map_err(|error| naming_the_variable(error, &command, arguments))
         };
         let program = read(&arguments).map_err(|error| {
             // What is typed is quoted, and may have been pasted.
@@ -193,29 +197,29 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_flag_has_a_variable_and_none_counts_where_it_means_something_else() {
+    fn every_flag_of_run_has_a_variable_and_other_commands_have_those_that_mean_the_same() {
         let command = with_variables(Program::command(), &[]);
         command.clone().debug_assert();
-        let mut known = HashMap::new();
-        for subcommand in command.get_subcommands() {
-            for arg in subcommand.get_arguments() {
-                let Some(long) = arg.get_long().filter(|long| *long != "help") else {
-                    continue;
-                };
-                let variable = arg.get_env().expect(long).to_owned();
-                let meaning = (long.to_owned(), arg.get_help().unwrap().to_string());
-                let known = known.entry(variable).or_insert_with(|| meaning.clone());
-                assert_eq!(*known, meaning, "{}", subcommand.get_name());
-            }
+        let flags = |command: &clap::Command| -> HashMap<String, (Option<String>, String)> {
+            let flags = command.get_arguments().filter(|it| it.get_long().is_some());
+            let text = |flag: &clap::Arg| {
+                let variable = flag.get_env().map(|it| it.to_string_lossy().into_owned());
+                let help = flag.get_help().unwrap().to_string();
+                (flag.get_long().unwrap().to_owned(), (variable, help))
+            };
+            flags.map(text).collect()
+        };
+        let run = flags(command.find_subcommand("run").unwrap());
+        for (flag, (variable, _)) in &run {
+            let expected = format!("DAYSHIFT_{}", flag.replace('-', "_").to_uppercase());
+            assert_eq!(variable.as_ref(), Some(&expected), "{flag}");
         }
-        for name in [
-            "DAYSHIFT_KUBECONFIG",
-            "DAYSHIFT_MAX_IN_FLIGHT",
-            "DAYSHIFT_NAMESPACE",
-            "DAYSHIFT_PLAN_OUTPUT",
-            "DAYSHIFT_STATUS_NAMESPACE",
-        ] {
-            assert!(known.contains_key(OsStr::new(name)), "{name}");
+        for subcommand in command.get_subcommands() {
+            for (flag, (variable, help)) in flags(subcommand) {
+                if variable.is_some() {
+                    assert_eq!(run[&flag], (variable, help), "{}", subcommand.get_name());
+                }
+            }
         }
     }
 

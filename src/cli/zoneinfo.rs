@@ -38,19 +38,30 @@ pub(super) enum ZoneinfoError {
     TooLarge(PathBuf),
 }
 
-/// The folder that the arguments or the variable name. It is looked for before the arguments are
-/// parsed, because `--timezone` is read by it.
-pub(super) fn given(arguments: &[OsString], variable: Option<OsString>) -> Option<OsString> {
+/// The flag that names the folder.
+const FLAG: &str = "--zoneinfo";
+/// The variable that does.
+pub(super) const VARIABLE: &str = "DAYSHIFT_ZONEINFO";
+
+/// The folder that the arguments or the variable name, and which of the two. It is looked for before
+/// the arguments are parsed, because `--timezone` is read by it.
+pub(super) fn given(
+    arguments: &[OsString],
+    variable: Option<OsString>,
+) -> Option<(&'static str, OsString)> {
     let mut given = None;
     let mut words = arguments.iter().take_while(|it| *it != "--");
     while let Some(word) = words.next() {
-        if word == "--zoneinfo" {
+        if word == FLAG {
             given = words.next().cloned();
         } else if let Some(value) = word.to_str().and_then(|it| it.strip_prefix("--zoneinfo=")) {
             given = Some(value.into());
         }
     }
-    given.or_else(|| variable.filter(|it| !it.is_empty()))
+    let variable = variable.filter(|it| !it.is_empty());
+    given
+        .map(|folder| (FLAG, folder))
+        .or_else(|| variable.map(|folder| (VARIABLE, folder)))
 }
 
 /// Takes the copy that counts into use, before any zone is read. Returns what somebody should know
@@ -237,7 +248,7 @@ mod tests {
             ("run --zoneinfo", None, None),
         ] {
             let words: Vec<_> = line.split(' ').map(OsString::from).collect();
-            let found = given(&words, variable.map(OsString::from));
+            let found = given(&words, variable.map(OsString::from)).map(|(_, folder)| folder);
             assert_eq!(found.as_deref(), expected.map(OsStr::new), "{line}");
         }
     }

@@ -9,86 +9,60 @@ fn run(variables: &[(&str, &str)], line: &str) -> (i32, String, String) {
 }
 
 #[test]
-fn a_variable_for_one_command_breaks_no_other() {
-    let plan = "plan -f examples/cron.yaml";
+fn only_run_has_variables_of_its_own() {
+    // Each would be refused, or would change what is shown, if it counted.
+    let plan = "plan -f examples/cron.yaml --from 2026-11-23 --days 2 -o table";
+    let until = "plan -f examples/cron.yaml --from 2026-11-23 --until 2026-11-25 -o table";
     let lint = "lint examples/cron.yaml";
+    let (_, expected, _) = run(&[], plan);
     for (variable, line) in [
-        (("DAYSHIFT_OUTPUT", "chart"), lint),
-        (("DAYSHIFT_PLAN_OUTPUT", "chart"), lint),
-        (("DAYSHIFT_NAMESPACE", "team-a,team-b"), lint),
-        (("DAYSHIFT_NAMESPACE", "team-a,team-b"), plan),
-        (("DAYSHIFT_SELECTOR", "team=web"), plan),
-        (("DAYSHIFT_LOG_LEVEL", "loud"), "sandbox --for 1h"),
-        // A flag wins over the variables of those that exclude it.
-        (
-            ("DAYSHIFT_PLAN_DAYS", "3"),
-            "plan -f examples/cron.yaml --until 2100-01-01 -o table",
-        ),
+        (("DAYSHIFT_PLAN_UNTIL", "2026-11-24"), plan),
+        (("DAYSHIFT_PLAN_DAYS", "3"), until),
         (("DAYSHIFT_PLAN_SELECTOR", "team=web"), plan),
-        (
-            ("DAYSHIFT_PLAN_DEFAULT_HOURS", "09:00-19:00"),
-            "plan -f examples/cron.yaml --default-stop 20:00",
-        ),
-        (
-            ("DAYSHIFT_PLAN_DEFAULT_STOP", "20:00"),
-            "plan -f examples/cron.yaml --default-hours 09:00-19:00",
-        ),
-    ] {
-        let (status, _, err) = run(&[variable], line);
-        assert_eq!((status, err.as_str()), (0, ""), "{variable:?} {line}");
-    }
-}
-
-#[test]
-fn what_is_written_wins_over_the_variable_that_contradicts_it() {
-    // It goes as far as the cluster that is not there.
-    for (variable, line, status) in [
-        (("DAYSHIFT_STATUS_NAMESPACE", "dev"), "status ns/team", 3),
-        (("DAYSHIFT_STATUS_NAMESPACE", "dev"), "status ns team", 3),
-        (("DAYSHIFT_STATUS_NAMESPACE", "dev"), "status team/web", 3),
-        (("DAYSHIFT_PLAN_FILE", "examples"), "plan deploy/web", 3),
-        (("DAYSHIFT_PLAN_FILE", "examples"), "plan -A", 3),
-        (("DAYSHIFT_PLAN_FILE", "examples"), "plan -l team=web", 3),
+        (("DAYSHIFT_PLAN_OUTPUT", "picture"), plan),
+        (("DAYSHIFT_PLAN_NAMESPACE", "team-a"), plan),
+        (("DAYSHIFT_NAMESPACE", "team-a"), plan),
+        (("DAYSHIFT_SELECTOR", "team=web"), plan),
+        (("DAYSHIFT_DEFAULT_HOURS", "09:00-19:00"), plan),
+        (("DAYSHIFT_KINDS", "cronjobs"), plan),
+        (("DAYSHIFT_PRICE", "cpu=1"), plan),
+        (("DAYSHIFT_CALENDAR", "de=/nonexistent"), plan),
+        (("DAYSHIFT_LINT_OUTPUT", "picture"), lint),
+        (("DAYSHIFT_OUTPUT", "picture"), lint),
+        (("DAYSHIFT_NAMESPACE", "team-a,team-b"), lint),
+        (("DAYSHIFT_LOG_LEVEL", "loud"), "sandbox --for 1h"),
         (
             ("DAYSHIFT_CONVERT_SELECTOR", "team=web"),
             "convert ./examples",
-            0,
         ),
         (
             ("DAYSHIFT_CONVERT_IN_PLACE", "true"),
             "convert --check ./examples",
-            0,
         ),
     ] {
-        let (ended, _, err) = run(&[variable, ("KUBECONFIG", "/nonexistent")], line);
-        assert_eq!(ended, status, "{variable:?} {line}: {err}");
+        let (status, out, err) = run(&[variable], line);
+        let expected_err = if line.starts_with("convert") {
+            "0 objects to convert, 0 warnings, 0 infos\n"
+        } else {
+            ""
+        };
+        assert_eq!(
+            (status, err.as_str()),
+            (0, expected_err),
+            "{variable:?} {line}"
+        );
+        if line.starts_with("plan") {
+            assert_eq!(out, expected, "{variable:?}");
+        }
     }
-    // What does not contradict it counts.
-    let (_, _, err) = run(&[("DAYSHIFT_STATUS_NAMESPACE", "Dev")], "status deploy/web");
-    assert!(err.contains("'Dev'"), "{err}");
 }
 
 #[test]
-fn a_variable_counts_in_its_command() {
+fn the_variables_that_name_the_cluster_and_how_schedules_are_read_count_everywhere() {
     for (variable, line, says) in [
         (
-            ("DAYSHIFT_PLAN_OUTPUT", "table"),
-            "plan -f examples/cron.yaml",
-            "NAMESPACE",
-        ),
-        (
-            ("DAYSHIFT_PLAN_NAMESPACE", "team-a"),
-            "plan -f examples/cron.yaml -o table",
-            "team-a",
-        ),
-        (
-            ("DAYSHIFT_LINT_OUTPUT", "json"),
-            "lint examples/cron.yaml",
-            "\"findings\"",
-        ),
-        (
             ("DAYSHIFT_TIMEZONE", "Asia/Tokyo"),
-            "plan -f examples/one-start.yaml",
+            "plan -f examples/one-start.yaml --days 1 -o json",
             "Asia/Tokyo",
         ),
         (
@@ -96,14 +70,106 @@ fn a_variable_counts_in_its_command() {
             "lint examples",
             "0 errors",
         ),
+        (
+            ("DAYSHIFT_KUBECONFIG", "/nowhere/config"),
+            "status",
+            "/nowhere/config",
+        ),
+        (
+            ("DAYSHIFT_KUBECONFIG", "/nowhere/config"),
+            "wake web --for 1h",
+            "/nowhere/config",
+        ),
+        (("DAYSHIFT_AS_GROUP", "developers"), "status", "--as <USER>"),
     ] {
-        let (status, out, err) = run(&[variable], line);
-        assert_eq!((status, err.as_str()), (0, ""), "{variable:?} {line}");
-        assert!(out.contains(says), "{variable:?}: {out}");
+        let (_, out, err) = run(&[variable], line);
+        assert!((out + &err).contains(says), "{variable:?} {line}");
     }
-    let (status, _, err) = run(&[("DAYSHIFT_PLAN_OUTPUT", "picture")], "plan -f examples");
-    assert_eq!(status, 2);
-    assert!(err.contains("picture"), "{err}");
+}
+
+#[test]
+fn a_wrong_variable_is_named() {
+    let absent = ("KUBECONFIG", "/nonexistent");
+    for (variable, line, named) in [
+        (
+            ("DAYSHIFT_TIMEZONE", "Europe/Berln"),
+            "plan -f examples",
+            "'DAYSHIFT_TIMEZONE'",
+        ),
+        (
+            ("DAYSHIFT_TIMEZONE", "Europe/Berln"),
+            "status",
+            "'DAYSHIFT_TIMEZONE'",
+        ),
+        (
+            ("DAYSHIFT_ANNOTATION_PREFIX", "Day/shift"),
+            "lint examples",
+            "'DAYSHIFT_ANNOTATION_PREFIX'",
+        ),
+        (
+            ("DAYSHIFT_MAX_IN_FLIGHT", "0"),
+            "run",
+            "'DAYSHIFT_MAX_IN_FLIGHT'",
+        ),
+        (
+            ("DAYSHIFT_LOG_FORMAT", "xml"),
+            "run",
+            "'DAYSHIFT_LOG_FORMAT'",
+        ),
+        (("DAYSHIFT_DRY_RUN", "perhaps"), "run", "'DAYSHIFT_DRY_RUN'"),
+        (
+            ("DAYSHIFT_DEFAULT_HOURS", "9-19"),
+            "run --namespace=dev",
+            "'DAYSHIFT_DEFAULT_HOURS'",
+        ),
+        (
+            ("DAYSHIFT_ZONEINFO", "/nowhere"),
+            "plan -f examples",
+            "DAYSHIFT_ZONEINFO",
+        ),
+    ] {
+        let (status, out, err) = run(&[variable, absent], line);
+        assert_eq!(
+            (status, out.as_str()),
+            (2, ""),
+            "{variable:?} {line}: {err}"
+        );
+        assert!(err.contains(named), "{variable:?} {line}: {err}");
+        assert!(
+            !err.replace("'--help'", "").contains("--"),
+            "{variable:?} {line} blames a flag: {err}"
+        );
+    }
+    // Where both are wrong, the flag is what counts.
+    let wrong = [("DAYSHIFT_TIMEZONE", "Nowhere")];
+    let (_, _, err) = run(&wrong, "plan -f examples --timezone Europe/Berln");
+    assert!(
+        err.contains("'--timezone <ZONE>'") && err.contains("Berln"),
+        "{err}"
+    );
+    let (_, _, err) = run(&wrong, "plan -f examples --days x --timezone UTC");
+    assert!(err.contains("'--days <N>'"), "{err}");
+}
+
+#[test]
+fn a_flag_of_run_wins_over_the_variables_of_those_that_exclude_it() {
+    // It goes as far as the kubeconfig that is not there.
+    for (variable, line) in [
+        (("DAYSHIFT_NAMESPACE", "a"), "run -A"),
+        (("DAYSHIFT_ALL_NAMESPACES", "true"), "run -n a"),
+        (
+            ("DAYSHIFT_DEFAULT_HOURS", "09:00-19:00"),
+            "run -n a --default-stop 20:00",
+        ),
+        (
+            ("DAYSHIFT_DEFAULT_STOP", "20:00"),
+            "run -n a --default-hours 09:00-19:00",
+        ),
+    ] {
+        let listen = ("DAYSHIFT_LISTEN", "127.0.0.1:0");
+        let (status, _, err) = run(&[variable, listen, ("KUBECONFIG", "/nonexistent")], line);
+        assert_eq!(status, 3, "{variable:?} {line}: {err}");
+    }
 }
 
 #[test]
@@ -141,7 +207,7 @@ fn a_default_schedule_says_where_it_holds_and_is_right() {
         ),
         (
             "run --namespace=dev --default-hours 9-19",
-            "--default-hours: ",
+            "'--default-hours <HOURS>': `9` is not",
         ),
         (
             "run --namespace=dev --default-hours 09:00-19:00 --default-stop 20:00",

@@ -50,7 +50,6 @@ fn wrong_usage_is_2_and_says_what_would_be_right() {
         (&["--namespace", "Team_A"], "such as team-a"),
         (&["--namespace", "a,,b"], "such as team-a"),
         (&["--exclude-namespace", "a b"], "such as team-a"),
-        (&["-n", "dev", "-A"], "leave one of them out"),
         (&["--selector", "team in web"], "such as"),
         (&["--annotation-prefix", "Day/shift"], "such as dayshift"),
         (&["--listen", "8080"], "such as 0.0.0.0:8080"),

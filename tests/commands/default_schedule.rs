@@ -27,7 +27,7 @@ fn a_default_schedule_is_checked_wherever_it_is_given() {
         let words: Vec<_> = command.split(' ').chain(["--default-hours=9-5"]).collect();
         let ran = cluster.dayshift(&words);
         assert_eq!(ran.status, 2, "{command}: {ran:?}");
-        let said = "--default-hours: `9`";
+        let said = "'--default-hours <HOURS>': `9`";
         assert!(ran.err.contains(said), "{command}: {ran:?}");
     }
 }

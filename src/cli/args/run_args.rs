@@ -74,7 +74,7 @@ struct ScopeArgs {
     )]
     namespace: Vec<String>,
 
-    /// All namespaces, which is the default
+    /// All namespaces, which is the default; wins over -n
     #[arg(
         short = 'A',
         long,
@@ -200,6 +200,16 @@ struct OwnArgs {
     pod_namespace: Option<String>,
 }
 
+impl ScopeArgs {
+    /// The namespaces; none are all. As in kubectl, `-A` wins over `-n`.
+    fn namespaces(&self) -> Vec<String> {
+        if self.all_namespaces {
+            return Vec::new();
+        }
+        self.namespace.clone()
+    }
+}
+
 /// What [`RunArgs`] mean.
 pub(crate) struct Run {
     pub(crate) connection: Connection,
@@ -213,13 +223,7 @@ impl TryFrom<RunArgs> for Run {
     type Error = clap::Error;
 
     fn try_from(args: RunArgs) -> Result<Self, clap::Error> {
-        if args.scope.all_namespaces && !args.scope.namespace.is_empty() {
-            return Err(clap::Error::raw(
-                ErrorKind::ArgumentConflict,
-                "--all-namespaces and --namespace (or their variables) are both given; \
-                 leave one of them out\n",
-            ));
-        }
+        let namespaces = args.scope.namespaces();
         let inheritance = args.inheritance()?;
         let own_pod = match (args.own.pod_namespace, args.own.pod_name) {
             (Some(namespace), Some(name)) if !namespace.is_empty() && !name.is_empty() => {
@@ -246,7 +250,7 @@ impl TryFrom<RunArgs> for Run {
                 default_schedule: inheritance.default_schedule,
                 scope: Scope {
                     kinds: args.scope.kinds.kinds(),
-                    namespaces: args.scope.namespace,
+                    namespaces,
                     excluded_namespaces: args.scope.exclude_namespace,
                     selector: args.scope.selector.filter(|selector| !selector.is_empty()),
                     namespace_selector: args
@@ -276,8 +280,8 @@ impl RunArgs {
     /// From what objects inherit. A default schedule needs to be told where it holds.
     fn inheritance(&self) -> Result<Inheritance, clap::Error> {
         let (scope, timing) = (&self.scope, &self.timing);
-        let inheritance = timing.inheritance.inheritance(timing.schedules.zone())?;
-        let is_everywhere = scope.namespace.is_empty() && scope.namespace_selector.is_none();
+        let inheritance = timing.inheritance.inheritance();
+        let is_everywhere = scope.namespaces().is_empty() && scope.namespace_selector.is_none();
         if inheritance.default_schedule.is_some() && is_everywhere {
             return Err(clap::Error::raw(
                 ErrorKind::MissingRequiredArgument,

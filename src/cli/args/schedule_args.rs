@@ -2,7 +2,7 @@
 
 use std::ffi::OsString;
 
-use clap::{ArgAction, builder::BoolishValueParser, error::ErrorKind};
+use clap::{ArgAction, builder::BoolishValueParser};
 
 use crate::cli::{args::values::calendar_file::CalendarFile, output::messages::print_warning};
 use crate::{
@@ -102,15 +102,20 @@ pub(crate) struct InheritanceArgs {
     /// Running hours for workloads that have no schedule, where their Namespace has none either;
     /// `run` needs --namespace or --namespace-selector too. Never in kube-* or dayshift's own
     /// namespace
-    #[arg(long, value_name = "HOURS", conflicts_with_all = ["default_start", "default_stop"])]
+    #[arg(
+        long,
+        value_name = "HOURS",
+        value_parser = |text: &str| schedule(Key::Hours, text),
+        conflicts_with_all = ["default_start", "default_stop"]
+    )]
     default_hours: Option<String>,
 
     /// Start times for these workloads, in place of --default-hours
-    #[arg(long, value_name = "TIMES")]
+    #[arg(long, value_name = "TIMES", value_parser = |text: &str| schedule(Key::Start, text))]
     default_start: Option<String>,
 
     /// Stop times for these workloads, in place of --default-hours
-    #[arg(long, value_name = "TIMES")]
+    #[arg(long, value_name = "TIMES", value_parser = |text: &str| schedule(Key::Stop, text))]
     default_stop: Option<String>,
 
     /// Use the annotations of a Namespace as defaults for the workloads in it; set it to false
@@ -128,33 +133,33 @@ pub(crate) struct InheritanceArgs {
     namespace_defaults: bool,
 }
 
+/// A default schedule's text, which can be read.
+fn schedule(key: Key, text: &str) -> Result<String, String> {
+    let schedule = DefaultSchedule::of([(key, text.to_owned())]);
+    let inherited = schedule.as_ref().map(DefaultSchedule::annotations);
+    let inputs = Inputs::default().with_defaults(inherited);
+    match read(&inputs, &Zone::UTC.into()) {
+        ParsedInputs::Invalid(refusal) => {
+            let problems = refusal.problems().iter();
+            let lines: Vec<_> = problems.map(|it| it.diagnostic.to_string()).collect();
+            Err(lines.join("\n"))
+        }
+        ParsedInputs::Scheduled(_) | ParsedInputs::Unscheduled => Ok(text.to_owned()),
+    }
+}
+
 impl InheritanceArgs {
     /// From what workloads inherit.
-    ///
-    /// # Errors
-    /// Where the default schedule cannot be read; `zone` is where its clocks are.
-    pub(crate) fn inheritance(&self, zone: Zone) -> Result<Inheritance, clap::Error> {
+    pub(crate) fn inheritance(&self) -> Inheritance {
         let texts = [
             (Key::Hours, &self.default_hours),
             (Key::Start, &self.default_start),
             (Key::Stop, &self.default_stop),
         ];
         let given = |(key, text): (Key, &Option<String>)| Some((key, text.clone()?));
-        let default_schedule = DefaultSchedule::of(texts.into_iter().filter_map(given));
-        if let Some(schedule) = &default_schedule {
-            let inherited = Some(schedule.annotations());
-            let inputs = Inputs::default().with_defaults(inherited);
-            if let ParsedInputs::Invalid(refusal) = read(&inputs, &zone.into()) {
-                let problems = refusal.problems().iter();
-                let lines =
-                    problems.map(|it| format!("--default-{}: {}\n", it.annotation, it.diagnostic));
-                let text: String = lines.collect();
-                return Err(clap::Error::raw(ErrorKind::ValueValidation, text));
-            }
-        }
-        Ok(Inheritance {
+        Inheritance {
             from_namespaces: self.namespace_defaults,
-            default_schedule,
-        })
+            default_schedule: DefaultSchedule::of(texts.into_iter().filter_map(given)),
+        }
     }
 }

@@ -61,14 +61,6 @@ pub(super) fn namespace_of(word: &str) -> Option<&str> {
     is_of_namespaces(kind).then_some(name)
 }
 
-/// Whether these words say which namespace is meant: `ns/team`, `ns team` or `team/web`.
-pub(in crate::cli) fn name_a_namespace(words: &[String]) -> bool {
-    let is_whole = |word: &String| namespace_of(word).is_some();
-    words.first().is_some_and(|it| is_of_namespaces(it))
-        || words.iter().any(is_whole)
-        || names(words).is_ok_and(|(_, _, named_in)| named_in.is_some())
-}
-
 /// `deploy/web`, several of them, `deploy web api`, or names alone, which are Deployments'; a kind
 /// alone is all of its kind. `dev/web` and `dev/sts/db`, as `status` names them, name the namespace
 /// too.

@@ -130,10 +130,8 @@ fn rule() -> impl TypedValueParser<Value = LintRule> {
 impl LintArgs {
     pub(crate) fn run(self) -> Exit {
         self.schedules.warn_of_unreadable();
-        let from = self.from(Clock::system().now());
-        let inheritance = self.inheritance.inheritance(self.schedules.zone());
-        let (from, inheritance) = match from.and_then(|from| Ok((from, inheritance?))) {
-            Ok(given) => given,
+        let from = match self.from(Clock::system().now()) {
+            Ok(from) => from,
             Err(error) => return wrong_usage(&error),
         };
         let opened = self.exclude.open(self.files.iter().chain(&self.file));
@@ -143,7 +141,7 @@ impl LintArgs {
             prefix: self.schedules.annotation_prefix.clone(),
             namespace: self.namespace.clone(),
             kinds: self.kinds.kinds(),
-            inheritance,
+            inheritance: self.inheritance.inheritance(),
         };
         let mut report = linter.lint(&opened.sources);
         report.keep(self.min_severity, &self.disable);

@@ -144,9 +144,9 @@ impl PlanArgs {
         self.schedules.warn_of_unreadable();
         let now = Clock::system().now();
         let asked = self.period(now, self.schedules.zone());
-        let inheritance = self.inheritance.inheritance(self.schedules.zone());
+        let inheritance = self.inheritance.inheritance();
         let asked = asked.and_then(|period| {
-            let (targets, inheritance) = (self.targets()?, inheritance?);
+            let (targets, inheritance) = (self.targets()?, inheritance);
             if targets.is_some() && inheritance.default_schedule.is_some() {
                 let message = "--default-hours and the like are for files; live workloads say \
                                themselves what they inherit\n";

@@ -233,7 +233,7 @@ fn what_is_not_a_name_and_a_file_is_wrong_usage() {
 }
 
 #[test]
-fn one_variable_gives_the_calendars_to_every_command() {
+fn one_flag_gives_several_calendars_to_every_command() {
     let both = format!("{GERMANY},{USA}");
     let input = web(
         "web",
@@ -247,7 +247,7 @@ fn one_variable_gives_the_calendars_to_every_command() {
         &["lint", "-", "--from", "2026-11-20"],
         &["sandbox", "--for", "1d", "-"],
     ] {
-        let ended = dayshift_with(&[("DAYSHIFT_CALENDAR", &both)], args, &input);
+        let ended = dayshift_with(&[], &[args, &["--calendar", &both]].concat(), &input);
         assert_eq!(ended.status, 0, "{args:?}: {ended:?}");
     }
 }

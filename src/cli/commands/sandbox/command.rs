@@ -112,10 +112,9 @@ const EXAMPLES_BEGIN: &str = "2026-10-23 08:00";
 impl SandboxArgs {
     pub(crate) fn run(self) -> Exit {
         self.schedules.warn_of_unreadable();
-        let inheritance = self.inheritance.inheritance(self.schedules.zone());
-        let asked = self.from().and_then(|from| Ok((from, inheritance?)));
-        let (from, inheritance) = match asked {
-            Ok(asked) => asked,
+        let inheritance = self.inheritance.inheritance();
+        let from = match self.from() {
+            Ok(from) => from,
             Err(error) => return wrong_usage(&error),
         };
         let linter = Linter {
