@@ -79,8 +79,11 @@ pub(super) fn naming_the_variable(
     if typed.as_ref().and_then(flag_of).as_ref() == Some(&flag) {
         return error;
     }
+    // `--timezone <ZONE>`, and clap shows a flag in this way of a command alone that it has built.
+    let long = flag.split_whitespace().next();
+    let long = long.and_then(|it| it.strip_prefix("--"));
     let mut flags = command.get_subcommands().flat_map(Command::get_arguments);
-    let variable = flags.find_map(|it| it.get_env().filter(|_| it.to_string() == flag));
+    let variable = flags.find_map(|it| it.get_env().filter(|_| it.get_long() == long));
     if let Some(variable) = variable {
         let variable = ContextValue::String(variable.to_string_lossy().into_owned());
         error.insert(ContextKind::InvalidArg, variable);
