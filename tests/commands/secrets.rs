@@ -179,3 +179,32 @@ fn a_file_that_is_broken_is_not_quoted() {
         }
     }
 }
+
+/// A proxy's URL may hold a name and a password.
+#[test]
+fn the_password_for_a_proxy_is_shown_by_no_command() {
+    let folder = TempDir::new().unwrap();
+    let cluster = Cluster::new();
+    let text = std::fs::read_to_string(cluster.kubeconfig()).unwrap();
+    for proxy in [
+        format!("ftp://me:{SECRET}@127.0.0.1:1"),
+        format!("http://me:{SECRET}@127.0.0.1:1"),
+        format!("https://me:{SECRET}@127.0.0.1:1"),
+        format!("socks5://me:{SECRET}@127.0.0.1:1"),
+        format!("http://me:{SECRET}@["),
+        SECRET.to_owned(),
+    ] {
+        let mut config: Value = serde_json::from_str(&text).unwrap();
+        config["clusters"][0]["cluster"]["proxy-url"] = json!(proxy);
+        let file = folder.path().join("kubeconfig");
+        std::fs::write(&file, config.to_string()).unwrap();
+        for arguments in [
+            &["status"][..],
+            &["run", "--listen=127.0.0.1:0", "--log-level", "trace"],
+        ] {
+            let text = said(&file, arguments);
+            assert!(text.contains("proxy") || proxy.contains(":1"), "{text}");
+            assert_kept(&text, &format!("{proxy}: {arguments:?}"));
+        }
+    }
+}

@@ -2,6 +2,7 @@
 
 use std::error::Error;
 
+use http::Uri;
 use kube::{client::AuthError, config::KubeconfigError};
 
 use crate::text::{error_chain, printable, quote};
@@ -13,6 +14,9 @@ fn redact(error: &(dyn Error + 'static)) -> Option<String> {
     while let Some(error) = link {
         if let Some(error) = error.downcast_ref::<AuthError>() {
             return of_credentials(error);
+        }
+        if let Some(kube::Error::ProxyProtocolUnsupported { proxy_url }) = error.downcast_ref() {
+            return Some(of_proxy(proxy_url));
         }
         if let Some(KubeconfigError::Parse(error)) = error.downcast_ref() {
             return Some(format!(
@@ -84,6 +88,18 @@ fn of_credentials(error: &AuthError) -> Option<String> {
         }
         _ => None,
     }
+}
+
+/// A proxy's URL may hold a password, so no more is told than how it begins.
+fn of_proxy(url: &Uri) -> String {
+    let protocol = match url.scheme_str() {
+        Some(scheme) => format!("the protocol {}", quote(scheme)),
+        None => "no protocol".to_owned(),
+    };
+    format!(
+        "the proxy (`proxy-url` of the kubeconfig, else HTTPS_PROXY) has {protocol}; \
+         write one as http://proxy.example.com:8080, with http, https or socks5"
+    )
 }
 
 /// ` at line 5, column 4`, where the first line of a message has them.

@@ -48,6 +48,7 @@ pub(crate) fn stories() -> Vec<Story> {
         namespaces::stories(),
         neighbours::stories(),
         security::access::stories(),
+        security::connecting::stories(),
         calendars::stories(),
         boundaries::stories(),
         cluster::stories(),

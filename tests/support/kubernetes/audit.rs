@@ -32,6 +32,8 @@ pub(crate) struct Request {
     pub(crate) answered: i64,
     /// `admin` is the test itself; see [`Request::is_dayshift`].
     pub(crate) user: String,
+    /// Whom that user was for the server; empty where nobody else.
+    pub(crate) impersonated: String,
     pub(crate) user_agent: String,
     /// `get`, `list`, `watch`, `patch`, `create`, …
     pub(crate) verb: String,
@@ -186,6 +188,8 @@ struct Line {
     #[serde(default)]
     user: LineUser,
     #[serde(default)]
+    impersonated_user: LineUser,
+    #[serde(default)]
     user_agent: String,
     #[serde(default)]
     object_ref: WorkloadRef,
@@ -231,6 +235,7 @@ impl From<Line> for Request {
             received: micros(&line.request_received_timestamp),
             answered: micros(&line.stage_timestamp),
             user: line.user.username,
+            impersonated: line.impersonated_user.username,
             user_agent: line.user_agent,
             verb: line.verb,
             uri: line.request_uri,

@@ -1,6 +1,7 @@
 //! What the shipped RBAC allows, what each permission is for, and what attackers can do.
 
 pub(super) mod access;
+pub(super) mod connecting;
 pub(super) mod hostile;
 pub(super) mod people;
 pub(super) mod permissions;

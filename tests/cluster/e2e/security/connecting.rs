@@ -1,0 +1,268 @@
+//! How a client gets to the API server, and as whom: `--as`, `--as-group`, and what a kubeconfig says
+//! of a proxy and of the server's name.
+
+use std::fs;
+use std::io::{self, Read as _, Write as _};
+use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::{Arc, Mutex};
+use std::thread;
+
+use serde_json::{Value, json};
+
+use crate::e2e::team::Team;
+use crate::support::{ControlPlane, Dayshift, Output, Parts, Story, deployment, soon, stories};
+
+pub(crate) fn stories() -> Vec<Story> {
+    stories![
+        Parts::Server;
+        a_command_is_the_user_and_in_the_groups_that_it_is_told_to_be,
+        run_is_the_user_that_it_is_told_to_be,
+        every_request_goes_through_the_proxy_of_the_kubeconfig,
+        the_proxy_of_the_environment_counts_as_for_kubectl,
+        the_server_shows_a_certificate_for_the_name_in_the_kubeconfig,
+    ]
+}
+
+/// Somebody who may do nothing but by the group `night-shift`, which may read and patch here.
+fn allow_night_shift(team: &Team<'_>) {
+    let verbs = "--verb=get,list,watch,patch";
+    let resources = "--resource=deployments,statefulsets,cronjobs";
+    team.kubectl(&["create", "role", "night", verbs, resources])
+        .success();
+    let bind = ["create", "rolebinding", "night", "--role=night"];
+    team.kubectl(&[&bind[..], &["--group=night-shift"]].concat())
+        .success();
+}
+
+fn dayshift(kubeconfig: &Path, line: &[&str]) -> Output {
+    let output = Command::new(env!("CARGO_BIN_EXE_dayshift"))
+        .args(line)
+        .env("KUBECONFIG", kubeconfig)
+        .output()
+        .unwrap();
+    Output {
+        command: line.join(" "),
+        ok: output.status.success(),
+        stdout: String::from_utf8_lossy(&output.stdout).into_owned(),
+        stderr: String::from_utf8_lossy(&output.stderr).into_owned(),
+    }
+}
+
+fn a_command_is_the_user_and_in_the_groups_that_it_is_told_to_be(plane: &ControlPlane) {
+    let team = Team::without_scaler(plane, "impersonated");
+    team.create(deployment("web").replicas(2).hours("00:00-24:00"));
+    allow_night_shift(&team);
+    let admin = plane.kubeconfig();
+    let told = |line: &[&str]| dayshift(&admin, &[line, &["-n", team.name()]].concat());
+
+    // The admin of the kubeconfig may do everything, and jane nothing.
+    told(&["status"]).success();
+    for line in [&["status"][..], &["sleep", "deploy/web", "--for", "1h"]] {
+        let jane = told(&[line, &["--as", "jane"]].concat());
+        assert!(!jane.ok, "{jane:?}");
+        assert!(jane.stderr.contains("User \"jane\" cannot"), "{jane:?}");
+        let others = told(&[line, &["--as", "jane", "--as-group", "day-shift"]].concat());
+        assert!(!others.ok, "{others:?}");
+    }
+    assert_eq!(team.annotation("web", "dayshift/sleep-until"), None);
+
+    // Any of the groups will do.
+    let groups = [
+        "--as",
+        "jane",
+        "--as-group=day-shift",
+        "--as-group=night-shift",
+    ];
+    let shown = told(&[&["status"], &groups[..]].concat()).success();
+    assert!(shown.contains("web"), "{shown}");
+}
+
+fn run_is_the_user_that_it_is_told_to_be(plane: &ControlPlane) {
+    plane.install();
+    let team = Team::without_scaler(plane, "impersonated-run");
+    let stop = soon(6);
+    team.create(deployment("web").replicas(2).stop(stop.text()));
+    let account = "system:serviceaccount:dayshift:dayshift";
+    let arguments = ["run", "-n", team.name(), "--as", account];
+    let mark = plane.audit().mark();
+    let mut scaler = Dayshift::run_as(&plane.kubeconfig(), &arguments);
+    scaler.wait_ready();
+    team.await_stopped("web", stop.plus(20));
+    assert!(scaler.stop().success());
+
+    let mut asked = plane.audit().since(mark);
+    asked.retain(|it| it.user_agent.ends_with("(run)") && it.namespace == team.name());
+    assert!(!asked.is_empty());
+    for request in asked {
+        assert_eq!(request.impersonated, account, "{request:#?}");
+    }
+}
+
+/// The kubeconfig of the user `admin`, with more said of its cluster.
+fn kubeconfig_with(plane: &ControlPlane, folder: &Path, cluster: Value) -> PathBuf {
+    let text = fs::read_to_string(plane.kubeconfig()).unwrap();
+    let mut config: Value = serde_json::from_str(&text).unwrap();
+    let known = config["clusters"][0]["cluster"].as_object_mut().unwrap();
+    known.extend(cluster.as_object().unwrap().clone());
+    let path = folder.join("kubeconfig");
+    fs::write(&path, config.to_string()).unwrap();
+    path
+}
+
+/// A port that leads to `url`.
+struct Way {
+    address: SocketAddr,
+    /// Each `CONNECT` line.
+    asked: Arc<Mutex<Vec<String>>>,
+}
+
+impl Way {
+    /// A proxy, which leads to `url` whatever it is asked for.
+    fn by_proxy(url: &str) -> Self {
+        Self::by(url, Ipv4Addr::LOCALHOST, |mut client| {
+            let mut head = Vec::new();
+            while !head.ends_with(b"\r\n\r\n") {
+                let mut byte = [0];
+                client.read_exact(&mut byte)?;
+                head.extend(byte);
+            }
+            client.write_all(b"HTTP/1.1 200 OK\r\n\r\n")?;
+            let head = String::from_utf8_lossy(&head).into_owned();
+            Ok(head.lines().next().unwrap_or_default().to_owned())
+        })
+    }
+
+    /// Another address of the same server.
+    fn by_address(url: &str, host: Ipv4Addr) -> Self {
+        Self::by(url, host, |_| Ok(String::new()))
+    }
+
+    fn by(url: &str, host: Ipv4Addr, greet: fn(&TcpStream) -> io::Result<String>) -> Self {
+        let server = url.strip_prefix("https://").unwrap().to_owned();
+        let listener = TcpListener::bind((host, 0)).unwrap();
+        let address = listener.local_addr().unwrap();
+        let asked = Arc::<Mutex<Vec<_>>>::default();
+        let told = Arc::clone(&asked);
+        let join = move |client: &TcpStream| -> io::Result<()> {
+            told.lock().unwrap().push(greet(client)?);
+            let server = TcpStream::connect(&server)?;
+            for (mut from, mut to) in [
+                (client.try_clone()?, server.try_clone()?),
+                (server, client.try_clone()?),
+            ] {
+                thread::spawn(move || io::copy(&mut from, &mut to));
+            }
+            Ok(())
+        };
+        thread::spawn(move || {
+            for client in listener.incoming().flatten() {
+                let _ = join(&client);
+            }
+        });
+        Self { address, asked }
+    }
+
+    fn asked(&self) -> Vec<String> {
+        self.asked.lock().unwrap().clone()
+    }
+}
+
+/// A port of 127.0.0.1 where nobody answers: whoever goes there by itself finds nothing.
+const NOBODY: &str = "127.0.0.1:9";
+
+fn every_request_goes_through_the_proxy_of_the_kubeconfig(plane: &ControlPlane) {
+    let team = Team::without_scaler(plane, "proxied");
+    let stop = soon(6);
+    team.create(deployment("web").replicas(2).stop(stop.text()));
+    let folder = tempfile::tempdir().unwrap();
+    let proxy = Way::by_proxy(plane.url());
+    let cluster = json!({
+        "server": format!("https://{NOBODY}"),
+        "proxy-url": format!("http://{}", proxy.address),
+    });
+    let kubeconfig = kubeconfig_with(plane, folder.path(), cluster);
+
+    let shown = dayshift(&kubeconfig, &["status", "-n", team.name()]).success();
+    assert!(shown.contains("web"), "{shown}");
+    let mut scaler = Dayshift::run_as(&kubeconfig, &["run", "-n", team.name()]);
+    scaler.wait_ready();
+    team.await_stopped("web", stop.plus(20));
+    assert!(scaler.stop().success());
+
+    let asked = proxy.asked();
+    assert!(asked.len() > 2, "{asked:?}");
+    let tunnel = format!("CONNECT {NOBODY} HTTP/1.1");
+    assert!(asked.iter().all(|it| *it == tunnel), "{asked:?}");
+}
+
+/// As Go's net/http reads them: `HTTPS_PROXY`, but for the hosts in `NO_PROXY`.
+fn the_proxy_of_the_environment_counts_as_for_kubectl(plane: &ControlPlane) {
+    let team = Team::without_scaler(plane, "proxied-by-environment");
+    team.create(deployment("web").replicas(2).hours("00:00-24:00"));
+    let folder = tempfile::tempdir().unwrap();
+    let proxy = Way::by_proxy(plane.url());
+    let by_proxy = |kubeconfig: &Path, not_for: &str| {
+        let output = Command::new(env!("CARGO_BIN_EXE_dayshift"))
+            .args(["status", "-n", team.name()])
+            .env("KUBECONFIG", kubeconfig)
+            .env("HTTPS_PROXY", format!("http://{}", proxy.address))
+            .env("NO_PROXY", not_for)
+            .output();
+        let output = output.unwrap();
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        (output.status.success(), said)
+    };
+
+    let elsewhere = json!({"server": format!("https://{NOBODY}")});
+    let elsewhere = kubeconfig_with(plane, folder.path(), elsewhere);
+    assert_eq!(by_proxy(&elsewhere, ""), (true, String::new()));
+    let asked = proxy.asked().len();
+    assert!(asked > 0);
+
+    let direct = plane.kubeconfig();
+    assert_eq!(by_proxy(&direct, "127.0.0.0/8"), (true, String::new()));
+    assert_eq!(proxy.asked().len(), asked);
+}
+
+/// The server's certificate is for 127.0.0.1 and for `kubernetes.default.svc`, and not for 127.0.0.2.
+fn the_server_shows_a_certificate_for_the_name_in_the_kubeconfig(plane: &ControlPlane) {
+    let team = Team::without_scaler(plane, "named");
+    team.create(deployment("web").replicas(2).hours("00:00-24:00"));
+    let folder = tempfile::tempdir().unwrap();
+    let way = Way::by_address(plane.url(), Ipv4Addr::new(127, 0, 0, 2));
+    let proxy = Way::by_proxy(plane.url());
+    let elsewhere = format!("https://{}", way.address);
+    let by_proxy = format!("http://{}", proxy.address);
+
+    for (cluster, takes) in [
+        (json!({"server": elsewhere}), false),
+        (
+            json!({"server": elsewhere, "tls-server-name": "kubernetes.default.svc"}),
+            true,
+        ),
+        (json!({"tls-server-name": "kubernetes.default.svc"}), true),
+        (json!({"tls-server-name": "other.example.com"}), false),
+        (
+            json!({
+                "server": "https://cluster.example.com:6443",
+                "tls-server-name": "kubernetes.default.svc",
+                "proxy-url": by_proxy,
+            }),
+            true,
+        ),
+        (
+            json!({"server": "https://cluster.example.com:6443", "proxy-url": by_proxy}),
+            false,
+        ),
+    ] {
+        let kubeconfig = kubeconfig_with(plane, folder.path(), cluster.clone());
+        let shown = dayshift(&kubeconfig, &["status", "-n", team.name()]);
+        assert_eq!(shown.ok, takes, "{cluster}: {shown:?}");
+        assert_eq!(shown.stdout.contains("web"), takes, "{cluster}: {shown:?}");
+        if !takes {
+            assert!(shown.stderr.contains("certificate"), "{cluster}: {shown:?}");
+        }
+    }
+}
