@@ -283,7 +283,7 @@ impl OverrideRequest {
             ParsedInputs::Unscheduled => Err(OverrideError::NoSchedule.into()),
             ParsedInputs::Invalid(refusal) => Err(OverrideError::Refused(refusal).into()),
             ParsedInputs::Scheduled(spec) => {
-                let sync = spec.sync(observed, self.now)?;
+                let sync = Sync::of(&spec, observed, self.now)?;
                 Ok(sync.map(|sync| (sync, spec.schedule.zone())))
             }
         }

@@ -7,7 +7,7 @@ use super::meant::propose::Form;
 use super::text::diagnostic::Diagnostic;
 use super::text::piece::Piece;
 use super::times::Times;
-use super::times_text::TimesItems;
+use super::times::TimesItems;
 use crate::text::number;
 
 const EXAMPLE: &str = "Mon-Fri 08:00 = 5; 19:00 = 0";

@@ -23,8 +23,6 @@ mod text;
 mod times;
 #[cfg(test)]
 mod times_tests;
-mod times_text;
-mod weekly;
 mod windows;
 mod zone;
 
@@ -40,12 +38,13 @@ pub use jitter::{parse_grace, parse_jitter};
 pub(crate) use meant::characters::plain;
 pub use meant::meaning::Meant;
 pub use moment::{parse_date_or_moment, parse_moment};
+pub(crate) use ranges::unite;
 pub use schedule::Schedule;
 pub use text::diagnostic::{Diagnostic, DiagnosticKind, MAX_TEXT, cut_too_long, is_too_long};
 pub use text::piece::list_items;
 pub use text::wall_time::WallTime;
 pub use times::Times;
-pub use zone::gap::Gap;
+pub use zone::clock_change::{ClockChange, Gap};
 pub use zone::rules::ZoneFileError;
-pub use zone::time_zone::{ClockChange, Zone, ZoneOffset};
+pub use zone::time_zone::{Zone, ZoneOffset};
 pub use zone::tzdata::Tzdata;

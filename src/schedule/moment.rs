@@ -1,9 +1,8 @@
-//! Single moments: local ones such as `2026-12-24 18:00`, and RFC 3339.
+//! Dates such as `2026-12-24`, and single moments: local ones such as `2026-12-24 18:00`, and RFC 3339.
 
-use chrono::{DateTime, Utc};
+use chrono::{DateTime, NaiveDate, Utc};
 
 use super::meant::propose::Form;
-use super::text::date::{parse_date, year_out_of_range};
 use super::text::diagnostic::{Diagnostic, DiagnosticKind};
 use super::text::piece::Piece;
 use super::text::wall_time::WallTime;
@@ -86,6 +85,34 @@ pub fn parse_date_or_moment(text: &str, zone: Zone) -> Result<DateTime<Utc>, Dia
         Ok(_) => parse_moment(&format!("{} 00:00", date.text()), zone),
         Err(_) => parse_moment(text, zone),
     }
+}
+
+/// Reads `YYYY-MM-DD`, from 1970 to 2199.
+pub(super) fn parse_date(word: Piece<'_>) -> Result<NaiveDate, Diagnostic> {
+    let parts: Vec<_> = word.text().split('-').collect();
+    let (year, month, day) = match *parts {
+        [year, month, day] if (year.len(), month.len(), day.len()) == (4, 2, 2) => {
+            (number(year), number(month), number(day))
+        }
+        _ => (None, None, None),
+    };
+    let (Some(year), Some(month), Some(day)) = (year, month, day) else {
+        return Err(word.fails("is not a date", "write for example `2026-12-24`"));
+    };
+    if !(1970_i32..2200).contains(&year) {
+        return Err(year_out_of_range(word));
+    }
+    NaiveDate::from_ymd_opt(year, month, day).ok_or_else(|| {
+        word.fails(
+            "is a date that does not exist",
+            "write for example `2026-12-24`",
+        )
+    })
+}
+
+/// The refusal of a date or moment before 1970 or after 2199.
+pub(super) fn year_out_of_range(date: Piece<'_>) -> Diagnostic {
+    date.fails("is out of range", "years run from 1970 to 2199")
 }
 
 /// Reads `YYYY-MM-DD HH:MM`.
@@ -249,6 +276,28 @@ mod tests {
             "",
         ] {
             assert!(parse_date_or_moment(text, Zone::UTC).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn reads_dates_that_exist() {
+        let parse = |text| parse_date(Piece::whole(text, "").unwrap());
+        for text in ["1970-01-01", "2028-02-29", "2199-12-31"] {
+            assert_eq!(parse(text).unwrap().to_string(), text);
+        }
+        for (text, wrong) in [
+            ("2026-02-29", "is a date that does not exist"),
+            ("2026-13-01", "is a date that does not exist"),
+            ("1969-12-31", "is out of range"),
+            ("2200-01-01", "is out of range"),
+            ("2026-1-01", "is not a date"),
+            ("24.12.2026", "is not a date"),
+            ("+026-12-24", "is not a date"),
+            ("２026-12-2", "is not a date"),
+        ] {
+            let error = parse(text).unwrap_err();
+            assert_eq!(error.message(), format!("`{text}` {wrong}"));
+            assert_eq!(error.span(), 0..text.len());
         }
     }
 }

@@ -3,6 +3,23 @@
 use super::days::month::Month;
 use super::zone::local::weekday;
 
+/// The same spans in order and in as few as will do: those that overlap are one, and those whose end
+/// and beginning touch.
+pub(crate) fn unite<T: Ord + Copy>(
+    mut spans: Vec<(T, T)>,
+    touch: impl Fn(T, T) -> bool,
+) -> Vec<(T, T)> {
+    spans.sort_unstable();
+    spans.dedup_by(|next, kept| {
+        let touches = touch(kept.1, next.0);
+        if touches {
+            kept.1 = kept.1.max(next.1);
+        }
+        touches
+    });
+    spans
+}
+
 /// Days in as few spans as will do.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub(in crate::schedule) struct DayRanges {
@@ -13,17 +30,9 @@ pub(in crate::schedule) struct DayRanges {
 
 impl DayRanges {
     /// The days of all these spans.
-    pub(in crate::schedule) fn united(mut ranges: Vec<(i32, i32)>) -> Self {
-        ranges.sort_unstable();
-        ranges.dedup_by(|next, kept| {
-            let touches = next.0 <= kept.1 + 1;
-            if touches {
-                kept.1 = kept.1.max(next.1);
-            }
-            touches
-        });
+    pub(in crate::schedule) fn united(ranges: Vec<(i32, i32)>) -> Self {
         Self {
-            ranges: ranges.into(),
+            ranges: unite(ranges, |last, first| first <= last + 1).into(),
         }
     }
 

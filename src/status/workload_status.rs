@@ -15,8 +15,8 @@ use crate::{
     savings::{HeldDown, held_down},
     schedule::{Action, Zone},
     workload::{
-        Duty, Kind, OVERDUE_GRACE, Observed, Origin, Override, ParseContext, ParsedInputs, Phase,
-        Prefix, Problem, Replicas, ResourceRequests, ScheduleSpec, State, WorkloadRef,
+        Duty, Kind, OVERDUE_GRACE, Observed, Origin, Overdue, Override, ParseContext, ParsedInputs,
+        Phase, Prefix, Problem, Replicas, ResourceRequests, ScheduleSpec, State, WorkloadRef,
         is_held_down_against_schedule,
     },
 };
@@ -242,7 +242,7 @@ impl WorkloadStatus {
                 .filter(|it| it.at == next)
                 .map(|it| it.action),
         });
-        let overdue = parsed.overdue(observed, changed, now);
+        let overdue = Overdue::of(&parsed, observed, changed, now);
         self.condition = match self.usual_condition(state) {
             ScheduleStatus::Refused => ScheduleStatus::Refused,
             _ if overdue.is_some() => ScheduleStatus::Overdue,

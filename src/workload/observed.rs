@@ -12,10 +12,9 @@ use super::inputs::parsed::{ParsedInputs, read};
 use super::inputs::problem::InvalidSchedule;
 use super::inputs::spec::ScheduleSpec;
 use super::keys::{Key, Label};
-use super::labels::Labels;
 use super::replicas::Replicas;
 use super::requests::ResourceRequests;
-use super::state::{Next, Phase, State};
+use super::state::{Labels, Next, Phase, State};
 use super::workload_ref::WorkloadRef;
 
 /// One object as the API server showed it, with all that a decision and its guard rest on.

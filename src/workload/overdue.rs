@@ -44,20 +44,20 @@ pub enum Duty {
     End(Phase),
 }
 
-impl ParsedInputs {
+impl Overdue {
     /// What should have been done to the object by `now`, for longer than [`OVERDUE_GRACE`]: what a
     /// scaler that knows the object alone would have done then, and would still do.
     ///
     /// `changed` is an instant by which the annotations were as they are, such as the last time
     /// that anybody changed the object: what they ask for is overdue from then on. Where it is
     /// unknown they count as old.
-    pub fn overdue(
-        &self,
+    pub fn of(
+        parsed: &ParsedInputs,
         observed: &Observed,
         changed: Option<DateTime<Utc>>,
         now: DateTime<Utc>,
-    ) -> Option<Overdue> {
-        let Self::Scheduled(spec) = self else {
+    ) -> Option<Self> {
+        let ParsedInputs::Scheduled(spec) = parsed else {
             return None;
         };
         let state = observed.state();
@@ -72,12 +72,12 @@ impl ParsedInputs {
                 labels: labels.to_labels(),
                 ..observed.clone()
             };
-            return self.overdue(&whole, changed, now);
+            return Self::of(parsed, &whole, changed, now);
         }
         let then = now - OVERDUE_GRACE;
         let asked = changed.unwrap_or(then);
-        let due = self.due_to(observed, asked, then)?;
-        self.due_to(observed, asked, now)?;
+        let due = due_to(parsed, observed, asked, then)?;
+        due_to(parsed, observed, asked, now)?;
         let since = match due.cause {
             Cause::Clock(at) => Some(at),
             Cause::Request { .. } | Cause::Correction => changed,
@@ -91,40 +91,30 @@ impl ParsedInputs {
             (_, None, None) => Duty::Adopt,
         };
         let is_late = since.is_none_or(|since| since <= then);
-        is_late.then_some(Overdue { duty, since })
+        is_late.then_some(Self { duty, since })
     }
+}
 
-    /// The transition or adoption that is due to the object at `at`, as it alone tells.
-    fn due_to(
-        &self,
-        observed: &Observed,
-        asked: DateTime<Utc>,
-        at: DateTime<Utc>,
-    ) -> Option<Change> {
-        let Decision::Write(change) = self.decide_alone(observed, asked, at) else {
-            return None;
-        };
-        let is_duty = matches!(change.kind, ChangeKind::Adopt(_) | ChangeKind::Pause)
-            || change.kind.is_transition();
-        is_duty.then_some(change)
-    }
-
-    /// What a scaler that knows the object alone, as it is, decides to do at `at`. Nothing is missed
-    /// for too long.
-    fn decide_alone(
-        &self,
-        observed: &Observed,
-        asked: DateTime<Utc>,
-        at: DateTime<Utc>,
-    ) -> Decision {
-        let context = DecisionContext {
-            parsed: self,
-            observed,
-            memory: &Memory::of(observed),
-            seen: asked,
-            catch_up: TimeDelta::MAX,
-            prefix: &Prefix::default(),
-        };
-        decide(&context, at)
-    }
+/// The transition or adoption that is due to the object at `at`, as a scaler that knows the object
+/// alone, as it is, tells. Nothing is missed for too long.
+fn due_to(
+    parsed: &ParsedInputs,
+    observed: &Observed,
+    asked: DateTime<Utc>,
+    at: DateTime<Utc>,
+) -> Option<Change> {
+    let context = DecisionContext {
+        parsed,
+        observed,
+        memory: &Memory::of(observed),
+        seen: asked,
+        catch_up: TimeDelta::MAX,
+        prefix: &Prefix::default(),
+    };
+    let Decision::Write(change) = decide(&context, at) else {
+        return None;
+    };
+    let is_duty = matches!(change.kind, ChangeKind::Adopt(_) | ChangeKind::Pause)
+        || change.kind.is_transition();
+    is_duty.then_some(change)
 }

@@ -2,10 +2,9 @@
 
 use chrono::{DateTime, TimeDelta, Utc};
 
-use crate::schedule::{Action, Boundary, ScheduleRule};
+use crate::schedule::Action;
 
 use super::decision::change::{Cause, Change, ChangeKind};
-use super::decision::counts;
 use super::inputs::effective::Origin;
 use super::inputs::overrides::Override;
 use super::inputs::spec::ScheduleSpec;
@@ -13,7 +12,6 @@ use super::observed::Observed;
 use super::override_command::{OverrideCommand, OverrideError};
 use super::replicas::Replicas;
 use super::state::State;
-use super::workload_ref::WorkloadRef;
 
 /// How long an override lasts where no boundary is to come.
 const WITHOUT_BOUNDARY: TimeDelta = TimeDelta::hours(1);
@@ -32,20 +30,20 @@ pub enum Sync {
     },
 }
 
-impl ScheduleSpec {
+impl Sync {
     /// What makes the object what its schedule says at `now`, until the next boundary: an override
     /// until then, the end of the one that holds, or a count; `None` where it is so already.
     ///
     /// # Errors
     /// The object is paused, its Namespace holds it, its schedule says nothing yet, or a later
     /// version wrote the labels that a count would be written beside.
-    pub fn sync(
-        &self,
+    pub fn of(
+        spec: &ScheduleSpec,
         observed: &Observed,
         now: DateTime<Utc>,
-    ) -> Result<Option<Sync>, OverrideError> {
+    ) -> Result<Option<Self>, OverrideError> {
         let state = observed.state();
-        let overrides = observed.overrides(self, &state, now);
+        let overrides = observed.overrides(spec, &state, now);
         match overrides.with_origin_at(now) {
             Some((Origin::Namespace | Origin::Scaler, _)) => {
                 let namespace = observed.object.namespace.clone();
@@ -54,22 +52,22 @@ impl ScheduleSpec {
             Some((Origin::Own, Override::Pause(pause))) => {
                 return Err(OverrideError::Paused(pause));
             }
-            Some((Origin::Own, _)) => return Ok(Some(Sync::Command(OverrideCommand::Resume))),
+            Some((Origin::Own, _)) => return Ok(Some(Self::Command(OverrideCommand::Resume))),
             None => {}
         }
-        let says = self
+        let says = spec
             .says(&observed.object, now)
             .ok_or(OverrideError::SaysNothing)?;
         let seen = observed.replicas;
         let is_so = match says {
-            Action::Stop => seen <= self.stop_replicas,
-            Action::Start => self.as_started(seen, &state) == seen,
-            Action::Scale(count) => seen == self.counts.least().max(Replicas::new(count)),
+            Action::Stop => seen <= spec.stop_replicas,
+            Action::Start => spec.as_started(seen, &state) == seen,
+            Action::Scale(count) => seen == spec.counts.least().max(Replicas::new(count)),
         };
         if is_so {
             return Ok(None);
         }
-        let next = self.next_after(&observed.object, now).map(|next| next.at);
+        let next = spec.next_after(&observed.object, now).map(|next| next.at);
         // Where there is none, what it says now is what it says when the override ends.
         let until = next.unwrap_or(now + WITHOUT_BOUNDARY);
         let over = match says {
@@ -77,7 +75,7 @@ impl ScheduleSpec {
             Action::Stop | Action::Scale(0) => Override::Sleep(until),
             // A wake sets the largest count of the schedule, or what is there if that is more.
             Action::Scale(count)
-                if self.largest_count() == Some(Replicas::new(count).max(seen)) =>
+                if spec.largest_count() == Some(Replicas::new(count).max(seen)) =>
             {
                 Override::Wake(until)
             }
@@ -85,65 +83,14 @@ impl ScheduleSpec {
                 return Err(OverrideError::LaterVersion);
             }
             Action::Scale(count) => {
-                let count = self.counts.least().max(Replicas::new(count));
-                return Ok(Some(Sync::Count {
+                let count = spec.counts.least().max(Replicas::new(count));
+                return Ok(Some(Self::Count {
                     change: Box::new(set_now(observed, state, count, now)),
                     until: next,
                 }));
             }
         };
-        Ok(Some(Sync::Command(OverrideCommand::Begin(over))))
-    }
-
-    /// What the schedule says at `now` where the object is plainly not so: some run that should be
-    /// stopped, none runs that should, or the count is not the one that `scale` sets.
-    pub fn contradicts(&self, observed: &Observed, now: DateTime<Utc>) -> Option<Action> {
-        self.says(&observed.object, now).filter(|says| match says {
-            // Where nothing ever starts, people start it by hand, and it is meant to run then.
-            Action::Stop => observed.replicas > self.stop_replicas && self.may(true),
-            Action::Start => {
-                let (seen, state) = (observed.replicas, observed.state());
-                seen == Replicas::ZERO
-                    && self.replicas != Some(Replicas::ZERO)
-                    && self.as_started(seen, &state) > seen
-            }
-            Action::Scale(count) => {
-                observed.replicas != self.counts.least().max(Replicas::new(*count))
-            }
-        })
-    }
-
-    /// The first boundary after `after` after which something runs, or after which nothing does.
-    pub fn next_that(
-        &self,
-        brings_up: bool,
-        object: &WorkloadRef,
-        after: DateTime<Utc>,
-    ) -> Option<Boundary> {
-        let delay = self.delay(object);
-        self.schedule.next_that(brings_up, after, delay)
-    }
-
-    /// The count that somebody who wants it running now would have; what a switch keeps off stays
-    /// off, and so does a 0 that the schedule is no wish against.
-    fn as_started(&self, seen: Replicas, state: &State) -> Replicas {
-        let remembered = state.remembered();
-        if self.counts.is_switch() || self.keeps_zero {
-            self.started(seen, remembered)
-        } else {
-            counts::woken(seen, remembered, self.replicas)
-        }
-    }
-
-    /// Whether the schedule has times that bring something up, or down.
-    fn may(&self, brings_up: bool) -> bool {
-        match self.schedule.rule() {
-            ScheduleRule::Times(entries) => {
-                let mut entries = entries.iter();
-                entries.any(|it| it.action.brings_up() == brings_up)
-            }
-            ScheduleRule::Hours(_) => true,
-        }
+        Ok(Some(Self::Command(OverrideCommand::Begin(over))))
     }
 }
 

@@ -8,7 +8,7 @@ use crate::{
     savings::{HeldDown, is_kept_stopped},
     schedule::Boundary,
     workload::{
-        CountField, CountKind, Inputs, InvalidSchedule, OVERDUE_GRACE, Observed, Override,
+        CountField, CountKind, Inputs, InvalidSchedule, OVERDUE_GRACE, Observed, Overdue, Override,
         ParsedInputs, Replicas, ResourceRequests, ScheduleSpec, State, WorkloadRef,
         is_held_down_against_schedule,
     },
@@ -180,7 +180,7 @@ impl ObjectSnapshot {
     /// are judged as they will be put right: nobody asks for anything by them.
     pub(super) fn is_overdue(&self, now: DateTime<Utc>) -> bool {
         let changed_at = Some(self.changed_at(now));
-        let overdue = || self.parsed.overdue(&self.observed(), changed_at, now);
+        let overdue = || Overdue::of(&self.parsed, &self.observed(), changed_at, now);
         self.overdue_from(now).is_some_and(|from| from <= now) && overdue().is_some()
     }
 

@@ -6,7 +6,8 @@ use std::ops::Range;
 use chrono::{DateTime, Utc};
 
 use crate::convert::times::week::{DAY, Week};
-use crate::{schedule::Zone, text::quote};
+use crate::schedule::Zone;
+use crate::text::{number, quote};
 
 /// What a list of time spans means.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -295,11 +296,8 @@ pub(in crate::convert) fn day(name: &str) -> Option<u32> {
 /// `08:00`, up to 24:00; what lies after it is 24:00 to the tools.
 fn minute(text: &str) -> Option<u32> {
     let (hour, minute) = text.split_once(':')?;
-    let number = |text: &str| {
-        let is_number = matches!(text.len(), 1 | 2) && text.bytes().all(|it| it.is_ascii_digit());
-        is_number.then(|| text.parse::<u32>().ok()).flatten()
-    };
-    let (hour, minute) = (number(hour)?, number(minute)?);
+    let read = |text: &str| number::<u32>(text).filter(|_| text.len() <= 2);
+    let (hour, minute) = (read(hour)?, read(minute)?);
     (hour <= 24 && minute < 60).then(|| (hour * 60 + minute).min(DAY))
 }
 

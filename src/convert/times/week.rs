@@ -1,5 +1,7 @@
 //! Times of every week, in minutes from Monday 00:00, and their texts.
 
+use crate::schedule::unite;
+
 /// Minutes of a day.
 pub(in crate::convert) const DAY: u32 = 1440;
 
@@ -48,16 +50,10 @@ impl Week {
 
     #[must_use]
     pub(in crate::convert) fn union(&self, other: &Self) -> Self {
-        let mut parts = [&self.parts[..], &other.parts].concat();
-        parts.sort_unstable();
-        parts.dedup_by(|next, kept| {
-            let touches = next.0 <= kept.1;
-            if touches {
-                kept.1 = kept.1.max(next.1);
-            }
-            touches
-        });
-        Self { parts }
+        let parts = [&self.parts[..], &other.parts].concat();
+        Self {
+            parts: unite(parts, |end, begin| begin <= end),
+        }
     }
 
     #[must_use]

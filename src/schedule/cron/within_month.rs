@@ -4,6 +4,7 @@ use super::expression::Cron;
 use crate::schedule::days::month::has;
 use crate::schedule::text::month_days::MonthDays;
 use crate::schedule::text::wall_time::WallTime;
+use crate::text::number;
 
 /// The names of the days in cron, from Monday.
 const DAYS: [&str; 7] = ["mon", "tue", "wed", "thu", "fri", "sat", "sun"];
@@ -33,7 +34,7 @@ pub(super) fn days_meant(of_month: &str, of_week: &str) -> Option<MonthDays> {
     }
     match of_week.split_once('#') {
         Some((name, nth)) => {
-            let nth = nth.parse().ok().filter(|nth| (1..=4).contains(nth))?;
+            let nth = number(nth).filter(|nth| (1..=4).contains(nth))?;
             MonthDays::nth_of_week(nth, day(name)?)
         }
         None => MonthDays::nth_of_week(0, day(of_week.strip_suffix('l')?)?),

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use crate::schedule::ranges::unite;
 use crate::schedule::windows::DAY;
 
 /// The windows that begin on one day.
@@ -87,22 +88,14 @@ impl Day {
     }
 
     /// Windows in seconds from midnight; those that reach the next day end after 24:00.
-    pub(in crate::schedule) fn new(mut windows: Vec<(u32, u32)>) -> Self {
+    pub(in crate::schedule) fn new(windows: Vec<(u32, u32)>) -> Self {
         let tail = windows
             .iter()
             .map(|&(_, to)| to.saturating_sub(DAY))
             .max()
             .unwrap_or_default();
-        windows.sort_unstable();
-        windows.dedup_by(|next, kept| {
-            let touches = next.0 <= kept.1;
-            if touches {
-                kept.1 = kept.1.max(next.1);
-            }
-            touches
-        });
         Self {
-            own: windows
+            own: unite(windows, |end, begin| begin <= end)
                 .into_iter()
                 .map(|(from, to)| (from, to.min(DAY)))
                 .collect(),

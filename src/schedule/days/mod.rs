@@ -6,7 +6,7 @@ pub(super) mod day;
 pub(super) mod day_pattern;
 pub(super) mod gaps;
 pub(super) mod month;
-pub(super) mod monthly;
 pub(super) mod page;
+pub(super) mod recurring;
 pub(super) mod ties;
 pub(super) mod treated;

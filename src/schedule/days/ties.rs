@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use crate::schedule::cron::expression::Cron;
 use crate::schedule::text::month_days::MonthDays;
-use crate::schedule::times_text::TimesItems;
+use crate::schedule::times::TimesItems;
 use crate::schedule::windows::DAY;
 use crate::schedule::zone::local::Local;
 

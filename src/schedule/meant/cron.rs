@@ -7,7 +7,7 @@ use crate::schedule::cron::field::{CronField, DAYS, MONTHS, limits, other_dialec
 use crate::schedule::cron::text::{self as cron_text, NICKNAMES};
 use crate::schedule::text::days::NAMES;
 use crate::schedule::text::piece::Piece;
-use crate::text::{self, nearest};
+use crate::text::{nearest, number};
 
 /// Whether a text is cron, or what stands for it elsewhere: `@every 5m`, `rate(5 minutes)`.
 pub(super) fn is_cron(text: &str) -> bool {
@@ -145,27 +145,26 @@ fn with_year(words: &[&str], is_aws: bool) -> Option<String> {
         *words.last_mut()? = &week;
         return (!is_unclear).then(|| fixed(&words)).flatten();
     }
-    let number = |text: &str, from: u32, to: u32| {
-        text::number(text).filter(|number| (from..=to).contains(number))
-    };
+    let within =
+        |text: &str, from: u32, to: u32| number(text).filter(|number| (from..=to).contains(number));
     let is_month = |name: &&str| name.eq_ignore_ascii_case(month);
     let month = match MONTHS.iter().position(is_month) {
         Some(at) => u32::try_from(at).ok()? + 1,
-        None => number(month, 1, 12)?,
+        None => within(month, 1, 12)?,
     };
-    let (year, day) = (number(year, 1970, 2199)?, number(day, 1, 31)?);
-    let (hour, minute) = (number(hour, 0, 23)?, number(minute, 0, 59)?);
+    let (year, day) = (within(year, 1970, 2199)?, within(day, 1, 31)?);
+    let (hour, minute) = (within(hour, 0, 23)?, within(minute, 0, 59)?);
     let is_one = matches!(*week, "*" | "?") && matches!(seconds, [] | ["0" | "00"]);
     is_one.then(|| format!("{year:04}-{month:02}-{day:02} {hour:02}:{minute:02}"))
 }
 
 /// Days of the week whose numbers begin with 1 for Sunday, by name.
 fn days_from_one(week: &str) -> Option<String> {
-    let day = |text: &str| match text.parse::<usize>() {
-        Ok(number) => DAYS
+    let day = |text: &str| match number::<usize>(text) {
+        Some(number) => DAYS
             .get(number.checked_sub(1)?)
             .map(|name| name.to_ascii_uppercase()),
-        Err(_) => Some(text.to_owned()),
+        None => Some(text.to_owned()),
     };
     let range = |text: &str| {
         let days: Option<Vec<_>> = text.split('-').map(day).collect();
@@ -204,10 +203,7 @@ fn fixed_value(value: &str, field: CronField) -> Option<String> {
         return None;
     }
     let (range, step) = match value.split_once('/') {
-        Some((range, step)) => (
-            range,
-            Some(step.parse::<usize>().ok().filter(|it| *it > 0)?),
-        ),
+        Some((range, step)) => (range, Some(number::<usize>(step).filter(|it| *it > 0)?)),
         None => (value, None),
     };
     if matches!(range, "*" | "?") {
@@ -260,7 +256,7 @@ fn fixed_value(value: &str, field: CronField) -> Option<String> {
 
 /// A number or a name as the field has it, and its number.
 fn fixed_name(text: &str, field: CronField) -> Option<(String, u32)> {
-    if let Some(number) = text::number(text) {
+    if let Some(number) = number(text) {
         return Some((text.to_owned(), number));
     }
     let (short, full): (&[&str], Vec<&str>) = match field {

@@ -110,8 +110,7 @@ fn split_offset(text: &str) -> (&str, String) {
             None if digits.len() > 2 => digits.split_at_checked(digits.len() - 2)?,
             None => (digits, "00"),
         };
-        let number = |digits: &str| digits.parse::<u8>().ok();
-        let (hours, minutes) = (number(hours)?, number(minutes)?);
+        let (hours, minutes) = (number::<u8>(hours)?, number::<u8>(minutes)?);
         Some((local.trim_end(), format!("{sign}{hours:02}:{minutes:02}")))
     };
     signed().unwrap_or((text, String::new()))

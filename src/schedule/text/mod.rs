@@ -1,7 +1,5 @@
 //! Reading: pieces of a text that know where they stand, words, and what is wrong with them.
 
-pub(super) mod clock_text;
-pub(super) mod date;
 pub(super) mod days;
 pub(super) mod diagnostic;
 pub(super) mod month_days;

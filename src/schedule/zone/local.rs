@@ -45,9 +45,7 @@ impl Local {
     pub(in crate::schedule) fn is_in_range(self) -> bool {
         (Self::FIRST..=Self::LAST).contains(&self)
     }
-}
 
-impl Local {
     /// This time as chrono's type; `None` outside of the years that chrono knows.
     pub(in crate::schedule) fn to_naive(self) -> Option<NaiveDateTime> {
         DateTime::from_timestamp(self.0, 0).map(|at| at.naive_utc())

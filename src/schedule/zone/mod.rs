@@ -1,6 +1,6 @@
 //! Zones, local times, and what a clock change does to them.
 
-pub(super) mod gap;
+pub(super) mod clock_change;
 pub(super) mod local;
 pub(super) mod names;
 pub(super) mod rules;

@@ -108,11 +108,7 @@ fn offset(text: &str) -> Option<i32> {
         (None, 4) => digits.split_at_checked(2)?,
         _ => return None,
     };
-    let is_number = |text: &str| !text.is_empty() && text.bytes().all(|it| it.is_ascii_digit());
-    if !is_number(hours) || !is_number(minutes) {
-        return None;
-    }
-    let (hours, minutes): (i32, i32) = (hours.parse().ok()?, minutes.parse().ok()?);
+    let (hours, minutes): (i32, i32) = (text::number(hours)?, text::number(minutes)?);
     let ahead = hours.checked_mul(60)?.checked_add(minutes)?;
     (minutes < 60).then_some(if signed.starts_with('-') {
         -ahead

@@ -13,8 +13,9 @@ use std::{
 };
 
 use chrono::{DateTime, FixedOffset, MappedLocalTime, NaiveDate, NaiveDateTime, NaiveTime, Offset};
-use chrono::{TimeDelta, TimeZone, Utc};
+use chrono::{TimeZone, Utc};
 
+use super::clock_change::{ClockChange, Gap};
 use super::local::Local;
 use super::names;
 use super::rules::{Rules, Span};
@@ -30,29 +31,6 @@ static UTC_RULES: Rules = Rules::UTC;
 /// It can be given to chrono, to show instants in local time.
 #[derive(Clone, Copy)]
 pub struct Zone(&'static Rules);
-
-/// One clock change of a zone: clocks go forward or back.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ClockChange {
-    /// The first instant of the new time.
-    pub at: DateTime<Utc>,
-    /// Offset from UTC before the change, in seconds; east is positive.
-    before: i64,
-    /// Offset from UTC from the change on, in seconds.
-    after: i64,
-}
-
-impl ClockChange {
-    /// What clocks would show at the change without it.
-    pub fn shown_before(&self) -> NaiveDateTime {
-        self.at.naive_utc() + TimeDelta::seconds(self.before)
-    }
-
-    /// What clocks show at the change.
-    pub fn shown_after(&self) -> NaiveDateTime {
-        self.at.naive_utc() + TimeDelta::seconds(self.after)
-    }
-}
 
 impl Zone {
     /// Coordinated universal time.
@@ -125,7 +103,7 @@ impl Zone {
     }
 
     /// The clock changes in `[from, until)`, in order.
-    pub(super) fn clock_changes(
+    fn clock_changes(
         self,
         from: DateTime<Utc>,
         until: DateTime<Utc>,
@@ -140,6 +118,27 @@ impl Zone {
                 after: after.offset(),
             })
         })
+    }
+
+    /// The gaps that begin in `[from, until)`, in order.
+    ///
+    /// ```
+    /// use dayshift::schedule::Zone;
+    ///
+    /// let berlin = Zone::parse("Europe/Berlin").unwrap();
+    /// let year = ("2026-11-20T00:00:00Z".parse().unwrap(), "2027-11-20T00:00:00Z".parse().unwrap());
+    /// let gaps = berlin.gaps(year.0, year.1);
+    /// assert_eq!(gaps.len(), 1);
+    /// assert_eq!(gaps[0].from.to_string(), "2027-03-28 02:00:00");
+    /// assert_eq!(gaps[0].to.to_string(), "2027-03-28 03:00:00");
+    /// ```
+    pub fn gaps(self, from: DateTime<Utc>, until: DateTime<Utc>) -> Vec<Gap> {
+        let changes = self.clock_changes(from, until);
+        let gaps = changes.map(|it| Gap {
+            from: it.shown_before(),
+            to: it.shown_after(),
+        });
+        gaps.filter(|gap| gap.from < gap.to).collect()
     }
 
     /// [`Self::instant`], in seconds since 1970-01-01T00:00:00Z.
@@ -158,6 +157,11 @@ impl Zone {
     /// The offset from UTC at a second since 1970-01-01T00:00:00Z, in seconds; east is positive.
     pub(in crate::schedule) fn offset(self, second: i64) -> i64 {
         self.0.at(second).offset()
+    }
+
+    fn offset_at(self, second: i64) -> ZoneOffset {
+        let span = self.0.at(second);
+        ZoneOffset { zone: self, span }
     }
 }
 
@@ -234,13 +238,6 @@ impl TimeZone for Zone {
 
     fn offset_from_utc_date(&self, utc: &NaiveDate) -> ZoneOffset {
         self.offset_from_utc_datetime(&utc.and_time(NaiveTime::MIN))
-    }
-}
-
-impl Zone {
-    fn offset_at(self, second: i64) -> ZoneOffset {
-        let span = self.0.at(second);
-        ZoneOffset { zone: self, span }
     }
 }
 

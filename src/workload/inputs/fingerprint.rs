@@ -5,6 +5,7 @@ use std::fmt;
 use ring::digest::{Context, SHA256};
 
 use super::effective::{Inputs, Origin};
+use crate::text::number;
 use crate::workload::keys::Key;
 
 /// A hash of the object's UID, and one of the text of the schedule.
@@ -68,7 +69,7 @@ impl Fingerprint {
 /// The version of a fingerprint, and what follows it.
 fn split(text: &str) -> Option<(u32, &str)> {
     let (version, rest) = text.strip_prefix('v')?.split_once('-')?;
-    Some((version.parse().ok()?, rest))
+    Some((number(version)?, rest))
 }
 
 /// The first eight bytes of the SHA-256 of a text.

@@ -2,14 +2,15 @@
 
 use chrono::{DateTime, TimeDelta, Utc};
 
-use crate::schedule::{Action, Boundary, Schedule};
+use crate::schedule::{Action, Boundary, Schedule, ScheduleRule};
 
 use super::fingerprint::hash_of;
 use super::overrides::{Override, Overrides};
 use crate::workload::decision::counts;
 use crate::workload::kinds::count_kind::CountKind;
+use crate::workload::observed::Observed;
 use crate::workload::replicas::Replicas;
-use crate::workload::state::Phase;
+use crate::workload::state::{Phase, State};
 use crate::workload::workload_ref::WorkloadRef;
 
 /// A schedule with the counts, the jitter and the overrides that belong to it. Shared by equal
@@ -134,6 +135,57 @@ impl ScheduleSpec {
             // What an override has stopped comes back where the schedule says nothing.
             (None, Phase::Slept) => says().or(Some(Action::Start)),
             (None, _) => says(),
+        }
+    }
+
+    /// What the schedule says at `now` where the object is plainly not so: some run that should be
+    /// stopped, none runs that should, or the count is not the one that `scale` sets.
+    pub fn contradicts(&self, observed: &Observed, now: DateTime<Utc>) -> Option<Action> {
+        self.says(&observed.object, now).filter(|says| match says {
+            // Where nothing ever starts, people start it by hand, and it is meant to run then.
+            Action::Stop => observed.replicas > self.stop_replicas && self.may(true),
+            Action::Start => {
+                let (seen, state) = (observed.replicas, observed.state());
+                seen == Replicas::ZERO
+                    && self.replicas != Some(Replicas::ZERO)
+                    && self.as_started(seen, &state) > seen
+            }
+            Action::Scale(count) => {
+                observed.replicas != self.counts.least().max(Replicas::new(*count))
+            }
+        })
+    }
+
+    /// The first boundary after `after` after which something runs, or after which nothing does.
+    pub fn next_that(
+        &self,
+        brings_up: bool,
+        object: &WorkloadRef,
+        after: DateTime<Utc>,
+    ) -> Option<Boundary> {
+        let delay = self.delay(object);
+        self.schedule.next_that(brings_up, after, delay)
+    }
+
+    /// The count that somebody who wants it running now would have; what a switch keeps off stays
+    /// off, and so does a 0 that the schedule is no wish against.
+    pub(in crate::workload) fn as_started(&self, seen: Replicas, state: &State) -> Replicas {
+        let remembered = state.remembered();
+        if self.counts.is_switch() || self.keeps_zero {
+            self.started(seen, remembered)
+        } else {
+            counts::woken(seen, remembered, self.replicas)
+        }
+    }
+
+    /// Whether the schedule has times that bring something up, or down.
+    fn may(&self, brings_up: bool) -> bool {
+        match self.schedule.rule() {
+            ScheduleRule::Times(entries) => {
+                let mut entries = entries.iter();
+                entries.any(|it| it.action.brings_up() == brings_up)
+            }
+            ScheduleRule::Hours(_) => true,
         }
     }
 }

@@ -1,5 +1,6 @@
-//! What the count of a kind means.
+//! What the count of a kind means, and how it is told: a CronJob is not scaled to 0, but suspended.
 
+use crate::text::counted;
 use crate::workload::keys::{Key, PAUSED_REPLICAS};
 use crate::workload::replicas::Replicas;
 
@@ -65,6 +66,97 @@ impl CountKind {
             Self::Replicas | Self::Minimum => true,
             Self::Suspend => !matches!(key, Key::Replicas | Key::StopReplicas | Key::Scale),
             Self::Pause => !matches!(key, Key::Replicas | Key::Scale),
+        }
+    }
+
+    /// `scaled from 3 to 0`, `minReplicas set from 3 to 1`, `suspended`.
+    pub fn scaled_from(self, from: Replicas, to: Replicas) -> String {
+        let is_down = to == Replicas::ZERO;
+        match self {
+            Self::Replicas => format!("scaled from {from} to {to}"),
+            Self::Minimum => format!("minReplicas set from {from} to {to}"),
+            Self::Suspend if is_down => "suspended".to_owned(),
+            Self::Suspend => "no longer suspended".to_owned(),
+            Self::Pause if is_down => "paused".to_owned(),
+            Self::Pause => "no longer paused".to_owned(),
+        }
+    }
+
+    /// What somebody else has made of a count of ours that was `from` before: `set 3 again`, `set 4`,
+    /// `set minReplicas 3 again`, `made it active again`.
+    pub fn set_back(self, from: Replicas, now: Replicas) -> String {
+        let again = if from == now { " again" } else { "" };
+        match self {
+            Self::Replicas => format!("set {now}{again}"),
+            Self::Minimum => format!("set minReplicas {now}{again}"),
+            Self::Suspend | Self::Pause => format!("made it {} again", self.in_a_word(now)),
+        }
+    }
+
+    /// `the count stays 3`, `minReplicas stays 3`, `it stays suspended`.
+    pub fn count_stays(self, at: Replicas) -> String {
+        let is_down = at == Replicas::ZERO;
+        match self {
+            Self::Replicas => format!("the count stays {at}"),
+            Self::Minimum => format!("minReplicas stays {at}"),
+            Self::Suspend if is_down => "it stays suspended".to_owned(),
+            Self::Suspend => "it stays unsuspended".to_owned(),
+            Self::Pause if is_down => "it stays paused".to_owned(),
+            Self::Pause => "it stays unpaused".to_owned(),
+        }
+    }
+
+    /// `it stays at 3`, `minReplicas stays 3`, `it stays suspended`.
+    pub fn it_stays_at(self, at: Replicas) -> String {
+        match self {
+            Self::Replicas => format!("it stays at {at}"),
+            Self::Minimum | Self::Suspend | Self::Pause => self.count_stays(at),
+        }
+    }
+
+    /// `the count is 3`, `minReplicas is 3`, `it is suspended`.
+    pub fn count_is(self, at: Replicas) -> String {
+        match self {
+            Self::Replicas => format!("the count is {at}"),
+            Self::Minimum => format!("minReplicas is {at}"),
+            Self::Suspend | Self::Pause => format!("it is {}", self.in_a_word(at)),
+        }
+    }
+
+    /// `3 run`, `minReplicas is 3`, `it is active`.
+    pub fn so_many_run(self, at: Replicas) -> String {
+        match self {
+            Self::Replicas => format!("{at} run"),
+            Self::Minimum | Self::Suspend | Self::Pause => self.count_is(at),
+        }
+    }
+
+    /// `held at 3`, `held suspended`.
+    pub fn held_at(self, at: Replicas) -> String {
+        if self.is_switch() {
+            format!("held {}", self.in_a_word(at))
+        } else {
+            format!("held at {at}")
+        }
+    }
+
+    /// `3 replicas`, `minReplicas 3`.
+    pub fn with_unit(self, count: Replicas) -> String {
+        match self {
+            Self::Minimum => format!("minReplicas {count}"),
+            _ => counted(count.get(), "replica"),
+        }
+    }
+
+    /// As in a column: `3`, `min 3`, `suspended`, `active`.
+    pub fn in_a_word(self, count: Replicas) -> String {
+        let is_down = count == Replicas::ZERO;
+        match self {
+            Self::Replicas => count.to_string(),
+            Self::Minimum => format!("min {count}"),
+            Self::Suspend if is_down => "suspended".to_owned(),
+            Self::Pause if is_down => "paused".to_owned(),
+            Self::Suspend | Self::Pause => "active".to_owned(),
         }
     }
 }

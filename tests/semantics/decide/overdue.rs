@@ -13,7 +13,7 @@ const GRACE: &str = "2026-11-20 19:00:10";
 /// As somebody sees it who knows the object and when it was changed last.
 fn overdue(web: &Object, changed: Option<&str>, now: &str) -> Option<Overdue> {
     let parsed = read(&web.observed.inputs, &Zone::UTC.into());
-    parsed.overdue(&web.observed, changed.map(utc), utc(now))
+    Overdue::of(&parsed, &web.observed, changed.map(utc), utc(now))
 }
 
 fn office() -> Object {

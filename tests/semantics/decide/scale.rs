@@ -221,7 +221,7 @@ fn sync_on_a_scale_overrides_where_an_override_sets_the_count() {
 
 fn sync(object: &Object) -> Result<Option<Sync>, OverrideError> {
     match read(&object.observed.inputs, &ParseContext::default()) {
-        ParsedInputs::Scheduled(spec) => spec.sync(&object.observed, object.now),
+        ParsedInputs::Scheduled(spec) => Sync::of(&spec, &object.observed, object.now),
         other => panic!("{other:?}"),
     }
 }

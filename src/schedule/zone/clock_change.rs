@@ -1,8 +1,29 @@
-//! The local times that clocks skip when they go forward.
+//! Clock changes, and the local times that clocks skip when they go forward.
 
-use chrono::{DateTime, NaiveDateTime, Utc};
+use chrono::{DateTime, NaiveDateTime, TimeDelta, Utc};
 
-use super::time_zone::Zone;
+/// One clock change of a zone: clocks go forward or back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ClockChange {
+    /// The first instant of the new time.
+    pub at: DateTime<Utc>,
+    /// Offset from UTC before the change, in seconds; east is positive.
+    pub(super) before: i64,
+    /// Offset from UTC from the change on, in seconds.
+    pub(super) after: i64,
+}
+
+impl ClockChange {
+    /// What clocks would show at the change without it.
+    pub fn shown_before(&self) -> NaiveDateTime {
+        self.at.naive_utc() + TimeDelta::seconds(self.before)
+    }
+
+    /// What clocks show at the change.
+    pub fn shown_after(&self) -> NaiveDateTime {
+        self.at.naive_utc() + TimeDelta::seconds(self.after)
+    }
+}
 
 /// Local times that do not exist, because clocks go forward.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -13,32 +34,9 @@ pub struct Gap {
     pub to: NaiveDateTime,
 }
 
-impl Zone {
-    /// The gaps that begin in `[from, until)`, in order.
-    ///
-    /// ```
-    /// use dayshift::schedule::Zone;
-    ///
-    /// let berlin = Zone::parse("Europe/Berlin").unwrap();
-    /// let year = ("2026-11-20T00:00:00Z".parse().unwrap(), "2027-11-20T00:00:00Z".parse().unwrap());
-    /// let gaps = berlin.gaps(year.0, year.1);
-    /// assert_eq!(gaps.len(), 1);
-    /// assert_eq!(gaps[0].from.to_string(), "2027-03-28 02:00:00");
-    /// assert_eq!(gaps[0].to.to_string(), "2027-03-28 03:00:00");
-    /// ```
-    pub fn gaps(self, from: DateTime<Utc>, until: DateTime<Utc>) -> Vec<Gap> {
-        let changes = self.clock_changes(from, until);
-        let gaps = changes.map(|it| Gap {
-            from: it.shown_before(),
-            to: it.shown_after(),
-        });
-        gaps.filter(|gap| gap.from < gap.to).collect()
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use crate::schedule::Zone;
 
     fn gaps(zone: &str, from: &str, until: &str) -> Vec<String> {
         let zone = Zone::parse(zone).unwrap();
