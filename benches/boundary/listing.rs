@@ -118,7 +118,7 @@ pub(crate) fn one(way: Way, kubeconfig: &Path) {
 }
 
 fn workloads(client: Client) -> Api<Workload> {
-    Api::all_with(client, &Kind::Deployment)
+    Api::all_with(client, &Kind::DEPLOYMENT)
 }
 
 async fn list<D>(way: Way, api: Api<D>, config: watcher::Config) -> Listing

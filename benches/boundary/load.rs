@@ -42,11 +42,11 @@ impl Fleet {
 
     fn kind(self, number: usize) -> Kind {
         if number < self.deployments {
-            Kind::Deployment
+            Kind::DEPLOYMENT
         } else if number < self.deployments + self.stateful_sets {
-            Kind::StatefulSet
+            Kind::STATEFUL_SET
         } else {
-            Kind::CronJob
+            Kind::CRON_JOB
         }
     }
 }
@@ -147,18 +147,16 @@ fn definition(kind: Kind, namespace: &str, name: &str, annotations: &Value) -> V
     let mut object = large(namespace, name, annotations);
     object["apiVersion"] = kind.api_version().into();
     object["kind"] = kind.name().into();
-    match kind {
-        Kind::StatefulSet => object["spec"]["serviceName"] = name.into(),
-        Kind::CronJob => {
-            let mut template = object["spec"]["template"].take();
-            template["spec"]["restartPolicy"] = "OnFailure".into();
-            object["spec"] = json!({
-                "schedule": "17 3 * * *",
-                "suspend": false,
-                "jobTemplate": {"spec": {"template": template}},
-            });
-        }
-        _ => {}
+    if kind == Kind::STATEFUL_SET {
+        object["spec"]["serviceName"] = name.into();
+    } else if kind == Kind::CRON_JOB {
+        let mut template = object["spec"]["template"].take();
+        template["spec"]["restartPolicy"] = "OnFailure".into();
+        object["spec"] = json!({
+            "schedule": "17 3 * * *",
+            "suspend": false,
+            "jobTemplate": {"spec": {"template": template}},
+        });
     }
     object
 }

@@ -61,7 +61,7 @@ impl Story {
         }
         let object = Observed {
             object: WorkloadRef {
-                kind: Kind::Deployment,
+                kind: Kind::DEPLOYMENT,
                 namespace: "shop".into(),
                 name: "web".into(),
                 uid: "1".into(),

@@ -9,7 +9,7 @@ use super::pod_template::requests;
 use crate::schedule::is_too_long;
 use crate::text::quote;
 use crate::workload::{
-    CountField, Key, Kind, Observed, PAUSED_REPLICAS, Replicas, ResourceRequests, VolumeRetention,
+    CountField, CountForm, Key, Kind, Observed, Replicas, ResourceRequests, Shape, VolumeRetention,
     WorkloadRef,
 };
 
@@ -17,11 +17,6 @@ use crate::workload::{
 #[derive(Debug)]
 pub(super) struct Resource {
     kind: Kind,
-    /// `/apis/apps/v1/`, under which the API server has it.
-    root: &'static str,
-    /// The message that the API server sends of it where it is asked for protobuf; `None` where
-    /// it has none.
-    pub(super) message: Option<Message>,
 }
 
 /// The messages of `encoding::messages`.
@@ -119,34 +114,19 @@ pub(super) struct CountPatch {
 }
 
 impl Resource {
-    /// The row of a kind.
-    pub(super) fn of(kind: Kind) -> Self {
-        match kind {
-            Kind::Deployment | Kind::StatefulSet => Self {
-                kind,
-                root: "/apis/apps/v1/",
-                message: Some(Message::Workload),
-            },
-            Kind::CronJob => Self {
-                kind,
-                root: "/apis/batch/v1/",
-                message: Some(Message::CronJob),
-            },
-            Kind::HorizontalPodAutoscaler => Self {
-                kind,
-                root: "/apis/autoscaling/v2/",
-                message: Some(Message::Autoscaler),
-            },
-            Kind::ScaledObject => Self {
-                kind,
-                root: "/apis/keda.sh/v1alpha1/",
-                message: None,
-            },
-            Kind::Custom(custom) => Self {
-                kind,
-                root: custom.root(),
-                message: None,
-            },
+    /// How a kind is read and written.
+    pub(super) const fn of(kind: Kind) -> Self {
+        Self { kind }
+    }
+
+    /// The message that the API server sends of it where it is asked for protobuf; `None` where it
+    /// has none.
+    pub(super) const fn message(&self) -> Option<Message> {
+        match self.kind.shape() {
+            Shape::Pods => Some(Message::Workload),
+            Shape::Jobs => Some(Message::CronJob),
+            Shape::Autoscaler => Some(Message::Autoscaler),
+            Shape::Custom => None,
         }
     }
 
@@ -156,44 +136,42 @@ impl Resource {
         spec: &Spec,
         annotations: Option<&BTreeMap<String, String>>,
     ) -> (Replicas, CountField) {
-        if let Kind::Custom(custom) = self.kind
-            && spec.replicas.is_some()
-        {
-            // Its schema may have got the field since.
-            custom.note_lacks_count(false);
-        }
-        let (count, default) = match self.kind {
-            Kind::Custom(custom) if spec.replicas.is_none() && custom.lacks_count() => {
-                return (Replicas::ONE, CountField::Missing);
-            }
-            Kind::Deployment | Kind::StatefulSet | Kind::Custom(_) => match &spec.replicas {
-                Some(Count::Invalid(text)) => {
-                    return (Replicas::ONE, CountField::Invalid(text.clone()));
-                }
-                Some(Count::Number(number)) => (Some(*number), 1),
-                None => (None, 1),
-            },
-            Kind::CronJob => (spec.suspend.map(|is_suspended| u32::from(!is_suspended)), 1),
-            Kind::HorizontalPodAutoscaler => (spec.min_replicas, 1),
-            Kind::ScaledObject => {
-                return match annotations.and_then(|it| it.get(PAUSED_REPLICAS)) {
+        let count = match self.kind.form() {
+            CountForm::Suspended => spec.suspend.map(|is_suspended| u32::from(!is_suspended)),
+            CountForm::RestsAt => {
+                let name = self.count().last().copied().unwrap_or_default();
+                return match annotations.and_then(|it| it.get(name)) {
                     Some(text) => (Replicas::ZERO, CountField::Text(text.as_str().into())),
                     None => (Replicas::ONE, CountField::Absent),
                 };
             }
+            CountForm::Number if self.kind.shape() == Shape::Autoscaler => spec.min_replicas,
+            CountForm::Number => match &spec.replicas {
+                Some(Count::Invalid(text)) => {
+                    self.kind.note_lacks_count(false);
+                    return (Replicas::ONE, CountField::Invalid(text.clone()));
+                }
+                Some(Count::Number(number)) => {
+                    // Its schema may have got the field since.
+                    self.kind.note_lacks_count(false);
+                    Some(*number)
+                }
+                None if self.kind.lacks_count() => return (Replicas::ONE, CountField::Missing),
+                None => None,
+            },
         };
         let field = match count {
             Some(_) => CountField::Present,
             None => CountField::Absent,
         };
-        (Replicas::new(count.unwrap_or(default)), field)
+        (Replicas::new(count.unwrap_or(1)), field)
     }
 
     /// What a patch does about the count of an object that is to have `wanted`.
     pub(super) fn patch(&self, observed: &Observed, wanted: Replicas) -> CountPatch {
-        let value = |count: Replicas| match self.kind {
-            Kind::CronJob => Some(json!(count == Replicas::ZERO)),
-            Kind::ScaledObject => (count == Replicas::ZERO).then(|| {
+        let value = |count: Replicas| match self.kind.form() {
+            CountForm::Suspended => Some(json!(count == Replicas::ZERO)),
+            CountForm::RestsAt => (count == Replicas::ZERO).then(|| {
                 json!(
                     observed
                         .inputs
@@ -202,10 +180,7 @@ impl Resource {
                         .trim()
                 )
             }),
-            Kind::Deployment
-            | Kind::StatefulSet
-            | Kind::HorizontalPodAutoscaler
-            | Kind::Custom(_) => Some(json!(count.get())),
+            CountForm::Number => Some(json!(count.get())),
         };
         let test = match &observed.count_field {
             CountField::Present => Some(value(observed.replicas).unwrap_or_default()),
@@ -223,7 +198,7 @@ impl Resource {
 
     /// Where the count lies, as the tokens of a JSON pointer.
     pub(super) const fn count(&self) -> &'static [&'static str] {
-        self.kind.counts().path()
+        self.kind.path()
     }
 
     /// Whether the count is an annotation.
@@ -242,7 +217,7 @@ impl Resource {
 
     /// `/apis/apps/v1/namespaces/dev/deployments`; without a namespace, all of the cluster.
     pub(super) fn path(&self, namespace: Option<&str>) -> String {
-        let (root, plural) = (self.root, self.kind.plural());
+        let (root, plural) = (self.kind.root(), self.kind.plural());
         match namespace {
             Some(namespace) => format!("{root}namespaces/{namespace}/{plural}"),
             None => format!("{root}{plural}"),
@@ -251,7 +226,7 @@ impl Resource {
 
     /// Whether a path leads to objects of this kind or of others beside it.
     pub(super) fn is_above(&self, path: &str) -> bool {
-        path.starts_with(self.root)
+        path.starts_with(self.kind.root())
     }
 
     /// The path of one object.
@@ -266,7 +241,7 @@ impl Resource {
 pub fn kind_of_collection(path: &str) -> Option<Kind> {
     let is_of = |kind: &Kind| {
         let plural = kind.plural();
-        let root = Resource::of(*kind).root;
+        let root = kind.root();
         let rest = path.strip_prefix(root).filter(|_| !root.is_empty());
         rest.is_some_and(|rest| {
             let mut parts = rest.split('/');
@@ -287,12 +262,12 @@ mod tests {
     #[test]
     fn a_collection_is_told_from_everything_else() {
         for (path, expected) in [
-            ("/apis/apps/v1/deployments", Some(Kind::Deployment)),
+            ("/apis/apps/v1/deployments", Some(Kind::DEPLOYMENT)),
             (
                 "/apis/apps/v1/namespaces/dev/statefulsets",
-                Some(Kind::StatefulSet),
+                Some(Kind::STATEFUL_SET),
             ),
-            ("/apis/batch/v1/cronjobs", Some(Kind::CronJob)),
+            ("/apis/batch/v1/cronjobs", Some(Kind::CRON_JOB)),
             ("/apis/batch/v1/jobs", None),
             ("/apis/apps/v1/namespaces/dev/deployments/web", None),
             ("/apis/apps/v1/namespaces/a/statefulsets/deployments", None),
@@ -331,7 +306,7 @@ mod tests {
     #[test]
     fn paths_are_those_of_the_api_server() {
         let object = WorkloadRef {
-            kind: Kind::Deployment,
+            kind: Kind::DEPLOYMENT,
             namespace: "dev".into(),
             name: "db".into(),
             uid: "u".into(),
@@ -341,11 +316,11 @@ mod tests {
             "/apis/apps/v1/namespaces/dev/deployments/db"
         );
         assert_eq!(
-            Resource::of(Kind::Deployment).managed_count(),
+            Resource::of(Kind::DEPLOYMENT).managed_count(),
             "/f:spec/f:replicas"
         );
         assert_eq!(
-            Resource::of(Kind::ScaledObject).managed_count(),
+            Resource::of(Kind::SCALED_OBJECT).managed_count(),
             "/f:metadata/f:annotations/f:autoscaling.keda.sh~1paused-replicas"
         );
     }

@@ -13,7 +13,7 @@ use serde::{
 
 use crate::schedule::{cut_too_long, is_too_long};
 use crate::workload::{
-    CountField, Inputs, Kind, Label, Labels, Observed, Prefix, Replicas, ResourceRequests,
+    CountField, Inputs, Kind, Label, Labels, Observed, Pods, Prefix, Replicas, ResourceRequests,
     VolumeRetention, WorkloadRef,
 };
 
@@ -106,11 +106,11 @@ impl Workload {
     /// are named as a Deployment's are.
     pub fn scale_target(&self, kind: Kind) -> Option<(Kind, &str)> {
         let target = self.spec.scale_target_ref.as_deref();
-        let target = target.filter(|_| kind == Kind::ScaledObject)?;
-        let kind = match target.kind.as_deref() {
-            Some("StatefulSet") => Kind::StatefulSet,
-            _ => Kind::Deployment,
-        };
+        let target = target.filter(|_| kind.pods() == Pods::OfTarget)?;
+        let mut by_number = Kind::BUILT_IN.into_iter();
+        let by_number = by_number
+            .find(|it| it.pods() == Pods::ByNumber && target.kind.as_deref() == Some(it.name()));
+        let kind = by_number.unwrap_or(Kind::OF_A_NAME);
         Some((kind, target.name.as_deref()?))
     }
 
@@ -309,7 +309,7 @@ mod tests {
             workload.metadata.annotations.as_ref().unwrap()[LAST_APPLIED],
             ""
         );
-        let observed = workload.observe(Kind::Deployment, &Prefix::default());
+        let observed = workload.observe(Kind::DEPLOYMENT, &Prefix::default());
         assert_eq!(observed.object.to_string(), "dev/web");
         assert_eq!(observed.replicas, Replicas::ZERO);
         assert_eq!(observed.labels.text(Label::State), Some("stopped"));
@@ -323,7 +323,7 @@ mod tests {
             "metadata": {"name": "web", "annotations": null, "labels": null}, "spec": {},
         }))
         .unwrap();
-        let observed = workload.observe(Kind::Deployment, &Prefix::default());
+        let observed = workload.observe(Kind::DEPLOYMENT, &Prefix::default());
         assert_eq!(observed.replicas, Replicas::ONE);
         assert!(!observed.has_annotations && !observed.has_labels && !observed.concerns_us());
     }

@@ -9,7 +9,7 @@ use crate::{
     controller::calendar_feed::CalendarFeed,
     neighbours::REVERT_WINDOW,
     schedule::Zone,
-    workload::{DefaultSchedule, Kind, ParseContext, Prefix},
+    workload::{DefaultSchedule, Kind, ParseContext, Pods, Prefix},
 };
 
 /// How a controller behaves.
@@ -149,10 +149,10 @@ impl OwnPod {
     /// Whether this workload is one that may have made the pod: of several Deployments with long
     /// names that begin alike each may.
     pub fn belongs_to(&self, kind: Kind, namespace: &str, name: &str) -> bool {
-        let may_be_of = match kind {
-            Kind::Deployment | Kind::Custom(_) => Self::may_be_of_deployment,
-            Kind::StatefulSet => Self::is_of_stateful_set,
-            Kind::CronJob | Kind::HorizontalPodAutoscaler | Kind::ScaledObject => return false,
+        let may_be_of = match kind.pods() {
+            Pods::ByHash => Self::may_be_of_deployment,
+            Pods::ByNumber => Self::is_of_stateful_set,
+            Pods::OfTarget | Pods::None => return false,
         };
         self.namespace == namespace && may_be_of(self, name)
     }
@@ -242,10 +242,10 @@ mod tests {
             namespace: "ops".into(),
             name: "day-shift-7c9f8d6b5-x2x4z".into(),
         };
-        assert!(pod.belongs_to(Kind::Deployment, "ops", "day-shift"));
-        assert!(!pod.belongs_to(Kind::Deployment, "dev", "day-shift"));
-        assert!(!pod.belongs_to(Kind::Deployment, "ops", "day"));
-        assert!(!pod.belongs_to(Kind::Deployment, "ops", "day-shift-7c9f8d6b5"));
+        assert!(pod.belongs_to(Kind::DEPLOYMENT, "ops", "day-shift"));
+        assert!(!pod.belongs_to(Kind::DEPLOYMENT, "dev", "day-shift"));
+        assert!(!pod.belongs_to(Kind::DEPLOYMENT, "ops", "day"));
+        assert!(!pod.belongs_to(Kind::DEPLOYMENT, "ops", "day-shift-7c9f8d6b5"));
     }
 
     /// As the server names them: `<deployment>-<hash>-`, cut to 58 bytes, and five characters.
@@ -261,19 +261,19 @@ mod tests {
                 name: format!("{name}x2x4z"),
             };
             assert!(
-                pod.belongs_to(Kind::Deployment, "ops", deployment),
+                pod.belongs_to(Kind::DEPLOYMENT, "ops", deployment),
                 "{length}"
             );
             assert!(
-                !pod.belongs_to(Kind::Deployment, "dev", deployment),
+                !pod.belongs_to(Kind::DEPLOYMENT, "dev", deployment),
                 "{length}"
             );
             assert!(
-                !pod.belongs_to(Kind::Deployment, "ops", &deployment[1..length - 1]),
+                !pod.belongs_to(Kind::DEPLOYMENT, "ops", &deployment[1..length - 1]),
                 "{length}"
             );
             assert!(
-                !pod.belongs_to(Kind::Deployment, "ops", &format!("b{deployment}")),
+                !pod.belongs_to(Kind::DEPLOYMENT, "ops", &format!("b{deployment}")),
                 "{length}"
             );
         }
@@ -286,7 +286,7 @@ mod tests {
                 namespace: "ops".into(),
                 name: name.into(),
             };
-            assert!(!pod.belongs_to(Kind::Deployment, "ops", "web"), "{name}");
+            assert!(!pod.belongs_to(Kind::DEPLOYMENT, "ops", "web"), "{name}");
         }
     }
 
@@ -296,10 +296,10 @@ mod tests {
             namespace: "ops".into(),
             name: "dayshift-0".into(),
         };
-        assert!(pod.belongs_to(Kind::StatefulSet, "ops", "dayshift"));
-        assert!(!pod.belongs_to(Kind::StatefulSet, "dev", "dayshift"));
-        assert!(!pod.belongs_to(Kind::StatefulSet, "ops", "day"));
-        assert!(!pod.belongs_to(Kind::StatefulSet, "ops", "dayshift-0"));
-        assert!(!pod.belongs_to(Kind::Deployment, "ops", "dayshift"));
+        assert!(pod.belongs_to(Kind::STATEFUL_SET, "ops", "dayshift"));
+        assert!(!pod.belongs_to(Kind::STATEFUL_SET, "dev", "dayshift"));
+        assert!(!pod.belongs_to(Kind::STATEFUL_SET, "ops", "day"));
+        assert!(!pod.belongs_to(Kind::STATEFUL_SET, "ops", "dayshift-0"));
+        assert!(!pod.belongs_to(Kind::DEPLOYMENT, "ops", "dayshift"));
     }
 }

@@ -1,6 +1,8 @@
 //! The commands that a user is told of.
 
-use crate::workload::{CountKind, PAUSED_REPLICAS, Prefix, Replicas, WorkloadRef};
+use serde_json::{Value, json};
+
+use crate::workload::{CountForm, CountKind, Prefix, Replicas, WorkloadRef};
 
 /// The `dayshift sync` command for this object.
 pub(super) fn sync_command(object: &WorkloadRef, prefix: &Prefix) -> String {
@@ -19,22 +21,21 @@ pub(super) fn wake_command(object: &WorkloadRef, prefix: &Prefix) -> String {
 /// The `kubectl` command that sets this count of this object.
 pub(super) fn scale_command(object: &WorkloadRef, count: Replicas) -> String {
     let (kind, name, namespace) = (object.kind.singular(), &object.name, &object.namespace);
-    let patch = |field: String| {
-        format!(
-            "kubectl patch {kind}/{name} -n {namespace} --type=merge -p '{{\"spec\":{{{field}}}}}'"
-        )
+    let path = object.kind.path();
+    let field = path.last().copied().unwrap_or_default();
+    let patch = |value: Value| {
+        let nested = path.iter().rfold(value, |it, token| json!({ *token: it }));
+        format!("kubectl patch {kind}/{name} -n {namespace} --type=merge -p '{nested}'")
     };
-    match object.kind.counts() {
-        CountKind::Replicas => {
+    match object.kind.form() {
+        CountForm::Number if object.kind.counts() == CountKind::Replicas => {
             format!("kubectl scale {kind}/{name} -n {namespace} --replicas={count}")
         }
-        CountKind::Minimum => patch(format!("\"minReplicas\":{count}")),
-        CountKind::Suspend => patch(format!("\"suspend\":{}", count == Replicas::ZERO)),
-        CountKind::Pause if count == Replicas::ZERO => {
-            format!("kubectl annotate {kind}/{name} -n {namespace} --overwrite {PAUSED_REPLICAS}=0")
+        CountForm::Number => patch(json!(count.get())),
+        CountForm::Suspended => patch(json!(count == Replicas::ZERO)),
+        CountForm::RestsAt if count == Replicas::ZERO => {
+            format!("kubectl annotate {kind}/{name} -n {namespace} --overwrite {field}=0")
         }
-        CountKind::Pause => {
-            format!("kubectl annotate {kind}/{name} -n {namespace} {PAUSED_REPLICAS}-")
-        }
+        CountForm::RestsAt => format!("kubectl annotate {kind}/{name} -n {namespace} {field}-"),
     }
 }

@@ -364,7 +364,7 @@ mod tests {
     #[test]
     fn a_restored_override_is_told_in_plain_words() {
         let object = WorkloadRef {
-            kind: Kind::Deployment,
+            kind: Kind::DEPLOYMENT,
             namespace: "dev".into(),
             name: "web".into(),
             uid: "u".into(),

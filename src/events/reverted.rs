@@ -19,7 +19,7 @@ impl EventText {
             ChangeKind::Scale(_) => "the schedule".to_owned(),
             by => format!("the {by}"),
         };
-        let pointer = counts.pointer();
+        let pointer = kind.pointer();
         let text = format!(
             "{ADMISSION} made it {made} as {by} set {to}. To end that, have it leave {pointer} alone where \
              dayshift writes"
@@ -51,7 +51,7 @@ impl EventText {
                 text += &format!(". To end that, {}", owner.cure(&[object.kind], prefix));
             }
             (_, Some(_)) => {
-                let pointer = object.kind.counts().pointer();
+                let pointer = object.kind.pointer();
                 text += &format!(". To end that, have it leave {pointer} alone");
             }
             (_, None) => text += ". Its managedFields do not say who",
@@ -95,7 +95,7 @@ mod tests {
     #[test]
     fn an_event_fits_whatever_the_names_are() {
         let object = WorkloadRef {
-            kind: Kind::ScaledObject,
+            kind: Kind::SCALED_OBJECT,
             namespace: "n".repeat(63).into(),
             name: "w".repeat(253).into(),
             uid: "u".into(),

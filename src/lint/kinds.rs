@@ -4,7 +4,7 @@ use super::{finding::Finding, object::Object, rule::LintRule};
 use crate::{
     manifest::{Location, MisplacedKey, Other, Site, Workload},
     text::quote,
-    workload::{CustomKind, Key, Kind},
+    workload::{Key, Kind},
 };
 
 impl Object<'_> {
@@ -17,7 +17,7 @@ impl Object<'_> {
         let place = first.map_or(&workload.place, |it| &it.key).clone();
         let kind = workload.object.kind;
         let rights = match kind {
-            Kind::Custom(_) => rights_of_others(kind.argument()),
+            kind if kind.is_discovered() => rights_of_others(kind.argument()),
             kind if Kind::DEFAULT.contains(&kind) => String::new(),
             kind => format!(
                 "; kubectl apply -f manifests/kinds/{}.yaml gives it the permissions",
@@ -52,7 +52,7 @@ impl Object<'_> {
         let place = misplaced.field.key.clone();
         let (kind, version) = (quote(&other.kind), quote(&other.api_version));
         let known = Kind::BUILT_IN.into_iter().find(|it| it.name() == kind);
-        let custom = CustomKind::resource_of(&version, &kind).filter(|_| other.has_replicas);
+        let custom = Kind::guessed_resource(&version, &kind).filter(|_| other.has_replicas);
         let finding = match (known, custom) {
             (Some(known), _) => {
                 let message = if version.is_empty() {

@@ -176,7 +176,7 @@ leaves {fields} out."
 fn fields(kinds: &[Kind]) -> String {
     let mut fields: Vec<&str> = Vec::new();
     for kind in kinds {
-        let path = kind.counts().path();
+        let path = kind.path();
         let field = path.last().copied().unwrap_or_default();
         if !fields.contains(&field) {
             fields.push(field);
@@ -187,7 +187,7 @@ fn fields(kinds: &[Kind]) -> String {
 
 fn ignore_differences(kinds: &[Kind]) -> String {
     let each = kinds.iter().map(|kind| {
-        let (group, pointer) = (kind.group(), kind.counts().pointer());
+        let (group, pointer) = (kind.group(), kind.pointer());
         format!("{{group: {group}, kind: {kind}, jsonPointers: [{pointer}]}}")
     });
     format!("[{}]", each.collect::<Vec<_>>().join(", "))
@@ -195,7 +195,7 @@ fn ignore_differences(kinds: &[Kind]) -> String {
 
 fn flux_ignore(kinds: &[Kind]) -> String {
     let each = kinds.iter().map(|kind| {
-        let pointer = kind.counts().pointer();
+        let pointer = kind.pointer();
         format!("{{paths: [{pointer}], target: {{kind: {kind}}}}}")
     });
     format!("[{}]", each.collect::<Vec<_>>().join(", "))
@@ -208,7 +208,7 @@ mod tests {
     #[test]
     fn a_cure_names_the_field_of_each_kind() {
         let prefix = Prefix::default();
-        let kinds = [Kind::StatefulSet, Kind::CronJob];
+        let kinds = [Kind::STATEFUL_SET, Kind::CRON_JOB];
         assert_eq!(
             Owner::ArgoCd.cure(&kinds, &prefix),
             "in the Application, set spec.ignoreDifferences: [{group: apps, kind: StatefulSet, \
@@ -216,7 +216,7 @@ mod tests {
              [/spec/suspend]}] and spec.syncPolicy.syncOptions: [RespectIgnoreDifferences=true]"
         );
         assert_eq!(
-            Owner::FluxKustomization.cure(&[Kind::ScaledObject], &prefix),
+            Owner::FluxKustomization.cure(&[Kind::SCALED_OBJECT], &prefix),
             "in the Kustomization (Flux 2.9 or later), set spec.ignore: [{paths: \
              [/metadata/annotations/autoscaling.keda.sh~1paused-replicas], target: {kind: \
              ScaledObject}}]"

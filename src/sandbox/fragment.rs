@@ -2,23 +2,28 @@
 
 use serde_json::{Value, json};
 
+use crate::workload::{Kind, Shape};
+
 /// Whether a manifest has neither a selector nor a pod template, which an API server wants; of a
 /// CronJob, whether it has no Jobs to make. Of other kinds there are no fragments.
 pub fn is_fragment(manifest: &Value) -> bool {
     let spec = &manifest["spec"];
-    match manifest["kind"].as_str() {
-        Some("Deployment" | "StatefulSet") => {
-            spec["selector"].is_null() && spec["template"].is_null()
-        }
-        Some("CronJob") => spec["jobTemplate"].is_null(),
-        _ => false,
+    match manifest["kind"].as_str().and_then(shape) {
+        Some(Shape::Pods) => spec["selector"].is_null() && spec["template"].is_null(),
+        Some(Shape::Jobs) => spec["jobTemplate"].is_null(),
+        Some(Shape::Autoscaler | Shape::Custom) | None => false,
     }
+}
+
+fn shape(kind: &str) -> Option<Shape> {
+    let mut kinds = Kind::BUILT_IN.into_iter();
+    Some(kinds.find(|it| it.name() == kind)?.shape())
 }
 
 /// What a fragment of a kind lacks.
 pub fn lacks(kind: &str) -> &'static str {
-    match kind {
-        "CronJob" => "no spec.jobTemplate",
+    match shape(kind) {
+        Some(Shape::Jobs) => "no spec.jobTemplate",
         _ => "no spec.selector and no spec.template",
     }
 }
@@ -26,13 +31,13 @@ pub fn lacks(kind: &str) -> &'static str {
 /// The same with what it lacks, made up.
 pub(super) fn completed(mut manifest: Value) -> Value {
     let name = manifest["metadata"]["name"].clone();
-    let is_cron_job = manifest["kind"] == "CronJob";
+    let makes_jobs = manifest["kind"].as_str().and_then(shape) == Some(Shape::Jobs);
     let spec = &mut manifest["spec"];
     if spec.is_null() {
         *spec = json!({});
     }
     let containers = json!([{"name": "main", "image": "example.com/main"}]);
-    if spec.is_object() && is_cron_job {
+    if spec.is_object() && makes_jobs {
         let pods = json!({"restartPolicy": "Never", "containers": containers});
         spec["jobTemplate"] = json!({"spec": {"template": {"spec": pods}}});
         if spec["schedule"].is_null() {

@@ -16,7 +16,7 @@ use tokio::{sync::oneshot, task::JoinHandle};
 use crate::{
     clock::{Clock, RealTime},
     controller::{self, Settings, Telemetry},
-    workload::{Inheritance, Kind},
+    workload::{Inheritance, Kind, Shape},
 };
 
 use super::{
@@ -160,11 +160,10 @@ impl Simulation {
             return;
         };
         let version = api_version.rsplit('/').next().unwrap_or_default();
-        match kind {
-            Kind::Custom(custom) => custom.discovered(name, version),
-            Kind::ScaledObject => {}
-            _ => return,
+        if kind.shape() != Shape::Custom {
+            return;
         }
+        kind.discovered(name, version);
         if self.changes.iter().all(|(known, _)| *known != kind) {
             self.api
                 .serve_custom(kind.group(), version, kind.plural(), name);
@@ -272,12 +271,12 @@ impl Simulation {
     fn carry_out(&mut self, action: &UserAction) {
         let object = (
             format!("{}/{}", action.namespace, action.name),
-            Kind::Deployment,
+            Kind::DEPLOYMENT,
         );
         lock(&self.observer).expect_action(&object, &action.command());
         // An object that is not there, or that the server keeps as it is, makes no story.
         let _ = self.api.merge(
-            Kind::Deployment.name(),
+            Kind::DEPLOYMENT.name(),
             &action.namespace,
             &action.name,
             &action.patch(),

@@ -184,9 +184,6 @@ pub const INHERITED: &str = "inherited";
 /// The names of the annotations that dayshift writes itself.
 pub const OWN_ANNOTATIONS: [&str; 3] = [ERROR, OVERRIDE_BEGAN, INHERITED];
 
-/// KEDA's annotation that pauses a ScaledObject at a count.
-pub const PAUSED_REPLICAS: &str = "autoscaling.keda.sh/paused-replicas";
-
 /// What stands before the `/` of every annotation and label, `dayshift` by default.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Prefix(Arc<str>);

@@ -36,12 +36,10 @@ pub use inputs::parse_context::ParseContext;
 pub use inputs::parsed::{ParsedInputs, read};
 pub use inputs::problem::{InvalidSchedule, Problem};
 pub use inputs::spec::ScheduleSpec;
-pub use keys::{
-    INHERITED, Key, Label, OVERRIDE_BEGAN, OWN_ANNOTATIONS, PAUSED_REPLICAS, Prefix, PrefixError,
-};
+pub use keys::{INHERITED, Key, Label, OVERRIDE_BEGAN, OWN_ANNOTATIONS, Prefix, PrefixError};
 pub use kinds::count_kind::CountKind;
-pub use kinds::custom_kind::CustomKind;
 pub use kinds::kind::Kind;
+pub use kinds::row::{CountForm, Pods, Shape};
 pub use observed::{CountField, Observed};
 pub use overdue::{Duty, OVERDUE_GRACE, Overdue};
 pub use override_command::{Annotation, OverrideCommand, OverrideError};

@@ -26,9 +26,10 @@ impl WorkloadRef {
 
     /// `web`, or `sts/db`: a name alone is a Deployment's.
     pub fn short_name(&self) -> String {
-        match self.kind {
-            Kind::Deployment => self.name.to_string(),
-            kind => format!("{}/{}", kind.short_name(), self.name),
+        if self.kind == Kind::OF_A_NAME {
+            self.name.to_string()
+        } else {
+            format!("{}/{}", self.kind.short_name(), self.name)
         }
     }
 

@@ -27,7 +27,7 @@ const PATHS: [&str; 4] = [
 fn pages(story: &Sandbox) -> Arc<Dashboard> {
     let settings = dashboard::Settings {
         query: Query::All {
-            kinds: vec![Kind::Deployment, Kind::StatefulSet],
+            kinds: vec![Kind::DEPLOYMENT, Kind::STATEFUL_SET],
             namespace: None,
             selector: None,
         },

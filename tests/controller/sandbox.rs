@@ -173,7 +173,7 @@ impl Sandbox {
     pub fn of_deployments_at(text: &str) -> Self {
         let mut sandbox = Self::empty_at(text);
         let scope = Scope {
-            kinds: vec![Kind::Deployment],
+            kinds: vec![Kind::DEPLOYMENT],
             namespace_defaults: false,
             ..Scope::default()
         };

@@ -42,7 +42,7 @@ fn a_snapshot_has_every_object_as_it_stands() {
     let monday = story.utc("2026-11-23 09:00");
 
     let web = find(&snapshot.objects, "web");
-    assert_eq!((web.object.kind, web.replicas.get()), (Kind::Deployment, 0));
+    assert_eq!((web.object.kind, web.replicas.get()), (Kind::DEPLOYMENT, 0));
     assert_eq!(web.state.phase, Some(Phase::Stopped));
     assert_eq!(web.state.saved.map(Replicas::get), Some(3));
     assert_eq!(web.inputs.text(Key::Hours), Some(OFFICE));
@@ -75,7 +75,7 @@ fn a_snapshot_has_every_object_as_it_stands() {
     let db = find(&snapshot.objects, "db");
     assert_eq!(
         (db.object.kind, db.state.phase),
-        (Kind::StatefulSet, Some(Phase::Adopted))
+        (Kind::STATEFUL_SET, Some(Phase::Adopted))
     );
 }
 
@@ -306,7 +306,7 @@ fn a_plan_says_beforehand_what_is_saved() {
             prefix: Prefix::default(),
         };
         let object = WorkloadRef {
-            kind: Kind::Deployment,
+            kind: Kind::DEPLOYMENT,
             namespace: "dev".into(),
             name: "web".into(),
             uid: "".into(),

@@ -3,7 +3,7 @@
 use crate::{
     names::{is_dns_label, is_dns_subdomain},
     text::quote,
-    workload::{CustomKind, Kind},
+    workload::Kind,
 };
 
 #[derive(Clone, Debug, clap::Args)]
@@ -66,7 +66,7 @@ pub(crate) fn custom_kind(text: &str) -> Option<Kind> {
         _ => group,
     };
     let is_one = is_dns_label(plural) && is_dns_subdomain(group) && group.contains('.');
-    is_one.then(|| Kind::Custom(CustomKind::named(plural, group)))
+    is_one.then(|| Kind::named(plural, group))
 }
 
 fn is_version(text: &str) -> bool {
@@ -80,11 +80,11 @@ mod tests {
 
     #[test]
     fn a_kind_is_built_in_or_named_with_its_group() {
-        let rollouts = Some(Kind::Custom(CustomKind::named("rollouts", "argoproj.io")));
+        let rollouts = Some(Kind::named("rollouts", "argoproj.io"));
         for (text, expected) in [
-            ("deployments", Some(Kind::Deployment)),
-            (" hpa ", Some(Kind::HorizontalPodAutoscaler)),
-            ("scaledobjects.keda.sh", Some(Kind::ScaledObject)),
+            ("deployments", Some(Kind::DEPLOYMENT)),
+            (" hpa ", Some(Kind::HORIZONTAL_POD_AUTOSCALER)),
+            ("scaledobjects.keda.sh", Some(Kind::SCALED_OBJECT)),
             ("rollouts.argoproj.io", rollouts),
             ("Rollouts.v1alpha1.argoproj.io", rollouts),
             ("widgets", None),

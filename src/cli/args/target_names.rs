@@ -84,7 +84,7 @@ pub(super) fn names(
             _ => (None, &**word),
         };
         let (kind, name) = match rest.split_once('/') {
-            None => (kind.unwrap_or(Kind::Deployment), rest),
+            None => (kind.unwrap_or(Kind::OF_A_NAME), rest),
             Some((kind, name)) => match kind_of(kind) {
                 Some(kind) => (kind, name),
                 None => return Err(TargetError::OtherKind(quote(word))),

@@ -186,7 +186,7 @@ mod tests {
     fn looks_in_the_namespace_of_the_context_unless_told_another() {
         let named = |namespace: &str| Query::Named {
             namespace: namespace.to_owned(),
-            names: vec![(Kind::Deployment, "web".to_owned())],
+            names: vec![(Kind::DEPLOYMENT, "web".to_owned())],
         };
         let web = args(&["deploy/web"]);
         assert_eq!(web.checked().unwrap().query("dev"), named("dev"));
@@ -209,7 +209,7 @@ mod tests {
         };
         assert_eq!(everything.checked().unwrap().query("dev"), all(None));
         let of_a_kind = Query::All {
-            kinds: vec![Kind::StatefulSet],
+            kinds: vec![Kind::STATEFUL_SET],
             namespace: Some("dev".to_owned()),
             selector: None,
         };

@@ -196,7 +196,7 @@ impl<'a> Typed<'a> {
             );
         }
         let kind = match typed.strip_suffix('/') {
-            None => Kind::Deployment,
+            None => Kind::OF_A_NAME,
             Some(kind) => match Kind::from_argument(kind).or_else(|| custom_kind(kind)) {
                 None => return Candidates::default(),
                 Some(kind) => kind,

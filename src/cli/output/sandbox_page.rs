@@ -209,7 +209,7 @@ mod tests {
             at: "2026-11-23T00:00:00Z".parse().unwrap(),
             zone: Zone::UTC,
             object: WorkloadRef {
-                kind: Kind::Deployment,
+                kind: Kind::DEPLOYMENT,
                 namespace: "default".into(),
                 name: "web".into(),
                 uid: Arc::default(),

@@ -72,7 +72,7 @@ impl Service<Request<Body>> for Compact {
 /// Whether the path is that of a kind that is decoded from protobuf.
 fn speaks_protobuf(path: &str) -> bool {
     let mut rows = Kind::BUILT_IN.into_iter().map(Resource::of);
-    rows.any(|row| row.message.is_some() && row.is_above(path))
+    rows.any(|row| row.message().is_some() && row.is_above(path))
 }
 
 enum Form {

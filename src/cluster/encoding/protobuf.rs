@@ -88,7 +88,7 @@ fn write(mut message: Bytes, json: &mut Vec<u8>) -> Result<(), Malformed> {
     let types = types.unwrap_or_default();
     let message = |name: &str| {
         let kind = Kind::of(&types.api_version, name)?;
-        Resource::of(kind).message
+        Resource::of(kind).message()
     };
     let name = types.kind.as_str();
     if name == "Status" {

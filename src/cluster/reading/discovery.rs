@@ -6,7 +6,7 @@ use kube::{Client, Error, core::Status};
 use serde::de::DeserializeOwned;
 
 use super::open_api::OpenApi;
-use crate::workload::{CustomKind, Kind};
+use crate::workload::Kind;
 
 /// Finds out how the API server calls a kind, where that is not known yet, and in which version
 /// it serves it: the preferred one of its group, if it has the kind.
@@ -14,9 +14,10 @@ use crate::workload::{CustomKind, Kind};
 /// # Errors
 /// Where the server is absent or unwilling; 404 where it does not have the kind.
 pub async fn discover(client: &Client, kind: Kind) -> Result<(), Error> {
-    match kind {
-        Kind::Custom(custom) if !custom.is_discovered() => discover_again(client, custom).await,
-        _ => Ok(()),
+    if kind.is_unasked() {
+        discover_again(client, kind).await
+    } else {
+        Ok(())
     }
 }
 
@@ -24,35 +25,34 @@ pub async fn discover(client: &Client, kind: Kind) -> Result<(), Error> {
 ///
 /// # Errors
 /// As for [`discover`].
-pub async fn discover_again(client: &Client, custom: &CustomKind) -> Result<(), Error> {
-    let group: APIGroup = get(client, format!("/apis/{}", custom.group())).await?;
+pub async fn discover_again(client: &Client, kind: Kind) -> Result<(), Error> {
+    let group: APIGroup = get(client, format!("/apis/{}", kind.group())).await?;
     let preferred = group.preferred_version.iter();
     for version in preferred.chain(&group.versions) {
-        let path = format!("/apis/{}/{}", custom.group(), version.version);
+        let path = format!("/apis/{}/{}", kind.group(), version.version);
         let resources: APIResourceList = get(client, path).await?;
         let mut resources = resources.resources.into_iter();
-        if let Some(found) = resources.find(|it| it.name == custom.plural()) {
-            custom.discovered(&found.kind, &version.version);
-            let schemas = format!("/openapi/v3/apis/{}/{}", custom.group(), version.version);
+        if let Some(found) = resources.find(|it| it.name == kind.plural()) {
+            kind.discovered(&found.kind, &version.version);
+            let schemas = format!("/openapi/v3/apis/{}/{}", kind.group(), version.version);
             // Not every server has them, and what is not known is found out by the first patch.
             match get::<OpenApi>(client, schemas).await {
-                Ok(schemas) if schemas.lacks_count(&found.kind) => note_lacks_count(custom),
+                Ok(schemas) if schemas.lacks_count(&found.kind) => note_lacks_count(kind),
                 Ok(_) => {}
-                Err(error) => tracing::debug!(%error, "no schema of {}", custom.resource()),
+                Err(error) => tracing::debug!(%error, "no schema of {}", kind.resource()),
             }
             return Ok(());
         }
     }
-    Err(Error::Api(Box::new(not_found(custom))))
+    Err(Error::Api(Box::new(not_found(kind))))
 }
 
 /// Notes that the schema of a kind has no `spec.replicas`, and says so where that is news. Its objects
 /// are refused from now on.
-pub fn note_lacks_count(custom: &CustomKind) {
-    if custom.note_lacks_count(true) {
-        let kind = custom.resource();
+pub fn note_lacks_count(kind: Kind) {
+    if kind.note_lacks_count(true) {
         tracing::warn!(
-            kind,
+            kind = kind.argument(),
             "this kind has no spec.replicas: the API server drops what is written there; nothing of it is scaled, so take it out of --kinds"
         );
     }
@@ -63,7 +63,7 @@ async fn get<T: DeserializeOwned>(client: &Client, path: String) -> Result<T, Er
     client.request(request.map_err(Error::HttpError)?).await
 }
 
-fn not_found(custom: &CustomKind) -> Status {
-    let message = format!("the server has no resource {}", custom.resource());
+fn not_found(kind: Kind) -> Status {
+    let message = format!("the server has no resource {}", kind.resource());
     Status::failure(&message, "NotFound").with_code(StatusCode::NOT_FOUND.as_u16())
 }

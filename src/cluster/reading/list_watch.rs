@@ -89,9 +89,10 @@ pub fn watch_of<D: WorkloadView>(
         let api: Api<D> = api_of(client, kind, namespace.as_deref());
         list_watch(api, config.clone()).boxed()
     };
-    let first = match kind {
-        Kind::Custom(_) => Source::Unknown,
-        _ => Source::Open(watch(&client)),
+    let first = if kind.is_discovered() {
+        Source::Unknown
+    } else {
+        Source::Open(watch(&client))
     };
     stream::unfold(first, move |source| {
         let (client, watch) = (client.clone(), watch.clone());
@@ -99,10 +100,8 @@ pub fn watch_of<D: WorkloadView>(
             let mut events = match source {
                 Source::Open(events) => events,
                 closed => {
-                    let asked = match (&closed, kind) {
-                        (Source::Lost, Kind::Custom(custom)) => {
-                            discover_again(&client, custom).await
-                        }
+                    let asked = match &closed {
+                        Source::Lost => discover_again(&client, kind).await,
                         _ => discover(&client, kind).await,
                     };
                     if let Err(error) = asked {
@@ -113,7 +112,7 @@ pub fn watch_of<D: WorkloadView>(
             };
             let event = events.next().await?;
             let is_absent = |error| Absence::of(error) == Some(Absence::NotServed);
-            let is_lost = matches!(kind, Kind::Custom(_)) && event.as_ref().is_err_and(is_absent);
+            let is_lost = kind.is_discovered() && event.as_ref().is_err_and(is_absent);
             let source = if is_lost {
                 Source::Lost
             } else {

@@ -168,7 +168,7 @@ mod tests {
             at: None,
         };
         assert_eq!(
-            managed.managers(Kind::Deployment),
+            managed.managers(Kind::DEPLOYMENT),
             [
                 manager("kubectl", true, false),
                 manager("kube-controller-manager", false, true),

@@ -8,9 +8,7 @@ use serde_json::{Map, Value, json};
 use crate::cluster::reading::namespace::NamespaceMeta;
 use crate::cluster::resource::Resource;
 use crate::schedule::is_too_long;
-use crate::workload::{
-    Annotation, Change, Key, Kind, Label, Observed, PAUSED_REPLICAS, Prefix, VolumeRetention,
-};
+use crate::workload::{Annotation, Change, Key, Label, Observed, Prefix, VolumeRetention};
 
 /// The JSON Patch (RFC 6902) that makes `change` of the object, if it still is as observed.
 ///
@@ -139,7 +137,8 @@ impl Operations {
             let texts = ours
                 .into_iter()
                 .filter_map(|(name, _, wanted)| Some((name, json!(wanted.as_deref()?))));
-            let paused = paused.map(|text| (PAUSED_REPLICAS.to_owned(), text.clone()));
+            let name = observed.object.kind.path().last().copied();
+            let paused = name.map(str::to_owned).zip(paused.cloned());
             let texts: Map<_, _> = texts.chain(paused).collect();
             if !texts.is_empty() {
                 self.add(&MAP, Value::Object(texts));
@@ -169,7 +168,7 @@ impl Operations {
         match observed.inputs.volumes() {
             VolumeRetention::Retain => self.test(&path, json!("Retain")),
             VolumeRetention::Delete => self.test(&path, json!("Delete")),
-            VolumeRetention::Unsaid if observed.object.kind == Kind::StatefulSet => {
+            VolumeRetention::Unsaid if observed.object.kind.has_claim_policy() => {
                 self.test(&path[..2], Value::Null);
             }
             VolumeRetention::Unsaid => {}

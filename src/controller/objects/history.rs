@@ -80,7 +80,7 @@ impl History {
 mod tests {
     use super::*;
 
-    const KIND: Kind = Kind::Deployment;
+    const KIND: Kind = Kind::DEPLOYMENT;
 
     fn version(number: u32) -> Version {
         Version::parse(&number.to_string())
@@ -113,7 +113,7 @@ mod tests {
     #[test]
     fn a_kind_of_which_nothing_was_shown_says_nothing() {
         let mut history = shown(90);
-        let known = history.known(Kind::StatefulSet, version(6));
+        let known = history.known(Kind::STATEFUL_SET, version(6));
         history.note_write(version(7), known);
         assert!(!history.must_relist(Instant::now()));
     }

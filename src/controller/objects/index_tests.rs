@@ -48,12 +48,12 @@ fn version(of: u32) -> Version {
 fn replicas_after_an_older_answer(known: u32) -> u32 {
     let mut index = Index::new(&Settings::default());
     let id = index
-        .observe(Kind::Deployment, &web(100, 3), ShownBy::change_of(0), EPOCH)
+        .observe(Kind::DEPLOYMENT, &web(100, 3), ShownBy::change_of(0), EPOCH)
         .id
         .unwrap();
     assert!(
         index
-            .observe(Kind::Deployment, &web(50, 5), ShownBy::change_of(0), EPOCH)
+            .observe(Kind::DEPLOYMENT, &web(50, 5), ShownBy::change_of(0), EPOCH)
             .id
             .is_none(),
         "it is merely late"
@@ -79,7 +79,7 @@ fn a_change_is_late_where_its_version_is_older_and_a_list_counts() {
     for (shown, expected) in [(ShownBy::change_of(0), 3), (ShownBy::list_of(0), 5)] {
         let mut index = Index::new(&Settings::default());
         let mut show = |object: &Workload, shown: ShownBy| {
-            index.observe(Kind::Deployment, object, shown, EPOCH).id
+            index.observe(Kind::DEPLOYMENT, object, shown, EPOCH).id
         };
         let id = show(&web(100, 3), ShownBy::change_of(0)).unwrap();
         show(&web(90, 5), shown);
@@ -118,7 +118,7 @@ fn namespaces_that_come_and_go_leave_nothing_behind() {
             index.observe_namespace(&namespace, ShownBy::change_of(1), EPOCH);
             let object = placed(&namespace.name, "web", number, 3);
             let id = index
-                .observe(Kind::Deployment, &object, ShownBy::change_of(0), EPOCH)
+                .observe(Kind::DEPLOYMENT, &object, ShownBy::change_of(0), EPOCH)
                 .id
                 .unwrap();
             if object_goes_first {
@@ -162,7 +162,7 @@ fn a_list_that_was_asked_for_before_an_answer_says_nothing_of_that_object() {
         let mut index = Index::new(&Settings::default());
         let shown = |index: &mut Index, object: &Workload| {
             let shown = ShownBy::list_of(0);
-            index.observe(Kind::Deployment, object, shown, EPOCH).id
+            index.observe(Kind::DEPLOYMENT, object, shown, EPOCH).id
         };
         let id = shown(&mut index, &web(90, 3)).unwrap();
         assert!(index.observe_answer(id, &web(100, 4), version(90), EPOCH));
@@ -185,7 +185,7 @@ async fn who_reads_what_is_published_holds_up_nobody() {
     let mut change_all = |version: u32| {
         for number in 0..1_000 {
             let object = named(&format!("web-{number}"), version, version);
-            index.observe(Kind::Deployment, &object, ShownBy::change_of(0), EPOCH);
+            index.observe(Kind::DEPLOYMENT, &object, ShownBy::change_of(0), EPOCH);
         }
         while index.has_unpublished() {
             index.publish(&publisher, clock.now(), clock.monotonic());
@@ -205,8 +205,8 @@ async fn who_reads_what_is_published_holds_up_nobody() {
 fn an_echo_of_the_version_that_was_answered_is_no_news() {
     let mut index = Index::new(&Settings::default());
     let mut observe = |object: &Workload, shown| {
-        let seen = index.observe(Kind::Deployment, object, shown, EPOCH);
-        if let (Some(id), 100) = (seen.id, object.count(Kind::Deployment).0.get()) {
+        let seen = index.observe(Kind::DEPLOYMENT, object, shown, EPOCH);
+        if let (Some(id), 100) = (seen.id, object.count(Kind::DEPLOYMENT).0.get()) {
             index.observe_answer(id, &web(101, 0), version(100), EPOCH);
         }
         seen.id

@@ -6,7 +6,7 @@ use crate::{
     },
     events::EventText,
     neighbours::{ADMISSION, ManagerKind},
-    workload::{Cause, Change, ChangeKind, CountField, CustomKind, Kind, Replicas, WorkloadRef},
+    workload::{Cause, Change, ChangeKind, CountField, Kind, Replicas, WorkloadRef},
 };
 
 use crate::controller::ids::Id;
@@ -62,10 +62,8 @@ impl Engine {
             Ok(workload) => {
                 let known = sent.known;
                 let (made, field) = workload.count(object.kind);
-                if let Kind::Custom(custom) = object.kind
-                    && made_no_count(&sent, &field)
-                {
-                    self.has_no_count(id, custom);
+                if object.kind.is_discovered() && made_no_count(&sent, &field) {
+                    self.has_no_count(id, object.kind);
                 } else {
                     self.succeeded(sent, made);
                 }
@@ -94,9 +92,9 @@ impl Engine {
 
     /// The API server has stored a patch without the count that was in it. What is observed of
     /// objects of that kind says so from now on, and the next decision refuses them.
-    fn has_no_count(&mut self, id: Id, custom: &'static CustomKind) {
+    fn has_no_count(&mut self, id: Id, kind: Kind) {
         self.answered();
-        note_lacks_count(custom);
+        note_lacks_count(kind);
         self.write_succeeded(id);
     }
 

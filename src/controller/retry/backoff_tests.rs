@@ -22,7 +22,7 @@ fn web(kind: Kind, namespace: &str) -> WorkloadRef {
 }
 
 fn dev() -> WorkloadRef {
-    web(Kind::Deployment, "dev")
+    web(Kind::DEPLOYMENT, "dev")
 }
 
 /// How long a key is held from now on.
@@ -109,10 +109,10 @@ async fn a_permission_is_missing_for_one_kind_of_one_namespace() {
     backoff.forbid(&dev(), 1, Instant::now());
     assert!(!backoff.has_every_permission());
     assert!(!backoff.admit(&dev(), 2));
-    assert!(backoff.admit(&web(Kind::StatefulSet, "dev"), 3));
-    assert!(backoff.admit(&web(Kind::Deployment, "prod"), 4));
+    assert!(backoff.admit(&web(Kind::STATEFUL_SET, "dev"), 3));
+    assert!(backoff.admit(&web(Kind::DEPLOYMENT, "prod"), 4));
     assert_eq!(
-        backoff.permit(&web(Kind::StatefulSet, "dev"), 3),
+        backoff.permit(&web(Kind::STATEFUL_SET, "dev"), 3),
         None,
         "which says nothing of Deployments"
     );
@@ -178,7 +178,7 @@ async fn namespaces_that_come_and_go_leave_nothing_behind() {
     let mut backoff = Backoff::new(1);
     for number in 0..10_000 {
         let namespace: Arc<str> = format!("team-{number}").into();
-        let object = web(Kind::Deployment, &namespace);
+        let object = web(Kind::DEPLOYMENT, &namespace);
         let now = Instant::now();
         backoff.fail(Key::EventNamespace(namespace), &Delays::OBJECT, None, now);
         backoff.forbid(&object, number, now);

@@ -131,7 +131,7 @@ mod tests {
     const HOUR: Duration = Duration::from_secs(60 * 60);
 
     fn permission(namespace: usize) -> Key {
-        Key::Permission(Kind::Deployment, Arc::from(format!("team-{namespace}")))
+        Key::Permission(Kind::DEPLOYMENT, Arc::from(format!("team-{namespace}")))
     }
 
     #[test]

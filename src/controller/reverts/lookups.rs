@@ -229,7 +229,7 @@ mod tests {
             "spec": {"replicas": 3},
         }))
         .unwrap();
-        object.observe(Kind::Deployment, &Prefix::default())
+        object.observe(Kind::DEPLOYMENT, &Prefix::default())
     }
 
     /// A stop at this moment.

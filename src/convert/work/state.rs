@@ -11,7 +11,7 @@ use crate::{
     manifest::{Finding, Location, Source},
     schedule::{Calendars, Zone},
     text::quote,
-    workload::{CustomKind, Inputs, Key, ParseContext, ParsedInputs, read},
+    workload::{Inputs, Key, Kind, ParseContext, ParsedInputs, read},
 };
 
 pub(in crate::convert) struct Work<'c, 'a> {
@@ -57,7 +57,7 @@ pub(super) fn kind_of(object: &ObjectName, has_count: bool) -> KindOf {
             KindOf::OptIn("horizontalpodautoscalers".to_owned())
         }
         ("keda.sh", "ScaledObject") => KindOf::OptIn("scaledobjects".to_owned()),
-        _ => CustomKind::resource_of(api_version, kind)
+        _ => Kind::guessed_resource(api_version, kind)
             .filter(|_| has_count || kind == "Rollout")
             .map_or(KindOf::Other, KindOf::OptIn),
     }

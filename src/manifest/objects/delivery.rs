@@ -69,7 +69,7 @@ impl Delivery {
                 .as_deref()
                 .is_none_or(|wanted| wanted == "*" || wanted == it)
         };
-        let pointer = kind.counts().pointer();
+        let pointer = kind.pointer();
         self.ignores.iter().any(|rule| {
             is_it(&rule.group, kind.group())
                 && is_it(&rule.kind, kind.name())

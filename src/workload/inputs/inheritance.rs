@@ -137,9 +137,9 @@ mod tests {
             inputs.with_defaults(levels.in_force("dev", Some(annotations)))
         };
         for (kind, annotations, key, origin) in [
-            (Kind::Deployment, &steps, Key::Scale, Origin::Namespace),
-            (Kind::CronJob, &steps, Key::Hours, Origin::Scaler),
-            (Kind::CronJob, &both, Key::Stop, Origin::Namespace),
+            (Kind::DEPLOYMENT, &steps, Key::Scale, Origin::Namespace),
+            (Kind::CRON_JOB, &steps, Key::Hours, Origin::Scaler),
+            (Kind::CRON_JOB, &both, Key::Stop, Origin::Namespace),
         ] {
             let inputs = of(kind, annotations);
             let found = Key::SCHEDULE.map(|key| inputs.origin(key));

@@ -1,7 +1,7 @@
 //! What the count of a kind means, and how it is told: a CronJob is not scaled to 0, but suspended.
 
 use crate::text::counted;
-use crate::workload::keys::{Key, PAUSED_REPLICAS};
+use crate::workload::keys::Key;
 use crate::workload::replicas::Replicas;
 
 /// What the count of a kind means, and so which counts a user may ask for.
@@ -22,24 +22,6 @@ impl CountKind {
     /// Whether there is only on and off. A 0 is then always somebody's wish: nothing else makes one.
     pub const fn is_switch(self) -> bool {
         matches!(self, Self::Suspend | Self::Pause)
-    }
-
-    /// Where an object holds it, as the tokens of a JSON pointer.
-    pub const fn path(self) -> &'static [&'static str] {
-        match self {
-            Self::Replicas => &["spec", "replicas"],
-            Self::Minimum => &["spec", "minReplicas"],
-            Self::Suspend => &["spec", "suspend"],
-            Self::Pause => &["metadata", "annotations", PAUSED_REPLICAS],
-        }
-    }
-
-    /// The same as a JSON pointer (RFC 6901): `/spec/replicas`.
-    pub fn pointer(self) -> String {
-        let tokens = self.path().iter();
-        tokens
-            .map(|token| format!("/{}", token.replace('~', "~0").replace('/', "~1")))
-            .collect()
     }
 
     /// The least count.

@@ -1,130 +1,100 @@
 //! The kinds of workload that dayshift scales.
 
-use std::fmt;
+use std::{
+    cmp::Ordering,
+    fmt,
+    hash::{Hash, Hasher},
+    ptr,
+};
 
 use super::count_kind::CountKind;
-use super::custom_kind::CustomKind;
+use super::row::{CountForm, Pods, Row, Serving, Shape};
+use super::served::{Discovery, Served};
+use super::table;
 
-/// A kind of workload. Its variants are the rows of the table of kinds, as far as it says how a
-/// kind is called and what its count means; where the count lies and how the API server is asked
-/// for it stands in `cluster`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Kind {
-    /// `deployments.apps`
-    Deployment,
-    /// `statefulsets.apps`
-    StatefulSet,
-    /// `cronjobs.batch`
-    CronJob,
-    /// `horizontalpodautoscalers.autoscaling`
-    HorizontalPodAutoscaler,
-    /// `scaledobjects.keda.sh`
-    ScaledObject,
-    /// Any other with `spec.replicas`.
-    Custom(&'static CustomKind),
-}
-
-/// How a kind is called.
-struct Names {
-    kind: &'static str,
-    group: &'static str,
-    api_version: &'static str,
-    version: &'static str,
-    plural: &'static str,
-    short: &'static str,
-}
+/// A kind of workload: a row of the table of kinds. It says how the kind is called, where its count
+/// lies and what that means; how the API server is asked for it stands in `cluster`.
+#[derive(Clone, Copy)]
+pub struct Kind(&'static Row);
 
 impl Kind {
+    /// `deployments.apps`
+    pub const DEPLOYMENT: Self = Self(&table::DEPLOYMENT);
+    /// `statefulsets.apps`
+    pub const STATEFUL_SET: Self = Self(&table::STATEFUL_SET);
+    /// `cronjobs.batch`
+    pub const CRON_JOB: Self = Self(&table::CRON_JOB);
+    /// `horizontalpodautoscalers.autoscaling`
+    pub const HORIZONTAL_POD_AUTOSCALER: Self = Self(&table::HORIZONTAL_POD_AUTOSCALER);
+    /// `scaledobjects.keda.sh`
+    pub const SCALED_OBJECT: Self = Self(&table::SCALED_OBJECT);
+
     /// Those that are known by name, in the order in which they are listed.
     pub const BUILT_IN: [Self; 5] = [
-        Self::Deployment,
-        Self::StatefulSet,
-        Self::CronJob,
-        Self::HorizontalPodAutoscaler,
-        Self::ScaledObject,
+        Self::DEPLOYMENT,
+        Self::STATEFUL_SET,
+        Self::CRON_JOB,
+        Self::HORIZONTAL_POD_AUTOSCALER,
+        Self::SCALED_OBJECT,
     ];
 
     /// Those that are looked at where nobody says which.
-    pub const DEFAULT: [Self; 3] = [Self::Deployment, Self::StatefulSet, Self::CronJob];
+    pub const DEFAULT: [Self; 3] = [Self::DEPLOYMENT, Self::STATEFUL_SET, Self::CRON_JOB];
 
-    fn names(self) -> Names {
-        match self {
-            Self::Deployment => Names {
-                kind: "Deployment",
-                group: "apps",
-                api_version: "apps/v1",
-                version: "v1",
-                plural: "deployments",
-                short: "deploy",
-            },
-            Self::StatefulSet => Names {
-                kind: "StatefulSet",
-                group: "apps",
-                api_version: "apps/v1",
-                version: "v1",
-                plural: "statefulsets",
-                short: "sts",
-            },
-            Self::CronJob => Names {
-                kind: "CronJob",
-                group: "batch",
-                api_version: "batch/v1",
-                version: "v1",
-                plural: "cronjobs",
-                short: "cj",
-            },
-            Self::HorizontalPodAutoscaler => Names {
-                kind: "HorizontalPodAutoscaler",
-                group: "autoscaling",
-                api_version: "autoscaling/v2",
-                version: "v2",
-                plural: "horizontalpodautoscalers",
-                short: "hpa",
-            },
-            Self::ScaledObject => Names {
-                kind: "ScaledObject",
-                group: "keda.sh",
-                api_version: "keda.sh/v1alpha1",
-                version: "v1alpha1",
-                plural: "scaledobjects",
-                short: "so",
-            },
-            Self::Custom(custom) => Names {
-                kind: custom.name(),
-                group: custom.group(),
-                api_version: custom.api_version(),
-                version: custom.version(),
-                plural: custom.plural(),
-                short: custom.resource(),
-            },
+    /// The kind of what is named without one, as in `dev/web`.
+    pub const OF_A_NAME: Self = Self::DEPLOYMENT;
+
+    /// The kind of this resource: one with `spec.replicas`, where nothing else is known of it.
+    pub fn named(plural: &str, group: &str) -> Self {
+        let is_it = |it: &Self| it.plural() == plural && it.group() == group;
+        let built_in = Self::BUILT_IN.into_iter().find(is_it);
+        built_in.unwrap_or_else(|| Self(table::named(plural, group)))
+    }
+
+    fn served(self) -> &'static Served {
+        match &self.0.serving {
+            Serving::Fixed(served) => served,
+            Serving::Discovered(discovery) => discovery.said().unwrap_or(&discovery.unasked),
         }
     }
 
-    /// `Deployment`, as in a manifest; the plural of a custom kind that the server was not asked
-    /// about yet.
+    fn discovery(self) -> Option<&'static Discovery> {
+        match &self.0.serving {
+            Serving::Fixed(_) => None,
+            Serving::Discovered(discovery) => Some(discovery),
+        }
+    }
+
+    /// `Deployment`, as in a manifest; the plural of a kind that is known by its resource alone, until
+    /// the server was asked about it.
     pub fn name(self) -> &'static str {
-        self.names().kind
+        self.served().name
     }
 
     /// `apps`, the API group; empty for the core group.
-    pub fn group(self) -> &'static str {
-        self.names().group
+    pub const fn group(self) -> &'static str {
+        self.0.group
     }
 
-    /// `v1`, the version of the group that is asked for; empty for a custom kind that the server
-    /// was not asked about yet.
+    /// `v1`, the version of the group that is asked for; empty for a kind that the server was not
+    /// asked about yet.
     pub fn version(self) -> &'static str {
-        self.names().version
+        self.served().version
     }
 
-    /// `apps/v1`, as in a manifest.
+    /// `apps/v1`, as in a manifest; empty likewise.
     pub fn api_version(self) -> &'static str {
-        self.names().api_version
+        self.served().api_version
+    }
+
+    /// `/apis/apps/v1/`, under which the API server has it; empty likewise.
+    pub fn root(self) -> &'static str {
+        self.served().root
     }
 
     /// `deployments`, as in URLs and RBAC.
-    pub fn plural(self) -> &'static str {
-        self.names().plural
+    pub const fn plural(self) -> &'static str {
+        self.0.plural
     }
 
     /// `deployment`, as in `kubectl scale deployment/web`.
@@ -132,17 +102,14 @@ impl Kind {
         self.name().to_lowercase()
     }
 
-    /// `deploy`, the short name that kubectl takes; `rollouts.argoproj.io` for a custom kind.
-    pub fn short_name(self) -> &'static str {
-        self.names().short
+    /// `deploy`, the short name that kubectl takes; `rollouts.argoproj.io` for a kind without one.
+    pub const fn short_name(self) -> &'static str {
+        self.0.short
     }
 
     /// `deployments`, or `rollouts.argoproj.io`: what `--kinds` takes for it.
-    pub fn argument(self) -> &'static str {
-        match self {
-            Self::Custom(custom) => custom.resource(),
-            _ => self.plural(),
-        }
+    pub const fn argument(self) -> &'static str {
+        self.0.argument
     }
 
     /// `Deployments`, as a sentence names all of them.
@@ -160,17 +127,76 @@ impl Kind {
 
     /// What the count of such an object means.
     pub const fn counts(self) -> CountKind {
-        match self {
-            Self::Deployment | Self::StatefulSet | Self::Custom(_) => CountKind::Replicas,
-            Self::CronJob => CountKind::Suspend,
-            Self::HorizontalPodAutoscaler => CountKind::Minimum,
-            Self::ScaledObject => CountKind::Pause,
+        self.0.counts
+    }
+
+    /// What stands where such an object holds its count.
+    pub const fn form(self) -> CountForm {
+        self.0.form
+    }
+
+    /// Where such an object holds its count, as the tokens of a JSON pointer.
+    pub const fn path(self) -> &'static [&'static str] {
+        self.0.path
+    }
+
+    /// The same as a JSON pointer (RFC 6901): `/spec/replicas`.
+    pub fn pointer(self) -> String {
+        let tokens = self.path().iter();
+        tokens
+            .map(|token| format!("/{}", token.replace('~', "~0").replace('/', "~1")))
+            .collect()
+    }
+
+    /// The shape of its `spec`.
+    pub const fn shape(self) -> Shape {
+        self.0.shape
+    }
+
+    /// How the pods of such an object are called.
+    pub const fn pods(self) -> Pods {
+        self.0.pods
+    }
+
+    /// Whether the API server gives each such object a policy that says what becomes of its volumes.
+    pub const fn has_claim_policy(self) -> bool {
+        self.0.has_claim_policy
+    }
+
+    /// Whether the API server has to be asked about it before it is asked for it: nothing else says
+    /// in which version it is served.
+    pub fn is_unasked(self) -> bool {
+        self.discovery().is_some_and(|it| it.said().is_none())
+    }
+
+    /// Whether its version is the one that the API server says.
+    pub fn is_discovered(self) -> bool {
+        self.discovery().is_some()
+    }
+
+    /// Takes in the name of the kind and the version that the API server prefers, in place of what
+    /// it has said before.
+    pub fn discovered(self, name: &str, version: &str) {
+        if let Some(discovery) = self.discovery() {
+            discovery.take_in(name, self.group(), version);
         }
+    }
+
+    /// Whether its schema has no place for a count, as far as is known.
+    pub fn lacks_count(self) -> bool {
+        self.discovery().is_some_and(Discovery::lacks_count)
+    }
+
+    /// Notes whether its schema has no place for a count; whether that is news. The schemas of kinds
+    /// with a fixed version have one.
+    pub fn note_lacks_count(self, lacks: bool) -> bool {
+        self.discovery()
+            .is_some_and(|it| it.note_lacks_count(lacks))
     }
 
     /// Those that are built in, and those that were named so far.
     pub fn known() -> impl Iterator<Item = Self> {
-        let named = CustomKind::all().map(Self::Custom);
+        let named = table::all_named().into_iter().map(Self);
         Self::BUILT_IN.into_iter().chain(named)
     }
 
@@ -179,11 +205,20 @@ impl Kind {
         Self::known().find(|it| it.is_of(api_version, kind))
     }
 
+    /// Whether a manifest's `apiVersion` and `kind` are of this kind. Until the server was asked
+    /// about a kind that is known by its resource alone, the plural is guessed as Kubernetes itself
+    /// does (`meta.UnsafeGuessKindToResource`).
     fn is_of(self, api_version: &str, kind: &str) -> bool {
-        match self {
-            Self::Custom(custom) => custom.is_of(api_version, kind),
-            _ => self.name() == kind && self.api_version() == api_version,
+        if !self.is_discovered() {
+            return self.name() == kind && self.api_version() == api_version;
         }
+        let group = api_version.split_once('/').map_or("", |(group, _)| group);
+        let is_named = if self.is_unasked() {
+            plural_of(kind) == self.plural()
+        } else {
+            self.name() == kind
+        };
+        group == self.group() && is_named
     }
 
     /// The kind that kubectl takes `text` for: its singular, plural or short name, with or without
@@ -198,6 +233,69 @@ impl Kind {
                     || rest == it.group()
                     || rest.split_once('.') == Some((it.version(), it.group())))
         })
+    }
+
+    /// `rollouts.argoproj.io` for the `apiVersion` and `kind` of a manifest, the plural guessed as
+    /// for [`Self::of`]; none for what is Kubernetes' own, whose groups have no dot or are its.
+    pub fn guessed_resource(api_version: &str, kind: &str) -> Option<String> {
+        let (group, _) = api_version.split_once('/')?;
+        let is_custom = group.contains('.') && !group.ends_with(".k8s.io");
+        is_custom.then(|| format!("{}.{group}", plural_of(kind)))
+    }
+
+    /// What kinds are compared, sorted and hashed by.
+    const fn key(self) -> (u8, &'static str) {
+        match self.0.place {
+            Row::NAMED => (Row::NAMED, self.0.argument),
+            place => (place, ""),
+        }
+    }
+}
+
+fn plural_of(kind: &str) -> String {
+    let singular = kind.to_lowercase();
+    if singular.ends_with('s') {
+        return singular + "es";
+    }
+    match singular.strip_suffix('y') {
+        Some(stem) => format!("{stem}ies"),
+        None => singular + "s",
+    }
+}
+
+/// There is one row of each kind.
+impl PartialEq for Kind {
+    fn eq(&self, other: &Self) -> bool {
+        ptr::eq(self.0, other.0)
+    }
+}
+
+impl Eq for Kind {}
+
+impl PartialOrd for Kind {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Kind {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.key().cmp(&other.key())
+    }
+}
+
+impl Hash for Kind {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.0.place.hash(state);
+        if self.0.place == Row::NAMED {
+            self.0.argument.hash(state);
+        }
+    }
+}
+
+impl fmt::Debug for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
     }
 }
 
@@ -214,19 +312,19 @@ mod tests {
     #[test]
     fn knows_what_kubectl_takes_for_a_kind() {
         for (text, expected) in [
-            ("deploy", Some(Kind::Deployment)),
-            ("Deployments.apps", Some(Kind::Deployment)),
-            ("deployment.v1.apps", Some(Kind::Deployment)),
-            ("sts", Some(Kind::StatefulSet)),
-            ("statefulsets.v1.apps", Some(Kind::StatefulSet)),
-            ("cj", Some(Kind::CronJob)),
-            ("cronjobs.batch", Some(Kind::CronJob)),
-            ("hpa", Some(Kind::HorizontalPodAutoscaler)),
-            ("so", Some(Kind::ScaledObject)),
-            ("scaledobject.keda.sh", Some(Kind::ScaledObject)),
+            ("deploy", Some(Kind::DEPLOYMENT)),
+            ("Deployments.apps", Some(Kind::DEPLOYMENT)),
+            ("deployment.v1.apps", Some(Kind::DEPLOYMENT)),
+            ("sts", Some(Kind::STATEFUL_SET)),
+            ("statefulsets.v1.apps", Some(Kind::STATEFUL_SET)),
+            ("cj", Some(Kind::CRON_JOB)),
+            ("cronjobs.batch", Some(Kind::CRON_JOB)),
+            ("hpa", Some(Kind::HORIZONTAL_POD_AUTOSCALER)),
+            ("so", Some(Kind::SCALED_OBJECT)),
+            ("scaledobject.keda.sh", Some(Kind::SCALED_OBJECT)),
             ("deploy.extensions", None),
             ("deployment.v2.apps", None),
-            ("deploy.", Some(Kind::Deployment)),
+            ("deploy.", Some(Kind::DEPLOYMENT)),
             ("ds", None),
             ("", None),
         ] {
@@ -235,9 +333,29 @@ mod tests {
     }
 
     #[test]
+    fn a_plural_is_guessed_as_kubernetes_does() {
+        for (kind, plural) in [
+            ("Rollout", "rollouts"),
+            ("Policy", "policies"),
+            ("Class", "classes"),
+        ] {
+            assert_eq!(plural_of(kind), plural);
+        }
+    }
+
+    #[test]
+    fn the_rows_are_each_listed_once_and_in_order() {
+        let places = Kind::BUILT_IN.map(|it| usize::from(it.0.place));
+        assert!(places.into_iter().eq(0..Kind::BUILT_IN.len()));
+        for kind in Kind::BUILT_IN {
+            assert_eq!(Kind::named(kind.plural(), kind.group()), kind);
+        }
+    }
+
+    #[test]
     fn knows_the_kind_of_a_manifest() {
-        assert_eq!(Kind::of("apps/v1", "StatefulSet"), Some(Kind::StatefulSet));
-        assert_eq!(Kind::of("batch/v1", "CronJob"), Some(Kind::CronJob));
+        assert_eq!(Kind::of("apps/v1", "StatefulSet"), Some(Kind::STATEFUL_SET));
+        assert_eq!(Kind::of("batch/v1", "CronJob"), Some(Kind::CRON_JOB));
         assert_eq!(Kind::of("batch/v1", "Job"), None);
         assert_eq!(Kind::of("apps/v1beta1", "Deployment"), None);
         assert_eq!(Kind::of("apps/v1", "deployment"), None);
@@ -245,21 +363,17 @@ mod tests {
 
     #[test]
     fn a_custom_kind_is_found_by_what_is_known_of_it() {
-        let rollouts = CustomKind::named("rollouts", "argoproj.io");
-        let kind = Kind::Custom(rollouts);
+        let kind = Kind::named("rollouts", "argoproj.io");
         assert_eq!(Kind::of("argoproj.io/v1alpha1", "Rollout"), Some(kind));
         assert_eq!(Kind::of("argoproj.io/v1alpha1", "Application"), None);
         assert_eq!(Kind::from_argument("rollouts.argoproj.io"), Some(kind));
         assert_eq!((kind.name(), kind.version()), ("rollouts", ""));
-        rollouts.discovered("Rollout", "v1alpha1");
+        kind.discovered("Rollout", "v1alpha1");
         assert_eq!(
             (kind.name(), kind.api_version()),
             ("Rollout", "argoproj.io/v1alpha1")
         );
         assert_eq!(Kind::from_argument("rollout"), Some(kind));
-        assert_eq!(
-            Kind::Custom(CustomKind::named("rollouts", "argoproj.io")),
-            kind
-        );
+        assert_eq!(Kind::named("rollouts", "argoproj.io"), kind);
     }
 }

@@ -54,7 +54,7 @@ fn deployments_are_the_same_in_protobuf_and_in_json(plane: &ControlPlane) {
         let name = namespace.name();
         block_on(async move {
             let deployments =
-                Api::<Workload>::namespaced_with(form.client(plane), name, &Kind::Deployment);
+                Api::<Workload>::namespaced_with(form.client(plane), name, &Kind::DEPLOYMENT);
             // Pages, so that tokens are handed on too.
             let mut page = ListParams::default().limit(2);
             let mut listed = BTreeMap::new();
@@ -96,7 +96,7 @@ fn failures_are_the_same_in_protobuf_and_in_json(plane: &ControlPlane) {
         let name = namespace.name();
         block_on(async move {
             let deployments =
-                Api::<Workload>::namespaced_with(form.client(plane), name, &Kind::Deployment);
+                Api::<Workload>::namespaced_with(form.client(plane), name, &Kind::DEPLOYMENT);
             let operations = [
                 json!([{"op": "test", "path": "/spec/replicas", "value": 9}]),
                 json!([{"op": "replace", "path": "/spec/replicas", "value": -9}]),
@@ -139,7 +139,7 @@ impl Form {
 }
 
 fn seen(workload: &Workload) -> (String, (Observed, Version)) {
-    let observed = workload.observe(Kind::Deployment, &Prefix::default());
+    let observed = workload.observe(Kind::DEPLOYMENT, &Prefix::default());
     (workload.name().to_owned(), (observed, workload.version()))
 }
 

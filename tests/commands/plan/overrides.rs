@@ -279,7 +279,7 @@ proptest! {
             inputs.extend(end.map(|end| (key, text(end))));
         }
         let read = inputs.iter().fold(Inputs::default(), |read, (key, text)| read.with(*key, text));
-        let object = WorkloadRef { kind: Kind::Deployment, namespace: "default".into(), name: "web".into(), uid: "".into() };
+        let object = WorkloadRef { kind: Kind::DEPLOYMENT, namespace: "default".into(), name: "web".into(), uid: "".into() };
         let period = Period::new(from, until).unwrap();
         let planner = Planner { period, context: Zone::UTC.into(), prefix: Prefix::default() };
         let plan = planner.plan(&object, &read, &[]).unwrap();

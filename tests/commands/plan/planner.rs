@@ -33,7 +33,7 @@ fn of_a_live_object_it_is_known_what_a_start_brings_back() {
         labels.set(Label::SavedReplicas, saved.map(str::to_owned));
         let observed = Observed {
             object: WorkloadRef {
-                kind: Kind::Deployment,
+                kind: Kind::DEPLOYMENT,
                 namespace: "dev".into(),
                 name: "web".into(),
                 uid: "".into(),
@@ -62,7 +62,7 @@ fn of_a_live_object_it_is_known_what_a_start_brings_back() {
         let inputs = inputs.clone().with(Key::Pause, &until.to_rfc3339());
         let observed = Observed {
             object: WorkloadRef {
-                kind: Kind::Deployment,
+                kind: Kind::DEPLOYMENT,
                 namespace: "dev".into(),
                 name: "web".into(),
                 uid: "".into(),
@@ -105,7 +105,7 @@ proptest! {
         let until = from + TimeDelta::seconds(length);
         let zone = Zone::parse(zone).unwrap();
         let inputs = Inputs::default().with(rule.0, rule.1).with(more.0, more.1);
-        let object = WorkloadRef { kind: Kind::Deployment, namespace: "dev".into(), name: "web".into(), uid: "".into() };
+        let object = WorkloadRef { kind: Kind::DEPLOYMENT, namespace: "dev".into(), name: "web".into(), uid: "".into() };
         let ParsedInputs::Scheduled(spec) = read(&inputs, &zone.into()) else { panic!("{inputs:?}") };
 
         let next = |after| spec.next_after(&object, after).filter(|it| it.at < until);

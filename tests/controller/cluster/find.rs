@@ -31,7 +31,7 @@ fn cluster<'a>(deployments: impl IntoIterator<Item = (&'a str, &'a str)>) -> Api
 
 fn all(namespace: Option<&str>, selector: Option<&str>) -> Query {
     Query::All {
-        kinds: vec![Kind::Deployment],
+        kinds: vec![Kind::DEPLOYMENT],
         namespace: namespace.map(str::to_owned),
         selector: selector.map(str::to_owned),
     }
@@ -42,7 +42,7 @@ fn named(namespace: &str, names: &[&str]) -> Query {
         namespace: namespace.to_owned(),
         names: names
             .iter()
-            .map(|name| (Kind::Deployment, (*name).to_owned()))
+            .map(|name| (Kind::DEPLOYMENT, (*name).to_owned()))
             .collect(),
     }
 }
@@ -78,7 +78,7 @@ async fn a_name_that_is_not_there_does_not_hide_the_others() {
     let (found, _): (Found<Workload>, _) = find(&api.client(), &query).await.unwrap();
     assert_eq!(found.workloads.len(), 1);
     let nope = Missing {
-        kind: Kind::Deployment,
+        kind: Kind::DEPLOYMENT,
         namespace: "dev".to_owned(),
         name: "nope".to_owned(),
     };
@@ -114,7 +114,7 @@ async fn a_failure_says_what_was_wanted_and_where() {
             Status::new(403, "Forbidden", "no"),
             all(None, None),
             FindError::Forbidden {
-                kind: Kind::Deployment,
+                kind: Kind::DEPLOYMENT,
                 verb: "list",
                 place: "all namespaces".to_owned(),
                 message: "no".to_owned(),
@@ -124,7 +124,7 @@ async fn a_failure_says_what_was_wanted_and_where() {
             Status::new(403, "Forbidden", "no"),
             named("dev", &["web"]),
             FindError::Forbidden {
-                kind: Kind::Deployment,
+                kind: Kind::DEPLOYMENT,
                 verb: "get",
                 place: "namespace dev".to_owned(),
                 message: "no".to_owned(),

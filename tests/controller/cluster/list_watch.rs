@@ -152,7 +152,7 @@ async fn a_server_that_knows_no_streams_and_always_has_a_change_is_asked_for_pag
             sleep(Duration::from_secs(5)).await;
         }
     });
-    let deployments = kube::Api::all_with(Client::new(ignores, "default"), &Kind::Deployment);
+    let deployments = kube::Api::all_with(Client::new(ignores, "default"), &Kind::DEPLOYMENT);
     let events = list_watch(deployments, Config::default());
     let begin = Instant::now();
     let is_ready = |event: &Result<Event<Workload>, Error>| matches!(event, Ok(Event::InitDone));
@@ -177,7 +177,7 @@ async fn a_server_that_ends_each_stream_too_soon_is_asked_for_pages() {
     });
     let client = Client::new(cuts, "default");
     let mut events = list_watch(
-        kube::Api::all_with(client, &Kind::Deployment),
+        kube::Api::all_with(client, &Kind::DEPLOYMENT),
         Config::default(),
     )
     .boxed();
@@ -254,7 +254,7 @@ type Events = BoxStream<'static, Result<Event<Workload>, Error>>;
 
 fn watch(api: &Api) -> Events {
     list_watch(
-        kube::Api::all_with(api.client(), &Kind::Deployment),
+        kube::Api::all_with(api.client(), &Kind::DEPLOYMENT),
         Config::default(),
     )
     .boxed()

@@ -1,7 +1,7 @@
 //! Kinds that are defined later, or move to another version.
 
 use dayshift::controller::{Scope, Settings};
-use dayshift::workload::{CustomKind, Kind};
+use dayshift::workload::Kind;
 use serde_json::json;
 
 use super::line::{Line, begin, object, rollout, saved};
@@ -32,13 +32,13 @@ fn a_custom_kind_that_moves_to_another_version_is_found_there() {
     let mut story = Sandbox::empty_at("2026-11-20 18:00 UTC");
     let (group, plural) = ("sky.example.com", "gliders");
     story.api.serve_custom(group, "v1alpha1", plural, "Glider");
-    let kind = Kind::Custom(CustomKind::named(plural, group));
+    let kind = Kind::named(plural, group);
     let line = Line::default();
     story.start_scaler_with(
         |api| line.client(api),
         Settings {
             scope: Scope {
-                kinds: vec![kind, Kind::Deployment],
+                kinds: vec![kind, Kind::DEPLOYMENT],
                 ..Scope::default()
             },
             ..Settings::default()

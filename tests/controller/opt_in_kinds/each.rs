@@ -229,7 +229,7 @@ fn a_scaled_object_of_the_scaler_itself_is_left_alone() {
         story.api.create(target(scaled)).unwrap();
         story.start_scaler(Settings {
             scope: Scope {
-                kinds: vec![Kind::ScaledObject],
+                kinds: vec![Kind::SCALED_OBJECT],
                 ..Scope::default()
             },
             own_pod: Some(OwnPod {

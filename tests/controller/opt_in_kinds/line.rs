@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex};
 
 use dayshift::controller::{Scope, Settings};
-use dayshift::workload::{CustomKind, Kind};
+use dayshift::workload::Kind;
 use http::{Method, Request};
 use kube::Client;
 use kube::client::Body;
@@ -73,7 +73,7 @@ pub(super) fn begin(line: &Line, objects: &[Value]) -> Sandbox {
     for (group, version, plural, kind) in [keda, argo] {
         story.api.serve_custom(group, version, plural, kind);
     }
-    let rollouts = Kind::Custom(CustomKind::named("rollouts", "argoproj.io"));
+    let rollouts = Kind::named("rollouts", "argoproj.io");
     let settings = Settings {
         scope: Scope {
             kinds: Kind::BUILT_IN.into_iter().chain([rollouts]).collect(),

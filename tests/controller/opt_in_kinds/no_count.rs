@@ -1,7 +1,7 @@
 //! A custom kind whose schema has no `spec.replicas`: the API server drops what is written there.
 
 use dayshift::controller::{Scope, Settings};
-use dayshift::workload::{CustomKind, Kind};
+use dayshift::workload::Kind;
 use serde_json::{Value, json};
 
 use super::line::object;
@@ -13,10 +13,7 @@ fn story(plural: &str, kind: &str) -> Sandbox {
     story
         .api
         .serve_without_replicas(group, version, plural, kind);
-    let kinds = vec![
-        Kind::Custom(CustomKind::named(plural, group)),
-        Kind::Deployment,
-    ];
+    let kinds = vec![Kind::named(plural, group), Kind::DEPLOYMENT];
     let scope = Scope {
         kinds,
         ..Scope::default()

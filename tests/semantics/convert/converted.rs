@@ -92,7 +92,7 @@ impl Planned {
 
     fn of_inputs(inputs: &Inputs, (from, until): (&str, &str)) -> Self {
         let object = WorkloadRef {
-            kind: Kind::Deployment,
+            kind: Kind::DEPLOYMENT,
             namespace: "default".into(),
             name: "web".into(),
             uid: "".into(),

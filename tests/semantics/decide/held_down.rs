@@ -125,7 +125,7 @@ fn an_edit_of_its_namespace_is_an_edit() {
 
 #[test]
 fn a_suspended_cron_job_runs_again() {
-    let mut object = office(1).of_kind(Kind::CronJob);
+    let mut object = office(1).of_kind(Kind::CRON_JOB);
     object.until("2026-11-21 11:00");
     object.edit("hours", Some("Mon-Sat 09:00-19:00")).obey();
     assert_eq!((object.replicas(), object.saved()), (1, None));

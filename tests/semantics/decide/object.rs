@@ -41,7 +41,7 @@ impl Object {
     pub fn new(now: &str, replicas: u32) -> Self {
         let observed = Observed {
             object: WorkloadRef {
-                kind: Kind::Deployment,
+                kind: Kind::DEPLOYMENT,
                 namespace: "dev".into(),
                 name: "web".into(),
                 uid: "u1".into(),

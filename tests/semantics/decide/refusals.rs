@@ -180,7 +180,7 @@ fn whatever_is_refused_is_told_to_somebody() {
         let has_schedule = defaults.iter().any(|(key, _)| Key::SCHEDULE.contains(key));
         let hours = [(Key::Hours, "00:00-24:00")];
         let beside = if has_schedule { &[][..] } else { &hours[..] };
-        let alone = read_with(Kind::Deployment, beside, defaults);
+        let alone = read_with(Kind::DEPLOYMENT, beside, defaults);
         if matches!(alone, ParsedInputs::Invalid(_)) {
             continue;
         }

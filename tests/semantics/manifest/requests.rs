@@ -3,7 +3,7 @@
 use dayshift::{
     cluster,
     manifest::Source,
-    workload::{CustomKind, Kind, Prefix},
+    workload::{Kind, Prefix},
 };
 use serde_json::Value;
 
@@ -54,7 +54,7 @@ const CASES: [(&str, u64, u64); 9] = [
 #[test]
 fn a_file_and_a_live_object_request_the_same() {
     let prefix = Prefix::default();
-    CustomKind::named("rollouts", "argoproj.io");
+    Kind::named("rollouts", "argoproj.io");
     for (api_version, name) in [
         ("apps/v1", "Deployment"),
         ("apps/v1", "StatefulSet"),

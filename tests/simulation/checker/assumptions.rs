@@ -32,9 +32,9 @@ pub fn calendars(holidays: &Holidays) -> Calendars {
 pub fn of(object: &Object, zone: Tz, holidays: &Holidays) -> Assumptions {
     let prefix = Prefix::default();
     let kind = if object.is_switch {
-        Kind::CronJob
+        Kind::CRON_JOB
     } else {
-        Kind::Deployment
+        Kind::DEPLOYMENT
     };
     let named = |texts: &BTreeMap<String, String>| -> Vec<_> {
         let texts = texts.iter();

@@ -167,9 +167,9 @@ impl Harness<'_> {
             default_zone: Zone::parse(zone.name()).unwrap(),
             scope: Scope {
                 kinds: match story.kinds() {
-                    (true, true) => vec![Kind::Deployment, Kind::CronJob],
-                    (true, false) => vec![Kind::CronJob],
-                    _ => vec![Kind::Deployment],
+                    (true, true) => vec![Kind::DEPLOYMENT, Kind::CRON_JOB],
+                    (true, false) => vec![Kind::CRON_JOB],
+                    _ => vec![Kind::DEPLOYMENT],
                 },
                 selector: story.scoped.then(selector),
                 namespaces: story.namespaces.clone(),

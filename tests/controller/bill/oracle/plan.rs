@@ -42,7 +42,7 @@ fn a_plan_is_that_of_a_calendar() {
             prefix: Prefix::default(),
         };
         let web = WorkloadRef {
-            kind: Kind::Deployment,
+            kind: Kind::DEPLOYMENT,
             namespace: "dev".into(),
             name: "web".into(),
             uid: "".into(),

@@ -1,0 +1,81 @@
+//! What one row of the table of kinds says.
+
+use super::count_kind::CountKind;
+use super::served::Discovery;
+use super::served::Served;
+
+/// A kind of workload, as data: how it is called, where its count lies, and what it means. Rows are
+/// never dropped: one goes with every object of its kind.
+#[derive(Debug)]
+pub(super) struct Row {
+    /// Its place among the rows of Kubernetes' own kinds and KEDA's; [`Self::NAMED`] for the others.
+    pub(super) place: u8,
+    /// `apps`
+    pub(super) group: &'static str,
+    /// `deployments`
+    pub(super) plural: &'static str,
+    /// `deploy`, or `rollouts.argoproj.io`
+    pub(super) short: &'static str,
+    /// `deployments`, or `rollouts.argoproj.io`: what `--kinds` takes for it.
+    pub(super) argument: &'static str,
+    pub(super) serving: Serving,
+    /// Where its count lies, as the tokens of a JSON pointer.
+    pub(super) path: &'static [&'static str],
+    pub(super) form: CountForm,
+    pub(super) counts: CountKind,
+    pub(super) shape: Shape,
+    pub(super) pods: Pods,
+    /// Whether a policy on the object says what becomes of its volumes.
+    pub(super) has_claim_policy: bool,
+}
+
+impl Row {
+    /// The place of every kind that somebody has named by its resource.
+    pub(super) const NAMED: u8 = u8::MAX;
+}
+
+/// In which version the API server has a kind.
+#[derive(Debug)]
+pub(super) enum Serving {
+    /// Always in this one.
+    Fixed(Served),
+    /// In the one that it says when it is asked.
+    Discovered(Discovery),
+}
+
+/// What stands where an object holds its count.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CountForm {
+    /// A whole number; 1 where it is absent.
+    Number,
+    /// This where it is stopped, else `false` or nothing.
+    Suspended,
+    /// A text where it is stopped: the count at which it rests. Else nothing.
+    RestsAt,
+}
+
+/// The shape of a `spec`, as Kubernetes' own API has it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Shape {
+    /// With `replicas` and the template of its pods.
+    Pods,
+    /// With `suspend` and the template of its Jobs.
+    Jobs,
+    /// With `minReplicas`.
+    Autoscaler,
+    /// Whatever a CustomResourceDefinition says.
+    Custom,
+}
+
+/// How the pods of an object are called.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Pods {
+    /// `<name>-<hash>-<five characters>`, as those of a Deployment.
+    ByHash,
+    /// `<name>-<number>`, as those of a StatefulSet.
+    ByNumber,
+    /// As those of what it scales: `spec.scaleTargetRef`.
+    OfTarget,
+    /// It has none that go by its name.
+    None,
+}

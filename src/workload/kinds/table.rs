@@ -1,0 +1,136 @@
+//! The table of kinds: one row for each.
+
+use std::sync::{Mutex, PoisonError};
+
+use super::count_kind::CountKind;
+use super::row::{CountForm, Pods, Row, Serving, Shape};
+use super::served::{Discovery, Served, leaked};
+
+const REPLICAS: &[&str] = &["spec", "replicas"];
+
+/// How the API server has a kind of this name in this group and version.
+macro_rules! fixed {
+    ($name:literal, $group:literal, $version:literal) => {
+        Serving::Fixed(Served {
+            name: $name,
+            version: $version,
+            api_version: concat!($group, "/", $version),
+            root: concat!("/apis/", $group, "/", $version, "/"),
+        })
+    };
+}
+
+pub(super) static DEPLOYMENT: Row = Row {
+    place: 0,
+    group: "apps",
+    plural: "deployments",
+    short: "deploy",
+    argument: "deployments",
+    serving: fixed!("Deployment", "apps", "v1"),
+    path: REPLICAS,
+    form: CountForm::Number,
+    counts: CountKind::Replicas,
+    shape: Shape::Pods,
+    pods: Pods::ByHash,
+    has_claim_policy: false,
+};
+
+pub(super) static STATEFUL_SET: Row = Row {
+    place: 1,
+    group: "apps",
+    plural: "statefulsets",
+    short: "sts",
+    argument: "statefulsets",
+    serving: fixed!("StatefulSet", "apps", "v1"),
+    path: REPLICAS,
+    form: CountForm::Number,
+    counts: CountKind::Replicas,
+    shape: Shape::Pods,
+    pods: Pods::ByNumber,
+    has_claim_policy: true,
+};
+
+pub(super) static CRON_JOB: Row = Row {
+    place: 2,
+    group: "batch",
+    plural: "cronjobs",
+    short: "cj",
+    argument: "cronjobs",
+    serving: fixed!("CronJob", "batch", "v1"),
+    path: &["spec", "suspend"],
+    form: CountForm::Suspended,
+    counts: CountKind::Suspend,
+    shape: Shape::Jobs,
+    pods: Pods::None,
+    has_claim_policy: false,
+};
+
+pub(super) static HORIZONTAL_POD_AUTOSCALER: Row = Row {
+    place: 3,
+    group: "autoscaling",
+    plural: "horizontalpodautoscalers",
+    short: "hpa",
+    argument: "horizontalpodautoscalers",
+    serving: fixed!("HorizontalPodAutoscaler", "autoscaling", "v2"),
+    path: &["spec", "minReplicas"],
+    form: CountForm::Number,
+    counts: CountKind::Minimum,
+    shape: Shape::Autoscaler,
+    pods: Pods::None,
+    has_claim_policy: false,
+};
+
+pub(super) static SCALED_OBJECT: Row = Row {
+    place: 4,
+    group: "keda.sh",
+    plural: "scaledobjects",
+    short: "so",
+    argument: "scaledobjects",
+    serving: fixed!("ScaledObject", "keda.sh", "v1alpha1"),
+    path: &[
+        "metadata",
+        "annotations",
+        "autoscaling.keda.sh/paused-replicas",
+    ],
+    form: CountForm::RestsAt,
+    counts: CountKind::Pause,
+    shape: Shape::Custom,
+    pods: Pods::OfTarget,
+    has_claim_policy: false,
+};
+
+/// The rows of kinds that were named by their resource so far.
+static NAMED: Mutex<Vec<&'static Row>> = Mutex::new(Vec::new());
+
+/// The row of a resource, such as `rollouts.argoproj.io`: that of a kind with `spec.replicas` where
+/// nothing else is known of it. There is one of each in a process.
+pub(super) fn named(plural: &str, group: &str) -> &'static Row {
+    let is_it = |row: &&'static Row| row.plural == plural && row.group == group;
+    let mut named = NAMED.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(known) = named.iter().copied().find(is_it) {
+        return known;
+    }
+    let plural = leaked(plural.to_owned());
+    let resource = leaked(format!("{plural}.{group}"));
+    let row: &'static Row = Box::leak(Box::new(Row {
+        place: Row::NAMED,
+        group: leaked(group.to_owned()),
+        plural,
+        short: resource,
+        argument: resource,
+        serving: Serving::Discovered(Discovery::new(plural)),
+        path: REPLICAS,
+        form: CountForm::Number,
+        counts: CountKind::Replicas,
+        shape: Shape::Custom,
+        pods: Pods::ByHash,
+        has_claim_policy: false,
+    }));
+    named.push(row);
+    row
+}
+
+/// The rows of kinds that were named by their resource so far.
+pub(super) fn all_named() -> Vec<&'static Row> {
+    NAMED.lock().unwrap_or_else(PoisonError::into_inner).clone()
+}
