@@ -49,15 +49,13 @@ pub(super) fn kind_of(object: &ObjectName, has_count: bool) -> KindOf {
     let ObjectName {
         api_version, kind, ..
     } = object;
-    match (group(api_version), &**kind) {
-        ("", "Namespace") | ("apps", "Deployment" | "StatefulSet") | ("batch", "CronJob") => {
-            KindOf::Scaled
-        }
-        ("autoscaling", "HorizontalPodAutoscaler") => {
-            KindOf::OptIn("horizontalpodautoscalers".to_owned())
-        }
-        ("keda.sh", "ScaledObject") => KindOf::OptIn("scaledobjects".to_owned()),
-        _ => Kind::guessed_resource(api_version, kind)
+    let group = group(api_version);
+    let is_it = |it: &Kind| it.group() == group && it.name() == kind;
+    match Kind::BUILT_IN.into_iter().find(is_it) {
+        Some(built_in) if Kind::DEFAULT.contains(&built_in) => KindOf::Scaled,
+        Some(built_in) => KindOf::OptIn(built_in.argument().to_owned()),
+        None if group.is_empty() && kind == "Namespace" => KindOf::Scaled,
+        None => Kind::guessed_resource(api_version, kind)
             .filter(|_| has_count || kind == "Rollout")
             .map_or(KindOf::Other, KindOf::OptIn),
     }
