@@ -1,4 +1,4 @@
-//! The table of kinds: where each kind's count lies, and how the API server is asked for it.
+//! How objects of a kind are asked for, and how their counts are read and written, as its row says.
 
 use std::collections::BTreeMap;
 
