@@ -50,7 +50,7 @@ impl Discovery {
     pub(super) fn take_in(&self, name: &str, group: &str, version: &str) {
         let is_known = |it: &&Served| it.name == name && it.version == version;
         let mut all = self.said.write().unwrap_or_else(PoisonError::into_inner);
-        let said = match all.iter().position(|it| is_known(&it)) {
+        let said = match all.iter().position(is_known) {
             Some(place) => all.remove(place),
             None => Box::leak(Box::new(Served {
                 name: leaked(name.to_owned()),
