@@ -46,10 +46,14 @@ fn the_readme_tells_how_to_leave(plane: &ControlPlane) {
     let create = ["create", "-f", report.path().to_str().unwrap()];
     team.kubectl(&create).success();
     team.create(deployment("web").replicas(3).stop(stop.text()));
-    team.create(deployment("other").replicas(2));
+    // One that is refused has an annotation of dayshift's.
+    team.create(deployment("other").replicas(2).stop("soon"));
     team.create(deployment("gone").replicas(4).stop(stop.text()));
     team.await_replicas("web", 0);
     team.await_replicas("gone", 0);
+    eventually("other is refused", || {
+        team.annotation("other", "dayshift/error")
+    });
     let member = |path: &str| {
         let path = format!("jsonpath={{{path}}}");
         let get = ["get", "cronjob", "report", "-o", &path];
@@ -85,5 +89,10 @@ fn the_readme_tells_how_to_leave(plane: &ControlPlane) {
     for label in ["state", "last", "next", "saved-replicas", "fingerprint"] {
         assert_eq!(team.label("web", &format!("dayshift/{label}")), None);
         assert_eq!(member(&format!(".metadata.labels.dayshift/{label}")), "");
+    }
+    for annotation in ["inherited", "error", "override-began"] {
+        let name = format!("dayshift/{annotation}");
+        assert_eq!(team.annotation("web", &name), None);
+        assert_eq!(team.annotation("other", &name), None);
     }
 }
