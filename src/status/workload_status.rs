@@ -242,7 +242,7 @@ impl WorkloadStatus {
                 .filter(|it| it.at == next)
                 .map(|it| it.action),
         });
-        let overdue = Overdue::of(&parsed, observed, changed, now);
+        let overdue = Overdue::of(parsed, observed, changed, now);
         self.condition = match self.usual_condition(state) {
             ScheduleStatus::Refused => ScheduleStatus::Refused,
             _ if overdue.is_some() => ScheduleStatus::Overdue,
