@@ -8,6 +8,7 @@ mod live_schedules;
 mod namespace_override;
 mod override_request;
 mod override_words;
+mod previewed;
 mod report;
 mod restore;
 mod retry;
@@ -21,6 +22,7 @@ pub use override_request::{
     Annotated, OverrideRequest, RequestError, RequestOutcome, RequestedOverride, Scaled,
 };
 pub use override_words::{action_of, annotations, failed, scaled};
+pub use previewed::{Changed, changed_since};
 pub use report::Said;
 pub use restore::{Restore, RestoreError, RestoredCounts};
 pub use selection::Selection;

@@ -4,6 +4,7 @@ use kube::Client;
 
 use super::{
     override_request::{Annotated, OverrideRequest, RequestError},
+    previewed::namespace_changed_since,
     retry::{PAUSE, TRIES},
 };
 use crate::{
@@ -15,7 +16,8 @@ use crate::{
     status::Unreadable,
     text::counted,
     workload::{
-        Annotation, Inputs, Observed, Origin, OverrideCommand, ParsedInputs, ScheduleSpec, read,
+        Annotation, Annotations, Inputs, Observed, Origin, OverrideCommand, ParsedInputs,
+        ScheduleSpec, read,
     },
 };
 
@@ -51,6 +53,8 @@ pub struct AnnotatedNamespace {
     pub annotations: Vec<Annotation>,
     /// The zone of its local times.
     pub zone: Zone,
+    /// Those that stood on the Namespace before.
+    pub own: Annotations,
     /// The workloads that have to obey.
     pub affected: Vec<Annotated>,
     /// The workloads in it that may be read.
@@ -77,17 +81,19 @@ impl AnnotatedNamespace {
 }
 
 impl OverrideRequest {
-    /// Writes the annotations on a Namespace; on a dry run, only says which. `query` finds the
-    /// workloads in it.
+    /// Writes the annotations on a Namespace, if it still comes to what was `previewed` where
+    /// somebody has been shown that; on a dry run, only says which. `query` finds the workloads in
+    /// it.
     ///
     /// # Errors
-    /// Where nothing in it has a schedule, its annotations do not allow it, or the server is
-    /// absent or unwilling.
+    /// Where nothing in it has a schedule, its annotations do not allow it, it is not what was
+    /// previewed, or the server is absent or unwilling.
     pub async fn send_to_namespace(
         &self,
         client: &Client,
         name: &str,
         query: &Query,
+        previewed: Option<&AnnotatedNamespace>,
     ) -> Result<AnnotatedNamespace, NamespaceError> {
         let writer = Writer::of_command(client.clone(), self.prefix.clone());
         let mut namespace = writer.read_namespace(name).await?;
@@ -107,40 +113,60 @@ impl OverrideRequest {
                 return Err(first.map_or(NamespaceError::NothingScheduled, |it| it.error.into()));
             }
             // Without a schedule it may well override those of what is in it.
-            let inputs = Inputs::of_own(observed.annotations.into()).or_always_on();
+            let own = observed.annotations;
+            let inputs = Inputs::of_own(own.clone().into()).or_always_on();
             let (command, zone) = self.of_inputs(&inputs)?;
-            let annotations = command.annotations(&inputs, zone);
-            if !self.dry_run && !annotations.is_empty() {
-                match writer.annotate_namespace(&namespace, &annotations).await {
-                    Ok(written) => namespace = written,
-                    Err(error) if tries < TRIES && error.is_worth_another_try() => {
-                        tokio::time::sleep(pause).await;
-                        pause *= 2;
-                        namespace = writer.read_namespace(name).await?;
-                        continue;
-                    }
-                    Err(error) => return Err(error.into()),
-                }
-            }
-            let now = ObservedNamespace::of(&namespace, &self.prefix);
             let mut annotated = AnnotatedNamespace {
                 command,
-                annotations,
+                annotations: command.annotations(&inputs, zone),
                 zone,
+                own,
                 affected: Vec::new(),
                 query: query.without(&refused),
                 unreadable: Unreadable::workloads(query, &refused, "not seen"),
                 kept: 0,
-                defaults: NamespaceDefaults::known(&now),
+                defaults,
             };
-            for observed in of(&annotated.defaults) {
-                if let Some(spec) = self.spec(&observed) {
-                    self.add(&mut annotated, &spec, observed);
-                }
+            let all = of(&annotated.defaults);
+            self.find_affected(&mut annotated, all);
+            if let Some(previewed) = previewed {
+                namespace_changed_since(previewed, &annotated, &self.prefix)
+                    .map_err(RequestError::from)?;
             }
-            return Ok(annotated);
+            if self.dry_run || annotated.annotations.is_empty() {
+                return Ok(annotated);
+            }
+            match writer
+                .annotate_namespace(&namespace, &annotated.annotations)
+                .await
+            {
+                Ok(written) => {
+                    let now = ObservedNamespace::of(&written, &self.prefix);
+                    annotated.defaults = NamespaceDefaults::known(&now);
+                    let all = of(&annotated.defaults);
+                    self.find_affected(&mut annotated, all);
+                    return Ok(annotated);
+                }
+                Err(error) if tries < TRIES && error.is_worth_another_try() => {
+                    tokio::time::sleep(pause).await;
+                    pause *= 2;
+                    namespace = writer.read_namespace(name).await?;
+                }
+                Err(error) => return Err(error.into()),
+            }
         }
         Err(PatchError::Conflict.into())
+    }
+
+    /// Finds the workloads that have to obey.
+    fn find_affected(&self, to: &mut AnnotatedNamespace, all: Vec<Observed>) {
+        to.affected.clear();
+        to.kept = 0;
+        for observed in all {
+            if let Some(spec) = self.spec(&observed) {
+                self.add(to, &spec, observed);
+            }
+        }
     }
 
     /// Adds a workload to those that have to obey, unless an override of its own comes first.

@@ -5,12 +5,13 @@ use futures::{StreamExt as _, stream};
 use kube::Client;
 
 use super::{
+    previewed::{Changed, changed_since},
     retry::{AT_ONCE, Retry, retry},
     selection::Selection,
     until::{Until, UntilError},
 };
 use crate::{
-    cluster::{NamespaceDefaults, PatchError, ReadError, Writer},
+    cluster::{PatchError, ReadError, Writer},
     schedule::Zone,
     workload::{
         Annotation, Inputs, Observed, Override, OverrideCommand, OverrideError, ParseContext,
@@ -76,6 +77,9 @@ pub enum RequestError {
     /// The object could not be read again.
     #[error("{0}")]
     Read(#[from] ReadError),
+    /// It is not what was previewed any more.
+    #[error("{0}")]
+    Changed(#[from] Changed),
 }
 
 /// What a request did to one object.
@@ -142,7 +146,7 @@ impl OverrideRequest {
         let writer = Writer::of_command(client.clone(), self.prefix.clone());
         let mut answers = stream::iter(&selection.observed)
             .map(async |observed: &Observed| {
-                let annotated = self.annotate(&writer, observed, &selection.defaults).await;
+                let annotated = self.annotate(&writer, observed, selection).await;
                 (observed, annotated)
             })
             .buffered(AT_ONCE);
@@ -157,9 +161,13 @@ impl OverrideRequest {
         &self,
         writer: &Writer,
         before: &Observed,
-        defaults: &NamespaceDefaults,
+        selection: &Selection,
     ) -> Result<RequestOutcome, RequestError> {
+        let defaults = &selection.defaults;
         retry(writer, before, &self.prefix, defaults, async |observed| {
+            if selection.is_previewed {
+                changed_since(before, observed, &self.prefix)?;
+            }
             let Some((sync, zone)) = self.command(observed)? else {
                 return Ok(RequestOutcome::Unchanged);
             };
@@ -295,7 +303,7 @@ impl Retry for RequestError {
         match self {
             Self::Patch(error) => error.is_worth_another_try(),
             Self::Read(error) => error.is_worth_another_try(),
-            Self::Override(_) | Self::Until(_) => false,
+            Self::Override(_) | Self::Until(_) | Self::Changed(_) => false,
         }
     }
 }
@@ -303,6 +311,6 @@ impl Retry for RequestError {
 impl RequestError {
     /// Whether it is about the object or the request, and not about the cluster.
     pub const fn is_refusal(&self) -> bool {
-        matches!(self, Self::Override(_) | Self::Until(_))
+        matches!(self, Self::Override(_) | Self::Until(_) | Self::Changed(_))
     }
 }

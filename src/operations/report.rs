@@ -162,7 +162,8 @@ impl OverrideRequest {
     }
 
     /// Annotates a Namespace, and waits until a controller has acted on what is in it, for at most
-    /// `timeout`; without one it does not wait. `query` finds the workloads in it.
+    /// `timeout`; without one it does not wait. `query` finds the workloads in it; what was
+    /// `previewed` is all that may come of it.
     ///
     /// # Errors
     /// Where the server is absent or unwilling.
@@ -171,11 +172,12 @@ impl OverrideRequest {
         client: &Client,
         name: &str,
         query: &Query,
+        previewed: Option<&AnnotatedNamespace>,
         timeout: Option<TimeDelta>,
         tell: Tell<'_>,
     ) -> Result<(), FindError> {
         let subject = format!("namespace/{name}");
-        let annotated = match self.send_to_namespace(client, name, query).await {
+        let annotated = match self.send_to_namespace(client, name, query, previewed).await {
             Ok(annotated) => annotated,
             Err(NamespaceError::Find(error)) => return Err(error),
             Err(NamespaceError::Missing) => {

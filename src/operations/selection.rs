@@ -21,6 +21,9 @@ pub struct Selection {
     pub query: Query,
     /// What they inherit.
     pub defaults: NamespaceDefaults,
+    /// Whether a workload is left alone whose annotations are others by the time of the write:
+    /// somebody has confirmed what would become of these.
+    pub is_previewed: bool,
 }
 
 impl Selection {
@@ -49,6 +52,7 @@ impl Selection {
             unreadable: Unreadable::workloads(&query, &refused, "left alone"),
             query: query.without(&refused),
             defaults,
+            is_previewed: false,
         })
     }
 

@@ -70,8 +70,8 @@ pub fn annotation_patch(observed: &Observed, annotations: &[Annotation], prefix:
     Patch(patch.tests.into_iter().chain(patch.writes).collect())
 }
 
-/// The JSON Patch that writes annotations of a user on a Namespace, if those that it changes still
-/// are as they were seen.
+/// The JSON Patch that writes annotations of a user on a Namespace, if its overrides and what it
+/// changes still are as they were seen.
 pub fn namespace_patch(
     namespace: &NamespaceMeta,
     annotations: &[Annotation],
@@ -85,6 +85,13 @@ pub fn namespace_patch(
         patch.add_map(annotations, prefix);
         return Patch(patch.tests.into_iter().chain(patch.writes).collect());
     };
+    let others = Key::OVERRIDES
+        .into_iter()
+        .filter(|key| annotations.iter().all(|(changed, _)| changed != key));
+    for key in others {
+        let name = prefix.annotation(key);
+        patch.test(&[MAP[0], MAP[1], &name], json!(seen.get(&name)));
+    }
     for (key, text) in annotations {
         let name = prefix.annotation(*key);
         let path = [MAP[0], MAP[1], &name];

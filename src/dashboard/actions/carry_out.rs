@@ -17,10 +17,10 @@ use crate::{
     },
     operations::{
         OverrideRequest, RequestOutcome, RequestedOverride, Said, Selection, action_of,
-        annotations, failed, scaled,
+        annotations, changed_since, failed, scaled,
     },
     text::counted,
-    workload::OverrideCommand,
+    workload::{OverrideCommand, WorkloadRef},
 };
 
 /// So long is waited for a controller, as the commands do.
@@ -51,6 +51,7 @@ pub(super) fn selected(
         missing: Vec::new(),
         unreadable: Vec::new(),
         defaults,
+        is_previewed: false,
     };
     (selection, missing)
 }
@@ -105,75 +106,110 @@ pub(super) async fn planned(client: &Client, settings: &Settings, asked: &Asked)
         OverrideCommand::Begin(over) => over.until(),
         OverrideCommand::Resume => None,
     };
-    let mut changes = Vec::new();
-    let mut others = asked.missing.clone();
-    let mut ends = Vec::new();
+    let mut planned = Planned {
+        others: asked.missing.clone(),
+        ..Planned::default()
+    };
     dry.send(client, &asked.selection, |observed, answer| {
         let name = observed.object.to_string();
-        match answer {
-            Ok(RequestOutcome::Annotated(it)) => {
-                let what = action_of(it.command, it.zone, request.now);
-                let texts = annotations(&it.annotations, &request.prefix);
-                ends.extend(end(it.command));
-                changes.push(PlannedChange {
-                    object: name,
-                    outcome: what,
-                    written: texts,
-                });
+        let (outcome, written, ends) = match answer {
+            Ok(RequestOutcome::Annotated(it)) => (
+                action_of(it.command, it.zone, request.now),
+                annotations(&it.annotations, &request.prefix),
+                end(it.command),
+            ),
+            Ok(RequestOutcome::Scaled(it)) => (
+                scaled(it, request.now),
+                format!("scale --replicas={}", it.after),
+                it.until,
+            ),
+            Ok(RequestOutcome::Unchanged) => {
+                planned.others.push(format!("{name}: unchanged"));
+                return;
             }
-            Ok(RequestOutcome::Scaled(it)) => {
-                ends.extend(it.until);
-                changes.push(PlannedChange {
-                    object: name,
-                    outcome: scaled(it, request.now),
-                    written: format!("scale --replicas={}", it.after),
-                });
+            Err(error) => {
+                planned.others.push(format!("{name}: {not}: {error}"));
+                return;
             }
-            Ok(RequestOutcome::Unchanged) => others.push(format!("{name}: unchanged")),
-            Err(error) => others.push(format!("{name}: {not}: {error}")),
-        }
+        };
+        planned.objects.push(observed.clone());
+        planned.ends = planned.ends.into_iter().chain(ends).min();
+        planned.changes.push(PlannedChange {
+            object: name,
+            outcome,
+            written,
+            reaches: Vec::new(),
+        });
     })
     .await;
     for namespace in &asked.namespaces {
         let name = format!("namespace/{namespace}");
         let query = of_namespace(namespace, settings);
-        match dry.send_to_namespace(client, namespace, &query).await {
+        match dry.send_to_namespace(client, namespace, &query, None).await {
             Ok(it) => {
                 let what = action_of(it.command, it.zone, request.now);
                 let all = counted(it.affected.len(), "workload");
                 let kept = it.kept_text();
-                ends.extend(end(it.command));
-                let texts = annotations(&it.annotations, &request.prefix);
-                others.extend(it.unreadable.iter().map(|it| format!("{name}: {it}")));
-                changes.push(PlannedChange {
+                let unreadable = it.unreadable.iter();
+                planned
+                    .others
+                    .extend(unreadable.map(|it| format!("{name}: {it}")));
+                planned.ends = planned.ends.into_iter().chain(end(it.command)).min();
+                planned.changes.push(PlannedChange {
                     object: name,
                     outcome: format!("{what}: {all}{kept}"),
-                    written: texts,
+                    written: annotations(&it.annotations, &request.prefix),
+                    reaches: it.affected.iter().map(|it| it.object.clone()).collect(),
                 });
+                planned.namespaces.push((namespace.clone(), it));
             }
-            Err(error) => others.push(format!("{name}: {not}: {error}")),
+            Err(error) => planned.others.push(format!("{name}: {not}: {error}")),
         }
     }
-    Planned {
-        changes,
-        others,
-        ends: ends.into_iter().min(),
-    }
+    planned
 }
 
-/// Carries a plan out, and notes what comes of it.
-pub(super) async fn carry_out(client: &Client, settings: &Settings, plan: &Plan) {
+/// Carries a plan out, and notes what comes of it: what it said would change, as far as it is now,
+/// in `view` and by the time of each write, what it was then.
+pub(super) async fn carry_out(client: &Client, settings: &Settings, plan: &Plan, view: &View) {
     let mut tell = |said| plan.tell(said);
-    let (request, selection) = (&plan.asked.request, &plan.asked.selection);
+    let (request, planned) = (&plan.asked.request, &plan.planned);
+    let mut selection = Selection {
+        is_previewed: true,
+        observed: Vec::new(),
+        ..plan.asked.selection.clone()
+    };
+    let rows = view.rows.iter();
+    let known: HashMap<&WorkloadRef, &Row> = rows.map(|row| (&row.status.object, row)).collect();
+    for before in &planned.objects {
+        let now = known.get(&before.object).map(|row| &row.observed);
+        match now.map(|now| changed_since(before, now, &request.prefix)) {
+            Some(Err(changed)) => {
+                let subject = selection.subject(&before.object);
+                let text = format!("{subject}: {}: {changed}", failed(&request.requested));
+                tell(Said::Failed {
+                    text,
+                    is_refusal: true,
+                });
+            }
+            _ => selection.observed.push(before.clone()),
+        }
+    }
     if !selection.observed.is_empty() {
         request
-            .carry_out(client, selection, Some(PATIENCE), &mut tell)
+            .carry_out(client, &selection, Some(PATIENCE), &mut tell)
             .await;
     }
-    for namespace in &plan.asked.namespaces {
+    for (namespace, previewed) in &planned.namespaces {
         let query = of_namespace(namespace, settings);
-        let done =
-            request.carry_out_in_namespace(client, namespace, &query, Some(PATIENCE), &mut tell);
+        let done = request.carry_out_in_namespace(
+            client,
+            namespace,
+            &query,
+            Some(previewed),
+            Some(PATIENCE),
+            &mut tell,
+        );
         if let Err(error) = done.await {
             tell(Said::Failed {
                 text: format!("namespace/{namespace}: {error}"),

@@ -5,13 +5,14 @@ use std::sync::{Arc, Mutex, PoisonError};
 use tokio::sync::{mpsc, oneshot};
 
 use super::plan::{Asked, Plan, Planned};
+use crate::dashboard::view::View;
 
 /// Something to be done.
 pub(super) enum Job {
     /// To look what would change.
     Plan(Arc<Asked>, oneshot::Sender<Planned>),
-    /// To change it.
-    CarryOut(Arc<Plan>),
+    /// To change it, and what is seen when that is confirmed.
+    CarryOut(Arc<Plan>, Arc<View>),
 }
 
 /// Jobs on their way.

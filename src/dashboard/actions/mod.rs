@@ -14,4 +14,4 @@ mod worker;
 
 pub(super) use carry_out::verb;
 pub(super) use pending::Actions;
-pub(super) use plan::{Phase, Plan};
+pub(super) use plan::{Phase, Plan, Progress};

@@ -1,10 +1,16 @@
 //! What was asked for, what would be done, and what came of it.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::{
+    collections::HashSet,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+};
 
 use chrono::{DateTime, TimeDelta, Utc};
 
-use crate::operations::{OverrideRequest, RequestedOverride, Said, Selection};
+use crate::{
+    operations::{AnnotatedNamespace, OverrideRequest, RequestedOverride, Said, Selection},
+    workload::{Observed, WorkloadRef},
+};
 
 /// So long what was asked for may be confirmed.
 const LONGEST: TimeDelta = TimeDelta::minutes(5);
@@ -31,6 +37,10 @@ pub(in crate::dashboard) struct Plan {
 #[derive(Debug, Default)]
 pub(in crate::dashboard) struct Planned {
     pub(in crate::dashboard) changes: Vec<PlannedChange>,
+    /// The workloads that are changed, as they were seen.
+    pub(super) objects: Vec<Observed>,
+    /// The Namespaces that are changed, as they were seen.
+    pub(super) namespaces: Vec<(String, AnnotatedNamespace)>,
     /// What nothing would be done to, and why.
     pub(in crate::dashboard) others: Vec<String>,
     /// The first end of all.
@@ -46,6 +56,17 @@ pub(in crate::dashboard) struct PlannedChange {
     pub(in crate::dashboard) outcome: String,
     /// What would be written, in the form of `kubectl annotate` or `kubectl scale`.
     pub(in crate::dashboard) written: String,
+    /// The workloads that a change of a Namespace reaches.
+    pub(in crate::dashboard) reaches: Vec<WorkloadRef>,
+}
+
+impl Planned {
+    /// How many workloads it reaches, each once.
+    pub(in crate::dashboard) fn reached(&self) -> usize {
+        let in_namespaces = self.changes.iter().flat_map(|it| &it.reaches);
+        let own = self.objects.iter().map(|it| &it.object);
+        own.chain(in_namespaces).collect::<HashSet<_>>().len()
+    }
 }
 
 /// How far a plan is, and what was said of it.
@@ -53,6 +74,13 @@ pub(in crate::dashboard) struct PlannedChange {
 pub(in crate::dashboard) struct Progress {
     pub(in crate::dashboard) phase: Phase,
     pub(in crate::dashboard) lines: Vec<ResultLine>,
+}
+
+impl Progress {
+    /// How many lines tell of an error.
+    pub(in crate::dashboard) fn errors(&self) -> usize {
+        self.lines.iter().filter(|it| it.is_error).count()
+    }
 }
 
 /// One line of a result, as the command prints it.

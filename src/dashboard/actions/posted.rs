@@ -56,7 +56,7 @@ impl Dashboard {
             return refuse((StatusCode::FORBIDDEN, message));
         }
         let done = if is_confirmed {
-            self.act(actions, &form, params)
+            self.act(actions, &form, params).await
         } else {
             self.confirm(actions, &form, params).await
         };
@@ -109,7 +109,7 @@ impl Dashboard {
     }
 
     /// Begins what was confirmed, once, and leads to the page of its result.
-    fn act(
+    async fn act(
         &self,
         actions: &Actions,
         form: &Form,
@@ -128,8 +128,9 @@ impl Dashboard {
             return Err(again());
         }
         let to = params.common().link(&format!("/result/{}", plan.id));
+        let view = self.view().await;
         if plan.begin() {
-            actions.jobs.send(Job::CarryOut(Arc::clone(&plan)));
+            actions.jobs.send(Job::CarryOut(Arc::clone(&plan), view));
         }
         // A page that is loaded again asks for the result, and does nothing twice.
         let mut response = html(StatusCode::SEE_OTHER, String::new());

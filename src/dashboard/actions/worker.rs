@@ -43,6 +43,6 @@ async fn done(client: &Client, settings: &Settings, job: Job) {
             // Who has left needs no answer.
             let _ = answer.send(planned(client, settings, &asked).await);
         }
-        Job::CarryOut(plan) => carry_out(client, settings, &plan).await,
+        Job::CarryOut(plan, view) => carry_out(client, settings, &plan, &view).await,
     }
 }

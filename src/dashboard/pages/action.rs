@@ -7,9 +7,13 @@ use super::{
     text::{safe, said},
 };
 use crate::{
-    dashboard::actions::{Phase, Plan, verb},
+    dashboard::actions::{Phase, Plan, Progress, verb},
     text::counted,
+    workload::WorkloadRef,
 };
+
+/// The most workloads that are named of a Namespace.
+const MOST_REACHED: usize = 100;
 
 impl Page<'_> {
     /// The fields of a form that asks for something.
@@ -56,7 +60,10 @@ impl Page<'_> {
                             @for change in changes {
                                 tr {
                                     th scope="row" { (safe(&change.object)) }
-                                    td { (safe(&change.outcome)) }
+                                    td {
+                                        (safe(&change.outcome))
+                                        (reached(&change.reaches))
+                                    }
                                     td { code { (safe(&change.written)) } }
                                 }
                             }
@@ -72,7 +79,7 @@ impl Page<'_> {
                 form.moves method="post" action=(self.params.common().link("/act")) {
                     input type="hidden" name="token" value=(token);
                     input type="hidden" name="plan" value=(plan.id);
-                    button type="submit" { (verb) " " (counted(changes.len(), "object")) }
+                    button type="submit" { (verb) " " (counted(planned.reached(), "workload")) }
                 }
             }
             (self.back())
@@ -83,21 +90,29 @@ impl Page<'_> {
     /// What came of what was confirmed, as far as it is.
     pub(in crate::dashboard) fn result(&self, plan: &Plan) -> String {
         let progress = plan.progress();
+        let errors = progress.errors();
+        let of = |is_error: bool| {
+            progress
+                .lines
+                .iter()
+                .filter(move |it| it.is_error == is_error)
+        };
+        let lines = of(true).chain(of(false));
         let content = html! {
-            h1 { (verb(plan.requested())) ": "
-                @if progress.phase == Phase::Done { "done" } @else { "under way" }
-            }
+            h1 { (verb(plan.requested())) ": " (outcome(&progress)) }
             p role="status" {
                 @if let Phase::UnderWay { done, all } = progress.phase {
                     "Waiting for the controller"
                     @if all > 0 { ": " (done) " of " (all) " done" }
                     ". This page reloads by itself."
                 } @else {
-                    (counted(progress.lines.len(), "line")) ", as the command prints them."
+                    (counted(progress.lines.len(), "line")) ", as the command prints them"
+                    @if errors > 0 { ", " (counted(errors, "error")) " first" }
+                    "."
                 }
             }
             ul.findings {
-                @for line in &progress.lines {
+                @for line in lines {
                     li class={ "finding " (if line.is_error { "error" } else { "note" }) } {
                         @if line.is_error { strong { "error" } " " }
                         (said(&line.text))
@@ -112,6 +127,34 @@ impl Page<'_> {
     fn back(&self) -> Markup {
         let to = self.params.common().link("/timeline");
         html! { p { a href=(to) { "To the timeline" } } }
+    }
+}
+
+/// The workloads that a change of a Namespace reaches.
+fn reached(objects: &[WorkloadRef]) -> Markup {
+    let more = objects.len().saturating_sub(MOST_REACHED);
+    html! {
+        @if !objects.is_empty() {
+            details {
+                summary { "Which" }
+                ul {
+                    @for object in objects.iter().take(MOST_REACHED) {
+                        li { (safe(&object.full_name())) }
+                    }
+                }
+                @if more > 0 { p { "And " (more) " more." } }
+            }
+        }
+    }
+}
+
+/// How it went, in a word.
+fn outcome(progress: &Progress) -> &'static str {
+    match (progress.phase, progress.errors()) {
+        (Phase::Planned | Phase::UnderWay { .. }, _) => "under way",
+        (Phase::Done, 0) => "done",
+        (Phase::Done, errors) if errors == progress.lines.len() => "failed",
+        (Phase::Done, _) => "done in part",
     }
 }
 

@@ -8,7 +8,7 @@ use crate::fake_server::{Cluster, Scaler};
 
 const FORM: &str = "application/x-www-form-urlencoded";
 
-fn cluster() -> Cluster {
+pub(super) fn cluster() -> Cluster {
     let cluster = Cluster::new();
     for name in ["web", "api"] {
         cluster.deployment(name, 2, &[("hours", "00:00-24:00")]);
@@ -67,7 +67,7 @@ pub(super) fn confirmed(served: &Served, asked: &Answer) -> (Page, String) {
     let begun = std::time::Instant::now();
     loop {
         let text = served.page(&to).text().to_owned();
-        if text.contains(": done") {
+        if !text.contains(": under way") {
             return (page, text);
         }
         assert!(begun.elapsed().as_secs() < 60, "{text}");
@@ -325,7 +325,7 @@ fn two_thousand_at_once_are_bounded() {
     let asked = post(&served, "/confirm", &fields);
     assert!(asked.body.len() < 1_000_000, "{}", asked.body.len());
     let page = Page::read(&asked.body);
-    assert!(page.text().contains("Pause 2000 objects"));
+    assert!(page.text().contains("Pause 2000 workloads"));
     fields.push(("object", "dev/deploy/one-more"));
     assert_eq!(post(&served, "/confirm", &fields).status, 400);
     // Nobody acts on them here: the result says so of each.

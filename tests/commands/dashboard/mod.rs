@@ -2,6 +2,7 @@
 
 mod actions;
 pub(crate) mod browser;
+mod confirmed;
 mod forbidden;
 mod hostile;
 mod http;

@@ -76,7 +76,7 @@ impl OverrideArgs {
                     let mut report = Report::new(Exit::Done);
                     let mut said = |said| report.take(said);
                     request
-                        .carry_out_in_namespace(&client, name, &query, timeout, &mut said)
+                        .carry_out_in_namespace(&client, name, &query, None, timeout, &mut said)
                         .await?;
                     Ok(report.exit)
                 }

@@ -1,0 +1,166 @@
+//! What is confirmed is what is done: what somebody else has changed since is left alone, and what
+//! did not work is said.
+
+use kube_in_memory::{Fault, Status};
+
+use super::{
+    actions::{cluster, confirmed, post, token},
+    browser::{Answer, Page, Served},
+};
+use crate::fake_server::Cluster;
+
+fn asked(served: &Served, fields: &[(&str, &str)]) -> Answer {
+    let token = token(served);
+    let answer = post(
+        served,
+        "/confirm",
+        &[&[("token", &*token)], fields].concat(),
+    );
+    assert_eq!(answer.status, 200, "{}", answer.body);
+    answer
+}
+
+fn by_a_colleague(cluster: &Cluster, args: &[&str]) {
+    let ran = cluster.dayshift(&[args, &["--no-wait"]].concat());
+    assert_eq!(ran.status, 0, "{ran:?}");
+}
+
+fn of_namespace(cluster: &Cluster, key: &str) -> Option<String> {
+    let namespace = cluster.api.get("Namespace", "", "dev").unwrap();
+    let text = namespace["metadata"]["annotations"][key].as_str();
+    text.map(str::to_owned)
+}
+
+#[test]
+fn a_sleep_that_is_confirmed_after_a_colleagues_wake_leaves_the_wake_alone() {
+    let cluster = cluster();
+    let served = Served::of(&cluster, &[]);
+    let both = [
+        ("do", "sleep"),
+        ("for", "2h"),
+        ("object", "dev/deploy/web"),
+        ("object", "dev/deploy/api"),
+    ];
+    let preview = asked(&served, &both);
+    by_a_colleague(&cluster, &["wake", "deploy/web", "--for", "5h"]);
+    let wake = cluster.annotation("web", "wake-until").unwrap();
+    let (page, result) = confirmed(&served, &preview);
+    assert!(
+        page.text().contains("Put to sleep 2 workloads"),
+        "{}",
+        page.text()
+    );
+    let said = format!(
+        "deployment.apps/web: not put to sleep: changed since your preview: dayshift/wake-until is {wake} now"
+    );
+    assert!(result.contains(&said), "{said}: {result}");
+    assert_eq!(cluster.annotation("web", "sleep-until"), None);
+    assert_eq!(cluster.annotation("web", "wake-until"), Some(wake));
+    assert!(
+        cluster.annotation("api", "sleep-until").is_some(),
+        "{result}"
+    );
+}
+
+/// Seen or not: what nobody has told the page of by then is told by the API server.
+#[test]
+fn a_wake_in_the_last_moment_is_left_alone_too() {
+    let cluster = cluster();
+    let served = Served::of(&cluster, &[]);
+    let fields = [("do", "sleep"), ("for", "2h"), ("object", "dev/deploy/web")];
+    let preview = asked(&served, &fields);
+    // Nothing can be watched, so the page sees nothing of it.
+    cluster.api.on_request(|request| {
+        let is_it = matches!(request.verb, "list" | "watch");
+        is_it.then(|| Fault::Answer(Status::new(500, "InternalError", "no")))
+    });
+    cluster.api.close_watches();
+    let pause = Some("true");
+    cluster
+        .api
+        .annotate("dev", "web", "dayshift/pause", pause)
+        .unwrap();
+    let (_, result) = confirmed(&served, &preview);
+    assert!(result.contains("Put to sleep: failed"), "{result}");
+    assert!(result.contains("changed since your preview"), "{result}");
+    assert_eq!(cluster.annotation("web", "sleep-until"), None);
+    assert_eq!(cluster.annotation("web", "pause"), Some("true".to_owned()));
+}
+
+#[test]
+fn a_namespace_that_was_woken_or_has_grown_since_is_left_alone() {
+    let cluster = cluster();
+    let served = Served::of(&cluster, &[]);
+    let fields = [("do", "pause"), ("namespace", "dev")];
+    let preview = asked(&served, &fields);
+    let page = Page::read(&preview.body);
+    assert!(page.text().contains("Pause 2 workloads"), "{}", page.text());
+    for name in ["dev/web", "dev/api"] {
+        assert!(page.all("li").any(|it| it.text == name), "{}", page.text());
+    }
+    by_a_colleague(&cluster, &["wake", "ns/dev", "--for", "5h"]);
+    let (_, result) = confirmed(&served, &preview);
+    assert!(result.contains("Pause: failed"), "{result}");
+    let said = "namespace/dev: not paused: changed since your preview: dayshift/wake-until is ";
+    assert!(result.contains(said), "{result}");
+    assert_eq!(of_namespace(&cluster, "dayshift/pause"), None);
+    assert!(of_namespace(&cluster, "dayshift/wake-until").is_some());
+
+    let preview = asked(&served, &fields);
+    cluster.deployment("new", 2, &[("hours", "00:00-24:00")]);
+    let (_, result) = confirmed(&served, &preview);
+    assert!(result.contains("it would reach dev/new too"), "{result}");
+    assert_eq!(of_namespace(&cluster, "dayshift/pause"), None);
+}
+
+#[test]
+fn what_the_preview_leaves_out_stays_out() {
+    let cluster = cluster();
+    cluster.deployment("bad", 1, &[("hours", "Mon-Fry 09:00-17:00")]);
+    let served = Served::of(&cluster, &[]);
+    let fields = [
+        ("do", "pause"),
+        ("object", "dev/deploy/web"),
+        ("object", "dev/deploy/bad"),
+    ];
+    let preview = asked(&served, &fields);
+    let page = Page::read(&preview.body);
+    assert!(page.text().contains("Pause 1 workload"), "{}", page.text());
+    let hours = Some("Mon-Fri 09:00-17:00");
+    cluster
+        .api
+        .annotate("dev", "bad", "dayshift/hours", hours)
+        .unwrap();
+    let (_, result) = confirmed(&served, &preview);
+    assert!(!result.contains("apps/bad"), "{result}");
+    assert_eq!(cluster.annotation("bad", "pause"), None);
+    assert!(cluster.annotation("web", "pause").is_some());
+}
+
+#[test]
+fn what_fails_is_called_failed_and_each_of_it_is_named() {
+    let cluster = cluster();
+    let served = Served::of(&cluster, &[]);
+    let _scaler = crate::fake_server::Scaler::on(&cluster);
+    let both = [
+        ("do", "pause"),
+        ("object", "dev/deploy/web"),
+        ("object", "dev/deploy/api"),
+    ];
+    for (names, heading, failed) in [
+        (&["web"][..], "Pause: done in part", vec!["web"]),
+        (&["web", "api"], "Pause: failed", vec!["api", "web"]),
+    ] {
+        let preview = asked(&served, &both);
+        cluster.api.on_request(move |request| {
+            let is_it = request.verb == "patch" && names.contains(&&*request.name);
+            is_it.then(|| Fault::Answer(Status::new(403, "Forbidden", "you may not")))
+        });
+        let (_, result) = confirmed(&served, &preview);
+        assert!(result.contains(heading), "{heading}: {result}");
+        for name in failed {
+            let said = format!("deployment.apps/{name}: not paused: ");
+            assert!(result.contains(&said), "{said}: {result}");
+        }
+    }
+}
