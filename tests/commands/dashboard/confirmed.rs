@@ -142,24 +142,27 @@ fn what_fails_is_called_failed_and_each_of_it_is_named() {
     let cluster = cluster();
     let served = Served::of(&cluster, &[]);
     let _scaler = crate::fake_server::Scaler::on(&cluster);
-    let both = [
-        ("do", "pause"),
-        ("object", "dev/deploy/web"),
-        ("object", "dev/deploy/api"),
-    ];
-    for (names, heading, failed) in [
-        (&["web"][..], "Pause: done in part", vec!["web"]),
-        (&["web", "api"], "Pause: failed", vec!["api", "web"]),
+    let both = [("object", "dev/deploy/web"), ("object", "dev/deploy/api")];
+    let sleep = &[("do", "sleep"), ("for", "2h")][..];
+    let pause = &[("do", "pause")];
+    for (what, names, heading, failed) in [
+        (
+            sleep,
+            &["web", "api"][..],
+            "Put to sleep: failed",
+            &["api: not put to sleep", "web: not put to sleep"][..],
+        ),
+        (pause, &["web"], "Pause: done in part", &["web: not paused"]),
     ] {
-        let preview = asked(&served, &both);
+        let preview = asked(&served, &[what, &both].concat());
         cluster.api.on_request(move |request| {
             let is_it = request.verb == "patch" && names.contains(&&*request.name);
             is_it.then(|| Fault::Answer(Status::new(403, "Forbidden", "you may not")))
         });
         let (_, result) = confirmed(&served, &preview);
         assert!(result.contains(heading), "{heading}: {result}");
-        for name in failed {
-            let said = format!("deployment.apps/{name}: not paused: ");
+        for it in failed {
+            let said = format!("deployment.apps/{it}: ");
             assert!(result.contains(&said), "{said}: {result}");
         }
     }
