@@ -91,7 +91,7 @@ impl ObjectName {
 
     /// Whether an API server could have such an object: another tool's object may name anything as its
     /// target, and a command is made of it.
-    pub(in crate::convert) fn is_possible(&self) -> bool {
+    pub fn is_possible(&self) -> bool {
         let is_label = |text: &str| {
             let is_inner = |it: u8| it.is_ascii_lowercase() || it.is_ascii_digit() || it == b'-';
             let is_edge = |it: Option<&u8>| it.is_some_and(|it| *it != b'-');
@@ -100,7 +100,7 @@ impl ObjectName {
         };
         let is_subdomain = |text: &str| text.len() <= 253 && text.split('.').all(is_label);
         self.kind.starts_with(|it: char| it.is_ascii_alphabetic())
-            && self.kind.bytes().all(|it| it.is_ascii_alphanumeric())
+            && is_label(&self.kind.to_ascii_lowercase())
             && (self.group().is_empty() || is_subdomain(self.group()))
             && (self.namespace.is_empty() || is_label(&self.namespace))
             && is_subdomain(&self.name)

@@ -3,9 +3,10 @@
 
 use std::{fs, os::unix::fs::PermissionsExt as _, path::Path, process::Command};
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::convert;
+use crate::{fake_server::Cluster, program::run};
 
 /// What somebody who may write a ScaledObject might write.
 const HOSTILE: [&str; 12] = [
@@ -140,5 +141,172 @@ fn what_an_object_is_called_runs_nothing_either() {
             }
             assert!(all.len() <= 1, "{all:#?}");
         }
+    }
+}
+
+/// What somebody who may write a Deployment, a SleepInfo or a CronHPA might write anywhere in it.
+fn objects_with(text: &str) -> Vec<Value> {
+    let times = json!({"downscaler/uptime": "Mon-Fri 08:00-20:00 UTC", "downscaler/original-replicas": "3"});
+    let object =
+        |api_version: &str, kind: &str, namespace: &str, name: &str, annotations: &Value| {
+            json!({
+                "apiVersion": api_version, "kind": kind,
+                "metadata": {"name": name, "namespace": namespace, "annotations": annotations},
+            })
+        };
+    let own = |key: &str, value: &str| {
+        let mut all = times.clone();
+        all[key] = value.into();
+        all
+    };
+    let sleep = |spec: Value| {
+        json!({
+            "apiVersion": "kube-green.com/v1alpha1", "kind": "SleepInfo",
+            "metadata": {"name": "night", "namespace": "team"}, "spec": spec,
+        })
+    };
+    let cron_hpa = |target: Value, job: Value| {
+        json!({
+            "apiVersion": "autoscaling.alibabacloud.com/v1beta1",
+            "kind": "CronHorizontalPodAutoscaler",
+            "metadata": {"name": "night", "namespace": "team"},
+            "spec": {"scaleTargetRef": target, "jobs": [job]},
+        })
+    };
+    let job =
+        |name: &str, schedule: &str| json!({"name": name, "schedule": schedule, "targetSize": 1});
+    let web = json!({"apiVersion": "apps/v1", "kind": "Deployment", "name": "web"});
+    let work_day = |extra: Value| {
+        let mut spec =
+            json!({"weekdays": "1-5", "sleepAt": "20:00", "wakeUpAt": "08:00", "timeZone": "UTC"});
+        spec.as_object_mut()
+            .unwrap()
+            .extend(extra.as_object().unwrap().clone());
+        spec
+    };
+    vec![
+        object("apps/v1", "Deployment", "team", text, &times),
+        object("apps/v1", "Deployment", text, "web", &times),
+        object("apps/v1", text, "team", "web", &times),
+        object(&format!("{text}/v1"), "Rollout", "team", "web", &times),
+        object("v1", "Namespace", "", text, &times),
+        object(
+            "apps/v1",
+            "Deployment",
+            "team",
+            "web",
+            &own("downscaler/uptime", text),
+        ),
+        object(
+            "apps/v1",
+            "Deployment",
+            "team",
+            "web",
+            &own("downscaler/original-replicas", text),
+        ),
+        object(
+            "apps/v1",
+            "Deployment",
+            "team",
+            "web",
+            &own(&format!("downscaler/{text}"), "true"),
+        ),
+        object(
+            "apps/v1",
+            "Deployment",
+            "team",
+            "web",
+            &own("downscaler/downtime-replicas", text),
+        ),
+        sleep(work_day(
+            json!({"excludeRef": [{"matchLabels": {"team": text}}]}),
+        )),
+        sleep(work_day(
+            json!({"excludeRef": [{"matchLabels": {text: "a"}}]}),
+        )),
+        sleep(work_day(
+            json!({"excludeRef": [{"apiVersion": "apps/v1", "kind": "Deployment", "name": text}]}),
+        )),
+        sleep(work_day(
+            json!({"includeRef": [{"apiVersion": "apps/v1", "kind": text, "name": "web"}]}),
+        )),
+        sleep(work_day(json!({"timeZone": text}))),
+        sleep(work_day(json!({"weekdays": text}))),
+        cron_hpa(
+            json!({"apiVersion": text, "kind": text, "name": text}),
+            job("up", "0 0 8 * * *"),
+        ),
+        cron_hpa(web.clone(), job(text, "0 0 8 * * *")),
+        cron_hpa(web, job("up", text)),
+    ]
+}
+
+/// Every line of an object of any of the tools is nothing, or one call of kubectl.
+#[test]
+fn no_text_of_an_object_runs_anything_in_the_shell_of_an_admin() {
+    for text in HOSTILE {
+        for object in objects_with(text) {
+            let (_, out, err) = convert(&["-", "-o", "json"], &object.to_string());
+            let report: Value =
+                serde_json::from_str(&out).unwrap_or_else(|_| panic!("{object}: {out}{err}"));
+            let folder = with_kubectl();
+            for command in commands(&report) {
+                let called = calls(folder.path(), &command);
+                assert_eq!(called.len(), 1, "{object}: {command}\n{called:#?}");
+                assert!(
+                    !called[0].contains("<--kubeconfig=MARK>"),
+                    "{object}: {called:?}"
+                );
+                fs::remove_file(folder.path().join("calls")).unwrap();
+            }
+        }
+    }
+}
+
+/// The line of the issue: everything live, straight into a shell. What a server takes is what it takes
+/// here, and labels and annotations are free text there too.
+#[test]
+fn what_is_live_runs_kubectl_alone_in_the_shell_of_an_admin() {
+    let cluster = Cluster::new();
+    cluster.api.namespace("team");
+    for (group, version, plural, kind) in [
+        ("kube-green.com", "v1alpha1", "sleepinfos", "SleepInfo"),
+        (
+            "autoscaling.alibabacloud.com",
+            "v1beta1",
+            "cronhorizontalpodautoscalers",
+            "CronHorizontalPodAutoscaler",
+        ),
+    ] {
+        cluster.api.serve_custom(group, version, plural, kind);
+    }
+    let mut created = 0;
+    for (number, text) in HOSTILE.into_iter().enumerate() {
+        for (at, mut object) in objects_with(text).into_iter().enumerate() {
+            let name = format!("web-{number}-{at}");
+            let is_made = match object["kind"].as_str() {
+                Some("Deployment") => {
+                    cluster.deployment(&name, 0, &[]);
+                    let patch =
+                        json!({"metadata": {"annotations": object["metadata"]["annotations"]}});
+                    let api = &cluster.api;
+                    api.merge("Deployment", "dev", &name, &patch).is_ok()
+                }
+                _ => {
+                    object["metadata"]["name"] = name.into();
+                    cluster.api.create(object).is_ok()
+                }
+            };
+            created += usize::from(is_made);
+        }
+    }
+    assert!(created > 20, "{created}");
+    let ended = run(cluster.command().args(["convert", "-A"]), "");
+    let folder = with_kubectl();
+    let called = calls(folder.path(), &ended.out);
+    assert_eq!(called.len(), ended.out.lines().count(), "{}", ended.out);
+    assert!(!called.is_empty(), "{ended:?}");
+    for it in called {
+        assert!(!it.contains("<--kubeconfig=MARK>"), "{it}");
     }
 }

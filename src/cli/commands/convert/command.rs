@@ -218,8 +218,8 @@ impl ConvertArgs {
                 return cannot_write(&error);
             }
         } else {
-            for change in &conversion.changes {
-                print_line(&command(change));
+            for command in conversion.changes.iter().filter_map(command) {
+                print_line(&command);
             }
         }
         let stderr = io::stderr();

@@ -8,9 +8,11 @@ use crate::{
 };
 
 /// The command that makes the change: `kubectl annotate`, or one patch where labels change too, so
-/// that the count that was saved is never seen apart from the schedule.
-pub(in crate::cli) fn command(change: &Change) -> String {
+/// that the count that was saved is never seen apart from the schedule. `None` for an object that no
+/// cluster can have: a shell may be what reads it.
+pub(in crate::cli) fn command(change: &Change) -> Option<String> {
     let what = match &change.target {
+        Target::Object(object) if !object.is_possible() => return None,
         Target::Object(object) => {
             let namespace = match &*object.namespace {
                 "" => String::new(),
@@ -38,13 +40,13 @@ pub(in crate::cli) fn command(change: &Change) -> String {
                 "" => "--all".to_owned(),
                 which => which.to_owned(),
             };
-            format!("{kinds} {which} -n {}", shell_word(namespace))
+            format!("{} {which} -n {}", shell_word(kinds), shell_word(namespace))
         }
     };
     if !change.labels.is_empty() {
         let patch = patch(change).to_string();
         let patch = shell_word(&patch);
-        return format!("kubectl patch {what} --type merge -p {patch}");
+        return Some(format!("kubectl patch {what} --type merge -p {patch}"));
     }
     let set = change.set.iter();
     let set = set.map(|(name, text)| format!(" {}={}", shell_word(name), shell_word(text)));
@@ -52,7 +54,7 @@ pub(in crate::cli) fn command(change: &Change) -> String {
     let remove = change.remove.iter().filter(taken);
     let remove = remove.map(|name| format!(" {}", shell_word(&format!("{name}-"))));
     let words: String = set.chain(remove).collect();
-    format!("kubectl annotate {what}{words}")
+    Some(format!("kubectl annotate {what}{words}"))
 }
 
 fn patch(change: &Change) -> Value {

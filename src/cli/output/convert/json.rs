@@ -52,7 +52,7 @@ impl<I: Iterator<Item: Serialize>, F: Fn() -> I> Serialize for Each<F> {
 
 #[derive(Serialize)]
 struct ChangeReport<'r> {
-    command: String,
+    command: Option<String>,
     labels: BTreeMap<&'r str, &'r str>,
     object: TargetReport<'r>,
     place: Option<Place<'r>>,

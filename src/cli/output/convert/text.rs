@@ -21,15 +21,12 @@ pub(in crate::cli) fn write_findings(
     style: Style,
 ) -> io::Result<()> {
     findings::text::write(out, &conversion.findings, sources, Severity::Warning, style)?;
-    let elsewhere: Vec<_> = conversion
-        .changes
-        .iter()
-        .filter(|it| it.place.is_none())
-        .collect();
+    let elsewhere = conversion.changes.iter().filter(|it| it.place.is_none());
+    let elsewhere: Vec<_> = elsewhere.filter_map(command).collect();
     if !elsewhere.is_empty() && !sources.is_empty() {
         writeln!(out, "What is not among the files:")?;
-        for change in elsewhere {
-            writeln!(out, "  {}", printable(&command(change)))?;
+        for command in elsewhere {
+            writeln!(out, "  {}", printable(&command))?;
         }
         writeln!(out)?;
     }
