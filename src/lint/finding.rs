@@ -20,15 +20,20 @@ pub struct Report {
 }
 
 impl Report {
-    /// Leaves out what is less bad than `least`, and what these rules find.
-    pub fn keep(&mut self, least: Severity, disabled: &[LintRule]) {
-        let is_kept = |it: &Finding| it.rule.severity() <= least && !disabled.contains(&it.rule);
-        self.findings.retain(is_kept);
+    /// Leaves out what these rules find.
+    pub fn disable(&mut self, disabled: &[LintRule]) {
+        self.findings.retain(|it| !disabled.contains(&it.rule));
     }
 
-    /// Whether anything should be changed; what there is to know is no problem.
-    pub fn has_problems(&self) -> bool {
-        self.findings.len() > self.count(Severity::Info)
+    /// Leaves out what is less bad than `least`.
+    pub fn keep(&mut self, least: Severity) {
+        self.findings.retain(|it| it.rule.severity() <= least);
+    }
+
+    /// Whether something is as bad as that, or worse.
+    pub fn is_as_bad_as(&self, severity: Severity) -> bool {
+        let mut findings = self.findings.iter();
+        findings.any(|it| it.rule.severity() <= severity)
     }
 
     /// How many findings are as bad as that.

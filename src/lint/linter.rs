@@ -144,18 +144,28 @@ fn sort(findings: &mut [Finding]) {
 }
 
 fn unreadable(source: usize, error: &SyntaxError) -> Finding {
-    let (rule, help) = if error.in_object {
-        (
-            LintRule::BadObject,
-            "see `kubectl explain deployment` for what may stand there",
-        )
-    } else {
-        (
-            LintRule::Syntax,
-            "fix this first: the rest of the file was not checked",
-        )
-    };
     let place = Some((source, error.place.clone()));
+    if error.is_filled_in {
+        let message = "this is a template, and was not checked";
+        return Finding::new(LintRule::NotRendered, place, message, rendered::HELP);
+    }
+    let (rule, help) = match (error.in_object, error.kind) {
+        (false, _) => (
+            LintRule::Syntax,
+            "fix this first: the rest of the file was not checked".to_owned(),
+        ),
+        (true, Some(kind)) => (
+            LintRule::BadObject,
+            format!(
+                "see `kubectl explain {}` for its fields",
+                kind.to_lowercase()
+            ),
+        ),
+        (true, None) => (
+            LintRule::BadObject,
+            "write a list, or each object by itself".to_owned(),
+        ),
+    };
     Finding::new(rule, place, error.message.clone(), help)
 }
 

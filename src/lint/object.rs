@@ -10,6 +10,7 @@ use super::{
     finding::{Finding, Report},
     misplaced_keys,
     neighbours::is_kept_at_zero,
+    rendered,
     rule::LintRule,
     suppression::Suppressions,
 };
@@ -115,6 +116,14 @@ impl<'o> Object<'o> {
         // That is told where the object says what becomes of its volumes.
         let of_annotations = |it: &&ScheduleFinding| it.rule != LintRule::DeletesVolumes;
         let found = found.iter().filter(of_annotations);
+        for field in annotations.iter().filter(|it| it.is_filled_in()) {
+            let full = self.prefix.full(&field.name);
+            let message = format!("{full} is a template, and was not checked");
+            let place = field.value.clone();
+            let help = rendered::HELP.to_owned();
+            self.findings
+                .push(self.at(LintRule::NotRendered, place, message, help));
+        }
         for written_here in found.filter(|it| it.origin == origin) {
             // One that has to be written in another way is read again when it is.
             if !unwritable.contains(&*written_here.name) {
@@ -124,7 +133,8 @@ impl<'o> Object<'o> {
     }
 
     fn report(&mut self, fields: &HashMap<&str, &Annotation>, found: &ScheduleFinding) {
-        let Some(field) = fields.get(&*found.name) else {
+        let field = fields.get(&*found.name);
+        let Some(field) = field.filter(|it| !it.is_filled_in()) else {
             return;
         };
         let full = self.prefix.full(&field.name);

@@ -6,6 +6,10 @@ use super::{finding::Finding, rule::LintRule};
 use crate::manifest::{Contents, Location, STANDARD_INPUT, Source};
 use crate::text::shell_word;
 
+/// What to do about a text that a tool fills in.
+pub(super) const HELP: &str =
+    "check what comes of it, such as of helm template: helm template . | dayshift lint -";
+
 /// A finding for a chart whose templates were passed over, and for each kustomization that changes
 /// the objects of its files, with the pipe that checks what comes of it.
 pub(super) fn not_rendered(at: usize, source: &Source, contents: &Contents) -> Vec<Finding> {

@@ -55,7 +55,7 @@ rules! {
         Info EitherDay "either-day" "Cron with a day of month and a day of week, of which either will do.",
         Info OptInKind "opt-in-kind" "A schedule on an object of a kind that dayshift scales only where it is asked to.",
         Info ReplicasInManifest "replicas-in-manifest" "`spec.replicas` in the manifest of a scheduled workload.",
-        Info NotRendered "not-rendered" "Templates of a Helm chart, or a kustomization that changes objects: what comes of them is not in the files.",
+        Info NotRendered "not-rendered" "Templates of a Helm chart, a kustomization that changes objects, or a text that a tool fills in: what comes of them is not in the files.",
         Info OtherTool "other-tool" "A schedule of another tool that starts and stops workloads.",
     }
 }

@@ -70,4 +70,8 @@ pub struct SyntaxError {
     pub message: String,
     /// Whether the text is good YAML, and an object in it is at fault.
     pub in_object: bool,
+    /// The kind of that object, where it is known.
+    pub kind: Option<&'static str>,
+    /// Whether a tool fills in what is at fault before anything is applied.
+    pub is_filled_in: bool,
 }

@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 
+use crate::text::cut_bytes;
 use crate::workload::{Kind, Shape};
 
 /// Whether a manifest has neither a selector nor a pod template, which an API server wants; of a
@@ -28,9 +29,15 @@ pub fn lacks(kind: &str) -> &'static str {
     }
 }
 
+/// The most bytes of the value of a label.
+const MAX_LABEL: usize = 63;
+
 /// The same with what it lacks, made up.
 pub(super) fn completed(mut manifest: Value) -> Value {
-    let name = manifest["metadata"]["name"].clone();
+    // A label takes less than a name.
+    let name = manifest["metadata"]["name"].as_str().unwrap_or_default();
+    let name = cut_bytes(name, MAX_LABEL).trim_end_matches(['-', '.']);
+    let name = name.to_owned();
     let makes_jobs = manifest["kind"].as_str().and_then(shape) == Some(Shape::Jobs);
     let spec = &mut manifest["spec"];
     if spec.is_null() {

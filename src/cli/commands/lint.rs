@@ -37,7 +37,7 @@ use crate::{
 #[command(after_help = "\
 A time T is local time of --timezone, such as \"2026-11-23\" or \"2026-11-23 09:00\", or RFC 3339, \
 such as 2026-11-23T09:00:00+09:00.
-Exit status: 0 no error and no warning found, 1 errors or warnings found, 2 wrong usage, \
+Exit status: 0 nothing found that --fail-on names, 1 something found, 2 wrong usage, \
 3 a file cannot be read.")]
 pub(crate) struct LintArgs {
     /// Files of YAML or JSON, folders of such files, or - for standard input
@@ -67,6 +67,12 @@ pub(crate) struct LintArgs {
         value_parser = severity()
     )]
     min_severity: Severity,
+
+    /// The least severity at which the exit status is 1: error, warning or info. With info, a folder
+    /// of charts that lint cannot render fails too [default: warning, or --min-severity where that is
+    /// error]
+    #[arg(long, value_name = "LEVEL", value_parser = severity())]
+    fail_on: Option<Severity>,
 
     /// A rule that is not checked, such as replicas-in-manifest; repeatable, or several between commas
     #[arg(
@@ -144,7 +150,11 @@ impl LintArgs {
             inheritance: self.inheritance.inheritance(),
         };
         let mut report = linter.lint(&opened.sources);
-        report.keep(self.min_severity, &self.disable);
+        report.disable(&self.disable);
+        // What is not shown does not fail a build, unless that is asked for.
+        let least = Severity::Warning.min(self.min_severity);
+        let fails = report.is_as_bad_as(self.fail_on.unwrap_or(least));
+        report.keep(self.min_severity);
         opened.errors.iter().for_each(print_error);
         match write(&report, &opened, self.output) {
             // Who reads only the beginning has what they want.
@@ -153,7 +163,7 @@ impl LintArgs {
                 Exit::CouldNotRun
             }
             _ if !opened.errors.is_empty() => Exit::CouldNotRun,
-            _ if report.has_problems() => Exit::Problems,
+            _ if fails => Exit::Problems,
             _ => Exit::Done,
         }
     }

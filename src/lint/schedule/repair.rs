@@ -1,16 +1,20 @@
 //! Right lines for what somebody has written: their own text where it can be kept.
 
-use crate::lint::schedule::examples::{right_line, right_text};
+use crate::lint::schedule::examples::right_text;
 use crate::schedule::{Calendars, Meant};
 use crate::workload::{Inputs, Key, ParseContext, ParsedInputs, Prefix, Problem, read};
 
-/// The line that was meant: `text` where that is right for the key, else an example.
+/// The line that was meant: `text` where that is right for the key or can be put right, else the key
+/// with an example that is called one. Nobody's schedule is made up.
 pub(in crate::lint) fn own_line(prefix: &Prefix, key: Key, text: &str) -> String {
+    let name = prefix.annotation(key);
     if is_right(key, text) {
-        format!("{}: \"{text}\"", prefix.annotation(key))
-    } else {
-        right_line(prefix, key)
+        return format!("{name}: \"{text}\"");
     }
+    let meant = problem(key, text).and_then(|it| it.diagnostic.meant());
+    let lines = meant.and_then(|meant| repaired_lines(prefix, key, text, &meant));
+    let right = right_text(key);
+    lines.unwrap_or_else(|| format!("{name} with a valid text, for example \"{right}\""))
 }
 
 /// The line or lines that were meant by a text that is refused, where all of it can be put right.

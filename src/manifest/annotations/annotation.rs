@@ -53,6 +53,12 @@ impl Annotation {
         self.verbatim = None;
     }
 
+    /// Whether a tool fills the text in before anything is applied: a template of Helm, a variable of
+    /// Flux or a parameter of a Template.
+    pub fn is_filled_in(&self) -> bool {
+        is_filled_in(&self.text)
+    }
+
     /// Whether its text stands in the file letter by letter, so that a part of it does, too.
     pub fn is_verbatim(&self) -> bool {
         self.verbatim.is_some()
@@ -73,6 +79,11 @@ impl Annotation {
         });
         exact.unwrap_or_else(|| self.value.clone())
     }
+}
+
+/// Whether a tool fills a text in before anything is applied.
+pub(in crate::manifest) fn is_filled_in(text: &str) -> bool {
+    ["{{", "${", "$("].iter().any(|sign| text.contains(sign))
 }
 
 /// Why a value is not what the API server takes for the text of an annotation.

@@ -10,6 +10,7 @@ use std::{
 use serde_json::Value;
 
 use super::contents::Contents;
+use crate::manifest::annotations::annotation::is_filled_in;
 use crate::manifest::error::{MAX_BYTES, OpenError, SyntaxError};
 use crate::manifest::objects::workload::Workload;
 use crate::manifest::objects::{Found, objects};
@@ -108,7 +109,12 @@ impl Source {
         let mut manifests = Vec::new();
         self.objects(prefix, namespace, |found| {
             if let Found::Workload(workload, node) = found {
-                manifests.push((*workload, node.json()));
+                let mut manifest = node.json();
+                let metadata = &mut manifest["metadata"];
+                if metadata["name"].is_null() {
+                    metadata["name"] = (*workload.object.name).into();
+                }
+                manifests.push((*workload, manifest));
             }
         });
         manifests
@@ -169,11 +175,14 @@ impl Source {
         if !fault.in_object && line().is_some_and(|line| line.contains("{{")) {
             fault.message += "; render a chart first: `helm template CHART | dayshift lint -`";
         }
+        let at_fault = self.text.get(fault.place.span.clone()).unwrap_or_default();
         SyntaxError {
             file: self.name.clone(),
             place: fault.place,
             message: fault.message,
+            is_filled_in: fault.in_object && !at_fault.contains('\n') && is_filled_in(at_fault),
             in_object: fault.in_object,
+            kind: fault.kind,
         }
     }
 

@@ -139,10 +139,8 @@ impl<E: FnMut(LooseAnnotations)> Walk<'_, '_, E> {
                 .or_else(|| Key::nearest(name))
                 .is_some()
         };
-        let is_filled_in =
-            |it: &Annotation| ["{{", "${", "$("].iter().any(|sign| it.text.contains(sign));
         map.annotations
-            .retain(|it| is_ours(&it.name) && !is_filled_in(it));
+            .retain(|it| is_ours(&it.name) && !it.is_filled_in());
         if map.annotations.is_empty() {
             return;
         }

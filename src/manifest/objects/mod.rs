@@ -105,14 +105,14 @@ fn workload<'n, 'a>(
 ) {
     each(match Workload::read(kind, node, scope) {
         Ok(workload) => Found::Workload(Box::new(workload), node),
-        Err(fault) => Found::ParseError(fault),
+        Err(fault) => Found::ParseError(fault.of_kind(kind.name())),
     });
 }
 
 fn namespace<'n, 'a>(node: &'n Node<'a>, scope: Scope<'_>, each: &mut impl FnMut(Found<'n, 'a>)) {
     each(match Namespace::read(node, scope) {
         Ok(namespace) => Found::Namespace(Box::new(namespace), node),
-        Err(fault) => Found::ParseError(fault),
+        Err(fault) => Found::ParseError(fault.of_kind("Namespace")),
     });
 }
 

@@ -1,6 +1,6 @@
 //! A workload of a file.
 
-use std::sync::Arc;
+use std::{borrow::Cow, sync::Arc};
 
 use crate::manifest::annotations::annotation::Annotation;
 use crate::manifest::annotations::annotation_map::AnnotationMap;
@@ -11,6 +11,7 @@ use crate::manifest::scope::Scope;
 use crate::manifest::tree::location::Location;
 use crate::manifest::tree::node::Node;
 use crate::manifest::tree::parse::ParseError;
+use crate::text::cut_bytes;
 use crate::workload::{
     Inputs, Kind, Origin, Problem, Replicas, ResourceRequests, VolumeRetention, WorkloadRef,
 };
@@ -55,7 +56,7 @@ impl Workload {
                 format!("this {kind} has no metadata, and so no name"),
             ));
         };
-        let Some(name) = text(metadata, "metadata.", "name")? else {
+        let Some(name) = name(metadata)? else {
             return Err(ParseError::at(
                 &metadata.place,
                 format!("this {kind} has no metadata.name"),
@@ -75,7 +76,7 @@ impl Workload {
             object: WorkloadRef {
                 kind,
                 namespace: namespace.into(),
-                name: name.into(),
+                name: (*name).into(),
                 uid: Arc::from(text(metadata, "metadata.", "uid")?.unwrap_or_default()),
             },
             place: node.place.clone(),
@@ -94,6 +95,21 @@ impl Workload {
         })
     }
 }
+
+/// The name of an object. What an API server makes of a `generateName` is not known before: it stands
+/// here with an `x` for each of the five letters that it adds.
+pub(in crate::manifest) fn name<'n>(
+    metadata: &'n Node<'_>,
+) -> Result<Option<Cow<'n, str>>, ParseError> {
+    if let Some(name) = text(metadata, "metadata.", "name")? {
+        return Ok(Some(name.into()));
+    }
+    let prefix = text(metadata, "metadata.", "generateName")?;
+    Ok(prefix.map(|it| format!("{}xxxxx", cut_bytes(it, MAX_GENERATED)).into()))
+}
+
+/// How many bytes of a `generateName` an API server keeps.
+const MAX_GENERATED: usize = 58;
 
 /// A field that is a text where it is given.
 pub(in crate::manifest) fn text<'n>(

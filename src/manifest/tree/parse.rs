@@ -15,6 +15,8 @@ pub(in crate::manifest) struct ParseError {
     pub(in crate::manifest) message: String,
     /// Whether the text is good YAML and an object in it is at fault.
     pub(in crate::manifest) in_object: bool,
+    /// The kind of that object, where it is known.
+    pub(in crate::manifest) kind: Option<&'static str>,
 }
 
 impl ParseError {
@@ -23,6 +25,14 @@ impl ParseError {
         Self {
             in_object: true,
             ..Self::of_text(place.clone(), message)
+        }
+    }
+
+    /// The same of an object of that kind.
+    pub(in crate::manifest) fn of_kind(self, kind: &'static str) -> Self {
+        Self {
+            kind: Some(kind),
+            ..self
         }
     }
 
@@ -36,6 +46,7 @@ impl ParseError {
             place,
             message: message.into(),
             in_object: false,
+            kind: None,
         }
     }
 }

@@ -35,6 +35,22 @@ fn an_info_is_no_problem() {
     let warned = web(&["dayshift/stop: '19:00'"]);
     assert_eq!(lint_of(&["-"], &warned).0, 1);
     assert_eq!(lint_of(&["--min-severity", "error", "-"], &warned).0, 0);
+    // A build may ask for more, or for less.
+    for (args, expected) in [
+        (&["--fail-on", "info"][..], 1),
+        (&["--fail-on", "info", "--min-severity", "warning"], 1),
+        (
+            &["--fail-on", "info", "--disable", "replicas-in-manifest"],
+            0,
+        ),
+        (&["--fail-on", "warning"], 0),
+    ] {
+        let args = [args, &["-"]].concat();
+        assert_eq!(lint_of(&args, &ordinary).0, expected, "{args:?}");
+    }
+    assert_eq!(lint_of(&["--fail-on", "error", "-"], &warned).0, 0);
+    let args = ["--fail-on", "warning", "--min-severity", "error", "-"];
+    assert_eq!(lint_of(&args, &warned).0, 1);
     for (format, says) in [
         ("github", "::notice title=replicas-in-manifest"),
         ("sarif", "\"level\": \"note\""),
@@ -46,6 +62,34 @@ fn an_info_is_no_problem() {
         assert!(out.contains(says), "{format}: {out}");
         assert!(!out.contains("<failure"), "{format}: {out}");
     }
+}
+
+#[test]
+fn help_explains_the_kind_that_is_at_fault() {
+    let cron_job = "apiVersion: batch/v1\nkind: CronJob\nmetadata: {name: [a]}\n";
+    let deployment = "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: [a]}\n";
+    let namespace = "apiVersion: v1\nkind: Namespace\nmetadata: {name: [a]}\n";
+    for (input, kind) in [
+        (cron_job, "cronjob"),
+        (deployment, "deployment"),
+        (namespace, "namespace"),
+    ] {
+        let (status, out, _) = lint_of(&["-"], input);
+        assert_eq!(status, 1, "{out}");
+        let help = format!("see `kubectl explain {kind}` for its fields");
+        assert!(out.contains(&help), "{out}");
+    }
+}
+
+/// The API server makes the name, and Jobs and Pods of many a pipeline have none before.
+#[test]
+fn a_generated_name_is_a_name() {
+    let text = web(&["dayshift/hours: 'Mon-Fry 09:00-19:00'"]);
+    let text = text.replace("  name: web", "  generateName: web-");
+    let (status, out, _) = lint_of(&["-"], &text);
+    assert_eq!(status, 1, "{out}");
+    assert!(out.contains("error[bad-hours]"), "{out}");
+    assert!(out.contains("web-xxxxx"), "{out}");
 }
 
 #[test]
@@ -65,7 +109,7 @@ fn help_keeps_what_the_user_has_written() {
         ),
         (
             web(&["dayshift/strat: soon"]),
-            "write dayshift/start: \"Mon-Fri 09:00\"",
+            "write dayshift/start with a valid text, for example \"Mon-Fri 09:00\"",
         ),
         (
             web(&[hours, "dayshift/replicas: 2"]),

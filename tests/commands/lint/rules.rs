@@ -321,6 +321,18 @@ fn each_rule_finds_what_it_is_for_and_where() {
             vec!["not-rendered 3:1"],
         ),
         (
+            web(&["dayshift/hours: '{{ .Values.hours }}'"]),
+            vec!["not-rendered 6:21"],
+        ),
+        (
+            web(&[hours, "dayshift/timezone: ${ZONE}"]),
+            vec!["not-rendered 7:24"],
+        ),
+        (
+            web(&[hours]) + "spec:\n  replicas: '{{ .Values.replicas }}'\n",
+            vec!["not-rendered 8:13"],
+        ),
+        (
             other(
                 "apiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nspec: {}\npatches: []\n",
             ),

@@ -49,6 +49,14 @@ fn the_fragment_of_the_readme_is_played_and_what_is_missing_is_named() {
     assert!(ended.out.contains("next stop 19:00"), "{}", ended.out);
     let says = "default/web has no spec.selector and no spec.template, which a cluster wants";
     assert!(ended.err.contains(says), "{}", ended.err);
+    // The value of a label takes less than a name.
+    let long = "a-".repeat(31) + "-web";
+    let ended = sandbox(
+        &["--from", FRIDAY, "--for", "2d", "-"],
+        &fragment.replace("name: web", &format!("name: {long}")),
+    );
+    assert_eq!(ended.status, 0, "{}", ended.err);
+    assert!(ended.out.contains(&long), "{}", ended.out);
     // With half of it, it is no fragment but wrong.
     let half = format!("{fragment}spec: {{template: {{}}}}\n");
     let ended = sandbox(&["--from", FRIDAY, "--for", "2d", "-"], &half);
