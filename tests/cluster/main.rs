@@ -24,6 +24,8 @@ mod cron_differential;
 mod e2e;
 mod go_program;
 mod quantity_differential;
+#[path = "../support/quoted_text.rs"]
+mod quoted_text;
 mod reliability;
 #[path = "../support/mod.rs"]
 mod support;

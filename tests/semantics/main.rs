@@ -15,6 +15,8 @@ mod fuzz_corpus;
 mod house;
 mod manifest;
 mod pages;
+#[path = "../support/quoted_text.rs"]
+mod quoted_text;
 mod schedule;
 mod shipped_manifests;
 #[path = "../support/zone_file.rs"]

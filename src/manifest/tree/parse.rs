@@ -7,6 +7,7 @@ use granit_parser::{Event, Options, Parser, ScalarStyle, ScanError, Span, Tag};
 use super::json_stream::{Piece, pieces};
 use super::location::Location;
 use super::node::{Content, Entry, Node};
+use super::quoted_lines::Indented;
 
 /// What is wrong at a place.
 #[derive(Debug)]
@@ -70,10 +71,32 @@ pub(in crate::manifest) fn documents<'a>(
     options.set_emit_comments(false);
     let mut builder = Builder::default();
     for piece in pieces(text) {
+        let cost = builder.cost;
+        let mut told = 0;
         for next in Parser::new_from_str_with_options(piece.text, options.clone()) {
-            let (event, span) = next.map_err(|error| ParseError::of_scan(&error, &piece))?;
-            if let Some(document) = builder.take(event, &piece.span(&span))? {
-                each(&document);
+            match next {
+                Ok((event, span)) => {
+                    let span = piece.span(&span);
+                    if let Some(document) = builder.take(event, &span, |text| text)? {
+                        told += 1;
+                        each(&document);
+                    }
+                }
+                Err(error) => {
+                    let Some(indented) = Indented::of(piece.text, &options, &error) else {
+                        return Err(ParseError::of_scan(&error, &piece));
+                    };
+                    builder = Builder {
+                        cost,
+                        ..Builder::default()
+                    };
+                    builder.take_all(&indented, &options, &piece, |at, document| {
+                        if at >= told {
+                            each(document);
+                        }
+                    })?;
+                    break;
+                }
             }
         }
     }
@@ -97,8 +120,38 @@ struct Open<'a> {
 }
 
 impl<'a> Builder<'a> {
-    /// Takes an event; gives the document that it completes.
-    fn take(&mut self, event: Event<'a>, span: &Span) -> Result<Option<Rc<Node<'a>>>, ParseError> {
+    /// Takes all of a text that was indented anew; calls `each` with each document and its number.
+    fn take_all(
+        &mut self,
+        indented: &Indented,
+        options: &Options,
+        piece: &Piece<'_>,
+        mut each: impl FnMut(usize, &Rc<Node<'a>>),
+    ) -> Result<(), ParseError> {
+        let mut count = 0;
+        for next in Parser::new_from_str_with_options(&indented.text, options.clone()) {
+            let (event, span) = next.map_err(|error| {
+                let marker = piece.place(indented.place(*error.marker()));
+                ParseError::of_text(Location::new(marker, marker), error.info())
+            })?;
+            let span = piece.span(&indented.span(&span));
+            // The text that is read ends before the nodes do.
+            let owned = |text: Cow<'_, str>| Cow::Owned(text.into_owned());
+            if let Some(document) = self.take(event, &span, owned)? {
+                each(count, &document);
+                count += 1;
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes an event; gives the document that it completes. `keep` makes of a text what a node holds.
+    fn take<'e>(
+        &mut self,
+        event: Event<'e>,
+        span: &Span,
+        keep: impl FnOnce(Cow<'e, str>) -> Cow<'a, str>,
+    ) -> Result<Option<Rc<Node<'a>>>, ParseError> {
         let (node, anchor) = match event {
             Event::DocumentEnd => {
                 self.anchors.clear();
@@ -115,7 +168,7 @@ impl<'a> Builder<'a> {
             }
             Event::Scalar(text, style, anchor, tag) => {
                 let bare = is_bare(style, tag.as_deref());
-                (Rc::new(self.scalar(text, bare, span)?), anchor)
+                (Rc::new(self.scalar(keep(text), bare, span)?), anchor)
             }
             Event::Alias(anchor) => {
                 let Some(node) = self.anchors.get(&anchor).cloned() else {

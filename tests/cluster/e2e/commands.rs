@@ -3,12 +3,14 @@
 use serde_json::{Value, json};
 
 use crate::e2e::team::Team;
+use crate::quoted_text::QUOTED;
 use crate::support::{ControlPlane, Parts, Story, deployment, soon, stories};
 
 pub(crate) fn stories() -> Vec<Story> {
     stories![
         Parts::Server;
         what_they_tell_is_obeyed_and_shown,
+        kubectl_reads_quoted_lines_as_the_corpus_says,
         status_names_who_else_sets_the_count,
     ]
 }
@@ -82,4 +84,26 @@ fn status_names_who_else_sets_the_count(plane: &ControlPlane) {
     team.kubectl(&autoscale).success();
     assert_eq!(status(&team)["owners"], json!(["HPA", "server-side apply"]),);
     team.ends([("web", 1)]);
+}
+
+/// The corpus by which `tests/semantics` judges the reader of files.
+fn kubectl_reads_quoted_lines_as_the_corpus_says(plane: &ControlPlane) {
+    let team = Team::new(plane, "quoted");
+    for (text, expected) in QUOTED {
+        let create = [
+            "create",
+            "--dry-run=client",
+            "--validate=false",
+            "-o",
+            "json",
+        ];
+        let ran = team.kubectl_with(&create, text);
+        let read = ran.ok.then(|| {
+            let object: Value = serde_json::from_str(&ran.stdout).unwrap();
+            let note = &object["metadata"]["annotations"]["note"];
+            note.as_str().unwrap_or_default().to_owned()
+        });
+        assert_eq!(read.as_deref(), expected, "{text}\n{ran:?}");
+    }
+    team.ends([("web", 0)]);
 }

@@ -5,6 +5,7 @@
 mod files;
 mod folders;
 mod hostile;
+mod quoted;
 mod requests;
 
 use std::path::Path;
