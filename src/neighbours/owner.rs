@@ -1,6 +1,9 @@
 //! The programs that set counts, and what makes each of them leave a count alone.
 
-use crate::workload::{Key, Kind, Prefix};
+use std::collections::BTreeSet;
+
+use crate::text::first_of;
+use crate::workload::{Key, Kind, Prefix, WorkloadRef};
 
 /// A program that sets counts again and again, so that it may undo what dayshift does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -120,14 +123,18 @@ impl Owner {
         }
     }
 
-    /// What to do about it, with what has to be written where, on lines of its own.
-    pub fn advice(self, kinds: &[Kind], prefix: &Prefix) -> String {
+    /// What to do about it on these objects, with what has to be written where, on lines of its own.
+    pub fn advice(self, objects: &[&WorkloadRef], prefix: &Prefix) -> String {
+        let kinds: BTreeSet<_> = objects.iter().map(|it| it.kind).collect();
+        let kinds: &[_] = &kinds.into_iter().collect::<Vec<_>>();
         let fields = fields(kinds);
         match self {
             Self::Hpa => format!(
-                "An HPA rests while a Deployment is at 0. Write {}: \"1\", so that a start leaves the count to
-it. Where {} is above 0 the HPA scales up what is stopped: the stop does not hold.",
+                "An HPA rests while a Deployment is at 0. So that a start leaves the count to it, write
+{}: \"1\" on each workload that has an HPA: {}.
+Where {} is above 0 the HPA scales up what is stopped: the stop does not hold.",
                 prefix.annotation(Key::Replicas),
+                first_of(&objects.iter().map(|it| it.full_name()).collect::<Vec<_>>()),
                 prefix.annotation(Key::StopReplicas)
             ),
             Self::Keda => "KEDA scales up what a trigger is active for, whatever dayshift sets. Write the schedule on the
@@ -154,11 +161,13 @@ ScaledObject instead, and add scaledobjects to --kinds: a stop then pauses it."
             ),
             Self::Helm => format!(
                 "Helm sets the count of the chart at each upgrade, and Helm 4 fails where dayshift has set
-another. Leave {fields} out of the chart's templates, or upgrade with --force-conflicts."
+another. Leave {fields} out of the chart's templates. With --force-conflicts the upgrade sets what
+the chart says, and starts what is stopped."
             ),
             Self::ServerSideApply => format!(
                 "kubectl apply --server-side fails where dayshift has set another count. Leave {fields} out
-of the manifest, or apply with --force-conflicts."
+of the manifest. With --force-conflicts the apply sets what the manifest says, and starts what
+is stopped."
             ),
             Self::ClientSideApply => format!(
                 "kubectl apply sets the count of the manifest. Take {fields} out of what it applied last

@@ -12,7 +12,8 @@ use crate::{
 ///
 /// A new or edited schedule scales nothing by itself, and a manual change holds until the next
 /// boundary. This starts or stops the workload now if the schedule says so. It ends a wake or a
-/// sleep too.
+/// sleep that holds. Where none holds, it writes one, which ends at the next boundary: an edit of the
+/// schedule does not end it sooner, `dayshift resume` does.
 #[derive(Debug, clap::Args)]
 #[command(after_help = AFTER_HELP)]
 pub(crate) struct SyncArgs {

@@ -2,7 +2,7 @@
 
 use std::{
     cmp::Ordering,
-    collections::{BTreeMap, BTreeSet},
+    collections::BTreeMap,
     io::{self, Write},
 };
 
@@ -22,7 +22,7 @@ use crate::{
     schedule::Tzdata,
     status::{ScheduleStatus, Unreadable, WorkloadStatus, clock, distance},
     text::TerminalSafe,
-    workload::{Kind, Origin, Override, Pause, Phase, Prefix, Replicas},
+    workload::{Origin, Override, Pause, Phase, Prefix, Replicas, WorkloadRef},
 };
 
 /// Every column. NEXT is there twice: with how long it is until then, and without.
@@ -254,19 +254,18 @@ impl<'a> StatusOutput<'a> {
             notes.add(status);
         }
         notes.write(out, style, width)?;
-        let mut owners: BTreeMap<Owner, BTreeSet<Kind>> = BTreeMap::new();
+        let mut owners: BTreeMap<Owner, Vec<&WorkloadRef>> = BTreeMap::new();
         for status in &self.statuses {
             for owner in &status.owners {
                 // Who has followed the advice already needs no more of it.
                 if !(status.leaves_count_to_hpa && *owner == Owner::Hpa) {
-                    owners.entry(*owner).or_default().insert(status.object.kind);
+                    owners.entry(*owner).or_default().push(&status.object);
                 }
             }
         }
-        for (owner, kinds) in owners {
+        for (owner, objects) in owners {
             writeln!(out)?;
-            let kinds: Vec<_> = kinds.into_iter().collect();
-            let advice = owner.advice(&kinds, self.prefix);
+            let advice = owner.advice(&objects, self.prefix);
             // What is to be copied into a file stays as it is.
             let (words, lines) = advice.split_once("\n  ").unwrap_or((&advice, ""));
             match width {

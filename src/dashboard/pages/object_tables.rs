@@ -79,7 +79,6 @@ impl Page<'_> {
     /// Who else sets its count.
     pub(super) fn others(&self, row: &Row) -> Markup {
         let status = &row.status;
-        let kinds = [status.object.kind];
         html! {
             @if !self.view.asks {
                 section aria-labelledby="others" {
@@ -98,7 +97,7 @@ impl Page<'_> {
                     @for owner in &status.owners {
                         h3 { (owner.name()) }
                         pre tabindex="0" {
-                            (safe_lines(&owner.advice(&kinds, &self.settings.prefix)))
+                            (safe_lines(&owner.advice(&[&status.object], &self.settings.prefix)))
                         }
                     }
                 }

@@ -199,7 +199,8 @@ fn an_hpa_that_has_not_scaled_yet_is_told_to_whoever_may_list_hpas() {
     cluster.api.serve_well();
     cluster.autoscaler("set", ("apps/v1", "StatefulSet", "free"));
     cluster.autoscaler("other", ("example.com/v1", "Deployment", "free"));
-    let advice = "An HPA rests while a Deployment is at 0. Write dayshift/replicas: \"1\"";
+    let advice =
+        "An HPA rests while a Deployment is at 0. So that a start leaves the count to it, write";
     let ran = cluster.dayshift(&["status", "-o", "wide"]);
     assert!(ran.out.contains("Asia/Tokyo   HPA "), "{}", ran.out);
     assert!(!ran.out.contains(advice), "it is followed: {}", ran.out);
