@@ -151,7 +151,7 @@ pub fn counted<N: Copy + fmt::Display + PartialEq + From<u8>>(count: N, what: &s
     format!("{count} {what}{plural}")
 }
 
-/// So many are named where there are more.
+/// How many are named where there are more.
 const MOST_NAMES: usize = 3;
 
 /// `a, b`, or of very many `a, b, c and 9 more`.

@@ -171,7 +171,7 @@ impl<'o> Object<'o> {
                 .chain(state)
                 .map(|it| &*it.field.name);
             let message = format!(
-                "dayshift writes {} itself; from a manifest it takes them for what it remembers",
+                "{} is dayshift's own state; in a manifest it overwrites that state",
                 names.collect::<Vec<_>>().join(", ")
             );
             let help = "remove these labels from the manifest".to_owned();

@@ -273,7 +273,7 @@ impl LiveSchedules {
 
     /// What `line` makes of each of these objects, a line for each.
     fn add(&mut self, plural: &str, items: &[Value], line: impl Fn(&Value) -> Value) {
-        // So many at a time that reading them costs little.
+        // At most this many at a time, so that reading them costs little.
         for items in items.chunks(500) {
             let lines = items.iter().map(|it| line(it).to_string() + "\n");
             let text: String = lines.collect();

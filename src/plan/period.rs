@@ -22,7 +22,7 @@ pub enum PeriodError {
         /// The end.
         until: DateTime<Utc>,
     },
-    /// So many days are not in any calendar.
+    /// No calendar has this many days.
     #[error("{0} days are too many")]
     TooLong(u32),
 }

@@ -9,7 +9,7 @@ use crate::workload::{
 /// What does not run now because of schedules.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct HeldDown {
-    /// So many replicas.
+    /// How many replicas.
     pub replicas: u64,
     /// The CPU that they request together, in billionths of a core.
     pub cpu_nanos: u64,
@@ -18,7 +18,7 @@ pub struct HeldDown {
 }
 
 impl HeldDown {
-    /// So many replicas, each with these requests.
+    /// How many replicas, each with these requests.
     pub fn of(replicas: Replicas, requests: ResourceRequests) -> Self {
         let replicas = u64::from(replicas.get());
         Self {

@@ -12,7 +12,7 @@ use crate::{
     cluster::{FindError, Part, Query, Refused, WatchEvent, WatchEvents, WithManagers, watch},
 };
 
-/// So long after a refusal a kind is asked for again: somebody may have given the permission.
+/// How long after a refusal a kind is asked for again: somebody may have given the permission.
 const AGAIN: TimeDelta = TimeDelta::seconds(5);
 
 type Seen = Result<WatchEvent<WithManagers>, FindError>;

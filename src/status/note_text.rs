@@ -53,7 +53,7 @@ impl WorkloadStatus {
                 format!("; `{sync}` starts it now"),
             ),
             Note::LeftDown { saved } => (
-                "its schedule was removed, and fewer run than are saved".to_owned(),
+                "its schedule was removed, and it runs fewer replicas than were saved".to_owned(),
                 format!(
                     "; `{}` brings it back to {saved}",
                     self.restore(prefix)
@@ -78,7 +78,7 @@ impl WorkloadStatus {
             ),
             Note::Reverted { until: end, .. } => (
                 format!(
-                    "{}; that holds {}",
+                    "{}; it stays {}",
                     self.revert_words().unwrap_or_default(),
                     until(end)
                 ),

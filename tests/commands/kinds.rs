@@ -164,7 +164,7 @@ fn a_sandbox_plays_every_kind_of_its_files() {
             let expected = format!("stop default/{name} {last} next start Wed 09:00");
             assert_eq!(told.last(), Some(&expected), "{told:#?}");
         }
-        let made_up = "note: default/cj/report has no spec.jobTemplate, which a cluster wants; the sandbox makes it up";
+        let made_up = "note: default/cj/report has no spec.jobTemplate, which a cluster requires; the sandbox adds it";
         assert_eq!(said, [made_up]);
     }
 }

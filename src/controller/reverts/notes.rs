@@ -10,7 +10,7 @@ use tokio::time::Instant;
 
 use crate::{cluster::EventObject, events::EventText, workload::Prefix};
 
-/// So many of a namespace have an Event of their own within [`PERIOD`]; one tells of all others.
+/// At most this many of a namespace have an Event of their own within [`PERIOD`]; one tells of all others.
 const MOST_EVENTS: usize = 5;
 
 /// Within so long.
@@ -19,7 +19,7 @@ const PERIOD: Duration = Duration::from_secs(10 * 60);
 /// What comes together is told together.
 const GATHERED_FOR: Duration = Duration::from_secs(5);
 
-/// So many managers are told apart.
+/// At most this many managers are told apart.
 const MOST_MANAGERS: usize = 3;
 
 /// What was told of each namespace of late, and what is to be told of it together.

@@ -233,7 +233,7 @@ impl Telemetry {
             .observe(lateness.as_seconds_f64());
     }
 
-    /// So many Namespaces are refused.
+    /// How many Namespaces are refused.
     pub fn invalid_namespaces(&self, count: usize) {
         self.invalid_namespaces.set(whole(count));
     }
@@ -285,7 +285,7 @@ impl Telemetry {
             .set(is_up.into());
     }
 
-    /// So many writes of that class wait to be sent.
+    /// How many writes of that class wait to be sent.
     pub fn queue_depth(&self, class: &'static str, count: usize) {
         self.queue_depth
             .get_or_create(&[("class", class)])

@@ -17,7 +17,7 @@ use tokio::time::Instant;
 use crate::controller::telemetry::shapes::lock;
 use crate::savings::HeldDown;
 
-/// So many namespaces have series of their own: those that come first. All others share one.
+/// At most this many namespaces have series of their own: those that come first. All others share one.
 const MOST_NAMESPACES: usize = 200;
 
 /// The label of those that share one: no namespace can have such a name.

@@ -126,7 +126,7 @@ pub(super) fn one(
                     "downscaler/{} is not an annotation that is known",
                     quote(key)
                 ),
-                "look what it does, write the equal by hand, and remove it",
+                "check what it does, add the dayshift equivalent, and remove it",
             ));
         }
     }

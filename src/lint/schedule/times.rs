@@ -140,7 +140,7 @@ impl Look<'_> {
                 continue;
             }
             let text = crate::text::quote(item);
-            let message = format!("`{text}` is {count} times an hour, not once");
+            let message = format!("`{text}` runs {count} times an hour, not once");
             let help = once_an_hour(item).map_or_else(
                 || "write fewer times".to_owned(),
                 |once| format!("write for example `{once}`"),
@@ -258,7 +258,7 @@ fn what_happens(schedule: &Schedule, end: DateTime<Utc>, date: NaiveDate) -> Opt
         .then(|| "what begins and ends in between does not happen".to_owned())
 }
 
-/// So many times in an hour nobody starts or stops a workload on purpose.
+/// How many times in an hour nobody starts or stops a workload on purpose.
 const OFTEN: usize = 30;
 
 /// A text of cron with `0` in place of a `*` for minutes and seconds.

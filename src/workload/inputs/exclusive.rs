@@ -42,12 +42,16 @@ pub(super) fn exclusive(inputs: &Inputs) -> Vec<Problem> {
         };
         let is_from = |it: Origin| move |other: &&Key| inputs.origin(**other) == Some(it);
         if let Some(other) = others.iter().find(is_from(origin)) {
-            refuse(key, format!("stands beside `{other}`"), advice.to_owned());
+            refuse(
+                key,
+                format!("cannot be combined with `{other}`"),
+                advice.to_owned(),
+            );
         }
         let own = others.iter().filter(is_from(Origin::Own));
         for own in own.filter(|_| origin != Origin::Own) {
             let place = origin.place();
-            let wrong = format!("on the object stands beside `{key}` {place}");
+            let wrong = format!("on the object cannot be combined with `{key}` {place}");
             let help = format!(
                 "remove `{own}` from the object, or write a schedule there too, such as hours: Mon-Fri 09:00-19:00"
             );

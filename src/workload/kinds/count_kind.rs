@@ -64,13 +64,14 @@ impl CountKind {
         }
     }
 
-    /// What somebody else has made of a count of ours that was `from` before: `set 3 again`, `set 4`,
-    /// `set minReplicas 3 again`, `made it active again`.
+    /// What somebody else has made of a count of ours that was `from` before: `set 3 again`,
+    /// `set the count to 4,`, `set minReplicas 3 again`, `made it active again`.
     pub fn set_back(self, from: Replicas, now: Replicas) -> String {
-        let again = if from == now { " again" } else { "" };
         match self {
-            Self::Replicas => format!("set {now}{again}"),
-            Self::Minimum => format!("set minReplicas {now}{again}"),
+            Self::Replicas if from == now => format!("set {now} again"),
+            Self::Replicas => format!("set the count to {now},"),
+            Self::Minimum if from == now => format!("set minReplicas {now} again"),
+            Self::Minimum => format!("set minReplicas to {now},"),
             Self::Suspend | Self::Pause => format!("made it {} again", self.in_a_word(now)),
         }
     }

@@ -366,7 +366,7 @@ fn what_comes_too_often_does_not_depend_on_the_minute() {
     for now in ["08:59", "09:00", "09:31", "09:59", "10:00"] {
         let now = format!("2026-11-23 {now}");
         let ended = dayshift_with(&[], &["lint", "--from", &now, "-"], &text);
-        let message = "`* 9 * * *` is 60 times an hour, not once";
+        let message = "`* 9 * * *` runs 60 times an hour, not once";
         assert!(ended.out.contains(message), "{now}: {ended:?}");
     }
 }

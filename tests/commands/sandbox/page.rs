@@ -47,7 +47,7 @@ fn the_fragment_of_the_readme_is_played_and_what_is_missing_is_named() {
     let ended = sandbox(&["--from", FRIDAY, "--for", "2d", "-"], fragment);
     assert_eq!(ended.status, 0, "{}", ended.err);
     assert!(ended.out.contains("next stop 19:00"), "{}", ended.out);
-    let says = "default/web has no spec.selector and no spec.template, which a cluster wants";
+    let says = "default/web has no spec.selector and no spec.template, which a cluster requires";
     assert!(ended.err.contains(says), "{}", ended.err);
     // The value of a label takes less than a name.
     let long = "a-".repeat(31) + "-web";

@@ -41,7 +41,7 @@ fn who_has_set_a_count_back_is_named_with_the_cure() {
     let ran = cluster.dayshift(&["status"]);
     assert_eq!(ran.status, 1, "somebody has to do something");
     for line in [
-        "warning: dev/argo: argocd-controller set 3 again 10 minutes after the stop; that holds until Mon",
+        "warning: dev/argo: argocd-controller set 3 again 10 minutes after the stop; it stays until Mon",
         "warning: dev/applied: kubectl-client-side-apply (kubectl apply) set 3 again 10 minutes after the stop;",
         "warning: dev/odd: \\u{1b}[2J\\u{202e} set 3 again 10 minutes after",
         "note: dev/person: held at 3 by hand until Mon",
@@ -82,7 +82,7 @@ fn a_program_that_comes_hours_later_is_a_note() {
         .unwrap();
     let ran = cluster.dayshift(&["status"]);
     assert_eq!(ran.status, 0);
-    let note = "note: dev/web: helm set 2 60 minutes after the stop; that holds until Mon 09:00";
+    let note = "note: dev/web: helm set the count to 2, 60 minutes after the stop; it stays until Mon 09:00";
     assert!(ran.out.contains(note), "{}", ran.out);
 }
 
@@ -139,7 +139,7 @@ fn a_count_that_admission_has_changed_is_not_by_hand() {
     let ran = cluster.dayshift(&["status"]);
     assert_eq!(ran.status, 1, "{}", ran.out);
     for line in [
-        "warning: dev/raised: an admission webhook or policy set 2 less than 1 s after the stop; that holds until Mon",
+        "warning: dev/raised: an admission webhook or policy set the count to 2, less than 1 s after the stop; it stays until Mon",
         "note: dev/restored: held at 2 by hand until Mon",
     ] {
         assert!(ran.out.contains(line), "{line}: {}", ran.out);

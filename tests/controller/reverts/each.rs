@@ -103,7 +103,7 @@ fn each_program_is_named() {
         let told = told(&story, "web");
         assert_eq!(told.len(), 1, "{by:?}");
         assert!(
-            told[0].starts_with(&format!("{name} set 2 1 s after the stop")),
+            told[0].starts_with(&format!("{name} set the count to 2, 1 s after the stop")),
             "{told:?}"
         );
         assert!(told[0].contains(cure), "{told:?}");

@@ -123,14 +123,14 @@ fn examples(prefix: &Prefix) -> impl Iterator<Item = Source> {
     examples.map(move |(name, text)| Source::new(name, text.replace(&ours, &theirs)))
 }
 
-/// Says that a manifest is good enough here, and what a cluster wants besides.
+/// Says that a manifest is good enough here, and what a cluster requires besides.
 fn report_completion(workload: &Workload) {
     let object = printable(&workload.object.full_name());
     let lacks = lacks(workload.object.kind.name());
     // Where nobody reads, nobody misses it.
     let _ = writeln!(
         io::stderr(),
-        "note: {object} has {lacks}, which a cluster wants; the sandbox makes it up"
+        "note: {object} has {lacks}, which a cluster requires; the sandbox adds it"
     );
 }
 

@@ -86,7 +86,7 @@ fn a_client_side_apply_by_night_holds_until_the_start(plane: &ControlPlane) {
     team.assert_replicas("more", 4, start);
     for (name, count) in [("less", 2), ("more", 4)] {
         let told = team.await_event(name, "Reverted");
-        let by = format!("kubectl-client-side-apply (kubectl apply) set {count} ");
+        let by = format!("kubectl-client-side-apply (kubectl apply) set the count to {count}, ");
         assert!(told.starts_with(&by), "{told}");
         assert_named_once(&team, name);
     }
