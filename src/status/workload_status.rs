@@ -140,7 +140,7 @@ impl WorkloadStatus {
     }
 
     /// The same of one whose inputs have been read, as far as that can be told without asking who
-    /// has set its count. `changed` is as in [`ParsedInputs::overdue`].
+    /// has set its count. `changed` is as in [`Overdue::of`](crate::workload::Overdue::of).
     pub fn of_known(
         observed: &Observed,
         parsed: &ParsedInputs,
