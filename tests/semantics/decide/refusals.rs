@@ -78,7 +78,7 @@ fn hours_beside_start_or_stop_are_refused() {
             .error
             .as_deref()
             .unwrap()
-            .contains("beside `stop`")
+            .contains("cannot be combined with `stop`")
     );
 }
 
@@ -104,7 +104,8 @@ fn an_own_count_beside_the_scale_of_the_namespace_is_told_on_the_object() {
         let error = object.observed.error.clone().unwrap();
         let own = format!("dayshift/{key}: `2` on the object");
         assert!(
-            error.starts_with(&own) && error.contains("beside `scale` on the Namespace"),
+            error.starts_with(&own)
+                && error.contains("cannot be combined with `scale` on the Namespace"),
             "{error}"
         );
         assert_eq!(object.replicas(), 3);
