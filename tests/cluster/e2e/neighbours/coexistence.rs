@@ -54,7 +54,7 @@ fn a_server_side_apply_with_another_count_names_the_conflict(plane: &ControlPlan
     assert_eq!(team.replicas("web"), 4);
     let told = team.await_event("web", "Reverted");
     assert!(
-        told.starts_with("kubectl (server-side apply) set 4 "),
+        told.starts_with("kubectl (server-side apply) set the count to 4, "),
         "{told}"
     );
     assert_named_once(&team, "web");

@@ -114,12 +114,12 @@ fn an_autoscaler_above_a_stop_count_is_named(plane: &ControlPlane) {
     team.create(web.annotation("dayshift/stop-replicas", "1"));
     team.autoscale("web", 2, 4);
     let told = team.await_event("web", "Reverted");
-    assert!(told.starts_with("an HPA set 2 "), "{told}");
+    assert!(told.starts_with("an HPA set the count to 2, "), "{told}");
     assert!(told.contains("leave out dayshift/stop-replicas"), "{told}");
     let reads = team.requests();
     assert_eq!(reads.iter().filter(|it| it.verb == "get").count(), 1);
     let shown = status(&team);
-    assert!(shown.contains("an HPA set 2 "), "{shown}");
+    assert!(shown.contains("an HPA set the count to 2, "), "{shown}");
     team.delete("web");
 }
 
