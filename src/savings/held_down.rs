@@ -18,7 +18,7 @@ pub struct HeldDown {
 }
 
 impl HeldDown {
-    /// How many replicas, each with these requests.
+    /// That of this many replicas, each with these requests.
     pub fn of(replicas: Replicas, requests: ResourceRequests) -> Self {
         let replicas = u64::from(replicas.get());
         Self {

@@ -7,7 +7,7 @@ pub const NANOS: u64 = 1_000_000_000;
 /// More digits than any amount has in use; the rest of a longer text only rounds up.
 const MOST_DIGITS: u128 = 10_u128.pow(19);
 
-/// How many billionths. None where the text is no amount, or a negative one; an amount that is too
+/// The amount in billionths. None where the text is no amount, or a negative one; an amount that is too
 /// large is the largest.
 pub(super) fn nanos(text: &str) -> Option<u64> {
     u64::try_from(exact(text)?).ok().or(Some(u64::MAX))

@@ -233,7 +233,7 @@ impl Telemetry {
             .observe(lateness.as_seconds_f64());
     }
 
-    /// How many Namespaces are refused.
+    /// Sets how many Namespaces are refused.
     pub fn invalid_namespaces(&self, count: usize) {
         self.invalid_namespaces.set(whole(count));
     }
@@ -285,7 +285,7 @@ impl Telemetry {
             .set(is_up.into());
     }
 
-    /// How many writes of that class wait to be sent.
+    /// Sets how many writes of that class wait to be sent.
     pub fn queue_depth(&self, class: &'static str, count: usize) {
         self.queue_depth
             .get_or_create(&[("class", class)])

@@ -13,7 +13,7 @@ use crate::{
 };
 
 /// The most workloads that are named of a Namespace.
-const MOST_REACHED: usize = 100;
+const MAX_REACHED: usize = 100;
 
 impl Page<'_> {
     /// The fields of a form that asks for something.
@@ -132,13 +132,13 @@ impl Page<'_> {
 
 /// The workloads that a change of a Namespace reaches.
 fn reached(objects: &[WorkloadRef]) -> Markup {
-    let more = objects.len().saturating_sub(MOST_REACHED);
+    let more = objects.len().saturating_sub(MAX_REACHED);
     html! {
         @if !objects.is_empty() {
             details {
                 summary { "Which" }
                 ul {
-                    @for object in objects.iter().take(MOST_REACHED) {
+                    @for object in objects.iter().take(MAX_REACHED) {
                         li { (safe(&object.full_name())) }
                     }
                 }

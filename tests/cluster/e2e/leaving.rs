@@ -45,12 +45,21 @@ fn the_readme_tells_how_to_leave(plane: &ControlPlane) {
     std::fs::write(report.path(), manifest).unwrap();
     let create = ["create", "-f", report.path().to_str().unwrap()];
     team.kubectl(&create).success();
+    // What inherits has an annotation of dayshift's.
+    let inherited = [
+        "annotate",
+        "namespace",
+        team.name(),
+        "dayshift/timezone=UTC",
+    ];
+    plane.kubectl(&inherited).success();
     team.create(deployment("web").replicas(3).stop(stop.text()));
     // One that is refused has an annotation of dayshift's.
     team.create(deployment("other").replicas(2).stop("soon"));
     team.create(deployment("gone").replicas(4).stop(stop.text()));
     team.await_replicas("web", 0);
     team.await_replicas("gone", 0);
+    assert!(team.annotation("web", "dayshift/inherited").is_some());
     eventually("other is refused", || {
         team.annotation("other", "dayshift/error")
     });

@@ -19,7 +19,7 @@ pub(crate) fn stories() -> Vec<Story> {
 const README: &str = include_str!("../../../README.md");
 
 /// Pages whose blocks are for a shell with a cluster.
-const PAGES: [&str; 9] = [
+const PAGES: [&str; 10] = [
     README,
     include_str!("../../../docs/getting-started.md"),
     include_str!("../../../docs/operations/events.md"),
@@ -29,17 +29,21 @@ const PAGES: [&str; 9] = [
     // Its last line pauses.
     include_str!("../../../docs/schedules/overrides.md"),
     include_str!("../../../docs/operations/status.md"),
+    include_str!("../../../docs/operations/nodes.md"),
     include_str!("../../../docs/uninstall.md"),
 ];
 
 /// What is not run here, by its beginning.
-const ELSEWHERE: [&str; 5] = [
+const ELSEWHERE: [&str; 7] = [
     // No container engine.
     "kind create cluster",
     // The story above: as the program that is tested.
     "cargo run -- run",
     // As long as all else together; `.ci/run` builds what it installs.
     "cargo install --path .",
+    // No autoscaler of nodes.
+    "kubectl get nodepools",
+    "kubectl get configmap cluster-autoscaler-status",
     // `leaving` runs this block.
     "kubectl delete -f manifests/dayshift.yaml",
     "kubectl label deploy,sts,cj -A --all",
