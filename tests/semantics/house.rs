@@ -1,5 +1,5 @@
-//! The house stays easy to walk through: no import of `src/` and of kube-in-memory runs in a circle,
-//! no file is long, and no folder is a heap.
+//! The house stays easy to walk through: no import of a crate runs in a circle, no file is long, no
+//! folder is a heap, and what is computed from texts and instants brings in no client and no runtime.
 #![allow(clippy::unwrap_used)]
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -148,14 +148,21 @@ fn rooms(src: &Path) -> BTreeMap<String, BTreeSet<String>> {
 
 #[test]
 fn no_import_runs_in_a_circle() {
-    for (src, least) in [("src", 500), ("crates/kube-in-memory/src", 25)] {
+    for (src, least) in [
+        ("src", 500),
+        ("crates/schedule/src", 50),
+        ("crates/kube-in-memory/src", 25),
+    ] {
         let src = root().join(src);
         let arrows = arrows(&src);
         let count: usize = arrows.values().map(BTreeSet::len).sum();
         assert!(count >= least, "{count}");
         let circles_of_files = circles(arrows);
         assert!(circles_of_files.is_empty(), "{circles_of_files:#?}");
-        let circles_of_rooms = circles(rooms(&src));
+    }
+    // A room that is a crate has none inside.
+    for src in ["src", "crates/kube-in-memory/src"] {
+        let circles_of_rooms = circles(rooms(&root().join(src)));
         assert!(circles_of_rooms.is_empty(), "{circles_of_rooms:#?}");
     }
 }
@@ -178,6 +185,44 @@ fn no_folder_is_a_heap() {
         let count = files.len();
         assert!(count <= FILES, "{}: {count} files", folder.display());
     }
+}
+
+/// The packages that `Cargo.lock` has below one of ours, those that only its tests use included.
+fn brought_in(package: &str) -> BTreeSet<String> {
+    let lock = fs::read_to_string(root().join("Cargo.lock")).unwrap();
+    let mut each: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+    for text in lock.split("[[package]]").skip(1) {
+        // `name = "a"`, and below `dependencies` ` "b",` or ` "b 1.2.3",`.
+        let mut quoted = text.lines().filter_map(|line| {
+            let word = line.split('"').nth(1)?.split(' ').next()?;
+            let is_name = line.starts_with("name") || line.starts_with(" \"");
+            is_name.then_some(word)
+        });
+        each.entry(quoted.next().unwrap())
+            .or_default()
+            .extend(quoted);
+    }
+    let mut found = BTreeSet::new();
+    let mut waiting = vec![package];
+    while let Some(name) = waiting.pop() {
+        if found.insert(name.to_owned()) {
+            waiting.extend(&each[name]);
+        }
+    }
+    found
+}
+
+#[test]
+fn the_pure_crates_bring_in_no_client_and_no_runtime() {
+    let foreign = ["hyper", "k8s-openapi", "kube-core", "tokio"].map(str::to_owned);
+    let has = |package: &str| {
+        let all = brought_in(package);
+        foreign.clone().map(|it| all.contains(&it))
+    };
+    for pure in ["dayshift-text", "dayshift-schedule"] {
+        assert_eq!(has(pure), [false; 4], "{pure}: {foreign:?}");
+    }
+    assert_eq!(has("dayshift"), [true; 4], "this does not see them");
 }
 
 /// The judge of circles is worth something only if it sees these.

@@ -1,0 +1,227 @@
+//! A text and its pieces, which know where in the text they stand.
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+use super::diagnostic::{Diagnostic, is_too_long};
+use crate::meant::meaning::Meant;
+
+/// Part of a text, and where in it the part stands.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Piece<'a> {
+    whole: &'a str,
+    start: usize,
+    end: usize,
+}
+
+impl<'a> Piece<'a> {
+    /// The whole text without the blanks around it. An empty text, or one longer than
+    /// [`MAX_TEXT`](crate::MAX_TEXT), is an error.
+    pub(crate) fn whole(text: &'a str, example: &'static str) -> Result<Self, Diagnostic> {
+        if is_too_long(text) {
+            return Err(Diagnostic::too_long(text));
+        }
+        let trimmed = Self {
+            whole: text,
+            start: 0,
+            end: text.len(),
+        }
+        .trim();
+        if trimmed.text().is_empty() {
+            return Err(empty(text, example));
+        }
+        Ok(trimmed)
+    }
+
+    /// The items between the `;` of `text`, each without the blanks around it and none empty.
+    pub(crate) fn items(
+        text: &'a str,
+        example: &'static str,
+    ) -> Result<impl Iterator<Item = Result<Self, Diagnostic>>, Diagnostic> {
+        Self::whole(text, example)?;
+        let whole = Self {
+            whole: text,
+            start: 0,
+            end: text.len(),
+        };
+        Ok(whole.split(';').map(move |item| {
+            let trimmed = item.trim();
+            if !trimmed.text().is_empty() {
+                return Ok(trimmed);
+            }
+            // Where nothing but blanks and `;` is written, all of it is empty.
+            if text.chars().all(|it| it == ';' || it.is_whitespace()) {
+                return Err(empty(text, example));
+            }
+            // The blank item, with the `;` that makes it one.
+            let span = if item.end < text.len() {
+                item.start..item.end + 1
+            } else {
+                item.start.saturating_sub(1)..item.end
+            };
+            let meant = Meant::Instead {
+                place: span.clone(),
+                text: "".into(),
+            };
+            let error = Diagnostic::new(span, ";", "has nothing on one side", "remove it");
+            Err(error.meaning(Some(meant)))
+        }))
+    }
+
+    pub(crate) fn text(self) -> &'a str {
+        self.whole.get(self.start..self.end).unwrap_or_default()
+    }
+
+    pub(crate) fn span(self) -> Range<usize> {
+        self.start..self.end
+    }
+
+    /// An error that points at all of this piece: what is wrong with it, and what to do.
+    pub(crate) fn fails(
+        self,
+        wrong: impl Into<Cow<'static, str>>,
+        help: impl Into<Cow<'static, str>>,
+    ) -> Diagnostic {
+        Diagnostic::new(self.span(), self.text(), wrong, help)
+    }
+
+    /// The part in `range` (bytes of this piece, on character boundaries).
+    pub(crate) fn part(self, range: Range<usize>) -> Self {
+        Self {
+            start: self.start + range.start,
+            end: self.start + range.end,
+            ..self
+        }
+    }
+
+    /// From the beginning of this piece to the end of `last`, a later part of the same text.
+    pub(crate) fn to(self, last: Self) -> Self {
+        Self {
+            end: last.end,
+            ..self
+        }
+    }
+
+    pub(crate) fn trim(self) -> Self {
+        let text = self.text();
+        let left = text.len() - text.trim_start().len();
+        self.part(left..left + text.trim().len())
+    }
+
+    /// The pieces between the separators, empty ones too.
+    pub(crate) fn split(self, separator: char) -> impl Iterator<Item = Self> {
+        let mut rest = Some(self);
+        std::iter::from_fn(move || {
+            let piece = rest?;
+            let at = piece.text().find(separator);
+            let after = at.map(|at| at + separator.len_utf8());
+            rest = after.map(|at| piece.part(at..piece.end - piece.start));
+            Some(at.map_or(piece, |at| piece.part(0..at)))
+        })
+    }
+
+    /// What stands before and after the first `separator`.
+    pub(crate) fn split_once(self, separator: &str) -> Option<(Self, Self)> {
+        let at = self.text().find(separator)?;
+        let rest = Self {
+            start: self.start + at + separator.len(),
+            ..self
+        };
+        Some((self.part(0..at), rest))
+    }
+
+    /// The words between blanks.
+    pub(crate) fn words(self) -> impl Iterator<Item = Self> {
+        let mut rest = self;
+        std::iter::from_fn(move || {
+            let text = rest.text();
+            let begin = text.len() - text.trim_start().len();
+            let word = text.get(begin..)?.split(char::is_whitespace).next()?;
+            let end = begin + word.len();
+            let found = rest.part(begin..end);
+            rest = rest.part(end..text.len());
+            (begin < end).then_some(found)
+        })
+    }
+}
+
+fn empty(text: &str, example: &str) -> Diagnostic {
+    let help = format!("write for example `{example}`");
+    Diagnostic::new(0..text.len(), "", "the value is empty", help)
+}
+
+/// The items between the `;` of a list, without the blanks around them, and where in bytes they
+/// stand in it. An empty list, or one that is too long to be read, has no items.
+pub fn list_items(text: &str) -> impl Iterator<Item = (Range<usize>, &str)> {
+    Piece::items(text, "")
+        .into_iter()
+        .flatten()
+        .filter_map(Result::ok)
+        .map(|item| (item.span(), item.text()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn spans(text: &str) -> Vec<Range<usize>> {
+        Piece::items(text, "09:00")
+            .unwrap()
+            .map(|item| item.unwrap().span())
+            .collect()
+    }
+
+    #[test]
+    fn items_know_where_they_stand() {
+        for (text, expected) in [
+            ("9;10", vec![0..1, 2..4]),
+            (" 09:00 ;10:00", vec![1..6, 8..13]),
+            ("月曜; é", vec![0..6, 8..10]),
+        ] {
+            assert_eq!(spans(text), expected, "{text}");
+        }
+        let words: Vec<_> = Piece::whole("月曜  09:00\t é", "")
+            .unwrap()
+            .words()
+            .map(Piece::span)
+            .collect();
+        assert_eq!(words, [0..6, 8..13, 15..17]);
+    }
+
+    #[test]
+    fn an_empty_text_or_item_is_an_error() {
+        for (text, expected) in [
+            ("", 0..0),
+            ("  ", 0..2),
+            (";", 0..1),
+            ("é; ", 2..4),
+            ("é; ;x", 3..5),
+            (";x", 0..1),
+        ] {
+            let error = match Piece::items(text, "09:00") {
+                Err(error) => error,
+                Ok(items) => items.collect::<Result<Vec<_>, _>>().unwrap_err(),
+            };
+            assert_eq!(error.span(), expected, "{text:?}");
+            let message = if text.contains(['x', 'é']) {
+                "`;` has nothing on one side; remove it"
+            } else {
+                "the value is empty; write for example `09:00`"
+            };
+            assert_eq!(error.to_string(), message);
+        }
+    }
+
+    #[test]
+    fn a_text_too_long_is_not_read() {
+        use crate::MAX_TEXT;
+        let text = format!("{}日", "x".repeat(MAX_TEXT - 1));
+        let error = Piece::whole(&text, "").unwrap_err();
+        assert_eq!(error.span(), MAX_TEXT - 1..MAX_TEXT + 2);
+        assert_eq!(
+            error.to_string(),
+            "the text is longer than the 4096 bytes that are read; shorten it"
+        );
+        assert!(Piece::whole(&text[..MAX_TEXT - 1], "").is_ok());
+    }
+}

@@ -1,0 +1,295 @@
+//! Text that is safe to show: quoted, cut, and without what acts on a terminal.
+
+use std::{
+    borrow::Cow,
+    error::Error,
+    fmt::{self, Write as _},
+    io::{self, Write},
+    str::FromStr,
+};
+
+/// The most characters of somebody's text that a message repeats.
+const QUOTED: usize = 60;
+
+/// At most 60 characters of `text`, safe to print: control characters and those that
+/// reorder or hide what follows are escaped.
+pub fn quote(text: &str) -> String {
+    let mut quoted = String::new();
+    let mut room = QUOTED;
+    for character in text.trim().chars() {
+        let shown = if is_unprintable(character) {
+            character.escape_default().to_string()
+        } else {
+            character.to_string()
+        };
+        let width = shown.chars().count();
+        // One place is kept for the mark that says there was more.
+        if width >= room {
+            quoted.push('…');
+            return quoted;
+        }
+        room -= width;
+        quoted.push_str(&shown);
+    }
+    quoted
+}
+
+/// The number that ASCII digits alone write: no sign, no blank. `None` for any other text, and for a
+/// number too large.
+pub fn number<N: FromStr>(digits: impl AsRef<[u8]>) -> Option<N> {
+    let digits = digits.as_ref();
+    let is_plain = !digits.is_empty() && digits.iter().all(u8::is_ascii_digit);
+    let digits = str::from_utf8(digits).ok().filter(|_| is_plain)?;
+    digits.parse().ok()
+}
+
+/// The one of `names` that was meant by a misspelt one, in any case: at most one letter in three is
+/// another (a missing one and two in the wrong order count as one), and no other name is as near. In
+/// a word of up to four letters the first is right: `Don` is not `Mon`.
+pub fn nearest<'n>(word: &str, names: impl IntoIterator<Item = &'n str>) -> Option<&'n str> {
+    // Longer than any name, short enough to compare with all of them.
+    const LONGEST: usize = 64;
+    if word.len() > LONGEST {
+        return None;
+    }
+    let word = word.to_lowercase();
+    let most = (word.chars().count() / 3).min(3);
+    let mut best: Option<(usize, &str)> = None;
+    let mut is_alone = true;
+    for name in names {
+        let lower = name.to_lowercase();
+        if lower.len().abs_diff(word.len()) > most
+            || word.len() <= 4 && lower.chars().next() != word.chars().next()
+        {
+            continue;
+        }
+        let distance = strsim::osa_distance(&word, &lower);
+        match best {
+            Some((known, _)) if known < distance => {}
+            Some((known, one)) if known == distance => is_alone &= one == name,
+            _ => (best, is_alone) = (Some((distance, name)), true),
+        }
+    }
+    let (distance, name) = best?;
+    (is_alone && distance <= most).then_some(name)
+}
+
+/// All of `text`, safe to print on one line: what [`quote`] escapes is escaped.
+pub fn printable(text: &str) -> String {
+    let mut shown = String::with_capacity(text.len());
+    for character in text.chars() {
+        if is_unprintable(character) {
+            shown.extend(character.escape_default());
+        } else {
+            shown.push(character);
+        }
+    }
+    shown
+}
+
+/// `text` as one word of a POSIX shell, whatever stands in it.
+pub fn shell_word(text: &str) -> Cow<'_, str> {
+    // No argument of a program can hold the one character that has no quotes.
+    shlex::try_quote(text).unwrap_or(Cow::Borrowed("''"))
+}
+
+/// Control characters, line separators, and what of Unicode's format characters nobody sees: the
+/// zero-width and direction marks that could make a message read as something else (Unicode
+/// Technical Report 36, "bidirectional text spoofing").
+pub fn is_unprintable(character: char) -> bool {
+    character.is_control()
+        || matches!(character,
+            '\u{00ad}' | '\u{061c}' | '\u{180e}' | '\u{200b}'..='\u{200f}'
+            | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}'
+            | '\u{fff9}'..='\u{fffb}' | '\u{1bca0}'..='\u{1bca3}'
+            | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e007f}')
+}
+
+/// The beginning of `text`, at most `bytes` long and cut between characters.
+pub fn cut_bytes(text: &str, bytes: usize) -> &str {
+    let end = (0..=bytes.min(text.len()))
+        .rev()
+        .find(|end| text.is_char_boundary(*end));
+    &text[..end.unwrap_or_default()]
+}
+
+/// The end of `text`, at most `bytes` long and cut between characters.
+pub fn last_bytes(text: &str, bytes: usize) -> &str {
+    let begin =
+        (text.len().saturating_sub(bytes)..text.len()).find(|begin| text.is_char_boundary(*begin));
+    &text[begin.unwrap_or(text.len())..]
+}
+
+/// The first `characters` characters of `text`.
+pub fn cut_chars(text: &str, characters: usize) -> &str {
+    text.char_indices()
+        .nth(characters)
+        .map_or(text, |(end, _)| &text[..end])
+}
+
+/// An error and its causes in one line, without what a cause only repeats: `a: b: c`.
+pub fn error_chain(error: &(dyn Error + 'static)) -> String {
+    let mut text = error.to_string();
+    let mut source = error.source();
+    while let Some(cause) = source {
+        let cause_text = cause.to_string();
+        if !text.contains(&cause_text) {
+            text += &format!(": {cause_text}");
+        }
+        source = cause.source();
+    }
+    text
+}
+
+/// A count of things: `1 file`, `2 files`, `3 patches`.
+pub fn counted<N: Copy + fmt::Display + PartialEq + From<u8>>(count: N, what: &str) -> String {
+    let plural = match what {
+        _ if count == N::from(1) => "",
+        _ if what.ends_with("ch") => "es",
+        _ => "s",
+    };
+    format!("{count} {what}{plural}")
+}
+
+/// How many are named where there are more.
+const MOST_NAMES: usize = 3;
+
+/// `a, b`, or of very many `a, b, c and 9 more`.
+pub fn first_of(names: &[String]) -> String {
+    match names {
+        few if few.len() <= MOST_NAMES + 1 => few.join(", "),
+        many => {
+            let more = many.len() - MOST_NAMES;
+            format!("{} and {more} more", many[..MOST_NAMES].join(", "))
+        }
+    }
+}
+
+/// The JSON text with each character for which `which` holds as `\u....`. Outside of its strings
+/// it has none of them.
+pub fn escape_json(json: &str, which: fn(char) -> bool) -> Cow<'_, str> {
+    if !json.contains(which) {
+        return json.into();
+    }
+    let mut escaped = String::with_capacity(json.len() + 16);
+    for character in json.chars() {
+        if which(character) {
+            for unit in character.encode_utf16(&mut [0; 2]) {
+                let _ = write!(escaped, "\\u{unit:04x}");
+            }
+        } else {
+            escaped.push(character);
+        }
+    }
+    escaped.into()
+}
+
+/// Writes JSON in which everything that [`printable`] escapes, except line ends, is `\u....`.
+/// It means the same and acts on no terminal.
+///
+/// ```
+/// use dayshift_text::TerminalSafe;
+///
+/// let mut shown = Vec::new();
+/// serde_json::to_writer(TerminalSafe(&mut shown), "a\u{9b}2J")?;
+/// assert_eq!(shown, br#""a\u009b2J""#);
+/// # Ok::<_, serde_json::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct TerminalSafe<W>(pub W);
+
+impl<W: Write> Write for TerminalSafe<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        // Nearly all there is, and it comes in small pieces.
+        if bytes.iter().all(|byte| matches!(byte, b'\n' | b' '..=b'~')) {
+            self.0.write_all(bytes)?;
+            return Ok(bytes.len());
+        }
+        let (whole, length) = match str::from_utf8(bytes) {
+            Ok(text) => (text, bytes.len()),
+            Err(error) if error.valid_up_to() > 0 => {
+                let length = error.valid_up_to();
+                (str::from_utf8(&bytes[..length]).unwrap_or_default(), length)
+            }
+            Err(_) => return Err(io::ErrorKind::InvalidData.into()),
+        };
+        let acts = |character| character != '\n' && is_unprintable(character);
+        self.0.write_all(escape_json(whole, acts).as_bytes())?;
+        Ok(length)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.0.flush()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn quotes_little_and_nothing_that_acts_on_a_terminal() {
+        for (text, expected) in [
+            ("Fry", "Fry"),
+            ("a\tb\u{1b}[31m", r"a\tb\u{1b}[31m"),
+            ("nuf\u{202e}", r"nuf\u{202e}"),
+            ("月曜 09:00", "月曜 09:00"),
+        ] {
+            assert_eq!(quote(text), expected);
+            assert_eq!(printable(text), expected);
+        }
+        for long in ["x".repeat(500), "\u{202e}".repeat(500), "日".repeat(500)] {
+            let quoted = quote(&long);
+            assert!(quoted.chars().count() <= QUOTED, "{quoted}");
+            assert!(quoted.ends_with('…'));
+        }
+    }
+
+    #[test]
+    fn cuts_between_characters() {
+        assert_eq!((cut_bytes("aé日", 2), cut_bytes("aé日", 9)), ("a", "aé日"));
+        assert_eq!(
+            (last_bytes("aé日", 4), last_bytes("aé日", 9)),
+            ("日", "aé日")
+        );
+        assert_eq!((cut_chars("aé日", 2), cut_chars("aé日", 9)), ("aé", "aé日"));
+    }
+
+    #[test]
+    fn a_chain_repeats_nothing() {
+        #[derive(Debug, thiserror::Error)]
+        #[error("cannot connect")]
+        struct Outer(#[source] Middle);
+
+        #[derive(Debug, thiserror::Error)]
+        #[error("refused: port closed")]
+        struct Middle(#[source] io::Error);
+
+        let error = Outer(Middle(io::Error::other("port closed")));
+        assert_eq!(error_chain(&error), "cannot connect: refused: port closed");
+    }
+
+    #[test]
+    fn counts_have_their_plural() {
+        for (count, what, expected) in [
+            (0, "file", "0 files"),
+            (1, "patch", "1 patch"),
+            (2, "patch", "2 patches"),
+        ] {
+            assert_eq!(counted::<u64>(count, what), expected);
+        }
+    }
+
+    #[test]
+    fn escaped_json_means_the_same() {
+        let text = "a\u{9b}\u{e0001}\u{202e}日\n\"";
+        let mut shown = Vec::new();
+        serde_json::to_writer_pretty(TerminalSafe(&mut shown), &[text]).unwrap();
+        let shown = String::from_utf8(shown).unwrap();
+        assert_eq!(shown, "[\n  \"a\\u009b\\udb40\\udc01\\u202e日\\n\\\"\"\n]");
+        assert_eq!(
+            serde_json::from_str::<[String; 1]>(&shown).unwrap()[0],
+            text
+        );
+    }
+}
