@@ -8,7 +8,7 @@ use std::{
     sync::LazyLock,
 };
 
-use clap::{CommandFactory, FromArgMatches, Parser, Subcommand, error::ErrorKind};
+use clap::{ArgAction, CommandFactory, FromArgMatches, Parser, Subcommand, error::ErrorKind};
 
 use crate::{
     cli::{
@@ -43,8 +43,7 @@ use crate::{
     version = VERSION.as_str(),
     about = "Starts and stops Kubernetes workloads at the times in their annotations",
     after_help = AFTER_HELP,
-    arg_required_else_help = true,
-    args_override_self = true
+    arg_required_else_help = true
 )]
 pub struct Program {
     #[command(subcommand)]
@@ -106,8 +105,7 @@ impl Program {
         let about_zones = zoneinfo::take_into_use(folder);
         let command = Self::command();
         let arguments = subcommand_first(&command, arguments);
-        let mut command = with_variables(command, &arguments)
-            .mut_subcommands(|subcommand| subcommand.args_override_self(true));
+        let mut command = with_variables(command, &arguments).mut_subcommands(with_repeated);
         // There the timeline is what is read, and the log would only say it again.
         command = command.mut_subcommand("sandbox", |sandbox| {
             sandbox.mut_arg("log_level", |flag| flag.default_value("error"))
@@ -166,6 +164,21 @@ impl Program {
             Command::Completions(args) => args.run(),
         }
     }
+}
+
+/// Lets each flag of a subcommand be repeated that takes no value, and in `run` every flag: what
+/// starts it may add flags at the end. Elsewhere two values of which one does not count would be a
+/// command that acts elsewhere than was meant.
+fn with_repeated(subcommand: clap::Command) -> clap::Command {
+    let is_run = subcommand.get_name() == "run";
+    subcommand.mut_args(|arg| {
+        let id = arg.get_id().clone();
+        match arg.get_action() {
+            ArgAction::Append => arg,
+            ArgAction::Set if !is_run => arg,
+            _ => arg.overrides_with(id),
+        }
+    })
 }
 
 /// The words to complete, where that is wanted: by `dayshift __complete`, or by the name under

@@ -20,8 +20,8 @@ pub use reading::defaults::NamespaceDefaults;
 pub use reading::discovery::{discover, note_lacks_count};
 pub use reading::events::{SeenEvent, events_of};
 pub use reading::find::{
-    FindError, Found, Missing, Part, Query, Refused, find, missing_namespace, namespace_exists,
-    no_namespace,
+    FindError, Found, Missing, Part, Query, Refused, find, missing_namespaces, namespace_exists,
+    no_namespaces,
 };
 pub use reading::list_watch::{list_watch, watch_of};
 pub use reading::live_watch::{WatchEvent, WatchEvents, watch};

@@ -127,7 +127,7 @@ impl Followed {
 
     async fn read_namespaces(&self, settings: &Settings) {
         let Settings { query, prefix, .. } = settings;
-        let found = NamespaceDefaults::find(&self.client, query.namespace(), prefix).await;
+        let found = NamespaceDefaults::find(&self.client, query, prefix).await;
         let mut seen = self.seen();
         if found != seen.defaults {
             seen.defaults = found;
@@ -136,8 +136,7 @@ impl Followed {
     }
 
     async fn read_autoscalers(&self, settings: &Settings) {
-        let namespace = settings.query.namespace();
-        let found = Autoscalers::find(&self.client, namespace).await;
+        let found = Autoscalers::find(&self.client, &settings.query).await;
         let mut seen = self.seen();
         seen.autoscalers = found;
         seen.view = None;

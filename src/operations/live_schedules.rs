@@ -4,7 +4,7 @@ use kube::Client;
 use serde_json::{Map, Value, json};
 
 use crate::{
-    cluster::{FindError, RawList, get_raw, list_raw, namespace_exists, no_namespace},
+    cluster::{FindError, RawList, get_raw, list_raw, namespace_exists, no_namespaces},
     manifest::Source,
 };
 
@@ -158,7 +158,7 @@ impl LiveSchedules {
                     && found.problems.is_empty()
                     && namespace_exists(client, name).await == Some(false)
                 {
-                    found.problems.push(no_namespace(name));
+                    found.problems.push(no_namespaces(&[name]));
                 }
             }
         }

@@ -3,7 +3,7 @@
 use kube::Client;
 
 use crate::{
-    cluster::{FindError, Missing, NamespaceDefaults, Query, Workload, find},
+    cluster::{FindError, Missing, NamespaceDefaults, Query, Workload, find, missing_namespaces},
     status::Unreadable,
     workload::{Observed, Prefix, WorkloadRef},
 };
@@ -40,7 +40,7 @@ impl Selection {
     ) -> Result<Self, FindError> {
         let (found, defaults) = tokio::join!(
             find::<Workload>(client, &query),
-            NamespaceDefaults::find(client, query.namespace(), prefix)
+            NamespaceDefaults::find(client, &query, prefix)
         );
         let (found, refused) = found?;
         let named = query.is_by_name();
@@ -56,8 +56,17 @@ impl Selection {
         })
     }
 
+    /// The namespaces of those that were asked for that do not exist, as far as that may be known.
+    pub async fn missing_namespaces(&self, client: &Client) -> Vec<String> {
+        let is_found = |name: &str| {
+            let mut observed = self.observed.iter();
+            observed.any(|it| &*it.object.namespace == name)
+        };
+        missing_namespaces(client, &self.query, is_found).await
+    }
+
     /// Whether the user named each of them.
-    pub const fn is_by_name(&self) -> bool {
+    pub fn is_by_name(&self) -> bool {
         self.query.is_by_name()
     }
 
@@ -65,11 +74,9 @@ impl Selection {
     pub fn subject(&self, object: &WorkloadRef) -> String {
         let (kind, name) = (object.kind, &object.name);
         let subject = format!("{}.{}/{name}", kind.singular(), kind.group());
-        match self.query {
-            Query::All {
-                namespace: None, ..
-            } => format!("{subject} in {}", object.namespace),
-            _ => subject,
+        match &*self.query.namespaces() {
+            [_] => subject,
+            _ => format!("{subject} in {}", object.namespace),
         }
     }
 }

@@ -72,10 +72,7 @@ pub async fn wait(
             let Some((at, event)) = events.next().await else {
                 return;
             };
-            let is_of_part = |one: &Annotated| {
-                let object = &one.object;
-                parts[at].includes(object.kind, &object.name)
-            };
+            let is_of_part = |one: &Annotated| parts[at].includes(&one.object);
             let seen = match event {
                 Ok(WatchEvent::Is(kind, seen)) => defaults.applied(seen.observe(kind, prefix)),
                 Ok(WatchEvent::Gone {

@@ -66,9 +66,8 @@ impl LiveView {
 
     /// Forgets what may not be read any more.
     fn forget(&mut self, part: &Part) {
-        let is_named = |name: &String| part.name.as_ref().is_none_or(|it| it == name);
         self.known
-            .retain(|(_, name, kind), _| *kind != part.kind || !is_named(name));
+            .retain(|(namespace, name, kind), _| !part.has(*kind, namespace, name));
     }
 
     /// What may not be read now, and why.
@@ -103,21 +102,26 @@ impl LiveView {
             workloads: Vec::new(),
             missing: Vec::new(),
         };
-        let Query::Named { namespace, names } = &self.query else {
+        if !self.query.is_by_name() {
             let all = self.known.iter();
             found.workloads = all.map(|((.., kind), it)| (*kind, it.clone())).collect();
             return found;
-        };
-        for (kind, name) in names {
-            let key = (namespace.clone(), name.clone(), *kind);
-            let is_it = |it: &Refused| it.part.kind == *kind && it.part.name.as_ref() == Some(name);
+        }
+        for (part, _) in self.query.parts() {
+            let is_refused = self.refused.iter().any(|it| it.part == part);
+            let (kind, namespace, name) = (part.kind, part.namespace, part.name);
+            let key = (
+                namespace.unwrap_or_default(),
+                name.unwrap_or_default(),
+                kind,
+            );
             match self.known.get(&key) {
-                Some(managed) => found.workloads.push((*kind, managed.clone())),
-                None if self.refused.iter().any(is_it) => {}
+                Some(managed) => found.workloads.push((kind, managed.clone())),
+                None if is_refused => {}
                 None => found.missing.push(Missing {
-                    kind: *kind,
-                    namespace: namespace.clone(),
-                    name: name.clone(),
+                    kind,
+                    namespace: key.0,
+                    name: key.1,
                 }),
             }
         }

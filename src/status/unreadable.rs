@@ -40,16 +40,20 @@ impl Unreadable {
         all
     }
 
-    /// What is said once of each kind: that it is `left` (`not shown`, say), and why.
+    /// What is said once of each kind in each namespace: that it is `left` (`not shown`, say), and why.
     pub fn workloads(query: &Query, refused: &[Refused], left: &str) -> Vec<Self> {
-        let mut kinds: Vec<Kind> = Vec::new();
-        for it in refused {
-            if !kinds.contains(&it.part.kind) {
-                kinds.push(it.part.kind);
+        let mut said: Vec<(Kind, Option<&str>)> = Vec::new();
+        for Refused { part, .. } in refused {
+            let one = (part.kind, part.namespace.as_deref());
+            if !said.contains(&one) {
+                said.push(one);
             }
         }
-        let of_kind = |kind: Kind| {
-            let refused: Vec<_> = refused.iter().filter(|it| it.part.kind == kind).collect();
+        let of = |(kind, namespace): (Kind, Option<&str>)| {
+            let refused: Vec<_> = refused
+                .iter()
+                .filter(|it| (it.part.kind, it.part.namespace.as_deref()) == (kind, namespace))
+                .collect();
             let error = &refused.first()?.error;
             let resource = kind.resource();
             let names: Vec<_> = refused
@@ -62,6 +66,7 @@ impl Unreadable {
                 [one] => format!("{one} is"),
                 several => format!("{} are", first_of(several)),
             };
+            let kinds: Vec<_> = said.iter().map(|(kind, _)| *kind).collect();
             Some(Self {
                 hides_workloads: true,
                 text: format!("{what} {left}: {error}"),
@@ -69,7 +74,7 @@ impl Unreadable {
                 resource,
             })
         };
-        kinds.iter().filter_map(|kind| of_kind(*kind)).collect()
+        said.iter().filter_map(|it| of(*it)).collect()
     }
 
     /// That what no controller has seen yet may inherit a schedule which is not seen, where that is
@@ -108,14 +113,12 @@ fn cure(query: &Query, refused: &[Kind], error: &FindError, resource: &str) -> O
         FindError::Forbidden { .. } => Some(format!("allow list and watch of {resource}")),
         _ => None,
     };
-    let leave_out = match query {
-        Query::Named { .. } => None,
-        Query::All { kinds, .. } => {
-            let rest = kinds.iter().filter(|it| !refused.contains(it));
-            let rest: Vec<_> = rest.map(|it| it.argument()).collect();
-            Some(format!("leave them out with --kinds {}", rest.join(",")))
-        }
-    };
+    let rest = query.kinds();
+    let rest = rest.iter().filter(|it| !refused.contains(it));
+    let rest: Vec<_> = rest.map(|it| it.argument()).collect();
+    let can_leave_out = !query.is_by_name() && !rest.is_empty();
+    let leave_out =
+        can_leave_out.then(|| format!("leave them out with --kinds {}", rest.join(",")));
     match (allow, leave_out) {
         (Some(allow), Some(leave_out)) => Some(format!("{allow}, or {leave_out}")),
         (allow, leave_out) => allow.or(leave_out),

@@ -26,11 +26,7 @@ const PATHS: [&str; 4] = [
 
 fn pages(story: &Sandbox) -> Arc<Dashboard> {
     let settings = dashboard::Settings {
-        query: Query::All {
-            kinds: vec![Kind::DEPLOYMENT, Kind::STATEFUL_SET],
-            namespace: None,
-            selector: None,
-        },
+        query: Query::all(&[Kind::DEPLOYMENT, Kind::STATEFUL_SET], &[], None),
         prefix: Prefix::default(),
         context: ParseContext::default(),
         zone: None,

@@ -128,11 +128,7 @@ impl Cluster {
     fn dashboard(&self) -> Arc<Dashboard> {
         let kinds = Kind::DEFAULT.to_vec();
         let settings = dashboard::Settings {
-            query: Query::All {
-                kinds,
-                namespace: None,
-                selector: None,
-            },
+            query: Query::all(&kinds, &[], None),
             prefix: Prefix::default(),
             context: ParseContext::default(),
             zone: None,

@@ -21,6 +21,10 @@ pub(super) enum TargetError {
     NoName(String),
     #[error("names need one namespace: use -n NAME instead of -A")]
     NameInAllNamespaces,
+    #[error(
+        "names need one namespace: give one -n, or all of several namespaces by --all or --selector"
+    )]
+    NameInNamespaces,
     #[error("`{0}` is in another namespace; name the workloads of one namespace at a time")]
     OtherNamespace(String),
     #[error(

@@ -18,14 +18,15 @@ pub(crate) struct TargetArgs {
     #[arg(value_name = "WORKLOAD")]
     pub(crate) workloads: Vec<String>,
 
-    /// The namespace [default: the namespace of the context]
+    /// The namespace; repeatable, or a list with commas [default: the namespace of the context]
     #[arg(
         short,
         long,
         value_name = "NAME",
+        value_delimiter = ',',
         value_parser = one_namespace
     )]
-    pub(crate) namespace: Option<String>,
+    pub(crate) namespace: Vec<String>,
 
     /// All namespaces
     #[arg(
@@ -53,7 +54,7 @@ pub(crate) struct TargetArgs {
 pub(crate) struct Targets {
     kinds: Vec<Kind>,
     names: Names,
-    namespace: Option<String>,
+    namespaces: Vec<String>,
     all_namespaces: bool,
     selector: Option<String>,
     /// Whether the whole namespace was named: `ns/team`.
@@ -82,19 +83,23 @@ impl TargetArgs {
         if !names.is_empty() && self.all_namespaces {
             return Err(TargetError::NameInAllNamespaces);
         }
-        let namespace = self.namespace.as_ref();
-        if let (Some(named), Some(other)) = (&named_in, namespace)
-            && named != other
+        let mut others = self.namespace.iter();
+        if let Some(named) = &named_in
+            && let Some(other) = others.find(|it| *it != named)
         {
             return Err(TargetError::NeitherKindNorNamespace(
                 named.clone(),
                 other.clone(),
             ));
         }
+        let namespaces = named_in.map_or_else(|| self.namespace.clone(), |it| vec![it]);
+        if !names.is_empty() && namespaces.iter().any(|it| *it != namespaces[0]) {
+            return Err(TargetError::NameInNamespaces);
+        }
         Ok(Targets {
             kinds: kind.map_or_else(|| self.kinds.kinds(), |kind| vec![kind]),
             names,
-            namespace: named_in.or_else(|| namespace.cloned()),
+            namespaces,
             all_namespaces: self.all_namespaces,
             selector,
             is_whole: false,
@@ -116,7 +121,7 @@ impl TargetArgs {
                 None => return Ok(None),
             },
         };
-        let is_alone = self.namespace.as_deref().is_none_or(|it| it == name)
+        let is_alone = self.namespace.iter().all(|it| it == name)
             && !self.all_namespaces
             && self.selector.as_deref().is_none_or(str::is_empty);
         if !is_alone {
@@ -130,7 +135,7 @@ impl TargetArgs {
         Ok(Some(Targets {
             kinds: self.kinds.kinds(),
             names: Names::new(),
-            namespace: Some(name.to_owned()),
+            namespaces: vec![name.to_owned()],
             all_namespaces: false,
             selector: None,
             is_whole: true,
@@ -142,19 +147,17 @@ impl Targets {
     /// Where to look; `context` is the namespace of the context, which a client knows
     /// (`kube::Client::default_namespace`).
     pub(crate) fn query(&self, context: &str) -> Query {
-        let namespace = self.namespace.as_deref().unwrap_or(context).to_owned();
-        if self.names.is_empty() {
-            Query::All {
-                kinds: self.kinds.clone(),
-                namespace: (!self.all_namespaces).then_some(namespace),
-                selector: self.selector.clone(),
-            }
-        } else {
-            Query::Named {
-                namespace,
-                names: self.names.clone(),
-            }
+        let mut namespaces = self.namespaces.clone();
+        if namespaces.is_empty() {
+            namespaces.push(context.to_owned());
         }
+        if let (false, [namespace, ..]) = (self.names.is_empty(), &*namespaces) {
+            return Query::named(namespace, self.names.iter().cloned());
+        }
+        if self.all_namespaces {
+            namespaces.clear();
+        }
+        Query::all(&self.kinds, &namespaces, self.selector.clone())
     }
 
     /// Whether workloads are named, or chosen by label.
@@ -164,7 +167,8 @@ impl Targets {
 
     /// The namespace that was named as a whole: `ns/team`.
     pub(crate) fn whole_namespace(&self) -> Option<&str> {
-        self.namespace.as_deref().filter(|_| self.is_whole)
+        let name = self.namespaces.first();
+        name.map(|it| &**it).filter(|_| self.is_whole)
     }
 }
 
@@ -175,7 +179,7 @@ mod tests {
     fn args(words: &[&str]) -> TargetArgs {
         TargetArgs {
             workloads: words.iter().map(ToString::to_string).collect(),
-            namespace: None,
+            namespace: Vec::new(),
             all_namespaces: false,
             selector: None,
             kinds: KindArgs::default(),
@@ -184,35 +188,33 @@ mod tests {
 
     #[test]
     fn looks_in_the_namespace_of_the_context_unless_told_another() {
-        let named = |namespace: &str| Query::Named {
-            namespace: namespace.to_owned(),
-            names: vec![(Kind::DEPLOYMENT, "web".to_owned())],
-        };
+        let named =
+            |namespace: &str| Query::named(namespace, [(Kind::DEPLOYMENT, "web".to_owned())]);
         let web = args(&["deploy/web"]);
         assert_eq!(web.checked().unwrap().query("dev"), named("dev"));
         let web = TargetArgs {
-            namespace: Some("test".to_owned()),
+            namespace: vec!["test".to_owned()],
             ..web
         };
         assert_eq!(web.checked().unwrap().query("dev"), named("test"));
 
-        let all = |namespace: Option<&str>| Query::All {
-            kinds: Kind::DEFAULT.to_vec(),
-            namespace: namespace.map(str::to_owned),
-            selector: None,
+        let all = |namespaces: &[&str]| {
+            let namespaces: Vec<_> = namespaces.iter().map(ToString::to_string).collect();
+            Query::all(&Kind::DEFAULT, &namespaces, None)
         };
-        assert_eq!(args(&[]).checked().unwrap().query("dev"), all(Some("dev")));
+        assert_eq!(args(&[]).checked().unwrap().query("dev"), all(&["dev"]));
+        let two = TargetArgs {
+            namespace: vec!["tokyo".to_owned(), "ny".to_owned()],
+            ..args(&[])
+        };
+        assert_eq!(two.checked().unwrap().query("dev"), all(&["tokyo", "ny"]));
         let everything = TargetArgs {
-            namespace: Some("test".to_owned()),
+            namespace: vec!["test".to_owned()],
             all_namespaces: true,
             ..args(&[])
         };
-        assert_eq!(everything.checked().unwrap().query("dev"), all(None));
-        let of_a_kind = Query::All {
-            kinds: vec![Kind::STATEFUL_SET],
-            namespace: Some("dev".to_owned()),
-            selector: None,
-        };
+        assert_eq!(everything.checked().unwrap().query("dev"), all(&[]));
+        let of_a_kind = Query::all(&[Kind::STATEFUL_SET], &["dev".to_owned()], None);
         assert_eq!(args(&["sts"]).checked().unwrap().query("dev"), of_a_kind);
     }
 
@@ -223,8 +225,13 @@ mod tests {
             ..args(&["web"])
         };
         assert_eq!(in_all.checked(), Err(TargetError::NameInAllNamespaces));
+        let in_two = TargetArgs {
+            namespace: vec!["tokyo".to_owned(), "ny".to_owned()],
+            ..args(&["web"])
+        };
+        assert_eq!(in_two.checked(), Err(TargetError::NameInNamespaces));
         let elsewhere = TargetArgs {
-            namespace: Some("test".to_owned()),
+            namespace: vec!["test".to_owned()],
             ..args(&["dev/web"])
         };
         assert_eq!(

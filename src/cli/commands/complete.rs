@@ -263,15 +263,12 @@ fn in_time<T: Send + 'static, F: Future<Output = Option<T>>>(
 async fn live_names(
     connection: &Connection,
     kind: Kind,
-    namespace: Option<String>,
+    namespaces: Option<String>,
 ) -> Option<Vec<String>> {
     let (client, _) = connect_silently(connection).await.ok()?;
-    let context = client.default_namespace().to_owned();
-    let query = Query::All {
-        kinds: vec![kind],
-        namespace: Some(namespace.unwrap_or(context)),
-        selector: None,
-    };
+    let namespaces = namespaces.unwrap_or(client.default_namespace().to_owned());
+    let namespaces: Vec<_> = namespaces.split(',').map(str::to_owned).collect();
+    let query = Query::all(&[kind], &namespaces, None);
     let (found, _) = find::<Workload>(&client, &query).await.ok()?;
     let names = found.workloads.iter().map(|(_, it)| it.name().to_owned());
     Some(names.collect())

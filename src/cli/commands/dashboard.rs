@@ -55,15 +55,16 @@ pub(crate) struct DashboardArgs {
     )]
     address: SocketAddr,
 
-    /// Show the workloads of this namespace alone [default: all namespaces]
+    /// Only this namespace; repeatable, or a list with commas [default: all namespaces]
     #[arg(
         short,
         long,
         value_name = "NAME",
+        value_delimiter = ',',
         value_parser = one_namespace,
         help_heading = "Which workloads"
     )]
-    namespace: Option<String>,
+    namespace: Vec<String>,
 
     /// All namespaces, as without -n
     #[arg(
@@ -158,12 +159,9 @@ impl DashboardArgs {
     }
 
     fn dashboard(&self, client: Client, server: &str, port: u16) -> Dashboard {
-        let namespace = self.namespace.clone().filter(|_| !self.all_namespaces);
-        let query = Query::All {
-            kinds: self.kinds.kinds(),
-            namespace,
-            selector: self.selector.clone().filter(|it| !it.is_empty()),
-        };
+        // `-A` and `-n` do not stand together.
+        let selector = self.selector.clone().filter(|it| !it.is_empty());
+        let query = Query::all(&self.kinds.kinds(), &self.namespace, selector);
         let settings = Settings {
             title: format!("{}, {server}", query.place()),
             query,

@@ -31,8 +31,8 @@ use crate::{
     },
     clock::Clock,
     cluster::{
-        ConnectError, FindError, Missing, NamespaceDefaults, Workload, find, missing_namespace,
-        no_namespace,
+        ConnectError, FindError, Missing, NamespaceDefaults, Workload, find, missing_namespaces,
+        no_namespaces,
     },
     lint::{Finding, Linter, refusals},
     manifest::{self, OpenError, Source},
@@ -124,8 +124,8 @@ enum PlanError {
     Missing(#[from] Missing),
     #[error("{0}")]
     Unreadable(Unreadable),
-    #[error("{}", no_namespace(.0))]
-    NoNamespace(String),
+    #[error("{}", no_namespaces(.0))]
+    NoNamespaces(Vec<String>),
     #[error("cannot create timers or sockets: {0}")]
     System(io::Error),
 }
@@ -181,7 +181,7 @@ impl PlanArgs {
             PlanError::Open(_) => !plan.workloads.is_empty(),
             PlanError::Connect(_)
             | PlanError::Find(_)
-            | PlanError::NoNamespace(_)
+            | PlanError::NoNamespaces(_)
             | PlanError::System(_) => false,
         };
         if !errors.iter().all(keeps_others) {
@@ -225,6 +225,10 @@ impl PlanArgs {
         if self.file.is_empty() {
             return Ok(Some(targets));
         }
+        if let [_, _, ..] = &*self.targets.namespace {
+            let message = "-n is the namespace of objects in files without one: give one\n";
+            return Err(clap::Error::raw(ErrorKind::ArgumentConflict, message));
+        }
         if targets.are_chosen() || self.targets.all_namespaces {
             let message = "give either files or live workloads: -f FILE, or for example \
                            deploy/web, --selector or --all-namespaces\n";
@@ -259,7 +263,8 @@ impl PlanArgs {
             namespace: self
                 .targets
                 .namespace
-                .clone()
+                .first()
+                .cloned()
                 .unwrap_or("default".to_owned()),
             kinds: kinds.clone(),
             inheritance,
@@ -296,13 +301,16 @@ impl PlanArgs {
             let query = targets.query(client.default_namespace());
             let (found, defaults) = tokio::join!(
                 find::<Workload>(&client, &query),
-                NamespaceDefaults::find(&client, query.namespace(), &planner.prefix)
+                NamespaceDefaults::find(&client, &query, &planner.prefix)
             );
             let (found, refused) = found?;
-            if found.workloads.is_empty()
-                && let Some(namespace) = missing_namespace(&client, &query).await
-            {
-                return Err(PlanError::NoNamespace(namespace.to_owned()));
+            let is_found = |name: &str| {
+                let mut workloads = found.workloads.iter();
+                workloads.any(|(_, it)| it.namespace() == name)
+            };
+            let missing = missing_namespaces(&client, &query, is_found).await;
+            if !missing.is_empty() {
+                return Err(PlanError::NoNamespaces(missing));
             }
             let unreadable = Unreadable::workloads(&query, &refused, "left out");
             Ok::<_, PlanError>((found, unreadable, defaults))

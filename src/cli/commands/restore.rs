@@ -13,7 +13,7 @@ use crate::{
         },
     },
     clock::Clock,
-    cluster::{FindError, missing_namespace, no_namespace},
+    cluster::{FindError, no_namespaces},
     operations::{Restore, Selection},
     workload::{Label, Observed, Prefix},
 };
@@ -82,10 +82,9 @@ async fn restore_all(
     let query = targets.query(client.default_namespace());
     // What it restores stands in labels of the object itself.
     let selection = Selection::find(client, query, &restore.prefix, has_saved).await?;
-    if selection.observed.is_empty()
-        && let Some(namespace) = missing_namespace(client, &selection.query).await
-    {
-        print_error(&no_namespace(namespace));
+    let missing = selection.missing_namespaces(client).await;
+    if !missing.is_empty() {
+        print_error(&no_namespaces(&missing));
         return Ok(Exit::CouldNotRun);
     }
     let mut exit = left_alone(&selection);

@@ -33,11 +33,7 @@ pub(super) fn serve(
         names => format!("namespace {}", names.join(", ")),
     };
     let looked_at = dashboard::Settings {
-        query: Query::All {
-            kinds: scope.kinds.clone(),
-            namespace: None,
-            selector: scope.selector.clone(),
-        },
+        query: Query::all(&scope.kinds, &[], scope.selector.clone()),
         prefix: settings.prefix.clone(),
         context: settings.parse_context(),
         zone: Some(settings.default_zone).filter(|it| *it != Zone::UTC),

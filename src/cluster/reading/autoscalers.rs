@@ -11,6 +11,7 @@ use kube::{Client, Error};
 use serde::Deserialize;
 use tokio::time::timeout;
 
+use crate::cluster::reading::find::Query;
 use crate::neighbours::Owner;
 use crate::workload::Kind;
 
@@ -105,10 +106,17 @@ const SCALERS: [Scaler; 2] = [
 ];
 
 impl Autoscalers {
-    /// Reads those of a namespace, or of all, with the rights of the user. Where the server does
-    /// not answer in 5 s, there are none: what is not known is not told.
-    pub async fn find(client: &Client, namespace: Option<&str>) -> Self {
-        let lists = SCALERS.map(|scaler| async move {
+    /// Reads those where a query looks, with the rights of the user.
+    /// Where the server does not answer in 5 s, there are none: what is not known is not told.
+    pub async fn find(client: &Client, query: &Query) -> Self {
+        let places: Vec<_> = match &*query.namespaces() {
+            [] => vec![None],
+            several => several.iter().map(|it| Some(*it)).collect(),
+        };
+        let each = places
+            .into_iter()
+            .flat_map(|place| SCALERS.map(|it| (it, place)));
+        let lists = each.map(|(scaler, namespace)| async move {
             let found = timeout(PATIENCE, scaler.targets(client, namespace)).await;
             (scaler.owner, found.unwrap_or(Ok(Vec::new())))
         });
@@ -120,7 +128,13 @@ impl Autoscalers {
                         all.scaled.entry(target).or_default().insert(owner);
                     }
                 }
-                Err(forbidden) => all.forbidden.push(forbidden),
+                Err(forbidden) => {
+                    // What may not be listed in several namespaces is said once.
+                    let mut known = all.forbidden.iter();
+                    if !known.any(|it: &ForbiddenList| it.resource == forbidden.resource) {
+                        all.forbidden.push(forbidden);
+                    }
+                }
             }
         }
         for owners in all.scaled.values_mut() {

@@ -5,10 +5,11 @@
 
 use std::{collections::HashMap, sync::Arc};
 
+use futures::future::join_all;
 use kube::{Api, Client, Error};
 
 use crate::cluster::connection::redact::redacted_chain;
-use crate::cluster::reading::find::listed;
+use crate::cluster::reading::find::{Query, listed};
 use crate::cluster::reading::namespace::{NamespaceMeta, ObservedNamespace};
 use crate::workload::{Annotations, Inheritance, Observed, Prefix};
 
@@ -22,27 +23,33 @@ pub struct NamespaceDefaults {
 }
 
 impl NamespaceDefaults {
-    /// Reads the metadata of one Namespace, or of all. Where that is not possible, nothing is
-    /// known, and [`NamespaceDefaults::unreadable`] says why.
-    pub async fn find(client: &Client, namespace: Option<&str>, prefix: &Prefix) -> Self {
+    /// Reads the metadata of the Namespaces that a query is about. Where that is not
+    /// possible, nothing is known, and [`NamespaceDefaults::unreadable`] says why.
+    pub async fn find(client: &Client, query: &Query, prefix: &Prefix) -> Self {
         let mut defaults = Self::default();
         let api = Api::<NamespaceMeta>::all(client.clone());
-        let found = match namespace {
-            Some(name) => api.get_opt(name).await.map(Vec::from_iter),
-            None => listed(&api, None).await,
-        };
-        match found {
-            Ok(namespaces) => {
-                for namespace in &namespaces {
-                    defaults.learn(&ObservedNamespace::of(namespace, prefix));
-                }
+        let answers = match &*query.namespaces() {
+            [] => vec![listed(&api, None).await],
+            names => {
+                let read = async |name: &&str| api.get_opt(name).await.map(Vec::from_iter);
+                join_all(names.iter().map(read)).await
             }
-            Err(error) => {
-                defaults.is_forbidden = matches!(&error, Error::Api(status) if status.code == 403);
-                defaults.unreadable = Some(match error {
-                    Error::Api(status) => status.message,
-                    error => redacted_chain(&error),
-                });
+        };
+        for answer in answers {
+            match answer {
+                Ok(namespaces) => {
+                    for namespace in &namespaces {
+                        defaults.learn(&ObservedNamespace::of(namespace, prefix));
+                    }
+                }
+                Err(error) => {
+                    defaults.is_forbidden =
+                        matches!(&error, Error::Api(status) if status.code == 403);
+                    defaults.unreadable = Some(match error {
+                        Error::Api(status) => status.message,
+                        error => redacted_chain(&error),
+                    });
+                }
             }
         }
         defaults

@@ -1,6 +1,6 @@
 //! Finding live workloads: by name, by label, or all of them.
 
-use std::fmt::Debug;
+use std::{collections::BTreeSet, fmt::Debug};
 
 use futures::{StreamExt as _, stream};
 use http::{Request, StatusCode};
@@ -15,30 +15,17 @@ use crate::cluster::connection::redact::{redacted, redacted_chain};
 use crate::cluster::reading::discovery::discover;
 use crate::cluster::reading::list_watch::PAGE;
 use crate::cluster::reading::view::{WorkloadView, api_of};
-use crate::workload::Kind;
+use crate::workload::{Kind, WorkloadRef};
 
 /// How many are read by name at a time.
 const AT_ONCE: usize = 8;
 
-/// Which workloads are looked for.
+/// Which workloads are looked for: in some namespaces or in all, by name, by label or all of a kind.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Query {
-    /// Those of these names, which are taken to be names of objects, in one namespace.
-    Named {
-        /// The namespace.
-        namespace: String,
-        /// The kinds and names.
-        names: Vec<(Kind, String)>,
-    },
-    /// All of one namespace, or of all namespaces, or what a label selector takes of them.
-    All {
-        /// Of these kinds.
-        kinds: Vec<Kind>,
-        /// The namespace; none for all.
-        namespace: Option<String>,
-        /// The label selector; none takes everything.
-        selector: Option<String>,
-    },
+pub struct Query {
+    parts: Vec<Part>,
+    /// The label selector; none takes everything.
+    selector: Option<String>,
 }
 
 /// What was found.
@@ -111,14 +98,23 @@ pub struct Refused {
 pub struct Part {
     /// The kind.
     pub kind: Kind,
+    /// The namespace; none for all.
+    pub namespace: Option<String>,
     /// The name, where it is one object; none where it is all of the kind.
     pub name: Option<String>,
 }
 
 impl Part {
     /// Whether an object of the query belongs to it.
-    pub fn includes(&self, kind: Kind, name: &str) -> bool {
-        self.kind == kind && self.name.as_deref().is_none_or(|it| it == name)
+    pub fn includes(&self, object: &WorkloadRef) -> bool {
+        self.has(object.kind, &object.namespace, &object.name)
+    }
+
+    /// The same of an object that is known by its name alone.
+    pub fn has(&self, kind: Kind, namespace: &str, name: &str) -> bool {
+        self.kind == kind
+            && self.namespace.as_deref().is_none_or(|it| it == namespace)
+            && self.name.as_deref().is_none_or(|it| it == name)
     }
 }
 
@@ -146,11 +142,18 @@ pub async fn find<D: WorkloadView>(
         .buffered(at_once);
     while let Some((answer, part)) = answers.next().await {
         match (answer, part) {
-            (Ok(workloads), Part { kind, name }) => {
+            (
+                Ok(workloads),
+                Part {
+                    kind,
+                    namespace,
+                    name,
+                },
+            ) => {
                 if let Some(name) = name.filter(|_| workloads.is_empty()) {
                     found.missing.push(Missing {
                         kind,
-                        namespace: query.namespace().unwrap_or_default().to_owned(),
+                        namespace: namespace.unwrap_or_default(),
                         name,
                     });
                 }
@@ -176,14 +179,15 @@ async fn found_of<D: WorkloadView>(
     let kind = part.kind;
     let answer = async {
         discover(client, kind).await?;
-        let api = api_of::<D>(client, kind, query.namespace());
+        let api = api_of::<D>(client, kind, part.namespace.as_deref());
         match &part.name {
             Some(name) => api.get_opt(name).await.map(Vec::from_iter),
-            None => listed(&api, query.selector()).await,
+            None => listed(&api, query.selector.as_deref()).await,
         }
     };
     let verb = if part.name.is_some() { "get" } else { "list" };
-    let sorted = |error| FindError::sort(verb, kind, &query.place(), error);
+    let place = place_of(part.namespace.as_slice());
+    let sorted = |error| FindError::sort(verb, kind, &place, error);
     answer.await.map_err(sorted)
 }
 
@@ -203,16 +207,26 @@ pub async fn namespace_exists(client: &Client, name: &str) -> Option<bool> {
     }
 }
 
-/// The namespace of a query that found nothing, where it does not exist; `None` where it does, or
-/// the user may not ask.
-pub async fn missing_namespace<'q>(client: &Client, query: &'q Query) -> Option<&'q str> {
-    let name = query.namespace()?;
-    (namespace_exists(client, name).await == Some(false)).then_some(name)
+/// The namespaces of a query that do not exist, of those in which nothing was found; none where the
+/// user may not ask.
+pub async fn missing_namespaces(
+    client: &Client,
+    query: &Query,
+    is_found: impl Fn(&str) -> bool,
+) -> Vec<String> {
+    let mut missing = Vec::new();
+    for name in query.namespaces().into_iter().filter(|it| !is_found(it)) {
+        if namespace_exists(client, name).await == Some(false) {
+            missing.push(name.to_owned());
+        }
+    }
+    missing
 }
 
-/// What is said of a namespace that does not exist.
-pub fn no_namespace(name: &str) -> String {
-    format!("namespace {name} does not exist")
+/// What is said of namespaces that do not exist.
+pub fn no_namespaces<N: AsRef<str>>(names: &[N]) -> String {
+    let verb = if names.len() == 1 { "does" } else { "do" };
+    format!("{} {verb} not exist", place_of(names))
 }
 
 /// All of them, in pages.
@@ -245,101 +259,125 @@ pub(in crate::cluster) async fn listed<D: Clone + Debug + DeserializeOwned>(
 }
 
 impl Query {
-    /// The one namespace that it is about; `None` for all.
-    pub fn namespace(&self) -> Option<&str> {
-        match self {
-            Self::Named { namespace, .. } => Some(namespace),
-            Self::All { namespace, .. } => namespace.as_deref(),
+    /// The workloads of these names, which are taken to be names of objects, in one namespace.
+    pub fn named(namespace: &str, names: impl IntoIterator<Item = (Kind, String)>) -> Self {
+        let part = |(kind, name)| Part {
+            kind,
+            namespace: Some(namespace.to_owned()),
+            name: Some(name),
+        };
+        Self {
+            parts: names.into_iter().map(part).collect(),
+            selector: None,
+        }
+    }
+
+    /// All of these kinds in these namespaces, or in all namespaces where there are none, or what a
+    /// label selector takes of them.
+    pub fn all(kinds: &[Kind], namespaces: &[String], selector: Option<String>) -> Self {
+        let of = |namespace: Option<&String>| {
+            let part = move |kind: &Kind| Part {
+                kind: *kind,
+                namespace: namespace.cloned(),
+                name: None,
+            };
+            kinds.iter().map(part).collect::<Vec<_>>()
+        };
+        let mut parts = of(None);
+        if !namespaces.is_empty() {
+            let each: BTreeSet<_> = namespaces.iter().collect();
+            parts = each.into_iter().flat_map(|it| of(Some(it))).collect();
+        }
+        Self { parts, selector }
+    }
+
+    /// The namespaces that it is about; none for all.
+    pub fn namespaces(&self) -> Vec<&str> {
+        let mut namespaces = Vec::new();
+        for namespace in self.parts.iter().filter_map(|it| it.namespace.as_deref()) {
+            if !namespaces.contains(&namespace) {
+                namespaces.push(namespace);
+            }
+        }
+        namespaces
+    }
+
+    /// The kinds that it is about.
+    pub fn kinds(&self) -> Vec<Kind> {
+        let mut kinds = Vec::new();
+        for part in &self.parts {
+            if !kinds.contains(&part.kind) {
+                kinds.push(part.kind);
+            }
+        }
+        kinds
+    }
+
+    /// What of it may be refused apart: each kind in each namespace, or each name, and the query for
+    /// that alone.
+    pub fn parts(&self) -> Vec<(Part, Self)> {
+        let alone = |part: &Part| Self {
+            parts: vec![part.clone()],
+            selector: self.selector.clone(),
+        };
+        let each = self.parts.iter();
+        each.map(|part| (part.clone(), alone(part))).collect()
+    }
+
+    /// The same without what is refused.
+    #[must_use]
+    pub fn without(&self, refused: &[Refused]) -> Self {
+        self.only(|part| !refused.iter().any(|it| it.part == *part))
+    }
+
+    /// The same with these parts alone.
+    #[must_use]
+    pub fn only(&self, keeps: impl Fn(&Part) -> bool) -> Self {
+        let parts = self.parts.iter().filter(|it| keeps(it));
+        Self {
+            parts: parts.cloned().collect(),
+            selector: self.selector.clone(),
         }
     }
 
     /// The label selector, where there is one.
-    fn selector(&self) -> Option<&str> {
-        match self {
-            Self::Named { .. } => None,
-            Self::All { selector, .. } => selector.as_deref(),
-        }
-    }
-
-    /// What of it may be refused apart: each kind, or each name, and the query for that alone.
-    pub fn parts(&self) -> Vec<(Part, Self)> {
-        let part = |kind: Kind, name: Option<&String>| Part {
-            kind,
-            name: name.cloned(),
-        };
-        match self {
-            Self::Named { namespace, names } => {
-                let of = |it: &(Kind, String)| Self::Named {
-                    namespace: namespace.clone(),
-                    names: vec![it.clone()],
-                };
-                let each = names.iter();
-                each.map(|it| (part(it.0, Some(&it.1)), of(it))).collect()
-            }
-            Self::All {
-                kinds,
-                namespace,
-                selector,
-            } => {
-                let of = |kind| Self::All {
-                    kinds: vec![kind],
-                    namespace: namespace.clone(),
-                    selector: selector.clone(),
-                };
-                let each = kinds.iter();
-                each.map(|kind| (part(*kind, None), of(*kind))).collect()
-            }
-        }
-    }
-
-    /// The same without what is refused.
-    pub fn without(&self, refused: &[Refused]) -> Self {
-        let is_left = |kind: Kind, name: Option<&String>| {
-            let is_it = |it: &Refused| (it.part.kind, it.part.name.as_ref()) == (kind, name);
-            !refused.iter().any(is_it)
-        };
-        let mut rest = self.clone();
-        match &mut rest {
-            Self::Named { names, .. } => names.retain(|(kind, name)| is_left(*kind, Some(name))),
-            Self::All { kinds, .. } => kinds.retain(|kind| is_left(*kind, None)),
-        }
-        rest
+    pub fn selector(&self) -> Option<&str> {
+        self.selector.as_deref()
     }
 
     /// Whether the objects are named.
-    pub const fn is_by_name(&self) -> bool {
-        matches!(self, Self::Named { .. })
+    pub fn is_by_name(&self) -> bool {
+        self.parts.iter().any(|it| it.name.is_some())
     }
 
     /// That nothing with a schedule is among what it asks for: `no scheduled Deployment in
     /// namespace lab matches app=web`.
     pub fn nothing_scheduled(&self) -> String {
-        let kind = match self {
-            Self::All { kinds, .. } if kinds.len() == 1 => kinds[0].name(),
+        let kind = match &*self.kinds() {
+            [kind] if !self.is_by_name() => kind.name(),
             _ => "workload",
         };
-        match self {
-            Self::All {
-                selector: Some(selector),
-                ..
-            } => format!("no scheduled {kind} in {} matches {selector}", self.place()),
-            Self::All {
-                namespace: None, ..
-            } => format!("no {kind} has a schedule in any namespace"),
-            _ => format!("no {kind} has a schedule in {}", self.place()),
+        match &self.selector {
+            Some(selector) => format!("no scheduled {kind} in {} matches {selector}", self.place()),
+            None if self.namespaces().is_empty() => {
+                format!("no {kind} has a schedule in any namespace")
+            }
+            None => format!("no {kind} has a schedule in {}", self.place()),
         }
     }
 
-    /// `namespace dev` or `all namespaces`.
+    /// `namespace dev`, `namespaces dev, test` or `all namespaces`.
     pub fn place(&self) -> String {
-        match self {
-            Self::Named { namespace, .. }
-            | Self::All {
-                namespace: Some(namespace),
-                ..
-            } => format!("namespace {namespace}"),
-            Self::All { .. } => "all namespaces".to_owned(),
-        }
+        place_of(&self.namespaces())
+    }
+}
+
+fn place_of<N: AsRef<str>>(namespaces: &[N]) -> String {
+    let names: Vec<_> = namespaces.iter().map(AsRef::as_ref).collect();
+    match &*names {
+        [] => "all namespaces".to_owned(),
+        [name] => format!("namespace {name}"),
+        names => format!("namespaces {}", names.join(", ")),
     }
 }
 

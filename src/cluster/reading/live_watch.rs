@@ -45,32 +45,17 @@ pub enum WatchEvent<D> {
 /// fails begins anew after a pause. What no new try is likely to mend is an error each time; where
 /// it names a kind, the others are watched all the same.
 pub fn watch<D: WorkloadView>(client: &Client, query: &Query) -> WatchEvents<D> {
-    let config = watcher::Config::default();
-    let place = query.place();
-    let watches: Vec<_> = match query {
-        Query::Named { namespace, names } => names
-            .iter()
-            .map(|(kind, name)| {
-                let config = config.clone().fields(&format!("metadata.name={name}"));
-                events(client, *kind, Some(namespace), config, place.clone())
-            })
-            .collect(),
-        Query::All {
-            kinds,
-            namespace,
-            selector,
-        } => kinds
-            .iter()
-            .map(|kind| {
-                let config = match selector {
-                    Some(selector) => config.clone().labels(selector),
-                    None => config.clone(),
-                };
-                events(client, *kind, namespace.as_deref(), config, place.clone())
-            })
-            .collect(),
-    };
-    complete_together(watches)
+    let watches = query.parts().into_iter().map(|(part, query)| {
+        let config = watcher::Config::default();
+        let config = match (&part.name, query.selector()) {
+            (Some(name), _) => config.fields(&format!("metadata.name={name}")),
+            (None, Some(selector)) => config.labels(selector),
+            (None, None) => config,
+        };
+        let namespace = part.namespace.as_deref();
+        events(client, part.kind, namespace, config, query.place())
+    });
+    complete_together(watches.collect())
 }
 
 /// All of them as one, which is complete once each has been, or has failed for good.

@@ -66,32 +66,23 @@ fn query(rows: &[&Row], settings: &Settings) -> Query {
         return of_their_kinds(rows, settings);
     }
     let names = rows.iter().map(|row| &row.status.object);
-    Query::Named {
-        namespace: first.namespace.to_string(),
-        names: names.map(|it| (it.kind, it.name.to_string())).collect(),
-    }
+    Query::named(
+        &first.namespace,
+        names.map(|it| (it.kind, it.name.to_string())),
+    )
 }
 
 /// All that is looked at, of these kinds alone: others may be forbidden.
 fn of_their_kinds(rows: &[&Row], settings: &Settings) -> Query {
-    let mut query = settings.query.clone();
-    if let Query::All { kinds, .. } = &mut query {
-        kinds.retain(|kind| rows.iter().any(|it| it.status.object.kind == *kind));
-    }
-    query
+    let objects = rows.iter().map(|it| &it.status.object);
+    settings
+        .query
+        .only(|part| objects.clone().any(|it| it.kind == part.kind))
 }
 
 /// What finds the workloads of a namespace.
 fn of_namespace(name: &str, settings: &Settings) -> Query {
-    let kinds = match &settings.query {
-        Query::All { kinds, .. } => kinds.clone(),
-        Query::Named { .. } => Vec::new(),
-    };
-    Query::All {
-        kinds,
-        namespace: Some(name.to_owned()),
-        selector: None,
-    }
+    Query::all(&settings.query.kinds(), &[name.to_owned()], None)
 }
 
 /// What would be done. Nothing is written.

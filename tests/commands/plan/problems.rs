@@ -214,7 +214,8 @@ fn wrong_usage_is_told_with_what_would_be_right() {
             &["-f", "examples", "--annotation-prefix", "A/b"],
             "is not a prefix of Kubernetes keys",
         ),
-        (&["-f", "examples", "-n", "a,b"], "such as team-a"),
+        (&["-f", "examples", "-n", "A"], "such as team-a"),
+        (&["-f", "examples", "-n", "a,b"], "without one: give one"),
     ] {
         let ended = plan(args);
         assert_eq!((ended.status, ended.out.as_str()), (2, ""), "{args:?}");

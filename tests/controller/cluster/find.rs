@@ -30,21 +30,18 @@ fn cluster<'a>(deployments: impl IntoIterator<Item = (&'a str, &'a str)>) -> Api
 }
 
 fn all(namespace: Option<&str>, selector: Option<&str>) -> Query {
-    Query::All {
-        kinds: vec![Kind::DEPLOYMENT],
-        namespace: namespace.map(str::to_owned),
-        selector: selector.map(str::to_owned),
-    }
+    let namespaces: Vec<_> = namespace.map(str::to_owned).into_iter().collect();
+    Query::all(
+        &[Kind::DEPLOYMENT],
+        &namespaces,
+        selector.map(str::to_owned),
+    )
 }
 
 fn named(namespace: &str, names: &[&str]) -> Query {
-    Query::Named {
-        namespace: namespace.to_owned(),
-        names: names
-            .iter()
-            .map(|name| (Kind::DEPLOYMENT, (*name).to_owned()))
-            .collect(),
-    }
+    let names = names.iter();
+    let names = names.map(|name| (Kind::DEPLOYMENT, (*name).to_owned()));
+    Query::named(namespace, names)
 }
 
 async fn names(api: &Api, query: Query) -> Vec<String> {

@@ -184,7 +184,7 @@ impl ConvertArgs {
             .on_cluster("convert", async |client| {
                 let query = targets.query(client.default_namespace());
                 let is_only_namespaces = !namespaces.is_empty() && !targets.are_chosen();
-                LiveSchedules::read(&client, &live_query(query, namespaces, is_only_namespaces))
+                LiveSchedules::read(&client, &live_query(&query, namespaces, is_only_namespaces))
                     .await
             });
         let live = match read {

@@ -103,7 +103,7 @@ impl InputArgs<'_> {
                 .into_iter()
                 .filter(|it| namespace_of(it).is_none())
                 .collect(),
-            namespace: self.namespace.map(str::to_owned),
+            namespace: self.namespace.map(str::to_owned).into_iter().collect(),
             all_namespaces: self.all_namespaces,
             selector: self.selector.map(str::to_owned),
             kinds: KindArgs::default(),
@@ -115,7 +115,7 @@ impl InputArgs<'_> {
 
 /// What is read of the cluster: what the query asks for, and the Namespaces that are named.
 pub(super) fn live_query(
-    query: Query,
+    query: &Query,
     namespaces: &[String],
     is_only_namespaces: bool,
 ) -> LiveQuery {
@@ -124,29 +124,22 @@ pub(super) fn live_query(
         plural: "namespaces".to_owned(),
         name: name.clone(),
     });
-    match query {
-        Query::Named { namespace, names } => {
-            let names = names.into_iter().map(|(kind, name)| LiveName {
-                api_version: kind.api_version().to_owned(),
-                plural: kind.plural().to_owned(),
-                name,
-            });
-            LiveQuery::Named {
-                namespace,
-                names: names.chain(namespaces).collect(),
-            }
-        }
-        Query::All { namespace, .. } if is_only_namespaces => LiveQuery::Named {
-            namespace: namespace.unwrap_or_default(),
-            names: namespaces.collect(),
-        },
-        Query::All {
+    let namespace = query.namespaces().first().map(ToString::to_string);
+    if !query.is_by_name() && !is_only_namespaces {
+        return LiveQuery::All {
             namespace,
-            selector,
-            ..
-        } => LiveQuery::All {
-            namespace,
-            selector,
-        },
+            selector: query.selector().map(str::to_owned),
+        };
+    }
+    let names = query.parts().into_iter().filter_map(|(part, _)| {
+        Some(LiveName {
+            api_version: part.kind.api_version().to_owned(),
+            plural: part.kind.plural().to_owned(),
+            name: part.name?,
+        })
+    });
+    LiveQuery::Named {
+        namespace: namespace.unwrap_or_default(),
+        names: names.chain(namespaces).collect(),
     }
 }

@@ -16,7 +16,7 @@ use crate::{
         },
     },
     clock::Clock,
-    cluster::{FindError, missing_namespace, no_namespace},
+    cluster::{FindError, no_namespaces},
     operations::{OverrideRequest, RequestedOverride, Selection, Until},
     workload::{Observed, ParsedInputs, read},
 };
@@ -110,10 +110,9 @@ async fn send(
     };
     let query = targets.query(client.default_namespace());
     let selection = Selection::find(client, query, &request.prefix, has_schedule).await?;
-    if selection.observed.is_empty()
-        && let Some(namespace) = missing_namespace(client, &selection.query).await
-    {
-        print_error(&no_namespace(namespace));
+    let missing = selection.missing_namespaces(client).await;
+    if !missing.is_empty() {
+        print_error(&no_namespaces(&missing));
         return Ok(Exit::CouldNotRun);
     }
     let mut report = Report::new(left_alone(&selection));

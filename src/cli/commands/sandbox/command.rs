@@ -224,11 +224,7 @@ impl SandboxArgs {
     /// What the dashboard is told.
     fn dashboard_settings(&self, kinds: Vec<Kind>) -> dashboard::Settings {
         dashboard::Settings {
-            query: Query::All {
-                kinds,
-                namespace: None,
-                selector: None,
-            },
+            query: Query::all(&kinds, &[], None),
             prefix: self.schedules.annotation_prefix.clone(),
             context: self.schedules.context(),
             zone: self.schedules.given_zone(),

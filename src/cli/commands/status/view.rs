@@ -23,7 +23,7 @@ use crate::{
     clock::Clock,
     cluster::{
         Autoscalers, FindError, Found, NamespaceDefaults, Query, Refused, WithManagers, find,
-        missing_namespace, no_namespace, server_time,
+        missing_namespaces, no_namespaces, server_time,
     },
     savings::Price,
     status::{
@@ -98,11 +98,17 @@ impl View {
             defaults: &defaults,
         };
         let mut shown = self.of(live, &query, now, style(&io::stdout()), stdout_width());
-        if found.workloads.is_empty()
-            && let Some(namespace) = missing_namespace(client, &query).await
-        {
-            shown.beside = vec![format!("error: {}", no_namespace(namespace))];
-            shown.exit = Exit::CouldNotRun;
+        let is_found = |name: &str| {
+            let mut workloads = found.workloads.iter();
+            workloads.any(|(_, it)| it.workload.namespace() == name)
+        };
+        let missing = missing_namespaces(client, &query, is_found).await;
+        if !missing.is_empty() {
+            if found.workloads.is_empty() {
+                shown.beside.clear();
+            }
+            let error = format!("error: {}", no_namespaces(&missing));
+            shown.say(Exit::CouldNotRun, error);
         }
         for line in &shown.beside {
             print_beside(line);
@@ -179,7 +185,7 @@ impl View {
     /// What is inherited where the query looks.
     async fn defaults(&self, client: &Client, query: &Query) -> NamespaceDefaults {
         let prefix = &self.schedules.annotation_prefix;
-        NamespaceDefaults::find(client, query.namespace(), prefix).await
+        NamespaceDefaults::find(client, query, prefix).await
     }
 
     /// All that is shown of this at `now`, on a terminal of that style and width.
@@ -287,7 +293,7 @@ async fn autoscalers(client: &Client, query: &Query, found: &Found<WithManagers>
     if found.workloads.is_empty() {
         return Autoscalers::default();
     }
-    Autoscalers::find(client, query.namespace()).await
+    Autoscalers::find(client, query).await
 }
 
 /// How to end where writing has failed.
