@@ -49,6 +49,25 @@ pub(super) fn count_note(
             .map(|it| it.at)
     };
     let scales = spec.largest_count().is_some();
+    let says_stopped = || {
+        let says = spec.says(object, now);
+        says.is_some_and(|says| !says.brings_up())
+    };
+    if let (Some(phase), Enforce::After(grace)) = (state.phase, spec.overrides.enforce)
+        && is_up
+        && (phase.follows_a_stop() || phase == Phase::Adopted && says_stopped())
+    {
+        // What starts it decides anew where it comes before the grace ends.
+        let start = match phase {
+            Phase::Slept => state.next_at().filter(|at| {
+                let says = spec.says(object, *at);
+                says.is_none_or(Action::brings_up)
+            }),
+            _ => spec.next_that(true, object, now).map(|it| it.at),
+        };
+        let start = start.filter(|at| *at <= now + grace);
+        return Some(Note::StopsSoon { grace, start });
+    }
     match state.phase {
         Some(Phase::Running | Phase::Stopped) if scales => {
             let says = spec.contradicts(observed, now)?;

@@ -1,6 +1,6 @@
 //! What a reader should know of an object beside its row.
 
-use chrono::{DateTime, Utc};
+use chrono::{DateTime, TimeDelta, Utc};
 
 use crate::{
     schedule::Action,
@@ -51,6 +51,13 @@ pub enum Note {
         says: Action,
         /// Until the boundary that ends it, if one does.
         until: Option<DateTime<Utc>>,
+    },
+    /// The schedule says stopped, it runs, and `enforce` stops it after a grace.
+    StopsSoon {
+        /// How long the grace is.
+        grace: TimeDelta,
+        /// The start that may come first.
+        start: Option<DateTime<Utc>>,
     },
     /// Its labels say that it is scheduled, and no schedule stands on it.
     NoSchedule {

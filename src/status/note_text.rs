@@ -76,14 +76,13 @@ impl WorkloadStatus {
                 "it is being deleted, and dayshift leaves it alone".to_owned(),
                 String::new(),
             ),
-            Note::Reverted { until: end, .. } => (
-                format!(
-                    "{}; it stays {}",
-                    self.revert_words().unwrap_or_default(),
-                    until(end)
-                ),
-                String::new(),
-            ),
+            Note::Reverted { until: end, .. } => {
+                let words = self.revert_words().unwrap_or_default();
+                let mut notes = self.notes.iter();
+                let stops = notes.any(|it| matches!(it, Note::StopsSoon { .. }));
+                let stays = format!("{words}; it stays {}", until(end));
+                (if stops { words } else { stays }, String::new())
+            }
             Note::Contradicted { says, until: end } => (
                 match says {
                     Action::Stop => {
@@ -102,6 +101,17 @@ impl WorkloadStatus {
                 },
                 format!("; `{sync}` {} now", verb(says)),
             ),
+            Note::StopsSoon { grace, start } => {
+                let start = start.map_or_else(String::new, |it| {
+                    format!(", unless its start of {} comes first", at(it))
+                });
+                let enforce = prefix.annotation(Key::Enforce);
+                let grace = duration(grace);
+                (
+                    format!("the schedule says stopped; {enforce} stops it within {grace}{start}"),
+                    format!("; `kubectl events --for {}` says when", object.argument()),
+                )
+            }
             Note::NoSchedule { saved, overdue } => (
                 match overdue {
                     None => "its labels say that it is scheduled, but no schedule stands on it; one that \

@@ -44,7 +44,7 @@ pub struct WorkloadStatus {
     pub saved: Option<Replicas>,
     /// The next boundary, or the end of the active override.
     pub next: Option<DateTime<Utc>>,
-    /// What happens then, as far as that is known.
+    /// What happens then, as far as that is known and anything does.
     pub next_action: Option<Action>,
     /// The active override, and where it is written.
     pub laid_over: Option<(Origin, Override)>,
@@ -235,7 +235,14 @@ impl WorkloadStatus {
             Some(held @ (Phase::Paused | Phase::Woken | Phase::Slept)) => {
                 let is_less = state.saved > Some(observed.replicas);
                 let (to, delay) = (overrides.at(next), spec.delay(object));
-                spec.action_at_override_end(held, to, next, delay, is_less)
+                let action = spec.action_at_override_end(held, to, next, delay, is_less);
+                // A start leaves what runs already as it is.
+                let runs_on = held == Phase::Woken
+                    && to.is_none()
+                    && !is_less
+                    && observed.replicas > Replicas::ZERO
+                    && spec.replicas.is_none_or(|it| it == observed.replicas);
+                action.filter(|it| !(runs_on && *it == Action::Start))
             }
             _ => spec
                 .next_after(object, next - TimeDelta::seconds(1))
@@ -295,6 +302,16 @@ impl WorkloadStatus {
             (ScheduleStatus::Removed, _) => "left down",
             (_, None) => "unseen",
             (_, Some(phase)) => phase.name(),
+        }
+    }
+
+    /// How many run, and of how many where more are saved: less that is saved brings nothing back.
+    pub fn count(&self) -> String {
+        let counts = self.object.kind.counts();
+        let now = counts.in_a_word(self.replicas);
+        match self.saved.filter(|saved| *saved > self.replicas) {
+            Some(saved) if !counts.is_switch() => format!("{now} of {saved}"),
+            _ => now,
         }
     }
 

@@ -26,13 +26,12 @@ use crate::{
 };
 
 /// Every column. NEXT is there twice: with how long it is until then, and without.
-const HEADINGS: [&str; 15] = [
+const HEADINGS: [&str; 14] = [
     "NAMESPACE",
     "NAME",
     "REPLICAS",
-    "STATE",
+    "LAST",
     "SINCE",
-    "SAVED",
     "NEXT",
     "NEXT",
     "OVERRIDE",
@@ -45,20 +44,17 @@ const HEADINGS: [&str; 15] = [
 ];
 const NAMESPACE: usize = 0;
 const SINCE: usize = 4;
-const SAVED: usize = 5;
-const NEXT: usize = 6;
-const SHORT_NEXT: usize = 7;
-const OVERRIDE: usize = 8;
+const NEXT: usize = 5;
+const SHORT_NEXT: usize = 6;
+const OVERRIDE: usize = 7;
 /// Those of the table that is not wide, `-o wide` has all but the short NEXT.
-const COLUMNS: [usize; 8] = [NAMESPACE, 1, 2, 3, SINCE, SAVED, NEXT, OVERRIDE];
-const WIDE: [usize; 13] = [
-    NAMESPACE, 1, 2, 3, SINCE, SAVED, NEXT, OVERRIDE, 9, 10, 11, 12, 13,
-];
+const COLUMNS: [usize; 7] = [NAMESPACE, 1, 2, 3, SINCE, NEXT, OVERRIDE];
+const WIDE: [usize; 12] = [NAMESPACE, 1, 2, 3, SINCE, NEXT, OVERRIDE, 8, 9, 10, 11, 12];
 /// Where the schedules come from, which is said as soon as one is inherited.
-const FROM: usize = 14;
+const FROM: usize = 13;
 
 /// The columns of a table in parts that fit, each with the names.
-fn parts(table: &Table<15>, columns: &[usize], width: usize) -> Vec<Vec<usize>> {
+fn parts(table: &Table<14>, columns: &[usize], width: usize) -> Vec<Vec<usize>> {
     let (names, rest) = columns.split_at(2);
     let mut parts = vec![names.to_vec()];
     for column in rest {
@@ -177,15 +173,15 @@ impl<'a> StatusOutput<'a> {
     }
 
     /// The columns that are shown.
-    fn columns(&self, table: &Table<15>, width: Option<usize>) -> Vec<usize> {
+    fn columns(&self, table: &Table<14>, width: Option<usize>) -> Vec<usize> {
         let mut columns = COLUMNS.to_vec();
-        columns.retain(|it| !([SINCE, SAVED, OVERRIDE].contains(it) && table.is_empty(*it)));
+        columns.retain(|it| !([SINCE, OVERRIDE].contains(it) && table.is_empty(*it)));
         let Some(width) = width else {
             return columns;
         };
         let namespace = self.statuses.first().map(|it| &it.object.namespace);
         let is_one = |status: &&WorkloadStatus| Some(&status.object.namespace) == namespace;
-        for less in [SINCE, NEXT, OVERRIDE, NAMESPACE, SAVED] {
+        for less in [SINCE, NEXT, OVERRIDE, NAMESPACE] {
             if table.width(&columns) <= width {
                 break;
             }
@@ -201,17 +197,20 @@ impl<'a> StatusOutput<'a> {
         columns
     }
 
-    fn row(&self, status: &WorkloadStatus) -> [Cell; 15] {
+    fn row(&self, status: &WorkloadStatus) -> [Cell; 14] {
         let at = |at: DateTime<Utc>| clock(at, status.zone, self.now);
         // What should have been done and was not: nobody follows the schedule.
         let is_late = status.next.is_some_and(|next| next < self.now);
         let paint = if is_late { Paint::Yellow } else { Paint::Plain };
-        let next = status.next.map(|next| {
-            let action = status.next_action.map(|it| format!("{it} "));
-            format!("{}{}", action.unwrap_or_default(), at(next))
+        let is_end_of_wake = status.next_action.is_none() && status.phase == Some(Phase::Woken);
+        let next = status.next.map(|next| match status.next_action {
+            Some(action) => format!("{action} {}", at(next)),
+            None if is_end_of_wake => format!("wake ends {}", at(next)),
+            None => at(next),
         });
+        let runs_on = if is_end_of_wake { ", runs on" } else { "" };
         let long = next.as_ref().zip(status.next);
-        let long = long.map(|(text, at)| format!("{text} ({})", distance(at, self.now)));
+        let long = long.map(|(text, at)| format!("{text} ({}){runs_on}", distance(at, self.now)));
         let laid_over = status.laid_over.map(|(_, it)| match it.until() {
             Some(until) => format!("{} until {}", verb(it), at(until)),
             None => verb(it).to_owned(),
@@ -222,15 +221,9 @@ impl<'a> StatusOutput<'a> {
         [
             (&*status.object.namespace).into(),
             status.object.short_name().into(),
-            status
-                .object
-                .kind
-                .counts()
-                .in_a_word(status.replicas)
-                .into(),
-            state(status),
+            status.count().into(),
+            last(status),
             status.since.map(at).into(),
-            status.saved.map(|it| it.to_string()).into(),
             Cell::from(long).painted(paint),
             Cell::from(next).painted(paint),
             laid_over.into(),
@@ -385,7 +378,8 @@ const fn verb(laid_over: Override) -> &'static str {
     }
 }
 
-fn state(status: &WorkloadStatus) -> Cell {
+/// What was done last, or what is to be known first.
+fn last(status: &WorkloadStatus) -> Cell {
     let paint = match (status.condition, status.phase) {
         (ScheduleStatus::Refused, _) => Paint::Red,
         (ScheduleStatus::Removed, _) | (_, None | Some(Phase::Paused)) => Paint::Yellow,

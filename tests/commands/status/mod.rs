@@ -3,6 +3,8 @@
 //! What it writes is compared with the files in `golden/`; with `UPDATE_GOLDEN=1` in the
 //! environment they are written anew.
 
+mod columns;
+mod enforced;
 mod forbidden;
 mod notes;
 mod nothing_saved;
@@ -291,7 +293,7 @@ fn a_table_fits_the_terminal_and_has_no_empty_columns() {
     let ran = cluster.dayshift(&["status"]);
     assert!(
         ran.out
-            .starts_with("NAMESPACE   NAME   REPLICAS   STATE    NEXT\n"),
+            .starts_with("NAMESPACE   NAME   REPLICAS   LAST     NEXT\n"),
         "{}",
         ran.out
     );

@@ -48,7 +48,7 @@ fn a_watch_shows_each_change() {
     watching.wait_for("web    3          unseen");
     state(&cluster, "web", STOPPED);
     cluster.api.scale("dev", "web", 0).unwrap();
-    watching.wait_for("web    0          stopped");
+    watching.wait_for("web    0 of 3     stopped");
     cluster.api.delete("dev", "web").unwrap();
     watching.wait_for("No workload has a schedule in namespace dev.");
 }

@@ -1,0 +1,73 @@
+//! What stands in the columns of `dayshift status`.
+
+use serde_json::Value;
+
+use super::{OFFICE, STOPPED, evening, state};
+
+#[test]
+fn a_count_stands_beside_the_larger_one_that_is_saved() {
+    let cluster = evening();
+    for (name, count, phase, saved) in [
+        ("down", 0, "stopped", "3"),
+        ("by-hand", 1, "stopped", "3"),
+        ("raised", 3, "stopped", "3"),
+        ("woken", 3, "woken", "0"),
+        ("paused", 3, "paused", "0"),
+        ("resumed", 3, "adopted", "0"),
+        ("none", 0, "stopped", "0"),
+    ] {
+        cluster.deployment(name, count, OFFICE);
+        state(&cluster, name, STOPPED);
+        let labels = [("state", phase), ("saved-replicas", saved)];
+        state(&cluster, name, &labels);
+    }
+    let ran = cluster.dayshift(&["status", "--sort-by", "name"]);
+    let mut lines = ran.out.lines();
+    let heading = lines.next().unwrap();
+    let ends = heading.find("LAST").unwrap();
+    let begins = heading.find("REPLICAS").unwrap();
+    assert!(!heading.contains("SAVED"), "{heading}");
+    let counts = lines.by_ref().take_while(|it| !it.is_empty());
+    let counts: Vec<_> = counts.map(|it| it[begins..ends].trim()).collect();
+    assert_eq!(counts, ["1 of 3", "0 of 3", "0", "3", "3", "3", "3"]);
+}
+
+#[test]
+fn a_wake_that_ends_inside_the_hours_starts_nothing_that_runs() {
+    let cluster = evening();
+    let ends = |next: &'static str| [("state", "woken"), ("next", next)];
+    let morning = ends("2026-11-23T01.00.00Z");
+    let inside = [OFFICE, &[("wake-until", "2026-11-23 10:00")]].concat();
+    let exact = [&*inside, &[("replicas", "5")]].concat();
+    for (name, count, inputs) in [
+        ("on", 3, &inside),
+        ("off", 0, &inside),
+        ("exact", 3, &exact),
+    ] {
+        cluster.deployment(name, count, inputs);
+        state(&cluster, name, &morning);
+    }
+    cluster.deployment("less", 3, &inside);
+    state(&cluster, "less", &morning);
+    state(&cluster, "less", &[("saved-replicas", "4")]);
+    let outside = [OFFICE, &[("wake-until", "2026-11-20 22:00")]].concat();
+    cluster.deployment("out", 3, &outside);
+    state(&cluster, "out", &ends("2026-11-20T13.00.00Z"));
+    let ran = cluster.dayshift(&["status", "--sort-by", "name"]);
+    for (name, next) in [
+        ("on", "wake ends Mon 10:00 JST (in 2d14h), runs on"),
+        ("off", "start Mon 10:00 JST (in 2d14h)"),
+        ("exact", "start Mon 10:00 JST (in 2d14h)"),
+        ("less", "start Mon 10:00 JST (in 2d14h)"),
+        ("out", "stop 22:00 JST (in 2h)"),
+    ] {
+        let mut rows = ran.out.lines();
+        let row = rows.find(|it| it.split_whitespace().nth(1) == Some(name));
+        let row = row.unwrap();
+        assert!(row.contains(&format!("   {next}   ")), "{name}: {row}");
+    }
+    let found = cluster.dayshift(&["status", "on", "-o", "json"]).json();
+    let on = &found["workloads"][0];
+    assert_eq!(on["nextAction"], Value::Null);
+    assert_eq!(on["next"], "2026-11-23T10:00:00+09:00");
+}

@@ -1,0 +1,60 @@
+//! What `dayshift status` says where `enforce` has a grace.
+
+use super::{OFFICE, STOPPED, evening, state};
+use crate::fake_server::Cluster;
+
+/// The notes on one workload.
+fn notes(cluster: &Cluster, name: &str) -> Vec<String> {
+    let ran = cluster.dayshift(&["status", name, "-o", "json"]).json();
+    let notes = ran["workloads"][0]["notes"].as_array().unwrap().iter();
+    notes.map(|it| it.as_str().unwrap().to_owned()).collect()
+}
+
+#[test]
+fn what_runs_in_a_grace_is_not_said_to_run_until_the_next_stop() {
+    let cluster = evening();
+    let enforced = [OFFICE, &[("enforce", "30m")]].concat();
+    for (name, phase) in [("new", "adopted"), ("raised", "stopped")] {
+        cluster.deployment(name, 3, &enforced);
+        state(&cluster, name, STOPPED);
+        state(&cluster, name, &[("state", phase)]);
+    }
+    let slept = [&*enforced, &[("sleep-until", "2026-11-20 22:00")]].concat();
+    cluster.deployment("slept", 3, &slept);
+    let until = ("next", "2026-11-20T13.00.00Z");
+    state(&cluster, "slept", STOPPED);
+    state(&cluster, "slept", &[("state", "slept"), until]);
+    // What is as it should be, and what a grace does not touch.
+    cluster.deployment("down", 0, &enforced);
+    state(&cluster, "down", STOPPED);
+    let at_once = [OFFICE, &[("enforce", "true")]].concat();
+    cluster.deployment("old", 3, &at_once);
+    state(&cluster, "old", STOPPED);
+    state(&cluster, "old", &[("state", "adopted")]);
+    for name in ["new", "raised", "slept"] {
+        let stops = format!(
+            "the schedule says stopped; dayshift/enforce stops it within 30 min; \
+             `kubectl events --for deploy/{name} -n dev` says when"
+        );
+        assert_eq!(notes(&cluster, name), [stops], "{name}");
+    }
+    assert_eq!(notes(&cluster, "down"), [""; 0]);
+    let old = notes(&cluster, "old").concat();
+    assert!(old.contains("it runs until"), "{old}");
+}
+
+#[test]
+fn a_start_that_may_come_before_the_grace_ends_is_named() {
+    let now = "2026-11-22T23:50:00Z".parse().unwrap();
+    let cluster = Cluster::at(move || now);
+    let enforced = [OFFICE, &[("enforce", "30m")]].concat();
+    cluster.deployment("web", 3, &enforced);
+    state(&cluster, "web", STOPPED);
+    assert_eq!(
+        notes(&cluster, "web"),
+        [
+            "the schedule says stopped; dayshift/enforce stops it within 30 min, unless its start of \
+             09:00 JST comes first; `kubectl events --for deploy/web -n dev` says when"
+        ]
+    );
+}
