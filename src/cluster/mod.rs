@@ -20,13 +20,13 @@ pub use reading::defaults::NamespaceDefaults;
 pub use reading::discovery::{discover, note_lacks_count};
 pub use reading::events::{SeenEvent, events_of};
 pub use reading::find::{
-    FindError, Found, Missing, Part, Query, Refused, find, missing_namespaces, namespace_exists,
-    no_namespaces,
+    FindError, Found, Missing, Refused, find, missing_namespaces, namespace_exists, no_namespaces,
 };
 pub use reading::list_watch::{list_watch, watch_of};
 pub use reading::live_watch::{WatchEvent, WatchEvents, watch};
 pub use reading::managers::WithManagers;
 pub use reading::namespace::{NAMESPACES_PATH, NamespaceMeta, ObservedNamespace, watch_namespaces};
+pub use reading::query::{Part, Query};
 pub use reading::raw::{RawList, get_raw, list_raw};
 pub use reading::view::WorkloadView;
 pub use resource::kind_of_collection;

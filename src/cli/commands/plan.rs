@@ -211,12 +211,8 @@ impl PlanArgs {
 
     /// The selected live workloads; `None` where files are given.
     fn targets(&self) -> Result<Option<Targets>, clap::Error> {
-        if let Some(file) = self
-            .targets
-            .workloads
-            .iter()
-            .find(|it| looks_like_a_path(it))
-        {
+        let mut named = self.targets.workloads.iter();
+        if let Some(file) = named.find(|it| looks_like_a_path(it)) {
             let file = quote(file);
             let message = format!("`{file}` is a file: write `dayshift plan -f {file}`\n");
             return Err(clap::Error::raw(ErrorKind::UnknownArgument, message));
@@ -225,16 +221,15 @@ impl PlanArgs {
         if self.file.is_empty() {
             return Ok(Some(targets));
         }
-        if let [_, _, ..] = &*self.targets.namespace {
-            let message = "-n is the namespace of objects in files without one: give one\n";
-            return Err(clap::Error::raw(ErrorKind::ArgumentConflict, message));
-        }
-        if targets.are_chosen() || self.targets.all_namespaces {
-            let message = "give either files or live workloads: -f FILE, or for example \
-                           deploy/web, --selector or --all-namespaces\n";
-            return Err(clap::Error::raw(ErrorKind::ArgumentConflict, message));
-        }
-        Ok(None)
+        let message = if self.targets.namespace.len() > 1 {
+            "-n is the namespace of objects in files without one: give one\n"
+        } else if targets.are_chosen() || self.targets.all_namespaces {
+            "give either files or live workloads: -f FILE, or for example deploy/web, --selector \
+             or --all-namespaces\n"
+        } else {
+            return Ok(None);
+        };
+        Err(clap::Error::raw(ErrorKind::ArgumentConflict, message))
     }
 
     /// The time that is asked for, on the clocks of a zone.
@@ -304,10 +299,7 @@ impl PlanArgs {
                 NamespaceDefaults::find(&client, &query, &planner.prefix)
             );
             let (found, refused) = found?;
-            let is_found = |name: &str| {
-                let mut workloads = found.workloads.iter();
-                workloads.any(|(_, it)| it.namespace() == name)
-            };
+            let is_found = |at: &str| found.workloads.iter().any(|(_, it)| it.namespace() == at);
             let missing = missing_namespaces(&client, &query, is_found).await;
             if !missing.is_empty() {
                 return Err(PlanError::NoNamespaces(missing));

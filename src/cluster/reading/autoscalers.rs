@@ -11,7 +11,7 @@ use kube::{Client, Error};
 use serde::Deserialize;
 use tokio::time::timeout;
 
-use crate::cluster::reading::find::Query;
+use crate::cluster::reading::query::Query;
 use crate::neighbours::Owner;
 use crate::workload::Kind;
 

@@ -9,8 +9,9 @@ use futures::future::join_all;
 use kube::{Api, Client, Error};
 
 use crate::cluster::connection::redact::redacted_chain;
-use crate::cluster::reading::find::{Query, listed};
+use crate::cluster::reading::find::listed;
 use crate::cluster::reading::namespace::{NamespaceMeta, ObservedNamespace};
+use crate::cluster::reading::query::Query;
 use crate::workload::{Annotations, Inheritance, Observed, Prefix};
 
 /// What objects inherit: as it stands on them, and else as Namespaces say, as far as they can be read.

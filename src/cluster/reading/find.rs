@@ -1,6 +1,6 @@
 //! Finding live workloads: by name, by label, or all of them.
 
-use std::{collections::BTreeSet, fmt::Debug};
+use std::fmt::Debug;
 
 use futures::{StreamExt as _, stream};
 use http::{Request, StatusCode};
@@ -14,19 +14,12 @@ use serde::de::DeserializeOwned;
 use crate::cluster::connection::redact::{redacted, redacted_chain};
 use crate::cluster::reading::discovery::discover;
 use crate::cluster::reading::list_watch::PAGE;
+use crate::cluster::reading::query::{Part, Query, place_of};
 use crate::cluster::reading::view::{WorkloadView, api_of};
-use crate::workload::{Kind, WorkloadRef};
+use crate::workload::Kind;
 
 /// How many are read by name at a time.
 const AT_ONCE: usize = 8;
-
-/// Which workloads are looked for: in some namespaces or in all, by name, by label or all of a kind.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Query {
-    parts: Vec<Part>,
-    /// The label selector; none takes everything.
-    selector: Option<String>,
-}
 
 /// What was found.
 #[derive(Clone, Debug)]
@@ -93,31 +86,6 @@ pub struct Refused {
     pub error: FindError,
 }
 
-/// What may be refused apart from the rest of a query.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Part {
-    /// The kind.
-    pub kind: Kind,
-    /// The namespace; none for all.
-    pub namespace: Option<String>,
-    /// The name, where it is one object; none where it is all of the kind.
-    pub name: Option<String>,
-}
-
-impl Part {
-    /// Whether an object of the query belongs to it.
-    pub fn includes(&self, object: &WorkloadRef) -> bool {
-        self.has(object.kind, &object.namespace, &object.name)
-    }
-
-    /// The same of an object that is known by its name alone.
-    pub fn has(&self, kind: Kind, namespace: &str, name: &str) -> bool {
-        self.kind == kind
-            && self.namespace.as_deref().is_none_or(|it| it == namespace)
-            && self.name.as_deref().is_none_or(|it| it == name)
-    }
-}
-
 /// Workloads of the cluster, each as a `D`: [`Workload`](crate::cluster::Workload), or another view of one;
 /// and what of the query may not be read, beside the rest. A list is read in pages of 100.
 ///
@@ -182,7 +150,7 @@ async fn found_of<D: WorkloadView>(
         let api = api_of::<D>(client, kind, part.namespace.as_deref());
         match &part.name {
             Some(name) => api.get_opt(name).await.map(Vec::from_iter),
-            None => listed(&api, query.selector.as_deref()).await,
+            None => listed(&api, query.selector()).await,
         }
     };
     let verb = if part.name.is_some() { "get" } else { "list" };
@@ -259,125 +227,10 @@ pub(in crate::cluster) async fn listed<D: Clone + Debug + DeserializeOwned>(
 }
 
 impl Query {
-    /// The workloads of these names, which are taken to be names of objects, in one namespace.
-    pub fn named(namespace: &str, names: impl IntoIterator<Item = (Kind, String)>) -> Self {
-        let part = |(kind, name)| Part {
-            kind,
-            namespace: Some(namespace.to_owned()),
-            name: Some(name),
-        };
-        Self {
-            parts: names.into_iter().map(part).collect(),
-            selector: None,
-        }
-    }
-
-    /// All of these kinds in these namespaces, or in all namespaces where there are none, or what a
-    /// label selector takes of them.
-    pub fn all(kinds: &[Kind], namespaces: &[String], selector: Option<String>) -> Self {
-        let of = |namespace: Option<&String>| {
-            let part = move |kind: &Kind| Part {
-                kind: *kind,
-                namespace: namespace.cloned(),
-                name: None,
-            };
-            kinds.iter().map(part).collect::<Vec<_>>()
-        };
-        let mut parts = of(None);
-        if !namespaces.is_empty() {
-            let each: BTreeSet<_> = namespaces.iter().collect();
-            parts = each.into_iter().flat_map(|it| of(Some(it))).collect();
-        }
-        Self { parts, selector }
-    }
-
-    /// The namespaces that it is about; none for all.
-    pub fn namespaces(&self) -> Vec<&str> {
-        let mut namespaces = Vec::new();
-        for namespace in self.parts.iter().filter_map(|it| it.namespace.as_deref()) {
-            if !namespaces.contains(&namespace) {
-                namespaces.push(namespace);
-            }
-        }
-        namespaces
-    }
-
-    /// The kinds that it is about.
-    pub fn kinds(&self) -> Vec<Kind> {
-        let mut kinds = Vec::new();
-        for part in &self.parts {
-            if !kinds.contains(&part.kind) {
-                kinds.push(part.kind);
-            }
-        }
-        kinds
-    }
-
-    /// What of it may be refused apart: each kind in each namespace, or each name, and the query for
-    /// that alone.
-    pub fn parts(&self) -> Vec<(Part, Self)> {
-        let alone = |part: &Part| Self {
-            parts: vec![part.clone()],
-            selector: self.selector.clone(),
-        };
-        let each = self.parts.iter();
-        each.map(|part| (part.clone(), alone(part))).collect()
-    }
-
     /// The same without what is refused.
     #[must_use]
     pub fn without(&self, refused: &[Refused]) -> Self {
         self.only(|part| !refused.iter().any(|it| it.part == *part))
-    }
-
-    /// The same with these parts alone.
-    #[must_use]
-    pub fn only(&self, keeps: impl Fn(&Part) -> bool) -> Self {
-        let parts = self.parts.iter().filter(|it| keeps(it));
-        Self {
-            parts: parts.cloned().collect(),
-            selector: self.selector.clone(),
-        }
-    }
-
-    /// The label selector, where there is one.
-    pub fn selector(&self) -> Option<&str> {
-        self.selector.as_deref()
-    }
-
-    /// Whether the objects are named.
-    pub fn is_by_name(&self) -> bool {
-        self.parts.iter().any(|it| it.name.is_some())
-    }
-
-    /// That nothing with a schedule is among what it asks for: `no scheduled Deployment in
-    /// namespace lab matches app=web`.
-    pub fn nothing_scheduled(&self) -> String {
-        let kind = match &*self.kinds() {
-            [kind] if !self.is_by_name() => kind.name(),
-            _ => "workload",
-        };
-        match &self.selector {
-            Some(selector) => format!("no scheduled {kind} in {} matches {selector}", self.place()),
-            None if self.namespaces().is_empty() => {
-                format!("no {kind} has a schedule in any namespace")
-            }
-            None => format!("no {kind} has a schedule in {}", self.place()),
-        }
-    }
-
-    /// `namespace dev`, `namespaces dev, test` or `all namespaces`.
-    pub fn place(&self) -> String {
-        place_of(&self.namespaces())
-    }
-}
-
-fn place_of<N: AsRef<str>>(namespaces: &[N]) -> String {
-    let names: Vec<_> = namespaces.iter().map(AsRef::as_ref).collect();
-    match &*names {
-        [] => "all namespaces".to_owned(),
-        [name] => format!("namespace {name}"),
-        names => format!("namespaces {}", names.join(", ")),
     }
 }
 

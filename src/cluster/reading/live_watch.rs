@@ -11,8 +11,9 @@ use kube::{
     runtime::{WatchStreamExt as _, watcher},
 };
 
-use crate::cluster::reading::find::{FindError, Query};
+use crate::cluster::reading::find::FindError;
 use crate::cluster::reading::list_watch::watch_of;
+use crate::cluster::reading::query::Query;
 use crate::cluster::reading::view::WorkloadView;
 use crate::workload::Kind;
 

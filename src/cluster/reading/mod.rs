@@ -11,5 +11,6 @@ pub(super) mod live_watch;
 pub(super) mod managers;
 pub(super) mod namespace;
 mod open_api;
+pub(super) mod query;
 pub(super) mod raw;
 pub(super) mod view;
