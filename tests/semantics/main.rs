@@ -1,6 +1,6 @@
-//! What a text means and what follows from it, without a cluster: the library alone.
+//! What a text means and what follows from it, without a cluster: the library alone. What of it is a
+//! crate of its own has a `semantics` of its own, such as `crates/schedule/tests/semantics/`.
 //!
-//! - `schedule/`: times and hours against a naive model of local time
 //! - `convert/`: what other tools mean by their schedules, and what comes of them
 //! - `decide/`: each rule of behaviour, on the pure function
 //! - `house`: how the code itself lies in files and folders
@@ -17,7 +17,4 @@ mod manifest;
 mod pages;
 #[path = "../support/quoted_text.rs"]
 mod quoted_text;
-mod schedule;
 mod shipped_manifests;
-#[path = "../support/zone_file.rs"]
-mod zone_file;

@@ -3,7 +3,7 @@
 use crate::program::{Ended, dayshift_with};
 
 pub(super) const GERMANY: &str = "de=docs/schedules/holidays/germany.ics";
-pub(super) const USA: &str = "us=tests/semantics/schedule/calendars/usa.ics";
+pub(super) const USA: &str = "us=crates/schedule/tests/semantics/calendars/usa.ics";
 pub(super) const OFFICE: &str = "docs/schedules/holidays/office.yaml";
 
 pub(super) fn dayshift(args: &[&str]) -> Ended {

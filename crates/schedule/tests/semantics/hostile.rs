@@ -1,7 +1,7 @@
 //! Texts that want to do harm: long ones, strange ones, and lists without end.
 
 use chrono::{TimeDelta, TimeZone, Utc};
-use dayshift::schedule::{
+use dayshift_schedule::{
     Diagnostic, ExceptedDates, Hours, MAX_TEXT, Schedule, ScheduleRule, Times, Zone, parse_jitter,
     parse_moment,
 };

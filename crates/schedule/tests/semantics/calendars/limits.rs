@@ -1,6 +1,6 @@
 //! How much work a file may be: what began long ago, and what wants to do harm.
 
-use dayshift::schedule::{Calendar, CalendarError, CalendarReason};
+use dayshift_schedule::{Calendar, CalendarError, CalendarReason};
 
 use super::reading::{date, dates, event};
 

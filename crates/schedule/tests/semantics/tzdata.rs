@@ -1,7 +1,7 @@
 //! Copies of the time zone database: what is in them, what is missing, what is broken.
 
 use chrono::{DateTime, Utc};
-use dayshift::schedule::{Tzdata, Zone, ZoneFileError};
+use dayshift_schedule::{Tzdata, Zone, ZoneFileError};
 use proptest::prelude::*;
 
 use crate::zone_file::zone_file;

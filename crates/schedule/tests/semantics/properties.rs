@@ -4,16 +4,16 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use chrono::{DateTime, Datelike as _, NaiveDate, NaiveTime, TimeDelta, Utc};
 use chrono_tz::Tz;
-use dayshift::schedule::{
+use dayshift_schedule::{
     Action, Boundary, Entry, ExceptedDates, Hours, Schedule, ScheduleRule, Times, TreatedDates,
     Zone,
 };
 use proptest::collection::{btree_map, btree_set, vec};
 use proptest::prelude::*;
 
-use crate::schedule::clock_changes::{CHANGES, compare};
-use crate::schedule::model::{Clocks, moved};
-use crate::schedule::texts::{Item, Nth, On, Window, dates_text, joined, treated_text};
+use crate::clock_changes::{CHANGES, compare};
+use crate::model::{Clocks, moved};
+use crate::texts::{Item, Nth, On, Window, dates_text, joined, treated_text};
 
 /// A zone, and an instant within a day of one of its clock changes, of the end of a month, or in the
 /// quiet between.

@@ -2,14 +2,14 @@
 
 use super::reading::{date, event, year};
 use chrono::{Datelike, NaiveDate, NaiveTime, TimeDelta, Weekday};
-use dayshift::schedule::{
+use dayshift_schedule::{
     Action, Calendar, CalendarName, Calendars, DiagnosticKind, ExceptedDates, Hours, Schedule,
     ScheduleRule, Zone,
 };
 use proptest::prelude::*;
 use std::sync::Arc;
 
-const GERMANY: &[u8] = include_bytes!("../../../../docs/schedules/holidays/germany.ics");
+const GERMANY: &[u8] = include_bytes!("../../../../../docs/schedules/holidays/germany.ics");
 const USA: &[u8] = include_bytes!("usa.ics");
 
 /// The public holidays of all of Germany in 2026.

@@ -5,9 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use chrono::{DateTime, Datelike as _, NaiveDate, NaiveDateTime, TimeDelta, Utc};
 use chrono_tz::Tz;
-use dayshift::schedule::{Action, Boundary};
+use dayshift_schedule::{Action, Boundary};
 
-use crate::schedule::texts::{Item, Window};
+use crate::texts::{Item, Window};
 
 /// What the clocks of a zone showed, by watching them for some days.
 pub(crate) struct Clocks {

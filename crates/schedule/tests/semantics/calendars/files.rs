@@ -1,6 +1,6 @@
 //! What stands in a file, and what is wrong with it.
 
-use dayshift::schedule::{Calendar, CalendarReason};
+use dayshift_schedule::{Calendar, CalendarReason};
 
 use super::reading::{dates, event};
 

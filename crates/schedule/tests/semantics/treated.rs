@@ -1,7 +1,7 @@
 //! Dates that count as another day of the week.
 
 use chrono::{DateTime, NaiveDate, TimeDelta, Utc};
-use dayshift::schedule::{
+use dayshift_schedule::{
     Action, Calendar, CalendarName, Calendars, ExceptedDates, Hours, Schedule, ScheduleRule, Times,
     TreatedDates, Zone, parse_scale,
 };

@@ -1,7 +1,7 @@
 //! Cron in UTC, where no clock changes: known dates, every minute of a year, and croner.
 
 use chrono::{DateTime, Datelike, NaiveDateTime, TimeDelta, TimeZone, Timelike, Utc};
-use dayshift::schedule::{Action, ExceptedDates, Schedule, ScheduleRule, Times, Zone};
+use dayshift_schedule::{Action, ExceptedDates, Schedule, ScheduleRule, Times, Zone};
 use proptest::prelude::*;
 
 fn cron(text: &str) -> Schedule {

@@ -1,7 +1,7 @@
 //! The next start or stop of schedules whose boundaries in that direction are rare.
 
 use chrono::{DateTime, TimeDelta, Utc};
-use dayshift::schedule::{Action, ExceptedDates, Schedule, ScheduleRule, Times, Zone};
+use dayshift_schedule::{Action, ExceptedDates, Schedule, ScheduleRule, Times, Zone};
 
 fn at(text: &str) -> DateTime<Utc> {
     text.parse().unwrap()

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use chrono::{Datelike as _, NaiveDate, TimeDelta, TimeZone as _, Utc, Weekday};
-use dayshift::schedule::{
+use dayshift_schedule::{
     Calendar, CalendarName, Calendars, ExceptedDates, Hours, Schedule, ScheduleRule, Times,
     TreatedDates, Zone,
 };

@@ -3,11 +3,9 @@
 use std::collections::BTreeMap;
 
 use chrono::{DateTime, Datelike, NaiveDate, TimeDelta, TimeZone, Utc};
-use dayshift::schedule::{
-    Action, ExceptedDates, Hours, Meant, Schedule, ScheduleRule, Times, Zone,
-};
+use dayshift_schedule::{Action, ExceptedDates, Hours, Meant, Schedule, ScheduleRule, Times, Zone};
 
-use crate::schedule::texts::{Nth, UNITS};
+use crate::texts::{Nth, UNITS};
 
 fn all() -> impl Iterator<Item = Nth> {
     (0..5).flat_map(|nth| (0..UNITS.len()).map(move |unit| Nth(nth, unit)))

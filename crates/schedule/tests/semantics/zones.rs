@@ -3,7 +3,7 @@
 use std::{collections::BTreeSet, env, fs};
 
 use chrono::{DateTime, Offset, TimeZone, Utc};
-use dayshift::schedule::{Tzdata, Zone};
+use dayshift_schedule::{Tzdata, Zone};
 
 /// Zones whose clocks tzdata 2026a to 2026f changed: their offsets from UTC in hours, from the first
 /// of January 2026 on and from each change until the end of 2027. As Python 3.11 reads the package

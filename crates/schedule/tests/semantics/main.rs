@@ -1,5 +1,5 @@
 //! Schedules against naive models: minute by minute through clock changes, with random rules, and
-//! with hostile texts.
+//! with hostile texts. Nothing of a cluster is linked.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod calendars;
@@ -14,4 +14,6 @@ mod properties;
 mod texts;
 mod treated;
 mod tzdata;
+#[path = "../../../../tests/support/zone_file.rs"]
+mod zone_file;
 mod zones;

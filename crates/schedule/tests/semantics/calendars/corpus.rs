@@ -7,7 +7,7 @@
 use std::{fs, path::Path};
 
 use chrono::NaiveDate;
-use dayshift::schedule::{Calendar, CalendarReason};
+use dayshift_schedule::{Calendar, CalendarReason};
 
 use super::reading::date;
 
@@ -64,7 +64,7 @@ fn is_of_package(path: &Path) -> bool {
 fn the_days_of_a_file_are_those_that_calendar_programs_show() {
     let corpus = concat!(
         env!("CARGO_MANIFEST_DIR"),
-        "/tests/semantics/schedule/calendars/corpus"
+        "/tests/semantics/calendars/corpus"
     );
     assert_eq!(compare(Path::new(corpus)), (9, 0));
     if let Some(folder) = std::env::var_os("CALENDARS") {

@@ -1,6 +1,6 @@
 //! Recurrences that have become something else, and moments of UTC beside a zone.
 
-use dayshift::schedule::Calendar;
+use dayshift_schedule::Calendar;
 
 use super::reading::{dates, event};
 

@@ -7,7 +7,7 @@ mod times;
 use std::collections::BTreeSet;
 
 use chrono::{Datelike, NaiveDate, NaiveDateTime, TimeDelta, Timelike, Utc};
-use dayshift::schedule::{
+use dayshift_schedule::{
     Diagnostic, ExceptedDates, Hours, Meant, Times, Zone, parse_grace, parse_jitter, parse_moment,
     parse_scale,
 };

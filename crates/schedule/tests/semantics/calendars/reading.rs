@@ -1,7 +1,7 @@
 //! Calendars as tests read them.
 
 use chrono::{Datelike, NaiveDate};
-use dayshift::schedule::{Calendar, CalendarReason};
+use dayshift_schedule::{Calendar, CalendarReason};
 
 pub(super) fn date(text: &str) -> NaiveDate {
     text.parse().unwrap()

@@ -5,10 +5,10 @@ use std::sync::LazyLock;
 
 use chrono::{DateTime, NaiveDate, Offset, TimeDelta, TimeZone, Utc};
 use chrono_tz::Tz;
-use dayshift::schedule::{Boundary, ExceptedDates, Hours, Schedule, ScheduleRule, Times, Zone};
+use dayshift_schedule::{Boundary, ExceptedDates, Hours, Schedule, ScheduleRule, Times, Zone};
 
-use crate::schedule::model::{Clocks, moved};
-use crate::schedule::texts::{Item, On, Window, dates_text, joined};
+use crate::model::{Clocks, moved};
+use crate::texts::{Item, On, Window, dates_text, joined};
 
 /// Zones, and in which years to look for their clock changes.
 const ZONES: [(&str, i32, i32); 24] = [
@@ -182,10 +182,7 @@ fn starts_and_stops_keep_the_rules_on_every_clock_change() {
             Item::cron(&[0, 10, 20, 30, 40, 50], &night),
         ),
         (
-            Item::Days(
-                On::Week(0b100_0000),
-                vec![crate::schedule::texts::clock("02:15")],
-            ),
+            Item::Days(On::Week(0b100_0000), vec![crate::texts::clock("02:15")]),
             Item::daily(&["03:00"]),
         ),
     ];
@@ -232,8 +229,8 @@ fn hours_keep_the_rules_on_every_clock_change() {
         ],
         vec![Window(
             On::Week(0b100_0000),
-            crate::schedule::texts::clock("00:00"),
-            crate::schedule::texts::clock("00:00"),
+            crate::texts::clock("00:00"),
+            crate::texts::clock("00:00"),
         )],
         vec![
             Window::daily("12:00", "11:45"),
