@@ -5,6 +5,7 @@ mod encoding;
 mod pod_template;
 mod reading;
 mod resource;
+mod spec;
 mod workload;
 mod writing;
 

@@ -2,15 +2,15 @@
 
 use std::collections::BTreeMap;
 
-use serde::{Deserialize, Deserializer, de::DeserializeOwned};
+use chrono::SecondsFormat;
 use serde_json::{Value, json};
 
-use super::pod_template::requests;
+use super::spec::{Count, Spec};
 use crate::schedule::is_too_long;
 use crate::text::quote;
 use crate::workload::{
-    CountField, CountForm, Key, Kind, Observed, Replicas, ResourceRequests, Shape, VolumeRetention,
-    WorkloadRef,
+    Change, CountField, CountForm, Key, Kind, Observed, Replicas, Shape, Switch, SwitchConstant,
+    SwitchField, SwitchValue, WorkloadRef,
 };
 
 /// How one kind is read and written.
@@ -30,88 +30,16 @@ pub(super) enum Message {
     Autoscaler,
 }
 
-/// The fields in which the kinds hold their counts. Each object has those of its own kind.
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub(super) struct Spec {
-    #[serde(default)]
-    replicas: Option<Count>,
-    /// What its pod template requests.
-    #[serde(default, deserialize_with = "requests")]
-    pub(super) template: ResourceRequests,
-    #[serde(default, deserialize_with = "readable")]
-    suspend: Option<bool>,
-    #[serde(default, deserialize_with = "readable")]
-    min_replicas: Option<u32>,
-    /// What becomes of a StatefulSet's volumes.
-    #[serde(default, deserialize_with = "readable")]
-    persistent_volume_claim_retention_policy: Option<ClaimRetention>,
-    /// What a ScaledObject scales.
-    #[serde(default, deserialize_with = "readable")]
-    pub(super) scale_target_ref: Option<Box<ScaleTarget>>,
-}
-
-/// A field, where it holds what its own kind has in it. A custom kind may have anything under the
-/// same name, and one object is no reason not to read the list it comes in.
-fn readable<'de, D: Deserializer<'de>, T: DeserializeOwned>(
-    deserializer: D,
-) -> Result<Option<T>, D::Error> {
-    let value = Value::deserialize(deserializer)?;
-    Ok(T::deserialize(value).ok())
-}
-
-#[derive(Clone, Debug, Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct ClaimRetention {
-    #[serde(default)]
-    when_scaled: Option<Box<str>>,
-}
-
-impl Spec {
-    /// What becomes of its volumes when it is scaled down.
-    pub(super) fn volumes(&self) -> VolumeRetention {
-        let policy = self.persistent_volume_claim_retention_policy.as_ref();
-        VolumeRetention::of(policy.and_then(|it| it.when_scaled.as_deref()))
-    }
-}
-
-/// What an object scales.
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(default)]
-pub(super) struct ScaleTarget {
-    pub(super) kind: Option<String>,
-    pub(super) name: Option<String>,
-}
-
-/// A count, or what a custom kind has in its place: one object that is wrong is no reason not to read the
-/// list it comes in.
-#[derive(Clone, Debug, PartialEq)]
-enum Count {
-    Number(u32),
-    /// Quoted.
-    Invalid(Box<str>),
-}
-
-impl<'de> Deserialize<'de> for Count {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let value = Value::deserialize(deserializer)?;
-        let number = value.as_u64().and_then(|it| i32::try_from(it).ok());
-        let number = number.map(i32::unsigned_abs);
-        Ok(number.map_or_else(
-            || Self::Invalid(quote(&value.to_string()).into()),
-            Self::Number,
-        ))
-    }
-}
-
-/// What a patch does about a count.
+/// What a patch does about a count. Each path is the tokens of a JSON pointer.
 pub(super) struct CountPatch {
-    /// What the field holds that it is decided from; `None` where that is no count, and says
+    /// What the field holds that it is decided from; nothing where that is no count, and says
     /// nothing of one.
-    pub(super) test: Option<Value>,
+    pub(super) tests: Vec<(Path, Value)>,
     /// What it is to hold; `None` where it is to go.
-    pub(super) write: Option<Value>,
+    pub(super) write: (Path, Option<Value>),
 }
+
+type Path = &'static [&'static str];
 
 impl Resource {
     /// How a kind is read and written.
@@ -136,29 +64,46 @@ impl Resource {
         spec: &Spec,
         annotations: Option<&BTreeMap<String, String>>,
     ) -> (Replicas, CountField) {
+        let name = self.count().last().copied().unwrap_or_default();
+        let annotation = || annotations.and_then(|it| it.get(name));
         let count = match self.kind.form() {
-            CountForm::Suspended => spec.suspend.map(|is_suspended| u32::from(!is_suspended)),
+            CountForm::Suspended => {
+                let is_suspended = spec.member("suspend").and_then(Value::as_bool);
+                is_suspended.map(|is_suspended| u32::from(!is_suspended))
+            }
             CountForm::RestsAt => {
-                let name = self.count().last().copied().unwrap_or_default();
-                return match annotations.and_then(|it| it.get(name)) {
+                return match annotation() {
                     Some(text) => (Replicas::ZERO, CountField::Text(text.as_str().into())),
                     None => (Replicas::ONE, CountField::Absent),
                 };
             }
-            CountForm::Number if self.kind.shape() == Shape::Autoscaler => spec.min_replicas,
-            CountForm::Number => match &spec.replicas {
-                Some(Count::Invalid(text)) => {
-                    self.kind.note_lacks_count(false);
-                    return (Replicas::ONE, CountField::Invalid(text.clone()));
-                }
-                Some(Count::Number(number)) => {
+            CountForm::Switch(switch) => {
+                let found = if self.count_is_annotation() {
+                    Ok(annotated(annotation()))
+                } else {
+                    in_spec(spec, &self.count()[1..])
+                };
+                return self.switched(switch, spec, found);
+            }
+            CountForm::Number(_) if self.kind.shape() == Shape::Autoscaler => spec.min_replicas,
+            CountForm::Number(absent) => {
+                let found = match name {
+                    "replicas" => spec.replicas.clone(),
+                    name => spec.member(name).map(Count::of),
+                };
+                if found.is_some() {
                     // Its schema may have got the field since.
                     self.kind.note_lacks_count(false);
-                    Some(*number)
                 }
-                None if self.kind.lacks_count() => return (Replicas::ONE, CountField::Missing),
-                None => None,
-            },
+                match found {
+                    Some(Count::Invalid(text)) => {
+                        return (Replicas::ONE, CountField::Invalid(text));
+                    }
+                    Some(Count::Number(number)) => Some(number),
+                    None if self.kind.lacks_count() => return (Replicas::ONE, CountField::Missing),
+                    None => return (Replicas::new(absent), CountField::Absent),
+                }
+            }
         };
         let field = match count {
             Some(_) => CountField::Present,
@@ -167,8 +112,51 @@ impl Resource {
         (Replicas::new(count.unwrap_or(1)), field)
     }
 
-    /// What a patch does about the count of an object that is to have `wanted`.
-    pub(super) fn patch(&self, observed: &Observed, wanted: Replicas) -> CountPatch {
+    /// The same of a switch.
+    fn switched(
+        &self,
+        switch: &Switch,
+        spec: &Spec,
+        found: Result<SwitchField, Box<str>>,
+    ) -> (Replicas, CountField) {
+        let beside = switch
+            .not_beside
+            .and_then(|path| in_spec(spec, &path[1..]).ok());
+        if beside.is_some_and(|it| !matches!(it.value, SwitchValue::Absent(_))) {
+            return (Replicas::ONE, CountField::Beside);
+        }
+        let field = match found {
+            Ok(field) => field,
+            Err(text) => return (Replicas::ONE, CountField::Invalid(text)),
+        };
+        let is_absent = matches!(field.value, SwitchValue::Absent(_));
+        if !is_absent {
+            self.kind.note_lacks_count(false);
+        } else if self.kind.lacks_count() {
+            return (Replicas::ONE, CountField::Missing);
+        }
+        let has_its_form = match (&field.value, switch.stopped) {
+            (SwitchValue::Absent(_), _) => true,
+            (SwitchValue::Flag(_), SwitchConstant::Flag(_)) => true,
+            (SwitchValue::Text(_), SwitchConstant::Text(_) | SwitchConstant::Instant) => true,
+            _ => false,
+        };
+        if !has_its_form {
+            let text = quote(&json_of(&field.value).unwrap_or_default().to_string());
+            return (Replicas::ONE, CountField::Invalid(text.into()));
+        }
+        let count = u32::from(!switch.is_stopped(&field.value));
+        (Replicas::new(count), CountField::Switch(field))
+    }
+
+    /// What a patch does about the count of an object that a change is made of.
+    pub(super) fn patch(&self, observed: &Observed, change: &Change) -> CountPatch {
+        let path = self.count();
+        if let (Some(switch), CountField::Switch(field)) =
+            (self.kind.switch(), &observed.count_field)
+        {
+            return switch_patch(path, switch, field, change);
+        }
         let value = |count: Replicas| match self.kind.form() {
             CountForm::Suspended => Some(json!(count == Replicas::ZERO)),
             CountForm::RestsAt => (count == Replicas::ZERO).then(|| {
@@ -180,7 +168,9 @@ impl Resource {
                         .trim()
                 )
             }),
-            CountForm::Number => Some(json!(count.get())),
+            CountForm::Number(_) => Some(json!(count.get())),
+            // Nothing is written to one whose field cannot be read.
+            CountForm::Switch(_) => None,
         };
         let test = match &observed.count_field {
             CountField::Present => Some(value(observed.replicas).unwrap_or_default()),
@@ -188,11 +178,11 @@ impl Resource {
             // Its end was not kept.
             CountField::Text(text) if is_too_long(text) => None,
             CountField::Text(text) => Some(json!(text)),
-            CountField::Invalid(_) => None,
+            CountField::Invalid(_) | CountField::Switch(_) | CountField::Beside => None,
         };
         CountPatch {
-            test,
-            write: value(wanted),
+            tests: test.map(|value| (path, value)).into_iter().collect(),
+            write: (path, value(change.replicas)),
         }
     }
 
@@ -234,6 +224,90 @@ impl Resource {
         let collection = Self::of(object.kind).path(Some(&object.namespace));
         format!("{collection}/{}", object.name)
     }
+}
+
+/// What a patch does about a switch that holds this.
+fn switch_patch(path: Path, switch: &Switch, field: &SwitchField, change: &Change) -> CountPatch {
+    let is_stop = change.replicas == Replicas::ZERO;
+    let wanted = if is_stop {
+        let at = change.state.last.unwrap_or_default();
+        match switch.stopped {
+            SwitchConstant::Flag(flag) => SwitchValue::Flag(flag),
+            SwitchConstant::Text(text) => SwitchValue::Text(text.into()),
+            SwitchConstant::Instant => {
+                SwitchValue::Text(at.to_rfc3339_opts(SecondsFormat::Secs, true).into())
+            }
+        }
+    } else {
+        let saved = change.value.as_deref();
+        let saved = saved.and_then(|text| switch.from_label(text));
+        saved.unwrap_or_else(|| switch.default_running())
+    };
+    // The highest member that is not there, or that goes together with the field.
+    let above = match (&field.value, &wanted) {
+        (SwitchValue::Absent(missing), _) => *missing,
+        (_, SwitchValue::Absent(missing)) => field.alone.min(*missing),
+        _ => 0,
+    };
+    let (at, below) = path.split_at(path.len().saturating_sub(above.into()));
+    let nested = |value: Value| below.iter().rfold(value, |it, name| json!({ *name: it }));
+    let seen = json_of(&field.value);
+    // The end of a text that is too long was not kept.
+    let is_cut = matches!(&field.value, SwitchValue::Text(text) if is_too_long(text));
+    let test = (!is_cut).then(|| (at, seen.map_or(Value::Null, nested)));
+    let beside = switch.not_beside.map(|path| (path, Value::Null));
+    CountPatch {
+        tests: test.into_iter().chain(beside).collect(),
+        write: (at, json_of(&wanted).map(nested)),
+    }
+}
+
+/// What a value is in JSON; `None` where there is none.
+fn json_of(value: &SwitchValue) -> Option<Value> {
+    match value {
+        SwitchValue::Absent(_) => None,
+        SwitchValue::Flag(flag) => Some(json!(flag)),
+        SwitchValue::Text(text) => Some(json!(text)),
+    }
+}
+
+/// What an annotation that is a switch holds. The map it stands in is written apart.
+fn annotated(text: Option<&String>) -> SwitchField {
+    let value = text.map_or(SwitchValue::Absent(0), |it| {
+        SwitchValue::Text(it.as_str().into())
+    });
+    SwitchField { value, alone: 0 }
+}
+
+/// What the field at `path` below a `spec` holds.
+///
+/// # Errors
+/// What stands there, or where a member above it should, is nothing that a switch holds: quoted.
+fn in_spec(spec: &Spec, path: &[&str]) -> Result<SwitchField, Box<str>> {
+    let mut found: Option<&Value> = None;
+    let mut alone = 0;
+    for (depth, name) in path.iter().enumerate() {
+        let next = match found {
+            None => spec.member(name),
+            Some(Value::Object(members)) => {
+                alone = if members.len() == 1 { alone + 1 } else { 0 };
+                members.get(*name).filter(|it| !it.is_null())
+            }
+            Some(other) => return Err(quote(&other.to_string()).into()),
+        };
+        if next.is_none() {
+            let missing = path.len() - 1 - depth;
+            let value = SwitchValue::Absent(u8::try_from(missing).unwrap_or(u8::MAX));
+            return Ok(SwitchField { value, alone: 0 });
+        }
+        found = next;
+    }
+    let value = match found {
+        Some(Value::Bool(flag)) => SwitchValue::Flag(*flag),
+        Some(Value::String(text)) => SwitchValue::Text(text.as_str().into()),
+        other => return Err(quote(&other.unwrap_or(&Value::Null).to_string()).into()),
+    };
+    Ok(SwitchField { value, alone })
 }
 
 /// The kind whose collection has this path, in one namespace or in all; none for every other path,
@@ -280,30 +354,6 @@ mod tests {
     }
 
     #[test]
-    fn what_another_kind_has_under_the_same_name_hides_no_count() {
-        for odd in [
-            json!("no"),
-            json!(-1),
-            json!([7]),
-            json!({"name": 7}),
-            Value::Null,
-        ] {
-            let spec = json!({
-                "replicas": 3, "suspend": odd, "minReplicas": odd, "scaleTargetRef": odd,
-            });
-            let spec = Spec::deserialize(spec).unwrap();
-            assert_eq!(spec.replicas, Some(Count::Number(3)));
-            assert_eq!((spec.suspend, spec.min_replicas), (None, None), "{odd}");
-            assert!(spec.scale_target_ref.is_none(), "{odd}");
-        }
-        let good = json!({"suspend": true, "minReplicas": 2, "scaleTargetRef": {"name": "web"}});
-        let spec = Spec::deserialize(good).unwrap();
-        assert_eq!((spec.suspend, spec.min_replicas), (Some(true), Some(2)));
-        let target = spec.scale_target_ref.unwrap();
-        assert_eq!((target.kind, target.name.as_deref()), (None, Some("web")));
-    }
-
-    #[test]
     fn paths_are_those_of_the_api_server() {
         let object = WorkloadRef {
             kind: Kind::DEPLOYMENT,
@@ -323,27 +373,5 @@ mod tests {
             Resource::of(Kind::SCALED_OBJECT).managed_count(),
             "/f:metadata/f:annotations/f:autoscaling.keda.sh~1paused-replicas"
         );
-    }
-
-    #[test]
-    fn what_is_no_count_is_quoted() {
-        let odd = |text: &str| Some(Count::Invalid(text.into()));
-        for (spec, expected) in [
-            (json!({}), None),
-            (json!({"replicas": null}), None),
-            (json!({"replicas": 3}), Some(Count::Number(3))),
-            (json!({"replicas": "3"}), odd("\"3\"")),
-            (json!({"replicas": -1}), odd("-1")),
-            (
-                json!({"replicas": i32::MAX}),
-                Some(Count::Number(0x7fff_ffff)),
-            ),
-            // A test for the count as it would be cut never holds.
-            (json!({"replicas": 2_147_483_648_u64}), odd("2147483648")),
-            (json!({"replicas": {"min": 1}}), odd("{\"min\":1}")),
-        ] {
-            let read: Spec = serde_json::from_value(spec.clone()).unwrap();
-            assert_eq!(read.replicas, expected, "{spec}");
-        }
     }
 }

@@ -17,7 +17,8 @@ use crate::workload::{
     VolumeRetention, WorkloadRef,
 };
 
-use super::resource::{Resource as Row, Spec};
+use super::resource::Resource as Row;
+use super::spec::Spec;
 
 /// A workload without its status and managed fields, which are skipped as they are read, and its pod
 /// template, of which it is read what it requests: a cluster's workloads pass through here, and most of them are not ours. Its kind is known
@@ -151,7 +152,7 @@ impl Workload {
             .map(|(key, text)| (&**key, &**text));
         let written = |name: &str| Some(annotations?.get(name)?.as_str().into());
         let mut ours = Labels::default();
-        for label in Label::ALL {
+        for label in Label::of(kind) {
             ours.set(
                 label,
                 labels.and_then(|labels| labels.get(&prefix.label(label)).cloned()),

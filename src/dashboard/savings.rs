@@ -12,7 +12,7 @@ use crate::{
     plan::{Period, saved_steps},
     savings::{HeldDown, Price, Saved},
     schedule::Zone,
-    workload::{CountKind, Inputs, ParseContext, ParsedInputs, Phase, Replicas, read},
+    workload::{Inputs, ParseContext, ParsedInputs, Phase, Replicas, read},
 };
 
 /// What has been saved, as one knows who has counted it.
@@ -176,7 +176,7 @@ struct Alike<'v> {
 fn followed(row: &Row, now: DateTime<Utc>) -> Option<(DateTime<Utc>, Option<Replicas>)> {
     let observed = &row.observed;
     let state = observed.state();
-    if observed.object.kind.counts() != CountKind::Replicas {
+    if !observed.object.kind.counts().is_replicas() {
         return None;
     }
     let (phase, last) = (state.phase?, state.last?.min(now));

@@ -163,7 +163,11 @@ fn text(note: &EventNote, object: &WorkloadRef, prefix: &Prefix) -> String {
         EventNote::EndedBefore(key) => format!(
             "`{key}` already ended and was restored, for example by kubectl rollout undo: nothing is done, and the annotation is removed"
         ),
-        EventNote::Removed { running, saved } => removed(running, saved, object),
+        EventNote::Removed {
+            running,
+            saved,
+            ref value,
+        } => removed(running, saved, value.as_deref(), object),
         EventNote::Missed {
             boundary,
             next,
@@ -186,14 +190,19 @@ fn text(note: &EventNote, object: &WorkloadRef, prefix: &Prefix) -> String {
     }
 }
 
-fn removed(running: Replicas, saved: Replicas, object: &WorkloadRef) -> String {
+fn removed(
+    running: Replicas,
+    saved: Replicas,
+    value: Option<&str>,
+    object: &WorkloadRef,
+) -> String {
     let counts = object.kind.counts();
     let how = if counts.is_switch() {
         format!("it was {}", counts.in_a_word(running))
     } else {
         format!("{running} ran of {saved}")
     };
-    let command = scale_command(object, saved);
+    let command = scale_command(object, saved, value);
     format!(
         "the schedule was removed while {how}; nothing is scaled. To bring it back, run {command}"
     )
@@ -328,6 +337,7 @@ mod tests {
             EventNote::Removed {
                 running: to,
                 saved: from,
+                value: None,
             },
             EventNote::Missed {
                 boundary: stop,

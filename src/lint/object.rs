@@ -221,10 +221,11 @@ impl<'o> Object<'o> {
             );
             let count = workload.replicas.map(Replicas::get).unwrap_or_default();
             let becomes = match counts {
-                CountKind::Replicas => "the count becomes 1",
+                CountKind::Replicas | CountKind::Exact => "the count becomes 1",
                 CountKind::Minimum => "minReplicas becomes 1",
                 CountKind::Suspend => "it is unsuspended",
                 CountKind::Pause => "it is unpaused",
+                CountKind::Switch => "it is started",
             };
             let mut help = format!(
                 "before you take it out, take it out of what kubectl applied last, or {becomes}: kubectl apply edit-last-applied {}/{} -n {}",

@@ -47,7 +47,7 @@ pub(super) fn obeyed(annotated: &Annotated, seen: &Observed, request: &OverrideR
     let (before, after) = (annotated.before, seen.replicas);
     let counts = if before == after {
         match seen.object.kind.counts() {
-            CountKind::Replicas => format!("replicas {after}"),
+            CountKind::Replicas | CountKind::Exact => format!("replicas {after}"),
             counts => counts.in_a_word(after),
         }
     } else {

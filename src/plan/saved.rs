@@ -10,7 +10,7 @@ use super::{
 use crate::{
     savings::Saved,
     schedule::Action,
-    workload::{CountKind, Replicas, ScheduleSpec},
+    workload::{Replicas, ScheduleSpec},
 };
 
 impl WorkloadPlan {
@@ -26,7 +26,7 @@ impl WorkloadPlan {
     /// The same in another period, in which overrides hold from `since` on.
     pub fn saved_in(&self, period: Period, since: DateTime<Utc>) -> Option<Saved> {
         let spec = self.spec()?;
-        if spec.counts != CountKind::Replicas {
+        if !spec.counts.is_replicas() {
             return None;
         }
         let without = spec.largest_count().or(spec.replicas).or(self.runs())?;

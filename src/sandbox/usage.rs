@@ -7,7 +7,7 @@ use chrono::{DateTime, TimeDelta, Utc};
 use crate::{
     savings::{HeldDown, Saved},
     schedule::Action,
-    workload::{CountKind, Observed, Replicas},
+    workload::{Observed, Replicas},
 };
 
 /// The transitions of one workload, and how long it has run with how many replicas.
@@ -45,7 +45,7 @@ impl Usage {
         Self {
             starts: 0,
             stops: 0,
-            has_replicas: observed.object.kind.counts() == CountKind::Replicas,
+            has_replicas: observed.object.kind.counts().is_replicas(),
             has_requests: observed.requests.are_complete(),
             since: at,
             count: observed.replicas,

@@ -2,9 +2,7 @@
 
 use std::iter::Sum;
 
-use crate::workload::{
-    CountKind, Label, Observed, ParsedInputs, Phase, Replicas, ResourceRequests,
-};
+use crate::workload::{Label, Observed, ParsedInputs, Phase, Replicas, ResourceRequests};
 
 /// What does not run now because of schedules.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -70,7 +68,7 @@ fn replicas(observed: &Observed, parsed: &ParsedInputs) -> Replicas {
         ParsedInputs::Invalid(_) => None,
         ParsedInputs::Unscheduled => return Replicas::ZERO,
     };
-    if observed.object.kind.counts() != CountKind::Replicas {
+    if !observed.object.kind.counts().is_replicas() {
         return Replicas::ZERO;
     }
     let phase = observed.phase();

@@ -2,6 +2,7 @@
 
 use std::{fmt, sync::Arc};
 
+use super::kinds::kind::Kind;
 use crate::{
     names::is_dns_label,
     text::{nearest, quote},
@@ -142,19 +143,29 @@ pub enum Label {
     Next,
     /// The count to come back to.
     SavedReplicas,
+    /// What the field of a switch held before it was turned off.
+    SavedValue,
     /// Which schedule, on which object, the others belong to.
     Fingerprint,
 }
 
 impl Label {
     /// Every label, in the order of the documentation.
-    pub const ALL: [Self; 5] = [
+    pub const ALL: [Self; 6] = [
         Self::State,
         Self::Last,
         Self::Next,
         Self::SavedReplicas,
+        Self::SavedValue,
         Self::Fingerprint,
     ];
+
+    /// Those of an object of this kind: only a switch holds a value.
+    pub fn of(kind: Kind) -> impl Iterator<Item = Self> {
+        let has_value = kind.switch().is_some();
+        let all = Self::ALL.into_iter();
+        all.filter(move |label| has_value || *label != Self::SavedValue)
+    }
 
     /// The name after the prefix, such as `saved-replicas`.
     pub const fn name(self) -> &'static str {
@@ -163,6 +174,7 @@ impl Label {
             Self::Last => "last",
             Self::Next => "next",
             Self::SavedReplicas => "saved-replicas",
+            Self::SavedValue => "saved-value",
             Self::Fingerprint => "fingerprint",
         }
     }

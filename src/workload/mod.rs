@@ -40,6 +40,7 @@ pub use keys::{INHERITED, Key, Label, OVERRIDE_BEGAN, OWN_ANNOTATIONS, Prefix, P
 pub use kinds::count_kind::CountKind;
 pub use kinds::kind::Kind;
 pub use kinds::row::{CountForm, Pods, Shape};
+pub use kinds::switch::{Switch, SwitchConstant, SwitchField, SwitchValue};
 pub use observed::{CountField, Observed};
 pub use overdue::{Duty, OVERDUE_GRACE, Overdue};
 pub use override_command::{Annotation, OverrideCommand, OverrideError};

@@ -4,6 +4,8 @@ use std::sync::Arc;
 
 use chrono::{DateTime, Utc};
 
+use crate::text::quote;
+
 use super::inputs::annotations::Annotations;
 use super::inputs::effective::Inputs;
 use super::inputs::overrides::Overrides;
@@ -12,6 +14,7 @@ use super::inputs::parsed::{ParsedInputs, read};
 use super::inputs::problem::InvalidSchedule;
 use super::inputs::spec::ScheduleSpec;
 use super::keys::{Key, Label};
+use super::kinds::switch::{SwitchField, SwitchValue};
 use super::replicas::Replicas;
 use super::requests::ResourceRequests;
 use super::state::{Labels, Next, Phase, State};
@@ -58,6 +61,10 @@ pub enum CountField {
     Missing,
     /// A text that says more than the count.
     Text(Box<str>),
+    /// What a switch holds, of which no label need be able to keep what means stopped.
+    Switch(SwitchField),
+    /// Something else stands beside a switch, and changes what it means.
+    Beside,
     /// Not a count, quoted: a custom resource may have anything there.
     Invalid(Box<str>),
 }
@@ -66,21 +73,47 @@ impl Observed {
     /// Why it is refused whatever its schedule says: where it holds its count there is none, or its
     /// kind has no such place.
     pub fn count_refusal(&self) -> Option<InvalidSchedule> {
+        let kind = self.object.kind;
+        let refusal = |found: &str, wrong: String, help: &'static str| {
+            InvalidSchedule::of_field(&kind.path().join("."), found, wrong, help)
+        };
         match &self.count_field {
-            CountField::Invalid(quoted) => Some(InvalidSchedule::of_count(
-                quoted,
-                "is not a count",
-                "write a number, such as 3",
-            )),
+            CountField::Invalid(quoted) => Some(match kind.switch() {
+                None => refusal(quoted, "is not a count".into(), "write a number, such as 3"),
+                Some(switch) => {
+                    let wrong = format!("is not {}", switch.wanted());
+                    refusal(
+                        quoted,
+                        wrong,
+                        "write what the operator's documentation says",
+                    )
+                }
+            }),
             CountField::Missing => {
-                let kind = self.object.kind.name();
                 let wrong = format!(
                     "a {kind} has no such field, and the API server drops what is written there, so dayshift cannot scale it"
                 );
                 let help = "remove the schedule, or take the kind out of --kinds";
-                Some(InvalidSchedule::of_count("", wrong, help))
+                Some(refusal("", wrong, help))
             }
-            CountField::Present | CountField::Absent | CountField::Text(_) => None,
+            CountField::Beside => {
+                let other = kind.switch().and_then(|it| it.not_beside);
+                let other = other.unwrap_or_default().join(".");
+                let wrong = format!("{other} stands beside it, and a {kind} goes by one of them");
+                Some(refusal("", wrong, "remove that one"))
+            }
+            CountField::Switch(SwitchField {
+                value: value @ SwitchValue::Text(text),
+                ..
+            }) if self.replicas > Replicas::ZERO && value.to_label().is_none() => {
+                let wrong = "cannot be kept in a label until the next start".to_owned();
+                let help = "write at most 63 letters, digits, `-`, `_` and `.`, with a letter or digit at both ends";
+                Some(refusal(&quote(text), wrong, help))
+            }
+            CountField::Present
+            | CountField::Absent
+            | CountField::Text(_)
+            | CountField::Switch(_) => None,
         }
     }
 

@@ -56,13 +56,15 @@ pub fn restored(observed: &Observed, now: DateTime<Utc>) -> Result<Option<Change
                 saved: None,
                 ..state
             },
+            value: None,
             error: observed.error.clone(),
             override_began: observed.override_began.clone(),
             inherited: observed.inherited.clone(),
             calendars: 0,
             expired: Vec::new(),
             note: None,
-        },
+        }
+        .with_value(observed),
     };
     Ok(Some(change))
 }

@@ -86,6 +86,9 @@ pub struct State {
     pub next: Option<Next>,
     /// The count to come back to.
     pub saved: Option<Replicas>,
+    /// What the field of a switch held before it was turned off, as its label says it; `None` for
+    /// every other kind.
+    pub saved_value: Option<Box<str>>,
     /// Which schedule, on which object, the rest belongs to.
     pub fingerprint: Option<Fingerprint>,
 }
@@ -171,6 +174,7 @@ impl State {
             last: text(Label::Last).and_then(parse_time),
             next: text(Label::Next).and_then(Next::from_label),
             saved: text(Label::SavedReplicas).and_then(|text| Replicas::parse(text).ok()),
+            saved_value: text(Label::SavedValue).map(Into::into),
             fingerprint: text(Label::Fingerprint).and_then(Fingerprint::parse),
         }
     }
@@ -185,6 +189,8 @@ impl State {
             Label::SavedReplicas,
             self.saved.map(|count| count.to_string()),
         );
+        let value = self.saved_value.as_deref();
+        labels.set(Label::SavedValue, value.map(str::to_owned));
         labels.set(
             Label::Fingerprint,
             self.fingerprint.as_ref().map(ToString::to_string),
@@ -209,6 +215,7 @@ impl State {
     pub fn is_only_saved(&self) -> bool {
         let rest = Self {
             saved: None,
+            saved_value: None,
             ..self.clone()
         };
         self.saved.is_some() && rest.is_empty()
@@ -217,8 +224,10 @@ impl State {
     /// What stays when the schedule is removed and this many run: a saved count that is
     /// more than that.
     pub(super) fn after_removal(&self, running: Replicas) -> Self {
+        let saved = self.saved.filter(|saved| *saved > running);
         Self {
-            saved: self.saved.filter(|saved| *saved > running),
+            saved,
+            saved_value: self.saved_value.clone().filter(|_| saved.is_some()),
             ..Self::default()
         }
     }
@@ -273,6 +282,7 @@ mod tests {
             last: parse_time("2026-11-20T10.00.00Z"),
             next: Next::from_label("2026-11-23T00.00.00Z"),
             saved: Some(Replicas::new(3)),
+            saved_value: Some("off".into()),
             fingerprint: Fingerprint::parse("v2-0123456789abcdef-0123456789abcdef"),
         };
         let labels = state.to_labels();

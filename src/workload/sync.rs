@@ -102,6 +102,7 @@ fn set_now(observed: &Observed, state: State, count: Replicas, now: DateTime<Utc
         boundary: None,
         replicas: count,
         state,
+        value: None,
         error: observed.error.clone(),
         override_began: observed.override_began.clone(),
         inherited: observed.inherited.clone(),

@@ -37,7 +37,7 @@ pub async fn discover_again(client: &Client, kind: Kind) -> Result<(), Error> {
             let schemas = format!("/openapi/v3/apis/{}/{}", kind.group(), version.version);
             // Not every server has them, and what is not known is found out by the first patch.
             match get::<OpenApi>(client, schemas).await {
-                Ok(schemas) if schemas.lacks_count(&found.kind) => note_lacks_count(kind),
+                Ok(schemas) if schemas.lacks(&found.kind, kind.path()) => note_lacks_count(kind),
                 Ok(_) => {}
                 Err(error) => tracing::debug!(%error, "no schema of {}", kind.resource()),
             }
@@ -47,13 +47,14 @@ pub async fn discover_again(client: &Client, kind: Kind) -> Result<(), Error> {
     Err(Error::Api(Box::new(not_found(kind))))
 }
 
-/// Notes that the schema of a kind has no `spec.replicas`, and says so where that is news. Its objects
+/// Notes that the schema of a kind has no place for its count, and says so where that is news. Its objects
 /// are refused from now on.
 pub fn note_lacks_count(kind: Kind) {
     if kind.note_lacks_count(true) {
         tracing::warn!(
             kind = kind.argument(),
-            "this kind has no spec.replicas: the API server drops what is written there; nothing of it is scaled, so take it out of --kinds"
+            field = kind.path().join("."),
+            "this kind has no such field: the API server drops what is written there; nothing of it is scaled, so take it out of --kinds"
         );
     }
 }

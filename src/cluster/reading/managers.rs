@@ -7,7 +7,8 @@ use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ManagedFieldsEntry, ObjectM
 use kube::{Resource, core::DynamicResourceScope};
 use serde::Deserialize;
 
-use crate::cluster::resource::{Resource as Row, Spec};
+use crate::cluster::resource::Resource as Row;
+use crate::cluster::spec::Spec;
 use crate::cluster::workload::{Meta, Workload};
 use crate::neighbours::{FieldManager, ManagerKind};
 use crate::workload::Kind;

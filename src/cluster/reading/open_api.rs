@@ -16,12 +16,12 @@ pub(super) struct OpenApi {
 #[derive(Debug, Default, Deserialize)]
 struct Components {
     #[serde(default)]
-    schemas: BTreeMap<String, Schema<Spec>>,
+    schemas: BTreeMap<String, Schema>,
 }
 
 #[derive(Debug, Deserialize)]
-struct Schema<P> {
-    properties: Option<P>,
+struct Schema {
+    properties: Option<BTreeMap<String, Schema>>,
     #[serde(default, rename = "x-kubernetes-preserve-unknown-fields")]
     keeps_unknown: bool,
     #[serde(default, rename = "x-kubernetes-group-version-kind")]
@@ -36,40 +36,37 @@ struct Schema<P> {
 }
 
 #[derive(Debug, Deserialize)]
-struct Spec {
-    spec: Option<Schema<BTreeMap<String, IgnoredAny>>>,
-}
-
-#[derive(Debug, Deserialize)]
 struct GroupVersionKind {
     kind: String,
 }
 
-impl<P> Schema<P> {
+impl Schema {
     /// Its properties, where it has no others.
-    fn all_properties(&self) -> Option<&P> {
+    fn all_properties(&self) -> Option<&BTreeMap<String, Self>> {
         let may_have_others = self.keeps_unknown
             || self.additional.is_some()
             || self.all_of.is_some()
             || self.reference.is_some();
         self.properties.as_ref().filter(|_| !may_have_others)
     }
+
+    /// Whether it leaves no room for a field.
+    fn lacks(&self, path: &[&str]) -> bool {
+        let (Some((name, below)), Some(properties)) = (path.split_first(), self.all_properties())
+        else {
+            return false;
+        };
+        properties.get(*name).is_none_or(|it| it.lacks(below))
+    }
 }
 
 impl OpenApi {
-    /// Whether the schema of a kind is here and leaves no room for `spec.replicas`: the API server
-    /// drops what is written there.
-    pub(super) fn lacks_count(&self, kind: &str) -> bool {
+    /// Whether the schema of a kind is here and leaves no room for a field, such as
+    /// `spec.replicas`: the API server drops what is written there. Every object has metadata.
+    pub(super) fn lacks(&self, kind: &str, path: &[&str]) -> bool {
         let mut schemas = self.components.schemas.values();
         let schema = schemas.find(|it| it.kinds.iter().any(|it| it.kind == kind));
-        let Some(properties) = schema.and_then(Schema::all_properties) else {
-            return false;
-        };
-        let Some(spec) = &properties.spec else {
-            return true;
-        };
-        spec.all_properties()
-            .is_some_and(|it| !it.contains_key("replicas"))
+        path.first() != Some(&"metadata") && schema.is_some_and(|it| it.lacks(path))
     }
 }
 
@@ -92,8 +89,10 @@ mod tests {
             "com.example.v1.PlaneList": {"type": "object", "required": ["items"]},
         }}});
         let read: OpenApi = serde_json::from_value(all).unwrap();
-        assert!(!read.lacks_count("Boat"));
-        read.lacks_count("Plane")
+        let count = ["spec", "replicas"];
+        assert!(!read.lacks("Boat", &count));
+        assert!(!read.lacks("Plane", &["metadata", "annotations", "a/b"]));
+        read.lacks("Plane", &count)
     }
 
     #[test]

@@ -21,24 +21,24 @@ pub fn guarded_patch(observed: &Observed, change: &Change, prefix: &Prefix) -> P
     patch.test(&["metadata", "uid"], json!(&*observed.object.uid));
     patch.test(&["metadata", "deletionTimestamp"], Value::Null);
     let row = Resource::of(observed.object.kind);
-    let count = row.patch(observed, change.replicas);
+    let count = row.patch(observed, change);
     let is_changed = change.replicas != observed.replicas;
     // A map of annotations that is not there yet is added as a whole.
     let is_in_map = row.count_is_annotation() && !observed.has_annotations;
     let with_map = is_in_map && is_changed;
-    if let Some(value) = count.test.filter(|_| !is_in_map) {
-        patch.test(row.count(), value);
+    for (path, value) in count.tests.into_iter().filter(|_| !is_in_map) {
+        patch.test(path, value);
     }
     patch.volumes(observed);
     patch.annotations(
         observed,
         change,
         prefix,
-        count.write.as_ref().filter(|_| with_map),
+        count.write.1.as_ref().filter(|_| with_map),
     );
     patch.labels(observed, change, prefix);
     if is_changed && !with_map {
-        patch.put_value(row.count(), count.write);
+        patch.put_value(count.write.0, count.write.1);
     }
     Patch(patch.tests.into_iter().chain(patch.writes).collect())
 }
@@ -202,8 +202,7 @@ impl Operations {
         let wanted = change.state.to_labels();
         if !observed.has_labels {
             self.test(&MAP, Value::Null);
-            let labels: Map<_, _> = Label::ALL
-                .into_iter()
+            let labels: Map<_, _> = Label::of(observed.object.kind)
                 .filter_map(|label| Some((prefix.label(label), json!(wanted.text(label)?))))
                 .collect();
             if !labels.is_empty() {
@@ -211,7 +210,7 @@ impl Operations {
             }
             return;
         }
-        for label in Label::ALL {
+        for label in Label::of(observed.object.kind) {
             let name = prefix.label(label);
             let path = [MAP[0], MAP[1], &name];
             let (seen, text) = (observed.labels.text(label), wanted.text(label));

@@ -6,7 +6,7 @@ use crate::{
     },
     events::EventText,
     neighbours::{ADMISSION, ManagerKind},
-    workload::{Cause, Change, ChangeKind, CountField, Kind, Replicas, WorkloadRef},
+    workload::{Cause, Change, ChangeKind, CountField, Kind, Replicas, SwitchValue, WorkloadRef},
 };
 
 use crate::controller::ids::Id;
@@ -352,8 +352,13 @@ fn tells_of_permission<T>(result: &Result<T, PatchError>) -> bool {
 
 /// Whether nothing stands where the count of a patch was to be.
 fn made_no_count(sent: &Sent, field: &CountField) -> bool {
-    let is_gone = matches!(field, CountField::Absent | CountField::Missing);
-    is_gone && sent.change.replicas != sent.observed.replicas
+    let (from, to) = (sent.observed.replicas, sent.change.replicas);
+    match field {
+        CountField::Absent | CountField::Missing => from != to,
+        // A start may take the field away.
+        CountField::Switch(it) => to < from && matches!(it.value, SwitchValue::Absent(_)),
+        _ => false,
+    }
 }
 
 const fn outcome(error: &PatchError) -> Outcome {

@@ -243,6 +243,7 @@ mod tests {
                 last: Some(last),
                 ..State::default()
             },
+            value: None,
             error: None,
             override_began: None,
             inherited: None,

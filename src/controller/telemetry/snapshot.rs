@@ -8,7 +8,7 @@ use crate::{
     savings::{HeldDown, is_kept_stopped},
     schedule::Boundary,
     workload::{
-        CountField, CountKind, Inputs, InvalidSchedule, OVERDUE_GRACE, Observed, Overdue, Override,
+        CountField, Inputs, InvalidSchedule, OVERDUE_GRACE, Observed, Overdue, Override,
         ParsedInputs, Replicas, ResourceRequests, ScheduleSpec, State, WorkloadRef,
         is_held_down_against_schedule,
     },
@@ -157,7 +157,7 @@ impl ObjectSnapshot {
 
     /// Whether its replicas are scheduled, and do not request both CPU and memory.
     pub(super) fn lacks_requests(&self) -> bool {
-        let scales_replicas = |it: &ScheduleSpec| it.counts == CountKind::Replicas;
+        let scales_replicas = |it: &ScheduleSpec| it.counts.is_replicas();
         self.schedule().is_some_and(scales_replicas) && !self.requests.are_complete()
     }
 

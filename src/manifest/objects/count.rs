@@ -6,7 +6,7 @@ use crate::manifest::tree::parse::ParseError;
 use crate::manifest::tree::scalar::Scalar;
 use crate::{
     text::quote,
-    workload::{CountForm, Kind, Replicas},
+    workload::{CountForm, Kind, Replicas, Switch, SwitchConstant, SwitchValue},
 };
 
 /// The count of an object of this kind, and where it stands.
@@ -22,9 +22,10 @@ pub(in crate::manifest) fn count(
         return Ok(None);
     };
     match kind.form() {
-        CountForm::Number => number(path, field),
+        CountForm::Number(_) => number(path, field),
         CountForm::Suspended => suspend(path, field),
         CountForm::RestsAt => Ok(Some((Replicas::ZERO, field.place.clone()))),
+        CountForm::Switch(wanted) => switch(wanted, path, field),
     }
 }
 
@@ -49,6 +50,19 @@ fn suspend(path: &[&str], field: &Node<'_>) -> Result<Count, ParseError> {
         }
         _ => Err(not(path, field, "true or false")),
     }
+}
+
+fn switch(switch: &Switch, path: &[&str], field: &Node<'_>) -> Result<Count, ParseError> {
+    let value = match (field.scalar(), switch.stopped) {
+        (Some(Scalar::Null), _) => return Ok(None),
+        (Some(Scalar::Bool(flag)), SwitchConstant::Flag(_)) => SwitchValue::Flag(flag),
+        (Some(Scalar::Text), SwitchConstant::Text(_) | SwitchConstant::Instant) => {
+            SwitchValue::Text(field.written().unwrap_or_default().into())
+        }
+        _ => return Err(not(path, field, switch.wanted())),
+    };
+    let count = Replicas::new(u32::from(!switch.is_stopped(&value)));
+    Ok(Some((count, field.place.clone())))
 }
 
 fn not(path: &[&str], field: &Node<'_>, wanted: &str) -> ParseError {

@@ -41,6 +41,7 @@ impl ScheduledDecision<'_> {
             last: Some(last),
             next: Some(Next::or_never(until)),
             saved: self.carried_over().filter(|count| !is_said(count)),
+            saved_value: self.state.saved_value.clone(),
             fingerprint: Some(self.fingerprint),
         };
         let change = self.without_scaling(ChangeKind::Adopt(why), state);

@@ -1,6 +1,6 @@
 //! A change: what one patch writes to an object, and why.
 
-use std::fmt;
+use std::{cmp::Ordering, fmt};
 
 use chrono::{DateTime, Utc};
 
@@ -8,6 +8,7 @@ use crate::schedule::{Action, Boundary};
 
 use super::event_note::EventNote;
 use crate::workload::keys::Key;
+use crate::workload::observed::{CountField, Observed};
 use crate::workload::replicas::Replicas;
 use crate::workload::state::State;
 
@@ -25,6 +26,9 @@ pub struct Change {
     pub replicas: Replicas,
     /// The state labels afterwards.
     pub state: State,
+    /// What a switch that is turned on gets back, as its label had it; `None` where nothing says
+    /// that.
+    pub value: Option<Box<str>>,
     /// The error annotation afterwards.
     pub error: Option<Box<str>>,
     /// The annotation `override-began` afterwards.
@@ -37,6 +41,30 @@ pub struct Change {
     pub expired: Vec<Key>,
     /// The Event to send once the patch is accepted.
     pub note: Option<EventNote>,
+}
+
+impl Change {
+    /// What this changes about the field of a switch, beside its count: one that is turned off has
+    /// its value saved, one that is turned on gets back what was saved.
+    ///
+    /// `enforce` takes back what somebody has set since the stop, so what the stop saved stays.
+    pub(in crate::workload) fn with_value(mut self, observed: &Observed) -> Self {
+        let CountField::Switch(field) = &observed.count_field else {
+            return self;
+        };
+        let known = self.state.saved_value.take();
+        let is_held_down = self.state.saved > Some(Replicas::ZERO);
+        match self.replicas.cmp(&observed.replicas) {
+            Ordering::Less if self.kind == ChangeKind::Enforce && known.is_some() => {
+                self.state.saved_value = known;
+            }
+            Ordering::Less => self.state.saved_value = field.value.to_label(),
+            Ordering::Greater => self.value = known,
+            Ordering::Equal if is_held_down => self.state.saved_value = known,
+            Ordering::Equal => {}
+        }
+        self
+    }
 }
 
 /// Why a change is made now.

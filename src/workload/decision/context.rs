@@ -67,6 +67,7 @@ impl DecisionContext<'_> {
             override_began: state.override_began(),
             inherited: self.observed.inherited.clone(),
             state,
+            value: None,
             error: None,
             calendars: self.parsed.calendar_digest(),
             expired: Vec::new(),
@@ -116,6 +117,7 @@ impl DecisionContext<'_> {
         due: Option<DateTime<Utc>>,
         is_of_the_clock: impl FnOnce() -> bool,
     ) -> Decision {
+        let change = change.with_value(self.observed);
         if self.is_in_place(&change) {
             return Decision::Wait { due };
         }

@@ -49,9 +49,11 @@ impl DecisionContext<'_> {
             return Decision::Wait { due: None };
         }
         let left = state.after_removal(running);
-        let note = left
-            .saved
-            .map(|saved| EventNote::Removed { running, saved });
+        let note = left.saved.map(|saved| EventNote::Removed {
+            running,
+            saved,
+            value: left.saved_value.clone(),
+        });
         let change = Change {
             note,
             ..self.without_scaling(ChangeKind::Remove, left)

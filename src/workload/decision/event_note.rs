@@ -101,6 +101,8 @@ pub enum EventNote {
         running: Replicas,
         /// The count that was saved.
         saved: Replicas,
+        /// What a switch held before, as its label has it.
+        value: Option<Box<str>>,
     },
     /// A boundary was missed for longer than the catch-up.
     Missed {

@@ -264,6 +264,7 @@ fn of_the_same_second(mut seen: State, known: &State, observed: &Observed) -> St
         last: known.last,
         next: seen.next.or(known.next),
         saved: seen.saved.or(known.saved),
+        saved_value: seen.saved_value.or_else(|| known.saved_value.clone()),
         fingerprint: seen.fingerprint.or(known.fingerprint),
     }
 }
@@ -279,6 +280,10 @@ fn put_back(seen: &State, known: &State, observed: &Observed) -> State {
     let still_saved = seen.saved.filter(|_| is_down);
     State {
         saved: worth_saving.or(still_saved).or(known.saved),
+        saved_value: known
+            .saved_value
+            .clone()
+            .or_else(|| seen.saved_value.clone()),
         ..known.clone()
     }
 }

@@ -6,7 +6,6 @@ use crate::schedule::{Action, Boundary};
 
 use super::change::{Adoption, Cause, Change, ChangeKind};
 use super::context::{Decision, DecisionContext};
-use super::counts;
 use super::event_note::EventNote;
 use crate::workload::inputs::fingerprint::Fingerprint;
 use crate::workload::inputs::overrides::{Override, Overrides};
@@ -99,18 +98,17 @@ impl<'a> ScheduledDecision<'a> {
     fn begin(&self, active: Override) -> Decision {
         let seen = self.context.observed.replicas;
         let remembered = self.carried_over();
-        let known = self.spec.known_count(seen, remembered);
         let (kind, replicas, saved) = match active {
             Override::Pause(_) => (ChangeKind::Pause, seen, remembered),
             Override::Wake(_) => {
                 let count = match self.spec.largest_count() {
                     Some(largest) => seen.max(largest).max(Replicas::ONE),
-                    None => counts::woken(seen, known, self.spec.replicas),
+                    None => self.spec.woken(seen, remembered),
                 };
                 (ChangeKind::Wake, self.spec.counts.capped(count), None)
             }
             Override::Sleep(_) => {
-                let (count, saved) = counts::stopped(seen, known, self.spec.stop_replicas);
+                let (count, saved) = self.spec.stopped(seen, remembered);
                 (ChangeKind::Sleep, count, saved)
             }
         };
@@ -119,6 +117,7 @@ impl<'a> ScheduledDecision<'a> {
             last: Some(self.considered_now()),
             next: Some(Next::or_never(active.until())),
             saved,
+            saved_value: self.state.saved_value.clone(),
             fingerprint: Some(self.fingerprint),
         };
         // Another override may have hidden it until it was over.
@@ -196,8 +195,7 @@ impl<'a> ScheduledDecision<'a> {
                 (ChangeKind::Start, Phase::Running, count, None)
             }
             Action::Stop => {
-                let known = self.spec.known_count(seen, self.state.remembered());
-                let (count, saved) = counts::stopped(seen, known, self.spec.stop_replicas);
+                let (count, saved) = self.spec.stopped(seen, self.state.remembered());
                 (ChangeKind::Stop, Phase::Stopped, count, saved)
             }
             Action::Scale(count) => {
@@ -214,6 +212,7 @@ impl<'a> ScheduledDecision<'a> {
             last: Some(last),
             next: Some(Next::or_never(next.map(|next| next.at))),
             saved,
+            saved_value: self.state.saved_value.clone(),
             fingerprint: Some(self.fingerprint),
         };
         let change = self.without_scaling(kind, state);

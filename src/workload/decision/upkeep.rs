@@ -4,7 +4,6 @@ use chrono::{DateTime, Utc};
 
 use super::change::{Adoption, Change, ChangeKind};
 use super::context::Decision;
-use super::counts;
 use super::event_note::EventNote;
 use super::scheduled::ScheduledDecision;
 use crate::workload::inputs::overrides::{Enforce, Override};
@@ -52,6 +51,7 @@ impl ScheduledDecision<'_> {
             last: Some(expected.last),
             next: Some(expected.next),
             saved: self.state.saved,
+            saved_value: self.state.saved_value.clone(),
             fingerprint: self.state.fingerprint,
         };
         let mut change = self.without_scaling(ChangeKind::Heal, state);
@@ -136,8 +136,7 @@ impl ScheduledDecision<'_> {
             return Enforced::Never;
         }
         let now = || {
-            let known = self.spec.known_count(seen, saved);
-            let (replicas, saved) = counts::stopped(seen, known, most);
+            let (replicas, saved) = self.spec.stopped(seen, saved);
             Enforced::Now { replicas, saved }
         };
         match self.overrides.enforce {

@@ -343,7 +343,11 @@ impl Problems {
         let text = inputs.text(key)?;
         let wrong = match inputs.counts() {
             counts if counts.has(key) => return Some(text),
-            CountKind::Suspend => "has no meaning on a CronJob, which is suspended or not",
+            CountKind::Suspend => {
+                "has no meaning on a CronJob or another object that is suspended or not"
+            }
+            CountKind::Switch => "has no meaning on what is stopped or not",
+            CountKind::Exact => "has no meaning on what runs with its own count or with none",
             _ => "has no meaning on a ScaledObject, whose counts are KEDA's",
         };
         let problem = Problem::of_text(key, text, wrong, "remove the annotation");

@@ -79,10 +79,15 @@ impl Problem {
         Self::new(key.name(), diagnostic).of_kind(DiagnosticKind::Object)
     }
 
-    /// The refusal of an object for its own count.
-    fn of_count(found: &str, wrong: impl Into<Cow<'static, str>>, help: &'static str) -> Self {
+    /// The refusal of an object for what stands in a field of its own.
+    fn of_field(
+        field: &str,
+        found: &str,
+        wrong: impl Into<Cow<'static, str>>,
+        help: &'static str,
+    ) -> Self {
         let diagnostic = Diagnostic::new(0..0, found, wrong, help);
-        Self::new("spec.replicas", diagnostic).of_kind(DiagnosticKind::Object)
+        Self::new(field, diagnostic).of_kind(DiagnosticKind::Object)
     }
 }
 
@@ -105,14 +110,16 @@ impl InvalidSchedule {
         }
     }
 
-    /// The refusal of an object that has no count, whatever its schedule.
-    pub(in crate::workload) fn of_count(
+    /// The refusal of an object for what stands where its count or its switch does, whatever its
+    /// schedule.
+    pub(in crate::workload) fn of_field(
+        field: &str,
         found: &str,
         wrong: impl Into<Cow<'static, str>>,
         help: &'static str,
     ) -> Self {
         Self {
-            problems: vec![Problem::of_count(found, wrong, help)],
+            problems: vec![Problem::of_field(field, found, wrong, help)],
         }
     }
 

@@ -68,12 +68,41 @@ impl ScheduleSpec {
     /// What is known of the count of an object that has this one now: what is remembered of it, or a
     /// 0 that is somebody's wish, as it is wherever a switch is off.
     pub fn known_count(&self, seen: Replicas, remembered: Option<Replicas>) -> Option<Replicas> {
-        let is_wish = self.counts.is_switch() && seen == Replicas::ZERO;
+        let is_wish = self.counts.keeps_zero() && seen == Replicas::ZERO;
         remembered.or(is_wish.then_some(Replicas::ZERO))
+    }
+
+    /// The count and the saved count after a stop of an object that has `seen` now.
+    pub(in crate::workload) fn stopped(
+        &self,
+        seen: Replicas,
+        remembered: Option<Replicas>,
+    ) -> (Replicas, Option<Replicas>) {
+        let known = self.known_count(seen, remembered);
+        // Of an exact count the newest is the one that comes back.
+        let is_newest = self.counts == CountKind::Exact && seen > Replicas::ZERO;
+        counts::stopped(seen, known.filter(|_| !is_newest), self.stop_replicas)
+    }
+
+    /// The count after `wake-until` begins on an object that has `seen` now, where no `scale` says
+    /// it.
+    pub(in crate::workload) fn woken(
+        &self,
+        seen: Replicas,
+        remembered: Option<Replicas>,
+    ) -> Replicas {
+        if self.counts == CountKind::Exact {
+            return self.started(seen, remembered);
+        }
+        let known = self.known_count(seen, remembered);
+        counts::woken(seen, known, self.replicas)
     }
 
     /// The count after a start of an object that has `seen` now.
     pub fn started(&self, seen: Replicas, remembered: Option<Replicas>) -> Replicas {
+        if self.counts == CountKind::Exact && seen > Replicas::ZERO {
+            return seen;
+        }
         let known = self.known_count(seen, remembered);
         if self.keeps_zero && seen.max(known.unwrap_or_default()) == Replicas::ZERO {
             return Replicas::ZERO;
@@ -171,7 +200,7 @@ impl ScheduleSpec {
     /// off, and so does a 0 that the schedule is no wish against.
     pub(in crate::workload) fn as_started(&self, seen: Replicas, state: &State) -> Replicas {
         let remembered = state.remembered();
-        if self.counts.is_switch() || self.keeps_zero {
+        if self.counts.keeps_zero() || self.keeps_zero {
             self.started(seen, remembered)
         } else {
             counts::woken(seen, remembered, self.replicas)

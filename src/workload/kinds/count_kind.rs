@@ -16,19 +16,33 @@ pub enum CountKind {
     Suspend,
     /// 0 where it is paused at a count, which `stop-replicas` says, else 1.
     Pause,
+    /// 0 where a field of its own says that it is stopped, else 1.
+    Switch,
+    /// How many replicas run: 0, or the number that ran before and no other.
+    Exact,
 }
 
 impl CountKind {
     /// Whether there is only on and off. A 0 is then always somebody's wish: nothing else makes one.
     pub const fn is_switch(self) -> bool {
-        matches!(self, Self::Suspend | Self::Pause)
+        matches!(self, Self::Suspend | Self::Pause | Self::Switch)
+    }
+
+    /// Whether it counts replicas, each of which requests something.
+    pub const fn is_replicas(self) -> bool {
+        matches!(self, Self::Replicas | Self::Exact)
+    }
+
+    /// Whether a 0 for which nothing is saved is somebody's wish, and stays.
+    pub const fn keeps_zero(self) -> bool {
+        self.is_switch() || matches!(self, Self::Exact)
     }
 
     /// The least count.
     pub const fn least(self) -> Replicas {
         match self {
             Self::Minimum => Replicas::ONE,
-            Self::Replicas | Self::Suspend | Self::Pause => Replicas::ZERO,
+            _ => Replicas::ZERO,
         }
     }
 
@@ -46,7 +60,9 @@ impl CountKind {
     pub const fn has(self, key: Key) -> bool {
         match self {
             Self::Replicas | Self::Minimum => true,
-            Self::Suspend => !matches!(key, Key::Replicas | Key::StopReplicas | Key::Scale),
+            Self::Suspend | Self::Switch | Self::Exact => {
+                !matches!(key, Key::Replicas | Key::StopReplicas | Key::Scale)
+            }
             Self::Pause => !matches!(key, Key::Replicas | Key::Scale),
         }
     }
@@ -55,12 +71,14 @@ impl CountKind {
     pub fn scaled_from(self, from: Replicas, to: Replicas) -> String {
         let is_down = to == Replicas::ZERO;
         match self {
-            Self::Replicas => format!("scaled from {from} to {to}"),
+            Self::Replicas | Self::Exact => format!("scaled from {from} to {to}"),
             Self::Minimum => format!("minReplicas set from {from} to {to}"),
             Self::Suspend if is_down => "suspended".to_owned(),
             Self::Suspend => "no longer suspended".to_owned(),
             Self::Pause if is_down => "paused".to_owned(),
             Self::Pause => "no longer paused".to_owned(),
+            Self::Switch if is_down => "stopped".to_owned(),
+            Self::Switch => "started".to_owned(),
         }
     }
 
@@ -68,11 +86,13 @@ impl CountKind {
     /// `set the count to 4,`, `set minReplicas 3 again`, `made it active again`.
     pub fn set_back(self, from: Replicas, now: Replicas) -> String {
         match self {
-            Self::Replicas if from == now => format!("set {now} again"),
-            Self::Replicas => format!("set the count to {now},"),
+            Self::Replicas | Self::Exact if from == now => format!("set {now} again"),
+            Self::Replicas | Self::Exact => format!("set the count to {now},"),
             Self::Minimum if from == now => format!("set minReplicas {now} again"),
             Self::Minimum => format!("set minReplicas to {now},"),
             Self::Suspend | Self::Pause => format!("made it {} again", self.in_a_word(now)),
+            Self::Switch if now == Replicas::ZERO => "stopped it again".to_owned(),
+            Self::Switch => "started it again".to_owned(),
         }
     }
 
@@ -80,37 +100,38 @@ impl CountKind {
     pub fn count_stays(self, at: Replicas) -> String {
         let is_down = at == Replicas::ZERO;
         match self {
-            Self::Replicas => format!("the count stays {at}"),
+            Self::Replicas | Self::Exact => format!("the count stays {at}"),
             Self::Minimum => format!("minReplicas stays {at}"),
             Self::Suspend if is_down => "it stays suspended".to_owned(),
             Self::Suspend => "it stays unsuspended".to_owned(),
             Self::Pause if is_down => "it stays paused".to_owned(),
             Self::Pause => "it stays unpaused".to_owned(),
+            Self::Switch => format!("it stays {}", self.in_a_word(at)),
         }
     }
 
     /// `it stays at 3`, `minReplicas stays 3`, `it stays suspended`.
     pub fn it_stays_at(self, at: Replicas) -> String {
         match self {
-            Self::Replicas => format!("it stays at {at}"),
-            Self::Minimum | Self::Suspend | Self::Pause => self.count_stays(at),
+            Self::Replicas | Self::Exact => format!("it stays at {at}"),
+            _ => self.count_stays(at),
         }
     }
 
     /// `the count is 3`, `minReplicas is 3`, `it is suspended`.
     pub fn count_is(self, at: Replicas) -> String {
         match self {
-            Self::Replicas => format!("the count is {at}"),
+            Self::Replicas | Self::Exact => format!("the count is {at}"),
             Self::Minimum => format!("minReplicas is {at}"),
-            Self::Suspend | Self::Pause => format!("it is {}", self.in_a_word(at)),
+            _ => format!("it is {}", self.in_a_word(at)),
         }
     }
 
     /// `3 run`, `minReplicas is 3`, `it is active`.
     pub fn so_many_run(self, at: Replicas) -> String {
         match self {
-            Self::Replicas => format!("{at} run"),
-            Self::Minimum | Self::Suspend | Self::Pause => self.count_is(at),
+            Self::Replicas | Self::Exact => format!("{at} run"),
+            _ => self.count_is(at),
         }
     }
 
@@ -135,11 +156,13 @@ impl CountKind {
     pub fn in_a_word(self, count: Replicas) -> String {
         let is_down = count == Replicas::ZERO;
         match self {
-            Self::Replicas => count.to_string(),
+            Self::Replicas | Self::Exact => count.to_string(),
             Self::Minimum => format!("min {count}"),
             Self::Suspend if is_down => "suspended".to_owned(),
             Self::Pause if is_down => "paused".to_owned(),
             Self::Suspend | Self::Pause => "active".to_owned(),
+            Self::Switch if is_down => "stopped".to_owned(),
+            Self::Switch => "running".to_owned(),
         }
     }
 }

@@ -8,8 +8,10 @@ use std::{
 };
 
 use super::count_kind::CountKind;
+use super::operators::OPERATORS;
 use super::row::{CountForm, Pods, Row, Serving, Shape};
 use super::served::{Discovery, Served};
+use super::switch::Switch;
 use super::table;
 
 /// A kind of workload: a row of the table of kinds. It says how the kind is called, where its count
@@ -102,6 +104,16 @@ impl Kind {
         self.name().to_lowercase()
     }
 
+    /// `deployment`, or `clusters.postgresql.cnpg.io`: what kubectl takes for it, where others may
+    /// have the same name.
+    pub fn unambiguous(self) -> String {
+        if self.is_discovered() {
+            self.argument().to_owned()
+        } else {
+            self.singular()
+        }
+    }
+
     /// `deploy`, the short name that kubectl takes; `rollouts.argoproj.io` for a kind without one.
     pub const fn short_name(self) -> &'static str {
         self.0.short
@@ -133,6 +145,14 @@ impl Kind {
     /// What stands where such an object holds its count.
     pub const fn form(self) -> CountForm {
         self.0.form
+    }
+
+    /// How it is switched off and on; `None` where it has a count.
+    pub const fn switch(self) -> Option<&'static Switch> {
+        match self.0.form {
+            CountForm::Switch(switch) => Some(switch),
+            _ => None,
+        }
     }
 
     /// Where such an object holds its count, as the tokens of a JSON pointer.
@@ -194,10 +214,23 @@ impl Kind {
             .is_some_and(|it| it.note_lacks_count(lacks))
     }
 
-    /// Those that are built in, and those that were named so far.
+    /// Those of Kubernetes and KEDA, those of other operators, and those that were named so far.
     pub fn known() -> impl Iterator<Item = Self> {
-        let named = table::all_named().into_iter().map(Self);
-        Self::BUILT_IN.into_iter().chain(named)
+        let named = table::all_named().into_iter();
+        let others = OPERATORS.iter().chain(named).map(Self);
+        Self::BUILT_IN.into_iter().chain(others)
+    }
+
+    /// The rows of other operators' resources.
+    pub fn of_operators() -> impl Iterator<Item = Self> {
+        OPERATORS.iter().map(Self)
+    }
+
+    /// This name, where a kind that is known holds its count in a member of `spec` that is called
+    /// so.
+    pub fn spec_member(name: &str) -> Option<&'static str> {
+        let of_rows = OPERATORS.iter().find_map(|row| row.spec_member(name));
+        of_rows.or_else(|| table::spec_member(name))
     }
 
     /// The kind of a manifest's `apiVersion` and `kind`; none where dayshift does not scale it.
@@ -213,7 +246,8 @@ impl Kind {
             return self.name() == kind && self.api_version() == api_version;
         }
         let group = api_version.split_once('/').map_or("", |(group, _)| group);
-        let is_named = if self.is_unasked() {
+        let is_nameless = self.is_unasked() && self.name() == self.plural();
+        let is_named = if is_nameless {
             plural_of(kind) == self.plural()
         } else {
             self.name() == kind

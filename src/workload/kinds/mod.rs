@@ -2,6 +2,8 @@
 
 pub mod count_kind;
 pub mod kind;
+mod operators;
 pub mod row;
 mod served;
+pub mod switch;
 mod table;

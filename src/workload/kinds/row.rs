@@ -3,6 +3,7 @@
 use super::count_kind::CountKind;
 use super::served::Discovery;
 use super::served::Served;
+use super::switch::Switch;
 
 /// A kind of workload, as data: how it is called, where its count lies, and what it means. Rows are
 /// never dropped: one goes with every object of its kind.
@@ -32,6 +33,19 @@ pub(super) struct Row {
 impl Row {
     /// The place of every kind that somebody has named by its resource.
     pub(super) const NAMED: u8 = u8::MAX;
+
+    /// This name, where a member of `spec` that is called so has to be read for its count.
+    pub(super) fn spec_member(&self, name: &str) -> Option<&'static str> {
+        let beside = match self.form {
+            CountForm::Switch(switch) => switch.not_beside,
+            _ => None,
+        };
+        let mut paths = [Some(self.path), beside].into_iter().flatten();
+        paths.find_map(|path| match path {
+            ["spec", member, ..] if *member == name => Some(*member),
+            _ => None,
+        })
+    }
 }
 
 /// In which version the API server has a kind.
@@ -46,12 +60,14 @@ pub(super) enum Serving {
 /// What stands where an object holds its count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CountForm {
-    /// A whole number; 1 where it is absent.
-    Number,
+    /// A whole number; this one where it is absent.
+    Number(u32),
     /// This where it is stopped, else `false` or nothing.
     Suspended,
     /// A text where it is stopped: the count at which it rests. Else nothing.
     RestsAt,
+    /// One value where it is stopped, and another where it runs, which a start brings back.
+    Switch(&'static Switch),
 }
 
 /// The shape of a `spec`, as Kubernetes' own API has it.

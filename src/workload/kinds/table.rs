@@ -1,8 +1,9 @@
 //! The table of kinds: one row for each.
 
-use std::sync::{Mutex, PoisonError};
+use std::sync::{PoisonError, RwLock};
 
 use super::count_kind::CountKind;
+use super::operators::OPERATORS;
 use super::row::{CountForm, Pods, Row, Serving, Shape};
 use super::served::{Discovery, Served, leaked};
 
@@ -28,7 +29,7 @@ pub(super) static DEPLOYMENT: Row = Row {
     argument: "deployments",
     serving: fixed!("Deployment", "apps", "v1"),
     path: REPLICAS,
-    form: CountForm::Number,
+    form: CountForm::Number(1),
     counts: CountKind::Replicas,
     shape: Shape::Pods,
     pods: Pods::ByHash,
@@ -43,7 +44,7 @@ pub(super) static STATEFUL_SET: Row = Row {
     argument: "statefulsets",
     serving: fixed!("StatefulSet", "apps", "v1"),
     path: REPLICAS,
-    form: CountForm::Number,
+    form: CountForm::Number(1),
     counts: CountKind::Replicas,
     shape: Shape::Pods,
     pods: Pods::ByNumber,
@@ -73,7 +74,7 @@ pub(super) static HORIZONTAL_POD_AUTOSCALER: Row = Row {
     argument: "horizontalpodautoscalers",
     serving: fixed!("HorizontalPodAutoscaler", "autoscaling", "v2"),
     path: &["spec", "minReplicas"],
-    form: CountForm::Number,
+    form: CountForm::Number(1),
     counts: CountKind::Minimum,
     shape: Shape::Autoscaler,
     pods: Pods::None,
@@ -100,13 +101,16 @@ pub(super) static SCALED_OBJECT: Row = Row {
 };
 
 /// The rows of kinds that were named by their resource so far.
-static NAMED: Mutex<Vec<&'static Row>> = Mutex::new(Vec::new());
+static NAMED: RwLock<Vec<&'static Row>> = RwLock::new(Vec::new());
 
 /// The row of a resource, such as `rollouts.argoproj.io`: that of a kind with `spec.replicas` where
 /// nothing else is known of it. There is one of each in a process.
 pub(super) fn named(plural: &str, group: &str) -> &'static Row {
     let is_it = |row: &&'static Row| row.plural == plural && row.group == group;
-    let mut named = NAMED.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(known) = OPERATORS.iter().find(is_it) {
+        return known;
+    }
+    let mut named = NAMED.write().unwrap_or_else(PoisonError::into_inner);
     if let Some(known) = named.iter().copied().find(is_it) {
         return known;
     }
@@ -120,7 +124,7 @@ pub(super) fn named(plural: &str, group: &str) -> &'static Row {
         argument: resource,
         serving: Serving::Discovered(Discovery::new(plural)),
         path: REPLICAS,
-        form: CountForm::Number,
+        form: CountForm::Number(1),
         counts: CountKind::Replicas,
         shape: Shape::Custom,
         pods: Pods::ByHash,
@@ -132,5 +136,11 @@ pub(super) fn named(plural: &str, group: &str) -> &'static Row {
 
 /// The rows of kinds that were named by their resource so far.
 pub(super) fn all_named() -> Vec<&'static Row> {
-    NAMED.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    NAMED.read().unwrap_or_else(PoisonError::into_inner).clone()
+}
+
+/// The same of the kinds that were named so far, as [`Row::spec_member`].
+pub(super) fn spec_member(name: &str) -> Option<&'static str> {
+    let named = NAMED.read().unwrap_or_else(PoisonError::into_inner);
+    named.iter().find_map(|row| row.spec_member(name))
 }

@@ -4,3 +4,4 @@ mod custom;
 mod each;
 mod line;
 mod no_count;
+mod switches;

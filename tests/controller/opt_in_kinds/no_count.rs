@@ -65,7 +65,7 @@ fn its_objects_are_refused_and_keep_no_state_of_what_was_not_done() {
     assert_eq!(story.replicas("deploy"), 0);
     let log = std::fs::read_to_string(log.path()).unwrap();
     assert_eq!(
-        log.matches("this kind has no spec.replicas").count(),
+        log.matches("this kind has no such field").count(),
         1,
         "{log}"
     );

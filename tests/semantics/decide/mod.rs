@@ -20,3 +20,4 @@ mod overdue;
 mod overrides;
 mod refusals;
 mod scale;
+mod switches;

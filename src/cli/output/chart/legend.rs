@@ -58,6 +58,7 @@ pub(super) fn counts(group: &Group<'_>) -> String {
     let start = match (spec.counts, spec.replicas, group.brings_back()) {
         (CountKind::Suspend, ..) => "start lets it run".to_owned(),
         (CountKind::Pause, ..) => "start lets it scale".to_owned(),
+        (CountKind::Switch, ..) => "start runs it again".to_owned(),
         (counts, Some(count), _) => format!("start sets {}", counts.with_unit(count)),
         (counts, None, Some(count)) => format!("start brings back {}", counts.with_unit(count)),
         (_, None, None) => "start brings back the saved count".to_owned(),
@@ -65,6 +66,7 @@ pub(super) fn counts(group: &Group<'_>) -> String {
     let stop = match (spec.counts, spec.stop_replicas) {
         (CountKind::Suspend, _) => "stop suspends it".to_owned(),
         (CountKind::Pause, _) => "stop pauses it".to_owned(),
+        (CountKind::Switch, _) => "stop shuts it down".to_owned(),
         (_, Replicas::ZERO) => "stop leaves 0".to_owned(),
         (counts, count) => format!("stop leaves {}", counts.with_unit(count)),
     };

@@ -1,0 +1,243 @@
+//! What is read of the `spec` of a workload: where the kinds hold their counts, and what pods request.
+
+use std::fmt;
+
+use serde::{
+    Deserialize, Deserializer,
+    de::{DeserializeOwned, IgnoredAny, MapAccess, Visitor},
+};
+use serde_json::Value;
+
+use super::pod_template::requests;
+use crate::text::quote;
+use crate::workload::{Kind, ResourceRequests, VolumeRetention};
+
+/// The fields in which the kinds hold their counts. Each object has those of its own kind.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Spec {
+    pub(super) replicas: Option<Count>,
+    /// What its pod template requests.
+    pub(super) template: ResourceRequests,
+    pub(super) suspend: Option<Value>,
+    pub(super) min_replicas: Option<u32>,
+    /// What becomes of a StatefulSet's volumes.
+    claim_retention: Option<ClaimRetention>,
+    /// What a ScaledObject scales.
+    pub(super) scale_target_ref: Option<Box<ScaleTarget>>,
+    /// The members in which other kinds hold theirs.
+    others: Vec<(&'static str, Value)>,
+}
+
+impl Spec {
+    /// What becomes of its volumes when it is scaled down.
+    pub(super) fn volumes(&self) -> VolumeRetention {
+        let policy = self.claim_retention.as_ref();
+        VolumeRetention::of(policy.and_then(|it| it.when_scaled.as_deref()))
+    }
+
+    /// A member of this name that the row of a kind names, unless it is `null`.
+    pub(super) fn member(&self, name: &str) -> Option<&Value> {
+        let value = match name {
+            "suspend" => self.suspend.as_ref(),
+            name => {
+                let mut others = self.others.iter();
+                others.find(|(known, _)| *known == name).map(|it| &it.1)
+            }
+        };
+        value.filter(|it| !it.is_null())
+    }
+}
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct ClaimRetention {
+    #[serde(default)]
+    when_scaled: Option<Box<str>>,
+}
+
+/// What an object scales.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default)]
+pub(super) struct ScaleTarget {
+    pub(super) kind: Option<String>,
+    pub(super) name: Option<String>,
+}
+
+/// A count, or what a custom kind has in its place: one object that is wrong is no reason not to read the
+/// list it comes in.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Count {
+    Number(u32),
+    /// Quoted.
+    Invalid(Box<str>),
+}
+
+impl Count {
+    /// What a value says.
+    pub(super) fn of(value: &Value) -> Self {
+        let number = value.as_u64().and_then(|it| i32::try_from(it).ok());
+        let number = number.map(i32::unsigned_abs);
+        number.map_or_else(
+            || Self::Invalid(quote(&value.to_string()).into()),
+            Self::Number,
+        )
+    }
+}
+
+/// The name of a member.
+enum Member {
+    Replicas,
+    Template,
+    Suspend,
+    MinReplicas,
+    ClaimRetention,
+    ScaleTargetRef,
+    /// One that a row names.
+    Named(&'static str),
+    Unread,
+}
+
+impl<'de> Deserialize<'de> for Member {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Name;
+
+        impl Visitor<'_> for Name {
+            type Value = Member;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("the name of a field")
+            }
+
+            fn visit_str<E>(self, name: &str) -> Result<Member, E> {
+                Ok(match name {
+                    "replicas" => Member::Replicas,
+                    "template" => Member::Template,
+                    "suspend" => Member::Suspend,
+                    "minReplicas" => Member::MinReplicas,
+                    "persistentVolumeClaimRetentionPolicy" => Member::ClaimRetention,
+                    "scaleTargetRef" => Member::ScaleTargetRef,
+                    name => Kind::spec_member(name).map_or(Member::Unread, Member::Named),
+                })
+            }
+        }
+
+        deserializer.deserialize_identifier(Name)
+    }
+}
+
+impl<'de> Deserialize<'de> for Spec {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Members;
+
+        impl<'de> Visitor<'de> for Members {
+            type Value = Spec;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a spec")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Spec, A::Error> {
+                let mut spec = Spec::default();
+                while let Some(member) = map.next_key::<Member>()? {
+                    match member {
+                        Member::Replicas => {
+                            let value: Option<Value> = map.next_value()?;
+                            spec.replicas = value.as_ref().map(Count::of);
+                        }
+                        Member::Template => spec.template = map.next_value::<Template>()?.0,
+                        Member::Suspend => spec.suspend = map.next_value()?,
+                        Member::MinReplicas => spec.min_replicas = readable(&mut map)?,
+                        Member::ClaimRetention => spec.claim_retention = readable(&mut map)?,
+                        Member::ScaleTargetRef => spec.scale_target_ref = readable(&mut map)?,
+                        Member::Named(name) => spec.others.push((name, map.next_value()?)),
+                        Member::Unread => {
+                            map.next_value::<IgnoredAny>()?;
+                        }
+                    }
+                }
+                Ok(spec)
+            }
+        }
+
+        deserializer.deserialize_map(Members)
+    }
+}
+
+/// A field, where it holds what its own kind has in it. A custom kind may have anything under the
+/// same name, and one object is no reason not to read the list it comes in.
+fn readable<'de, A: MapAccess<'de>, T: DeserializeOwned>(
+    map: &mut A,
+) -> Result<Option<T>, A::Error> {
+    Ok(T::deserialize(map.next_value::<Value>()?).ok())
+}
+
+struct Template(ResourceRequests);
+
+impl<'de> Deserialize<'de> for Template {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        requests(deserializer).map(Self)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn what_another_kind_has_under_the_same_name_hides_no_count() {
+        for odd in [
+            json!("no"),
+            json!(-1),
+            json!([7]),
+            json!({"name": 7}),
+            Value::Null,
+        ] {
+            let spec = json!({
+                "replicas": 3, "suspend": odd, "minReplicas": odd, "scaleTargetRef": odd,
+            });
+            let spec = Spec::deserialize(spec).unwrap();
+            assert_eq!(spec.replicas, Some(Count::Number(3)));
+            assert_eq!(spec.min_replicas, None, "{odd}");
+            assert!(spec.scale_target_ref.is_none(), "{odd}");
+        }
+        let good = json!({"suspend": true, "minReplicas": 2, "scaleTargetRef": {"name": "web"}});
+        let spec = Spec::deserialize(good).unwrap();
+        let counts = (spec.suspend, spec.min_replicas);
+        assert_eq!(counts, (Some(json!(true)), Some(2)));
+        let target = spec.scale_target_ref.unwrap();
+        assert_eq!((target.kind, target.name.as_deref()), (None, Some("web")));
+    }
+
+    #[test]
+    fn what_is_no_count_is_quoted() {
+        let odd = |text: &str| Some(Count::Invalid(text.into()));
+        for (spec, expected) in [
+            (json!({}), None),
+            (json!({"replicas": null}), None),
+            (json!({"replicas": 3}), Some(Count::Number(3))),
+            (json!({"replicas": "3"}), odd("\"3\"")),
+            (json!({"replicas": -1}), odd("-1")),
+            (
+                json!({"replicas": i32::MAX}),
+                Some(Count::Number(0x7fff_ffff)),
+            ),
+            // A test for the count as it would be cut never holds.
+            (json!({"replicas": 2_147_483_648_u64}), odd("2147483648")),
+            (json!({"replicas": {"min": 1}}), odd("{\"min\":1}")),
+        ] {
+            let read: Spec = serde_json::from_value(spec.clone()).unwrap();
+            assert_eq!(read.replicas, expected, "{spec}");
+        }
+    }
+
+    #[test]
+    fn members_that_no_row_names_are_passed_over() {
+        let spec = json!({"shutdown": true, "instances": [{"name": "one"}], "pause": null});
+        let spec = Spec::deserialize(spec).unwrap();
+        assert_eq!(spec.member("shutdown"), Some(&json!(true)));
+        assert_eq!(spec.member("pause"), None);
+        assert_eq!(spec.member("instances"), None);
+    }
+}

@@ -1,0 +1,204 @@
+//! Kinds with a switch, under a controller that is killed, doubled, and meddled with.
+
+use dayshift::controller::{Scope, Settings};
+use dayshift::workload::Kind;
+use serde_json::{Value, json};
+
+use super::line::{Line, object};
+use crate::sandbox::Sandbox;
+
+const HIBERNATION: &str = "cnpg.io/hibernation";
+const PATH: &str = "/metadata/annotations/cnpg.io~1hibernation";
+
+fn settings() -> Settings {
+    let kinds = vec![
+        Kind::named("clusters", "postgresql.cnpg.io"),
+        Kind::named("postgresclusters", "postgres-operator.crunchydata.com"),
+    ];
+    Settings {
+        scope: Scope {
+            kinds,
+            ..Scope::default()
+        },
+        ..Settings::default()
+    }
+}
+
+fn served() -> Sandbox {
+    let story = Sandbox::empty_at("2026-11-20 18:00 UTC");
+    let crunchy = "postgres-operator.crunchydata.com";
+    for (group, version, plural, kind) in [
+        ("postgresql.cnpg.io", "v1", "clusters", "Cluster"),
+        (crunchy, "v1beta1", "postgresclusters", "PostgresCluster"),
+    ] {
+        story.api.serve_custom(group, version, plural, kind);
+    }
+    story
+}
+
+fn begin(line: &Line, objects: &[Value]) -> Sandbox {
+    let mut story = served();
+    story.start_scaler_with(|api| line.client(api), settings());
+    for object in objects {
+        story.api.create(object.clone()).unwrap();
+    }
+    story.settle();
+    story
+}
+
+fn cnpg(hibernation: Option<&str>) -> Value {
+    let mut cluster = object("postgresql.cnpg.io/v1", "Cluster", &json!({"instances": 3}));
+    if let Some(text) = hibernation {
+        cluster["metadata"]["annotations"][HIBERNATION] = json!(text);
+    }
+    cluster
+}
+
+fn crunchy(spec: &Value) -> Value {
+    let version = "postgres-operator.crunchydata.com/v1beta1";
+    object(version, "PostgresCluster", spec)
+}
+
+fn get(story: &Sandbox, kind: &str) -> Value {
+    story.api.get(kind, "dev", "web").unwrap()
+}
+
+fn saved_value(story: &Sandbox, kind: &str) -> Value {
+    get(story, kind)["metadata"]["labels"]["dayshift/saved-value"].clone()
+}
+
+#[test]
+fn each_switch_is_tested_and_written_with_one_patch_and_comes_back_as_it_was() {
+    let (absent, gone) = (Value::Null, json!("-"));
+    for (object, kind, path, before, down, up, saved) in [
+        (
+            cnpg(None),
+            "Cluster",
+            PATH,
+            absent.clone(),
+            "on".into(),
+            gone.clone(),
+            "absent",
+        ),
+        (
+            cnpg(Some("off")),
+            "Cluster",
+            PATH,
+            "off".into(),
+            "on".into(),
+            "off".into(),
+            "off",
+        ),
+        (
+            crunchy(&json!({})),
+            "PostgresCluster",
+            "/spec/shutdown",
+            absent,
+            json!(true),
+            gone,
+            "absent",
+        ),
+        (
+            crunchy(&json!({"shutdown": false})),
+            "PostgresCluster",
+            "/spec/shutdown",
+            json!(false),
+            json!(true),
+            json!(false),
+            "false",
+        ),
+    ] {
+        let shown = object.to_string();
+        let line = Line::default();
+        let story = begin(&line, &[object]);
+        let first = get(&story, kind);
+        assert_eq!(line.count(), 1, "adopted: {shown}");
+        story.sleep_until("19:00");
+        let stop = [
+            ("test".to_owned(), before),
+            ("add".to_owned(), down.clone()),
+        ];
+        assert_eq!(line.last(path), stop, "{shown}");
+        assert_eq!(saved_value(&story, kind), saved, "{shown}");
+        story.sleep_until("21:00");
+        let goes = if up == "-" { "remove" } else { "add" };
+        let start = [("test".to_owned(), down), (goes.to_owned(), up)];
+        assert_eq!(line.last(path), start, "{shown}");
+        assert_eq!(line.count(), 3, "one patch each: {shown}");
+        assert_eq!(
+            get(&story, kind).pointer(path),
+            first.pointer(path),
+            "{shown}"
+        );
+        assert_eq!(saved_value(&story, kind), Value::Null, "{shown}");
+    }
+}
+
+/// What somebody writes in the very moment of a stop is what the stop saves.
+#[test]
+fn a_value_that_somebody_writes_in_the_moment_of_a_stop_comes_back() {
+    let line = Line::default();
+    let story = begin(&line, &[cnpg(None)]);
+    story.sleep_until("18:59");
+    line.0.lock().unwrap().1 = Some(|api| {
+        let theirs = json!({"metadata": {"annotations": {HIBERNATION: "off"}}});
+        api.merge("Cluster", "dev", "web", &theirs).unwrap();
+    });
+    story.sleep_until("19:00");
+    assert_eq!(saved_value(&story, "Cluster"), "off");
+    assert_eq!(get(&story, "Cluster").pointer(PATH), Some(&json!("on")));
+    story.sleep_until("21:00");
+    assert_eq!(get(&story, "Cluster").pointer(PATH), Some(&json!("off")));
+}
+
+/// Every boundary finds two scalers that know nothing of the night before.
+#[test]
+fn two_scalers_that_are_killed_again_and_again_lose_no_value() {
+    let mut story = served();
+    story.api.create(cnpg(Some("off"))).unwrap();
+    story
+        .api
+        .create(crunchy(&json!({"shutdown": false})))
+        .unwrap();
+    let mut times = vec!["2026-11-20 18:00".to_owned()];
+    for day in 20..24 {
+        times.extend([19, 21].map(|hour| format!("2026-11-{day} {hour}:00")));
+    }
+    for time in &times {
+        story.kill_scalers();
+        story.start_scaler(settings());
+        story.start_scaler(settings());
+        story.sleep_until(time);
+        let is_night = time.ends_with("19:00");
+        let shown = (
+            get(&story, "Cluster").pointer(PATH).cloned(),
+            get(&story, "PostgresCluster")["spec"]["shutdown"].clone(),
+        );
+        let expected = if is_night { json!("on") } else { json!("off") };
+        assert_eq!(shown, (Some(expected), json!(is_night)), "{time}");
+    }
+}
+
+/// As a manifest that knows nothing of dayshift makes it at night, and as it stays then.
+#[test]
+fn a_manifest_that_is_applied_at_night_starts_it_and_the_next_stop_stops_it() {
+    let line = Line::default();
+    let story = begin(&line, &[crunchy(&json!({"shutdown": false}))]);
+    story.sleep_until("20:00");
+    let applied = json!({"spec": {"shutdown": false}});
+    story
+        .api
+        .merge("PostgresCluster", "dev", "web", &applied)
+        .unwrap();
+    let shutdown = |story: &Sandbox| get(story, "PostgresCluster")["spec"]["shutdown"].clone();
+    for (time, expected) in [
+        ("20:59", false),
+        ("21:00", false),
+        ("2026-11-21 19:00", true),
+    ] {
+        story.sleep_until(time);
+        assert_eq!(shutdown(&story), expected, "{time}");
+    }
+    story.sleep_until("2026-11-21 21:00");
+    assert_eq!(shutdown(&story), false);
+}
