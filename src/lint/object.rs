@@ -226,6 +226,7 @@ impl<'o> Object<'o> {
                 CountKind::Suspend => "it is unsuspended",
                 CountKind::Pause => "it is unpaused",
                 CountKind::Switch => "it is started",
+                CountKind::Runners => "minRunners becomes 0",
             };
             let mut help = format!(
                 "before you take it out, take it out of what kubectl applied last, or {becomes}: kubectl apply edit-last-applied {}/{} -n {}",

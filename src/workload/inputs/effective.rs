@@ -243,7 +243,7 @@ impl Inputs {
     /// can be.
     pub fn stop_replicas(&self) -> Replicas {
         let text = self.text(Key::StopReplicas);
-        let text = text.filter(|_| !self.counts.keeps_zero());
+        let text = text.filter(|_| self.counts.has(Key::StopReplicas) && !self.counts.is_switch());
         let count = text.and_then(|text| Replicas::parse(text).ok());
         count.unwrap_or_default().max(self.counts.least())
     }

@@ -20,6 +20,8 @@ pub enum CountKind {
     Switch,
     /// How many replicas run: 0, or the number that ran before and no other.
     Exact,
+    /// The least number of runners that a set of them keeps: any number.
+    Runners,
 }
 
 impl CountKind {
@@ -35,7 +37,7 @@ impl CountKind {
 
     /// Whether a 0 for which nothing is saved is somebody's wish, and stays.
     pub const fn keeps_zero(self) -> bool {
-        self.is_switch() || matches!(self, Self::Exact)
+        self.is_switch() || matches!(self, Self::Exact | Self::Runners)
     }
 
     /// The least count.
@@ -59,7 +61,7 @@ impl CountKind {
     /// Whether an object of such a kind has a use for a key.
     pub const fn has(self, key: Key) -> bool {
         match self {
-            Self::Replicas | Self::Minimum => true,
+            Self::Replicas | Self::Minimum | Self::Runners => true,
             Self::Suspend | Self::Switch | Self::Exact => {
                 !matches!(key, Key::Replicas | Key::StopReplicas | Key::Scale)
             }
@@ -73,6 +75,7 @@ impl CountKind {
         match self {
             Self::Replicas | Self::Exact => format!("scaled from {from} to {to}"),
             Self::Minimum => format!("minReplicas set from {from} to {to}"),
+            Self::Runners => format!("minRunners set from {from} to {to}"),
             Self::Suspend if is_down => "suspended".to_owned(),
             Self::Suspend => "no longer suspended".to_owned(),
             Self::Pause if is_down => "paused".to_owned(),
@@ -90,6 +93,8 @@ impl CountKind {
             Self::Replicas | Self::Exact => format!("set the count to {now},"),
             Self::Minimum if from == now => format!("set minReplicas {now} again"),
             Self::Minimum => format!("set minReplicas to {now},"),
+            Self::Runners if from == now => format!("set minRunners {now} again"),
+            Self::Runners => format!("set minRunners to {now},"),
             Self::Suspend | Self::Pause => format!("made it {} again", self.in_a_word(now)),
             Self::Switch if now == Replicas::ZERO => "stopped it again".to_owned(),
             Self::Switch => "started it again".to_owned(),
@@ -102,6 +107,7 @@ impl CountKind {
         match self {
             Self::Replicas | Self::Exact => format!("the count stays {at}"),
             Self::Minimum => format!("minReplicas stays {at}"),
+            Self::Runners => format!("minRunners stays {at}"),
             Self::Suspend if is_down => "it stays suspended".to_owned(),
             Self::Suspend => "it stays unsuspended".to_owned(),
             Self::Pause if is_down => "it stays paused".to_owned(),
@@ -123,6 +129,7 @@ impl CountKind {
         match self {
             Self::Replicas | Self::Exact => format!("the count is {at}"),
             Self::Minimum => format!("minReplicas is {at}"),
+            Self::Runners => format!("minRunners is {at}"),
             _ => format!("it is {}", self.in_a_word(at)),
         }
     }
@@ -148,6 +155,7 @@ impl CountKind {
     pub fn with_unit(self, count: Replicas) -> String {
         match self {
             Self::Minimum => format!("minReplicas {count}"),
+            Self::Runners => format!("minRunners {count}"),
             _ => counted(count.get(), "replica"),
         }
     }
@@ -157,7 +165,7 @@ impl CountKind {
         let is_down = count == Replicas::ZERO;
         match self {
             Self::Replicas | Self::Exact => count.to_string(),
-            Self::Minimum => format!("min {count}"),
+            Self::Minimum | Self::Runners => format!("min {count}"),
             Self::Suspend if is_down => "suspended".to_owned(),
             Self::Pause if is_down => "paused".to_owned(),
             Self::Suspend | Self::Pause => "active".to_owned(),

@@ -2,6 +2,7 @@
 
 pub mod count_kind;
 pub mod kind;
+mod lookup;
 mod operators;
 pub mod row;
 mod served;

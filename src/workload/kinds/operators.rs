@@ -1,10 +1,14 @@
-//! The rows of other operators' resources: what each says stands in docs/schedules/kinds.md, with
-//! where it comes from.
+//! The rows of other operators' resources. docs/schedules/kinds.md says where each comes from.
 
 use super::count_kind::CountKind;
 use super::row::{CountForm, Pods, Row, Serving, Shape};
 use super::served::Discovery;
 use super::switch::{Switch, SwitchConstant};
+
+const REPLICAS: &[&str] = &["spec", "replicas"];
+const SUSPEND: &[&str] = &["spec", "suspend"];
+const PAUSE: &[&str] = &["spec", "pause"];
+const STACKABLE: &[&str] = &["spec", "clusterOperation", "stopped"];
 
 /// A field that is `true` where the object is stopped.
 const TRUE: CountForm = CountForm::Switch(&Switch {
@@ -15,7 +19,7 @@ const TRUE: CountForm = CountForm::Switch(&Switch {
     not_beside: None,
 });
 
-/// A text where the object is stopped, and another or nothing where it runs.
+/// A text that stops the object, and another or none with which it runs.
 const fn text(stopped: &'static str, running: Option<SwitchConstant>) -> Switch {
     Switch {
         stopped: SwitchConstant::Text(stopped),
@@ -26,9 +30,38 @@ const fn text(stopped: &'static str, running: Option<SwitchConstant>) -> Switch 
     }
 }
 
+const CLOUD_NATIVE_PG: CountForm = CountForm::Switch(&text("on", None));
+
+/// The operator takes each of these for true (its `type_string_bool.go`), in lower case or with a
+/// capital.
+const CLICK_HOUSE: CountForm = CountForm::Switch(&Switch {
+    also_stopped: &[
+        "Yes", "1", "true", "True", "on", "On", "enable", "Enable", "enabled", "Enabled",
+    ],
+    ..text("yes", Some(SwitchConstant::Text("no")))
+});
+
+/// The deprecated `running` is exclusive with it: KubeVirt refuses both.
+const VIRTUAL_MACHINE: CountForm = CountForm::Switch(&Switch {
+    not_beside: Some(&["spec", "running"]),
+    ..text("Halted", Some(SwitchConstant::Text("Always")))
+});
+
+/// Any text stops it.
+const NOTEBOOK: CountForm = CountForm::Switch(&Switch {
+    stopped: SwitchConstant::Instant,
+    ..text("", None)
+});
+
+const HIVE: CountForm =
+    CountForm::Switch(&text("Hibernating", Some(SwitchConstant::Text("Running"))));
+
 /// A row of a kind that the API server is asked about before it is asked for it.
 macro_rules! row {
-    ($name:literal, $plural:literal, $group:literal, $path:expr, $form:expr, $counts:expr, $pods:expr) => {
+    ($name:literal, $plural:literal, $group:literal, $path:expr, $form:expr, $counts:ident) => {
+        row!($name, $plural, $group, $path, $form, $counts, Pods::None)
+    };
+    ($name:literal, $plural:literal, $group:literal, $path:expr, $form:expr, $counts:ident, $pods:expr) => {
         Row {
             place: Row::NAMED,
             group: $group,
@@ -38,7 +71,7 @@ macro_rules! row {
             serving: Serving::Discovered(Discovery::new($name)),
             path: $path,
             form: $form,
-            counts: $counts,
+            counts: CountKind::$counts,
             shape: Shape::Custom,
             pods: $pods,
             has_claim_policy: false,
@@ -47,32 +80,40 @@ macro_rules! row {
 }
 
 /// The rows, in the order of the documentation.
-pub(super) static OPERATORS: [Row; 3] = [
-    row!(
-        "Rollout",
-        "rollouts",
-        "argoproj.io",
-        &["spec", "replicas"],
-        CountForm::Number(1),
-        CountKind::Replicas,
-        Pods::ByHash
-    ),
-    row!(
-        "Cluster",
-        "clusters",
-        "postgresql.cnpg.io",
-        &["metadata", "annotations", "cnpg.io/hibernation"],
-        CountForm::Switch(&text("on", None)),
-        CountKind::Switch,
-        Pods::None
-    ),
-    row!(
-        "PostgresCluster",
-        "postgresclusters",
-        "postgres-operator.crunchydata.com",
-        &["spec", "shutdown"],
-        TRUE,
-        CountKind::Switch,
-        Pods::None
-    ),
+#[rustfmt::skip]
+pub(super) static OPERATORS: [Row; 34] = [
+    row!("Rollout", "rollouts", "argoproj.io", REPLICAS, CountForm::Number(1), Replicas, Pods::ByHash),
+    row!("Cluster", "clusters", "postgresql.cnpg.io", &["metadata", "annotations", "cnpg.io/hibernation"], CLOUD_NATIVE_PG, Switch),
+    row!("PostgresCluster", "postgresclusters", "postgres-operator.crunchydata.com", &["spec", "shutdown"], TRUE, Switch),
+    row!("PerconaPGCluster", "perconapgclusters", "pgv2.percona.com", PAUSE, TRUE, Switch),
+    row!("PerconaServerMongoDB", "perconaservermongodbs", "psmdb.percona.com", PAUSE, TRUE, Switch),
+    row!("PerconaXtraDBCluster", "perconaxtradbclusters", "pxc.percona.com", PAUSE, TRUE, Switch),
+    row!("postgresql", "postgresqls", "acid.zalan.do", &["spec", "numberOfInstances"], CountForm::Number(1), Replicas),
+    row!("CassandraDatacenter", "cassandradatacenters", "cassandra.datastax.com", &["spec", "stopped"], TRUE, Switch),
+    row!("ClickHouseInstallation", "clickhouseinstallations", "clickhouse.altinity.com", &["spec", "stop"], CLICK_HOUSE, Switch),
+    row!("RabbitmqCluster", "rabbitmqclusters", "rabbitmq.com", REPLICAS, CountForm::Number(1), Exact),
+    row!("KafkaConnect", "kafkaconnects", "kafka.strimzi.io", REPLICAS, CountForm::Number(1), Replicas),
+    row!("KafkaBridge", "kafkabridges", "kafka.strimzi.io", REPLICAS, CountForm::Number(1), Replicas),
+    row!("KafkaMirrorMaker2", "kafkamirrormaker2s", "kafka.strimzi.io", REPLICAS, CountForm::Number(1), Replicas),
+    row!("AirflowCluster", "airflowclusters", "airflow.stackable.tech", STACKABLE, TRUE, Switch),
+    row!("DruidCluster", "druidclusters", "druid.stackable.tech", STACKABLE, TRUE, Switch),
+    row!("HbaseCluster", "hbaseclusters", "hbase.stackable.tech", STACKABLE, TRUE, Switch),
+    row!("HdfsCluster", "hdfsclusters", "hdfs.stackable.tech", STACKABLE, TRUE, Switch),
+    row!("HiveCluster", "hiveclusters", "hive.stackable.tech", STACKABLE, TRUE, Switch),
+    row!("KafkaCluster", "kafkaclusters", "kafka.stackable.tech", STACKABLE, TRUE, Switch),
+    row!("NifiCluster", "nificlusters", "nifi.stackable.tech", STACKABLE, TRUE, Switch),
+    row!("OpaCluster", "opaclusters", "opa.stackable.tech", STACKABLE, TRUE, Switch),
+    row!("OpenSearchCluster", "opensearchclusters", "opensearch.stackable.tech", STACKABLE, TRUE, Switch),
+    row!("SupersetCluster", "supersetclusters", "superset.stackable.tech", STACKABLE, TRUE, Switch),
+    row!("TrinoCluster", "trinoclusters", "trino.stackable.tech", STACKABLE, TRUE, Switch),
+    row!("ZookeeperCluster", "zookeeperclusters", "zookeeper.stackable.tech", STACKABLE, TRUE, Switch),
+    row!("VirtualMachine", "virtualmachines", "kubevirt.io", &["spec", "runStrategy"], VIRTUAL_MACHINE, Switch),
+    row!("RayCluster", "rayclusters", "ray.io", SUSPEND, TRUE, Switch),
+    row!("RayService", "rayservices", "ray.io", &["spec", "rayClusterConfig", "suspend"], TRUE, Switch),
+    row!("CronWorkflow", "cronworkflows", "argoproj.io", SUSPEND, TRUE, Suspend),
+    row!("ScheduledSparkApplication", "scheduledsparkapplications", "sparkoperator.k8s.io", SUSPEND, TRUE, Suspend),
+    row!("AutoscalingRunnerSet", "autoscalingrunnersets", "actions.github.com", &["spec", "minRunners"], CountForm::Number(0), Runners),
+    row!("Notebook", "notebooks", "kubeflow.org", &["metadata", "annotations", "kubeflow-resource-stopped"], NOTEBOOK, Switch),
+    row!("Shoot", "shoots", "core.gardener.cloud", &["spec", "hibernation", "enabled"], TRUE, Switch),
+    row!("ClusterDeployment", "clusterdeployments", "hive.openshift.io", &["spec", "powerState"], HIVE, Switch),
 ];

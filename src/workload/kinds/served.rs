@@ -28,6 +28,8 @@ pub(super) struct Discovery {
     said: RwLock<Vec<&'static Served>>,
     /// Whether it has dropped what was written where a count was expected.
     lacks_count: AtomicBool,
+    /// Whether somebody has asked for it by its group.
+    is_named: AtomicBool,
 }
 
 impl Discovery {
@@ -42,6 +44,7 @@ impl Discovery {
             },
             said: RwLock::new(Vec::new()),
             lacks_count: AtomicBool::new(false),
+            is_named: AtomicBool::new(false),
         }
     }
 
@@ -66,6 +69,16 @@ impl Discovery {
     pub(super) fn said(&self) -> Option<&'static Served> {
         let all = self.said.read().unwrap_or_else(PoisonError::into_inner);
         all.last().copied()
+    }
+
+    /// Whether somebody has asked for it by its group.
+    pub(super) fn is_named(&self) -> bool {
+        self.is_named.load(Ordering::Relaxed)
+    }
+
+    /// Notes that somebody has.
+    pub(super) fn mark_named(&self) {
+        self.is_named.store(true, Ordering::Relaxed);
     }
 
     /// Whether its schema has no place for a count, as far as is known.

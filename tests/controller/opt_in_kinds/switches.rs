@@ -160,7 +160,7 @@ fn two_scalers_that_are_killed_again_and_again_lose_no_value() {
         .api
         .create(crunchy(&json!({"shutdown": false})))
         .unwrap();
-    let mut times = vec!["2026-11-20 18:00".to_owned()];
+    let mut times = vec!["2026-11-20 18:30".to_owned()];
     for day in 20..24 {
         times.extend([19, 21].map(|hour| format!("2026-11-{day} {hour}:00")));
     }

@@ -121,6 +121,13 @@ impl Live {
         object
     }
 
+    /// Whether it holds the stopped value, or any instant where that is one.
+    fn is_stopped(&self, path: &str, stopped: &Value) -> bool {
+        let is_instant = |it: &Value| it.as_str().is_some_and(|it| it.starts_with("2026"));
+        let found = self.object.pointer(path);
+        found.is_some_and(|it| it == stopped || is_instant(it) && is_instant(stopped))
+    }
+
     fn error(&self) -> &str {
         let error = &self.object["metadata"]["annotations"]["dayshift/error"];
         error.as_str().unwrap_or_default()
@@ -154,38 +161,139 @@ const CRUNCHY: &str = "postgresclusters.postgres-operator.crunchydata.com";
 /// What runs, by kind; where the switch is and what it holds at night.
 fn running() -> Vec<(&'static str, Value, &'static str, Value)> {
     let hibernation = "/metadata/annotations/cnpg.io~1hibernation";
-    vec![
+    let annotated =
+        |text: &str| json!({"metadata": {"annotations": {"cnpg.io/hibernation": text}}});
+    let mut all = vec![
         (
             CNPG,
             json!({"spec": {"instances": 3}}),
             hibernation,
             json!("on"),
         ),
+        (CNPG, annotated("off"), hibernation, json!("on")),
+        (CNPG, annotated(""), hibernation, json!("on")),
         (
-            CNPG,
-            json!({"metadata": {"annotations": {"cnpg.io/hibernation": "off"}}}),
-            hibernation,
-            json!("on"),
+            "notebooks.kubeflow.org",
+            json!({"spec": {}}),
+            "/metadata/annotations/kubeflow-resource-stopped",
+            json!("2026-11-19T19:00:00Z"),
         ),
-        (
-            CNPG,
-            json!({"metadata": {"annotations": {"cnpg.io/hibernation": ""}}}),
-            hibernation,
-            json!("on"),
-        ),
+    ];
+    let spec = [
         (
             CRUNCHY,
-            json!({"spec": {"shutdown": false}}),
             "/spec/shutdown",
             json!(true),
+            vec![json!(false), Value::Null],
         ),
         (
-            CRUNCHY,
-            json!({"spec": {"postgresVersion": 17}}),
-            "/spec/shutdown",
+            "perconapgclusters.pgv2.percona.com",
+            "/spec/pause",
             json!(true),
+            vec![json!(false), Value::Null],
         ),
-    ]
+        (
+            "cassandradatacenters.cassandra.datastax.com",
+            "/spec/stopped",
+            json!(true),
+            vec![json!(false), Value::Null],
+        ),
+        (
+            "clickhouseinstallations.clickhouse.altinity.com",
+            "/spec/stop",
+            json!("yes"),
+            vec![
+                json!("no"),
+                json!("False"),
+                json!("0"),
+                json!(""),
+                Value::Null,
+            ],
+        ),
+        (
+            "trinoclusters.trino.stackable.tech",
+            "/spec/clusterOperation/stopped",
+            json!(true),
+            vec![json!(false), Value::Null],
+        ),
+        (
+            "virtualmachines.kubevirt.io",
+            "/spec/runStrategy",
+            json!("Halted"),
+            ["Always", "RerunOnFailure", "Manual", "Once"]
+                .map(|it| json!(it))
+                .to_vec(),
+        ),
+        (
+            "rayclusters.ray.io",
+            "/spec/suspend",
+            json!(true),
+            vec![json!(false), Value::Null],
+        ),
+        (
+            "rayservices.ray.io",
+            "/spec/rayClusterConfig/suspend",
+            json!(true),
+            vec![json!(false), Value::Null],
+        ),
+        (
+            "cronworkflows.argoproj.io",
+            "/spec/suspend",
+            json!(true),
+            vec![json!(false), Value::Null],
+        ),
+        (
+            "shoots.core.gardener.cloud",
+            "/spec/hibernation/enabled",
+            json!(true),
+            vec![json!(false), Value::Null],
+        ),
+        (
+            "clusterdeployments.hive.openshift.io",
+            "/spec/powerState",
+            json!("Hibernating"),
+            vec![json!("Running"), Value::Null],
+        ),
+    ];
+    for (kind, path, stopped, values) in spec {
+        for value in values {
+            let mut object = json!({"spec": {"name": "x"}});
+            if !value.is_null() {
+                put(&mut object, path, value);
+            }
+            all.push((kind, object, path, stopped.clone()));
+        }
+    }
+    // A member above it that is there, alone or with something else in it.
+    for parent in [
+        json!({}),
+        json!({"schedules": []}),
+        json!({"enabled": false}),
+    ] {
+        let object = json!({"spec": {"hibernation": parent}});
+        all.push((
+            "shoots.core.gardener.cloud",
+            object,
+            "/spec/hibernation/enabled",
+            json!(true),
+        ));
+    }
+    all
+}
+
+/// Writes a member, and those above it that are missing.
+fn put(object: &mut Value, path: &str, value: Value) {
+    let tokens = path.split('/').skip(1).map(|it| it.replace("~1", "/"));
+    *tokens.fold(object, |it, token| &mut it[token]) = value;
+}
+
+/// The stopped value of that night: an instant is that of its own stop.
+fn at_night(stopped: &Value, day: u32) -> Value {
+    let text = stopped.as_str().filter(|it| it.starts_with("2026"));
+    text.map_or_else(
+        || stopped.clone(),
+        |text| json!(text.replace("-19T", &format!("-{day}T"))),
+    )
 }
 
 #[test]
@@ -196,7 +304,11 @@ fn a_stop_switches_off_and_a_start_brings_back_what_was_there_to_the_letter() {
             let before = live.theirs();
             for day in 19..23 {
                 live.until(&format!("2026-11-{day} 20:00"));
-                assert_eq!(live.object.pointer(path), Some(&stopped), "{kind}");
+                assert_eq!(
+                    live.object.pointer(path),
+                    Some(&at_night(&stopped, day)),
+                    "{kind}"
+                );
                 assert_eq!(live.label("saved-replicas"), Some("1"), "{kind}");
                 assert!(live.label("saved-value").is_some(), "{kind}");
                 if is_killed {
@@ -217,7 +329,7 @@ fn a_wake_and_a_sleep_bring_back_the_same() {
         let before = live.theirs();
         live.annotate("sleep-until", "2026-11-19 14:00")
             .until("2026-11-19 13:00");
-        assert_eq!(live.object.pointer(path), Some(&stopped), "{kind}");
+        assert!(live.is_stopped(path, &stopped), "{kind}");
         live.until("2026-11-19 15:00");
         assert_eq!(live.theirs(), before, "{kind}");
         live.until("2026-11-19 20:00");
@@ -225,10 +337,10 @@ fn a_wake_and_a_sleep_bring_back_the_same() {
             .until("2026-11-19 21:00");
         assert_eq!(live.theirs(), before, "{kind}");
         live.until("2026-11-19 23:00");
-        assert_eq!(live.object.pointer(path), Some(&stopped), "{kind}");
+        assert!(live.is_stopped(path, &stopped), "{kind}");
         live.annotate("pause", "2026-11-20 12:00")
             .until("2026-11-20 11:00");
-        assert_eq!(live.object.pointer(path), Some(&stopped), "{kind}");
+        assert!(live.is_stopped(path, &stopped), "{kind}");
         live.until("2026-11-20 13:00");
         assert_eq!(live.theirs(), before, "{kind}: held down, and brought back");
     }
@@ -238,11 +350,7 @@ fn a_wake_and_a_sleep_bring_back_the_same() {
 fn what_somebody_stopped_stays_stopped_until_a_wake() {
     for (kind, object, path, stopped) in running() {
         let mut live = Live::new(kind, object);
-        if path.starts_with("/metadata") {
-            live.object["metadata"]["annotations"]["cnpg.io/hibernation"] = stopped.clone();
-        } else {
-            live.object["spec"]["shutdown"] = stopped.clone();
-        }
+        put(&mut live.object, path, stopped.clone());
         live.until("2026-11-21 12:00");
         assert_eq!(live.object.pointer(path), Some(&stopped), "{kind}");
         live.annotate("wake-until", "2026-11-21 22:00")
@@ -355,11 +463,7 @@ fn a_patch_fails_where_the_switch_was_changed_meanwhile() {
         live.now = utc("2026-11-19 19:00");
         let (_, stop) = live.due().unwrap();
         let mut theirs = live.object.clone();
-        if path.starts_with("/metadata") {
-            theirs["metadata"]["annotations"]["cnpg.io/hibernation"] = stopped;
-        } else {
-            theirs["spec"]["shutdown"] = stopped;
-        }
+        put(&mut theirs, path, stopped);
         assert!(apply(&mut theirs, &stop).is_err(), "{kind}");
         apply(&mut live.object, &stop).unwrap();
         // The same patch twice, or that of a second scaler.
@@ -447,4 +551,144 @@ fn other_kinds_have_no_such_label() {
     let (_, stop) = live.due().unwrap();
     let patch = serde_json::to_string(&stop).unwrap();
     assert!(!patch.contains("saved-value"), "{patch}");
+}
+
+#[test]
+fn a_virtual_machine_with_the_older_field_beside_is_refused() {
+    let spec = json!({"spec": {"runStrategy": "Always", "running": true}});
+    let mut live = Live::new("virtualmachines.kubevirt.io", spec.clone());
+    live.until("2026-11-20 20:00");
+    assert_eq!(live.object["spec"], spec["spec"]);
+    let expected = "spec.runStrategy: spec.running stands beside it";
+    assert!(live.error().starts_with(expected), "{}", live.error());
+    // It appears between the decision and the patch: the patch tests that it is not there.
+    let mut live = Live::new(
+        "virtualmachines.kubevirt.io",
+        json!({"spec": {"runStrategy": "Always"}}),
+    );
+    live.now = utc("2026-11-19 19:00");
+    let (_, stop) = live.due().unwrap();
+    live.object["spec"]["running"] = json!(true);
+    assert!(apply(&mut live.object, &stop).is_err());
+}
+
+/// What the operator takes for yes, in the words that somebody used.
+#[test]
+fn every_word_of_clickhouse_for_yes_is_stopped() {
+    for word in [
+        "yes", "Yes", "1", "true", "True", "on", "On", "enable", "Enabled",
+    ] {
+        let spec = json!({"spec": {"stop": word}});
+        let mut live = Live::new("clickhouseinstallations.clickhouse.altinity.com", spec);
+        live.until("2026-11-21 12:00");
+        assert_eq!(live.object["spec"]["stop"], word);
+    }
+}
+
+#[test]
+fn a_count_in_a_field_of_another_name_is_a_count() {
+    let spec = json!({"spec": {"numberOfInstances": 3}});
+    let mut live = Live::new("postgresqls.acid.zalan.do", spec);
+    let count = |live: &Live| live.object["spec"]["numberOfInstances"].clone();
+    live.until("2026-11-19 20:00");
+    assert_eq!(
+        (count(&live), live.label("saved-replicas")),
+        (json!(0), Some("3"))
+    );
+    assert_eq!(live.label("saved-value"), None);
+    live.object["spec"]["numberOfInstances"] = json!(1);
+    live.until("2026-11-20 12:00");
+    assert_eq!(count(&live), 3, "raised to the saved count");
+    live.annotate("replicas", "2")
+        .annotate("stop-replicas", "1");
+    live.until("2026-11-20 20:00");
+    assert_eq!(count(&live), 1);
+    live.until("2026-11-21 12:00");
+    assert_eq!(count(&live), 2);
+}
+
+/// A queue's cluster comes back with as many nodes as it had, and with no other number.
+#[test]
+fn an_exact_count_is_never_raised_and_never_made_up() {
+    let rabbit = |replicas: u32| {
+        let spec = json!({"spec": {"replicas": replicas}});
+        Live::new("rabbitmqclusters.rabbitmq.com", spec)
+    };
+    let count = |live: &Live| live.object["spec"]["replicas"].clone();
+    let mut live = rabbit(3);
+    live.until("2026-11-19 20:00");
+    assert_eq!(count(&live), 0);
+    live.until("2026-11-20 12:00");
+    assert_eq!(count(&live), 3);
+    // What somebody has started at night runs on as it is, whatever was saved.
+    live.until("2026-11-20 20:00");
+    live.object["spec"]["replicas"] = json!(1);
+    live.until("2026-11-21 12:00");
+    assert_eq!(count(&live), 1);
+    live.until("2026-11-21 20:00");
+    assert_eq!(
+        (count(&live), live.label("saved-replicas")),
+        (json!(0), Some("1"))
+    );
+    // Nobody knows how many nodes it had.
+    let mut live = rabbit(0);
+    live.until("2026-11-21 12:00");
+    assert_eq!(count(&live), 0);
+    live.annotate("wake-until", "2026-11-21 14:00")
+        .until("2026-11-21 13:00");
+    assert_eq!(count(&live), 0);
+    for key in ["replicas", "stop-replicas", "scale"] {
+        let mut live = rabbit(3);
+        live.annotate(key, if key == "scale" { "12:00 = 2" } else { "2" });
+        live.until("2026-11-19 20:00");
+        assert_eq!(count(&live), 3, "{key}");
+        assert!(
+            live.error().contains("with its own count or with none"),
+            "{key}: {}",
+            live.error()
+        );
+    }
+}
+
+#[test]
+fn a_set_of_runners_that_keeps_none_keeps_none() {
+    let set = "autoscalingrunnersets.actions.github.com";
+    let least = |live: &Live| live.object["spec"]["minRunners"].clone();
+    let mut live = Live::new(set, json!({"spec": {}}));
+    live.until("2026-11-21 12:00");
+    assert_eq!(least(&live), Value::Null);
+    let mut live = Live::new(set, json!({"spec": {"minRunners": 5}}));
+    live.until("2026-11-20 20:00");
+    assert_eq!(least(&live), 0);
+    live.until("2026-11-21 12:00");
+    assert_eq!(least(&live), 5);
+    // Somebody takes it away at night: it is 0, and 5 again in the morning.
+    live.until("2026-11-21 20:00");
+    live.object["spec"]
+        .as_object_mut()
+        .unwrap()
+        .remove("minRunners");
+    live.until("2026-11-22 12:00");
+    assert_eq!(least(&live), 5);
+}
+
+/// A row that nobody has tried would be a guess.
+#[test]
+fn each_row_stops_and_starts_something() {
+    for kind in Kind::of_operators() {
+        let path = kind.pointer();
+        let mut object = json!({"spec": {}});
+        if kind.switch().is_none() {
+            put(&mut object, &path, json!(3));
+        }
+        if kind.name() == "VirtualMachine" {
+            put(&mut object, &path, json!("Always"));
+        }
+        let mut live = Live::new(kind.argument(), object);
+        let before = live.theirs();
+        live.until("2026-11-19 20:00");
+        assert_ne!(live.theirs(), before, "{kind}");
+        live.until("2026-11-20 12:00");
+        assert_eq!(live.theirs(), before, "{kind}");
+    }
 }

@@ -47,7 +47,7 @@ pub(crate) struct Request {
 }
 
 /// The kinds that stories scale.
-pub(crate) const WORKLOADS: [&str; 8] = [
+pub(crate) const WORKLOADS: [&str; 12] = [
     "deployments",
     "statefulsets",
     "cronjobs",
@@ -56,6 +56,10 @@ pub(crate) const WORKLOADS: [&str; 8] = [
     "rollouts",
     "kites",
     "planes",
+    "clusters",
+    "postgresclusters",
+    "virtualmachines",
+    "shoots",
 ];
 
 impl Request {

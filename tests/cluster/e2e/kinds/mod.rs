@@ -4,6 +4,7 @@ mod autoscaler;
 mod cron_job;
 mod custom;
 mod stateful_set;
+mod switches;
 
 use std::{
     fmt::Display,
@@ -24,6 +25,7 @@ pub(crate) fn stories() -> Vec<Story> {
         custom::stories(),
         autoscaler::stories(),
         stateful_set::stories(),
+        switches::stories(),
     ]
     .concat()
 }
@@ -73,14 +75,21 @@ fn allow_toys(plane: &ControlPlane, plural: &str) {
 }
 
 /// Where the API server has the objects of each name that these stories use for kubectl.
-const COLLECTIONS: [(&str, &str); 10] = [
+const COLLECTIONS: [(&str, &str); 14] = [
     ("balls", "apis/toys.example.com/v1/balls"),
+    ("clusters", "apis/postgresql.cnpg.io/v1/clusters"),
     ("cj", "apis/batch/v1/cronjobs"),
     ("deploy", "apis/apps/v1/deployments"),
     ("hpa", "apis/autoscaling/v2/horizontalpodautoscalers"),
     ("job", "apis/batch/v1/jobs"),
     ("kites", "apis/toys.example.com/v1/kites"),
     ("planes", "apis/toys.example.com/v1/planes"),
+    (
+        "postgresclusters",
+        "apis/postgres-operator.crunchydata.com/v1beta1/postgresclusters",
+    ),
+    ("shoots", "apis/core.gardener.cloud/v1beta1/shoots"),
+    ("virtualmachines", "apis/kubevirt.io/v1/virtualmachines"),
     ("rollouts", "apis/argoproj.io/v1alpha1/rollouts"),
     ("so", "apis/keda.sh/v1alpha1/scaledobjects"),
     ("sts", "apis/apps/v1/statefulsets"),

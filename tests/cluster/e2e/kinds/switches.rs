@@ -1,0 +1,234 @@
+//! Kinds with a switch, each class of row once: an annotation, a flag, a text, and a flag below a
+//! member that is not there. `switches.yaml` defines them with the same fields as the real ones;
+//! no operator runs here, so what is shown is what the fields hold.
+
+use serde_json::{Value, json};
+
+use super::{SAVED, STATE, await_field, before, create, field};
+use crate::{
+    e2e::team::Team,
+    support::{ControlPlane, Parts, Soon, Story, eventually, soon, stories},
+};
+
+pub(crate) fn stories() -> Vec<Story> {
+    stories![
+        Parts::Pods;
+        what_each_switch_held_comes_back_to_the_letter,
+        two_scalers_that_are_killed_and_a_manifest_at_night_lose_no_value,
+    ]
+}
+
+const KINDS: [(&str, &str, &str); 4] = [
+    ("clusters", "postgresql.cnpg.io/v1", "Cluster"),
+    (
+        "postgresclusters",
+        "postgres-operator.crunchydata.com/v1beta1",
+        "PostgresCluster",
+    ),
+    ("virtualmachines", "kubevirt.io/v1", "VirtualMachine"),
+    ("shoots", "core.gardener.cloud/v1beta1", "Shoot"),
+];
+
+const FLAG: &str = "--kinds=clusters.postgresql.cnpg.io,\
+                    postgresclusters.postgres-operator.crunchydata.com,\
+                    virtualmachines.kubevirt.io,shoots.core.gardener.cloud";
+
+const HIBERNATION: &str = "/metadata/annotations/cnpg.io~1hibernation";
+const VALUE: &str = "/metadata/labels/dayshift~1saved-value";
+
+/// Lets dayshift scale them, once the server has them.
+fn serve(plane: &ControlPlane) {
+    plane.install();
+    super::apply(plane, "tests/cluster/e2e/kinds/switches.yaml");
+    for (plural, version, kind) in KINDS {
+        let path = format!("/apis/{version}/{plural}?watch=true&timeoutSeconds=1");
+        let schemas = format!("/openapi/v3/apis/{version}");
+        eventually(&format!("{plural} are served"), || {
+            let get = |path: &str| plane.kubectl(&["get", "--raw", path]);
+            let is_known = get(&schemas)
+                .stdout
+                .contains(&format!("\"kind\":\"{kind}\""));
+            (get(&path).ok && is_known).then_some(())
+        });
+    }
+}
+
+fn object(plural: &str, name: &str, spec: &Value, stop: Soon, start: Soon) -> Value {
+    let (_, version, kind) = KINDS.into_iter().find(|it| it.0 == plural).unwrap();
+    json!({
+        "apiVersion": version, "kind": kind, "spec": spec,
+        "metadata": {"name": name, "annotations": {
+            "dayshift/stop": stop.text(), "dayshift/start": start.text(),
+        }},
+    })
+}
+
+fn what_each_switch_held_comes_back_to_the_letter(plane: &ControlPlane) {
+    serve(plane);
+    let mut team = Team::without_scaler(plane, "switches");
+    team.run(&[FLAG]);
+    let stop = soon(14);
+    let start = stop.plus(12);
+    let of = |plural: &str, name: &str, spec: Value| object(plural, name, &spec, stop, start);
+    let mut off = of("clusters", "off", json!({"instances": 3}));
+    off["metadata"]["annotations"]["cnpg.io/hibernation"] = json!("off");
+    let rows = [
+        (off, "clusters/off", HIBERNATION, "off", "on", "off"),
+        (
+            of("clusters", "bare", json!({"instances": 1})),
+            "clusters/bare",
+            HIBERNATION,
+            "",
+            "on",
+            "absent",
+        ),
+        (
+            of("postgresclusters", "said", json!({"shutdown": false})),
+            "postgresclusters/said",
+            "/spec/shutdown",
+            "false",
+            "true",
+            "false",
+        ),
+        (
+            of("postgresclusters", "unsaid", json!({"postgresVersion": 17})),
+            "postgresclusters/unsaid",
+            "/spec/shutdown",
+            "",
+            "true",
+            "absent",
+        ),
+        (
+            of(
+                "virtualmachines",
+                "vm",
+                json!({"runStrategy": "RerunOnFailure"}),
+            ),
+            "virtualmachines/vm",
+            "/spec/runStrategy",
+            "RerunOnFailure",
+            "Halted",
+            "RerunOnFailure",
+        ),
+        (
+            of("shoots", "shoot", json!({"purpose": "testing"})),
+            "shoots/shoot",
+            "/spec/hibernation",
+            "",
+            r#"{"enabled":true}"#,
+            "absent.1",
+        ),
+    ];
+    for (object, ..) in &rows {
+        create(&team, object);
+    }
+    for (_, name, path, first, ..) in &rows {
+        before(&team, stop, name, STATE, "adopted");
+        assert_eq!(field(&team, name, path), *first, "{name}");
+    }
+    for (_, name, path, _, stopped, value) in &rows {
+        before(&team, start, name, path, stopped);
+        before(&team, start, name, SAVED, 1);
+        before(&team, start, name, VALUE, value);
+    }
+    for (_, name, path, first, ..) in &rows {
+        await_field(&team, name, STATE, "running");
+        assert_eq!(field(&team, name, path), *first, "{name}");
+        assert_eq!(field(&team, name, VALUE), "", "{name}");
+        let (_, short) = name.split_once('/').unwrap();
+        team.assert_punctual(short, 1, stop);
+        team.assert_punctual(short, 2, start);
+    }
+    let run = |what: &str| {
+        let object = "virtualmachines.kubevirt.io/vm";
+        let line = format!("dayshift {what} {object} -n {}", team.name());
+        plane.shell(&line).success()
+    };
+    let slept = run("sleep --for 1h");
+    let expected = "virtualmachine.kubevirt.io/vm slept until ";
+    assert!(slept.starts_with(expected), "{slept}");
+    await_field(&team, "virtualmachines/vm", "/spec/runStrategy", "Halted");
+    let shown = run("status");
+    assert!(shown.contains("stopped"), "{shown}");
+    run("resume");
+    await_field(
+        &team,
+        "virtualmachines/vm",
+        "/spec/runStrategy",
+        "RerunOnFailure",
+    );
+    let all = rows.iter().map(|row| row.1.split_once('/').unwrap().1);
+    team.ends(all.map(|name| (name, if name == "vm" { 5 } else { 3 })));
+}
+
+/// `kubectl apply` of the manifest puts the switch back at night, and the next start and stop go by
+/// what it says; what no manifest says is not lost with the scalers.
+fn two_scalers_that_are_killed_and_a_manifest_at_night_lose_no_value(plane: &ControlPlane) {
+    serve(plane);
+    let mut team = Team::without_scaler(plane, "switched");
+    team.run(&[FLAG]);
+    team.run(&[FLAG]);
+    let stop = soon(16);
+    let start = stop.plus(20);
+    let kept = object(
+        "virtualmachines",
+        "kept",
+        &json!({"runStrategy": "Once"}),
+        stop,
+        start,
+    );
+    let said = object(
+        "postgresclusters",
+        "said",
+        &json!({"shutdown": false}),
+        stop,
+        start,
+    );
+    let theirs = object(
+        "virtualmachines",
+        "theirs",
+        &json!({"runStrategy": "Once"}),
+        stop,
+        start,
+    );
+    for object in [&kept, &said, &theirs] {
+        team.kubectl_with(&["apply"], &object.to_string()).success();
+    }
+    let names = [
+        "virtualmachines/kept",
+        "postgresclusters/said",
+        "virtualmachines/theirs",
+    ];
+    for name in names {
+        before(&team, stop, name, STATE, "adopted");
+    }
+    for name in names {
+        before(&team, start, name, STATE, "stopped");
+    }
+    team.kill_scalers();
+    // The manifest again, as it was, and another value by hand.
+    let applied = team.kubectl_with(&["apply"], &said.to_string()).success();
+    assert!(applied.contains("configured"), "{applied}");
+    let patch = r#"{"spec":{"runStrategy":"Manual"}}"#;
+    let by_hand = [
+        "patch",
+        "virtualmachine/theirs",
+        "--type=merge",
+        "-p",
+        patch,
+    ];
+    team.kubectl(&by_hand).success();
+    start.is_to_come("it is the night");
+    team.run(&[FLAG]);
+    team.run(&[FLAG]);
+    for (name, path, expected) in [
+        (names[0], "/spec/runStrategy", "Once"),
+        (names[1], "/spec/shutdown", "false"),
+        (names[2], "/spec/runStrategy", "Manual"),
+    ] {
+        await_field(&team, name, STATE, "running");
+        await_field(&team, name, path, expected);
+        assert_eq!(field(&team, name, VALUE), "", "{name}");
+    }
+    team.stop_scalers();
+}
