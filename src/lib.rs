@@ -17,6 +17,7 @@ pub mod cluster;
 pub mod controller;
 pub mod convert;
 pub mod dashboard;
+mod delays;
 pub mod events;
 pub mod lint;
 pub mod manifest;

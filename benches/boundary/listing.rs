@@ -18,7 +18,7 @@ use futures::StreamExt as _;
 use k8s_openapi::api::apps::v1::Deployment as WholeDeployment;
 use kube::{
     Api, Client, Resource,
-    runtime::watcher::{self, watcher},
+    api::{ListParams, WatchEvent, WatchParams},
 };
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use tokio::runtime;
@@ -90,28 +90,18 @@ pub(crate) fn one(way: Way, kubeconfig: &Path) {
             ..Connection::default()
         };
         let (client, _) = connect(&connection).await.unwrap();
-        let config = watcher::Config::default();
         match way {
-            Way::Whole => {
-                list(
-                    way,
-                    Api::<WholeDeployment>::all(client),
-                    config.page_size(500),
-                )
-                .await
-            }
-            Way::Json500 => list(way, workloads(client), config.page_size(500)).await,
-            Way::Json100 => list(way, workloads(client), config.page_size(100)).await,
-            Way::JsonStream => list(way, workloads(client), config.streaming_lists()).await,
-            Way::Protobuf500 => list(way, workloads(compact(client)), config.page_size(500)).await,
-            Way::Protobuf100 => list(way, workloads(compact(client)), config.page_size(100)).await,
+            Way::Whole => list(way, Api::<WholeDeployment>::all(client), Some(500)).await,
+            Way::Json500 => list(way, workloads(client), Some(500)).await,
+            Way::Json100 => list(way, workloads(client), Some(100)).await,
+            Way::JsonStream => list(way, workloads(client), None).await,
+            Way::Protobuf500 => list(way, workloads(compact(client)), Some(500)).await,
+            Way::Protobuf100 => list(way, workloads(compact(client)), Some(100)).await,
             Way::ProtobufHttp1 => {
                 let client = compact(http1(kubeconfig).await);
-                list(way, workloads(client), config.page_size(100)).await
+                list(way, workloads(client), Some(100)).await
             }
-            Way::ProtobufStream => {
-                list(way, workloads(compact(client)), config.streaming_lists()).await
-            }
+            Way::ProtobufStream => list(way, workloads(compact(client)), None).await,
         }
     });
     println!("{}", serde_json::to_string(&listing).unwrap());
@@ -121,21 +111,17 @@ fn workloads(client: Client) -> Api<Workload> {
     Api::all_with(client, &Kind::DEPLOYMENT)
 }
 
-async fn list<D>(way: Way, api: Api<D>, config: watcher::Config) -> Listing
+/// Lists in pages of so many, or as a stream.
+async fn list<D>(way: Way, api: Api<D>, page: Option<u32>) -> Listing
 where
     D: Resource + Clone + std::fmt::Debug + DeserializeOwned + Send + 'static,
 {
     let process = Process(process::id());
     let (before, began) = (process.peak_memory(), Instant::now());
-    let mut events = Box::pin(watcher(api, config));
-    let mut deployments = 0;
-    loop {
-        match events.next().await.unwrap().unwrap() {
-            watcher::Event::InitApply(_) => deployments += 1,
-            watcher::Event::InitDone => break,
-            _ => {}
-        }
-    }
+    let deployments = match page {
+        Some(limit) => in_pages(&api, limit).await,
+        None => as_stream(&api).await,
+    };
     Listing {
         way,
         deployments,
@@ -143,5 +129,44 @@ where
         cpu: process.cpu().as_secs_f64() * 1e3,
         peak: process.peak_memory(),
         before,
+    }
+}
+
+async fn in_pages<D>(api: &Api<D>, limit: u32) -> usize
+where
+    D: Resource + Clone + std::fmt::Debug + DeserializeOwned,
+{
+    let mut params = ListParams::default().limit(limit);
+    let mut deployments = 0;
+    loop {
+        let page = api.list(&params).await.unwrap();
+        deployments += page.items.len();
+        params.continue_token = page.metadata.continue_.filter(|it| !it.is_empty());
+        if params.continue_token.is_none() {
+            return deployments;
+        }
+    }
+}
+
+async fn as_stream<D>(api: &Api<D>) -> usize
+where
+    D: Resource + Clone + std::fmt::Debug + DeserializeOwned,
+{
+    let params = WatchParams::default().initial_events();
+    let mut events = Box::pin(api.watch(&params, "0").await.unwrap());
+    let mut deployments = 0;
+    loop {
+        match events.next().await.unwrap().unwrap() {
+            WatchEvent::Bookmark(it)
+                if it
+                    .metadata
+                    .annotations
+                    .contains_key("k8s.io/initial-events-end") =>
+            {
+                return deployments;
+            }
+            WatchEvent::Added(_) => deployments += 1,
+            _ => {}
+        }
     }
 }

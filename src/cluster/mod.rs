@@ -6,6 +6,7 @@ mod pod_template;
 mod reading;
 mod resource;
 mod spec;
+mod watching;
 mod workload;
 mod writing;
 
@@ -15,7 +16,6 @@ pub use connection::patient::patient;
 pub use connection::redact::redacted_chain;
 pub use connection::server_time::server_time;
 pub use encoding::compact::compact;
-pub use reading::absence::Absence;
 pub use reading::autoscalers::{Autoscalers, ForbiddenList};
 pub use reading::defaults::NamespaceDefaults;
 pub use reading::discovery::{discover, note_lacks_count};
@@ -23,14 +23,15 @@ pub use reading::events::{SeenEvent, events_of};
 pub use reading::find::{
     FindError, Found, Missing, Refused, find, missing_namespaces, namespace_exists, no_namespaces,
 };
-pub use reading::list_watch::{list_watch, watch_of};
-pub use reading::live_watch::{WatchEvent, WatchEvents, watch};
 pub use reading::managers::WithManagers;
-pub use reading::namespace::{NAMESPACES_PATH, NamespaceMeta, ObservedNamespace, watch_namespaces};
+pub use reading::namespace::{NamespaceMeta, ObservedNamespace};
 pub use reading::query::{Part, Query};
 pub use reading::raw::{RawList, get_raw, list_raw};
 pub use reading::view::WorkloadView;
-pub use resource::kind_of_collection;
+pub use watching::error::{Absence, WatchError};
+pub use watching::event::ReflectorEvent;
+pub use watching::live_watch::{WatchEvent, WatchEvents, watch};
+pub use watching::reflector::Reflector;
 pub use workload::{Version, Workload};
 pub use writing::error::{AnnounceError, FailureKind, PatchError, ReadError, Unavailable};
 pub use writing::event_object::EventObject;

@@ -312,7 +312,7 @@ fn in_spec(spec: &Spec, path: &[&str]) -> Result<SwitchField, Box<str>> {
 
 /// The kind whose collection has this path, in one namespace or in all; none for every other path,
 /// such as that of one object.
-pub fn kind_of_collection(path: &str) -> Option<Kind> {
+pub(super) fn kind_of_collection(path: &str) -> Option<Kind> {
     let is_of = |kind: &Kind| {
         let plural = kind.plural();
         let root = kind.root();

@@ -22,7 +22,6 @@ use crate::controller::telemetry::overdue::log_overdue;
 use crate::controller::telemetry::readiness::Condition;
 use crate::controller::time::guarded_clock::GuardedClock;
 use crate::controller::time::skew::SharedServerClock;
-use crate::controller::watch::resumed::Resumed;
 use crate::controller::watch::states::WatchStates;
 use crate::controller::watch::streams;
 
@@ -48,11 +47,9 @@ pub async fn run(
     shutdown: impl Future<Output = ()>,
 ) {
     let server_clock = SharedServerClock::default();
-    let (states, resumed) = (WatchStates::of(&settings.scope), Resumed::default());
     let client = instrument(client, {
         let (server_clock, telemetry, clock) =
             (server_clock.clone(), telemetry.clone(), clock.clone());
-        let (states, resumed) = (states.clone(), resumed.clone());
         move |exchange: Exchange| {
             telemetry.api_request(exchange.verb, exchange.code);
             if exchange
@@ -61,21 +58,15 @@ pub async fn run(
             {
                 telemetry.set(Condition::Reachable, true);
             }
-            if exchange.verb == "watch" && exchange.code.is_some_and(|code| code < 400) {
-                states.opened(&exchange.uri);
-                states.publish(&telemetry);
-                resumed.granted(&exchange.uri, clock.monotonic());
-            } else if exchange.verb == "watch" {
-                resumed.failed(exchange.uri.path());
-            }
             if let Some(date) = exchange.date {
                 server_clock.heard(date, clock.monotonic());
             }
         }
     });
+    let states = WatchStates::of(&settings.scope);
     states.publish(&telemetry);
     let mut calendars = settings.calendars.clone();
-    let mut watches = streams::workloads(&client, &settings.scope, &states, settings.seed);
+    let mut watches = streams::workloads(&client, &settings.scope, settings.seed);
     let mut engine = Engine::new(
         Writer::new(
             client.clone(),
@@ -86,15 +77,14 @@ pub async fn run(
         settings,
         telemetry.clone(),
         states,
-        resumed.clone(),
     );
     let overdue = log_overdue(Arc::clone(engine.publisher.objects())).with_current_subscriber();
     let _overdue = AbortOnDrop(spawn(overdue));
     tokio::pin!(shutdown);
     loop {
-        if engine.must_relist() {
+        if engine.take_relist() {
             let Settings { scope, seed, .. } = &engine.settings;
-            watches = streams::workloads(&client, scope, &engine.watches, *seed);
+            watches = streams::workloads(&client, scope, *seed);
         }
         engine.act();
         engine.publish();
@@ -107,7 +97,6 @@ pub async fn run(
             Some(outcome) = engine.next_finished(), if engine.in_flight() > 0 => {
                 engine.finished(outcome);
             }
-            () = resumed.is_one() => {}
             other = calendars.changed() => engine.calendars_changed(other),
             () = yield_now(), if engine.index.has_unpublished() => {}
             () = clock.doze_until(wake) => {}

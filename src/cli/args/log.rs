@@ -86,12 +86,10 @@ struct Filter(String);
 
 impl Filter {
     /// A level alone is dayshift's own; of the libraries beneath it only warnings are shown, and
-    /// more of them only by name. What kube says of each failed request and of each failed try of a
-    /// watch, dayshift says too.
+    /// more of them only by name. What kube says of each failed
+    /// request, dayshift says too.
     fn of(level: Level) -> Self {
-        Self(format!(
-            "warn,kube_runtime::watcher=off,{SILENT},dayshift={level}"
-        ))
+        Self(format!("warn,{SILENT},dayshift={level}"))
     }
 
     fn parse(text: &str) -> Result<Self, String> {

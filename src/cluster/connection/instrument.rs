@@ -2,22 +2,20 @@
 
 use std::{sync::Arc, time::Duration};
 
+use bytes::Bytes;
 use chrono::{DateTime, Datelike as _, Utc};
-use http::{Method, Request, Response, Uri, header};
-use http_body_util::Either;
+use http::{Method, Request, Response, header};
+use http_body_util::{BodyExt as _, Either, Limited};
 use kube::{Client, client::Body};
-use tokio::time::{Instant, sleep, timeout};
+use tokio::time::timeout;
 use tower::{BoxError, service_fn};
 use tower_http::timeout::TimeoutBody;
 
-use crate::cluster::connection::watch_pace::WatchPace;
 use crate::cluster::resource::kind_of_collection;
 
 /// One request and what came of it.
 #[derive(Clone, Debug)]
 pub struct Exchange {
-    /// What was asked for.
-    pub uri: Uri,
     /// The verb as RBAC names it: `list`, `watch`, `get`, `patch` or `create`.
     pub verb: &'static str,
     /// The status code; `None` where no answer came.
@@ -29,34 +27,24 @@ pub struct Exchange {
 /// How long a request other than a watch may wait for its answer, and an answer for its next byte.
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// How long a watch may wait to be granted or refused, which is longer than a busy API server lets a
-/// request wait in a queue (a quarter of its `--request-timeout`).
-const GRANT_TIMEOUT: Duration = Duration::from_secs(20);
+/// The most bytes of an answer that is read as a whole. A page of a list is in memory three times over
+/// while it is read, and a container of dayshift has 64 MiB.
+const MAX_ANSWER: usize = 8 << 20;
 
-/// The same client, with `look` called after each request. Every request is given up after a time, a
-/// watch where it is not granted by then. Watches that end at once are opened more and more slowly.
-/// kube does neither.
+/// The same client, with `look` called after each request. Every request but a watch is given up after
+/// a time, which kube does not do.
 pub fn instrument(client: Client, look: impl Fn(Exchange) + Send + Sync + 'static) -> Client {
     let namespace = client.default_namespace().to_owned();
-    let pace = Arc::<WatchPace>::default();
     let look = Arc::new(look);
     let service = service_fn(move |request: Request<Body>| {
-        let (client, pace, look) = (client.clone(), pace.clone(), look.clone());
+        let (client, look) = (client.clone(), look.clone());
         async move {
-            let (verb, uri) = (verb(&request), request.uri().clone());
+            let verb = verb(&request);
             let answer = match verb {
-                "watch" => {
-                    sleep(pace.delay(&uri, Instant::now())).await;
-                    let answer = granted(&client, request).await;
-                    if answer.as_ref().is_ok_and(|it| it.status().is_success()) {
-                        pace.opened(&uri, Instant::now());
-                    }
-                    answer.map(|answer| answer.map(Either::Left))
-                }
+                "watch" => unlimited(&client, request).await,
                 _ => in_time(&client, request).await,
             };
             look(Exchange {
-                uri,
                 verb,
                 code: answer
                     .as_ref()
@@ -71,20 +59,30 @@ pub fn instrument(client: Client, look: impl Fn(Exchange) + Send + Sync + 'stati
 }
 
 /// The body of an answer, which may be one that has to come in time.
-pub(super) type Limited = Either<Body, TimeoutBody<Body>>;
+pub(super) type Timely = Either<Body, TimeoutBody<Body>>;
 
-/// The answer to a watch, which may last, but has to begin in time: a server grants one at once.
-async fn granted(client: &Client, request: Request<Body>) -> Result<Response<Body>, BoxError> {
-    Ok(timeout(GRANT_TIMEOUT, client.send(request)).await??)
+/// The answer to a watch, which lasts.
+pub(super) async fn unlimited(
+    client: &Client,
+    request: Request<Body>,
+) -> Result<Response<Timely>, BoxError> {
+    Ok(client.send(request).await?.map(Either::Left))
 }
 
 /// The answer to a request that is given up after [`REQUEST_TIMEOUT`].
 pub(super) async fn in_time(
     client: &Client,
     request: Request<Body>,
-) -> Result<Response<Limited>, BoxError> {
+) -> Result<Response<Timely>, BoxError> {
     let answer = timeout(REQUEST_TIMEOUT, client.send(request)).await??;
     Ok(answer.map(|body| Either::Right(TimeoutBody::new(REQUEST_TIMEOUT, body))))
+}
+
+/// A whole body, if it has at most [`MAX_ANSWER`] bytes; else the error is a [`LengthLimitError`].
+///
+/// [`LengthLimitError`]: http_body_util::LengthLimitError
+pub(in crate::cluster) async fn bounded(body: Body) -> Result<Bytes, BoxError> {
+    Ok(Limited::new(body, MAX_ANSWER).collect().await?.to_bytes())
 }
 
 /// What a request does, as RBAC names it.

@@ -7,4 +7,3 @@ pub(super) mod patient;
 pub(super) mod redact;
 pub(super) mod server_time;
 pub(super) mod transport;
-pub(super) mod watch_pace;

@@ -3,12 +3,11 @@
 use std::{sync::Arc, time::Duration};
 
 use http::{Extensions, HeaderMap, Method, Request, Response, StatusCode, header};
-use http_body_util::Either;
 use kube::{Client, client::Body};
 use tokio::time::sleep;
 use tower::{BoxError, service_fn};
 
-use crate::cluster::connection::instrument::{Limited, in_time, verb};
+use crate::cluster::connection::instrument::{Timely, in_time, unlimited, verb};
 
 /// How often one request is sent, as in client-go (`rest.Request`, `maxRetries`).
 const TRIES: u32 = 10;
@@ -30,7 +29,7 @@ pub fn patient(client: Client, tell: impl Fn(Duration) + Send + Sync + 'static) 
         async move {
             // A watch that fails is begun anew by whoever watches.
             if verb(&request) == "watch" {
-                return Ok(client.send(request).await?.map(Either::Left));
+                return unlimited(&client, request).await;
             }
             send(&client, request, &*tell).await
         }
@@ -43,7 +42,7 @@ async fn send(
     client: &Client,
     mut request: Request<Body>,
     tell: &(impl Fn(Duration) + Sync),
-) -> Result<Response<Limited>, BoxError> {
+) -> Result<Response<Timely>, BoxError> {
     let mut patience = PATIENCE;
     for _ in 1..TRIES {
         let Some(again) = copy(&request) else { break };

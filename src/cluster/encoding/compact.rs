@@ -9,6 +9,7 @@ use hyper::body::{Bytes, Frame};
 use kube::{Client, client::Body};
 use tower::{BoxError, Service};
 
+use crate::cluster::connection::instrument::bounded;
 use crate::cluster::encoding::protobuf::{Frames, to_json};
 use crate::cluster::resource::Resource;
 use crate::workload::Kind;
@@ -98,7 +99,7 @@ fn form(headers: &HeaderMap) -> Form {
 }
 
 async fn whole(body: Body) -> Result<Pieces, BoxError> {
-    let json = to_json(body.collect_bytes().await?)?;
+    let json = to_json(bounded(body).await?)?;
     Ok(Full::from(json)
         .map_err(|never| match never {})
         .boxed_unsync())

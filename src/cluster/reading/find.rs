@@ -13,8 +13,8 @@ use serde::de::DeserializeOwned;
 
 use crate::cluster::connection::redact::{redacted, redacted_chain};
 use crate::cluster::reading::discovery::discover;
-use crate::cluster::reading::list_watch::PAGE;
 use crate::cluster::reading::query::{Part, Query, place_of};
+use crate::cluster::reading::view::PAGE;
 use crate::cluster::reading::view::{WorkloadView, api_of};
 use crate::workload::Kind;
 

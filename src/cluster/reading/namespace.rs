@@ -1,14 +1,8 @@
 //! Namespaces, down to their metadata.
 
-use futures::Stream;
 use k8s_openapi::api::core::v1::Namespace;
-use kube::{
-    Api, Client, ResourceExt as _,
-    core::PartialObjectMeta,
-    runtime::watcher::{self, Error, Event},
-};
+use kube::{ResourceExt as _, core::PartialObjectMeta};
 
-use crate::cluster::reading::list_watch::list_watch;
 use crate::cluster::workload::Version;
 use crate::workload::{Annotations, Prefix};
 
@@ -16,7 +10,7 @@ use crate::workload::{Annotations, Prefix};
 pub type NamespaceMeta = PartialObjectMeta<Namespace>;
 
 /// Where the API server has Namespaces.
-pub const NAMESPACES_PATH: &str = "/api/v1/namespaces";
+pub(in crate::cluster) const NAMESPACES_PATH: &str = "/api/v1/namespaces";
 
 /// What dayshift sees in a Namespace.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -46,12 +40,4 @@ impl ObservedNamespace {
             deleting: namespace.metadata.deletion_timestamp.is_some(),
         }
     }
-}
-
-/// Every Namespace, and each change from then on, as [`list_watch`] tells of workloads.
-pub fn watch_namespaces(
-    client: Client,
-    config: watcher::Config,
-) -> impl Stream<Item = Result<Event<NamespaceMeta>, Error>> + Send {
-    list_watch(Api::all(client), config)
 }

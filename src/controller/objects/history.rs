@@ -2,8 +2,8 @@
 //!
 //! etcd restored from a backup counts on from the backup's revision, and a watch that begins at a
 //! later one shows nothing until that is reached again (Kubernetes' own clients then stand still).
-//! What the server answers to a request of ours gives it away, and where a watch is resumed early one
-//! is made for that (`watch::resumed`).
+//! What the server answers to a request of ours gives it away, and where a watch goes on early one is
+//! made for that.
 
 use std::{collections::HashMap, time::Duration};
 
@@ -15,12 +15,27 @@ use crate::{cluster::Version, workload::Kind};
 /// take turns.
 const RELIST_INTERVAL: Duration = Duration::from_secs(60);
 
+/// A question that was not answered is asked again after this.
+const AGAIN_AFTER: Duration = Duration::from_secs(5);
+
 /// The newest version of each kind, and whether the server has fallen behind it.
 #[derive(Default)]
 pub(in crate::controller) struct History {
     newest: HashMap<Kind, Version>,
     went_back: bool,
     relisted_at: Option<Instant>,
+    /// What the server is to be asked, and when.
+    question: Option<(VersionQuestion, Instant)>,
+}
+
+/// How far is the server, which may have an older history than the watch of a kind that goes on?
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(in crate::controller) struct VersionQuestion {
+    pub(in crate::controller) kind: Kind,
+    /// In which namespace it is watched; all where none is named.
+    pub(in crate::controller) namespace: Option<String>,
+    /// From where the watch goes on.
+    pub(in crate::controller) version: Version,
 }
 
 /// What was known when a write was sent.
@@ -59,9 +74,31 @@ impl History {
         self.went_back |= version.is_before(known);
     }
 
+    /// A watch goes on early: the server is asked how far it is. One stands for all: they are broken
+    /// together.
+    pub(in crate::controller) fn ask(&mut self, question: VersionQuestion, now: Instant) {
+        self.question = Some((question, now));
+    }
+
+    /// The server has not answered.
+    pub(in crate::controller) fn ask_again(&mut self, question: VersionQuestion, now: Instant) {
+        self.question.get_or_insert((question, now + AGAIN_AFTER));
+    }
+
+    /// When the server is to be asked how far it is.
+    pub(in crate::controller) fn next_question(&self) -> Option<Instant> {
+        self.question.as_ref().map(|(_, at)| *at)
+    }
+
+    /// What the server is to be asked now.
+    pub(in crate::controller) fn take_question(&mut self, now: Instant) -> Option<VersionQuestion> {
+        let (question, _) = self.question.take_if(|(_, at)| *at <= now)?;
+        Some(question)
+    }
+
     /// Whether everything is to be listed anew now, because the history went back. What is shown
     /// from then on counts.
-    pub(in crate::controller) fn must_relist(&mut self, now: Instant) -> bool {
+    pub(in crate::controller) fn take_relist(&mut self, now: Instant) -> bool {
         let is_soon = self
             .relisted_at
             .is_some_and(|at| now < at + RELIST_INTERVAL);
@@ -106,7 +143,7 @@ mod tests {
             let known = history.known(KIND, version(80));
             history.note_shown(KIND, version(92)); // while the write was under way
             history.note_write(version(written), known);
-            assert_eq!(history.must_relist(Instant::now()), expected, "{written}");
+            assert_eq!(history.take_relist(Instant::now()), expected, "{written}");
         }
     }
 
@@ -115,22 +152,22 @@ mod tests {
         let mut history = shown(90);
         let known = history.known(Kind::STATEFUL_SET, version(6));
         history.note_write(version(7), known);
-        assert!(!history.must_relist(Instant::now()));
+        assert!(!history.take_relist(Instant::now()));
     }
 
     #[test]
     fn everything_is_listed_once_a_minute_at_most_and_counts_from_then_on() {
         let (mut history, mut now) = (shown(90), Instant::now());
         history.note_answer(version(8), version(9));
-        assert!(history.must_relist(now) && !history.must_relist(now));
+        assert!(history.take_relist(now) && !history.take_relist(now));
         let known = history.known(KIND, version(7));
         history.note_write(version(8), known);
         now += RELIST_INTERVAL;
-        assert!(!history.must_relist(now), "nothing was shown since");
+        assert!(!history.take_relist(now), "nothing was shown since");
         history.note_answer(version(8), version(9));
-        assert!(history.must_relist(now));
+        assert!(history.take_relist(now));
         history.note_answer(version(8), version(9));
-        assert!(!history.must_relist(now), "so soon");
-        assert!(history.must_relist(now + RELIST_INTERVAL));
+        assert!(!history.take_relist(now), "so soon");
+        assert!(history.take_relist(now + RELIST_INTERVAL));
     }
 }

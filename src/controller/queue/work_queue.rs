@@ -12,11 +12,11 @@ use crate::controller::objects::entry::Entry;
 use crate::controller::queue::lanes::{Lane, Lanes};
 use crate::controller::queue::work::HeldBy;
 use crate::controller::retry::backoff::{Backoff, Key};
-use crate::controller::retry::delays::Delays;
 use crate::controller::retry::room::Room;
 use crate::controller::send::in_flight::InFlight;
 use crate::controller::send::places::Places;
 use crate::controller::time::scheduler::Scheduler;
+use crate::delays::Delays;
 
 /// The objects for which something is planned.
 ///

@@ -12,11 +12,11 @@ use crate::{
 use crate::controller::ids::Id;
 use crate::controller::reconcile::engine::Engine;
 use crate::controller::retry::backoff::Key;
-use crate::controller::retry::delays::Delays;
 use crate::controller::retry::notifier::Reason;
 use crate::controller::send::in_flight::{Finished, Patched, Sent};
 use crate::controller::telemetry::outcome::Outcome;
 use crate::controller::telemetry::readiness::Condition;
+use crate::delays::Delays;
 
 /// How often an object is read and decided anew at once after a conflict.
 const MAX_CONFLICTS: u32 = 5;
@@ -35,7 +35,9 @@ impl Engine {
                 self.health.end_probe(has_answered, self.clock.monotonic());
                 self.telemetry.set(Condition::Reachable, has_answered);
             }
-            Finished::ToldTheVersion { early, result } => self.told_the_version(*early, result),
+            Finished::ToldTheVersion { question, result } => {
+                self.told_the_version(*question, result);
+            }
             Finished::ToldTheTime(Ok(_)) => {}
             Finished::ToldTheTime(Err(error)) => {
                 tracing::warn!(error = %error, "cannot ask the API server for its time");

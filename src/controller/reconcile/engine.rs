@@ -21,7 +21,6 @@ use crate::controller::telemetry::metrics::Telemetry;
 use crate::controller::telemetry::published::Publisher;
 use crate::controller::telemetry::readiness::Condition;
 use crate::controller::time::guarded_clock::GuardedClock;
-use crate::controller::watch::resumed::Resumed;
 use crate::controller::watch::states::WatchStates;
 
 /// How many boundaries are taken from the scheduler before the next request is sent.
@@ -38,7 +37,6 @@ pub(in crate::controller) struct Engine {
     pub(in crate::controller) clock: GuardedClock,
     pub(in crate::controller) index: Index,
     pub(in crate::controller) watches: WatchStates,
-    pub(super) resumed: Resumed,
     pub(super) queue: WorkQueue,
     pub(super) sender: Sender,
     pub(super) health: ServerHealth,
@@ -58,7 +56,6 @@ impl Engine {
         settings: Settings,
         telemetry: Arc<Telemetry>,
         watches: WatchStates,
-        resumed: Resumed,
     ) -> Self {
         let places = settings.max_in_flight.get();
         Self {
@@ -66,7 +63,6 @@ impl Engine {
             clock,
             index: Index::new(&settings),
             watches,
-            resumed,
             queue: WorkQueue::new(places, settings.seed),
             events: EventRecorder::new(&settings, telemetry.clone()),
             sender: Sender::new(writer, places),
@@ -103,7 +99,9 @@ impl Engine {
         self.look_at_the_clock();
         let (now, monotonic) = (self.clock.now(), self.clock.monotonic());
         self.sender.move_slow(monotonic);
-        self.look_at_resumed();
+        if let Some(question) = self.index.history.take_question(monotonic) {
+            self.sender.ask_the_version(question);
+        }
         if self.clock.is_wrong() {
             return;
         }
@@ -135,7 +133,7 @@ impl Engine {
             self.queue.next_released().filter(|_| may_act),
             self.sender.in_flight().next_slow(),
             self.clock.next_probe(),
-            self.resumed.next(),
+            self.index.history.next_question(),
             notes.filter(|_| may_act),
         ];
         instants

@@ -1,11 +1,9 @@
 //! What the watches show.
 
-use kube::runtime::watcher;
-
 use crate::{
     cluster::{
-        Absence, EventObject, NamespaceMeta, ObservedNamespace, ReadError, Version, Workload,
-        redacted_chain,
+        EventObject, NamespaceMeta, ObservedNamespace, ReadError, ReflectorEvent, Version,
+        WatchError, Workload, redacted_chain,
     },
     events::EventText,
     schedule::Calendars,
@@ -14,12 +12,12 @@ use crate::{
 
 use crate::controller::ids::WatchId;
 use crate::controller::objects::entry::Entry;
+use crate::controller::objects::history::VersionQuestion;
 use crate::controller::objects::shown_by::ShownBy;
 use crate::controller::queue::work::WorkState;
 use crate::controller::reconcile::engine::Engine;
 use crate::controller::settings::Watched;
 use crate::controller::telemetry::readiness::Condition;
-use crate::controller::watch::resumed::Early;
 use crate::controller::watch::states::News;
 use crate::controller::watch::streams::Event;
 
@@ -27,38 +25,44 @@ impl Engine {
     /// Takes in what a watch shows.
     pub(in crate::controller) fn observe(&mut self, watch: WatchId, event: Event) {
         self.look_at_the_clock();
-        let Some(what) = self.watches.what(watch) else {
-            return;
-        };
-        match (event, what) {
-            (Event::Workload(Ok(event)), Watched::Kind(kind)) => {
-                self.observe_kind(kind, watch, event);
-            }
-            (Event::Namespace(Ok(event)), _) => self.observe_namespaces(watch, event),
-            (Event::Workload(Err(error)) | Event::Namespace(Err(error)), _) => {
-                self.watch_failed(what, watch, &error);
-            }
-            (Event::Workload(Ok(_)), Watched::Namespaces) => {}
+        match event {
+            Event::Workload(kind, event) => self.observe_kind(kind, watch, event),
+            Event::Namespace(event) => self.observe_namespaces(watch, event),
         }
     }
 
-    fn observe_kind(&mut self, kind: Kind, watch: WatchId, event: watcher::Event<Workload>) {
+    fn observe_kind(&mut self, kind: Kind, watch: WatchId, event: ReflectorEvent<Workload>) {
         match event {
-            watcher::Event::Apply(workload) => {
+            ReflectorEvent::Opened { early } => {
+                self.opened(watch);
+                if let Some(version) = early {
+                    let namespace = self.watches.namespace(watch);
+                    let question = VersionQuestion {
+                        kind,
+                        namespace,
+                        version,
+                    };
+                    self.index.history.ask(question, self.clock.monotonic());
+                }
+            }
+            ReflectorEvent::Failed(error) => {
+                self.watch_failed(Watched::Kind(kind), watch, &error);
+            }
+            ReflectorEvent::Apply(workload) => {
                 self.observe_workload(kind, &workload, ShownBy::change_of(watch));
             }
-            watcher::Event::InitApply(workload) => {
+            ReflectorEvent::InitApply(workload) => {
                 self.observe_workload(kind, &workload, ShownBy::list_of(watch));
             }
-            watcher::Event::Delete(workload) => {
+            ReflectorEvent::Delete(workload) => {
                 // What was tried in vain may have been about this one, and is tried no more.
                 self.telemetry.set(Condition::Reachable, true);
                 if let Some(id) = self.index.find_deleted(kind, &workload) {
                     self.remove(id);
                 }
             }
-            watcher::Event::Init => self.index.list_begins(watch),
-            watcher::Event::InitDone => {
+            ReflectorEvent::Init => self.index.list_begins(watch),
+            ReflectorEvent::Done => {
                 for id in self.index.list_ends(watch) {
                     self.remove(id);
                 }
@@ -67,26 +71,30 @@ impl Engine {
         }
     }
 
-    fn observe_namespaces(&mut self, watch: WatchId, event: watcher::Event<NamespaceMeta>) {
+    fn observe_namespaces(&mut self, watch: WatchId, event: ReflectorEvent<NamespaceMeta>) {
         match event {
-            watcher::Event::Apply(namespace) => {
+            ReflectorEvent::Opened { .. } => self.opened(watch),
+            ReflectorEvent::Failed(error) => {
+                self.watch_failed(Watched::Namespaces, watch, &error);
+            }
+            ReflectorEvent::Apply(namespace) => {
                 self.exists(watch, true);
                 self.observe_namespace(&namespace, ShownBy::change_of(watch));
             }
-            watcher::Event::InitApply(namespace) => {
+            ReflectorEvent::InitApply(namespace) => {
                 self.exists(watch, true);
                 self.observe_namespace(&namespace, ShownBy::list_of(watch));
             }
-            watcher::Event::Delete(namespace) => {
+            ReflectorEvent::Delete(namespace) => {
                 self.exists(watch, false);
                 let name = namespace.metadata.name.unwrap_or_default();
                 self.index.namespace_gone(&name);
             }
-            watcher::Event::Init => {
+            ReflectorEvent::Init => {
                 self.watches.shows_nothing(watch);
                 self.index.namespaces().list_begins(watch);
             }
-            watcher::Event::InitDone => {
+            ReflectorEvent::Done => {
                 self.exists(watch, self.watches.is_shown(watch));
                 self.index.namespaces_listed(watch);
                 self.listed(watch);
@@ -145,36 +153,34 @@ impl Engine {
         }
     }
 
-    /// Asks how far the server's history is where a watch goes on sooner than it should.
-    pub(in crate::controller) fn look_at_resumed(&mut self) {
-        if let Some(early) = self.resumed.take(self.clock.monotonic()) {
-            self.sender.ask_the_version(early);
-        }
-    }
-
     /// The server has said how far its history is: less far than a watch has come, and it is another.
-    pub(super) fn told_the_version(&mut self, early: Early, result: Result<Version, ReadError>) {
+    pub(super) fn told_the_version(
+        &mut self,
+        question: VersionQuestion,
+        result: Result<Version, ReadError>,
+    ) {
         match result {
-            Ok(version) => self.index.history.note_answer(version, early.version),
+            Ok(version) => self.index.history.note_answer(version, question.version),
             Err(ReadError::Unavailable(error)) => {
                 tracing::debug!(%error, "the API server does not say how far its history is");
-                self.resumed.ask_again(early, self.clock.monotonic());
+                let now = self.clock.monotonic();
+                self.index.history.ask_again(question, now);
             }
             // It may be watched, and not listed: a write gives it away.
             Err(ReadError::Gone | ReadError::Refused(_)) => {}
         }
     }
 
-    /// Whether everything is to be listed anew, because the server's history went back.
-    pub(in crate::controller) fn must_relist(&mut self) -> bool {
-        let must_relist = self.index.history.must_relist(self.clock.monotonic());
-        if must_relist {
+    /// Whether everything is to be listed anew now, because the server's history went back.
+    pub(in crate::controller) fn take_relist(&mut self) -> bool {
+        let relists = self.index.history.take_relist(self.clock.monotonic());
+        if relists {
             self.index.lists_will_count(None);
             tracing::warn!(
                 "the API server is behind what it has shown before, as after a restore from a backup; everything is listed anew"
             );
         }
-        must_relist
+        relists
     }
 
     /// Other calendars are in force: what names them has other boundaries from now on.
@@ -195,6 +201,11 @@ impl Engine {
         }
     }
 
+    fn opened(&mut self, watch: WatchId) {
+        self.watches.opened(watch);
+        self.watches.publish(&self.telemetry);
+    }
+
     fn listed(&mut self, watch: WatchId) {
         self.watches.listed(watch);
         self.watches.publish(&self.telemetry);
@@ -203,13 +214,14 @@ impl Engine {
     }
 
     /// A watch has failed, which the [`WatchStates`](crate::controller::watch::states::WatchStates) know.
-    fn watch_failed(&mut self, what: Watched, watch: WatchId, error: &watcher::Error) {
+    fn watch_failed(&mut self, what: Watched, watch: WatchId, error: &WatchError) {
         self.telemetry.watch_restart();
+        self.watches.failed(watch, error);
         self.index.lists_will_count(Some(watch));
         self.watches.publish(&self.telemetry);
         self.queue.list_ended(watch);
         let (kind, text) = (what.name(), redacted_chain(error));
-        if Absence::of(error).is_none() {
+        if error.absence().is_none() {
             self.telemetry.set(Condition::Reachable, false);
         }
         match self.watches.take_news(watch) {

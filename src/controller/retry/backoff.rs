@@ -12,8 +12,8 @@ use tokio::time::Instant;
 use crate::workload::{Kind, WorkloadRef};
 
 use crate::controller::ids::Id;
-use crate::controller::retry::delays::Delays;
 use crate::controller::time::scheduler::Scheduler;
+use crate::delays::Delays;
 
 /// What a failure was about. A request goes when none of its keys is held.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -8,7 +8,7 @@ use crate::workload::{Kind, WorkloadRef};
 
 use crate::controller::ids::Id;
 use crate::controller::retry::backoff::{Backoff, Key};
-use crate::controller::retry::delays::Delays;
+use crate::delays::Delays;
 
 const SECOND: Duration = Duration::from_secs(1);
 

@@ -3,7 +3,6 @@
 pub(super) mod backoff;
 #[cfg(test)]
 mod backoff_tests;
-pub(super) mod delays;
 pub(super) mod notifier;
 pub(super) mod room;
 pub(super) mod server_health;

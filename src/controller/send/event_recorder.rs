@@ -13,13 +13,13 @@ use crate::{
 use crate::controller::queue::fair_queue::FairQueue;
 use crate::controller::queue::lanes::Lane;
 use crate::controller::retry::backoff::{Backoff, Key};
-use crate::controller::retry::delays::Delays;
 use crate::controller::retry::room::Room;
 use crate::controller::send::in_flight::{InFlight, PendingEvent};
 use crate::controller::send::places::Places;
 use crate::controller::settings::Settings;
 use crate::controller::telemetry::metrics::Telemetry;
 use crate::controller::telemetry::outcome::EventOutcome;
+use crate::delays::Delays;
 
 /// How many Events are under way at once.
 const PLACES: usize = 8;

@@ -24,10 +24,9 @@ use crate::{
 };
 
 use crate::controller::ids::Id;
-use crate::controller::objects::history::KnownVersions;
+use crate::controller::objects::history::{KnownVersions, VersionQuestion};
 use crate::controller::queue::lanes::Lane;
 use crate::controller::reverts::lookups::Lookup;
-use crate::controller::watch::resumed::Early;
 
 /// An Event to be sent.
 pub(in crate::controller) struct PendingEvent {
@@ -56,9 +55,9 @@ pub(in crate::controller) enum Finished {
         result: Box<Result<WithManagers, ReadError>>,
     },
     ToldTheTime(Result<Version, ReadError>),
-    /// How far the server's history is, which was asked because of this watch.
+    /// How far the server's history is.
     ToldTheVersion {
-        early: Box<Early>,
+        question: Box<VersionQuestion>,
         result: Result<Version, ReadError>,
     },
     /// Whether the server has answered what passes no admission.

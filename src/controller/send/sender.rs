@@ -10,12 +10,12 @@ use crate::{
 };
 
 use crate::controller::ids::Id;
+use crate::controller::objects::history::VersionQuestion;
 use crate::controller::queue::lanes::Lane;
 use crate::controller::reverts::lookups::Lookup;
 use crate::controller::send::in_flight::{
     Finished, InFlight, Patched, PendingEvent, Sent, unless_given_up,
 };
-use crate::controller::watch::resumed::Early;
 
 /// How long an Event may take: it keeps a place from those of other namespaces.
 const EVENT_TIMEOUT: Duration = Duration::from_secs(5);
@@ -142,14 +142,14 @@ impl Sender {
         });
     }
 
-    /// Asks how far the server's history is, because of a watch that was resumed early.
-    pub(in crate::controller) fn ask_the_version(&mut self, early: Early) {
+    /// Asks how far the server's history is.
+    pub(in crate::controller) fn ask_the_version(&mut self, question: VersionQuestion) {
         let writer = self.writer.clone();
         self.in_flight.send_aside(async move {
-            let namespace = early.namespace.as_deref();
-            let result = writer.ask_the_version(early.kind, namespace).await;
+            let namespace = question.namespace.as_deref();
+            let result = writer.ask_the_version(question.kind, namespace).await;
             Finished::ToldTheVersion {
-                early: Box::new(early),
+                question: Box::new(question),
                 result,
             }
         });

@@ -1,5 +1,4 @@
 //! The watches, and how far each has come.
 
-pub(super) mod resumed;
 pub(super) mod states;
 pub(super) mod streams;

@@ -2,16 +2,13 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet},
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::Duration,
 };
 
-use http::Uri;
-use kube::runtime::watcher;
 use tokio::time::Instant;
 
 use crate::{
-    cluster::{Absence, NAMESPACES_PATH, kind_of_collection},
+    cluster::{Absence, WatchError},
     text::counted,
 };
 
@@ -20,10 +17,8 @@ use crate::controller::settings::{Scope, Watched};
 use crate::controller::telemetry::metrics::Telemetry;
 use crate::controller::telemetry::readiness::Condition;
 
-/// How far each watch has come. That one has begun is seen only in the answer to its request, so
-/// whoever sees the answers shares this.
-#[derive(Clone)]
-pub(in crate::controller) struct WatchStates(Arc<Mutex<Vec<WatchState>>>);
+/// How far each watch has come.
+pub(in crate::controller) struct WatchStates(Vec<WatchState>);
 
 /// How far one watch has come.
 struct WatchState {
@@ -79,49 +74,31 @@ impl WatchStates {
             exists: None,
             is_shown: false,
         };
-        Self(Arc::new(Mutex::new(scope.watches().map(of).collect())))
-    }
-
-    /// What a watch is about.
-    pub(in crate::controller) fn what(&self, watch: WatchId) -> Option<Watched> {
-        self.lock().get(watch).map(|it| it.what)
+        Self(scope.watches().map(of).collect())
     }
 
     /// The one namespace that a watch is about.
     pub(in crate::controller) fn namespace(&self, watch: WatchId) -> Option<String> {
-        self.lock().get(watch).and_then(|it| it.namespace.clone())
+        self.0.get(watch).and_then(|it| it.namespace.clone())
     }
 
-    /// Notes that the request for this watch was granted.
-    pub(in crate::controller) fn opened(&self, uri: &Uri) {
-        let path = uri.path();
-        let what = match kind_of_collection(path) {
-            Some(kind) => Watched::Kind(kind),
-            None if path == NAMESPACES_PATH => Watched::Namespaces,
-            None => return,
-        };
-        let named = named_in(uri);
-        for watch in self.lock().iter_mut().filter(|it| it.what == what) {
-            let is_it = watch.namespace.as_ref().is_none_or(|name| match what {
-                Watched::Namespaces => named.as_ref() == Some(name),
-                Watched::Kind(_) => path.contains(&format!("/namespaces/{name}/")),
-            });
-            if is_it {
-                watch.is_open = true;
-                watch.logged = None;
-                watch.absence = None;
-                let outage = watch.outage.as_mut();
-                if let Some(so_far) = outage.and_then(|it| it.ended(Instant::now())) {
-                    let (kind, namespace) = (watch.what.name(), &watch.namespace);
-                    tracing::info!(kind, namespace, "the watch is open again, {so_far}");
-                }
+    /// Notes that the server has granted a watch.
+    pub(in crate::controller) fn opened(&mut self, watch: WatchId) {
+        if let Some(watch) = self.0.get_mut(watch) {
+            watch.is_open = true;
+            watch.logged = None;
+            watch.absence = None;
+            let outage = watch.outage.as_mut();
+            if let Some(so_far) = outage.and_then(|it| it.ended(Instant::now())) {
+                let (kind, namespace) = (watch.what.name(), &watch.namespace);
+                tracing::info!(kind, namespace, "the watch is open again, {so_far}");
             }
         }
     }
 
     /// Notes that a watch has told of everything there is.
-    pub(in crate::controller) fn listed(&self, watch: WatchId) {
-        if let Some(watch) = self.lock().get_mut(watch) {
+    pub(in crate::controller) fn listed(&mut self, watch: WatchId) {
+        if let Some(watch) = self.0.get_mut(watch) {
             watch.is_listed = true;
             watch.was_tried = true;
         }
@@ -129,9 +106,8 @@ impl WatchStates {
 
     /// Notes whether a watch shows the one Namespace that it was asked for. Returns its name where
     /// that is news: that it is missing, or that it is there after all.
-    pub(in crate::controller) fn shows(&self, watch: WatchId, exists: bool) -> Option<String> {
-        let mut watches = self.lock();
-        let watch = watches.get_mut(watch)?;
+    pub(in crate::controller) fn shows(&mut self, watch: WatchId, exists: bool) -> Option<String> {
+        let watch = self.0.get_mut(watch)?;
         let name = watch.namespace.clone()?;
         watch.is_shown = exists;
         let before = watch.exists.replace(exists);
@@ -139,23 +115,23 @@ impl WatchStates {
     }
 
     /// Notes that a watch begins to tell everything there is.
-    pub(in crate::controller) fn shows_nothing(&self, watch: WatchId) {
-        if let Some(watch) = self.lock().get_mut(watch) {
+    pub(in crate::controller) fn shows_nothing(&mut self, watch: WatchId) {
+        if let Some(watch) = self.0.get_mut(watch) {
             watch.is_shown = false;
         }
     }
 
     /// Whether a watch has shown what it was asked for since then.
     pub(in crate::controller) fn is_shown(&self, watch: WatchId) -> bool {
-        self.lock().get(watch).is_some_and(|it| it.is_shown)
+        self.0.get(watch).is_some_and(|it| it.is_shown)
     }
 
     /// Notes that a watch has failed, and why.
-    pub(in crate::controller) fn failed(&self, watch: WatchId, error: &watcher::Error) {
-        if let Some(watch) = self.lock().get_mut(watch) {
+    pub(in crate::controller) fn failed(&mut self, watch: WatchId, error: &WatchError) {
+        if let Some(watch) = self.0.get_mut(watch) {
             watch.is_open = false;
             watch.was_tried = true;
-            watch.absence = Absence::of(error);
+            watch.absence = error.absence();
             let now = Instant::now();
             let outage = watch.outage.take().filter(|it| it.goes_on(now));
             let mut outage = outage.unwrap_or_else(|| Outage::since(now));
@@ -167,21 +143,18 @@ impl WatchStates {
     /// Whether the first try of a watch has come to its end. One that has failed, or has hung for
     /// as long as a request may take, holds nothing up.
     pub(in crate::controller) fn was_tried(&self, watch: WatchId) -> bool {
-        self.lock().get(watch).is_none_or(|it| it.was_tried)
+        self.0.get(watch).is_none_or(|it| it.was_tried)
     }
 
     /// Whether the server does not have what is watched, or forbids it.
     pub(in crate::controller) fn is_absent(&self, watch: WatchId) -> bool {
-        self.lock()
-            .get(watch)
-            .is_some_and(|it| it.absence.is_some())
+        self.0.get(watch).is_some_and(|it| it.absence.is_some())
     }
 
     /// What the log is to say of a watch that has just failed; it is taken to be said. An absence
     /// is told once, everything else at growing intervals.
-    pub(in crate::controller) fn take_news(&self, watch: WatchId) -> Option<News> {
-        let mut watches = self.lock();
-        let watch = watches.get_mut(watch)?;
+    pub(in crate::controller) fn take_news(&mut self, watch: WatchId) -> Option<News> {
+        let watch = self.0.get_mut(watch)?;
         if watch.absence.is_some() {
             let is_told = std::mem::replace(&mut watch.logged, watch.absence) == watch.absence;
             if let Some(outage) = &mut watch.outage {
@@ -197,32 +170,20 @@ impl WatchStates {
     /// A kind that the server does not have, or that RBAC forbids, is no reason not to be ready,
     /// for it may be so for good; but of each namespace some kind has to be seen.
     pub(in crate::controller) fn publish(&self, telemetry: &Telemetry) {
-        let watches = self.lock();
+        let Self(watches) = self;
         let is_listed = |watch: &WatchState| watch.is_listed;
         let is_open = |watch: &WatchState| watch.is_open;
-        telemetry.set(Condition::Listed, is_each(&watches, is_listed));
-        telemetry.set(Condition::Watching, is_each(&watches, is_open));
+        telemetry.set(Condition::Listed, is_each(watches, is_listed));
+        telemetry.set(Condition::Watching, is_each(watches, is_open));
         telemetry.set_unwatched(watches.iter().filter_map(WatchState::told).collect());
         let mut kinds = BTreeMap::new();
-        for watch in &*watches {
+        for watch in watches {
             *kinds.entry(watch.what).or_insert(true) &= watch.is_open;
         }
         for (what, is_up) in kinds {
             telemetry.watch_up(what.name(), is_up);
         }
     }
-
-    fn lock(&self) -> MutexGuard<'_, Vec<WatchState>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-/// The Namespace that is asked for by name: all of them have one path.
-fn named_in(uri: &Uri) -> Option<String> {
-    let query = uri.query().unwrap_or_default();
-    let mut pairs = form_urlencoded::parse(query.as_bytes());
-    let (_, selector) = pairs.find(|(key, _)| key == "fieldSelector")?;
-    selector.strip_prefix("metadata.name=").map(str::to_owned)
 }
 
 /// What the log says of a watch that fails.
@@ -252,11 +213,11 @@ struct Outage {
 }
 
 /// After so long without a failure the next one is the first again.
-pub(super) const CALM: Duration = Duration::from_secs(60);
+const CALM: Duration = Duration::from_secs(60);
 
 /// An outage is told again after a minute, then after two, and so on up to an hour.
 const FIRST_PAUSE: Duration = Duration::from_secs(60);
-const LONGEST_PAUSE: Duration = Duration::from_secs(3600);
+const MAX_PAUSE: Duration = Duration::from_secs(3600);
 
 impl Outage {
     fn since(now: Instant) -> Self {
@@ -294,7 +255,7 @@ impl Outage {
         self.is_told = true;
         let is_first = self.next_told == self.since;
         self.next_told = now + self.pause;
-        self.pause = LONGEST_PAUSE.min(2 * self.pause);
+        self.pause = MAX_PAUSE.min(2 * self.pause);
         Some(if is_first {
             News::Failed
         } else {

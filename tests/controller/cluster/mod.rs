@@ -4,5 +4,5 @@ mod authorities;
 mod connections;
 mod credentials;
 mod find;
-mod list_watch;
 mod namespace;
+mod reflector;

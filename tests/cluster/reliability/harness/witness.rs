@@ -6,11 +6,13 @@ use std::thread;
 use std::time::Duration;
 
 use chrono::{DateTime, Utc};
-use futures::StreamExt as _;
+use futures::{
+    StreamExt as _,
+    stream::{self, BoxStream},
+};
 use k8s_openapi::api::apps::v1::Deployment;
-use kube::Api;
-use kube::runtime::{WatchStreamExt as _, utils::Backoff, watcher};
-use tokio::time::timeout;
+use kube::api::{Api, ResourceExt as _, WatchEvent, WatchParams};
+use tokio::time::{sleep, timeout};
 
 use crate::reliability::harness::fleet::{Fleet, SELECTOR, Sight};
 use crate::support::{Namespace, block_on};
@@ -23,10 +25,8 @@ pub(crate) struct Witness {
 
 impl Witness {
     pub(crate) fn of(namespace: &Namespace<'_>, fleet: Fleet) -> Self {
-        let config = watcher::Config::default().labels(SELECTOR);
         let client = namespace.plane().impatient_client();
         let api = Api::<Deployment>::namespaced(client, namespace.name());
-        let watch = watcher(api, config).backoff(Impatience);
         let over = Arc::<AtomicBool>::default();
         let seen = Arc::<Mutex<(Sight, Option<DateTime<Utc>>)>>::default();
         let witness = Self {
@@ -35,13 +35,10 @@ impl Witness {
         };
         thread::spawn(move || {
             block_on(async move {
-                let mut watch = Box::pin(watch);
+                let mut watch = Watch::of(api).into_stream();
                 while !over.load(Ordering::Relaxed) {
                     let event = timeout(Duration::from_millis(200), watch.next()).await;
-                    let Ok(Some(Ok(
-                        watcher::Event::Apply(deployment) | watcher::Event::InitApply(deployment),
-                    ))) = event
-                    else {
+                    let Ok(Some(Some(deployment))) = event else {
                         continue;
                     };
                     let (sight, settled) = &mut *seen.lock().unwrap();
@@ -72,17 +69,78 @@ impl Drop for Witness {
     }
 }
 
-/// Short pauses: nothing is to be missed.
-struct Impatience;
-
-impl Iterator for Impatience {
-    type Item = Duration;
-
-    fn next(&mut self) -> Option<Duration> {
-        Some(Duration::from_millis(100))
-    }
+/// A bare watch, which shares nothing with what is judged. It begins with what there is, and goes on
+/// where it was, with short pauses: nothing is to be missed.
+struct Watch {
+    api: Api<Deployment>,
+    /// How far it has come; empty where it begins.
+    version: String,
+    events: Option<BoxStream<'static, kube::Result<WatchEvent<Deployment>>>>,
 }
 
-impl Backoff for Impatience {
-    fn reset(&mut self) {}
+impl Watch {
+    fn of(api: Api<Deployment>) -> Self {
+        Self {
+            api,
+            version: String::new(),
+            events: None,
+        }
+    }
+
+    /// What each step brings. A step that is not waited for to its end goes on with the next look.
+    fn into_stream(self) -> BoxStream<'static, Option<Deployment>> {
+        stream::unfold(self, |mut watch| async {
+            Some((watch.next().await, watch))
+        })
+        .boxed()
+    }
+
+    /// The next version of a Deployment; none where what was to be had is not.
+    async fn next(&mut self) -> Option<Deployment> {
+        let Some(events) = &mut self.events else {
+            let params = WatchParams::default().labels(SELECTOR);
+            match self.api.watch(&params, &self.version).await {
+                Ok(events) => self.events = Some(events.boxed()),
+                Err(kube::Error::Api(status)) if status.code == 410 => self.begin_anew().await,
+                Err(_) => self.go_on().await,
+            }
+            return None;
+        };
+        match events.next().await {
+            Some(Ok(WatchEvent::Added(it) | WatchEvent::Modified(it))) => {
+                self.version = it.resource_version().unwrap();
+                Some(it)
+            }
+            Some(Ok(WatchEvent::Deleted(it))) => {
+                self.version = it.resource_version().unwrap();
+                None
+            }
+            Some(Ok(WatchEvent::Bookmark(it))) => {
+                self.version = it.metadata.resource_version;
+                None
+            }
+            Some(Ok(WatchEvent::Error(status))) if status.code == 410 => {
+                self.begin_anew().await;
+                None
+            }
+            Some(Ok(WatchEvent::Error(_)) | Err(_)) => {
+                self.go_on().await;
+                None
+            }
+            None => {
+                self.events = None;
+                None
+            }
+        }
+    }
+
+    async fn begin_anew(&mut self) {
+        self.version = String::new();
+        self.go_on().await;
+    }
+
+    async fn go_on(&mut self) {
+        self.events = None;
+        sleep(Duration::from_millis(100)).await;
+    }
 }

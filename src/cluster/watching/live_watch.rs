@@ -6,15 +6,14 @@ use futures::{
     Stream, StreamExt as _,
     stream::{self, select_all},
 };
-use kube::{
-    Client, Error, Resource,
-    runtime::{WatchStreamExt as _, watcher},
-};
+use kube::{Client, Resource, api::WatchParams};
 
 use crate::cluster::reading::find::FindError;
-use crate::cluster::reading::list_watch::watch_of;
 use crate::cluster::reading::query::Query;
 use crate::cluster::reading::view::WorkloadView;
+use crate::cluster::watching::error::WatchError;
+use crate::cluster::watching::event::ReflectorEvent;
+use crate::cluster::watching::reflector::Reflector;
 use crate::workload::Kind;
 
 /// What happens to workloads.
@@ -47,14 +46,14 @@ pub enum WatchEvent<D> {
 /// it names a kind, the others are watched all the same.
 pub fn watch<D: WorkloadView>(client: &Client, query: &Query) -> WatchEvents<D> {
     let watches = query.parts().into_iter().map(|(part, query)| {
-        let config = watcher::Config::default();
-        let config = match (&part.name, query.selector()) {
-            (Some(name), _) => config.fields(&format!("metadata.name={name}")),
-            (None, Some(selector)) => config.labels(selector),
-            (None, None) => config,
+        let selectors = WatchParams::default();
+        let selectors = match (&part.name, query.selector()) {
+            (Some(name), _) => selectors.fields(&format!("metadata.name={name}")),
+            (None, Some(selector)) => selectors.labels(selector),
+            (None, None) => selectors,
         };
         let namespace = part.namespace.as_deref();
-        events(client, part.kind, namespace, config, query.place())
+        events(client, part.kind, namespace, selectors, query.place())
     });
     complete_together(watches.collect())
 }
@@ -78,33 +77,34 @@ fn events<D: WorkloadView>(
     client: &Client,
     kind: Kind,
     namespace: Option<&str>,
-    config: watcher::Config,
+    selectors: WatchParams,
     place: String,
 ) -> WatchEvents<D> {
-    let events = watch_of(client.clone(), kind, namespace, config).default_backoff();
+    let random = fastrand::Rng::new();
+    let watch = Reflector::of_kind(client.clone(), kind, namespace, selectors, random);
     let mut known = Known::default();
-    Box::pin(events.flat_map(move |event| {
+    Box::pin(watch.into_stream().flat_map(move |event| {
         let seen = match event {
-            Ok(watcher::Event::Init) => {
+            ReflectorEvent::Opened { .. } => Vec::new(),
+            ReflectorEvent::Init => {
                 known.listed.clear();
                 Vec::new()
             }
-            Ok(watcher::Event::InitApply(it) | watcher::Event::Apply(it)) => {
+            ReflectorEvent::InitApply(it) | ReflectorEvent::Apply(it) => {
                 known.listed.insert(name(&it));
                 known.all.insert(name(&it));
                 vec![Ok(WatchEvent::Is(kind, Box::new(it)))]
             }
-            Ok(watcher::Event::Delete(it)) => {
+            ReflectorEvent::Delete(it) => {
                 known.all.remove(&name(&it));
                 vec![Ok(gone(kind, name(&it)))]
             }
-            Ok(watcher::Event::InitDone) => {
+            ReflectorEvent::Done => {
                 let vanished = known.vanished().into_iter().map(|it| Ok(gone(kind, it)));
                 vanished.chain([Ok(WatchEvent::Complete)]).collect()
             }
-            // The server no longer has what came before: it is listed anew.
-            Err(watcher::Error::WatchError(status)) if status.code == 410 => Vec::new(),
-            Err(error) => vec![match for_good(error, kind, &place) {
+            ReflectorEvent::Failed(error) if error.is_expired() => Vec::new(),
+            ReflectorEvent::Failed(error) => vec![match for_good(error, kind, &place) {
                 Ok(error) => Err(error),
                 Err(error) => Ok(WatchEvent::Interrupted(error)),
             }],
@@ -147,19 +147,8 @@ fn gone<D>(kind: Kind, (namespace, name): (String, String)) -> WatchEvent<D> {
 }
 
 /// The failure of a watch: `Ok` where it will fail the next time too.
-fn for_good(error: watcher::Error, kind: Kind, place: &str) -> Result<FindError, FindError> {
-    let (verb, error) = match error {
-        watcher::Error::InitialListFailed(error) => ("list", error),
-        watcher::Error::WatchStartFailed(error) | watcher::Error::WatchFailed(error) => {
-            ("watch", error)
-        }
-        watcher::Error::WatchError(status) => ("watch", Error::Api(status)),
-        watcher::Error::NoResourceVersion => {
-            let reason = "the list has no resourceVersion".to_owned();
-            return Err(FindError::Unavailable(reason));
-        }
-    };
-    match FindError::sort(verb, kind, place, error) {
+fn for_good(error: WatchError, kind: Kind, place: &str) -> Result<FindError, FindError> {
+    match FindError::sort(error.verb, kind, place, error.error) {
         error @ (FindError::Forbidden { .. }
         | FindError::NotServed { .. }
         | FindError::Unauthorized(_)) => Ok(error),

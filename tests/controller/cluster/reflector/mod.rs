@@ -1,20 +1,19 @@
 //! The first list of a watch as a stream, and in pages where the server will not have that.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+mod faults;
+mod pages;
+
 use std::{future::ready, time::Duration};
 
 use chrono::{DateTime, Utc};
 use dayshift::{
-    cluster::{Workload, list_watch},
+    cluster::{Reflector, ReflectorEvent, Workload},
     workload::Kind,
 };
 use futures::{StreamExt as _, stream::BoxStream};
 use http::{Request, Response};
-use kube::{
-    Client,
-    client::Body,
-    runtime::watcher::{Config, Error, Event},
-};
+use kube::{Client, api::WatchParams, client::Body};
 use kube_in_memory::{Api, Fault, RequestLine, Status};
 use serde_json::{Value, json};
 use tokio::time::{Instant, sleep, timeout};
@@ -27,8 +26,8 @@ async fn a_server_that_streams_is_not_asked_for_a_list() {
     let api = cluster(3);
     let mut events = watch(&api);
     assert_eq!(
-        seen(&mut events, 5).await,
-        "init +web-0 +web-1 +web-2 ready"
+        seen(&mut events, 6).await,
+        "open init +web-0 +web-1 +web-2 ready"
     );
     api.scale("default", "web-1", 5).unwrap();
     api.delete("default", "web-2").unwrap();
@@ -40,11 +39,11 @@ async fn a_server_that_streams_is_not_asked_for_a_list() {
 async fn a_watch_that_ends_goes_on_where_it_was() {
     let api = cluster(1);
     let mut events = watch(&api);
-    assert_eq!(seen(&mut events, 3).await, "init +web-0 ready");
+    assert_eq!(seen(&mut events, 4).await, "open init +web-0 ready");
     nothing(&mut events).await;
     api.close_watches();
     api.scale("default", "web-0", 5).unwrap();
-    assert_eq!(seen(&mut events, 1).await, "=web-0");
+    assert_eq!(seen(&mut events, 2).await, "early =web-0");
     assert_eq!(asked(&api), "stream watch");
 }
 
@@ -53,7 +52,7 @@ async fn a_watch_that_ends_goes_on_where_it_was() {
 async fn a_watch_that_is_not_granted_because_its_place_is_gone_lists_anew() {
     let api = cluster(1);
     let mut events = watch(&api);
-    assert_eq!(seen(&mut events, 3).await, "init +web-0 ready");
+    assert_eq!(seen(&mut events, 4).await, "open init +web-0 ready");
     nothing(&mut events).await;
     let gone = Fault::Answer(Status::new(410, "Expired", "too old resource version"));
     api.on_request(move |line| match is_stream(line) {
@@ -62,8 +61,7 @@ async fn a_watch_that_is_not_granted_because_its_place_is_gone_lists_anew() {
     });
     sleep(Duration::from_secs(120)).await;
     api.close_watches();
-    let told = seen(&mut events, 4).await;
-    assert!(told.ends_with("init +web-0 ready"), "{told}");
+    assert_eq!(seen(&mut events, 5).await, "error open init +web-0 ready");
     assert_eq!(asked(&api), "stream watch stream");
 }
 
@@ -77,9 +75,9 @@ async fn a_server_that_refuses_a_stream_is_asked_for_pages_at_once() {
         api.on_request(move |line| is_stream(line).then(|| Fault::Answer(refusal.clone())));
         let begin = Instant::now();
         let mut events = watch(&api);
-        let told = seen(&mut events, 103).await;
+        let told = seen(&mut events, 104).await;
         assert!(told.starts_with("init +web-0 +web-1 "), "{told}");
-        assert!(told.ends_with(" +web-99 ready"), "{told}");
+        assert!(told.ends_with(" +web-99 ready open"), "{told}");
         assert_eq!(begin.elapsed(), Duration::ZERO, "nobody waits");
         api.scale("default", "web-7", 5).unwrap();
         assert_eq!(seen(&mut events, 1).await, "=web-7");
@@ -87,8 +85,8 @@ async fn a_server_that_refuses_a_stream_is_asked_for_pages_at_once() {
         api.close_watches();
         api.delete("default", "web-7").unwrap();
         api.compact();
-        let told = seen(&mut events, 103).await;
-        assert!(told.starts_with("error init +web-0 "), "{told}");
+        let told = seen(&mut events, 104).await;
+        assert!(told.starts_with("early error init +web-0 "), "{told}");
         assert!(told.ends_with(" ready"), "{told}");
         assert_eq!(
             asked(&api),
@@ -106,13 +104,17 @@ async fn a_server_that_could_not_stream_once_streams_the_next_list() {
         let api = cluster(101);
         api.fail_next(is_stream, fault);
         let mut events = watch(&api);
-        assert!(seen(&mut events, 103).await.ends_with(" +web-99 ready"));
+        assert!(
+            seen(&mut events, 104)
+                .await
+                .ends_with(" +web-99 ready open")
+        );
         nothing(&mut events).await;
         api.close_watches();
         api.delete("default", "web-7").unwrap();
         api.compact();
-        let told = seen(&mut events, 103).await;
-        assert!(told.starts_with("error init +web-0 "), "{told}");
+        let told = seen(&mut events, 105).await;
+        assert!(told.starts_with("early error open init +web-0 "), "{told}");
         assert_eq!(asked(&api), "stream list page watch watch stream");
     }
 }
@@ -152,10 +154,9 @@ async fn a_server_that_knows_no_streams_and_always_has_a_change_is_asked_for_pag
             sleep(Duration::from_secs(5)).await;
         }
     });
-    let deployments = kube::Api::all_with(Client::new(ignores, "default"), &Kind::DEPLOYMENT);
-    let events = list_watch(deployments, Config::default());
+    let events = watch_by(Client::new(ignores, "default"));
     let begin = Instant::now();
-    let is_ready = |event: &Result<Event<Workload>, Error>| matches!(event, Ok(Event::InitDone));
+    let is_ready = |event: &ReflectorEvent<Workload>| matches!(event, ReflectorEvent::Done);
     let mut ready = events.filter(|event| ready(is_ready(event))).boxed();
     assert!(timeout(HOUR, ready.next()).await.is_ok());
     assert_eq!(begin.elapsed(), Duration::from_secs(60));
@@ -175,14 +176,9 @@ async fn a_server_that_ends_each_stream_too_soon_is_asked_for_pages() {
             server.send(request).await
         }
     });
-    let client = Client::new(cuts, "default");
-    let mut events = list_watch(
-        kube::Api::all_with(client, &Kind::DEPLOYMENT),
-        Config::default(),
-    )
-    .boxed();
-    let told = seen(&mut events, 6).await;
-    assert_eq!(told, "init init init init +web-0 ready");
+    let mut events = watch_by(Client::new(cuts, "default"));
+    let told = seen(&mut events, 10).await;
+    assert_eq!(told, "open init open init open init init +web-0 ready open");
 }
 
 #[tokio::test(start_paused = true)]
@@ -190,7 +186,7 @@ async fn a_server_that_is_away_is_asked_for_a_stream_again() {
     let api = cluster(1);
     api.fail_next(is_stream, Fault::DropBefore);
     let mut events = watch(&api);
-    assert_eq!(seen(&mut events, 4).await, "error init +web-0 ready");
+    assert_eq!(seen(&mut events, 5).await, "error open init +web-0 ready");
     assert_eq!(asked(&api), "stream stream");
 }
 
@@ -208,21 +204,21 @@ async fn a_server_whose_continue_tokens_always_expire_is_asked_for_all_at_once()
             .map(|status| Fault::Answer(status.clone()))
     });
     let mut events = watch(&api);
-    let told = seen(&mut events, 204).await;
+    let told = seen(&mut events, 205).await;
     assert!(told.starts_with("init +web-0 "), "{told}");
     assert!(
         told.contains(" init +web-0 "),
         "what a page told is told again"
     );
-    assert!(told.ends_with(" +web-99 ready"), "{told}");
-    assert_eq!(asked(&api), "stream list page whole");
+    assert!(told.ends_with(" +web-99 ready open"), "{told}");
+    assert_eq!(asked(&api), "stream list page whole watch");
     nothing(&mut events).await;
     api.forget_requests();
     api.close_watches();
     api.scale("default", "web-7", 5).unwrap();
     api.compact();
-    let told = seen(&mut events, 205).await;
-    assert!(told.starts_with("error init +web-0 "), "{told}");
+    let told = seen(&mut events, 206).await;
+    assert!(told.starts_with("early error init +web-0 "), "{told}");
     assert!(told.ends_with(" ready"), "{told}");
     assert_eq!(asked(&api), "watch stream list page whole");
 }
@@ -250,25 +246,29 @@ fn deployment(name: &str) -> Value {
     })
 }
 
-type Events = BoxStream<'static, Result<Event<Workload>, Error>>;
+type Events = BoxStream<'static, ReflectorEvent<Workload>>;
 
 fn watch(api: &Api) -> Events {
-    list_watch(
-        kube::Api::all_with(api.client(), &Kind::DEPLOYMENT),
-        Config::default(),
-    )
-    .boxed()
+    watch_by(api.client())
+}
+
+fn watch_by(client: Client) -> Events {
+    let (all, random) = (WatchParams::default(), fastrand::Rng::with_seed(1));
+    let reflector = Reflector::of_kind(client, Kind::DEPLOYMENT, None, all, random);
+    reflector.into_stream().boxed()
 }
 
 /// The next events in short, if they come within an hour.
 async fn seen(events: &mut Events, count: usize) -> String {
     let words = events.take(count).map(|event| match event {
-        Ok(Event::Init) => "init".to_owned(),
-        Ok(Event::InitApply(it)) => format!("+{}", it.name()),
-        Ok(Event::InitDone) => "ready".to_owned(),
-        Ok(Event::Apply(it)) => format!("={}", it.name()),
-        Ok(Event::Delete(it)) => format!("-{}", it.name()),
-        Err(_) => "error".to_owned(),
+        ReflectorEvent::Opened { early: None } => "open".to_owned(),
+        ReflectorEvent::Opened { early: Some(_) } => "early".to_owned(),
+        ReflectorEvent::Init => "init".to_owned(),
+        ReflectorEvent::InitApply(it) => format!("+{}", it.name()),
+        ReflectorEvent::Done => "ready".to_owned(),
+        ReflectorEvent::Apply(it) => format!("={}", it.name()),
+        ReflectorEvent::Delete(it) => format!("-{}", it.name()),
+        ReflectorEvent::Failed(_) => "error".to_owned(),
     });
     let words = words.collect::<Vec<_>>();
     timeout(HOUR, words).await.unwrap().join(" ")

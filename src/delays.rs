@@ -4,45 +4,41 @@ use std::time::Duration;
 
 /// Doubling delays with jitter: each is between half and all of what it would be without.
 #[derive(Debug)]
-pub(in crate::controller) struct Delays {
+pub(crate) struct Delays {
     first: Duration,
     longest: Duration,
 }
 
 impl Delays {
     /// For a server that is away or overloaded.
-    pub(in crate::controller) const SERVER: Self = Self {
+    pub(crate) const SERVER: Self = Self {
         first: Duration::from_millis(200),
         longest: Duration::from_secs(5),
     };
     /// For a kind that the server does not have or forbids to watch.
-    pub(in crate::controller) const ABSENT: Self = Self {
+    pub(crate) const ABSENT: Self = Self {
         first: Duration::from_millis(200),
         longest: Duration::from_secs(60),
     };
     /// For a namespace in which a permission is missing: one object asks for all.
-    pub(in crate::controller) const FORBIDDEN: Self = Self {
+    pub(crate) const FORBIDDEN: Self = Self {
         first: Duration::from_secs(1),
         longest: Duration::from_secs(30),
     };
     /// For one object whose patch the server refuses.
-    pub(in crate::controller) const REFUSED: Self = Self {
+    pub(crate) const REFUSED: Self = Self {
         first: Duration::from_secs(30),
         longest: Duration::from_secs(600),
     };
     /// For one object whose requests fail, are not answered, or meet one change after the other, and
     /// for the Events of one namespace.
-    pub(in crate::controller) const OBJECT: Self = Self {
+    pub(crate) const OBJECT: Self = Self {
         first: Duration::from_secs(1),
         longest: Duration::from_secs(30),
     };
 
     /// The delay after this many failures in a row, at least one.
-    pub(in crate::controller) fn delay(
-        &self,
-        failures: u32,
-        random: &mut fastrand::Rng,
-    ) -> Duration {
+    pub(crate) fn delay(&self, failures: u32, random: &mut fastrand::Rng) -> Duration {
         let doubled = 2u32.saturating_pow(failures.saturating_sub(1).min(20));
         let delay = self.first.saturating_mul(doubled).min(self.longest);
         delay.mul_f64(0.5 + random.f64() / 2.0)

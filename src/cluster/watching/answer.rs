@@ -1,0 +1,116 @@
+//! Answers to the requests of a watch, of which no more is in memory at once than is bounded here.
+
+use std::{error::Error as StdError, io, iter::successors};
+
+use bytes::BytesMut;
+use futures::StreamExt as _;
+use http::{Response, StatusCode};
+use http_body_util::{BodyDataStream, BodyExt as _};
+use kube::{
+    Error,
+    client::Body,
+    core::{Status, WatchEvent},
+};
+use memchr::memchr;
+use serde::de::DeserializeOwned;
+
+use crate::cluster::connection::instrument::bounded;
+use crate::cluster::connection::patient::retry_after;
+use crate::cluster::watching::error::WatchError;
+use crate::text::cut_bytes;
+
+/// The most bytes of one event of a watch: etcd holds no object of more than 1.5 MB.
+const MAX_EVENT: usize = 16 << 20;
+
+/// The answer itself where the server has granted the request, and else why not.
+pub(super) async fn granted(
+    verb: &'static str,
+    answer: Response<Body>,
+) -> Result<Body, WatchError> {
+    let (parts, body) = answer.into_parts();
+    if parts.status.is_success() {
+        return Ok(body);
+    }
+    let text = bounded(body).await;
+    let text = text.map_err(|error| WatchError::new(verb, Error::Service(error)))?;
+    Err(WatchError {
+        retry_after: retry_after(&parts.headers),
+        ..WatchError::new(verb, Error::Api(status(parts.status, &text)))
+    })
+}
+
+/// What a server says that refuses; a proxy may say anything.
+fn status(code: StatusCode, text: &[u8]) -> Box<Status> {
+    let status = serde_json::from_slice::<Status>(text);
+    let foreign = || {
+        let text = String::from_utf8_lossy(text);
+        Status::failure(cut_bytes(text.trim(), 200), "Unknown")
+    };
+    Box::new(
+        status
+            .unwrap_or_else(|_| foreign())
+            .with_code(code.as_u16()),
+    )
+}
+
+/// The events of a watch: a line of JSON for each.
+pub(super) struct EventLines {
+    body: BodyDataStream<Body>,
+    read: BytesMut,
+    /// In how much of it there is no end of a line.
+    searched: usize,
+}
+
+impl EventLines {
+    pub(super) fn of(body: Body) -> Self {
+        Self {
+            body: body.into_data_stream(),
+            read: BytesMut::new(),
+            searched: 0,
+        }
+    }
+
+    /// The next event; `None` where the watch has ended. A line that breaks off is no event.
+    pub(super) async fn next<D>(&mut self) -> Option<Result<WatchEvent<D>, Error>>
+    where
+        D: DeserializeOwned,
+    {
+        loop {
+            if let Some(end) = memchr(b'\n', &self.read[self.searched..]) {
+                let line = self.read.split_to(self.searched + end + 1);
+                self.searched = 0;
+                return Some(event(&line));
+            }
+            self.searched = self.read.len();
+            if self.searched > MAX_EVENT {
+                return Some(Err(Error::LinesCodecMaxLineLengthExceeded));
+            }
+            match self.body.next().await? {
+                Ok(piece) => self.read.extend_from_slice(&piece),
+                // A proxy or a load balancer has cut it off, as many do after some minutes.
+                Err(error) if is_cut_off(&error) => return None,
+                Err(error) => return Some(Err(Error::ReadEvents(io::Error::other(error)))),
+            }
+        }
+    }
+}
+
+/// A line of a watch may be a bare status.
+fn event<D: DeserializeOwned>(line: &[u8]) -> Result<WatchEvent<D>, Error> {
+    serde_json::from_slice(line).map_err(|error| {
+        let status = serde_json::from_slice::<Status>(line);
+        match status.ok().filter(|status| status.code > 0) {
+            Some(status) => Error::Api(Box::new(status)),
+            None => Error::SerdeError(error),
+        }
+    })
+}
+
+fn is_cut_off(error: &(dyn StdError + 'static)) -> bool {
+    let is_end = |error: &(dyn StdError + 'static)| {
+        let error = error.downcast_ref::<io::Error>();
+        error.is_some_and(|it| it.kind() == io::ErrorKind::UnexpectedEof)
+    };
+    successors(Some(error), |error| (*error).source()).any(is_end)
+        || error.to_string().contains("unexpected EOF during chunk")
+}

@@ -1,0 +1,81 @@
+//! Why a watch fails.
+
+use std::{error::Error as _, time::Duration};
+
+use http_body_util::LengthLimitError;
+use kube::Error;
+
+/// Why a watch has failed. It goes on by itself.
+#[derive(Debug, thiserror::Error)]
+#[error("the {verb} failed: {error}")]
+pub struct WatchError {
+    /// What was asked for, as RBAC names it: `list` or `watch`.
+    pub verb: &'static str,
+    /// What came of it.
+    #[source]
+    pub error: Error,
+    /// How long the server asks to be left alone.
+    pub(super) retry_after: Option<Duration>,
+}
+
+/// Why the objects of a kind cannot be watched, where that is not a failure: the server gives the
+/// same answer until somebody changes the cluster.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Absence {
+    /// RBAC has no rule for it (403).
+    #[error("forbidden")]
+    Forbidden,
+    /// The API server does not serve it (404): its CustomResourceDefinition is not installed, say.
+    #[error("the API server does not have this kind")]
+    NotServed,
+}
+
+impl WatchError {
+    pub(super) fn new(verb: &'static str, error: Error) -> Self {
+        Self {
+            verb,
+            error,
+            retry_after: None,
+        }
+    }
+
+    /// The answer to this lacks what a watch goes on from.
+    pub(super) fn no_version(verb: &'static str) -> Self {
+        let why = "the answer has no metadata.resourceVersion";
+        Self::new(verb, Error::Service(why.into()))
+    }
+
+    /// The reason, if it is one that only a change of the cluster ends.
+    pub fn absence(&self) -> Option<Absence> {
+        match self.code()? {
+            403 => Some(Absence::Forbidden),
+            404 => Some(Absence::NotServed),
+            _ => None,
+        }
+    }
+
+    /// Whether what came before is not kept any more, so that everything is listed anew (410).
+    pub fn is_expired(&self) -> bool {
+        self.code() == Some(410)
+    }
+
+    /// The status code of the answer, or of the event that has ended the watch.
+    pub(super) fn code(&self) -> Option<u16> {
+        match &self.error {
+            Error::Api(status) => Some(status.code),
+            _ => None,
+        }
+    }
+
+    /// Whether the answer is larger than one that is read.
+    pub(super) fn is_too_large(&self) -> bool {
+        let mut link = self.error.source();
+        while let Some(error) = link {
+            if error.is::<LengthLimitError>() {
+                return true;
+            }
+            link = error.source();
+        }
+        false
+    }
+}

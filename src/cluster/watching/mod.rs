@@ -1,0 +1,10 @@
+//! Watches of the API server, which go on for ever.
+
+pub(super) mod answer;
+pub(super) mod error;
+pub(super) mod event;
+pub(super) mod live_watch;
+mod page;
+mod pauses;
+pub(super) mod reflector;
+mod request;

@@ -1,0 +1,395 @@
+//! A watch that first tells of everything there is, and never ends.
+
+use std::{fmt::Display, mem, time::Duration};
+
+use futures::{Stream, stream};
+use kube::{Client, Error, Resource, api::WatchParams, client::Body, core::WatchEvent};
+use serde::de::DeserializeOwned;
+use tokio::time::{Instant, sleep_until, timeout, timeout_at};
+
+use crate::cluster::reading::namespace::NamespaceMeta;
+use crate::cluster::reading::view::{PAGE, WorkloadView};
+use crate::cluster::watching::answer::EventLines;
+use crate::cluster::watching::error::{Absence, WatchError};
+use crate::cluster::watching::event::ReflectorEvent;
+use crate::cluster::watching::page::{Next, Page};
+use crate::cluster::watching::pauses::Pauses;
+use crate::cluster::watching::request::Source;
+use crate::cluster::workload::Version;
+use crate::delays::Delays;
+use crate::workload::Kind;
+
+/// A stream that tells nothing for so long is given up for pages: a server that ignores the question
+/// never says that the stream has told everything.
+const STREAM_SILENCE_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// How long a stream may take to tell everything, which for 10,000 objects is some 2 s: where there is
+/// always a change, a server that ignores the question is never silent.
+const STREAM_TIMEOUT: Duration = Duration::from_secs(60);
+
+/// How many streams may end before they have told everything, one after another.
+const MAX_CUT_STREAMS: u32 = 3;
+
+/// How long a watch may wait to be granted or refused, which is longer than a busy API server lets a
+/// request wait in a queue (a quarter of its `--request-timeout`).
+const GRANT_TIMEOUT: Duration = Duration::from_secs(20);
+
+/// How much sooner than it was asked to, or later, a server ends a watch. One that still has not
+/// ended was cut off without a word.
+const LIFE_MARGIN: Duration = Duration::from_secs(5);
+
+/// A watch that ends sooner than this is opened again after a pause.
+const MIN_CALM_LIFE: Duration = Duration::from_secs(1);
+
+/// The bookmark that follows what there is.
+const INITIAL_EVENTS_END: &str = "k8s.io/initial-events-end";
+
+/// One watch, and how far it has come.
+pub struct Reflector<D> {
+    source: Source,
+    list: List,
+    state: State<D>,
+    /// What is told next, whatever comes.
+    queued: Option<ReflectorEvent<D>>,
+    /// How many streams in a row have ended before they had told everything.
+    cut_streams: u32,
+    /// From when on the next grant is no sooner than it should be; none since a failure.
+    usual_from: Option<Instant>,
+    pauses: Pauses,
+    /// When the server may be asked again.
+    paused_until: Instant,
+}
+
+/// How the server is asked for what there is, the next time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum List {
+    /// At the beginning of the watch.
+    Streamed,
+    /// In pages of so many.
+    Paged(u32),
+    /// All at once.
+    Whole,
+}
+
+enum State<D> {
+    /// What there is has to be told anew.
+    Unlisted,
+    /// It is told in pages.
+    Paging(Page<D>),
+    /// It was told, in the state of this version.
+    Listed(String),
+    Open(Open),
+}
+
+/// A watch that the server has granted.
+struct Open {
+    events: EventLines,
+    since: Instant,
+    /// How long the server was asked to let it last.
+    life: Duration,
+    /// How far it has told; none while it tells what there is.
+    version: Option<String>,
+    /// The last event could not be read.
+    is_broken: bool,
+}
+
+type Step<D> = Result<Option<ReflectorEvent<D>>, WatchError>;
+
+impl<D: WorkloadView> Reflector<D> {
+    /// A watch of a kind, in one namespace or in all. Where no more than its resource is known the
+    /// server is asked about it first, and again where it has the version no more in which it had
+    /// it; that it does not have it at all is a failure like any other.
+    pub fn of_kind(
+        client: Client,
+        kind: Kind,
+        namespace: Option<&str>,
+        selectors: WatchParams,
+        random: fastrand::Rng,
+    ) -> Self {
+        let source = Source::new(client, Some(kind), namespace, selectors);
+        Self::new(source, random)
+    }
+}
+
+impl Reflector<NamespaceMeta> {
+    /// A watch of the metadata of Namespaces.
+    pub fn of_namespaces(client: Client, selectors: WatchParams, random: fastrand::Rng) -> Self {
+        Self::new(Source::new(client, None, None, selectors), random)
+    }
+}
+
+impl<D: Resource + Clone + DeserializeOwned + Send + 'static> Reflector<D> {
+    fn new(source: Source, random: fastrand::Rng) -> Self {
+        Self {
+            source,
+            list: List::Streamed,
+            state: State::Unlisted,
+            queued: None,
+            cut_streams: 0,
+            usual_from: None,
+            pauses: Pauses::new(random),
+            paused_until: Instant::now(),
+        }
+    }
+
+    /// All that it tells.
+    pub fn into_stream(self) -> impl Stream<Item = ReflectorEvent<D>> + Send {
+        stream::unfold(self, |mut reflector| async {
+            Some((reflector.next().await, reflector))
+        })
+    }
+
+    async fn next(&mut self) -> ReflectorEvent<D> {
+        loop {
+            if let Some(event) = self.queued.take() {
+                return event;
+            }
+            sleep_until(self.paused_until).await;
+            let step = match mem::replace(&mut self.state, State::Unlisted) {
+                State::Unlisted => self.begin().await,
+                State::Paging(page) => self.page(page).await,
+                State::Listed(version) => self.resume(version).await,
+                State::Open(open) => self.read(open).await,
+            };
+            match step {
+                Ok(None) => {}
+                Ok(Some(event)) => return event,
+                Err(error) => return self.fail(error),
+            }
+        }
+    }
+
+    /// Begins to list what there is: as a stream (`sendInitialEvents`, in Kubernetes since 1.34) from
+    /// a server that has that, in half the time of a list, and else in pages
+    /// (`docs/decisions/api-server/watch-list.md`).
+    async fn begin(&mut self) -> Step<D> {
+        self.source.find().await?;
+        if self.list != List::Streamed {
+            self.state = State::Paging(Page::none());
+            return Ok(None);
+        }
+        let life = self.pauses.life();
+        let stream = self.source.watch("0", true, life);
+        match timeout(STREAM_SILENCE_TIMEOUT, stream).await {
+            Ok(Ok(body)) => {
+                self.queued = Some(ReflectorEvent::Init);
+                Ok(Some(self.open(body, life, None, None)))
+            }
+            Ok(Err(error)) if is_refusal(&error) => Ok(self.list_in_pages(&error)),
+            Ok(Err(error)) => Err(error),
+            Err(silence) => Ok(self.list_in_pages(&silence)),
+        }
+    }
+
+    /// Lists in pages this time.
+    fn list_in_pages(&mut self, why: &dyn Display) -> Option<ReflectorEvent<D>> {
+        tracing::debug!(%why, "the server does not stream the list; listing in pages");
+        self.list = List::Paged(PAGE);
+        None
+    }
+
+    /// Tells the next object of a page, or asks for the next page.
+    async fn page(&mut self, mut page: Page<D>) -> Step<D> {
+        if let Some(object) = page.objects.next() {
+            self.state = State::Paging(page);
+            return Ok(Some(ReflectorEvent::InitApply(object)));
+        }
+        let (is_first, token) = match page.next {
+            Next::First => (true, None),
+            Next::After(token) => (false, Some(token)),
+            Next::End(version) => {
+                // A watch that begins where a list has just ended is no sooner than it should be.
+                self.usual_from = Some(Instant::now());
+                self.state = State::Listed(version);
+                return Ok(Some(self.listed()));
+            }
+        };
+        let limit = match self.list {
+            List::Paged(limit) => Some(limit),
+            List::Streamed | List::Whole => None,
+        };
+        match Page::fetch(&self.source, limit, token).await {
+            Ok(page) => {
+                self.state = State::Paging(page);
+                Ok(is_first.then_some(ReflectorEvent::Init))
+            }
+            // The server keeps the pages for some minutes only. client-go asks for all at once then
+            // (`pager.FullListIfExpired`).
+            Err(error) if error.is_expired() && limit.is_some() => {
+                tracing::debug!(%error, "the server does not keep the pages; listing all at once");
+                self.list = List::Whole;
+                Ok(None)
+            }
+            Err(error) => {
+                if error.is_too_large() {
+                    self.list = List::Paged(limit.map_or(PAGE, |limit| limit.div_ceil(10)));
+                }
+                Err(error)
+            }
+        }
+    }
+
+    /// Asks for the watch to go on from a version.
+    async fn resume(&mut self, version: String) -> Step<D> {
+        let life = self.pauses.life();
+        let watch = timeout(GRANT_TIMEOUT, self.source.watch(&version, false, life)).await;
+        let granted = watch.unwrap_or_else(|late| {
+            let error = Error::Service(late.into());
+            Err(WatchError::new("watch", error))
+        });
+        match granted {
+            Ok(body) => {
+                let is_usual = self.usual_from.is_some_and(|from| Instant::now() >= from);
+                let early = (!is_usual).then(|| Version::parse(&version));
+                Ok(Some(self.open(body, life, Some(version), early)))
+            }
+            Err(error) => {
+                // The API server itself grants a watch from a version that it no longer has, and
+                // ends it by an event; others may say so in their answer.
+                if !matches!(error.code(), Some(400 | 410)) {
+                    self.state = State::Listed(version);
+                }
+                Err(error)
+            }
+        }
+    }
+
+    /// The server has granted the watch.
+    fn open(
+        &mut self,
+        body: Body,
+        life: Duration,
+        version: Option<String>,
+        early: Option<Version>,
+    ) -> ReflectorEvent<D> {
+        let since = Instant::now();
+        self.usual_from = Some(since + life.saturating_sub(LIFE_MARGIN));
+        self.state = State::Open(Open {
+            events: EventLines::of(body),
+            since,
+            life,
+            version,
+            is_broken: false,
+        });
+        ReflectorEvent::Opened { early }
+    }
+
+    /// Tells the next event of an open watch.
+    async fn read(&mut self, mut open: Open) -> Step<D> {
+        let until = match open.version {
+            Some(_) => open.since + open.life + LIFE_MARGIN,
+            None => (open.since + STREAM_TIMEOUT).min(Instant::now() + STREAM_SILENCE_TIMEOUT),
+        };
+        match timeout_at(until, open.events.next()).await {
+            Ok(Some(Ok(event))) => self.take_in(open, event),
+            // What comes behind it can be read.
+            Ok(Some(Err(error @ Error::SerdeError(_)))) => {
+                open.is_broken = true;
+                self.state = State::Open(open);
+                Err(WatchError::new("watch", error))
+            }
+            Ok(Some(Err(error))) => self.cut_off(open, error),
+            Err(silence) if open.version.is_none() => Ok(self.list_in_pages(&silence)),
+            Ok(None) | Err(_) => Ok(self.ended(open)),
+        }
+    }
+
+    fn take_in(&mut self, mut open: Open, event: WatchEvent<D>) -> Step<D> {
+        let was_broken = mem::take(&mut open.is_broken);
+        let told = match event {
+            WatchEvent::Error(status) => return self.cut_off(open, Error::Api(status)),
+            WatchEvent::Bookmark(bookmark) => {
+                let meta = bookmark.metadata;
+                if open.version.is_some() {
+                    open.version = Some(meta.resource_version);
+                    None
+                } else if meta.annotations.contains_key(INITIAL_EVENTS_END) {
+                    open.version = Some(meta.resource_version);
+                    Some(self.listed())
+                } else {
+                    None
+                }
+            }
+            WatchEvent::Added(object) | WatchEvent::Modified(object) => {
+                Some(match open.goes_on_after(&object)? {
+                    true => ReflectorEvent::Apply(object),
+                    false => ReflectorEvent::InitApply(object),
+                })
+            }
+            WatchEvent::Deleted(object) => {
+                open.goes_on_after(&object)?;
+                Some(ReflectorEvent::Delete(object))
+            }
+        };
+        self.state = State::Open(open);
+        if was_broken {
+            self.queued = told;
+            return Ok(Some(ReflectorEvent::Opened { early: None }));
+        }
+        Ok(told)
+    }
+
+    /// The watch has come to its end, as each does, or tells nothing beyond it.
+    fn ended(&mut self, open: Open) -> Option<ReflectorEvent<D>> {
+        if open.since.elapsed() < MIN_CALM_LIFE {
+            self.paused_until = self.pauses.next(&Delays::SERVER, None);
+        }
+        if let Some(version) = open.version {
+            self.state = State::Listed(version);
+            return None;
+        }
+        self.cut_streams += 1;
+        if self.cut_streams < MAX_CUT_STREAMS {
+            return None;
+        }
+        self.list_in_pages(&"it ends too soon")
+    }
+
+    /// The watch has failed, and goes on where it was if the server still has that (410).
+    fn cut_off(&mut self, open: Open, error: Error) -> Step<D> {
+        let error = WatchError::new("watch", error);
+        if let Some(version) = open.version.filter(|_| !error.is_expired()) {
+            self.state = State::Listed(version);
+        }
+        Err(error)
+    }
+
+    /// All is told. What kept this list from being a stream may be over by the next.
+    fn listed(&mut self) -> ReflectorEvent<D> {
+        (self.list, self.cut_streams) = (List::Streamed, 0);
+        ReflectorEvent::Done
+    }
+
+    fn fail(&mut self, error: WatchError) -> ReflectorEvent<D> {
+        let absence = error.absence();
+        if absence == Some(Absence::NotServed) && self.source.may_have_moved() {
+            self.source.is_lost = true;
+            self.state = State::Unlisted;
+        }
+        let delays = match absence {
+            Some(_) => Delays::ABSENT,
+            None => Delays::SERVER,
+        };
+        self.paused_until = self.pauses.next(&delays, error.retry_after);
+        self.usual_from = None;
+        ReflectorEvent::Failed(error)
+    }
+}
+
+impl Open {
+    /// Notes that this was told; whether it is a change, and not one of what there is.
+    fn goes_on_after(&mut self, object: &impl Resource) -> Result<bool, WatchError> {
+        let version = object.meta().resource_version.clone();
+        let version = version.filter(|it| !it.is_empty());
+        let version = version.ok_or_else(|| WatchError::no_version("watch"))?;
+        let is_change = self.version.is_some();
+        self.version = is_change.then_some(version);
+        Ok(is_change)
+    }
+}
+
+/// Whether the server will not give this stream: it may not know such a thing, or may not be
+/// permitted to, where a list in pages is.
+fn is_refusal(error: &WatchError) -> bool {
+    matches!(error.code(), Some(400 | 403 | 404 | 405 | 406 | 415 | 422))
+}

@@ -1,0 +1,131 @@
+//! What a watch asks the API server.
+
+use std::time::Duration;
+
+use http::Request;
+use kube::{
+    Client, Error,
+    api::{ListParams, WatchParams},
+    client::Body,
+    core::Request as Requests,
+};
+
+use crate::cluster::reading::discovery::{discover, discover_again};
+use crate::cluster::reading::namespace::NAMESPACES_PATH;
+use crate::cluster::resource::Resource;
+use crate::cluster::watching::answer::granted;
+use crate::cluster::watching::error::WatchError;
+use crate::workload::Kind;
+
+/// The objects of a kind, in one namespace or in all, as a watch asks for them; or the Namespaces, of
+/// which their metadata is enough.
+pub(super) struct Source {
+    client: Client,
+    kind: Option<Kind>,
+    namespace: Option<String>,
+    /// Which of them.
+    selectors: WatchParams,
+    /// The server did not have the kind as it was called when it was asked for last.
+    pub(super) is_lost: bool,
+}
+
+impl Source {
+    pub(super) fn new(
+        client: Client,
+        kind: Option<Kind>,
+        namespace: Option<&str>,
+        selectors: WatchParams,
+    ) -> Self {
+        Self {
+            client,
+            kind,
+            namespace: namespace.map(str::to_owned),
+            selectors,
+            is_lost: false,
+        }
+    }
+
+    /// Finds out how the server calls the kind where that is not known, or not any more.
+    pub(super) async fn find(&mut self) -> Result<(), WatchError> {
+        let found = match self.kind {
+            Some(kind) if self.is_lost => discover_again(&self.client, kind).await,
+            Some(kind) => discover(&self.client, kind).await,
+            None => Ok(()),
+        };
+        found.map_err(|error| WatchError::new("list", error))?;
+        self.is_lost = false;
+        Ok(())
+    }
+
+    /// Whether the server may have the kind under another version.
+    pub(super) fn may_have_moved(&self) -> bool {
+        self.kind.is_some_and(Kind::is_discovered)
+    }
+
+    /// Asks for a page of this many after that token; for all of them at once without a limit.
+    pub(super) async fn list(
+        &self,
+        limit: Option<u32>,
+        token: Option<String>,
+    ) -> Result<Body, WatchError> {
+        let params = ListParams {
+            label_selector: self.selectors.label_selector.clone(),
+            field_selector: self.selectors.field_selector.clone(),
+            limit,
+            continue_token: token,
+            ..ListParams::default()
+        };
+        let requests = self.requests();
+        self.send(
+            "list",
+            match self.kind {
+                Some(_) => requests.list(&params),
+                None => requests.list_metadata(&params),
+            },
+        )
+        .await
+    }
+
+    /// Asks for each change after this version, for that long. With `is_list` it begins with what
+    /// there is, in a state that is no older.
+    pub(super) async fn watch(
+        &self,
+        version: &str,
+        is_list: bool,
+        lasts: Duration,
+    ) -> Result<Body, WatchError> {
+        let params = WatchParams {
+            timeout: u32::try_from(lasts.as_secs()).ok(),
+            send_initial_events: is_list,
+            ..self.selectors.clone()
+        };
+        let requests = self.requests();
+        self.send(
+            "watch",
+            match self.kind {
+                Some(_) => requests.watch(&params, version),
+                None => requests.watch_metadata(&params, version),
+            },
+        )
+        .await
+    }
+
+    fn requests(&self) -> Requests {
+        let namespace = self.namespace.as_deref();
+        Requests::new(match self.kind {
+            Some(kind) => Resource::of(kind).path(namespace),
+            None => NAMESPACES_PATH.to_owned(),
+        })
+    }
+
+    async fn send(
+        &self,
+        verb: &'static str,
+        request: Result<Request<Vec<u8>>, kube::core::request::Error>,
+    ) -> Result<Body, WatchError> {
+        let failed = |error| WatchError::new(verb, error);
+        let request = request.map_err(|error| failed(Error::BuildRequest(error)))?;
+        let answer = self.client.send(request.map(Body::from)).await;
+        granted(verb, answer.map_err(failed)?).await
+    }
+}

@@ -1,0 +1,309 @@
+//! A watch of a server that answers as no real one does when it is well: from a script.
+
+use std::{
+    collections::VecDeque,
+    sync::{Arc, Mutex},
+    time::Duration,
+};
+
+use futures::{StreamExt as _, future::pending, stream};
+use http::{Request, Response, StatusCode, Uri};
+use http_body_util::{BodyExt as _, StreamBody, combinators::UnsyncBoxBody};
+use hyper::body::{Bytes, Frame};
+use kube::{Client, client::Body};
+use serde_json::json;
+use tokio::time::{Instant, timeout};
+use tower::{BoxError, service_fn};
+
+use super::{Events, HOUR, nothing, seen, watch_by};
+
+/// What a server answers to one request.
+#[derive(Clone)]
+enum Answer {
+    /// Grants it, and says this, in pieces; then it ends the watch.
+    Ends(Vec<String>),
+    /// The same, but then it says nothing more.
+    FallsSilent(Vec<String>),
+    /// The same, but then the connection breaks.
+    Breaks(Vec<String>),
+    /// Refuses, and says in a header when to come back.
+    Refuses(StatusCode, &'static str),
+    /// Nothing.
+    Hangs,
+}
+
+type Answered = Response<UnsyncBoxBody<Bytes, BoxError>>;
+
+/// A server that answers by a script, of which the last line holds for ever.
+#[derive(Clone)]
+struct Script {
+    answers: Arc<Mutex<VecDeque<Answer>>>,
+    asked: Arc<Mutex<Vec<(Instant, String)>>>,
+}
+
+impl Script {
+    fn of(answers: impl IntoIterator<Item = Answer>) -> Self {
+        Self {
+            answers: Arc::new(Mutex::new(answers.into_iter().collect())),
+            asked: Arc::default(),
+        }
+    }
+
+    fn watch(&self) -> Events {
+        let script = self.clone();
+        let service = service_fn(move |request: Request<Body>| {
+            let script = script.clone();
+            async move { script.answer(request.uri()).await }
+        });
+        watch_by(Client::new(service, "default"))
+    }
+
+    async fn answer(&self, uri: &Uri) -> Result<Answered, BoxError> {
+        let query = uri.query().unwrap_or_default().to_owned();
+        self.asked.lock().unwrap().push((Instant::now(), query));
+        let answer = {
+            let mut answers = self.answers.lock().unwrap();
+            match answers.len() {
+                1 => answers[0].clone(),
+                _ => answers.pop_front().unwrap(),
+            }
+        };
+        let said = |text: Vec<String>| {
+            let pieces = text.into_iter().map(|it| Ok(Frame::data(Bytes::from(it))));
+            stream::iter(pieces.collect::<Vec<Result<_, BoxError>>>())
+        };
+        let body = match answer {
+            Answer::Ends(text) => StreamBody::new(said(text)).boxed_unsync(),
+            Answer::FallsSilent(text) => {
+                StreamBody::new(said(text).chain(stream::pending())).boxed_unsync()
+            }
+            Answer::Breaks(text) => {
+                let broken = stream::iter([Err("the connection is reset".into())]);
+                StreamBody::new(said(text).chain(broken)).boxed_unsync()
+            }
+            Answer::Refuses(code, after) => {
+                let answer = Response::builder().status(code);
+                let nothing = StreamBody::new(said(Vec::new())).boxed_unsync();
+                return Ok(answer.header("retry-after", after).body(nothing)?);
+            }
+            Answer::Hangs => pending().await,
+        };
+        Ok(Response::new(body))
+    }
+
+    /// From which version each request but the first goes on.
+    fn went_on_from(&self) -> Vec<String> {
+        let asked = self.asked.lock().unwrap();
+        let versions = asked.iter().skip(1).map(|(_, query)| {
+            let mut pairs = form_urlencoded::parse(query.as_bytes());
+            let is_list = query.contains("sendInitialEvents=true");
+            let version = pairs.find(|(name, _)| name == "resourceVersion");
+            match version {
+                Some((_, version)) if !is_list => version.into_owned(),
+                _ => "list".to_owned(),
+            }
+        });
+        versions.collect()
+    }
+
+    /// How long after the one before it each request came.
+    fn pauses(&self) -> Vec<Duration> {
+        let asked = self.asked.lock().unwrap();
+        asked.windows(2).map(|two| two[1].0 - two[0].0).collect()
+    }
+}
+
+fn line(kind: &str, name: &str, version: u32) -> String {
+    let object = json!({
+        "apiVersion": "apps/v1", "kind": "Deployment", "spec": {"replicas": 1},
+        "metadata": {"name": name, "namespace": "dev", "resourceVersion": version.to_string()},
+    });
+    format!("{}\n", json!({"type": kind, "object": object}))
+}
+
+fn bookmark(version: u32, is_end: bool) -> String {
+    let marks = json!({"k8s.io/initial-events-end": "true"});
+    let annotations = if is_end { marks } else { json!({}) };
+    let object = json!({
+        "apiVersion": "apps/v1", "kind": "Deployment",
+        "metadata": {"resourceVersion": version.to_string(), "annotations": annotations},
+    });
+    format!("{}\n", json!({"type": "BOOKMARK", "object": object}))
+}
+
+/// A watch that fails by an event, as the API server tells it of one that it has granted.
+fn failure(code: u16) -> String {
+    let status = json!({"apiVersion": "v1", "kind": "Status", "status": "Failure", "code": code});
+    format!("{}\n", json!({"type": "ERROR", "object": status}))
+}
+
+/// What there is: one Deployment, in a state of version 7.
+fn listed() -> Vec<String> {
+    vec![line("ADDED", "web", 5), bookmark(7, true)]
+}
+
+/// That, and then this.
+fn listed_and(more: &[String]) -> Vec<String> {
+    [listed(), more.to_vec()].concat()
+}
+
+const LISTED: &str = "open init +web ready";
+
+#[tokio::test(start_paused = true)]
+async fn a_watch_goes_on_behind_all_that_it_was_told_bookmarks_included() {
+    for (more, version) in [
+        (vec![], "7"),
+        (vec![line("MODIFIED", "web", 8)], "8"),
+        (vec![line("DELETED", "web", 9)], "9"),
+        (vec![bookmark(11, false)], "11"),
+        // In pieces of any size; a line that breaks off is no event.
+        (vec![line("ADDED", "db", 8)[..30].to_owned()], "7"),
+        (
+            line("ADDED", "db", 8)
+                .split_inclusive('"')
+                .map(str::to_owned)
+                .collect(),
+            "8",
+        ),
+    ] {
+        let script = Script::of([
+            Answer::Ends(listed_and(&more)),
+            Answer::FallsSilent(Vec::new()),
+        ]);
+        let mut events = script.watch();
+        let told = seen(&mut events, LISTED.split(' ').count()).await;
+        assert_eq!(told, LISTED);
+        while seen(&mut events, 1).await != "early" {}
+        assert_eq!(script.went_on_from(), [version]);
+    }
+}
+
+/// The list of a server that tells more than what there is has no end before the mark.
+#[tokio::test(start_paused = true)]
+async fn only_the_marked_bookmark_ends_the_list() {
+    let text = [
+        line("ADDED", "web", 5),
+        bookmark(6, false),
+        line("ADDED", "db", 6),
+        bookmark(7, true),
+        line("ADDED", "api", 8),
+    ];
+    let script = Script::of([Answer::FallsSilent(text.to_vec())]);
+    let mut events = script.watch();
+    assert_eq!(seen(&mut events, 6).await, "open init +web +db ready =api");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_watch_that_fails_by_an_event_goes_on_where_it_was_unless_that_is_gone() {
+    for (broken, expected, told) in [
+        (Answer::Ends(listed_and(&[failure(410)])), "list", "open"),
+        (Answer::Ends(listed_and(&[failure(500)])), "7", "early"),
+        (Answer::Ends(listed_and(&[failure(504)])), "7", "early"),
+        (Answer::Breaks(listed()), "7", "early"),
+        // A bare status, which is no event.
+        (
+            Answer::Ends(listed_and(&[
+                "{\"kind\":\"Status\",\"code\":410}\n".to_owned()
+            ])),
+            "list",
+            "open",
+        ),
+    ] {
+        let script = Script::of([broken, Answer::FallsSilent(listed())]);
+        let mut events = script.watch();
+        assert_eq!(seen(&mut events, 4).await, LISTED);
+        assert_eq!(seen(&mut events, 2).await, format!("error {told}"));
+        assert_eq!(script.went_on_from(), [expected]);
+        let pause = script.pauses()[0];
+        assert!(pause >= Duration::from_millis(100), "{pause:?}");
+    }
+}
+
+/// It would be told again and again if the watch went on from before it.
+#[tokio::test(start_paused = true)]
+async fn an_event_that_cannot_be_read_hides_none_behind_it() {
+    let odd = "{\"type\":\"MODIFIED\",\"object\":{\"metadata\":7}}\n".to_owned();
+    let more = [odd, line("MODIFIED", "web", 9)];
+    let script = Script::of([Answer::FallsSilent(listed_and(&more))]);
+    let mut events = script.watch();
+    assert_eq!(seen(&mut events, 4).await, LISTED);
+    assert_eq!(seen(&mut events, 3).await, "error open =web");
+    nothing(&mut events).await;
+    assert_eq!(script.went_on_from(), [""; 0]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_watch_that_is_not_granted_is_given_up_after_20_s() {
+    let script = Script::of([
+        Answer::Ends(listed()),
+        Answer::Hangs,
+        Answer::FallsSilent(Vec::new()),
+    ]);
+    let mut events = script.watch();
+    assert_eq!(seen(&mut events, 4).await, LISTED);
+    let begun = Instant::now();
+    assert_eq!(seen(&mut events, 1).await, "error");
+    assert!((20..22).contains(&begun.elapsed().as_secs()));
+    assert_eq!(seen(&mut events, 1).await, "early");
+    assert!(begun.elapsed().as_secs() < 22);
+    assert_eq!(script.went_on_from(), ["7", "7"]);
+}
+
+/// Behind a firewall that has forgotten the connection, say. Each is asked to end before.
+#[tokio::test(start_paused = true)]
+async fn a_watch_that_is_silent_beyond_its_end_is_opened_again() {
+    let script = Script::of([
+        Answer::FallsSilent(listed()),
+        Answer::FallsSilent(Vec::new()),
+    ]);
+    let mut events = script.watch();
+    assert_eq!(seen(&mut events, 4).await, LISTED);
+    assert_eq!(seen(&mut events, 3).await, "open open open");
+    assert_eq!(script.went_on_from(), ["7", "7", "7"]);
+    let pauses = script.pauses();
+    for (pause, (_, query)) in pauses.iter().zip(&*script.asked.lock().unwrap()) {
+        let mut pairs = form_urlencoded::parse(query.as_bytes());
+        let (_, life) = pairs.find(|(name, _)| name == "timeoutSeconds").unwrap();
+        let life: u64 = life.parse().unwrap();
+        assert!((240..=290).contains(&life), "{life} s");
+        assert_eq!(pause.as_secs(), life + 5);
+    }
+    assert!(pauses.windows(2).any(|two| two[0] != two[1]), "{pauses:?}");
+}
+
+/// kube's watcher opened it again at once, for ever.
+#[tokio::test(start_paused = true)]
+async fn watches_that_end_at_once_are_opened_more_and_more_slowly() {
+    let script = Script::of([Answer::FallsSilent(listed()), Answer::Ends(Vec::new())]);
+    let mut events = script.watch();
+    while timeout(HOUR, events.next()).await.is_ok() && script.asked.lock().unwrap().len() < 30 {}
+    let pauses = &script.pauses()[1..];
+    assert!(pauses[0] <= Duration::from_millis(200), "{pauses:?}");
+    let slow = pauses.iter().filter(|it| it.as_millis() >= 2_500).count();
+    assert!(slow >= 20, "{pauses:?}");
+    assert!(pauses.iter().max().unwrap().as_secs() <= 5, "{pauses:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_server_that_asks_to_be_left_alone_is_left_alone_for_a_minute_at_most() {
+    for (after, least, most) in [("7", 7, 8), ("30", 30, 31), ("86400", 60, 61), ("x", 0, 1)] {
+        for code in [
+            StatusCode::TOO_MANY_REQUESTS,
+            StatusCode::SERVICE_UNAVAILABLE,
+        ] {
+            let script = Script::of([
+                Answer::Refuses(code, after),
+                Answer::Ends(listed()),
+                Answer::Refuses(code, after),
+                Answer::FallsSilent(Vec::new()),
+            ]);
+            let mut events = script.watch();
+            let told = seen(&mut events, 7).await;
+            assert_eq!(told, format!("error {LISTED} error early"));
+            let pauses: Vec<_> = script.pauses().iter().map(Duration::as_secs).collect();
+            for pause in [pauses[0], pauses[2]] {
+                assert!((least..most).contains(&pause), "{after}: {pauses:?}");
+            }
+        }
+    }
+}
