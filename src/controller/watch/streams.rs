@@ -26,7 +26,7 @@ pub(in crate::controller) type Watches = Pin<Box<dyn Stream<Item = (WatchId, Eve
 /// Watches everything in scope, for ever.
 pub(in crate::controller) fn workloads(client: &Client, scope: &Scope, seed: u64) -> Watches {
     let watches = scope.watches().enumerate().map(|(id, (what, namespace))| {
-        let random = fastrand::Rng::with_seed(seed + id as u64);
+        let random = fastrand::Rng::with_seed(seed.wrapping_add(id as u64));
         let client = client.clone();
         match what {
             Watched::Namespaces => {

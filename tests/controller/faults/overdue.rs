@@ -59,7 +59,7 @@ fn who_hangs_is_seen_to_be_late() {
         is_alive(&story),
         "for as long as it may take over a piece of work"
     );
-    story.sleep_until("19:00:31");
+    story.sleep_until("19:00:41");
     assert!(!is_alive(&story));
 }
 

@@ -232,6 +232,39 @@ async fn an_event_that_cannot_be_read_hides_none_behind_it() {
     assert_eq!(script.went_on_from(), [""; 0]);
 }
 
+/// A watch that went on from no version would show only what comes, and hide what came meanwhile.
+#[tokio::test(start_paused = true)]
+async fn what_has_no_version_is_listed_anew() {
+    for version in ["", ",\"resourceVersion\":\"\""] {
+        let object = format!("{{\"metadata\":{{\"name\":\"web\"{version}}},\"spec\":{{}}}}");
+        let odd = format!("{{\"type\":\"MODIFIED\",\"object\":{object}}}\n");
+        let script = Script::of([
+            Answer::FallsSilent(listed_and(&[odd])),
+            Answer::FallsSilent(listed()),
+        ]);
+        let mut events = script.watch();
+        let told = seen(&mut events, 9).await;
+        assert_eq!(told, format!("{LISTED} error {LISTED}"));
+        assert_eq!(script.went_on_from(), ["list"]);
+    }
+}
+
+/// etcd holds no object of 1.5 MB: what says more is no API server, and a pod has 64 MiB.
+#[tokio::test(start_paused = true)]
+async fn an_event_without_an_end_is_not_read_for_ever() {
+    let piece = "x".repeat(1 << 20);
+    let script = Script::of([
+        Answer::FallsSilent(listed_and(&vec![piece; 17])),
+        Answer::FallsSilent(Vec::new()),
+    ]);
+    let mut events = script.watch();
+    assert_eq!(seen(&mut events, 4).await, LISTED);
+    let begun = Instant::now();
+    assert_eq!(seen(&mut events, 2).await, "error early");
+    assert!(begun.elapsed() < Duration::from_secs(1));
+    assert_eq!(script.went_on_from(), ["7"]);
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_watch_that_is_not_granted_is_given_up_after_20_s() {
     let script = Script::of([
