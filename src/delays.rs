@@ -2,6 +2,9 @@
 
 use std::time::Duration;
 
+/// After so long without a failure the next one is the first again.
+pub(crate) const CALM: Duration = Duration::from_secs(60);
+
 /// Doubling delays with jitter: each is between half and all of what it would be without.
 #[derive(Debug)]
 pub(crate) struct Delays {

@@ -33,9 +33,10 @@ pub(super) async fn granted(
     }
     let text = bounded(body).await;
     let text = text.map_err(|error| WatchError::new(verb, Error::Service(error)))?;
+    let error = WatchError::new(verb, Error::Api(status(parts.status, &text)));
     Err(WatchError {
-        retry_after: retry_after(&parts.headers),
-        ..WatchError::new(verb, Error::Api(status(parts.status, &text)))
+        retry_after: retry_after(&parts.headers).or(error.retry_after),
+        ..error
     })
 }
 

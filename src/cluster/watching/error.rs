@@ -32,10 +32,14 @@ pub enum Absence {
 
 impl WatchError {
     pub(super) fn new(verb: &'static str, error: Error) -> Self {
+        let retry_after = match &error {
+            Error::Api(status) => status.details.as_ref().map(|it| it.retry_after_seconds),
+            _ => None,
+        };
         Self {
             verb,
             error,
-            retry_after: None,
+            retry_after: retry_after.map(|it| Duration::from_secs(it.into())),
         }
     }
 

@@ -4,10 +4,7 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-use crate::delays::Delays;
-
-/// After so long without a failure the next pause is a short one again.
-const CALM: Duration = Duration::from_secs(60);
+use crate::delays::{CALM, Delays};
 
 /// The longest that a server is left alone because it asks for it.
 const MAX_RETRY_AFTER: Duration = Duration::from_secs(60);

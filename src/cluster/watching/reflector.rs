@@ -300,15 +300,12 @@ impl<D: Resource + Clone + DeserializeOwned + Send + 'static> Reflector<D> {
             WatchEvent::Error(status) => return self.cut_off(open, Error::Api(status)),
             WatchEvent::Bookmark(bookmark) => {
                 let meta = bookmark.metadata;
-                if open.version.is_some() {
-                    open.version = Some(meta.resource_version);
-                    None
-                } else if meta.annotations.contains_key(INITIAL_EVENTS_END) {
-                    open.version = Some(meta.resource_version);
-                    Some(self.listed())
-                } else {
-                    None
+                let is_listed = open.version.is_some();
+                let is_end = !is_listed && meta.annotations.contains_key(INITIAL_EVENTS_END);
+                if is_listed || is_end {
+                    open.version = Some(given(Some(meta.resource_version))?);
                 }
+                is_end.then(|| self.listed())
             }
             WatchEvent::Added(object) | WatchEvent::Modified(object) => {
                 Some(match open.goes_on_after(&object)? {
@@ -379,13 +376,17 @@ impl<D: Resource + Clone + DeserializeOwned + Send + 'static> Reflector<D> {
 impl Open {
     /// Notes that this was told; whether it is a change, and not one of what there is.
     fn goes_on_after(&mut self, object: &impl Resource) -> Result<bool, WatchError> {
-        let version = object.meta().resource_version.clone();
-        let version = version.filter(|it| !it.is_empty());
-        let version = version.ok_or_else(|| WatchError::no_version("watch"))?;
+        let version = given(object.meta().resource_version.clone())?;
         let is_change = self.version.is_some();
         self.version = is_change.then_some(version);
         Ok(is_change)
     }
+}
+
+/// The version that an event states. A watch that went on from none would miss what came meanwhile.
+fn given(version: Option<String>) -> Result<String, WatchError> {
+    let version = version.filter(|it| !it.is_empty());
+    version.ok_or_else(|| WatchError::no_version("watch"))
 }
 
 /// Whether the server will not give this stream: it may not know such a thing, or may not be

@@ -9,6 +9,7 @@ use tokio::time::Instant;
 
 use crate::{
     cluster::{Absence, WatchError},
+    delays::CALM,
     text::counted,
 };
 
@@ -211,9 +212,6 @@ struct Outage {
     next_told: Instant,
     pause: Duration,
 }
-
-/// After so long without a failure the next one is the first again.
-const CALM: Duration = Duration::from_secs(60);
 
 /// An outage is told again after a minute, then after two, and so on up to an hour.
 const FIRST_PAUSE: Duration = Duration::from_secs(60);

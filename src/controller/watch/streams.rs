@@ -28,52 +28,36 @@ pub(in crate::controller) fn workloads(client: &Client, scope: &Scope, seed: u64
     let watches = scope.watches().enumerate().map(|(id, (what, namespace))| {
         let random = fastrand::Rng::with_seed(seed.wrapping_add(id as u64));
         let client = client.clone();
+        let selectors = selectors(scope, what, namespace);
         match what {
-            Watched::Namespaces => {
-                let selectors = namespaces_in(scope, namespace);
-                Reflector::of_namespaces(client, selectors, random)
-                    .into_stream()
-                    .map(move |event| (id, Event::Namespace(event)))
-                    .boxed()
-            }
-            Watched::Kind(kind) => {
-                Reflector::of_kind(client, kind, namespace, workloads_in(scope), random)
-                    .into_stream()
-                    .map(move |event| (id, Event::Workload(kind, event)))
-                    .boxed()
-            }
+            Watched::Namespaces => Reflector::of_namespaces(client, selectors, random)
+                .into_stream()
+                .map(move |event| (id, Event::Namespace(event)))
+                .boxed(),
+            Watched::Kind(kind) => Reflector::of_kind(client, kind, namespace, selectors, random)
+                .into_stream()
+                .map(move |event| (id, Event::Workload(kind, event)))
+                .boxed(),
         }
     });
     Box::pin(select_all(watches))
 }
 
-/// Which workloads are asked for.
-fn workloads_in(scope: &Scope) -> WatchParams {
-    let mut selectors = WatchParams::default();
-    if let Some(labels) = &scope.selector {
-        selectors = selectors.labels(labels);
-    }
-    but_for(scope, "metadata.namespace", selectors)
-}
-
-/// Which Namespaces are asked for: one, or all.
-fn namespaces_in(scope: &Scope, namespace: Option<&str>) -> WatchParams {
-    let mut selectors = WatchParams::default();
-    if let Some(labels) = &scope.namespace_selector {
-        selectors = selectors.labels(labels);
-    }
-    match namespace {
-        Some(name) => selectors.fields(&format!("metadata.name={name}")),
-        None => but_for(scope, "metadata.name", selectors),
-    }
-}
-
-fn but_for(scope: &Scope, field: &str, selectors: WatchParams) -> WatchParams {
+/// Which objects are asked for: of the Namespaces one or all, of a kind those in scope.
+fn selectors(scope: &Scope, what: Watched, namespace: Option<&str>) -> WatchParams {
+    let (label_selector, field) = match what {
+        Watched::Namespaces => (&scope.namespace_selector, "metadata.name"),
+        Watched::Kind(_) => (&scope.selector, "metadata.namespace"),
+    };
     let excluded = scope.excluded_namespaces.iter();
     let excluded: Vec<_> = excluded.map(|name| format!("{field}!={name}")).collect();
-    if excluded.is_empty() {
-        selectors
-    } else {
-        selectors.fields(&excluded.join(","))
+    let field_selector = match (what, namespace) {
+        (Watched::Namespaces, Some(name)) => Some(format!("{field}={name}")),
+        _ => (!excluded.is_empty()).then(|| excluded.join(",")),
+    };
+    WatchParams {
+        label_selector: label_selector.clone(),
+        field_selector,
+        ..WatchParams::default()
     }
 }

@@ -11,7 +11,7 @@ use http::{Request, Response, StatusCode, Uri};
 use http_body_util::{BodyExt as _, StreamBody, combinators::UnsyncBoxBody};
 use hyper::body::{Bytes, Frame};
 use kube::{Client, client::Body};
-use serde_json::json;
+use serde_json::{Value, json};
 use tokio::time::{Instant, timeout};
 use tower::{BoxError, service_fn};
 
@@ -28,6 +28,8 @@ enum Answer {
     Breaks(Vec<String>),
     /// Refuses, and says in a header when to come back.
     Refuses(StatusCode, &'static str),
+    /// Refuses, and says in its answer when to come back.
+    RefusesWith(Value),
     /// Nothing.
     Hangs,
 }
@@ -85,6 +87,11 @@ impl Script {
                 let answer = Response::builder().status(code);
                 let nothing = StreamBody::new(said(Vec::new())).boxed_unsync();
                 return Ok(answer.header("retry-after", after).body(nothing)?);
+            }
+            Answer::RefusesWith(status) => {
+                let answer = Response::builder().status(503);
+                let body = StreamBody::new(said(vec![status.to_string()])).boxed_unsync();
+                return Ok(answer.body(body)?);
             }
             Answer::Hangs => pending().await,
         };
@@ -235,16 +242,25 @@ async fn an_event_that_cannot_be_read_hides_none_behind_it() {
 /// A watch that went on from no version would show only what comes, and hide what came meanwhile.
 #[tokio::test(start_paused = true)]
 async fn what_has_no_version_is_listed_anew() {
-    for version in ["", ",\"resourceVersion\":\"\""] {
+    for (kind, version) in [
+        ("MODIFIED", ""),
+        ("MODIFIED", ",\"resourceVersion\":\"\""),
+        ("DELETED", ""),
+        ("BOOKMARK", ",\"resourceVersion\":\"\""),
+    ] {
         let object = format!("{{\"metadata\":{{\"name\":\"web\"{version}}},\"spec\":{{}}}}");
-        let odd = format!("{{\"type\":\"MODIFIED\",\"object\":{object}}}\n");
+        let object = format!(
+            "{{\"kind\":\"Deployment\",\"apiVersion\":\"apps/v1\",{}",
+            &object[1..]
+        );
+        let odd = format!("{{\"type\":\"{kind}\",\"object\":{object}}}\n");
         let script = Script::of([
             Answer::FallsSilent(listed_and(&[odd])),
             Answer::FallsSilent(listed()),
         ]);
         let mut events = script.watch();
         let told = seen(&mut events, 9).await;
-        assert_eq!(told, format!("{LISTED} error {LISTED}"));
+        assert_eq!(told, format!("{LISTED} error {LISTED}"), "{kind}");
         assert_eq!(script.went_on_from(), ["list"]);
     }
 }
@@ -298,7 +314,7 @@ async fn a_watch_that_is_silent_beyond_its_end_is_opened_again() {
         let mut pairs = form_urlencoded::parse(query.as_bytes());
         let (_, life) = pairs.find(|(name, _)| name == "timeoutSeconds").unwrap();
         let life: u64 = life.parse().unwrap();
-        assert!((240..=290).contains(&life), "{life} s");
+        assert!((260..=290).contains(&life), "{life} s");
         assert_eq!(pause.as_secs(), life + 5);
     }
     assert!(pauses.windows(2).any(|two| two[0] != two[1]), "{pauses:?}");
@@ -337,6 +353,29 @@ async fn a_server_that_asks_to_be_left_alone_is_left_alone_for_a_minute_at_most(
             for pause in [pauses[0], pauses[2]] {
                 assert!((least..most).contains(&pause), "{after}: {pauses:?}");
             }
+        }
+    }
+}
+
+/// In the answer where a proxy has dropped the header, and in the event that ends a watch.
+#[tokio::test(start_paused = true)]
+async fn when_to_come_back_is_read_from_a_status_too() {
+    for (after, least, most) in [(7, 7, 8), (86_400, 60, 61), (0, 0, 1)] {
+        let status = json!({
+            "apiVersion": "v1", "kind": "Status", "status": "Failure", "code": 503,
+            "details": {"retryAfterSeconds": after},
+        });
+        let event = format!("{}\n", json!({"type": "ERROR", "object": status}));
+        let script = Script::of([
+            Answer::RefusesWith(status),
+            Answer::Ends(listed_and(&[event])),
+            Answer::FallsSilent(Vec::new()),
+        ]);
+        let mut events = script.watch();
+        let told = seen(&mut events, 7).await;
+        assert_eq!(told, format!("error {LISTED} error early"));
+        for pause in script.pauses() {
+            assert!((least..most).contains(&pause.as_secs()), "{pause:?}");
         }
     }
 }
