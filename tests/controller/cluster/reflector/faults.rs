@@ -248,10 +248,8 @@ async fn what_has_no_version_is_listed_anew() {
         ("DELETED", ""),
         ("BOOKMARK", ",\"resourceVersion\":\"\""),
     ] {
-        let object = format!("{{\"metadata\":{{\"name\":\"web\"{version}}},\"spec\":{{}}}}");
         let object = format!(
-            "{{\"kind\":\"Deployment\",\"apiVersion\":\"apps/v1\",{}",
-            &object[1..]
+            "{{\"apiVersion\":\"apps/v1\",\"kind\":\"Deployment\",\"metadata\":{{\"name\":\"web\"{version}}},\"spec\":{{}}}}"
         );
         let odd = format!("{{\"type\":\"{kind}\",\"object\":{object}}}\n");
         let script = Script::of([

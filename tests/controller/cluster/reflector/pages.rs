@@ -36,7 +36,10 @@ fn server(objects: usize, bytes: usize, knows_pages: bool) -> (Client, Arc<Atomi
             let begin = value("continue").unwrap_or(0);
             let limit = value("limit").filter(|_| knows_pages);
             let end = limit.map_or(objects, |limit| objects.min(begin + limit));
-            let next = (end < objects).then(|| end.to_string()).unwrap_or_default();
+            let next = match end < objects {
+                true => end.to_string(),
+                false => String::new(),
+            };
             let head = format!(
                 r#"{{"kind":"DeploymentList","metadata":{{"resourceVersion":"7","continue":"{next}"}},"items":["#
             );
