@@ -11,10 +11,12 @@ pub type Finding = manifest::Finding<LintRule>;
 pub struct Report {
     /// What was found.
     pub findings: Vec<Finding>,
-    /// How many workloads were looked at.
+    /// How many workloads were looked at; one that is given twice counts once.
     pub workloads: usize,
     /// In how many files.
     pub files: usize,
+    /// Whether nothing that was looked at has a schedule, or was meant to.
+    pub has_no_schedule: bool,
     /// How many findings an annotation suppressed.
     pub suppressed: usize,
 }

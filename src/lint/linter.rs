@@ -8,7 +8,7 @@ use super::{
     finding::{Finding, Report},
     neighbours::Neighbours,
     object::Object,
-    rendered,
+    rendered::{self, not_rendered},
     rule::LintRule,
 };
 use crate::lint::schedule::{
@@ -17,7 +17,7 @@ use crate::lint::schedule::{
     times::Span,
 };
 use crate::{
-    manifest::{Contents, Severity, Source, SyntaxError, inherit},
+    manifest::{Contents, Severity, Source, SyntaxError, inherit, last_of_each},
     schedule::{Gap, Zone},
     workload::{Inheritance, Inputs, Kind, Origin, ParseContext, Prefix},
 };
@@ -43,14 +43,8 @@ impl Linter {
     /// Everything that is found in these sources.
     pub fn lint(&self, sources: &[Source]) -> Report {
         let contents = self.read(sources);
-        let mut report = self.look(&contents, false);
+        let mut report = self.look(sources, &contents, false);
         report.files = sources.len();
-        let not_rendered = sources.iter().zip(&contents).enumerate();
-        report.findings.extend(
-            not_rendered
-                .flat_map(|(at, (source, contents))| rendered::not_rendered(at, source, contents)),
-        );
-        sort(&mut report.findings);
         report
     }
 
@@ -62,28 +56,40 @@ impl Linter {
         contents
     }
 
-    /// The errors in what the sources hold, and who else sets the counts of their workloads: what
-    /// keeps the schedules from doing what they say.
-    pub fn obstacles(&self, contents: &[Contents]) -> Vec<Finding> {
-        let mut findings = self.look(contents, true).findings;
+    /// The errors in what the sources hold, what could not be looked at, and who else sets the counts
+    /// of their workloads: what keeps the schedules from doing what they say.
+    pub fn obstacles(&self, sources: &[Source], contents: &[Contents]) -> Vec<Finding> {
+        let mut findings = self.look(sources, contents, true).findings;
         findings.retain(|it| {
-            let is_fought_over = matches!(it.rule, LintRule::Autoscaler | LintRule::PutBack);
-            is_fought_over || it.rule.severity() == Severity::Error
+            let is_told = matches!(
+                it.rule,
+                LintRule::Autoscaler | LintRule::PutBack | LintRule::NotRendered
+            );
+            is_told || it.rule.severity() == Severity::Error
         });
-        sort(&mut findings);
         findings
     }
 
-    fn look(&self, contents: &[Contents], errors_alone: bool) -> Report {
+    fn look(&self, sources: &[Source], contents: &[Contents], errors_alone: bool) -> Report {
         let neighbours = Neighbours::of(contents);
+        let workloads = contents.iter().flat_map(|it| &it.workloads);
+        let (last, _) = last_of_each(workloads.collect(), |it| &it.object);
         let mut report = Report {
-            workloads: contents.iter().map(|it| it.workloads.len()).sum(),
+            workloads: last.len(),
             ..Report::default()
         };
         let mut known = Known::new(self, errors_alone);
         for source in 0..contents.len() {
             self.look_at(source, contents, &neighbours, &mut known, &mut report);
         }
+        let files = sources.iter().zip(contents).enumerate();
+        let not_rendered =
+            files.flat_map(|(at, (source, contents))| not_rendered(at, source, contents));
+        report.findings.extend(not_rendered);
+        sort(&mut report.findings);
+        report.has_no_schedule = report.findings.is_empty()
+            && report.suppressed == 0
+            && contents.iter().all(has_no_schedule);
         report
     }
 
@@ -135,6 +141,14 @@ impl Linter {
             object.finish(&other.misplaced, report);
         }
     }
+}
+
+fn has_no_schedule(contents: &Contents) -> bool {
+    let mut workloads = contents.workloads.iter();
+    let mut namespaces = contents.namespaces.iter();
+    workloads.all(|it| !it.inputs.has_schedule())
+        && namespaces.all(|it| it.annotations.is_empty())
+        && contents.loose.is_empty()
 }
 
 /// Puts findings in the order of the files.

@@ -18,7 +18,7 @@ pub use annotations::annotation::Annotation;
 pub use annotations::misplaced_key::{MisplacedKey, Site, is_of_other_tool};
 pub use error::{MAX_BYTES, OpenError, SyntaxError};
 pub use examples::EXAMPLES;
-pub use files::contents::Contents;
+pub use files::contents::{Contents, last_of_each};
 pub use files::search::{Opened, STANDARD_INPUT, Search};
 pub use files::source::Source;
 pub(crate) use finding::rules;

@@ -61,7 +61,7 @@ fn words(text: &str) -> String {
 fn a_plan_says_what_a_schedule_saves_of_what_is_requested() {
     let (web, plain) = (web(), plain());
     let both = [&*web, &plain].concat();
-    let json = plan(&[PRICE], &[], &both).json();
+    let json = plan(&[PRICE, "-o", "json"], &[], &both).json();
     let of_web = &json["workloads"][0];
     assert_eq!(of_web["savedReplicaHours"], 354.0);
     assert_eq!(of_web["savedCpuCoreHours"], 88.5);

@@ -1,6 +1,6 @@
 //! The program from outside, as a person, a shell, a build server and a kubelet drive it.
 //!
-//! - `arguments`, `cli`, `completion`, `secrets`: what all commands have in common
+//! - `arguments/`, `cli`, `completion`, `secrets`: what all commands have in common
 //! - `pages`, `picture`: what README.md and docs/ show of them; `release`: what a release says of it
 //! - `lint/`, `plan/`: what they say of files, with golden files of what they print
 //! - `convert/`: other tools' schedules, in files and in a cluster

@@ -2,7 +2,7 @@
 
 pub(super) mod connection;
 pub(super) mod downscaler_args;
-pub(super) mod exclude;
+pub(super) mod files;
 pub(super) mod kind_args;
 pub(super) mod log;
 pub(super) mod override_args;

@@ -1,9 +1,10 @@
 //! The words that name workloads, in the form of kubectl.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use super::kind_args::custom_kind;
 use crate::{
+    cli::output::messages::print_warning,
     names::{is_dns_label, is_dns_subdomain},
     text::quote,
     workload::Kind,
@@ -40,13 +41,25 @@ pub(super) enum TargetError {
 
 /// Whether a word is a file or a folder: it looks like one, or it is one and no workload can be called
 /// so. What else is in the folder in which a command runs does not change what it means.
-pub(in crate::cli) fn is_path(word: &str) -> bool {
+fn is_path(word: &str) -> bool {
     let is_name = || namespace_of(word).is_some() || names(&[word.to_owned()]).is_ok();
     looks_like_a_path(word) || !is_name() && Path::new(word).exists()
 }
 
+/// Which words are files or folders, and which name live objects. A word that could be either is said.
+pub(in crate::cli) fn files_and_names(words: &[String]) -> (Vec<PathBuf>, Vec<String>) {
+    let (files, names): (Vec<_>, Vec<_>) = words.iter().cloned().partition(|it| is_path(it));
+    for word in names.iter().filter(|it| Path::new(it).exists()) {
+        let word = quote(word);
+        print_warning(&format!(
+            "`{word}` is taken for a live object; for the file or folder of that name write ./{word}"
+        ));
+    }
+    (files.into_iter().map(PathBuf::from).collect(), names)
+}
+
 /// Whether somebody means a file or a folder by a word that could name a workload.
-pub(in crate::cli) fn looks_like_a_path(word: &str) -> bool {
+fn looks_like_a_path(word: &str) -> bool {
     let ends = [".yaml", ".yml", ".json", "/"];
     let begins = ["./", "../", "/", "~/"];
     word == "-"

@@ -11,7 +11,7 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use crate::{
     cli::{
         args::{
-            exclude::ExcludeArgs,
+            files::FileArgs,
             kind_args::KindArgs,
             schedule_args::{InheritanceArgs, ScheduleArgs},
             values::{time_flag::time_flag, value_parsers::one_namespace},
@@ -19,7 +19,7 @@ use crate::{
         exit::{Exit, wrong_usage},
         output::{
             lint::{github, json, junit, sarif, text},
-            messages::print_error,
+            messages::{note_nothing_scheduled, print_error},
             terminal,
         },
     },
@@ -44,12 +44,8 @@ pub(crate) struct LintArgs {
     #[arg(value_name = "FILE", required_unless_present = "file")]
     files: Vec<PathBuf>,
 
-    /// The same as FILE, as in kubectl; repeatable
-    #[arg(short, long, value_name = "FILE")]
-    file: Vec<PathBuf>,
-
     #[command(flatten)]
-    exclude: ExcludeArgs,
+    given: FileArgs,
 
     /// The first day of the year that is checked [default: now]
     #[arg(long, value_name = "T")]
@@ -140,7 +136,7 @@ impl LintArgs {
             Ok(from) => from,
             Err(error) => return wrong_usage(&error),
         };
-        let opened = self.exclude.open(self.files.iter().chain(&self.file));
+        let opened = self.given.open(&self.given.all(&self.files));
         let linter = Linter {
             from,
             context: self.schedules.context(),
@@ -156,6 +152,9 @@ impl LintArgs {
         let fails = report.is_as_bad_as(self.fail_on.unwrap_or(least));
         report.keep(self.min_severity);
         opened.errors.iter().for_each(print_error);
+        if report.has_no_schedule && opened.errors.is_empty() {
+            note_nothing_scheduled();
+        }
         match write(&report, &opened, self.output) {
             // Who reads only the beginning has what they want.
             Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {

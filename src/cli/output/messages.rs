@@ -3,7 +3,11 @@
 use std::io::{self, Write as _};
 
 use crate::{
-    cli::exit::Exit, cluster::NamespaceDefaults, operations::Selection, status::Unreadable,
+    cli::exit::Exit,
+    cluster::NamespaceDefaults,
+    manifest::{Location, Workload},
+    operations::Selection,
+    status::Unreadable,
     text::printable,
 };
 
@@ -20,6 +24,21 @@ pub(crate) fn print_beside(line: &str) {
 /// A line beside the result.
 pub(crate) fn print_note(what: &str) {
     let _ = writeln!(io::stderr(), "note: {}", printable(what));
+}
+
+/// Says that nothing was found that has a schedule.
+pub(crate) fn note_nothing_scheduled() {
+    print_beside("No workload with a schedule found.");
+}
+
+/// Says that an object of a file does not count, since it is given again.
+pub(crate) fn note_given_again(file: &str, workload: &Workload) {
+    let Location { line, column, .. } = workload.place;
+    let object = workload.object.full_name();
+    print_note(&format!(
+        "{file}:{line}:{column}: {object} is given again later; the last one counts, as with \
+         kubectl apply"
+    ));
 }
 
 /// Says that what objects inherit is not seen, where that is so.

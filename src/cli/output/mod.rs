@@ -16,4 +16,5 @@ pub(super) mod status_output;
 pub(super) mod style;
 mod table;
 pub(super) mod terminal;
+pub(super) mod unread;
 mod yaml;

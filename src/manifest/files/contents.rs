@@ -1,11 +1,14 @@
 //! What a file holds.
 
+use std::collections::HashSet;
+
 use crate::manifest::error::SyntaxError;
 use crate::manifest::objects::loose::LooseAnnotations;
 use crate::manifest::objects::namespace::Namespace;
 use crate::manifest::objects::other::Other;
 use crate::manifest::objects::unrendered::Unrendered;
 use crate::manifest::objects::workload::Workload;
+use crate::workload::WorkloadRef;
 
 /// What of a file schedules have to do with; each in the order of the file.
 #[derive(Clone, Debug, Default)]
@@ -22,4 +25,22 @@ pub struct Contents {
     pub unrendered: Vec<Unrendered>,
     /// What could not be read.
     pub errors: Vec<SyntaxError>,
+}
+
+/// Of each object the last, as `kubectl apply` of all of them leaves it, and apart those that are given
+/// again later; each in their order.
+pub fn last_of_each<T>(given: Vec<T>, object: impl Fn(&T) -> &WorkloadRef) -> (Vec<T>, Vec<T>) {
+    let mut later = HashSet::new();
+    let (mut last, mut before): (Vec<_>, Vec<_>) = given.into_iter().rev().partition(|it| {
+        let WorkloadRef {
+            kind,
+            namespace,
+            name,
+            ..
+        } = object(it).clone();
+        later.insert((kind, namespace, name))
+    });
+    last.reverse();
+    before.reverse();
+    (last, before)
 }

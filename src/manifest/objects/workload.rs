@@ -2,7 +2,7 @@
 
 use std::{borrow::Cow, sync::Arc};
 
-use crate::manifest::annotations::annotation::Annotation;
+use crate::manifest::annotations::annotation::{Annotation, is_filled_in};
 use crate::manifest::annotations::annotation_map::AnnotationMap;
 use crate::manifest::annotations::misplaced_key::{MisplacedKey, misplaced_keys};
 use crate::manifest::objects::count::count;
@@ -11,7 +11,8 @@ use crate::manifest::scope::Scope;
 use crate::manifest::tree::location::Location;
 use crate::manifest::tree::node::Node;
 use crate::manifest::tree::parse::ParseError;
-use crate::text::cut_bytes;
+use crate::names::{is_dns_label, is_dns_subdomain};
+use crate::text::{cut_bytes, quote};
 use crate::workload::{
     Inputs, Kind, Origin, Problem, Replicas, ResourceRequests, VolumeRetention, WorkloadRef,
 };
@@ -44,6 +45,11 @@ pub struct Workload {
 }
 
 impl Workload {
+    /// Whether a tool fills in an annotation before anything is applied: nobody knows its schedule.
+    pub fn is_filled_in(&self) -> bool {
+        self.annotations.iter().any(Annotation::is_filled_in)
+    }
+
     /// Reads an object of that kind.
     pub(in crate::manifest) fn read(
         kind: Kind,
@@ -63,6 +69,8 @@ impl Workload {
             ));
         };
         let namespace = text(metadata, "metadata.", "namespace")?.unwrap_or(scope.namespace);
+        refuse_unless(metadata, "name", &name, is_dns_subdomain)?;
+        refuse_unless(metadata, "namespace", namespace, is_dns_label)?;
         let count = count(kind, node)?;
         let [spec, policy, when_scaled] = VolumeRetention::PATH;
         let volumes = node
@@ -94,6 +102,24 @@ impl Workload {
             misplaced: misplaced_keys(node, scope, true),
         })
     }
+}
+
+/// Refuses a name that the API server would, unless a tool fills it in.
+fn refuse_unless(
+    metadata: &Node<'_>,
+    field: &str,
+    name: &str,
+    is_good: fn(&str) -> bool,
+) -> Result<(), ParseError> {
+    let place = metadata.get(field).map(|it| &it.place);
+    let Some(place) = place.filter(|_| !is_good(name) && !is_filled_in(name)) else {
+        return Ok(());
+    };
+    let message = format!(
+        "the API server does not take `{}` as metadata.{field}: write a-z, 0-9 and -, such as web-1",
+        quote(name)
+    );
+    Err(ParseError::at(place, message))
 }
 
 /// The name of an object. What an API server makes of a `generateName` is not known before: it stands

@@ -44,8 +44,8 @@ pub fn found_with(args: &[&str], text: &str) -> Vec<String> {
             format!(
                 "{} {}:{}",
                 it["rule"].as_str().unwrap(),
-                it["line"],
-                it["column"]
+                it["place"]["line"],
+                it["place"]["column"]
             )
         })
         .collect()

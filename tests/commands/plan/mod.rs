@@ -64,7 +64,8 @@ fn the_json_is_what_other_programs_rely_on() {
         }
       ]
     }
-  ]
+  ],
+  "unread": []
 }
 "#
     );
@@ -252,7 +253,6 @@ fn files_lists_folders_and_standard_input_are_read() {
             "dev/a",
             "team-a/b",
             "team-a/cron-job",
-            "team-a/cron",
             "team-a/exact-counts",
             "team-a/fixed-counts",
             "team-a/holidays",

@@ -97,7 +97,7 @@ fn all_problems_of_an_object_are_told_and_other_objects_go_on() {
         "dayshift/timezone: 'Asia/Tokio'",
         "dayshift/replicas: 2",
     ]);
-    let good = web(&["dayshift/start: '09:00'"]);
+    let good = web(&["dayshift/start: '09:00'"]).replace("name: web", "name: api");
     let ended = plan_of(&["-f", "-", "--days", "1"], &format!("{bad}---\n{good}"));
     let plan = ended.json();
     assert_eq!(ended.status, 1);

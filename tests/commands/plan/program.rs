@@ -28,14 +28,19 @@ impl Ended {
     }
 }
 
-/// With these arguments and this standard input.
+/// With these arguments and this standard input; as JSON, unless they ask for something else.
 pub(crate) fn plan_of(args: &[&str], input: &str) -> Ended {
     plan_with(&[], args, input)
 }
 
 /// The same with these variables.
 pub(crate) fn plan_with(variables: &[(&str, &str)], args: &[&str], input: &str) -> Ended {
-    dayshift_with(variables, &[&["plan"], args].concat(), input)
+    let output: &[_] = if args.contains(&"-o") {
+        &[]
+    } else {
+        &["-o", "json"]
+    };
+    dayshift_with(variables, &[&["plan"], args, output].concat(), input)
 }
 
 pub(crate) fn plan(args: &[&str]) -> Ended {

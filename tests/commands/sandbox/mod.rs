@@ -164,8 +164,8 @@ fn what_the_api_server_would_not_take_is_1_and_says_where() {
     for says in [
         "error[not-text]: `5` is a number in YAML, but the API server accepts only text\n",
         " --> standard input:23:24\n",
-        "error: standard input:34:1: default/Loud: Deployment.apps \"Loud\" is invalid: \
-         metadata.name",
+        "error[bad-object]: the API server does not take `Loud` as metadata.name: ",
+        " --> standard input:37:9\n",
     ] {
         assert!(ended.err.contains(says), "{says}: {}", ended.err);
     }
@@ -173,19 +173,14 @@ fn what_the_api_server_would_not_take_is_1_and_says_where() {
 }
 
 #[test]
-fn what_cannot_be_played_is_3() {
+fn what_cannot_be_read_is_3_and_what_nobody_would_take_is_1() {
     let none = deployment("Loud", &[("stop", "\"19:00\"")]);
-    for (args, input, says) in [
-        (&["/nowhere.yaml"][..], "", "cannot read /nowhere.yaml"),
-        (
-            &["-"],
-            "kind: Service",
-            "no workload of a kind that dayshift scales",
-        ),
-        (&["-"], &none, "accepts none"),
+    for (args, input, status, says) in [
+        (&["/nowhere.yaml"][..], "", 3, "cannot read /nowhere.yaml"),
+        (&["-"], &none, 1, "does not take `Loud`"),
     ] {
         let ended = sandbox(args, input);
-        assert_eq!((ended.status, ended.out.as_str()), (3, ""), "{args:?}");
+        assert_eq!((ended.status, ended.out.as_str()), (status, ""), "{args:?}");
         assert!(ended.err.contains(says), "{args:?}: {}", ended.err);
     }
 }

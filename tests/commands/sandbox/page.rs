@@ -60,7 +60,7 @@ fn the_fragment_of_the_readme_is_played_and_what_is_missing_is_named() {
     // With half of it, it is no fragment but wrong.
     let half = format!("{fragment}spec: {{template: {{}}}}\n");
     let ended = sandbox(&["--from", FRIDAY, "--for", "2d", "-"], &half);
-    assert_eq!(ended.status, 3, "{}", ended.out);
+    assert_eq!(ended.status, 1, "{}", ended.out);
     assert!(ended.err.contains("spec.selector"), "{}", ended.err);
 }
 

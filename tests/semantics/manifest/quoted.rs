@@ -36,7 +36,7 @@ fn quoted_lines_mean_what_they_mean_to_kubectl() {
 fn what_comes_after_is_found_in_its_place() {
     let first = QUOTED[0].0;
     let text = format!(
-        "{first}---\napiVersion: apps/v1\nkind: Deployment\nmetadata:\n  name: é\n  annotations:\n    note: 'a\nb' # é\n    dayshift/hours: \"Mon-Fry 09:00-19:00\"\n"
+        "{first}---\napiVersion: apps/v1\nkind: Deployment\nmetadata:\n  name: web\n  annotations:\n    note: 'a\nb' # é\n    dayshift/hours: \"Mon-Fry 09:00-19:00\"\n"
     );
     let source = Source::new("file.yaml", &text);
     let all = source.workloads(&Prefix::default(), "default").unwrap();

@@ -1,9 +1,6 @@
 //! `dayshift convert`: other tools' schedules in dayshift's words.
 
-use std::{
-    io::{self, BufWriter, IsTerminal, Write},
-    path::PathBuf,
-};
+use std::io::{self, BufWriter, IsTerminal, Write};
 
 use clap::builder::BoolishValueParser;
 
@@ -14,7 +11,7 @@ use crate::{
         args::{
             connection::ConnectionArgs,
             downscaler_args::DownscalerArgs,
-            exclude::ExcludeArgs,
+            files::FileArgs,
             schedule_args::ZoneinfoArgs,
             targets::TargetArgs,
             values::{selector::selector, value_parsers::one_namespace},
@@ -64,12 +61,8 @@ pub(crate) struct ConvertArgs {
     #[arg(value_name = "FILE|WORKLOAD")]
     files: Vec<String>,
 
-    /// A file or folder, as in kubectl; repeatable
-    #[arg(short, long, value_name = "FILE")]
-    file: Vec<PathBuf>,
-
     #[command(flatten)]
-    exclude: ExcludeArgs,
+    given: FileArgs,
 
     /// Write the changed files in place
     #[arg(short, long, value_parser = BoolishValueParser::new())]
@@ -135,7 +128,7 @@ impl ConvertArgs {
     pub(crate) fn run(self) -> Exit {
         let input = InputArgs {
             words: &self.files,
-            files: &self.file,
+            given: &self.given,
             namespace: self.namespace.as_deref(),
             all_namespaces: self.all_namespaces,
             selector: self.selector.as_deref(),
@@ -160,7 +153,7 @@ impl ConvertArgs {
         };
         match input {
             Input::Files(files) => {
-                let opened = self.exclude.open(&files);
+                let opened = self.given.open(&files);
                 let conversion = converter.convert(&opened.sources);
                 self.finish_files(&opened, &conversion)
             }

@@ -6,10 +6,9 @@ use clap::error::ErrorKind;
 
 use crate::{
     cli::args::{
-        kind_args::KindArgs, target_names::is_path, targets::TargetArgs,
+        files::FileArgs, kind_args::KindArgs, target_names::files_and_names, targets::TargetArgs,
         values::value_parsers::one_namespace,
     },
-    cli::output::messages::print_warning,
     cluster::Query,
     operations::{LiveName, LiveQuery},
     text::quote,
@@ -28,7 +27,7 @@ pub(super) enum Input {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct InputArgs<'a> {
     pub(super) words: &'a [String],
-    pub(super) files: &'a [PathBuf],
+    pub(super) given: &'a FileArgs,
     pub(super) namespace: Option<&'a str>,
     pub(super) all_namespaces: bool,
     pub(super) selector: Option<&'a str>,
@@ -49,20 +48,9 @@ impl InputArgs<'_> {
                 format!("{message}\n"),
             ))
         };
-        let (files, words): (Vec<_>, Vec<_>) =
-            self.words.iter().cloned().partition(|it| is_path(it));
-        for word in words.iter().filter(|it| Path::new(it).exists()) {
-            let word = quote(word);
-            print_warning(&format!(
-                "`{word}` is taken for a live object; for the file or folder of that name write ./{word}"
-            ));
-        }
+        let (paths, words) = files_and_names(self.words);
         let is_live = !words.is_empty() || self.all_namespaces || self.selector.is_some();
-        let files: Vec<_> = files
-            .into_iter()
-            .map(PathBuf::from)
-            .chain(self.files.iter().cloned())
-            .collect();
+        let files = self.given.all(&paths);
         if is_live && !files.is_empty() {
             return usage(
                 "give either files or live objects: FILE…, or for example deploy/web, --selector or --all-namespaces",

@@ -16,7 +16,7 @@ use super::{
 use crate::{
     cli::{
         args::{
-            exclude::ExcludeArgs,
+            files::FileArgs,
             kind_args::KindArgs,
             log::LogArgs,
             price_args::PriceArgs,
@@ -29,7 +29,7 @@ use crate::{
         commands::dashboard::serve_played,
         exit::{Exit, wrong_usage},
         output::{
-            messages::print_error,
+            messages::{note_nothing_scheduled, print_error},
             sandbox_page::{Page, Title},
             terminal,
         },
@@ -65,7 +65,7 @@ pub(crate) struct SandboxArgs {
     files: Vec<PathBuf>,
 
     #[command(flatten)]
-    exclude: ExcludeArgs,
+    given: FileArgs,
 
     /// When the simulation begins [default: now; for the examples 2026-10-23 08:00, a Friday]
     #[arg(long, value_name = "T")]
@@ -125,23 +125,25 @@ impl SandboxArgs {
             kinds: self.kinds.kinds(),
             inheritance: inheritance.clone(),
         };
-        let outcome = Input::read(&self.files, &self.exclude, &linter).and_then(|input| {
-            let simulated = block_on_paused_time(self.simulate(&input, from, inheritance));
-            let exit = simulated.map_err(SandboxError::System)??;
-            Ok(if input.is_incomplete {
-                Exit::CouldNotRun
-            } else {
-                exit
-            })
-        });
-        match outcome {
-            Ok(exit) => exit,
+        let input = Input::read(&self.given.all(&self.files), &self.given, &linter);
+        let so_far = match (input.is_incomplete, input.has_errors) {
+            (true, _) => Exit::CouldNotRun,
+            (false, true) => Exit::Problems,
+            (false, false) => Exit::Done,
+        };
+        if input.workloads.is_empty() {
+            if so_far == Exit::Done {
+                note_nothing_scheduled();
+            }
+            return so_far;
+        }
+        let simulated = block_on_paused_time(self.simulate(&input, from, inheritance));
+        match simulated.map_err(SandboxError::System).flatten() {
+            Ok(exit) => so_far.worse(exit),
             // Who reads only the beginning has what they want.
             Err(SandboxError::Write(error)) if error.kind() == io::ErrorKind::BrokenPipe => {
                 Exit::Done
             }
-            // What is wrong has been said.
-            Err(SandboxError::NothingRight) => Exit::Problems,
             Err(error) => {
                 print_error(&error);
                 Exit::CouldNotRun
@@ -149,10 +151,15 @@ impl SandboxArgs {
         }
     }
 
+    /// Whether no files are given.
+    fn is_of_examples(&self) -> bool {
+        self.given.all(&self.files).is_empty()
+    }
+
     fn from(&self) -> Result<DateTime<Utc>, clap::Error> {
         let text = match &self.from {
             Some(text) => text,
-            None if self.files.is_empty() => EXAMPLES_BEGIN,
+            None if self.is_of_examples() => EXAMPLES_BEGIN,
             None => {
                 let now = Clock::system().now();
                 return Ok(now.duration_trunc(TimeDelta::minutes(1)).unwrap_or(now));
@@ -234,7 +241,7 @@ impl SandboxArgs {
 
     /// What people do meanwhile: something with the examples, and nothing with other files.
     fn user_actions(&self, workloads: &[Workload], from: DateTime<Utc>) -> Vec<UserAction> {
-        if !self.files.is_empty() {
+        if !self.is_of_examples() {
             return Vec::new();
         }
         let prefix = &self.schedules.annotation_prefix;
@@ -255,11 +262,8 @@ impl SandboxArgs {
         let mut simulation = Simulation::new(clock.clone(), self.settings(kinds, inheritance));
         let taken = input.load_into(&mut simulation);
         if taken.is_empty() {
-            return Err(if input.has_errors {
-                SandboxError::NothingRight
-            } else {
-                SandboxError::NoneTaken
-            });
+            // What is wrong has been said.
+            return Ok(Exit::Problems);
         }
         let actions = self.user_actions(&taken, from);
         let mut out = io::stdout();
@@ -307,12 +311,10 @@ impl SandboxArgs {
         }
         let summary = played.finish().await;
         let is_all_taken = taken.len() == input.workloads.len();
-        Ok(
-            if summary.refusals == 0 && is_all_taken && !input.has_errors {
-                Exit::Done
-            } else {
-                Exit::Problems
-            },
-        )
+        Ok(if summary.refusals == 0 && is_all_taken {
+            Exit::Done
+        } else {
+            Exit::Problems
+        })
     }
 }

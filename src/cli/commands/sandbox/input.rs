@@ -7,17 +7,16 @@ use std::{
 
 use serde_json::Value;
 
-use super::error::SandboxError;
 use crate::{
     cli::{
-        args::exclude::ExcludeArgs,
+        args::files::FileArgs,
         output::{
             findings::text::{has_errors, print_findings},
-            messages::print_error,
+            messages::{note_given_again, print_error},
         },
     },
     lint::Linter,
-    manifest::{EXAMPLES, Source, Workload},
+    manifest::{EXAMPLES, Source, Workload, last_of_each},
     sandbox::{Simulation, is_fragment, lacks},
     text::printable,
     workload::Prefix,
@@ -43,16 +42,9 @@ pub(super) struct Loaded {
 
 impl Input {
     /// Reads the files, or the examples where there are none.
-    ///
-    /// # Errors
-    /// No workload is in them.
-    pub(super) fn read(
-        files: &[PathBuf],
-        exclude: &ExcludeArgs,
-        linter: &Linter,
-    ) -> Result<Self, SandboxError> {
+    pub(super) fn read(files: &[PathBuf], given: &FileArgs, linter: &Linter) -> Self {
         let prefix = &linter.prefix;
-        let opened = exclude.open(files);
+        let opened = given.open(files);
         opened.errors.iter().for_each(print_error);
         let mut input = Self {
             workloads: Vec::new(),
@@ -64,30 +56,26 @@ impl Input {
         if files.is_empty() {
             sources.extend(examples(prefix));
         }
-        let findings = linter.obstacles(&linter.read(&sources));
+        let findings = linter.obstacles(&sources, &linter.read(&sources));
         print_findings(&findings, &sources);
         input.has_errors = has_errors(&findings);
+        let mut workloads = Vec::new();
         for source in &sources {
             input.namespaces.extend(source.namespaces(prefix));
             let loaded = source.manifests(prefix, &linter.namespace);
-            let loaded = loaded.into_iter().map(|(workload, manifest)| Loaded {
+            workloads.extend(loaded.into_iter().map(|(workload, manifest)| Loaded {
                 workload,
                 file: source.name().to_owned(),
                 manifest,
-            });
-            input.workloads.extend(loaded);
+            }));
         }
-        if !input.workloads.is_empty() {
-            return Ok(input);
+        workloads.retain(|it| !it.workload.is_filled_in());
+        let (last, before) = last_of_each(workloads, |it| &it.workload.object);
+        for Loaded { workload, file, .. } in &before {
+            note_given_again(file, workload);
         }
-        Err(if input.is_incomplete {
-            SandboxError::NothingRead
-        } else if input.has_errors {
-            SandboxError::NothingRight
-        } else {
-            let names: Vec<_> = sources.iter().map(Source::name).collect();
-            SandboxError::Empty(names.join(", "))
-        })
+        input.workloads = last;
+        input
     }
 
     /// Puts all of it into the cluster. Returns the workloads that its API server has taken; what is

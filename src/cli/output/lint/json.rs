@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::cli::output::findings::region::Region;
+use crate::cli::output::{findings::region::Region, unread};
 use crate::{
     lint::{Finding, Report},
     manifest::{OpenError, Severity, Source},
@@ -17,11 +17,13 @@ pub(in crate::cli) fn document(report: &Report, sources: &[Source], errors: &[Op
             "severity": it.rule.severity().to_string(),
             "message": it.message,
             "help": it.help,
-            "file": source.name(),
-            "line": region.line,
-            "column": region.column,
-            "endLine": region.line,
-            "endColumn": region.end_column,
+            "place": {
+                "file": source.name(),
+                "line": region.line,
+                "column": region.column,
+                "endLine": region.line,
+                "endColumn": region.end_column,
+            },
             "object": it.object.as_ref().map(|object| json!({
                 "kind": &*object.kind, "namespace": &*object.namespace, "name": &*object.name,
             })),
@@ -33,10 +35,9 @@ pub(in crate::cli) fn document(report: &Report, sources: &[Source], errors: &[Op
             })),
         }))
     };
-    let unread = |it: &OpenError| json!({"file": it.name(), "message": it.to_string()});
     json!({
         "findings": report.findings.iter().filter_map(finding).collect::<Vec<_>>(),
-        "unread": errors.iter().map(unread).collect::<Vec<_>>(),
+        "unread": errors.iter().map(unread::of_file).collect::<Vec<_>>(),
         "files": report.files,
         "workloads": report.workloads,
         "errors": report.count(Severity::Error),

@@ -1,5 +1,7 @@
 //! Flags, variables and words, as people write them.
 
+mod given_files;
+
 use crate::program::dayshift_with;
 
 fn run(variables: &[(&str, &str)], line: &str) -> (i32, String, String) {
@@ -183,13 +185,15 @@ fn words_in_another_order_do_what_is_meant_or_say_what_to_write() {
             0,
             "Asia/Tokyo",
         ),
-        ("plan web.yaml", 2, "write `dayshift plan -f web.yaml`"),
+        ("plan examples/cron.yaml -o table", 0, "default "),
+        ("plan ./examples -o table", 0, "default "),
+        ("plan web.yaml", 3, "cannot read web.yaml"),
         (
-            "plan ./manifests",
+            "plan examples/cron.yaml deploy/web",
             2,
-            "write `dayshift plan -f ./manifests`",
+            "either files or live workloads",
         ),
-        ("plan -", 2, "write `dayshift plan -f -`"),
+        ("plan examples/cron.yaml -A", 2, "either files or live"),
         ("-n team-a", 2, "Usage: dayshift"),
     ] {
         let (ended, out, err) = run(&[], line);

@@ -1,0 +1,187 @@
+//! What `dayshift plan` has planned, from files or from a cluster.
+
+use std::{io, path::PathBuf};
+
+use serde_json::Value;
+
+use super::command::PlanArgs;
+use crate::{
+    cli::{
+        args::targets::Targets,
+        output::{
+            messages::{note_given_again, note_unreadable, print_note},
+            unread,
+        },
+        runtime::block_on,
+    },
+    cluster::{
+        ConnectError, FindError, Missing, NamespaceDefaults, Workload, find, missing_namespaces,
+        no_namespaces,
+    },
+    lint::{Finding, Linter, refusals},
+    manifest::{self, OpenError, Source, last_of_each},
+    plan::{Plan, Planner},
+    status::Unreadable,
+    workload::{Inheritance, Origin, Replicas},
+};
+
+/// What keeps something from being planned.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum PlanError {
+    #[error(transparent)]
+    Open(#[from] OpenError),
+    #[error(transparent)]
+    Connect(#[from] ConnectError),
+    #[error(transparent)]
+    Find(#[from] FindError),
+    #[error(transparent)]
+    Missing(#[from] Missing),
+    #[error("{0}")]
+    Unreadable(Unreadable),
+    #[error("{}", no_namespaces(.0))]
+    NoNamespaces(Vec<String>),
+    #[error("cannot create timers or sockets: {0}")]
+    System(io::Error),
+}
+
+impl PlanError {
+    /// The same for other programs, where it is of something that could not be read.
+    pub(super) fn unread(&self) -> Option<Value> {
+        match self {
+            Self::Open(error) => Some(unread::of_file(error)),
+            Self::Unreadable(it) => Some(unread::of_resource(it)),
+            _ => None,
+        }
+    }
+}
+
+/// A plan, what is wrong with what was to be planned, and what kept any of it from being read.
+#[derive(Default)]
+pub(super) struct Planned {
+    pub(super) plan: Plan,
+    pub(super) findings: Vec<Finding>,
+    pub(super) sources: Vec<Source>,
+    pub(super) errors: Vec<PlanError>,
+}
+
+impl PlanArgs {
+    /// The plan of all files.
+    pub(super) fn of_files(
+        &self,
+        planner: &Planner,
+        files: &[PathBuf],
+        inheritance: Inheritance,
+    ) -> Planned {
+        let opened = self.given.open(files);
+        // A scaler gives its default to the kinds that it looks at.
+        let kinds = self.targets.kinds.kinds();
+        let linter = Linter {
+            from: planner.period.from(),
+            context: planner.context.clone(),
+            prefix: planner.prefix.clone(),
+            namespace: self
+                .targets
+                .namespace
+                .first()
+                .cloned()
+                .unwrap_or("default".to_owned()),
+            kinds: kinds.clone(),
+            inheritance,
+        };
+        let contents = linter.read(&opened.sources);
+        let is_planned = |it: &manifest::Workload| {
+            let is_looked_at = kinds.contains(&it.object.kind);
+            !it.is_filled_in()
+                && (is_looked_at || it.inputs.schedule_origin() != Some(Origin::Scaler))
+        };
+        let named = opened.sources.iter().zip(&contents);
+        let found = named.flat_map(|(source, it)| it.workloads.iter().map(move |it| (source, it)));
+        let found = found.filter(|(_, it)| is_planned(it)).collect();
+        let (last, before) = last_of_each(found, |(_, it)| &it.object);
+        for (source, workload) in before {
+            note_given_again(source.name(), workload);
+        }
+        let planned = last.into_iter().filter_map(|(_, it)| {
+            let plan = planner.plan(&it.object, &it.inputs, &it.problems)?;
+            let plan = plan.running_with(it.replicas.unwrap_or(Replicas::ONE));
+            Some(
+                plan.requesting(it.requests)
+                    .at_price(self.price.price.clone()),
+            )
+        });
+        let plan = Plan {
+            workloads: planned.collect(),
+        };
+        Planned {
+            plan,
+            findings: linter.obstacles(&opened.sources, &contents),
+            sources: opened.sources,
+            errors: opened.errors.into_iter().map(PlanError::from).collect(),
+        }
+    }
+
+    /// The plan of live workloads.
+    pub(super) fn of_cluster(&self, planner: &Planner, targets: &Targets) -> Planned {
+        let found = async {
+            let (client, _) = self.connection.clone().patient_client("plan").await?;
+            let query = targets.query(client.default_namespace());
+            let (found, defaults) = tokio::join!(
+                find::<Workload>(&client, &query),
+                NamespaceDefaults::find(&client, &query, &planner.prefix)
+            );
+            let (found, refused) = found?;
+            let is_found = |at: &str| found.workloads.iter().any(|(_, it)| it.namespace() == at);
+            let missing = missing_namespaces(&client, &query, is_found).await;
+            if !missing.is_empty() {
+                return Err(PlanError::NoNamespaces(missing));
+            }
+            let unreadable = Unreadable::workloads(&query, &refused, "left out");
+            Ok::<_, PlanError>((found, unreadable, defaults))
+        };
+        let (found, unreadable, defaults) =
+            match block_on(found).unwrap_or_else(|error| Err(PlanError::System(error))) {
+                Ok(found) => found,
+                Err(error) => {
+                    return Planned {
+                        errors: vec![error],
+                        ..Planned::default()
+                    };
+                }
+            };
+        let price = &self.price.price;
+        let mut planned = Planned::default();
+        for (kind, it) in &found.workloads {
+            let it = defaults.applied(it.observe(*kind, &planner.prefix));
+            let Some(plan) = planner.plan_live(&it) else {
+                if it.phase().is_some() {
+                    print_note(&format!(
+                        "{}: its labels say that it is scheduled, and the schedule does not stand on it",
+                        it.object
+                    ));
+                }
+                continue;
+            };
+            if !plan.problems().is_empty() {
+                let found = refusals(&it.object, &it.inputs, &planner.context, &planner.prefix);
+                for finding in found {
+                    // What a Namespace has is said once.
+                    let is_own = finding
+                        .object
+                        .as_ref()
+                        .is_some_and(|it| *it.kind != *"Namespace");
+                    if is_own || !planned.findings.contains(&finding) {
+                        planned.findings.push(finding);
+                    }
+                }
+            }
+            planned.plan.workloads.push(plan.at_price(price.clone()));
+        }
+        if planned.plan.workloads.is_empty() {
+            note_unreadable(&defaults);
+        }
+        let unreadable = unreadable.into_iter().map(PlanError::Unreadable);
+        let missing = found.missing.into_iter().map(PlanError::Missing);
+        planned.errors = unreadable.chain(missing).collect();
+        planned
+    }
+}

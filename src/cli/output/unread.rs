@@ -1,0 +1,15 @@
+//! What could not be read, for other programs: `unread` of every report.
+
+use serde_json::{Value, json};
+
+use crate::{manifest::OpenError, status::Unreadable};
+
+/// A file or folder, and why.
+pub(in crate::cli) fn of_file(error: &OpenError) -> Value {
+    json!({"file": error.name(), "message": error.to_string()})
+}
+
+/// A kind of the cluster, why, and what helps.
+pub(in crate::cli) fn of_resource(it: &Unreadable) -> Value {
+    json!({"resource": it.resource, "message": it.text, "cure": it.cure})
+}

@@ -1,0 +1,320 @@
+//! Files as they are given to `lint`, `plan`, `sandbox` and `convert`, and how each command ends.
+
+use std::{fs, path::Path};
+
+use serde_json::json;
+use tempfile::TempDir;
+
+use crate::program::{Ended, command, dayshift, run};
+
+const NOTHING: &str = "No workload with a schedule found.\n";
+
+fn object(kind: &str, name: &str, rest: &str) -> String {
+    let group = match kind {
+        "Namespace" | "Service" => "v1",
+        "HorizontalPodAutoscaler" => "autoscaling/v2",
+        _ => "apps/v1",
+    };
+    format!("apiVersion: {group}\nkind: {kind}\nmetadata:\n  name: {name}\n{rest}")
+}
+
+fn annotated(kind: &str, name: &str, annotation: &str) -> String {
+    object(kind, name, &format!("  annotations:\n    {annotation}\n"))
+}
+
+fn office() -> String {
+    annotated("Deployment", "web", "dayshift/hours: 'Mon-Fri 09:00-19:00'")
+}
+
+/// A folder with these files, each a name and a text.
+fn folder(files: &[(&str, &str)]) -> TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    for (name, text) in files {
+        let path = folder.path().join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+    folder
+}
+
+fn run_in(folder: &Path, line: &str) -> Ended {
+    run(command().current_dir(folder).args(line.split(' ')), "")
+}
+
+/// A mistake is as bad to each of them; of warnings only `lint` makes an exit status.
+#[test]
+fn the_same_file_ends_lint_plan_and_sandbox_alike() {
+    let long = "a".repeat(70);
+    let team = annotated("Namespace", "team", "dayshift/hours: '09:00-25:00'");
+    let volumes = "spec:\n  persistentVolumeClaimRetentionPolicy: {whenScaled: Delete}\n";
+    for (what, file, status) in [
+        ("a schedule", office(), 0),
+        ("nothing", String::new(), 0),
+        ("a comment", "# nothing\n".to_owned(), 0),
+        ("a Service", object("Service", "web", ""), 0),
+        ("no schedule", object("Deployment", "web", ""), 0),
+        (
+            "the same object twice",
+            format!("{}---\n{}", office(), office()),
+            0,
+        ),
+        (
+            "a text that a tool fills in",
+            annotated("Deployment", "web", "dayshift/hours: '{{ .Values.hours }}'"),
+            0,
+        ),
+        (
+            "a long name",
+            annotated("Deployment", &long, "dayshift/hours: '09:00-19:00'"),
+            0,
+        ),
+        (
+            "hours that are none",
+            annotated("Deployment", "web", "dayshift/hours: '09:00-25:00'"),
+            1,
+        ),
+        (
+            "a wrong name",
+            annotated("Deployment", "Web_1", "dayshift/hours: '09:00-19:00'"),
+            1,
+        ),
+        (
+            "a wrong namespace",
+            object(
+                "Deployment",
+                "web",
+                "  namespace: team.a\n  annotations:\n    dayshift/hours: '09:00-19:00'\n",
+            ),
+            1,
+        ),
+        (
+            "an unknown key",
+            annotated("Deployment", "web", "dayshift/strat: '09:00'"),
+            1,
+        ),
+        (
+            "a number",
+            annotated("Deployment", "web", "dayshift/hours: 9"),
+            1,
+        ),
+        (
+            "a wrong count",
+            format!("{}spec: {{replicas: -1}}\n", office()),
+            1,
+        ),
+        ("no name", object("Deployment", "''", ""), 1),
+        ("no YAML", "a: [\n".to_owned(), 1),
+        ("a wrong Namespace", team.clone(), 1),
+        (
+            "what inherits from a wrong Namespace",
+            format!(
+                "{team}---\n{}",
+                object("Deployment", "web", "  namespace: team\n")
+            ),
+            1,
+        ),
+        (
+            "volumes that a stop would delete",
+            annotated("StatefulSet", "db", "dayshift/hours: '09:00-19:00'") + volumes,
+            1,
+        ),
+        ("no text", "\u{feff}\0".to_owned(), 1),
+    ] {
+        let folder = folder(&[("file.yaml", &file)]);
+        for line in [
+            "lint --fail-on error file.yaml",
+            "plan file.yaml",
+            "sandbox --for 1h file.yaml",
+        ] {
+            let ended = run_in(folder.path(), line);
+            assert_eq!(ended.status, status, "{what}: {line}: {ended:?}");
+        }
+    }
+}
+
+#[test]
+fn what_cannot_be_read_ends_each_with_3_and_keeps_no_other_file_from_being_read() {
+    let office = office();
+    let folder = folder(&[("web.yaml", &office), ("empty/README", "")]);
+    for (line, says) in [
+        ("lint web.yaml missing.yaml", "1 workload of 1 file"),
+        ("plan web.yaml missing.yaml", "default/web\n"),
+        ("sandbox --for 1h web.yaml missing.yaml", "1 workload"),
+        ("lint web.yaml empty", "1 workload of 1 file"),
+        ("plan web.yaml ./empty", "default/web\n"),
+        ("sandbox --for 1h web.yaml empty", "1 workload"),
+        ("convert web.yaml missing.yaml", "name: web"),
+    ] {
+        let ended = run_in(folder.path(), line);
+        assert_eq!(ended.status, 3, "{line}: {ended:?}");
+        assert!(ended.out.contains(says), "{line}: {ended:?}");
+        assert_eq!(ended.err.matches("error: ").count(), 1, "{line}: {ended:?}");
+    }
+    for line in [
+        "lint x.yaml x.yaml",
+        "plan x.yaml -f x.yaml",
+        "sandbox x.yaml",
+    ] {
+        let ended = run_in(folder.path(), line);
+        assert_eq!(ended.status, 3, "{line}: {ended:?}");
+        assert_eq!(ended.err.matches("error: ").count(), 1, "{line}: {ended:?}");
+    }
+}
+
+#[test]
+fn a_file_is_a_word_or_a_flag_in_each_command() {
+    let (office, db) = (
+        office(),
+        annotated("StatefulSet", "db", "dayshift/hours: '09:00-19:00'"),
+    );
+    let folder = folder(&[("web.yaml", &office), ("more/db.yaml", &db)]);
+    for command in ["lint", "plan -o table", "sandbox --for 1d", "convert"] {
+        let words = format!("{command} web.yaml ./more");
+        let expected = run_in(folder.path(), &words);
+        assert_eq!(expected.status, 0, "{words}: {expected:?}");
+        for given in [
+            "-f web.yaml -f more",
+            "web.yaml -f more",
+            "./web.yaml web.yaml more/ more/db.yaml",
+            "web.yaml more/../web.yaml --file=more",
+        ] {
+            let line = format!("{command} {given}");
+            let ended = run_in(folder.path(), &line);
+            let parts = |it: &Ended| {
+                let lines = |text: &str| text.replace("./", "").replace("more/../", "");
+                (it.status, lines(&it.out), lines(&it.err))
+            };
+            assert_eq!(parts(&ended), parts(&expected), "{line}");
+        }
+    }
+}
+
+#[test]
+fn of_an_object_that_is_given_twice_the_last_counts_and_that_is_said() {
+    let first = office();
+    let last = annotated("Deployment", "web", "dayshift/hours: 'Mon-Fri 10:00-18:00'");
+    let folder = folder(&[("a.yaml", &first), ("b.yaml", &last)]);
+    let note = "note: a.yaml:1:1: default/web is given again later; the last one counts, as with kubectl apply\n";
+    let from = "--from 2026-11-23";
+    let plan = run_in(
+        folder.path(),
+        &format!("plan a.yaml b.yaml -o json --days 1 {from}"),
+    );
+    assert_eq!((plan.status, plan.err.as_str()), (0, note));
+    let workloads = &plan.json()["workloads"];
+    assert_eq!(workloads.as_array().unwrap().len(), 1, "{plan:?}");
+    assert_eq!(
+        workloads[0]["boundaries"][0]["at"],
+        "2026-11-23T10:00:00+00:00"
+    );
+    let sandbox = run_in(
+        folder.path(),
+        &format!("sandbox a.yaml b.yaml --for 1d {from}"),
+    );
+    assert_eq!(sandbox.status, 0, "{sandbox:?}");
+    assert!(sandbox.err.starts_with(note), "{sandbox:?}");
+    assert!(sandbox.out.contains("10:00:00 UTC   start"), "{sandbox:?}");
+    let lint = run_in(folder.path(), "lint a.yaml b.yaml");
+    assert_eq!(
+        (lint.status, lint.out.as_str()),
+        (0, "0 errors, 0 warnings in 1 workload of 2 files\n")
+    );
+    // Another kind, and another namespace, are other objects.
+    let db = annotated("StatefulSet", "web", "dayshift/hours: '09:00-19:00'");
+    let dev = first.replace("  name: web\n", "  name: web\n  namespace: dev\n");
+    fs::write(folder.path().join("b.yaml"), format!("{db}---\n{dev}")).unwrap();
+    let plan = run_in(folder.path(), "plan a.yaml b.yaml -o json");
+    assert_eq!((plan.status, plan.err.as_str()), (0, ""));
+    assert_eq!(plan.json()["workloads"].as_array().unwrap().len(), 3);
+}
+
+#[test]
+fn that_there_is_nothing_to_schedule_is_said() {
+    let service = object("Service", "web", "");
+    let bare = object("Deployment", "web", "");
+    for (what, text) in [
+        ("a Service", &*service),
+        ("nothing", ""),
+        ("a Deployment", &*bare),
+    ] {
+        for args in [&["lint", "-"][..], &["plan", "-"], &["sandbox", "-"]] {
+            if what == "a Deployment" && args[0] == "sandbox" {
+                continue; // It can be simulated all the same.
+            }
+            let ended = run(command().args(args), text);
+            assert_eq!((ended.status, ended.err.as_str()), (0, NOTHING), "{what}");
+        }
+    }
+    let namespace = annotated("Namespace", "team", "dayshift/hours: '09:00-19:00'");
+    for text in [&office(), &namespace] {
+        let ended = run(command().args(["lint", "-"]), text);
+        assert_eq!((ended.status, ended.err.as_str()), (0, ""), "{text}");
+    }
+}
+
+#[test]
+fn what_only_another_tool_renders_is_said_by_each() {
+    let office = office();
+    let chart = "apiVersion: v2\nname: web\nversion: 0.1.0\n";
+    let template = "kind: Deployment\nmetadata:\n  name: {{ .Release.Name }}\n";
+    let filled_in = office.replace("'Mon-Fri 09:00-19:00'", "'{{ .Values.hours }}'");
+    let named = office.replace("name: web", "name: '{{ .Release.Name }}'");
+    let kustomization = "apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\nresources: [web.yaml]\ncommonAnnotations: {team: a}\n";
+    let folder = folder(&[
+        ("chart/Chart.yaml", chart),
+        ("chart/templates/web.yaml", template),
+        ("kustomize/kustomization.yaml", kustomization),
+        ("filled-in.yaml", &filled_in),
+        ("named.yaml", &named),
+    ]);
+    for given in ["./chart", "./kustomize", "filled-in.yaml"] {
+        for command in ["lint", "plan", "sandbox --for 1h"] {
+            let line = format!("{command} {given}");
+            let ended = run_in(folder.path(), &line);
+            let said = ended.out.clone() + &ended.err;
+            assert_eq!(ended.status, 0, "{line}: {ended:?}");
+            assert_eq!(
+                said.matches("info[not-rendered]: ").count(),
+                1,
+                "{line}: {said}"
+            );
+            assert!(said.contains(" | dayshift lint -\n"), "{line}: {said}");
+            assert!(!said.contains("error["), "{line}: {said}");
+        }
+    }
+    // The name alone may be filled in: the schedule is there.
+    let plan = run_in(folder.path(), "plan named.yaml -o json");
+    assert_eq!((plan.status, plan.err.as_str()), (0, ""));
+    assert_eq!(plan.json()["workloads"].as_array().unwrap().len(), 1);
+}
+
+#[test]
+fn reports_for_programs_have_the_same_names() {
+    let wrong = annotated("Deployment", "web", "dayshift/stop: '25:00'");
+    let folder = folder(&[("web.yaml", &wrong)]);
+    let unread = json!([{
+        "file": "missing.yaml",
+        "message": "cannot read missing.yaml: No such file or directory (os error 2)",
+    }]);
+    for command in ["lint", "plan"] {
+        let ended = run_in(
+            folder.path(),
+            &format!("{command} web.yaml missing.yaml -o json"),
+        );
+        assert_eq!(ended.json()["unread"], unread, "{ended:?}");
+        let ended = run_in(folder.path(), &format!("{command} web.yaml -o json"));
+        assert_eq!(ended.json()["unread"], json!([]), "{ended:?}");
+    }
+    let lint = run_in(folder.path(), "lint web.yaml -o json");
+    let place = json!({"file": "web.yaml", "line": 6, "column": 21, "endLine": 6, "endColumn": 26});
+    assert_eq!(lint.json()["findings"][0]["place"], place);
+}
+
+#[test]
+fn a_pattern_that_matches_nothing_is_wrong_usage() {
+    for command in ["lint", "plan", "sandbox", "convert"] {
+        let ended = dayshift(&[command, "--exclude", "[", "examples/cron.yaml"]);
+        assert_eq!(ended.status, 2, "{ended:?}");
+        assert!(ended.err.contains("`[` is not a pattern"), "{ended:?}");
+    }
+}
