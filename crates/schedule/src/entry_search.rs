@@ -146,6 +146,31 @@ impl<'s> EntrySearch<'s> {
         }
     }
 
+    /// Whether on a date the same happens at the same times with other dates.
+    pub(super) fn is_same_on(self, day: i32, dates: Dates<'s>) -> bool {
+        let other = Self { dates, ..self };
+        (0..24).all(|hour| {
+            let hour = Local::on(day, hour * 3600);
+            self.counted_in(hour) == other.counted_in(hour)
+        })
+    }
+
+    /// The seconds of a local hour at which each entry counts, from the highest rank down.
+    fn counted_in(self, hour: Local) -> Vec<HourSeconds> {
+        let mut entries: Vec<_> = self.entries.iter().collect();
+        entries.sort_by_key(|it| std::cmp::Reverse(it.action.rank()));
+        let mut taken = [0; 60];
+        let counted = entries.into_iter().map(|entry| {
+            let mut own = self.times_of(entry).seconds_of_hour(hour);
+            for (own, taken) in own.iter_mut().zip(&mut taken) {
+                *own &= !*taken;
+                *taken |= *own;
+            }
+            own
+        });
+        counted.collect()
+    }
+
     fn actions_at(self, local: Local) -> Vec<Action> {
         let entries = self.entries.iter();
         let entries = entries.filter(|entry| self.times_of(entry).holds(local));

@@ -70,6 +70,14 @@ impl Hours {
         self.shown(local.day(), dates).covers(local.second())
     }
 
+    /// Whether on a date and the next the same is covered with other dates.
+    pub(super) fn is_same_on(&self, day: i32, dates: Dates<'_>, others: Dates<'_>) -> bool {
+        [day, day + 1].into_iter().all(|day| {
+            let [one, other] = [dates, others].map(|it| self.shown(day, it).covered());
+            one == other
+        })
+    }
+
     /// The first time after `local` at which [`Self::cover`] is no longer what it is at `local`.
     pub(super) fn next_change(&self, local: Local, dates: Dates<'_>) -> Option<Local> {
         let wanted = !self.cover(local, dates);

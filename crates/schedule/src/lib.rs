@@ -22,6 +22,7 @@ mod text;
 mod times;
 #[cfg(test)]
 mod times_tests;
+mod unchanged;
 mod windows;
 mod zone;
 

@@ -100,7 +100,7 @@ impl Schedule {
         all.all(|(_, calendar)| calendar.last().is_some())
     }
 
-    fn dates(&self) -> Dates<'_> {
+    pub(super) fn dates(&self) -> Dates<'_> {
         Dates {
             except: &self.except,
             treated: &self.treated,
@@ -376,7 +376,7 @@ impl Schedule {
         self.latest(at).filter(|it| it.0 == at && !it.1.brings_up())
     }
 
-    fn search<'s>(&'s self, entries: &'s [Entry]) -> EntrySearch<'s> {
+    pub(super) fn search<'s>(&'s self, entries: &'s [Entry]) -> EntrySearch<'s> {
         EntrySearch {
             entries,
             dates: self.dates(),

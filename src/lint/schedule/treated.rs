@@ -1,14 +1,9 @@
 //! Warnings about dates that count as another day of the week.
 
-use chrono::TimeDelta;
-
 use crate::lint::rule::LintRule;
 use crate::lint::schedule::schedule_finding::ScheduleFinding;
-use crate::lint::schedule::times::{Look, MOST_STEPS};
-use crate::{
-    schedule::{Boundary, Schedule},
-    workload::Key,
-};
+use crate::lint::schedule::times::Look;
+use crate::{schedule::Schedule, workload::Key};
 
 impl Look<'_> {
     /// Dates that are over, or on which the schedule does what it does without them.
@@ -16,13 +11,14 @@ impl Look<'_> {
         let Some(last) = schedule.treated().last() else {
             return;
         };
-        let (rule, message, help) = if last < self.local(self.span.from).date() {
+        let [today, until] = [self.span.from, self.span.until].map(|at| self.local(at).date());
+        let (rule, message, help) = if last < today {
             (
                 LintRule::PastDate,
                 "all of these dates are in the past".to_owned(),
                 "remove them, or write future dates".to_owned(),
             )
-        } else if last < self.local(self.span.until).date() && self.is_same_without(schedule) {
+        } else if last < until && !schedule.is_changed_by_treated(today, until) {
             (
                 LintRule::UnchangedDates,
                 "on these dates the schedule does what it does without this annotation".to_owned(),
@@ -38,17 +34,5 @@ impl Look<'_> {
             message,
             help,
         ));
-    }
-
-    fn is_same_without(&self, schedule: &Schedule) -> bool {
-        let (rule, except) = (schedule.rule().clone(), schedule.except().clone());
-        let without = Schedule::new(rule, except, schedule.zone());
-        let all = |schedule: &Schedule| -> Vec<Boundary> {
-            let (from, until) = (self.span.from, self.span.until);
-            let all = schedule.boundaries(from, until, TimeDelta::zero());
-            all.take(MOST_STEPS).collect()
-        };
-        let with = all(schedule);
-        with.len() < MOST_STEPS && with == all(&without)
     }
 }

@@ -77,6 +77,14 @@ fn each_rule_finds_what_it_is_for_and_where() {
             web(&[hours, "dayshift/treat-as: '2026-12-14 = Tue'"]),
             vec!["unchanged-dates 7:25"],
         ),
+        // However often something happens on these days.
+        (
+            web(&[
+                "dayshift/scale: '* 9 * * Mon-Fri = 2; 0 19 * * * = 0'",
+                "dayshift/treat-as: '2026-12-14 = Tue'",
+            ]),
+            vec!["too-often 6:22", "unchanged-dates 7:25"],
+        ),
         (
             web(&[hours, "dayshift/treat-as: '2028-12-15 = Tue'"]),
             vec![],

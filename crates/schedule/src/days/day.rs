@@ -26,6 +26,13 @@ impl Shown<'_> {
         second < self.tail || self.own_window(second).is_some()
     }
 
+    /// From and to which second it is covered, in as few spans as will do.
+    pub(crate) fn covered(&self) -> Vec<(u32, u32)> {
+        let tail = (self.tail > 0).then_some((0, self.tail));
+        let spans = tail.into_iter().chain(self.own.iter().copied());
+        unite(spans.collect(), |end, begin| begin <= end)
+    }
+
     fn own_window(&self, second: u32) -> Option<(u32, u32)> {
         window_at(&self.own, second)
     }

@@ -120,6 +120,76 @@ fn an_excepted_date_starts_nothing_whatever_it_counts_as() {
     );
 }
 
+/// Judged by all boundaries of two months, one by one.
+#[test]
+fn whether_the_dates_change_anything_is_what_the_boundaries_show() {
+    let (from, until): (NaiveDate, NaiveDate) =
+        ("2026-10-01".parse().unwrap(), "2026-12-01".parse().unwrap());
+    let (mut changed, mut unchanged) = (0, 0);
+    for (key, text) in [
+        ("hours", "Mon-Fri 09:00-18:00"),
+        ("hours", "Mon 09:00-18:00; Tue 09:00-12:00,11:00-18:00"),
+        ("hours", "Sun 22:00-08:00; Mon 06:00-18:00; Tue 00:00-18:00"),
+        ("hours", "daily 00:00-24:00; Sat 10:00-11:00"),
+        ("hours", "second Sat 10:00-14:00; Mon,Sat 10:00-14:00"),
+        ("hours", "Fri 20:00-10:00; Sat 09:00-10:00"),
+        ("start", "Mon-Fri 09:00; Sat 10:00"),
+        ("start", "*/5 9-17 * * Mon-Fri"),
+        ("start", "*/30 * * * *"),
+        ("start", "0 9 10 * Thu"),
+        ("start", "0 9 1-15 * *"),
+        ("start", "2026-10-10 12:00; 0 12 * * 6"),
+        ("stop", "second Sat,first Mon 20:00"),
+        (
+            "scale",
+            "weekdays 08:00 = 5; Mon 09:00 = 1; Sat,Sun 08:00 = 1",
+        ),
+        ("scale", "0 8 * * * = 5; 0 8 * * 2 = 5; 0 9 1 * 3 = 0"),
+    ] {
+        for treated in [
+            "2026-10-10 = Mon",
+            "2026-10-12 = Tue",
+            "2026-10-12 = Mon",
+            "2026-10-13..2026-10-14 = Wed",
+            "2026-10-11 = Sat; 2026-10-16 = Thu",
+            "2026-10-05..2026-11-20 = Fri",
+        ] {
+            for except in ["", "2026-10-10..2026-10-12"] {
+                let with = schedule(rule(key, text), treated, except);
+                let without = Schedule::new(rule(key, text), with.except().clone(), Zone::UTC);
+                let [with_all, without_all] = [&with, &without].map(|schedule| {
+                    let [from, until] = [from, until].map(|date| date.and_time(Default::default()));
+                    schedule.boundaries(from.and_utc(), until.and_utc(), TimeDelta::zero())
+                });
+                let expected = !with_all.eq(without_all);
+                let found = with.is_changed_by_treated(from, until);
+                assert_eq!(found, expected, "{key}: {text}, {treated}, except {except}");
+                if expected {
+                    changed += 1
+                } else {
+                    unchanged += 1
+                }
+            }
+        }
+    }
+    assert!(changed > 40 && unchanged > 40, "{changed}, {unchanged}");
+    // However often something happens on them.
+    for (text, expected) in [("* * * * * *", false), ("* * * * * Mon-Sat", true)] {
+        let each_second = schedule(rule("start", text), "2026-10-05..2026-11-20 = Sun", "");
+        assert_eq!(
+            each_second.is_changed_by_treated(from, until),
+            expected,
+            "{text}"
+        );
+    }
+    // Dates that are over, or not looked at yet, change nothing.
+    let monday = schedule(rule("start", "Mon 09:00"), "2026-10-10 = Mon", "");
+    let tenth: NaiveDate = "2026-10-10".parse().unwrap();
+    assert!(monday.is_changed_by_treated(tenth, tenth + TimeDelta::days(1)));
+    assert!(!monday.is_changed_by_treated(from, tenth));
+    assert!(!monday.is_changed_by_treated(tenth + TimeDelta::days(1), until));
+}
+
 #[test]
 fn a_calendar_may_say_which_dates() {
     let file = "BEGIN:VCALENDAR\nBEGIN:VEVENT\nDTSTART;VALUE=DATE:20261010\nSUMMARY:补班\n\
