@@ -114,8 +114,13 @@ impl ExceptedDates {
     /// # Errors
     /// As [`Self::parse`], but for calendars that are among these.
     pub fn parse_with(text: &str, known: &Calendars) -> Result<Self, Diagnostic> {
-        Self::read(text, known)
-            .map_err(|error| error.read_by(|text, span| Form::Dates.meant(text, span), text))
+        Self::read(text, known).map_err(|error| {
+            if known.has_those_of(text) {
+                error.read_by(|text, span| Form::DatesAndCalendars.meant(text, span), text)
+            } else {
+                error.read_by(|text, span| Form::Dates.meant(text, span), text)
+            }
+        })
     }
 
     fn read(text: &str, known: &Calendars) -> Result<Self, Diagnostic> {

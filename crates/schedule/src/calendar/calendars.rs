@@ -5,7 +5,7 @@ use std::{fmt, sync::Arc};
 use dayshift_text::nearest;
 
 use super::calendar::Calendar;
-use crate::meant::meaning::Meant;
+use crate::meant::{characters::plain, meaning::Meant};
 use crate::text::diagnostic::{Diagnostic, DiagnosticKind};
 use crate::text::piece::Piece;
 
@@ -93,6 +93,18 @@ impl Calendars {
     pub fn is_unreadable(&self, name: &str) -> bool {
         let mut known = self.known.iter();
         known.any(|(known, read)| known.as_str() == name && read.is_err())
+    }
+
+    /// Whether these have all calendars that a loose reading of a text finds in it.
+    pub(crate) fn has_those_of(&self, text: &str) -> bool {
+        let has = |name: &str| {
+            let mut known = self.iter();
+            self.takes_any || known.any(|(known, _)| known.as_str() == name)
+        };
+        let text = plain(text);
+        let items = text.split([';', ',', '=']).map(str::trim);
+        let mut names = items.filter_map(|item| item.strip_prefix("calendar:"));
+        names.all(|name| has(name.trim()))
     }
 
     fn unknown(&self, item: Piece<'_>, name: Piece<'_>) -> Diagnostic {

@@ -4,6 +4,7 @@ use chrono::{NaiveDate, Weekday};
 
 use crate::calendar::{CalendarName, Calendars};
 use crate::except::{DateSet, read_dates};
+use crate::meant::{date, propose::meant};
 use crate::ranges::DayRanges;
 use crate::text::days::Days;
 use crate::text::diagnostic::{Diagnostic, DiagnosticKind};
@@ -55,6 +56,24 @@ impl TreatedDates {
     /// # Errors
     /// As [`Self::parse`], but for calendars that are among these.
     pub fn parse_with(text: &str, known: &Calendars) -> Result<Self, Diagnostic> {
+        Self::read(text, known).map_err(|error| {
+            if known.has_those_of(text) {
+                error.read_by(
+                    |text, span| meant(text, span, Self::reads, date::treated),
+                    text,
+                )
+            } else {
+                error
+            }
+        })
+    }
+
+    /// Whether a text can be read, whatever calendars there are.
+    fn reads(text: &str) -> bool {
+        Self::read(text, &Calendars::default().or_any()).is_ok()
+    }
+
+    fn read(text: &str, known: &Calendars) -> Result<Self, Diagnostic> {
         let mut written: [Vec<(i32, i32)>; 7] = Default::default();
         let mut calendars: Vec<Treated> = Vec::new();
         for item in Piece::items(text, EXAMPLE)? {

@@ -47,7 +47,7 @@ pub(super) fn moment(text: &str) -> Option<Guess> {
     )))
 }
 
-/// What was meant by an item of dates: one date, a range, or several dates.
+/// What was meant by an item of dates: one date, a range, or several of these and of calendars.
 pub(super) fn dates(text: &str) -> Option<Guess> {
     let text = joined(text);
     if let Some(item) = range(&text) {
@@ -55,9 +55,28 @@ pub(super) fn dates(text: &str) -> Option<Guess> {
     }
     let items: Option<Vec<_>> = text
         .split([',', '&'])
-        .map(|item| range(item.trim()))
+        .map(|item| range_or_calendar(item.trim()))
         .collect();
     Some(Guess::Text(items?.join("; ")))
+}
+
+/// What was meant by an item of dates that count as a day of the week, or by several.
+pub(crate) fn treated(text: &str) -> Option<Guess> {
+    let text = plain(text);
+    let items: Option<Vec<_>> = text
+        .split(',')
+        .map(|item| {
+            let (dates, day) = item.split_once('=')?;
+            let dates = range_or_calendar(&joined(dates))?;
+            Some(format!("{dates} = {}", day.trim()))
+        })
+        .collect();
+    Some(Guess::Text(items?.join("; ")))
+}
+
+fn range_or_calendar(item: &str) -> Option<String> {
+    let is_calendar = item.starts_with("calendar:");
+    range(item).or_else(|| is_calendar.then(|| item.to_owned()))
 }
 
 fn range(text: &str) -> Option<String> {

@@ -6,7 +6,7 @@
 
 pub(crate) mod characters;
 mod cron;
-mod date;
+pub(crate) mod date;
 mod duration;
 pub mod meaning;
 pub(crate) mod propose;

@@ -5,6 +5,7 @@ use std::ops::Range;
 use super::characters::plain;
 use super::meaning::Meant;
 use super::{cron, date, duration, week};
+use crate::calendar::Calendars;
 use crate::entry::parse_scale;
 use crate::except::ExceptedDates;
 use crate::hours::Hours;
@@ -28,6 +29,8 @@ pub(crate) enum Form {
     Hours,
     Steps,
     Dates,
+    /// Dates and calendars, whatever calendars there are.
+    DatesAndCalendars,
     Moment,
     Jitter,
     Grace,
@@ -36,39 +39,7 @@ pub(crate) enum Form {
 impl Form {
     /// What the item of an error at `span` was meant for, if that can be read.
     pub(crate) fn meant(self, text: &str, span: Range<usize>) -> Option<Meant> {
-        let reads = |text: &str| self.reads(text);
-        let before = text.get(..span.start).unwrap_or_default();
-        let after = text.get(span.end..).unwrap_or_default();
-        let start = before.rfind(';').map_or(0, |at| at + 1);
-        let end = after.find(';').map_or(text.len(), |at| span.end + at);
-        let item = text.get(start..end).unwrap_or_default();
-        let start = start + item.len() - item.trim_start().len();
-        let place = start..start + item.trim().len();
-        let is_only = item.len() == text.len();
-        let item = item.trim();
-        items(self, item).and_then(|guess| match guess {
-            Guess::Text(text) => (text != item && reads(&text)).then(|| Meant::Instead {
-                place,
-                text: text.into(),
-            }),
-            Guess::Hours(windows) => {
-                (is_only && Hours::reads(&windows)).then(|| Meant::Hours(windows.into()))
-            }
-            Guess::StartAndStop { start, stop } => {
-                let can_be = is_only && Times::reads(&start) && Times::reads(&stop);
-                can_be.then(|| Meant::StartAndStop {
-                    start: start.into(),
-                    stop: stop.into(),
-                })
-            }
-            Guess::InZone { times, timezone } => {
-                let can_be = is_only && reads(&times) && Zone::named(&timezone).is_some();
-                can_be.then(|| Meant::InZone {
-                    times: times.into(),
-                    timezone: timezone.into(),
-                })
-            }
-        })
+        meant(text, span, |text| self.reads(text), |item| self.guess(item))
     }
 
     /// Whether a text can be read.
@@ -77,8 +48,10 @@ impl Form {
             Self::Times => Times::reads(text),
             Self::Hours => Hours::reads(text),
             Self::Steps => parse_scale(text).is_ok(),
-            // Which calendars there are is not known here.
             Self::Dates => ExceptedDates::parse(text).is_ok(),
+            Self::DatesAndCalendars => {
+                ExceptedDates::parse_with(text, &Calendars::default().or_any()).is_ok()
+            }
             Self::Moment => parse_moment(text, Zone::UTC).is_ok(),
             Self::Jitter => parse_jitter(text).is_ok(),
             Self::Grace => parse_grace(text).is_ok(),
@@ -91,7 +64,7 @@ impl Form {
             Self::Times => times(item),
             Self::Hours => week::hours(item),
             Self::Steps => steps(item),
-            Self::Dates => date::dates(item),
+            Self::Dates | Self::DatesAndCalendars => date::dates(item),
             Self::Moment => date::moment(item),
             Self::Jitter | Self::Grace => {
                 duration::seconds(item).map(|seconds| Guess::Text(duration::text(seconds)))
@@ -100,17 +73,63 @@ impl Form {
     }
 }
 
+/// What the item of an error at `span` was meant for, if that can be read: by `guess` for one item, and by
+/// `reads` for a text.
+pub(crate) fn meant(
+    text: &str,
+    span: Range<usize>,
+    reads: impl Fn(&str) -> bool,
+    guess: impl Fn(&str) -> Option<Guess>,
+) -> Option<Meant> {
+    let before = text.get(..span.start).unwrap_or_default();
+    let after = text.get(span.end..).unwrap_or_default();
+    let start = before.rfind(';').map_or(0, |at| at + 1);
+    let end = after.find(';').map_or(text.len(), |at| span.end + at);
+    let item = text.get(start..end).unwrap_or_default();
+    let start = start + item.len() - item.trim_start().len();
+    let place = start..start + item.trim().len();
+    let is_only = item.len() == text.len();
+    let item = item.trim();
+    items(item, &reads, guess).and_then(|guess| match guess {
+        Guess::Text(text) => (text != item && reads(&text)).then(|| Meant::Instead {
+            place,
+            text: text.into(),
+        }),
+        Guess::Hours(windows) => {
+            (is_only && Hours::reads(&windows)).then(|| Meant::Hours(windows.into()))
+        }
+        Guess::StartAndStop { start, stop } => {
+            let can_be = is_only && Times::reads(&start) && Times::reads(&stop);
+            can_be.then(|| Meant::StartAndStop {
+                start: start.into(),
+                stop: stop.into(),
+            })
+        }
+        Guess::InZone { times, timezone } => {
+            let can_be = is_only && reads(&times) && Zone::named(&timezone).is_some();
+            can_be.then(|| Meant::InZone {
+                times: times.into(),
+                timezone: timezone.into(),
+            })
+        }
+    })
+}
+
 /// What was meant by an item, which may be several between semicolons that are none of the keyboard.
-fn items(form: Form, item: &str) -> Option<Guess> {
+fn items(
+    item: &str,
+    reads: impl Fn(&str) -> bool,
+    guess: impl Fn(&str) -> Option<Guess>,
+) -> Option<Guess> {
     let plain = plain(item);
     if !plain.contains(';') {
-        return form.guess(item);
+        return guess(item);
     }
     let items = plain.split(';').map(str::trim);
     let items = items.filter(|item| !item.is_empty());
     let items: Option<Vec<_>> = items
-        .map(|item| match form.guess(item) {
-            _ if form.reads(item) => Some(item.to_owned()),
+        .map(|item| match guess(item) {
+            _ if reads(item) => Some(item.to_owned()),
             Some(Guess::Text(text)) => Some(text),
             _ => None,
         })

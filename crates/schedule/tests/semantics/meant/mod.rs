@@ -8,8 +8,8 @@ use std::collections::BTreeSet;
 
 use chrono::{Datelike, NaiveDate, NaiveDateTime, TimeDelta, Timelike, Utc};
 use dayshift_schedule::{
-    Diagnostic, ExceptedDates, Hours, Meant, Times, Zone, parse_grace, parse_jitter, parse_moment,
-    parse_scale,
+    Calendar, CalendarName, Calendars, Diagnostic, ExceptedDates, Hours, Meant, Times,
+    TreatedDates, Zone, parse_grace, parse_jitter, parse_moment, parse_scale,
 };
 
 /// Some weeks from a Monday on, over a turn of the month.

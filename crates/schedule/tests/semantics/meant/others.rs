@@ -192,6 +192,61 @@ fn dates_that_are_proposed_are_those_that_were_meant() {
 }
 
 #[test]
+fn calendars_among_dates_are_kept_where_they_are_known() {
+    let calendars = |names: &[&str]| {
+        let file = "BEGIN:VCALENDAR\nBEGIN:VEVENT\nDTSTART;VALUE=DATE:20261225\nEND:VEVENT\n\
+                    END:VCALENDAR";
+        let calendar = std::sync::Arc::new(Calendar::parse(file.as_bytes()).unwrap());
+        let names = names.iter().map(|name| CalendarName::parse(name).unwrap());
+        Calendars::new(names.map(|name| (name, calendar.clone())))
+    };
+    for (text, proposed) in [
+        (
+            "2026-12-24\u{ff1b}calendar:de",
+            Some("2026-12-24; calendar:de"),
+        ),
+        (
+            "calendar\u{ff1a}de\u{ff1b} 24.12.2026",
+            Some("calendar:de; 2026-12-24"),
+        ),
+        (
+            "calendar:de, 2026-12-24, calendar:makeup",
+            Some("calendar:de; 2026-12-24; calendar:makeup"),
+        ),
+        // The one that is not known is said once the separators are right.
+        ("2026-12-24\u{ff1b}calendar:fr", None),
+        ("2026-12-24\u{ff1b}calendar:", None),
+        ("24.12.2026; calendar:fr", Some("2026-12-24; calendar:fr")),
+    ] {
+        let error = ExceptedDates::parse_with(text, &calendars(&["de", "makeup"])).unwrap_err();
+        let applied = error.meant().and_then(|meant| meant.applied_to(text));
+        assert_eq!(applied.as_deref(), proposed, "{text}: {error}");
+    }
+    for (text, proposed) in [
+        (
+            "2026-10-10 = Mon\u{ff1b}calendar:makeup = Fri",
+            Some("2026-10-10 = Mon; calendar:makeup = Fri"),
+        ),
+        (
+            "10.10.2026 = Mon, calendar:makeup=Fri",
+            Some("2026-10-10 = Mon; calendar:makeup = Fri"),
+        ),
+        (
+            "2026-10-10 to 2026-10-11 \u{ff1d} Monday",
+            Some("2026-10-10..2026-10-11 = Monday"),
+        ),
+        ("2026-10-10 = Mon;", Some("2026-10-10 = Mon")),
+        ("2026-10-10 = Mon, calendar:fr = Fri", None),
+        ("2026-10-10 = Mon-Fri", None),
+        ("2026-10-10 = Mon, 2026-10-10 = Tue", None),
+    ] {
+        let error = TreatedDates::parse_with(text, &calendars(&["de", "makeup"])).unwrap_err();
+        let applied = error.meant().and_then(|meant| meant.applied_to(text));
+        assert_eq!(applied.as_deref(), proposed, "{text}: {error}");
+    }
+}
+
+#[test]
 fn moments_and_lengths_that_are_proposed_are_those_that_were_meant() {
     let tokyo = Zone::parse("Asia/Tokyo").unwrap();
     for (text, utc) in [
