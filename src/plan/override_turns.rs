@@ -30,7 +30,10 @@ pub(super) fn turns(spec: &ScheduleSpec, delay: TimeDelta, period: Period) -> Ve
     ends.into_iter().filter_map(turn).collect()
 }
 
-/// The turn at an instant, if an override gives way then that held at `since`.
+/// The turn at an instant, if an override gives way then that held at `since`. At the end of a wake or a
+/// sleep the newest boundary decides; a wake that comes to hold begins as a start, a sleep as a stop;
+/// the end of a pause carries out a boundary at its very instant, and else starts what is held down
+/// though the schedule says running (`docs/decisions/state/overrides.md`).
 fn turn_at(
     spec: &ScheduleSpec,
     delay: TimeDelta,
@@ -43,10 +46,23 @@ fn turn_at(
     if begins == Some(ended) {
         return None;
     }
-    // What was stopped as the pause began is held down by then. Exact counts save nothing.
-    let was_stopped = spec.schedule.says(since, delay) == Some(Action::Stop);
-    let action = spec.action_at_override_end(ended.phase(), begins, at, delay, was_stopped);
-    let ends = Override::key(ended.phase())?;
+    let says = || spec.schedule.says(at, delay);
+    let action = match (begins, ended) {
+        (Some(Override::Pause(_)), _) => None,
+        (Some(Override::Wake(_)), _) => Some(Action::Start),
+        (Some(Override::Sleep(_)), _) => Some(Action::Stop),
+        (None, Override::Pause(_)) => {
+            let newest = spec.schedule.latest_at(at, delay);
+            let is_boundary = newest.is_some_and(|newest| newest.at == at);
+            // What was stopped as the pause began is held down by then. Exact counts save nothing.
+            let is_held_down = spec.schedule.says(since, delay) == Some(Action::Stop);
+            says().filter(|says| is_boundary || is_held_down && says.brings_up())
+        }
+        // What an override has stopped comes back where the schedule says nothing.
+        (None, Override::Sleep(_)) => says().or(Some(Action::Start)),
+        (None, Override::Wake(_)) => says(),
+    };
+    let ends = ended.annotation();
     Some(OverrideTurn { at, ends, action })
 }
 

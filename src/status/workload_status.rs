@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use chrono::{DateTime, TimeDelta, Utc};
+use chrono::{DateTime, Utc};
 
 use super::{
     count_note::{count_note, nothing_saved},
@@ -17,7 +17,7 @@ use crate::{
     workload::{
         Duty, Kind, OVERDUE_GRACE, Observed, Origin, Overdue, Override, ParseContext, ParsedInputs,
         Phase, Prefix, Problem, Replicas, ResourceRequests, ScheduleSpec, State, WorkloadRef,
-        is_held_down_against_schedule,
+        action_at, is_held_down_against_schedule,
     },
 };
 
@@ -231,24 +231,12 @@ impl WorkloadStatus {
             self.notes.push(Note::Deleting);
             return;
         }
-        self.next_action = self.next.and_then(|next| match state.phase {
-            Some(held @ (Phase::Paused | Phase::Woken | Phase::Slept)) => {
-                let is_less = state.saved > Some(observed.replicas);
-                let (to, delay) = (overrides.at(next), spec.delay(object));
-                let action = spec.action_at_override_end(held, to, next, delay, is_less);
-                // A start leaves what runs already as it is.
-                let runs_on = held == Phase::Woken
-                    && to.is_none()
-                    && !is_less
-                    && observed.replicas > Replicas::ZERO
-                    && spec.replicas.is_none_or(|it| it == observed.replicas);
-                action.filter(|it| !(runs_on && *it == Action::Start))
-            }
-            _ => spec
-                .next_after(object, next - TimeDelta::seconds(1))
-                .filter(|it| it.at == next)
-                .map(|it| it.action),
-        });
+        self.next_action = if state.phase.is_some() {
+            let next = state.next_at();
+            next.and_then(|next| action_at(parsed, observed, next))
+        } else {
+            spec.next_after(object, now).map(|it| it.action)
+        };
         let overdue = Overdue::of(parsed, observed, changed, now);
         self.condition = match self.usual_condition(state) {
             ScheduleStatus::Refused => ScheduleStatus::Refused,

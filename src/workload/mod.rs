@@ -42,7 +42,7 @@ pub use kinds::kind::Kind;
 pub use kinds::row::{CountForm, Pods, Shape};
 pub use kinds::switch::{Switch, SwitchConstant, SwitchField, SwitchValue};
 pub use observed::{CountField, Observed};
-pub use overdue::{Duty, OVERDUE_GRACE, Overdue};
+pub use overdue::{Duty, OVERDUE_GRACE, Overdue, action_at};
 pub use override_command::{Annotation, OverrideCommand, OverrideError};
 pub use quantity::NANOS;
 pub use replicas::Replicas;

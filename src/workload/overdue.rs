@@ -2,9 +2,11 @@
 //!
 //! The object alone is enough to tell, so it works where no controller runs.
 
+use std::borrow::Cow;
+
 use chrono::{DateTime, TimeDelta, Utc};
 
-use crate::schedule::Boundary;
+use crate::schedule::{Action, Boundary};
 
 use super::decision::change::{Cause, Change, ChangeKind};
 use super::decision::context::{Decision, DecisionContext};
@@ -60,20 +62,8 @@ impl Overdue {
         let ParsedInputs::Scheduled(spec) = parsed else {
             return None;
         };
+        let observed = &with_fingerprint(observed);
         let state = observed.state();
-        // One that is missing was taken away: the rest of the state tells as much as it can.
-        if state.fingerprint.is_none() && state.last.is_some() {
-            let fingerprint = Some(Fingerprint::of(&observed.inputs, &observed.object.uid));
-            let labels = State {
-                fingerprint,
-                ..state
-            };
-            let whole = Observed {
-                labels: labels.to_labels(),
-                ..observed.clone()
-            };
-            return Self::of(parsed, &whole, changed, now);
-        }
         let then = now - OVERDUE_GRACE;
         let asked = changed.unwrap_or(then);
         let due = due_to(parsed, observed, asked, then)?;
@@ -93,6 +83,34 @@ impl Overdue {
         let is_late = since.is_none_or(|since| since <= then);
         is_late.then_some(Self { duty, since })
     }
+}
+
+/// What a scaler that knows the object alone does to its count at `at`, such as its next boundary;
+/// `None` where it leaves the count, as where a wake ends and the count stays.
+pub fn action_at(parsed: &ParsedInputs, observed: &Observed, at: DateTime<Utc>) -> Option<Action> {
+    let due = due_to(parsed, &with_fingerprint(observed), at, at)?;
+    let stays = due.kind == ChangeKind::Start
+        && due.replicas == observed.replicas
+        && observed.phase() == Some(Phase::Woken);
+    due.kind.action().filter(|_| !stays)
+}
+
+/// The object with the fingerprint of its schedule where that label is missing: it was taken away, and
+/// the rest of the state tells as much as it can.
+fn with_fingerprint(observed: &Observed) -> Cow<'_, Observed> {
+    let state = observed.state();
+    if state.fingerprint.is_some() || state.last.is_none() {
+        return Cow::Borrowed(observed);
+    }
+    let fingerprint = Some(Fingerprint::of(&observed.inputs, &observed.object.uid));
+    let labels = State {
+        fingerprint,
+        ..state
+    };
+    Cow::Owned(Observed {
+        labels: labels.to_labels(),
+        ..observed.clone()
+    })
 }
 
 /// The transition or adoption that is due to the object at `at`, as a scaler that knows the object

@@ -5,12 +5,12 @@ use chrono::{DateTime, TimeDelta, Utc};
 use crate::schedule::{Action, Boundary, Schedule, ScheduleRule};
 
 use super::fingerprint::hash_of;
-use super::overrides::{Override, Overrides};
+use super::overrides::Overrides;
 use crate::workload::decision::counts;
 use crate::workload::kinds::count_kind::CountKind;
 use crate::workload::observed::Observed;
 use crate::workload::replicas::Replicas;
-use crate::workload::state::{Phase, State};
+use crate::workload::state::State;
 use crate::workload::workload_ref::WorkloadRef;
 
 /// A schedule with the counts, the jitter and the overrides that belong to it. Shared by equal
@@ -133,38 +133,6 @@ impl ScheduleSpec {
     /// Whether the schedule says running or stopped at `at`; `None` before its first boundary.
     pub fn says(&self, object: &WorkloadRef, at: DateTime<Utc>) -> Option<Action> {
         self.schedule.says(at, self.delay(object))
-    }
-
-    /// What is done at `at`, as an override that held an object in the phase `ended` gives way `to`
-    /// another one or to the schedule; `None` where nothing is done. `is_held_down` is whether more
-    /// is saved of the object than runs.
-    ///
-    /// At the end of a wake or a sleep the newest boundary decides; a wake that comes to hold begins as
-    /// a start, a sleep as a stop; the end of a pause carries out a boundary at its very instant, and
-    /// else starts what is held down though the schedule says running
-    /// (`docs/decisions/state/overrides.md`).
-    pub fn action_at_override_end(
-        &self,
-        ended: Phase,
-        to: Option<Override>,
-        at: DateTime<Utc>,
-        delay: TimeDelta,
-        is_held_down: bool,
-    ) -> Option<Action> {
-        let says = || self.schedule.says(at, delay);
-        match (to, ended) {
-            (Some(Override::Pause(_)), _) => None,
-            (Some(Override::Wake(_)), _) => Some(Action::Start),
-            (Some(Override::Sleep(_)), _) => Some(Action::Stop),
-            (None, Phase::Paused) => {
-                let newest = self.schedule.latest_at(at, delay);
-                let is_boundary = newest.is_some_and(|newest| newest.at == at);
-                says().filter(|says| is_boundary || is_held_down && says.brings_up())
-            }
-            // What an override has stopped comes back where the schedule says nothing.
-            (None, Phase::Slept) => says().or(Some(Action::Start)),
-            (None, _) => says(),
-        }
     }
 
     /// What the schedule says at `now` where the object is plainly not so: some run that should be
