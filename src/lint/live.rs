@@ -6,21 +6,17 @@ use super::{finding::Finding, rule::LintRule};
 use crate::lint::schedule::schedule_finding::ScheduleFinding;
 use crate::{
     manifest::{ObjectName, Quoted},
-    workload::{Inputs, Key, Origin, ParseContext, ParsedInputs, Prefix, WorkloadRef, read},
+    workload::{Key, Observed, Origin, ParseContext, ParsedInputs, Prefix, Problem},
 };
 
 /// Why the schedule of an object is refused. What is wrong with an annotation of its Namespace is a
 /// finding of that.
-pub fn refusals(
-    object: &WorkloadRef,
-    inputs: &Inputs,
-    context: &ParseContext,
-    prefix: &Prefix,
-) -> Vec<Finding> {
-    let ParsedInputs::Invalid(refusal) = read(inputs, context) else {
+pub fn refusals(observed: &Observed, context: &ParseContext, prefix: &Prefix) -> Vec<Finding> {
+    let ParsedInputs::Invalid(refusal) = observed.read(context) else {
         return Vec::new();
     };
-    let finding = |problem| {
+    let (object, inputs) = (&observed.object, &observed.inputs);
+    let finding = |problem: &Problem| {
         let found = ScheduleFinding::of_problem(problem, prefix);
         let key = Key::from_name(&found.name);
         let (name, text) = match found.origin {
@@ -43,7 +39,7 @@ pub fn refusals(
         };
         let help = found.help_for(text.unwrap_or_default(), prefix);
         let quoted = text.filter(|it| !it.is_empty() && found.rule != LintRule::DeletesVolumes);
-        let full = prefix.full(&found.name);
+        let full = problem.name(prefix);
         let message = match quoted {
             Some(_) => found.message,
             None => format!("{full}: {}", found.message),

@@ -92,7 +92,7 @@ struct Money<'p> {
 /// What is wrong with one annotation.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct PlannedProblem {
-    /// The annotation's full name.
+    /// The annotation's full name, or the name of the field.
     pub annotation: String,
     /// What is wrong and what to write instead.
     pub message: String,
@@ -130,7 +130,16 @@ impl Planner {
         inputs: &Inputs,
         refused: &[Problem],
     ) -> Option<WorkloadPlan> {
-        let parsed = read(inputs, &self.context);
+        self.plan_parsed(object, inputs, read(inputs, &self.context), refused)
+    }
+
+    fn plan_parsed(
+        &self,
+        object: &WorkloadRef,
+        inputs: &Inputs,
+        parsed: ParsedInputs,
+        refused: &[Problem],
+    ) -> Option<WorkloadPlan> {
         let mut problems = refused.to_vec();
         let mut spec = None;
         match parsed {
@@ -173,7 +182,8 @@ impl Planner {
 
     /// The plan of a live object, of which it is known what a start brings back.
     pub fn plan_live(&self, observed: &Observed) -> Option<WorkloadPlan> {
-        let mut plan = self.plan(&observed.object, &observed.inputs, &[])?;
+        let parsed = observed.read(&self.context);
+        let mut plan = self.plan_parsed(&observed.object, &observed.inputs, parsed, &[])?;
         let state = observed.state();
         if let Some(spec) = &mut plan.boundaries.spec {
             spec.overrides = observed.overrides(spec, &state, self.period.from());
@@ -202,7 +212,7 @@ impl Planner {
 
     fn problem(&self, problem: &Problem) -> PlannedProblem {
         PlannedProblem {
-            annotation: self.prefix.full(&problem.annotation),
+            annotation: problem.name(&self.prefix),
             message: problem.diagnostic.to_string(),
             start: problem.diagnostic.span().start,
             end: problem.diagnostic.span().end,

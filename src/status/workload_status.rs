@@ -109,12 +109,6 @@ impl WorkloadStatus {
         } = *context;
         let observed = defaults.applied(managed.workload.observe(kind, prefix));
         let parsed = observed.read(parse_context);
-        let parsed = match observed.count_refusal() {
-            Some(refusal) if matches!(parsed, ParsedInputs::Scheduled(_)) => {
-                ParsedInputs::Invalid(refusal)
-            }
-            _ => parsed,
-        };
         let is_scheduled = match parsed {
             ParsedInputs::Unscheduled | ParsedInputs::Invalid(_) => false,
             ParsedInputs::Scheduled(_) => true,

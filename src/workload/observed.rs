@@ -146,13 +146,17 @@ impl Observed {
         Self { inputs, ..self }
     }
 
-    /// What its inputs ask for, to somebody who sees the object alone. An override without a schedule
-    /// is no error where its labels say that it is scheduled.
+    /// What its inputs ask for, to somebody who sees the object alone, and whether it can be scaled at
+    /// all. An override without a schedule is no error where its labels say that it is scheduled.
     pub fn read(&self, context: &ParseContext) -> ParsedInputs {
-        if self.phase().is_some() && !self.inputs.has_schedule() {
+        let parsed = if self.phase().is_some() && !self.inputs.has_schedule() {
             read(&self.inputs.clone().without(&Key::OVERRIDES), context)
         } else {
             read(&self.inputs, context)
+        };
+        match (parsed, self.count_refusal()) {
+            (ParsedInputs::Scheduled(_), Some(refusal)) => ParsedInputs::Invalid(refusal),
+            (parsed, _) => parsed,
         }
     }
 

@@ -307,7 +307,7 @@ impl<'a> StatusOutput<'a> {
         let held = status.held_down;
         let problems = status.problems.iter().map(|it| {
             json!({
-                "annotation": self.prefix.full(&it.annotation),
+                "annotation": it.name(self.prefix),
                 "message": it.diagnostic.to_string(),
                 "start": it.diagnostic.span().start,
                 "end": it.diagnostic.span().end,

@@ -85,6 +85,49 @@ fn of_a_live_object_it_is_known_what_a_start_brings_back() {
     }
 }
 
+/// As the API server says of a kind whose schema has no `spec.replicas`.
+#[test]
+fn of_a_kind_without_counts_nothing_is_planned() {
+    let from: DateTime<Utc> = "2026-11-23T00:00:00Z".parse().unwrap();
+    let planner = Planner {
+        period: Period::new(from, from + TimeDelta::days(1)).unwrap(),
+        context: Zone::UTC.into(),
+        prefix: Prefix::default(),
+    };
+    let observed = Observed {
+        object: WorkloadRef {
+            kind: Kind::named("planes", "paper.example.com"),
+            namespace: "dev".into(),
+            name: "web".into(),
+            uid: "".into(),
+        },
+        replicas: Replicas::ONE,
+        count_field: dayshift::workload::CountField::Missing,
+        requests: dayshift::workload::ResourceRequests::default(),
+        inputs: Inputs::default().with(Key::Hours, "09:00-19:00"),
+        labels: Labels::default(),
+        error: None,
+        override_began: None,
+        inherited: None,
+        has_labels: true,
+        has_annotations: true,
+        deleting: false,
+    };
+    let plan = planner.plan_live(&observed).unwrap();
+    assert_eq!(plan.boundaries().count(), 0);
+    let [problem] = plan.problems() else {
+        panic!("{plan:?}");
+    };
+    assert_eq!(problem.annotation, "spec.replicas");
+    assert!(problem.message.contains("has no such field"), "{problem:?}");
+    // Without a schedule it does not matter.
+    let unscheduled = Observed {
+        inputs: Inputs::default(),
+        ..observed
+    };
+    assert!(planner.plan_live(&unscheduled).is_none());
+}
+
 proptest! {
     /// The plan is what the scaler would do: boundary after boundary, as it asks for the next.
     #[test]

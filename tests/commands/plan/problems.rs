@@ -275,3 +275,39 @@ fn volumes_that_a_stop_would_delete_are_a_problem() {
     let retained = set + &policy.replace("Delete", "Retain");
     assert_eq!(plan_of(&["-f", "-"], &retained).status, 0);
 }
+
+/// A live object that has no count to scale is not planned, and it is said as it is on the object.
+#[test]
+fn a_live_object_without_a_count_is_a_problem() {
+    let cluster = Cluster::new();
+    let (group, version) = ("toys.example.com", "v1");
+    cluster.api.serve_custom(group, version, "kites", "Kite");
+    let kite = json!({
+        "apiVersion": "toys.example.com/v1", "kind": "Kite",
+        "metadata": {
+            "name": "red", "namespace": "dev",
+            "annotations": {"dayshift/hours": "Mon-Fri 09:00-19:00"},
+        },
+        "spec": {"replicas": "many"},
+    });
+    cluster.api.create(kite).unwrap();
+    let of = |command| {
+        let kinds = ["-o", "json", "--kinds", "kites.toys.example.com"];
+        let ended = cluster.dayshift(&[&[command], &kinds[..]].concat());
+        assert_eq!(ended.status, 1, "{command}: {ended:?}");
+        ended
+    };
+    let (plan, status) = (of("plan"), of("status"));
+    let said = "`\"many\"` is not a count; write a number, such as 3";
+    assert_eq!(
+        plan.err,
+        "error[bad-count]: spec.replicas: `\"many\"` is not a count\n  \
+         = help: write a number, such as 3\n  = in: Kite dev/red\n\n"
+    );
+    let [planned, shown] = [plan.json(), status.json()].map(|it| it["workloads"][0].clone());
+    assert_eq!(planned["boundaries"], json!([]));
+    for problem in [&planned["problems"][0], &shown["problems"][0]] {
+        assert_eq!(problem["annotation"], "spec.replicas");
+        assert_eq!(problem["message"], said);
+    }
+}

@@ -162,7 +162,7 @@ impl PlanArgs {
                 continue;
             };
             if !plan.problems().is_empty() {
-                let found = refusals(&it.object, &it.inputs, &planner.context, &planner.prefix);
+                let found = refusals(&it, &planner.context, &planner.prefix);
                 for finding in found {
                     // What a Namespace has is said once.
                     let is_own = finding

@@ -234,12 +234,14 @@ fn a_kind_without_a_count_is_refused_and_gets_no_label(plane: &ControlPlane) {
     create(&team, &paper);
     let planes = ["--kinds", "planes.toys.example.com"];
     // Before any scaler has seen it.
-    let line = format!(
-        "dayshift status planes.toys.example.com/paper -n {}",
-        team.name()
-    );
-    let shown = plane.shell(&line);
-    assert!(shown.stdout.contains("has no such field"), "{shown:?}");
+    for command in ["status", "plan"] {
+        let line = format!(
+            "dayshift {command} planes.toys.example.com/paper -n {}",
+            team.name()
+        );
+        let shown = plane.shell(&line);
+        assert!(shown.stdout.contains("has no such field"), "{shown:?}");
+    }
     team.run(&planes);
     let error = "/metadata/annotations/dayshift~1error";
     eventually("the plane is refused", || {
