@@ -61,6 +61,14 @@ pub(crate) fn cases() -> Vec<Case> {
                 calendar("FREQ=DAILY", "19700101"),
             )
         }),
+        one("costly text: each 13th excepted", || {
+            let days = calendar("FREQ=MONTHLY;BYMONTHDAY=13", "19700113");
+            asked(times("0 9 13 * *", "Sun 14:00"), days)
+        }),
+        one("costly text: hours of each first Monday excepted", || {
+            let mondays = calendar("FREQ=MONTHLY;BYDAY=1MO", "19700105");
+            asked(hours("first Mon 10:00-14:00"), mondays)
+        }),
         one("costly text: hours without an end but one", || {
             let always = "Mon-Sat 00:00-24:00; \
                           first Sun,second Sun,third Sun,fourth Sun,last Sun 00:00-24:00";

@@ -9,7 +9,7 @@ use super::days::dates::{Dates, Weekdays};
 use super::days::day::{Day, Shown};
 use super::days::gaps::Gaps;
 use super::days::month::{Month, has};
-use super::days::page::{self, Page};
+use super::days::page::{self, EachSort, Page};
 use super::meant::propose::Form;
 use super::text::diagnostic::Diagnostic;
 use super::text::month_days::MonthDays;
@@ -89,7 +89,7 @@ impl Hours {
         let now = first_on(today, local.second() + 1);
         if wanted {
             return now.or_else(|| {
-                let begun = |page: &Page| self.begun_in(page, dates);
+                let begun = self.begun(dates);
                 let skip = |day| Some(dates.first_possible(day, self.possible_days(), true));
                 first_on(page::day_from(today + 1, dates, skip, begun)?, 0)
             });
@@ -101,7 +101,7 @@ impl Hours {
                 today + DAYS_OF_WEEK + 1,
                 dates,
                 |day| gaps.next_unlike(day),
-                |page| gaps.days_in(page),
+                gaps.days(),
             )?;
             first_on(day, 0)
         })
@@ -118,7 +118,7 @@ impl Hours {
         let now = last_on(today, local.second());
         let last = if wanted {
             now.or_else(|| {
-                let begun = |page: &Page| self.begun_in(page, dates);
+                let begun = self.begun(dates);
                 let skip = |day| Some(dates.last_possible(day, self.possible_days(), true));
                 let day = page::day_to(today - 1, dates, skip, begun)?;
                 // What begins on a day may end on the next.
@@ -130,12 +130,7 @@ impl Hours {
             now.or_else(soon).or_else(|| {
                 let gaps = Gaps::of(self, dates);
                 let from = today - DAYS_OF_WEEK - 1;
-                let day = page::day_to(
-                    from,
-                    dates,
-                    |day| gaps.last_unlike(day),
-                    |page| gaps.days_in(page),
-                )?;
+                let day = page::day_to(from, dates, |day| gaps.last_unlike(day), gaps.days())?;
                 last_on(day, DAY)
             })
         };
@@ -157,17 +152,22 @@ impl Hours {
         }
     }
 
-    /// The dates of a page on which windows begin that are not excepted; bit 1 is the first of the
-    /// month.
-    fn begun_in(&self, page: &Page, dates: Dates<'_>) -> u64 {
-        let monthly = self.monthly.iter();
-        let monthly = monthly.map(|(days, _)| days.days_in(&page.month));
-        let weekly = page.on_weekdays(self.weekdays());
-        let begun = monthly.fold(weekly, |all, days| all | days);
-        if begun == 0 {
-            return 0;
+    /// What a page has of the dates on which windows begin that are not excepted; bit 1 is the first
+    /// of the month.
+    fn begun(&self, dates: Dates<'_>) -> impl FnMut(&Page) -> u64 {
+        let mut each_sort = EachSort::new();
+        move |page| {
+            let begun = each_sort.of(page, |page| {
+                let monthly = self.monthly.iter();
+                let monthly = monthly.map(|(days, _)| days.days_in(&page.month));
+                let weekly = page.on_weekdays(self.weekdays());
+                monthly.fold(weekly, |all, days| all | days)
+            });
+            if begun == 0 {
+                return 0;
+            }
+            begun & !dates.except.days_in(&page.month)
         }
-        begun & !dates.except.days_in(&page.month)
     }
 
     fn shown(&self, day: i32, dates: Dates<'_>) -> Shown<'_> {

@@ -6,7 +6,7 @@ use std::cell::LazyCell;
 
 use super::days::dates::{Dates, Weekdays};
 use super::days::day_pattern::DayPattern;
-use super::days::page::{Page, PageDate};
+use super::days::page::{EachSort, Page, PageDate};
 use super::times::Times;
 use super::windows::DAY;
 use super::zone::local::Local;
@@ -151,18 +151,15 @@ impl<'s, L: Iterator<Item = &'s Times> + Clone> Search<'s, L> {
     /// What a page has of the days on which any of the times is. The first page is asked of each
     /// list, as most searches end there.
     fn days(&self) -> impl FnMut(&Page) -> u64 {
-        let mut pattern = None;
+        let mut is_first = true;
+        let mut each_sort = EachSort::new();
+        let pattern = LazyCell::new(|| self.pattern());
         move |page| {
-            let days = match &mut pattern {
-                None => {
-                    pattern = Some(None);
-                    let lists = self.lists.clone();
-                    lists.fold(0, |days, it| days | it.days_in(page))
-                }
-                Some(pattern) => {
-                    let pattern = pattern.get_or_insert_with(|| self.pattern());
-                    pattern.days_in(page)
-                }
+            let days = if std::mem::take(&mut is_first) {
+                let lists = self.lists.clone();
+                lists.fold(0, |days, it| days | it.days_in(page))
+            } else {
+                each_sort.of(page, |page| pattern.days_in(page))
             };
             if days != 0 && self.skips_excepted {
                 days & !self.dates.except.days_in(&page.month)

@@ -3,7 +3,7 @@
 use super::dates::Dates;
 use super::day::Day;
 use super::month::Month;
-use super::page::Page;
+use super::page::{EachSort, Page};
 use crate::hours::Hours;
 
 /// Every time of day by the windows that cover it. A set of windows is a bit for each group of those
@@ -99,8 +99,24 @@ impl<'h> Gaps<'h> {
         unlike.max().map(|it| it.min(day))
     }
 
-    /// The dates of a page on which some time is not covered; bit 1 is the first of the month.
-    pub(crate) fn days_in(&self, page: &Page) -> u64 {
+    /// What a page has of the dates on which some time is not covered; bit 1 is the first of the month.
+    pub(crate) fn days(&self) -> impl FnMut(&Page) -> u64 {
+        let mut each_sort = EachSort::new();
+        move |page| {
+            let before = page.month.previous();
+            let before = before.map(|month| Page::new(month, self.dates));
+            let is_plain = [Some(page), before.as_ref()].into_iter().all(|page| {
+                page.is_some_and(|it| !it.is_treated() && self.dates.except.days_in(&it.month) == 0)
+            });
+            if is_plain {
+                each_sort.of(page, |page| self.days_in(page))
+            } else {
+                self.days_in(page)
+            }
+        }
+    }
+
+    fn days_in(&self, page: &Page) -> u64 {
         let month = &page.month;
         let before = month.previous().map(|month| Page::new(month, self.dates));
         let before = before.as_ref().map(|page| self.begun_in(page));

@@ -56,6 +56,14 @@ impl Month {
         Self::beginning(year, number, self.first - length)
     }
 
+    /// Which of the sorts of months it is, below [`SORTS`]: two of a sort, and the months before them,
+    /// have the same days of the week on the same dates.
+    pub(crate) fn sort(&self) -> usize {
+        let is_by_leap_day = matches!(self.number, 2 | 3) && month_length(self.year, 2) == 29;
+        let number = self.number.saturating_sub(1) as usize;
+        number + 12 * (self.first_weekday + 7 * usize::from(is_by_leap_day))
+    }
+
     /// Bits of all its days; bit 1 is the first.
     pub(crate) const fn days(&self) -> u64 {
         (u64::MAX >> (63 - self.length)) & !1
@@ -66,6 +74,9 @@ impl Month {
         self.first + of_month.cast_signed() - 1
     }
 }
+
+/// How many sorts of months there are.
+pub(crate) const SORTS: usize = 12 * 7 * 2;
 
 /// How many days a month has.
 pub(crate) fn month_length(year: i32, month: u32) -> u32 {

@@ -1,7 +1,7 @@
 //! Pages of the calendar, and the search for days from page to page.
 
 use super::dates::Dates;
-use super::month::{Month, has, highest_to, lowest_from};
+use super::month::{Month, SORTS, has, highest_to, lowest_from};
 use crate::zone::local::Local;
 
 /// A month with the days of the week that its dates count as.
@@ -12,6 +12,35 @@ pub(crate) struct Page {
     treated: Option<[u64; 7]>,
 }
 
+/// What is asked of many pages, once for each sort of month. Most searches end on the first page, so
+/// that nothing is kept before the second.
+pub(crate) struct EachSort {
+    known: Vec<Option<u64>>,
+    is_first: bool,
+}
+
+impl EachSort {
+    pub(crate) const fn new() -> Self {
+        Self {
+            known: Vec::new(),
+            is_first: true,
+        }
+    }
+
+    /// What `of` says of a page, which depends on its days of the week alone and on those of the month
+    /// before.
+    pub(crate) fn of(&mut self, page: &Page, of: impl FnOnce(&Page) -> u64) -> u64 {
+        if std::mem::take(&mut self.is_first) || page.is_treated() {
+            return of(page);
+        }
+        self.known.resize(SORTS, None);
+        match self.known.get_mut(page.month.sort()) {
+            Some(known) => *known.get_or_insert_with(|| of(page)),
+            None => of(page),
+        }
+    }
+}
+
 /// One date of a page.
 pub(crate) struct PageDate {
     pub(crate) page: Page,
@@ -20,6 +49,10 @@ pub(crate) struct PageDate {
     /// The day of the week that it counts as; 0 is Monday.
     pub(crate) weekday: usize,
 }
+
+/// After so many pages that have none of the days it is looked how many more have none: to look costs
+/// as much as several pages.
+const PAGES_TO_SKIP: u32 = 16;
 
 /// Every seventh day, five times.
 const WEEKS: u64 = 1 | 1 << 7 | 1 << 14 | 1 << 21 | 1 << 28;
@@ -46,6 +79,11 @@ impl Page {
         }
         let treated = weekdays;
         Self { month, treated }
+    }
+
+    /// Whether any date of it counts as another day of the week.
+    pub(crate) fn is_treated(&self) -> bool {
+        self.treated.is_some()
     }
 
     /// The dates of these days of the week; bit 0 is Monday.
@@ -94,7 +132,7 @@ impl Page {
     }
 
     /// The first date from a day of this month on that its page has. Bit 1 of what `days_in` says is
-    /// the first of the month. After each page `skip` says from which day on to search.
+    /// the first of the month. After some pages `skip` says from which day on to search.
     pub(crate) fn date_from(
         self,
         of_month: u32,
@@ -103,16 +141,23 @@ impl Page {
         mut days_in: impl FnMut(&Self) -> u64,
     ) -> Option<PageDate> {
         let (mut page, mut from) = (self, of_month);
-        loop {
+        for at in 0_u32.. {
             if let Some(found) = lowest_from(days_in(&page), from) {
                 return Some(PageDate::on(page, found, dates));
             }
             let next = page.month.day(page.month.length) + 1;
-            (page, from) = match skip(next)? {
-                later if later > next => Self::of(later, dates)?,
-                _ => (Self::new(page.month.next()?, dates), 1),
+            let later = if at % PAGES_TO_SKIP == 0 {
+                skip(next)?
+            } else {
+                next
+            };
+            (page, from) = if later > next {
+                Self::of(later, dates)?
+            } else {
+                (Self::new(page.month.next()?, dates), 1)
             };
         }
+        None
     }
 
     /// The last date up to a day of this month that its page has, in the same way.
@@ -124,16 +169,23 @@ impl Page {
         mut days_in: impl FnMut(&Self) -> u64,
     ) -> Option<PageDate> {
         let (mut page, mut to) = (self, of_month);
-        loop {
+        for at in 0_u32.. {
             if let Some(found) = highest_to(days_in(&page), to) {
                 return Some(PageDate::on(page, found, dates));
             }
             let next = page.month.first - 1;
-            (page, to) = match skip(next)? {
-                earlier if earlier < next => Self::of(earlier, dates)?,
-                _ => (Self::new(page.month.previous()?, dates), 31),
+            let earlier = if at % PAGES_TO_SKIP == 0 {
+                skip(next)?
+            } else {
+                next
+            };
+            (page, to) = if earlier < next {
+                Self::of(earlier, dates)?
+            } else {
+                (Self::new(page.month.previous()?, dates), 31)
             };
         }
+        None
     }
 }
 
