@@ -2,7 +2,6 @@
 //! crate of its own has a `semantics` of its own, such as `crates/schedule/tests/semantics/`.
 //!
 //! - `convert/`: what other tools mean by their schedules, and what comes of them
-//! - `decide/`: each rule of behaviour, on the pure function
 //! - `house`: how the code itself lies in files and folders
 //! - `manifest/`: which objects files hold, and where everything stands
 //! - `fuzz_corpus`: what fuzzing has kept
@@ -10,11 +9,14 @@
 //! - `shipped_manifests`: what the manifests that users apply have in common
 
 mod convert;
-mod decide;
 mod fuzz_corpus;
 mod house;
 mod manifest;
+#[path = "../../crates/workload/tests/semantics/decide/object.rs"]
+#[allow(dead_code, reason = "the tests of `decide` use all of it")]
+mod object;
 mod pages;
 #[path = "../support/quoted_text.rs"]
 mod quoted_text;
 mod shipped_manifests;
+mod switches;

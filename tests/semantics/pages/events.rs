@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use dayshift::events::EventReason;
 
 const PAGE: &str = include_str!("../../../docs/operations/events.md");
-const SOURCE: &str = include_str!("../../../src/events/reason.rs");
+const SOURCE: &str = include_str!("../../../crates/workload/src/events/reason.rs");
 
 /// The names of the variants, as they are written.
 fn variants() -> Vec<&'static str> {

@@ -4,7 +4,7 @@ use chrono::{DateTime, Utc};
 
 use crate::convert::converted::{Planned, annotated, change, convert};
 use crate::convert::texts::Text;
-use crate::decide::object::Object;
+use crate::object::Object;
 
 const HOURS: &str = "Mon-Fri 08:00-20:00 UTC";
 

@@ -1,0 +1,97 @@
+//! What to do with one object now: the heart of dayshift.
+
+use chrono::{DateTime, Utc};
+
+use super::change::{Change, ChangeKind};
+use super::context::{Decision, DecisionContext};
+use super::event_note::EventNote;
+use super::memory::Applied;
+use super::scheduled::ScheduledDecision;
+use crate::inputs::parsed::ParsedInputs;
+use crate::inputs::problem::InvalidSchedule;
+use crate::observed::CountField;
+use crate::state::State;
+
+/// Decides what to do with one object at `now`.
+///
+/// A pure function that may be asked again at any time: with nothing new it decides the same, and
+/// once its change is made it decides to wait.
+pub fn decide(context: &DecisionContext<'_>, now: DateTime<Utc>) -> Decision {
+    let observed = context.observed;
+    if observed.deleting || observed.labels.are_of_a_later_version() {
+        return Decision::Wait { due: None };
+    }
+    let state = context.memory.newest(observed, now);
+    match (context.parsed, &observed.count_field) {
+        (ParsedInputs::Unscheduled, _) => context.unscheduled(&state, now),
+        (ParsedInputs::Invalid(refusal), _) if refusal.is_inherited() => {
+            context.left_alone(state, now)
+        }
+        (ParsedInputs::Invalid(refusal), _) => context.refused(&state, refusal, now),
+        (ParsedInputs::Scheduled(spec), field) => match observed.count_refusal() {
+            None => ScheduledDecision::new(context, spec, state, now).decide(),
+            // What was written there was never done, so nothing is remembered of it.
+            Some(refusal) if *field == CountField::Missing => {
+                context.refused(&State::default(), &refusal, now)
+            }
+            Some(refusal) => context.refused(&state, &refusal, now),
+        },
+    }
+}
+
+impl DecisionContext<'_> {
+    /// Removing the schedule scales nothing, and keeps the count where more was saved
+    /// than runs.
+    fn unscheduled(&self, state: &State, now: DateTime<Utc>) -> Decision {
+        let (observed, running) = (self.observed, self.observed.replicas);
+        let ours = [&observed.error, &observed.override_began];
+        if (state.is_empty() || state.is_only_saved()) && ours.iter().all(|it| it.is_none()) {
+            return Decision::Wait { due: None };
+        }
+        let left = state.after_removal(running);
+        let note = left.saved.map(|saved| EventNote::Removed {
+            running,
+            saved,
+            value: left.saved_value.clone(),
+        });
+        let change = Change {
+            note,
+            ..self.without_scaling(ChangeKind::Remove, left)
+        };
+        self.decide_write(change, now, None, || false)
+    }
+
+    /// An error on the Namespace is reported there, once, and the objects in it stay as they are. An
+    /// object's own error that was corrected is removed all the same.
+    fn left_alone(&self, state: State, now: DateTime<Utc>) -> Decision {
+        if self.observed.error.is_none() {
+            return Decision::Wait { due: None };
+        }
+        let change = Change {
+            override_began: self.observed.override_began.clone(),
+            ..self.without_scaling(ChangeKind::Resume, state)
+        };
+        self.decide_write(change, now, None, || false)
+    }
+
+    /// A refused schedule changes only the error annotation. The labels stay: corrected, it goes on
+    /// from them.
+    fn refused(&self, state: &State, refusal: &InvalidSchedule, now: DateTime<Utc>) -> Decision {
+        let text: Box<str> = refusal.text(self.prefix).into();
+        let mut change = Change {
+            error: Some(text.clone()),
+            // It tells which overrides ended, once the schedule is corrected.
+            override_began: self.observed.override_began.clone(),
+            ..self.without_scaling(ChangeKind::Refuse, state.clone())
+        };
+        // A rollout undo brings the error back together with the text that it is about.
+        let is_news = self.observed.error != change.error
+            || self.memory.has_written() && !self.memory.knows(&Applied::by(&change));
+        change.note = is_news.then_some(EventNote::Invalid(text));
+        // What the undo brings back is written again as it is: the Event goes with a write.
+        if is_news && self.is_in_place(&change) {
+            return Decision::Write(change);
+        }
+        self.decide_write(change, now, None, || false)
+    }
+}

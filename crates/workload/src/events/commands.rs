@@ -1,0 +1,62 @@
+//! The commands that a user is told of.
+
+use serde_json::{Value, json};
+
+use crate::{CountForm, Prefix, Replicas, SwitchValue, WorkloadRef};
+
+/// The `dayshift sync` command for this object.
+pub(super) fn sync_command(object: &WorkloadRef, prefix: &Prefix) -> String {
+    format!("dayshift sync {}{}", object.argument(), prefix.flag())
+}
+
+/// The `dayshift wake` command for this object, for two hours.
+pub(super) fn wake_command(object: &WorkloadRef, prefix: &Prefix) -> String {
+    format!(
+        "dayshift wake {} --for 2h{}",
+        object.argument(),
+        prefix.flag()
+    )
+}
+
+/// The `kubectl` command that sets this count of this object; of a switch that is turned on, what
+/// its label says was there before.
+pub(super) fn scale_command(
+    object: &WorkloadRef,
+    count: Replicas,
+    saved_value: Option<&str>,
+) -> String {
+    let (kind, name, namespace) = (object.kind.unambiguous(), &object.name, &object.namespace);
+    let path = object.kind.path();
+    let field = path.last().copied().unwrap_or_default();
+    let patch = |value: Value| {
+        let nested = path.iter().rfold(value, |it, token| json!({ *token: it }));
+        format!("kubectl patch {kind}/{name} -n {namespace} --type=merge -p '{nested}'")
+    };
+    match object.kind.form() {
+        CountForm::Number(_) if field == "replicas" => {
+            format!("kubectl scale {kind}/{name} -n {namespace} --replicas={count}")
+        }
+        CountForm::Number(_) => patch(json!(count.get())),
+        CountForm::Suspended => patch(json!(count == Replicas::ZERO)),
+        CountForm::RestsAt if count == Replicas::ZERO => {
+            format!("kubectl annotate {kind}/{name} -n {namespace} --overwrite {field}=0")
+        }
+        CountForm::RestsAt => format!("kubectl annotate {kind}/{name} -n {namespace} {field}-"),
+        CountForm::Switch(switch) => {
+            let saved = saved_value.and_then(|text| switch.from_label(text));
+            let value = saved.unwrap_or_else(|| switch.default_running());
+            let annotate =
+                |rest: &str| format!("kubectl annotate {kind}/{name} -n {namespace} {rest}");
+            let is_annotation = path.first() == Some(&"metadata");
+            match value {
+                SwitchValue::Absent(_) if is_annotation => annotate(&format!("{field}-")),
+                SwitchValue::Absent(_) => patch(Value::Null),
+                SwitchValue::Flag(flag) => patch(json!(flag)),
+                SwitchValue::Text(text) if is_annotation => {
+                    annotate(&format!("--overwrite {field}={text}"))
+                }
+                SwitchValue::Text(text) => patch(json!(text)),
+            }
+        }
+    }
+}

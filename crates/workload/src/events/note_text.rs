@@ -1,0 +1,393 @@
+//! The words of what a decision tells.
+
+use chrono::{DateTime, Utc};
+use dayshift_schedule::{Action, Boundary, Zone};
+
+use crate::{Adoption, EventNote, Key, Override, Prefix, Replicas, TakenUp, WorkloadRef};
+
+use super::commands::{scale_command, sync_command, wake_command};
+use super::event_text::EventText;
+use super::reason::EventReason;
+
+impl EventText {
+    /// The words of a note about this object.
+    pub fn of(note: &EventNote, object: &WorkloadRef, prefix: &Prefix) -> Self {
+        Self::new(reason(note), text(note, object, prefix))
+    }
+}
+
+const fn reason(note: &EventNote) -> EventReason {
+    match note {
+        EventNote::Scaled { boundary, .. } => match boundary.action {
+            Action::Start => EventReason::Started,
+            Action::Stop => EventReason::Stopped,
+            Action::Scale(_) => EventReason::Scaled,
+        },
+        EventNote::Began { active, .. } => match active {
+            Override::Pause(_) => EventReason::Paused,
+            Override::Wake(_) => EventReason::Woken,
+            Override::Sleep(_) => EventReason::Slept,
+        },
+        EventNote::Adopted { .. } => EventReason::Adopted,
+        EventNote::ScheduleChanged(_) | EventNote::ChangedBelow { .. } => {
+            EventReason::ScheduleChanged
+        }
+        EventNote::BroughtBack { why, .. } => match why {
+            Adoption::Missed => EventReason::BoundaryMissed,
+            Adoption::Over => EventReason::Resumed,
+            Adoption::New | Adoption::Changed | Adoption::FromFuture => {
+                EventReason::ScheduleChanged
+            }
+        },
+        EventNote::Resumed(_) => EventReason::Resumed,
+        EventNote::Enforced { .. } => EventReason::Enforced,
+        EventNote::StopsSoon { .. } => EventReason::StopsSoon,
+        EventNote::Expired(_) | EventNote::EndedBefore(_) => EventReason::OverrideExpired,
+        EventNote::Removed { .. } => EventReason::ScheduleRemoved,
+        EventNote::Missed { .. } => EventReason::BoundaryMissed,
+        EventNote::FromFuture { .. } => EventReason::StateFromFuture,
+        EventNote::CorrectionLimitReached(_) => EventReason::CorrectionLimitReached,
+        EventNote::Invalid(_) => EventReason::InvalidSchedule,
+    }
+}
+
+fn text(note: &EventNote, object: &WorkloadRef, prefix: &Prefix) -> String {
+    let counts = object.kind.counts();
+    match *note {
+        EventNote::Scaled {
+            boundary,
+            ended,
+            from,
+            to,
+            next,
+            zone,
+        } => {
+            let (action, at) = (boundary.action, local(boundary.at, zone));
+            let why = match ended {
+                Some(key) => format!("at the end of `{key}`, {at}: the schedule says {action}"),
+                None => format!("by the {action} of {at}"),
+            };
+            let scaled = counts.scaled_from(from, to);
+            format!("{scaled} {why}; {}", coming(next, zone))
+        }
+        EventNote::Began {
+            active,
+            from,
+            to,
+            zone,
+        } => {
+            let until = holding(active, zone);
+            match active {
+                Override::Pause(_) => {
+                    let stays = counts.count_stays(to);
+                    format!("{stays}, and nothing is done, {until}")
+                }
+                _ if from == to => format!("{} {until}", counts.count_stays(to)),
+                _ => format!("{} {until}", counts.scaled_from(from, to)),
+            }
+        }
+        EventNote::Adopted {
+            says,
+            replicas,
+            until,
+            zone,
+        } => {
+            let until = until.map_or_else(
+                || "until somebody scales it".to_owned(),
+                |at| format!("until {}", local(at, zone)),
+            );
+            let command = sync_command(object, prefix);
+            match says {
+                Action::Start => format!(
+                    "the schedule says running; {} {until}. To start it now, run {command}",
+                    counts.it_stays_at(replicas)
+                ),
+                Action::Stop => format!(
+                    "the schedule says stopped; it runs {until}. To stop it now, run {command}"
+                ),
+                Action::Scale(count) => format!(
+                    "the schedule says {count}; it stays at {replicas} {until}. To scale it now, run {command}"
+                ),
+            }
+        }
+        EventNote::ScheduleChanged(ref taken_up) => format!(
+            "the schedule is new or edited: {}",
+            taken_up_text(taken_up, object, prefix)
+        ),
+        EventNote::Resumed(ref taken_up) => format!(
+            "the schedule goes on: {}",
+            taken_up_text(taken_up, object, prefix)
+        ),
+        EventNote::BroughtBack {
+            why,
+            from,
+            to,
+            next,
+            zone,
+        } => {
+            let what = match why {
+                Adoption::Missed => "the schedule was missed for longer than the catch-up",
+                Adoption::Over => "the schedule goes on",
+                Adoption::New | Adoption::Changed | Adoption::FromFuture => {
+                    "the schedule is edited"
+                }
+            };
+            let scaled = counts.scaled_from(from, to);
+            format!(
+                "{what} and says running now: {scaled}; {}",
+                coming(next, zone)
+            )
+        }
+        EventNote::ChangedBelow { active, zone } => format!(
+            "the schedule is new or edited: nothing is scaled now, and the object is held {}",
+            holding(active, zone)
+        ),
+        EventNote::Enforced { from, to } => {
+            let why = "it is stopped, and `enforce` is set";
+            if counts.is_switch() {
+                format!("{} again: {why}", counts.scaled_from(from, to))
+            } else {
+                format!(
+                    "scaled from {from} back to {to}: {why}; the larger count is saved for the next start"
+                )
+            }
+        }
+        EventNote::StopsSoon { due, zone } => format!(
+            "the schedule says stopped, and `enforce` stops it at {}. To keep it up, run {}",
+            local(due, zone),
+            wake_command(object, prefix)
+        ),
+        EventNote::Expired(key) => {
+            format!("`{key}` is in the past: nothing is done, and the annotation is removed")
+        }
+        EventNote::EndedBefore(key) => format!(
+            "`{key}` already ended and was restored, for example by kubectl rollout undo: nothing is done, and the annotation is removed"
+        ),
+        EventNote::Removed {
+            running,
+            saved,
+            ref value,
+        } => removed(running, saved, value.as_deref(), object),
+        EventNote::Missed {
+            boundary,
+            next,
+            zone,
+        } => format!(
+            "the {} of {} was missed for longer than the catch-up: nothing is scaled now; {}",
+            boundary.action,
+            local(boundary.at, zone),
+            coming(next, zone)
+        ),
+        EventNote::FromFuture { last, next, zone } => format!(
+            "the label `last` is ahead of the clock, at {}: nothing is scaled now; {}",
+            last.format("%Y-%m-%dT%H:%M:%SZ"),
+            coming(next, zone)
+        ),
+        EventNote::CorrectionLimitReached(replicas) => {
+            correction_limit_reached(replicas, object, prefix)
+        }
+        EventNote::Invalid(ref text) => text.to_string(),
+    }
+}
+
+fn removed(
+    running: Replicas,
+    saved: Replicas,
+    value: Option<&str>,
+    object: &WorkloadRef,
+) -> String {
+    let counts = object.kind.counts();
+    let how = if counts.is_switch() {
+        format!("it was {}", counts.in_a_word(running))
+    } else {
+        format!("{running} ran of {saved}")
+    };
+    let command = scale_command(object, saved, value);
+    format!(
+        "the schedule was removed while {how}; nothing is scaled. To bring it back, run {command}"
+    )
+}
+
+fn correction_limit_reached(replicas: Replicas, object: &WorkloadRef, prefix: &Prefix) -> String {
+    let help = if replicas == Replicas::ZERO {
+        format!("To have it run now, run {}", wake_command(object, prefix))
+    } else {
+        let (kind, name, namespace) = (object.kind.singular(), &object.name, &object.namespace);
+        format!(
+            "To see who, run kubectl get {kind}/{name} -n {namespace} -o yaml --show-managed-fields"
+        )
+    };
+    format!(
+        "something else keeps changing what dayshift wrote; dayshift leaves it alone until the next boundary. {help}"
+    )
+}
+
+/// What becomes of a schedule that is taken up now: what it says, where that is not so, and the
+/// command that makes it so.
+fn taken_up_text(taken_up: &TakenUp, object: &WorkloadRef, prefix: &Prefix) -> String {
+    let counts = object.kind.counts();
+    let replicas = taken_up.replicas;
+    let next = coming(taken_up.next, taken_up.zone);
+    let command = sync_command(object, prefix);
+    match taken_up.says {
+        None => format!("nothing is scaled now; {next}"),
+        Some(Action::Start) => format!(
+            "nothing is scaled now; {next}. It says running now, but {}: to start it now, run {command}",
+            counts.count_is(replicas)
+        ),
+        Some(Action::Stop) => format!(
+            "nothing is scaled now; {next}. It says stopped now, but {}: to stop it now, run {command}",
+            counts.so_many_run(replicas)
+        ),
+        Some(Action::Scale(count)) => format!(
+            "nothing is scaled now; {next}. It says {count} now, but the count is {replicas}: to scale it now, run {command}"
+        ),
+    }
+}
+
+/// `Mon 2026-11-23 09:00:00 JST`.
+fn local(at: DateTime<Utc>, zone: Zone) -> String {
+    let local = at.with_timezone(&zone);
+    local.format("%a %Y-%m-%d %H:%M:%S %Z").to_string()
+}
+
+/// ``by `wake-until` until Mon 2026-11-23 22:00:00 JST``.
+fn holding(active: Override, zone: Zone) -> String {
+    let end = active.until().map_or_else(
+        || "the annotation is removed".to_owned(),
+        |until| local(until, zone),
+    );
+    let key = match active {
+        Override::Pause(_) => Key::Pause,
+        Override::Wake(_) => Key::WakeUntil,
+        Override::Sleep(_) => Key::SleepUntil,
+    };
+    format!("by `{key}` until {end}")
+}
+
+/// `next is the stop of Mon 2026-11-23 19:00:00 JST`.
+fn coming(next: Option<Boundary>, zone: Zone) -> String {
+    match next {
+        Some(next) => format!("next is the {} of {}", next.action, local(next.at, zone)),
+        None => "there is no further boundary".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Kind, Pause};
+
+    fn at(text: &str) -> DateTime<Utc> {
+        text.parse().unwrap()
+    }
+
+    /// One note of each sort.
+    fn notes() -> Vec<EventNote> {
+        let zone = Zone::parse("Asia/Tokyo").unwrap();
+        let (from, to) = (Replicas::new(u32::MAX), Replicas::ZERO);
+        let at = at("2026-11-20T10:00:00Z");
+        let stop = Boundary {
+            at,
+            action: Action::Stop,
+        };
+        let next = Some(stop);
+        let taken_up = TakenUp {
+            says: Some(Action::Scale(u32::MAX)),
+            replicas: from,
+            next,
+            zone,
+        };
+        let active = Override::Pause(Pause::Forever);
+        vec![
+            EventNote::Scaled {
+                boundary: stop,
+                ended: Some(Key::SleepUntil),
+                from,
+                to,
+                next,
+                zone,
+            },
+            EventNote::Began {
+                active: Override::Wake(at),
+                from,
+                to,
+                zone,
+            },
+            EventNote::Adopted {
+                says: Action::Scale(u32::MAX),
+                replicas: from,
+                until: Some(at),
+                zone,
+            },
+            EventNote::ScheduleChanged(taken_up),
+            EventNote::Resumed(taken_up),
+            EventNote::BroughtBack {
+                why: Adoption::Missed,
+                from: to,
+                to: from,
+                next,
+                zone,
+            },
+            EventNote::ChangedBelow { active, zone },
+            EventNote::Enforced { from, to },
+            EventNote::StopsSoon { due: at, zone },
+            EventNote::Expired(Key::SleepUntil),
+            EventNote::EndedBefore(Key::SleepUntil),
+            EventNote::Removed {
+                running: to,
+                saved: from,
+                value: None,
+            },
+            EventNote::Missed {
+                boundary: stop,
+                next,
+                zone,
+            },
+            EventNote::FromFuture {
+                last: at,
+                next: None,
+                zone,
+            },
+            EventNote::CorrectionLimitReached(from),
+            EventNote::Invalid("dayshift/stop: …".into()),
+        ]
+    }
+
+    #[test]
+    fn an_event_fits_whatever_the_names_are() {
+        let prefix = Prefix::parse(&"p".repeat(63)).unwrap();
+        for kind in Kind::BUILT_IN {
+            let object = WorkloadRef {
+                kind,
+                namespace: "n".repeat(63).into(),
+                name: "w".repeat(253).into(),
+                uid: "u".into(),
+            };
+            for note in notes() {
+                let event = EventText::of(&note, &object, &prefix);
+                assert!(event.text.len() <= 1024, "{note:?}: {}", event.text);
+            }
+        }
+    }
+
+    #[test]
+    fn a_restored_override_is_told_in_plain_words() {
+        let object = WorkloadRef {
+            kind: Kind::DEPLOYMENT,
+            namespace: "dev".into(),
+            name: "web".into(),
+            uid: "u".into(),
+        };
+        let note = EventNote::EndedBefore(Key::SleepUntil);
+        assert_eq!(
+            EventText::of(&note, &object, &Prefix::default()),
+            EventText::new(
+                EventReason::OverrideExpired,
+                "`sleep-until` already ended and was restored, for example by kubectl rollout undo: \
+                 nothing is done, and the annotation is removed"
+                    .to_owned()
+            )
+        );
+    }
+}

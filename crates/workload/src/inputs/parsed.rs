@@ -1,0 +1,368 @@
+//! Reads the annotations of one object: texts to a schedule, counts, jitter and overrides.
+
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+use dayshift_schedule::{
+    Diagnostic, DiagnosticKind, ExceptedDates, Hours, Meant, Schedule, ScheduleRule, Times,
+    TreatedDates, Zone, is_too_long, parse_grace, parse_jitter, parse_moment, parse_scale,
+};
+
+use super::annotations::Annotations;
+use super::effective::{Inputs, Origin, truth};
+use super::exclusive::exclusive;
+use super::overrides::{Enforce, OverrideSet, Overrides, Pause};
+use super::parse_context::ParseContext;
+use super::problem::{InvalidSchedule, Problem};
+use super::spec::ScheduleSpec;
+use crate::keys::Key;
+use crate::kinds::count_kind::CountKind;
+use crate::replicas::Replicas;
+use crate::volumes::VolumeRetention;
+
+/// What the annotations of an object ask for.
+#[derive(Clone, Debug)]
+#[expect(
+    clippy::large_enum_variant,
+    reason = "nearly all are schedules, and equal ones are shared"
+)]
+pub enum ParsedInputs {
+    /// There is no schedule.
+    Unscheduled,
+    /// The schedule is refused: the object stays as it is.
+    Invalid(InvalidSchedule),
+    /// A schedule to follow.
+    Scheduled(ScheduleSpec),
+}
+
+impl ParsedInputs {
+    /// Whether the schedule goes by the dates of calendars.
+    pub fn names_calendars(&self) -> bool {
+        match self {
+            Self::Scheduled(spec) => spec.names_calendars(),
+            Self::Unscheduled | Self::Invalid(_) => false,
+        }
+    }
+
+    /// A digest of the dates of those calendars; 0 without any. It is the same as long as the program
+    /// runs, and no longer.
+    pub fn calendar_digest(&self) -> u64 {
+        if !self.names_calendars() {
+            return 0;
+        }
+        let Self::Scheduled(spec) = self else {
+            return 0;
+        };
+        let mut hasher = DefaultHasher::new();
+        for named in spec.schedule.calendars() {
+            named.hash(&mut hasher);
+        }
+        hasher.finish()
+    }
+
+    /// Whether other calendars may make something else of the same inputs: they name calendars,
+    /// which are known or are refused.
+    pub fn depends_on_calendars(&self) -> bool {
+        match self {
+            Self::Invalid(refusal) => {
+                let mut problems = refusal.problems().iter();
+                problems.any(|it| it.diagnostic.kind() == DiagnosticKind::Calendar)
+            }
+            Self::Unscheduled | Self::Scheduled(_) => self.names_calendars(),
+        }
+    }
+}
+
+/// Reads what the inputs ask for. Local times are in the object's `timezone`, else in the default
+/// zone of the context. All problems are collected, not only the first one.
+pub fn read(inputs: &Inputs, context: &ParseContext) -> ParsedInputs {
+    if let Some(refusal) = InvalidSchedule::for_problems(too_long(inputs)) {
+        return ParsedInputs::Invalid(refusal);
+    }
+    let mut problems = Problems::default();
+    if problems.switch(inputs, Key::Exclude) {
+        return ParsedInputs::Unscheduled;
+    }
+    let mut unknown = inputs.unknown().peekable();
+    while let Some((origin, it)) = unknown.next() {
+        let more = unknown.peek().map_or(inputs.unknown_more(), |_| 0);
+        let problem = unknown_key(&it.name, it.length, more);
+        problems.0.push(problem.from(origin));
+    }
+    let may_delete = problems.switch(inputs, Key::AllowVolumeDeletion);
+    if !inputs.has_schedule() {
+        problems.reject_override_without_schedule(inputs);
+    } else if inputs.volumes() == VolumeRetention::Delete && !may_delete {
+        problems.0.push(Problem::of_volumes(inputs));
+    }
+    let spec = inputs
+        .has_schedule()
+        .then(|| problems.spec(inputs, context));
+    for problem in &mut problems.0 {
+        // Overrides may be in both places: those know where they come from.
+        let key = Key::from_name(&problem.annotation).filter(|key| !Key::OVERRIDES.contains(key));
+        let origin = key.and_then(|key| inputs.origin(key));
+        problem.origin = origin.unwrap_or(problem.origin);
+    }
+    match (InvalidSchedule::for_problems(problems.0), spec.flatten()) {
+        (Some(refusal), _) => ParsedInputs::Invalid(refusal),
+        (None, Some(spec)) => ParsedInputs::Scheduled(spec),
+        (None, None) => ParsedInputs::Unscheduled,
+    }
+}
+
+/// The texts that are too long. Only their beginnings are there, which would say something else.
+fn too_long(inputs: &Inputs) -> Vec<Problem> {
+    let defaults = inputs.defaults();
+    if !inputs.own().are_too_long() && !defaults.is_some_and(Annotations::are_too_long) {
+        return Vec::new();
+    }
+    let problem = |key: Key| {
+        let text = inputs.text(key).filter(|text| is_too_long(text))?;
+        let problem = Problem::new(key.name(), Diagnostic::too_long(text));
+        Some(problem.from(inputs.origin(key)?))
+    };
+    Key::ALL.into_iter().filter_map(problem).collect()
+}
+
+/// `more` are unknown besides.
+fn unknown_key(name: &str, length: usize, more: usize) -> Problem {
+    let mut help = match Key::nearest(name) {
+        Some(key) => format!("did you mean `{key}`?"),
+        None => format!("the annotations are {}", Key::ALL.map(Key::name).join(", ")),
+    };
+    if more > 0 {
+        help += &format!("; {more} more annotations are unknown");
+    }
+    let wrong = "is not an annotation of dayshift";
+    Problem::new(name, Diagnostic::new(0..length, name, wrong, help))
+}
+
+/// Collects what is wrong, so that a user sees all of it at once.
+#[derive(Default)]
+struct Problems(Vec<Problem>);
+
+impl Problems {
+    fn spec(&mut self, inputs: &Inputs, context: &ParseContext) -> Option<ScheduleSpec> {
+        let default_zone = context.default_zone;
+        let zone = self.parse(inputs, Key::Timezone, Zone::parse);
+        let start = self.parse(inputs, Key::Start, Times::parse);
+        let stop = self.parse(inputs, Key::Stop, Times::parse);
+        let hours = self.parse(inputs, Key::Hours, Hours::parse);
+        let scale = self.parse(inputs, Key::Scale, parse_scale);
+        let except = self.parse(inputs, Key::Except, |text| {
+            ExceptedDates::parse_with(text, &context.calendars)
+        });
+        let treated = self.parse(inputs, Key::TreatAs, |text| {
+            TreatedDates::parse_with(text, &context.calendars)
+        });
+        let jitter = self.parse(inputs, Key::Jitter, parse_jitter);
+        let replicas = self.parse(inputs, Key::Replicas, Replicas::parse);
+        let stop_replicas = self.parse(inputs, Key::StopReplicas, Replicas::parse);
+        let overrides = self.overrides(inputs, zone.unwrap_or(default_zone));
+        self.0.extend(exclusive(inputs));
+        self.least(inputs, replicas, Key::Replicas);
+        self.least(inputs, stop_replicas, Key::StopReplicas);
+        if let Some(entries) = &scale {
+            let counts = entries.iter().filter_map(|it| it.action.count());
+            self.least(inputs, counts.min().map(Replicas::new), Key::Scale);
+        }
+        let scaled = scale.iter().flatten().map(|it| (Key::Scale, &it.times));
+        let times = start.iter().map(|it| (Key::Start, it));
+        let times = times.chain(stop.iter().map(|it| (Key::Stop, it)));
+        let mut times = times.chain(scaled);
+        if jitter.is_some_and(|it| !it.is_zero())
+            && let Some((key, _)) = times.find(|(_, it)| it.are_more_than_once_a_minute())
+        {
+            self.refuse_jitter(inputs, key);
+        }
+        if !self.0.is_empty() {
+            return None;
+        }
+        let counts = inputs.counts();
+        let rule = match hours {
+            Some(hours) => ScheduleRule::Hours(hours),
+            None => scale.map_or_else(
+                || ScheduleRule::start_and_stop(start, stop),
+                ScheduleRule::Times,
+            ),
+        };
+        Some(ScheduleSpec {
+            schedule: Schedule::new(
+                rule,
+                except.unwrap_or_default(),
+                zone.unwrap_or(default_zone),
+            )
+            .treating(treated.unwrap_or_default()),
+            replicas: replicas.map(|count| count.max(counts.least())),
+            stop_replicas: inputs.stop_replicas(),
+            keeps_zero: inputs.keeps_zero(),
+            counts,
+            jitter: jitter.unwrap_or_default(),
+            overrides,
+        })
+    }
+
+    /// Refuses a jitter beside times that it cannot spread. Where it is inherited, those are at fault.
+    fn refuse_jitter(&mut self, inputs: &Inputs, key: Key) {
+        let is_own = |key| inputs.origin(key) == Some(Origin::Own);
+        let (key, wrong, help) = if is_own(key) && !is_own(Key::Jitter) {
+            let wrong = "comes more than once a minute, which the inherited jitter cannot spread";
+            let help =
+                "write a cron with one second, such as 0 */5 * * * *, or jitter: \"0s\" beside it";
+            (key, wrong, help)
+        } else {
+            let wrong = "cannot spread times that come more than once a minute";
+            let help =
+                "write a cron with one second, such as 0 */5 * * * *, or remove this annotation";
+            (Key::Jitter, wrong, help)
+        };
+        let text = inputs.text(key).unwrap_or_default();
+        self.0.push(Problem::of_text(key, text, wrong, help));
+    }
+
+    fn overrides(&mut self, inputs: &Inputs, zone: Zone) -> Overrides {
+        let own = self.override_set(|key| inputs.own().text(key), Origin::Own, zone);
+        let defaults = inputs.defaults();
+        // `pause: "false"` on the object is a word against the pause of its Namespace; a time that is
+        // over is none.
+        let is_refused =
+            |key| key == Key::Pause && own.pause.is_none() && inputs.own().text(key).is_some();
+        let inherited = |key| defaults?.text(key).filter(|_| !is_refused(key));
+        Overrides {
+            own,
+            inherited: self.override_set(inherited, Origin::Namespace, zone),
+            enforce: self.enforce(inputs),
+        }
+    }
+
+    fn override_set<'i>(
+        &mut self,
+        text: impl Fn(Key) -> Option<&'i str>,
+        origin: Origin,
+        zone: Zone,
+    ) -> OverrideSet {
+        let before = self.0.len();
+        let mut moment = |key| {
+            parse_moment(text(key)?, zone)
+                .map_err(|error| self.0.push(Problem::new(key.name(), error)))
+                .ok()
+        };
+        let (wake_until, sleep_until) = (moment(Key::WakeUntil), moment(Key::SleepUntil));
+        let set = OverrideSet {
+            pause: text(Key::Pause).and_then(|text| self.pause(text, zone)),
+            wake_until,
+            sleep_until,
+        };
+        for problem in self.0.iter_mut().skip(before) {
+            problem.origin = origin;
+        }
+        set
+    }
+
+    fn pause(&mut self, text: &str, zone: Zone) -> Option<Pause> {
+        if let Some(is_on) = truth(text) {
+            return is_on.then_some(Pause::Forever);
+        }
+        match parse_moment(text, zone) {
+            Ok(until) => return Some(Pause::Until(until)),
+            Err(error) if error.kind() == DiagnosticKind::NotAMoment && error.meant().is_none() => {
+                let help = "write `true`, local time such as `2026-12-24 18:00`, or RFC 3339 such as `2026-12-24T18:00:00Z`";
+                self.wrong_switch(Key::Pause, text, "is neither `true` nor a time", help);
+            }
+            Err(error) => self.0.push(Problem::new(Key::Pause.name(), error)),
+        }
+        None
+    }
+
+    fn enforce(&mut self, inputs: &Inputs) -> Enforce {
+        let Some(text) = inputs.text(Key::Enforce) else {
+            return Enforce::No;
+        };
+        match (truth(text), parse_grace(text)) {
+            (Some(true), _) => Enforce::AtOnce,
+            (Some(false), _) => Enforce::No,
+            (None, Ok(grace)) => Enforce::After(grace),
+            (None, Err(_)) => {
+                let wrong = "is neither `true` nor a time from 1s to 24h";
+                let help = "write `true`, or a time such as `30m`, or remove the annotation";
+                self.wrong_switch(Key::Enforce, text, wrong, help);
+                Enforce::No
+            }
+        }
+    }
+
+    /// Whether a key is `true`; it is not where it is absent.
+    fn switch(&mut self, inputs: &Inputs, key: Key) -> bool {
+        let Some(text) = inputs.text(key) else {
+            return false;
+        };
+        truth(text).unwrap_or_else(|| {
+            let help = "write `true`, or remove the annotation";
+            self.wrong_switch(key, text, "is neither `true` nor `false`", help);
+            false
+        })
+    }
+
+    /// Refuses an override without a schedule: nothing would start the object after its end.
+    /// A pause without a schedule changes nothing and is fine.
+    fn reject_override_without_schedule(&mut self, inputs: &Inputs) {
+        for key in [Key::WakeUntil, Key::SleepUntil] {
+            if let Some(text) = inputs.own().text(key) {
+                let wrong = "needs a schedule, and there is none";
+                let help = "write hours, such as Mon-Fri 09:00-19:00, or start and stop, or remove the annotation";
+                self.0.push(Problem::of_text(key, text, wrong, help));
+            }
+        }
+    }
+
+    /// Refuses the text of a key that may be `true`.
+    fn wrong_switch(&mut self, key: Key, text: &str, wrong: &'static str, help: &'static str) {
+        let meant = match &*text.trim().to_ascii_lowercase() {
+            "yes" | "y" | "on" | "1" | "enabled" => Some("true"),
+            "no" | "n" | "off" | "0" | "disabled" => Some("false"),
+            _ => None,
+        };
+        let meant = meant.map(|meant| Meant::all_of(text, meant));
+        let diagnostic = Diagnostic::new(0..text.len(), text, wrong, help).meaning(meant);
+        self.0.push(Problem::new(key.name(), diagnostic));
+    }
+
+    /// Refuses a count on the object itself that is below what its kind can have. One of its
+    /// Namespace is meant for others too: it is raised.
+    fn least(&mut self, inputs: &Inputs, count: Option<Replicas>, key: Key) {
+        let is_below = count.is_some_and(|count| count < inputs.counts().least());
+        if let (true, Some(text)) = (is_below, inputs.own().text(key)) {
+            let wrong = "is below 1, and an autoscaler keeps at least 1";
+            self.0
+                .push(Problem::of_text(key, text, wrong, "write 1 or more"));
+        }
+    }
+
+    /// The text of a key, if the kind of the object has a use for it.
+    fn usable<'i>(&mut self, inputs: &'i Inputs, key: Key) -> Option<&'i str> {
+        let text = inputs.text(key)?;
+        let wrong = match inputs.counts() {
+            counts if counts.has(key) => return Some(text),
+            CountKind::Suspend => {
+                "has no meaning on a CronJob or another object that is suspended or not"
+            }
+            CountKind::Switch => "has no meaning on what is stopped or not",
+            CountKind::Exact => "has no meaning on what runs with its own count or with none",
+            _ => "has no meaning on a ScaledObject, whose counts are KEDA's",
+        };
+        let problem = Problem::of_text(key, text, wrong, "remove the annotation");
+        self.0.push(problem);
+        None
+    }
+
+    fn parse<T>(
+        &mut self,
+        inputs: &Inputs,
+        key: Key,
+        parse: impl FnOnce(&str) -> Result<T, Diagnostic>,
+    ) -> Option<T> {
+        parse(self.usable(inputs, key)?)
+            .map_err(|error| self.0.push(Problem::new(key.name(), error)))
+            .ok()
+    }
+}

@@ -1,0 +1,58 @@
+//! One object: what its annotations ask for, what its labels remember, and [`decide`].
+//!
+//! Nothing here knows Kubernetes' client, a runtime or a clock: the same inputs give the same
+//! decision, which is what the tables and the models of the tests rest on.
+
+mod decision;
+pub mod events;
+mod held_down;
+mod inputs;
+mod keys;
+mod kinds;
+pub mod names;
+pub mod neighbours;
+mod observed;
+mod overdue;
+mod override_command;
+mod quantity;
+mod replicas;
+mod requests;
+mod restore;
+pub mod savings;
+mod state;
+mod sync;
+mod volumes;
+mod workload_ref;
+
+pub use decision::change::{Adoption, Cause, Change, ChangeKind};
+pub use decision::context::{Decision, DecisionContext};
+pub use decision::counts::{started, stopped, woken};
+pub use decision::decide::decide;
+pub use decision::event_note::{EventNote, TakenUp};
+pub use decision::memory::Memory;
+pub use held_down::is_held_down_against_schedule;
+pub use inputs::annotations::{Annotations, Unknown};
+pub use inputs::effective::{Inputs, Origin};
+pub use inputs::fingerprint::Fingerprint;
+pub use inputs::inheritance::{DefaultSchedule, Inheritance};
+pub use inputs::overrides::{Enforce, Override, OverrideSet, Overrides, Pause};
+pub use inputs::parse_context::ParseContext;
+pub use inputs::parsed::{ParsedInputs, read};
+pub use inputs::problem::{InvalidSchedule, Problem};
+pub use inputs::spec::ScheduleSpec;
+pub use keys::{INHERITED, Key, Label, OVERRIDE_BEGAN, OWN_ANNOTATIONS, Prefix, PrefixError};
+pub use kinds::count_kind::CountKind;
+pub use kinds::kind::Kind;
+pub use kinds::row::{CountForm, Pods, Shape};
+pub use kinds::switch::{Switch, SwitchConstant, SwitchField, SwitchValue};
+pub use observed::{CountField, Observed};
+pub use overdue::{Duty, OVERDUE_GRACE, Overdue, action_at};
+pub use override_command::{Annotation, OverrideCommand, OverrideError};
+pub use quantity::NANOS;
+pub use replicas::Replicas;
+pub use requests::{Amounts, PodRequests, ResourceRequests, Resources};
+pub use restore::{NotRestored, restored};
+pub use state::{Labels, Next, Phase, State};
+pub use sync::Sync;
+pub use volumes::VolumeRetention;
+pub use workload_ref::WorkloadRef;

@@ -1,0 +1,177 @@
+//! An object as the API server showed it.
+
+use std::sync::Arc;
+
+use chrono::{DateTime, Utc};
+use dayshift_text::quote;
+
+use super::inputs::annotations::Annotations;
+use super::inputs::effective::Inputs;
+use super::inputs::overrides::Overrides;
+use super::inputs::parse_context::ParseContext;
+use super::inputs::parsed::{ParsedInputs, read};
+use super::inputs::problem::InvalidSchedule;
+use super::inputs::spec::ScheduleSpec;
+use super::keys::{Key, Label};
+use super::kinds::switch::{SwitchField, SwitchValue};
+use super::replicas::Replicas;
+use super::requests::ResourceRequests;
+use super::state::{Labels, Next, Phase, State};
+use super::workload_ref::WorkloadRef;
+
+/// One object as the API server showed it, with all that a decision and its guard rest on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Observed {
+    /// Which object.
+    pub object: WorkloadRef,
+    /// Its count: `spec.replicas`, for most kinds.
+    pub replicas: Replicas,
+    /// What stands in the object where it holds its count.
+    pub count_field: CountField,
+    /// What one of its replicas requests.
+    pub requests: ResourceRequests,
+    /// The annotations that are in force for it.
+    pub inputs: Inputs,
+    /// The state labels, as texts.
+    pub labels: Labels,
+    /// The text of our annotation `error`, of which no more is kept than of an input.
+    pub error: Option<Box<str>>,
+    /// The text of our annotation `override-began`, likewise.
+    pub override_began: Option<Box<str>>,
+    /// The text of our annotation `inherited`, likewise. Nothing is decided from it.
+    pub inherited: Option<Box<str>>,
+    /// Whether the object has any label at all, ours or not.
+    pub has_labels: bool,
+    /// Whether the object has any annotation at all, ours or not.
+    pub has_annotations: bool,
+    /// Whether it is being deleted (`deletionTimestamp` is set).
+    pub deleting: bool,
+}
+
+/// What stands in an object where it holds its count.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum CountField {
+    /// The count, in the form that its kind has for it.
+    #[default]
+    Present,
+    /// Nothing: the count is what its kind takes for that.
+    Absent,
+    /// Nothing, as its kind has no such field: the API server drops what is written there.
+    Missing,
+    /// A text that says more than the count.
+    Text(Box<str>),
+    /// What a switch holds, of which no label need be able to keep what means stopped.
+    Switch(SwitchField),
+    /// Something else stands beside a switch, and changes what it means.
+    Beside,
+    /// Not a count, quoted: a custom resource may have anything there.
+    Invalid(Box<str>),
+}
+
+impl Observed {
+    /// Why it is refused whatever its schedule says: where it holds its count there is none, or its
+    /// kind has no such place.
+    pub fn count_refusal(&self) -> Option<InvalidSchedule> {
+        let kind = self.object.kind;
+        let refusal = |found: &str, wrong: String, help: &'static str| {
+            InvalidSchedule::of_field(&kind.path().join("."), found, wrong, help)
+        };
+        match &self.count_field {
+            CountField::Invalid(quoted) => Some(match kind.switch() {
+                None => refusal(quoted, "is not a count".into(), "write a number, such as 3"),
+                Some(switch) => {
+                    let wrong = format!("is not {}", switch.wanted());
+                    refusal(
+                        quoted,
+                        wrong,
+                        "write what the operator's documentation says",
+                    )
+                }
+            }),
+            CountField::Missing => {
+                let wrong = format!(
+                    "a {kind} has no such field, and the API server drops what is written there, so dayshift cannot scale it"
+                );
+                let help = "remove the schedule, or take the kind out of --kinds";
+                Some(refusal("", wrong, help))
+            }
+            CountField::Beside => {
+                let other = kind.switch().and_then(|it| it.not_beside);
+                let other = other.unwrap_or_default().join(".");
+                let wrong = format!("{other} stands beside it, and a {kind} goes by one of them");
+                Some(refusal("", wrong, "remove that one"))
+            }
+            CountField::Switch(SwitchField {
+                value: value @ SwitchValue::Text(text),
+                ..
+            }) if self.replicas > Replicas::ZERO && value.to_label().is_none() => {
+                let wrong = "cannot be kept in a label until the next start".to_owned();
+                let help = "write at most 63 letters, digits, `-`, `_` and `.`, with a letter or digit at both ends";
+                Some(refusal(&quote(text), wrong, help))
+            }
+            CountField::Present
+            | CountField::Absent
+            | CountField::Text(_)
+            | CountField::Switch(_) => None,
+        }
+    }
+
+    /// The state in the labels.
+    pub fn state(&self) -> State {
+        State::from_labels(&self.labels)
+    }
+
+    /// The phase of [`Self::state`]. Reading one label takes a fraction of reading them all.
+    pub fn phase(&self) -> Option<Phase> {
+        self.labels.text(Label::State).and_then(Phase::from_label)
+    }
+
+    /// The `next` of [`Self::state`], likewise.
+    pub fn next(&self) -> Option<Next> {
+        self.labels.text(Label::Next).and_then(Next::from_label)
+    }
+
+    /// The overrides of its schedule, without those that have ended before, by the state that is
+    /// known of it: [`Overrides::without_ended`].
+    pub fn overrides(&self, spec: &ScheduleSpec, state: &State, now: DateTime<Utc>) -> Overrides {
+        let began = self.override_began.as_deref();
+        spec.overrides.without_ended(began, state, now)
+    }
+
+    /// The same object with the annotations of its Namespace as defaults, in place of any other.
+    #[must_use]
+    pub fn with_defaults(self, defaults: Option<Arc<Annotations>>) -> Self {
+        let inputs = self.inputs.with_defaults(defaults);
+        Self { inputs, ..self }
+    }
+
+    /// What its inputs ask for, to somebody who sees the object alone, and whether it can be scaled at
+    /// all. An override without a schedule is no error where its labels say that it is scheduled.
+    pub fn read(&self, context: &ParseContext) -> ParsedInputs {
+        let parsed = if self.phase().is_some() && !self.inputs.has_schedule() {
+            read(&self.inputs.clone().without(&Key::OVERRIDES), context)
+        } else {
+            read(&self.inputs, context)
+        };
+        match (parsed, self.count_refusal()) {
+            (ParsedInputs::Scheduled(_), Some(refusal)) => ParsedInputs::Invalid(refusal),
+            (parsed, _) => parsed,
+        }
+    }
+
+    /// Its inputs, with hours that are always on where its labels say that it is scheduled and no
+    /// schedule is seen: an override does not rest on it.
+    pub fn scheduled_inputs(&self) -> Inputs {
+        let inputs = self.inputs.clone();
+        match self.phase() {
+            Some(_) => inputs.or_always_on(),
+            None => inputs,
+        }
+    }
+
+    /// Whether dayshift has anything to do with the object: an input, or something of its own.
+    pub fn concerns_us(&self) -> bool {
+        let ours = [&self.error, &self.override_began];
+        !self.inputs.is_empty() || !self.labels.is_empty() || ours.iter().any(|it| it.is_some())
+    }
+}

@@ -1,0 +1,137 @@
+//! Overdue: what a controller should have done to an object by now, and has not.
+//!
+//! The object alone is enough to tell, so it works where no controller runs.
+
+use std::borrow::Cow;
+
+use chrono::{DateTime, TimeDelta, Utc};
+use dayshift_schedule::{Action, Boundary};
+
+use super::decision::change::{Cause, Change, ChangeKind};
+use super::decision::context::{Decision, DecisionContext};
+use super::decision::decide::decide;
+use super::decision::memory::Memory;
+use super::inputs::fingerprint::Fingerprint;
+use super::inputs::overrides::Override;
+use super::inputs::parsed::ParsedInputs;
+use super::keys::Prefix;
+use super::observed::Observed;
+use super::state::{Phase, State};
+
+/// How long after its instant something may be undone before it is overdue: 10 s. A controller
+/// acts within milliseconds; the rest is for a restart, for many boundaries at once, and for
+/// clocks that differ by less than `--max-clock-skew` (30 s) but not by much.
+pub const OVERDUE_GRACE: TimeDelta = TimeDelta::seconds(10);
+
+/// Something that should have been done by now.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Overdue {
+    /// What should have been done.
+    pub duty: Duty,
+    /// Since when; `None` where nobody knows when a user asked for it.
+    pub since: Option<DateTime<Utc>>,
+}
+
+/// What an object asks of a controller.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Duty {
+    /// A new or edited schedule is to be adopted.
+    Adopt,
+    /// A boundary is to be carried out.
+    Boundary(Boundary),
+    /// An override is to begin.
+    Begin(Override),
+    /// An override that is over, or was removed, is to end; the phase is that override's.
+    End(Phase),
+}
+
+impl Overdue {
+    /// What should have been done to the object by `now`, for longer than [`OVERDUE_GRACE`]: what a
+    /// scaler that knows the object alone would have done then, and would still do.
+    ///
+    /// `changed` is an instant by which the annotations were as they are, such as the last time
+    /// that anybody changed the object: what they ask for is overdue from then on. Where it is
+    /// unknown they count as old.
+    pub fn of(
+        parsed: &ParsedInputs,
+        observed: &Observed,
+        changed: Option<DateTime<Utc>>,
+        now: DateTime<Utc>,
+    ) -> Option<Self> {
+        let ParsedInputs::Scheduled(spec) = parsed else {
+            return None;
+        };
+        let observed = &with_fingerprint(observed);
+        let state = observed.state();
+        let then = now - OVERDUE_GRACE;
+        let asked = changed.unwrap_or(then);
+        let due = due_to(parsed, observed, asked, then)?;
+        due_to(parsed, observed, asked, now)?;
+        let since = match due.cause {
+            Cause::Clock(at) => Some(at),
+            Cause::Request { .. } | Cause::Correction => changed,
+        };
+        let held = state.phase.filter(|phase| phase.is_override());
+        let overrides = observed.overrides(spec, &state, then);
+        let duty = match (overrides.at(then), held, due.boundary) {
+            (Some(over), _, _) if !over.holds(&state) => Duty::Begin(over),
+            (_, Some(phase), _) => Duty::End(phase),
+            (_, None, Some(boundary)) => Duty::Boundary(boundary),
+            (_, None, None) => Duty::Adopt,
+        };
+        let is_late = since.is_none_or(|since| since <= then);
+        is_late.then_some(Self { duty, since })
+    }
+}
+
+/// What a scaler that knows the object alone does to its count at `at`, such as its next boundary;
+/// `None` where it leaves the count, as where a wake ends and the count stays.
+pub fn action_at(parsed: &ParsedInputs, observed: &Observed, at: DateTime<Utc>) -> Option<Action> {
+    let due = due_to(parsed, &with_fingerprint(observed), at, at)?;
+    let stays = due.kind == ChangeKind::Start
+        && due.replicas == observed.replicas
+        && observed.phase() == Some(Phase::Woken);
+    due.kind.action().filter(|_| !stays)
+}
+
+/// The object with the fingerprint of its schedule where that label is missing: it was taken away, and
+/// the rest of the state tells as much as it can.
+fn with_fingerprint(observed: &Observed) -> Cow<'_, Observed> {
+    let state = observed.state();
+    if state.fingerprint.is_some() || state.last.is_none() {
+        return Cow::Borrowed(observed);
+    }
+    let fingerprint = Some(Fingerprint::of(&observed.inputs, &observed.object.uid));
+    let labels = State {
+        fingerprint,
+        ..state
+    };
+    Cow::Owned(Observed {
+        labels: labels.to_labels(),
+        ..observed.clone()
+    })
+}
+
+/// The transition or adoption that is due to the object at `at`, as a scaler that knows the object
+/// alone, as it is, tells. Nothing is missed for too long.
+fn due_to(
+    parsed: &ParsedInputs,
+    observed: &Observed,
+    asked: DateTime<Utc>,
+    at: DateTime<Utc>,
+) -> Option<Change> {
+    let context = DecisionContext {
+        parsed,
+        observed,
+        memory: &Memory::of(observed),
+        seen: asked,
+        catch_up: TimeDelta::MAX,
+        prefix: &Prefix::default(),
+    };
+    let Decision::Write(change) = decide(&context, at) else {
+        return None;
+    };
+    let is_duty = matches!(change.kind, ChangeKind::Adopt(_) | ChangeKind::Pause)
+        || change.kind.is_transition();
+    is_duty.then_some(change)
+}

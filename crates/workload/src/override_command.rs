@@ -1,0 +1,229 @@
+//! The commands `wake`, `sleep`, `pause` and `resume`, as annotations on one object.
+
+use std::sync::Arc;
+
+use chrono::{DateTime, SecondsFormat, Utc};
+use dayshift_schedule::Zone;
+
+use super::inputs::effective::Inputs;
+use super::inputs::overrides::{Override, Pause};
+use super::inputs::parse_context::ParseContext;
+use super::inputs::parsed::{ParsedInputs, read};
+use super::inputs::problem::InvalidSchedule;
+use super::keys::Key;
+use super::state::{Phase, State};
+
+/// What a user asks of one object. It becomes annotations, so `kubectl annotate` can do the same.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OverrideCommand {
+    /// An override begins.
+    Begin(Override),
+    /// Every override ends.
+    Resume,
+}
+
+/// An annotation to write: its new text, or `None` to remove it.
+pub type Annotation = (Key, Option<String>);
+
+/// Why a scaler would not obey the command on this object.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum OverrideError {
+    /// The object has no schedule.
+    #[error("it has no schedule, so there is nothing to override")]
+    NoSchedule,
+    /// The object has a schedule, by its labels, and it does not stand on it.
+    #[error(
+        "its schedule does not stand on it, so what it says now is not known; wake or sleep it instead"
+    )]
+    ScheduleNotSeen,
+    /// No scaler acts on what is being deleted.
+    #[error("it is being deleted")]
+    Deleting,
+    /// The object's schedule is refused.
+    #[error("its schedule is refused: {0}")]
+    Refused(InvalidSchedule),
+    /// A pause beats all other overrides.
+    #[error("it is paused, and a pause comes before everything else; run dayshift resume first")]
+    Paused(Pause),
+    /// An override of its Namespace holds it.
+    #[error("its Namespace holds it: run dayshift resume ns/{0}, or wake or sleep it alone")]
+    HeldByNamespace(Arc<str>),
+    /// The schedule has had no boundary yet, so it says nothing now.
+    #[error("its schedule says nothing yet: its first boundary is still to come")]
+    SaysNothing,
+    /// A later version of dayshift wrote its labels, which may mean something else.
+    #[error("its state was written by a later version of dayshift: sync it with that one")]
+    LaterVersion,
+}
+
+impl OverrideCommand {
+    /// The annotations that change, for an object whose local times are in `zone`: a wake takes
+    /// away a sleep and the reverse, a pause lets both be.
+    pub fn annotations(&self, inputs: &Inputs, zone: Zone) -> Vec<Annotation> {
+        let moment = |until: DateTime<Utc>| {
+            until
+                .with_timezone(&zone)
+                .to_rfc3339_opts(SecondsFormat::Secs, true)
+        };
+        let wanted = match *self {
+            Self::Begin(Override::Wake(until)) => {
+                vec![
+                    (Key::WakeUntil, Some(moment(until))),
+                    (Key::SleepUntil, None),
+                ]
+            }
+            Self::Begin(Override::Sleep(until)) => {
+                vec![
+                    (Key::WakeUntil, None),
+                    (Key::SleepUntil, Some(moment(until))),
+                ]
+            }
+            Self::Begin(Override::Pause(pause)) => {
+                let text = pause.until().map_or_else(|| "true".to_owned(), moment);
+                vec![(Key::Pause, Some(text))]
+            }
+            Self::Resume => self.keys().iter().map(|key| (*key, None)).collect(),
+        };
+        let changes = |(key, text): &Annotation| inputs.own().text(*key) != text.as_deref();
+        wanted.into_iter().filter(changes).collect()
+    }
+
+    /// The annotations that it writes or removes.
+    const fn keys(&self) -> &'static [Key] {
+        match self {
+            Self::Begin(Override::Wake(_) | Override::Sleep(_)) => {
+                &[Key::WakeUntil, Key::SleepUntil]
+            }
+            Self::Begin(Override::Pause(_)) => &[Key::Pause],
+            Self::Resume => &[Key::Pause, Key::WakeUntil, Key::SleepUntil],
+        }
+    }
+
+    /// The zone of the object's local times, in which the command writes its until-time.
+    ///
+    /// # Errors
+    /// The object has no schedule, its schedule is refused, or a pause beats the command.
+    pub fn zone(
+        &self,
+        inputs: &Inputs,
+        context: &ParseContext,
+        now: DateTime<Utc>,
+    ) -> Result<Zone, OverrideError> {
+        if *self == Self::Resume {
+            return Ok(context.default_zone);
+        }
+        let replaced = self.keys();
+        // What is wrong with an override that goes is no reason to refuse the one that comes.
+        match read(&inputs.clone().without(replaced), context) {
+            ParsedInputs::Unscheduled => Err(OverrideError::NoSchedule),
+            ParsedInputs::Invalid(refusal) => Err(OverrideError::Refused(refusal)),
+            ParsedInputs::Scheduled(spec) => match (self, spec.overrides.own.at(now)) {
+                (
+                    Self::Begin(Override::Wake(_) | Override::Sleep(_)),
+                    Some(Override::Pause(it)),
+                ) => Err(OverrideError::Paused(it)),
+                _ => Ok(spec.schedule.zone()),
+            },
+        }
+    }
+
+    /// Whether a scaler has obeyed, by the state labels of the object. While an override is active,
+    /// the label `next` is its end.
+    pub fn is_obeyed(&self, state: &State) -> bool {
+        match self {
+            Self::Begin(it) => it.holds(state),
+            Self::Resume => !state.phase.is_some_and(Phase::is_override),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(text: &str) -> DateTime<Utc> {
+        text.parse().unwrap()
+    }
+
+    fn scheduled() -> Inputs {
+        Inputs::default()
+            .with(Key::Hours, "09:00-19:00")
+            .with(Key::Timezone, "Asia/Tokyo")
+    }
+
+    fn said(instruction: OverrideCommand, inputs: &Inputs) -> String {
+        let now = at("2026-11-20T10:00:00Z");
+        let zone = instruction.zone(inputs, &Zone::UTC.into(), now).unwrap();
+        let annotations = instruction.annotations(inputs, zone);
+        let shown = annotations.iter().map(|(key, text)| match text {
+            Some(text) => format!("{key}={text}"),
+            None => format!("{key}-"),
+        });
+        shown.collect::<Vec<_>>().join(" ")
+    }
+
+    #[test]
+    fn is_written_with_the_offset_of_the_object() {
+        let until = at("2026-11-20T13:00:00Z");
+        let (wake, sleep) = (Override::Wake(until), Override::Sleep(until));
+        let woken = scheduled().with(Key::WakeUntil, "2026-11-21T00:00:00Z");
+        let (for_good, until) = (
+            Override::Pause(Pause::Forever),
+            Override::Pause(Pause::Until(until)),
+        );
+        for (begun, inputs, expected) in [
+            (wake, scheduled(), "wake-until=2026-11-20T22:00:00+09:00"),
+            (
+                sleep,
+                woken.clone(),
+                "wake-until- sleep-until=2026-11-20T22:00:00+09:00",
+            ),
+            (for_good, woken.clone(), "pause=true"),
+            (until, scheduled(), "pause=2026-11-20T22:00:00+09:00"),
+        ] {
+            assert_eq!(said(OverrideCommand::Begin(begun), &inputs), expected);
+        }
+        assert_eq!(said(OverrideCommand::Resume, &woken), "wake-until-");
+        assert_eq!(said(OverrideCommand::Resume, &scheduled()), "");
+    }
+
+    #[test]
+    fn says_what_stands_in_its_way() {
+        let now = at("2026-11-20T10:00:00Z");
+        let wake = OverrideCommand::Begin(Override::Wake(at("2026-11-20T13:00:00Z")));
+        let paused = scheduled().with(Key::Pause, "true");
+        assert_eq!(
+            wake.zone(&paused, &Zone::UTC.into(), now),
+            Err(OverrideError::Paused(Pause::Forever))
+        );
+        let over = scheduled().with(Key::Pause, "2026-11-20T09:00:00Z");
+        assert!(wake.zone(&over, &Zone::UTC.into(), now).is_ok());
+        let longer = OverrideCommand::Begin(Override::Pause(Pause::Forever));
+        assert!(longer.zone(&paused, &Zone::UTC.into(), now).is_ok());
+
+        let none = Inputs::default();
+        assert_eq!(
+            wake.zone(&none, &Zone::UTC.into(), now),
+            Err(OverrideError::NoSchedule)
+        );
+        let wrong = scheduled().with(Key::Hours, "9-5");
+        let refused = wake.zone(&wrong, &Zone::UTC.into(), now).unwrap_err();
+        assert!(
+            refused.to_string().contains("dayshift/hours: `9`"),
+            "{refused}"
+        );
+        // An override that is replaced may be wrong.
+        let replaced = scheduled().with(Key::WakeUntil, "tonight");
+        assert!(wake.zone(&replaced, &Zone::UTC.into(), now).is_ok());
+        assert!(longer.zone(&replaced, &Zone::UTC.into(), now).is_err());
+        let replaced = scheduled().with(Key::Pause, "yes");
+        assert!(longer.zone(&replaced, &Zone::UTC.into(), now).is_ok());
+        assert!(wake.zone(&replaced, &Zone::UTC.into(), now).is_err());
+        // But what is wrong can always be taken away.
+        assert!(
+            OverrideCommand::Resume
+                .zone(&wrong, &Zone::UTC.into(), now)
+                .is_ok()
+        );
+    }
+}

@@ -1,0 +1,86 @@
+//! What a schedule saves: the one definition.
+
+use std::iter::Sum;
+
+use crate::{Label, Observed, ParsedInputs, Phase, Replicas, ResourceRequests};
+
+/// What does not run now because of schedules.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct HeldDown {
+    /// How many replicas.
+    pub replicas: u64,
+    /// The CPU that they request together, in billionths of a core.
+    pub cpu_nanos: u64,
+    /// The memory that they request together, in bytes.
+    pub memory_bytes: u64,
+}
+
+impl HeldDown {
+    /// That of this many replicas, each with these requests.
+    pub fn of(replicas: Replicas, requests: ResourceRequests) -> Self {
+        let replicas = u64::from(replicas.get());
+        Self {
+            replicas,
+            cpu_nanos: requests.cpu_nanos.saturating_mul(replicas),
+            memory_bytes: requests.memory_bytes.saturating_mul(replicas),
+        }
+    }
+}
+
+impl Sum for HeldDown {
+    fn sum<I: Iterator<Item = Self>>(all: I) -> Self {
+        all.fold(Self::default(), |sum, it| Self {
+            replicas: sum.replicas.saturating_add(it.replicas),
+            cpu_nanos: sum.cpu_nanos.saturating_add(it.cpu_nanos),
+            memory_bytes: sum.memory_bytes.saturating_add(it.memory_bytes),
+        })
+    }
+}
+
+/// Whether the schedule or `sleep-until` keeps an object stopped: not where somebody has raised its
+/// count meanwhile. `None` where it has no schedule.
+pub fn is_kept_stopped(observed: &Observed, parsed: &ParsedInputs) -> Option<bool> {
+    let stop = match parsed {
+        ParsedInputs::Scheduled(spec) => spec.stop_replicas,
+        // A schedule that is refused leaves the object as the last one made it.
+        ParsedInputs::Invalid(_) => observed.inputs.stop_replicas(),
+        ParsedInputs::Unscheduled => return None,
+    };
+    let is_down = observed.phase().is_some_and(Phase::follows_a_stop);
+    Some(is_down && observed.replicas <= stop)
+}
+
+/// What does not run now because of the schedule: the replicas that would run without it, less those
+/// that do, and what they request.
+///
+/// Without it the saved count would run, or `replicas`, or the largest count of `scale`. It counts
+/// only while the schedule or `sleep-until` holds the object down: what somebody scales by hand is
+/// not saved by dayshift. It is 0 for kinds whose count is not one of replicas: a CronJob, a
+/// ScaledObject, the minimum of an autoscaler.
+pub fn held_down(observed: &Observed, parsed: &ParsedInputs) -> HeldDown {
+    HeldDown::of(replicas(observed, parsed), observed.requests)
+}
+
+fn replicas(observed: &Observed, parsed: &ParsedInputs) -> Replicas {
+    let spec = match parsed {
+        ParsedInputs::Scheduled(spec) => Some(spec),
+        // A schedule that is refused leaves the object as the last one made it.
+        ParsedInputs::Invalid(_) => None,
+        ParsedInputs::Unscheduled => return Replicas::ZERO,
+    };
+    if !observed.object.kind.counts().is_replicas() {
+        return Replicas::ZERO;
+    }
+    let phase = observed.phase();
+    let is_down = phase.is_some_and(Phase::follows_a_stop);
+    let saved = || Replicas::parse(observed.labels.text(Label::SavedReplicas)?).ok();
+    let largest = spec.and_then(|spec| spec.schedule.rule().largest_count());
+    let without = match largest {
+        // Between two steps it is as small as the schedule says, stopped or not.
+        Some(largest) if is_down || phase == Some(Phase::Running) => Some(Replicas::new(largest)),
+        None if is_down => spec.and_then(|spec| spec.replicas).or_else(saved),
+        _ => None,
+    };
+    let without = without.unwrap_or_default().get();
+    Replicas::new(without.saturating_sub(observed.replicas.get()))
+}

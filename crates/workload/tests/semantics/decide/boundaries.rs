@@ -1,0 +1,186 @@
+//! What is due when, and what is nobody's business.
+
+use crate::decide::object::{Object, at_night, office, utc};
+use dayshift_workload::{Decision, Phase};
+
+mod the_last_boundary_wins {
+    use super::*;
+
+    #[test]
+    fn who_was_away_all_night_catches_up_once() {
+        let mut object = office(3);
+        object.away_until("2026-11-20 18:00").obey();
+        object.away_until("2026-11-23 09:30").restart().obey();
+        assert_eq!(
+            (object.replicas(), object.phase()),
+            (3, Some(Phase::Running))
+        );
+        assert_eq!(object.state().last, Some(utc("2026-11-23 09:00")));
+    }
+
+    #[test]
+    fn one_write_a_boundary() {
+        let mut object = office(3);
+        let before = object.writes;
+        object.until("2026-11-20 20:00"); // Thursday's stop, Friday's start and stop
+        assert_eq!(object.writes - before, 3);
+    }
+
+    #[test]
+    fn what_was_missed_for_longer_than_the_catch_up_is_adopted() {
+        for (now, expected) in [("2026-11-22 19:00", 0), ("2026-11-22 19:00:01", 3)] {
+            let mut object =
+                Object::new("2026-11-19 12:00", 3).annotate("stop", "2026-11-19 19:00");
+            object.obey();
+            object.away_until(now).restart().obey();
+            assert_eq!(object.replicas(), expected, "{now}");
+        }
+    }
+
+    #[test]
+    fn another_default_zone_at_a_restart_acts_only_forwards() {
+        let mut object = office(3);
+        object.until("2026-11-20 18:00"); // running; in Tokyo it is 03:00 on Saturday
+        object.restart_in_zone("Asia/Tokyo").obey();
+        assert_eq!(
+            object.replicas(),
+            3,
+            "the stop of 19:00 in Tokyo has gone by"
+        );
+        assert_eq!(object.next().unwrap(), "2026-11-23T00.00.00Z");
+        object.until("2026-11-23 09:59");
+        assert_eq!(object.phase(), Some(Phase::Running));
+        object.until("2026-11-23 10:00");
+        assert_eq!((object.replicas(), object.saved()), (0, Some(3)));
+    }
+
+    #[test]
+    fn a_boundary_before_its_instant_is_not_due() {
+        let mut object = office(3);
+        object.away_until("2026-11-19 18:59:59");
+        assert!(matches!(object.decide(), Decision::Wait { .. }));
+        object.away_until("2026-11-19 19:00");
+        assert!(matches!(object.decide(), Decision::Write(_)));
+    }
+}
+
+mod between_boundaries_hands_are_free {
+    use super::*;
+
+    #[test]
+    fn a_change_by_hand_is_neither_undone_nor_written_down() {
+        let mut object = at_night(3);
+        let before = object.writes;
+        for count in [2, 0, 7] {
+            object.scale(count).obey();
+            assert_eq!(object.replicas(), count);
+        }
+        assert_eq!(object.writes, before);
+    }
+}
+
+mod a_schedule_never_acts_backwards {
+    use super::*;
+
+    #[test]
+    fn a_first_sight_at_night_scales_nothing() {
+        let mut object =
+            Object::new("2026-11-20 22:00", 3).annotate("hours", "Mon-Fri 09:00-19:00");
+        object.obey();
+        assert_eq!(
+            (object.replicas(), object.phase()),
+            (3, Some(Phase::Adopted))
+        );
+        assert_eq!(object.told(), ["Adopted"]);
+        assert_eq!(object.next().unwrap(), "2026-11-23T09.00.00Z");
+    }
+
+    #[test]
+    fn what_was_seen_before_a_boundary_and_written_after_it_obeys_it() {
+        let mut object =
+            Object::new("2026-11-20 18:59:59", 3).annotate("hours", "Mon-Fri 09:00-19:00");
+        object.away_until("2026-11-20 19:00:01").obey();
+        assert_eq!((object.replicas(), object.saved()), (0, Some(3)));
+    }
+
+    #[test]
+    fn what_was_seen_before_the_clock_was_set_back_is_as_of_now() {
+        let mut object =
+            Object::new("2026-11-20 09:30", 3).annotate("hours", "Mon-Fri 09:00-19:00");
+        object.away_until("2026-11-20 08:45").obey();
+        assert_eq!(object.state().last, Some(utc("2026-11-20 08:45")));
+        assert_eq!(object.next().unwrap(), "2026-11-20T09.00.00Z");
+    }
+
+    #[test]
+    fn an_edit_is_told_and_scales_nothing() {
+        let mut object = office(3);
+        object.edit("hours", Some("Mon-Fri 20:00-22:00")).obey();
+        assert_eq!(
+            (object.replicas(), object.phase()),
+            (3, Some(Phase::Adopted))
+        );
+        assert_eq!(object.told(), ["ScheduleChanged"]);
+    }
+
+    /// What is told of the first sight of an object with this schedule.
+    fn first_sight(replicas: u32, (key, text): (&str, &str)) -> Option<String> {
+        let mut object = Object::new("2026-11-21 20:00", replicas).annotate(key, text);
+        object.obey();
+        assert_eq!(object.replicas(), replicas);
+        object.notices.pop().map(|it| it.text)
+    }
+
+    #[test]
+    fn a_first_sight_is_told_only_where_the_schedule_says_otherwise() {
+        let office = ("hours", "Mon-Fri 09:00-19:00");
+        let always = ("hours", "00:00-24:00");
+        let exact = ("scale", "Mon 08:00 = 5; Fri 19:00 = 2");
+        let stop_only = ("stop", "19:00");
+        for (replicas, schedule) in [(0, office), (3, always), (2, exact), (3, stop_only)] {
+            assert_eq!(first_sight(replicas, schedule), None, "{schedule:?}");
+        }
+        for (replicas, schedule, expected) in [
+            (
+                3,
+                office,
+                "the schedule says stopped; it runs until Mon 2026-11-23 19:00:00 UTC. To stop it now, run dayshift sync deploy/web -n dev",
+            ),
+            (
+                0,
+                always,
+                "the schedule says running; it stays at 0 until somebody scales it. To start it now, run dayshift sync deploy/web -n dev",
+            ),
+            (
+                3,
+                exact,
+                "the schedule says 2; it stays at 3 until Mon 2026-11-23 08:00:00 UTC. To scale it now, run dayshift sync deploy/web -n dev",
+            ),
+        ] {
+            let told = first_sight(replicas, schedule);
+            assert_eq!(told.as_deref(), Some(expected), "{schedule:?}");
+        }
+    }
+
+    #[test]
+    fn an_edit_says_so_when_it_should_run_now_and_does_not() {
+        let mut object = at_night(3);
+        object.copy().edit("hours", Some("00:00-24:00")).obey();
+        let text = object.notices.pop().unwrap().text;
+        assert!(text.contains("dayshift sync deploy/web -n dev"), "{text}");
+    }
+}
+
+#[test]
+fn jitter_moves_starts_and_not_stops() {
+    let mut object = office(3);
+    object.edit("jitter", Some("1h")).obey();
+    object.until("2026-11-20 08:59:59");
+    assert_eq!(
+        object.next().unwrap(),
+        "2026-11-20T09.56.53Z",
+        "depends on dev/web alone"
+    );
+    object.until("2026-11-20 18:59:59");
+    assert_eq!(object.next().unwrap(), "2026-11-20T19.00.00Z");
+}

@@ -1,0 +1,74 @@
+//! What a change says of its cause: the clock, a request of a user, or a correction.
+
+use dayshift_workload::{Cause, ChangeKind, Decision, Label};
+
+use crate::decide::object::{Object, at_night, office, utc};
+
+/// What is decided now, which is made.
+fn next(object: &mut Object) -> (ChangeKind, Cause) {
+    let Decision::Write(change) = object.decide() else {
+        panic!("nothing is decided at {}", object.now);
+    };
+    let said = (change.kind, change.cause);
+    object.write(change);
+    said
+}
+
+const fn request(seen: chrono::DateTime<chrono::Utc>) -> Cause {
+    Cause::Request { seen }
+}
+
+#[test]
+fn a_boundary_is_of_the_clock_however_late() {
+    for now in ["2026-11-20 19:00", "2026-11-20 19:30"] {
+        let mut object = office(3);
+        object.until("2026-11-20 12:00").away_until(now);
+        let expected = Cause::Clock(utc("2026-11-20 19:00"));
+        assert_eq!(next(&mut object), (ChangeKind::Stop, expected), "{now}");
+    }
+}
+
+#[test]
+fn an_override_begins_by_request_and_ends_by_the_clock_or_by_another_request() {
+    let seen = utc("2026-11-20 20:00");
+    let mut object = at_night(3);
+    object.edit("wake-until", Some("2026-11-20 22:00"));
+    assert_eq!(next(&mut object), (ChangeKind::Wake, request(seen)));
+    let mut cut_short = object.clone();
+
+    object.away_until("2026-11-20 22:00:01");
+    let end = Cause::Clock(utc("2026-11-20 22:00"));
+    assert_eq!(next(&mut object), (ChangeKind::Stop, end));
+
+    cut_short.away_until("2026-11-20 21:00");
+    cut_short.edit("wake-until", None);
+    cut_short.away_until("2026-11-20 21:00:03");
+    let seen = utc("2026-11-20 21:00");
+    assert_eq!(next(&mut cut_short), (ChangeKind::Stop, request(seen)));
+}
+
+#[test]
+fn one_that_another_has_hidden_begins_by_the_clock() {
+    let mut object = office(3);
+    object.until("2026-11-20 10:00");
+    object
+        .edit("wake-until", Some("2026-11-20 12:00"))
+        .edit("sleep-until", Some("2026-11-20 14:00"));
+    next(&mut object);
+    object.away_until("2026-11-20 12:00");
+    let end = Cause::Clock(utc("2026-11-20 12:00"));
+    assert_eq!(next(&mut object), (ChangeKind::Sleep, end));
+}
+
+#[test]
+fn what_is_put_right_is_a_correction_even_where_it_starts_or_stops() {
+    let mut object = at_night(3);
+    object.edit("enforce", Some("true")).scale(1);
+    assert_eq!(next(&mut object), (ChangeKind::Enforce, Cause::Correction));
+    object.label(Label::Next, None);
+    assert_eq!(next(&mut object), (ChangeKind::Heal, Cause::Correction));
+    object
+        .label(Label::State, Some("woken"))
+        .label(Label::Next, Some("2026-01-01T00.00.00Z"));
+    assert_eq!(next(&mut object), (ChangeKind::Stop, Cause::Correction));
+}

@@ -1,0 +1,203 @@
+//! Who puts wrong again and again what dayshift puts right is let be until the next
+//! boundary, and told of each time.
+
+use chrono::TimeDelta;
+use dayshift_workload::{Label, Phase};
+
+use crate::decide::object::{Object, at_night, office, utc};
+
+/// What somebody does to the object again and again.
+type Deed<'a> = &'a dyn Fn(&mut Object);
+
+/// How often dayshift writes while somebody does it ten times, each half a minute after the other, and
+/// how often it warns of that.
+fn fight(object: &mut Object, deed: Deed<'_>) -> (usize, usize) {
+    object.told();
+    let before = object.writes;
+    for _ in 0..10 {
+        object.now += TimeDelta::seconds(30);
+        deed(object);
+        object.obey();
+    }
+    let told = object.told();
+    let warned = told
+        .iter()
+        .filter(|reason| *reason == "CorrectionLimitReached");
+    (object.writes - before, warned.count())
+}
+
+fn pin(label: Label, text: &str) -> impl Fn(&mut Object) {
+    move |object| {
+        object.label(label, Some(text));
+    }
+}
+
+#[test]
+fn a_label_that_is_pinned_is_put_right_three_times_between_two_boundaries() {
+    for (label, text) in [
+        (Label::State, "woken"),
+        (Label::State, "slept"),
+        (Label::State, "paused"),
+        (Label::State, "adopted"),
+        (Label::State, "asleep"),
+        (Label::Last, "2027-06-01T00.00.00Z"),
+        (Label::Last, "2026-01-01T00.00.00Z"),
+        (Label::Last, "yesterday"),
+        (Label::Next, "2026-01-01T00.00.00Z"),
+        (Label::Fingerprint, "v1-0123456789abcdef"),
+        (Label::Fingerprint, "v2-0123456789abcdef-0123456789abcdef"),
+    ] {
+        let deed = pin(label, text);
+        let mut object = office(3);
+        object.until("2026-11-20 10:00");
+        for (boundary, count) in [
+            ("2026-11-20 19:00", 0),
+            ("2026-11-23 09:00", 3),
+            ("2026-11-23 19:00", 0),
+        ] {
+            let (writes, warned) = fight(&mut object, &deed);
+            assert!(
+                writes <= 3,
+                "{label:?}={text}: {writes} writes before {boundary}"
+            );
+            assert!(warned == 1, "{label:?}={text}: {warned} before {boundary}");
+            object.until(boundary);
+            assert_eq!(object.replicas(), count, "{label:?}={text} at {boundary}");
+        }
+    }
+}
+
+#[test]
+fn one_inside_an_override_too() {
+    for key in ["wake-until", "sleep-until", "pause"] {
+        for text in ["running", "stopped", "adopted", "woken", "slept", "paused"] {
+            let mut object = office(3);
+            object.until("2026-11-20 10:00");
+            object.edit(key, Some("2026-11-20 15:00")).obey();
+            let (writes, _) = fight(&mut object, &pin(Label::State, text));
+            assert!(writes <= 3, "{key}, state={text}: {writes}");
+            object.until("2026-11-23 10:00");
+            assert_eq!(object.replicas(), 3, "{key}, state={text}");
+        }
+    }
+}
+
+#[test]
+fn a_clock_that_was_set_back_is_no_fight_and_gives_no_leave_to_one() {
+    let mut object = office(3);
+    object.until("2026-11-20 10:00");
+    fight(&mut object, &pin(Label::Next, "2026-01-01T00.00.00Z"));
+    object.now = utc("2026-11-18 12:00");
+    object
+        .label(Label::Next, Some("2026-11-20T19.00.00Z"))
+        .obey();
+    assert_eq!(object.state().last, Some(utc("2026-11-18 12:00")));
+    assert_eq!(object.told(), ["StateFromFuture"]);
+
+    let mut object = office(3);
+    object.edit("pause", Some("true")).obey();
+    object.now = utc("2026-11-18 12:00");
+    let (writes, _) = fight(&mut object, &pin(Label::Next, "2026-01-01T00.00.00Z"));
+    assert!(writes <= 3, "{writes}");
+}
+
+#[test]
+fn labels_of_an_object_without_a_schedule_are_taken_away_three_times() {
+    let mut object = office(3);
+    object.edit("hours", None).obey();
+    let deed = pin(Label::State, "running");
+    assert_eq!(fight(&mut object, &deed), (3, 1));
+    object.until("2026-11-30 12:00");
+    assert_eq!(fight(&mut object, &deed), (0, 0), "no boundary has come");
+    object.edit("hours", Some("Mon-Fri 09:00-19:00")).obey();
+    assert_eq!(object.phase(), Some(Phase::Adopted), "but a schedule has");
+}
+
+#[test]
+fn labels_that_a_replace_takes_are_written_three_times() {
+    let mut object = at_night(5);
+    let deed = |object: &mut Object| {
+        object.replace(object.replicas());
+    };
+    for boundary in ["2026-11-23 09:00", "2026-11-23 19:00"] {
+        assert_eq!(fight(&mut object, &deed), (3, 1), "before {boundary}");
+        object.until(boundary);
+    }
+    object.until("2026-11-24 09:00");
+    assert_eq!(object.replicas(), 5, "each boundary is obeyed all the same");
+}
+
+#[test]
+fn an_error_that_somebody_removes_is_not_written_for_ever() {
+    let mut object = office(3);
+    object.edit("hours", Some("x")).obey();
+    let deed = |object: &mut Object| {
+        object.observed.error = None;
+        object.scale(3);
+    };
+    assert_eq!(fight(&mut object, &deed), (3, 1));
+}
+
+#[test]
+fn an_override_that_has_ended_and_is_brought_back_is_removed_three_times() {
+    let mut object = office(3);
+    object.until("2026-11-20 10:00");
+    object.edit("sleep-until", Some("2027-06-01 12:00")).obey();
+    let during = object.clone();
+    object.edit("sleep-until", None).obey();
+    let deed = |object: &mut Object| {
+        object.undo(&during);
+    };
+    assert_eq!(fight(&mut object, &deed), (3, 1));
+    assert_eq!(object.replicas(), 3, "it does not act for that");
+}
+
+#[test]
+fn what_a_person_does_is_no_fight_however_often() {
+    let mut object = office(3);
+    object.until("2026-11-20 10:00").told();
+    for _ in 0..10 {
+        object.edit("hours", Some("Mon-Fri 08:00-19:00")).obey();
+        object.edit("hours", Some("Mon-Fri 09:00-19:00")).obey();
+        object.edit("pause", Some("true")).obey();
+        object.edit("pause", None).obey();
+        object.edit("sleep-until", Some("2026-11-20 15:00")).obey();
+        object.edit("sleep-until", None).obey();
+        object.edit("hours", Some("x")).obey();
+        object.edit("hours", Some("Mon-Fri 09:00-19:00")).obey();
+    }
+    assert!(!object.told().contains(&"CorrectionLimitReached".to_owned()));
+    assert_eq!(
+        (object.replicas(), object.phase()),
+        (3, Some(Phase::Running))
+    );
+}
+
+/// An old process and a new one that go by other flags are both there for some seconds of a rolling
+/// update: that is no fight.
+#[test]
+fn the_last_correction_waits_for_half_a_minute() {
+    let mut object = office(3);
+    object.until("2026-11-20 10:00").told();
+    let before = object.writes;
+    let deed = pin(Label::State, "adopted");
+    for _ in 0..5 {
+        deed(&mut object);
+        let due = object.obey();
+        let boundary = utc("2026-11-20 19:00");
+        let is_last = object.writes - before == 2 && object.phase() == Some(Phase::Adopted);
+        let waits = Some(utc("2026-11-20 10:00") + TimeDelta::seconds(30));
+        assert_eq!(due, if is_last { waits } else { Some(boundary) });
+    }
+    assert_eq!(
+        (object.writes - before, object.phase()),
+        (2, Some(Phase::Adopted))
+    );
+    object.now += TimeDelta::seconds(30);
+    object.obey();
+    assert_eq!(
+        (object.writes - before, object.phase()),
+        (3, Some(Phase::Running))
+    );
+    assert!(object.told().is_empty(), "nobody fights any more");
+}

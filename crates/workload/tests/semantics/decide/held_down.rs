@@ -1,0 +1,272 @@
+//! What dayshift itself holds down comes back where the schedule that is edited, goes on, or was missed
+//! for too long says running by now.
+
+use dayshift_workload::{Kind, Label, Phase};
+
+use crate::decide::object::{Object, at_night, office};
+
+/// Stopped on Friday at 19:00 with this many saved; now it is Saturday, 11:00.
+fn on_saturday(saved: u32) -> Object {
+    let mut object = at_night(saved);
+    object.until("2026-11-21 11:00");
+    object.told();
+    object
+}
+
+#[test]
+fn an_edit_starts_what_is_held_down_in_the_patch_that_adopts() {
+    let mut object = on_saturday(3);
+    let before = object.writes;
+    object.edit("hours", Some("Mon-Sat 09:00-19:00")).obey();
+    assert_eq!(
+        (object.replicas(), object.saved(), object.phase()),
+        (3, None, Some(Phase::Running))
+    );
+    assert_eq!(object.writes - before, 1);
+    assert_eq!(object.next().unwrap(), "2026-11-21T19.00.00Z");
+    let note = object.notices.pop().unwrap();
+    assert_eq!(note.reason.to_string(), "ScheduleChanged");
+    assert_eq!(
+        note.text,
+        "the schedule is edited and says running now: scaled from 0 to 3; next is the stop of Sat 2026-11-21 19:00:00 UTC"
+    );
+    object.until("2026-11-21 20:00");
+    assert_eq!((object.replicas(), object.saved()), (0, Some(3)));
+}
+
+/// What it becomes, and whether the saved count is kept.
+#[test]
+fn an_edit_starts_what_its_schedule_says_running_of_and_nothing_else() {
+    let hours = |text: &'static str| vec![("hours", Some(text))];
+    let times = |start: Option<&'static str>, stop: Option<&'static str>| {
+        vec![("hours", None), ("start", start), ("stop", stop)]
+    };
+    let scale = |text: &'static str| vec![("hours", None), ("scale", Some(text))];
+    let with = |key: &'static str, text: &'static str| {
+        vec![("hours", Some("Mon-Sat 09:00-19:00")), (key, Some(text))]
+    };
+    for (edits, runs) in [
+        (hours("00:00-24:00"), 3),
+        (hours("Sat 12:00-14:00"), 0),
+        (hours("Mon-Fri 08:00-19:00"), 0),
+        (times(Some("09:00"), Some("19:00")), 3),
+        (times(Some("12:00"), Some("10:00")), 0),
+        // Nothing is said before the first boundary.
+        (times(Some("2026-12-01 09:00"), None), 0),
+        (times(Some("2026-12-01 09:00"), Some("2026-12-01 19:00")), 0),
+        (scale("08:00 = 5; 19:00 = 0"), 5),
+        (scale("08:00 = 2; 19:00 = 0"), 2),
+        (scale("08:00 = 0; 19:00 = 5"), 0),
+        (with("replicas", "2"), 2),
+        (with("replicas", "0"), 0),
+        (with("except", "2026-11-21"), 0),
+        // Its own start of today is still to come.
+        (
+            vec![("hours", Some("Sat 10:30-14:00")), ("jitter", Some("1h"))],
+            0,
+        ),
+        (
+            vec![("hours", Some("Sat 09:00-14:00")), ("jitter", Some("1h"))],
+            3,
+        ),
+        (with("exclude", "true"), 0),
+        (with("pause", "true"), 0),
+    ] {
+        let mut object = on_saturday(3);
+        for (key, text) in &edits {
+            object.edit(key, *text);
+        }
+        object.obey();
+        let saved = (runs == 0).then_some(3);
+        assert_eq!(
+            (object.replicas(), object.saved()),
+            (runs, saved),
+            "{edits:?}"
+        );
+    }
+}
+
+/// A manual change at night is no wish against the schedule: it is as in the morning.
+#[test]
+fn an_edit_raises_to_what_is_saved_and_lowers_nothing() {
+    for (stop_replicas, seen, exact, runs) in [
+        (0, 1, None, 5),
+        (0, 5, None, 5),
+        (0, 6, None, 6),
+        (1, 1, None, 5),
+        (2, 2, Some("1"), 2),
+        (0, 3, Some("2"), 3),
+    ] {
+        let mut object = office(5);
+        object
+            .edit("stop-replicas", Some(&stop_replicas.to_string()))
+            .until("2026-11-21 11:00");
+        object.scale(seen);
+        object
+            .edit("replicas", exact)
+            .edit("hours", Some("Mon-Sat 09:00-19:00"))
+            .obey();
+        assert_eq!(object.replicas(), runs, "{stop_replicas} {seen} {exact:?}");
+    }
+}
+
+#[test]
+fn an_edit_of_its_namespace_is_an_edit() {
+    let mut object = Object::new("2026-11-19 12:00", 3);
+    object
+        .in_namespace(&[("hours", "Mon-Fri 09:00-19:00")])
+        .until("2026-11-21 11:00");
+    assert_eq!((object.replicas(), object.saved()), (0, Some(3)));
+    object
+        .in_namespace(&[("hours", "Mon-Sat 09:00-19:00")])
+        .obey();
+    assert_eq!((object.replicas(), object.saved()), (3, None));
+}
+
+#[test]
+fn a_suspended_cron_job_runs_again() {
+    let mut object = office(1).of_kind(Kind::CRON_JOB);
+    object.until("2026-11-21 11:00");
+    object.edit("hours", Some("Mon-Sat 09:00-19:00")).obey();
+    assert_eq!((object.replicas(), object.saved()), (1, None));
+}
+
+#[test]
+fn what_was_switched_off_by_day_stays_off() {
+    let mut object = office(3);
+    object.until("2026-11-20 10:00").scale(0);
+    object.edit("hours", Some("Mon-Fri 09:00-20:00")).obey();
+    assert_eq!((object.replicas(), object.saved()), (0, Some(0)));
+}
+
+/// Its count was saved for another object.
+#[test]
+fn a_copy_is_not_started() {
+    for edited in [false, true] {
+        let mut object = on_saturday(3);
+        object.copy();
+        let hours = if edited {
+            "Mon-Sun 08:00-19:00"
+        } else {
+            "Mon-Fri 09:00-19:00"
+        };
+        object.edit("hours", Some(hours)).obey();
+        assert_eq!(
+            (object.replicas(), object.saved(), object.phase()),
+            (0, Some(3), Some(Phase::Adopted))
+        );
+        object.until("2026-11-23 09:00");
+        assert_eq!(object.replicas(), 3, "with the next start");
+    }
+}
+
+/// Another scaler, whose clock is ahead, may have stopped it and would again.
+#[test]
+fn a_state_from_the_future_is_not_started() {
+    let mut object = at_night(3);
+    object.until("2026-11-23 08:00");
+    object
+        .label(Label::Last, Some("2026-11-24T19.00.00Z"))
+        .restart()
+        .away_until("2026-11-23 12:00")
+        .obey();
+    assert_eq!(
+        (object.replicas(), object.saved(), object.phase()),
+        (0, Some(3), Some(Phase::Adopted))
+    );
+}
+
+/// Nobody says whose count was left when the schedule was removed.
+#[test]
+fn a_schedule_that_was_removed_and_comes_back_starts_nothing() {
+    let mut object = on_saturday(3);
+    object.edit("hours", None).obey();
+    object.edit("hours", Some("00:00-24:00")).obey();
+    assert_eq!((object.replicas(), object.saved()), (0, Some(3)));
+}
+
+#[test]
+fn an_edit_below_an_override_waits_for_its_end() {
+    for ends_at_once in [false, true] {
+        let mut object = office(3);
+        object.until("2026-11-20 10:00");
+        object
+            .edit("sleep-until", Some("2026-11-21 12:00"))
+            .until("2026-11-21 11:00");
+        if ends_at_once {
+            object.edit("sleep-until", None);
+        }
+        object.edit("hours", Some("Mon-Sat 09:00-19:00")).obey();
+        let expected = if ends_at_once { 3 } else { 0 };
+        assert_eq!(object.replicas(), expected, "{ends_at_once}");
+        object.until("2026-11-21 12:00");
+        assert_eq!((object.replicas(), object.saved()), (3, None));
+    }
+}
+
+#[test]
+fn what_was_missed_for_longer_than_the_catch_up_starts_what_is_held_down() {
+    let times = |object: Object| {
+        object
+            .annotate("start", "2026-11-20 09:00; 2026-11-30 09:00")
+            .annotate("stop", "2026-11-19 19:00")
+    };
+    let mut object = times(Object::new("2026-11-19 12:00", 5));
+    object.until("2026-11-19 20:00").told();
+    object.away_until("2026-11-25 12:00").restart().obey();
+    assert_eq!(
+        (object.replicas(), object.saved(), object.phase()),
+        (5, None, Some(Phase::Running))
+    );
+    let note = object.notices.pop().unwrap();
+    assert_eq!(note.reason.to_string(), "BoundaryMissed");
+    assert!(note.text.contains("scaled from 0 to 5"), "{}", note.text);
+    // Nothing is saved of what somebody keeps at 0.
+    let mut object = times(Object::new("2026-11-19 12:00", 0));
+    object.until("2026-11-19 20:00");
+    object.away_until("2026-11-25 12:00").restart().obey();
+    assert_eq!(object.replicas(), 0);
+}
+
+#[test]
+fn a_correction_to_another_schedule_starts_it_and_an_error_does_not() {
+    let mut object = at_night(3);
+    object.edit("hours", Some("x")).until("2026-11-23 12:00");
+    assert_eq!((object.replicas(), object.saved()), (0, Some(3)));
+    object.edit("hours", Some("Mon-Fri 09:00-18:00")).obey();
+    assert_eq!(
+        (object.replicas(), object.saved(), object.phase()),
+        (3, None, Some(Phase::Running))
+    );
+}
+
+/// Two scalers see different versions of a Namespace for a while; both write as soon as they can.
+#[test]
+fn two_scalers_with_two_versions_of_a_namespace_start_it_once_and_come_to_rest() {
+    let (old, new) = ("Mon-Fri 09:00-19:00", "Mon-Sat 09:00-19:00");
+    let mut one = Object::new("2026-11-19 12:00", 3);
+    one.in_namespace(&[("hours", old)])
+        .until("2026-11-21 11:00");
+    let mut other = one.clone();
+    other.restart().obey();
+    one.in_namespace(&[("hours", new)]);
+    let mut counts = vec![0];
+    let (mut scaler, mut waiting) = (&mut one, &mut other);
+    for _ in 0..40 {
+        scaler.obey();
+        counts.push(scaler.replicas());
+        waiting.see(scaler);
+        std::mem::swap(&mut scaler, &mut waiting);
+    }
+    counts.dedup();
+    assert_eq!(counts, [0, 3], "it is started once, and not stopped again");
+    let writes = one.writes + other.writes;
+    other.in_namespace(&[("hours", new)]).obey();
+    one.see(&other).obey();
+    other.see(&one).obey();
+    assert!(one.writes + other.writes <= writes + 2, "they agree");
+    assert_eq!(
+        (one.replicas(), one.saved().filter(|it| *it > 0)),
+        (3, None)
+    );
+}

@@ -1,0 +1,220 @@
+//! What is known of an object outlives a change of its schedule, a pause, a missed
+//! boundary and a state from the future, also where the scaler is restarted in between.
+
+use dayshift_workload::{Label, Phase};
+
+use crate::decide::object::{Object, at_night, office};
+
+/// Does it, and lets the scaler start anew after each step of it where that is asked for.
+fn steps(object: &mut Object, restarts: bool, steps: &[&dyn Fn(&mut Object)]) {
+    for step in steps {
+        step(object);
+        object.obey();
+        if restarts {
+            object.restart().obey();
+        }
+    }
+}
+
+fn pause(object: &mut Object) {
+    object.edit("pause", Some("true"));
+}
+
+fn resume(object: &mut Object) {
+    object.edit("pause", None);
+}
+
+fn edit(object: &mut Object) {
+    object.edit("hours", Some("Mon-Fri 08:00-19:00"));
+}
+
+fn take_away(object: &mut Object) {
+    object.edit("hours", None);
+}
+
+fn one_by_hand(object: &mut Object) {
+    object.scale(1);
+}
+
+fn off_by_hand(object: &mut Object) {
+    object.scale(0);
+}
+
+#[test]
+fn a_saved_count_outlives_whatever_ends_in_an_adoption() {
+    let from_future = |object: &mut Object| {
+        object.label(Label::Last, Some("2026-12-24T18.00.00Z"));
+    };
+    for restarts in [false, true] {
+        for (what, path) in [
+            (
+                "pause",
+                &[&one_by_hand as &dyn Fn(&mut Object), &pause, &resume][..],
+            ),
+            ("edit", &[&one_by_hand, &edit]),
+            ("edit in a pause", &[&one_by_hand, &pause, &edit, &resume]),
+            ("paused, then by hand", &[&pause, &one_by_hand, &resume]),
+            ("from the future", &[&one_by_hand, &from_future]),
+        ] {
+            let mut object = at_night(5);
+            steps(&mut object, restarts, path);
+            assert_eq!(object.replicas(), 1, "{what}, {restarts}");
+            assert_eq!(object.phase(), Some(Phase::Adopted), "{what}, {restarts}");
+            assert_eq!(object.saved(), Some(5), "{what}, {restarts}");
+            object.until("2026-11-30 09:00");
+            assert_eq!(object.replicas(), 5, "{what}, {restarts}");
+        }
+    }
+}
+
+#[test]
+fn and_a_stop_that_was_missed_for_too_long() {
+    let mut object = Object::new("2026-11-19 12:00", 5)
+        .annotate("stop", "2026-11-19 19:00; 2026-11-20 19:00")
+        .annotate("start", "2026-11-30 09:00");
+    object.until("2026-11-19 20:00").scale(1);
+    object.away_until("2026-11-25 12:00").restart().obey();
+    assert_eq!((object.replicas(), object.saved()), (1, Some(5)));
+    assert_eq!(object.phase(), Some(Phase::Adopted));
+    object.until("2026-11-30 09:00");
+    assert_eq!(object.replicas(), 5);
+}
+
+#[test]
+fn a_0_by_hand_since_our_start_outlives_it_too() {
+    let twice_edited = |object: &mut Object| {
+        object.edit("jitter", Some("1s"));
+    };
+    for restarts in [false, true] {
+        for (what, path) in [
+            (
+                "pause",
+                &[&off_by_hand as &dyn Fn(&mut Object), &pause, &resume][..],
+            ),
+            ("paused, then by hand", &[&pause, &off_by_hand, &resume]),
+            ("edit", &[&off_by_hand, &edit]),
+            ("edited twice", &[&edit, &off_by_hand, &twice_edited]),
+            ("edit in a pause", &[&pause, &edit, &off_by_hand, &resume]),
+        ] {
+            let mut object = office(3);
+            object.until("2026-11-20 10:00");
+            assert_eq!(object.phase(), Some(Phase::Running));
+            steps(&mut object, restarts, path);
+            object.until("2026-11-20 20:00");
+            assert_eq!(object.saved(), Some(0), "{what}, {restarts}");
+            object.until("2026-11-23 10:00");
+            assert_eq!(object.replicas(), 0, "{what}, {restarts}");
+            object.scale(2).until("2026-11-24 10:00");
+            assert_eq!(
+                object.replicas(),
+                2,
+                "{what}, {restarts}: somebody wants it again"
+            );
+        }
+    }
+}
+
+#[test]
+fn an_override_that_begins_on_an_edited_schedule_knows_the_count() {
+    for (key, count) in [("wake-until", 5), ("sleep-until", 0)] {
+        let mut object = at_night(5);
+        object
+            .scale(1)
+            .edit("hours", Some("Mon-Fri 08:00-19:00"))
+            .edit(key, Some("2026-11-20 22:00"))
+            .obey();
+        assert_eq!(object.replicas(), count, "{key}");
+        object.until("2026-11-23 08:00");
+        assert_eq!(object.replicas(), 5, "{key}");
+    }
+}
+
+#[test]
+fn a_removed_schedule_keeps_what_is_more_than_runs_and_says_so() {
+    for (hand, saved) in [
+        (0, Some(5)),
+        (1, Some(5)),
+        (4, Some(5)),
+        (5, None),
+        (6, None),
+    ] {
+        let mut object = at_night(5);
+        object.scale(hand).told();
+        steps(&mut object, true, &[&take_away]);
+        assert_eq!((object.replicas(), object.saved()), (hand, saved), "{hand}");
+        let told = saved.map(|_| "ScheduleRemoved".to_owned());
+        assert_eq!(object.told(), Vec::from_iter(told), "{hand}");
+        let before = object.writes;
+        object.until("2026-11-30 12:00");
+        assert_eq!(object.writes, before, "{hand}");
+    }
+}
+
+#[test]
+fn the_warning_of_a_removed_schedule_names_the_counts_and_the_way_back() {
+    let mut object = at_night(5);
+    object.scale(1).told();
+    object.edit("hours", None).obey();
+    let text = object.notices[0].text.clone();
+    assert!(text.contains("while 1 ran of 5"), "{text}");
+    assert!(
+        text.contains("kubectl scale deployment/web -n dev --replicas=5"),
+        "{text}"
+    );
+}
+
+#[test]
+fn a_schedule_that_comes_back_drops_the_leftover_while_it_is_up() {
+    for (hand, saved) in [(0, Some(5)), (1, None)] {
+        let mut object = at_night(5);
+        object.scale(hand);
+        steps(&mut object, true, &[&take_away, &edit]);
+        assert_eq!(object.saved(), saved, "{hand}");
+    }
+    let mut object = office(5);
+    object
+        .edit("stop-replicas", Some("1"))
+        .until("2026-11-19 20:00");
+    steps(&mut object, true, &[&take_away, &edit]);
+    assert_eq!(object.saved(), Some(5), "down is what stop-replicas says");
+}
+
+#[test]
+fn a_copy_drops_it_while_it_is_up_however_it_is_taken_up() {
+    for key in [None, Some("pause"), Some("wake-until"), Some("sleep-until")] {
+        let mut object = at_night(5);
+        object.copy().scale(2);
+        if let Some(key) = key {
+            object.edit(key, Some("2026-11-20 22:00"));
+        }
+        object.until("2026-11-23 10:00");
+        assert_eq!(object.replicas(), 2, "{key:?}");
+
+        let mut object = at_night(5);
+        object.copy();
+        if let Some(key) = key {
+            object.edit(key, Some("2026-11-20 22:00"));
+        }
+        object.until("2026-11-23 10:00");
+        assert_eq!(object.replicas(), 5, "{key:?}");
+    }
+}
+
+#[test]
+fn a_copy_of_what_was_switched_off_since_its_start_is_switched_on() {
+    let mut object = office(3);
+    object.until("2026-11-20 10:00").scale(0).copy();
+    object.until("2026-11-23 10:00");
+    assert_eq!(object.replicas(), 1, "nobody wished it of the copy");
+}
+
+#[test]
+fn a_dump_with_no_fingerprint_keeps_its_count() {
+    let mut object = at_night(5);
+    object
+        .scale(1)
+        .label(Label::Fingerprint, None)
+        .restart()
+        .until("2026-11-23 10:00");
+    assert_eq!(object.replicas(), 5, "nobody says that it is another's");
+}

@@ -1,0 +1,79 @@
+//! Fingerprints of other versions than this one's.
+
+use dayshift_workload::{Label, Phase};
+
+use crate::decide::object::{Object, at_night, office};
+
+/// What can stand there that is not a fingerprint of this version: among them one hash of the UID and
+/// the text, `printf 'u1\nhours=19:Mon-Fri 09:00-19:00' | sha256sum`.
+const UNREADABLE: [&str; 5] = [
+    "v1-bdd742bc2f61eed5",
+    "v1-bdd742bc2f61eed5-bdd742bc2f61eed5",
+    "v0-x",
+    "v2-bdd742bc2f61eed5",
+    "yes",
+];
+
+fn fingerprint(object: &Object) -> &str {
+    object.observed.labels.text(Label::Fingerprint).unwrap()
+}
+
+#[test]
+fn an_object_whose_fingerprint_cannot_be_read_is_adopted_and_keeps_its_count() {
+    for text in UNREADABLE {
+        for (mut object, count) in [(office(3), 3), (at_night(3), 0)] {
+            let ours = fingerprint(&object).to_owned();
+            let saved = object.saved();
+            object
+                .label(Label::Fingerprint, Some(text))
+                .restart()
+                .obey();
+            assert_eq!(object.phase(), Some(Phase::Adopted), "{text}");
+            assert_eq!(
+                (object.replicas(), object.saved()),
+                (count, saved),
+                "{text}"
+            );
+            assert_eq!(fingerprint(&object), ours, "{text}");
+            object.until("2026-11-23 09:00");
+            assert_eq!(object.replicas(), 3, "{text}");
+        }
+    }
+}
+
+#[test]
+fn the_running_scaler_puts_back_a_fingerprint_that_it_knows() {
+    for text in UNREADABLE {
+        let mut object = at_night(3);
+        let ours = fingerprint(&object).to_owned();
+        object.label(Label::Fingerprint, Some(text)).obey();
+        assert_eq!(object.phase(), Some(Phase::Stopped), "{text}");
+        assert_eq!(fingerprint(&object), ours, "{text}");
+    }
+}
+
+#[test]
+fn an_object_with_a_fingerprint_of_a_later_version_is_left_alone() {
+    for text in ["v3-x", "v3-0123456789abcdef-0123456789abcdef", "v27-"] {
+        let mut object = at_night(3);
+        let writes = object.writes;
+        object
+            .label(Label::Fingerprint, Some(text))
+            .restart()
+            .until("2026-11-23 12:00");
+        assert_eq!((object.replicas(), object.writes), (0, writes), "{text}");
+    }
+}
+
+#[test]
+fn a_returned_schedule_is_a_new_one() {
+    let mut object = at_night(5);
+    object.edit("hours", None).obey();
+    object
+        .edit("hours", Some("Mon-Fri 09:00-19:00"))
+        .restart()
+        .obey();
+    assert_eq!(object.phase(), Some(Phase::Adopted));
+    object.until("2026-11-23 09:00");
+    assert_eq!(object.replicas(), 5);
+}

@@ -1,0 +1,92 @@
+//! What holds for every override.
+
+use chrono::TimeDelta;
+use dayshift_workload::{Key, Phase};
+
+use crate::decide::object::{Object, at_night, office};
+
+#[test]
+fn what_was_over_when_it_was_first_seen_is_removed_and_told() {
+    for key in [Key::WakeUntil, Key::SleepUntil, Key::Pause] {
+        let mut object = office(3);
+        object.edit(key.name(), Some("2026-11-19 11:00")).obey();
+        assert_eq!(
+            (object.replicas(), object.phase()),
+            (3, Some(Phase::Adopted))
+        );
+        assert_eq!(object.annotation(key), None);
+        assert_eq!(object.told(), ["OverrideExpired"]);
+    }
+}
+
+#[test]
+fn one_that_has_held_until_its_end_is_no_expired_one() {
+    let mut object = at_night(3);
+    object.told();
+    object
+        .edit("sleep-until", Some("2026-11-20 22:00"))
+        .until("2026-11-20 23:00");
+    assert_eq!((object.replicas(), object.saved()), (0, Some(3)));
+    assert_eq!(object.told(), ["Slept"]);
+}
+
+#[test]
+fn what_is_over_and_put_back_again_and_again_is_let_lie() {
+    let mut object = office(3);
+    let before = object.writes;
+    for _ in 0..10 {
+        object.now += TimeDelta::seconds(30);
+        object.edit("wake-until", Some("2026-11-19 11:00")).obey();
+    }
+    assert_eq!(object.writes - before, 3);
+    object.until("2026-11-20 10:00");
+    assert_eq!(object.annotation(Key::WakeUntil), None);
+    assert_eq!(object.phase(), Some(Phase::Running));
+}
+
+#[test]
+fn what_is_new_with_an_override_obeys_it_at_once() {
+    for (key, replicas, phase) in [
+        ("wake-until", 3, Phase::Woken),
+        ("sleep-until", 0, Phase::Slept),
+        ("pause", 3, Phase::Paused),
+    ] {
+        let mut object = Object::new("2026-11-20 10:00", 3)
+            .annotate("hours", "Mon-Fri 09:00-19:00")
+            .annotate(key, "2026-11-20 12:00");
+        object.obey();
+        assert_eq!((object.replicas(), object.phase()), (replicas, Some(phase)));
+        assert_eq!(object.writes, 1);
+        object.until("2026-11-20 12:00");
+        assert_eq!(object.replicas(), 3);
+    }
+}
+
+#[test]
+fn a_copy_scales_nothing_until_the_override_ends() {
+    let mut object = at_night(3);
+    object.edit("wake-until", Some("2026-11-20 22:00")).obey();
+    object.copy().scale(2).until("2026-11-20 21:00");
+    assert_eq!((object.replicas(), object.phase()), (2, Some(Phase::Woken)));
+    object.until("2026-11-20 22:00");
+    assert_eq!((object.replicas(), object.saved()), (0, Some(2)));
+
+    let mut object = at_night(3);
+    object.edit("wake-until", Some("2026-11-20 22:00")).obey();
+    object.copy().edit("wake-until", None).obey();
+    assert_eq!(
+        (object.replicas(), object.phase()),
+        (3, Some(Phase::Adopted))
+    );
+}
+
+#[test]
+fn an_undo_takes_an_override_away_or_brings_an_old_one_back() {
+    let mut object = at_night(3);
+    object.edit("wake-until", Some("2026-11-20 22:00")).obey();
+    object.edit("wake-until", None).obey();
+    assert_eq!((object.replicas(), object.saved()), (0, Some(3)));
+    object.edit("wake-until", Some("2026-11-19 22:00")).obey();
+    assert_eq!((object.replicas(), object.saved()), (0, Some(3)));
+    assert_eq!(object.annotation(Key::WakeUntil), None);
+}

@@ -1,0 +1,121 @@
+//! `sleep-until`.
+
+use dayshift_workload::{Key, Phase};
+
+use crate::decide::object::{Object, office};
+
+/// Running on Friday, put to sleep at 10:00 until 12:00.
+fn slept(replicas: u32) -> Object {
+    let mut object = office(replicas);
+    object.until("2026-11-20 10:00").told();
+    object.edit("sleep-until", Some("2026-11-20 12:00")).obey();
+    object
+}
+
+#[test]
+fn begins_as_a_stop_and_ends_as_the_schedule_says() {
+    let mut object = slept(3);
+    assert_eq!(
+        (object.replicas(), object.saved(), object.phase()),
+        (0, Some(3), Some(Phase::Slept))
+    );
+    object.until("2026-11-20 12:00");
+    assert_eq!(
+        (object.replicas(), object.saved(), object.phase()),
+        (3, None, Some(Phase::Running)),
+        "the start of 09:00 decides, though it was before"
+    );
+    assert_eq!(object.annotation(Key::SleepUntil), None);
+    assert_eq!(object.told(), ["Slept", "Started"]);
+}
+
+#[test]
+fn keeps_a_0_that_was_wanted() {
+    let mut object = office(3);
+    object.until("2026-11-20 10:00").scale(0);
+    object
+        .edit("sleep-until", Some("2026-11-20 12:00"))
+        .until("2026-11-20 13:00");
+    assert_eq!(object.replicas(), 0);
+}
+
+#[test]
+fn with_an_edit_inside_ends_as_the_new_schedule_says() {
+    let mut object = slept(3);
+    object.edit("hours", Some("Mon-Fri 08:00-20:00")).obey();
+    assert_eq!(
+        (object.replicas(), object.saved(), object.phase()),
+        (0, Some(3), Some(Phase::Slept))
+    );
+    assert_eq!(object.told(), ["Slept", "ScheduleChanged"]);
+    object.until("2026-11-20 12:00");
+    assert_eq!(object.replicas(), 3, "08:00 was before the adoption");
+}
+
+#[test]
+fn comes_back_where_the_schedule_says_nothing_or_has_no_boundary() {
+    for (key, text) in [("stop", "2026-12-24 18:00"), ("hours", "00:00-24:00")] {
+        let mut object = Object::new("2026-11-20 10:00", 3).annotate(key, text);
+        object.obey();
+        object
+            .edit("sleep-until", Some("2026-11-20 12:00"))
+            .until("2026-11-20 11:00");
+        assert_eq!(object.replicas(), 0);
+        object.until("2026-11-20 12:00");
+        assert_eq!(object.replicas(), 3, "{text}");
+    }
+}
+
+#[test]
+fn loses_nothing_when_the_schedule_goes_or_goes_bad() {
+    let mut object = slept(3);
+    object.edit("hours", None).obey();
+    assert!(object.observed.error.is_some(), "nothing to lie over");
+    object.edit("sleep-until", None).obey();
+    assert_eq!((object.replicas(), object.saved()), (0, Some(3)));
+    assert!(object.told().contains(&"ScheduleRemoved".to_owned()));
+
+    let mut object = slept(3);
+    object
+        .edit("hours", Some("Mon-Fry 09:00-19:00"))
+        .until("2026-11-20 15:00");
+    assert_eq!((object.replicas(), object.saved()), (0, Some(3)));
+    object.edit("hours", Some("Mon-Fri 09:00-19:00")).obey();
+    assert_eq!(
+        (object.replicas(), object.phase()),
+        (3, Some(Phase::Running))
+    );
+}
+
+#[test]
+fn that_a_wake_replaces_is_a_start_and_the_reverse_a_stop() {
+    let mut object = slept(3);
+    object
+        .edit("sleep-until", None)
+        .edit("wake-until", Some("2026-11-20 22:00"))
+        .until("2026-11-20 20:00");
+    assert_eq!((object.replicas(), object.phase()), (3, Some(Phase::Woken)));
+    let before = object.writes;
+    object
+        .edit("wake-until", None)
+        .edit("sleep-until", Some("2026-11-23 10:00"))
+        .obey();
+    assert_eq!((object.replicas(), object.phase()), (0, Some(Phase::Slept)));
+    assert_eq!(object.writes - before, 1);
+}
+
+#[test]
+fn below_a_wake_follows_it() {
+    let mut object = office(3);
+    object.until("2026-11-20 10:00");
+    object
+        .edit("wake-until", Some("2026-11-20 12:00"))
+        .edit("sleep-until", Some("2026-11-20 14:00"))
+        .until("2026-11-20 11:00");
+    assert_eq!(object.replicas(), 3);
+    object.until("2026-11-20 12:00");
+    assert_eq!((object.replicas(), object.phase()), (0, Some(Phase::Slept)));
+    assert_eq!(object.annotation(Key::WakeUntil), None);
+    object.until("2026-11-20 14:00");
+    assert_eq!(object.replicas(), 3);
+}
