@@ -110,7 +110,7 @@ impl Dashboard {
         }
         match parts[..] {
             [""] => {
-                let savings = self.savings.of(&view, &self.settings.context, page.zone());
+                let savings = self.savings.of(view.now, page.zone());
                 live(page.overview(&savings), &params)
             }
             ["result", id] => {

@@ -17,7 +17,6 @@ mod settings;
 mod source;
 mod view;
 
-pub use savings::SavedSoFar;
 pub use settings::Settings;
 pub use source::Dashboard;
 pub use view::{Row, View};

@@ -8,14 +8,8 @@ use kube::Client;
 use tokio::time::timeout;
 
 use super::{
-    actions::Actions,
-    followed::Followed,
-    guard::Hosts,
-    pace::Turn,
-    published::Published,
-    savings::{SavedSoFar, SavingsSource, Starts},
-    settings::Settings,
-    view::View,
+    actions::Actions, followed::Followed, guard::Hosts, pace::Turn, published::Published,
+    savings::SavingsSource, settings::Settings, view::View,
 };
 use crate::{
     clock::Clock,
@@ -70,8 +64,8 @@ impl Dashboard {
         clock: Clock,
         settings: Settings,
     ) -> Self {
-        let published = Published::new(telemetry, calendars);
-        Self::from(Source::Controller(published), clock, settings)
+        let published = Published::new(Arc::clone(&telemetry), calendars);
+        Self::from(Source::Controller(published), clock, settings).counted_by(telemetry)
     }
 
     /// Waits until a page may be made, where that is to be bounded.
@@ -93,13 +87,10 @@ impl Dashboard {
         }
     }
 
-    /// The same with what knows how much was saved until an instant, and since others.
+    /// The same with the account of what is saved that the controller of this cluster keeps.
     #[must_use]
-    pub fn with_saved(
-        mut self,
-        saved: impl Fn(DateTime<Utc>, Starts) -> SavedSoFar + Send + Sync + 'static,
-    ) -> Self {
-        self.savings.exact = Some(Box::new(saved));
+    pub fn counted_by(mut self, telemetry: Arc<Telemetry>) -> Self {
+        self.savings.counted_by = Some(telemetry);
         self
     }
 

@@ -26,7 +26,6 @@ use super::{
     speed::Speed,
     summary::Summary,
     timeline_event::TimelineEvent,
-    usage::Usage,
     user_action::UserAction,
 };
 
@@ -38,7 +37,8 @@ pub struct Simulation {
     settings: Settings,
     from: DateTime<Utc>,
     changes: Vec<(Kind, Changes)>,
-    observer: Arc<Mutex<Observer>>,
+    observer: Observer,
+    telemetry: Arc<Telemetry>,
 }
 
 /// A cluster in memory whose time has been played, and whose scaler still runs.
@@ -104,14 +104,15 @@ impl Simulation {
                 .copied()
                 .filter_map(|kind| Some((kind, api.changes_of(kind.name()).ok()?)))
                 .collect(),
-            observer: Arc::new(Mutex::new(Observer::new(
+            observer: Observer::new(
                 settings.prefix.clone(),
                 settings.parse_context(),
                 Inheritance {
                     from_namespaces: settings.scope.namespace_defaults,
                     default_schedule: settings.default_schedule.clone(),
                 },
-            ))),
+            ),
+            telemetry: Arc::new(Telemetry::new(from)),
             api,
             clock,
             settings,
@@ -147,7 +148,7 @@ impl Simulation {
         without_server_fields(&mut manifest);
         let stored = self.api.apply(manifest).map_err(Box::new)?;
         if let Ok(namespace) = serde_json::from_value(stored) {
-            lock(&self.observer).learn(&namespace);
+            self.observer.learn(&namespace);
         }
         Ok(())
     }
@@ -241,8 +242,8 @@ impl Simulation {
         })
     }
 
-    fn observe(&self, kind: Kind, change: Option<StoredChange>) -> Option<TimelineEvent> {
-        lock(&self.observer).observe(kind, &change?)
+    fn observe(&mut self, kind: Kind, change: Option<StoredChange>) -> Option<TimelineEvent> {
+        self.observer.observe(kind, &change?)
     }
 
     fn count_requests(&self) -> Arc<Mutex<Requests>> {
@@ -262,7 +263,7 @@ impl Simulation {
             self.api.client_as("dayshift"),
             self.clock.clone(),
             self.settings.clone(),
-            Arc::new(Telemetry::new(self.from)),
+            Arc::clone(&self.telemetry),
             async { drop(ended.await) },
         );
         (end, tokio::spawn(scaler))
@@ -273,7 +274,7 @@ impl Simulation {
             format!("{}/{}", action.namespace, action.name),
             Kind::DEPLOYMENT,
         );
-        lock(&self.observer).expect_action(&object, &action.command());
+        self.observer.expect_action(&object, &action.command());
         // An object that is not there, or that the server keeps as it is, makes no story.
         let _ = self.api.merge(
             Kind::DEPLOYMENT.name(),
@@ -292,7 +293,7 @@ impl Played {
 
     /// What it has come to.
     pub fn summary(&self) -> Summary {
-        let observer = lock(&self.simulation.observer);
+        let observer = &self.simulation.observer;
         Summary {
             from: self.simulation.from,
             until: self.until,
@@ -317,10 +318,9 @@ impl Played {
         self.simulation.api.client_as("dashboard")
     }
 
-    /// What every workload has used up to an instant, as it goes on.
-    pub fn usages(&self) -> impl Fn(DateTime<Utc>) -> Vec<(String, Usage)> + Send + Sync + use<> {
-        let observer = Arc::clone(&self.simulation.observer);
-        move |at| lock(&observer).usages(at)
+    /// What the scaler tells of itself, and what it has counted.
+    pub fn telemetry(&self) -> Arc<Telemetry> {
+        Arc::clone(&self.simulation.telemetry)
     }
 
     /// Lets time go on as fast as real time does, until `stop`. What happens is told as it does.

@@ -1,7 +1,5 @@
 //! What one workload has cost so far, and what it would have.
 
-use std::collections::VecDeque;
-
 use chrono::{DateTime, TimeDelta, Utc};
 
 use crate::{
@@ -29,15 +27,7 @@ pub struct Usage {
     up: TimeDelta,
     replica_seconds: f64,
     saved: Saved,
-    /// What was saved up to the quarters of an hour after a change, and what was held down then.
-    marks: VecDeque<(DateTime<Utc>, Saved, HeldDown)>,
 }
-
-/// A day of every zone begins at one, in milliseconds.
-const QUARTER: i64 = 15 * 60 * 1000;
-
-/// More quarters of an hour than a month has.
-const MOST_MARKS: usize = 32 * 96;
 
 impl Usage {
     /// A workload as it is first seen, and what of it is held down.
@@ -53,7 +43,6 @@ impl Usage {
             up: TimeDelta::zero(),
             replica_seconds: 0.0,
             saved: Saved::default(),
-            marks: VecDeque::new(),
         }
     }
 
@@ -71,18 +60,8 @@ impl Usage {
         if self.count > Replicas::ZERO {
             self.up += time;
         }
-        let quarter = (self.since.timestamp_millis() + QUARTER - 1).div_euclid(QUARTER) * QUARTER;
-        if let Some(quarter) = DateTime::from_timestamp_millis(quarter)
-            && quarter <= at
-        {
-            self.marks
-                .push_back((quarter, self.saved_until(quarter), self.held));
-            if self.marks.len() > MOST_MARKS {
-                self.marks.pop_front();
-            }
-        }
         self.replica_seconds += f64::from(self.count.get()) * time.as_seconds_f64();
-        self.saved = self.saved_until(at);
+        self.saved = [self.saved, Saved::of(self.held, time)].into_iter().sum();
         (self.since, self.count, self.held) = (at, count, held);
     }
 
@@ -100,18 +79,6 @@ impl Usage {
     /// ([`held_down`](crate::savings::held_down)).
     pub fn saved(&self) -> Saved {
         self.saved
-    }
-
-    /// What was saved up to an instant at which a day of some zone begins, or any after the last
-    /// change; a month after it nothing is known of it any more.
-    pub fn saved_until(&self, at: DateTime<Utc>) -> Saved {
-        let now = (self.since, self.saved, self.held);
-        let mut known = self.marks.iter().chain([&now]).rev();
-        known
-            .find(|(since, ..)| *since <= at)
-            .map_or_else(Saved::default, |(since, saved, held)| {
-                [*saved, Saved::of(*held, at - *since)].into_iter().sum()
-            })
     }
 
     /// The replica-hours that would have been used without the schedule.
@@ -146,7 +113,6 @@ mod tests {
             up: TimeDelta::zero(),
             replica_seconds: 0.0,
             saved: Saved::default(),
-            marks: VecDeque::new(),
         };
         usage.runs(hour(3.0), none, held); // 2 for three hours
         usage.runs(hour(3.2), none, held);
@@ -156,28 +122,12 @@ mod tests {
         assert_eq!(usage.up(), TimeDelta::hours(6));
         assert!((usage.replica_hours() - 11.0).abs() < 1e-9);
         assert!((usage.without() - 23.0).abs() < 1e-9);
-        for (hours, expected) in [
-            (-1.0, 0.0),
-            (0.0, 0.0),
-            (3.0, 0.0),
-            (3.25, 0.5),
-            (5.0, 4.0),
-            (7.0, 8.0),
-            (7.75, 8.0),
-            (8.5, 9.0),
-            (10.0, 12.0),
-            (11.0, 14.0),
-        ] {
-            let saved = usage.saved_until(hour(hours));
-            let found = [
-                saved.replica_hours,
-                saved.cpu_core_hours * 2.0,
-                saved.memory_gib_hours / 2.0,
-            ];
-            assert!(
-                found.iter().all(|it| (it - expected).abs() < 1e-9),
-                "{hours}: {found:?}"
-            );
-        }
+        let saved = usage.saved();
+        let found = [
+            saved.replica_hours,
+            saved.cpu_core_hours * 2.0,
+            saved.memory_gib_hours / 2.0,
+        ];
+        assert!(found.iter().all(|it| (it - 12.0).abs() < 1e-9), "{found:?}");
     }
 }

@@ -38,8 +38,6 @@ pub struct WorkloadStatus {
     pub requests: ResourceRequests,
     /// What of it is held down now.
     pub held_down: HeldDown,
-    /// When it was created, where the API server says so.
-    pub created: Option<DateTime<Utc>>,
     /// The count to come back to.
     pub saved: Option<Replicas>,
     /// The next boundary, or the end of the active override.
@@ -116,7 +114,6 @@ impl WorkloadStatus {
         let changed = is_scheduled.then(|| managed.changed()).flatten();
         let zone = parse_context.default_zone;
         let mut status = Self::of_known(&observed, &parsed, changed, prefix, zone, now)?;
-        status.created = managed.created();
         let managers = managed.managers(kind).into_iter();
         status.owners = managers
             .filter_map(|it| match it.kind() {
@@ -152,7 +149,6 @@ impl WorkloadStatus {
             since: state.last,
             requests: observed.requests,
             held_down: held_down(observed, parsed),
-            created: None,
             saved: state.saved,
             next: None,
             next_action: None,

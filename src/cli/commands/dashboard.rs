@@ -6,7 +6,6 @@ use std::{
     sync::Arc,
 };
 
-use chrono::{DateTime, Utc};
 use clap::builder::BoolishValueParser;
 use kube::Client;
 use tokio::net::TcpListener;
@@ -30,9 +29,8 @@ use crate::{
     },
     clock::Clock,
     cluster::{FindError, Query},
-    dashboard::{Dashboard, SavedSoFar, Settings},
-    sandbox::{Played, TimelineEvent, Usage},
-    savings::Saved,
+    dashboard::{Dashboard, Settings},
+    sandbox::{Played, TimelineEvent},
     server::serve_with,
 };
 
@@ -190,29 +188,12 @@ pub(super) async fn serve_played(
     played: &mut Played,
     listener: TcpListener,
     dashboard: Dashboard,
-    from: DateTime<Utc>,
     tell: impl FnMut(&TimelineEvent) -> io::Result<()>,
     stop: impl Future<Output = ()>,
 ) -> io::Result<()> {
     let address = listener.local_addr()?;
-    let usages = played.usages();
-    let saved = move |at, starts: [DateTime<Utc>; 3]| {
-        let all = usages(at);
-        let of = || {
-            all.iter()
-                .map(|(_, usage)| usage)
-                .filter(|it| it.has_replicas)
-        };
-        let saved = of().map(Usage::saved).sum::<Saved>();
-        let until = |start| of().map(|it| it.saved_until(start)).sum::<Saved>();
-        SavedSoFar {
-            all: saved,
-            without: of().map(Usage::without).sum(),
-            since: from,
-            since_each: starts.map(|start| saved - until(start)),
-        }
-    };
-    let dashboard = dashboard.with_saved(saved).on_loopback(address.port());
+    let counted = dashboard.counted_by(played.telemetry());
+    let dashboard = counted.on_loopback(address.port());
     let dashboard = Arc::new(dashboard.with_actions()?);
     writeln!(
         io::stdout(),

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use chrono::{DateTime, Utc};
-use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ManagedFieldsEntry, ObjectMeta, Time};
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ManagedFieldsEntry, ObjectMeta};
 use kube::{Resource, core::DynamicResourceScope};
 use serde::Deserialize;
 
@@ -21,7 +21,6 @@ pub struct WithManagers {
     /// The workload.
     pub workload: Workload,
     managed_fields: Vec<ManagedFieldsEntry>,
-    created: Option<Time>,
 }
 
 #[derive(Deserialize)]
@@ -38,8 +37,6 @@ struct ManagedMeta {
     meta: Meta,
     #[serde(default)]
     managed_fields: Option<Vec<ManagedFieldsEntry>>,
-    #[serde(default)]
-    creation_timestamp: Option<Time>,
 }
 
 impl From<Raw> for WithManagers {
@@ -47,17 +44,11 @@ impl From<Raw> for WithManagers {
         Self {
             workload: Workload::new(raw.metadata.meta, raw.spec),
             managed_fields: raw.metadata.managed_fields.unwrap_or_default(),
-            created: raw.metadata.creation_timestamp,
         }
     }
 }
 
 impl WithManagers {
-    /// When it was created, where the API server says so.
-    pub fn created(&self) -> Option<DateTime<Utc>> {
-        DateTime::from_timestamp(self.created.as_ref()?.0.as_second(), 0)
-    }
-
     /// Who has set the count to what it is, as the API server keeps it
     /// (<https://kubernetes.io/docs/reference/using-api/server-side-apply/#field-management>).
     pub fn managers(&self, kind: Kind) -> Vec<FieldManager> {

@@ -7,7 +7,6 @@ use tokio::time::Instant;
 
 use crate::{
     cluster::Version,
-    savings::held_down,
     workload::{Annotations, Change, Inputs, Key, Memory, Observed, ParsedInputs, WorkloadRef},
 };
 
@@ -183,7 +182,6 @@ impl Entry {
             seen: self.seen,
             labels_seen: self.labels_seen,
             is_of_a_later_version: self.observed.labels.are_of_a_later_version(),
-            held: held_down(&self.observed, &self.parsed),
         }
     }
 }

@@ -21,8 +21,8 @@ impl Index {
             let entry = self.entries.get(id);
             let in_scope = entry.filter(|it| self.namespaces.is_in_scope(&it.object().namespace));
             match in_scope {
-                Some(entry) => publisher.publish(id, entry.snapshot(now), monotonic),
-                None => publisher.remove(id, monotonic),
+                Some(entry) => publisher.publish(id, entry.snapshot(now), (now, monotonic)),
+                None => publisher.remove(id, (now, monotonic)),
             }
         }
     }

@@ -31,6 +31,7 @@ use crate::controller::telemetry::stopped::StoppedWorkloads;
 use crate::{
     clock::Clock,
     neighbours::{ManagerKind, Owner},
+    savings::SavedSoFar,
     schedule::{Action, CalendarName, Tzdata},
     workload::Phase,
 };
@@ -280,16 +281,14 @@ impl Telemetry {
 
     /// All workloads of that kind in scope are being watched now, or are not.
     pub fn watch_up(&self, kind: &'static str, is_up: bool) {
-        self.watch_up
-            .get_or_create(&[("kind", kind)])
-            .set(is_up.into());
+        let gauge = self.watch_up.get_or_create(&[("kind", kind)]);
+        gauge.set(is_up.into());
     }
 
     /// Sets how many writes of that class wait to be sent.
     pub fn queue_depth(&self, class: &'static str, count: usize) {
-        self.queue_depth
-            .get_or_create(&[("class", class)])
-            .set(whole(count));
+        let gauge = self.queue_depth.get_or_create(&[("class", class)]);
+        gauge.set(whole(count));
     }
 
     /// How many seconds this clock is ahead of the API server's.
@@ -304,16 +303,14 @@ impl Telemetry {
 
     /// An Event was sent, or was not.
     pub fn event(&self, outcome: EventOutcome) {
-        self.events
-            .get_or_create(&[("outcome", outcome.name())])
-            .inc();
+        let counter = self.events.get_or_create(&[("outcome", outcome.name())]);
+        counter.inc();
     }
 
     /// Another program has set back a count that dayshift set.
     pub fn revert(&self, manager: ManagerKind) {
-        self.reverts
-            .get_or_create(&[("manager", label(manager))])
-            .inc();
+        let counter = self.reverts.get_or_create(&[("manager", label(manager))]);
+        counter.inc();
     }
 
     /// The last date of a calendar, where it has one, and whether its file is good.
@@ -360,6 +357,12 @@ impl Telemetry {
     /// the controller, and from whoever asks some microseconds an object.
     pub fn snapshot(&self) -> Option<Snapshot> {
         self.objects()?.snapshot()
+    }
+
+    /// What the counters say was saved, and of it since each of these instants; `None` before a
+    /// controller has begun.
+    pub fn saved(&self, since_each: [DateTime<Utc>; 3]) -> Option<SavedSoFar> {
+        self.savings.so_far(since_each)
     }
 
     fn objects(&self) -> Option<Arc<PublishedObjects>> {

@@ -16,6 +16,7 @@ use tokio::time::Instant;
 
 use crate::{
     clock::Clock,
+    savings::HeldDown,
     workload::{Origin, ParsedInputs, Phase},
 };
 
@@ -174,7 +175,8 @@ impl Publisher {
         clock: &Clock,
         settings: &Settings,
     ) -> Self {
-        let generation = savings.begin(settings.per_namespace_metrics, clock.monotonic());
+        let by_namespace = settings.per_namespace_metrics;
+        let generation = savings.begin(by_namespace, clock.now(), clock.monotonic());
         let objects = PublishedObjects::new(clock.clone(), settings.per_workload_metrics);
         let objects = Arc::new(objects);
         *lock(newest) = Some(Arc::clone(&objects));
@@ -191,27 +193,32 @@ impl Publisher {
     }
 
     /// The object is so from `now` on.
-    pub(in crate::controller) fn publish(&self, id: Id, object: ObjectSnapshot, now: Instant) {
+    pub(in crate::controller) fn publish(
+        &self,
+        id: Id,
+        object: ObjectSnapshot,
+        now: (DateTime<Utc>, Instant),
+    ) {
         let object = Arc::new(object);
         let before = self.objects.shard(id).insert(id, Arc::clone(&object));
         self.objects.is_changed.store(true, Ordering::Relaxed);
-        let held_before = before.as_ref().map(|it| it.held);
-        if held_before != Some(object.held) {
+        let held_before = before.map_or_else(HeldDown::default, |it| it.held_down());
+        let held = object.held_down();
+        if held_before != held {
             let namespace = &object.object.namespace;
-            let before = held_before.unwrap_or_default();
             self.savings
-                .change(self.generation, namespace, before, object.held, now);
+                .change(self.generation, namespace, held_before, held, now);
         }
     }
 
     /// The object is gone, or out of scope.
-    pub(in crate::controller) fn remove(&self, id: Id, now: Instant) {
+    pub(in crate::controller) fn remove(&self, id: Id, now: (DateTime<Utc>, Instant)) {
         let removed = self.objects.shard(id).remove(&id);
         if let Some(object) = removed {
             let namespace = &object.object.namespace;
-            let nothing = Default::default();
+            let (held, nothing) = (object.held_down(), HeldDown::default());
             self.savings
-                .change(self.generation, namespace, object.held, nothing, now);
+                .change(self.generation, namespace, held, nothing, now);
         }
     }
 }

@@ -5,7 +5,7 @@ use std::{fmt, sync::Arc};
 use chrono::{DateTime, Utc};
 
 use crate::{
-    savings::{HeldDown, is_kept_stopped},
+    savings::{HeldDown, held_down, is_kept_stopped},
     schedule::Boundary,
     workload::{
         CountField, Inputs, InvalidSchedule, OVERDUE_GRACE, Observed, Overdue, Override,
@@ -51,8 +51,6 @@ pub struct ObjectSnapshot {
     pub(in crate::controller) labels_seen: DateTime<Utc>,
     /// Whether its state labels are of a later version of dayshift, which leaves it alone.
     pub(in crate::controller) is_of_a_later_version: bool,
-    /// What its schedule holds down.
-    pub(in crate::controller) held: HeldDown,
 }
 
 /// Whether work on an object waits, and for what.
@@ -140,9 +138,9 @@ impl ObjectSnapshot {
         overrides.without_ended(began, &self.state, at).at(at)
     }
 
-    /// What its schedule holds down now.
-    pub const fn held_down(&self) -> HeldDown {
-        self.held
+    /// What its schedule holds down now: what the metrics count, and the pages show.
+    pub fn held_down(&self) -> HeldDown {
+        held_down(&self.observed(), &self.parsed)
     }
 
     /// Whether its schedule or an override keeps it stopped; `None` where it has no schedule.

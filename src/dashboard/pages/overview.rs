@@ -12,10 +12,10 @@ use super::{
 use crate::{
     dashboard::{
         params::Params,
-        savings::{SavedSoFar, Savings},
+        savings::Savings,
         view::{Level, Row},
     },
-    savings::{Bill, HeldDown},
+    savings::{Bill, HeldDown, SavedSoFar},
     status::{clock, distance},
     text::counted,
     workload::Phase,
@@ -190,40 +190,24 @@ impl Page<'_> {
         let price = savings.price.as_deref();
         let now = Bill::now(held, price);
         let now = now.with_incomplete(down.map(|it| it.requests.are_complete()));
-        let each = ["Today", "This week", "This month"]
-            .into_iter()
-            .zip(savings.since_each);
         html! {
             section aria-labelledby="saved" {
                 h2 id="saved" { "What is saved" }
                 p { "Held down now, and without the schedules they would run: " (now) "." }
-                dl {
-                    @for (when, saved) in each {
-                        dt { (when) }
-                        dd { (Bill::of(saved, price)) }
-                    }
-                }
-                @if let Some(SavedSoFar { all, without, since, .. }) = savings.so_far {
-                    p {
-                        (Bill::of(all, price)) " saved since "
-                        (clock(since, self.zone(), self.view.now))
-                        @if without > 0.0 {
-                            ", " (format!("{:.0} %", 100.0 * all.replica_hours / without))
-                            " of the replica-hours that would have run"
+                @if let Some(SavedSoFar { all, since, since_each }) = savings.so_far {
+                    dl {
+                        @for (when, saved) in ["Today", "This week", "This month"].into_iter().zip(since_each) {
+                            dt { (when) }
+                            dd { (Bill::of(saved, price)) }
                         }
-                        "."
+                    }
+                    p {
+                        (Bill::of(all, price)) " saved since the controller began to count, "
+                        (clock(since, self.zone(), self.view.now)) "."
                     }
                 } @else {
                     p.far {
-                        "An estimate: the schedules and overrides of now, as if they had been followed since. "
-                        @if !self.view.asks {
-                            "The controller does not keep when a workload was created: one that is newer counts as if it had been there. "
-                        }
-                        @if savings.left_out > 0 {
-                            (counted(savings.left_out, "workload"))
-                            " with too many times to look at left out. "
-                        }
-                        "The controller counts exactly: the metric "
+                        "The controller counts what was saved: the metric "
                         code { "dayshift_saved_replica_seconds_total" } "."
                     }
                 }

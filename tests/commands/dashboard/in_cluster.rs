@@ -61,11 +61,11 @@ fn pages_are_read_from_what_the_controller_knows() {
         assert!(!page.contains("method=\"post\""), "{path}");
         Page::read(&page);
     }
-    // What it does not know is said, and a page that knows it says nothing.
-    let unknown = "does not keep when a workload was created";
-    assert!(served.page("/").text().contains(unknown));
+    // It has counted what was saved, and a page that has no controller has not.
+    let counted = "saved since the controller began to count";
+    assert!(served.page("/").text().contains(counted));
     let asking = Served::of(&cluster, &[]);
-    assert!(!asking.page("/").text().contains(unknown));
+    assert!(!asking.page("/").text().contains(counted));
 }
 
 #[test]

@@ -14,7 +14,7 @@ fn a_newcomer_sees_a_week_and_what_comes_next_and_what_was_saved() {
     let text = overview.text();
     assert!(text.contains("Fri 2026-10-30 08:0"), "{text}");
     assert!(
-        text.contains(" saved since Fri 2026-10-23 08:00 UTC"),
+        text.contains(" saved since the controller began to count, Fri 2026-10-23 08:00 UTC"),
         "{text}"
     );
     assert!(

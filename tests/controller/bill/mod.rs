@@ -1,4 +1,5 @@
-//! What is saved: the counters, and them and `plan` beside an oracle.
+//! What is saved: the counters, them and `plan` beside an oracle, and all who show it beside each other.
 
+mod one_account;
 mod oracle;
 mod savings;

@@ -8,4 +8,4 @@ mod saved;
 pub use bill::{Bill, amount};
 pub use held_down::{HeldDown, held_down, is_kept_stopped};
 pub use price::{Price, PriceError};
-pub use saved::Saved;
+pub use saved::{Saved, SavedSoFar};

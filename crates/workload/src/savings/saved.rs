@@ -2,7 +2,7 @@
 
 use std::{iter::Sum, ops::Sub};
 
-use chrono::TimeDelta;
+use chrono::{DateTime, TimeDelta, Utc};
 
 use super::held_down::HeldDown;
 use crate::{NANOS, ResourceRequests};
@@ -16,6 +16,17 @@ pub struct Saved {
     pub cpu_core_hours: f64,
     /// That of the GiB of memory that they request.
     pub memory_gib_hours: f64,
+}
+
+/// What a controller has counted since it began.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SavedSoFar {
+    /// All of it.
+    pub all: Saved,
+    /// When it began to count.
+    pub since: DateTime<Utc>,
+    /// What of it was saved since each of the instants that were asked for.
+    pub since_each: [Saved; 3],
 }
 
 /// Bytes in a GiB.

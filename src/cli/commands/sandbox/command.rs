@@ -305,7 +305,7 @@ impl SandboxArgs {
             let stop = async {
                 signals.next().await;
             };
-            serve_played(&mut played, listener, dashboard, from, &mut tell, stop)
+            serve_played(&mut played, listener, dashboard, &mut tell, stop)
                 .await
                 .map_err(SandboxError::Write)?;
         }

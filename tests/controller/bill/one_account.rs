@@ -1,0 +1,227 @@
+//! One account of what is saved: what a controller counts is what everybody shows.
+//!
+//! What is expected stands there, counted by hand.
+
+use std::{sync::Arc, time::Duration};
+
+use dayshift::{
+    cluster::{Autoscalers, NamespaceDefaults, Query, WithManagers, find},
+    controller::{CalendarFeed, Settings, Telemetry},
+    dashboard::{self, Dashboard},
+    status::{StatusContext, WorkloadStatus},
+    workload::{DefaultSchedule, Key, Kind, ParseContext, Prefix},
+};
+use http::Request;
+use http_body_util::{BodyExt as _, Empty};
+use hyper::body::Bytes;
+use serde_json::json;
+use tokio::time::sleep;
+
+use crate::sandbox::{Sandbox, cron_job, deployment, stateful_set};
+
+const OFFICE: &str = "Mon-Fri 09:00-19:00";
+
+/// All that is on by Friday 18:00: own schedules, one of a Namespace with an exact count, and what goes
+/// by the default of the scaler.
+fn story() -> Sandbox {
+    let mut story = Sandbox::empty_at("2026-11-20 18:00 UTC");
+    let namespace = json!({
+        "apiVersion": "v1", "kind": "Namespace",
+        "metadata": {"name": "team", "annotations": {
+            "dayshift/hours": OFFICE, "dayshift/replicas": "2",
+        }},
+    });
+    story.api.apply(namespace).unwrap();
+    story.api.namespace("far");
+    start(&mut story);
+    let own = |name, count| deployment(name).replicas(count).hours(OFFICE);
+    story.apply(own("own", 3).requests("500m", "1Gi"));
+    story.apply(own("few", 4).annotation("stop-replicas", "1"));
+    for (name, count) in [("raised", 3), ("paused", 6), ("woken", 7), ("bad", 2)] {
+        story.apply(own(name, count));
+    }
+    let steps = deployment("steps").replicas(5);
+    story.apply(steps.annotation("scale", "08:00 = 5; 19:00 = 1"));
+    story.apply(cron_job("report").hours(OFFICE));
+    story.apply(deployment("web").namespace("team").replicas(5));
+    story.apply(stateful_set("db").namespace("team").replicas(2));
+    story.apply(deployment("plain").namespace("far").replicas(4));
+    let out = deployment("out").namespace("far").replicas(9);
+    story.apply(out.annotation("exclude", "true"));
+    story.annotate("paused", "pause", Some("true"));
+    story.annotate("woken", "wake-until", Some("2026-11-20 21:00"));
+    story
+}
+
+fn start(story: &mut Sandbox) {
+    story.start_scaler(Settings {
+        default_schedule: DefaultSchedule::of([(Key::Hours, OFFICE.to_owned())]),
+        ..Settings::default()
+    });
+}
+
+fn query() -> Query {
+    Query::all(&Kind::DEFAULT, &[], None)
+}
+
+fn settings() -> dashboard::Settings {
+    dashboard::Settings {
+        query: query(),
+        prefix: Prefix::default(),
+        context: ParseContext::default(),
+        zone: None,
+        title: "a story".to_owned(),
+    }
+}
+
+/// The words of the first page, once there are any.
+async fn overview(pages: Arc<Dashboard>) -> String {
+    loop {
+        let request = Request::get("/").body(Empty::<Bytes>::new()).unwrap();
+        let answer = Arc::clone(&pages).answer(request).await;
+        let body = answer.into_body().collect().await.unwrap().to_bytes();
+        let page = String::from_utf8(body.to_vec()).unwrap();
+        if !page.contains("Reading the cluster") {
+            let texts = page.split('<').filter_map(|it| it.split_once('>'));
+            let texts = texts.flat_map(|(_, text)| text.split_whitespace());
+            return texts.collect::<Vec<_>>().join(" ");
+        }
+        sleep(Duration::from_millis(10)).await;
+    }
+}
+
+/// The page of the controller, and that of somebody who looks at the cluster alone.
+fn pages(story: &Sandbox) -> (String, String) {
+    let (telemetry, clock) = (Arc::clone(&story.telemetry), story.clock.clone());
+    let feed = CalendarFeed::default();
+    let of_controller = Dashboard::of_controller(telemetry, feed, clock.clone(), settings());
+    let of_controller = story.block_on(overview(Arc::new(of_controller)));
+    let client = story.block_on(async { story.api.client_as("somebody") });
+    let live = Arc::new(Dashboard::new(client, clock, settings()));
+    let live = story.block_on(async {
+        tokio::select! {
+            ended = live.follow() => panic!("{ended:?}"),
+            page = overview(Arc::clone(&live)) => page,
+        }
+    });
+    (of_controller, live)
+}
+
+/// What `status` shows as held down: it knows no flag of the scaler.
+fn by_status(story: &Sandbox) -> u64 {
+    let prefix = Prefix::default();
+    let now = story.now();
+    story.block_on(async {
+        let client = story.api.client_as("somebody");
+        let (found, _) = find::<WithManagers>(&client, &query()).await.unwrap();
+        let context = StatusContext {
+            defaults: &NamespaceDefaults::find(&client, &query(), &prefix).await,
+            autoscalers: &Autoscalers::default(),
+            prefix: &prefix,
+            parse_context: &ParseContext::default(),
+            now,
+        };
+        let all = found.workloads.iter();
+        let all = all.filter_map(|(kind, it)| WorkloadStatus::of(*kind, it, &context));
+        all.map(|it| it.held_down.replicas).sum()
+    })
+}
+
+fn sample(story: &Sandbox, name: &str) -> f64 {
+    let metrics = story.metrics();
+    let sample = metrics.lines().find_map(|line| line.strip_prefix(name));
+    sample.unwrap().trim().parse().unwrap()
+}
+
+/// Everybody who shows what is held down, or was saved, says this.
+#[track_caller]
+fn all_say(story: &Sandbox, held: u64, hours: f64) {
+    let objects = story.snapshot().objects;
+    let known: u64 = objects.iter().map(|it| it.held_down().replicas).sum();
+    let metric = sample(story, "dayshift_held_down_replicas ");
+    assert_eq!((known, metric.to_string()), (held, held.to_string()));
+    assert_eq!(by_status(story), held);
+    let seconds = sample(story, "dayshift_saved_replica_seconds_total ");
+    assert!((seconds / 3600.0 - hours).abs() < 0.02, "{seconds}");
+    let (of_controller, live) = pages(story);
+    for page in [&of_controller, &live] {
+        assert!(page.contains(&format!(": {held} replicas")), "{page}");
+    }
+    for expected in [
+        format!("Today {hours} replica-hours"),
+        format!("This week {hours} replica-hours"),
+        format!("This month {hours} replica-hours"),
+        format!("{hours} replica-hours"),
+    ] {
+        assert!(of_controller.contains(&expected), "{of_controller}");
+    }
+    assert!(
+        of_controller.contains("saved since the controller"),
+        "{of_controller}"
+    );
+    for unknown in ["replica-hour", "This month", "estimate"] {
+        assert!(!live.contains(unknown), "{live}");
+    }
+}
+
+#[test]
+fn metrics_pages_and_status_have_one_account() {
+    let mut story = story();
+    story.sleep_until("18:59");
+    all_say_nothing_yet(&story);
+    story.sleep_until("19:30");
+    story.scale("raised", 1);
+    story.annotate("bad", "hours", Some("Mon-Fry 09:00-19:00"));
+    story.sleep_until("20:00");
+    // own, few, raised, bad, steps; web, db; plain.
+    let held = 3 + 3 + 2 + 2 + 4 + 2 + 2 + 4;
+    all_say(&story, held, 22.5);
+
+    // Another controller: what was saved before it began, nobody has counted for it.
+    story.stop_scalers();
+    story.telemetry = Arc::new(Telemetry::new(story.now()));
+    story.sleep_until("2026-11-22 12:00");
+    start(&mut story);
+    story.sleep_until("13:00");
+    // The steps are up again, and the wake is over.
+    all_say(&story, held - 4 + 7, 25.0);
+}
+
+fn all_say_nothing_yet(story: &Sandbox) {
+    assert_eq!(by_status(story), 0);
+    let (of_controller, live) = pages(story);
+    for page in [&of_controller, &live] {
+        assert!(page.contains(": 0 replicas"), "{page}");
+    }
+    assert!(
+        of_controller.contains("This month 0 replica-hours"),
+        "{of_controller}"
+    );
+}
+
+/// Days of the page are those of its zone, and what was before them stays in the sum.
+#[test]
+fn a_controller_says_what_it_has_saved_today_and_this_week() {
+    let story = Sandbox::at("2026-11-26 18:00 Asia/Tokyo");
+    let web = deployment("web").replicas(3).hours(OFFICE);
+    story.apply(web.annotation("timezone", "Asia/Tokyo"));
+    for (until, today, week, all) in [
+        ("2026-11-27 08:00", "24", "39", "39"),
+        ("2026-11-28 12:00", "36", "93", "93"),
+        ("2026-11-30 12:00", "27", "27", "228"),
+        ("2026-12-01 01:00", "3", "45", "246"),
+    ] {
+        story.sleep_until(until);
+        let telemetry = Arc::clone(&story.telemetry);
+        let feed = CalendarFeed::default();
+        let pages = Dashboard::of_controller(telemetry, feed, story.clock.clone(), settings());
+        let page = story.block_on(overview(Arc::new(pages)));
+        for expected in [
+            format!("Today {today} replica-hours"),
+            format!("This week {week} replica-hours"),
+            format!("{all} replica-hours saved since the controller"),
+        ] {
+            assert!(page.contains(&expected), "{until}: {expected}: {page}");
+        }
+    }
+}
