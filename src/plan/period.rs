@@ -79,6 +79,17 @@ impl Period {
     }
 }
 
+/// How an object is when a period begins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Beginning {
+    /// Held down.
+    HeldDown,
+    /// As somebody has it.
+    AsItIs,
+    /// Without a replica, as somebody has it: only what was started once is held down later.
+    Off,
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

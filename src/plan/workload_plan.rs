@@ -8,7 +8,7 @@ use serde::{Serialize, Serializer, ser::SerializeMap as _};
 use super::{
     boundaries::{Boundaries, PlannedBoundary},
     holiday::{Holiday, TreatedDate, holidays, treated_dates},
-    period::Period,
+    period::{Beginning, Period},
 };
 use crate::{
     savings::Price,
@@ -35,6 +35,8 @@ pub struct WorkloadPlan {
     treated_dates: Vec<TreatedDate>,
     /// The count that would run without the schedule, where it is known.
     runs: Option<Replicas>,
+    /// How it is when the period begins.
+    beginning: Beginning,
     /// What each of them requests, and what that costs.
     requests: ResourceRequests,
     price: Option<Arc<Price>>,
@@ -174,6 +176,7 @@ impl Planner {
                 brings_back: None,
             },
             runs: None,
+            beginning: Beginning::AsItIs,
             requests: ResourceRequests::default(),
             price: None,
             problems: problems.iter().map(|it| self.problem(it)).collect(),
@@ -199,6 +202,10 @@ impl Planner {
             inexact.started(count, saved)
         });
         plan.runs = plan.boundaries.brings_back;
+        plan.beginning = match state.phase {
+            Some(phase) if phase.follows_a_stop() => Beginning::HeldDown,
+            _ => Beginning::AsItIs,
+        };
         Some(plan.requesting(observed.requests))
     }
 
@@ -244,6 +251,9 @@ impl WorkloadPlan {
     /// of its manifest. A start leaves it at 0 only where its schedule is inherited.
     #[must_use]
     pub fn running_with(mut self, count: Replicas) -> Self {
+        if count == Replicas::ZERO {
+            self.beginning = Beginning::Off;
+        }
         if count == Replicas::ZERO && self.spec().is_some_and(|spec| spec.keeps_zero) {
             self.boundaries.brings_back = Some(count);
             self.runs = Some(count);
@@ -278,6 +288,11 @@ impl WorkloadPlan {
     /// The count that would run without the schedule, where it is known.
     pub fn runs(&self) -> Option<Replicas> {
         self.runs
+    }
+
+    /// How it is when the period begins.
+    pub fn beginning(&self) -> Beginning {
+        self.beginning
     }
 
     /// The namespace.

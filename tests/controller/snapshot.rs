@@ -6,7 +6,7 @@ use dayshift::{
     controller::{ObjectSnapshot, Settings, WorkStatus},
     plan::{Period, Planner},
     schedule::{Action, Zone},
-    workload::{Inputs, Key, Kind, Override, Phase, Prefix, Replicas, WorkloadRef},
+    workload::{Key, Kind, Override, Phase, Prefix, Replicas},
 };
 use kube_in_memory::{Fault, Status};
 
@@ -292,6 +292,7 @@ fn a_plan_says_beforehand_what_is_saved() {
         }
         story.settle();
         let before = saved_hours(&story);
+        let seen = (story.now(), story.snapshot().objects[0].observed());
         story.sleep_until("2026-11-27 00:00:00");
         let found = saved_hours(&story) - before;
         assert!(
@@ -299,29 +300,13 @@ fn a_plan_says_beforehand_what_is_saved() {
             "{annotations:?}: {found} of {expected}"
         );
 
-        let from = story.utc("2026-11-20 00:00:00");
         let planner = Planner {
-            period: Period::new(from, story.utc("2026-11-27 00:00:00")).unwrap(),
+            period: Period::new(seen.0, story.utc("2026-11-27 00:00:00")).unwrap(),
             context: Zone::UTC.into(),
             prefix: Prefix::default(),
         };
-        let object = WorkloadRef {
-            kind: Kind::DEPLOYMENT,
-            namespace: "dev".into(),
-            name: "web".into(),
-            uid: "".into(),
-        };
-        let inputs = annotations
-            .iter()
-            .fold(Inputs::default(), |inputs, (key, text)| {
-                inputs.with(Key::from_name(key).unwrap(), text)
-            });
-        let plan = planner.plan(&object, &inputs, &[]).unwrap();
-        let planned = plan
-            .running_with(Replicas::new(count))
-            .saved()
-            .unwrap()
-            .replica_hours;
+        let plan = planner.plan_live(&seen.1).unwrap();
+        let planned = plan.saved().unwrap().replica_hours;
         assert!(
             (planned - expected).abs() < 0.01,
             "{annotations:?}: {planned} of {expected}"

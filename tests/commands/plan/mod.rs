@@ -44,9 +44,9 @@ fn the_json_is_what_other_programs_rely_on() {
           "replicas": 1
         }
       ],
-      "savedReplicaHours": 36.0,
-      "savedCpuCoreHours": 0.36,
-      "savedMemoryGibHours": 0.56,
+      "savedReplicaHours": 8.0,
+      "savedCpuCoreHours": 0.08,
+      "savedMemoryGibHours": 0.13,
       "problems": []
     },
     {
@@ -300,7 +300,8 @@ fn a_chart_tells_of_clocks_that_go_forward_at_midnight() {
     );
 }
 
-/// A chart shows whole days in the zone of the schedule; what it says is saved is of these days.
+/// A chart shows whole days in the zone of the schedule; what it says is saved is of these days, from
+/// the first start or stop on.
 #[test]
 fn a_chart_counts_what_is_saved_in_the_days_that_it_shows() {
     let chart = |lines: &[&str], from: &str| {
@@ -324,7 +325,13 @@ fn a_chart_counts_what_is_saved_in_the_days_that_it_shows() {
         (
             "America/New_York",
             "2026-11-23T00:00:00Z",
-            "19 of 24 hours running, 5 stopped (21%): saves 15 replica-hours.\n",
+            "19 of 24 hours running, 5 stopped (21%).\n",
+        ),
+        // Until 19:00 on Tuesday: from the stop at midnight on.
+        (
+            "America/New_York",
+            "2026-11-24T00:00:00Z",
+            "5 of 24 hours running, 19 stopped (79%): saves 57 replica-hours.\n",
         ),
     ] {
         let zone = format!("dayshift/timezone: {zone}");

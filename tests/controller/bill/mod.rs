@@ -2,4 +2,5 @@
 
 mod one_account;
 mod oracle;
+mod planned;
 mod savings;

@@ -7,7 +7,7 @@ use chrono::{DateTime, Datelike, NaiveDate, TimeDelta, Utc, Weekday};
 use super::{cell::drawn, group::Group};
 use crate::{
     cli::output::{plan_table::plan_bill, style::Style},
-    plan::{Period, PlannedState, PlannedStep, WorkloadPlan, next_applied},
+    plan::{Beginning, Period, PlannedState, PlannedStep, WorkloadPlan, next_applied, timeline},
     savings::Saved,
     schedule::{Action, Boundary, CalendarName, ClockChange, ExceptedDates, Zone},
     status::{date_and_time, span},
@@ -115,7 +115,8 @@ fn saved(group: &Group<'_>, period: Period, since: DateTime<Utc>) -> String {
     // What is alike is computed once: many objects have the same schedule.
     let mut known = HashMap::new();
     let of = |member: &&WorkloadPlan| {
-        let alike = (member.runs(), member.delay(), member.requests());
+        let runs = (member.runs(), member.beginning());
+        let alike = (runs, member.delay(), member.requests());
         *known
             .entry(alike)
             .or_insert_with(|| member.saved_in(period, since))
@@ -125,7 +126,16 @@ fn saved(group: &Group<'_>, period: Period, since: DateTime<Utc>) -> String {
     match saved {
         Some(saved) if saved.replica_hours >= 0.5 => {
             let members = group.members.iter().copied();
-            format!(": saves {}.", plan_bill(saved, members))
+            let first = timeline(group.spec, group.delays().0, period, since).next();
+            let begins_stopped = first.is_some_and(|it| it.state == PlannedState::Stopped);
+            let is_unseen = |it: &&WorkloadPlan| it.beginning() != Beginning::HeldDown;
+            // A schedule never acts backwards: what was not stopped yet runs on for now.
+            let from = if begins_stopped && group.members.iter().any(is_unseen) {
+                " from the first start or stop on"
+            } else {
+                ""
+            };
+            format!(": saves {}{from}.", plan_bill(saved, members))
         }
         _ => ".".to_owned(),
     }

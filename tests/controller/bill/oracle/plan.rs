@@ -19,9 +19,14 @@ fn a_plan_is_that_of_a_calendar() {
         let (_, cpu, _, memory) = object.requests;
         let mut expected = [0.0; 3];
         let mut at = from;
+        // A schedule never acts backwards: what runs goes on until the first boundary.
+        let mut is_followed = slept.is_some();
+        let mut was_open = object.window.is_open(at, object.zone);
         while at < until {
             let is_open = object.window.is_open(at, object.zone);
-            if !is_open || slept.is_some_and(|until| at < until) {
+            is_followed |= is_open != was_open;
+            was_open = is_open;
+            if is_followed && (!is_open || slept.is_some_and(|until| at < until)) {
                 let held = f64::from(object.count.saturating_sub(object.least));
                 for (expected, each) in expected.iter_mut().zip([1.0, cpu, memory]) {
                     *expected += held * each / 60.0;
