@@ -118,7 +118,7 @@ impl OverrideRequest {
             let (command, zone) = self.of_inputs(&inputs)?;
             let mut annotated = AnnotatedNamespace {
                 command,
-                annotations: command.annotations(&inputs, zone),
+                annotations: command.signed(&inputs, zone, self.reason.as_deref()),
                 zone,
                 own,
                 affected: Vec::new(),

@@ -58,6 +58,8 @@ pub struct OverrideRequest {
     pub prefix: Prefix,
     /// The time of the request.
     pub now: DateTime<Utc>,
+    /// Why, in the words of whoever requests it.
+    pub reason: Option<String>,
     /// Whether nothing is written.
     pub dry_run: bool,
 }
@@ -185,7 +187,7 @@ impl OverrideRequest {
                     }));
                 }
             };
-            let annotations = command.annotations(&observed.inputs, zone);
+            let annotations = command.signed(&observed.inputs, zone, self.reason.as_deref());
             let is_obeyed = command.is_obeyed(&observed.state());
             // The same text may have come back with when it began: then it does not count.
             let is_to_renew = !is_obeyed && observed.override_began.is_some();

@@ -15,9 +15,9 @@ use crate::{
     savings::{HeldDown, held_down},
     schedule::{Action, Zone},
     workload::{
-        Duty, Kind, OVERDUE_GRACE, Observed, Origin, Overdue, Override, ParseContext, ParsedInputs,
-        Phase, Prefix, Problem, Replicas, ResourceRequests, ScheduleSpec, State, WorkloadRef,
-        action_at, is_held_down_against_schedule,
+        Author, Duty, Kind, OVERDUE_GRACE, Observed, Origin, Overdue, Override, ParseContext,
+        ParsedInputs, Phase, Prefix, Problem, Replicas, ResourceRequests, ScheduleSpec, State,
+        WorkloadRef, action_at, is_held_down_against_schedule,
     },
 };
 
@@ -46,6 +46,8 @@ pub struct WorkloadStatus {
     pub next_action: Option<Action>,
     /// The active override, and where it is written.
     pub laid_over: Option<(Origin, Override)>,
+    /// Whose that override is.
+    pub author: Author,
     /// Where its schedule is written.
     pub origin: Origin,
     /// Where its clocks are.
@@ -153,6 +155,7 @@ impl WorkloadStatus {
             next: None,
             next_action: None,
             laid_over: None,
+            author: Author::default(),
             origin: observed.inputs.schedule_origin().unwrap_or(Origin::Own),
             zone: default_zone,
             problems: Vec::new(),
@@ -210,6 +213,10 @@ impl WorkloadStatus {
             && spec.largest_count().is_none();
         let overrides = observed.overrides(spec, state, now);
         self.laid_over = overrides.with_origin_at(now);
+        let author = self
+            .laid_over
+            .map(|(origin, _)| observed.inputs.author(origin));
+        self.author = author.unwrap_or_default();
         self.next = if state.phase.is_some() {
             state.next_at()
         } else {

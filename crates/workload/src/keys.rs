@@ -42,11 +42,15 @@ pub enum Key {
     Exclude,
     /// `true`: the object is scaled down although its volumes are deleted then.
     AllowVolumeDeletion,
+    /// Why somebody woke, paused or put it to sleep, in their words.
+    Reason,
+    /// Who did, as the API server knows them (`manifests/policy/stamp.yaml`).
+    OverrideBy,
 }
 
 impl Key {
     /// Every key, in the order of the documentation.
-    pub const ALL: [Self; 16] = [
+    pub const ALL: [Self; 18] = [
         Self::Start,
         Self::Stop,
         Self::Hours,
@@ -63,6 +67,8 @@ impl Key {
         Self::Enforce,
         Self::Exclude,
         Self::AllowVolumeDeletion,
+        Self::Reason,
+        Self::OverrideBy,
     ];
 
     /// Those that make a schedule: an object needs one of them to have one.
@@ -70,6 +76,9 @@ impl Key {
 
     /// Those that lay something over it.
     pub const OVERRIDES: [Self; 3] = [Self::Pause, Self::WakeUntil, Self::SleepUntil];
+
+    /// Those that say whose override it is and why. Nothing is decided by them.
+    pub const AUTHOR: [Self; 2] = [Self::OverrideBy, Self::Reason];
 
     /// The name after the prefix, such as `stop-replicas`.
     pub const fn name(self) -> &'static str {
@@ -90,6 +99,8 @@ impl Key {
             Self::Enforce => "enforce",
             Self::Exclude => "exclude",
             Self::AllowVolumeDeletion => "allow-volume-deletion",
+            Self::Reason => "reason",
+            Self::OverrideBy => "override-by",
         }
     }
 
@@ -114,6 +125,7 @@ impl Key {
             "makeup" | "workdays" | "working-days" => Some(Self::TreatAs),
             "force-uptime" | "wake" => Some(Self::WakeUntil),
             "force-downtime" | "sleep" => Some(Self::SleepUntil),
+            "why" | "comment" | "message" => Some(Self::Reason),
             "suspend" | "disable" | "disabled" => Some(Self::Pause),
             "ignore" | "skip" | "excluded" => Some(Self::Exclude),
             _ => None,

@@ -35,7 +35,7 @@ pub use inputs::annotations::{Annotations, Unknown};
 pub use inputs::effective::{Inputs, Origin};
 pub use inputs::fingerprint::Fingerprint;
 pub use inputs::inheritance::{DefaultSchedule, Inheritance};
-pub use inputs::overrides::{Enforce, Override, OverrideSet, Overrides, Pause};
+pub use inputs::overrides::{Author, Enforce, MAX_REASON, Override, OverrideSet, Overrides, Pause};
 pub use inputs::parse_context::ParseContext;
 pub use inputs::parsed::{ParsedInputs, read};
 pub use inputs::problem::{InvalidSchedule, Problem};

@@ -88,6 +88,20 @@ impl OverrideCommand {
         wanted.into_iter().filter(changes).collect()
     }
 
+    /// [`Self::annotations`], and what says whose override it is: the new reason, and nobody's name
+    /// until the API server writes it.
+    pub fn signed(&self, inputs: &Inputs, zone: Zone, reason: Option<&str>) -> Vec<Annotation> {
+        let mut annotations = self.annotations(inputs, zone);
+        let own = |key| inputs.own().text(key);
+        if own(Key::Reason) != reason {
+            annotations.push((Key::Reason, reason.map(str::to_owned)));
+        }
+        if !annotations.is_empty() && own(Key::OverrideBy).is_some() {
+            annotations.push((Key::OverrideBy, None));
+        }
+        annotations
+    }
+
     /// The annotations that it writes or removes.
     const fn keys(&self) -> &'static [Key] {
         match self {

@@ -17,6 +17,7 @@ use super::{
     yaml::write_yaml,
 };
 use crate::{
+    events::author_text,
     neighbours::Owner,
     savings::{Bill, HeldDown, Price, amount},
     schedule::Tzdata,
@@ -215,6 +216,10 @@ impl<'a> StatusOutput<'a> {
             Some(until) => format!("{} until {}", verb(it), at(until)),
             None => verb(it).to_owned(),
         });
+        let laid_over = laid_over.map(|over| match author_text(&status.author) {
+            Some(author) => format!("{over}, {author}"),
+            None => over,
+        });
         let held = status.held_down;
         let some = |number: f64, unit| (number > 0.0).then(|| amount(number) + unit);
         let owners: Vec<_> = status.owners.iter().map(|it| it.name()).collect();
@@ -339,6 +344,8 @@ impl<'a> StatusOutput<'a> {
                 "action": verb(it),
                 "until": time(it.until()),
                 "from": origin.name(),
+                "by": status.author.by,
+                "reason": status.author.reason,
             })),
             "error": status.error,
             "problems": problems.collect::<Vec<_>>(),

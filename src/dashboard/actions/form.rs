@@ -4,7 +4,11 @@ use std::collections::BTreeSet;
 
 use chrono::{DateTime, Utc};
 
-use crate::operations::{RequestedOverride, Until, parse_span};
+use crate::{
+    operations::{RequestedOverride, Until, parse_span},
+    text::cut_chars,
+    workload::MAX_REASON,
+};
 
 /// The most workloads and the most namespaces of one form.
 const MOST_OBJECTS: usize = 2_000;
@@ -19,6 +23,7 @@ pub(super) struct Form {
     action: String,
     length: String,
     until: String,
+    reason: String,
     /// `dev/deploy/web`
     pub(super) objects: BTreeSet<String>,
     pub(super) namespaces: BTreeSet<String>,
@@ -34,12 +39,19 @@ impl Form {
                 "do" => form.action = value.into_owned(),
                 "for" => form.length = value.trim().to_owned(),
                 "until" => form.until = value.trim().to_owned(),
+                "reason" => form.reason = value.trim().to_owned(),
                 "object" => drop(form.objects.insert(value.into_owned())),
                 "namespace" => drop(form.namespaces.insert(value.into_owned())),
                 _ => {}
             }
         }
         form
+    }
+
+    /// Why, in the words of whoever fills it in.
+    pub(super) fn reason(&self) -> Option<String> {
+        let reason = cut_chars(&self.reason, MAX_REASON);
+        (!reason.is_empty()).then(|| reason.to_owned())
     }
 
     /// What is requested.

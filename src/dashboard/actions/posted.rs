@@ -82,6 +82,7 @@ impl Dashboard {
             context: settings.context.clone(),
             prefix: settings.prefix.clone(),
             now: view.now,
+            reason: form.reason(),
             dry_run: false,
         };
         let (selection, missing) = selected(form, &view, followed.defaults(), settings);

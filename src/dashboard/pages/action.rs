@@ -32,6 +32,7 @@ impl Page<'_> {
                 }
                 label { "For, such as 2h" input type="text" name="for"; }
                 label { "or until, such as 22:00 or Mon 09:00" input type="text" name="until"; }
+                label { "Reason" input type="text" name="reason"; }
                 button type="submit" { "See what will change" }
             }
         }

@@ -12,6 +12,7 @@ use super::{
 use crate::{
     cluster::{FindError, SeenEvent},
     dashboard::view::Row,
+    events::author_text,
     plan::{Period, PlannedBoundary, WorkloadPlan},
     savings::Bill,
     schedule::Zone,
@@ -104,6 +105,7 @@ impl Page<'_> {
                             (over.phase())
                             @if let Some(until) = over.until() { " until " (at(until)) }
                             ", written on the " (origin.name())
+                            @if let Some(author) = author_text(&status.author) { ", " (author) }
                         }
                     }
                     dt { "Time zone" }

@@ -17,6 +17,8 @@ pub(in crate::lint) fn right_text(key: Key) -> &'static str {
         Key::TreatAs => "2026-10-10 = Mon",
         Key::Pause | Key::Enforce | Key::Exclude | Key::AllowVolumeDeletion => "true",
         Key::WakeUntil | Key::SleepUntil => "2026-12-24 22:00",
+        Key::Reason => "migration of the database",
+        Key::OverrideBy => "jane@example.com",
     }
 }
 

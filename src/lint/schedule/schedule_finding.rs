@@ -122,7 +122,9 @@ fn rule_of(kind: DiagnosticKind, key: Option<Key>) -> LintRule {
             | Key::SleepUntil
             | Key::Enforce
             | Key::Exclude
-            | Key::AllowVolumeDeletion => LintRule::BadOverride,
+            | Key::AllowVolumeDeletion
+            | Key::Reason
+            | Key::OverrideBy => LintRule::BadOverride,
         },
     }
 }

@@ -16,6 +16,7 @@ mod faults;
 mod install;
 mod kinds;
 mod leaving;
+mod limits;
 mod monitoring;
 mod moving;
 mod namespaces;
@@ -41,10 +42,12 @@ pub(crate) fn stories() -> Vec<Story> {
         overrides::rollout::stories(),
         overrides::ended::stories(),
         overrides::annotated::stories(),
+        overrides::authors::stories(),
         faults::stories(),
         security::hostile::stories(),
         pages::stories(),
         leaving::stories(),
+        limits::stories(),
         namespaces::stories(),
         neighbours::stories(),
         security::access::stories(),

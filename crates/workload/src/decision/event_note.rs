@@ -4,7 +4,7 @@ use chrono::{DateTime, Utc};
 use dayshift_schedule::{Action, Boundary, Zone};
 
 use super::change::Adoption;
-use crate::inputs::overrides::{Enforce, Override};
+use crate::inputs::overrides::{Author, Enforce, Override};
 use crate::inputs::spec::ScheduleSpec;
 use crate::keys::Key;
 use crate::observed::Observed;
@@ -40,6 +40,8 @@ pub enum EventNote {
         to: Replicas,
         /// The zone of the schedule.
         zone: Zone,
+        /// Whose it is.
+        author: Author,
     },
     /// A schedule was seen for the first time, and it says otherwise than what runs.
     Adopted {

@@ -6,6 +6,7 @@ use dayshift_schedule::{Action, Boundary};
 use super::change::{Adoption, Cause, Change, ChangeKind};
 use super::context::{Decision, DecisionContext};
 use super::event_note::EventNote;
+use crate::inputs::effective::Origin;
 use crate::inputs::fingerprint::Fingerprint;
 use crate::inputs::overrides::{Override, Overrides};
 use crate::inputs::spec::ScheduleSpec;
@@ -47,6 +48,12 @@ impl<'a> ScheduledDecision<'a> {
             state,
             now,
         }
+    }
+
+    /// Where the override is written that is active now.
+    fn active_origin(&self) -> Origin {
+        let active = self.overrides.with_origin_at(self.now);
+        active.map_or(Origin::Own, |(origin, _)| origin)
     }
 
     pub(crate) fn decide(&self) -> Decision {
@@ -130,6 +137,7 @@ impl<'a> ScheduledDecision<'a> {
                 from: seen,
                 to: replicas,
                 zone: self.spec.schedule.zone(),
+                author: self.context.observed.inputs.author(self.active_origin()),
             }),
             ..self.without_scaling(kind, state)
         })
@@ -237,18 +245,29 @@ impl<'a> ScheduledDecision<'a> {
     }
 
     /// The override annotations that a change removes, and a note about them. Those restored by a
-    /// rollout undo come first, else those that are over. During a pause none is removed.
+    /// rollout undo come first, else those that are over. During a pause none is removed. With the
+    /// last one goes what says whose it was.
     fn expired(&self) -> (Vec<Key>, Option<EventNote>) {
-        if self.overrides != self.spec.overrides {
-            let ended = self.spec.overrides.own_keys();
-            let note = ended.first().map(|key| EventNote::EndedBefore(*key));
-            return (ended, note);
-        }
-        let over = match self.active {
-            Some(Override::Pause(_)) => Vec::new(),
-            _ => self.overrides.expired_at(self.now),
+        let own = self.spec.overrides.own_keys();
+        let (mut over, note) = if self.overrides == self.spec.overrides {
+            let over = match self.active {
+                Some(Override::Pause(_)) => Vec::new(),
+                _ => self.overrides.expired_at(self.now),
+            };
+            (over, None)
+        } else {
+            let note = own.first().map(|key| EventNote::EndedBefore(*key));
+            (own.clone(), note)
         };
-        (over, None)
+        if !over.is_empty() && own.iter().all(|key| over.contains(key)) {
+            let own = self.context.observed.inputs.own();
+            over.extend(
+                Key::AUTHOR
+                    .into_iter()
+                    .filter(|key| own.text(*key).is_some()),
+            );
+        }
+        (over, note)
     }
 
     /// Writes the change, or waits until the next boundary where nothing would change.

@@ -7,4 +7,5 @@ mod reason;
 mod reverted;
 
 pub use event_text::EventText;
+pub use note_text::author_text;
 pub use reason::EventReason;

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use dayshift_schedule::is_too_long;
 
 use super::annotations::{Annotations, Unknown};
+use super::overrides::Author;
 use crate::keys::{Key, Prefix};
 use crate::kinds::count_kind::CountKind;
 use crate::replicas::Replicas;
@@ -188,6 +189,20 @@ impl Inputs {
             .default_schedule()
             .filter(|_| key == Key::Timezone)?;
         zone.text(key).map(|_| Origin::Scaler)
+    }
+
+    /// Whose the override is that is written there, and why.
+    pub fn author(&self, origin: Origin) -> Author {
+        let written = match origin {
+            Origin::Own => Some(self.own()),
+            Origin::Namespace => self.defaults(),
+            Origin::Scaler => None,
+        };
+        let text = |key: Key| written.and_then(|it| it.text(key)).map(Into::into);
+        Author {
+            by: text(Key::OverrideBy),
+            reason: text(Key::Reason),
+        }
     }
 
     /// The first annotations that are not keys, the object's own before its Namespace's. What its

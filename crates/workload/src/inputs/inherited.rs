@@ -40,7 +40,7 @@ impl Inherited {
         let keys = inputs.defaults().map(|_| Key::ALL);
         for key in keys.into_iter().flatten() {
             // An override of the object's own may be over while one of its Namespace holds.
-            let is_beside = Key::OVERRIDES.contains(&key);
+            let is_beside = Key::OVERRIDES.contains(&key) || Key::AUTHOR.contains(&key);
             match inputs.origin(key) {
                 Some(Origin::Own) if is_beside => {
                     let text = inputs.defaults().and_then(|it| it.text(key));

@@ -60,6 +60,18 @@ pub enum Override {
     Sleep(DateTime<Utc>),
 }
 
+/// The most characters of a reason that are shown; a command writes no longer one.
+pub const MAX_REASON: usize = 200;
+
+/// Whose an override is, and why it is there, as far as anybody says.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Author {
+    /// The user, as the API server knows them.
+    pub by: Option<Box<str>>,
+    /// Their reason.
+    pub reason: Option<Box<str>>,
+}
+
 impl OverrideSet {
     /// The override that holds at `now`: pause beats wake beats sleep, and one that ends at `now`
     /// is over.

@@ -1,20 +1,22 @@
-//! `--for 2h` and `--until 22:00`.
+//! `--for 2h` and `--until 22:00`, and `--reason`.
 
 use chrono::{DateTime, TimeDelta, Utc};
 
 use crate::cli::args::values::value_parsers::parse_span;
 use crate::operations::{Until, UntilError};
+use crate::text::cut_chars;
+use crate::workload::MAX_REASON;
 
-/// How long an override lasts.
+/// How long an override lasts, and why.
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Until when")]
-#[group(multiple = false)]
 pub(crate) struct UntilArgs {
     /// How long, from now on, such as 2h or 90m
     #[arg(
         long = "for",
         value_name = "TIME",
         value_parser = parse_span,
+        conflicts_with = "until",
         allow_hyphen_values = true, // `-1h` is told what to write
     )]
     length: Option<TimeDelta>,
@@ -23,6 +25,10 @@ pub(crate) struct UntilArgs {
     /// "2026-12-24 18:00", or RFC 3339
     #[arg(long, value_name = "T")]
     until: Option<String>,
+
+    /// Why, for those who see it in status and Events
+    #[arg(long, value_name = "TEXT", value_parser = parse_reason)]
+    pub(crate) reason: Option<String>,
 }
 
 impl UntilArgs {
@@ -39,4 +45,15 @@ impl UntilArgs {
         };
         Until::local(text.clone(), now).map(Some)
     }
+}
+
+fn parse_reason(text: &str) -> Result<String, String> {
+    let text = text.trim();
+    if text.is_empty() {
+        return Err("is empty; write for example \"migration of the database\"".to_owned());
+    }
+    if cut_chars(text, MAX_REASON) != text {
+        return Err(format!("is longer than {MAX_REASON} characters"));
+    }
+    Ok(text.to_owned())
 }

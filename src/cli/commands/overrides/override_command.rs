@@ -30,7 +30,7 @@ impl OverrideArgs {
     ) -> Exit {
         let now = Clock::system().now();
         match until.until(now) {
-            Ok(Some(until)) => self.request(now, requested(until)),
+            Ok(Some(end)) => self.request(now, requested(end), until.reason.clone()),
             Ok(None) => usage(&"set an end: --for 2h, or --until 22:00"),
             Err(error) => usage(&error),
         }
@@ -40,17 +40,22 @@ impl OverrideArgs {
     pub(in crate::cli::commands) fn request_pause(self, until: &UntilArgs) -> Exit {
         let now = Clock::system().now();
         match until.until(now) {
-            Ok(until) => self.request(now, RequestedOverride::Pause(until)),
+            Ok(end) => self.request(now, RequestedOverride::Pause(end), until.reason.clone()),
             Err(error) => usage(&error),
         }
     }
 
     /// Requests what has no end.
     pub(in crate::cli::commands) fn request_now(self, requested: RequestedOverride) -> Exit {
-        self.request(Clock::system().now(), requested)
+        self.request(Clock::system().now(), requested, None)
     }
 
-    fn request(self, now: DateTime<Utc>, requested: RequestedOverride) -> Exit {
+    fn request(
+        self,
+        now: DateTime<Utc>,
+        requested: RequestedOverride,
+        reason: Option<String>,
+    ) -> Exit {
         self.schedules.warn_of_unreadable();
         let targets = match self.chosen.targets() {
             Ok(targets) => targets,
@@ -66,6 +71,7 @@ impl OverrideArgs {
             requested,
             prefix: self.schedules.annotation_prefix,
             now,
+            reason,
             dry_run: self.wait.dry_run,
         };
         let timeout = (!self.wait.no_wait).then_some(self.wait.timeout);

@@ -107,9 +107,11 @@ fn the_policies_of_the_chart_are_those_of_the_manifests(plane: &ControlPlane) {
     let writers = "policy.writers={system:serviceaccount:shop:annotator}";
     assert_eq!(chart(writers), file("writers"));
     assert_eq!(chart("policy.scaler=true"), file("scaler"));
+    assert_eq!(chart("policy.stamp=true"), file("stamp"));
+    assert_eq!(chart("policy.limits.longest-wake=1h"), file("limits"));
 
     // With another prefix the server reads the expressions, and none is left with ours.
-    let prefix = "annotationPrefix=ours.example.com,policy.enabled=true,policy.writers={jane},policy.scaler=true";
+    let prefix = "annotationPrefix=ours.example.com,policy.enabled=true,policy.writers={jane},policy.scaler=true,policy.stamp=true,policy.limits.longest-wake=1h";
     let render = [
         "template",
         "other",

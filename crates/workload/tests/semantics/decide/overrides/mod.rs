@@ -1,5 +1,6 @@
 //! `pause`, `wake-until` and `sleep-until`, while they last and after they end.
 
+mod author;
 mod ended;
 mod every;
 mod pause;

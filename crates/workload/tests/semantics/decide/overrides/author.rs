@@ -1,0 +1,56 @@
+//! `override-by` and `reason`: nothing is decided by them, and they go with the last override.
+
+use dayshift_workload::Key;
+
+use crate::decide::object::at_night;
+
+const JANE: (&str, Option<&str>) = ("override-by", Some("jane"));
+const WHY: (&str, Option<&str>) = ("reason", Some("migration"));
+
+#[test]
+fn they_go_with_the_last_override_and_in_its_patch() {
+    let mut object = at_night(3);
+    object
+        .edit("sleep-until", Some("2026-11-20 23:00"))
+        .edit("wake-until", Some("2026-11-20 22:00"))
+        .edit(JANE.0, JANE.1)
+        .edit(WHY.0, WHY.1)
+        .until("2026-11-20 20:00");
+    let before = object.writes;
+    object.until("2026-11-20 22:00");
+    assert_eq!(object.annotation(Key::WakeUntil), None);
+    assert_eq!(
+        object.annotation(Key::Reason),
+        Some("migration"),
+        "it sleeps"
+    );
+    object.until("2026-11-20 23:00");
+    for key in [Key::SleepUntil, Key::Reason, Key::OverrideBy] {
+        assert_eq!(object.annotation(key), None, "{key}");
+    }
+    assert_eq!(object.writes - before, 2);
+}
+
+#[test]
+fn they_are_told_with_what_begins_and_change_nothing_else() {
+    let mut object = at_night(3);
+    object.told();
+    object
+        .edit("wake-until", Some("2026-11-20 22:00"))
+        .edit(JANE.0, JANE.1)
+        .edit(WHY.0, Some("\u{202e}a\nb"))
+        .obey();
+    let text = object.notices.last().unwrap().text.clone();
+    assert!(text.ends_with(r", by jane: \u{202e}a\nb"), "{text}");
+    let before = object.writes;
+    object.edit(WHY.0, WHY.1).obey();
+    object.edit(JANE.0, Some("kim")).obey();
+    assert_eq!(object.writes, before);
+}
+
+#[test]
+fn one_without_an_override_is_left_there() {
+    let mut object = at_night(3);
+    object.edit(WHY.0, WHY.1).until("2026-11-24 00:00");
+    assert_eq!(object.annotation(Key::Reason), Some("migration"));
+}

@@ -1,0 +1,319 @@
+//! `manifests/policy/limits.yaml`: what may be asked for, and that nothing dayshift writes is refused.
+
+use chrono::{DateTime, TimeDelta, Utc};
+use chrono_tz::Tz;
+use tempfile::NamedTempFile;
+
+use crate::e2e::team::Team;
+use crate::support::{ControlPlane, Output, Parts, Story, deployment, eventually, soon, stories};
+
+const LIMITS: &str = include_str!("../../../manifests/policy/limits.yaml");
+
+pub(crate) fn stories() -> Vec<Story> {
+    stories![
+        Parts::Server;
+        a_wake_or_pause_ends_within_its_limit,
+        the_limits_say_who_may_exclude_and_where_nothing_is_scheduled,
+        nothing_that_dayshift_writes_is_refused_by_the_limits,
+    ]
+}
+
+/// A team under the limits of the file, in its namespace alone.
+struct Limited<'a> {
+    team: Team<'a>,
+}
+
+impl<'a> Limited<'a> {
+    fn new(team: Team<'a>, changes: &[(&str, &str)]) -> Self {
+        let limited = Self { team };
+        limited.apply(changes);
+        limited.team.create(deployment("probe"));
+        // Another text each time: what changes nothing is not looked at.
+        let mut year = 2100;
+        eventually("the limits are in force", || {
+            year += 1;
+            let text = format!("dayshift/wake-until={year}-01-01 00:00");
+            let answer = limited.annotate("jane", "deploy/probe", &text);
+            (!answer.ok).then_some(())
+        });
+        limited
+    }
+
+    fn apply(&self, changes: &[(&str, &str)]) {
+        let name = self.team.name();
+        let own = format!(
+            "parameterNotFoundAction: Allow\n  matchResources: {{namespaceSelector: {{matchLabels: \
+             {{kubernetes.io/metadata.name: {name}}}}}}}"
+        );
+        let mut text = LIMITS
+            .replace("parameterNotFoundAction: Allow", &own)
+            .replace("name: dayshift-limits", &format!("name: limits-{name}"))
+            .replace(
+                "policyName: dayshift-limits",
+                &format!("policyName: limits-{name}"),
+            );
+        assert!(text.contains(&own));
+        text = text.replace("namespace: dayshift\n", &format!("namespace: {name}\n"));
+        for (from, to) in changes {
+            assert!(text.contains(from), "{from}");
+            text = text.replace(from, to);
+        }
+        let file = NamedTempFile::with_suffix(".yaml").unwrap();
+        std::fs::write(file.path(), text).unwrap();
+        let path = file.path().to_str().unwrap();
+        self.team.plane().kubectl(&["apply", "-f", path]).success();
+    }
+
+    /// As somebody with all rights, in the group that the name ends with.
+    fn annotate(&self, user: &str, object: &str, text: &str) -> Output {
+        let user = format!("--as={user}");
+        let group = "--as-group=system:masters";
+        let namespaced = object.starts_with("deploy/");
+        let mut arguments = vec!["annotate", "--overwrite", object, text, &user, group];
+        if namespaced {
+            arguments.extend(["-n", self.team.name()]);
+        }
+        self.team.plane().kubectl(&arguments)
+    }
+
+    fn refused(&self, text: &str, with: &str) {
+        let answer = self.annotate("jane", "deploy/web", text);
+        assert!(
+            !answer.ok && answer.stderr.contains(with),
+            "{text}: {answer:?}"
+        );
+    }
+
+    fn allowed(&self, text: &str) {
+        self.annotate("jane", "deploy/web", text).success();
+    }
+}
+
+/// So much after now, as somebody in that zone writes it.
+fn local(zone: Tz, after: TimeDelta) -> String {
+    let at: DateTime<Utc> = Utc::now() + after;
+    at.with_timezone(&zone).format("%Y-%m-%d %H:%M").to_string()
+}
+
+fn a_wake_or_pause_ends_within_its_limit(plane: &ControlPlane) {
+    let limited = Limited::new(Team::without_scaler(plane, "limits"), &[]);
+    let team = &limited.team;
+    team.create(deployment("web").stop("Mon-Fri 19:00"));
+    let hours = TimeDelta::hours;
+    let short = TimeDelta::minutes(12 * 60 - 3);
+    let long = TimeDelta::minutes(12 * 60 + 3);
+
+    // In each zone, that of the object and that of its Namespace; in hours of both sides of midnight.
+    for zone in [
+        "UTC",
+        "America/Los_Angeles",
+        "Asia/Kolkata",
+        "Pacific/Kiritimati",
+        "Pacific/Pago_Pago",
+        "Asia/Kathmandu",
+        "Pacific/Auckland",
+        "Europe/Berlin",
+    ] {
+        let at: Tz = zone.parse().unwrap();
+        limited.allowed(&format!("dayshift/timezone={zone}"));
+        limited.allowed(&format!("dayshift/wake-until={}", local(at, short)));
+        limited.refused(
+            &format!("dayshift/wake-until={}", local(at, long)),
+            "dayshift/wake-until ends later than 12h from now",
+        );
+    }
+    limited.allowed("dayshift/timezone-");
+    let namespace = format!("namespace/{}", team.name());
+    limited
+        .annotate("jane", &namespace, "dayshift/timezone=Asia/Tokyo")
+        .success();
+    let tokyo: Tz = "Asia/Tokyo".parse().unwrap();
+    eventually("the server knows the zone of the Namespace", || {
+        let text = format!("dayshift/wake-until={}", local(tokyo, short));
+        limited
+            .annotate("jane", "deploy/web", &text)
+            .ok
+            .then_some(())
+    });
+    limited.refused(
+        &format!("dayshift/wake-until={}", local(tokyo, long)),
+        "ends later than 12h",
+    );
+
+    // With an offset; and of the Namespace itself.
+    let offset = |after: TimeDelta| {
+        (Utc::now() + after)
+            .format("%Y-%m-%dT%H:%M:%SZ")
+            .to_string()
+    };
+    limited.allowed(&format!("dayshift/wake-until={}", offset(short)));
+    limited.refused(
+        &format!("dayshift/wake-until={}", offset(long)),
+        "12h from now",
+    );
+    let east = |after: TimeDelta| {
+        let at = (Utc::now() + after + hours(9)).format("%Y-%m-%d %H:%M");
+        format!("dayshift/wake-until={at}+09:00")
+    };
+    limited.allowed(&east(short));
+    limited.refused(&east(long), "12h from now");
+    let answer = limited.annotate("jane", &namespace, &east(long));
+    assert!(!answer.ok, "{answer:?}");
+    limited.annotate("jane", &namespace, &east(short)).success();
+
+    // What ends before now is no long wake; what is wrong is for others to tell.
+    limited.allowed("dayshift/wake-until=2020-01-01 00:00");
+    limited.allowed("dayshift/wake-until=soon");
+    limited.allowed("dayshift/wake-until-");
+
+    let days = TimeDelta::days;
+    limited.allowed(&format!("dayshift/pause={}", offset(days(13))));
+    limited.refused(
+        &format!("dayshift/pause={}", offset(days(15))),
+        "dayshift/pause ends later than 336h from now",
+    );
+    limited.refused(
+        "dayshift/pause=True",
+        "dayshift/pause without an end needs dayshift/reason",
+    );
+    limited.allowed("dayshift/reason=migration of the database");
+    limited.allowed("dayshift/pause=true");
+    limited.allowed("dayshift/pause=false");
+
+    // The command's words are the server's.
+    let wake = |length: &str| {
+        let namespace = team.name();
+        plane.shell(&format!(
+            "dayshift wake deploy/web --no-wait -n {namespace} --for {length}"
+        ))
+    };
+    wake("11h").success();
+    let refused = wake("13h");
+    assert!(
+        !refused.ok && refused.stderr.contains("ends later than 12h"),
+        "{refused:?}"
+    );
+
+    limited.apply(&[
+        ("longest-wake: 12h", "longest-wake: 30m"),
+        ("  endless-pause: with-reason", "  endless-pause: denied"),
+    ]);
+    eventually("the new limits are in force", || {
+        let text = format!("dayshift/wake-until={}", offset(hours(1)));
+        (!limited.annotate("jane", "deploy/web", &text).ok).then_some(())
+    });
+    limited.refused(
+        "dayshift/pause=true",
+        "dayshift/pause without an end is not allowed here",
+    );
+
+    // A limit that cannot be read refuses what it limits, and says where it stands.
+    limited.apply(&[("longest-wake: 12h", "longest-wake: 14d")]);
+    eventually("the wrong limit is told", || {
+        let answer = limited.annotate("jane", "deploy/web", &east(short));
+        answer
+            .stderr
+            .contains("the ConfigMap of the limits is wrong")
+            .then_some(())
+    });
+}
+
+fn the_limits_say_who_may_exclude_and_where_nothing_is_scheduled(plane: &ControlPlane) {
+    let team = Team::without_scaler(plane, "excluding");
+    let here = format!("unscheduled-namespaces: kube-system,{}", team.name());
+    let limited = Limited::new(
+        team,
+        &[
+            (
+                "exclude-groups: system:masters",
+                "exclude-groups: platform, sre\n  exclude-users: kim",
+            ),
+            ("unscheduled-namespaces: kube-system,dayshift", &here),
+        ],
+    );
+    let team = &limited.team;
+    team.create(deployment("web"));
+    limited.refused(
+        "dayshift/exclude=true",
+        "jane may not write dayshift/exclude here",
+    );
+    limited
+        .annotate("kim", "deploy/web", "dayshift/exclude=true")
+        .success();
+    let sre = ["--as=lee", "--as-group=system:masters", "--as-group=sre"];
+    let exclude = [
+        "annotate",
+        "--overwrite",
+        "deploy/web",
+        "dayshift/exclude=false",
+    ];
+    team.kubectl(&[&exclude[..], &sre].concat()).success();
+    // To take it away is no exclusion.
+    limited.allowed("dayshift/exclude-");
+
+    let words = format!("nothing may be scheduled in the namespace {}", team.name());
+    for text in [
+        "dayshift/start=09:00",
+        "dayshift/stop=19:00",
+        "dayshift/hours=09:00-19:00",
+        "dayshift/scale=09:00 = 1",
+    ] {
+        limited.refused(text, &words);
+        let namespace = format!("namespace/{}", team.name());
+        let answer = limited.annotate("jane", &namespace, text);
+        assert!(!answer.ok && answer.stderr.contains(&words), "{answer:?}");
+    }
+    limited.allowed("example.com/start=09:00");
+}
+
+/// The whole main job, under limits that allow people nothing: what stands there was allowed before.
+fn nothing_that_dayshift_writes_is_refused_by_the_limits(plane: &ControlPlane) {
+    let team = Team::without_scaler(plane, "under-limits");
+    let stop = soon(12);
+    let start = stop.plus(4);
+    for name in ["web", "taken-back"] {
+        let web = deployment(name).replicas(3);
+        team.create(web.stop(stop.text()).start(start.text()));
+    }
+    let woken = deployment("woken").replicas(2).stop(stop.text());
+    team.create(woken.annotation("dayshift/wake-until", &start.until()));
+    team.create(deployment("wrong").annotation("dayshift/start", "never"));
+    let here = format!("unscheduled-namespaces: {}", team.name());
+    let mut limited = Limited::new(
+        team,
+        &[
+            ("longest-wake: 12h", "longest-wake: 1m"),
+            ("exclude-groups: system:masters", "exclude-groups: nobody"),
+            ("unscheduled-namespaces: kube-system,dayshift", &here),
+        ],
+    );
+    limited.team.run(&[]);
+    let team = &limited.team;
+    team.await_replicas("web", 0);
+    team.assert_punctual("web", 1, stop);
+    team.await_replicas("web", 3);
+    team.assert_punctual("web", 2, start);
+    team.await_replicas("woken", 0);
+    eventually("the wake is gone", || {
+        team.annotation("woken", "dayshift/wake-until")
+            .is_none()
+            .then_some(())
+    });
+    eventually("the error is told", || {
+        team.annotation("wrong", "dayshift/error")
+    });
+
+    // Nor without the ConfigMap.
+    let config = format!("limits-{}", team.name());
+    plane
+        .kubectl(&["-n", team.name(), "delete", "configmap", &config])
+        .success();
+    eventually("nothing is limited", || {
+        let text = "dayshift/wake-until=2199-01-01 00:00";
+        limited
+            .annotate("jane", "deploy/probe", text)
+            .ok
+            .then_some(())
+    });
+    limited.team.stop_scalers();
+}

@@ -1,0 +1,167 @@
+//! `manifests/policy/stamp.yaml`: whose an override is, and that nobody can say it is another's.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+use tempfile::NamedTempFile;
+
+use crate::e2e::team::Team;
+use crate::support::{ControlPlane, Output, Parts, Story, deployment, eventually, soon, stories};
+
+const STAMP: &str = include_str!("../../../../manifests/policy/stamp.yaml");
+const BY: &str = "dayshift/override-by";
+
+pub(crate) fn stories() -> Vec<Story> {
+    stories![
+        Parts::Server;
+        an_override_has_the_name_of_who_wrote_it_and_loses_it_as_it_ends,
+        without_the_policy_a_reason_is_told_as_well,
+    ]
+}
+
+fn annotate(team: &Team<'_>, user: &str, object: &str, texts: &[&str]) -> Output {
+    let user = format!("--as={user}");
+    let whole = ["annotate", "--overwrite", object];
+    let who = [&*user, "--as-group=system:masters"];
+    team.kubectl(&[&whole[..], texts, &who].concat())
+}
+
+/// The annotations of dayshift on an object.
+fn annotations(team: &Team<'_>, object: &str) -> BTreeMap<String, String> {
+    let json = team.kubectl(&["get", object, "-o", "json"]).success();
+    let object: Value = serde_json::from_str(&json).unwrap();
+    let all = object["metadata"]["annotations"].as_object().cloned();
+    let all = all.into_iter().flatten();
+    let ours = all.filter(|(key, _)| key.starts_with("dayshift/"));
+    ours.map(|(key, text)| (key, text.as_str().unwrap().to_owned()))
+        .collect()
+}
+
+fn by(team: &Team<'_>, object: &str) -> Option<String> {
+    annotations(team, object).remove(BY)
+}
+
+/// The shipped policy, in the namespace of the team alone.
+fn apply_stamp(team: &Team<'_>) {
+    let own = format!(
+        "policyName: stamp-{0}\n  matchResources: {{namespaceSelector: {{matchLabels: \
+         {{kubernetes.io/metadata.name: {0}}}}}}}\n",
+        team.name()
+    );
+    let text = STAMP.replace("policyName: dayshift-stamp\n", &own).replace(
+        "name: dayshift-stamp",
+        &format!("name: stamp-{}", team.name()),
+    );
+    assert!(text.contains(&own));
+    let file = NamedTempFile::with_suffix(".yaml").unwrap();
+    std::fs::write(file.path(), text).unwrap();
+    let path = file.path().to_str().unwrap();
+    team.plane().kubectl(&["apply", "-f", path]).success();
+    team.create(deployment("probe"));
+    let mut year = 2100;
+    eventually("the policy is in force", || {
+        year += 1;
+        let text = format!("dayshift/wake-until={year}-01-01 00:00");
+        annotate(team, "jane", "deploy/probe", &[&text]).success();
+        by(team, "deploy/probe")
+    });
+}
+
+fn an_override_has_the_name_of_who_wrote_it_and_loses_it_as_it_ends(plane: &ControlPlane) {
+    let mut team = Team::without_scaler(plane, "authors");
+    apply_stamp(&team);
+    let web = deployment("web").replicas(2).stop("Mon-Fri 19:00");
+    team.create(web.annotation(BY, "boss"));
+    assert_eq!(by(&team, "deploy/web"), None, "there is no override");
+    annotate(&team, "kim", "deploy/web", &["dayshift/override-by=boss"]).success();
+    assert_eq!(by(&team, "deploy/web"), None);
+
+    let jane = "jane@example.com";
+    annotate(&team, jane, "deploy/web", &["dayshift/pause=true"]).success();
+    assert_eq!(by(&team, "deploy/web").as_deref(), Some(jane));
+    for claim in ["dayshift/override-by=boss", "dayshift/override-by-"] {
+        annotate(&team, "kim", "deploy/web", &[claim]).success();
+        assert_eq!(by(&team, "deploy/web").as_deref(), Some(jane), "{claim}");
+    }
+    annotate(&team, "kim", "deploy/web", &["example.com/a=1"]).success();
+    assert_eq!(by(&team, "deploy/web").as_deref(), Some(jane));
+    let change = [
+        "dayshift/pause=2199-01-01 00:00",
+        "dayshift/override-by=boss",
+    ];
+    annotate(&team, "kim", "deploy/web", &change).success();
+    assert_eq!(by(&team, "deploy/web").as_deref(), Some("kim"));
+    annotate(&team, jane, "deploy/web", &["dayshift/pause-"]).success();
+    assert_eq!(by(&team, "deploy/web"), None);
+
+    // A new one that comes with an override has the name of who created it.
+    let born = deployment("born").annotation("dayshift/pause", "true");
+    team.create(born.annotation(BY, "boss"));
+    let creator = by(&team, "deploy/born").unwrap();
+    assert_ne!(creator, "boss");
+
+    // The Namespace too.
+    let namespace = format!("namespace/{}", team.name());
+    annotate(&team, jane, &namespace, &["dayshift/pause=true"]).success();
+    assert_eq!(by(&team, &namespace).as_deref(), Some(jane));
+    annotate(&team, jane, &namespace, &["dayshift/pause-"]).success();
+    assert_eq!(by(&team, &namespace), None);
+
+    // By the command, and until the controller takes it away.
+    team.run(&[]);
+    let end = soon(9);
+    let wake = format!(
+        "dayshift wake deploy/web -n {} --until {} --reason 'migration of the database'",
+        team.name(),
+        end.until()
+    );
+    plane.shell(&wake).success();
+    let shown = annotations(&team, "deploy/web");
+    let me = shown[BY].clone();
+    assert_eq!(shown["dayshift/reason"], "migration of the database");
+    let status = format!("dayshift status -n {} deploy/web -o json", team.name());
+    let status: Value = serde_json::from_str(&plane.shell(&status).stdout).unwrap();
+    let over = &status["workloads"][0]["override"];
+    assert_eq!(
+        (&over["by"], &over["reason"]),
+        (&me.clone().into(), &"migration of the database".into())
+    );
+    end.is_to_come("a look at the wake");
+    let event = team.await_event("web", "Woken");
+    assert!(
+        event.contains(&format!("by {me}: migration of the database")),
+        "{event}"
+    );
+
+    eventually("the wake is over", || {
+        let left = annotations(&team, "deploy/web");
+        let keys: Vec<_> = left.keys().map(String::as_str).collect();
+        (keys == ["dayshift/stop"]).then_some(())
+    });
+    team.stop_scalers();
+}
+
+fn without_the_policy_a_reason_is_told_as_well(plane: &ControlPlane) {
+    let team = Team::new(plane, "reasons");
+    let end = soon(20);
+    team.create(deployment("web").replicas(2).stop("Mon-Fri 19:00"));
+    team.await_state("web", "adopted", end);
+    let texts = [
+        "dayshift/pause=true",
+        "dayshift/reason=\u{1b}[31m\u{202e}until the audit",
+    ];
+    annotate(&team, "jane", "deploy/web", &texts).success();
+    let event = team.await_event("web", "Paused");
+    assert!(
+        event.contains("reason: ") && event.contains("until the audit"),
+        "{event}"
+    );
+    assert!(!event.contains(['\u{1b}', '\u{202e}']), "{event:?}");
+    // Somebody else's override does not keep it.
+    let sleep = format!("dayshift pause deploy/web -n {} --for 1h", team.name());
+    plane.shell(&sleep).success();
+    assert_eq!(
+        annotations(&team, "deploy/web").get("dayshift/reason"),
+        None
+    );
+}
