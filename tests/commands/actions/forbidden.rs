@@ -206,7 +206,7 @@ fn a_kind_that_the_server_does_not_have_is_left_alone_too() {
     let kinds = ["--kinds", "deployments,rollouts.argoproj.io"];
     let ran = cluster.dayshift(&[&["restore", "--all"], &kinds[..]].concat());
     let expected =
-        "error: rollouts are left alone: the API server does not have rollouts.argoproj.io";
+        "error: Rollouts are left alone: the API server does not have rollouts.argoproj.io";
     assert!(ran.err.starts_with(expected), "{ran:?}");
     assert!(
         ran.err.contains("leave them out with --kinds deployments"),

@@ -122,7 +122,7 @@ fn a_kind_that_the_server_does_not_have_hides_none_of_the_others() {
     let cluster = cluster();
     let kinds = "deployments,rollouts.argoproj.io";
     let ran = cluster.dayshift(&["status", "--kinds", kinds]);
-    let said = "error: rollouts are not shown: the API server does not have rollouts.argoproj.io: ";
+    let said = "error: Rollouts are not shown: the API server does not have rollouts.argoproj.io: ";
     assert!(ran.err.starts_with(said), "{ran:?}");
     let cure = "; leave them out with --kinds deployments\n";
     assert!(ran.err.ends_with(cure), "{ran:?}");
