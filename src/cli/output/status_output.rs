@@ -209,7 +209,11 @@ impl<'a> StatusOutput<'a> {
             None if is_end_of_wake => format!("wake ends {}", at(next)),
             None => at(next),
         });
-        let runs_on = if is_end_of_wake { ", runs on" } else { "" };
+        let runs_on = match (is_end_of_wake, status.replicas) {
+            (false, _) => "",
+            (true, Replicas::ZERO) => ", stays at 0",
+            (true, _) => ", runs on",
+        };
         let long = next.as_ref().zip(status.next);
         let long = long.map(|(text, at)| format!("{text} ({}){runs_on}", distance(at, self.now)));
         let laid_over = status.laid_over.map(|(_, it)| match it.until() {

@@ -35,7 +35,8 @@ fn a_count_stands_beside_the_larger_one_that_is_saved() {
 #[test]
 fn a_wake_that_ends_inside_the_hours_starts_nothing_that_runs() {
     let cluster = evening();
-    let ends = |next: &'static str| [("state", "woken"), ("next", next)];
+    let began = ("last", "2026-11-20T10.30.00Z");
+    let ends = |next: &'static str| [("state", "woken"), began, ("next", next)];
     let morning = ends("2026-11-23T01.00.00Z");
     let inside = [OFFICE, &[("wake-until", "2026-11-23 10:00")]].concat();
     let exact = [&*inside, &[("replicas", "5")]].concat();
@@ -56,7 +57,8 @@ fn a_wake_that_ends_inside_the_hours_starts_nothing_that_runs() {
     let ran = cluster.dayshift(&["status", "--sort-by", "name"]);
     for (name, next) in [
         ("on", "wake ends Mon 10:00 JST (in 2d14h), runs on"),
-        ("off", "start Mon 10:00 JST (in 2d14h)"),
+        // Somebody has set 0 since it was woken, and wants that.
+        ("off", "wake ends Mon 10:00 JST (in 2d14h), stays at 0"),
         ("exact", "start Mon 10:00 JST (in 2d14h)"),
         ("less", "start Mon 10:00 JST (in 2d14h)"),
         ("out", "stop 22:00 JST (in 2h)"),
