@@ -1,0 +1,92 @@
+//! Counts of other operators' resources, which lie elsewhere or mean something else.
+
+use serde_json::{Value, json};
+
+use super::live::Live;
+
+#[test]
+fn a_count_in_a_field_of_another_name_is_a_count() {
+    let spec = json!({"spec": {"numberOfInstances": 3}});
+    let mut live = Live::new("postgresqls.acid.zalan.do", spec);
+    let count = |live: &Live| live.object["spec"]["numberOfInstances"].clone();
+    live.until("2026-11-19 20:00");
+    assert_eq!(
+        (count(&live), live.label("saved-replicas")),
+        (json!(0), Some("3"))
+    );
+    assert_eq!(live.label("saved-value"), None);
+    live.object["spec"]["numberOfInstances"] = json!(1);
+    live.until("2026-11-20 12:00");
+    assert_eq!(count(&live), 3, "raised to the saved count");
+    live.annotate("replicas", "2")
+        .annotate("stop-replicas", "1");
+    live.until("2026-11-20 20:00");
+    assert_eq!(count(&live), 1);
+    live.until("2026-11-21 12:00");
+    assert_eq!(count(&live), 2);
+}
+
+/// A queue's cluster comes back with as many nodes as it had, and with no other number.
+#[test]
+fn an_exact_count_is_never_raised_and_never_made_up() {
+    let rabbit = |replicas: u32| {
+        let spec = json!({"spec": {"replicas": replicas}});
+        Live::new("rabbitmqclusters.rabbitmq.com", spec)
+    };
+    let count = |live: &Live| live.object["spec"]["replicas"].clone();
+    let mut live = rabbit(3);
+    live.until("2026-11-19 20:00");
+    assert_eq!(count(&live), 0);
+    live.until("2026-11-20 12:00");
+    assert_eq!(count(&live), 3);
+    // What somebody has started at night runs on as it is, whatever was saved.
+    live.until("2026-11-20 20:00");
+    live.object["spec"]["replicas"] = json!(1);
+    live.until("2026-11-21 12:00");
+    assert_eq!(count(&live), 1);
+    live.until("2026-11-21 20:00");
+    assert_eq!(
+        (count(&live), live.label("saved-replicas")),
+        (json!(0), Some("1"))
+    );
+    // Nobody knows how many nodes it had.
+    let mut live = rabbit(0);
+    live.until("2026-11-21 12:00");
+    assert_eq!(count(&live), 0);
+    live.annotate("wake-until", "2026-11-21 14:00")
+        .until("2026-11-21 13:00");
+    assert_eq!(count(&live), 0);
+    for key in ["replicas", "stop-replicas", "scale"] {
+        let mut live = rabbit(3);
+        live.annotate(key, if key == "scale" { "12:00 = 2" } else { "2" });
+        live.until("2026-11-19 20:00");
+        assert_eq!(count(&live), 3, "{key}");
+        assert!(
+            live.error().contains("with its own count or with none"),
+            "{key}: {}",
+            live.error()
+        );
+    }
+}
+
+#[test]
+fn a_set_of_runners_that_keeps_none_keeps_none() {
+    let set = "autoscalingrunnersets.actions.github.com";
+    let least = |live: &Live| live.object["spec"]["minRunners"].clone();
+    let mut live = Live::new(set, json!({"spec": {}}));
+    live.until("2026-11-21 12:00");
+    assert_eq!(least(&live), Value::Null);
+    let mut live = Live::new(set, json!({"spec": {"minRunners": 5}}));
+    live.until("2026-11-20 20:00");
+    assert_eq!(least(&live), 0);
+    live.until("2026-11-21 12:00");
+    assert_eq!(least(&live), 5);
+    // Somebody takes it away at night: it is 0, and 5 again in the morning.
+    live.until("2026-11-21 20:00");
+    live.object["spec"]
+        .as_object_mut()
+        .unwrap()
+        .remove("minRunners");
+    live.until("2026-11-22 12:00");
+    assert_eq!(least(&live), 5);
+}

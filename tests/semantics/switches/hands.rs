@@ -1,0 +1,158 @@
+//! What somebody else writes into a switch, and what is refused.
+
+use serde_json::{Value, json};
+
+use super::live::{Live, apply};
+use super::table::{CNPG, CRUNCHY, put, running};
+use crate::object::utc;
+
+#[test]
+fn what_somebody_stopped_stays_stopped_until_a_wake() {
+    for (kind, object, path, stopped) in running() {
+        let mut live = Live::new(kind, object);
+        put(&mut live.object, path, stopped.clone());
+        live.until("2026-11-21 12:00");
+        assert_eq!(live.object.pointer(path), Some(&stopped), "{kind}");
+        live.annotate("wake-until", "2026-11-21 22:00")
+            .until("2026-11-21 13:00");
+        assert_ne!(live.object.pointer(path), Some(&stopped), "{kind}");
+    }
+}
+
+#[test]
+fn what_somebody_writes_at_night_is_theirs() {
+    // Another value, or none: it runs, and holds what they wrote.
+    for value in [json!("off"), json!("false"), Value::Null] {
+        let off = json!({"metadata": {"annotations": {"cnpg.io/hibernation": "off"}}});
+        let mut live = Live::new(CNPG, off);
+        live.until("2026-11-19 20:00");
+        let annotations = live.object["metadata"]["annotations"]
+            .as_object_mut()
+            .unwrap();
+        match &value {
+            Value::Null => annotations.remove("cnpg.io/hibernation"),
+            text => annotations.insert("cnpg.io/hibernation".to_owned(), text.clone()),
+        };
+        let theirs = live.theirs();
+        live.until("2026-11-20 12:00");
+        assert_eq!(live.theirs(), theirs, "{value}");
+        // It is what the next stop saves.
+        live.until("2026-11-20 20:00");
+        assert_eq!(
+            live.object["metadata"]["annotations"]["cnpg.io/hibernation"],
+            "on"
+        );
+        live.until("2026-11-21 12:00");
+        assert_eq!(live.theirs(), theirs, "{value}");
+    }
+}
+
+#[test]
+fn enforce_keeps_what_the_stop_saved() {
+    let off = json!({"metadata": {"annotations": {"cnpg.io/hibernation": "off"}}});
+    let mut live = Live::new(CNPG, off);
+    let before = live.theirs();
+    live.annotate("enforce", "true").until("2026-11-19 20:00");
+    for raised in ["2026-11-19 21:00", "2026-11-19 22:00"] {
+        let annotations = live.object["metadata"]["annotations"]
+            .as_object_mut()
+            .unwrap();
+        annotations.remove("cnpg.io/hibernation");
+        live.until(raised);
+        assert_eq!(
+            live.object["metadata"]["annotations"]["cnpg.io/hibernation"],
+            "on"
+        );
+    }
+    live.until("2026-11-20 12:00");
+    assert_eq!(live.theirs(), before);
+}
+
+/// What the operator takes for yes, in the words that somebody used.
+#[test]
+fn every_word_of_clickhouse_for_yes_is_stopped() {
+    for word in [
+        "yes", "Yes", "1", "true", "True", "on", "On", "enable", "Enabled",
+    ] {
+        let spec = json!({"spec": {"stop": word}});
+        let mut live = Live::new("clickhouseinstallations.clickhouse.altinity.com", spec);
+        live.until("2026-11-21 12:00");
+        assert_eq!(live.object["spec"]["stop"], word);
+    }
+}
+
+#[test]
+fn a_value_that_no_label_can_keep_is_refused() {
+    let long = "x".repeat(64);
+    for text in ["not a label", "absent", &long] {
+        let annotations = json!({"cnpg.io/hibernation": text});
+        let mut live = Live::new(CNPG, json!({"metadata": {"annotations": annotations}}));
+        live.until("2026-11-20 20:00");
+        assert_eq!(
+            live.object["metadata"]["annotations"]["cnpg.io/hibernation"],
+            json!(text)
+        );
+        let expected = "metadata.annotations.cnpg.io/hibernation: `";
+        assert!(live.error().starts_with(expected), "{}", live.error());
+        assert!(
+            live.error().contains("cannot be kept in a label"),
+            "{}",
+            live.error()
+        );
+    }
+}
+
+#[test]
+fn what_is_no_value_of_the_switch_is_refused() {
+    for odd in [json!("yes"), json!(1), json!({"at": "night"})] {
+        let mut live = Live::new(CRUNCHY, json!({"spec": {"shutdown": odd}}));
+        live.until("2026-11-20 20:00");
+        assert_eq!(live.object["spec"]["shutdown"], odd);
+        assert!(
+            live.error().starts_with("spec.shutdown: `"),
+            "{}",
+            live.error()
+        );
+        assert!(
+            live.error().contains("is not true or false"),
+            "{}",
+            live.error()
+        );
+        // Corrected, it goes on.
+        live.object["spec"]["shutdown"] = json!(false);
+        live.until("2026-11-21 20:00");
+        assert_eq!(live.object["spec"]["shutdown"], json!(true));
+    }
+}
+
+#[test]
+fn counts_have_no_meaning_there() {
+    for key in ["replicas", "stop-replicas"] {
+        let mut live = Live::new(CRUNCHY, json!({"spec": {}}));
+        live.annotate(key, "1").until("2026-11-19 20:00");
+        assert_eq!(live.object["spec"]["shutdown"], Value::Null);
+        assert!(
+            live.error()
+                .contains("has no meaning on what is stopped or not")
+        );
+    }
+}
+
+#[test]
+fn a_virtual_machine_with_the_older_field_beside_is_refused() {
+    let spec = json!({"spec": {"runStrategy": "Always", "running": true}});
+    let mut live = Live::new("virtualmachines.kubevirt.io", spec.clone());
+    live.until("2026-11-20 20:00");
+    assert_eq!(live.object["spec"], spec["spec"]);
+    let expected = "spec.runStrategy: spec.running stands beside it";
+    assert!(live.error().starts_with(expected), "{}", live.error());
+    // It appears between the decision and the patch: the patch tests that it is not there.
+    let mut live = Live::new(
+        "virtualmachines.kubevirt.io",
+        json!({"spec": {"runStrategy": "Always"}}),
+    );
+    live.now = utc("2026-11-19 19:00");
+    let (_, stop) = live.due().unwrap();
+    live.object["spec"]["running"] = json!(true);
+    assert!(apply(&mut live.object, &stop).is_err());
+}

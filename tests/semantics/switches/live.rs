@@ -1,0 +1,155 @@
+//! An object with a switch on a server, and a scaler that may be killed at any time.
+
+use chrono::{DateTime, TimeDelta, Utc};
+use dayshift::cluster::{Workload, guarded_patch};
+use dayshift::workload::{
+    Change, Decision, DecisionContext, Kind, Memory, ParseContext, Prefix, decide,
+};
+use json_patch::{Patch, PatchOperation};
+use serde_json::{Value, json};
+
+use crate::object::utc;
+
+/// An object on a server, and a scaler that may be killed at any time.
+#[derive(Clone)]
+pub(super) struct Live {
+    pub(super) kind: Kind,
+    pub(super) object: Value,
+    pub(super) now: DateTime<Utc>,
+    memory: Option<Memory>,
+    seen: DateTime<Utc>,
+}
+
+const PREFIX: &str = "dayshift/";
+
+impl Live {
+    /// An object with office hours, at noon.
+    pub(super) fn new(kind: &str, object: Value) -> Self {
+        let (plural, group) = kind.split_once('.').unwrap();
+        let mut live = Self {
+            kind: Kind::named(plural, group),
+            object,
+            now: utc("2026-11-19 12:00"),
+            memory: None,
+            seen: utc("2026-11-19 12:00"),
+        };
+        live.object["metadata"]["name"] = json!("db");
+        live.object["metadata"]["namespace"] = json!("dev");
+        live.object["metadata"]["uid"] = json!("u1");
+        live.annotate("hours", "09:00-19:00");
+        live.obey();
+        live
+    }
+
+    pub(super) fn annotate(&mut self, key: &str, text: &str) -> &mut Self {
+        self.object["metadata"]["annotations"][format!("{PREFIX}{key}")] = json!(text);
+        self.seen = self.now;
+        self
+    }
+
+    /// The change that is due, if there is one, and the patch that makes it.
+    pub(super) fn due(&mut self) -> Result<(Change, Patch), Option<DateTime<Utc>>> {
+        let prefix = Prefix::default();
+        let workload: Workload = serde_json::from_value(self.object.clone()).unwrap();
+        let observed = workload.observe(self.kind, &prefix);
+        let parsed = observed.read(&ParseContext::default());
+        let memory = self.memory.get_or_insert_with(|| Memory::of(&observed));
+        memory.observe(&observed, self.now);
+        let context = DecisionContext {
+            parsed: &parsed,
+            observed: &observed,
+            memory,
+            seen: self.seen,
+            catch_up: TimeDelta::hours(72),
+            prefix: &prefix,
+        };
+        match decide(&context, self.now) {
+            Decision::Write(change) => {
+                let patch = guarded_patch(&observed, &change, &prefix);
+                memory.wrote(&observed, &change, self.now);
+                Ok((change, patch))
+            }
+            Decision::Wait { due } => Err(due),
+            Decision::StopsSoon { due, .. } => Err(Some(due)),
+            Decision::CorrectionLimitReached { due, .. } => Err(due),
+        }
+    }
+
+    /// Everything that is due now; when something is due next.
+    pub(super) fn obey(&mut self) -> Option<DateTime<Utc>> {
+        for _ in 0..5 {
+            match self.due() {
+                Ok((_, patch)) => apply(&mut self.object, &patch).unwrap(),
+                Err(due) => return due,
+            }
+        }
+        panic!("it never comes to rest: {}", self.object);
+    }
+
+    pub(super) fn until(&mut self, time: &str) -> &mut Self {
+        let until = utc(time);
+        loop {
+            match self.obey().filter(|due| *due <= until) {
+                Some(due) => self.now = due.max(self.now),
+                None => break,
+            }
+        }
+        self.now = until;
+        self.obey();
+        self
+    }
+
+    pub(super) fn killed(&mut self) -> &mut Self {
+        self.memory = None;
+        self
+    }
+
+    pub(super) fn label(&self, name: &str) -> Option<&str> {
+        self.object["metadata"]["labels"][format!("{PREFIX}{name}")].as_str()
+    }
+
+    /// All of it that is not dayshift's.
+    pub(super) fn theirs(&self) -> Value {
+        let mut object = self.object.clone();
+        for map in ["labels", "annotations"] {
+            if let Some(texts) = object["metadata"][map].as_object_mut() {
+                texts.retain(|key, _| !key.starts_with(PREFIX));
+            }
+        }
+        object["metadata"].as_object_mut().unwrap().remove("labels");
+        object
+    }
+
+    /// Whether it holds the stopped value, or any instant where that is one.
+    pub(super) fn is_stopped(&self, path: &str, stopped: &Value) -> bool {
+        let is_instant = |it: &Value| it.as_str().is_some_and(|it| it.starts_with("2026"));
+        let found = self.object.pointer(path);
+        found.is_some_and(|it| it == stopped || is_instant(it) && is_instant(stopped))
+    }
+
+    pub(super) fn error(&self) -> &str {
+        let error = &self.object["metadata"]["annotations"]["dayshift/error"];
+        error.as_str().unwrap_or_default()
+    }
+}
+
+/// As the API server applies a JSON patch: a test for `null` passes where the last member is
+/// missing, and fails where one above it is.
+pub(super) fn apply(object: &mut Value, patch: &Patch) -> Result<(), String> {
+    let mut writes = Vec::new();
+    for operation in &patch.0 {
+        let PatchOperation::Test(test) = operation else {
+            writes.push(operation.clone());
+            continue;
+        };
+        let path = test.path.to_string();
+        let above = path.rsplit_once('/').unwrap().0;
+        if !object.pointer(above).is_some_and(Value::is_object) {
+            return Err(format!("{above} is missing"));
+        }
+        if object.pointer(&path).unwrap_or(&Value::Null) != &test.value {
+            return Err(format!("{path} is not {}", test.value));
+        }
+    }
+    json_patch::patch(object, &writes).map_err(|error| error.to_string())
+}

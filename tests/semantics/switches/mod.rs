@@ -1,0 +1,7 @@
+//! Kinds with a switch, from the JSON of an object to the JSON that a patch makes of it.
+
+mod counts;
+mod hands;
+mod letters;
+mod live;
+mod table;
