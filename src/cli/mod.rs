@@ -5,6 +5,7 @@ mod args;
 mod calendar_watch;
 mod commands;
 mod exit;
+mod kind_files;
 mod output;
 mod program;
 mod runtime;

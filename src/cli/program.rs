@@ -18,6 +18,7 @@ use crate::{
             completions::CompletionsArgs,
             convert::ConvertArgs,
             dashboard::DashboardArgs,
+            kinds::KindsArgs,
             lint::LintArgs,
             overrides::{pause::PauseArgs, resume::ResumeArgs, sleep::SleepArgs, wake::WakeArgs},
             plan::PlanArgs,
@@ -27,6 +28,7 @@ use crate::{
             sync::SyncArgs,
         },
         exit::{Exit, wrong_usage},
+        kind_files,
         output::messages::print_warning,
         variables::{naming_the_variable, with_variables},
         word_order::subcommand_first,
@@ -52,6 +54,10 @@ pub struct Program {
     /// What somebody should know about the time zones that count.
     #[arg(skip)]
     about_zones: Option<String>,
+
+    /// What is wrong with rows of `--kind-file`.
+    #[arg(skip)]
+    about_kinds: Vec<String>,
 }
 
 #[derive(Debug, Subcommand)]
@@ -68,6 +74,7 @@ enum Command {
     Resume(Box<ResumeArgs>),
     Restore(Box<RestoreArgs>),
     Dashboard(Box<DashboardArgs>),
+    Kinds(Box<KindsArgs>),
     Sandbox(Box<SandboxArgs>),
     Completions(CompletionsArgs),
 }
@@ -105,6 +112,8 @@ impl Program {
         let about_zones = zoneinfo::take_into_use(folder);
         let command = Self::command();
         let arguments = subcommand_first(&command, arguments);
+        let kind_files = kind_files::given(&arguments, env::var_os(kind_files::VARIABLE));
+        let about_kinds = kind_files::take_up(&kind_files);
         let mut command = with_variables(command, &arguments).mut_subcommands(with_repeated);
         // There the timeline is what is read, and the log would only say it again.
         command = command.mut_subcommand("sandbox", |sandbox| {
@@ -123,6 +132,10 @@ impl Program {
             let text = format!("{named_by}: {error}");
             wrong_usage(&command.error(ErrorKind::ValueValidation, text))
         })?;
+        let about_kinds = about_kinds.map_err(|error| {
+            let text = format!("--kind-file: {error}");
+            wrong_usage(&command.error(ErrorKind::ValueValidation, printable(&text)))
+        })?;
         let mut read = |arguments: &[OsString]| {
             let matches = command.try_get_matches_from_mut(arguments);
             let program = matches.and_then(|matches| Self::from_arg_matches(&matches));
@@ -138,6 +151,7 @@ impl Program {
         })?;
         Ok(Self {
             about_zones,
+            about_kinds,
             ..program
         })
     }
@@ -147,10 +161,14 @@ impl Program {
         if let (Some(about), false) = (&self.about_zones, matches!(self.command, Command::Run(_))) {
             print_warning(about);
         }
+        let is_checked = matches!(self.command, Command::Run(_) | Command::Lint(_));
+        if !is_checked {
+            self.about_kinds.iter().for_each(|it| print_warning(it));
+        }
         match self.command {
-            Command::Run(args) => args.run(self.about_zones.as_deref()),
+            Command::Run(args) => args.run(self.about_zones.as_deref(), &self.about_kinds),
             Command::Plan(args) => args.run(),
-            Command::Lint(args) => args.run(),
+            Command::Lint(args) => args.run(&self.about_kinds),
             Command::Convert(args) => args.run(),
             Command::Status(args) => args.run(),
             Command::Wake(args) => args.run(),
@@ -160,6 +178,7 @@ impl Program {
             Command::Resume(args) => args.run(),
             Command::Restore(args) => args.run(),
             Command::Dashboard(args) => args.run(),
+            Command::Kinds(args) => args.run(),
             Command::Sandbox(args) => args.run(),
             Command::Completions(args) => args.run(),
         }

@@ -16,6 +16,7 @@ pub use connection::patient::patient;
 pub use connection::redact::redacted_chain;
 pub use connection::server_time::server_time;
 pub use encoding::compact::compact;
+pub use reading::access::{KindAccess, VERBS, kind_access};
 pub use reading::autoscalers::{Autoscalers, ForbiddenList};
 pub use reading::defaults::NamespaceDefaults;
 pub use reading::discovery::{discover, note_lacks_count};

@@ -4,7 +4,7 @@ use super::{finding::Finding, object::Object, rule::LintRule};
 use crate::{
     manifest::{Location, MisplacedKey, Other, Site, Workload},
     text::quote,
-    workload::{Key, Kind},
+    workload::{Key, Kind, why_not_stopped},
 };
 
 impl Object<'_> {
@@ -17,24 +17,34 @@ impl Object<'_> {
         let place = first.map_or(&workload.place, |it| &it.key).clone();
         let kind = workload.object.kind;
         let rights = match kind {
-            kind if kind.is_discovered() => rights_of_others(kind.argument()),
-            kind if Kind::DEFAULT.contains(&kind) => String::new(),
-            kind => format!(
+            kind if kind.is_discovered() => None,
+            kind if Kind::DEFAULT.contains(&kind) => Some(String::new()),
+            kind => Some(format!(
                 "; kubectl apply -f manifests/kinds/{}.yaml gives it the permissions",
                 kind.plural()
-            ),
+            )),
         };
-        let finding = self.opt_in(place, kind.argument(), kinds, &rights);
+        let finding = self.opt_in(place, kind.argument(), kinds, rights);
         self.findings.push(finding);
     }
 
-    fn opt_in(&self, place: Location, resource: &str, kinds: &[Kind], rights: &str) -> Finding {
+    /// `rights` is how dayshift gets the permissions for it, where a file has them.
+    fn opt_in(
+        &self,
+        place: Location,
+        resource: &str,
+        kinds: &[Kind],
+        rights: Option<String>,
+    ) -> Finding {
         let message = format!(
             "dayshift scales a {} only where it runs with --kinds",
             self.name.kind
         );
         let names = kinds.iter().map(|it| it.argument()).chain([resource]);
         let names = names.collect::<Vec<_>>().join(",");
+        let rights = rights.unwrap_or_else(|| {
+            format!("; dayshift kinds -o yaml --kinds={names} prints the permissions")
+        });
         let help = format!("run dayshift, and lint, with --kinds={names}{rights}");
         self.at(LintRule::OptInKind, place, message, help)
     }
@@ -53,7 +63,14 @@ impl Object<'_> {
         let (kind, version) = (quote(&other.kind), quote(&other.api_version));
         let known = Kind::BUILT_IN.into_iter().find(|it| it.name() == kind);
         let custom = Kind::guessed_resource(&version, &kind).filter(|_| other.has_replicas);
+        let group = version.split_once('/').map_or("", |(group, _)| group);
         let finding = match (known, custom) {
+            _ if why_not_stopped(group, &kind).is_some() => {
+                let why = why_not_stopped(group, &kind).unwrap_or_default();
+                let message = format!("dayshift cannot stop a {kind}: {why}");
+                let help = "remove its annotations, or schedule what uses it";
+                self.at(LintRule::OtherKind, place, message, help.to_owned())
+            }
             (Some(known), _) => {
                 let message = if version.is_empty() {
                     format!("this {kind} has no apiVersion, and kubectl refuses it")
@@ -65,9 +82,7 @@ impl Object<'_> {
                 let help = format!("write apiVersion: {}", known.api_version());
                 self.at(LintRule::OtherKind, place, message, help)
             }
-            (None, Some(resource)) => {
-                self.opt_in(place, &resource, kinds, &rights_of_others(&resource))
-            }
+            (None, Some(resource)) => self.opt_in(place, &resource, kinds, None),
             (None, None) => {
                 let message =
                     format!("dayshift does not scale this {kind}, and ignores its schedule");
@@ -77,16 +92,5 @@ impl Object<'_> {
             }
         };
         self.findings.push(finding);
-    }
-}
-
-/// What a custom kind takes to be scaled.
-fn rights_of_others(resource: &str) -> String {
-    match resource {
-        "rollouts.argoproj.io" => {
-            "; kubectl apply -f manifests/kinds/rollouts.yaml gives it the permissions".to_owned()
-        }
-        _ => "; a ClusterRole like that of manifests/kinds/rollouts.yaml gives it the permissions"
-            .to_owned(),
     }
 }

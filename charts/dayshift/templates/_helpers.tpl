@@ -107,6 +107,9 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name (.Chart.Version | replace "+" "_") 
 {{- range $name, $_ := .Values.calendars }}
 {{- $args = append $args (printf "--calendar=%s=/etc/dayshift/calendars/%s.ics" $name $name) }}
 {{- end }}
+{{- if .Values.kindRows }}
+{{- $args = append $args "--kind-file=/etc/dayshift/kinds/kinds.yaml" }}
+{{- end }}
 {{- if .Values.perNamespaceMetrics }}
 {{- $args = append $args "--per-namespace-metrics" }}
 {{- end }}

@@ -1,6 +1,9 @@
 //! Which kinds of workload, alike in every subcommand that looks at any.
 
+use std::path::PathBuf;
+
 use crate::{
+    cli::kind_files::is_refused,
     names::{is_dns_label, is_dns_subdomain},
     text::quote,
     workload::Kind,
@@ -9,8 +12,8 @@ use crate::{
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct KindArgs {
     /// The kinds of workload, separated by commas. Besides the default there are
-    /// horizontalpodautoscalers, scaledobjects, and any resource with spec.replicas, such as
-    /// rollouts.argoproj.io
+    /// horizontalpodautoscalers, scaledobjects, databases and others that `dayshift kinds` lists, and
+    /// any resource with spec.replicas, such as rollouts.argoproj.io
     #[arg(
         long,
         value_name = "KINDS",
@@ -19,6 +22,11 @@ pub(crate) struct KindArgs {
         value_parser = kind
     )]
     kinds: Vec<Kind>,
+
+    /// A file of kinds of your own: where their switch or their count is, as
+    /// docs/schedules/kinds.md describes; repeatable
+    #[arg(long, value_name = "FILE")]
+    kind_file: Vec<PathBuf>,
 }
 
 impl Default for KindArgs {
@@ -26,16 +34,18 @@ impl Default for KindArgs {
     fn default() -> Self {
         Self {
             kinds: Kind::DEFAULT.to_vec(),
+            kind_file: Vec::new(),
         }
     }
 }
 
 impl KindArgs {
-    /// The kinds, each once, in the order in which they were given.
+    /// The kinds, each once, in the order in which they were given, without those whose rows are
+    /// wrong.
     pub(crate) fn kinds(&self) -> Vec<Kind> {
         let mut kinds = Vec::new();
         for kind in &self.kinds {
-            if !kinds.contains(kind) {
+            if !kinds.contains(kind) && !is_refused(*kind) {
                 kinds.push(*kind);
             }
         }

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use super::kind_args::custom_kind;
 use crate::{
-    cli::output::messages::print_warning,
+    cli::{kind_files::is_refused, output::messages::print_warning},
     names::{is_dns_label, is_dns_subdomain},
     text::quote,
     workload::Kind,
@@ -125,7 +125,8 @@ pub(super) fn names(
 
 /// The kind that a word names, as kubectl takes it.
 fn kind_of(word: &str) -> Option<Kind> {
-    Kind::from_argument(word).or_else(|| custom_kind(word))
+    let kind = Kind::from_argument(word).or_else(|| custom_kind(word));
+    kind.filter(|it| !is_refused(*it))
 }
 
 /// Whether what stands before a slash can only be a namespace.

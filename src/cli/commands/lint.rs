@@ -41,7 +41,7 @@ Exit status: 0 nothing found that --fail-on names, 1 something found, 2 wrong us
 3 a file cannot be read.")]
 pub(crate) struct LintArgs {
     /// Files of YAML or JSON, folders of such files, or - for standard input
-    #[arg(value_name = "FILE", required_unless_present = "file")]
+    #[arg(value_name = "FILE", required_unless_present_any = ["file", "kind_file"])]
     files: Vec<PathBuf>,
 
     #[command(flatten)]
@@ -130,7 +130,8 @@ fn rule() -> impl TypedValueParser<Value = LintRule> {
 }
 
 impl LintArgs {
-    pub(crate) fn run(self) -> Exit {
+    /// What is wrong with the rows of `--kind-file` is found too.
+    pub(crate) fn run(self, about_kinds: &[String]) -> Exit {
         self.schedules.warn_of_unreadable();
         let from = match self.from(Clock::system().now()) {
             Ok(from) => from,
@@ -152,7 +153,8 @@ impl LintArgs {
         let fails = report.is_as_bad_as(self.fail_on.unwrap_or(least));
         report.keep(self.min_severity);
         opened.errors.iter().for_each(print_error);
-        if report.has_no_schedule && opened.errors.is_empty() {
+        about_kinds.iter().for_each(print_error);
+        if report.has_no_schedule && report.files > 0 && opened.errors.is_empty() {
             note_nothing_scheduled();
         }
         match write(&report, &opened, self.output) {
@@ -162,7 +164,7 @@ impl LintArgs {
                 Exit::CouldNotRun
             }
             _ if !opened.errors.is_empty() => Exit::CouldNotRun,
-            _ if fails => Exit::Problems,
+            _ if fails || !about_kinds.is_empty() => Exit::Problems,
             _ => Exit::Done,
         }
     }

@@ -4,6 +4,7 @@ pub(super) mod complete;
 pub(super) mod completions;
 pub(super) mod convert;
 pub(super) mod dashboard;
+pub(super) mod kinds;
 pub(super) mod lint;
 pub(super) mod overrides;
 pub(super) mod plan;

@@ -47,10 +47,13 @@ enum StartError {
 }
 
 impl RunArgs {
-    pub(crate) fn run(self, about_zones: Option<&str>) -> Exit {
+    pub(crate) fn run(self, about_zones: Option<&str>, about_kinds: &[String]) -> Exit {
         self.log.start();
         if let Some(about) = about_zones {
             tracing::warn!("{about}");
+        }
+        for about in about_kinds {
+            tracing::error!("{about}; nothing of this kind is scaled");
         }
         let run = match Run::try_from(self) {
             Ok(run) => run,

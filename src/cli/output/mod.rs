@@ -3,6 +3,7 @@
 pub(super) mod chart;
 pub(super) mod convert;
 pub(super) mod findings;
+pub(super) mod kinds_table;
 pub(super) mod lint;
 pub(super) mod live_screen;
 pub(super) mod messages;

@@ -1,5 +1,6 @@
 //! Finding and listing workloads.
 
+pub(super) mod access;
 pub(super) mod autoscalers;
 pub(super) mod defaults;
 pub(super) mod discovery;

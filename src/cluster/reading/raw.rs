@@ -94,7 +94,9 @@ async fn answer(client: &Client, path: &str) -> Result<Value, Error> {
     client.request(request).await
 }
 
-fn sort(error: Error) -> FindError {
+/// Why a request was not answered, where that it is not there and that it is forbidden are told apart
+/// before.
+pub(super) fn sort(error: Error) -> FindError {
     match error {
         Error::Api(status) if status.code == 401 => FindError::Unauthorized(status.message),
         Error::Api(status) => {

@@ -51,12 +51,13 @@ pub(super) fn kind_of(object: &ObjectName, has_count: bool) -> KindOf {
     } = object;
     let group = group(api_version);
     let is_it = |it: &Kind| it.group() == group && it.name() == kind;
-    match Kind::BUILT_IN.into_iter().find(is_it) {
-        Some(built_in) if Kind::DEFAULT.contains(&built_in) => KindOf::Scaled,
-        Some(built_in) => KindOf::OptIn(built_in.argument().to_owned()),
+    let mut known = Kind::BUILT_IN.into_iter().chain(Kind::of_operators());
+    match known.find(is_it) {
+        Some(known) if Kind::DEFAULT.contains(&known) => KindOf::Scaled,
+        Some(known) => KindOf::OptIn(known.argument().to_owned()),
         None if group.is_empty() && kind == "Namespace" => KindOf::Scaled,
         None => Kind::guessed_resource(api_version, kind)
-            .filter(|_| has_count || kind == "Rollout")
+            .filter(|_| has_count)
             .map_or(KindOf::Other, KindOf::OptIn),
     }
 }

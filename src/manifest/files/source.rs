@@ -15,6 +15,7 @@ use crate::manifest::error::{MAX_BYTES, OpenError, SyntaxError};
 use crate::manifest::objects::workload::Workload;
 use crate::manifest::objects::{Found, objects};
 use crate::manifest::scope::Scope;
+use crate::manifest::tree::location::Location;
 use crate::manifest::tree::node::Node;
 use crate::manifest::tree::parse::{ParseError, documents};
 use crate::workload::Prefix;
@@ -186,7 +187,16 @@ impl Source {
         }
     }
 
-    pub(in crate::manifest) fn open(path: &Path) -> Result<Self, OpenError> {
+    /// An error of its own at a place of it.
+    pub(in crate::manifest) fn error_at(&self, place: Location, message: String) -> SyntaxError {
+        self.error(ParseError::at(&place, message))
+    }
+
+    /// Reads a file.
+    ///
+    /// # Errors
+    /// It cannot be read, is too large, or is no text.
+    pub fn open(path: &Path) -> Result<Self, OpenError> {
         let file = fs::File::open(path).map_err(|error| OpenError::read(path, error))?;
         let source = Self::read(path.display().to_string(), file)?;
         Ok(Self {

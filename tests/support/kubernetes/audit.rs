@@ -47,7 +47,7 @@ pub(crate) struct Request {
 }
 
 /// The kinds that stories scale.
-pub(crate) const WORKLOADS: [&str; 12] = [
+pub(crate) const WORKLOADS: [&str; 13] = [
     "deployments",
     "statefulsets",
     "cronjobs",
@@ -60,6 +60,7 @@ pub(crate) const WORKLOADS: [&str; 12] = [
     "postgresclusters",
     "virtualmachines",
     "shoots",
+    "robots",
 ];
 
 impl Request {

@@ -1,8 +1,10 @@
 //! The kinds of workload, and what the count of each means.
 
 pub mod count_kind;
+pub mod definition;
 pub mod kind;
 mod lookup;
+pub mod not_switches;
 mod operators;
 pub mod row;
 mod served;

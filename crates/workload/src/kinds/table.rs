@@ -3,6 +3,7 @@
 use std::sync::{PoisonError, RwLock};
 
 use super::count_kind::CountKind;
+use super::definition::DefinitionError;
 use super::operators::OPERATORS;
 use super::row::{CountForm, Pods, Row, Serving, Shape};
 use super::served::{Discovery, Served, leaked};
@@ -132,6 +133,33 @@ pub(super) fn named(plural: &str, group: &str) -> &'static Row {
     }));
     named.push(row);
     row
+}
+
+/// Adds a row that a user describes, unless there is one of its resource, or there are `most` of
+/// their own.
+pub(super) fn add(row: Row, most: usize) -> Result<&'static Row, DefinitionError> {
+    let is_it = |known: &Row| known.plural == row.plural && known.group == row.group;
+    let fixed = [
+        &DEPLOYMENT,
+        &STATEFUL_SET,
+        &CRON_JOB,
+        &HORIZONTAL_POD_AUTOSCALER,
+        &SCALED_OBJECT,
+    ];
+    let mut named = NAMED.write().unwrap_or_else(PoisonError::into_inner);
+    let mut known = fixed
+        .into_iter()
+        .chain(&OPERATORS)
+        .chain(named.iter().copied());
+    if known.any(is_it) {
+        return Err(DefinitionError::Known);
+    }
+    if named.len() >= most {
+        return Err(DefinitionError::TooMany);
+    }
+    let row: &'static Row = Box::leak(Box::new(row));
+    named.push(row);
+    Ok(row)
 }
 
 /// The rows of kinds that were named by their resource so far.

@@ -75,7 +75,7 @@ fn allow_toys(plane: &ControlPlane, plural: &str) {
 }
 
 /// Where the API server has the objects of each name that these stories use for kubectl.
-const COLLECTIONS: [(&str, &str); 14] = [
+const COLLECTIONS: [(&str, &str); 15] = [
     ("balls", "apis/toys.example.com/v1/balls"),
     ("clusters", "apis/postgresql.cnpg.io/v1/clusters"),
     ("cj", "apis/batch/v1/cronjobs"),
@@ -90,6 +90,7 @@ const COLLECTIONS: [(&str, &str); 14] = [
     ),
     ("shoots", "apis/core.gardener.cloud/v1beta1/shoots"),
     ("virtualmachines", "apis/kubevirt.io/v1/virtualmachines"),
+    ("robots", "apis/toys.example.com/v1/robots"),
     ("rollouts", "apis/argoproj.io/v1alpha1/rollouts"),
     ("so", "apis/keda.sh/v1alpha1/scaledobjects"),
     ("sts", "apis/apps/v1/statefulsets"),

@@ -15,10 +15,11 @@ pub(crate) fn stories() -> Vec<Story> {
         Parts::Pods;
         what_each_switch_held_comes_back_to_the_letter,
         two_scalers_that_are_killed_and_a_manifest_at_night_lose_no_value,
+        a_kind_that_nobody_knew_takes_five_lines,
     ]
 }
 
-const KINDS: [(&str, &str, &str); 4] = [
+const KINDS: [(&str, &str, &str); 5] = [
     ("clusters", "postgresql.cnpg.io/v1", "Cluster"),
     (
         "postgresclusters",
@@ -27,6 +28,7 @@ const KINDS: [(&str, &str, &str); 4] = [
     ),
     ("virtualmachines", "kubevirt.io/v1", "VirtualMachine"),
     ("shoots", "core.gardener.cloud/v1beta1", "Shoot"),
+    ("robots", "toys.example.com/v1", "Robot"),
 ];
 
 const FLAG: &str = "--kinds=clusters.postgresql.cnpg.io,\
@@ -231,4 +233,72 @@ fn two_scalers_that_are_killed_and_a_manifest_at_night_lose_no_value(plane: &Con
         assert_eq!(field(&team, name, VALUE), "", "{name}");
     }
     team.stop_scalers();
+}
+
+/// With the permissions that `dayshift kinds` prints, and a wrong row beside it.
+fn a_kind_that_nobody_knew_takes_five_lines(plane: &ControlPlane) {
+    serve(plane);
+    let mut team = Team::without_scaler(plane, "robots");
+    let rows = tempfile::NamedTempFile::new().unwrap();
+    let text = "\
+- resource: robots.toys.example.com
+  kind: Robot
+  field: spec.power.mode
+  stopped: \"off\"
+  running: auto
+- {resource: drones.toys.example.com, kind: Drone, field: spec.wings, stopped: 3}
+";
+    std::fs::write(rows.path(), text).unwrap();
+    let file = rows.path().to_str().unwrap();
+    let flags = [
+        "--kind-file",
+        file,
+        "--kinds",
+        "robots.toys.example.com,drones.toys.example.com",
+    ];
+    let account = "system:serviceaccount:dayshift:dayshift";
+    let listed = |verbs: &str| {
+        let line = format!("dayshift kinds --as={account} {}", flags.join(" "));
+        eventually(&format!("robots: {verbs}"), || {
+            let shown = plane.shell(&line).success();
+            let words = |line: &str| line.split_whitespace().collect::<Vec<_>>().join(" ");
+            let expected = format!(
+                "robots.toys.example.com spec.power.mode off saved value, else auto yes yes {verbs}"
+            );
+            shown
+                .lines()
+                .map(words)
+                .any(|it| it == expected)
+                .then_some(())
+        });
+    };
+    listed("get,list,watch,patch");
+    let role = format!(
+        "dayshift kinds -o yaml {} | kubectl apply -f -",
+        flags.join(" ")
+    );
+    plane.shell(&role).success();
+    listed("<none>");
+    let scaler = team.run(&flags);
+    let log = scaler.log();
+    let wrong = ":6:80: `3` is not true, false or a text; nothing of this kind is scaled";
+    assert!(log.contains(wrong), "{log}");
+    let stop = soon(14);
+    let start = stop.plus(10);
+    let of = |name: &str, spec: &Value| object("robots", name, spec, stop, start);
+    create(&team, of("eco", &json!({"power": {"mode": "eco"}})));
+    create(&team, of("bare", &json!({})));
+    let mode = "/spec/power/mode";
+    for name in ["robots/eco", "robots/bare"] {
+        before(&team, stop, name, STATE, "adopted");
+    }
+    for name in ["robots/eco", "robots/bare"] {
+        before(&team, start, name, mode, "off");
+    }
+    for (name, path, expected) in [("eco", mode, "eco"), ("bare", "/spec/power", "")] {
+        let name = &format!("robots/{name}");
+        await_field(&team, name, STATE, "running");
+        assert_eq!(field(&team, name, path), expected, "{name}");
+    }
+    team.ends([("eco", 3), ("bare", 3)]);
 }

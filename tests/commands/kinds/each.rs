@@ -101,7 +101,9 @@ fn lint_says_which_flag_and_permissions_a_kind_takes_until_it_has_the_flag() {
                 "{run},horizontalpodautoscalers; {apply}/horizontalpodautoscalers.yaml gives it the permissions"
             ),
             &format!("{run},scaledobjects; {apply}/scaledobjects.yaml gives it the permissions"),
-            &format!("{run},rollouts.argoproj.io; {apply}/rollouts.yaml gives it the permissions"),
+            &format!(
+                "{run},rollouts.argoproj.io; dayshift kinds -o yaml --kinds=deployments,statefulsets,cronjobs,rollouts.argoproj.io prints the permissions"
+            ),
         ]
     );
     let (status, said, _) = dayshift(&["lint", "--kinds", KINDS, "-"], EVERY_KIND);

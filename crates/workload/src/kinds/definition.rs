@@ -1,0 +1,137 @@
+//! Rows of a user's own.
+
+use super::count_kind::CountKind;
+use super::kind::Kind;
+use super::row::{CountForm, Pods, Row, Serving, Shape};
+use super::served::{Discovery, leaked};
+use super::switch::{Switch, SwitchConstant};
+use super::table;
+
+/// A kind that a user describes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KindDefinition {
+    /// `Widget`
+    pub name: String,
+    /// `widgets`
+    pub plural: String,
+    /// `example.com`
+    pub group: String,
+    /// Where it holds its count or its switch, as the tokens of a JSON pointer: below `spec`, or an
+    /// annotation.
+    pub path: Vec<String>,
+    /// What stands there.
+    pub holds: Holds,
+}
+
+/// What stands in the field of a kind that a user describes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Holds {
+    /// A number of replicas.
+    Replicas,
+    /// A number of replicas that comes back as it was and is never another.
+    Exact,
+    /// The instant of its stop, or nothing.
+    Time,
+    /// One value while it is stopped, and another or none while it runs.
+    Switch {
+        /// What a stop writes.
+        stopped: SwitchText,
+        /// What a start writes where nothing says what was there; none where the field goes.
+        running: Option<SwitchText>,
+        /// Whether an object without the field is stopped.
+        is_absent_stopped: bool,
+        /// A field beside which this one means something else, as the tokens of a JSON pointer.
+        not_beside: Option<Vec<String>>,
+    },
+}
+
+/// A value of a switch.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum SwitchText {
+    /// `true` or `false`.
+    Flag(bool),
+    /// A text.
+    Text(String),
+}
+
+/// Why a kind is not taken up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum DefinitionError {
+    /// There is a row of it.
+    #[error("dayshift has a row for this resource already")]
+    Known,
+    /// There are too many.
+    #[error("there are more than {MAX_DEFINITIONS} rows")]
+    TooMany,
+}
+
+/// How many kinds of users' own a process takes up. Each stays in memory until it ends: some 300
+/// bytes.
+pub const MAX_DEFINITIONS: usize = 200;
+
+impl KindDefinition {
+    /// Takes the kind up, for as long as the process runs.
+    ///
+    /// # Errors
+    /// It is known, or there are too many.
+    pub fn take_up(self) -> Result<Kind, DefinitionError> {
+        let (form, counts) = match self.holds {
+            Holds::Replicas => (CountForm::Number(1), CountKind::Replicas),
+            Holds::Exact => (CountForm::Number(1), CountKind::Exact),
+            Holds::Time => (CountForm::Switch(&BY_TIME), CountKind::Switch),
+            Holds::Switch {
+                stopped,
+                running,
+                is_absent_stopped,
+                not_beside,
+            } => {
+                let switch = Switch {
+                    stopped: constant(stopped),
+                    also_stopped: &[],
+                    running: running.map(constant),
+                    is_absent_stopped,
+                    not_beside: not_beside.map(tokens),
+                };
+                let form = CountForm::Switch(Box::leak(Box::new(switch)));
+                (form, CountKind::Switch)
+            }
+        };
+        let resource = leaked(format!("{}.{}", self.plural, self.group));
+        let row = Row {
+            place: Row::NAMED,
+            group: leaked(self.group),
+            plural: leaked(self.plural),
+            short: resource,
+            argument: resource,
+            serving: Serving::Discovered(Discovery::new(leaked(self.name))),
+            path: tokens(self.path),
+            form,
+            counts,
+            shape: Shape::Custom,
+            pods: Pods::None,
+            has_claim_policy: false,
+        };
+        table::add(row, MAX_DEFINITIONS).map(Kind)
+    }
+}
+
+/// Stopped by the instant of its stop.
+const BY_TIME: Switch = Switch {
+    stopped: SwitchConstant::Instant,
+    also_stopped: &[],
+    running: None,
+    is_absent_stopped: false,
+    not_beside: None,
+};
+
+fn constant(text: SwitchText) -> SwitchConstant {
+    match text {
+        SwitchText::Flag(flag) => SwitchConstant::Flag(flag),
+        SwitchText::Text(text) => SwitchConstant::Text(leaked(text)),
+    }
+}
+
+fn tokens(path: Vec<String>) -> &'static [&'static str] {
+    let tokens: Vec<&'static str> = path.into_iter().map(leaked).collect();
+    Box::leak(tokens.into_boxed_slice())
+}

@@ -1,0 +1,98 @@
+//! The command `dayshift kinds`: what can be scheduled, and what this cluster has and allows of it.
+
+use std::io::{self, BufWriter, Write};
+
+use crate::{
+    cli::{
+        args::{
+            connection::ConnectionArgs, kind_args::KindArgs, values::value_parsers::one_namespace,
+        },
+        exit::Exit,
+        output::{
+            kinds_table::{KindRow, write_json, write_roles, write_table},
+            messages::print_error,
+            terminal,
+        },
+    },
+    cluster::kind_access,
+    workload::Kind,
+};
+
+/// List the kinds that dayshift knows, and what this cluster has and allows of each
+///
+/// Where the cluster cannot be reached, the kinds are listed all the same. With -o yaml, print the
+/// ClusterRole that dayshift needs for the kinds of --kinds, and its binding; no cluster is asked.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+What is allowed is what you may do: for dayshift itself, add \
+--as=system:serviceaccount:dayshift:dayshift.
+Exit status: 0 done, 2 wrong usage, 3 no cluster.")]
+pub(crate) struct KindsArgs {
+    #[command(flatten)]
+    kinds: KindArgs,
+
+    /// The namespace in which it has to be allowed [default: in all]
+    #[arg(short, long, value_name = "NAME", value_parser = one_namespace)]
+    namespace: Option<String>,
+
+    /// The output format
+    #[arg(short, long, value_name = "FORMAT", default_value = "table")]
+    output: Output,
+
+    #[command(flatten)]
+    connection: ConnectionArgs,
+}
+
+#[derive(Clone, Copy, Debug, clap::ValueEnum)]
+enum Output {
+    /// Columns
+    Table,
+    /// For other programs
+    Json,
+    /// The ClusterRole for the kinds of --kinds
+    Yaml,
+}
+
+impl KindsArgs {
+    pub(crate) fn run(self) -> Exit {
+        let named = self.kinds.kinds();
+        if let Output::Yaml = self.output {
+            return shown(Exit::Done, |out| write_roles(out, &named));
+        }
+        let kinds: Vec<Kind> = Kind::known().collect();
+        let namespace = self.namespace.clone();
+        let asked = self.connection.on_cluster("kinds", async |client| {
+            kind_access(&client, &kinds, namespace.as_deref()).await
+        });
+        let (exit, access) = match asked {
+            Ok(access) => (Exit::Done, access),
+            Err(error) => (error.report(), Vec::new()),
+        };
+        let rows = kinds.iter().map(|kind| KindRow {
+            kind: *kind,
+            is_named: named.contains(kind),
+            access: access.iter().find(|it| it.kind == *kind),
+        });
+        let rows: Vec<_> = rows.collect();
+        shown(exit, |out| match self.output {
+            Output::Json => write_json(out, &rows),
+            _ => write_table(out, &rows, terminal::style(&io::stdout())),
+        })
+    }
+}
+
+/// Writes the result, and how the command ends.
+fn shown(
+    exit: Exit,
+    write: impl FnOnce(&mut BufWriter<io::StdoutLock<'static>>) -> io::Result<()>,
+) -> Exit {
+    let mut out = BufWriter::new(io::stdout().lock());
+    match write(&mut out).and_then(|()| out.flush()) {
+        // Who reads only the beginning has what they want.
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
+            print_error(&format!("cannot write the kinds: {error}"));
+            Exit::CouldNotRun
+        }
+        _ => exit,
+    }
+}

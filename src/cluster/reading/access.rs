@@ -1,0 +1,121 @@
+//! Whether the API server has a kind, and what of it whoever asks may do.
+
+use futures::{StreamExt as _, stream};
+use http::Request;
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::APIResourceList;
+use kube::{Client, Error};
+use serde::Deserialize;
+use serde_json::json;
+
+use super::discovery::discover;
+use super::find::FindError;
+use super::raw::sort;
+use crate::workload::Kind;
+
+/// What dayshift needs to be allowed of a kind.
+pub const VERBS: [&str; 4] = ["get", "list", "watch", "patch"];
+
+/// How many kinds are asked about at a time.
+const AT_ONCE: usize = 8;
+
+/// What the API server says of a kind.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KindAccess {
+    /// Which one.
+    pub kind: Kind,
+    /// Whether the server has it.
+    pub is_served: bool,
+    /// What of [`VERBS`] is not allowed; `None` where the server does not say.
+    pub lacks: Option<Vec<&'static str>>,
+}
+
+/// Asks about each of these kinds, in one namespace or in all.
+///
+/// # Errors
+/// Where the server is absent or unwilling.
+pub async fn kind_access(
+    client: &Client,
+    kinds: &[Kind],
+    namespace: Option<&str>,
+) -> Result<Vec<KindAccess>, FindError> {
+    let asked = kinds.iter().map(|kind| one(client, *kind, namespace));
+    let answers: Vec<_> = stream::iter(asked).buffered(AT_ONCE).collect().await;
+    answers.into_iter().collect()
+}
+
+async fn one(
+    client: &Client,
+    kind: Kind,
+    namespace: Option<&str>,
+) -> Result<KindAccess, FindError> {
+    let is_served = is_served(client, kind).await?;
+    let mut lacks = is_served.then(Vec::new);
+    for verb in VERBS.into_iter().filter(|_| is_served) {
+        match is_allowed(client, kind, verb, namespace).await? {
+            Some(true) => {}
+            Some(false) => lacks.iter_mut().for_each(|it| it.push(verb)),
+            None => lacks = None,
+        }
+    }
+    Ok(KindAccess {
+        kind,
+        is_served,
+        lacks,
+    })
+}
+
+async fn is_served(client: &Client, kind: Kind) -> Result<bool, FindError> {
+    let found = if kind.is_discovered() {
+        discover(client, kind).await.map(|()| true)
+    } else {
+        let path = format!("/apis/{}", kind.api_version());
+        let listed = get::<APIResourceList>(client, &path).await;
+        listed.map(|it| it.resources.iter().any(|it| it.name == kind.plural()))
+    };
+    match found {
+        Err(Error::Api(status)) if status.code == 404 => Ok(false),
+        found => found.map_err(sort),
+    }
+}
+
+#[derive(Deserialize)]
+struct Review {
+    status: Option<ReviewStatus>,
+}
+
+#[derive(Deserialize)]
+struct ReviewStatus {
+    allowed: bool,
+}
+
+/// Whether the server allows it to whoever asks; `None` where it does not say. Nothing is stored of
+/// the question.
+async fn is_allowed(
+    client: &Client,
+    kind: Kind,
+    verb: &str,
+    namespace: Option<&str>,
+) -> Result<Option<bool>, FindError> {
+    const PATH: &str = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews";
+    let review = json!({
+        "apiVersion": "authorization.k8s.io/v1",
+        "kind": "SelfSubjectAccessReview",
+        "spec": {"resourceAttributes": {
+            "group": kind.group(), "resource": kind.plural(), "verb": verb, "namespace": namespace,
+        }},
+    });
+    let request = Request::post(PATH).body(review.to_string().into_bytes());
+    let request = request.map_err(|error| sort(Error::HttpError(error)))?;
+    match client.request::<Review>(request).await {
+        Ok(review) => Ok(review.status.map(|it| it.allowed)),
+        Err(Error::Api(status)) if (400..500).contains(&status.code) && status.code != 429 => {
+            Ok(None)
+        }
+        Err(error) => Err(sort(error)),
+    }
+}
+
+async fn get<T: serde::de::DeserializeOwned>(client: &Client, path: &str) -> Result<T, Error> {
+    let request = Request::get(path).body(Vec::new());
+    client.request(request.map_err(Error::HttpError)?).await
+}

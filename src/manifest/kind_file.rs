@@ -1,0 +1,271 @@
+//! Files of kinds: the rows of a user's own for the table of kinds.
+
+use super::error::SyntaxError;
+use super::files::source::Source;
+use super::tree::location::Location;
+use super::tree::node::Node;
+use super::tree::scalar::Scalar;
+use crate::{
+    names::{is_dns_label, is_dns_subdomain},
+    text::{nearest, quote},
+    workload::{Holds, KindDefinition, SwitchText},
+};
+
+/// What a file of kinds holds. What is wrong with a row is no reason not to take the others.
+#[derive(Debug, Default)]
+pub struct KindRows {
+    /// The rows that can be taken up, and where each begins.
+    pub rows: Vec<(KindDefinition, Location)>,
+    /// What is wrong with the others.
+    pub errors: Vec<SyntaxError>,
+    /// The resources of those, as far as they are said: `widgets.example.com`.
+    pub refused: Vec<String>,
+}
+
+/// What a row may say.
+const KEYS: [&str; 9] = [
+    "resource",
+    "kind",
+    "field",
+    "annotation",
+    "holds",
+    "stopped",
+    "running",
+    "absent",
+    "not-beside",
+];
+
+/// What is read of every `spec` in a way of its own.
+const TAKEN: [&str; 4] = [
+    "template",
+    "minReplicas",
+    "scaleTargetRef",
+    "persistentVolumeClaimRetentionPolicy",
+];
+
+type Wrong = (Location, String);
+
+impl Source {
+    /// The rows of a file of kinds: a list of maps, or maps in documents of their own.
+    pub fn kind_rows(&self) -> KindRows {
+        let mut found = KindRows::default();
+        let (documents, error) = self.documents();
+        found.errors.extend(error);
+        for document in &documents {
+            let items = document.items().iter().map(|item| &**item);
+            let is_list = !document.items().is_empty();
+            let whole = (!is_list).then_some(&**document);
+            for row in items.chain(whole) {
+                match definition(row) {
+                    Ok(definition) => found.rows.push((definition, row.place.clone())),
+                    Err((place, message)) => {
+                        let resource = row.get("resource").and_then(Node::text);
+                        found.refused.extend(resource.map(str::to_lowercase));
+                        found.errors.push(self.error_at(place, message));
+                    }
+                }
+            }
+        }
+        found
+    }
+}
+
+fn definition(row: &Node<'_>) -> Result<KindDefinition, Wrong> {
+    let wrong = |node: &Node<'_>, message: String| (node.place.clone(), message);
+    if row.entries().is_empty() {
+        let message = format!("a row is a map with `resource`, not {}", row.what());
+        return Err(wrong(row, message));
+    }
+    if let Some(entry) = row.entries().iter().find(|it| !KEYS.contains(&it.name())) {
+        let name = entry.name();
+        let help = nearest(name, KEYS).map_or_else(
+            || format!("write one of {}", KEYS.join(", ")),
+            |nearest| format!("did you mean `{nearest}`?"),
+        );
+        let message = format!("`{}` is no key of a row; {help}", quote(name));
+        return Err(wrong(&entry.key, message));
+    }
+    let text = |key: &str, example: &str| {
+        let node = row.get(key);
+        let text = node.and_then(Node::text).filter(|it| !it.is_empty());
+        text.ok_or_else(|| match node {
+            None => wrong(row, format!("`{key}` is missing; write {key}: {example}")),
+            Some(node) => wrong(
+                node,
+                format!("{} is not a text; write {key}: {example}", of(node)),
+            ),
+        })
+    };
+    let resource = text("resource", "widgets.example.com")?.to_lowercase();
+    let (plural, group) = resource.split_once('.').unwrap_or((&resource, ""));
+    if !is_dns_label(plural) || !is_dns_subdomain(group) || !group.contains('.') {
+        let place = row.get("resource").unwrap_or(row);
+        let message = format!(
+            "`{}` is not a resource with its group; write widgets.example.com",
+            quote(&resource)
+        );
+        return Err(wrong(place, message));
+    }
+    let name = text("kind", "Widget")?.to_owned();
+    let path = match (row.get("field"), row.get("annotation")) {
+        (Some(field), None) => spec_path(field)?,
+        (None, Some(_)) => {
+            let name = text("annotation", "example.com/stopped")?;
+            ["metadata", "annotations", name]
+                .map(str::to_owned)
+                .to_vec()
+        }
+        (Some(_), Some(both)) => {
+            let message = "`field` and `annotation` stand beside each other; write one of them";
+            return Err(wrong(both, message.to_owned()));
+        }
+        (None, None) => {
+            let message =
+                "`field` is missing; write field: spec.paused, or annotation: example.com/stopped";
+            return Err(wrong(row, message.to_owned()));
+        }
+    };
+    let holds = holds(row, &path)?;
+    Ok(KindDefinition {
+        name,
+        plural: plural.to_owned(),
+        group: group.to_owned(),
+        path,
+        holds,
+    })
+}
+
+/// `spec.paused` or `/spec/paused`, as the tokens of a JSON pointer.
+fn spec_path(field: &Node<'_>) -> Result<Vec<String>, Wrong> {
+    let wrong = |message: String| (field.place.clone(), message);
+    let text = field.text().unwrap_or_default();
+    let tokens: Vec<String> = match text.strip_prefix('/') {
+        Some(pointer) => pointer
+            .split('/')
+            .map(|token| token.replace("~1", "/").replace("~0", "~"))
+            .collect(),
+        None => text.split('.').map(str::to_owned).collect(),
+    };
+    let is_whole = tokens.len() >= 2 && tokens.iter().all(|token| !token.is_empty());
+    if !is_whole || tokens[0] != "spec" {
+        return Err(wrong(format!(
+            "{} is not a field of spec; write spec.paused or /spec/paused",
+            of(field)
+        )));
+    }
+    if TAKEN.contains(&&*tokens[1]) {
+        return Err(wrong(format!(
+            "{} cannot be a switch or a count",
+            of(field)
+        )));
+    }
+    Ok(tokens)
+}
+
+fn holds(row: &Node<'_>, path: &[String]) -> Result<Holds, Wrong> {
+    let wrong = |node: &Node<'_>, message: String| (node.place.clone(), message);
+    let is_annotation = path[0] != "spec";
+    let said = row.get("holds");
+    let kind = said.and_then(Node::text).unwrap_or("switch");
+    let of_switch = ["stopped", "running", "absent", "not-beside"];
+    let stray = of_switch.into_iter().find_map(|key| row.get(key));
+    match (kind, said) {
+        ("switch", _) => switch(row, is_annotation, path),
+        ("time", Some(node)) if !is_annotation => Err(wrong(
+            node,
+            "a time is held by an annotation alone".to_owned(),
+        )),
+        ("replicas" | "exact", Some(node)) if is_annotation || path.len() != 2 => Err(wrong(
+            node,
+            "a count is held by a field of spec itself, such as spec.size".to_owned(),
+        )),
+        ("time" | "replicas" | "exact", _) if stray.is_some() => {
+            let place = stray.unwrap_or(row);
+            Err(wrong(
+                place,
+                format!("a row that holds {kind} has no values of a switch"),
+            ))
+        }
+        ("time", _) => Ok(Holds::Time),
+        ("replicas", _) => Ok(Holds::Replicas),
+        ("exact", _) => Ok(Holds::Exact),
+        (_, node) => {
+            let node = node.unwrap_or(row);
+            let message = format!("{} is not switch, replicas, exact or time", of(node));
+            Err(wrong(node, message))
+        }
+    }
+}
+
+fn switch(row: &Node<'_>, is_annotation: bool, path: &[String]) -> Result<Holds, Wrong> {
+    let wrong = |node: &Node<'_>, message: String| (node.place.clone(), message);
+    if path == ["spec", "replicas"] {
+        let message = "spec.replicas is a count; write holds: replicas, or holds: exact".to_owned();
+        return Err(wrong(row.get("field").unwrap_or(row), message));
+    }
+    let value = |key: &str| {
+        let Some(node) = row.get(key) else {
+            return Ok(None);
+        };
+        match (node.scalar(), node.written()) {
+            (Some(Scalar::Bool(_)), Some(text)) if is_annotation => Err(wrong(
+                node,
+                format!(
+                    "`{text}` is true or false to YAML, and an annotation is a text; write {key}: \"{text}\""
+                ),
+            )),
+            (Some(Scalar::Bool(flag)), _) => Ok(Some(SwitchText::Flag(flag))),
+            (Some(Scalar::Text), Some(text)) => Ok(Some(SwitchText::Text(text.to_owned()))),
+            _ => Err(wrong(
+                node,
+                format!("{} is not true, false or a text", of(node)),
+            )),
+        }
+    };
+    let Some(stopped) = value("stopped")? else {
+        return Err(wrong(
+            row,
+            "`stopped` is missing; write stopped: true".to_owned(),
+        ));
+    };
+    let running = value("running")?;
+    let is_like = |running: &SwitchText| {
+        matches!(running, SwitchText::Flag(_)) == matches!(stopped, SwitchText::Flag(_))
+    };
+    if let (Some(value), Some(node)) = (&running, row.get("running"))
+        && (!is_like(value) || *value == stopped)
+    {
+        let message = format!("{} is not another value like that of `stopped`", of(node));
+        return Err(wrong(node, message));
+    }
+    let is_absent_stopped = match row.get("absent") {
+        None => false,
+        Some(node) => match node.text() {
+            Some("running") => false,
+            Some("stopped") if running.is_some() => true,
+            Some("stopped") => {
+                let message = "an object without the field is stopped, so nothing says what runs it; write running: too";
+                return Err(wrong(node, message.to_owned()));
+            }
+            _ => {
+                let message = format!("{} is not running or stopped", of(node));
+                return Err(wrong(node, message));
+            }
+        },
+    };
+    let not_beside = row.get("not-beside").map(spec_path).transpose()?;
+    Ok(Holds::Switch {
+        stopped,
+        running,
+        is_absent_stopped,
+        not_beside,
+    })
+}
+
+/// What somebody has written, or what it is.
+fn of(node: &Node<'_>) -> String {
+    node.written().map_or_else(
+        || node.what().to_owned(),
+        |text| format!("`{}`", quote(text)),
+    )
+}

@@ -1,0 +1,276 @@
+//! `--kind-file`: rows of kinds of a user's own, and what is said of wrong ones.
+
+use std::fs;
+
+use tempfile::TempDir;
+
+use crate::program::dayshift_with;
+
+const ROWS: &str = r#"
+- resource: widgets.example.com
+  kind: Widget
+  field: spec.paused
+  stopped: true
+  running: false
+- resource: gadgets.example.com
+  kind: Gadget
+  annotation: example.com/mode
+  stopped: "off"
+- {resource: gizmos.example.com, kind: Gizmo, field: spec.size, holds: replicas}
+"#;
+
+const OBJECTS: &str = r#"
+apiVersion: example.com/v1
+kind: Widget
+metadata: {name: one, annotations: {dayshift/hours: "Mon-Fri 09:00-19:00"}}
+spec: {paused: false}
+---
+apiVersion: example.com/v2
+kind: Gadget
+metadata: {name: two, annotations: {dayshift/hours: "Mon-Fri 09:00-19:00"}}
+---
+apiVersion: example.com/v1
+kind: Gizmo
+metadata: {name: three, annotations: {dayshift/hours: "Mon-Fri 09:00-19:00"}}
+spec: {size: 3}
+"#;
+
+const KINDS: &str = "widgets.example.com,gadgets.example.com,gizmos.example.com";
+
+struct Ended {
+    status: i32,
+    out: String,
+    err: String,
+}
+
+fn dayshift(rows: &str, args: &[&str], input: &str) -> Ended {
+    let folder = TempDir::new().unwrap();
+    let file = folder.path().join("kinds.yaml");
+    fs::write(&file, rows).unwrap();
+    let file = file.to_str().unwrap();
+    let args: Vec<&str> = args
+        .iter()
+        .map(|it| if *it == "KINDS.yaml" { file } else { it })
+        .collect();
+    let ended = dayshift_with(&[], &args, input);
+    let tidy = |text: &str| text.replace(file, "KINDS.yaml");
+    Ended {
+        status: ended.status,
+        out: tidy(&ended.out),
+        err: tidy(&ended.err),
+    }
+}
+
+#[test]
+fn a_kind_that_nobody_knew_has_a_plan_by_its_row() {
+    // `--kinds` may stand before the file that says what it names.
+    for flags in [
+        ["--kinds", KINDS, "--kind-file", "KINDS.yaml"],
+        ["--kind-file", "KINDS.yaml", "--kinds", KINDS],
+    ] {
+        let plan = [
+            "plan",
+            "-f",
+            "-",
+            "-o",
+            "table",
+            "--from",
+            "2026-11-23",
+            "--days",
+            "1",
+        ];
+        let ended = dayshift(ROWS, &[&plan[..], &flags[..]].concat(), OBJECTS);
+        assert_eq!((ended.status, &*ended.err), (0, ""), "{}", ended.out);
+        let words = |line: &str| line.split_whitespace().collect::<Vec<_>>().join(" ");
+        let shown: Vec<_> = ended.out.lines().skip(1).map(words).collect();
+        let row = |name: &str, time: &str, what: &str| {
+            format!("default {name} Mon 2026-11-23 {time} UTC {what}")
+        };
+        let expected = [
+            row("widgets.example.com/one", "09:00", "start running"),
+            row("widgets.example.com/one", "19:00", "stop stopped"),
+            row("gadgets.example.com/two", "09:00", "start running"),
+            row("gadgets.example.com/two", "19:00", "stop stopped"),
+            row("gizmos.example.com/three", "09:00", "start <saved>"),
+            row("gizmos.example.com/three", "19:00", "stop 0"),
+        ];
+        assert_eq!(shown, expected);
+    }
+}
+
+#[test]
+fn lint_finds_the_same_kinds_and_an_odd_value_in_their_field() {
+    let flags = ["lint", "--kind-file", "KINDS.yaml", "--kinds", KINDS, "-"];
+    let ended = dayshift(ROWS, &flags, OBJECTS);
+    assert_eq!(ended.status, 0, "{}{}", ended.out, ended.err);
+    let odd = OBJECTS.replace("paused: false", "paused: soon");
+    let ended = dayshift(ROWS, &flags, &odd);
+    assert_eq!(ended.status, 1);
+    let said = "spec.paused is `soon`, not true or false";
+    assert!(ended.out.contains(said), "{}", ended.out);
+    // Alone it checks the file.
+    let ended = dayshift(ROWS, &["lint", "--kind-file", "KINDS.yaml"], "");
+    assert_eq!((ended.status, &*ended.err), (0, ""), "{}", ended.out);
+}
+
+/// Each wrong row, the line and column at fault, and what is said of it.
+#[test]
+fn a_wrong_row_says_what_and_where_and_the_others_count() {
+    let with = |row: &str| format!("{ROWS}- {{{row}}}\n");
+    let thing = "resource: things.example.com, kind: Thing";
+    for (row, at, said) in [
+        (
+            "kind: Thing, field: spec.off, stopped: true",
+            "",
+            "`resource` is missing",
+        ),
+        (
+            "resource: things, kind: Thing, field: spec.off",
+            "things",
+            "`things` is not a resource with its group",
+        ),
+        (
+            "resource: things.example.com, field: spec.off",
+            "",
+            "`kind` is missing",
+        ),
+        ("THING, stopped: true", "", "`field` is missing"),
+        (
+            "THING, field: status.off",
+            "status",
+            "`status.off` is not a field of spec",
+        ),
+        (
+            "THING, field: spec.template.off",
+            "spec",
+            "`spec.template.off` cannot be a switch or a count",
+        ),
+        ("THING, field: spec.off", "", "`stopped` is missing"),
+        (
+            "THING, field: spec.off, stopped: 3",
+            "3}",
+            "`3` is not true, false or a text",
+        ),
+        (
+            "THING, field: spec.off, stopped: true, running: true",
+            "true}",
+            "`true` is not another value like that of `stopped`",
+        ),
+        (
+            "THING, field: spec.off, stopped: true, running: \"no\"",
+            "\"no",
+            "`no` is not another value like that of `stopped`",
+        ),
+        (
+            "THING, field: spec.on, stopped: false, absent: stopped",
+            "stopped}",
+            "nothing says what runs it",
+        ),
+        (
+            "THING, field: spec.on, stopped: false, absent: off",
+            "off}",
+            "`off` is not running or stopped",
+        ),
+        (
+            "THING, field: spec.replicas, stopped: true",
+            "spec",
+            "spec.replicas is a count",
+        ),
+        (
+            "THING, annotation: e.com/off, stopped: on",
+            "on}",
+            "`on` is true or false to YAML, and an annotation is a text; write stopped: \"on\"",
+        ),
+        (
+            "THING, annotation: e.com/n, field: spec.n",
+            "e.com",
+            "stand beside each other",
+        ),
+        (
+            "THING, annotation: e.com/n, holds: replicas",
+            "replicas",
+            "a count is held by a field of spec itself",
+        ),
+        (
+            "THING, field: spec.at, holds: time",
+            "time",
+            "a time is held by an annotation alone",
+        ),
+        (
+            "THING, field: spec.n, holds: exact, stopped: 0",
+            "0}",
+            "a row that holds exact has no values of a switch",
+        ),
+        (
+            "THING, field: spec.off, holds: lights",
+            "lights",
+            "`lights` is not switch, replicas, exact or time",
+        ),
+        ("THING, feild: spec.off", "feild", "did you mean `field`?"),
+        (
+            "resource: widgets.example.com, kind: Widget, field: spec.off, stopped: true",
+            "",
+            "has a row for this resource already",
+        ),
+        (
+            "resource: clusters.postgresql.cnpg.io, kind: Cluster, field: spec.off, stopped: true",
+            "",
+            "has a row for this resource already",
+        ),
+    ] {
+        let row = &row.replace("THING", thing);
+        let line = format!("- {{{row}}}");
+        let column = if at.is_empty() {
+            3
+        } else {
+            line.rfind(at).unwrap() + 1
+        };
+        let ended = dayshift(&with(row), &["lint", "--kind-file", "KINDS.yaml"], "");
+        assert_eq!(ended.status, 1, "{row}: {}", ended.err);
+        let place = format!("error: KINDS.yaml:12:{column}: ");
+        assert!(ended.err.starts_with(&place), "{row}: {}", ended.err);
+        assert!(ended.err.contains(said), "{row}: {}", ended.err);
+        assert_eq!(ended.err.lines().count(), 1, "{row}: {}", ended.err);
+        // The rows above it count all the same, and it is not taken for a kind with spec.replicas.
+        let kinds = format!("{KINDS},things.example.com");
+        let flags = [
+            "plan",
+            "-f",
+            "-",
+            "-o",
+            "table",
+            "--kind-file",
+            "KINDS.yaml",
+            "--kinds",
+            &kinds,
+        ];
+        let ended = dayshift(&with(row), &flags, OBJECTS);
+        assert_eq!(ended.status, 0, "{row}: {}", ended.err);
+        assert!(
+            ended.out.contains("widgets.example.com/one"),
+            "{row}: {}",
+            ended.out
+        );
+        assert!(
+            ended.err.starts_with("warning: KINDS.yaml:12:"),
+            "{row}: {}",
+            ended.err
+        );
+    }
+}
+
+#[test]
+fn a_file_that_is_absent_or_no_yaml_is_wrong_usage() {
+    for (rows, file, said) in [
+        (
+            ROWS,
+            "/nowhere/kinds.yaml",
+            "--kind-file: cannot read /nowhere/kinds.yaml",
+        ),
+        ("- {resource: [", "KINDS.yaml", "--kind-file: KINDS.yaml:"),
+    ] {
+        let ended = dayshift(rows, &["lint", "--kind-file", file], "");
+        assert_eq!(ended.status, 2, "{}", ended.err);
+        assert!(ended.err.contains(said), "{}", ended.err);
+    }
+}

@@ -1,0 +1,108 @@
+//! `dayshift kinds`: what can be scheduled, what the cluster has of it, and the ClusterRole.
+
+use serde_json::Value;
+
+use crate::fake_server::Cluster;
+use crate::program::dayshift_with;
+
+#[test]
+fn each_kind_is_listed_with_its_field_and_what_the_cluster_has() {
+    let cluster = Cluster::new();
+    let (group, plural) = ("postgresql.cnpg.io", "clusters");
+    cluster.api.serve_custom(group, "v1", plural, "Cluster");
+    let ran = cluster.dayshift(&[
+        "kinds",
+        "--kinds",
+        "deployments,clusters.postgresql.cnpg.io",
+    ]);
+    assert_eq!((ran.status, &*ran.err), (0, ""), "{}", ran.out);
+    let words = |line: &str| line.split_whitespace().collect::<Vec<_>>().join(" ");
+    let lines: Vec<_> = ran.out.lines().map(words).collect();
+    // The server in memory does not say what is allowed.
+    for expected in [
+        "KIND FIELD STOPPED RUNNING LOOKED AT SERVED NOT ALLOWED",
+        "deployments spec.replicas stop-replicas saved count yes yes ?",
+        "cronjobs spec.suspend true false no yes ?",
+        "clusters.postgresql.cnpg.io metadata.annotations.cnpg.io/hibernation on saved value, else absent yes yes ?",
+        "virtualmachines.kubevirt.io spec.runStrategy Halted saved value, else Always no no <none>",
+        "notebooks.kubeflow.org metadata.annotations.kubeflow-resource-stopped a time saved value, else absent no no <none>",
+    ] {
+        assert!(
+            lines.iter().any(|it| it == expected),
+            "{expected}: {lines:#?}"
+        );
+    }
+    let ran = cluster.dayshift(&["kinds", "-o", "json"]);
+    let shown: Value = serde_json::from_str(&ran.out).unwrap();
+    let kinds = shown["kinds"].as_array().unwrap();
+    let find = |name: &str| kinds.iter().find(|it| it["kind"] == name).unwrap();
+    assert_eq!(find("clusters.postgresql.cnpg.io")["served"], true);
+    assert_eq!(find("clusters.postgresql.cnpg.io")["lookedAt"], false);
+    assert_eq!(find("rayclusters.ray.io")["served"], false);
+    assert_eq!(find("rayclusters.ray.io")["field"], "/spec/suspend");
+}
+
+#[test]
+fn without_a_cluster_the_kinds_are_listed_all_the_same() {
+    let ran = dayshift_with(&[], &["kinds", "--kubeconfig", "/nowhere"], "");
+    assert_eq!(ran.status, 3);
+    assert!(ran.err.starts_with("error: "), "{}", ran.err);
+    assert!(
+        ran.out.contains("rabbitmqclusters.rabbitmq.com"),
+        "{}",
+        ran.out
+    );
+}
+
+#[test]
+fn the_cluster_role_names_the_kinds_and_nothing_more() {
+    let kinds = "statefulsets,deployments,clusters.postgresql.cnpg.io";
+    let ran = dayshift_with(&[], &["kinds", "-o", "yaml", "--kinds", kinds], "");
+    assert_eq!((ran.status, &*ran.err), (0, ""));
+    let documents: Vec<&str> = ran.out.split("---\n").filter(|it| !it.is_empty()).collect();
+    let [role, binding] = documents[..] else {
+        panic!("{}", ran.out);
+    };
+    for line in ["kind: \"ClusterRole\"", "  name: \"dayshift-kinds\""] {
+        assert!(role.lines().any(|it| it == line), "{line}: {role}");
+    }
+    let squeezed: String = role.split_whitespace().collect();
+    let rules = "rules:-apiGroups:-\"apps\"resources:-\"statefulsets\"-\"deployments\"verbs:-\"get\"-\"list\"-\"watch\"-\"patch\"\
+                 -apiGroups:-\"postgresql.cnpg.io\"resources:-\"clusters\"verbs:-\"get\"-\"list\"-\"watch\"-\"patch\"";
+    assert!(squeezed.ends_with(rules), "{role}");
+    assert!(
+        binding.contains("kind: \"ClusterRoleBinding\""),
+        "{binding}"
+    );
+    assert!(binding.contains("namespace: \"dayshift\""), "{binding}");
+}
+
+#[test]
+fn what_stops_nothing_is_said_to_stop_nothing() {
+    let objects = r#"
+apiVersion: k8s.mariadb.com/v1alpha1
+kind: MariaDB
+metadata: {name: db, annotations: {dayshift/hours: "Mon-Fri 09:00-19:00"}}
+spec: {replicas: 3}
+"#;
+    let ran = dayshift_with(&[], &["lint", "-"], objects);
+    let said =
+        "dayshift cannot stop a MariaDB: its spec.suspend keeps the operator from reconciling it";
+    assert!(ran.out.contains(said), "{}", ran.out);
+}
+
+#[test]
+fn a_database_is_offered_with_its_flag_and_its_permissions() {
+    let objects = r#"
+apiVersion: postgresql.cnpg.io/v1
+kind: Cluster
+metadata: {name: db, annotations: {dayshift/hours: "Mon-Fri 09:00-19:00"}}
+spec: {instances: 3}
+"#;
+    let ran = dayshift_with(&[], &["lint", "-"], objects);
+    let kinds = "deployments,statefulsets,cronjobs,clusters.postgresql.cnpg.io";
+    let help = format!(
+        "run dayshift, and lint, with --kinds={kinds}; dayshift kinds -o yaml --kinds={kinds} prints the permissions"
+    );
+    assert!(ran.out.contains(&help), "{}", ran.out);
+}

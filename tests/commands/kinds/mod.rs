@@ -1,0 +1,5 @@
+//! Kinds in the commands: each in files, rows of a user's own, and the list of them all.
+
+mod each;
+mod file;
+mod list;
