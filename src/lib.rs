@@ -1,7 +1,7 @@
 //! dayshift starts and stops Kubernetes workloads at the times written in their annotations.
 //!
 //! The path of the data is the layout of the workspace: text → [`schedule`] → job → decision → patch.
-//! What stands before [`manifest`] in it are crates of their own, which know no client, no runtime and no
+//! What stands before [`cluster`] in it are crates of their own, which know no client, no runtime and no
 //! clock.
 //! Each module uses only those before it in this order: [`text`] and [`names`],
 //! [`schedule`], [`workload`], [`savings`], [`neighbours`] and [`events`],
@@ -9,6 +9,7 @@
 //! [`operations`], [`controller`], [`server`], [`dashboard`], [`sandbox`], and last [`cli`].
 //! [`clock`] alone reads the time and sleeps.
 
+pub use dayshift_manifest::{convert, lint, manifest, plan};
 pub use dayshift_schedule as schedule;
 pub use dayshift_text as text;
 pub use dayshift_workload as workload;
@@ -18,13 +19,10 @@ pub mod cli;
 pub mod clock;
 pub mod cluster;
 pub mod controller;
-pub mod convert;
 pub mod dashboard;
 mod delays;
-pub mod lint;
-pub mod manifest;
+pub mod examples;
 pub mod operations;
-pub mod plan;
 pub mod sandbox;
 pub mod server;
 pub mod status;

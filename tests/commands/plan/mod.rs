@@ -10,7 +10,7 @@ mod program;
 use std::{fs, io::Read};
 
 use chrono::{DateTime, TimeDelta, Utc};
-use dayshift::manifest::EXAMPLES;
+use dayshift::examples::EXAMPLES;
 use program::{plan, plan_of, web};
 
 use crate::program::{command, start};

@@ -11,7 +11,8 @@ mod requests;
 use std::path::Path;
 
 use dayshift::{
-    manifest::{EXAMPLES, Search, Source, inherit},
+    examples::EXAMPLES,
+    manifest::{Search, Source, inherit},
     schedule::Zone,
     workload::{Inheritance, Key, ParsedInputs, Prefix, Replicas, read},
 };

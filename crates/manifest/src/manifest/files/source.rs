@@ -23,7 +23,8 @@ use crate::workload::Prefix;
 /// A file's name and text.
 ///
 /// ```
-/// use dayshift::{manifest::Source, workload::{Key, Prefix}};
+/// use dayshift_manifest::manifest::Source;
+/// use dayshift_workload::{Key, Prefix};
 ///
 /// let text = r#"
 /// apiVersion: apps/v1

@@ -6,7 +6,6 @@
 
 mod annotations;
 mod error;
-mod examples;
 mod files;
 mod finding;
 mod inheritance;
@@ -18,7 +17,6 @@ mod tree;
 pub use annotations::annotation::Annotation;
 pub use annotations::misplaced_key::{MisplacedKey, Site, is_of_other_tool};
 pub use error::{MAX_BYTES, OpenError, SyntaxError};
-pub use examples::EXAMPLES;
 pub use files::contents::{Contents, last_of_each};
 pub use files::search::{Opened, STANDARD_INPUT, Search};
 pub use files::source::Source;
