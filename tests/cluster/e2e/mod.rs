@@ -13,6 +13,7 @@ mod cluster;
 mod commands;
 mod counts;
 mod faults;
+mod figures;
 mod install;
 mod kinds;
 mod leaving;
@@ -53,6 +54,7 @@ pub(crate) fn stories() -> Vec<Story> {
         security::access::stories(),
         security::connecting::stories(),
         calendars::stories(),
+        figures::stories(),
         boundaries::stories(),
         cluster::stories(),
         commands::stories(),

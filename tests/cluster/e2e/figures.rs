@@ -1,0 +1,251 @@
+//! What everybody says who looks at one cluster: of what is held down and was saved, and of what a
+//! workload goes by, without the flags of the scaler and without rights on Namespaces.
+
+use std::io::{Read as _, Write as _};
+use std::net::{SocketAddr, TcpStream};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use crate::e2e::team::Team;
+use crate::support::{
+    ControlPlane, Dayshift, Parts, Story, deployment, eventually, soon, stateful_set, stories,
+};
+
+pub(crate) fn stories() -> Vec<Story> {
+    stories![
+        Parts::Server;
+        metrics_pages_and_status_say_the_same_figures,
+        who_may_not_read_namespaces_sees_and_wakes_what_inherits_from_one,
+    ]
+}
+
+/// The namespace with these annotations, and a scaler that gives a default to what has no schedule.
+fn annotate(team: &Team<'_>, texts: &[&str]) {
+    let arguments = ["annotate", "--overwrite", "namespace", team.name()];
+    let annotated = team.plane().kubectl(&[&arguments, texts].concat());
+    annotated.success();
+}
+
+/// The real program as somebody.
+fn dayshift(who: &Path, arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_dayshift"))
+        .args(arguments)
+        .env("KUBECONFIG", who)
+        .env("NO_COLOR", "1")
+        .output()
+        .unwrap()
+}
+
+/// What `status` has of a namespace, by name.
+fn status(who: &Path, team: &Team<'_>) -> Vec<Value> {
+    let ran = dayshift(who, &["status", "-n", team.name(), "-o", "json"]);
+    let said: Value = serde_json::from_slice(&ran.stdout).unwrap_or_else(|_| panic!("{ran:?}"));
+    said["workloads"].as_array().unwrap().clone()
+}
+
+/// The words of a first page; `None` until there are any.
+fn words(address: SocketAddr) -> Option<String> {
+    let mut stream = TcpStream::connect(address).ok()?;
+    stream.set_read_timeout(Some(Duration::from_secs(5))).ok()?;
+    write!(stream, "GET / HTTP/1.0\r\nHost: {address}\r\n\r\n").ok()?;
+    let mut page = String::new();
+    stream.read_to_string(&mut page).ok()?;
+    if !page.contains(" 200 OK") || page.contains("Reading the cluster") {
+        return None;
+    }
+    let texts = page.split('<').filter_map(|it| it.split_once('>'));
+    let texts = texts.flat_map(|(_, text)| text.split_whitespace());
+    Some(texts.collect::<Vec<_>>().join(" "))
+}
+
+/// Where a scaler serves its pages, and where its metrics.
+fn addresses(scaler: &Dayshift) -> Option<[SocketAddr; 2]> {
+    let log = scaler.log();
+    let at = |is_page: bool| {
+        let mut lines = log.lines().filter(|it| it.contains("listen=127.0.0.1:"));
+        let line = lines.find(|it| it.contains("the dashboard is served") == is_page)?;
+        let (_, text) = line.split_once("listen=")?;
+        text.split_whitespace().next()?.parse().ok()
+    };
+    Some([at(true)?, at(false)?])
+}
+
+fn sample(metrics: &str, name: &str) -> f64 {
+    let found = metrics.lines().find_map(|line| line.strip_prefix(name));
+    found.unwrap().trim().parse().unwrap()
+}
+
+/// The answer to a GET of the probes.
+fn get(address: SocketAddr, path: &str) -> String {
+    let mut stream = TcpStream::connect(address).unwrap();
+    write!(stream, "GET {path} HTTP/1.0\r\nHost: {address}\r\n\r\n").unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).unwrap();
+    answer
+}
+
+/// The number before these words of a page.
+fn number_before(page: &str, words: &str) -> f64 {
+    let (before, _) = page
+        .split_once(words)
+        .unwrap_or_else(|| panic!("{words}: {page}"));
+    let number = before.trim_end().rsplit(' ').next();
+    number.unwrap().parse().unwrap()
+}
+
+/// A scaler with a default schedule, a Namespace with a part of one, and schedules of their own.
+fn metrics_pages_and_status_say_the_same_figures(plane: &ControlPlane) {
+    let mut team = Team::without_scaler(plane, "figures");
+    annotate(&team, &["dayshift/replicas=2"]);
+    let stop = soon(9);
+    let start = stop.plus(7200);
+    let (start, stop_text) = (start.text(), stop.text());
+    team.begin(&[
+        &format!("--default-start={start}"),
+        &format!("--default-stop={stop_text}"),
+        "--dashboard-listen=127.0.0.1:0",
+    ]);
+    let [page, probes] = eventually("the scaler has told where", || addresses(team.newest()));
+    eventually("the scaler is ready", || {
+        get(probes, "/readyz").contains(" 200 OK").then_some(())
+    });
+    // By the default with the count of the Namespace: 2; by its own: 3 of 4; up by hand: 0.
+    team.create(deployment("plain").replicas(5));
+    let own = |name| {
+        deployment(name)
+            .start(start.clone())
+            .stop(stop_text.clone())
+    };
+    team.create(
+        own("own")
+            .replicas(4)
+            .annotation("dayshift/replicas", "4")
+            .annotation("dayshift/stop-replicas", "1"),
+    );
+    let db = Value::from(stateful_set("db").replicas(2));
+    team.kubectl_with(&["create"], &db.to_string()).success();
+    team.create(own("raised").replicas(2));
+    for name in ["plain", "own", "raised"] {
+        team.await_stopped(name, stop.plus(20));
+    }
+    team.scale("raised", 2);
+    let held = 2 + 3 + 2;
+    eventually("the stops and what was raised are counted", || {
+        let counted = sample(&get(probes, "/metrics"), "dayshift_held_down_replicas ");
+        (counted.to_string() == held.to_string()).then_some(())
+    });
+
+    let all = status(plane.install(), &team).into_iter();
+    let by_status: u64 = all
+        .map(|it| it["heldDown"]["replicas"].as_u64().unwrap_or_default())
+        .sum();
+    assert_eq!(by_status, held);
+    let wide = dayshift(
+        plane.install(),
+        &["status", "-n", team.name(), "-o", "wide"],
+    );
+    let wide = String::from_utf8(wide.stdout).unwrap();
+    assert!(
+        wide.contains(&format!("Held down now: {held} replicas")),
+        "{wide}"
+    );
+
+    let saved = || {
+        sample(
+            &get(probes, "/metrics"),
+            "dayshift_saved_replica_seconds_total ",
+        ) / 3600.0
+    };
+    let before = saved();
+    let of_scaler = eventually("its page", || words(page));
+    let after = saved();
+    // Words have two decimals.
+    let is_between = |it: f64| before - 0.005 <= it && it <= after + 0.005;
+    for words in [
+        " replica-hours This week",
+        " replica-hours This month",
+        " replica-hours saved since the controller",
+    ] {
+        let found = number_before(&of_scaler, words);
+        assert!(is_between(found), "{before} {after}: {of_scaler}");
+    }
+    let arguments = ["dashboard", "-n", team.name()];
+    let live = Dayshift::run_as(plane.install(), &arguments);
+    let of_somebody = eventually("the page of somebody", || words(live.address()?));
+    for page in [&of_scaler, &of_somebody] {
+        assert!(
+            page.contains(&format!("they would run: {held} replicas")),
+            "{page}"
+        );
+    }
+    assert!(!of_somebody.contains("replica-hour"), "{of_somebody}");
+}
+
+/// Somebody who may see and change Deployments of one namespace, and no Namespace at all.
+fn developer(team: &Team<'_>) -> PathBuf {
+    let name = "developer";
+    team.kubectl(&["create", "serviceaccount", name]).success();
+    let rule = |group: &str, resources: &[&str], verbs: &[&str]| json!({"apiGroups": [group], "resources": resources, "verbs": verbs});
+    let role = json!({
+        "apiVersion": "rbac.authorization.k8s.io/v1", "kind": "Role",
+        "metadata": {"name": name},
+        "rules": [
+            rule("apps", &["deployments", "statefulsets"], &["get", "list", "watch", "patch"]),
+            rule("batch", &["cronjobs"], &["get", "list", "watch", "patch"]),
+            rule("autoscaling", &["horizontalpodautoscalers"], &["list"]),
+            rule("keda.sh", &["scaledobjects"], &["list"]),
+        ],
+    });
+    team.kubectl_with(&["create"], &role.to_string()).success();
+    let account = format!("--serviceaccount={}:{name}", team.name());
+    team.kubectl(&["create", "rolebinding", name, "--role", name, &account])
+        .success();
+    let who = team.plane().kubeconfig_of(team.name(), name);
+    eventually("the API server has heard of the right", || {
+        let can = |verb, what| {
+            let ask = ["auth", "can-i", verb, what, "-n", team.name()];
+            team.plane().kubectl_as(&who, &ask).stdout.trim() == "yes"
+        };
+        assert!(!can("get", "namespaces"));
+        (can("patch", "deployments.apps") && can("list", "cronjobs.batch")).then_some(())
+    });
+    who
+}
+
+fn who_may_not_read_namespaces_sees_and_wakes_what_inherits_from_one(plane: &ControlPlane) {
+    let team = Team::new(plane, "developers");
+    let now = soon(0);
+    let (start, stop) = (now.plus(7200).text(), now.plus(14_400).text());
+    annotate(
+        &team,
+        &[
+            &format!("dayshift/start={start}"),
+            &format!("dayshift/stop={stop}"),
+        ],
+    );
+    team.create(deployment("web").replicas(3));
+    team.create(deployment("api").replicas(2));
+    for name in ["web", "api"] {
+        team.await_label(name, "dayshift/state", "adopted");
+    }
+    let who = developer(&team);
+    let shown = status(&who, &team);
+    let names: Vec<_> = shown
+        .iter()
+        .map(|it| it["name"].as_str().unwrap())
+        .collect();
+    assert_eq!(names, ["api", "web"], "{shown:?}");
+    for (command, count) in [("sleep", [0, 0]), ("wake", [2, 3])] {
+        let arguments = [command, "--all", "-n", team.name(), "--for", "1h"];
+        let ran = dayshift(&who, &arguments);
+        assert_eq!(ran.status.code(), Some(0), "{ran:?}");
+        let found = ["api", "web"].map(|name| team.replicas(name));
+        assert_eq!(found, count, "{command}");
+        // What it goes by is told as well, and nothing is wrong.
+        let ran = dayshift(&who, &["status", "-n", team.name()]);
+        assert_eq!(ran.status.code(), Some(0), "{ran:?}");
+    }
+}
