@@ -119,12 +119,12 @@ fn metrics_pages_and_status_say_the_same_figures(plane: &ControlPlane) {
             .start(start.clone())
             .stop(stop_text.clone())
     };
-    team.create(
-        own("own")
-            .replicas(4)
-            .annotation("dayshift/replicas", "4")
-            .annotation("dayshift/stop-replicas", "1"),
-    );
+    let four = own("own").replicas(4).annotation("dayshift/replicas", "4");
+    let mut four = Value::from(four.annotation("dayshift/stop-replicas", "1"));
+    // What a pod requests may stand on the pod itself.
+    let requests = json!({"requests": {"cpu": "500m", "memory": "1Gi"}});
+    four["spec"]["template"]["spec"]["resources"] = requests;
+    team.kubectl_with(&["create"], &four.to_string()).success();
     let db = Value::from(stateful_set("db").replicas(2));
     team.kubectl_with(&["create"], &db.to_string()).success();
     team.create(own("raised").replicas(2));
@@ -175,11 +175,9 @@ fn metrics_pages_and_status_say_the_same_figures(plane: &ControlPlane) {
     let arguments = ["dashboard", "-n", team.name()];
     let live = Dayshift::run_as(plane.install(), &arguments);
     let of_somebody = eventually("the page of somebody", || words(live.address()?));
+    let held = format!("they would run: {held} replicas, 1.5 CPU cores, 3 GiB of memory");
     for page in [&of_scaler, &of_somebody] {
-        assert!(
-            page.contains(&format!("they would run: {held} replicas")),
-            "{page}"
-        );
+        assert!(page.contains(&held), "{held}: {page}");
     }
     assert!(!of_somebody.contains("replica-hour"), "{of_somebody}");
 }
