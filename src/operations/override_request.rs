@@ -14,7 +14,7 @@ use crate::{
     cluster::{PatchError, ReadError, Writer},
     schedule::Zone,
     workload::{
-        Annotation, Inputs, Observed, Override, OverrideCommand, OverrideError, ParseContext,
+        Annotation, Inputs, Kind, Observed, Override, OverrideCommand, OverrideError, ParseContext,
         ParsedInputs, Pause, Prefix, Replicas, State, Sync, WorkloadRef, read,
     },
 };
@@ -82,6 +82,12 @@ pub enum RequestError {
     /// It is not what was previewed any more.
     #[error("{0}")]
     Changed(#[from] Changed),
+    /// It is of a kind that is watched only where somebody asks for it, and nobody has seen it.
+    #[error(
+        "no `dayshift run` has seen it, and nothing is written: one watches {} only with --kinds {}",
+        .0.names_of_all(), .0.argument()
+    )]
+    Unwatched(Kind),
 }
 
 /// What a request did to one object.
@@ -173,6 +179,10 @@ impl OverrideRequest {
             let Some((sync, zone)) = self.command(observed)? else {
                 return Ok(RequestOutcome::Unchanged);
             };
+            let is_end = matches!(self.requested, RequestedOverride::Resume);
+            if !is_end && is_unwatched(observed) {
+                return Err(RequestError::Unwatched(observed.object.kind));
+            }
             let command = match sync {
                 Sync::Command(command) => command,
                 Sync::Count { change, until } => {
@@ -305,7 +315,7 @@ impl Retry for RequestError {
         match self {
             Self::Patch(error) => error.is_worth_another_try(),
             Self::Read(error) => error.is_worth_another_try(),
-            Self::Override(_) | Self::Until(_) | Self::Changed(_) => false,
+            Self::Override(_) | Self::Until(_) | Self::Changed(_) | Self::Unwatched(_) => false,
         }
     }
 }
@@ -313,6 +323,13 @@ impl Retry for RequestError {
 impl RequestError {
     /// Whether it is about the object or the request, and not about the cluster.
     pub const fn is_refusal(&self) -> bool {
-        matches!(self, Self::Override(_) | Self::Until(_) | Self::Changed(_))
+        !matches!(self, Self::Patch(_) | Self::Read(_))
     }
+}
+
+/// Whether it is of a kind that is watched only where somebody asks for it, and no controller has said
+/// anything of it: an override would stay there, until one that has never looked at it does.
+fn is_unwatched(observed: &Observed) -> bool {
+    let is_asked_for = !Kind::DEFAULT.contains(&observed.object.kind);
+    is_asked_for && observed.phase().is_none() && observed.error.is_none()
 }

@@ -4,12 +4,12 @@ use chrono::{DateTime, Utc};
 
 use super::override_request::{Annotated, OverrideRequest, RequestedOverride, Scaled};
 use crate::{
-    schedule::{Action, Zone, parse_moment},
+    schedule::{Action, Zone},
     status::clock,
     text::quote,
     workload::{
-        Annotation, CountKind, Key, Kind, Observed, Origin, Override, OverrideCommand,
-        ParsedInputs, Pause, Prefix, Replicas, read,
+        Annotation, CountKind, Kind, Observed, Origin, Override, OverrideCommand, ParsedInputs,
+        Pause, Prefix, Replicas, read,
     },
 };
 
@@ -132,25 +132,16 @@ pub(super) fn unobeyed(seen: &Observed, zone: Zone, now: DateTime<Utc>) -> Strin
             clock(last, zone, now),
             seen.object.argument()
         ),
-        None => never_seen(seen, zone, now),
+        None => never_seen(seen),
     }
 }
 
 /// The same of one that none has ever acted on.
-fn never_seen(seen: &Observed, zone: Zone, now: DateTime<Utc>) -> String {
+fn never_seen(seen: &Observed) -> String {
     let object = &seen.object;
     if !Kind::DEFAULT.contains(&object.kind) {
-        let own = seen.inputs.own();
-        let mut overrides = Key::OVERRIDES.into_iter();
-        let written = overrides.find_map(|key| Some((key, own.text(key)?)));
-        let stays = written.map_or_else(String::new, |(key, text)| {
-            let until = parse_moment(text, zone).ok().filter(|it| *it > now);
-            let until =
-                until.map_or_else(String::new, |it| format!(" until {}", clock(it, zone, now)));
-            format!("; `{key}` stays on it, and one that watches them obeys it{until}")
-        });
         return format!(
-            "none ever has: `dayshift run` watches {} only with --kinds {}{stays}",
+            "none ever has: `dayshift run` watches {} only with --kinds {}",
             object.kind.names_of_all(),
             object.kind.argument()
         );

@@ -3,6 +3,7 @@
 mod busy;
 mod forbidden;
 mod inherited;
+mod opt_in;
 pub(crate) mod overrides;
 mod restore;
 mod sync;

@@ -1,0 +1,70 @@
+//! Kinds that a scaler watches only where it is told to.
+
+use serde_json::json;
+
+use crate::fake_server::{Cluster, Scaler};
+
+/// An HPA of the namespace `dev` with these hours.
+fn autoscaler(cluster: &Cluster, hours: Option<&str>) {
+    cluster.autoscaler("api", ("apps/v1", "Deployment", "api"));
+    if let Some(hours) = hours {
+        let patch = json!({"metadata": {"annotations": {"dayshift/hours": hours}}});
+        let merged = cluster
+            .api
+            .merge("HorizontalPodAutoscaler", "dev", "api", &patch);
+        merged.unwrap();
+    }
+}
+
+fn annotations(cluster: &Cluster) -> usize {
+    let api = cluster.api.get("HorizontalPodAutoscaler", "dev", "api");
+    let annotations = api.unwrap()["metadata"]["annotations"].clone();
+    annotations.as_object().map_or(0, |it| it.len())
+}
+
+#[test]
+fn what_no_scaler_watches_is_left_as_it_is_and_that_is_said() {
+    let cluster = Cluster::new();
+    autoscaler(&cluster, Some("00:00-24:00"));
+    // One that watches the other kinds.
+    let _scaler = Scaler::on(&cluster);
+    for line in [
+        "wake hpa/api --for 1h",
+        "sleep hpa/api --for 1h --no-wait",
+        "pause hpa/api",
+        "wake --all --kinds hpa --for 1h",
+        "pause hpa/api --dry-run",
+    ] {
+        let ran = cluster.dayshift(&line.split(' ').collect::<Vec<_>>());
+        assert_eq!((ran.status, &*ran.out), (1, ""), "{line}: {ran:?}");
+        let expected = "no `dayshift run` has seen it, and nothing is written: one watches \
+                        HorizontalPodAutoscalers only with --kinds horizontalpodautoscalers";
+        assert!(ran.err.contains(expected), "{line}: {ran:?}");
+        assert_eq!(annotations(&cluster), 1, "{line}");
+    }
+}
+
+#[test]
+fn what_a_scaler_watches_is_acted_on() {
+    let cluster = Cluster::new();
+    autoscaler(&cluster, Some("00:00-24:00"));
+    let _scaler = Scaler::with(&cluster, &["--kinds=hpa"]);
+    let is_seen = || {
+        let api = cluster.api.get("HorizontalPodAutoscaler", "dev", "api");
+        api.unwrap()["metadata"]["labels"]["dayshift/state"].is_string()
+    };
+    while !is_seen() {
+        std::thread::yield_now();
+    }
+    let ran = cluster.dayshift(&["pause", "hpa/api", "--timeout", "20s"]);
+    assert_eq!(ran.status, 0, "{ran:?}");
+}
+
+#[test]
+fn one_without_a_schedule_is_told_that() {
+    let cluster = Cluster::new();
+    autoscaler(&cluster, None);
+    let ran = cluster.dayshift(&["wake", "hpa/api", "--for", "1h"]);
+    assert!(ran.err.contains("it has no schedule"), "{ran:?}");
+    assert_eq!(annotations(&cluster), 0);
+}
