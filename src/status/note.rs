@@ -66,6 +66,8 @@ pub enum Note {
         /// Since when something should have been done by that schedule.
         overdue: Option<DateTime<Utc>>,
     },
+    /// Its Namespace says something that no controller has taken up: one refuses it, or none runs.
+    NamespaceAhead,
     /// What its schedule says rests on calendars that are not known here.
     UnknownCalendars,
     /// It is stopped, and no start is to come.
@@ -90,6 +92,7 @@ impl Note {
                     ..
                 }
                 | Self::LeftDown { .. }
+                | Self::NamespaceAhead
                 | Self::Reverted { soon: true, .. }
                 | Self::NothingSaved { .. }
         )

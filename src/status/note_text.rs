@@ -11,7 +11,7 @@ use super::{
 };
 use crate::{
     schedule::Action,
-    workload::{Duty, Key, Overdue, Override, Phase, Prefix},
+    workload::{Duty, Key, Origin, Overdue, Override, Phase, Prefix},
 };
 
 /// What is said of an object, without its name.
@@ -37,12 +37,36 @@ impl WorkloadStatus {
             end.map_or("for good".to_owned(), |it| format!("until {}", at(it)))
         };
         let sync = self.sync(prefix);
+        let of_namespace = || {
+            let namespace = &self.object.namespace;
+            format!("; `kubectl events --for namespace/{namespace}` says why")
+        };
         let (replicas, object) = (self.replicas, &self.object);
         let counts = object.kind.counts();
         let (text, command) = match note {
+            // The other note says where to look.
+            Note::Overdue(overdue) if self.notes.contains(&Note::NamespaceAhead) => {
+                (self.overdue_text(overdue, prefix, now), String::new())
+            }
             Note::Overdue(overdue) => (
                 self.overdue_text(overdue, prefix, now) + "; is the controller running?",
                 format!(" kubectl events --for {}", object.argument()),
+            ),
+            Note::NamespaceAhead => (
+                format!(
+                    "the Namespace {} has annotations that no controller has taken up: it refuses \
+                     them, or does not run",
+                    object.namespace
+                ),
+                of_namespace(),
+            ),
+            Note::Unseen if self.origin == Origin::Namespace => (
+                format!(
+                    "no controller has taken it up yet: none runs in this cluster, or it refuses \
+                     the annotations of the Namespace {}",
+                    object.namespace
+                ),
+                of_namespace(),
             ),
             Note::HeldDown { until: end } => (
                 format!(

@@ -107,7 +107,9 @@ impl WorkloadStatus {
             parse_context,
             now,
         } = *context;
-        let observed = defaults.applied(managed.workload.observe(kind, prefix));
+        let seen = managed.workload.observe(kind, prefix);
+        let is_namespace_ahead = defaults.are_ahead_of(&seen);
+        let observed = defaults.applied(seen);
         let parsed = observed.read(parse_context);
         let is_scheduled = match parsed {
             ParsedInputs::Unscheduled | ParsedInputs::Invalid(_) => false,
@@ -116,6 +118,9 @@ impl WorkloadStatus {
         let changed = is_scheduled.then(|| managed.changed()).flatten();
         let zone = parse_context.default_zone;
         let mut status = Self::of_known(&observed, &parsed, changed, prefix, zone, now)?;
+        if is_namespace_ahead {
+            status.notes.push(Note::NamespaceAhead);
+        }
         let managers = managed.managers(kind).into_iter();
         status.owners = managers
             .filter_map(|it| match it.kind() {

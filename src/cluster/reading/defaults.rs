@@ -12,7 +12,7 @@ use crate::cluster::connection::redact::redacted_chain;
 use crate::cluster::reading::find::listed;
 use crate::cluster::reading::namespace::{NamespaceMeta, ObservedNamespace};
 use crate::cluster::reading::query::Query;
-use crate::workload::{Annotations, Inheritance, Observed, Prefix};
+use crate::workload::{Annotations, Inheritance, Observed, Phase, Prefix};
 
 /// What objects inherit: as it stands on them, and else as Namespaces say, as far as they can be read.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -107,5 +107,13 @@ impl NamespaceDefaults {
             None => None,
         };
         observed.with_defaults(defaults)
+    }
+
+    /// Whether the Namespace of an object that a scaler has seen, where it can be read, gives it
+    /// something that no scaler has taken up. While an object is paused, none takes anything up.
+    pub fn are_ahead_of(&self, observed: &Observed) -> bool {
+        let known = self.known.get(&*observed.object.namespace);
+        let is_followed = observed.phase().is_some_and(|it| it != Phase::Paused);
+        is_followed && known.is_some_and(|it| observed.lags_behind(it))
     }
 }

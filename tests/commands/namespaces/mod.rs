@@ -94,6 +94,50 @@ fn a_bad_namespace_is_a_problem_of_the_namespace() {
     );
 }
 
+/// The notes that `status` has on one workload.
+fn notes(cluster: &Cluster, name: &str) -> String {
+    let ran = cluster.dayshift(&["status", name, "-o", "json"]).json();
+    let notes = ran["workloads"][0]["notes"].as_array().unwrap().iter();
+    let notes: Vec<_> = notes.map(|it| it.as_str().unwrap()).collect();
+    notes.join("\n")
+}
+
+/// A scaler that has no such calendar says so on the Namespace, which no patch of an object is about.
+#[test]
+fn a_namespace_that_the_scaler_refuses_is_named_as_long_as_that_lasts() {
+    let cluster = cluster(ALWAYS);
+    cluster.deployment("web", 1, &[]);
+    for (name, command) in [("paused", "pause"), ("woken", "wake")] {
+        cluster.deployment(name, 1, &[]);
+        let _scaler = Scaler::on(&cluster);
+        let until = ["--until", "2099-12-24 18:00", "--timeout", "20s"];
+        let ran = cluster.dayshift(&[&[command, name], &until[..]].concat());
+        assert_eq!(ran.status, 0, "{ran:?}");
+    }
+    let _scaler = Scaler::on(&cluster);
+    assert_eq!(notes(&cluster, "web"), "");
+    annotate(&cluster, &[("except", "calendar:lacking")]);
+    cluster.deployment("late", 1, &[]);
+    let command = "; `kubectl events --for namespace/dev` says why";
+    let seen = "the Namespace dev has annotations that no controller has taken up: it refuses them, \
+                or does not run";
+    let unseen = "no controller has taken it up yet: none runs in this cluster, or it refuses the \
+                  annotations of the Namespace dev";
+    for _ in 0..2 {
+        assert_eq!(notes(&cluster, "web"), format!("{seen}{command}"));
+        assert_eq!(notes(&cluster, "late"), format!("{unseen}{command}"));
+        assert_eq!(cluster.dayshift(&["status", "web"]).status, 1);
+    }
+    annotate(&cluster, &[("except", "2026-12-25")]);
+    for name in ["web", "late", "paused", "woken"] {
+        let begun = std::time::Instant::now();
+        while !notes(&cluster, name).is_empty() {
+            let seconds = begun.elapsed().as_secs();
+            assert!(seconds < 20, "{name}: {}", notes(&cluster, name));
+        }
+    }
+}
+
 #[test]
 fn one_workload_is_woken_by_the_schedule_that_it_inherits() {
     let cluster = cluster(ALWAYS);

@@ -177,6 +177,24 @@ impl Observed {
         }
         candidate.with_defaults(Some(inherited.without_schedule().defaults()))
     }
+
+    /// Whether its Namespace, which has these annotations, gives it something that is not in what a
+    /// scaler has written on it: no scaler has taken that up.
+    pub fn lags_behind(&self, namespace: &Arc<Annotations>) -> bool {
+        let Some(inherited) = self.inherited.as_deref().and_then(Inherited::parse) else {
+            return false;
+        };
+        let given = self.inputs.clone();
+        let given = given.with_defaults(Some(Arc::clone(namespace)));
+        // Overrides that are over stay on a Namespace.
+        let is_kept =
+            |key: &Key| !Key::OVERRIDES.contains(key) && !inherited.left_out.contains(key);
+        let mut keys = Key::ALL.into_iter().filter(is_kept);
+        keys.any(|key| {
+            let is_given = given.origin(key) == Some(Origin::Namespace);
+            is_given && given.text(key) != inherited.namespace.text(key)
+        })
+    }
 }
 
 #[cfg(test)]
