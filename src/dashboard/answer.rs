@@ -8,7 +8,8 @@ use hyper::body::{Body, Bytes};
 use percent_encoding::percent_decode_str;
 
 use super::{
-    actions::Phase,
+    access::{Browser, Entry},
+    actions::{Actions, Phase},
     guard::harden,
     pages::{self, Page},
     params::Params,
@@ -23,6 +24,11 @@ const SVG: HeaderValue = HeaderValue::from_static("image/svg+xml");
 const REFRESH: HeaderValue = HeaderValue::from_static("10");
 /// The same before there is anything to show.
 const SOON: HeaderValue = HeaderValue::from_static("1");
+
+/// What is said to a browser that has no key.
+const NO_KEY: &str = "Open the address that was printed in your terminal, with the key at its end: \
+                      dashboard: http://127.0.0.1:…/?key=… Each start has a new key. If you have \
+                      just opened that address, go on to the overview.";
 
 impl Dashboard {
     /// The answer to a request.
@@ -68,36 +74,62 @@ impl Dashboard {
         if !known {
             return fails(StatusCode::NOT_FOUND, "There is no such page.");
         }
+        let browser = match (&self.actions, &parts[..]) {
+            (None, _) | (_, ["style.css" | "icon.svg"]) => None,
+            (Some(actions), _) => match actions.access.entry(head) {
+                Ok(Entry::Known(browser)) => Some(browser),
+                Ok(Entry::Led { to, cookie }) => return led(&to, cookie),
+                Ok(Entry::Unknown) => return fails(StatusCode::FORBIDDEN, NO_KEY),
+                Err(error) => {
+                    let message = format!("The system gives nothing random: {error}");
+                    return fails(StatusCode::INTERNAL_SERVER_ERROR, &message);
+                }
+            },
+        };
+        let acting = self.actions.as_ref().zip(browser.as_ref());
         let not_allowed = |allowed, message| {
             let mut response = fails(StatusCode::METHOD_NOT_ALLOWED, message);
             let allowed = HeaderValue::from_static(allowed);
             response.headers_mut().insert(header::ALLOW, allowed);
             response
         };
-        if let (["confirm" | "act"], Some(actions)) = (&parts[..], &self.actions) {
+        if let (["confirm" | "act"], Some(acting)) = (&parts[..], acting) {
             if head.method != Method::POST {
                 return not_allowed("POST", "Nothing is done by looking at a page.");
             }
             let is_confirmed = parts == ["act"];
             return self
-                .posted(actions, &head.headers, body, is_confirmed, &params)
+                .posted(acting, &head.headers, body, is_confirmed, &params)
                 .await;
         }
         if !matches!(head.method, Method::GET | Method::HEAD) {
             return not_allowed("GET, HEAD", "This page can only be read.");
         }
         match parts[..] {
-            ["style.css"] => return of_type(CSS, pages::STYLE),
-            ["icon.svg"] => return of_type(SVG, pages::ICON),
-            _ => {}
+            ["style.css"] => of_type(CSS, pages::STYLE),
+            ["icon.svg"] => of_type(SVG, pages::ICON),
+            _ => self.page(&parts, &params, acting).await,
         }
+    }
+
+    /// The answer that shows what there is.
+    async fn page(
+        &self,
+        parts: &[&str],
+        params: &Params,
+        acting: Option<(&Actions, &Browser)>,
+    ) -> Response<Full<Bytes>> {
+        let fails = |message: &str| {
+            let status = StatusCode::NOT_FOUND;
+            html(status, pages::failure(params, status, message))
+        };
         let _turn = self.turn().await;
         let view = self.view().await;
         let page = Page {
             view: &view,
-            params: &params,
+            params,
             settings: &self.settings,
-            token: self.actions.as_ref().map(|it| it.token.text()),
+            token: acting.map(|(actions, _)| actions.token.text()),
         };
         if !view.is_complete {
             let (status, again) = match view.outage {
@@ -108,14 +140,13 @@ impl Dashboard {
             response.headers_mut().insert(header::REFRESH, again);
             return response;
         }
-        match parts[..] {
+        match *parts {
             [""] => {
                 let savings = self.savings.of(view.now, page.zone());
-                live(page.overview(&savings), &params)
+                live(page.overview(&savings), params)
             }
             ["result", id] => {
-                let actions = self.actions.as_ref();
-                let find = |id| actions.and_then(|it| it.find(id));
+                let find = |id| acting.and_then(|(actions, browser)| actions.find(browser, id));
                 match id.parse().ok().and_then(find) {
                     Some(plan) => {
                         let is_done = plan.progress().phase == Phase::Done;
@@ -125,7 +156,7 @@ impl Dashboard {
                         }
                         response
                     }
-                    None => fails(StatusCode::NOT_FOUND, "This result is not kept any more."),
+                    None => fails("This result is not kept any more."),
                 }
             }
             ["timeline"] => html(StatusCode::OK, page.timeline()),
@@ -139,17 +170,28 @@ impl Dashboard {
                 match row {
                     Some(row) => {
                         let events = self.events(&row.status.object).await;
-                        live(page.object(row, &events), &params)
+                        live(page.object(row, &events), params)
                     }
-                    None => fails(
-                        StatusCode::NOT_FOUND,
-                        "There is no such workload here, or it has no schedule.",
-                    ),
+                    None => fails("There is no such workload here, or it has no schedule."),
                 }
             }
-            _ => fails(StatusCode::NOT_FOUND, "There is no such page."),
+            _ => fails("There is no such page."),
         }
     }
+}
+
+/// Leads a browser that has the key to the same address without it. Nothing that follows is told
+/// where it came from.
+fn led(to: &str, cookie: HeaderValue) -> Response<Full<Bytes>> {
+    let mut response = html(StatusCode::SEE_OTHER, String::new());
+    let headers = response.headers_mut();
+    if let Ok(to) = HeaderValue::try_from(to) {
+        headers.insert(header::LOCATION, to);
+    }
+    headers.insert(header::SET_COOKIE, cookie);
+    let policy = HeaderValue::from_static("no-referrer");
+    headers.insert(header::REFERRER_POLICY, policy);
+    response
 }
 
 /// A page that is read again by itself, unless that is not wanted.

@@ -7,7 +7,7 @@ use http::{HeaderMap, HeaderName, HeaderValue, header};
 const POLICY: &str = "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; \
                       base-uri 'none'; frame-ancestors 'none'";
 
-/// What every answer says.
+/// What every answer says, unless it says that itself.
 pub(super) fn harden(headers: &mut HeaderMap) {
     let all: [(HeaderName, &'static str); 7] = [
         (header::CONTENT_SECURITY_POLICY, POLICY),
@@ -26,7 +26,8 @@ pub(super) fn harden(headers: &mut HeaderMap) {
         ),
     ];
     for (name, value) in all {
-        headers.insert(name, HeaderValue::from_static(value));
+        let value = HeaderValue::from_static(value);
+        headers.entry(name).or_insert(value);
     }
 }
 

@@ -4,6 +4,7 @@
 //! pages. What they say is what [`status`](crate::status) and [`plan`](crate::plan) say; here it is
 //! only laid out. Nothing of it needs a script.
 
+mod access;
 mod actions;
 mod answer;
 mod followed;
@@ -15,6 +16,7 @@ mod published;
 mod savings;
 mod settings;
 mod source;
+mod token;
 mod view;
 
 pub use settings::Settings;

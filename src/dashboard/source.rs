@@ -1,7 +1,7 @@
 //! Where the pages have it from: a cluster that is followed through a client, or a controller that
 //! knows it anyway.
 
-use std::{convert::Infallible, fmt, io, sync::Arc, time::Duration};
+use std::{convert::Infallible, fmt, io, net::SocketAddr, sync::Arc, time::Duration};
 
 use chrono::{DateTime, TimeDelta, Utc};
 use kube::Client;
@@ -101,23 +101,26 @@ impl Dashboard {
         self
     }
 
-    /// The same, where wake, sleep, pause and resume may be asked for, with the client's rights. For
-    /// loopback alone.
+    /// The same on loopback for whoever has the key of [`Self::url`], who may ask for wake, sleep,
+    /// pause and resume with the client's rights. Requests must name this port of a loopback
+    /// address: a page of somebody else that has its name resolved to this machine is answered
+    /// nothing.
     ///
     /// # Errors
     /// Where the system gives nothing random.
-    pub fn with_actions(self) -> io::Result<Self> {
-        let actions = Some(Actions::new()?);
-        Ok(Self { actions, ..self })
+    pub fn for_one_user(self, port: u16) -> io::Result<Self> {
+        Ok(Self {
+            hosts: Hosts::LoopbackAt(port),
+            actions: Some(Actions::at(port)?),
+            ..self
+        })
     }
 
-    /// The same on loopback, where requests must name this port of a loopback address: a page of
-    /// somebody else that has its name resolved to this machine is answered nothing.
-    #[must_use]
-    pub fn on_loopback(self, port: u16) -> Self {
-        Self {
-            hosts: Hosts::LoopbackAt(port),
-            ..self
+    /// What is to be opened where it listens here: with the key, where there is one.
+    pub fn url(&self, address: SocketAddr) -> String {
+        match &self.actions {
+            Some(actions) => actions.access.url(address),
+            None => format!("http://{address}/"),
         }
     }
 

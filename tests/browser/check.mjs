@@ -72,12 +72,21 @@ async function act(tab, browser, address) {
   return pages;
 }
 // The examples, and what is beside this file; one starts every minute, which takes a while to play.
-const [sandbox, address] = await serve(program, [join(root, "examples"), join(here, "workloads.yaml"),
+const [sandbox, address, url] = await serve(program, [join(root, "examples"), join(here, "workloads.yaml"),
   "--exclude", "one-start*", "--from", "2026-10-23 08:00"]);
 const browser = new Chromium();
 let acted = 0;
 try {
   const tab = await browser.tab();
+  await tab.open(address, 1024, "light");
+  await tab.until(`document.querySelector("h1").textContent === "Forbidden"`);
+  for (const width of WIDTHS) for (const scheme of SCHEMES) {
+    await tab.show(width, scheme);
+    await audit(tab, `without the key at ${width} px, ${scheme}`);
+  }
+  await tab.open(url, 1024, "light");
+  await tab.until(`document.querySelector("h1").textContent === "Overview"`);
+  if (await tab.evaluate("location.search")) problems.push("the key stays in the address");
   for (const width of WIDTHS) for (const scheme of SCHEMES) for (const page of PAGES) {
     const place = `${page} at ${width} px, ${scheme}`;
     await tab.open(address + page, width, scheme);

@@ -11,10 +11,11 @@ const [folder = join(root, "docs/pictures"), program = join(root, "target/debug/
 const PAGES = { overview: "/?refresh=off", timeline: "/timeline" };
 const MOST_BYTES = 120_000;
 
-const [sandbox, address] = await serve(program, []);
+const [sandbox, address, url] = await serve(program, []);
 const browser = new Chromium();
 try {
   const tab = await browser.tab();
+  await tab.open(url, 1000, "light");
   mkdirSync(folder, { recursive: true });
   for (const [name, page] of Object.entries(PAGES)) for (const scheme of ["light", "dark"]) {
     await tab.open(address + page, 1000, scheme);

@@ -6,14 +6,15 @@ import { fileURLToPath } from "node:url";
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "../..");
 
-/** `dayshift sandbox` with these arguments, and its address. */
+/** `dayshift sandbox` with these arguments, its address, and the one with the key that lets a browser in. */
 export async function serve(program, args) {
   const child = spawn(program, ["sandbox", ...args, "--dashboard", "127.0.0.1:0"],
     { stdio: ["ignore", "pipe", "inherit"], cwd: root });
   for await (const line of createInterface({ input: child.stdout })) {
     if (line.startsWith("dashboard: ")) {
       child.stdout.resume();
-      return [child, line.slice("dashboard: ".length).replace(/\/$/, "")];
+      const url = line.slice("dashboard: ".length);
+      return [child, new URL(url).origin, url];
     }
   }
   throw new Error("the sandbox has ended");

@@ -40,7 +40,7 @@ use crate::{
 /// permissions. Nothing is installed in the cluster or exposed by it.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-The URL is printed; Ctrl-C ends it.
+The URL is printed, with a key that nobody else on this machine has; Ctrl-C ends it.
 No cluster at hand: dayshift sandbox --dashboard 127.0.0.1:0
 Exit status: 0 ended, 2 wrong usage, 3 no cluster, no permission, or the address is taken.")]
 pub(crate) struct DashboardArgs {
@@ -136,9 +136,9 @@ impl DashboardArgs {
             .await
             .map_err(ClusterError::from)?;
         let server = without_credentials(&server);
-        let dashboard = self.dashboard(client, &server, bound.port());
-        let dashboard = Arc::new(dashboard.with_actions()?);
-        announce(bound)?;
+        let dashboard = self.dashboard(client, &server);
+        let dashboard = Arc::new(dashboard.for_one_user(bound.port())?);
+        announce(&dashboard.url(bound))?;
         let answers = {
             let dashboard = Arc::clone(&dashboard);
             move |request| Arc::clone(&dashboard).answer(request)
@@ -156,7 +156,7 @@ impl DashboardArgs {
         }
     }
 
-    fn dashboard(&self, client: Client, server: &str, port: u16) -> Dashboard {
+    fn dashboard(&self, client: Client, server: &str) -> Dashboard {
         // `-A` and `-n` do not stand together.
         let selector = self.selector.clone().filter(|it| !it.is_empty());
         let query = Query::all(&self.kinds.kinds(), &self.namespace, selector);
@@ -167,16 +167,14 @@ impl DashboardArgs {
             context: self.schedules.context_of_others(),
             zone: self.schedules.given_zone(),
         };
-        Dashboard::new(client, Clock::system(), settings)
-            .at_price(self.price.price.clone())
-            .on_loopback(port)
+        Dashboard::new(client, Clock::system(), settings).at_price(self.price.price.clone())
     }
 }
 
 /// Says where the page is.
-fn announce(address: SocketAddr) -> io::Result<()> {
+fn announce(url: &str) -> io::Result<()> {
     let mut out = io::stdout();
-    match writeln!(out, "dashboard: http://{address}/").and_then(|()| out.flush()) {
+    match writeln!(out, "dashboard: {url}").and_then(|()| out.flush()) {
         // Who reads no more of it may have read enough.
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
         written => written,
@@ -193,13 +191,12 @@ pub(super) async fn serve_played(
 ) -> io::Result<()> {
     let address = listener.local_addr()?;
     let counted = dashboard.counted_by(played.telemetry());
-    let dashboard = counted.on_loopback(address.port());
-    let dashboard = Arc::new(dashboard.with_actions()?);
+    let dashboard = Arc::new(counted.for_one_user(address.port())?);
     writeln!(
         io::stdout(),
         "\nFrom here on, time goes on as real time does. Press Ctrl-C to end."
     )?;
-    announce(address)?;
+    announce(&dashboard.url(address))?;
     let answers = {
         let dashboard = Arc::clone(&dashboard);
         move |request| Arc::clone(&dashboard).answer(request)

@@ -56,6 +56,18 @@ pub(super) fn selected(
     (selection, missing)
 }
 
+/// The namespaces of a form that these pages show, and those that they do not: a form may name any.
+pub(super) fn namespaces(form: &Form, view: &View) -> (Vec<String>, Vec<String>) {
+    let is_shown = |name: &&String| {
+        let mut rows = view.rows.iter();
+        rows.any(|row| *row.status.object.namespace == **name)
+    };
+    let (shown, others): (Vec<&String>, Vec<&String>) = form.namespaces.iter().partition(is_shown);
+    let not_shown = |name: &String| format!("namespace/{name}: no workload of it is shown here");
+    let others = others.into_iter().map(not_shown).collect();
+    (shown.into_iter().cloned().collect(), others)
+}
+
 /// Where these are watched.
 fn query(rows: &[&Row], settings: &Settings) -> Query {
     let mut objects = rows.iter().map(|row| &row.status.object);

@@ -1,11 +1,10 @@
 //! Which posted forms are taken: those of our own pages, of this start, that are not too large.
 
-use std::{fmt::Write as _, io, time::Duration};
+use std::time::Duration;
 
 use http::{HeaderMap, HeaderName, StatusCode, header};
 use http_body_util::{BodyExt as _, Limited};
 use hyper::body::{Body, Bytes};
-use subtle::ConstantTimeEq as _;
 use tokio::time::timeout;
 
 /// The most bytes of a form: enough for 2,000 names that are as long as may be.
@@ -15,35 +14,6 @@ const LONGEST: Duration = Duration::from_secs(10);
 
 /// Why a form is not taken.
 pub(super) type Refused = (StatusCode, &'static str);
-
-/// What every form of this start carries, and nobody else knows.
-pub(in crate::dashboard) struct Token(String);
-
-impl Token {
-    /// One that nobody can guess.
-    ///
-    /// # Errors
-    /// Where the system gives nothing random.
-    pub(super) fn random() -> io::Result<Self> {
-        let mut bytes = [0; 32];
-        getrandom::getrandom(&mut bytes).map_err(|error| io::Error::other(error.to_string()))?;
-        let mut text = String::with_capacity(64);
-        for byte in bytes {
-            // Writing to a string does not fail.
-            let _ = write!(text, "{byte:02x}");
-        }
-        Ok(Self(text))
-    }
-
-    pub(in crate::dashboard) fn text(&self) -> &str {
-        &self.0
-    }
-
-    /// Whether this is it, which takes as long whatever it is.
-    pub(super) fn is(&self, text: &str) -> bool {
-        self.0.as_bytes().ct_eq(text.as_bytes()).into()
-    }
-}
 
 /// Whether a request comes from a page of ours: its `Host` is known to be this server.
 pub(super) fn is_ours(headers: &HeaderMap) -> Result<(), Refused> {
@@ -101,13 +71,6 @@ mod tests {
     use http::HeaderValue;
 
     use super::*;
-
-    #[test]
-    fn a_token_is_new_each_time_and_nothing_else() {
-        let (one, other) = (Token::random().unwrap(), Token::random().unwrap());
-        assert!(one.is(one.text()) && !one.is(other.text()));
-        assert!(!one.is("") && !one.is(&one.text()[..63]) && !one.is(&format!("{}0", one.text())));
-    }
 
     #[test]
     fn only_a_page_of_this_server_sends_forms() {

@@ -8,7 +8,7 @@ use hyper::body::{Body, Bytes};
 use tokio::sync::oneshot;
 
 use super::{
-    carry_out::selected,
+    carry_out::{namespaces, selected},
     form::Form,
     gate::{body, is_ours},
     jobs::Job,
@@ -17,6 +17,7 @@ use super::{
 };
 use crate::{
     dashboard::{
+        access::Browser,
         answer::html,
         pages::{Page, failure},
         params::Params,
@@ -31,7 +32,7 @@ impl Dashboard {
     /// The answer to a form that was posted to `/confirm` or, with `is_confirmed`, to `/act`.
     pub(in crate::dashboard) async fn posted<B>(
         &self,
-        actions: &Actions,
+        (actions, browser): (&Actions, &Browser),
         headers: &HeaderMap,
         sent: B,
         is_confirmed: bool,
@@ -56,9 +57,9 @@ impl Dashboard {
             return refuse((StatusCode::FORBIDDEN, message));
         }
         let done = if is_confirmed {
-            self.act(actions, &form, params).await
+            self.act((actions, browser), &form, params).await
         } else {
-            self.confirm(actions, &form, params).await
+            self.confirm((actions, browser), &form, params).await
         };
         done.unwrap_or_else(|(status, message)| refuse((status, &message)))
     }
@@ -66,7 +67,7 @@ impl Dashboard {
     /// The page that says what will change.
     async fn confirm(
         &self,
-        actions: &Actions,
+        (actions, browser): (&Actions, &Browser),
         form: &Form,
         params: &Params,
     ) -> Result<Answer, (StatusCode, String)> {
@@ -79,18 +80,20 @@ impl Dashboard {
         let settings = &self.settings;
         let request = OverrideRequest {
             requested,
-            context: settings.context.clone(),
+            context: view.context.clone(),
             prefix: settings.prefix.clone(),
             now: view.now,
             reason: form.reason(),
             dry_run: false,
         };
-        let (selection, missing) = selected(form, &view, followed.defaults(), settings);
+        let (selection, mut missing) = selected(form, &view, followed.defaults(), settings);
+        let (namespaces, unknown) = namespaces(form, &view);
+        missing.extend(unknown);
         let asked = Arc::new(Asked {
             request,
             selection,
             missing,
-            namespaces: form.namespaces.iter().cloned().collect(),
+            namespaces,
         });
         let (answer, planned) = oneshot::channel();
         actions.jobs.send(Job::Plan(Arc::clone(&asked), answer));
@@ -99,7 +102,7 @@ impl Dashboard {
                 "The dashboard has stopped watching the cluster, so nothing was done.".to_owned();
             (StatusCode::SERVICE_UNAVAILABLE, message)
         };
-        let plan = actions.remember(asked, planned.await.map_err(ended)?);
+        let plan = actions.remember(browser, asked, planned.await.map_err(ended)?);
         let page = Page {
             view: &view,
             params,
@@ -112,7 +115,7 @@ impl Dashboard {
     /// Begins what was confirmed, once, and leads to the page of its result.
     async fn act(
         &self,
-        actions: &Actions,
+        (actions, browser): (&Actions, &Browser),
         form: &Form,
         params: &Params,
     ) -> Result<Answer, (StatusCode, String)> {
@@ -122,7 +125,7 @@ impl Dashboard {
         };
         let plan = form
             .plan
-            .and_then(|id| actions.find(id))
+            .and_then(|id| actions.find(browser, id))
             .ok_or_else(again)?;
         let is_new = plan.progress().phase == super::Phase::Planned;
         if is_new && !plan.is_fresh(self.now()) {

@@ -18,7 +18,7 @@ use crate::{
     savings::{Bill, HeldDown, SavedSoFar},
     status::{clock, distance},
     text::counted,
-    workload::Phase,
+    workload::{Key, Phase},
 };
 
 /// So many findings of a level are shown; the rest is on the timeline.
@@ -46,7 +46,11 @@ impl Page<'_> {
                 p { "No workload has a schedule here." }
                 p {
                     "Give one to a Deployment: "
-                    code { "kubectl annotate deploy/web dayshift/hours=\"Mon-Fri 09:00-19:00\"" }
+                    code {
+                        "kubectl annotate deploy/web "
+                        (self.settings.prefix.annotation(Key::Hours))
+                        "=\"Mon-Fri 09:00-19:00\""
+                    }
                 }
             } @else {
                 (self.attention())

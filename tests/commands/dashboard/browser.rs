@@ -16,6 +16,10 @@ use crate::{
 pub(crate) struct Served {
     _child: Running,
     pub(crate) address: SocketAddr,
+    /// The key in the printed address, where there is one.
+    pub(crate) key: Option<String>,
+    /// What a browser keeps of it and sends with every request.
+    pub(crate) cookie: Option<String>,
     /// What is printed before the address.
     pub(crate) before: Vec<String>,
     _rest: Box<dyn BufRead + Send>,
@@ -42,24 +46,30 @@ impl Served {
         let rest = BufReader::new(child.stderr.take().unwrap());
         Self::of_lines(child, Box::new(rest), |line| {
             let (_, address) = line.split_once("the dashboard is served listen=")?;
-            Some(address.replace("0.0.0.0", "127.0.0.1"))
+            Some((address.replace("0.0.0.0", "127.0.0.1"), None))
         })
     }
 
     fn start(command: &mut Command) -> Self {
         let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
         let out = BufReader::new(child.stdout.take().unwrap());
-        Self::of_lines(child, Box::new(out), |line| {
+        let served = Self::of_lines(child, Box::new(out), |line| {
             let url = line.strip_prefix("dashboard: http://")?;
-            Some(url.trim_end_matches('/').to_owned())
-        })
+            let (address, key) = url.split_once("/?key=").unwrap();
+            Some((address.to_owned(), Some(key.to_owned())))
+        });
+        let cookie = served.new_browser();
+        Self {
+            cookie: Some(cookie),
+            ..served
+        }
     }
 
     /// The address of a program that says it in one of these lines.
     fn of_lines(
         mut child: Child,
         mut lines: Box<dyn BufRead + Send>,
-        address: impl Fn(&str) -> Option<String>,
+        address: impl Fn(&str) -> Option<(String, Option<String>)>,
     ) -> Self {
         let mut before = Vec::new();
         loop {
@@ -67,16 +77,27 @@ impl Served {
             if lines.read_line(&mut line).unwrap() == 0 {
                 panic!("it has ended, {:?}: {before:?}", child.wait());
             }
-            if let Some(address) = address(line.trim()) {
+            if let Some((address, key)) = address(line.trim()) {
                 return Self {
                     _child: Running(child),
                     address: address.parse().unwrap(),
+                    key,
+                    cookie: None,
                     before,
                     _rest: lines,
                 };
             }
             before.push(line.trim_end().to_owned());
         }
+    }
+
+    /// The cookie of one more browser that opens the printed address.
+    pub(crate) fn new_browser(&self) -> String {
+        let (host, key) = (self.address, self.key.as_ref().unwrap());
+        let led = self.send_bare(&format!("GET /?key={key} HTTP/1.1\r\nhost: {host}"), b"");
+        assert_eq!(led.status, 303, "{}", led.body);
+        let cookie = led.header("set-cookie").unwrap().split(';').next();
+        cookie.unwrap().to_owned()
     }
 
     pub(crate) fn connect(&self) -> TcpStream {
@@ -93,6 +114,14 @@ impl Served {
 
     /// The same with a body, of which not all may be wanted.
     pub(crate) fn send(&self, head: &str, body: &[u8]) -> Answer {
+        match &self.cookie {
+            Some(cookie) => self.send_bare(&format!("{head}\r\ncookie: {cookie}"), body),
+            None => self.send_bare(head, body),
+        }
+    }
+
+    /// The same from a browser that has no cookie but one in these lines.
+    pub(crate) fn send_bare(&self, head: &str, body: &[u8]) -> Answer {
         let mut stream = self.connect();
         write!(stream, "{head}\r\nconnection: close\r\n\r\n").unwrap();
         let _ = stream.write_all(body);

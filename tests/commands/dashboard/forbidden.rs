@@ -199,3 +199,39 @@ fn a_namespace_with_a_kind_that_may_not_be_read_is_overridden_all_the_same() {
         "{lines}"
     );
 }
+
+/// A form may name any namespace; one that the pages do not show is left alone.
+#[test]
+fn a_namespace_that_the_pages_do_not_show_is_left_alone() {
+    let cluster = cluster();
+    for name in ["other", "kube-system"] {
+        cluster.api.namespace(name);
+    }
+    let mut web = cluster.api.get("Deployment", "dev", "web").unwrap();
+    let metadata = web["metadata"].as_object_mut().unwrap();
+    metadata.retain(|key, _| ["name", "labels", "annotations"].contains(&&**key));
+    metadata.insert("namespace".into(), "other".into());
+    cluster.api.create(web).unwrap();
+    let served = Served::of(&cluster, &["-n", "other"]);
+    let token = token(&served);
+    for namespace in ["dev", "kube-system", "gone", "", "other/../dev"] {
+        let fields = [
+            ("token", &*token),
+            ("do", "pause"),
+            ("namespace", namespace),
+        ];
+        let asked = post(&served, "/confirm", &fields);
+        let text = Page::read(&asked.body).text().to_owned();
+        let said = format!("namespace/{namespace}: no workload of it is shown here");
+        assert!(text.contains(&said), "{text}");
+        assert!(text.contains("Nothing would change."), "{text}");
+    }
+    let requests = cluster.api.requests().into_iter();
+    let of_others = requests.filter(|it| it.verb == "patch" || it.namespace == "dev");
+    assert_eq!(of_others.count(), 0, "nothing is even asked of them");
+    let fields = [("token", &*token), ("do", "pause"), ("namespace", "other")];
+    let text = Page::read(&post(&served, "/confirm", &fields).body)
+        .text()
+        .to_owned();
+    assert!(text.contains("Pause 1 workload"), "{text}");
+}

@@ -7,6 +7,7 @@ mod forbidden;
 mod hostile;
 mod http;
 mod in_cluster;
+mod key;
 mod large;
 mod sandbox;
 mod shown;

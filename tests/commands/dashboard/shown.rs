@@ -335,3 +335,31 @@ fn what_comes_next_is_only_called_a_pause_where_it_is_one() {
         );
     }
 }
+
+/// What a page proposes or shows has the prefix that it was given.
+#[test]
+fn no_page_names_another_prefix_than_its_own() {
+    let empty = Cluster::new();
+    let served = Served::of(&empty, &["--annotation-prefix", "acme.io"]);
+    let page = served.page("/");
+    let proposed = "kubectl annotate deploy/web acme.io/hours=\"Mon-Fri 09:00-19:00\"";
+    assert!(page.text().contains(proposed), "{}", page.text());
+    let cluster = Cluster::new();
+    cluster.deployment("web", 2, &[]);
+    for (key, text) in [
+        ("acme.io/hours", "Mon-Fry 09:00-17:00"),
+        ("acme.io/pause", "true"),
+    ] {
+        cluster.api.annotate("dev", "web", key, Some(text)).unwrap();
+    }
+    let served = Served::of(&cluster, &["--annotation-prefix", "acme.io"]);
+    for path in ["/", "/timeline", "/object/dev/deploy/web?refresh=off"] {
+        let page = served.page(path);
+        assert!(page.text().contains("web"), "{}", page.text());
+        assert!(
+            !page.text().contains("dayshift/"),
+            "{path}: {}",
+            page.text()
+        );
+    }
+}

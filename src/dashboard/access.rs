@@ -1,0 +1,160 @@
+//! The key of the printed address: who has it may look and act, and a browser keeps it in a cookie.
+
+use std::{io, net::SocketAddr};
+
+use http::{HeaderMap, HeaderValue, Method, header, request::Parts};
+
+use super::token::Token;
+
+/// What the key is called in an address.
+const KEY: &str = "key";
+
+/// Who may look at the pages and act from them.
+pub(super) struct Access {
+    key: Token,
+    /// What the cookie is called. Browsers send a cookie to every port of a host, so each port has
+    /// a name of its own.
+    cookie: String,
+}
+
+/// One browser, by a random text in its cookie.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Browser(String);
+
+/// How a request comes in.
+pub(super) enum Entry {
+    /// With the cookie.
+    Known(Browser),
+    /// With the key in its address: led to the same address without it, with this cookie.
+    Led { to: String, cookie: HeaderValue },
+    /// With neither.
+    Unknown,
+}
+
+impl Access {
+    /// That of a new key, for the pages at this port.
+    ///
+    /// # Errors
+    /// Where the system gives nothing random.
+    pub(super) fn at(port: u16) -> io::Result<Self> {
+        Ok(Self {
+            key: Token::random()?,
+            cookie: format!("dayshift-{port}"),
+        })
+    }
+
+    /// The address that lets a browser in.
+    pub(super) fn url(&self, address: SocketAddr) -> String {
+        format!("http://{address}/?{KEY}={}", self.key.text())
+    }
+
+    /// How a request comes in.
+    ///
+    /// # Errors
+    /// Where the system gives nothing random for a new browser.
+    pub(super) fn entry(&self, head: &Parts) -> io::Result<Entry> {
+        let query = head.uri.query().unwrap_or_default();
+        let pairs = || form_urlencoded::parse(query.as_bytes());
+        let has_key = pairs().any(|(name, value)| name == KEY && self.key.is(&value));
+        let known = self.browser(&head.headers);
+        if !has_key || !matches!(head.method, Method::GET | Method::HEAD) {
+            return Ok(known.map_or(Entry::Unknown, Entry::Known));
+        }
+        let rest: String = form_urlencoded::Serializer::new(String::new())
+            .extend_pairs(pairs().filter(|(name, _)| name != KEY))
+            .finish();
+        let path = head.uri.path();
+        let to = match &*rest {
+            "" => path.to_owned(),
+            rest => format!("{path}?{rest}"),
+        };
+        let browser = match known {
+            Some(Browser(id)) => id,
+            None => Token::random()?.text().to_owned(),
+        };
+        let cookie = format!(
+            "{}={}.{browser}; Path=/; HttpOnly; SameSite=Strict",
+            self.cookie,
+            self.key.text()
+        );
+        let cookie = HeaderValue::try_from(cookie).map_err(io::Error::other)?;
+        Ok(Entry::Led { to, cookie })
+    }
+
+    /// Which browser has sent these, if its cookie has the key.
+    fn browser(&self, headers: &HeaderMap) -> Option<Browser> {
+        let cookies = headers.get_all(header::COOKIE).iter();
+        let cookies = cookies.filter_map(|it| it.to_str().ok());
+        cookies.flat_map(|it| it.split(';')).find_map(|cookie| {
+            let (name, value) = cookie.trim().split_once('=')?;
+            let (key, browser) = value.split_once('.')?;
+            let is_it = name == self.cookie && self.key.is(key);
+            is_it.then(|| Browser(browser.to_owned()))
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn entry(access: &Access, method: &str, uri: &str, cookie: Option<&str>) -> Entry {
+        let mut request = http::Request::builder().method(method).uri(uri);
+        if let Some(cookie) = cookie {
+            request = request.header("cookie", cookie);
+        }
+        let (head, ()) = request.body(()).unwrap().into_parts();
+        access.entry(&head).unwrap()
+    }
+
+    #[test]
+    fn only_the_key_lets_a_browser_in_and_only_its_cookie_keeps_it_there() {
+        let access = Access::at(8000).unwrap();
+        let other = Access::at(8000).unwrap();
+        let url = access.url("127.0.0.1:8000".parse().unwrap());
+        let query = url.strip_prefix("http://127.0.0.1:8000/").unwrap();
+        let Entry::Led { to, cookie } = entry(&access, "GET", &format!("/{query}"), None) else {
+            panic!("the printed address is refused");
+        };
+        assert_eq!(to, "/");
+        let cookie = cookie.to_str().unwrap();
+        assert!(cookie.starts_with("dayshift-8000="), "{cookie}");
+        assert!(
+            cookie.ends_with("; Path=/; HttpOnly; SameSite=Strict"),
+            "{cookie}"
+        );
+        let kept = cookie.split(';').next().unwrap();
+        let among = format!("a=b; {kept}; dayshift-8001=x.y");
+        assert!(matches!(
+            entry(&access, "POST", "/act", Some(&among)),
+            Entry::Known(_)
+        ));
+        // The key in an address is taken away whoever brings it, and nothing else of it.
+        let both = format!("/timeline{query}&q=a%26b&from=2026-10-22");
+        let Entry::Led { to, cookie: again } = entry(&access, "HEAD", &both, Some(kept)) else {
+            panic!("the key stays in the address");
+        };
+        assert_eq!(to, "/timeline?q=a%26b&from=2026-10-22");
+        assert_eq!(again, cookie, "it is the same browser");
+
+        let renamed = kept.replace("8000", "8001");
+        let keyless = format!("dayshift-8000={}", "0".repeat(32));
+        let cut = &kept[..kept.len() - 33];
+        for (method, uri, cookie) in [
+            ("GET", "/", None),
+            ("GET", "/?key=", None),
+            ("GET", "/?key=00000000000000000000000000000000", None),
+            ("GET", &url[..url.len() - 1], None),
+            ("POST", &format!("/act{query}"), None),
+            ("GET", "/", Some(&*renamed)),
+            ("GET", "/", Some(&*keyless)),
+            ("GET", "/", Some(cut)),
+            ("GET", "/", Some("dayshift-8000=.x")),
+        ] {
+            let found = entry(&access, method, uri, cookie);
+            assert!(matches!(found, Entry::Unknown), "{method} {uri} {cookie:?}");
+        }
+        let of_before = entry(&other, "GET", "/", Some(kept));
+        assert!(matches!(of_before, Entry::Unknown), "that of another start");
+    }
+}
