@@ -70,6 +70,7 @@ refused    values.schema.json                  "additionalProperties": false, =>
 names      templates/_helpers.tpl              fullnameOverride | trunc 63 => fullnameOverride | trunc 70
 calendars  templates/calendars.yaml            .ics: => .ical:
 calendars  templates/deployment.yaml           readOnly: true => subPath: de.ics
+kind_rows  templates/kinds.yaml                toYaml | nindent => toJson | nindent
 pod        values.yaml                         readOnlyRootFilesystem: true => readOnlyRootFilesystem: false
 policy     templates/policy.yaml               "Warn", "Audit" => "Audit"
 monitoring templates/podmonitor.yaml           honorLabels: true => honorLabels: false
