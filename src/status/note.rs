@@ -4,7 +4,7 @@ use chrono::{DateTime, TimeDelta, Utc};
 
 use crate::{
     schedule::Action,
-    workload::{Overdue, Replicas},
+    workload::{Kind, Overdue, Replicas},
 };
 
 /// What a reader should know of an object beside its row.
@@ -72,6 +72,11 @@ pub enum Note {
     UnknownCalendars,
     /// It is stopped, and no start is to come.
     NoStart,
+    /// It belongs to a resource whose operator sets its count again.
+    Operated {
+        /// The kind of that resource, which can be scheduled.
+        by: Kind,
+    },
     /// It is down, and nothing is known of the count that it had: a start leaves this one. Its
     /// labels may have been taken away while no scaler ran.
     NothingSaved {
@@ -95,6 +100,7 @@ impl Note {
                 | Self::NamespaceAhead
                 | Self::Reverted { soon: true, .. }
                 | Self::NothingSaved { .. }
+                | Self::Operated { .. }
         )
     }
 }

@@ -158,6 +158,13 @@ impl WorkloadStatus {
                     .to_owned(),
                 "; give them with --calendar NAME=FILE".to_owned(),
             ),
+            Note::Operated { by } => (
+                format!("it belongs to a {by}, whose operator sets its count again"),
+                format!(
+                    "; schedule the {by} in its place, with --kinds={}",
+                    by.argument()
+                ),
+            ),
             Note::NothingSaved { count } => (
                 format!(
                     "no count is saved for it, so after a start it has {count}; if it had more, \

@@ -133,6 +133,10 @@ impl WorkloadStatus {
         status.owners.extend(scaled_by);
         if is_scheduled {
             status.find_revert(managed, &observed);
+            let operated_by = managed.operated_by();
+            status
+                .notes
+                .extend(operated_by.map(|by| Note::Operated { by }));
         }
         Some(status)
     }

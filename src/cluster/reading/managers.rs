@@ -3,7 +3,9 @@
 use std::borrow::Cow;
 
 use chrono::{DateTime, Utc};
-use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ManagedFieldsEntry, ObjectMeta};
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::{
+    ManagedFieldsEntry, ObjectMeta, OwnerReference,
+};
 use kube::{Resource, core::DynamicResourceScope};
 use serde::Deserialize;
 
@@ -21,6 +23,7 @@ pub struct WithManagers {
     /// The workload.
     pub workload: Workload,
     managed_fields: Vec<ManagedFieldsEntry>,
+    owners: Vec<OwnerReference>,
 }
 
 #[derive(Deserialize)]
@@ -37,6 +40,8 @@ struct ManagedMeta {
     meta: Meta,
     #[serde(default)]
     managed_fields: Option<Vec<ManagedFieldsEntry>>,
+    #[serde(default)]
+    owner_references: Option<Vec<OwnerReference>>,
 }
 
 impl From<Raw> for WithManagers {
@@ -44,11 +49,20 @@ impl From<Raw> for WithManagers {
         Self {
             workload: Workload::new(raw.metadata.meta, raw.spec),
             managed_fields: raw.metadata.managed_fields.unwrap_or_default(),
+            owners: raw.metadata.owner_references.unwrap_or_default(),
         }
     }
 }
 
 impl WithManagers {
+    /// The kind of the resource whose operator has made it and sets its count, where that can be
+    /// scheduled in its place.
+    pub fn operated_by(&self) -> Option<Kind> {
+        let mut owners = self.owners.iter();
+        let controller = owners.find(|it| it.controller == Some(true))?;
+        Kind::of_owner(&controller.api_version, &controller.kind)
+    }
+
     /// Who has set the count to what it is, as the API server keeps it
     /// (<https://kubernetes.io/docs/reference/using-api/server-side-apply/#field-management>).
     pub fn managers(&self, kind: Kind) -> Vec<FieldManager> {

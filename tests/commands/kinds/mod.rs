@@ -3,3 +3,4 @@
 mod each;
 mod file;
 mod list;
+mod owned;

@@ -28,6 +28,23 @@ impl Object<'_> {
         self.findings.push(finding);
     }
 
+    /// A schedule on what an operator makes and scales.
+    pub(super) fn operated(&mut self, workload: &Workload) {
+        let Some(by) = workload.operated_by else {
+            return;
+        };
+        let message = format!(
+            "this {} belongs to a {by}, whose operator sets its count again",
+            self.name.kind
+        );
+        let help = format!(
+            "schedule the {by} in its place, and run dayshift with {} among its --kinds",
+            by.argument()
+        );
+        let finding = self.at(LintRule::PutBack, workload.place.clone(), message, help);
+        self.findings.push(finding);
+    }
+
     /// `rights` is how dayshift gets the permissions for it, where a file has them.
     fn opt_in(
         &self,

@@ -119,6 +119,9 @@ impl Linter {
             object.manifest(workload);
             let origin = workload.inputs.schedule_origin();
             let is_meant = origin.is_some_and(|it| it != Origin::Scaler);
+            if is_meant {
+                object.operated(workload);
+            }
             if is_meant && !self.kinds.contains(&workload.object.kind) {
                 object.opt_in_kind(workload, &self.kinds);
             }

@@ -45,7 +45,7 @@ rules! {
         Warning FixedOffset "fixed-offset" "A time zone of a fixed offset, whose clocks never change.",
         Warning JitterBeyondWindow "jitter-beyond-window" "A jitter longer than the time between a start and its stop.",
         Warning Autoscaler "autoscaler" "A HorizontalPodAutoscaler, a ScaledObject or a Rollout that scales a scheduled workload too.",
-        Warning PutBack "put-back" "An Application, a Kustomization or a HelmRelease that puts back the count of a scheduled workload.",
+        Warning PutBack "put-back" "An Application, a Kustomization, a HelmRelease or an operator that puts back the count of a scheduled workload.",
         Warning StateLabels "state-labels" "Labels in a manifest that dayshift writes.",
         Warning ErrorAnnotation "error-annotation" "The annotation in a manifest by which dayshift says what is wrong.",
         Warning LookalikePrefix "lookalike-prefix" "An annotation whose prefix was meant to be dayshift's.",

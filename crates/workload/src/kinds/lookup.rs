@@ -39,6 +39,12 @@ impl Kind {
         Self::known().find(|it| it.is_of(api_version, kind))
     }
 
+    /// The kind of an owner whose operator sets the counts of what it owns: one of another operator
+    /// that is known, or of a user's own.
+    pub fn of_owner(api_version: &str, kind: &str) -> Option<Self> {
+        Self::of(api_version, kind).filter(|it| it.is_discovered())
+    }
+
     /// Whether a manifest's `apiVersion` and `kind` are of this kind. Until the server was asked
     /// about a kind that is known by its resource alone, the plural is guessed as Kubernetes itself
     /// does (`meta.UnsafeGuessKindToResource`).

@@ -11,6 +11,7 @@ use crate::manifest::scope::Scope;
 use crate::manifest::tree::location::Location;
 use crate::manifest::tree::node::Node;
 use crate::manifest::tree::parse::ParseError;
+use crate::manifest::tree::scalar::Scalar;
 use crate::names::{is_dns_label, is_dns_subdomain};
 use crate::text::{cut_bytes, quote};
 use crate::workload::{
@@ -28,6 +29,8 @@ pub struct Workload {
     pub replicas: Option<Replicas>,
     /// Where that stands.
     pub count_place: Option<Location>,
+    /// The kind of the resource whose operator makes it, where that can be scheduled in its place.
+    pub operated_by: Option<Kind>,
     /// Where it says what becomes of its volumes when it is scaled down, if it does.
     pub volumes_place: Option<Location>,
     /// What one of its replicas requests.
@@ -96,12 +99,25 @@ impl Workload {
                     VolumeRetention::of(it.text())
                 }),
             ),
+            operated_by: operated_by(metadata),
             volumes_place: volumes.map(|it| it.place.clone()),
             annotations: own.annotations,
             problems: own.problems,
             misplaced: misplaced_keys(node, scope, true),
         })
     }
+}
+
+/// The kind of the controller among the owners of an object, if it is one that can be scheduled.
+fn operated_by(metadata: &Node<'_>) -> Option<Kind> {
+    let owners = metadata.get("ownerReferences")?.items();
+    let is_controller = |it: &Node<'_>| {
+        let flag = it.get("controller").and_then(Node::scalar);
+        flag == Some(Scalar::Bool(true))
+    };
+    let controller = owners.iter().find(|it| is_controller(it))?;
+    let text = |name| controller.get(name).and_then(Node::text);
+    Kind::of_owner(text("apiVersion")?, text("kind")?)
 }
 
 /// Refuses a name that the API server would, unless a tool fills it in.

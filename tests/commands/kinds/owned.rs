@@ -1,0 +1,74 @@
+//! What an operator makes: which resource to schedule in its place.
+
+use serde_json::json;
+
+use crate::fake_server::Cluster;
+use crate::program::dayshift_with;
+
+const OWNED: &str = r#"
+apiVersion: apps/v1
+kind: StatefulSet
+metadata:
+  name: db
+  annotations: {dayshift/hours: "Mon-Fri 09:00-19:00"}
+  ownerReferences:
+    - {apiVersion: OWNER, kind: KIND, name: db, uid: u, controller: CONTROLLER}
+"#;
+
+const SAID: &str = "belongs to a PostgresCluster, whose operator sets its count again";
+const VERSION: &str = "postgres-operator.crunchydata.com/v1beta1";
+const RESOURCE: &str = "postgresclusters.postgres-operator.crunchydata.com";
+
+#[test]
+fn lint_says_which_resource_to_schedule_in_its_place() {
+    let text = |owner: &str, kind: &str, controller: &str| {
+        let text = OWNED.replace("OWNER", owner).replace("KIND", kind);
+        text.replace("CONTROLLER", controller)
+    };
+    let ran = dayshift_with(
+        &[],
+        &["lint", "-"],
+        &text(VERSION, "PostgresCluster", "true"),
+    );
+    assert_eq!(ran.status, 1, "{}", ran.out);
+    assert!(
+        ran.out.contains("warning[put-back]: this StatefulSet "),
+        "{}",
+        ran.out
+    );
+    assert!(ran.out.contains(SAID), "{}", ran.out);
+    let help = format!("run dayshift with {RESOURCE} among its --kinds");
+    assert!(ran.out.contains(&help), "{}", ran.out);
+    // Who only holds on to it, and whom nobody knows.
+    for (owner, kind, controller) in [
+        (VERSION, "PostgresCluster", "false"),
+        ("example.com/v1", "Widget", "true"),
+        ("apps/v1", "Deployment", "true"),
+    ] {
+        let ran = dayshift_with(&[], &["lint", "-"], &text(owner, kind, controller));
+        assert!(!ran.out.contains("put-back"), "{}", ran.out);
+    }
+}
+
+#[test]
+fn status_says_it_too() {
+    let cluster = Cluster::new();
+    cluster.deployment("web", 3, &[("hours", "00:00-24:00")]);
+    let ran = cluster.dayshift(&["status"]);
+    assert!(!ran.out.contains("belongs to"), "{}", ran.out);
+    let owners = json!([{
+        "apiVersion": VERSION, "kind": "PostgresCluster", "name": "db", "uid": "u",
+        "controller": true,
+    }]);
+    let owned = json!({"metadata": {"ownerReferences": owners}});
+    cluster
+        .api
+        .merge("Deployment", "dev", "web", &owned)
+        .unwrap();
+    let ran = cluster.dayshift(&["status"]);
+    assert_eq!(ran.status, 1, "{}", ran.out);
+    let help = format!("schedule the PostgresCluster in its place, with --kinds={RESOURCE}");
+    for expected in [SAID, &help] {
+        assert!(ran.out.contains(expected), "{expected}: {}", ran.out);
+    }
+}
