@@ -1,6 +1,6 @@
 //! Answers to the requests of a watch, of which no more is in memory at once than is bounded here.
 
-use std::{error::Error as StdError, io, iter::successors};
+use std::{error::Error as StdError, io, iter::successors, mem};
 
 use bytes::BytesMut;
 use futures::StreamExt as _;
@@ -78,7 +78,11 @@ impl EventLines {
     {
         loop {
             if let Some(end) = memchr(b'\n', &self.read[self.searched..]) {
-                let line = self.read.split_to(self.searched + end + 1);
+                let line = match self.searched + end + 1 {
+                    // Nothing is held while nothing comes.
+                    all if all == self.read.len() => mem::take(&mut self.read),
+                    some => self.read.split_to(some),
+                };
                 self.searched = 0;
                 return Some(event(&line));
             }
