@@ -72,6 +72,8 @@ impl Engine {
             return;
         }
         entry.work.send();
+        // What falls due while this is under way may be skipped for what comes after.
+        self.queue.set_boundary(id, change.state.next_at());
         let boundary = change.boundary.map(|boundary| boundary.at);
         let skips = entry.work.skips_to(boundary, monotonic);
         let sent = Sent {

@@ -1,6 +1,6 @@
 //! Is all well?
 
-use std::fs;
+use std::{fs, time::Duration};
 
 use dayshift::{
     cli::{CalendarFile, CalendarWatch},
@@ -183,4 +183,26 @@ pub(super) fn a_boundary_that_is_skipped_for_a_newer_one_is_counted(row: &mut Ro
     story.sleep_until("19:00:10");
     row.is(&story, "", 1.0);
     assert_eq!((story.replicas("web"), story.patched("web").len()), (0, 2));
+
+    // The patch of 19:00:00 is under way meanwhile, and is answered at last or never.
+    for slow in [Fault::Delay(Duration::from_secs(3)), Fault::Hang] {
+        let story = Sandbox::at("2026-11-20 18:00 UTC");
+        let web = deployment("web").replicas(3).start("1 0 19 * * *");
+        story.apply(web.stop("0,2 0 19 * * *"));
+        story.sleep_until("18:59");
+        story.api.fail_next(|line| line.verb == "patch", slow);
+        story.sleep_until("19:00:02");
+        row.is(&story, "", 0.0);
+        story.sleep_until("19:05");
+        row.is(&story, "", 1.0);
+        assert_eq!(story.replicas("web"), 0);
+    }
+    // It is the only one, and late.
+    let story = Sandbox::at("2026-11-20 18:00 UTC");
+    story.apply(deployment("web").replicas(3).hours(OFFICE));
+    story.sleep_until("18:59");
+    let slow = Fault::Delay(Duration::from_secs(3));
+    story.api.fail_next(|line| line.verb == "patch", slow);
+    story.sleep_until("19:05");
+    row.is(&story, "", 0.0);
 }
