@@ -366,7 +366,8 @@ fn made_no_count(sent: &Sent, field: &CountField) -> bool {
 const fn outcome(error: &PatchError) -> Outcome {
     match error {
         PatchError::Conflict => Outcome::Conflict,
-        PatchError::Refused(_) | PatchError::Forbidden(_) | PatchError::Gone => Outcome::Refused,
+        PatchError::Gone => Outcome::Gone,
+        PatchError::Refused(_) | PatchError::Forbidden(_) => Outcome::Refused,
         PatchError::Unavailable(_) => Outcome::Failed,
     }
 }

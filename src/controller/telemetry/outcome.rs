@@ -7,6 +7,8 @@ pub enum Outcome {
     Done,
     /// Somebody else changed the object meanwhile: it is read and decided again.
     Conflict,
+    /// The object was deleted meanwhile.
+    Gone,
     /// The API server does not allow it: a missing permission, an admission policy, a size limit.
     Refused,
     /// No answer, or one that says to try again.
@@ -16,9 +18,10 @@ pub enum Outcome {
 }
 
 impl Outcome {
-    pub(in crate::controller) const ALL: [Self; 5] = [
+    pub(in crate::controller) const ALL: [Self; 6] = [
         Self::Done,
         Self::Conflict,
+        Self::Gone,
         Self::Refused,
         Self::Failed,
         Self::DryRun,
@@ -28,6 +31,7 @@ impl Outcome {
         match self {
             Self::Done => "done",
             Self::Conflict => "conflict",
+            Self::Gone => "gone",
             Self::Refused => "refused",
             Self::Failed => "failed",
             Self::DryRun => "dry_run",

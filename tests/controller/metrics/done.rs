@@ -45,6 +45,16 @@ pub(super) fn each_transition_is_counted_by_how_it_ended(row: &mut Row) {
     let denied = Status::denied_by_policy("apps", "deployments", "web", "nights", "not tonight");
     stops_once_after(row, Fault::Answer(denied), &refused);
 
+    // Somebody deletes it in the very moment.
+    let story = before_the_stop();
+    story
+        .api
+        .fail_next(is_patch, Fault::Delay(Duration::from_millis(500)));
+    story.sleep_until("19:00");
+    story.api.delete("dev", "web").unwrap();
+    story.sleep_until("19:05");
+    row.are(&story, [(r#"{action="stop",outcome="gone"}"#, 1.0)]);
+
     // Somebody changes it in the very moment.
     let story = before_the_stop();
     story
