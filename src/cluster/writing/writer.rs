@@ -11,6 +11,7 @@ use serde_json::{Value, json};
 use tokio::time::timeout;
 
 use crate::events::EventText;
+use crate::neighbours::{COMMANDS, CONTROLLER};
 use crate::text::{cut_bytes, escape_json, printable};
 use crate::workload::{Annotation, Change, Kind, Observed, Prefix, WorkloadRef};
 
@@ -27,8 +28,8 @@ use crate::cluster::writing::error::{
 use crate::cluster::writing::event_object::EventObject;
 use crate::cluster::writing::guard::{annotation_patch, guarded_patch, namespace_patch};
 
-/// Who we are in `managedFields` and in Events.
-const FIELD_MANAGER: &str = "dayshift";
+/// Whose the Events are.
+const REPORTER: &str = "dayshift";
 
 /// How long one request may take as a whole. A patch that took effect although its answer came
 /// too late is harmless: sent again, its tests fail, and the object is read anew.
@@ -43,6 +44,8 @@ pub struct Writer {
     client: Client,
     prefix: Prefix,
     instance: String,
+    /// Who it is in `managedFields`.
+    manager: &'static str,
     /// How long one request may take as a whole, where the client sets no limit.
     limit: Option<Duration>,
 }
@@ -54,6 +57,7 @@ impl Writer {
             client,
             prefix,
             instance,
+            manager: CONTROLLER,
             limit: Some(REQUEST_TIMEOUT),
         }
     }
@@ -63,7 +67,8 @@ impl Writer {
     pub fn of_command(client: Client, prefix: Prefix) -> Self {
         Self {
             limit: None,
-            ..Self::new(client, prefix, FIELD_MANAGER.to_owned())
+            manager: COMMANDS,
+            ..Self::new(client, prefix, REPORTER.to_owned())
         }
     }
 
@@ -137,7 +142,7 @@ impl Writer {
     }
 
     async fn patched(&self, path: String, patch: &Patch) -> Result<Bytes, PatchError> {
-        let uri = format!("{path}?fieldManager={FIELD_MANAGER}");
+        let uri = format!("{path}?fieldManager={}", self.manager);
         let request =
             Request::patch(uri).header(header::CONTENT_TYPE, "application/json-patch+json");
         let body = as_go_writes(patch).map_err(no_sense)?;
@@ -227,7 +232,7 @@ impl Writer {
             "kind": "Event",
             "metadata": {"generateName": event_name(&object.name), "namespace": &*object.namespace},
             "eventTime": at.to_rfc3339_opts(SecondsFormat::Micros, true),
-            "reportingController": FIELD_MANAGER,
+            "reportingController": REPORTER,
             "reportingInstance": self.instance,
             "action": "Scale",
             "reason": event.reason.to_string(),

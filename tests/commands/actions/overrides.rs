@@ -1,6 +1,7 @@
 //! `dayshift wake`, `sleep`, `pause` and `resume`: the real program on the API in memory.
 
 use chrono::{DateTime, TimeDelta, Utc};
+use serde_json::Value;
 
 use crate::fake_server::{Cluster, Scaler};
 
@@ -311,4 +312,26 @@ fn what_is_told_is_new_whatever_an_undo_has_brought_back() {
     let ran = cluster.dayshift(&["sleep", "sleep", "--until", until]);
     assert_eq!(ran.status, 0, "{ran:?}");
     assert_eq!(label(&cluster, "sleep", "state").as_deref(), Some("slept"));
+}
+
+/// Who in `managedFields` has written a member of the metadata last.
+fn writer_of<'a>(object: &'a Value, members: &str, key: &str) -> &'a str {
+    let entries = object["metadata"]["managedFields"].as_array().unwrap();
+    let field = format!("/fieldsV1/f:metadata/f:{members}/f:dayshift~1{key}");
+    let owners = entries.iter().filter(|it| it.pointer(&field).is_some());
+    let owners: Vec<_> = owners.map(|it| it["manager"].as_str().unwrap()).collect();
+    assert_eq!(owners.len(), 1, "{members} {key}: {owners:?}");
+    owners[0]
+}
+
+#[test]
+fn managed_fields_tell_a_command_from_the_controller() {
+    let cluster = Cluster::new();
+    cluster.deployment("web", 0, OFFICE);
+    let _scaler = Scaler::on(&cluster);
+    let ran = cluster.dayshift(&["wake", "deploy/web", "--until", "2099-12-24T18:00+09:00"]);
+    assert_eq!(ran.status, 0, "{ran:?}");
+    let web = cluster.api.get("Deployment", "dev", "web").unwrap();
+    assert_eq!(writer_of(&web, "annotations", "wake-until"), "dayshift-cli");
+    assert_eq!(writer_of(&web, "labels", "state"), "dayshift");
 }

@@ -237,6 +237,11 @@ fn a_conflict_is_tried_again_and_a_refusal_is_not() {
         (done.status, done.out.as_str()),
         (0, "deployment.apps/web restored, 0 -> 3\n")
     );
+    let web = cluster.api.get("Deployment", "dev", "web").unwrap();
+    let entries = web["metadata"]["managedFields"].as_array().unwrap();
+    let owns = |entry: &&Value| entry.pointer("/fieldsV1/f:spec/f:replicas").is_some();
+    let owner = entries.iter().rfind(owns).unwrap();
+    assert_eq!(owner["manager"], "dayshift-cli", "{entries:?}");
 }
 
 #[test]

@@ -22,15 +22,21 @@ pub struct FieldManager {
 /// What sort of manager it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ManagerKind {
-    /// dayshift itself, this process or another.
+    /// The controller, this process or another.
     Dayshift,
-    /// Somebody with kubectl or a dashboard, who has meant it.
+    /// Somebody with kubectl, a command of dayshift or a dashboard, who has meant it.
     Person,
     /// A program that is known.
     Owner(Owner),
     /// Any other program.
     Unknown,
 }
+
+/// What the controller calls itself.
+pub const CONTROLLER: &str = "dayshift";
+
+/// What the commands call themselves, with which people write.
+pub const COMMANDS: &str = "dayshift-cli";
 
 /// What people's own programs call themselves, besides kubectl's commands: k9s, a browser before a
 /// dashboard, and Lens.
@@ -54,7 +60,8 @@ impl FieldManager {
     /// What sort of manager it is.
     pub fn kind(&self) -> ManagerKind {
         let owner = match &*self.manager {
-            "dayshift" => return ManagerKind::Dayshift,
+            CONTROLLER => return ManagerKind::Dayshift,
+            COMMANDS => return ManagerKind::Person,
             // The Deployment controller never sets the count: what comes from there is an HPA.
             "kube-controller-manager" if self.scales => Owner::Hpa,
             "keda" | "keda-operator" => Owner::Keda,
@@ -103,6 +110,7 @@ mod tests {
         let owner = ManagerKind::Owner;
         for (manager, applies, scales, expected) in [
             ("dayshift", false, false, Dayshift),
+            ("dayshift-cli", false, false, Person),
             ("kubectl", false, true, Person),
             ("kubectl-edit", false, false, Person),
             ("kubectl-patch", false, false, Person),
