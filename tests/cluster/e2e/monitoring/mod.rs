@@ -3,6 +3,11 @@
 //! `MONITORING=full cargo test --test cluster monitoring`: promtool takes minutes to build, so
 //! without the variable there are none of these.
 
+mod running;
+#[path = "../../../controller/sandbox.rs"]
+#[allow(dead_code, reason = "the controller's own tests use all of it")]
+mod sandbox;
+
 use std::env;
 use std::fmt::Write as _;
 use std::io::Write as _;
@@ -22,6 +27,7 @@ pub(crate) fn stories() -> Vec<Story> {
         Ok("full") => stories![
             Parts::Server;
             the_alerts_fire_when_they_should_and_not_before,
+            each_alert_fires_in_a_story_of_a_running_controller,
             prometheus_reads_the_metrics_of_a_night,
             prometheus_reads_the_dashboard_and_the_rule_for_quiet_nights,
         ],
@@ -57,6 +63,10 @@ fn the_alerts_fire_when_they_should_and_not_before(_: &ControlPlane) {
     promtool(&["check", "rules", "--lint-fatal", ALERTS], "");
     let tests = "tests/cluster/e2e/monitoring/alerts.yaml";
     promtool(&["test", "rules", tests], "");
+}
+
+fn each_alert_fires_in_a_story_of_a_running_controller(_: &ControlPlane) {
+    running::each_alert_fires_in_a_story_of_a_running_controller();
 }
 
 /// Grafana fills its variables in before it asks.

@@ -1,0 +1,339 @@
+//! Each alert fires in a story of a running controller, from what Prometheus would scrape of it.
+//!
+//! The controller runs on paused time against the API in memory and is scraped each 15 s. promtool
+//! evaluates the alerts of the chart on these series.
+
+use std::{collections::BTreeMap, fs, time::Duration};
+
+use dayshift::{
+    cli::{CalendarFile, CalendarWatch},
+    controller::{CalendarFeed, Settings},
+    schedule::Calendars,
+};
+use kube_in_memory::{Fault, Status, Writer};
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+use super::sandbox::{Sandbox, deployment};
+use super::{ALERTS, promtool};
+
+const INTERVAL: Duration = Duration::from_secs(15);
+const OFFICE: &str = "Mon-Fri 09:00-19:00";
+
+/// What was scraped of one controller.
+struct Scrapes {
+    name: &'static str,
+    story: Sandbox,
+    /// The values of each series, as promtool reads them: `_` where a scrape has none.
+    series: BTreeMap<String, Vec<String>>,
+    count: usize,
+    /// When which alerts should fire, and for how many series each.
+    checks: Vec<Value>,
+    expected: Vec<&'static str>,
+}
+
+impl Scrapes {
+    fn of(name: &'static str, story: Sandbox) -> Self {
+        Self {
+            name,
+            story,
+            series: BTreeMap::new(),
+            count: 0,
+            checks: Vec::new(),
+            expected: Vec::new(),
+        }
+    }
+
+    /// An office workload in a cluster at six in the evening of a Friday.
+    fn of_an_evening(name: &'static str) -> Self {
+        Self::of_an_evening_with(name, 0)
+    }
+
+    /// The same, of a controller whose random numbers begin with this.
+    fn of_an_evening_with(name: &'static str, seed: u64) -> Self {
+        let mut story = Sandbox::empty_at("2026-11-20 18:00 UTC");
+        story.start_scaler(Settings {
+            seed,
+            ..Settings::default()
+        });
+        story.apply(deployment("web").replicas(3).hours(OFFICE));
+        Self::of(name, story)
+    }
+
+    fn minutes(&mut self, minutes: u64) {
+        for _ in 0..minutes * 60 / INTERVAL.as_secs() {
+            self.story.pass(INTERVAL);
+            let metrics = self.story.metrics();
+            let samples = metrics.lines().filter(|line| !line.starts_with('#'));
+            for (series, value) in samples.filter_map(|line| line.rsplit_once(' ')) {
+                let values = self.series.entry(of_pod(series)).or_default();
+                values.resize(self.count, "_".to_owned());
+                values.push(value.to_owned());
+            }
+            self.count += 1;
+        }
+    }
+
+    /// The pod is gone.
+    fn minutes_without_a_pod(&mut self, minutes: u64) {
+        for values in self.series.values_mut() {
+            values.push("stale".to_owned());
+        }
+        self.count += usize::try_from(minutes * 60 / INTERVAL.as_secs()).unwrap();
+    }
+
+    /// These alerts fire now, so many of each, and no other.
+    fn fires(&mut self, alerts: &[(&'static str, u32)]) {
+        let samples = alerts.iter().map(|(alert, count)| {
+            json!({"labels": format!("{{alertname=\"{alert}\"}}"), "value": count})
+        });
+        let seconds = self.count.saturating_sub(1) as u64 * INTERVAL.as_secs();
+        self.checks.push(json!({
+            "expr": "count by (alertname) (ALERTS{alertstate=\"firing\"})",
+            "eval_time": format!("{seconds}s"),
+            "exp_samples": samples.collect::<Vec<_>>(),
+        }));
+        self.expected.extend(alerts.iter().map(|(alert, _)| alert));
+    }
+
+    /// The test as promtool reads it.
+    fn test(&self) -> Value {
+        let series = self.series.iter();
+        let series =
+            series.map(|(name, values)| json!({"series": name, "values": values.join(" ")}));
+        json!({
+            "name": self.name,
+            "interval": format!("{}s", INTERVAL.as_secs()),
+            "input_series": series.collect::<Vec<_>>(),
+            "promql_expr_test": self.checks,
+        })
+    }
+}
+
+/// A series with the labels that the PodMonitor gives it.
+fn of_pod(series: &str) -> String {
+    let (name, labels) = series.split_once('{').unwrap_or((series, "}"));
+    let comma = if labels == "}" { "" } else { "," };
+    format!("{name}{{namespace=\"dayshift\",pod=\"dayshift-0\"{comma}{labels}")
+}
+
+/// This becomes of each request to patch from now on.
+fn patches_are(story: &Sandbox, fault: Fault) {
+    let answer = move |verb: &str| (verb == "patch").then(|| fault.clone());
+    story.api.on_request(move |line| answer(line.verb));
+}
+
+fn a_weekend_and_a_monday() -> Scrapes {
+    let mut run = Scrapes::of_an_evening("all is well");
+    for _ in 0..4 {
+        run.minutes(30);
+        run.fires(&[]);
+    }
+    run.story.sleep_until("2026-11-23 08:30");
+    run.minutes(60);
+    run.fires(&[]);
+    run
+}
+
+fn a_pod_that_is_gone() -> Scrapes {
+    let mut run = Scrapes::of_an_evening("the pod is gone");
+    run.minutes(5);
+    run.minutes_without_a_pod(9);
+    run.fires(&[]);
+    run.minutes_without_a_pod(3);
+    run.fires(&[("DayshiftAbsent", 1)]);
+    run
+}
+
+/// By a slow webhook: it is tried again after up to ten minutes, and the alert stands all the while. With
+/// these random numbers two tries are more than 600 s after the one before.
+fn an_admission_policy() -> Scrapes {
+    let mut run = Scrapes::of_an_evening_with("an admission policy denies the stop", 21);
+    run.minutes(59);
+    let denied = Status::denied_by_policy("apps", "deployments", "web", "nights", "not tonight");
+    let denies = Fault::AnswerAfter(Duration::from_secs(9), denied);
+    patches_are(&run.story, denies);
+    run.minutes(5);
+    run.fires(&[]);
+    run.minutes(3);
+    run.fires(&[("DayshiftOverdue", 1)]);
+    run.minutes(20);
+    for _ in 0..60 {
+        run.fires(&[("DayshiftOverdue", 1), ("DayshiftScaleFailing", 1)]);
+        run.minutes(5);
+    }
+    run.story.api.serve_well();
+    run.minutes(40);
+    // It was hours late, which the alert on lateness tells for an hour.
+    run.fires(&[("DayshiftLate", 1)]);
+    run.minutes(60);
+    run.fires(&[]);
+    run
+}
+
+fn a_permission_that_is_missing() -> Scrapes {
+    let mut run = Scrapes::of_an_evening("the permission to patch is missing");
+    run.minutes(59);
+    patches_are(
+        &run.story,
+        Fault::Answer(Status::forbidden("apps", "deployments", "web", "no")),
+    );
+    run.minutes(25);
+    run.fires(&[("DayshiftOverdue", 1), ("DayshiftScaleFailing", 1)]);
+    run
+}
+
+fn what_is_refused() -> Scrapes {
+    let mut run = Scrapes::of_an_evening("a schedule and a Namespace are refused");
+    run.story.annotate("web", "hours", Some("whenever"));
+    run.story.api.namespace("test");
+    let key = "dayshift/hours";
+    let api = &run.story.api;
+    api.annotate_of("Namespace", "", "test", key, Some("always"))
+        .unwrap();
+    run.minutes(14);
+    run.fires(&[]);
+    run.minutes(3);
+    run.fires(&[
+        ("DayshiftInvalidNamespaces", 1),
+        ("DayshiftInvalidSchedules", 1),
+    ]);
+    run
+}
+
+fn a_copy_that_stays_down() -> Scrapes {
+    let mut run = Scrapes::of_an_evening("a copy stays down in running hours");
+    run.story.sleep_until("2026-11-21 12:00");
+    let mut copy = run.story.object("web");
+    run.story.sleep_until("2026-11-23 10:00");
+    copy["metadata"] = json!({
+        "name": "copy", "namespace": "dev",
+        "labels": copy["metadata"]["labels"], "annotations": copy["metadata"]["annotations"],
+    });
+    run.story.api.create(copy).unwrap();
+    run.minutes(14);
+    run.fires(&[]);
+    run.minutes(3);
+    run.fires(&[("DayshiftHeldDown", 1)]);
+    run
+}
+
+fn a_kind_that_may_not_be_watched() -> Scrapes {
+    let mut run = Scrapes::of_an_evening("a kind may not be watched");
+    run.story.api.on_request(|line| {
+        let no = || Fault::Answer(Status::new(403, "Forbidden", "no"));
+        (line.resource == "statefulsets").then(no)
+    });
+    run.story.api.close_watches();
+    run.minutes(9);
+    run.fires(&[]);
+    run.minutes(3);
+    run.fires(&[("DayshiftNotWatching", 1)]);
+    run
+}
+
+fn a_clock_that_is_wrong() -> Scrapes {
+    let mut run = Scrapes::of_an_evening("the clock is wrong");
+    run.story.server_is_ahead(90);
+    run.minutes(3);
+    run.fires(&[]);
+    run.minutes(10);
+    run.fires(&[("DayshiftWrongClock", 1)]);
+    run
+}
+
+fn a_program_that_sets_a_count_back() -> Scrapes {
+    let mut run = Scrapes::of_an_evening("Argo CD sets a count back");
+    run.minutes(61);
+    run.fires(&[]);
+    let (api, patch) = (&run.story.api, json!({"spec": {"replicas": 3}}));
+    let argo_cd = Writer::new("argocd-controller");
+    api.merge_by(argo_cd, "Deployment", "dev", "web", &patch)
+        .unwrap();
+    run.minutes(2);
+    run.fires(&[("DayshiftReverted", 1)]);
+    run
+}
+
+fn a_server_that_is_too_busy() -> Scrapes {
+    let mut run = Scrapes::of_an_evening("the API server is too busy for four minutes");
+    run.minutes(59);
+    patches_are(&run.story, Fault::Answer(Status::too_many_requests(1)));
+    run.minutes(5);
+    run.story.api.serve_well();
+    run.minutes(10);
+    run.fires(&[("DayshiftLate", 1)]);
+    run
+}
+
+fn a_calendar(name: &'static str, broken: bool) -> Scrapes {
+    let folder = TempDir::new().unwrap();
+    let path = folder.path().join("de.ics");
+    // promtool's clock begins at 1970.
+    let last = if broken {
+        "DTSTART:19800101"
+    } else {
+        "DTSTART:19700120"
+    };
+    let text = format!("BEGIN:VCALENDAR\nBEGIN:VEVENT\n{last}\nEND:VEVENT\nEND:VCALENDAR");
+    fs::write(&path, text).unwrap();
+    let file = CalendarFile::parse(&format!("de={}", path.display())).unwrap();
+    let mut story = Sandbox::empty_at("1970-01-01 00:00 UTC");
+    let (publisher, calendars) = CalendarFeed::open(Calendars::default());
+    story.start_scaler(Settings {
+        calendars,
+        ..Settings::default()
+    });
+    let (clock, telemetry) = (story.clock.clone(), story.telemetry.clone());
+    story.spawn(async move {
+        let watch = CalendarWatch::new(vec![file]);
+        watch.run(&clock, &publisher, &telemetry).await;
+    });
+    let mut run = Scrapes::of(name, story);
+    run.minutes(2);
+    if broken {
+        fs::write(&path, "<html>").unwrap();
+    }
+    run.minutes(12);
+    run.fires(&[]);
+    run.minutes(if broken { 5 } else { 55 });
+    let alert = if broken {
+        "DayshiftCalendarUnreadable"
+    } else {
+        "DayshiftCalendarEnds"
+    };
+    run.fires(&[(alert, 1)]);
+    run
+}
+
+pub(super) fn each_alert_fires_in_a_story_of_a_running_controller() {
+    let runs = [
+        a_weekend_and_a_monday(),
+        a_pod_that_is_gone(),
+        an_admission_policy(),
+        a_permission_that_is_missing(),
+        what_is_refused(),
+        a_copy_that_stays_down(),
+        a_kind_that_may_not_be_watched(),
+        a_clock_that_is_wrong(),
+        a_program_that_sets_a_count_back(),
+        a_server_that_is_too_busy(),
+        a_calendar("a calendar ends", false),
+        a_calendar("a calendar cannot be read", true),
+    ];
+    let rules = fs::read_to_string(ALERTS).unwrap();
+    for alert in rules
+        .lines()
+        .filter_map(|line| line.trim().strip_prefix("- alert: "))
+    {
+        let fires = runs.iter().any(|run| run.expected.contains(&alert));
+        assert!(fires, "{alert} fires in no story");
+    }
+    let rules = fs::canonicalize(ALERTS).unwrap();
+    let tests: Vec<_> = runs.iter().map(Scrapes::test).collect();
+    let file = json!({"rule_files": [rules], "evaluation_interval": "30s", "tests": tests});
+    let folder = TempDir::new().unwrap();
+    let path = folder.path().join("tests.yaml");
+    fs::write(&path, file.to_string()).unwrap();
+    promtool(&["test", "rules", path.to_str().unwrap()], "");
+}
