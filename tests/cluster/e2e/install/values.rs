@@ -246,6 +246,12 @@ fn each_value_reaches_its_object(plane: &ControlPlane) {
         (
             "NetworkPolicy",
             "day",
+            "/spec/egress/0/to",
+            json!([{"ipBlock": {"cidr": "192.0.2.7/32"}}]),
+        ),
+        (
+            "NetworkPolicy",
+            "day",
             "/spec/ingress/0/from",
             json!([{"podSelector": {}}]),
         ),
