@@ -87,13 +87,18 @@ fn get(address: SocketAddr, path: &str) -> String {
     answer
 }
 
-/// The number before these words of a page.
-fn number_before(page: &str, words: &str) -> f64 {
-    let (before, _) = page
-        .split_once(words)
-        .unwrap_or_else(|| panic!("{words}: {page}"));
-    let number = before.trim_end().rsplit(' ').next();
-    number.unwrap().parse().unwrap()
+/// The replica-hours that a page says between these words.
+fn hours_between(page: &str, words: [&str; 2]) -> f64 {
+    let [from, until] = words;
+    let between = page
+        .split_once(from)
+        .and_then(|(_, it)| it.split_once(until));
+    let (between, _) = between.unwrap_or_else(|| panic!("{words:?}: {page}"));
+    let (number, _) = between.rsplit_once(" replica-hours").unwrap();
+    let number = number.rsplit(' ').next().unwrap();
+    number
+        .parse()
+        .unwrap_or_else(|_| panic!("{number}: {page}"))
 }
 
 /// A scaler with a default schedule, a Namespace with a part of one, and schedules of their own.
@@ -112,19 +117,21 @@ fn metrics_pages_and_status_say_the_same_figures(plane: &ControlPlane) {
     eventually("the scaler is ready", || {
         get(probes, "/readyz").contains(" 200 OK").then_some(())
     });
-    // By the default with the count of the Namespace: 2; by its own: 3 of 4; up by hand: 0.
+    // By the default with the count of the Namespace: 2; by its own: 400 of 401; up by hand: 0.
     team.create(deployment("plain").replicas(5));
     let own = |name| {
         deployment(name)
             .start(start.clone())
             .stop(stop_text.clone())
     };
-    let four = own("own").replicas(4).annotation("dayshift/replicas", "4");
-    let mut four = Value::from(four.annotation("dayshift/stop-replicas", "1"));
+    let many = own("own")
+        .replicas(401)
+        .annotation("dayshift/replicas", "401");
+    let mut many = Value::from(many.annotation("dayshift/stop-replicas", "1"));
     // What a pod requests may stand on the pod itself.
     let requests = json!({"requests": {"cpu": "500m", "memory": "1Gi"}});
-    four["spec"]["template"]["spec"]["resources"] = requests;
-    team.kubectl_with(&["create"], &four.to_string()).success();
+    many["spec"]["template"]["spec"]["resources"] = requests;
+    team.kubectl_with(&["create"], &many.to_string()).success();
     let db = Value::from(stateful_set("db").replicas(2));
     team.kubectl_with(&["create"], &db.to_string()).success();
     team.create(own("raised").replicas(2));
@@ -132,7 +139,7 @@ fn metrics_pages_and_status_say_the_same_figures(plane: &ControlPlane) {
         team.await_stopped(name, stop.plus(20));
     }
     team.scale("raised", 2);
-    let held = 2 + 3 + 2;
+    let held = 2 + 400 + 2;
     eventually("the stops and what was raised are counted", || {
         let counted = sample(&get(probes, "/metrics"), "dayshift_held_down_replicas ");
         (counted.to_string() == held.to_string()).then_some(())
@@ -165,17 +172,20 @@ fn metrics_pages_and_status_say_the_same_figures(plane: &ControlPlane) {
     // Words have two decimals.
     let is_between = |it: f64| before - 0.005 <= it && it <= after + 0.005;
     for words in [
-        " replica-hours This week",
-        " replica-hours This month",
-        " replica-hours saved since the controller",
+        ["Today ", " This week"],
+        ["This week ", " This month"],
+        ["This month ", " saved since the controller"],
     ] {
-        let found = number_before(&of_scaler, words);
-        assert!(is_between(found), "{before} {after}: {of_scaler}");
+        let found = hours_between(&of_scaler, words);
+        assert!(
+            found > 0.0 && is_between(found),
+            "{before} {after}: {of_scaler}"
+        );
     }
     let arguments = ["dashboard", "-n", team.name()];
     let live = Dayshift::run_as(plane.install(), &arguments);
     let of_somebody = eventually("the page of somebody", || words(live.address()?));
-    let held = format!("they would run: {held} replicas, 1.5 CPU cores, 3 GiB of memory");
+    let held = format!("they would run: {held} replicas, 200 CPU cores, 400 GiB of memory");
     for page in [&of_scaler, &of_somebody] {
         assert!(page.contains(&held), "{held}: {page}");
     }
