@@ -76,7 +76,6 @@ impl Page<'_> {
 
     fn standing(&self, row: &Row) -> Markup {
         let (status, now) = (&row.status, self.view.now);
-        let counts = status.object.kind.counts();
         let at = |at: DateTime<Utc>| time(at, status.zone, now);
         html! {
             section aria-labelledby="stands" {
@@ -85,7 +84,7 @@ impl Page<'_> {
                     dt { "Kind" }
                     dd { (status.object.kind.name()) }
                     dt { "Count" }
-                    dd { (counts.in_a_word(status.replicas)) }
+                    dd { (status.count()) }
                     dt { "State" }
                     dd {
                         (status.state_name())

@@ -229,9 +229,9 @@ impl SandboxArgs {
     }
 
     /// What the dashboard is told.
-    fn dashboard_settings(&self, kinds: Vec<Kind>) -> dashboard::Settings {
+    fn dashboard_settings(&self, kinds: &[Kind]) -> dashboard::Settings {
         dashboard::Settings {
-            query: Query::all(&kinds, &[], None),
+            query: Query::all(kinds, &[], None),
             prefix: self.schedules.annotation_prefix.clone(),
             context: self.schedules.context(),
             zone: self.schedules.given_zone(),
@@ -258,7 +258,7 @@ impl SandboxArgs {
         self.log.start_on(clock.clone());
         let listener = self.listener().await?;
         let kinds = self.kinds_of(&input.workloads, &inheritance);
-        let dashboard = self.dashboard_settings(kinds.clone());
+        let dashboard = self.dashboard_settings(&kinds);
         let mut simulation = Simulation::new(clock.clone(), self.settings(kinds, inheritance));
         let taken = input.load_into(&mut simulation);
         if taken.is_empty() {
