@@ -1,5 +1,7 @@
 //! What the controller publishes: metrics, readiness, and what it knows of each object.
 
+mod account;
+mod by_namespace;
 mod calendar_metrics;
 pub(super) mod metrics;
 #[cfg(test)]
@@ -10,6 +12,8 @@ pub(super) mod process_metrics;
 pub(super) mod published;
 pub(super) mod readiness;
 pub(super) mod savings;
+#[cfg(test)]
+mod savings_tests;
 mod shapes;
 pub(super) mod snapshot;
 mod stopped;

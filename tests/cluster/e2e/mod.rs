@@ -17,7 +17,6 @@ mod figures;
 mod install;
 mod kinds;
 mod leaving;
-mod limits;
 mod monitoring;
 mod moving;
 mod namespaces;
@@ -48,7 +47,7 @@ pub(crate) fn stories() -> Vec<Story> {
         security::hostile::stories(),
         pages::stories(),
         leaving::stories(),
-        limits::stories(),
+        security::limits::stories(),
         namespaces::stories(),
         neighbours::stories(),
         security::access::stories(),

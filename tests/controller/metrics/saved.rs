@@ -85,3 +85,23 @@ pub(super) fn what_requests_nothing_is_counted(row: &mut Row) {
     story.settle();
     row.is(&story, "", 1.0);
 }
+
+pub(super) fn namespaces_beyond_the_largest_are_counted(row: &mut Row) {
+    let mut story = Sandbox::empty_at("2026-11-20 20:00 UTC");
+    story.start_scaler(Settings {
+        per_namespace_metrics: true,
+        ..Settings::default()
+    });
+    let stopped = |number: usize| {
+        let namespace = format!("team-{number}");
+        story.api.namespace(&namespace);
+        let web = deployment("web").namespace(&namespace).replicas(1);
+        story.apply(web.hours(OFFICE));
+    };
+    (0..200).for_each(stopped);
+    story.sleep_until("2026-11-23 19:01");
+    row.is(&story, "", 0.0);
+    (200..203).for_each(stopped);
+    story.sleep_until("2026-11-24 19:01");
+    row.is(&story, "", 3.0);
+}

@@ -165,9 +165,9 @@ fn whether_the_dates_change_anything_is_what_the_boundaries_show() {
                 let found = with.is_changed_by_treated(from, until);
                 assert_eq!(found, expected, "{key}: {text}, {treated}, except {except}");
                 if expected {
-                    changed += 1
+                    changed += 1;
                 } else {
-                    unchanged += 1
+                    unchanged += 1;
                 }
             }
         }

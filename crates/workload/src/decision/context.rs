@@ -30,6 +30,10 @@ pub struct DecisionContext<'a> {
 
 /// What to do with an object.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[expect(
+    clippy::large_enum_variant,
+    reason = "a change is moved once, to where it is written"
+)]
 pub enum Decision {
     /// Do nothing until `due` (the next boundary, or the end of the active override), or until the
     /// object changes.

@@ -41,7 +41,7 @@ pub enum EventNote {
         /// The zone of the schedule.
         zone: Zone,
         /// Whose it is.
-        author: Author,
+        author: Box<Author>,
     },
     /// A schedule was seen for the first time, and it says otherwise than what runs.
     Adopted {

@@ -137,7 +137,12 @@ impl<'a> ScheduledDecision<'a> {
                 from: seen,
                 to: replicas,
                 zone: self.spec.schedule.zone(),
-                author: self.context.observed.inputs.author(self.active_origin()),
+                author: self
+                    .context
+                    .observed
+                    .inputs
+                    .author(self.active_origin())
+                    .into(),
             }),
             ..self.without_scaling(kind, state)
         })

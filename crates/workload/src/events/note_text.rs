@@ -2,12 +2,10 @@
 
 use chrono::{DateTime, Utc};
 use dayshift_schedule::{Action, Boundary, Zone};
-use dayshift_text::{cut_chars, printable};
 
-use crate::{
-    Adoption, Author, EventNote, Key, MAX_REASON, Override, Prefix, Replicas, TakenUp, WorkloadRef,
-};
+use crate::{Adoption, Author, EventNote, Key, Override, Prefix, Replicas, TakenUp, WorkloadRef};
 
+use super::author_text::author_text;
 use super::commands::{scale_command, sync_command, wake_command};
 use super::event_text::EventText;
 use super::reason::EventReason;
@@ -81,10 +79,8 @@ fn text(note: &EventNote, object: &WorkloadRef, prefix: &Prefix) -> String {
             ref author,
         } => {
             let until = holding(active, zone);
-            let until = match author_text(author) {
-                Some(author) => format!("{until}, {author}"),
-                None => until,
-            };
+            let author = author_text(author).map(|it| format!(", {it}"));
+            let until = until + &author.unwrap_or_default();
             match active {
                 Override::Pause(_) => {
                     let stays = counts.count_stays(to);
@@ -273,20 +269,6 @@ fn holding(active: Override, zone: Zone) -> String {
     format!("by `{key}` until {end}")
 }
 
-/// `by jane: migration of the database`; `None` where nobody says anything.
-pub fn author_text(author: &Author) -> Option<String> {
-    let shown = |text: &Option<Box<str>>| {
-        let text = printable(cut_chars(text.as_deref()?.trim(), MAX_REASON));
-        (!text.is_empty()).then_some(text)
-    };
-    match (shown(&author.by), shown(&author.reason)) {
-        (Some(by), Some(reason)) => Some(format!("by {by}: {reason}")),
-        (Some(by), None) => Some(format!("by {by}")),
-        (None, Some(reason)) => Some(format!("reason: {reason}")),
-        (None, None) => None,
-    }
-}
-
 /// `next is the stop of Mon 2026-11-23 19:00:00 JST`.
 fn coming(next: Option<Boundary>, zone: Zone) -> String {
     match next {
@@ -335,10 +317,7 @@ mod tests {
                 from,
                 to,
                 zone,
-                author: Author {
-                    by: Some("jane".into()),
-                    reason: None,
-                },
+                author: Author::default().into(),
             },
             EventNote::Adopted {
                 says: Action::Scale(u32::MAX),

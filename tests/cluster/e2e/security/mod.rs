@@ -3,6 +3,7 @@
 pub(super) mod access;
 pub(super) mod connecting;
 pub(super) mod hostile;
+pub(super) mod limits;
 pub(super) mod people;
 pub(super) mod permissions;
 pub(super) mod reading;

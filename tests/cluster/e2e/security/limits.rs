@@ -7,7 +7,7 @@ use tempfile::NamedTempFile;
 use crate::e2e::team::Team;
 use crate::support::{ControlPlane, Output, Parts, Story, deployment, eventually, soon, stories};
 
-const LIMITS: &str = include_str!("../../../manifests/policy/limits.yaml");
+const LIMITS: &str = include_str!("../../../../manifests/policy/limits.yaml");
 
 pub(crate) fn stories() -> Vec<Story> {
     stories![

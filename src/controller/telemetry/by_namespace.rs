@@ -1,0 +1,116 @@
+//! What each namespace saves, and which of them have series of their own.
+
+use std::{collections::BTreeMap, sync::Arc};
+
+use tokio::time::Instant;
+
+use super::account::Account;
+
+/// At most this many namespaces have series of their own, the largest. All others share one.
+pub(super) const MAX_SERIES: usize = 200;
+
+/// Of at most this many namespaces the size is known.
+pub(super) const MAX_KNOWN: usize = 2_000;
+
+/// A namespace takes the series of another one if it has saved so much more.
+const LARGER: f64 = 1.25;
+
+/// The label of those that share one: no namespace can have such a name.
+const OTHER: &str = "(other)";
+
+/// The accounts of namespaces, and the series that show them.
+///
+/// A series counts what its namespace saves while it has one: a namespace that gives its series to a
+/// larger one goes on in the one that others share, so that nothing is counted twice and no counter
+/// jumps.
+#[derive(Debug, Default)]
+pub(super) struct ByNamespace {
+    /// All that each has saved, by which they are compared.
+    pub(super) known: BTreeMap<Arc<str>, Account>,
+    /// The series of the largest.
+    pub(super) shown: BTreeMap<Arc<str>, Account>,
+    /// The series of all others, from the first of them on.
+    other: Option<Account>,
+}
+
+impl ByNamespace {
+    /// All accounts, of which a new controller knows what is held down anew.
+    pub(super) fn all(&mut self) -> impl Iterator<Item = &mut Account> {
+        let shown = self.shown.values_mut().chain(&mut self.other);
+        self.known.values_mut().chain(shown)
+    }
+
+    /// The accounts of a namespace that may be new: what it has saved, and its series.
+    pub(super) fn of(&mut self, namespace: &Arc<str>) -> impl Iterator<Item = &mut Account> {
+        if !self.known.contains_key(namespace) {
+            if self.known.len() >= MAX_KNOWN {
+                // Namespaces that are gone make room.
+                let mut all = self.known.iter();
+                let gone =
+                    all.find(|(it, held)| held.replicas == 0 && !self.shown.contains_key(*it));
+                if let Some(gone) = gone.map(|(it, _)| Arc::clone(it)) {
+                    self.known.remove(&gone);
+                }
+            }
+            if self.known.len() < MAX_KNOWN {
+                self.known.insert(Arc::clone(namespace), Account::default());
+            }
+            if self.shown.len() < MAX_SERIES && self.known.contains_key(namespace) {
+                self.shown.insert(Arc::clone(namespace), Account::default());
+            }
+        }
+        let series = match self.shown.get_mut(namespace) {
+            Some(own) => own,
+            None => self.other.get_or_insert_default(),
+        };
+        self.known.get_mut(namespace).into_iter().chain([series])
+    }
+
+    /// Gives the series of the smallest to those that are much larger by now.
+    pub(super) fn rank(&mut self, now: Instant) {
+        let size = |it: &Account| it.at(now).replica_time;
+        let mut largest: Vec<_> = self
+            .known
+            .iter()
+            .map(|(name, it)| (size(it), name))
+            .collect();
+        largest.sort_unstable_by(|a, b| b.cmp(a));
+        let (up, down) = largest.split_at(largest.len().min(MAX_SERIES));
+        let larger = up.iter().filter(|(_, it)| !self.shown.contains_key(*it));
+        let smaller = down
+            .iter()
+            .rev()
+            .filter(|(_, it)| self.shown.contains_key(*it));
+        #[expect(clippy::cast_precision_loss, reason = "sizes are compared roughly")]
+        let swaps = larger
+            .zip(smaller)
+            .filter(|((larger, _), (smaller, _))| *larger as f64 > *smaller as f64 * LARGER);
+        let swaps: Vec<_> = swaps
+            .map(|((_, up), (_, down))| (Arc::clone(up), Arc::clone(down)))
+            .collect();
+        for (up, down) in swaps {
+            let (Some(risen), Some(fallen)) = (self.known.get(&up), self.shown.remove(&down))
+            else {
+                continue;
+            };
+            let other = self.other.unwrap_or_default().at(now);
+            self.other = Some(other.without(risen).and(&fallen));
+            self.shown.insert(up, risen.at(now).held());
+        }
+    }
+
+    /// How many namespaces that are known have no series of their own.
+    pub(super) fn not_shown(&self) -> usize {
+        self.known.len() - self.shown.len()
+    }
+
+    /// The series at `now`, by the label of the namespace.
+    pub(super) fn series(&self, now: Instant) -> Vec<(Option<&str>, Account)> {
+        let shown = self
+            .shown
+            .iter()
+            .map(|(name, it)| (Some(&**name), it.at(now)));
+        let other = self.other.iter().map(|it| (Some(OTHER), it.at(now)));
+        shown.chain(other).collect()
+    }
+}

@@ -1,0 +1,175 @@
+//! Savings as metrics.
+
+use std::{collections::HashMap, sync::Arc, time::Duration};
+
+use chrono::DateTime;
+use prometheus_client::{encoding::text, registry::Registry};
+use tokio::time::{Instant, advance};
+
+use super::by_namespace::{ByNamespace, MAX_KNOWN, MAX_SERIES};
+use super::savings::Savings;
+use crate::savings::HeldDown;
+
+fn samples(registry: &Registry) -> HashMap<String, f64> {
+    let mut text = String::new();
+    text::encode(&mut text, registry).unwrap();
+    let lines = text.lines().filter(|line| line.contains("_total{"));
+    let sample = |line: &str| {
+        let (name, value) = line.split_once(' ').unwrap();
+        (name.to_owned(), value.parse().unwrap())
+    };
+    lines.map(sample).collect()
+}
+
+/// By an own sum of each object, at steps of odd lengths: some change between two scrapes.
+#[tokio::test(start_paused = true)]
+async fn counters_never_fall_and_miss_nothing_between_two_scrapes() {
+    let savings = Savings::default();
+    let mut registry = Registry::default();
+    registry.register_collector(Box::new(savings.clone()));
+    let held = |replicas: u64| HeldDown {
+        replicas,
+        cpu_nanos: replicas * 333_333_333,
+        memory_bytes: replicas * 7,
+    };
+    let namespace = |at: usize| Arc::from(format!("team-{}", at % 3));
+    let mut objects = [0_u64; 20];
+    let mut expected = [0.0; 3];
+    let wall = DateTime::UNIX_EPOCH;
+    let mut generation = savings.begin(true, wall, Instant::now());
+    let (mut before, mut seed) = (HashMap::new(), 7_u64);
+    for step in 0..5_000 {
+        seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        let at = usize::try_from(seed >> 40).unwrap() % objects.len();
+        let now = Instant::now();
+        if step == 2_500 {
+            // Another controller begins; what the one before still says does not count.
+            let ended = generation;
+            generation = savings.begin(true, wall, now);
+            savings.change(ended, &namespace(0), held(0), held(1_000), (wall, now));
+            objects = Default::default();
+        }
+        let replicas = (seed >> 33) % 9;
+        let (was, is) = (held(objects[at]), held(replicas));
+        savings.change(generation, &namespace(at), was, is, (wall, now));
+        objects[at] = replicas;
+        let passed = Duration::from_micros(1_000_003 * (1 + (seed >> 50) % 5));
+        advance(passed).await;
+        for (at, replicas) in objects.iter().enumerate() {
+            expected[at % 3] += f64::from(u32::try_from(*replicas).unwrap()) * passed.as_secs_f64();
+        }
+        if step % 3 == 0 {
+            let now = samples(&registry);
+            let fallen = before.iter().find(|(name, value)| now[*name] < **value);
+            assert!(fallen.is_none(), "{step}: {fallen:?}");
+            before = now;
+        }
+    }
+    let counted = samples(&registry);
+    for (at, expected) in expected.into_iter().enumerate() {
+        for (name, one) in [
+            ("replica", 1.0),
+            ("cpu_core", 0.333_333_333),
+            ("memory_byte", 7.0),
+        ] {
+            let name = format!("dayshift_saved_{name}_seconds_total{{namespace=\"team-{at}\"}}");
+            let off = counted[&name] / one - expected;
+            assert!(off.abs() < 1e-3, "{name}: {off}");
+        }
+    }
+}
+
+/// Whole numbers: whatever order they are added in, the sum is the same.
+#[tokio::test(start_paused = true)]
+async fn a_counter_of_nothing_stands_still() {
+    let savings = Savings::default();
+    let mut registry = Registry::default();
+    registry.register_collector(Box::new(savings.clone()));
+    let now = || (DateTime::UNIX_EPOCH, Instant::now());
+    let generation = savings.begin(true, now().0, now().1);
+    let (nothing, web) = (HeldDown::default(), Arc::from("web"));
+    let three = HeldDown {
+        replicas: 3,
+        ..nothing
+    };
+    savings.change(generation, &web, nothing, three, now());
+    advance(Duration::from_nanos(100_000_001)).await;
+    savings.change(generation, &web, three, nothing, now());
+    let counted = samples(&registry);
+    advance(Duration::from_secs(3600)).await;
+    assert_eq!(samples(&registry), counted);
+}
+
+/// 250 namespaces, of which the last fifty are the largest; then some that were small grow. The
+/// judge sums what each holds down itself.
+#[tokio::test(start_paused = true)]
+async fn the_largest_namespaces_have_series_and_no_time_is_lost_or_counted_twice() {
+    let savings = Savings::default();
+    let mut registry = Registry::default();
+    registry.register_collector(Box::new(savings.clone()));
+    let wall = DateTime::UNIX_EPOCH;
+    let generation = savings.begin(true, wall, Instant::now());
+    let name = |at: u64| Arc::<str>::from(format!("team-{at:03}"));
+    let mut held = [0_u64; 250];
+    let hold = |at: usize, replicas: u64, held: &mut [u64; 250]| {
+        let down = |replicas| HeldDown {
+            replicas,
+            ..HeldDown::default()
+        };
+        let (before, after) = (down(held[at]), down(replicas));
+        let now = (wall, Instant::now());
+        savings.change(generation, &name(at as u64), before, after, now);
+        held[at] = replicas;
+    };
+    for at in 0..250 {
+        hold(at, if at < 200 { 1 } else { 10 }, &mut held);
+    }
+    let series = |registry: &Registry| -> HashMap<String, f64> {
+        let mut text = String::new();
+        text::encode(&mut text, registry).unwrap();
+        let of = |line: &str| {
+            let rest = line.strip_prefix("dayshift_saved_replica_seconds_total{namespace=\"")?;
+            let (name, value) = rest.split_once("\"} ")?;
+            Some((name.to_owned(), value.parse().unwrap()))
+        };
+        let found: HashMap<_, _> = text.lines().filter_map(of).collect();
+        assert!(
+            text.contains("dayshift_namespaces_without_series 50\n"),
+            "{text}"
+        );
+        found
+    };
+    // As Prometheus' increase() sums: a series that is new, or that begins again, begins at 0.
+    let (mut before, mut counted, mut expected) = (HashMap::new(), 0.0, 0.0);
+    for minute in 0..240 {
+        if minute == 120 {
+            (0..10).for_each(|at| hold(at, 100, &mut held));
+        }
+        advance(Duration::from_secs(60)).await;
+        expected += 60.0 * f64::from(u32::try_from(held.iter().sum::<u64>()).unwrap());
+        let now = series(&registry);
+        assert_eq!(now.len(), 201, "200 and (other)");
+        for (name, value) in &now {
+            let was = before.get(name).copied().unwrap_or_default();
+            counted += if *value < was { *value } else { value - was };
+        }
+        assert!(now["(other)"] >= before.get("(other)").copied().unwrap_or_default());
+        before = now;
+    }
+    assert!(
+        (counted - expected).abs() < 1e-6 * expected,
+        "{counted} {expected}"
+    );
+    for at in (0..10).chain(200..250) {
+        assert!(before.contains_key(&*name(at)), "{at} is among the largest");
+    }
+}
+
+#[test]
+fn namespaces_that_come_and_go_are_bounded() {
+    let mut each = ByNamespace::default();
+    for at in 0..10_000 {
+        assert_eq!(each.of(&Arc::from(format!("preview-{at}"))).count(), 2);
+    }
+    assert!(each.known.len() <= MAX_KNOWN && each.shown.len() <= MAX_SERIES);
+}
