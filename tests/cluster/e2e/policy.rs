@@ -310,11 +310,15 @@ fn the_policy_is_told_by_kubectl_at_apply(plane: &ControlPlane) {
     );
     told(
         "dayshift/hours=09:00-17:00",
-        "stands in place of dayshift/start",
+        "cannot be combined with dayshift/start",
     );
     told(
         "dayshift/scale=08:00 = 5",
         "dayshift/scale says all counts itself",
+    );
+    told(
+        "dayshift/timezone=Asia/Tokio",
+        "timezone_is_in_the_IANA_database_such_as_Europe_Berlin' resulted in error",
     );
     told(
         "dayshift/timezone=Asia/Tokio",
