@@ -70,12 +70,21 @@ pub(crate) struct LintArgs {
     #[arg(long, value_name = "LEVEL", value_parser = severity())]
     fail_on: Option<Severity>,
 
-    /// A rule that is not checked, such as replicas-in-manifest; repeatable, or several between commas
+    /// A rule to check besides the default ones; repeatable
     #[arg(
         long,
         value_name = "RULE",
         value_delimiter = ',',
-        value_parser = rule(),
+        value_parser = rule(LintRule::is_optional)
+    )]
+    enable: Vec<LintRule>,
+
+    /// A rule not to check, such as either-day; repeatable, or several between commas
+    #[arg(
+        long,
+        value_name = "RULE",
+        value_delimiter = ',',
+        value_parser = rule(|_| true),
         hide_possible_values = true
     )]
     disable: Vec<LintRule>,
@@ -86,7 +95,8 @@ pub(crate) struct LintArgs {
         long,
         value_name = "NAME",
         default_value = "default",
-        value_parser = one_namespace
+        value_parser = one_namespace,
+        help_heading = "Which workloads"
     )]
     namespace: String,
 
@@ -124,8 +134,9 @@ fn severity() -> impl TypedValueParser<Value = Severity> {
     })
 }
 
-fn rule() -> impl TypedValueParser<Value = LintRule> {
-    PossibleValuesParser::new(LintRule::ALL.iter().map(|rule| rule.id()))
+fn rule(is_possible: fn(LintRule) -> bool) -> impl TypedValueParser<Value = LintRule> {
+    let rules = LintRule::ALL.iter().filter(|it| is_possible(**it));
+    PossibleValuesParser::new(rules.map(|rule| rule.id()))
         .map(|name| LintRule::from_id(&name).unwrap_or(LintRule::Syntax))
 }
 
@@ -147,7 +158,7 @@ impl LintArgs {
             inheritance: self.inheritance.inheritance(),
         };
         let mut report = linter.lint(&opened.sources);
-        report.disable(&self.disable);
+        report.findings.retain(|it| self.is_checked(it.rule));
         // What is not shown does not fail a build, unless that is asked for.
         let least = Severity::Warning.min(self.min_severity);
         let fails = report.is_as_bad_as(self.fail_on.unwrap_or(least));
@@ -167,6 +178,10 @@ impl LintArgs {
             _ if fails || !about_kinds.is_empty() => Exit::Problems,
             _ => Exit::Done,
         }
+    }
+
+    fn is_checked(&self, rule: LintRule) -> bool {
+        (!rule.is_optional() || self.enable.contains(&rule)) && !self.disable.contains(&rule)
     }
 
     fn from(&self, now: DateTime<Utc>) -> Result<DateTime<Utc>, clap::Error> {

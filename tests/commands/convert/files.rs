@@ -335,3 +335,26 @@ fn the_help_has_an_example_of_each_use() {
         assert!(out.contains(part), "{part}\n{out}");
     }
 }
+
+#[test]
+fn what_is_said_has_the_prefix_that_is_given() {
+    let text =
+        web("downscaler/original-replicas: \"3\"\n    downscaler/uptime: Mon-Fri 08:00-20:00 UTC");
+    let prefix = ["--annotation-prefix", "ours.example.com", "-"];
+    let (status, out, err) = convert(&prefix, &text);
+    assert_eq!(status, 0, "{err}");
+    assert!(
+        err.contains("the label ours.example.com/saved-replicas"),
+        "{err}"
+    );
+    assert!(!(out + &err).contains("dayshift/"), "{err}");
+    let suppressed = web("ours.example.com/hours: 09:00-19:00\n    lint.ours.example.com/nope: x");
+    let lint = ["lint", "--annotation-prefix", "ours.example.com", "-"];
+    let ended = crate::program::dayshift_with(&[], &lint, &suppressed);
+    assert!(
+        ended
+            .out
+            .contains("such as lint.ours.example.com/start-without-stop"),
+        "{ended:?}"
+    );
+}

@@ -1,6 +1,60 @@
 //! How bad a finding is, and what to write instead.
 
 use super::program::{lint_of, web};
+use crate::program::dayshift_with;
+
+#[test]
+fn a_count_in_a_manifest_is_told_where_somebody_asks_for_it() {
+    let ordinary = web(&["dayshift/hours: 'Mon-Fri 09:00-19:00'"]) + "spec:\n  replicas: 3\n";
+    let suppressed = ordinary.replace(
+        "spec:",
+        "    lint.dayshift/replicas-in-manifest: 'Argo CD ignores it'\nspec:",
+    );
+    for text in [&ordinary, &suppressed] {
+        let quiet = dayshift_with(&[], &["lint", "--fail-on", "info", "-"], text);
+        assert_eq!(quiet.status, 0, "{quiet:?}");
+        assert!(quiet.out.starts_with("0 errors, 0 warnings"), "{quiet:?}");
+    }
+    for (args, status) in [
+        (&["--enable", "replicas-in-manifest"][..], 1),
+        (&["--enable=replicas-in-manifest,replicas-in-manifest"], 1),
+        (
+            &[
+                "--enable",
+                "replicas-in-manifest",
+                "--disable",
+                "replicas-in-manifest",
+            ],
+            0,
+        ),
+        // All others are checked anyway.
+        (&["--enable", "either-day"], 2),
+    ] {
+        let args = [&["lint", "--fail-on", "info", "-"], args].concat();
+        let ended = dayshift_with(&[], &args, &ordinary);
+        assert_eq!(ended.status, status, "{ended:?}");
+    }
+    let (status, out, _) = lint_of(&["--fail-on", "info", "-"], &suppressed);
+    assert_eq!(status, 0, "{out}");
+    assert!(out.contains("(1 suppressed)"), "{out}");
+}
+
+#[test]
+fn a_message_names_the_annotation_where_it_quotes_nothing() {
+    let text = web(&[
+        "dayshift/stop: '19:00'",
+        "dayshift/stop: '20:00'",
+        "dayshift/start: [a]",
+        "dayshift/wake-until: '2027-01-01 10:00'",
+    ]);
+    let (_, out, _) = lint_of(&["-"], &text);
+    for says in [
+        "error[duplicate-annotation]: dayshift/stop is given twice, in lines 6 and 7, ",
+        "error[not-text]: dayshift/start is a list, but ",
+    ] {
+        assert!(out.contains(says), "{says}\n{out}");
+    }
+}
 
 #[test]
 fn an_info_is_no_problem() {

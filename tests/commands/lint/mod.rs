@@ -1,5 +1,6 @@
 //! `dayshift lint`, driven as a person and a build server drive it.
 
+mod cron_jobs;
 mod docs;
 mod either_day;
 mod files;

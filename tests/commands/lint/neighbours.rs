@@ -130,6 +130,54 @@ fn who_puts_a_count_back_is_found_unless_it_is_told_not_to() {
     }
 }
 
+/// `resource.customizations.ignoreDifferences` in `argocd-cm` counts for every Application that honours
+/// such rules at a sync.
+#[test]
+fn what_argo_cd_ignores_everywhere_is_not_put_back() {
+    let config = |name: &str, key: &str, rule: &str| {
+        format!(
+            "---\napiVersion: v1\nkind: ConfigMap\nmetadata: {{name: {name}, namespace: argocd}}\ndata:\n  resource.customizations.ignoreDifferences.{key}: |\n    {rule}\n"
+        )
+    };
+    let replicas = "jsonPointers: [/spec/replicas]";
+    let destination = "destination: {namespace: default}";
+    let respects = "destination: {namespace: default}, syncPolicy: {syncOptions: [RespectIgnoreDifferences=true]}";
+    for (spec, name, key, rule, is_found) in [
+        (respects, "argocd-cm", "apps_Deployment", replicas, false),
+        (respects, "argocd-cm", "all", replicas, false),
+        (
+            respects,
+            "argocd-cm",
+            "all",
+            "jqPathExpressions: [.spec.replicas]",
+            false,
+        ),
+        (
+            respects,
+            "argocd-cm",
+            "all",
+            "managedFieldsManagers: [dayshift]",
+            false,
+        ),
+        (respects, "argocd-cm", "apps_StatefulSet", replicas, true),
+        (
+            respects,
+            "argocd-cm",
+            "all",
+            "jsonPointers: [/spec/paused]",
+            true,
+        ),
+        (respects, "argocd-cm", "all", "[", true),
+        (respects, "another", "all", replicas, true),
+        // It hides a difference, and a sync writes the count all the same.
+        (destination, "argocd-cm", "all", replicas, true),
+    ] {
+        let files = format!("{}\n{}", application(spec), config(name, key, rule));
+        let expected: &[&str] = if is_found { &["put-back"] } else { &[] };
+        assert_eq!(beside(&files), expected, "{files}");
+    }
+}
+
 #[test]
 fn what_has_no_count_or_no_schedule_is_not_put_back() {
     let application = application("destination: {namespace: default}");

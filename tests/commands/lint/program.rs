@@ -4,18 +4,24 @@ use serde_json::Value;
 
 use crate::program::dayshift_with;
 
-/// The status, standard output and standard error of a run with this standard input.
+/// The status, standard output and standard error of a run with this standard input and all rules.
 pub fn lint_of(args: &[&str], input: &str) -> (i32, String, String) {
     lint_with(&[], args, input)
 }
 
 /// The same with these variables in its environment, which is empty otherwise.
 pub fn lint_with(variables: &[(&str, &str)], args: &[&str], input: &str) -> (i32, String, String) {
-    let args: Vec<_> = ["lint", "--from", "2026-11-20"]
-        .iter()
-        .chain(args)
-        .copied()
-        .collect();
+    let args: Vec<_> = [
+        "lint",
+        "--from",
+        "2026-11-20",
+        "--enable",
+        "replicas-in-manifest",
+    ]
+    .iter()
+    .chain(args)
+    .copied()
+    .collect();
     let ended = dayshift_with(variables, &args, input);
     (ended.status, ended.out, ended.err)
 }

@@ -22,11 +22,6 @@ pub struct Report {
 }
 
 impl Report {
-    /// Leaves out what these rules find.
-    pub fn disable(&mut self, disabled: &[LintRule]) {
-        self.findings.retain(|it| !disabled.contains(&it.rule));
-    }
-
     /// Leaves out what is less bad than `least`.
     pub fn keep(&mut self, least: Severity) {
         self.findings.retain(|it| it.rule.severity() <= least);

@@ -117,6 +117,9 @@ impl Linter {
                 object.does_not_fit(workload, &found, &of_namespace);
             }
             object.manifest(workload);
+            if !known.errors_alone {
+                object.never_runs(workload, &known.span);
+            }
             let origin = workload.inputs.schedule_origin();
             let is_meant = origin.is_some_and(|it| it != Origin::Scaler);
             if is_meant {

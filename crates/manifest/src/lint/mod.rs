@@ -3,6 +3,7 @@
 //! Pure: sources and an instant give a [`Report`] of [`Finding`]s. How it is shown is the command
 //! line's to say; what each [`LintRule`] means stands in `docs/schedules/lint.md`.
 
+mod cron_job;
 mod finding;
 mod kinds;
 mod linter;

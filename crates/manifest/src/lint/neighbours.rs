@@ -75,8 +75,16 @@ impl Object<'_> {
         };
         let all = contents.iter().flat_map(|it| &it.workloads);
         let brought = all.filter(|it| may_bring(delivery, it));
+        let others = contents.iter().flat_map(|it| &it.others);
+        let by_all: Vec<_> = others
+            .filter_map(|it| it.ignored_by_all.as_ref())
+            .filter(|_| delivery.respects_all)
+            .collect();
+        let is_ignored = |kind, name: &str| {
+            delivery.ignores(kind, name) || by_all.iter().any(|it| it.ignores(kind, name))
+        };
         let fought: Vec<_> = brought
-            .filter(|it| !delivery.ignores(it.object.kind, &it.object.name))
+            .filter(|it| !is_ignored(it.object.kind, &it.object.name))
             .map(|it| &it.object)
             .collect();
         if fought.is_empty() {

@@ -211,13 +211,13 @@ impl<'o> Object<'o> {
         {
             let object = &workload.object;
             let counts = object.kind.counts();
-            let what = if counts.is_switch() {
-                "this"
-            } else {
-                "this count"
-            };
             let message = format!(
-                "`kubectl apply` puts {what} back at any hour, and fails with a conflict where it is server-side"
+                "{} is set here: every `kubectl apply` resets it, even at night; `--server-side` fails with a conflict",
+                object
+                    .kind
+                    .pointer()
+                    .trim_start_matches('/')
+                    .replace('/', ".")
             );
             let count = workload.replicas.map(Replicas::get).unwrap_or_default();
             let becomes = match counts {

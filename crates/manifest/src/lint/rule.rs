@@ -42,6 +42,7 @@ rules! {
         Warning StopNotBelowStart "stop-not-below-start" "A count after a stop that is not below the one after a start.",
         Warning TooOften "too-often" "A time that comes every minute or every second.",
         Warning OneMinute "one-minute" "A window, or a gap between windows, of one minute.",
+        Warning NeverRuns "never-runs" "A CronJob none of whose times fall into its running hours.",
         Warning FixedOffset "fixed-offset" "A time zone of a fixed offset, whose clocks never change.",
         Warning JitterBeyondWindow "jitter-beyond-window" "A jitter longer than the time between a start and its stop.",
         Warning Autoscaler "autoscaler" "A HorizontalPodAutoscaler, a ScaledObject or a Rollout that scales a scheduled workload too.",
@@ -64,6 +65,12 @@ impl LintRule {
     /// The rule of that name.
     pub fn from_id(id: &str) -> Option<Self> {
         Self::ALL.iter().copied().find(|rule| rule.id() == id)
+    }
+
+    /// Whether it is checked only where somebody asks for it: most manifests have a count, and most
+    /// people mean it.
+    pub fn is_optional(self) -> bool {
+        self == Self::ReplicasInManifest
     }
 
     /// Whether an annotation may suppress it: what dayshift refuses stays refused.

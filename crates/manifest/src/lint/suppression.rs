@@ -8,16 +8,23 @@ use crate::{
 };
 
 /// The suppressions of one object.
-pub(super) struct Suppressions<'m>(Vec<(&'m str, &'m Annotation)>);
+pub(super) struct Suppressions<'m> {
+    all: Vec<(&'m str, &'m Annotation)>,
+    /// `lint.dayshift/`
+    prefix: String,
+}
 
 impl<'m> Suppressions<'m> {
     /// Those among the misplaced keys of an object.
     pub(super) fn of(misplaced: &'m [MisplacedKey], prefix: &Prefix) -> Self {
-        let own = format!("lint.{prefix}/");
+        let prefix = format!("lint.{prefix}/");
         let annotations = misplaced.iter().filter(|it| it.site == Site::Annotations);
         let found =
-            annotations.filter_map(|it| Some((it.field.name.strip_prefix(&own)?, &it.field)));
-        Self(found.collect())
+            annotations.filter_map(|it| Some((it.field.name.strip_prefix(&prefix)?, &it.field)));
+        Self {
+            all: found.collect(),
+            prefix,
+        }
     }
 
     /// Takes away what is suppressed, and tells of suppressions that are none. `finding` makes a
@@ -29,7 +36,7 @@ impl<'m> Suppressions<'m> {
     ) -> usize {
         let mut suppressed = 0;
         let mut more = Vec::new();
-        for (id, field) in &self.0 {
+        for (id, field) in &self.all {
             let wrong = match LintRule::from_id(id) {
                 None => Some(format!("`{}` is not a rule of lint", quote(id))),
                 Some(rule) if !rule.can_be_suppressed() => Some(format!(
@@ -51,14 +58,12 @@ impl<'m> Suppressions<'m> {
                 }
             };
             if let Some(message) = wrong {
-                let help = "write the name of a warning and why it does not matter, such as \
-                            lint.dayshift/start-without-stop: \"stopped manually\"";
-                more.push(finding(
-                    LintRule::BadSuppression,
-                    field,
-                    message,
-                    help.to_owned(),
-                ));
+                let help = format!(
+                    "write the name of a warning and why it does not matter, such as \
+                     {}start-without-stop: \"stopped manually\"",
+                    self.prefix
+                );
+                more.push(finding(LintRule::BadSuppression, field, message, help));
             }
         }
         findings.append(&mut more);

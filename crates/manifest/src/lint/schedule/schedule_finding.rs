@@ -61,11 +61,19 @@ impl ScheduleFinding {
             ),
             _ => diagnostic.help(),
         };
+        let message = diagnostic.message();
+        // Where no part of the text is quoted, the annotation is the subject.
+        let is_without = ["is ", "needs "].iter().any(|it| message.starts_with(it));
+        let message = if is_without {
+            format!("{} {message}", prefix.full(&problem.annotation))
+        } else {
+            message
+        };
         Self {
             rule,
             name: problem.annotation.clone(),
             span: diagnostic.span(),
-            message: diagnostic.message(),
+            message,
             help,
             origin: problem.origin,
             meant: diagnostic.meant(),

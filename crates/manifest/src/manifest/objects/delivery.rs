@@ -2,6 +2,7 @@
 
 use crate::manifest::tree::location::Location;
 use crate::manifest::tree::node::Node;
+use crate::manifest::tree::parse::documents;
 use crate::manifest::tree::scalar::Scalar;
 use crate::neighbours::Owner;
 use crate::workload::Kind;
@@ -17,8 +18,53 @@ pub struct Delivery {
     pub puts_back: PutsBack,
     /// Where it stands.
     pub place: Location,
+    /// Whether what Argo CD ignores everywhere is left alone at a sync too.
+    pub respects_all: bool,
     ignores: Vec<Ignore>,
 }
+
+/// What Argo CD ignores in every Application: `resource.customizations.ignoreDifferences.apps_Deployment`
+/// or `….all` of the ConfigMap `argocd-cm`
+/// (<https://argo-cd.readthedocs.io/en/stable/user-guide/diffing/#system-level-configuration>).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct IgnoredByAll(Vec<Ignore>);
+
+impl IgnoredByAll {
+    /// Reads the ConfigMap; none of any other object.
+    pub(in crate::manifest) fn read(object: &Node<'_>) -> Option<Self> {
+        let is_it = |node: Option<&Node<'_>>, text| node.and_then(Node::text) == Some(text);
+        let name = object.get("metadata").and_then(|it| it.get("name"));
+        if !is_it(object.get("kind"), "ConfigMap") || !is_it(name, "argocd-cm") {
+            return None;
+        }
+        let rules = object.get("data")?.entries().iter().filter_map(|entry| {
+            let resource = entry.key.text()?.strip_prefix(IGNORE_DIFFERENCES)?;
+            let (group, kind) = match resource.rsplit_once('_') {
+                Some((group, kind)) => (Some(group.into()), Some(kind.into())),
+                None if resource == "all" => (None, None),
+                None => (Some("".into()), Some(resource.into())),
+            };
+            let mut pointers = Vec::new();
+            let text = entry.value.text()?;
+            // A text that is no YAML ignores nothing.
+            let _ = documents(text, |rule| pointers.extend(ignored_pointers(rule)));
+            Some(Ignore {
+                group,
+                kind,
+                name: None,
+                pointers,
+            })
+        });
+        Some(Self(rules.collect()))
+    }
+
+    /// Whether they leave the count of a workload alone.
+    pub fn ignores(&self, kind: Kind, name: &str) -> bool {
+        self.0.iter().any(|rule| rule.covers(kind, name))
+    }
+}
+
+const IGNORE_DIFFERENCES: &str = "resource.customizations.ignoreDifferences.";
 
 /// When a tool puts back what was changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -64,18 +110,22 @@ impl Delivery {
 
     /// Whether it leaves the count of a workload alone.
     pub fn ignores(&self, kind: Kind, name: &str) -> bool {
+        self.ignores.iter().any(|rule| rule.covers(kind, name))
+    }
+}
+
+impl Ignore {
+    fn covers(&self, kind: Kind, name: &str) -> bool {
         let is_it = |wanted: &Option<Box<str>>, it: &str| {
             wanted
                 .as_deref()
                 .is_none_or(|wanted| wanted == "*" || wanted == it)
         };
         let pointer = kind.pointer();
-        self.ignores.iter().any(|rule| {
-            is_it(&rule.group, kind.group())
-                && is_it(&rule.kind, kind.name())
-                && is_it(&rule.name, name)
-                && rule.pointers.iter().any(|it| covers(it, &pointer))
-        })
+        is_it(&self.group, kind.group())
+            && is_it(&self.kind, kind.name())
+            && is_it(&self.name, name)
+            && self.pointers.iter().any(|it| covers(it, &pointer))
     }
 }
 
@@ -83,6 +133,22 @@ impl Delivery {
 fn covers(rule: &str, pointer: &str) -> bool {
     let rest = pointer.strip_prefix(rule.trim_end_matches('/'));
     rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+}
+
+/// The fields that a rule of Argo CD ignores, as JSON pointers.
+fn ignored_pointers(rule: &Node<'_>) -> Vec<Box<str>> {
+    let list = |name| rule.get(name).map(Node::items).unwrap_or_default().iter();
+    let pointers = list("jsonPointers")
+        .filter_map(|it| it.text())
+        .map(Into::into);
+    let paths = list("jqPathExpressions").filter_map(|it| it.text());
+    let paths = paths.map(|path| path.replace('.', "/").into());
+    // All that dayshift has written.
+    let managers = list("managedFieldsManagers").filter(|it| it.text() == Some("dayshift"));
+    pointers
+        .chain(paths)
+        .chain(managers.map(|_| "".into()))
+        .collect()
 }
 
 /// <https://argo-cd.readthedocs.io/en/stable/user-guide/diffing/>
@@ -100,21 +166,12 @@ fn argo_cd(spec: &Node<'_>, place: &Location) -> Delivery {
     let rules = rules.map(Node::items).unwrap_or_default().iter();
     let ignores = rules.map(|rule| {
         let field = |name| rule.get(name).and_then(|it| it.text());
-        let list = |name| rule.get(name).map(Node::items).unwrap_or_default().iter();
-        let pointers = list("jsonPointers")
-            .filter_map(|it| it.text())
-            .map(Into::into);
-        let paths = list("jqPathExpressions").filter_map(|it| it.text());
-        let paths = paths.map(|path| path.replace('.', "/").into());
-        // All that dayshift has written.
-        let managers = list("managedFieldsManagers").filter(|it| it.text() == Some("dayshift"));
-        let all = managers.map(|_| "".into());
         Ignore {
             // An omitted group is the core group, in which there are no workloads.
             group: Some(field("group").unwrap_or_default().into()),
             kind: field("kind").map(Into::into),
             name: field("name").map(Into::into),
-            pointers: pointers.chain(paths).chain(all).collect(),
+            pointers: ignored_pointers(rule),
         }
     });
     Delivery {
@@ -128,6 +185,7 @@ fn argo_cd(spec: &Node<'_>, place: &Location) -> Delivery {
             _ => PutsBack::NextSync,
         },
         place: place.clone(),
+        respects_all: respects,
         ignores: ignores.collect(),
     }
 }
@@ -145,6 +203,7 @@ fn kustomization(spec: &Node<'_>, place: &Location) -> Option<Delivery> {
             .map(Into::into),
         puts_back: PutsBack::AtOnce,
         place: place.clone(),
+        respects_all: false,
         ignores: flux_ignores(spec.get("ignore")),
     })
 }
@@ -162,6 +221,7 @@ fn helm_release(spec: &Node<'_>, own: Option<&Node<'_>>, place: &Location) -> Op
         namespace: namespace.and_then(Node::text).map(Into::into),
         puts_back: PutsBack::AtOnce,
         place: place.clone(),
+        respects_all: false,
         ignores: flux_ignores(drift.and_then(|it| it.get("ignore"))),
     })
 }

@@ -1,6 +1,7 @@
 //! From the tree of a document to the objects in it.
 
 mod count;
+pub(in crate::manifest) mod cron_job;
 pub(in crate::manifest) mod delivery;
 pub(in crate::manifest) mod loose;
 pub(in crate::manifest) mod namespace;

@@ -1,7 +1,7 @@
 //! Objects that dayshift does not scale and that have to do with schedules all the same.
 
 use crate::manifest::annotations::misplaced_key::{MisplacedKey, misplaced_keys};
-use crate::manifest::objects::delivery::Delivery;
+use crate::manifest::objects::delivery::{Delivery, IgnoredByAll};
 use crate::manifest::objects::scale_target::ScaleTarget;
 use crate::manifest::scope::Scope;
 use crate::manifest::tree::location::Location;
@@ -32,6 +32,8 @@ pub struct Other {
     pub scales: Option<ScaleTarget>,
     /// What it puts back, if it is of a GitOps tool.
     pub delivers: Option<Delivery>,
+    /// What Argo CD ignores in every Application, if it is the ConfigMap that says so.
+    pub ignored_by_all: Option<IgnoredByAll>,
 }
 
 impl Other {
@@ -41,12 +43,13 @@ impl Other {
         let misplaced = misplaced_keys(node, scope, false);
         let scales = ScaleTarget::read(node);
         let delivers = Delivery::read(node);
+        let ignored_by_all = IgnoredByAll::read(node);
         let api_version = node
             .get("apiVersion")
             .and_then(Node::text)
             .unwrap_or_default();
         let is_other_tool = kind == "SleepInfo" && api_version.starts_with("kube-green.com/");
-        let is_neighbour = scales.is_some() || delivers.is_some();
+        let is_neighbour = scales.is_some() || delivers.is_some() || ignored_by_all.is_some();
         if misplaced.is_empty() && !is_neighbour && !is_other_tool {
             return None;
         }
@@ -66,6 +69,7 @@ impl Other {
             misplaced,
             scales,
             delivers,
+            ignored_by_all,
         })
     }
 }

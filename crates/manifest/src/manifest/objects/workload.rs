@@ -6,6 +6,7 @@ use crate::manifest::annotations::annotation::{Annotation, is_filled_in};
 use crate::manifest::annotations::annotation_map::AnnotationMap;
 use crate::manifest::annotations::misplaced_key::{MisplacedKey, misplaced_keys};
 use crate::manifest::objects::count::count;
+use crate::manifest::objects::cron_job::CronTimes;
 use crate::manifest::objects::pod_template::requests;
 use crate::manifest::scope::Scope;
 use crate::manifest::tree::location::Location;
@@ -33,6 +34,8 @@ pub struct Workload {
     pub operated_by: Option<Kind>,
     /// Where it says what becomes of its volumes when it is scaled down, if it does.
     pub volumes_place: Option<Location>,
+    /// When it makes Jobs, if it is a CronJob.
+    pub cron: Option<CronTimes>,
     /// What one of its replicas requests.
     pub requests: ResourceRequests,
     /// Its annotations under the prefix, as [`crate::workload::read`] takes them; with the defaults
@@ -93,6 +96,7 @@ impl Workload {
             place: node.place.clone(),
             replicas: count.as_ref().map(|(count, _)| *count),
             count_place: count.map(|(_, place)| place),
+            cron: CronTimes::read(kind, node),
             requests: requests(node),
             inputs: inputs.with_counts(kind.counts()).with_volumes(
                 volumes.map_or_else(VolumeRetention::default, |it| {

@@ -1,0 +1,63 @@
+//! CronJobs that are suspended at each of their times.
+
+use chrono::{DateTime, TimeDelta, Utc};
+
+use super::{object::Object, rule::LintRule};
+use crate::lint::schedule::times::{MOST_STEPS, Span, just_before};
+use crate::{
+    manifest::{CronTimes, Workload},
+    schedule::{Action, Schedule, Times, Zone},
+    text::quote,
+    workload::{ParsedInputs, read},
+};
+
+impl Object<'_> {
+    /// A CronJob none of whose times fall into its running hours.
+    pub(super) fn never_runs(&mut self, workload: &Workload, span: &Span) {
+        let Some(cron) = &workload.cron else {
+            return;
+        };
+        let ParsedInputs::Scheduled(spec) = read(&workload.inputs, &span.context) else {
+            return;
+        };
+        if is_ever_within(cron, &spec.schedule, span) != Some(false) {
+            return;
+        }
+        let message = format!(
+            "none of the times `{}` fall into its running hours: this CronJob never runs",
+            quote(&cron.text)
+        );
+        let help = "write hours that hold one of its times, or other times into spec.schedule";
+        let place = cron.place.clone();
+        self.findings
+            .push(self.at(LintRule::NeverRuns, place, message, help.to_owned()));
+    }
+}
+
+/// Whether one of the times falls into what the schedule calls running; `None` where nobody can tell.
+fn is_ever_within(cron: &CronTimes, schedule: &Schedule, span: &Span) -> Option<bool> {
+    let times = Times::parse(&cron.text).ok()?;
+    // Without a zone it is the one of the controller manager, which is UTC nearly everywhere.
+    let zone = cron
+        .zone
+        .as_deref()
+        .map_or(Some(Zone::UTC), |it| Zone::parse(it).ok())?;
+    let is_within = |from: DateTime<Utc>, until: DateTime<Utc>| {
+        let local = from.with_timezone(&zone).naive_local();
+        let next = times.next_local(just_before(local));
+        next.is_some_and(|it| zone.instant(it) < until)
+    };
+    let boundaries = schedule.boundaries(span.from, span.until, TimeDelta::zero());
+    let said = schedule.says(span.from, TimeDelta::zero());
+    let mut up_since = said.is_none_or(Action::brings_up).then_some(span.from);
+    for (steps, boundary) in boundaries.enumerate() {
+        if steps == MOST_STEPS {
+            return None;
+        }
+        if up_since.is_some_and(|from| is_within(from, boundary.at)) {
+            return Some(true);
+        }
+        up_since = boundary.action.brings_up().then_some(boundary.at);
+    }
+    Some(up_since.is_some_and(|from| is_within(from, span.until)))
+}
