@@ -20,7 +20,7 @@ const HTML: HeaderValue = HeaderValue::from_static("text/html; charset=utf-8");
 const CSS: HeaderValue = HeaderValue::from_static("text/css; charset=utf-8");
 const SVG: HeaderValue = HeaderValue::from_static("image/svg+xml");
 
-/// So often an overview is read again.
+/// How often an overview is read again.
 const REFRESH: HeaderValue = HeaderValue::from_static("10");
 /// The same before there is anything to show.
 const SOON: HeaderValue = HeaderValue::from_static("1");

@@ -39,7 +39,7 @@ struct Seen {
     view: Option<Arc<View>>,
 }
 
-/// So long a view is good though nothing has changed: its times are told to the second.
+/// How long a view is good though nothing has changed: its times are told to the second.
 const FRESH: TimeDelta = TimeDelta::seconds(1);
 
 impl Followed {

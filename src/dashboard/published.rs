@@ -22,7 +22,7 @@ use crate::{
 
 /// How long a view is good: making one takes some microseconds an object.
 const FRESH: TimeDelta = TimeDelta::seconds(1);
-/// So long what was shown last is kept at least.
+/// How long what was shown last is kept at least.
 const KEPT: Duration = Duration::from_secs(60);
 
 /// What a controller knows, looked at when somebody asks.

@@ -48,7 +48,7 @@ impl fmt::Debug for Dashboard {
     }
 }
 
-/// So long a page waits for Events.
+/// How long a page waits for Events.
 const EVENTS_TIMEOUT: Duration = Duration::from_secs(5);
 impl Dashboard {
     /// One that has seen nothing yet.

@@ -2,7 +2,7 @@
 
 use chrono::{DateTime, NaiveDate, TimeDelta, Timelike, Utc};
 
-use crate::{schedule::Zone, text::counted};
+use crate::schedule::Zone;
 
 /// `at` on the clocks of `zone`, for one who reads it at `now`: `22:00 CET` today, `Mon 09:00 CET`
 /// within six days, else `Mon 2026-12-07 09:00 CET`. Seconds are shown where there are any.
@@ -35,12 +35,12 @@ pub fn time_of_day(at: &impl Timelike) -> &'static str {
     }
 }
 
-/// `7 days`, `1 day 12 h`, `1 min 30 s` or `0 s`.
+/// `7 d`, `1 d 12 h`, `1 min 30 s` or `0 s`.
 pub fn span(time: TimeDelta) -> String {
     let rest = time.num_seconds() % 86_400;
     let days = time.num_days();
     let parts = [
-        (days, counted(days, "day")),
+        (days, format!("{days} d")),
         (rest / 3600, format!("{} h", rest / 3600)),
         (rest / 60 % 60, format!("{} min", rest / 60 % 60)),
         (rest % 60, format!("{} s", rest % 60)),
@@ -54,19 +54,18 @@ pub fn span(time: TimeDelta) -> String {
     }
 }
 
-/// How far `at` is from `now`, in the one or two units that matter: `in 2h`, `in 3d4h`, `5m ago`.
+/// How far `at` is from `now`: `in 2 h`, `in 3 d 4 h`, `5 min ago`.
 pub fn distance(at: DateTime<Utc>, now: DateTime<Utc>) -> String {
-    let seconds = (at - now).num_seconds();
-    let length = length(seconds.unsigned_abs());
-    match seconds {
+    let time = at - now;
+    match time.num_seconds() {
         0 => "now".to_owned(),
-        1.. => format!("in {length}"),
-        _ => format!("{length} ago"),
+        1.. => format!("in {}", duration(time)),
+        _ => format!("{} ago", duration(-time)),
     }
 }
 
 /// How long something has lasted, in the one or two units that matter: `73 s`, `5 min`, `2 h 5 min`,
-/// `3 days 4 h`.
+/// `3 d 4 h`, `12 d`.
 pub fn duration(time: TimeDelta) -> String {
     let seconds = time.num_seconds().max(0);
     let (minutes, hours, days) = (seconds / 60, seconds / 3600, seconds / 86_400);
@@ -78,23 +77,8 @@ pub fn duration(time: TimeDelta) -> String {
         0..120 => format!("{seconds} s"),
         120..7_200 => format!("{minutes} min"),
         7_200..172_800 => two(format!("{hours} h"), minutes % 60, "min"),
-        _ => two(counted(days, "day"), hours % 24, "h"),
-    }
-}
-
-/// As kubectl shows ages: the smaller unit goes where the larger is many.
-fn length(seconds: u64) -> String {
-    let (minutes, hours, days) = (seconds / 60, seconds / 3600, seconds / 86_400);
-    let two = |large: u64, unit: char, small: u64, smaller: char| match small {
-        0 => format!("{large}{unit}"),
-        _ => format!("{large}{unit}{small}{smaller}"),
-    };
-    match seconds {
-        0..120 => format!("{seconds}s"),
-        120..7_200 => format!("{minutes}m"),
-        7_200..172_800 => two(hours, 'h', minutes % 60, 'm'),
-        172_800..864_000 => two(days, 'd', hours % 24, 'h'),
-        _ => format!("{days}d"),
+        172_800..864_000 => two(format!("{days} d"), hours % 24, "h"),
+        _ => format!("{days} d"),
     }
 }
 
@@ -107,13 +91,13 @@ mod tests {
         let now = "2026-11-20T10:00:00Z".parse().unwrap();
         for (seconds, expected) in [
             (0, "now"),
-            (59, "in 59s"),
-            (600, "in 10m"),
-            (7_200, "in 2h"),
-            (9_000, "in 2h30m"),
-            (277_200, "in 3d5h"),
-            (8_640_000, "in 100d"),
-            (-300, "5m ago"),
+            (59, "in 59 s"),
+            (600, "in 10 min"),
+            (7_200, "in 2 h"),
+            (9_000, "in 2 h 30 min"),
+            (277_200, "in 3 d 5 h"),
+            (8_640_000, "in 100 d"),
+            (-300, "5 min ago"),
         ] {
             assert_eq!(distance(now + TimeDelta::seconds(seconds), now), expected);
         }
@@ -126,7 +110,7 @@ mod tests {
             (300, "5 min"),
             (7_500, "2 h 5 min"),
             (7_200, "2 h"),
-            (273_600, "3 days 4 h"),
+            (273_600, "3 d 4 h"),
             (-5, "0 s"),
         ] {
             assert_eq!(duration(TimeDelta::seconds(seconds)), expected);
@@ -154,7 +138,7 @@ mod tests {
     fn a_span_is_told_in_the_units_it_has() {
         for (seconds, expected) in [
             (7 * 86_400, "7 days"),
-            (86_400 + 43_200, "1 day 12 h"),
+            (86_400 + 43_200, "1 d 12 h"),
             (3600, "1 h"),
             (90, "1 min 30 s"),
             (0, "0 s"),

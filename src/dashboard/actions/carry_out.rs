@@ -23,7 +23,7 @@ use crate::{
     workload::{OverrideCommand, WorkloadRef},
 };
 
-/// So long is waited for a controller, as the commands do.
+/// How long to wait for a controller, as the commands do.
 const PATIENCE: TimeDelta = TimeDelta::seconds(10);
 /// Watches for so few are cheaper than one for all.
 const FEW: usize = 8;

@@ -12,9 +12,9 @@ use crate::{
     workload::{Observed, WorkloadRef},
 };
 
-/// So long what was asked for may be confirmed.
+/// How long what was asked for may be confirmed.
 const LONGEST: TimeDelta = TimeDelta::minutes(5);
-/// So many lines of a result are kept.
+/// How many lines of a result are kept.
 const MOST_LINES: usize = 2_100;
 
 /// What somebody has asked for.

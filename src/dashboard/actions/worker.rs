@@ -12,7 +12,7 @@ use super::{
 };
 use crate::dashboard::settings::Settings;
 
-/// So many at a time; others wait.
+/// How many work at a time; others wait.
 const MOST: usize = 4;
 
 impl Actions {

@@ -14,7 +14,7 @@ use crate::{
     status::{WorkloadStatus, clock, distance},
 };
 
-/// So many objects are named where the same is said of more.
+/// How many objects are named where the same is said of more.
 const MOST_NAMES: usize = 3;
 
 /// What stands in a part of a path as it is.

@@ -20,9 +20,9 @@ use crate::{
     workload::{Inputs, Key, Problem},
 };
 
-/// So many days are shown.
+/// How many days are shown.
 const DAYS: u64 = 14;
-/// So many boundaries are looked at, and so many of a day are told.
+/// How many boundaries are looked at, and how many of a day are told.
 const MOST_BOUNDARIES: usize = 2_000;
 const MOST_OF_A_DAY: usize = 12;
 

@@ -14,7 +14,7 @@ use crate::{
     workload::Label,
 };
 
-/// So many Events are shown.
+/// How many Events are shown.
 const MOST_EVENTS: usize = 10;
 
 impl Page<'_> {
@@ -60,7 +60,7 @@ impl Page<'_> {
         };
         html! {
             section aria-labelledby="do" {
-                h2 id="do" { "Do something" }
+                h2 id="do" { "Actions" }
                 @if self.params.still {
                     form method="post" action=(self.params.common().link("/confirm")) {
                         input type="hidden" name="object" value=(row.form_name());
@@ -82,7 +82,7 @@ impl Page<'_> {
         html! {
             @if !self.view.asks {
                 section aria-labelledby="others" {
-                    h2 id="others" { "Who else sets its count" }
+                    h2 id="others" { "Other managers of replicas" }
                     p {
                         "The controller does not read that of every workload. To see it: "
                         code {
@@ -93,7 +93,7 @@ impl Page<'_> {
                 }
             } @else if !status.owners.is_empty() {
                 section aria-labelledby="others" {
-                    h2 id="others" { "Who else sets its count" }
+                    h2 id="others" { "Other managers of replicas" }
                     @for owner in &status.owners {
                         h3 { (owner.name()) }
                         pre tabindex="0" {

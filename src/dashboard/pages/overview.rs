@@ -21,11 +21,11 @@ use crate::{
     workload::{Key, Phase},
 };
 
-/// So many findings of a level are shown; the rest is on the timeline.
+/// How many findings of a level are shown; the rest is on the timeline.
 const MOST_FINDINGS: usize = 20;
-/// So many instants that something happens at.
+/// How many instants that something happens at.
 const MOST_NEXT: usize = 10;
-/// So many objects are named where more do the same.
+/// How many objects are named where more do the same.
 const MOST_NAMES: usize = 5;
 
 /// The states that are always counted, in this order, and those only where there are any.
@@ -197,7 +197,7 @@ impl Page<'_> {
         html! {
             section aria-labelledby="saved" {
                 h2 id="saved" { "What is saved" }
-                p { "Held down now, and without the schedules they would run: " (now) "." }
+                p { "Stopped by schedules now: " (now) "." }
                 @if let Some(SavedSoFar { all, since, since_each }) = savings.so_far {
                     dl {
                         @for (when, saved) in ["Today", "This week", "This month"].into_iter().zip(since_each) {

@@ -20,9 +20,9 @@ use crate::{
     text::counted,
 };
 
-/// So many rows have a page.
+/// How many rows have a page.
 const ROWS: usize = 50;
-/// So many names are offered; more are typed.
+/// How many names are offered; more are typed.
 const MOST_OFFERED: usize = 500;
 /// The states that can be asked for.
 const STATES: [&str; 11] = [
@@ -72,7 +72,7 @@ impl Page<'_> {
                 @if let Some(token) = self.token {
                     form method="post" action=(self.params.common().link("/confirm")) {
                         (self.table(shown, period))
-                        h2 { "Do something with what is ticked" }
+                        h2 { "Act on selected workloads" }
                         (self.fields(token))
                         p.far {
                             "This page is not read again by itself, so nothing that you tick is lost."
@@ -269,7 +269,7 @@ impl Page<'_> {
                     (week.table())
                 }
             } @else if row.status.error.is_some() {
-                span.far { "Its schedule is refused: nothing is done." }
+                span.far { "Invalid schedule; workload left unchanged." }
             } @else {
                 span.far { "No schedule." }
             }

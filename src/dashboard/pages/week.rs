@@ -13,9 +13,9 @@ use crate::{
     status::duration,
 };
 
-/// So many steps are looked at: a schedule by the second has millions in a week.
+/// How many steps are looked at: a schedule by the second has millions in a week.
 const MOST_STEPS: usize = 2_000;
-/// So many pieces are drawn, and so many told.
+/// How many pieces are drawn, and how many told.
 const MOST_PIECES: usize = 100;
 const MOST_TOLD: usize = 40;
 /// So wide is a picture, whatever it stands for.

@@ -7,7 +7,7 @@ fn a_newcomer_sees_a_week_and_what_comes_next_and_what_was_saved() {
     let served = Served::sandbox(&[]);
     let printed = served.before.join("\n");
     assert!(
-        printed.contains("7 days from Fri 2026-10-23 08:00:00"),
+        printed.contains("7 d from Fri 2026-10-23 08:00:00"),
         "{printed}"
     );
     let overview = served.page("/");

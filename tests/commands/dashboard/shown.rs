@@ -215,7 +215,7 @@ fn a_picture_is_told_as_a_table_that_is_the_same() {
         .all("svg")
         .find_map(|it| it.attribute("aria-label"))
         .unwrap();
-    assert_eq!(label, "dev/office: running 42 h 30 min, stopped 5 days 5 h");
+    assert_eq!(label, "dev/office: running 42 h 30 min, stopped 5 d 5 h");
 }
 
 /// UTC is what counts without the flag, and may be asked for all the same.

@@ -56,12 +56,12 @@ fn a_wake_that_ends_inside_the_hours_starts_nothing_that_runs() {
     state(&cluster, "out", &ends("2026-11-20T13.00.00Z"));
     let ran = cluster.dayshift(&["status", "--sort-by", "name"]);
     for (name, next) in [
-        ("on", "wake ends Mon 10:00 JST (in 2d14h), runs on"),
+        ("on", "wake ends Mon 10:00 JST (in 2 d 14 h), runs on"),
         // Somebody has set 0 since it was woken, and wants that.
-        ("off", "wake ends Mon 10:00 JST (in 2d14h), stays at 0"),
-        ("exact", "start Mon 10:00 JST (in 2d14h)"),
-        ("less", "start Mon 10:00 JST (in 2d14h)"),
-        ("out", "stop 22:00 JST (in 2h)"),
+        ("off", "wake ends Mon 10:00 JST (in 2 d 14 h), stays at 0"),
+        ("exact", "start Mon 10:00 JST (in 2 d 14 h)"),
+        ("less", "start Mon 10:00 JST (in 2 d 14 h)"),
+        ("out", "stop 22:00 JST (in 2 h)"),
     ] {
         let mut rows = ran.out.lines();
         let row = rows.find(|it| it.split_whitespace().nth(1) == Some(name));

@@ -33,7 +33,11 @@ fn what_should_have_been_done_by_now_is_a_problem_and_told_once() {
     running_on(&cluster, "web");
     let ran = cluster.dayshift(&["status"]);
     assert_eq!(ran.status, 1);
-    assert!(ran.out.contains("stop 19:00 JST (60m ago)"), "{}", ran.out);
+    assert!(
+        ran.out.contains("stop 19:00 JST (60 min ago)"),
+        "{}",
+        ran.out
+    );
     let warning = "warning: dev/web: its stop of 19:00:00 is 60 min overdue; is the controller running? \
                    kubectl events --for deploy/web -n dev\n";
     assert!(ran.out.ends_with(warning), "{}", ran.out);
@@ -114,7 +118,7 @@ fn a_count_that_the_schedule_does_not_explain_is_explained() {
         "note: dev/held: held at 6 by hand until Mon 09:00 JST; `dayshift sync deploy/held -n dev` stops it now",
         "note: dev/adopted: the schedule says stopped; it runs until Mon 19:00 JST; `dayshift sync deploy/adopted -n dev` stops it now",
         "note: dev/stop-only: nothing will start it again: its schedule has no start to come; `dayshift restore deploy/stop-only -n dev` does",
-        "stop Mon 19:00 JST (in 2d23h)",
+        "stop Mon 19:00 JST (in 2 d 23 h)",
     ] {
         assert!(ran.out.contains(note), "{note}: {}", ran.out);
     }

@@ -41,9 +41,9 @@ fn who_has_set_a_count_back_is_named_with_the_cure() {
     let ran = cluster.dayshift(&["status"]);
     assert_eq!(ran.status, 1, "somebody has to do something");
     for line in [
-        "warning: dev/argo: argocd-controller set 3 again 10 minutes after the stop; it stays until Mon",
-        "warning: dev/applied: kubectl-client-side-apply (kubectl apply) set 3 again 10 minutes after the stop;",
-        "warning: dev/odd: \\u{1b}[2J\\u{202e} set 3 again 10 minutes after",
+        "warning: dev/argo: argocd-controller set 3 again 10 min after the stop; it stays until Mon",
+        "warning: dev/applied: kubectl-client-side-apply (kubectl apply) set 3 again 10 min after the stop;",
+        "warning: dev/odd: \\u{1b}[2J\\u{202e} set 3 again 10 min after",
         "note: dev/person: held at 3 by hand until Mon",
         "    ignoreDifferences: [{group: apps, kind: Deployment, jsonPointers: [/spec/replicas]}]\n",
         "(kubectl apply edit-last-applied), then out of the manifest",
@@ -82,7 +82,8 @@ fn a_program_that_comes_hours_later_is_a_note() {
         .unwrap();
     let ran = cluster.dayshift(&["status"]);
     assert_eq!(ran.status, 0);
-    let note = "note: dev/web: helm set the count to 2, 60 minutes after the stop; it stays until Mon 09:00";
+    let note =
+        "note: dev/web: helm set the count to 2, 60 min after the stop; it stays until Mon 09:00";
     assert!(ran.out.contains(note), "{}", ran.out);
 }
 

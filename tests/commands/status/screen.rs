@@ -249,7 +249,7 @@ fn a_line_as_wide_as_the_screen_keeps_its_last_column() {
         let mut terminal = Terminal::on(&cluster, (columns, 24), variables);
         let shown = terminal.wait_for("web");
         // Its clock goes on.
-        let row = |hours| format!("{name}   19:00 JST   start Mon 09:00 JST (in 2d{hours}h)");
+        let row = |hours| format!("{name}   19:00 JST   start Mon 09:00 JST (in 2 d {hours} h)");
         assert!(
             [12, 13].map(row).iter().any(|row| shown.contains(row)),
             "{shown}"

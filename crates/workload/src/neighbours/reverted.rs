@@ -2,8 +2,6 @@
 
 use std::time::Duration;
 
-use dayshift_text::counted;
-
 use super::field_manager::ManagerKind;
 use crate::{ChangeKind, Kind, Replicas};
 
@@ -58,12 +56,12 @@ fn deed(by: ChangeKind) -> String {
     }
 }
 
-/// `12 s after`, `3 minutes after`.
+/// `12 s after`, `3 min after`.
 pub fn later(after: Duration) -> String {
     match after.as_secs() {
         0 => "less than 1 s after".to_owned(),
         short @ 1..120 => format!("{short} s after"),
-        long => format!("{} after", counted(long / 60, "minute")),
+        long => format!("{} min after", long / 60),
     }
 }
 

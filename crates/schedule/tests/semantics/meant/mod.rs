@@ -28,7 +28,7 @@ fn end() -> NaiveDateTime {
 enum When {
     /// On the days of a week, as `MTWTF--`, at a time of day with its seconds.
     On(&'static str, &'static str),
-    /// So many seconds apart, from midnight on.
+    /// How many seconds apart, from midnight on.
     Every(i64),
     /// Once.
     Once(&'static str),
