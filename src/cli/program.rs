@@ -8,7 +8,10 @@ use std::{
     sync::LazyLock,
 };
 
-use clap::{ArgAction, CommandFactory, FromArgMatches, Parser, Subcommand, error::ErrorKind};
+use clap::{
+    Arg, ArgAction, ColorChoice, CommandFactory, FromArgMatches, Parser, Subcommand,
+    builder::EnumValueParser, error::ErrorKind,
+};
 
 use crate::{
     cli::{
@@ -20,20 +23,20 @@ use crate::{
             dashboard::DashboardArgs,
             kinds::KindsArgs,
             lint::LintArgs,
-            overrides::{pause::PauseArgs, resume::ResumeArgs, sleep::SleepArgs, wake::WakeArgs},
+            overrides::{AFTER_HELP as OVERRIDES_END, LastingArgs, OverrideArgs},
             plan::PlanArgs,
             restore::RestoreArgs,
             sandbox::SandboxArgs,
             status::StatusArgs,
-            sync::SyncArgs,
         },
         exit::{Exit, wrong_usage},
         kind_files,
-        output::messages::print_warning,
+        output::{messages::print_warning, terminal},
         variables::{naming_the_variable, with_variables},
         word_order::subcommand_first,
         zoneinfo,
     },
+    operations::RequestedOverride,
     schedule::Tzdata,
     text::printable,
 };
@@ -67,11 +70,26 @@ enum Command {
     Lint(Box<LintArgs>),
     Convert(Box<ConvertArgs>),
     Status(Box<StatusArgs>),
-    Wake(Box<WakeArgs>),
-    Sleep(Box<SleepArgs>),
-    Sync(Box<SyncArgs>),
-    Pause(Box<PauseArgs>),
-    Resume(Box<ResumeArgs>),
+    /// Start workloads now, and keep them running until a time
+    #[command(after_long_help = OVERRIDES_END)]
+    Wake(Box<LastingArgs>),
+    /// Stop workloads now, and keep them stopped until a time
+    #[command(after_long_help = OVERRIDES_END)]
+    Sleep(Box<LastingArgs>),
+    /// Do now what the schedule says, until its next boundary
+    ///
+    /// A new or edited schedule scales nothing by itself, and a manual change holds until the next
+    /// boundary. This starts or stops the workload now if the schedule says so. It ends a wake or a
+    /// sleep that holds. Where none holds, it writes one, which ends at the next boundary: an edit of
+    /// the schedule does not end it sooner, `dayshift resume` does.
+    #[command(after_long_help = OVERRIDES_END)]
+    Sync(Box<OverrideArgs>),
+    /// Leave workloads as they are, until a time or until `resume`
+    #[command(after_long_help = OVERRIDES_END)]
+    Pause(Box<LastingArgs>),
+    /// End a wake, a sleep or a pause now, and follow the schedule again
+    #[command(after_long_help = OVERRIDES_END)]
+    Resume(Box<OverrideArgs>),
     Restore(Box<RestoreArgs>),
     Dashboard(Box<DashboardArgs>),
     Kinds(Box<KindsArgs>),
@@ -110,11 +128,13 @@ impl Program {
         let zoneinfo = zoneinfo::given(&arguments, env::var_os(zoneinfo::VARIABLE));
         let folder = zoneinfo.as_ref().map(|(_, folder)| &**folder);
         let about_zones = zoneinfo::take_into_use(folder);
-        let command = Self::command();
+        let command = Self::command().mut_subcommands(with_color);
         let arguments = subcommand_first(&command, arguments);
         let kind_files = kind_files::given(&arguments, env::var_os(kind_files::VARIABLE));
         let about_kinds = kind_files::take_up(&kind_files);
-        let mut command = with_variables(command, &arguments).mut_subcommands(with_repeated);
+        let mut command = with_variables(command, &arguments)
+            .mut_subcommands(with_repeated)
+            .mut_subcommands(with_short_help);
         // There the timeline is what is read, and the log would only say it again.
         command = command.mut_subcommand("sandbox", |sandbox| {
             sandbox.mut_arg("log_level", |flag| flag.default_value("error"))
@@ -138,7 +158,12 @@ impl Program {
         })?;
         let mut read = |arguments: &[OsString]| {
             let matches = command.try_get_matches_from_mut(arguments);
-            let program = matches.and_then(|matches| Self::from_arg_matches(&matches));
+            let program = matches.and_then(|matches| {
+                let of_subcommand = matches.subcommand().map(|(_, it)| it);
+                let color = of_subcommand.and_then(|it| it.get_one(COLOR));
+                terminal::set_color(color.copied().unwrap_or_default());
+                Self::from_arg_matches(&matches)
+            });
             program.map_err(|error| naming_the_variable(error, &command, arguments))
         };
         let program = read(&arguments).map_err(|error| {
@@ -171,11 +196,11 @@ impl Program {
             Command::Lint(args) => args.run(&self.about_kinds),
             Command::Convert(args) => args.run(),
             Command::Status(args) => args.run(),
-            Command::Wake(args) => args.run(),
-            Command::Sleep(args) => args.run(),
-            Command::Sync(args) => args.run(),
-            Command::Pause(args) => args.run(),
-            Command::Resume(args) => args.run(),
+            Command::Wake(args) => args.until(RequestedOverride::Wake),
+            Command::Sleep(args) => args.until(RequestedOverride::Sleep),
+            Command::Sync(args) => args.now(RequestedOverride::Sync),
+            Command::Pause(args) => args.pause(),
+            Command::Resume(args) => args.now(RequestedOverride::Resume),
             Command::Restore(args) => args.run(),
             Command::Dashboard(args) => args.run(),
             Command::Kinds(args) => args.run(),
@@ -183,6 +208,34 @@ impl Program {
             Command::Completions(args) => args.run(),
         }
     }
+}
+
+const COLOR: &str = "color";
+
+/// Gives a subcommand `--color`.
+fn with_color(subcommand: clap::Command) -> clap::Command {
+    let flag = Arg::new(COLOR)
+        .long(COLOR)
+        .value_name("WHEN")
+        .default_value("auto")
+        .value_parser(EnumValueParser::<ColorChoice>::new())
+        .help("When to use colour; auto is on a terminal, unless NO_COLOR is set")
+        .help_heading(None);
+    subcommand.arg(flag)
+}
+
+/// Leaves out of the help of `-h` what few people need, so that it fits a terminal. What starts `run`
+/// is a manifest, whose writer wants all of it.
+fn with_short_help(subcommand: clap::Command) -> clap::Command {
+    if subcommand.get_name() == "run" {
+        return subcommand;
+    }
+    subcommand.mut_args(|arg| {
+        let is_rare = matches!(arg.get_help_heading(), Some("Cluster" | "Schedules"));
+        let is_color = arg.get_id() == COLOR;
+        let is_hidden = is_rare || is_color || arg.is_hide_short_help_set();
+        arg.hide_short_help(is_hidden)
+    })
 }
 
 /// Lets each flag of a subcommand be repeated that takes no value, and in `run` every flag: what
@@ -234,7 +287,7 @@ mod tests {
         command.clone().debug_assert();
         let flags = |command: &clap::Command| -> HashMap<String, (Option<String>, String)> {
             let flags = command.get_arguments().filter(|it| it.get_long().is_some());
-            let text = |flag: &clap::Arg| {
+            let text = |flag: &Arg| {
                 let variable = flag.get_env().map(|it| it.to_string_lossy().into_owned());
                 let help = flag.get_help().unwrap().to_string();
                 (flag.get_long().unwrap().to_owned(), (variable, help))
@@ -260,12 +313,30 @@ mod tests {
         for subcommand in Program::command().get_subcommands() {
             let flags = subcommand.get_arguments();
             let of_cluster = flags.filter(|flag| flag.get_help_heading() == Some("Cluster"));
-            let names: Vec<_> = of_cluster.filter_map(clap::Arg::get_long).collect();
+            let names: Vec<_> = of_cluster.filter_map(Arg::get_long).collect();
             let expected: &[&str] = match subcommand.get_name() {
                 "lint" | "sandbox" | "completions" => &[],
                 _ => &["kubeconfig", "context", "as", "as-group"],
             };
             assert_eq!(names, expected, "{}", subcommand.get_name());
+        }
+    }
+
+    #[test]
+    fn a_flag_stands_under_the_same_heading_in_each_command() {
+        let command = Program::command().mut_subcommands(with_color);
+        let mut headings = HashMap::new();
+        for subcommand in command.get_subcommands() {
+            for flag in subcommand.get_arguments() {
+                // They mean another thing in another command.
+                let is_other = |it: &&str| ["dry-run", "for", "until"].contains(it);
+                let Some(long) = flag.get_long().filter(|it| !is_other(it)) else {
+                    continue;
+                };
+                let heading = flag.get_help_heading();
+                let known = *headings.entry(long.to_owned()).or_insert(heading);
+                assert_eq!(heading, known, "{} --{long}", subcommand.get_name());
+            }
         }
     }
 

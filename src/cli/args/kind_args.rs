@@ -16,6 +16,8 @@ pub(crate) struct KindArgs {
     /// any resource with spec.replicas, such as rollouts.argoproj.io
     #[arg(
         long,
+        help_heading = "Which workloads",
+        hide_short_help = true,
         value_name = "KINDS",
         value_delimiter = ',',
         default_value = "deployments,statefulsets,cronjobs",
@@ -25,7 +27,12 @@ pub(crate) struct KindArgs {
 
     /// A file of kinds of your own: where their switch or their count is, as
     /// docs/schedules/kinds.md describes; repeatable
-    #[arg(long, value_name = "FILE")]
+    #[arg(
+        long,
+        help_heading = "Which workloads",
+        hide_short_help = true,
+        value_name = "FILE"
+    )]
     kind_file: Vec<PathBuf>,
 }
 

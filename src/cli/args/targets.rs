@@ -10,15 +10,26 @@ use crate::cli::args::values::{selector::selector, value_parsers::one_namespace}
 use crate::{cluster::Query, names::is_dns_label, text::quote, workload::Kind};
 
 /// The arguments that name live workloads, alike in every subcommand that takes any.
-#[derive(Debug, clap::Args)]
+#[derive(Debug, Default, clap::Args)]
 #[command(next_help_heading = "Which workloads")]
 pub(crate) struct TargetArgs {
-    /// The workloads, such as deploy/web sts/db, or deploy web api; a name alone is a Deployment's,
-    /// dev/web is web in the namespace dev, and ns/dev is the whole namespace
+    /// Such as deploy/web sts/db, or deploy web api; web alone is a Deployment, dev/web is one in the
+    /// namespace dev, and ns/dev is the whole namespace
     #[arg(value_name = "WORKLOAD")]
     pub(crate) workloads: Vec<String>,
 
-    /// The namespace; repeatable, or a list with commas [default: the namespace of the context]
+    #[command(flatten)]
+    pub(crate) scope: ScopeArgs,
+
+    #[command(flatten)]
+    pub(crate) kinds: KindArgs,
+}
+
+/// Where in a cluster to look.
+#[derive(Clone, Debug, Default, clap::Args)]
+#[command(next_help_heading = "Which workloads")]
+pub(crate) struct ScopeArgs {
+    /// The namespace; repeatable [default: the context's]
     #[arg(
         short,
         long,
@@ -28,7 +39,7 @@ pub(crate) struct TargetArgs {
     )]
     pub(crate) namespace: Vec<String>,
 
-    /// All namespaces
+    /// All namespaces; wins over -n, as in kubectl
     #[arg(
         short = 'A',
         long,
@@ -43,10 +54,28 @@ pub(crate) struct TargetArgs {
         value_name = "SELECTOR",
         value_parser = selector
     )]
-    pub(crate) selector: Option<String>,
+    selector: Option<String>,
+}
 
-    #[command(flatten)]
-    pub(crate) kinds: KindArgs,
+impl ScopeArgs {
+    /// The namespaces that are named, unless all are meant.
+    pub(crate) fn namespaces(&self) -> &[String] {
+        if self.all_namespaces {
+            &[]
+        } else {
+            &self.namespace
+        }
+    }
+
+    /// The label selector, if one is given that is not empty.
+    pub(crate) fn selector(&self) -> Option<&str> {
+        self.selector.as_deref().filter(|it| !it.is_empty())
+    }
+
+    /// Whether more is said than a namespace.
+    pub(crate) fn is_wide(&self) -> bool {
+        self.all_namespaces || self.selector().is_some()
+    }
 }
 
 /// Which workloads are meant, once the namespace of the context is known.
@@ -76,14 +105,14 @@ impl TargetArgs {
             return Ok(whole);
         }
         let (kind, names, named_in) = names(&self.workloads)?;
-        let selector = self.selector.clone().filter(|text| !text.is_empty());
+        let selector = self.scope.selector().map(str::to_owned);
         if !names.is_empty() && selector.is_some() {
             return Err(TargetError::NameAndSelector);
         }
-        if !names.is_empty() && self.all_namespaces {
+        if !names.is_empty() && self.scope.all_namespaces {
             return Err(TargetError::NameInAllNamespaces);
         }
-        let mut others = self.namespace.iter();
+        let mut others = self.scope.namespace.iter();
         if let Some(named) = &named_in
             && let Some(other) = others.find(|it| *it != named)
         {
@@ -92,7 +121,7 @@ impl TargetArgs {
                 other.clone(),
             ));
         }
-        let namespaces = named_in.map_or_else(|| self.namespace.clone(), |it| vec![it]);
+        let namespaces = named_in.map_or_else(|| self.scope.namespace.clone(), |it| vec![it]);
         if !names.is_empty() && namespaces.iter().any(|it| *it != namespaces[0]) {
             return Err(TargetError::NameInNamespaces);
         }
@@ -100,7 +129,7 @@ impl TargetArgs {
             kinds: kind.map_or_else(|| self.kinds.kinds(), |kind| vec![kind]),
             names,
             namespaces,
-            all_namespaces: self.all_namespaces,
+            all_namespaces: self.scope.all_namespaces,
             selector,
             is_whole: false,
         })
@@ -121,9 +150,7 @@ impl TargetArgs {
                 None => return Ok(None),
             },
         };
-        let is_alone = self.namespace.iter().all(|it| it == name)
-            && !self.all_namespaces
-            && self.selector.as_deref().is_none_or(str::is_empty);
+        let is_alone = self.scope.namespace.iter().all(|it| it == name) && !self.scope.is_wide();
         if !is_alone {
             return Err(TargetError::NamespaceAndOthers(quote(&format!(
                 "ns/{name}"
@@ -174,77 +201,53 @@ impl Targets {
 
 #[cfg(test)]
 mod tests {
+    use clap::Parser;
+
     use super::*;
 
-    fn args(words: &[&str]) -> TargetArgs {
-        TargetArgs {
-            workloads: words.iter().map(ToString::to_string).collect(),
-            namespace: Vec::new(),
-            all_namespaces: false,
-            selector: None,
-            kinds: KindArgs::default(),
-        }
+    #[derive(Parser)]
+    struct Program {
+        #[command(flatten)]
+        targets: TargetArgs,
+    }
+
+    fn checked(line: &str) -> Result<Targets, TargetError> {
+        let words = ["dayshift"].into_iter().chain(line.split_whitespace());
+        Program::parse_from(words).targets.checked()
     }
 
     #[test]
     fn looks_in_the_namespace_of_the_context_unless_told_another() {
+        let query = |line: &str| checked(line).unwrap().query("dev");
         let named =
             |namespace: &str| Query::named(namespace, [(Kind::DEPLOYMENT, "web".to_owned())]);
-        let web = args(&["deploy/web"]);
-        assert_eq!(web.checked().unwrap().query("dev"), named("dev"));
-        let web = TargetArgs {
-            namespace: vec!["test".to_owned()],
-            ..web
-        };
-        assert_eq!(web.checked().unwrap().query("dev"), named("test"));
+        assert_eq!(query("deploy/web"), named("dev"));
+        assert_eq!(query("deploy/web -n test"), named("test"));
 
         let all = |namespaces: &[&str]| {
             let namespaces: Vec<_> = namespaces.iter().map(ToString::to_string).collect();
             Query::all(&Kind::DEFAULT, &namespaces, None)
         };
-        assert_eq!(args(&[]).checked().unwrap().query("dev"), all(&["dev"]));
-        let two = TargetArgs {
-            namespace: vec!["tokyo".to_owned(), "ny".to_owned()],
-            ..args(&[])
-        };
-        assert_eq!(two.checked().unwrap().query("dev"), all(&["tokyo", "ny"]));
-        let everything = TargetArgs {
-            namespace: vec!["test".to_owned()],
-            all_namespaces: true,
-            ..args(&[])
-        };
-        assert_eq!(everything.checked().unwrap().query("dev"), all(&[]));
+        assert_eq!(query(""), all(&["dev"]));
+        assert_eq!(query("-n tokyo -n ny"), all(&["tokyo", "ny"]));
+        // As in kubectl.
+        assert_eq!(query("-n test -A"), all(&[]));
         let of_a_kind = Query::all(&[Kind::STATEFUL_SET], &["dev".to_owned()], None);
-        assert_eq!(args(&["sts"]).checked().unwrap().query("dev"), of_a_kind);
+        assert_eq!(query("sts"), of_a_kind);
     }
 
     #[test]
     fn a_name_stands_alone() {
-        let in_all = TargetArgs {
-            all_namespaces: true,
-            ..args(&["web"])
-        };
-        assert_eq!(in_all.checked(), Err(TargetError::NameInAllNamespaces));
-        let in_two = TargetArgs {
-            namespace: vec!["tokyo".to_owned(), "ny".to_owned()],
-            ..args(&["web"])
-        };
-        assert_eq!(in_two.checked(), Err(TargetError::NameInNamespaces));
-        let elsewhere = TargetArgs {
-            namespace: vec!["test".to_owned()],
-            ..args(&["dev/web"])
-        };
-        assert_eq!(
-            elsewhere.checked(),
-            Err(TargetError::NeitherKindNorNamespace(
-                "dev".to_owned(),
-                "test".to_owned()
-            ))
-        );
-        let by_label = TargetArgs {
-            selector: Some("team=web".to_owned()),
-            ..args(&["web"])
-        };
-        assert_eq!(by_label.checked(), Err(TargetError::NameAndSelector));
+        for (line, error) in [
+            ("web -A", TargetError::NameInAllNamespaces),
+            ("web -n tokyo -n ny", TargetError::NameInNamespaces),
+            ("web -l team=web", TargetError::NameAndSelector),
+            (
+                "dev/web -n test",
+                TargetError::NeitherKindNorNamespace("dev".to_owned(), "test".to_owned()),
+            ),
+        ] {
+            assert_eq!(checked(line), Err(error), "{line}");
+        }
     }
 }

@@ -6,7 +6,6 @@ use std::{
     sync::Arc,
 };
 
-use clap::builder::BoolishValueParser;
 use kube::Client;
 use tokio::net::TcpListener;
 
@@ -17,10 +16,8 @@ use crate::{
             kind_args::KindArgs,
             price_args::PriceArgs,
             schedule_args::ScheduleArgs,
-            values::{
-                selector::selector,
-                value_parsers::{loopback, one_namespace},
-            },
+            targets::ScopeArgs,
+            values::value_parsers::loopback,
         },
         exit::Exit,
         output::messages::print_error,
@@ -39,10 +36,15 @@ use crate::{
 /// The page is served on this machine alone, and reads the cluster with your kubeconfig and your
 /// permissions. Nothing is installed in the cluster or exposed by it.
 #[derive(Debug, clap::Args)]
-#[command(after_help = "\
+#[command(
+    mut_arg("namespace", |it| it.help(
+        "Only this namespace; repeatable, or a list with commas [default: all namespaces]"
+    )),
+    after_help = "\
 The URL is printed, with a key that nobody else on this machine has; Ctrl-C ends it.
 No cluster at hand: dayshift sandbox --dashboard 127.0.0.1:0
-Exit status: 0 ended, 2 wrong usage, 3 no cluster, no permission, or the address is taken.")]
+Exit status: 0 ended, 2 wrong usage, 3 no cluster, no permission, or the address is taken."
+)]
 pub(crate) struct DashboardArgs {
     /// The loopback address to listen on; port 0 takes a free port
     #[arg(
@@ -53,39 +55,11 @@ pub(crate) struct DashboardArgs {
     )]
     address: SocketAddr,
 
-    /// Only this namespace; repeatable, or a list with commas [default: all namespaces]
-    #[arg(
-        short,
-        long,
-        value_name = "NAME",
-        value_delimiter = ',',
-        value_parser = one_namespace,
-        help_heading = "Which workloads"
-    )]
-    namespace: Vec<String>,
-
-    /// All namespaces, as without -n
-    #[arg(
-        short = 'A',
-        long,
-        conflicts_with = "namespace",
-        value_parser = BoolishValueParser::new(),
-        help_heading = "Which workloads"
-    )]
-    all_namespaces: bool,
-
-    /// A label selector, such as `team=web,tier!=db`
-    #[arg(
-        short = 'l',
-        long,
-        value_name = "SELECTOR",
-        value_parser = selector,
-        help_heading = "Which workloads"
-    )]
-    selector: Option<String>,
-
     #[command(flatten)]
     price: PriceArgs,
+
+    #[command(flatten)]
+    scope: ScopeArgs,
 
     #[command(flatten)]
     kinds: KindArgs,
@@ -157,9 +131,8 @@ impl DashboardArgs {
     }
 
     fn dashboard(&self, client: Client, server: &str) -> Dashboard {
-        // `-A` and `-n` do not stand together.
-        let selector = self.selector.clone().filter(|it| !it.is_empty());
-        let query = Query::all(&self.kinds.kinds(), &self.namespace, selector);
+        let selector = self.scope.selector().map(str::to_owned);
+        let query = Query::all(&self.kinds.kinds(), self.scope.namespaces(), selector);
         let settings = Settings {
             title: format!("{}, {server}", query.place()),
             query,

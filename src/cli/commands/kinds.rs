@@ -32,7 +32,13 @@ pub(crate) struct KindsArgs {
     kinds: KindArgs,
 
     /// The namespace in which it has to be allowed [default: in all]
-    #[arg(short, long, value_name = "NAME", value_parser = one_namespace)]
+    #[arg(
+        short,
+        long,
+        value_name = "NAME",
+        value_parser = one_namespace,
+        help_heading = "Which workloads"
+    )]
     namespace: Option<String>,
 
     /// The output format

@@ -13,4 +13,3 @@ pub(super) mod run;
 mod run_dashboard;
 pub(super) mod sandbox;
 pub(super) mod status;
-pub(super) mod sync;

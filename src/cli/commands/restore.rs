@@ -5,7 +5,7 @@ use kube::Client;
 
 use crate::{
     cli::{
-        args::{connection::ConnectionArgs, override_args::ChosenArgs, targets::Targets},
+        args::{chosen_args::ChosenArgs, connection::ConnectionArgs, targets::Targets},
         exit::{Exit, wrong_usage},
         output::{
             messages::{as_far_as_seen, left_alone, print_error, print_line, print_note},

@@ -1,4 +1,4 @@
-//! How `dayshift status` shows what it has found: a table with notes under it, JSON or YAML.
+//! How `dayshift status` shows what it has found: a table with notes under it, or JSON.
 
 use std::{
     cmp::Ordering,
@@ -14,7 +14,7 @@ use super::{
     style::{Paint, Style},
     table::{Cell, Table},
     terminal::wrapped,
-    yaml::write_yaml,
+    unread,
 };
 use crate::{
     events::author_text,
@@ -291,23 +291,12 @@ impl<'a> StatusOutput<'a> {
         writeln!(out)
     }
 
-    /// The same as YAML.
-    pub(crate) fn write_yaml(&self, out: &mut impl Write) -> io::Result<()> {
-        write_yaml(&mut TerminalSafe(out), &self.document())
-    }
-
     fn document(&self) -> Value {
         let workloads: Vec<_> = self.statuses.iter().map(|it| self.json(it)).collect();
-        let unreadable = self.unreadable.iter().map(|it| {
-            json!({
-                "resource": it.resource,
-                "message": it.text,
-                "cure": it.cure,
-            })
-        });
+        let unread: Vec<_> = self.unreadable.iter().map(unread::of_resource).collect();
         let tzdata = Tzdata::in_use();
         let tzdata = json!({ "version": tzdata.version(), "from": tzdata.source() });
-        json!({ "workloads": workloads, "unreadable": unreadable.collect::<Vec<_>>(), "tzdata": tzdata })
+        json!({ "workloads": workloads, "unread": unread, "tzdata": tzdata })
     }
 
     fn json(&self, status: &WorkloadStatus) -> Value {

@@ -4,8 +4,10 @@ use std::{
     env,
     ffi::OsString,
     io::{self, IsTerminal},
+    sync::OnceLock,
 };
 
+use clap::ColorChoice;
 use unicode_width::UnicodeWidthStr as _;
 
 use super::style::Style;
@@ -18,11 +20,25 @@ pub(crate) fn style(stream: &impl IsTerminal) -> Style {
     }
 }
 
-/// Colour is for terminals, and elsewhere where `CLICOLOR_FORCE` asks for it
+/// What `--color` says, once the arguments are read.
+static COLOR: OnceLock<ColorChoice> = OnceLock::new();
+
+/// Says when there is colour. The first call counts.
+pub(crate) fn set_color(choice: ColorChoice) {
+    COLOR.get_or_init(|| choice);
+}
+
+/// `--color` decides. Else colour is for terminals, and elsewhere where `CLICOLOR_FORCE` asks for it
 /// (<https://bixense.com/clicolors>), but never with `NO_COLOR` (<https://no-color.org>).
 pub(crate) fn colour(stream: &impl IsTerminal) -> bool {
-    let forced = variable("CLICOLOR_FORCE").is_some_and(|value| value != "0");
-    variable("NO_COLOR").is_none() && (forced || stream.is_terminal() && moves_cursor())
+    let forced = || variable("CLICOLOR_FORCE").is_some_and(|value| value != "0");
+    match COLOR.get() {
+        Some(ColorChoice::Always) => true,
+        Some(ColorChoice::Never) => false,
+        Some(ColorChoice::Auto) | None => {
+            variable("NO_COLOR").is_none() && (forced() || stream.is_terminal() && moves_cursor())
+        }
+    }
 }
 
 /// Whether a terminal does what escape sequences say.

@@ -70,7 +70,7 @@ impl Central {
             1,
             "{ran:?}"
         );
-        assert_eq!(document["unreadable"], json!([]), "{ran:?}");
+        assert_eq!(document["unread"], json!([]), "{ran:?}");
         assert_eq!((ran.status, &*ran.err), (0, ""), "{ran:?}");
         document["workloads"][0].clone()
     }

@@ -1,6 +1,7 @@
 //! Flags, variables and words, as people write them.
 
 mod given_files;
+mod help;
 
 use crate::program::dayshift_with;
 

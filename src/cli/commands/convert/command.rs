@@ -13,8 +13,7 @@ use crate::{
             downscaler_args::DownscalerArgs,
             files::FileArgs,
             schedule_args::ZoneinfoArgs,
-            targets::TargetArgs,
-            values::{selector::selector, value_parsers::one_namespace},
+            targets::{ScopeArgs, TargetArgs},
         },
         exit::{Exit, wrong_usage},
         output::{
@@ -41,7 +40,15 @@ use crate::{
 /// warning on standard error says why. docs/migrate.md has every rule, and the
 /// steps of a move.
 #[derive(Debug, clap::Args)]
-#[command(after_help = "\
+#[command(
+    mut_arg("namespace", |it| it.help(
+        "The namespace of live workloads [default: the namespace of the context], or of objects in \
+         files that name none [default: default]; with flags of the other tool, the Namespace that \
+         gets them"
+    )),
+    mut_arg("all_namespaces", |it| it.help("All live workloads, in all namespaces")),
+    mut_arg("selector", |it| it.help("Live workloads by a label selector, such as team=web,tier!=db")),
+    after_help = "\
 Examples:
   dayshift convert web.yaml                 the file with dayshift's annotations
   dayshift convert --check manifests/       only list what is to be converted
@@ -53,7 +60,8 @@ Examples:
                                             a flag of theirs, for a Namespace
 
 Exit status: 0 done, 1 something has no equal (with --check: or is to be converted), 2 wrong usage, \
-3 a file or the cluster cannot be read.")]
+3 a file or the cluster cannot be read."
+)]
 pub(crate) struct ConvertArgs {
     /// Files of YAML or JSON, folders of such files, - for standard input; or live workloads, such as
     /// deploy/web, and namespaces, such as ns/team. What could name a workload does: write ./deploy/web
@@ -80,31 +88,16 @@ pub(crate) struct ConvertArgs {
     #[arg(short, long, value_name = "FORMAT")]
     output: Option<Output>,
 
-    /// The namespace of live workloads [default: the namespace of the context], or of objects in
-    /// files that name none [default: default]; with flags of the other tool, the Namespace that
-    /// gets them
-    #[arg(
-        short,
-        long,
-        value_name = "NAME",
-        value_parser = one_namespace
-    )]
-    namespace: Option<String>,
-
-    /// All live workloads, in all namespaces
-    #[arg(short = 'A', long, value_parser = BoolishValueParser::new())]
-    all_namespaces: bool,
-
-    /// Live workloads by a label selector, such as `team=web,tier!=db`
-    #[arg(short = 'l', long, value_name = "SELECTOR", value_parser = selector)]
-    selector: Option<String>,
+    #[command(flatten)]
+    scope: ScopeArgs,
 
     /// The prefix of annotations and labels, before the slash
     #[arg(
         long,
         value_name = "PREFIX",
         default_value = "dayshift",
-        value_parser = Prefix::parse
+        value_parser = Prefix::parse,
+        help_heading = "Schedules"
     )]
     annotation_prefix: Prefix,
 
@@ -129,9 +122,7 @@ impl ConvertArgs {
         let input = InputArgs {
             words: &self.files,
             given: &self.given,
-            namespace: self.namespace.as_deref(),
-            all_namespaces: self.all_namespaces,
-            selector: self.selector.as_deref(),
+            scope: &self.scope,
             in_place: self.in_place,
             has_flags: !self.downscaler.annotations().is_empty(),
         };
@@ -139,13 +130,11 @@ impl ConvertArgs {
             Ok(input) => input,
             Err(error) => return wrong_usage(&error),
         };
+        let namespaces = &self.scope.namespace;
         let mut converter = Converter {
             now: Clock::system().now(),
             prefix: self.annotation_prefix.clone(),
-            namespace: self
-                .namespace
-                .clone()
-                .unwrap_or_else(|| "default".to_owned()),
+            namespace: namespaces.first().cloned().unwrap_or("default".to_owned()),
             defaults: self.downscaler.defaults(),
             flags: self.downscaler.annotations(),
             flagged: Vec::new(),
@@ -159,7 +148,7 @@ impl ConvertArgs {
             }
             Input::Live(targets, namespaces) => self.live(&converter, &targets, &namespaces),
             Input::Flags => {
-                converter.flagged = self.namespace.clone().into_iter().collect();
+                converter.flagged.clone_from(namespaces);
                 let conversion = converter.convert(&[]);
                 self.finish_live(&[], &conversion, &[])
             }

@@ -6,7 +6,10 @@ use clap::error::ErrorKind;
 
 use crate::{
     cli::args::{
-        files::FileArgs, kind_args::KindArgs, target_names::files_and_names, targets::TargetArgs,
+        files::FileArgs,
+        kind_args::KindArgs,
+        target_names::files_and_names,
+        targets::{ScopeArgs, TargetArgs},
         values::value_parsers::one_namespace,
     },
     cluster::Query,
@@ -28,9 +31,7 @@ pub(super) enum Input {
 pub(super) struct InputArgs<'a> {
     pub(super) words: &'a [String],
     pub(super) given: &'a FileArgs,
-    pub(super) namespace: Option<&'a str>,
-    pub(super) all_namespaces: bool,
-    pub(super) selector: Option<&'a str>,
+    pub(super) scope: &'a ScopeArgs,
     pub(super) in_place: bool,
     /// Whether flags of the other tool are given.
     pub(super) has_flags: bool,
@@ -49,7 +50,8 @@ impl InputArgs<'_> {
             ))
         };
         let (paths, words) = files_and_names(self.words);
-        let is_live = !words.is_empty() || self.all_namespaces || self.selector.is_some();
+        let is_live = !words.is_empty() || self.scope.is_wide();
+        let namespaces = &self.scope.namespace;
         let files = self.given.all(&paths);
         if is_live && !files.is_empty() {
             return usage(
@@ -59,6 +61,9 @@ impl InputArgs<'_> {
         if is_live && self.in_place {
             return usage("--in-place changes files; for live objects, pipe the commands into sh");
         }
+        if namespaces.len() > 1 {
+            return usage("convert one namespace at a time, or all with -A");
+        }
         if self.in_place && files.iter().any(|it| it == Path::new("-")) {
             return usage("standard input cannot be changed in place; leave --in-place out");
         }
@@ -66,14 +71,14 @@ impl InputArgs<'_> {
             return Ok(Input::Files(files));
         }
         if !is_live && self.has_flags {
-            return match self.namespace {
-                Some(_) => Ok(Input::Flags),
-                None => {
-                    usage("say which Namespace the flags are for: -n team-a; or give files, or -A")
-                }
-            };
+            if namespaces.is_empty() {
+                return usage(
+                    "say which Namespace the flags are for: -n team-a; or give files, or -A",
+                );
+            }
+            return Ok(Input::Flags);
         }
-        if !is_live && self.namespace.is_none() {
+        if !is_live && namespaces.is_empty() {
             return usage(
                 "say what to convert: a file, - for standard input, deploy/web, or -A; see dayshift convert --help",
             );
@@ -91,9 +96,7 @@ impl InputArgs<'_> {
                 .into_iter()
                 .filter(|it| namespace_of(it).is_none())
                 .collect(),
-            namespace: self.namespace.map(str::to_owned).into_iter().collect(),
-            all_namespaces: self.all_namespaces,
-            selector: self.selector.map(str::to_owned),
+            scope: self.scope.clone(),
             kinds: KindArgs::default(),
         };
         targets.targets()?;

@@ -186,9 +186,9 @@ impl PlanArgs {
         if files.is_empty() {
             return Ok(Some(targets));
         }
-        let message = if self.targets.namespace.len() > 1 {
+        let message = if self.targets.scope.namespace.len() > 1 {
             "-n is the namespace of objects in files without one: give one\n"
-        } else if targets.are_chosen() || self.targets.all_namespaces {
+        } else if targets.are_chosen() || self.targets.scope.is_wide() {
             "give either files or live workloads: FILE…, or for example deploy/web, --selector or \
              --all-namespaces\n"
         } else {

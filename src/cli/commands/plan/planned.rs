@@ -81,6 +81,7 @@ impl PlanArgs {
             prefix: planner.prefix.clone(),
             namespace: self
                 .targets
+                .scope
                 .namespace
                 .first()
                 .cloned()

@@ -23,9 +23,6 @@ use crate::cli::{
     after_long_help = format!("{AFTER_LONG_HELP}\n\n{EXIT_STATUS}")
 )]
 pub(crate) struct StatusArgs {
-    #[command(flatten)]
-    targets: TargetArgs,
-
     /// The output format
     #[arg(short, long, value_name = "FORMAT", default_value = "table")]
     output: Output,
@@ -50,6 +47,9 @@ pub(crate) struct StatusArgs {
     price: PriceArgs,
 
     #[command(flatten)]
+    targets: TargetArgs,
+
+    #[command(flatten)]
     connection: ConnectionArgs,
 
     #[command(flatten)]
@@ -65,7 +65,7 @@ A problem is an error in a schedule, a start, a stop or an override that is more
 a schedule that was removed from a workload that is down, and a count that another program has set \
 back within 15 minutes.
 
-With -o json or yaml there is one document, {\"workloads\": [...], \"unreadable\": [...]}. Each \
+With -o json there is one document, {\"workloads\": [...], \"unread\": [...]}. Each \
 workload has these fields, null where there is no value:
   kind, namespace, name, timezone, replicas
   from           where the schedule is written: \"object\" or \"namespace\";
@@ -94,7 +94,7 @@ workload has these fields, null where there is no value:
                  Kustomization\", ...; an HPA or KEDA that has not scaled yet is
                  found where you may list HPAs and ScaledObjects
 
-What may not be read stands on standard error, and in unreadable: {\"resource\", such as \
+What may not be read stands on standard error, and in unread: {\"resource\", such as \
 \"cronjobs.batch\", \"message\", \"cure\": what helps, or null}. Where that is a kind or a workload \
 that was asked for, the others are shown and the exit status is 3, whatever they say; Namespaces, \
 HPAs and ScaledObjects do not change it.";

@@ -39,7 +39,6 @@ pub(super) enum Output {
     Table,
     Wide,
     Json,
-    Yaml,
 }
 
 /// How often a terminal shows that time passes.
@@ -247,7 +246,6 @@ impl View {
             Output::Table => output.write_table(&mut shown.out, style, false, width),
             Output::Wide => output.write_table(&mut shown.out, style, true, width),
             Output::Json => output.write_json(&mut shown.out),
-            Output::Yaml => output.write_yaml(&mut shown.out),
         };
         shown
     }

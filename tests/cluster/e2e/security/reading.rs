@@ -166,7 +166,7 @@ fn status_shows_what_may_be_read_and_names_the_rest(plane: &ControlPlane) {
     let forms: [&[&str]; 4] = [
         &[],
         &["-o", "wide"],
-        &["-o", "yaml"],
+        &["-o", "json"],
         &["deploy/web", "cj/report"],
     ];
     for form in forms {
@@ -185,7 +185,7 @@ fn status_shows_what_may_be_read_and_names_the_rest(plane: &ControlPlane) {
     let (_, out, _) = status(&kubeconfig, &["-n", namespace, "-o", "json"]);
     let document: Value = serde_json::from_str(&out).unwrap();
     assert_eq!(document["workloads"][0]["name"], "web");
-    assert_eq!(document["unreadable"][0]["resource"], "cronjobs.batch");
+    assert_eq!(document["unread"][0]["resource"], "cronjobs.batch");
     // kubectl shows the others and fails, too.
     let get = ["get", "deployments,cronjobs", "-n", namespace];
     let theirs = plane.kubectl_as(&kubeconfig, &get);

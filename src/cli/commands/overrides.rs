@@ -1,14 +1,20 @@
-//! What `wake`, `sleep`, `pause` and `resume` do with their arguments.
+//! `dayshift wake`, `sleep`, `pause`, `resume` and `sync`, which differ in little more than a word.
 
 use std::fmt::Display;
 
 use chrono::{DateTime, TimeDelta, Utc};
-use clap::error::ErrorKind;
+use clap::{builder::BoolishValueParser, error::ErrorKind};
 use kube::Client;
 
 use crate::{
     cli::{
-        args::{override_args::OverrideArgs, targets::Targets, values::until::UntilArgs},
+        args::{
+            chosen_args::ChosenArgs,
+            connection::ConnectionArgs,
+            schedule_args::ScheduleArgs,
+            targets::Targets,
+            values::{until::UntilArgs, value_parsers::parse_span},
+        },
         exit::{Exit, wrong_usage},
         output::{
             messages::{as_far_as_seen, left_alone, note_unreadable, print_error},
@@ -21,32 +27,83 @@ use crate::{
     workload::{Observed, ParsedInputs, read},
 };
 
-impl OverrideArgs {
-    /// Requests an override that has to end at some time.
-    pub(in crate::cli::commands) fn request_until(
-        self,
-        until: &UntilArgs,
-        requested: fn(Until) -> RequestedOverride,
-    ) -> Exit {
+pub(in crate::cli) const AFTER_HELP: &str = "\
+The command only writes annotations, as kubectl annotate does; a running controller acts on them.
+Exit status: 0 done, 1 no controller has acted in time, or it is not possible, 2 wrong usage, \
+3 could not reach the cluster, or may not read all that was asked for.";
+
+/// The flags that all of them share.
+#[derive(Debug, clap::Args)]
+pub(crate) struct OverrideArgs {
+    #[command(flatten)]
+    chosen: ChosenArgs,
+
+    #[command(flatten)]
+    wait: WaitArgs,
+
+    #[command(flatten)]
+    schedules: ScheduleArgs,
+
+    #[command(flatten)]
+    connection: ConnectionArgs,
+}
+
+/// Those of `wake`, `sleep` and `pause`, which last until a time.
+#[derive(Debug, clap::Args)]
+pub(crate) struct LastingArgs {
+    #[command(flatten)]
+    until: UntilArgs,
+
+    #[command(flatten)]
+    common: OverrideArgs,
+}
+
+#[derive(Debug, clap::Args)]
+#[command(next_help_heading = "Changes")]
+struct WaitArgs {
+    /// Write the annotations, and do not wait until a controller has acted
+    #[arg(long, value_parser = BoolishValueParser::new(), hide_short_help = true)]
+    no_wait: bool,
+
+    /// How long to wait for a controller to act
+    #[arg(
+        long,
+        value_name = "TIME",
+        default_value = "10s",
+        value_parser = parse_span,
+        hide_short_help = true
+    )]
+    timeout: TimeDelta,
+
+    /// Show what would be written, and write nothing
+    #[arg(long, value_parser = BoolishValueParser::new())]
+    dry_run: bool,
+}
+
+impl LastingArgs {
+    /// Requests an override with an end.
+    pub(in crate::cli) fn until(self, requested: fn(Until) -> RequestedOverride) -> Exit {
+        self.request(|until| until.map(requested))
+    }
+
+    /// Requests a pause, with an end or without.
+    pub(in crate::cli) fn pause(self) -> Exit {
+        self.request(|until| Some(RequestedOverride::Pause(until)))
+    }
+
+    fn request(self, of: impl FnOnce(Option<Until>) -> Option<RequestedOverride>) -> Exit {
         let now = Clock::system().now();
-        match until.until(now) {
-            Ok(Some(end)) => self.request(now, requested(end), until.reason.clone()),
+        match self.until.until(now).map(of) {
+            Ok(Some(requested)) => self.common.request(now, requested, self.until.reason),
             Ok(None) => usage(&"set an end: --for 2h, or --until 22:00"),
             Err(error) => usage(&error),
         }
     }
+}
 
-    /// Requests a pause, with an end or without.
-    pub(in crate::cli::commands) fn request_pause(self, until: &UntilArgs) -> Exit {
-        let now = Clock::system().now();
-        match until.until(now) {
-            Ok(end) => self.request(now, RequestedOverride::Pause(end), until.reason.clone()),
-            Err(error) => usage(&error),
-        }
-    }
-
+impl OverrideArgs {
     /// Requests what has no end.
-    pub(in crate::cli::commands) fn request_now(self, requested: RequestedOverride) -> Exit {
+    pub(in crate::cli) fn now(self, requested: RequestedOverride) -> Exit {
         self.request(Clock::system().now(), requested, None)
     }
 
