@@ -222,7 +222,8 @@ fn the_page_of_a_cluster_says_what_is_held_down_now_and_nothing_of_months() {
     now.store(at("2026-11-20T20:00:00Z"), Ordering::Relaxed);
     let served = Served::of(&cluster, &[PRICE]);
     let page = words(served.page("/").text());
-    let held = "they would run: 3 replicas, 1.5 CPU cores, 3 GiB of memory (0.06 EUR an hour).";
+    let held =
+        "Stopped by schedules now: 3 replicas, 1.5 CPU cores, 3 GiB of memory (0.06 EUR an hour).";
     assert!(page.contains(held), "{page}");
     let metric = "the metric dayshift_saved_replica_seconds_total";
     assert!(page.contains(metric), "{page}");
