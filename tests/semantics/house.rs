@@ -152,7 +152,7 @@ fn no_import_runs_in_a_circle() {
         ("src", 150),
         ("crates/schedule/src", 50),
         ("crates/workload/src", 50),
-        ("crates/manifest/src", 200),
+        ("crates/manifest/src", 150),
         ("crates/kube-in-memory/src", 25),
     ] {
         let src = root().join(src);
