@@ -23,6 +23,7 @@ pub mod dashboard;
 mod delays;
 pub mod examples;
 pub mod operations;
+#[cfg(feature = "sandbox")]
 pub mod sandbox;
 pub mod server;
 pub mod status;

@@ -136,9 +136,11 @@ impl Program {
             .mut_subcommands(with_repeated)
             .mut_subcommands(with_short_help);
         // There the timeline is what is read, and the log would only say it again.
-        command = command.mut_subcommand("sandbox", |sandbox| {
-            sandbox.mut_arg("log_level", |flag| flag.default_value("error"))
-        });
+        if cfg!(feature = "sandbox") {
+            command = command.mut_subcommand("sandbox", |sandbox| {
+                sandbox.mut_arg("log_level", |flag| flag.default_value("error"))
+            });
+        }
         if let Some(words) = to_complete(&arguments) {
             // Where nobody reads, nobody misses it.
             let _ = io::stdout().write_all(complete(command, &words).as_bytes());

@@ -16,6 +16,7 @@ pub(crate) fn block_on<T>(work: impl Future<Output = T>) -> io::Result<T> {
 ///
 /// # Errors
 /// As [`block_on`].
+#[cfg(feature = "sandbox")]
 pub(crate) fn block_on_paused_time<T>(work: impl Future<Output = T>) -> io::Result<T> {
     run(Builder::new_current_thread().start_paused(true), work)
 }

@@ -27,7 +27,6 @@ use crate::{
     clock::Clock,
     cluster::{FindError, Query},
     dashboard::{Dashboard, Settings},
-    sandbox::{Played, TimelineEvent},
     server::serve_with,
 };
 
@@ -145,39 +144,11 @@ impl DashboardArgs {
 }
 
 /// Says where the page is.
-fn announce(url: &str) -> io::Result<()> {
+pub(super) fn announce(url: &str) -> io::Result<()> {
     let mut out = io::stdout();
     match writeln!(out, "dashboard: {url}").and_then(|()| out.flush()) {
         // Who reads no more of it may have read enough.
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
         written => written,
-    }
-}
-
-/// Serves the pages of a sandbox while time goes on as real time does, until `stop`.
-pub(super) async fn serve_played(
-    played: &mut Played,
-    listener: TcpListener,
-    dashboard: Dashboard,
-    tell: impl FnMut(&TimelineEvent) -> io::Result<()>,
-    stop: impl Future<Output = ()>,
-) -> io::Result<()> {
-    let address = listener.local_addr()?;
-    let counted = dashboard.counted_by(played.telemetry());
-    let dashboard = Arc::new(counted.for_one_user(address.port())?);
-    writeln!(
-        io::stdout(),
-        "\nFrom here on, time goes on as real time does. Press Ctrl-C to end."
-    )?;
-    announce(&dashboard.url(address))?;
-    let answers = {
-        let dashboard = Arc::clone(&dashboard);
-        move |request| Arc::clone(&dashboard).answer(request)
-    };
-    tokio::select! {
-        ended = played.go_on(tell, stop) => ended,
-        // A cluster in memory lets itself be watched.
-        _ = dashboard.follow() => Ok(()),
-        () = serve_with(listener, answers, std::future::pending()) => Ok(()),
     }
 }

@@ -10,7 +10,9 @@ pub(super) mod messages;
 pub(super) mod plan_table;
 pub(super) mod progress;
 pub(super) mod report;
+#[cfg(feature = "sandbox")]
 pub(super) mod sandbox_page;
+#[cfg(feature = "sandbox")]
 mod sandbox_summary;
 mod status_notes;
 pub(super) mod status_output;

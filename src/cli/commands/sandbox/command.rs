@@ -12,6 +12,7 @@ use tokio::net::TcpListener;
 use super::{
     error::SandboxError,
     input::{Input, Loaded},
+    pages::serve_played,
 };
 use crate::{
     cli::{
@@ -26,7 +27,6 @@ use crate::{
                 value_parsers::{loopback, parse_span},
             },
         },
-        commands::dashboard::serve_played,
         exit::{Exit, wrong_usage},
         output::{
             messages::{note_nothing_scheduled, print_error},

@@ -1,0 +1,51 @@
+//! `dayshift sandbox` in a program that was built without the feature `sandbox`.
+
+use std::ffi::OsString;
+
+use crate::cli::{exit::Exit, output::messages::print_error};
+
+/// Watch the controller at work on a cluster in memory (not in this program)
+#[derive(Debug, clap::Args)]
+pub(crate) struct SandboxArgs {
+    /// What the command takes elsewhere.
+    #[arg(hide = true, allow_hyphen_values = true, trailing_var_arg = true)]
+    ignored: Vec<OsString>,
+}
+
+impl SandboxArgs {
+    pub(crate) fn run(self) -> Exit {
+        drop(self.ignored);
+        print_error(
+            &"this program was built without the cluster in memory that the sandbox plays in, as the \
+             program of the image is; run `dayshift sandbox` of a release for your machine, or \
+             `cargo run -- sandbox` in the repository",
+        );
+        Exit::CouldNotRun
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+
+    use super::*;
+
+    #[derive(Debug, Parser)]
+    struct Program {
+        #[command(flatten)]
+        args: SandboxArgs,
+    }
+
+    #[test]
+    fn it_says_what_is_missing_whatever_flags_are_given() {
+        let words = [
+            "sandbox",
+            "--for",
+            "1d",
+            "web.yaml",
+            "--dashboard=127.0.0.1:0",
+        ];
+        let program = Program::try_parse_from(words).unwrap();
+        assert_eq!(program.args.run(), Exit::CouldNotRun);
+    }
+}
