@@ -135,12 +135,15 @@ impl Resource {
         } else if self.kind.lacks_count() {
             return (Replicas::ONE, CountField::Missing);
         }
-        let has_its_form = match (&field.value, switch.stopped) {
-            (SwitchValue::Absent(_), _) => true,
-            (SwitchValue::Flag(_), SwitchConstant::Flag(_)) => true,
-            (SwitchValue::Text(_), SwitchConstant::Text(_) | SwitchConstant::Instant) => true,
-            _ => false,
-        };
+        let has_its_form = matches!(
+            (&field.value, switch.stopped),
+            (SwitchValue::Absent(_), _)
+                | (SwitchValue::Flag(_), SwitchConstant::Flag(_))
+                | (
+                    SwitchValue::Text(_),
+                    SwitchConstant::Text(_) | SwitchConstant::Instant
+                )
+        );
         if !has_its_form {
             let text = quote(&json_of(&field.value).unwrap_or_default().to_string());
             return (Replicas::ONE, CountField::Invalid(text.into()));

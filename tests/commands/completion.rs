@@ -54,7 +54,13 @@ fn words_become_what_they_can() {
         (&["run", "--kinds", "dep"], &["deployments"], ":4"),
         (
             &["run", "--kinds", "deployments,s"],
-            &["deployments,statefulsets", "deployments,scaledobjects"],
+            &[
+                "deployments,statefulsets",
+                "deployments,scaledobjects",
+                "deployments,supersetclusters.superset.stackable.tech",
+                "deployments,scheduledsparkapplications.sparkoperator.k8s.io",
+                "deployments,shoots.core.gardener.cloud",
+            ],
             ":4",
         ),
         (&["wake", "--timezone=Asia/Tok"], &["Asia/Tokyo"], ":4"),

@@ -13,7 +13,12 @@ mod fuzz_corpus;
 mod house;
 mod manifest;
 #[path = "../../crates/workload/tests/semantics/decide/object.rs"]
-#[allow(dead_code, reason = "the tests of `decide` use all of it")]
+#[allow(
+    dead_code,
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "the tests of `decide` use all of it, and allow the same"
+)]
 mod object;
 mod pages;
 #[path = "../support/quoted_text.rs"]

@@ -293,6 +293,7 @@ fn kinds(last: &str) -> Candidates {
     let typed = last.rfind(',').map_or("", |at| &last[..=at]);
     let mut others = Kind::BUILT_IN
         .into_iter()
+        .chain(Kind::of_operators())
         .map(Kind::argument)
         .collect::<Vec<_>>();
     others.retain(|kind| !typed.split(',').any(|known| known == *kind));

@@ -88,11 +88,8 @@ impl Live {
 
     pub(super) fn until(&mut self, time: &str) -> &mut Self {
         let until = utc(time);
-        loop {
-            match self.obey().filter(|due| *due <= until) {
-                Some(due) => self.now = due.max(self.now),
-                None => break,
-            }
+        while let Some(due) = self.obey().filter(|due| *due <= until) {
+            self.now = due.max(self.now);
         }
         self.now = until;
         self.obey();

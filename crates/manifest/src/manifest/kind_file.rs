@@ -61,7 +61,7 @@ impl Source {
                     Err((place, message)) => {
                         let resource = row.get("resource").and_then(Node::text);
                         found.refused.extend(resource.map(str::to_lowercase));
-                        found.errors.push(self.error_at(place, message));
+                        found.errors.push(self.error_at(&place, message));
                     }
                 }
             }

@@ -189,8 +189,8 @@ impl Source {
     }
 
     /// An error of its own at a place of it.
-    pub(in crate::manifest) fn error_at(&self, place: Location, message: String) -> SyntaxError {
-        self.error(ParseError::at(&place, message))
+    pub(in crate::manifest) fn error_at(&self, place: &Location, message: String) -> SyntaxError {
+        self.error(ParseError::at(place, message))
     }
 
     /// Reads a file.
