@@ -36,7 +36,7 @@ struct Simulated {
 }
 
 /// The longest sleep on the machine's own clock, so that a stepped clock is noticed within it.
-const LONGEST_SLEEP: Duration = Duration::from_secs(1);
+const MAX_SLEEP: Duration = Duration::from_secs(1);
 
 impl Clock {
     /// The machine's own clock.
@@ -87,7 +87,7 @@ impl Clock {
     pub async fn doze_until(&self, at: DateTime<Utc>) {
         let left = (at - self.now()).to_std().unwrap_or(Duration::ZERO);
         match &self.0 {
-            Source::System => sleep(left.min(LONGEST_SLEEP)).await,
+            Source::System => sleep(left.min(MAX_SLEEP)).await,
             Source::Simulated(clock) => {
                 tokio::select! {
                     () = sleep(left) => {}

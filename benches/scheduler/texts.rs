@@ -56,7 +56,7 @@ const fn ask(
 type Reader = fn(&str, DateTime<Utc>) -> Result<Box<dyn Iterator<Item = DateTime<Utc>>>, String>;
 
 /// More than this many instants are not shown.
-const MOST: usize = 12;
+const MAX_SHOWN: usize = 12;
 
 /// A table with a row for each text and reader.
 pub(crate) fn print() {
@@ -91,7 +91,7 @@ fn answer(question: &Question, reader: Reader) -> String {
         Ok(instants) => {
             let instants: Vec<_> = instants
                 .take_while(|at| *at < until)
-                .take(MOST)
+                .take(MAX_SHOWN)
                 .map(|at| {
                     at.with_timezone(&berlin())
                         .format("%a %d %H:%M%:z")

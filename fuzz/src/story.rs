@@ -14,7 +14,7 @@ use dayshift::{
 use super::texts::{check_printable, is_label_value};
 
 /// More happens in no story.
-const LONGEST: usize = 24;
+const MAX_EVENTS: usize = 24;
 
 /// Tells a story: a line `name: text` is an annotation, `label/name: text` a label of ours (the
 /// fingerprint may be `ours`). Of the other lines `=3` is a count that a hand sets, `+60` the
@@ -35,7 +35,7 @@ pub fn tell(text: &str) {
     let events = text
         .lines()
         .filter(|line| line.starts_with(['=', '+', '!']));
-    for event in events.take(LONGEST) {
+    for event in events.take(MAX_EVENTS) {
         story.goes_on(event);
         story.settle();
     }

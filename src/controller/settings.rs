@@ -143,7 +143,7 @@ const RANDOM: usize = 5;
 
 /// How long the hash of a pod template may be: a 32-bit number in decimal digits, each as one
 /// letter or digit.
-const LONGEST_HASH: usize = 10;
+const MAX_HASH: usize = 10;
 
 impl OwnPod {
     /// Whether this workload is one that may have made the pod: of several Deployments with long
@@ -194,7 +194,7 @@ impl OwnPod {
         let hash = rest.strip_suffix('-').unwrap_or(rest);
         let is_whole = !hash.is_empty() && rest.ends_with('-');
         (is_whole || is_cut)
-            && hash.len() <= LONGEST_HASH
+            && hash.len() <= MAX_HASH
             && hash.bytes().all(|byte| byte.is_ascii_alphanumeric())
     }
 }

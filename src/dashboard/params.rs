@@ -35,7 +35,7 @@ impl Theme {
 }
 
 /// Longer texts are in no name.
-const MOST_TEXT: usize = 253;
+const MAX_TEXT: usize = 253;
 
 impl Params {
     /// Those of a query.
@@ -46,7 +46,7 @@ impl Params {
         };
         for (name, value) in form_urlencoded::parse(query.as_bytes()) {
             let text = || {
-                let value = crate::text::cut_chars(value.trim(), MOST_TEXT);
+                let value = crate::text::cut_chars(value.trim(), MAX_TEXT);
                 (!value.is_empty()).then(|| value.to_owned())
             };
             match &*name {

@@ -19,7 +19,7 @@ mod user_action;
 
 pub use examples::example_actions;
 pub use fragment::{is_fragment, lacks};
-pub use observer::MOST_IDLE;
+pub use observer::MAX_IDLE;
 pub use requests::Requests;
 pub use simulation::{Played, Simulation};
 pub use speed::{Speed, SpeedError};

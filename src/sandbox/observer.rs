@@ -21,7 +21,7 @@ use super::{
 };
 
 /// How many transitions in a row that do not change the count are told.
-pub const MOST_IDLE: u32 = 2;
+pub const MAX_IDLE: u32 = 2;
 
 /// Looks on as objects change, and tells apart who did what from the objects alone: whatever
 /// changes the state labels is the scaler's, all else is somebody else.
@@ -141,7 +141,7 @@ impl Observer {
         let same = action.is_some() && before.replicas == one.observed.replicas;
         one.idle = if same { one.idle.saturating_add(1) } else { 0 };
         let event = one.event(at, kind, before.replicas, self.context.default_zone);
-        (event.idle <= MOST_IDLE).then_some(event)
+        (event.idle <= MAX_IDLE).then_some(event)
     }
 }
 

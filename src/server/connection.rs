@@ -20,13 +20,13 @@ use tokio::{
 /// longest idle time.
 const HEAD: Duration = Duration::from_secs(10);
 /// The longest life of a connection, however busy; then it may finish one answer.
-const LIFE: Duration = Duration::from_secs(300);
+const MAX_AGE: Duration = Duration::from_secs(300);
 const LAST_ANSWER: Duration = Duration::from_secs(5);
 /// The most bytes of a request that are held.
 const BUFFER: usize = 16 * 1024;
 
 /// Answers the requests of one connection until the peer leaves or its time is up.
-pub(super) async fn converse<F>(
+pub(super) async fn serve_connection<F>(
     stream: impl AsyncRead + AsyncWrite + Unpin,
     handler: impl Fn(Request<Incoming>) -> F,
 ) where
@@ -43,7 +43,7 @@ pub(super) async fn converse<F>(
             .max_buf_size(BUFFER)
             .serve_connection(TokioIo::new(stream), service)
     );
-    if timeout(LIFE, connection.as_mut()).await.is_err() {
+    if timeout(MAX_AGE, connection.as_mut()).await.is_err() {
         connection.as_mut().graceful_shutdown();
         let _ = timeout(LAST_ANSWER, connection).await;
     }
@@ -127,7 +127,7 @@ mod tests {
         };
         let telemetry = Arc::new(Telemetry::new("2026-11-20T10:00:00Z".parse().unwrap()));
         let begun = Instant::now();
-        converse(peer, probes(telemetry)).await;
+        serve_connection(peer, probes(telemetry)).await;
         let heard = heard.lock().unwrap().clone();
         (begun.elapsed(), heard)
     }
@@ -152,13 +152,13 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn who_does_not_read_the_answer_is_shown_out() {
         let (lasted, _) = meet("GET /healthz HTTP/1.1\r\n\r\n", 1000, false).await;
-        assert_eq!(lasted, LIFE + LAST_ANSWER);
+        assert_eq!(lasted, MAX_AGE + LAST_ANSWER);
     }
 
     #[tokio::test(start_paused = true)]
     async fn who_asks_again_and_again_is_answered_until_the_life_is_over() {
         let (lasted, heard) = meet("GET /healthz HTTP/1.1\r\n\r\n", 7000, true).await;
         assert_eq!(heard.matches("HTTP/1.1 200 OK").count(), 43);
-        assert_eq!(lasted, LIFE);
+        assert_eq!(lasted, MAX_AGE);
     }
 }

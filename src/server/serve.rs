@@ -14,12 +14,12 @@ use tokio::{
     time::sleep,
 };
 
-use super::{connection::converse, routes::probes};
+use super::{connection::serve_connection, routes::probes};
 use crate::controller::Telemetry;
 
 /// The most connections at once. One more closes the oldest: so whoever hoards connections keeps
 /// no probe from its answer.
-const MOST: usize = 64;
+const MAX_CONNECTIONS: usize = 64;
 /// The pause after a connection could not be accepted, as when file descriptors have run out.
 const RECOVERY: Duration = Duration::from_millis(100);
 
@@ -47,7 +47,7 @@ where
             () = &mut shutdown => return,
             accepted = listener.accept() => match accepted {
                 Ok((stream, _)) => {
-                    open.admit(spawn(converse(stream, handler.clone())).abort_handle());
+                    open.admit(spawn(serve_connection(stream, handler.clone())).abort_handle());
                 }
                 Err(error) => {
                     tracing::debug!(%error, "could not accept a connection");
@@ -65,7 +65,7 @@ struct Connections(VecDeque<AbortHandle>);
 impl Connections {
     fn admit(&mut self, newest: AbortHandle) {
         self.0.retain(|connection| !connection.is_finished());
-        if self.0.len() == MOST
+        if self.0.len() == MAX_CONNECTIONS
             && let Some(oldest) = self.0.pop_front()
         {
             oldest.abort();

@@ -68,7 +68,7 @@ fn has_digits(text: &str) -> bool {
     number.is_some_and(|it| it.contains(|c: char| c.is_ascii_digit()))
 }
 
-/// So many digits are read exactly. Of more the rest rounds up, to a little more than it is.
+/// How many digits are read exactly. Further digits round up, to a little more than the amount.
 const EXACT: usize = 19;
 
 fn digits(text: &str) -> usize {

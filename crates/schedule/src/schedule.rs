@@ -43,7 +43,7 @@ pub struct Schedule {
 }
 
 /// The longest that a start is moved, in seconds.
-const MOST_DELAY: i64 = 3600;
+const MAX_DELAY: i64 = 3600;
 
 /// A boundary in seconds since 1970-01-01T00:00:00Z.
 type At = (i64, Action);
@@ -392,7 +392,7 @@ fn second_of(at: DateTime<Utc>) -> i64 {
 }
 
 fn seconds(delay: TimeDelta) -> i64 {
-    delay.num_seconds().clamp(0, MOST_DELAY)
+    delay.num_seconds().clamp(0, MAX_DELAY)
 }
 
 fn boundary((second, action): At) -> Option<Boundary> {

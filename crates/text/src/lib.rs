@@ -48,8 +48,8 @@ pub fn number<N: FromStr>(digits: impl AsRef<[u8]>) -> Option<N> {
 /// a word of up to four letters the first is right: `Don` is not `Mon`.
 pub fn nearest<'n>(word: &str, names: impl IntoIterator<Item = &'n str>) -> Option<&'n str> {
     // Longer than any name, short enough to compare with all of them.
-    const LONGEST: usize = 64;
-    if word.len() > LONGEST {
+    const MAX_WORD: usize = 64;
+    if word.len() > MAX_WORD {
         return None;
     }
     let word = word.to_lowercase();
@@ -152,15 +152,15 @@ pub fn counted<N: Copy + fmt::Display + PartialEq + From<u8>>(count: N, what: &s
 }
 
 /// How many are named where there are more.
-const MOST_NAMES: usize = 3;
+const MAX_NAMES: usize = 3;
 
 /// `a, b`, or of very many `a, b, c and 9 more`.
 pub fn first_of(names: &[String]) -> String {
     match names {
-        few if few.len() <= MOST_NAMES + 1 => few.join(", "),
+        few if few.len() <= MAX_NAMES + 1 => few.join(", "),
         many => {
-            let more = many.len() - MOST_NAMES;
-            format!("{} and {more} more", many[..MOST_NAMES].join(", "))
+            let more = many.len() - MAX_NAMES;
+            format!("{} and {more} more", many[..MAX_NAMES].join(", "))
         }
     }
 }

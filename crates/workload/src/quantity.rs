@@ -5,7 +5,7 @@
 pub const NANOS: u64 = 1_000_000_000;
 
 /// More digits than any amount has in use; the rest of a longer text only rounds up.
-const MOST_DIGITS: u128 = 10_u128.pow(19);
+const MAX_DIGITS: u128 = 10_u128.pow(19);
 
 /// The amount in billionths. None where the text is no amount, or a negative one; an amount that is too
 /// large is the largest.
@@ -34,7 +34,7 @@ fn exact(text: &str) -> Option<u128> {
     let (mut digits, mut scale, mut is_cut) = (0, power_of_ten.saturating_add(9), false);
     for (place, digit) in whole.bytes().chain(fraction.bytes()).enumerate() {
         let is_fraction = place >= whole.len();
-        if digits < MOST_DIGITS {
+        if digits < MAX_DIGITS {
             digits = digits * 10 + u128::from(digit - b'0');
             scale -= i32::from(is_fraction);
         } else {

@@ -18,15 +18,15 @@ use crate::{
 };
 
 /// More rows than anyone reads, and than memory should hold.
-const MOST_ROWS: usize = 1_000_000;
+const MAX_ROWS: usize = 1_000_000;
 
 /// How many characters of a holiday's name are shown.
-const LONGEST_NAME: usize = 40;
+const MAX_NAME: usize = 40;
 
 /// Why there is no table.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum WriteError {
-    #[error("this would be over {MOST_ROWS} rows; show fewer days, or take -o json")]
+    #[error("this would be over {MAX_ROWS} rows; show fewer days, or take -o json")]
     TooLong,
     #[error("cannot write the plan: {0}")]
     Write(#[from] io::Error),
@@ -51,7 +51,7 @@ pub(crate) fn write_table(
 
 fn table(plan: &Plan) -> Result<Table<6>, WriteError> {
     let mut table = Table::new(["NAMESPACE", "NAME", "TIME", "ACTION", "REPLICAS", "FROM"]);
-    let mut room = MOST_ROWS;
+    let mut room = MAX_ROWS;
     let mut push = |of: &WorkloadPlan, [time, action, count]: [Cell; 3]| {
         room = room.checked_sub(1).ok_or(WriteError::TooLong)?;
         let (namespace, name) = (of.namespace().into(), of.short_name().into());
@@ -128,7 +128,7 @@ fn day(date: NaiveDate) -> Cell {
 
 /// A date on which nothing starts, and what its calendar calls it: a name may hold anything.
 fn holiday_row(holiday: &Holiday) -> [Cell; 3] {
-    let name = printable(cut_chars(&holiday.name, LONGEST_NAME));
+    let name = printable(cut_chars(&holiday.name, MAX_NAME));
     let separator = if name.is_empty() { "" } else { " " };
     let action = format!("no start:{separator}{name} (calendar:{})", holiday.calendar);
     let action = Cell::from(action).painted(Paint::Faint);

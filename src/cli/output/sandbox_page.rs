@@ -4,7 +4,7 @@ use chrono::{DateTime, NaiveDateTime, TimeDelta, Utc};
 
 use super::style::{Paint, Style};
 use crate::{
-    sandbox::{EventKind, MOST_IDLE, Speed, TimelineEvent},
+    sandbox::{EventKind, MAX_IDLE, Speed, TimelineEvent},
     schedule::{Boundary, Zone},
     status::{span, time_of_day},
     text::counted,
@@ -138,7 +138,7 @@ impl Page {
     fn note(&self, event: &TimelineEvent) -> String {
         let next = || self.coming(event);
         match &event.kind {
-            EventKind::Start | EventKind::Stop | EventKind::Scale if event.idle == MOST_IDLE => {
+            EventKind::Start | EventKind::Stop | EventKind::Scale if event.idle == MAX_IDLE => {
                 format!("no change; more like this are only counted; {}", next())
             }
             EventKind::Start | EventKind::Stop | EventKind::Scale if event.idle > 0 => {

@@ -300,11 +300,11 @@ fn as_go_writes(patch: &Patch) -> serde_json::Result<Vec<u8>> {
 
 /// The longest that a server is left alone because it asks for it: a maintenance page may ask for
 /// an hour, and something broken for centuries.
-const LONGEST_RETRY_AFTER: Duration = Duration::from_secs(60);
+const MAX_RETRY_AFTER: Duration = Duration::from_secs(60);
 
-/// How long the server asks to be left alone, up to [`LONGEST_RETRY_AFTER`].
+/// How long the server asks to be left alone, up to [`MAX_RETRY_AFTER`].
 fn pause_asked(headers: &HeaderMap) -> Option<Duration> {
-    Some(retry_after(headers)?.min(LONGEST_RETRY_AFTER))
+    Some(retry_after(headers)?.min(MAX_RETRY_AFTER))
 }
 
 fn no_answer(error: impl std::error::Error + 'static) -> Unavailable {

@@ -8,7 +8,6 @@ use crate::{
 };
 
 use crate::controller::ids::{Id, WatchId};
-use crate::controller::objects::bystanders::Bystanders;
 use crate::controller::objects::entries::Entries;
 use crate::controller::objects::entry::Entry;
 use crate::controller::objects::history::{History, KnownVersions};
@@ -16,6 +15,7 @@ use crate::controller::objects::names::Names;
 use crate::controller::objects::namespaces::Namespaces;
 use crate::controller::objects::parse_cache::ParseCache;
 use crate::controller::objects::shown_by::ShownBy;
+use crate::controller::objects::unscheduled_objects::UnscheduledObjects;
 use crate::controller::queue::work::Work;
 use crate::controller::settings::{OwnPod, Settings};
 use crate::controller::time::guarded_clock::SeenAt;
@@ -36,7 +36,7 @@ pub(in crate::controller) struct Index {
     dry_run: bool,
     pub(super) parse_cache: ParseCache,
     pub(super) namespaces: Namespaces,
-    pub(super) bystanders: Bystanders,
+    pub(super) unscheduled_objects: UnscheduledObjects,
     pub(in crate::controller) history: History,
     pub(super) entries: Entries,
     pub(super) names: Names,
@@ -52,7 +52,7 @@ impl Index {
             dry_run: settings.dry_run,
             parse_cache: ParseCache::new(settings.parse_context()),
             namespaces: Namespaces::new(settings),
-            bystanders: Bystanders::default(),
+            unscheduled_objects: UnscheduledObjects::default(),
             history: History::default(),
             entries: Entries::default(),
             names: Names::default(),
@@ -80,7 +80,7 @@ impl Index {
         }
         if let Some(id) = known
             && shown.may_be_late()
-            && self.is_echo(id, workload)
+            && self.take_echo(id, workload)
         {
             return Observation::default();
         }
@@ -88,11 +88,14 @@ impl Index {
         let is_plain = defaults.is_none() && !workload.concerns(&self.prefix);
         if known.is_none() && is_plain {
             if self.namespaces.are_used() {
-                self.bystanders.keep(kind, workload, shown.watch);
+                self.unscheduled_objects.keep(kind, workload, shown.watch);
             }
             return Observation::default();
         }
-        if known.is_none() && shown.may_be_late() && self.bystanders.is_late(kind, workload) {
+        if known.is_none()
+            && shown.may_be_late()
+            && self.unscheduled_objects.is_late(kind, workload)
+        {
             return Observation::default();
         }
         let observed = workload.observe(kind, &self.prefix);
@@ -118,9 +121,9 @@ impl Index {
         }
     }
 
-    /// Whether this is what the server has answered already, as to a patch of ours. A list counts all
-    /// the same: it may be of another history.
-    fn is_echo(&mut self, id: Id, workload: &Workload) -> bool {
+    /// Takes in what the server has answered already, as to a patch of ours; false where it has not.
+    /// A list counts all the same: it may be of another history.
+    fn take_echo(&mut self, id: Id, workload: &Workload) -> bool {
         let is_same = |entry: &Entry| {
             entry.version.is_same(workload.version()) && *entry.object().uid == *workload.uid()
         };
@@ -146,11 +149,12 @@ impl Index {
         let object = &observed.object;
         if !observed.concerns_us() {
             if self.namespaces.are_used() {
-                self.bystanders.keep_observed(&observed, version, watch);
+                self.unscheduled_objects
+                    .keep_observed(&observed, version, watch);
             }
             return None;
         }
-        self.bystanders
+        self.unscheduled_objects
             .forget(object.kind, &object.namespace, &object.name);
         Some(self.add(observed, version, watch, seen_at))
     }
@@ -232,7 +236,7 @@ impl Index {
         kind: Kind,
         workload: &Workload,
     ) -> Option<Id> {
-        self.bystanders
+        self.unscheduled_objects
             .forget(kind, workload.namespace(), workload.name());
         let id = self
             .names
@@ -261,7 +265,7 @@ impl Index {
             && self.namespaces.are_used()
         {
             let (observed, version) = (&entry.observed, entry.version);
-            self.bystanders
+            self.unscheduled_objects
                 .keep_observed(observed, version, entry.watch);
         }
     }
@@ -276,7 +280,7 @@ impl Index {
 
     /// A list begins: what it does not show is gone when it ends.
     pub(in crate::controller) fn list_begins(&mut self, watch: WatchId) {
-        self.bystanders.list_begins(watch);
+        self.unscheduled_objects.list_begins(watch);
         for (_, entry) in self.entries.iter_mut() {
             if entry.watch == watch {
                 entry.listed = false;
@@ -286,7 +290,7 @@ impl Index {
 
     /// A list has ended. Returns what it did not show, to be removed.
     pub(in crate::controller) fn list_ends(&mut self, watch: WatchId) -> Vec<Id> {
-        self.bystanders.list_ends(watch);
+        self.unscheduled_objects.list_ends(watch);
         self.entries
             .iter()
             .filter(|(_, entry)| entry.watch == watch && !entry.listed)

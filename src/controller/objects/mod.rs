@@ -1,6 +1,5 @@
 //! Every object that concerns the controller: what is known of it and what is being done about it.
 
-pub(super) mod bystanders;
 mod entries;
 pub(in crate::controller) mod entry;
 pub(super) mod history;
@@ -14,3 +13,4 @@ pub(super) mod parse_cache;
 mod publish;
 pub(super) mod shown_by;
 mod time_changes;
+pub(super) mod unscheduled_objects;

@@ -29,7 +29,7 @@ impl Index {
             let inherits = entry.inherit(defaults.clone(), &mut self.parse_cache, seen_at);
             inherits || news.has_entered
         });
-        for (observed, version, watch) in self.bystanders.take(&namespace.name) {
+        for (observed, version, watch) in self.unscheduled_objects.take(&namespace.name) {
             let observed = observed.with_defaults(defaults.clone());
             ids.extend(self.take_in(observed, version, watch, seen_at));
         }

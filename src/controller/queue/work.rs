@@ -119,8 +119,8 @@ impl Work {
         self.conflicts
     }
 
-    /// There is nothing to write, so nothing has failed either.
-    pub(in crate::controller) const fn has_nothing_to_write(&mut self) {
+    /// Nothing has to be written, so no failure counts any more.
+    pub(in crate::controller) const fn clear_failures(&mut self) {
         self.conflicts = 0;
         self.failures = 0;
     }

@@ -133,7 +133,7 @@ impl WorkQueue {
 
     /// There is nothing to write to an object.
     pub(in crate::controller) fn rest(&mut self, id: Id, entry: &mut Entry) {
-        entry.work.has_nothing_to_write();
+        entry.work.clear_failures();
         self.backoff.withdraw(id);
     }
 

@@ -65,7 +65,7 @@ impl Engine {
                 let known = sent.known;
                 let (made, field) = workload.count(object.kind);
                 if object.kind.is_discovered() && made_no_count(&sent, &field) {
-                    self.has_no_count(id, object.kind);
+                    self.note_no_count(id, object.kind);
                 } else {
                     self.succeeded(sent, made);
                 }
@@ -94,7 +94,7 @@ impl Engine {
 
     /// The API server has stored a patch without the count that was in it. What is observed of
     /// objects of that kind says so from now on, and the next decision refuses them.
-    fn has_no_count(&mut self, id: Id, kind: Kind) {
+    fn note_no_count(&mut self, id: Id, kind: Kind) {
         self.answered();
         note_lacks_count(kind);
         self.write_succeeded(id);

@@ -11,7 +11,7 @@ use tokio::time::Instant;
 use crate::{cluster::EventObject, events::EventText, workload::Prefix};
 
 /// At most this many of a namespace have an Event of their own within [`PERIOD`]; one tells of all others.
-const MOST_EVENTS: usize = 5;
+const MAX_EVENTS: usize = 5;
 
 /// Within so long.
 const PERIOD: Duration = Duration::from_secs(10 * 60);
@@ -20,7 +20,7 @@ const PERIOD: Duration = Duration::from_secs(10 * 60);
 const GATHERED_FOR: Duration = Duration::from_secs(5);
 
 /// At most this many managers are told apart.
-const MOST_MANAGERS: usize = 3;
+const MAX_MANAGERS: usize = 3;
 
 /// What was told of each namespace of late, and what is to be told of it together.
 #[derive(Default)]
@@ -53,7 +53,7 @@ impl RevertNotes {
         if now >= told.since + PERIOD && told.rest.is_none() {
             *told = Told::new(now);
         }
-        if told.events < MOST_EVENTS {
+        if told.events < MAX_EVENTS {
             told.events += 1;
             return true;
         }
@@ -71,7 +71,7 @@ impl RevertNotes {
         rest.count += 1;
         if let Some(count) = rest.managers.get_mut(manager) {
             *count += 1;
-        } else if rest.managers.len() < MOST_MANAGERS {
+        } else if rest.managers.len() < MAX_MANAGERS {
             rest.managers.insert(manager.to_owned(), 1);
         }
         false

@@ -25,7 +25,7 @@ use crate::{
 
 /// How long to wait for a controller, as the commands do.
 const PATIENCE: TimeDelta = TimeDelta::seconds(10);
-/// Watches for so few are cheaper than one for all.
+/// Up to how many workloads are watched one by one: that is cheaper than one watch for all.
 const FEW: usize = 8;
 
 /// The workloads of a form as they are now, and those that are not there.

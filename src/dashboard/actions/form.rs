@@ -11,8 +11,8 @@ use crate::{
 };
 
 /// The most workloads and the most namespaces of one form.
-const MOST_OBJECTS: usize = 2_000;
-const MOST_NAMESPACES: usize = 20;
+const MAX_OBJECTS: usize = 2_000;
+const MAX_NAMESPACES: usize = 20;
 
 /// What a form says.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -62,10 +62,10 @@ impl Form {
         if self.objects.is_empty() && self.namespaces.is_empty() {
             return Err("Nothing is chosen: tick a workload or a whole namespace.".to_owned());
         }
-        if self.objects.len() > MOST_OBJECTS || self.namespaces.len() > MOST_NAMESPACES {
+        if self.objects.len() > MAX_OBJECTS || self.namespaces.len() > MAX_NAMESPACES {
             return Err(format!(
-                "That is too much at once: choose at most {MOST_OBJECTS} workloads and \
-                 {MOST_NAMESPACES} namespaces."
+                "That is too much at once: choose at most {MAX_OBJECTS} workloads and \
+                 {MAX_NAMESPACES} namespaces."
             ));
         }
         let until = match (&*self.length, &*self.until) {
@@ -121,7 +121,7 @@ mod tests {
             let is_expected = said.contains(expected) && said.is_empty() == expected.is_empty();
             assert!(is_expected, "{text}: {said}");
         }
-        let many: String = (0..=MOST_OBJECTS)
+        let many: String = (0..=MAX_OBJECTS)
             .map(|at| format!("&object={at}"))
             .collect();
         let said = Form::parse(format!("do=pause{many}").as_bytes()).requested(now);

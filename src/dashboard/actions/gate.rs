@@ -8,9 +8,9 @@ use hyper::body::{Body, Bytes};
 use tokio::time::timeout;
 
 /// The most bytes of a form: enough for 2,000 names that are as long as may be.
-const MOST_BYTES: usize = 1024 * 1024;
+const MAX_BYTES: usize = 1024 * 1024;
 /// The longest that a form may take to come.
-const LONGEST: Duration = Duration::from_secs(10);
+const FORM_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Why a form is not taken.
 pub(super) type Refused = (StatusCode, &'static str);
@@ -56,7 +56,7 @@ where
     B: Body,
     B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
 {
-    match timeout(LONGEST, Limited::new(body, MOST_BYTES).collect()).await {
+    match timeout(FORM_TIMEOUT, Limited::new(body, MAX_BYTES).collect()).await {
         Ok(Ok(collected)) => Ok(collected.to_bytes()),
         Ok(Err(_)) => Err((
             StatusCode::PAYLOAD_TOO_LARGE,

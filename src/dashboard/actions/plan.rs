@@ -13,9 +13,9 @@ use crate::{
 };
 
 /// How long what was asked for may be confirmed.
-const LONGEST: TimeDelta = TimeDelta::minutes(5);
+const MAX_AGE: TimeDelta = TimeDelta::minutes(5);
 /// How many lines of a result are kept.
-const MOST_LINES: usize = 2_100;
+const MAX_LINES: usize = 2_100;
 
 /// What somebody has asked for.
 pub(super) struct Asked {
@@ -135,7 +135,7 @@ impl Plan {
     /// Whether what was confirmed still holds at `now`.
     pub(super) fn is_fresh(&self, now: DateTime<Utc>) -> bool {
         let ends = self.planned.ends.is_none_or(|ends| ends > now);
-        ends && now - self.asked.request.now <= LONGEST
+        ends && now - self.asked.request.now <= MAX_AGE
     }
 
     pub(super) fn tell(&self, said: Said) {
@@ -148,7 +148,7 @@ impl Plan {
             Said::Done(line) => (line, false),
             Said::Failed { text, .. } => (text, true),
         };
-        if progress.lines.len() < MOST_LINES {
+        if progress.lines.len() < MAX_LINES {
             progress.lines.push(ResultLine { text, is_error });
         }
     }

@@ -13,7 +13,7 @@ use super::{
 use crate::dashboard::settings::Settings;
 
 /// How many work at a time; others wait.
-const MOST: usize = 4;
+const MAX_RUNNING: usize = 4;
 
 impl Actions {
     /// Does what comes, for as long as it is polled.
@@ -28,7 +28,7 @@ impl Actions {
         let mut under_way = FuturesUnordered::new();
         loop {
             tokio::select! {
-                Some(job) = jobs.recv(), if under_way.len() < MOST => {
+                Some(job) = jobs.recv(), if under_way.len() < MAX_RUNNING => {
                     under_way.push(done(client, settings, job));
                 }
                 Some(()) = under_way.next() => {}

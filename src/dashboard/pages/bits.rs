@@ -15,7 +15,7 @@ use crate::{
 };
 
 /// How many objects are named where the same is said of more.
-const MOST_NAMES: usize = 3;
+const MAX_NAMES: usize = 3;
 
 /// What stands in a part of a path as it is.
 const PART: &AsciiSet = &NON_ALPHANUMERIC
@@ -80,7 +80,7 @@ impl Page<'_> {
 
     /// One thing to be said of some objects.
     pub(super) fn finding(&self, finding: &Finding<'_>) -> Markup {
-        let more = finding.rows.len().saturating_sub(MOST_NAMES);
+        let more = finding.rows.len().saturating_sub(MAX_NAMES);
         let command = match finding.command.strip_prefix("; ") {
             Some(command) if finding.rows.len() > 1 => {
                 format!("; for the first, {command}")
@@ -91,7 +91,7 @@ impl Page<'_> {
             li class={ "finding " (finding.level.name()) } {
                 strong { (finding.level.name()) }
                 " "
-                @for (at, row) in finding.rows.iter().take(MOST_NAMES).enumerate() {
+                @for (at, row) in finding.rows.iter().take(MAX_NAMES).enumerate() {
                     @if at > 0 { ", " }
                     (self.link_to(row))
                 }

@@ -23,8 +23,8 @@ use crate::{
 /// How many days are shown.
 const DAYS: u64 = 14;
 /// How many boundaries are looked at, and how many of a day are told.
-const MOST_BOUNDARIES: usize = 2_000;
-const MOST_OF_A_DAY: usize = 12;
+const MAX_BOUNDARIES: usize = 2_000;
+const MAX_OF_A_DAY: usize = 12;
 
 /// The Events of an object, or why they are not shown; none where nobody has asked.
 pub(in crate::dashboard) type Events = Option<Result<Vec<SeenEvent>, FindError>>;
@@ -136,8 +136,8 @@ impl Page<'_> {
         let Some(plan) = self.plan_of(row, until).filter(|it| it.spec().is_some()) else {
             return html! {};
         };
-        let boundaries: Vec<_> = plan.boundaries().take(MOST_BOUNDARIES).collect();
-        let is_cut = boundaries.len() == MOST_BOUNDARIES;
+        let boundaries: Vec<_> = plan.boundaries().take(MAX_BOUNDARIES).collect();
+        let is_cut = boundaries.len() == MAX_BOUNDARIES;
         let name = row.status.object.full_name();
         html! {
             section aria-labelledby="days" {
@@ -233,9 +233,9 @@ fn happens(boundaries: &[PlannedBoundary], date: NaiveDate, is_cut: bool) -> Mar
         && boundaries
             .last()
             .is_some_and(|it| it.at.date_naive() <= date);
-    let more = of_day.len().saturating_sub(MOST_OF_A_DAY);
+    let more = of_day.len().saturating_sub(MAX_OF_A_DAY);
     html! {
-        @for (at, boundary) in of_day.iter().take(MOST_OF_A_DAY).enumerate() {
+        @for (at, boundary) in of_day.iter().take(MAX_OF_A_DAY).enumerate() {
             @if at > 0 { ", " }
             span.boundary {
                 (boundary.action.name()) " "

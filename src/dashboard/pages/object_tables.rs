@@ -15,7 +15,7 @@ use crate::{
 };
 
 /// How many Events are shown.
-const MOST_EVENTS: usize = 10;
+const MAX_EVENTS: usize = 10;
 
 impl Page<'_> {
     pub(super) fn labels(&self, row: &Row) -> Markup {
@@ -128,7 +128,7 @@ impl Page<'_> {
                                 }
                             }
                             tbody {
-                                @for event in events.iter().take(MOST_EVENTS) {
+                                @for event in events.iter().take(MAX_EVENTS) {
                                     tr {
                                         td {
                                             @if let Some(at) = event.at {

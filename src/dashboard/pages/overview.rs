@@ -22,11 +22,11 @@ use crate::{
 };
 
 /// How many findings of a level are shown; the rest is on the timeline.
-const MOST_FINDINGS: usize = 20;
+const MAX_FINDINGS: usize = 20;
 /// How many instants that something happens at.
-const MOST_NEXT: usize = 10;
+const MAX_NEXT: usize = 10;
 /// How many objects are named where more do the same.
-const MOST_NAMES: usize = 5;
+const MAX_NAMES: usize = 5;
 
 /// The states that are always counted, in this order, and those only where there are any.
 const ALWAYS: [&str; 5] = ["running", "stopped", "woken", "slept", "paused"];
@@ -77,10 +77,10 @@ impl Page<'_> {
                     p.fine { "Nothing. " (counted(workloads, "workload")) " looked at." }
                 } @else {
                     ul.findings {
-                        @for finding in wrong().take(MOST_FINDINGS) { (self.finding(finding)) }
+                        @for finding in wrong().take(MAX_FINDINGS) { (self.finding(finding)) }
                     }
                     p {
-                        @if all > MOST_FINDINGS { "And " (all - MOST_FINDINGS) " more. " }
+                        @if all > MAX_FINDINGS { "And " (all - MAX_FINDINGS) " more. " }
                         a href=(self.of_state("problem")) { "All workloads with a problem" }
                     }
                 }
@@ -158,7 +158,7 @@ impl Page<'_> {
                                 }
                             }
                             tbody {
-                                @for ((at, action), rows) in coming.iter().take(MOST_NEXT) {
+                                @for ((at, action), rows) in coming.iter().take(MAX_NEXT) {
                                     tr {
                                         td.countdown {
                                             (distance(*at, now).trim_start_matches("in "))
@@ -177,9 +177,9 @@ impl Page<'_> {
     }
 
     fn some(&self, rows: &[&Row]) -> Markup {
-        let more = rows.len().saturating_sub(MOST_NAMES);
+        let more = rows.len().saturating_sub(MAX_NAMES);
         html! {
-            @for (at, row) in rows.iter().take(MOST_NAMES).enumerate() {
+            @for (at, row) in rows.iter().take(MAX_NAMES).enumerate() {
                 @if at > 0 { ", " }
                 (self.link_to(row))
             }
@@ -228,9 +228,9 @@ impl Page<'_> {
                 section aria-labelledby="notes" {
                     h2 id="notes" { "Good to know" }
                     ul.findings {
-                        @for finding in notes().take(MOST_FINDINGS) { (self.finding(finding)) }
+                        @for finding in notes().take(MAX_FINDINGS) { (self.finding(finding)) }
                     }
-                    @if all > MOST_FINDINGS { p { "And " (all - MOST_FINDINGS) " more." } }
+                    @if all > MAX_FINDINGS { p { "And " (all - MAX_FINDINGS) " more." } }
                 }
             }
         }

@@ -23,7 +23,7 @@ use crate::{
 /// How many rows have a page.
 const ROWS: usize = 50;
 /// How many names are offered; more are typed.
-const MOST_OFFERED: usize = 500;
+const MAX_OFFERED: usize = 500;
 /// The states that can be asked for.
 const STATES: [&str; 11] = [
     "problem",
@@ -39,7 +39,7 @@ const STATES: [&str; 11] = [
     "left down",
 ];
 /// Beyond this there are no plans.
-const MOST_DAYS: u64 = 366 * 100;
+const MAX_DAYS: u64 = 366 * 100;
 
 impl Page<'_> {
     /// The timeline of the workloads that are asked for.
@@ -125,7 +125,7 @@ impl Page<'_> {
         let zone = self.zone();
         let today = self.view.now.with_timezone(&zone).date_naive();
         let reach = |date: &NaiveDate| {
-            date.signed_duration_since(today).num_days().unsigned_abs() <= MOST_DAYS
+            date.signed_duration_since(today).num_days().unsigned_abs() <= MAX_DAYS
         };
         let asked = self.params.from.filter(reach);
         let from = asked.unwrap_or(today - Days::new(1));
@@ -155,7 +155,7 @@ impl Page<'_> {
         let params = self.params;
         html! {
             form.filter method="get" action="/timeline" aria-label="Filter" {
-                @if namespaces.len() <= MOST_OFFERED {
+                @if namespaces.len() <= MAX_OFFERED {
                     (select("namespace", "Namespace", &params.namespace, &namespaces))
                 } @else {
                     label {

@@ -14,11 +14,11 @@ use crate::{
 };
 
 /// How many steps are looked at: a schedule by the second has millions in a week.
-const MOST_STEPS: usize = 2_000;
+const MAX_STEPS: usize = 2_000;
 /// How many pieces are drawn, and how many told.
-const MOST_PIECES: usize = 100;
-const MOST_TOLD: usize = 40;
-/// So wide is a picture, whatever it stands for.
+const MAX_PIECES: usize = 100;
+const MAX_TOLD: usize = 40;
+/// How wide a picture is, in its own units.
 const WIDTH: i64 = 1_000;
 
 /// What holds for a while.
@@ -120,7 +120,7 @@ impl Page<'_> {
         let mut pieces: Vec<Piece> = Vec::new();
         let steps = timeline(spec, plan.delay(), period, plan.since());
         for (at, step) in steps.enumerate() {
-            if at == MOST_STEPS || pieces.len() == MOST_PIECES {
+            if at == MAX_STEPS || pieces.len() == MAX_PIECES {
                 pieces.push(Piece {
                     from: step.from,
                     until: period.until(),
@@ -266,7 +266,7 @@ impl Week {
 
     /// The same as the picture, as a table.
     pub(super) fn table(&self) -> Markup {
-        let more = self.pieces.len().saturating_sub(MOST_TOLD);
+        let more = self.pieces.len().saturating_sub(MAX_TOLD);
         html! {
             table.small {
                 thead {
@@ -277,7 +277,7 @@ impl Week {
                     }
                 }
                 tbody {
-                    @for piece in self.pieces.iter().take(MOST_TOLD) {
+                    @for piece in self.pieces.iter().take(MAX_TOLD) {
                         tr {
                             td { (time(piece.from, self.zone, self.now)) }
                             td { (time(piece.until, self.zone, self.now)) }
@@ -287,10 +287,10 @@ impl Week {
                 }
             }
             @if more > 0 { p.far { "And " (more) " more." } }
-            @for (date, day) in self.treated.iter().take(MOST_TOLD) {
+            @for (date, day) in self.treated.iter().take(MAX_TOLD) {
                 p.far { (date.format("%a %Y-%m-%d")) " counts as " (day) }
             }
-            @for (date, name) in self.holidays.iter().take(MOST_TOLD) {
+            @for (date, name) in self.holidays.iter().take(MAX_TOLD) {
                 p.far {
                     "No start on " (date.format("%a %Y-%m-%d"))
                     @if !name.is_empty() { ": " (safe(name)) }

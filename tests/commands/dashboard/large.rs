@@ -3,7 +3,7 @@
 use super::browser::Served;
 use crate::fake_server::Cluster;
 
-const MOST_BYTES: usize = 1_000_000;
+const MAX_BYTES: usize = 1_000_000;
 
 #[test]
 fn ten_thousand_objects_are_looked_at_a_page_at_a_time() {
@@ -20,14 +20,14 @@ fn ten_thousand_objects_are_looked_at_a_page_at_a_time() {
     let text = "<span class=\"number\">10000</span> unseen";
     assert!(overview.body.contains(text), "{}", overview.body);
     assert!(
-        overview.body.len() < MOST_BYTES / 10,
+        overview.body.len() < MAX_BYTES / 10,
         "{}",
         overview.body.len()
     );
     let mut names = Vec::new();
     for page in ["", "?page=2", "?page=200"] {
         let answer = served.get(&format!("/timeline{page}"));
-        assert!(answer.body.len() < MOST_BYTES, "{}", answer.body.len());
+        assert!(answer.body.len() < MAX_BYTES, "{}", answer.body.len());
         let page = super::browser::Page::read(&answer.body);
         assert!(
             page.text().contains("10000 workloads, page"),
@@ -75,7 +75,7 @@ fn schedules_that_change_by_the_second_fit_a_page() {
     ] {
         let answer = served.get(path);
         assert!(
-            answer.body.len() < MOST_BYTES,
+            answer.body.len() < MAX_BYTES,
             "{path}: {}",
             answer.body.len()
         );

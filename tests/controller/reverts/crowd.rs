@@ -7,7 +7,7 @@ use serde_json::json;
 use super::{ARGO_CD, counted, reads, web};
 use crate::sandbox::{Sandbox, deployment};
 
-/// So many that a tool puts back at once, as a sync of everything does.
+/// This many Deployments, which a tool puts back at once, as a sync of everything does.
 fn with(count: u32) -> Sandbox {
     let mut story = Sandbox::empty_at("2026-11-20 18:00 UTC");
     for number in 0..count {

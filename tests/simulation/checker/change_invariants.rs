@@ -9,10 +9,10 @@ use crate::checker::{
 };
 
 /// Nothing longer is written as an error, in bytes.
-const LONGEST_ERROR: usize = 1024;
+const MAX_ERROR: usize = 1024;
 
 /// At most this many characters of one text are quoted.
-const LONGEST_QUOTE: usize = 60;
+const MAX_QUOTE: usize = 60;
 
 /// How far ahead of the clock `last` may be, in seconds.
 const AHEAD: i64 = 3600;
@@ -69,12 +69,12 @@ fn check_last(old: &Object, new: &Object, outcome: &Outcome, now: i64) -> Result
 }
 
 fn check_error(old: &Object, error: &str) -> Result<(), String> {
-    if error.len() > LONGEST_ERROR {
+    if error.len() > MAX_ERROR {
         return Err(format!("an error of {} bytes", error.len()));
     }
     for text in old.texts.values() {
         let characters: Vec<char> = text.chars().collect();
-        let mut pieces = characters.windows(LONGEST_QUOTE + 1);
+        let mut pieces = characters.windows(MAX_QUOTE + 1);
         if pieces.any(|piece| error.contains(&piece.iter().collect::<String>())) {
             return Err(format!("it quotes too much: {error}"));
         }

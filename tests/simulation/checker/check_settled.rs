@@ -8,7 +8,7 @@ use crate::{
         objects::{object::Object, phase::Phase},
         observer::{Observer, Sent},
         rules::outcome::Outcome,
-        scalers::known::{Instants, Known, MOST_CORRECTIONS},
+        scalers::known::{Instants, Known, MAX_CORRECTIONS},
         told::told,
     },
     story::calendar::show,
@@ -89,9 +89,9 @@ impl Observer {
         if outcomes.iter().any(|it| is_corrective(it) && waits(it)) {
             return Ok(());
         }
-        let is_at_limit = counted >= usize::from(MOST_CORRECTIONS);
+        let is_at_limit = counted >= usize::from(MAX_CORRECTIONS);
         if is_at_limit && outcomes.iter().any(is_corrective) {
-            let is_sure = known.corrections.0 >= MOST_CORRECTIONS;
+            let is_sure = known.corrections.0 >= MAX_CORRECTIONS;
             if self.exact && is_sure && known.told == 0 && self.event_troubles == 0 {
                 return Err(format!("{by} does not say that it has its hands off"));
             }

@@ -15,7 +15,7 @@ use crate::{
             outcome::{Outcome, What},
             timeline::Timeline,
         },
-        scalers::known::{Done, Known, MOST_CORRECTIONS},
+        scalers::known::{Done, Known, MAX_CORRECTIONS},
         told::told,
     },
     story::intent::{Enforce, Intent},
@@ -88,7 +88,7 @@ impl Observer {
         };
         if found
             .iter()
-            .all(|it| it.2.0 && it.1.corrections.0 >= MOST_CORRECTIONS)
+            .all(|it| it.2.0 && it.1.corrections.0 >= MAX_CORRECTIONS)
         {
             return Err("more than three corrections".into());
         }
@@ -170,7 +170,7 @@ impl Observer {
         let since = seen.flat_map(|seen| risen.iter().map(move |risen| (seen, *risen)));
         // Where its corrections are at their limit, nobody is told of a stop either; and it may be
         // other calendars that ask for one.
-        let at_limit = known.corrections.1 >= MOST_CORRECTIONS;
+        let at_limit = known.corrections.1 >= MAX_CORRECTIONS;
         let is_untold = at_limit || known.has_other_calendars();
         let told = self.told(by, old);
         let latest = told.latest.max(is_untold.then_some(now));

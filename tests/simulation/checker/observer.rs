@@ -36,7 +36,7 @@ pub const BLIND: i64 = 15 * 60 * 1000;
 pub const UNHEARD: i64 = 60 * 1000;
 
 /// How many writes there may be between two things that happen: some days of boundaries.
-const MOST_WRITES: usize = 400;
+const MAX_WRITES: usize = 400;
 
 pub(crate) type Texts = BTreeMap<String, String>;
 
@@ -208,7 +208,7 @@ impl Observer {
         }
         self.writes += 1;
         self.since += 1;
-        if self.since > MOST_WRITES {
+        if self.since > MAX_WRITES {
             self.fail(write.at, "the writes have no end");
         }
         let (old, new) = (Object::of(write.old), Object::of(write.new));

@@ -11,7 +11,7 @@ use crate::{
 };
 
 /// How many requests there may be while no time passes.
-const MOST_REQUESTS: u32 = 2_000;
+const MAX_REQUESTS: u32 = 2_000;
 
 /// How long after a machine slept or a clock was set nobody asks how far the server is any more; in
 /// milliseconds.
@@ -27,7 +27,7 @@ impl Observer {
             1
         };
         self.requests = (now, count);
-        let is_endless = count > MOST_REQUESTS;
+        let is_endless = count > MAX_REQUESTS;
         if is_endless {
             self.fail(now, "the requests have no end");
         }

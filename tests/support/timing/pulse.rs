@@ -17,10 +17,10 @@ const PAUSE: Duration = Duration::from_millis(10);
 /// without ever letting a thread wait: a host that lends it to somebody else.
 const ROUNDS: u64 = 20_000;
 
-/// So much lost in one second is a stall.
+/// How much has to be lost in one second for a stall.
 const MUCH: Duration = Duration::from_millis(150);
 
-/// And so is a second in which somebody waited for a processor for so long.
+/// How long somebody has to wait for a processor within one second for a stall.
 const CROWDED: Duration = Duration::from_millis(500);
 
 /// How far back it remembers: longer than any story takes.

@@ -28,8 +28,8 @@ static AGAIN: Mutex<Vec<String>> = Mutex::new(Vec::new());
 /// How long each story took, all of its tries together.
 static TIMES: Mutex<Vec<(Duration, String)>> = Mutex::new(Vec::new());
 
-/// So many of the longest are printed.
-const LONGEST: usize = 12;
+/// How many of the longest are printed.
+const MAX_PRINTED: usize = 12;
 
 /// With `STORIES=slow` each story is told at the last of the paces at once: it has to hold there, too.
 fn paces() -> &'static [i64] {
@@ -151,7 +151,7 @@ pub(crate) fn print_tries() {
         times.len(),
         sum.as_secs()
     );
-    for (time, name) in times.iter().take(LONGEST) {
+    for (time, name) in times.iter().take(MAX_PRINTED) {
         eprintln!("  {:>4} s  {name}", time.as_secs());
     }
 }

@@ -10,7 +10,7 @@ use crate::objects::metadata;
 use crate::status::Status;
 
 /// The most operations of one JSON patch.
-const MOST_OPERATIONS: usize = 10_000;
+const MAX_OPERATIONS: usize = 10_000;
 
 /// How a patch is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,8 +48,8 @@ pub(crate) fn apply_patch(
             if let Some(why) = operations.iter().find_map(wrong_operation) {
                 return Err(undecodable_patch(&why));
             }
-            if operations.len() > MOST_OPERATIONS {
-                let (most, given) = (MOST_OPERATIONS, operations.len());
+            if operations.len() > MAX_OPERATIONS {
+                let (most, given) = (MAX_OPERATIONS, operations.len());
                 let why = format!(
                     "Request entity too large: The allowed maximum operations in a JSON patch is {most}, got {given}"
                 );

@@ -3,7 +3,7 @@
 use chrono::{DateTime, TimeDelta, Utc};
 
 use super::{object::Object, rule::LintRule};
-use crate::lint::schedule::times::{MOST_STEPS, Span, just_before};
+use crate::lint::schedule::times::{MAX_STEPS, Span, just_before};
 use crate::{
     manifest::{CronTimes, Workload},
     schedule::{Action, Schedule, Times, Zone},
@@ -51,7 +51,7 @@ fn is_ever_within(cron: &CronTimes, schedule: &Schedule, span: &Span) -> Option<
     let said = schedule.says(span.from, TimeDelta::zero());
     let mut up_since = said.is_none_or(Action::brings_up).then_some(span.from);
     for (steps, boundary) in boundaries.enumerate() {
-        if steps == MOST_STEPS {
+        if steps == MAX_STEPS {
             return None;
         }
         if up_since.is_some_and(|from| is_within(from, boundary.at)) {

@@ -7,7 +7,7 @@ use chrono::{NaiveDate, TimeDelta};
 use super::components::read_events;
 use super::error::{CalendarError, CalendarReason};
 use super::event::{Event, Replaced};
-use super::limits::{Budget, MAX_FILE, MOST_DATES};
+use super::limits::{Budget, MAX_DATES, MAX_FILE};
 use crate::ranges::{DayRanges, WeekRanges};
 use crate::zone::local::day_number;
 
@@ -89,7 +89,7 @@ impl Calendar {
             let summary = u32::try_from(summaries.len()).unwrap_or(u32::MAX);
             summaries.push(event.summary.clone());
             event.spans(&replaced, budget, |(first, last), is_endless| {
-                if spans.len() >= MOST_DATES {
+                if spans.len() >= MAX_DATES {
                     return Err(CalendarReason::TooManyDates);
                 }
                 if !is_endless {

@@ -4,7 +4,7 @@ use std::fmt;
 
 use dayshift_text::quote;
 
-use super::limits::{MAX_FILE, MOST_DATES};
+use super::limits::{MAX_DATES, MAX_FILE};
 
 /// Why a calendar file is refused.
 ///
@@ -67,7 +67,7 @@ pub enum CalendarReason {
     Unsupported,
     /// More dates than a calendar may have.
     #[error(
-        "the calendar has more than {MOST_DATES} dates; end its recurrences with COUNT or UNTIL"
+        "the calendar has more than {MAX_DATES} dates; end its recurrences with COUNT or UNTIL"
     )]
     TooManyDates,
     /// Recurrences that take too long to work out.

@@ -62,7 +62,7 @@ pub(super) type Replaced = HashMap<Box<str>, HashSet<i32>>;
 pub(super) type SeriesClocks = HashMap<Box<str>, EventClock>;
 
 /// The longest name of an event that is kept, in characters.
-const LONGEST_SUMMARY: usize = 100;
+const MAX_SUMMARY: usize = 100;
 
 impl EventLines {
     /// Takes in a line, if it is one of those that matter; whether it may say when the event is.
@@ -190,7 +190,7 @@ impl EventLines {
             uid: self.uid(),
             first: start.day,
             days: Some(days),
-            summary: cut_chars(summary.unwrap_or_default().trim(), LONGEST_SUMMARY).into(),
+            summary: cut_chars(summary.unwrap_or_default().trim(), MAX_SUMMARY).into(),
             rules: self
                 .rules
                 .iter()

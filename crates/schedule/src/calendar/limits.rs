@@ -6,7 +6,7 @@ use super::error::CalendarReason;
 pub(super) const MAX_FILE: usize = 1 << 20;
 
 /// The most spans of days that a calendar may have.
-pub(super) const MOST_DATES: usize = 100_000;
+pub(super) const MAX_DATES: usize = 100_000;
 
 /// How much work the recurrences of one file may be: days and periods that are looked at.
 #[derive(Debug)]

@@ -51,7 +51,7 @@ pub(crate) struct Applied {
 }
 
 /// How many times an object's state is put right between two boundaries.
-const MOST_CORRECTIONS: u8 = 3;
+const MAX_CORRECTIONS: u8 = 3;
 
 /// How long the last correction is delayed. During a rolling update an old and a new process run for
 /// some seconds with different flags and correct each other's labels. Nobody needs a Warning about
@@ -196,12 +196,12 @@ impl Memory {
 
     /// Whether the limit of corrections since the last boundary is reached.
     pub(crate) const fn is_at_limit(&self) -> bool {
-        self.corrections >= MOST_CORRECTIONS
+        self.corrections >= MAX_CORRECTIONS
     }
 
     /// When the delayed last correction may be sent; `None` if it is not next or need not wait.
     pub(crate) fn final_correction_waits_until(&self, now: DateTime<Utc>) -> Option<DateTime<Utc>> {
-        let is_last = self.corrections == MOST_CORRECTIONS - 1;
+        let is_last = self.corrections == MAX_CORRECTIONS - 1;
         let corrected = self.last_corrected_at.filter(|_| is_last)?;
         let until = corrected + LAST_CORRECTION_AFTER;
         // A clock that was set back says nothing of how long ago that was.

@@ -30,7 +30,7 @@ pub struct Unknown {
 }
 
 /// How many unknown names are kept: 256 kB hold seventeen thousand, and each has a message.
-const MOST_UNKNOWN: usize = 16;
+const MAX_UNKNOWN: usize = 16;
 
 impl Annotations {
     /// Those under the prefix, of all annotations of an object as full names and texts.
@@ -55,12 +55,12 @@ impl Annotations {
     /// Keeps the first ones in order of the name, whatever order they come in.
     fn note_unknown(&mut self, name: &str, length: usize) {
         let at = self.unknown.partition_point(|known| &*known.name < name);
-        if at < MOST_UNKNOWN {
+        if at < MAX_UNKNOWN {
             let name = name.into();
             self.unknown.insert(at, Unknown { name, length });
         }
-        if at >= MOST_UNKNOWN || self.unknown.len() > MOST_UNKNOWN {
-            self.unknown.truncate(MOST_UNKNOWN);
+        if at >= MAX_UNKNOWN || self.unknown.len() > MAX_UNKNOWN {
+            self.unknown.truncate(MAX_UNKNOWN);
             self.unknown_more += 1;
         }
     }
@@ -140,8 +140,8 @@ mod tests {
         let prefix = Prefix::default();
         let annotations = Annotations::under(&prefix, forth);
         assert_eq!(annotations, Annotations::under(&prefix, back));
-        assert_eq!(annotations.unknown().len(), MOST_UNKNOWN);
+        assert_eq!(annotations.unknown().len(), MAX_UNKNOWN);
         assert_eq!(&*annotations.unknown()[0].name, "k00000");
-        assert_eq!(annotations.unknown_more(), 17_000 - MOST_UNKNOWN);
+        assert_eq!(annotations.unknown_more(), 17_000 - MAX_UNKNOWN);
     }
 }

@@ -297,7 +297,7 @@ pub(super) fn holidays(except: &ExceptedDates, days: &[NaiveDate]) -> Vec<String
     let lines = named.chunk_by(are_one).filter_map(|days| {
         let (_, (calendar, name)) = days.first()?;
         let dates: Vec<_> = days.iter().map(|(day, _)| *day).collect();
-        let name = printable(cut_chars(name, LONGEST_NAME));
+        let name = printable(cut_chars(name, MAX_NAME));
         let separator = if name.is_empty() { "" } else { " " };
         let dates = ranges(&dates);
         Some(format!("  {dates}:{separator}{name} (calendar:{calendar})"))
@@ -309,7 +309,7 @@ pub(super) fn holidays(except: &ExceptedDates, days: &[NaiveDate]) -> Vec<String
 type Named<'n> = (NaiveDate, (&'n CalendarName, &'n str));
 
 /// The longest name of a date that is shown, in characters.
-const LONGEST_NAME: usize = 60;
+const MAX_NAME: usize = 60;
 
 #[cfg(test)]
 mod tests {

@@ -32,7 +32,7 @@ pub struct Chart {
 }
 
 /// The names of a group are cut after so many lines.
-const MOST_NAME_LINES: usize = 3;
+const MAX_NAME_LINES: usize = 3;
 
 impl Chart {
     /// Charts for a screen of that many columns.
@@ -150,11 +150,11 @@ impl Chart {
                 text += &format!(" and {} more", names.len() - shown);
             }
             let lines = wrapped(&text, self.width, 0);
-            if lines.len() <= MOST_NAME_LINES || shown <= 1 {
+            if lines.len() <= MAX_NAME_LINES || shown <= 1 {
                 break lines;
             }
             // Names are of much the same length: this is near what fits.
-            shown = (shown * MOST_NAME_LINES / lines.len()).clamp(1, shown - 1);
+            shown = (shown * MAX_NAME_LINES / lines.len()).clamp(1, shown - 1);
         };
         for line in lines {
             writeln!(out, "{}", self.style.paint(Paint::Bold, &line))?;

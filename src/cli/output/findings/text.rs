@@ -18,7 +18,7 @@ use crate::{
 };
 
 /// How many characters of a part at fault, or of a decoded text on each side of it, are shown.
-const MOST: usize = 100;
+const MAX_SHOWN: usize = 100;
 
 /// Whether any of them is an error.
 pub(in crate::cli) fn has_errors<R: Rule>(findings: &[Finding<R>]) -> bool {
@@ -165,8 +165,10 @@ fn located(
 fn decoded(quoted: &Quoted, cut: &str) -> (String, String, String) {
     let part = |range| quoted.text.get(range).unwrap_or_default();
     let before: Vec<char> = part(0..quoted.span.start).chars().collect();
-    let near: String = before[before.len().saturating_sub(MOST)..].iter().collect();
-    let begin = if before.len() > MOST { cut } else { "" };
+    let near: String = before[before.len().saturating_sub(MAX_SHOWN)..]
+        .iter()
+        .collect();
+    let begin = if before.len() > MAX_SHOWN { cut } else { "" };
     (
         format!("{begin}{}", printable(&near)),
         printable_up_to(part(quoted.span.clone()), cut),
@@ -181,7 +183,7 @@ pub(in crate::cli::output) fn printable(text: &str) -> String {
 
 /// At most so much of it as is shown, and what says that there is more.
 fn printable_up_to(text: &str, cut: &str) -> String {
-    let shown = cut_chars(text, MOST);
+    let shown = cut_chars(text, MAX_SHOWN);
     let cut = if shown.len() < text.len() { cut } else { "" };
     format!("{}{cut}", printable(shown))
 }
@@ -205,7 +207,7 @@ mod tests {
 
     #[test]
     fn what_is_long_is_cut_as_the_screen_can_show() {
-        let long = "é".repeat(MOST);
+        let long = "é".repeat(MAX_SHOWN);
         assert_eq!(printable_up_to(&long, "…"), long);
         for cut in ["…", "..."] {
             let shown = printable_up_to(&format!("{long}x"), cut);

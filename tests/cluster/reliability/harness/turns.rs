@@ -11,7 +11,7 @@ use crate::support::Request;
 
 /// How many requests of the trouble may come between somebody else's instant and the stop that is due
 /// then: what had places already (`--max-in-flight`), and as many again that share the turns with it.
-const MOST: usize = 64;
+const MAX_BEFORE: usize = 64;
 
 /// Those of the trouble that arrived after somebody else's instant and before what was due then.
 pub(crate) struct Turns<'r> {
@@ -55,8 +55,8 @@ impl<'r> Turns<'r> {
     pub(crate) fn few(&self) -> usize {
         let before = self.before;
         assert!(
-            before <= MOST,
-            "{before} requests of the trouble came before one that was due, more than {MOST}"
+            before <= MAX_BEFORE,
+            "{before} requests of the trouble came before one that was due, more than {MAX_BEFORE}"
         );
         before
     }

@@ -175,7 +175,7 @@ async fn serve(
     bound.send(listener.local_addr().unwrap()).unwrap();
     loop {
         let (stream, _) = listener.accept().await.unwrap();
-        tokio::spawn(converse(
+        tokio::spawn(serve_connection(
             tls.clone(),
             stream,
             Arc::clone(&judge),
@@ -184,7 +184,12 @@ async fn serve(
     }
 }
 
-async fn converse(tls: TlsAcceptor, stream: TcpStream, judge: Judge, calls: Arc<AtomicUsize>) {
+async fn serve_connection(
+    tls: TlsAcceptor,
+    stream: TcpStream,
+    judge: Judge,
+    calls: Arc<AtomicUsize>,
+) {
     let answer = service_fn(move |request: Request<Incoming>| {
         let (judge, calls) = (Arc::clone(&judge), Arc::clone(&calls));
         async move {

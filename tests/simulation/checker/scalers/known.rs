@@ -19,10 +19,10 @@ use crate::{
 pub const LOOKS_RIGHT: i64 = 32;
 
 /// The longest text of an annotation that is kept whole, in bytes.
-const LONGEST_TEXT: usize = 4096;
+const MAX_TEXT: usize = 4096;
 
 /// The most corrections between two boundaries.
-pub const MOST_CORRECTIONS: u8 = 3;
+pub const MAX_CORRECTIONS: u8 = 3;
 
 /// How long after the one before the last of them comes, in milliseconds.
 const LAST_CORRECTION_AFTER: i64 = 30_000;
@@ -285,7 +285,7 @@ impl Known {
     /// minute after the one before; by its own clock in milliseconds. What changes the count waits for
     /// nothing.
     pub fn last_correction(&self, outcome: &Outcome) -> Option<i64> {
-        let is_next_to_last = self.corrections.1 + 1 >= MOST_CORRECTIONS;
+        let is_next_to_last = self.corrections.1 + 1 >= MAX_CORRECTIONS;
         let corrected = self.corrected.filter(|_| is_next_to_last)?;
         (outcome.replicas == self.object.replicas).then_some(corrected + LAST_CORRECTION_AFTER)
     }
@@ -331,7 +331,7 @@ impl Known {
     /// Not one whose name nobody knows, nor one whose text is too long to be kept.
     fn is_tested(&self, key: &str) -> bool {
         let text = self.object.texts.get(key);
-        key != Bad::UNKNOWN_KEY && text.is_none_or(|text| text.len() <= LONGEST_TEXT)
+        key != Bad::UNKNOWN_KEY && text.is_none_or(|text| text.len() <= MAX_TEXT)
     }
 
     /// What a write made of the object, had it been as it is known.

@@ -8,7 +8,7 @@ use crate::{checker::objects::object::Object, story::fault::Trouble};
 pub const REFUSED: i64 = 11 * 60_000;
 
 /// How long one request may take, and a little more.
-const LONGEST_REQUEST: i64 = 11_000;
+const MAX_REQUEST: i64 = 11_000;
 
 /// What keeps its place for longer gives it up to others, in milliseconds.
 const SLOW: i64 = 1_000;
@@ -46,7 +46,7 @@ impl Troubled {
         if trouble == Some(Trouble::Hangs) {
             self.hanging.insert(object.clone(), i64::MAX);
         } else if let Some(hanging) = self.hanging.get_mut(&object) {
-            *hanging = (*hanging).min(at + LONGEST_REQUEST);
+            *hanging = (*hanging).min(at + MAX_REQUEST);
         }
         self.objects.insert(object, until);
     }
@@ -66,7 +66,7 @@ impl Troubled {
         let all = objects.chain(self.forbidden.values_mut());
         all.for_each(|until| *until = at + REFUSED);
         let hanging = self.hanging.values_mut();
-        hanging.for_each(|until| *until = (*until).min(at + LONGEST_REQUEST));
+        hanging.for_each(|until| *until = (*until).min(at + MAX_REQUEST));
         self.is_any
     }
 

@@ -93,7 +93,7 @@ pub(super) fn one(
                     "write for example 15m, or 900 for seconds",
                 ));
             };
-            if seconds > LONGEST_GRACE {
+            if seconds > MAX_GRACE {
                 return Err(remark(
                     Topic::NoEqual,
                     format!(
@@ -134,7 +134,7 @@ pub(super) fn one(
 }
 
 /// What `dayshift/enforce` takes at most, in seconds.
-const LONGEST_GRACE: u64 = 24 * 3600;
+const MAX_GRACE: u64 = 24 * 3600;
 
 /// A duration as GoKubeDownscaler reads it, in whole seconds, begun ones included: `1h30m`, `1.5h`,
 /// or seconds alone, which py-kube-downscaler takes too.

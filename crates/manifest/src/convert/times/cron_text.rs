@@ -6,7 +6,7 @@ use crate::convert::times::week::{DAY, times};
 use crate::schedule::Times;
 
 /// The most times of a day that are written out.
-const MOST_TIMES: usize = 4;
+const MAX_TIMES: usize = 4;
 
 /// The minutes of the week at which a cron text comes, where it is about nothing else.
 pub(in crate::convert) fn minutes_of_week(cron: &str) -> Option<Vec<u32>> {
@@ -28,7 +28,7 @@ pub(in crate::convert) fn text(cron: &str) -> Option<String> {
     let read = Times::parse(&cron).ok()?;
     let minutes = read.minutes_of_week().filter(|minutes| {
         let times: BTreeSet<_> = minutes.iter().map(|it| it % DAY).collect();
-        times.len() <= MOST_TIMES
+        times.len() <= MAX_TIMES
     });
     Some(minutes.map_or(cron, |minutes| times(&minutes)))
 }

@@ -25,10 +25,10 @@ pub(in crate::convert) struct AbsoluteError {
 type Stretch = (DateTime<Utc>, DateTime<Utc>);
 
 /// The most moments that one span becomes.
-const MOST_MOMENTS: usize = 32;
+const MAX_MOMENTS: usize = 32;
 
 /// The most days that one span may have.
-const MOST_DAYS: i64 = 400;
+const MAX_DAYS: i64 = 400;
 
 /// The error of a span.
 pub(super) fn fails(at: &Absolute, reason: &'static str) -> AbsoluteError {
@@ -112,7 +112,7 @@ impl<'d> Moments<'d> {
         if to <= from {
             return Ok(None);
         }
-        if to - from > TimeDelta::days(MOST_DAYS) {
+        if to - from > TimeDelta::days(MAX_DAYS) {
             return Err(fails(of, "it is longer than a year"));
         }
         Ok(Some((from, to)))
@@ -129,7 +129,7 @@ impl<'d> Moments<'d> {
         }
         // A start at the same instant wins over the weekly stop.
         let stops = self.weekly(Action::Stop, from, to);
-        if stops.len() > MOST_MOMENTS {
+        if stops.len() > MAX_MOMENTS {
             return Err(fails(of, "too many weekly stops lie in it"));
         }
         for stop in stops {

@@ -303,7 +303,7 @@ const NO_DATE: &str = "is not a date that the controller reads, and no job is le
 const BY_HAND: &str = "write the dates into dayshift/except by hand";
 
 /// The most dates that are written out.
-const MOST_DATES: usize = 200;
+const MAX_DATES: usize = 200;
 
 /// For how many years dates are written out.
 const YEARS: i64 = 5;
@@ -364,7 +364,7 @@ impl Excluded {
         let until = today + TimeDelta::days(365 * YEARS);
         let mut at = today - TimeDelta::seconds(1);
         while let Some(day) = days.next_local(at).filter(|day| *day < until) {
-            if self.dates.len() == MOST_DATES {
+            if self.dates.len() == MAX_DATES {
                 break;
             }
             self.dates.insert(day.date());

@@ -175,7 +175,7 @@ impl Work<'_, '_> {
                     false
                 }
                 Meant::Elsewhere => {
-                    let is_legal = self.is_legal(request.from, &pairs, place);
+                    let is_legal = self.accept(request.from, &pairs, place);
                     if is_legal {
                         self.say_opt_in(request.from, object, place.clone());
                         self.command(Target::Object(object.clone()), pairs);
@@ -201,7 +201,7 @@ impl Work<'_, '_> {
                     let place = self.documents[at].node.place.clone();
                     is_taken &= self.take(at, changes.clone(), &place);
                 }
-                if !self.is_legal(request.from, &pairs, place) {
+                if !self.accept(request.from, &pairs, place) {
                     return false;
                 }
                 self.command(selection.target(), pairs);

@@ -143,7 +143,7 @@ impl<'a> Work<'_, 'a> {
             return is_same;
         }
         let all: Pairs = old.chain(new).cloned().collect();
-        if !self.is_legal(at, &all, place) {
+        if !self.accept(at, &all, place) {
             return false;
         }
         if self.converter.keeps {
@@ -159,7 +159,7 @@ impl<'a> Work<'_, 'a> {
     }
 
     /// Whether dayshift takes these annotations; else says so of a document.
-    pub(super) fn is_legal(&mut self, at: usize, pairs: &Pairs, place: &Location) -> bool {
+    pub(super) fn accept(&mut self, at: usize, pairs: &Pairs, place: &Location) -> bool {
         let prefix = &self.converter.prefix;
         let all = pairs.iter().map(|(name, text)| (&**name, &**text));
         let inputs = Inputs::from_annotations(prefix, all);

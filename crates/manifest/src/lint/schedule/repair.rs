@@ -44,7 +44,7 @@ pub(in crate::lint) fn repaired_lines(
         Meant::Instead { .. } => {
             let mut text = meant.applied_to(text)?;
             // A text may be wrong in several places, of which the reader tells one at a time.
-            for _ in 0..MOST_REPAIRS {
+            for _ in 0..MAX_REPAIRS {
                 if is_right(key, &text) {
                     return Some(line(key, &text));
                 }
@@ -56,7 +56,7 @@ pub(in crate::lint) fn repaired_lines(
 }
 
 /// How many places of one text are put right.
-const MOST_REPAIRS: usize = 20;
+const MAX_REPAIRS: usize = 20;
 
 /// Whether a text is right for a key, on an object with a schedule.
 fn is_right(key: Key, text: &str) -> bool {

@@ -30,7 +30,7 @@ pub(in crate::lint) struct Look<'l> {
 }
 
 /// More than any two lists of times of day have in a year; a bound for lists of seconds.
-pub(in crate::lint) const MOST_STEPS: usize = 2_000;
+pub(in crate::lint) const MAX_STEPS: usize = 2_000;
 
 impl Look<'_> {
     pub(in crate::lint) fn at_all(

@@ -4,7 +4,7 @@ use chrono::{DateTime, TimeDelta, Utc};
 
 use crate::lint::rule::LintRule;
 use crate::lint::schedule::schedule_finding::ScheduleFinding;
-use crate::lint::schedule::times::{Look, MOST_STEPS, shown};
+use crate::lint::schedule::times::{Look, MAX_STEPS, shown};
 use crate::{
     schedule::{Boundary, Schedule},
     text::quote,
@@ -28,7 +28,7 @@ impl Look<'_> {
         }
         let all = schedule.boundaries(self.span.from, self.span.until, TimeDelta::zero());
         let mut before: Option<Boundary> = None;
-        for boundary in all.take(MOST_STEPS) {
+        for boundary in all.take(MAX_STEPS) {
             let last = before.replace(boundary);
             let Some(last) = last.filter(|it| boundary.at - it.at == TimeDelta::minutes(1)) else {
                 continue;

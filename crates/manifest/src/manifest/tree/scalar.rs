@@ -29,11 +29,11 @@ impl Scalar {
 }
 
 /// The longest number that is looked at; no longer one is a number to anybody.
-const LONGEST: usize = 400;
+const MAX_NUMBER: usize = 400;
 
 fn number(word: &str) -> Option<Number> {
     let unsigned = word.strip_prefix(['+', '-']).unwrap_or(word);
-    if word.len() > LONGEST || !unsigned.starts_with(|c: char| c.is_ascii_digit() || c == '.') {
+    if word.len() > MAX_NUMBER || !unsigned.starts_with(|c: char| c.is_ascii_digit() || c == '.') {
         return None;
     }
     let plain = word.replace('_', "");
@@ -137,6 +137,6 @@ mod tests {
         ] {
             assert_eq!(Scalar::of(word), Scalar::Text, "{word}");
         }
-        assert_eq!(Scalar::of(&"9".repeat(LONGEST + 1)), Scalar::Text);
+        assert_eq!(Scalar::of(&"9".repeat(MAX_NUMBER + 1)), Scalar::Text);
     }
 }

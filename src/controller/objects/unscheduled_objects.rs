@@ -15,12 +15,12 @@ use crate::{
 /// The objects that nothing is asked for, by namespace, kind and name. There may be many more than
 /// of all others, so no more is kept of each than it takes.
 #[derive(Default)]
-pub(in crate::controller) struct Bystanders(HashMap<Box<str>, OfNamespace>);
+pub(in crate::controller) struct UnscheduledObjects(HashMap<Box<str>, OfNamespace>);
 
 /// Those of one namespace, by kind and name.
-type OfNamespace = HashMap<(Kind, Box<str>), Bystander>;
+type OfNamespace = HashMap<(Kind, Box<str>), UnscheduledObject>;
 
-struct Bystander {
+struct UnscheduledObject {
     uid: Box<str>,
     version: Version,
     count_field: CountField,
@@ -34,11 +34,11 @@ struct Bystander {
     listed: bool,
 }
 
-impl Bystanders {
+impl UnscheduledObjects {
     /// Keeps an object that has nothing of ours on it.
     pub(in crate::controller) fn keep(&mut self, kind: Kind, workload: &Workload, watch: WatchId) {
         let (replicas, count_field) = workload.count(kind);
-        let bystander = Bystander {
+        let unscheduled = UnscheduledObject {
             uid: workload.uid().into(),
             version: workload.version(),
             count_field,
@@ -51,7 +51,7 @@ impl Bystanders {
             deleting: workload.is_deleting(),
             listed: true,
         };
-        self.insert(kind, workload.namespace(), workload.name(), bystander);
+        self.insert(kind, workload.namespace(), workload.name(), unscheduled);
     }
 
     /// Keeps an object that nothing of ours is left on.
@@ -62,7 +62,7 @@ impl Bystanders {
         watch: WatchId,
     ) {
         let object = &observed.object;
-        let bystander = Bystander {
+        let unscheduled = UnscheduledObject {
             uid: (&*object.uid).into(),
             version,
             count_field: observed.count_field.clone(),
@@ -75,17 +75,17 @@ impl Bystanders {
             deleting: observed.deleting,
             listed: true,
         };
-        self.insert(object.kind, &object.namespace, &object.name, bystander);
+        self.insert(object.kind, &object.namespace, &object.name, unscheduled);
     }
 
-    fn insert(&mut self, kind: Kind, namespace: &str, name: &str, bystander: Bystander) {
+    fn insert(&mut self, kind: Kind, namespace: &str, name: &str, unscheduled: UnscheduledObject) {
         let key = (kind, name.into());
         match self.0.get_mut(namespace) {
             Some(of_namespace) => {
-                of_namespace.insert(key, bystander);
+                of_namespace.insert(key, unscheduled);
             }
             None => {
-                let of_namespace = HashMap::from([(key, bystander)]);
+                let of_namespace = HashMap::from([(key, unscheduled)]);
                 self.0.insert(namespace.into(), of_namespace);
             }
         }
@@ -119,7 +119,7 @@ impl Bystanders {
         let mut taken: Vec<_> = of_namespace.into_iter().collect();
         taken.sort_by(|(one, _), (other, _)| one.cmp(other));
         let namespace: Arc<str> = namespace.into();
-        let observed = |((kind, name), it): ((Kind, Box<str>), Bystander)| {
+        let observed = |((kind, name), it): ((Kind, Box<str>), UnscheduledObject)| {
             let observed = Observed {
                 object: WorkloadRef {
                     kind,
