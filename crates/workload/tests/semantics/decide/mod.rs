@@ -11,6 +11,7 @@ mod boundaries;
 mod calendars;
 mod causes;
 mod corrections;
+mod costly;
 mod counts;
 mod held_down;
 mod kinds;

@@ -1,0 +1,182 @@
+//! What one decision costs, whatever 4 kB of text somebody writes: with one object that costs more,
+//! nothing else in the cluster would be stopped any more.
+
+use std::{
+    cell::{Cell, RefCell},
+    time::Duration,
+};
+
+use chrono::TimeDelta;
+use dayshift_workload::Decision;
+use proptest::{
+    prelude::*,
+    test_runner::{TestRng, TestRunner},
+};
+use rustix::time::{ClockId, clock_gettime};
+
+use crate::decide::object::Object;
+
+/// The most CPU time of one decision in a build for tests. Five times what the most costly text takes;
+/// a walk over boundaries took 20 s for an hour of them.
+const BUDGET: Duration = Duration::from_millis(40);
+
+/// Decisions in a row, each at the instant for which the one before waits.
+const DECISIONS: usize = 6;
+
+fn cpu_time() -> Duration {
+    clock_gettime(ClockId::ThreadCPUTime).try_into().unwrap()
+}
+
+/// Items until the text is full, as 4 kB are read: the `nth` of them from 0 on.
+fn filled(nth: impl Fn(usize) -> String) -> String {
+    let mut text = nth(0);
+    for item in (1..2_000).map(nth) {
+        if text.len() + 2 + item.len() > 4_096 {
+            break;
+        }
+        text += "; ";
+        text += &item;
+    }
+    text
+}
+
+/// Times of hundreds of crons, and of days within the month: on days that coincide, or that come once
+/// in years. One sort of item, or some.
+fn times() -> impl Strategy<Value = Vec<String>> {
+    let time = prop::sample::select(vec!["M H", "M H", "M *", "* H", "*/2 *", "0 M H"]);
+    let date = prop::sample::select(vec!["*", "13", "29", "31", "1-31", "*/2", "D"]);
+    let month = prop::sample::select(vec!["*", "2", "2", "1-12", "*/6", "3,10"]);
+    let weekday = prop::sample::select(vec!["*", "*", "0", "1-5", "0-6", "1,3"]);
+    let cron = (time, date, month, weekday);
+    let cron =
+        cron.prop_map(|(time, date, month, weekday)| format!("{time} {date} {month} {weekday}"));
+    let at = prop::sample::select(vec![
+        "H:M",
+        "Sat,Sun H:M",
+        "first Mon H:M",
+        "last day H:M",
+        "first weekday,second Tue H:M",
+    ]);
+    let item = prop_oneof![6 => cron, 1 => at.prop_map(str::to_owned)];
+    prop::collection::vec(item, 1..4)
+}
+
+/// The `nth` item of these, at a time of its own.
+fn at(items: &[String], nth: usize) -> String {
+    let item = &items[nth % items.len()];
+    let (minute, hour) = (nth % 60, nth / 60 % 24);
+    let item = item.replace('D', &(1 + nth % 28).to_string());
+    if item.ends_with("H:M") {
+        return item.replace("H:M", &format!("{hour:02}:{minute:02}"));
+    }
+    // With seconds there are three fields of the time of day.
+    let mut fields: Vec<_> = item.split(' ').map(str::to_owned).collect();
+    for field in fields.iter_mut().take(3) {
+        *field = match &**field {
+            "M" => minute.to_string(),
+            "H" => hour.to_string(),
+            other => other.to_owned(),
+        };
+    }
+    fields.join(" ")
+}
+
+fn windows() -> impl Strategy<Value = Vec<String>> {
+    let days = prop::sample::select(vec![
+        "",
+        "Mon-Fri ",
+        "Sat ",
+        "first Sat ",
+        "last day ",
+        "second Tue,last weekday ",
+    ]);
+    let window = (days, 0..24_u32, 0..24_u32, 0..60_u32);
+    let window = window.prop_map(|(days, from, to, minute)| {
+        format!("{days}{from:02}:00-{to:02}:{:02}", minute.max(1))
+    });
+    prop::collection::vec(window, 1..60)
+}
+
+fn schedule() -> impl Strategy<Value = Vec<(&'static str, String)>> {
+    let all = |items: &[String]| filled(|nth| at(items, nth));
+    prop_oneof![
+        // The same text for both: no stop is one.
+        times().prop_map(move |it| vec![("start", all(&it)), ("stop", all(&it))]),
+        (times(), times())
+            .prop_map(move |(start, stop)| vec![("start", all(&start)), ("stop", all(&stop)),]),
+        windows().prop_map(|it| vec![("hours", filled(|nth| it[nth % it.len()].clone()))]),
+        times().prop_map(|it| vec![("scale", filled(|nth| format!("{} = 3", at(&it, nth))))]),
+    ]
+}
+
+/// Dates of every kind that a search passes over.
+fn dates() -> impl Strategy<Value = Vec<(&'static str, &'static str)>> {
+    let except = prop::sample::select(vec![
+        "",
+        "2026-12-28..2027-01-03",
+        "1970-01-01..2199-12-31",
+        "2027-01-01..2199-11-30",
+    ]);
+    let treat = prop::sample::select(vec!["", "2026-12-01..2190-01-01 = Sun", "2026-11-28 = Mon"]);
+    let jitter = prop::sample::select(vec!["", "1h", "7m", "1s"]);
+    let zone = prop::sample::select(vec!["UTC", "Europe/Berlin", "Australia/Lord_Howe"]);
+    (except, treat, jitter, zone).prop_map(|(except, treat, jitter, zone)| {
+        let all = [
+            ("except", except),
+            ("treat-as", treat),
+            ("jitter", jitter),
+            ("timezone", zone),
+        ];
+        all.into_iter()
+            .filter(|(_, text)| !text.is_empty())
+            .collect()
+    })
+}
+
+#[test]
+fn a_decision_about_any_text_keeps_to_a_budget() {
+    let mut config = ProptestConfig::with_cases(250);
+    config.failure_persistence = None;
+    let most = RefCell::new((Duration::ZERO, String::new()));
+    let refused = Cell::new(0);
+    // The same texts in each run.
+    let mut runner = TestRunner::new_with_rng(
+        config.clone(),
+        TestRng::deterministic_rng(config.rng_algorithm),
+    );
+    let cases = (schedule(), dates(), 0..400_i64);
+    runner
+        .run(&cases, |(schedule, dates, hours)| {
+            let mut web = Object::new("2026-11-20 18:00", 3);
+            web.now += TimeDelta::hours(hours);
+            for (key, text) in &schedule {
+                web.edit(key, Some(text));
+            }
+            for (key, text) in &dates {
+                web.edit(key, Some(text));
+            }
+            for _ in 0..DECISIONS {
+                let before = cpu_time();
+                let decision = web.decide();
+                let took = cpu_time() - before;
+                let texts = || format!("{schedule:?}, {dates:?} at {}", web.now);
+                prop_assert!(took < BUDGET, "{took:?}: {}", texts());
+                if took > most.borrow().0 {
+                    most.replace((took, texts()));
+                }
+                match decision {
+                    Decision::Write(change) => {
+                        refused.set(refused.get() + usize::from(change.error.is_some()));
+                        web.write(change);
+                    }
+                    Decision::Wait { due: Some(due) } => web.now = due,
+                    _ => break,
+                }
+            }
+            Ok(())
+        })
+        .unwrap();
+    let (most, refused) = (most.into_inner(), refused.get());
+    println!("at most {:?}: {:.300}", most.0, most.1); // shown where it fails
+    assert!(refused < 200, "{refused} texts are refused");
+}
