@@ -6,7 +6,7 @@ use fastrand::Rng;
 use crate::story::{
     calendar::{Plan, Rule},
     definition::Story,
-    times::{At, Unit},
+    times::{At, Unit, Within},
 };
 
 impl Story {
@@ -31,26 +31,28 @@ impl Story {
     }
 }
 
-/// Puts some of the times on days within the month that the story reaches.
+/// Puts some of the times and windows on days within the month that the story reaches.
 fn make_monthly(random: &mut Rng, plan: &mut Plan, begin: NaiveDate) {
+    let mut drawn = || {
+        let date = begin + Days::new(random.u64(..4));
+        random.bool().then(|| within(random, date))
+    };
     let mut change = |at: &mut At| {
-        let At::Weekly { minute, .. } = *at else {
-            return;
-        };
-        if random.bool() {
-            let date = begin + Days::new(random.u64(..4));
-            *at = monthly(random, date, minute);
+        if let At::Weekly { minute, .. } = *at
+            && let Some(within) = drawn()
+        {
+            *at = At::Monthly { within, minute };
         }
     };
     match &mut plan.rule {
-        Rule::Hours(_) => {}
+        Rule::Hours(windows) => windows.iter_mut().for_each(|it| it.within = drawn()),
         Rule::Times { start, stop } => start.iter_mut().chain(stop).for_each(change),
         Rule::Scale(steps) => steps.iter_mut().for_each(|(at, _)| change(at)),
     }
 }
 
 /// A form for this date, if it is among the first four or the last of what is counted.
-fn monthly(random: &mut Rng, date: NaiveDate, minute: u32) -> At {
+fn within(random: &mut Rng, date: NaiveDate) -> Within {
     let is_weekday = date.weekday().num_days_from_monday() < 5;
     let units = [Unit::Day, Unit::Weekday, Unit::SameDay];
     let fitting = units.into_iter().filter(|unit| {
@@ -68,10 +70,9 @@ fn monthly(random: &mut Rng, date: NaiveDate, minute: u32) -> At {
     } else {
         date.with_day(1).unwrap_or(date)
     };
-    At::Monthly {
+    Within {
         like,
         unit,
         from_end: is_last && (before >= 4 || random.bool()),
-        minute,
     }
 }

@@ -33,11 +33,13 @@ pub fn plan(random: &mut Rng, zone: Tz, begin: DateTime<Utc>) -> Plan {
         let window = |random: &mut Rng| match (minute(random), minute(random)) {
             (from, to) if from == to => Window {
                 days: days(random),
+                within: None,
                 from: 0,
                 to: 1440,
             },
             (from, to) => Window {
                 days: days(random),
+                within: None,
                 from,
                 to,
             },

@@ -244,7 +244,7 @@ impl Plan {
                 continue;
             }
             let day = self.weekday(date);
-            for window in windows.iter().filter(|it| it.days & 1 << day != 0) {
+            for window in windows.iter().filter(|it| it.is_on(date, day)) {
                 let overnight = u32::from(window.to <= window.from) * 1440;
                 let from = instant(zone, local(date, window.from)) / 60;
                 let to = instant(zone, local(date, window.to + overnight)) / 60;

@@ -20,6 +20,9 @@ pub enum Style {
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub struct Window {
     pub days: u8,
+    /// In place of the days of the week.
+    #[serde(default)]
+    pub within: Option<Within>,
     pub from: u32,
     pub to: u32,
 }
@@ -30,15 +33,21 @@ pub enum At {
         days: u8,
         minute: u32,
     },
-    /// The day within the month that this date is: it is the last one where `from_end`.
     Monthly {
-        #[serde(with = "as_text")]
-        like: NaiveDate,
-        unit: Unit,
-        from_end: bool,
+        #[serde(flatten)]
+        within: Within,
         minute: u32,
     },
     Once(#[serde(with = "as_text")] NaiveDateTime),
+}
+
+/// The day within the month that a date is: it is the last one where `from_end`.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub struct Within {
+    #[serde(with = "as_text")]
+    pub like: NaiveDate,
+    pub unit: Unit,
+    pub from_end: bool,
 }
 
 /// What is counted within a month.
@@ -71,7 +80,18 @@ impl Unit {
 impl Window {
     pub fn text(self, style: Style) -> String {
         let window = format!("{}-{}", clock(self.from), clock(self.to));
-        with_days(self.days, &window, style)
+        match self.within {
+            Some(within) => within.text(&window, style),
+            None => with_days(self.days, &window, style),
+        }
+    }
+
+    /// Whether it begins on a date that counts as that day of the week.
+    pub fn is_on(self, date: NaiveDate, day: u32) -> bool {
+        match self.within {
+            Some(within) => within.is_on(date),
+            None => self.days & 1 << day != 0,
+        }
     }
 }
 
@@ -89,29 +109,7 @@ impl At {
                 format!("{} {} * * {days}", minute % 60, minute / 60)
             }
             Self::Weekly { days, minute } => with_days(days, &clock(minute), style),
-            Self::Monthly {
-                like,
-                unit,
-                from_end,
-                minute,
-            } => {
-                let nth = if from_end {
-                    "last"
-                } else {
-                    let before = unit.in_month(like).filter(|it| *it < like).count();
-                    ["first", "second", "third", "fourth"][before]
-                };
-                let unit = match unit {
-                    Unit::Day => "day",
-                    Unit::Weekday => "weekday",
-                    Unit::SameDay => NAMES[like.weekday().num_days_from_monday() as usize],
-                };
-                let text = format!("{nth} {unit} {}", clock(minute));
-                match style {
-                    Style::Loud => text.to_uppercase(),
-                    _ => text,
-                }
-            }
+            Self::Monthly { within, minute } => within.text(&clock(minute), style),
         }
     }
 
@@ -119,23 +117,43 @@ impl At {
     pub fn on(self, date: NaiveDate, day: u32) -> Option<NaiveDateTime> {
         match self {
             Self::Weekly { days, minute } => (days & 1 << day != 0).then(|| local(date, minute)),
-            Self::Monthly {
-                like,
-                unit,
-                from_end,
-                minute,
-            } => {
-                let is_it = if unit == Unit::SameDay && like.weekday() != date.weekday() {
-                    false
-                } else if from_end {
-                    unit.in_month(date).last() == Some(date)
-                } else {
-                    let nth = unit.in_month(like).position(|it| it == like);
-                    nth.is_some() && unit.in_month(date).position(|it| it == date) == nth
-                };
-                is_it.then(|| local(date, minute))
-            }
+            Self::Monthly { within, minute } => within.is_on(date).then(|| local(date, minute)),
             Self::Once(local) => (local.date() == date).then_some(local),
+        }
+    }
+}
+
+impl Within {
+    /// With a time or a window after it.
+    fn text(self, time: &str, style: Style) -> String {
+        let Self { like, unit, .. } = self;
+        let nth = if self.from_end {
+            "last"
+        } else {
+            let before = unit.in_month(like).filter(|it| *it < like).count();
+            ["first", "second", "third", "fourth"][before]
+        };
+        let unit = match unit {
+            Unit::Day => "day",
+            Unit::Weekday => "weekday",
+            Unit::SameDay => NAMES[like.weekday().num_days_from_monday() as usize],
+        };
+        let text = format!("{nth} {unit} {time}");
+        match style {
+            Style::Loud => text.to_uppercase(),
+            _ => text,
+        }
+    }
+
+    fn is_on(self, date: NaiveDate) -> bool {
+        let Self { like, unit, .. } = self;
+        if unit == Unit::SameDay && like.weekday() != date.weekday() {
+            false
+        } else if self.from_end {
+            unit.in_month(date).last() == Some(date)
+        } else {
+            let nth = unit.in_month(like).position(|it| it == like);
+            nth.is_some() && unit.in_month(date).position(|it| it == date) == nth
         }
     }
 }

@@ -20,7 +20,8 @@ pub(crate) fn nearest(name: &str) -> Option<&'static str> {
     let same = names().find(|name| is(name)).or_else(of_abbreviation);
     let same = same.or_else(|| windows::iana_name(name));
     // There one letter is another offset.
-    if same.is_some() || wanted.starts_with("etc/") || wanted.contains('+') {
+    let is_ambiguous = AMBIGUOUS.contains(&&*wanted);
+    if same.is_some() || is_ambiguous || wanted.starts_with("etc/") || wanted.contains('+') {
         return same;
     }
     names()
@@ -32,8 +33,12 @@ pub(crate) fn nearest(name: &str) -> Option<&'static str> {
         })
 }
 
+/// Abbreviations that hundreds of millions use for one zone and others for another, hours apart: China or
+/// Chicago, India or Israel.
+const AMBIGUOUS: [&str; 2] = ["cst", "ist"];
+
 /// Abbreviations, and the zone of most people who use them.
-const ABBREVIATIONS: [(&str, &str); 45] = [
+const ABBREVIATIONS: [(&str, &str); 43] = [
     ("ACDT", "Australia/Adelaide"),
     ("ACST", "Australia/Adelaide"),
     ("ADT", "America/Halifax"),
@@ -48,7 +53,6 @@ const ABBREVIATIONS: [(&str, &str); 45] = [
     ("CAT", "Africa/Maputo"),
     ("CDT", "America/Chicago"),
     ("CEST", "Europe/Berlin"),
-    ("CST", "America/Chicago"),
     ("EAT", "Africa/Nairobi"),
     ("EDT", "America/New_York"),
     ("EEST", "Europe/Athens"),
@@ -56,7 +60,6 @@ const ABBREVIATIONS: [(&str, &str); 45] = [
     ("HKT", "Asia/Hong_Kong"),
     ("ICT", "Asia/Bangkok"),
     ("IDT", "Asia/Jerusalem"),
-    ("IST", "Asia/Kolkata"),
     ("JST", "Asia/Tokyo"),
     ("KST", "Asia/Seoul"),
     ("MDT", "America/Denver"),
@@ -172,6 +175,8 @@ mod tests {
             ("Etc/GMT+25", None),
             ("PST", Some("America/Los_Angeles")),
             ("jst", Some("Asia/Tokyo")),
+            ("CST", None),
+            ("ist", None),
             ("W. Europe Standard Time", Some("Europe/Berlin")),
             ("Tokyo Standard Time", Some("Asia/Tokyo")),
             ("東京", None),
