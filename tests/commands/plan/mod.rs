@@ -6,6 +6,7 @@ mod overrides;
 mod planner;
 mod problems;
 mod program;
+mod treated;
 
 use std::{fs, io::Read};
 

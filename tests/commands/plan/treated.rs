@@ -1,0 +1,74 @@
+//! Dates that count as another day of the week are marked in a plan.
+
+use serde_json::json;
+
+use super::program::{plan_of, web};
+
+const LINES: [&str; 2] = [
+    "dayshift/hours: Mon-Fri 09:00-18:00",
+    "dayshift/treat-as: 2026-10-10 = Mon; 2026-10-08 = Sun; 2027-01-01 = Sun",
+];
+
+fn week(output: &str) -> crate::program::Ended {
+    let args = [
+        "-f",
+        "-",
+        "--from",
+        "2026-10-07",
+        "--days",
+        "5",
+        "-o",
+        output,
+    ];
+    plan_of(&args, &web(&LINES))
+}
+
+#[test]
+fn json_has_the_dates_of_the_period() {
+    let plan = week("json").json();
+    let expected = json!([
+        {"date": "2026-10-08", "as": "Sun"},
+        {"date": "2026-10-10", "as": "Mon"},
+    ]);
+    assert_eq!(plan["workloads"][0]["treatedAs"], expected);
+    let without = plan_of(
+        &["-f", "-", "--from", "2026-11-07", "-o", "json"],
+        &web(&LINES),
+    );
+    assert!(without.json()["workloads"][0].get("treatedAs").is_none());
+}
+
+#[test]
+fn the_table_has_a_row_for_each_date() {
+    let table = week("table").out;
+    let rows: Vec<_> = table
+        .lines()
+        .filter(|line| line.contains("counts as"))
+        .map(|line| {
+            line.split_whitespace()
+                .skip(2)
+                .collect::<Vec<_>>()
+                .join(" ")
+        })
+        .collect();
+    assert_eq!(
+        rows,
+        [
+            "Thu 2026-10-08 counts as Sun <none>",
+            "Sat 2026-10-10 counts as Mon <none>"
+        ]
+    );
+}
+
+#[test]
+fn the_chart_marks_the_days_and_says_what_they_count_as() {
+    let chart = week("chart").out;
+    let marked: Vec<_> = chart.lines().filter(|line| line.contains('=')).collect();
+    assert!(marked[0].starts_with("Thu  8="), "{chart}");
+    assert!(marked[1].starts_with("Sat 10="), "{chart}");
+    assert_eq!(
+        marked[2],
+        "= counts as another day: Thu 8 Oct as Sun, Sat 10 Oct as Mon"
+    );
+    assert_eq!(marked.len(), 3, "{chart}");
+}
