@@ -69,10 +69,18 @@ fn who_asks_for_more_than_can_be_done_is_told_so() {
         .iter()
         .filter(|reason| *reason == "BoundariesSkipped");
     assert_eq!(skipped.count(), 1);
+    let events = story.api.list("Event");
+    let told = events
+        .iter()
+        .filter(|event| event["reason"] == "BoundariesSkipped");
+    let objects = told.count();
+    let scrape = story.telemetry.render();
+    let counted = scrape.lines().find_map(|line| {
+        let count = line.strip_prefix("dayshift_boundaries_skipped_total ")?;
+        count.parse::<usize>().ok()
+    });
     assert!(
-        story
-            .telemetry
-            .render()
-            .contains("dayshift_boundaries_skipped_total")
+        objects > 0 && counted >= Some(objects),
+        "{counted:?} of {objects}"
     );
 }

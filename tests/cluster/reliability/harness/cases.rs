@@ -127,7 +127,7 @@ impl Matrix {
                 toxiproxy,
                 profile: self.profile,
             };
-            let told = retry_when_stalled(name, || (case.tell)(&place));
+            let told = retry_when_stalled(name, || (case.tell)(&place).keeps_to_limits());
             plane.assert_alive();
             let (figures, tries) = told?;
             let told = Told { figures, tries };

@@ -71,6 +71,31 @@ impl Figures {
     }
 }
 
+/// The most memory of a scaler, in bytes. All have some 37 MB (`docs/reliability.md`).
+const MAX_MEMORY: u64 = 80_000_000;
+
+/// The most patches for each change. Three scalers send 2.9.
+const MAX_PATCHES: f64 = 5.0;
+
+/// The most seconds from the end of any fault until `/readyz` is 200. Half-open connections take 8.
+const MAX_UNREADY: f64 = 20.0;
+
+impl Figures {
+    /// Asserts what holds whatever the fault.
+    pub(crate) fn keeps_to_limits(self) -> Self {
+        assert!(self.memory <= MAX_MEMORY, "{} bytes of memory", self.memory);
+        assert!(
+            self.tries <= MAX_PATCHES,
+            "{} patches for each change",
+            self.tries
+        );
+        if let Some(ready) = self.ready.filter(|it| *it > MAX_UNREADY) {
+            too_late("/readyz was 200", self.healed, ready, MAX_UNREADY);
+        }
+        self
+    }
+}
+
 /// The table in Markdown, a row for each fault.
 pub(crate) fn table<'a>(cases: impl IntoIterator<Item = (&'a str, Option<&'a Told>)>) -> String {
     let mut text = "\
