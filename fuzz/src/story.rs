@@ -41,6 +41,29 @@ pub fn tell(text: &str) {
     }
 }
 
+/// A Deployment with three replicas, and these annotations and labels.
+pub fn observed(inputs: Inputs, labels: Labels) -> Observed {
+    Observed {
+        object: WorkloadRef {
+            kind: Kind::DEPLOYMENT,
+            namespace: "shop".into(),
+            name: "web".into(),
+            uid: "1".into(),
+        },
+        replicas: Replicas::new(3),
+        count_field: CountField::Present,
+        requests: ResourceRequests::default(),
+        inputs,
+        has_labels: !labels.is_empty(),
+        labels,
+        error: None,
+        override_began: None,
+        inherited: None,
+        has_annotations: true,
+        deleting: false,
+    }
+}
+
 struct Story {
     object: Observed,
     memory: Memory,
@@ -59,25 +82,7 @@ impl Story {
             let text = text.map(|it| if it == "ours" { &ours } else { it });
             labels.set(label, text.map(str::to_owned));
         }
-        let object = Observed {
-            object: WorkloadRef {
-                kind: Kind::DEPLOYMENT,
-                namespace: "shop".into(),
-                name: "web".into(),
-                uid: "1".into(),
-            },
-            replicas: Replicas::new(3),
-            count_field: CountField::Present,
-            requests: ResourceRequests::default(),
-            inputs,
-            has_labels: !labels.is_empty(),
-            labels,
-            error: None,
-            override_began: None,
-            inherited: None,
-            has_annotations: true,
-            deleting: false,
-        };
+        let object = observed(inputs, labels);
         // A Friday evening in the middle of the schedules of the corpus.
         let now = DateTime::from_timestamp(1_795_197_600, 0).unwrap_or_default();
         Self {

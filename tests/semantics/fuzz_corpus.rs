@@ -17,7 +17,7 @@ use std::{fs, path::Path};
 use fuzz::targets;
 
 /// Checks every file of a target's corpus; a corpus that is not there, or empty, is a failure.
-fn replay(target: &str, check: fn(&[u8])) {
+fn replay(target: &str, check: impl Fn(&[u8])) {
     let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("fuzz/corpus");
     let mut inputs: Vec<_> = fs::read_dir(corpus.join(target))
         .unwrap()
@@ -39,6 +39,12 @@ fn annotations() {
 #[test]
 fn calendar() {
     replay("calendar", targets::calendar);
+}
+
+/// Nothing is counted here: `tests/cost_budgets` counts.
+#[test]
+fn costs() {
+    replay("costs", |bytes| targets::costs(bytes, || 0));
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 mod annotations;
 mod calendar;
+mod costs;
 mod hours;
 mod manifest;
 mod moments;
@@ -10,6 +11,7 @@ mod times;
 
 pub use annotations::run as annotations;
 pub use calendar::run as calendar;
+pub use costs::run as costs;
 pub use hours::run as hours;
 pub use manifest::run as manifest;
 pub use moments::run as moments;
