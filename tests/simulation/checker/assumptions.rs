@@ -1,15 +1,17 @@
 //! What the checker takes from dayshift's own code: the text of errors and whether they are about
-//! the Namespace alone, and the jitter of an
-//! object. Both have tests of their own.
+//! the Namespace alone, which have tests of their own.
 
 use chrono_tz::Tz;
 use dayshift::{
     schedule::{Calendar, CalendarName, Calendars, Zone},
-    workload::{Annotations, Inputs, Kind, ParseContext, ParsedInputs, Prefix, WorkloadRef, read},
+    workload::{Annotations, Inputs, Kind, ParseContext, ParsedInputs, Prefix, read},
 };
 use std::{collections::BTreeMap, sync::Arc};
 
-use crate::{checker::objects::object::Object, story::holidays::Holidays};
+use crate::{
+    checker::objects::{object::Object, texts},
+    story::holidays::Holidays,
+};
 
 #[derive(Clone)]
 pub struct Assumptions {
@@ -59,17 +61,10 @@ pub fn of(object: &Object, zone: Tz, holidays: &Holidays) -> Assumptions {
             is_inherited: refusal.is_inherited(),
             delay: 0,
         },
-        ParsedInputs::Scheduled(spec) => Assumptions {
+        ParsedInputs::Scheduled(_) => Assumptions {
             complaint: None,
             is_inherited: false,
-            delay: spec
-                .delay(&WorkloadRef {
-                    kind,
-                    namespace: object.namespace.as_str().into(),
-                    name: object.name.as_str().into(),
-                    uid: object.uid.as_str().into(),
-                })
-                .num_seconds(),
+            delay: delay(object),
         },
         ParsedInputs::Unscheduled => Assumptions {
             complaint: None,
@@ -77,4 +72,20 @@ pub fn of(object: &Object, zone: Tz, holidays: &Holidays) -> Assumptions {
             delay: 0,
         },
     }
+}
+
+/// How much later an object starts, in seconds: by its name alone, up to the jitter, which the stories
+/// write in minutes (`docs/schedules/times.md`).
+fn delay(object: &Object) -> i64 {
+    let in_force = object.in_force();
+    let Some(jitter) = in_force.get("jitter") else {
+        return 0;
+    };
+    let minutes = jitter
+        .strip_suffix('m')
+        .and_then(|it| it.parse::<u64>().ok());
+    let spread = minutes.expect("the jitter is in minutes") * 60;
+    let name = format!("{}/{}", object.namespace, object.name);
+    let digits = u64::from_str_radix(&texts::digits(&name), 16).unwrap();
+    i64::try_from(digits % (spread + 1)).unwrap()
 }

@@ -211,6 +211,16 @@ impl Plan {
         }
     }
 
+    /// Whether anything is on days within the month.
+    pub fn is_monthly(&self) -> bool {
+        let is_monthly = |at: &At| matches!(at, At::Monthly { .. });
+        match &self.rule {
+            Rule::Hours(windows) => windows.iter().any(|it| it.within.is_some()),
+            Rule::Times { start, stop } => start.iter().chain(stop).any(is_monthly),
+            Rule::Scale(steps) => steps.iter().any(|(at, _)| is_monthly(at)),
+        }
+    }
+
     /// The largest of its counts, where it has exact ones.
     pub fn largest(&self) -> Option<u32> {
         match &self.rule {
@@ -219,22 +229,39 @@ impl Plan {
         }
     }
 
-    /// What the schedule says before its first boundary.
-    pub fn before(&self, boundaries: &[(i64, Turn)]) -> Option<Turn> {
-        match (&self.rule, boundaries.first()) {
-            (Rule::Times { .. } | Rule::Scale(_), _) => None,
-            (Rule::Hours(_), Some((_, Turn::On))) => Some(Turn::Off),
-            (Rule::Hours(_), _) => Some(Turn::On),
-        }
+    /// What the schedule says at the beginning of the first date, before any boundary.
+    pub fn before(&self, default_zone: Tz, dates: (NaiveDate, NaiveDate)) -> Option<Turn> {
+        let Rule::Hours(windows) = &self.rule else {
+            return None;
+        };
+        let (_, cells) = self.cells(windows, self.zone.unwrap_or(default_zone), dates);
+        Some(if cells[0] { Turn::On } else { Turn::Off })
     }
 
-    /// One cell for each minute; boundaries are where the colour changes.
+    /// Boundaries are where the colour changes.
     fn painted(
         &self,
         windows: &[Window],
         zone: Tz,
-        (first, last): (NaiveDate, NaiveDate),
+        dates: (NaiveDate, NaiveDate),
     ) -> Vec<(i64, Turn)> {
+        let (begin, cells) = self.cells(windows, zone, dates);
+        let changes = (1..cells.len()).filter(|at| cells[*at] != cells[at - 1]);
+        changes
+            .map(|at| {
+                let second = (begin + i64::try_from(at).unwrap()) * 60;
+                (second, if cells[at] { Turn::On } else { Turn::Off })
+            })
+            .collect()
+    }
+
+    /// One cell for each minute from the first one on.
+    fn cells(
+        &self,
+        windows: &[Window],
+        zone: Tz,
+        (first, last): (NaiveDate, NaiveDate),
+    ) -> (i64, Vec<bool>) {
         let begin = first.and_time(NaiveTime::MIN).and_utc().timestamp() / 60;
         let end = last.and_time(NaiveTime::MIN).and_utc().timestamp() / 60;
         let mut cells = vec![false; usize::try_from(end - begin).unwrap()];
@@ -255,13 +282,7 @@ impl Plan {
                 }
             }
         }
-        let changes = (1..cells.len()).filter(|at| cells[*at] != cells[at - 1]);
-        changes
-            .map(|at| {
-                let second = (begin + i64::try_from(at).unwrap()) * 60;
-                (second, if cells[at] { Turn::On } else { Turn::Off })
-            })
-            .collect()
+        (begin, cells)
     }
 
     /// The day of the week that a date counts as.

@@ -5,7 +5,7 @@ use std::{
     sync::{Arc, Mutex},
 };
 
-use chrono::NaiveDate;
+use chrono::{Days, NaiveDate};
 use chrono_tz::Tz;
 
 use crate::checker::objects::object::NEVER;
@@ -13,6 +13,9 @@ use crate::story::{
     calendar::{Plan, Turn},
     holidays::{Dates, Holidays},
 };
+
+/// How long before a story days within the month have been for certain, if not all are excepted.
+const MONTHS: Days = Days::new(70);
 
 pub struct Timeline {
     boundaries: Vec<(i64, Turn)>,
@@ -91,11 +94,15 @@ impl Timelines {
         let dates = holidays.dates(&plans[plan].calendars);
         let paint = || {
             let plan_now = plans[plan].with_dates(&dates);
-            let painted = plan_now.boundaries(zone, self.dates, delay);
+            let mut shown = self.dates;
+            if plan_now.is_monthly() {
+                shown.0 = shown.0 - MONTHS;
+            }
+            let painted = plan_now.boundaries(zone, shown, delay);
             let midnight = self.dates.1.and_hms_opt(0, 0, 0).unwrap().and_utc();
             Arc::new(Timeline {
                 largest: plans[plan].largest(),
-                before: plans[plan].before(&painted),
+                before: plan_now.before(zone, shown),
                 boundaries: painted,
                 horizon: midnight.timestamp() - 2 * 86400,
             })
