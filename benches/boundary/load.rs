@@ -27,7 +27,7 @@ pub(crate) struct Fleet {
 }
 
 impl Fleet {
-    /// So many Deployments and nothing else.
+    /// This many Deployments and nothing else.
     pub(crate) fn deployments(deployments: usize) -> Self {
         Self {
             deployments,

@@ -27,7 +27,7 @@ pub(crate) struct Steady {
     pub(crate) reads: usize,
 }
 
-/// So many boundaries in each of so many seconds, each of a Deployment of its own.
+/// How many boundaries in each of how many seconds, each of a Deployment of its own.
 pub(crate) fn run(assets: &Assets, program: &Path, each_second: usize, seconds: usize) -> Steady {
     let plane = ControlPlane::start(assets, Parts::Server);
     let kubeconfig = plane.install();

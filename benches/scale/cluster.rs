@@ -31,7 +31,7 @@ pub(crate) enum Workloads {
     Inheriting,
 }
 
-/// So many objects change in turn, one in each second.
+/// This many objects change in turn, one in each second.
 const CHANGES: u32 = 60;
 
 /// How long a slow server takes for a patch: with 32 in flight it makes 167 in a second.

@@ -20,7 +20,7 @@ struct Run {
 }
 
 impl Recorder {
-    /// So many jobs, all due in the second that begins `after` from now.
+    /// This many jobs, all due in the second that begins `after` from now.
     pub(crate) fn new(jobs: u32, after: TimeDelta) -> Arc<Self> {
         let due = Utc::now() + after;
         Arc::new(Self {

@@ -89,7 +89,7 @@ impl<'a> Limited<'a> {
     }
 }
 
-/// So much after now, as somebody in that zone writes it.
+/// The time this long after now, as somebody in that zone writes it.
 fn local(zone: Tz, after: TimeDelta) -> String {
     let at: DateTime<Utc> = Utc::now() + after;
     at.with_timezone(&zone).format("%Y-%m-%d %H:%M").to_string()
