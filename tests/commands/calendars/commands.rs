@@ -201,7 +201,7 @@ fn lint_warns_of_a_calendar_that_ends_and_of_events_that_do_not_count() {
     ] {
         assert!(soon.out.contains(text), "{text}\n{}", soon.out);
     }
-    let timed = lint("2026-11-20", "us=tests/commands/lint/timed.ics");
+    let timed = lint("2026-11-20", "us=tests/commands/lint/dates/timed.ics");
     let warning = "warning[calendar-times]: 1 event is at a time of day in the calendar `us`: only whole days are excepted";
     assert!(timed.out.contains(warning), "{}", timed.out);
 }

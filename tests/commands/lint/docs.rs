@@ -11,9 +11,9 @@ const CALENDARS: [&str; 6] = [
     "--calendar",
     "de=docs/schedules/holidays/germany.ics",
     "--calendar",
-    "ended=tests/commands/lint/ended.ics",
+    "ended=tests/commands/lint/dates/ended.ics",
     "--calendar",
-    "timed=tests/commands/lint/timed.ics",
+    "timed=tests/commands/lint/dates/timed.ics",
 ];
 
 /// A rule's name, and what is under it.
