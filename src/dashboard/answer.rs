@@ -68,7 +68,7 @@ impl Dashboard {
         let parts: Vec<&str> = parts.iter().map(|it| &**it).collect();
         let known = match parts[..] {
             ["confirm" | "act"] | ["result", _] => self.actions.is_some(),
-            ["" | "timeline" | "style.css" | "icon.svg"] | ["object", _, _, _] => true,
+            ["" | "timeline" | "style.css" | "icon.svg"] | ["object", _, _, _] | ["ns", _] => true,
             _ => false,
         };
         if !known {
@@ -159,7 +159,8 @@ impl Dashboard {
                     None => fails("This result is not kept any more."),
                 }
             }
-            ["timeline"] => html(StatusCode::OK, page.timeline()),
+            ["timeline"] if acting.is_some() => html(StatusCode::OK, page.timeline()),
+            ["timeline"] => live(page.timeline(), params),
             ["object", namespace, kind, name] => {
                 let row = view.rows.iter().find(|row| {
                     let object = &row.status.object;
@@ -174,6 +175,13 @@ impl Dashboard {
                     }
                     None => fails("There is no such workload here, or it has no schedule."),
                 }
+            }
+            ["ns", name] if view.rows_of(name).is_empty() => {
+                fails("No workload of this namespace that is shown here has a schedule.")
+            }
+            ["ns", name] => {
+                let events = self.events_in(name).await;
+                live(page.namespace(name, &events), params)
             }
             _ => fails("There is no such page."),
         }

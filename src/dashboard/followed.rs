@@ -15,15 +15,19 @@ use super::{
 use crate::{
     clock::Clock,
     cluster::{Autoscalers, FindError, NamespaceDefaults, WithManagers, server_time},
+    controller::CalendarFeed,
     status::{
         HPA_REFRESH, KindWatches, LiveView, NAMESPACE_REFRESH, PROBE, StatusContext, Unreadable,
         WorkloadStatus, clock_ahead,
     },
+    workload::ParseContext,
 };
 
 /// A cluster that is followed.
 pub(super) struct Followed {
     pub(super) client: Client,
+    /// Calendars that may change; without them, those of the settings count.
+    pub(super) calendars: Option<CalendarFeed>,
     seen: Mutex<Seen>,
 }
 
@@ -55,6 +59,7 @@ impl Followed {
         };
         Self {
             client,
+            calendars: None,
             seen: Mutex::new(seen),
         }
     }
@@ -152,7 +157,7 @@ impl Followed {
         {
             return view.clone();
         }
-        let view = Arc::new(view_of(settings, &seen, now));
+        let view = Arc::new(view_of(settings, self.context(settings), &seen, now));
         seen.view = Some(view.clone());
         view
     }
@@ -162,20 +167,30 @@ impl Followed {
         self.seen().defaults.clone()
     }
 
+    /// How annotations are read now. A calendar may be named that only the scaler has.
+    fn context(&self, settings: &Settings) -> ParseContext {
+        let context = settings.context.clone();
+        match &self.calendars {
+            Some(feed) => ParseContext {
+                calendars: feed.current().or_any(),
+                ..context
+            },
+            None => context,
+        }
+    }
+
     fn seen(&self) -> MutexGuard<'_, Seen> {
         self.seen.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-fn view_of(settings: &Settings, seen: &Seen, now: DateTime<Utc>) -> View {
-    let Settings {
-        prefix, context, ..
-    } = settings;
+fn view_of(settings: &Settings, context: ParseContext, seen: &Seen, now: DateTime<Utc>) -> View {
+    let prefix = &settings.prefix;
     let status_context = StatusContext {
         defaults: &seen.defaults,
         autoscalers: &seen.autoscalers,
         prefix,
-        parse_context: context,
+        parse_context: &context,
         now,
     };
     let row = |(kind, managed): (_, &WithManagers)| {
@@ -199,7 +214,7 @@ fn view_of(settings: &Settings, seen: &Seen, now: DateTime<Utc>) -> View {
         now,
         zone: settings.zone.or_else(|| View::common_zone(&rows)),
         rows: Arc::new(rows),
-        context: context.clone(),
+        context,
         asks: true,
         is_complete,
         outage: error.map(ToString::to_string),

@@ -2,6 +2,8 @@
 
 use chrono::NaiveDate;
 
+use crate::schedule::Zone;
+
 /// What the query of an address asks for. What cannot be read is left out.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Params {
@@ -16,6 +18,10 @@ pub(super) struct Params {
     pub(super) from: Option<NaiveDate>,
     /// Which page of the timeline, from 1.
     pub(super) page: usize,
+    /// By which clocks times are shown, whatever the schedules go by.
+    pub(super) zone: Option<Zone>,
+    /// What is wrong with the zone that was asked for.
+    pub(super) refused_zone: Option<String>,
 }
 
 /// Which colours a reader wants, whatever the system says.
@@ -63,6 +69,11 @@ impl Params {
                 "state" => params.state = text(),
                 "q" => params.text = text(),
                 "from" => params.from = value.parse().ok(),
+                "tz" => match text().map(|it| Zone::parse(&it)) {
+                    Some(Ok(zone)) => params.zone = Some(zone),
+                    Some(Err(error)) => params.refused_zone = Some(error.to_string()),
+                    None => {}
+                },
                 "page" => params.page = value.parse().unwrap_or(1).max(1),
                 _ => {}
             }
@@ -70,27 +81,30 @@ impl Params {
         params
     }
 
+    /// The names and values that ask for them.
+    pub(super) fn pairs(&self) -> Vec<(&'static str, String)> {
+        let text = |text: Option<&str>| text.map(str::to_owned);
+        let all = [
+            ("theme", text(self.theme.map(Theme::name))),
+            ("refresh", text(self.still.then_some("off"))),
+            ("namespace", self.namespace.clone()),
+            ("kind", self.kind.clone()),
+            ("state", self.state.clone()),
+            ("q", self.text.clone()),
+            ("from", self.from.map(|it| it.to_string())),
+            ("page", (self.page > 1).then(|| self.page.to_string())),
+            ("tz", text(self.zone.map(Zone::name))),
+        ];
+        let given = all.into_iter();
+        given
+            .filter_map(|(name, value)| Some((name, value?)))
+            .collect()
+    }
+
     /// The address of `path` with all of them.
     pub(super) fn link(&self, path: &str) -> String {
         let mut query = form_urlencoded::Serializer::new(String::new());
-        let from = self.from.map(|it| it.to_string());
-        let page = (self.page > 1).then(|| self.page.to_string());
-        let all = [
-            ("theme", self.theme.map(Theme::name)),
-            ("refresh", self.still.then_some("off")),
-            ("namespace", self.namespace.as_deref()),
-            ("kind", self.kind.as_deref()),
-            ("state", self.state.as_deref()),
-            ("q", self.text.as_deref()),
-            ("from", from.as_deref()),
-            ("page", page.as_deref()),
-        ];
-        for (name, value) in all {
-            if let Some(value) = value {
-                query.append_pair(name, value);
-            }
-        }
-        let query = query.finish();
+        let query = query.extend_pairs(self.pairs()).finish();
         if query.is_empty() {
             path.to_owned()
         } else {
@@ -103,6 +117,7 @@ impl Params {
         Self {
             theme: self.theme,
             still: self.still,
+            zone: self.zone,
             page: 1,
             ..Self::default()
         }
@@ -130,6 +145,8 @@ mod tests {
             text: Some("<script>\"é".into()),
             from: NaiveDate::from_ymd_opt(2026, 10, 23),
             page: 3,
+            zone: Some(Zone::parse("Asia/Tokyo").unwrap()),
+            refused_zone: None,
         };
         let link = params.link("/timeline");
         let (_, query) = link.split_once('?').unwrap();

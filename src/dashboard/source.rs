@@ -8,12 +8,12 @@ use kube::Client;
 use tokio::time::timeout;
 
 use super::{
-    actions::Actions, followed::Followed, guard::Hosts, pace::Turn, published::Published,
-    savings::SavingsSource, settings::Settings, view::View,
+    actions::Actions, followed::Followed, guard::Hosts, pace::Turn, pages::Events,
+    published::Published, savings::SavingsSource, settings::Settings, view::View,
 };
 use crate::{
     clock::Clock,
-    cluster::{FindError, SeenEvent, events_of},
+    cluster::{FindError, SeenEvent, events_in, events_of},
     controller::{CalendarFeed, Telemetry},
     savings::Price,
     workload::WorkloadRef,
@@ -91,6 +91,16 @@ impl Dashboard {
     #[must_use]
     pub fn counted_by(mut self, telemetry: Arc<Telemetry>) -> Self {
         self.savings.counted_by = Some(telemetry);
+        self
+    }
+
+    /// The same with calendars that may change while a cluster is followed. Others may be named:
+    /// only the scaler knows their dates.
+    #[must_use]
+    pub fn with_calendars(mut self, calendars: CalendarFeed) -> Self {
+        if let Source::Cluster(followed) = &mut self.source {
+            followed.calendars = Some(calendars);
+        }
         self
     }
 
@@ -182,17 +192,27 @@ impl Dashboard {
 
     /// The Events of an object, as far as they can be read in time; none where nothing is asked of
     /// the API server.
-    pub(super) async fn events(
-        &self,
-        object: &WorkloadRef,
-    ) -> Option<Result<Vec<SeenEvent>, FindError>> {
+    pub(super) async fn events(&self, object: &WorkloadRef) -> Events {
         let Source::Cluster(followed) = &self.source else {
             return None;
         };
-        let events = events_of(&followed.client, object);
-        Some(timeout(EVENTS_TIMEOUT, events).await.unwrap_or_else(|_| {
-            let reason = "the API server does not answer in time".to_owned();
-            Err(FindError::Unavailable(reason))
-        }))
+        Some(in_time(events_of(&followed.client, object)).await)
     }
+
+    /// The same of dayshift's own Events in a namespace.
+    pub(super) async fn events_in(&self, namespace: &str) -> Events {
+        let Source::Cluster(followed) = &self.source else {
+            return None;
+        };
+        Some(in_time(events_in(&followed.client, namespace)).await)
+    }
+}
+
+async fn in_time(
+    events: impl Future<Output = Result<Vec<SeenEvent>, FindError>>,
+) -> Result<Vec<SeenEvent>, FindError> {
+    timeout(EVENTS_TIMEOUT, events).await.unwrap_or_else(|_| {
+        let reason = "the API server does not answer in time".to_owned();
+        Err(FindError::Unavailable(reason))
+    })
 }

@@ -77,6 +77,13 @@ impl Level {
 }
 
 impl View {
+    /// The rows of a namespace.
+    pub(super) fn rows_of(&self, namespace: &str) -> Vec<&Row> {
+        let rows = self.rows.iter();
+        rows.filter(|it| &*it.status.object.namespace == namespace)
+            .collect()
+    }
+
     /// The zone that all of these are in, if they are.
     pub(super) fn common_zone(rows: &[Row]) -> Option<Zone> {
         let mut zones = rows.iter().map(|it| it.status.zone);
@@ -84,11 +91,11 @@ impl View {
         first.filter(|first| zones.all(|it| it == *first))
     }
 
-    /// What is to be said of all rows, the most urgent first; what is the same of several, once.
-    pub(super) fn findings(&self, prefix: &Prefix) -> Vec<Finding<'_>> {
-        let mut findings: Vec<Finding<'_>> = Vec::new();
+    /// What is to be said of these rows, the most urgent first; what is the same of several, once.
+    pub(super) fn findings<'v>(&self, rows: &[&'v Row], prefix: &Prefix) -> Vec<Finding<'v>> {
+        let mut findings: Vec<Finding<'v>> = Vec::new();
         let mut known = HashMap::new();
-        for row in self.rows.iter() {
+        for &row in rows {
             for (level, text, command) in row.findings(prefix, self.now) {
                 let at = *known.entry((level, text.clone())).or_insert(findings.len());
                 match findings.get_mut(at) {

@@ -22,6 +22,8 @@ const PAGES = [
   "/object/shop/deploy/broken?refresh=off",
   "/object/shop/deploy/woken?refresh=off",
   "/object/shop/deploy/often?refresh=off",
+  "/ns/shop?refresh=off",
+  "/ns/default?refresh=off&tz=Asia/Tokyo",
   "/nothing",
 ];
 const program = process.argv[2] ?? join(root, "target/debug/dayshift");
@@ -56,11 +58,10 @@ async function act(tab, browser, address) {
   await tab.evaluate(`document.querySelector("[name=object]").focus()`);
   await tab.press(" ", "Space", 32);
   await tab.evaluate(`document.querySelector("[name=for]").focus()`);
-  await tab.send("Input.insertText", { text: "2h" });
   await tab.press("Enter", "Enter", 13);
   await tab.until(`document.querySelector("h1").textContent === "Wake?"`);
   await everywhere("what will change");
-  await tab.evaluate(`document.querySelector("button").focus()`);
+  await tab.evaluate(`document.querySelector("main button").focus()`);
   await tab.press("Enter", "Enter", 13);
   await tab.until(`document.querySelector("h1").textContent === "Wake: done"`);
   const said = await tab.evaluate(`document.querySelector("main").textContent`);
@@ -71,6 +72,35 @@ async function act(tab, browser, address) {
   }
   return pages;
 }
+/** On a telephone the week stands under the name, nothing of what comes next is cut, and boxes are large enough. */
+async function onTelephone(tab, address) {
+  const pages = ["/", "/timeline", "/object/default/deploy/office-hours?refresh=off", "/ns/shop?refresh=off"];
+  let boxes = 0;
+  for (const page of pages) {
+    await tab.open(address + page, 390, "light");
+    const { said, count } = await tab.evaluate(`(() => {
+      const said = [], box = (it) => it.getBoundingClientRect();
+      for (const row of document.querySelectorAll(".timeline tbody tr")) {
+        const [name, week] = [row.querySelector("th"), row.querySelector("td.week")];
+        if (!week) continue;
+        if (box(week).top < box(name).bottom) said.push("the week stands beside " + name.textContent);
+        if (box(week).width < 300) said.push("the week of " + name.textContent + " is " + box(week).width + " px wide");
+      }
+      for (const it of document.querySelectorAll(".timeline :is(td, th), [aria-labelledby=next] :is(td, th)")) {
+        if (box(it).right > innerWidth) said.push("cut at the right: " + it.textContent);
+      }
+      const boxes = [...document.querySelectorAll("[type=checkbox]")];
+      for (const it of boxes) {
+        if (box(it).width < 24 || box(it).height < 24) said.push("a box of " + box(it).width + " px");
+      }
+      return { said, count: boxes.length };
+    })()`);
+    boxes += count;
+    for (const it of new Set(said)) problems.push(`${page} at 390 px: ${it}`);
+  }
+  if (boxes === 0) problems.push("there is no box to be ticked");
+}
+
 // The examples, and what is beside this file; one starts every minute, which takes a while to play.
 const [sandbox, address, url] = await serve(program, [join(root, "examples"), join(here, "workloads.yaml"),
   "--exclude", "one-start*", "--from", "2026-10-23 08:00"]);
@@ -97,6 +127,7 @@ try {
       if (method === "Runtime.exceptionThrown") problems.push(`${place}: a script ran`);
     }
   }
+  await onTelephone(tab, address);
   acted = await act(tab, browser, address);
   // What a reader chooses counts, whatever the system says.
   const colour = `getComputedStyle(document.body).backgroundColor`;

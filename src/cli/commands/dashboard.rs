@@ -19,6 +19,7 @@ use crate::{
             targets::ScopeArgs,
             values::value_parsers::loopback,
         },
+        calendar_watch::CalendarWatch,
         exit::Exit,
         output::messages::print_error,
         runtime::block_on,
@@ -26,6 +27,7 @@ use crate::{
     },
     clock::Clock,
     cluster::{FindError, Query},
+    controller::{CalendarFeed, Telemetry},
     dashboard::{Dashboard, Settings},
     server::serve_with,
 };
@@ -109,7 +111,13 @@ impl DashboardArgs {
             .await
             .map_err(ClusterError::from)?;
         let server = without_credentials(&server);
-        let dashboard = self.dashboard(client, &server);
+        let (publisher, feed) = CalendarFeed::open(self.schedules.context().calendars);
+        let dashboard = self.dashboard(client, &server).with_calendars(feed);
+        let clock = Clock::system();
+        // Nobody asks this program for metrics.
+        let telemetry = Telemetry::new(clock.now());
+        let calendars = CalendarWatch::new(self.schedules.calendar);
+        let calendars = calendars.run(&clock, &publisher, &telemetry);
         let dashboard = Arc::new(dashboard.for_one_user(bound.port())?);
         announce(&dashboard.url(bound))?;
         let answers = {
@@ -118,6 +126,7 @@ impl DashboardArgs {
         };
         tokio::select! {
             _ = signals.next() => Ok(()),
+            () = calendars => Ok(()),
             () = serve_with(listener, answers, std::future::pending()) => Ok(()),
             ended = dashboard.follow() => match ended {
                 Ok(never) => match never {},

@@ -1,4 +1,4 @@
-//! The Events of one object.
+//! The Events of one object, and dayshift's own in a namespace.
 
 use chrono::{DateTime, Utc};
 use kube::Client;
@@ -8,11 +8,16 @@ use crate::cluster::reading::find::FindError;
 use crate::cluster::reading::raw::{RawList, list_raw_where};
 use crate::workload::WorkloadRef;
 
+/// Who an Event of dayshift says has sent it.
+pub(in crate::cluster) const REPORTER: &str = "dayshift";
+
 /// An Event, as it may be shown: its texts may hold anything.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SeenEvent {
     /// When it was seen last.
     pub at: Option<DateTime<Utc>>,
+    /// What it is about, such as `Deployment/web`.
+    pub object: String,
     /// `Normal` or `Warning`.
     pub level: String,
     /// Why, in a word.
@@ -26,22 +31,37 @@ pub struct SeenEvent {
 /// # Errors
 /// Where the user may not list Events, or the server is absent or unwilling.
 pub async fn events_of(client: &Client, object: &WorkloadRef) -> Result<Vec<SeenEvent>, FindError> {
-    let namespace = &object.namespace;
     let (kind, name) = (object.kind.name(), &object.name);
     let fields = format!("involvedObject.kind={kind},involvedObject.name={name}");
+    list(client, &object.namespace, &fields, |it| is_of(it, object)).await
+}
+
+/// dayshift's own Events about whatever is in a namespace, the newest first.
+///
+/// # Errors
+/// Where the user may not list Events, or the server is absent or unwilling.
+pub async fn events_in(client: &Client, namespace: &str) -> Result<Vec<SeenEvent>, FindError> {
+    let fields = format!("reportingComponent={REPORTER}");
+    list(client, namespace, &fields, is_own).await
+}
+
+/// The Events with these fields that are taken, the newest first.
+async fn list(
+    client: &Client,
+    namespace: &str,
+    fields: &str,
+    is_taken: impl Fn(&Value) -> bool,
+) -> Result<Vec<SeenEvent>, FindError> {
     let path = format!("/api/v1/namespaces/{namespace}/events");
-    let mut list = list_raw_where(client, &path, &[("fieldSelector", &fields)]).await?;
+    let mut list = list_raw_where(client, &path, &[("fieldSelector", fields)]).await?;
     if matches!(list, RawList::Absent) {
         let path = format!("/apis/events.k8s.io/v1/namespaces/{namespace}/events");
         list = list_raw_where(client, &path, &[]).await?;
     }
     match list {
         RawList::Items(items) => {
-            let mut events: Vec<_> = items
-                .iter()
-                .filter(|it| is_of(it, object))
-                .map(seen)
-                .collect();
+            let taken = items.iter().filter(|it| is_taken(it));
+            let mut events: Vec<_> = taken.map(seen).collect();
             events.sort_by_key(|it| std::cmp::Reverse(it.at));
             Ok(events)
         }
@@ -50,13 +70,21 @@ pub async fn events_of(client: &Client, object: &WorkloadRef) -> Result<Vec<Seen
     }
 }
 
+/// Whether dayshift has sent an Event of either API.
+fn is_own(event: &Value) -> bool {
+    let names = ["reportingController", "reportingComponent"];
+    names.iter().any(|name| event[*name] == REPORTER)
+}
+
+/// What an Event of either API is about.
+fn about(event: &Value) -> Option<&Value> {
+    let fields = ["involvedObject", "regarding"].into_iter();
+    fields.map(|field| &event[field]).find(|it| it.is_object())
+}
+
 /// Whether an Event of either API is about the object, and not about an earlier one of its name.
 fn is_of(event: &Value, object: &WorkloadRef) -> bool {
-    let about = ["involvedObject", "regarding"]
-        .into_iter()
-        .map(|field| &event[field])
-        .find(|it| it.is_object());
-    about.is_some_and(|about| {
+    about(event).is_some_and(|about| {
         about["kind"] == object.kind.name()
             && about["name"] == *object.name
             && about["uid"].as_str().is_none_or(|uid| *uid == *object.uid)
@@ -72,7 +100,11 @@ fn seen(event: &Value) -> SeenEvent {
     let times = ["lastTimestamp", "deprecatedLastTimestamp", "eventTime"];
     let at = last.or_else(|| times.iter().find_map(|name| event[*name].as_str()));
     let at = at.or_else(|| event["metadata"]["creationTimestamp"].as_str());
+    let of = |field: &str| about(event).and_then(|it| it[field].as_str());
     SeenEvent {
+        object: [of("kind"), of("name")]
+            .map(Option::unwrap_or_default)
+            .join("/"),
         at: at.and_then(|at| at.parse().ok()),
         level: text(&["type"]),
         reason: text(&["reason"]),

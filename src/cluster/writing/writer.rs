@@ -18,6 +18,7 @@ use crate::workload::{Annotation, Change, Kind, Observed, Prefix, WorkloadRef};
 use crate::cluster::connection::patient::retry_after;
 use crate::cluster::connection::redact::redacted_chain;
 use crate::cluster::encoding::compact::InFull;
+use crate::cluster::reading::events::REPORTER;
 use crate::cluster::reading::managers::WithManagers;
 use crate::cluster::reading::namespace::{NAMESPACES_PATH, NamespaceMeta};
 use crate::cluster::resource::Resource;
@@ -27,9 +28,6 @@ use crate::cluster::writing::error::{
 };
 use crate::cluster::writing::event_object::EventObject;
 use crate::cluster::writing::guard::{annotation_patch, guarded_patch, namespace_patch};
-
-/// Whose the Events are.
-const REPORTER: &str = "dayshift";
 
 /// How long one request may take as a whole. A patch that took effect although its answer came
 /// too late is harmless: sent again, its tests fail, and the object is read anew.

@@ -14,19 +14,48 @@ use crate::{
 const MAX_OBJECTS: usize = 2_000;
 const MAX_NAMESPACES: usize = 20;
 
+/// The length that a form has before anybody writes one.
+const PREFILLED: &str = "2h";
+
 /// What a form says.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(super) struct Form {
+pub(in crate::dashboard) struct Form {
     pub(super) token: String,
     /// Which plan is to be carried out.
     pub(super) plan: Option<u64>,
-    action: String,
-    length: String,
-    until: String,
-    reason: String,
+    pub(in crate::dashboard) fields: Fields,
     /// `dev/deploy/web`
-    pub(super) objects: BTreeSet<String>,
-    pub(super) namespaces: BTreeSet<String>,
+    pub(in crate::dashboard) objects: BTreeSet<String>,
+    pub(in crate::dashboard) namespaces: BTreeSet<String>,
+}
+
+/// What somebody fills in.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(in crate::dashboard) struct Fields {
+    pub(in crate::dashboard) action: String,
+    pub(in crate::dashboard) length: String,
+    pub(in crate::dashboard) until: String,
+    pub(in crate::dashboard) reason: String,
+}
+
+impl Fields {
+    /// Those of a form that nobody has touched.
+    pub(in crate::dashboard) fn prefilled() -> Self {
+        Self {
+            length: PREFILLED.to_owned(),
+            ..Self::default()
+        }
+    }
+
+    /// The length that is asked for. The one that stood there before counts as none beside an end,
+    /// and where there is none to be had.
+    fn asked_length(&self) -> &str {
+        let is_no_length = !self.until.is_empty() || self.action == "resume";
+        if self.length == PREFILLED && is_no_length {
+            return "";
+        }
+        &self.length
+    }
 }
 
 impl Form {
@@ -36,10 +65,10 @@ impl Form {
             match &*name {
                 "token" => form.token = value.into_owned(),
                 "plan" => form.plan = value.parse().ok(),
-                "do" => form.action = value.into_owned(),
-                "for" => form.length = value.trim().to_owned(),
-                "until" => form.until = value.trim().to_owned(),
-                "reason" => form.reason = value.trim().to_owned(),
+                "do" => form.fields.action = value.into_owned(),
+                "for" => form.fields.length = value.trim().to_owned(),
+                "until" => form.fields.until = value.trim().to_owned(),
+                "reason" => form.fields.reason = value.trim().to_owned(),
                 "object" => drop(form.objects.insert(value.into_owned())),
                 "namespace" => drop(form.namespaces.insert(value.into_owned())),
                 _ => {}
@@ -48,9 +77,19 @@ impl Form {
         form
     }
 
+    /// How many workloads and namespaces are chosen.
+    pub(in crate::dashboard) fn chosen(&self) -> usize {
+        self.objects.len() + self.namespaces.len()
+    }
+
+    /// Whether that is more than is done at once.
+    pub(in crate::dashboard) fn is_too_much(&self) -> bool {
+        self.objects.len() > MAX_OBJECTS || self.namespaces.len() > MAX_NAMESPACES
+    }
+
     /// Why, in the words of whoever fills it in.
     pub(super) fn reason(&self) -> Option<String> {
-        let reason = cut_chars(&self.reason, MAX_REASON);
+        let reason = cut_chars(&self.fields.reason, MAX_REASON);
         (!reason.is_empty()).then(|| reason.to_owned())
     }
 
@@ -59,16 +98,17 @@ impl Form {
     /// # Errors
     /// What has to be filled in otherwise, as the commands say it.
     pub(super) fn requested(&self, now: DateTime<Utc>) -> Result<RequestedOverride, String> {
-        if self.objects.is_empty() && self.namespaces.is_empty() {
+        let fields = &self.fields;
+        if self.chosen() == 0 {
             return Err("Nothing is chosen: tick a workload or a whole namespace.".to_owned());
         }
-        if self.objects.len() > MAX_OBJECTS || self.namespaces.len() > MAX_NAMESPACES {
+        if self.is_too_much() {
             return Err(format!(
                 "That is too much at once: choose at most {MAX_OBJECTS} workloads and \
                  {MAX_NAMESPACES} namespaces."
             ));
         }
-        let until = match (&*self.length, &*self.until) {
+        let until = match (fields.asked_length(), &*fields.until) {
             ("", "") => None,
             ("", until) => {
                 let until = Until::local(until.to_owned(), now);
@@ -82,7 +122,7 @@ impl Form {
         };
         let end = until.clone();
         let end = end.ok_or_else(|| "Set an end: for 2h, or until 22:00.".to_owned());
-        match &*self.action {
+        match &*fields.action {
             "wake" => end.map(RequestedOverride::Wake),
             "sleep" => end.map(RequestedOverride::Sleep),
             "pause" => Ok(RequestedOverride::Pause(until)),
@@ -112,6 +152,10 @@ mod tests {
             ("do=sleep&object=a&until=tonight", "2026-12-24 18:00"),
             ("do=wake&object=a&for=1h&until=22:00", "not both"),
             ("do=resume&object=a&for=1h", "no end"),
+            // What stands there before is in nobody's way.
+            ("do=wake&object=a&for=2h&until=22:00", ""),
+            ("do=resume&object=a&for=2h&until=", ""),
+            ("do=resume&object=a&for=2h&until=22:00", "no end"),
             ("do=delete&object=a&for=1h", "wake, sleep, pause or resume"),
             ("object=a&for=1h", "wake, sleep, pause or resume"),
             ("do=pause", "Nothing is chosen"),

@@ -13,5 +13,6 @@ mod posted;
 mod worker;
 
 pub(super) use carry_out::verb;
+pub(super) use form::{Fields, Form};
 pub(super) use pending::Actions;
 pub(super) use plan::{Phase, Plan, Progress};

@@ -72,8 +72,19 @@ impl Dashboard {
         params: &Params,
     ) -> Result<Answer, (StatusCode, String)> {
         let view = self.view().await;
-        let bad = |message| (StatusCode::BAD_REQUEST, message);
-        let requested = form.requested(view.now).map_err(bad)?;
+        let page = Page {
+            view: &view,
+            params,
+            settings: &self.settings,
+            token: Some(actions.token.text()),
+        };
+        let requested = match form.requested(view.now) {
+            Ok(requested) => requested,
+            Err(error) => {
+                let page = page.asked_again(form, &error);
+                return Ok(html(StatusCode::BAD_REQUEST, page));
+            }
+        };
         let Source::Cluster(followed) = &self.source else {
             return Err((StatusCode::NOT_FOUND, "There is no such page.".to_owned()));
         };
@@ -103,12 +114,6 @@ impl Dashboard {
             (StatusCode::SERVICE_UNAVAILABLE, message)
         };
         let plan = actions.remember(browser, asked, planned.await.map_err(ended)?);
-        let page = Page {
-            view: &view,
-            params,
-            settings,
-            token: Some(actions.token.text()),
-        };
         Ok(html(StatusCode::OK, page.confirmation(&plan)))
     }
 

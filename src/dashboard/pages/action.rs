@@ -7,35 +7,82 @@ use super::{
     text::{safe, said},
 };
 use crate::{
-    dashboard::actions::{Phase, Plan, Progress, verb},
+    dashboard::actions::{Fields, Form, Phase, Plan, Progress, verb},
     text::counted,
     workload::WorkloadRef,
 };
 
+/// What can be asked for, and what that means.
+const ACTIONS: [(&str, &str); 4] = [
+    ("wake", "start now, and keep running"),
+    ("sleep", "stop now, and keep stopped"),
+    ("pause", "leave as it is"),
+    ("resume", "follow the schedule again"),
+];
+
+/// At most this many of what is chosen are named.
+const MAX_CHOSEN: usize = 20;
 /// The most workloads that are named of a Namespace.
 const MAX_REACHED: usize = 100;
 
 impl Page<'_> {
-    /// The fields of a form that asks for something.
-    pub(super) fn fields(&self, token: &str) -> Markup {
+    /// The fields of a form that asks for something, as they are filled in.
+    pub(super) fn fields(&self, token: &str, fields: &Fields) -> Markup {
         html! {
             input type="hidden" name="token" value=(token);
             div.filter role="group" aria-label="What is to be done" {
                 label {
                     "Do"
                     select name="do" {
-                        option value="wake" { "wake: start now, and keep running" }
-                        option value="sleep" { "sleep: stop now, and keep stopped" }
-                        option value="pause" { "pause: leave as it is" }
-                        option value="resume" { "resume: follow the schedule again" }
+                        @for (value, text) in ACTIONS {
+                            option value=(value) selected[fields.action == value] {
+                                (value) ": " (text)
+                            }
+                        }
                     }
                 }
-                label { "For, such as 2h" input type="text" name="for"; }
-                label { "or until, such as 22:00 or Mon 09:00" input type="text" name="until"; }
-                label { "Reason" input type="text" name="reason"; }
+                label {
+                    "For; empty for a pause without an end"
+                    input type="text" name="for" value=(fields.length);
+                }
+                label {
+                    "or until, such as 22:00 or Mon 09:00"
+                    input type="text" name="until" value=(fields.until);
+                }
+                label { "Reason" input type="text" name="reason" value=(fields.reason); }
                 button type="submit" { "See what will change" }
             }
         }
+    }
+
+    /// The form again, with what is wrong in it.
+    pub(in crate::dashboard) fn asked_again(&self, form: &Form, error: &str) -> String {
+        let chosen = form.chosen();
+        let content = html! {
+            h1 { "Not yet" }
+            p.banner.bad role="alert" { (said(error)) }
+            @if let Some(token) = self.token.filter(|_| chosen > 0 && !form.is_too_much()) {
+                form method="post" action=(self.params.common().link("/confirm")) {
+                    @for object in &form.objects {
+                        input type="hidden" name="object" value=(object);
+                    }
+                    @for namespace in &form.namespaces {
+                        input type="hidden" name="namespace" value=(namespace);
+                    }
+                    p {
+                        "Chosen: "
+                        @for (at, name) in form.namespaces.iter().chain(&form.objects).take(MAX_CHOSEN).enumerate() {
+                            @if at > 0 { ", " }
+                            (safe(name))
+                        }
+                        @if chosen > MAX_CHOSEN { " and " (chosen - MAX_CHOSEN) " more" }
+                    }
+                    (self.fields(token, &form.fields))
+                }
+            }
+            (self.back())
+        };
+        self.shell(&asking("Not yet"), &content)
     }
 
     /// What will change, to be confirmed.

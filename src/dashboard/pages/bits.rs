@@ -36,6 +36,11 @@ pub(super) fn path(row: &Row) -> String {
     )
 }
 
+/// The path of a namespace's page.
+pub(super) fn namespace_path(name: &str) -> String {
+    format!("/ns/{}", utf8_percent_encode(name, PART))
+}
+
 /// An instant, on the clocks of a zone.
 pub(super) fn time(at: DateTime<Utc>, zone: Zone, now: DateTime<Utc>) -> Markup {
     let exact = at.with_timezone(&zone);

@@ -3,6 +3,7 @@
 
 mod action;
 mod bits;
+mod namespace;
 mod object;
 mod object_tables;
 mod overview;
@@ -11,4 +12,5 @@ mod text;
 mod timeline;
 mod week;
 
+pub(super) use object::Events;
 pub(super) use shell::{ICON, Page, STYLE, failure};

@@ -76,7 +76,8 @@ impl Page<'_> {
 
     fn standing(&self, row: &Row) -> Markup {
         let (status, now) = (&row.status, self.view.now);
-        let at = |at: DateTime<Utc>| time(at, status.zone, now);
+        let zone = self.zone_of(row);
+        let at = |at: DateTime<Utc>| time(at, zone, now);
         html! {
             section aria-labelledby="stands" {
                 h2 id="stands" { "Status" }
@@ -97,7 +98,7 @@ impl Page<'_> {
                         dd { (saved) }
                     }
                     dt { "Next" }
-                    dd { (next(status, status.zone, now)) }
+                    dd { (next(status, zone, now)) }
                     @if let Some((origin, over)) = status.laid_over {
                         dt { "Override" }
                         dd {
@@ -130,7 +131,7 @@ impl Page<'_> {
     }
 
     fn days(&self, row: &Row) -> Markup {
-        let zone = row.status.zone;
+        let zone = self.zone_of(row);
         let today = self.view.now.with_timezone(&zone).date_naive();
         let until = midnight(today + Days::new(DAYS), zone);
         let Some(plan) = self.plan_of(row, until).filter(|it| it.spec().is_some()) else {
@@ -171,7 +172,7 @@ impl Page<'_> {
                                         }
                                     }
                                     td {
-                                        (happens(&boundaries, date, is_cut))
+                                        (happens(&boundaries, date, zone, is_cut))
                                         @if let Some(week) = &week { (remarks(week, date, zone)) }
                                     }
                                 }
@@ -224,24 +225,24 @@ impl Page<'_> {
 }
 
 /// What happens on a day.
-fn happens(boundaries: &[PlannedBoundary], date: NaiveDate, is_cut: bool) -> Markup {
+fn happens(boundaries: &[PlannedBoundary], date: NaiveDate, zone: Zone, is_cut: bool) -> Markup {
+    let at = |it: &PlannedBoundary| it.at.with_timezone(&zone);
     let of_day: Vec<_> = boundaries
         .iter()
-        .filter(|it| it.at.date_naive() == date)
+        .filter(|it| at(it).date_naive() == date)
         .collect();
     let is_beyond = is_cut
         && boundaries
             .last()
-            .is_some_and(|it| it.at.date_naive() <= date);
+            .is_some_and(|it| at(it).date_naive() <= date);
     let more = of_day.len().saturating_sub(MAX_OF_A_DAY);
     html! {
-        @for (at, boundary) in of_day.iter().take(MAX_OF_A_DAY).enumerate() {
-            @if at > 0 { ", " }
+        @for (position, boundary) in of_day.iter().take(MAX_OF_A_DAY).enumerate() {
+            @if position > 0 { ", " }
+            @let at = at(boundary);
             span.boundary {
                 (boundary.action.name()) " "
-                time datetime=(boundary.at.to_rfc3339()) {
-                    (boundary.at.format(time_of_day(&boundary.at)).to_string())
-                }
+                time datetime=(at.to_rfc3339()) { (at.format(time_of_day(&at)).to_string()) }
                 @if let Some(count) = boundary.replicas { " → " (count) }
                 @if !boundary.applied { " (not applied)" }
                 @if let Some(ends) = boundary.ends { " (end of " (ends.name()) ")" }

@@ -10,12 +10,14 @@ use super::{
     text::{safe, safe_lines},
 };
 use crate::{
-    dashboard::{params::Params, view::Row},
+    cluster::SeenEvent,
+    dashboard::{actions::Fields, params::Params, view::Row},
+    schedule::Zone,
     workload::Label,
 };
 
 /// How many Events are shown.
-const MAX_EVENTS: usize = 10;
+const MAX_EVENTS: usize = 50;
 
 impl Page<'_> {
     pub(super) fn labels(&self, row: &Row) -> Markup {
@@ -64,7 +66,7 @@ impl Page<'_> {
                 @if self.params.still {
                     form method="post" action=(self.params.common().link("/confirm")) {
                         input type="hidden" name="object" value=(row.form_name());
-                        (self.fields(token))
+                        (self.fields(token, &Fields::prefilled()))
                     }
                 } @else {
                     p {
@@ -106,40 +108,57 @@ impl Page<'_> {
     }
 
     pub(super) fn events_shown(&self, row: &Row, events: &Events) -> Markup {
-        let zone = row.status.zone;
+        let command = format!("kubectl events --for {}", row.status.object.argument());
+        self.events_table(events, &command, self.zone_of(row))
+    }
+
+    /// What happened, as far as Events tell; where they are not asked for, the command that does.
+    pub(super) fn events_table(&self, events: &Events, command: &str, zone: Zone) -> Markup {
         html! {
             section aria-labelledby="events" {
-                h2 id="events" { "Last Events" }
+                h2 id="events" { "What happened" }
                 @match events {
                     None => p {
-                        "This page asks the API server nothing. Its Events: "
-                        code { "kubectl events --for " (safe(&row.status.object.argument())) }
+                        "This page asks the API server nothing. The Events: "
+                        code { (safe(command)) }
                     }
-                    Some(Err(error)) => p { "They cannot be read: " (safe(&error.to_string())) }
-                    Some(Ok(events)) if events.is_empty() => p { "None. A cluster keeps them for an hour." }
-                    Some(Ok(events)) => div.scroll tabindex="0" role="group" aria-labelledby="events" {
-                        table {
-                            thead {
-                                tr {
-                                    th scope="col" { "When" }
-                                    th scope="col" { "Type" }
-                                    th scope="col" { "Reason" }
-                                    th scope="col" { "Message" }
+                    Some(Err(error)) => p { "The Events cannot be read: " (safe(&error.to_string())) }
+                    Some(Ok(events)) => {
+                        p.far {
+                            @if events.is_empty() { "There is no Event. " }
+                            @if events.len() > MAX_EVENTS { "The last " (MAX_EVENTS) " of " (events.len()) " Events. " }
+                            "A cluster keeps Events for an hour, unless its API server has another --event-ttl."
+                        }
+                        @if !events.is_empty() { (self.events_listed(events, zone)) }
+                    }
+                }
+            }
+        }
+    }
+
+    fn events_listed(&self, events: &[SeenEvent], zone: Zone) -> Markup {
+        html! {
+            div.scroll tabindex="0" role="group" aria-labelledby="events" {
+                table {
+                    thead {
+                        tr {
+                            th scope="col" { "When" }
+                            th scope="col" { "Type" }
+                            th scope="col" { "Object" }
+                            th scope="col" { "Reason" }
+                            th scope="col" { "Message" }
+                        }
+                    }
+                    tbody {
+                        @for event in events.iter().take(MAX_EVENTS) {
+                            tr {
+                                td {
+                                    @if let Some(at) = event.at { (time(at, zone, self.view.now)) }
                                 }
-                            }
-                            tbody {
-                                @for event in events.iter().take(MAX_EVENTS) {
-                                    tr {
-                                        td {
-                                            @if let Some(at) = event.at {
-                                                (time(at, zone, self.view.now))
-                                            }
-                                        }
-                                        td { (safe(&event.level)) }
-                                        td { (safe(&event.reason)) }
-                                        td { (safe(&event.message)) }
-                                    }
-                                }
+                                td { (safe(&event.level)) }
+                                td { (safe(&event.object)) }
+                                td { (safe(&event.reason)) }
+                                td { (safe(&event.message)) }
                             }
                         }
                     }

@@ -15,7 +15,7 @@ use crate::{
         savings::Savings,
         view::{Level, Row},
     },
-    savings::{Bill, HeldDown, SavedSoFar},
+    savings::{Bill, HeldDown, Price, SavedSoFar},
     status::{clock, distance},
     text::counted,
     workload::{Key, Phase},
@@ -53,23 +53,26 @@ impl Page<'_> {
                     }
                 }
             } @else {
-                (self.attention())
-                (self.counts())
+                @let rows: Vec<&Row> = self.view.rows.iter().collect();
+                (self.attention(&rows, None))
+                (self.counts(&rows, None))
                 div.columns {
-                    (self.coming())
+                    (self.coming(&rows))
                     (self.saved(savings))
                 }
-                (self.notes())
+                (self.namespaces())
+                (self.notes(&rows))
             }
         };
         self.shell(&kind, &content)
     }
 
-    fn attention(&self) -> Markup {
-        let findings = self.view.findings(&self.settings.prefix);
+    /// What is wrong with these rows: all there are, or all of a namespace.
+    pub(super) fn attention(&self, rows: &[&Row], namespace: Option<&str>) -> Markup {
+        let findings = self.view.findings(rows, &self.settings.prefix);
         let wrong = || findings.iter().filter(|it| it.level != Level::Note);
         let all = wrong().count();
-        let workloads = self.view.rows.len();
+        let workloads = rows.len();
         html! {
             section aria-labelledby="wrong" {
                 h2 id="wrong" { "What is wrong" }
@@ -81,20 +84,18 @@ impl Page<'_> {
                     }
                     p {
                         @if all > MAX_FINDINGS { "And " (all - MAX_FINDINGS) " more. " }
-                        a href=(self.of_state("problem")) { "All workloads with a problem" }
+                        a href=(self.of_state("problem", namespace)) { "All workloads with a problem" }
                     }
                 }
             }
         }
     }
 
-    fn counts(&self) -> Markup {
-        let mut by_state: BTreeMap<&str, usize> = BTreeMap::new();
-        for row in self.view.rows.iter() {
-            *by_state.entry(row.status.state_name()).or_default() += 1;
-        }
+    /// How many of these rows are in which state.
+    pub(super) fn counts(&self, rows: &[&Row], namespace: Option<&str>) -> Markup {
+        let by_state = by_state(rows.iter().copied());
         let of = |state: &str| by_state.get(state).copied().unwrap_or_default();
-        let reverted = self.view.rows.iter().filter(|it| it.is_reverted()).count();
+        let reverted = rows.iter().filter(|it| it.is_reverted()).count();
         let sometimes = SOMETIMES.iter().copied().filter(|it| of(it) > 0);
         let states = ALWAYS.iter().copied().chain(sometimes);
         let counts = states
@@ -106,7 +107,7 @@ impl Page<'_> {
                 ul.counts {
                     @for (state, count) in counts {
                         li {
-                            a href=(self.of_state(state)) {
+                            a href=(self.of_state(state, namespace)) {
                                 span.number { (count) } " " (state)
                             }
                         }
@@ -117,18 +118,20 @@ impl Page<'_> {
     }
 
     /// The timeline of those in a state.
-    fn of_state(&self, state: &str) -> String {
+    fn of_state(&self, state: &str, namespace: Option<&str>) -> String {
         let params = Params {
             state: Some(state.to_owned()),
+            namespace: namespace.map(str::to_owned),
             ..self.params.common()
         };
         params.link("/timeline")
     }
 
-    fn coming(&self) -> Markup {
+    /// What happens next to these rows.
+    pub(super) fn coming(&self, rows: &[&Row]) -> Markup {
         let now = self.view.now;
         let mut coming: BTreeMap<(DateTime<Utc>, String), Vec<&Row>> = BTreeMap::new();
-        for row in self.view.rows.iter() {
+        for &row in rows {
             if let Some(at) = row.status.next.filter(|at| *at > now) {
                 let action = match (row.status.next_action, row.status.phase) {
                     (Some(action), _) => action.to_string(),
@@ -188,12 +191,8 @@ impl Page<'_> {
     }
 
     fn saved(&self, savings: &Savings) -> Markup {
-        let down = self.view.rows.iter().map(|it| &it.status);
-        let down = down.filter(|it| it.held_down.replicas > 0);
-        let held: HeldDown = down.clone().map(|it| it.held_down).sum();
         let price = savings.price.as_deref();
-        let now = Bill::now(held, price);
-        let now = now.with_incomplete(down.map(|it| it.requests.are_complete()));
+        let now = held_down(self.view.rows.iter(), price);
         html! {
             section aria-labelledby="saved" {
                 h2 id="saved" { "What is saved" }
@@ -219,8 +218,9 @@ impl Page<'_> {
         }
     }
 
-    fn notes(&self) -> Markup {
-        let findings = self.view.findings(&self.settings.prefix);
+    /// What else should be known of these rows.
+    pub(super) fn notes(&self, rows: &[&Row]) -> Markup {
+        let findings = self.view.findings(rows, &self.settings.prefix);
         let notes = || findings.iter().filter(|it| it.level == Level::Note);
         let all = notes().count();
         html! {
@@ -235,4 +235,24 @@ impl Page<'_> {
             }
         }
     }
+}
+
+/// How many rows are in which state.
+pub(super) fn by_state<'a>(rows: impl Iterator<Item = &'a Row>) -> BTreeMap<&'static str, usize> {
+    let mut by_state = BTreeMap::new();
+    for row in rows {
+        *by_state.entry(row.status.state_name()).or_default() += 1;
+    }
+    by_state
+}
+
+/// What of these rows is held down now.
+pub(super) fn held_down<'a>(
+    rows: impl Iterator<Item = &'a Row> + Clone,
+    price: Option<&Price>,
+) -> String {
+    let down = rows.map(|it| &it.status);
+    let down = down.filter(|it| it.held_down.replicas > 0);
+    let held: HeldDown = down.clone().map(|it| it.held_down).sum();
+    Bill::now(held, price).with_incomplete(down.map(|it| it.requests.are_complete()))
 }

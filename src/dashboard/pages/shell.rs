@@ -1,14 +1,16 @@
 //! What stands around every page.
 
+use std::collections::BTreeSet;
+
 use http::StatusCode;
 use maud::{DOCTYPE, Markup, html};
 
-use super::text::safe;
+use super::text::{safe, said};
 use crate::{
     dashboard::{
         params::{Params, Theme},
         settings::Settings,
-        view::View,
+        view::{Row, View},
     },
     schedule::Zone,
     status::date_and_time,
@@ -19,6 +21,9 @@ pub(in crate::dashboard) const STYLE: &str = include_str!("style.css");
 
 /// The icon of every page: a day between two nights.
 pub(in crate::dashboard) const ICON: &str = r##"<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16"><rect width="16" height="16" rx="3" fill="#1f2937"/><path d="M2 9h3M11 9h3" stroke="#9ca3af" stroke-width="2"/><rect x="5" y="5" width="6" height="8" rx="1" fill="#22a34a"/></svg>"##;
+
+/// At most this many zones are proposed; any other can be typed.
+const MAX_ZONES: usize = 100;
 
 /// A page, before it is written.
 pub(in crate::dashboard) struct Page<'a> {
@@ -42,13 +47,17 @@ impl Page<'_> {
     pub(super) fn shell(&self, kind: &Kind<'_>, content: &Markup) -> String {
         let zone = self.zone();
         let head = html! {
-            p.where {
+            div.where {
                 span { (safe(&self.settings.title)) }
                 " "
                 span { (date_and_time(self.view.now, zone)) " " (zone.name()) }
+                (self.zone_choice(kind))
             }
         };
         let body = html! {
+            @if let Some(refused) = &self.params.refused_zone {
+                p.banner.warn role="status" { (said(refused)) }
+            }
             @if let Some(outage) = &self.view.outage {
                 p.banner.bad role="status" {
                     strong {
@@ -66,10 +75,49 @@ impl Page<'_> {
         document(self.params, kind, Some(&head), &body)
     }
 
-    /// The zone of what is shown of several objects: --timezone, or without it that of the
-    /// schedules, if they have one in common.
+    /// By which clocks times are shown: a choice that stays on every page.
+    fn zone_choice(&self, kind: &Kind<'_>) -> Markup {
+        let params = Params {
+            zone: None,
+            ..self.params.clone()
+        };
+        let zones = self.view.rows.iter().map(|row| row.status.zone.name());
+        let zones: BTreeSet<&str> = zones.chain(["UTC"]).collect();
+        if kind.refreshes && !self.params.still {
+            // What somebody writes would be lost.
+            let still = Params {
+                still: true,
+                ..self.params.clone()
+            };
+            return html! { a href=(still.link(kind.path)) { "Another time zone" } };
+        }
+        html! {
+            form.zone method="get" action=(kind.path) aria-label="Time zone" {
+                @for (name, value) in params.pairs() {
+                    input type="hidden" name=(name) value=(value);
+                }
+                label {
+                    "Time zone "
+                    input type="text" name="tz" list="zones" value=[self.params.zone.map(Zone::name)];
+                }
+                datalist id="zones" {
+                    @for zone in zones.into_iter().take(MAX_ZONES) { option value=(zone) {} }
+                }
+                button type="submit" { "Show" }
+            }
+        }
+    }
+
+    /// The zone of what is shown of several objects: the one that was chosen, --timezone, or
+    /// without them that of the schedules, if they have one in common.
     pub(in crate::dashboard) fn zone(&self) -> Zone {
-        self.view.zone.unwrap_or(self.view.context.default_zone)
+        let zone = self.params.zone.or(self.view.zone);
+        zone.unwrap_or(self.view.context.default_zone)
+    }
+
+    /// The zone of what is shown of one object: the one that was chosen, or its own.
+    pub(super) fn zone_of(&self, row: &Row) -> Zone {
+        self.params.zone.unwrap_or(row.status.zone)
     }
 
     /// The page before there is anything to show.

@@ -12,10 +12,7 @@ use super::{
     week::{Week, day_name, days, legend, midnight, patterns},
 };
 use crate::{
-    dashboard::{
-        params::{Params, Theme},
-        view::Row,
-    },
+    dashboard::{actions::Fields, params::Params, view::Row},
     plan::Period,
     text::counted,
 };
@@ -47,7 +44,8 @@ impl Page<'_> {
         let kind = Kind {
             title: "Timeline",
             path: "/timeline",
-            refreshes: false,
+            // What is ticked would be lost.
+            refreshes: self.token.is_none(),
         };
         let rows: Vec<&Row> = self.view.rows.iter().filter(|it| self.takes(it)).collect();
         let pages = rows.len().div_ceil(ROWS).max(1);
@@ -73,7 +71,7 @@ impl Page<'_> {
                     form method="post" action=(self.params.common().link("/confirm")) {
                         (self.table(shown, period))
                         h2 { "Act on selected workloads" }
-                        (self.fields(token))
+                        (self.fields(token, &Fields::prefilled()))
                         p.far {
                             "This page is not read again by itself, so nothing that you tick is lost."
                             @if pages > 1 {
@@ -166,11 +164,10 @@ impl Page<'_> {
                 (select("kind", "Kind", &params.kind, &kinds))
                 (select("state", "State", &params.state, &STATES.into_iter().collect()))
                 label { "Name" input type="search" name="q" value=[params.text.as_deref()]; }
-                @if let Some(from) = params.from { input type="hidden" name="from" value=(from); }
-                @if let Some(theme) = params.theme.map(Theme::name) {
-                    input type="hidden" name="theme" value=(theme);
+                @let others = Params { from: params.from, ..params.common() };
+                @for (name, value) in others.pairs() {
+                    input type="hidden" name=(name) value=(value);
                 }
-                @if params.still { input type="hidden" name="refresh" value="off"; }
                 button type="submit" { "Filter" }
             }
         }
@@ -225,7 +222,7 @@ impl Page<'_> {
                                 @let name = group.first().map_or("", namespace);
                                 @if acts { td {} }
                                 th scope="rowgroup" colspan="4" {
-                                    (safe(name))
+                                    (self.link_to_namespace(name))
                                     @if acts {
                                         label.whole {
                                             input type="checkbox" name="namespace" value=(name);
@@ -243,7 +240,8 @@ impl Page<'_> {
                                         }
                                     }
                                     td {
-                                        (badge(&row.status))
+                                        (badge(&row.status)) " "
+                                        span.far { (row.status.count()) }
                                         @if row.is_reverted() { " " span.badge.bad { "reverted" } }
                                     }
                                     td.next { (next(&row.status, self.zone(), now)) }

@@ -97,7 +97,7 @@ fn without_events_the_rest_of_a_workload_is_shown() {
     let served = Served::of(&cluster, &[]);
     let page = served.page("/object/dev/deploy/web");
     let said = format!(
-        "They cannot be read: the API server refuses: {}",
+        "The Events cannot be read: the API server refuses: {}",
         refusal("list", "events")
     );
     for part in [&*said, "Two weeks", "Its annotations", "Commands"] {

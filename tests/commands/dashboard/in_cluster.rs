@@ -8,7 +8,7 @@ use crate::{
     program::{dayshift, dayshift_with},
 };
 
-const PATHS: [&str; 3] = ["/", "/timeline", "/object/dev/deploy/web"];
+const PATHS: [&str; 4] = ["/", "/timeline", "/object/dev/deploy/web", "/ns/dev"];
 
 fn cluster() -> Cluster {
     let cluster = Cluster::new();
@@ -60,6 +60,12 @@ fn pages_are_read_from_what_the_controller_knows() {
         let page = served.get(path).body;
         assert!(!page.contains("method=\"post\""), "{path}");
         Page::read(&page);
+    }
+    // What nothing can be ticked on is read again, and a reader can end that.
+    for path in ["/", "/timeline", "/object/dev/deploy/web", "/ns/dev"] {
+        let refresh = |path: &str| served.get(path).header("refresh").map(str::to_owned);
+        assert_eq!(refresh(path).as_deref(), Some("10"), "{path}");
+        assert_eq!(refresh(&format!("{path}?refresh=off")), None, "{path}");
     }
     // It has counted what was saved, and a page that has no controller has not.
     let counted = "saved since the controller began to count";

@@ -151,6 +151,11 @@ fn previews_of_another_browser_are_its_own_and_push_none_of_yours_out() {
     let done = post(&served, "/act", &theirs);
     assert_eq!(done.status, 303, "{}", done.body);
     // Of its own, a browser keeps the last 16.
+    let fields = [
+        ("token", &*token),
+        ("do", "pause"),
+        ("object", "dev/deploy/api"),
+    ];
     let first = plan_of(&by_other("/confirm", &fields));
     for _ in 0..16 {
         plan_of(&by_other("/confirm", &fields));

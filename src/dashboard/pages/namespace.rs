@@ -1,0 +1,304 @@
+//! The page of one namespace, and the list of all of them.
+
+use std::collections::BTreeMap;
+
+use maud::{Markup, html};
+
+use super::{
+    bits::{badge, namespace_path, next, path, time},
+    object::Events,
+    overview::{by_state, held_down},
+    shell::{Kind, Page},
+    text::safe,
+};
+use crate::{
+    dashboard::{
+        actions::Fields,
+        params::Params,
+        view::{Row, View},
+    },
+    events::author_text,
+    text::counted,
+    workload::{Key, Origin, Override},
+};
+
+/// At most this many namespaces are listed; the rest is on the timeline.
+const MAX_NAMESPACES: usize = 500;
+/// At most this many workloads of a namespace are listed.
+const MAX_WORKLOADS: usize = 200;
+/// At most this many overrides are listed.
+const MAX_OVERRIDES: usize = 50;
+
+impl View {
+    /// The rows of each namespace.
+    fn by_namespace(&self) -> impl Iterator<Item = (&str, &[Row])> {
+        let groups = self
+            .rows
+            .chunk_by(|a, b| a.status.object.namespace == b.status.object.namespace);
+        groups.filter_map(|rows| Some((&*rows.first()?.status.object.namespace, rows)))
+    }
+}
+
+impl Page<'_> {
+    /// A link to the page of a namespace.
+    pub(super) fn link_to_namespace(&self, name: &str) -> Markup {
+        let href = self.params.common().link(&namespace_path(name));
+        html! { a href=(href) { (safe(name)) } }
+    }
+
+    /// The namespaces, with how many workloads of each are in which state.
+    pub(super) fn namespaces(&self) -> Markup {
+        let more = self.view.by_namespace().count();
+        let more = more.saturating_sub(MAX_NAMESPACES);
+        html! {
+            section aria-labelledby="namespaces" {
+                h2 id="namespaces" { "Namespaces" }
+                div.scroll tabindex="0" role="group" aria-labelledby="namespaces" {
+                    table {
+                        thead {
+                            tr {
+                                th scope="col" { "Namespace" }
+                                th scope="col" { "Workloads" }
+                                th scope="col" { "Stopped by schedules now" }
+                            }
+                        }
+                        tbody {
+                            @for (name, rows) in self.view.by_namespace().take(MAX_NAMESPACES) {
+                                tr {
+                                    th scope="row" { (self.link_to_namespace(name)) }
+                                    td { (rows.len()) ": " (states(rows)) }
+                                    td { (held_down(rows.iter(), None)) }
+                                }
+                            }
+                        }
+                    }
+                }
+                @if more > 0 { p { "And " (more) " more: filter the timeline by their names." } }
+            }
+        }
+    }
+
+    /// The page of a namespace.
+    pub(in crate::dashboard) fn namespace(&self, name: &str, events: &Events) -> String {
+        let rows = self.view.rows_of(name);
+        let title = format!("namespace/{name}");
+        let path = namespace_path(name);
+        let kind = Kind {
+            title: &safe(&title),
+            path: &path,
+            refreshes: true,
+        };
+        let timeline = Params {
+            namespace: Some(name.to_owned()),
+            ..self.params.common()
+        };
+        let content = html! {
+            h1 { (safe(&title)) }
+            (self.attention(&rows, Some(name)))
+            (self.counts(&rows, Some(name)))
+            p { "Stopped by schedules now: " (held_down(rows.iter().copied(), None)) "." }
+            (self.doing_in(name, &path))
+            (self.overrides_of(&rows))
+            (self.workloads_of(&rows, &timeline.link("/timeline")))
+            (self.coming(&rows))
+            (self.given_by_namespace(&rows))
+            (self.events_of_namespace(name, events))
+            (self.notes(&rows))
+            (self.commands_of(name))
+        };
+        self.shell(&kind, &content)
+    }
+
+    /// What may be done with all of it, while the page stands still.
+    fn doing_in(&self, name: &str, path: &str) -> Markup {
+        let Some(token) = self.token else {
+            return html! {};
+        };
+        let still = Params {
+            still: true,
+            ..self.params.common()
+        };
+        html! {
+            section aria-labelledby="do" {
+                h2 id="do" { "Actions on the whole namespace" }
+                @if self.params.still {
+                    form method="post" action=(self.params.common().link("/confirm")) {
+                        input type="hidden" name="namespace" value=(name);
+                        (self.fields(token, &Fields::prefilled()))
+                    }
+                } @else {
+                    p {
+                        a href={ (still.link(path)) "#do" } { "Wake, sleep, pause or resume" }
+                        " (the page then stands still)"
+                    }
+                }
+            }
+        }
+    }
+
+    /// The workloads in it, and where their week is.
+    fn workloads_of(&self, rows: &[&Row], timeline: &str) -> Markup {
+        let more = rows.len().saturating_sub(MAX_WORKLOADS);
+        html! {
+            section aria-labelledby="workloads" {
+                h2 id="workloads" { "Workloads" }
+                p {
+                    a href=(timeline) { "Their week on the timeline" }
+                    @if more > 0 { ", with " (more) " more" }
+                }
+                div.scroll tabindex="0" role="group" aria-labelledby="workloads" {
+                    table {
+                        thead {
+                            tr {
+                                th scope="col" { "Workload" }
+                                th scope="col" { "State" }
+                                th scope="col" { "Next" }
+                            }
+                        }
+                        tbody {
+                            @for row in rows.iter().take(MAX_WORKLOADS) {
+                                @let status = &row.status;
+                                tr {
+                                    th scope="row" {
+                                        a href=(self.params.common().link(&path(row))) {
+                                            (safe(&status.object.short_name()))
+                                        }
+                                    }
+                                    td { (badge(status)) " " span.far { (status.count()) } }
+                                    td { (next(status, self.zone(), self.view.now)) }
+                                }
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    /// The overrides that hold, and whose they are: one of the Namespace once, however many obey it.
+    fn overrides_of(&self, rows: &[&Row]) -> Markup {
+        let mut of_namespace: Vec<(Override, &Row, usize)> = Vec::new();
+        let mut own = Vec::new();
+        for &row in rows {
+            match row.status.laid_over {
+                Some((Origin::Own, over)) => own.push((over, row)),
+                Some((_, over)) => match of_namespace.iter_mut().find(|it| it.0 == over) {
+                    Some(known) => known.2 += 1,
+                    None => of_namespace.push((over, row, 1)),
+                },
+                None => {}
+            }
+        }
+        let more = own.len().saturating_sub(MAX_OVERRIDES);
+        html! {
+            section aria-labelledby="overrides" {
+                h2 id="overrides" { "Overrides" }
+                @if of_namespace.is_empty() && own.is_empty() {
+                    p { "None." }
+                } @else {
+                    ul {
+                        @for (over, row, count) in &of_namespace {
+                            li {
+                                "The Namespace, for " (counted(*count, "workload")) ": "
+                                (self.override_of(*over, row))
+                            }
+                        }
+                        @for (over, row) in own.iter().take(MAX_OVERRIDES) {
+                            li { (self.link_to(row)) ": " (self.override_of(*over, row)) }
+                        }
+                    }
+                    @if more > 0 { p { "And " (more) " more." } }
+                }
+            }
+        }
+    }
+
+    fn override_of(&self, over: Override, row: &Row) -> Markup {
+        html! {
+            (over.phase())
+            @if let Some(until) = over.until() {
+                " until " (time(until, self.zone_of(row), self.view.now))
+            }
+            @if let Some(author) = author_text(&row.status.author) { ", " (safe(&author)) }
+        }
+    }
+
+    /// What its workloads have from the Namespace, as each of them goes by it.
+    fn given_by_namespace(&self, rows: &[&Row]) -> Markup {
+        let mut given: BTreeMap<(Key, &str), usize> = BTreeMap::new();
+        for row in rows {
+            let inputs = &row.observed.inputs;
+            for key in Key::ALL {
+                if let (Some(Origin::Namespace), Some(text)) =
+                    (inputs.origin(key), inputs.text(key))
+                {
+                    *given.entry((key, text)).or_default() += 1;
+                }
+            }
+        }
+        let prefix = &self.settings.prefix;
+        html! {
+            section aria-labelledby="given" {
+                h2 id="given" { "Annotations of the Namespace" }
+                @if given.is_empty() {
+                    p { "No workload here goes by an annotation of its Namespace." }
+                } @else {
+                    div.scroll tabindex="0" role="group" aria-labelledby="given" {
+                        table {
+                            thead {
+                                tr {
+                                    th scope="col" { "Annotation" }
+                                    th scope="col" { "Text" }
+                                    th scope="col" { "Holds for" }
+                                }
+                            }
+                            tbody {
+                                @for ((key, text), count) in &given {
+                                    tr {
+                                        th scope="row" { code { (prefix.annotation(*key)) } }
+                                        td { code { (safe(text)) } }
+                                        td { (counted(*count, "workload")) }
+                                    }
+                                }
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    fn events_of_namespace(&self, name: &str, events: &Events) -> Markup {
+        let command = format!("kubectl events -n {name}");
+        self.events_table(events, &command, self.zone())
+    }
+
+    fn commands_of(&self, name: &str) -> Markup {
+        let flag = self.settings.prefix.flag();
+        let commands = [
+            format!("dayshift status -n {name}{flag}"),
+            format!("dayshift plan -n {name}{flag}"),
+            format!("dayshift wake ns/{name} --for 2h{flag}"),
+            format!("dayshift sleep ns/{name} --for 12h{flag}"),
+            format!("dayshift pause ns/{name}{flag}"),
+            format!("dayshift resume ns/{name}{flag}"),
+            format!("kubectl get namespace {name} -o yaml"),
+        ];
+        let text = commands.map(|it| safe(&it).into_owned()).join("\n");
+        html! {
+            section aria-labelledby="commands" {
+                h2 id="commands" { "Commands" }
+                pre tabindex="0" { (text) }
+            }
+        }
+    }
+}
+
+/// `5 running, 2 stopped`
+fn states(rows: &[Row]) -> String {
+    let by_state = by_state(rows.iter()).into_iter();
+    let texts: Vec<_> = by_state
+        .map(|(state, count)| format!("{count} {state}"))
+        .collect();
+    texts.join(", ")
+}

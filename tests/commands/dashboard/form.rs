@@ -1,0 +1,189 @@
+//! What a reader fills in: a form that is wrong comes back as it was, and a time zone is chosen.
+
+use std::{collections::BTreeSet, fs, time::Instant};
+
+use chrono::{DateTime, FixedOffset, Utc};
+
+use super::{
+    actions::{cluster, confirmed, post, token},
+    browser::{Node, Page, Served},
+};
+use crate::fake_server::Cluster;
+
+/// The value of a field that somebody fills in.
+fn field(page: &Page, name: &str) -> Option<String> {
+    let mut inputs = page.all("input");
+    let found = inputs.find(|it| it.attribute("name") == Some(name))?;
+    found.attribute("value").map(str::to_owned)
+}
+
+fn values<'p>(page: &'p Page, name: &str) -> Vec<&'p str> {
+    let inputs = page.all("input");
+    let named = inputs.filter(|it| it.attribute("name") == Some(name));
+    named.filter_map(|it| it.attribute("value")).collect()
+}
+
+#[test]
+fn a_form_comes_back_with_its_error_and_all_that_was_typed() {
+    let cluster = cluster();
+    let served = Served::of(&cluster, &[]);
+    let token = token(&served);
+    let typed = [
+        ("token", &*token),
+        ("do", "sleep"),
+        ("for", "2 fortnights"),
+        ("until", ""),
+        ("reason", "\"release\" <3"),
+        ("object", "dev/deploy/web"),
+        ("object", "dev/deploy/api"),
+        ("namespace", "dev"),
+    ];
+    let answer = post(&served, "/confirm", &typed);
+    assert_eq!(answer.status, 400, "{}", answer.body);
+    let page = Page::read(&answer.body);
+    let banner = page.all("p").find(|it| it.has_class("bad")).unwrap();
+    assert!(banner.text.starts_with("For: "), "{}", banner.text);
+    assert_eq!(field(&page, "for").as_deref(), Some("2 fortnights"));
+    assert_eq!(field(&page, "reason").as_deref(), Some("\"release\" <3"));
+    let chosen = page
+        .all("option")
+        .find(|it| it.attribute("selected").is_some());
+    assert_eq!(chosen.unwrap().attribute("value"), Some("sleep"));
+    assert_eq!(
+        values(&page, "object"),
+        ["dev/deploy/api", "dev/deploy/web"]
+    );
+    assert_eq!(values(&page, "namespace"), ["dev"]);
+    assert_eq!(values(&page, "token"), [&*token]);
+    // Corrected and sent as it stands there, it does what was meant.
+    let fields = [
+        ("token", &*token),
+        ("do", "pause"),
+        ("for", "1h"),
+        ("reason", "\"release\" <3"),
+        ("object", "dev/deploy/web"),
+    ];
+    confirmed(&served, &post(&served, "/confirm", &fields));
+    assert!(cluster.annotation("web", "pause").is_some());
+    // Where nothing is chosen there is nothing to send again.
+    let answer = post(&served, "/confirm", &[("token", &token), ("do", "pause")]);
+    assert_eq!(answer.status, 400);
+    assert!(!answer.body.contains("method=\"post\""), "{}", answer.body);
+}
+
+#[test]
+fn two_hours_stand_there_and_are_in_nobodys_way() {
+    let cluster = cluster();
+    let served = Served::of(&cluster, &[]);
+    for path in [
+        "/timeline",
+        "/object/dev/deploy/web?refresh=off",
+        "/ns/dev?refresh=off",
+    ] {
+        let page = served.page(path);
+        assert_eq!(field(&page, "for").as_deref(), Some("2h"), "{path}");
+        assert_eq!(field(&page, "until").as_deref(), Some(""), "{path}");
+    }
+    let token = token(&served);
+    for (action, until, expected) in [
+        ("wake", "2099-01-05 09:00", "2099-01-05"),
+        ("resume", "", "Nothing would change."),
+    ] {
+        let fields = [
+            ("token", &*token),
+            ("do", action),
+            ("for", "2h"),
+            ("until", until),
+            ("object", "dev/deploy/web"),
+        ];
+        let answer = post(&served, "/confirm", &fields);
+        assert_eq!(answer.status, 200, "{action}: {}", answer.body);
+        assert!(answer.body.contains(expected), "{action}: {}", answer.body);
+    }
+}
+
+/// The instants that a page shows, and how far their clocks are from UTC.
+fn instants(page: &Page) -> (BTreeSet<DateTime<Utc>>, BTreeSet<i32>) {
+    let spans = page.all("span").filter(|it| it.has_class("boundary"));
+    let times = spans.flat_map(|it| page.within(it).iter());
+    let times = times.filter_map(|it: &Node| it.attribute("datetime"));
+    let times: Vec<DateTime<FixedOffset>> = times.map(|it| it.parse().unwrap()).collect();
+    let offsets = times.iter().map(|it| it.offset().local_minus_utc() / 3600);
+    (
+        times.iter().map(DateTime::to_utc).collect(),
+        offsets.collect(),
+    )
+}
+
+#[test]
+fn times_are_shown_by_the_clocks_that_were_chosen() {
+    let cluster = Cluster::new();
+    let zone = ("timezone", "Asia/Tokyo");
+    cluster.deployment("web", 2, &[("hours", "09:00-17:30"), zone]);
+    let served = Served::of(&cluster, &[]);
+    let path = "/object/dev/deploy/web?refresh=off";
+    let (own, tokyo) = instants(&served.page(path));
+    assert_eq!(tokyo, [9].into());
+    let page = served.page(&format!("{path}&tz=Pacific/Honolulu"));
+    let (shown, honolulu) = instants(&page);
+    assert_eq!(honolulu, [-10].into());
+    // The two weeks begin and end at another midnight; what is in both is the same.
+    let both = own.intersection(&shown).count();
+    assert!(both >= 26, "{own:?} {shown:?}");
+    assert!(
+        page.text().contains("09:00") || page.text().contains("14:00"),
+        "{}",
+        page.text()
+    );
+    // The choice goes along, and the annotation means what it meant.
+    let links = page.all("a").filter_map(|it| it.attribute("href"));
+    for link in links.filter(|it| it.starts_with("/timeline") || *it == "/") {
+        assert!(link.contains("tz=Pacific%2FHonolulu"), "{link}");
+    }
+    for path in ["/", "/timeline", "/ns/dev"] {
+        let page = served.page(&format!("{path}?tz=Pacific/Honolulu"));
+        let head = page.all("div").find(|it| it.has_class("where")).unwrap();
+        assert!(head.text.contains("Pacific/Honolulu"), "{}", head.text);
+    }
+    let page = served.page("/timeline?tz=Pacific/Honolul");
+    let banner = page.all("p").find(|it| it.has_class("banner")).unwrap();
+    assert!(banner.text.contains("Pacific/Honolul"), "{}", banner.text);
+    assert!(
+        banner.text.contains("is not a time zone"),
+        "{}",
+        banner.text
+    );
+}
+
+#[test]
+fn a_calendar_file_that_changes_is_read_again() {
+    let cluster = Cluster::new();
+    let hours = ("hours", "Mon-Fri 09:00-17:30");
+    cluster.deployment("web", 2, &[hours, ("except", "calendar:de")]);
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("de.ics");
+    let write = |date: &str| {
+        let text =
+            format!("BEGIN:VCALENDAR\nBEGIN:VEVENT\nDTSTART:{date}\nEND:VEVENT\nEND:VCALENDAR");
+        fs::write(&file, text).unwrap();
+    };
+    write("20261225");
+    let calendar = format!("de={}", file.display());
+    let served = Served::of(&cluster, &["--calendar", &calendar]);
+    let is_excepted = |week: &str| {
+        let page = served.page(&format!("/timeline?from={week}"));
+        let weeks = page.all("svg").filter(|it| it.has_class("week"));
+        weeks
+            .flat_map(|it| page.within(it))
+            .any(|it| it.has_class("holiday") && it.attribute("d").is_some_and(|it| !it.is_empty()))
+    };
+    assert!(is_excepted("2026-12-21"));
+    assert!(!is_excepted("2026-12-28"));
+    write("20261230");
+    let begun = Instant::now();
+    while !is_excepted("2026-12-28") {
+        assert!(begun.elapsed().as_secs() < 60, "the file is not read again");
+        std::thread::sleep(std::time::Duration::from_millis(50));
+    }
+    assert!(!is_excepted("2026-12-21"));
+}

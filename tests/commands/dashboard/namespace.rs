@@ -1,0 +1,182 @@
+//! The page of a namespace: what its workloads go by, whose its overrides are, and what happened.
+
+use serde_json::json;
+
+use super::{
+    actions::{confirmed, post, token},
+    browser::{Page, Served},
+};
+use crate::fake_server::{Cluster, Scaler, refusal};
+
+/// Two workloads in `dev`, one of which has its hours from the Namespace, and one elsewhere.
+fn cluster() -> Cluster {
+    let cluster = Cluster::new();
+    let hours = Some("Mon-Fri 08:15-17:45");
+    let key = "dayshift/hours";
+    cluster
+        .api
+        .annotate_of("Namespace", "", "dev", key, hours)
+        .unwrap();
+    cluster.deployment("web", 2, &[]);
+    cluster.deployment("api", 3, &[("hours", "00:00-24:00")]);
+    cluster.api.namespace("other");
+    let mut far = cluster.api.get("Deployment", "dev", "api").unwrap();
+    let metadata = far["metadata"].as_object_mut().unwrap();
+    metadata.retain(|key, _| key == "annotations");
+    metadata.insert("namespace".into(), "other".into());
+    metadata.insert("name".into(), "elsewhere".into());
+    cluster.api.create(far).unwrap();
+    cluster
+}
+
+fn adopted(cluster: &Cluster) -> Scaler {
+    let scaler = Scaler::on(cluster);
+    for (namespace, name) in [("dev", "web"), ("dev", "api"), ("other", "elsewhere")] {
+        let state = || {
+            let object = cluster.api.get("Deployment", namespace, name).unwrap();
+            object["metadata"]["labels"]["dayshift/state"].is_string()
+        };
+        while !state() {
+            std::thread::sleep(std::time::Duration::from_millis(20));
+        }
+    }
+    scaler
+}
+
+fn rows(page: &Page) -> Vec<&str> {
+    page.all("tr").map(|it| &*it.text).collect()
+}
+
+#[test]
+fn the_page_of_a_namespace_tells_what_holds_there_and_whose_it_is() {
+    let cluster = cluster();
+    let _scaler = adopted(&cluster);
+    let args = ["pause", "ns/dev", "--reason", "the release"];
+    assert_eq!(cluster.dayshift(&args).status, 0);
+    let args = ["wake", "deploy/api", "--for", "5h", "--reason", "my demo"];
+    assert_eq!(
+        cluster
+            .dayshift(&[&args[..], &["--no-wait"]].concat())
+            .status,
+        0
+    );
+    let served = Served::of(&cluster, &[]);
+    let page = served.page("/ns/dev");
+    let text = page.text();
+    for part in [
+        "namespace/dev",
+        "The Namespace, for 1 workload: paused",
+        "the release",
+        "my demo",
+        "dayshift pause ns/dev",
+    ] {
+        assert!(text.contains(part), "{part}: {text}");
+    }
+    let given = "dayshift/hoursMon-Fri 08:15-17:451 workload";
+    assert!(rows(&page).contains(&given), "{:?}", rows(&page));
+    assert!(!text.contains("elsewhere"), "{text}");
+    let other = served.page("/ns/other?refresh=off");
+    assert!(other.text().contains("elsewhere"), "{}", other.text());
+    assert!(!other.text().contains("08:15"), "{}", other.text());
+    for path in ["/ns/gone", "/ns/", "/ns/..%2fdev", "/ns/dev/web"] {
+        assert_eq!(served.get(path).status, 404, "{path}");
+    }
+    // The overview counts each, and leads there; so does the timeline.
+    for path in ["/", "/timeline"] {
+        let page = served.page(path);
+        for name in ["dev", "other"] {
+            let address = format!("/ns/{name}");
+            let mut links = page.all("a").filter_map(|it| it.attribute("href"));
+            assert!(links.any(|it| it == address), "{path}: {address}");
+        }
+    }
+    let overview = served.page("/");
+    let of = |name: &str| {
+        let found = rows(&overview).into_iter().find(|it| it.starts_with(name));
+        found.unwrap().to_owned()
+    };
+    assert!(of("dev").starts_with("dev2: 1 paused, 1 "), "{}", of("dev"));
+    assert!(of("other").starts_with("other1: 1 "), "{}", of("other"));
+}
+
+#[test]
+fn a_whole_namespace_is_paused_from_its_page() {
+    let cluster = cluster();
+    let _scaler = adopted(&cluster);
+    let served = Served::of(&cluster, &[]);
+    let page = served.page("/ns/dev?refresh=off");
+    let named = |name: &str| {
+        let mut inputs = page.all("input");
+        let found = inputs.find(|it| it.attribute("name") == Some(name));
+        found.unwrap().attribute("value").unwrap().to_owned()
+    };
+    assert_eq!(named("namespace"), "dev");
+    let token = token(&served);
+    let fields = [
+        ("token", &*token),
+        ("do", "pause"),
+        ("namespace", &*named("namespace")),
+    ];
+    let (preview, result) = confirmed(&served, &post(&served, "/confirm", &fields));
+    assert!(
+        preview.text().contains("Pause 2 workloads"),
+        "{}",
+        preview.text()
+    );
+    assert!(result.contains("namespace/dev paused: 2 of 2"), "{result}");
+    // While it is read again by itself, there is nothing that could be lost.
+    let live = served.get("/ns/dev");
+    assert!(live.header("refresh").is_some() && !live.body.contains("<form"));
+}
+
+#[test]
+fn what_happened_in_a_namespace_is_told_as_far_as_events_may_be_read() {
+    let cluster = cluster();
+    let _scaler = adopted(&cluster);
+    let args = ["sleep", "deploy/api", "--for", "5h"];
+    assert_eq!(cluster.dayshift(&args).status, 0);
+    let event = |name: &str, namespace: &str, reporter: &str, note: &str| {
+        let event = json!({
+            "apiVersion": "events.k8s.io/v1", "kind": "Event",
+            "metadata": {"namespace": namespace, "name": name},
+            "eventTime": "2026-11-20T10:00:00.000000Z",
+            "reportingController": reporter, "reportingInstance": "it", "action": "Say",
+            "type": "Normal", "reason": "Said", "note": note,
+            "regarding": {
+                "apiVersion": "apps/v1", "kind": "Deployment", "namespace": namespace,
+                "name": "web", "uid": "1",
+            },
+        });
+        cluster.api.create(event).unwrap();
+    };
+    event("one", "dev", "someone-else", "of no concern");
+    event("two", "dev", "dayshift", "started days ago");
+    event("three", "other", "dayshift", "in another namespace");
+    let served = Served::of(&cluster, &[]);
+    let begun = std::time::Instant::now();
+    loop {
+        let page = served.page("/ns/dev");
+        let rows = rows(&page);
+        let of_api = rows.iter().any(|it| it.contains("Deployment/api"));
+        let of_web = rows
+            .iter()
+            .any(|it| it.contains("Deployment/web") && it.contains("started days ago"));
+        assert!(of_web, "{rows:?}");
+        assert!(!page.text().contains("of no concern"), "{rows:?}");
+        assert!(!page.text().contains("in another namespace"), "{rows:?}");
+        // The controller tells of what it did a moment after it did that.
+        if of_api {
+            break;
+        }
+        assert!(begun.elapsed().as_secs() < 30, "{rows:?}");
+    }
+    cluster.refuse(&["list"], "events");
+    let page = served.page("/ns/dev");
+    let said = format!(
+        "The Events cannot be read: the API server refuses: {}",
+        refusal("list", "events")
+    );
+    for part in [&*said, "Overrides", "dayshift/hours"] {
+        assert!(page.text().contains(part), "{part}: {}", page.text());
+    }
+}
