@@ -3,7 +3,7 @@
 use chrono::{DateTime, Utc};
 use dayshift_schedule::{Action, Boundary, Zone};
 
-use crate::{Adoption, Author, EventNote, Key, Override, Prefix, Replicas, TakenUp, WorkloadRef};
+use crate::{Adoption, EventNote, Key, Override, Prefix, Replicas, TakenUp, WorkloadRef};
 
 use super::author_text::author_text;
 use super::commands::{scale_command, sync_command, wake_command};
@@ -280,7 +280,7 @@ fn coming(next: Option<Boundary>, zone: Zone) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Kind, Pause};
+    use crate::{Author, Kind, Pause};
 
     fn at(text: &str) -> DateTime<Utc> {
         text.parse().unwrap()
