@@ -85,7 +85,7 @@ async fn each_metric_is_on_the_page_as_it_is_scraped() {
     let web = json!({
         "apiVersion": "apps/v1", "kind": "Deployment",
         "metadata": {
-            "namespace": "lab", "name": "web", "annotations": {"dayshift/stop": "19:00"},
+            "namespace": "lab", "name": "web", "annotations": {"dayshift/stop": "2 0 10 * * *"},
         },
         "spec": {
             "replicas": 1,
