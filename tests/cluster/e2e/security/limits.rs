@@ -276,7 +276,7 @@ fn nothing_that_dayshift_writes_is_refused_by_the_limits(plane: &ControlPlane) {
         team.create(web.stop(stop.text()).start(start.text()));
     }
     let woken = deployment("woken").replicas(2).stop(stop.text());
-    team.create(woken.annotation("dayshift/wake-until", &start.until()));
+    team.create(woken.annotation("dayshift/wake-until", start.until()));
     team.create(deployment("wrong").annotation("dayshift/start", "never"));
     let here = format!("unscheduled-namespaces: {}", team.name());
     let mut limited = Limited::new(
