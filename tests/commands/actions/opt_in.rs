@@ -19,7 +19,7 @@ fn autoscaler(cluster: &Cluster, hours: Option<&str>) {
 fn annotations(cluster: &Cluster) -> usize {
     let api = cluster.api.get("HorizontalPodAutoscaler", "dev", "api");
     let annotations = api.unwrap()["metadata"]["annotations"].clone();
-    annotations.as_object().map_or(0, |it| it.len())
+    annotations.as_object().map_or(0, serde_json::Map::len)
 }
 
 #[test]
