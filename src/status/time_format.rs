@@ -137,7 +137,7 @@ mod tests {
     #[test]
     fn a_span_is_told_in_the_units_it_has() {
         for (seconds, expected) in [
-            (7 * 86_400, "7 days"),
+            (7 * 86_400, "7 d"),
             (86_400 + 43_200, "1 d 12 h"),
             (3600, "1 h"),
             (90, "1 min 30 s"),
