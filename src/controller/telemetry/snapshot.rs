@@ -5,7 +5,7 @@ use std::{fmt, sync::Arc};
 use chrono::{DateTime, Utc};
 
 use crate::{
-    savings::{HeldDown, held_down, is_kept_stopped},
+    savings::{HeldDown, held_down_replicas, is_kept_stopped},
     schedule::Boundary,
     workload::{
         CountField, Inputs, InvalidSchedule, OVERDUE_GRACE, Observed, Overdue, Override,
@@ -140,7 +140,10 @@ impl ObjectSnapshot {
 
     /// What its schedule holds down now: what the metrics count, and the pages show.
     pub fn held_down(&self) -> HeldDown {
-        held_down(&self.observed(), &self.parsed)
+        let counts = self.object.kind.counts();
+        let (phase, saved) = (self.state.phase, self.state.saved);
+        let replicas = held_down_replicas(self.replicas, counts, phase, saved, &self.parsed);
+        HeldDown::of(replicas, self.requests)
     }
 
     /// Whether its schedule or an override keeps it stopped; `None` where it has no schedule.

@@ -1,7 +1,10 @@
 //! Kinds by the names that people, manifests and fields have for them.
 
+use std::{collections::BTreeSet, sync::LazyLock};
+
 use super::kind::Kind;
 use super::operators::OPERATORS;
+use super::row::Row;
 use super::served::Discovery;
 use super::table;
 
@@ -30,8 +33,10 @@ impl Kind {
     /// This name, where a kind that is known holds its count in a member of `spec` that is called
     /// so.
     pub fn spec_member(name: &str) -> Option<&'static str> {
-        let of_rows = OPERATORS.iter().find_map(|row| row.spec_member(name));
-        of_rows.or_else(|| table::spec_member(name))
+        static OF_OPERATORS: LazyLock<BTreeSet<&str>> =
+            LazyLock::new(|| OPERATORS.iter().flat_map(Row::spec_members).collect());
+        let of_operators = OF_OPERATORS.get(name).copied();
+        of_operators.or_else(|| table::spec_member(name))
     }
 
     /// The kind of a manifest's `apiVersion` and `kind`; none where dayshift does not scale it.

@@ -34,15 +34,15 @@ impl Row {
     /// The place of every kind that somebody has named by its resource.
     pub(super) const NAMED: u8 = u8::MAX;
 
-    /// This name, where a member of `spec` that is called so has to be read for its count.
-    pub(super) fn spec_member(&self, name: &str) -> Option<&'static str> {
+    /// The names of the members of `spec` that have to be read for its count.
+    pub(super) fn spec_members(&self) -> impl Iterator<Item = &'static str> + use<> {
         let beside = match self.form {
             CountForm::Switch(switch) => switch.not_beside,
             _ => None,
         };
-        let mut paths = [Some(self.path), beside].into_iter().flatten();
-        paths.find_map(|path| match path {
-            ["spec", member, ..] if *member == name => Some(*member),
+        let paths = [Some(self.path), beside].into_iter().flatten();
+        paths.filter_map(|path| match path {
+            ["spec", member, ..] => Some(*member),
             _ => None,
         })
     }

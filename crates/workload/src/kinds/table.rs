@@ -167,8 +167,9 @@ pub(super) fn all_named() -> Vec<&'static Row> {
     NAMED.read().unwrap_or_else(PoisonError::into_inner).clone()
 }
 
-/// The same of the kinds that were named so far, as [`Row::spec_member`].
+/// This name, where one of the kinds that were named so far has it among [`Row::spec_members`].
 pub(super) fn spec_member(name: &str) -> Option<&'static str> {
     let named = NAMED.read().unwrap_or_else(PoisonError::into_inner);
-    named.iter().find_map(|row| row.spec_member(name))
+    let mut members = named.iter().flat_map(|row| row.spec_members());
+    members.find(|member| *member == name)
 }

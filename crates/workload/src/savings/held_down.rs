@@ -2,7 +2,7 @@
 
 use std::iter::Sum;
 
-use crate::{Label, Observed, ParsedInputs, Phase, Replicas, ResourceRequests};
+use crate::{CountKind, Label, Observed, ParsedInputs, Phase, Replicas, ResourceRequests};
 
 /// What does not run now because of schedules.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -58,29 +58,39 @@ pub fn is_kept_stopped(observed: &Observed, parsed: &ParsedInputs) -> Option<boo
 /// not saved by dayshift. It is 0 for kinds whose count is not one of replicas: a CronJob, a
 /// ScaledObject, the minimum of an autoscaler.
 pub fn held_down(observed: &Observed, parsed: &ParsedInputs) -> HeldDown {
-    HeldDown::of(replicas(observed, parsed), observed.requests)
+    let label = observed.labels.text(Label::SavedReplicas);
+    let saved = label.and_then(|it| Replicas::parse(it).ok());
+    let counts = observed.object.kind.counts();
+    let replicas = held_down_replicas(observed.replicas, counts, observed.phase(), saved, parsed);
+    HeldDown::of(replicas, observed.requests)
 }
 
-fn replicas(observed: &Observed, parsed: &ParsedInputs) -> Replicas {
+/// The replicas of [`held_down`] where so many run of an object whose state has this phase and this
+/// saved count.
+pub fn held_down_replicas(
+    running: Replicas,
+    counts: CountKind,
+    phase: Option<Phase>,
+    saved: Option<Replicas>,
+    parsed: &ParsedInputs,
+) -> Replicas {
     let spec = match parsed {
         ParsedInputs::Scheduled(spec) => Some(spec),
         // A schedule that is refused leaves the object as the last one made it.
         ParsedInputs::Invalid(_) => None,
         ParsedInputs::Unscheduled => return Replicas::ZERO,
     };
-    if !observed.object.kind.counts().is_replicas() {
+    if !counts.is_replicas() {
         return Replicas::ZERO;
     }
-    let phase = observed.phase();
     let is_down = phase.is_some_and(Phase::follows_a_stop);
-    let saved = || Replicas::parse(observed.labels.text(Label::SavedReplicas)?).ok();
     let largest = spec.and_then(|spec| spec.schedule.rule().largest_count());
     let without = match largest {
         // Between two steps it is as small as the schedule says, stopped or not.
         Some(largest) if is_down || phase == Some(Phase::Running) => Some(Replicas::new(largest)),
-        None if is_down => spec.and_then(|spec| spec.replicas).or_else(saved),
+        None if is_down => spec.and_then(|spec| spec.replicas).or(saved),
         _ => None,
     };
     let without = without.unwrap_or_default().get();
-    Replicas::new(without.saturating_sub(observed.replicas.get()))
+    Replicas::new(without.saturating_sub(running.get()))
 }
