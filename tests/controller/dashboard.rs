@@ -69,7 +69,7 @@ fn the_pages_show_what_the_controller_knows() {
         "`Fry` is not a day".replace('`', ""),
         "<span class=\"number\">1</span> woken".to_owned(),
         "<span class=\"number\">1</span> stopped".to_owned(),
-        "they would run: 2 replicas".to_owned(),
+        "Stopped by schedules now: 2 replicas".to_owned(),
     ] {
         let plain = overview.replace("<code>", "").replace("</code>", "");
         assert!(plain.contains(&part), "{part}: {overview}");

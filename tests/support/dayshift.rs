@@ -75,6 +75,14 @@ impl Dayshift {
         log[at..at + host.len() + digits].parse().ok()
     }
 
+    /// The line of a request that has the key of the dashboard, once its address is printed.
+    pub(crate) fn cookie(&self) -> Option<String> {
+        let (log, port) = (self.log(), self.address()?.port());
+        let (_, key) = log.split_once("/?key=")?;
+        let key = key.split(|it: char| !it.is_ascii_alphanumeric()).next()?;
+        Some(format!("Cookie: dayshift-{port}={key}.story\r\n"))
+    }
+
     /// Status and body of a GET to its own server; `None` where nobody answers.
     pub(crate) fn get(&self, path: &str) -> Option<(u16, String)> {
         let mut stream = TcpStream::connect(self.address()?).ok()?;

@@ -46,11 +46,11 @@ fn status(who: &Path, team: &Team<'_>) -> Vec<Value> {
     said["workloads"].as_array().unwrap().clone()
 }
 
-/// The words of a first page; `None` until there are any.
-fn words(address: SocketAddr) -> Option<String> {
+/// The words of a first page, asked for with that line besides; `None` until there are any.
+fn words(address: SocketAddr, cookie: &str) -> Option<String> {
     let mut stream = TcpStream::connect(address).ok()?;
     stream.set_read_timeout(Some(Duration::from_secs(5))).ok()?;
-    write!(stream, "GET / HTTP/1.0\r\nHost: {address}\r\n\r\n").ok()?;
+    write!(stream, "GET / HTTP/1.0\r\nHost: {address}\r\n{cookie}\r\n").ok()?;
     let mut page = String::new();
     stream.read_to_string(&mut page).ok()?;
     if !page.contains(" 200 OK") || page.contains("Reading the cluster") {
@@ -167,7 +167,7 @@ fn metrics_pages_and_status_say_the_same_figures(plane: &ControlPlane) {
         ) / 3600.0
     };
     let before = saved();
-    let of_scaler = eventually("its page", || words(page));
+    let of_scaler = eventually("its page", || words(page, ""));
     let after = saved();
     // Words have two decimals.
     let is_between = |it: f64| before - 0.005 <= it && it <= after + 0.005;
@@ -184,8 +184,11 @@ fn metrics_pages_and_status_say_the_same_figures(plane: &ControlPlane) {
     }
     let arguments = ["dashboard", "-n", team.name()];
     let live = Dayshift::run_as(plane.install(), &arguments);
-    let of_somebody = eventually("the page of somebody", || words(live.address()?));
-    let held = format!("they would run: {held} replicas, 200 CPU cores, 400 GiB of memory");
+    let of_somebody = eventually("the page of somebody", || {
+        words(live.address()?, &live.cookie()?)
+    });
+    let held =
+        format!("Stopped by schedules now: {held} replicas, 200 CPU cores, 400 GiB of memory");
     for page in [&of_scaler, &of_somebody] {
         assert!(page.contains(&held), "{held}: {page}");
     }

@@ -240,7 +240,8 @@ fn a_kind_without_a_count_is_refused_and_gets_no_label(plane: &ControlPlane) {
             team.name()
         );
         let shown = plane.shell(&line);
-        assert!(shown.stdout.contains("has no such field"), "{shown:?}");
+        let said = shown.stdout.clone() + &shown.stderr;
+        assert!(said.contains("has no such field"), "{shown:?}");
     }
     team.run(&planes);
     let error = "/metadata/annotations/dayshift~1error";

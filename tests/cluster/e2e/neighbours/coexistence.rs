@@ -118,7 +118,11 @@ fn the_count_outlives_being_taken_out_of_a_manifest_in_the_safe_order(plane: &Co
         if name == "careful" {
             let mut file = NamedTempFile::new().unwrap();
             file.write_all(manifest.as_bytes()).unwrap();
-            let lint = format!("dayshift lint -n {} {}", team.name(), file.path().display());
+            let lint = format!(
+                "dayshift lint --enable replicas-in-manifest -n {} {}",
+                team.name(),
+                file.path().display()
+            );
             let said = plane.shell(&lint).success();
             let command = said.split_once("kubectl apply ").unwrap().1;
             let command = command.split_once(';').unwrap().0;

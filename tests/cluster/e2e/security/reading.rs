@@ -83,7 +83,12 @@ fn page(dashboard: &Dayshift, path: &str) -> Option<String> {
     let address: SocketAddr = dashboard.address()?;
     let mut stream = TcpStream::connect(address).ok()?;
     stream.set_read_timeout(Some(Duration::from_secs(5))).ok()?;
-    write!(stream, "GET {path} HTTP/1.0\r\nHost: {address}\r\n\r\n").ok()?;
+    let cookie = dashboard.cookie()?;
+    write!(
+        stream,
+        "GET {path} HTTP/1.0\r\nHost: {address}\r\n{cookie}\r\n"
+    )
+    .ok()?;
     let mut answer = String::new();
     stream.read_to_string(&mut answer).ok()?;
     (answer.contains(" 200 OK") && !answer.contains("Reading the cluster")).then_some(answer)
