@@ -74,7 +74,7 @@ impl Observer {
         let mut usages = Vec::new();
         for ((name, _), one) in &self.watched {
             let mut usage = one.usage.clone();
-            usage.runs(at, one.observed.replicas, one.held());
+            usage.set_count(at, one.observed.replicas, one.held());
             if usage.starts + usage.stops > 0 || one.observed.concerns_us() {
                 usages.push((name.clone(), usage));
             }
@@ -106,7 +106,7 @@ impl Observer {
         if change.deleted {
             let one = self.watched.get_mut(&name)?;
             one.observed.replicas = Replicas::ZERO;
-            one.usage.runs(at, Replicas::ZERO, HeldDown::default());
+            one.usage.set_count(at, Replicas::ZERO, HeldDown::default());
             return None;
         }
         let Some(one) = self.watched.get_mut(&name) else {
@@ -165,7 +165,8 @@ impl Watched {
         }
         let before = std::mem::replace(&mut self.observed, observed);
         self.usage.has_requests = self.observed.requests.are_complete();
-        self.usage.runs(at, self.observed.replicas, self.held());
+        self.usage
+            .set_count(at, self.observed.replicas, self.held());
         before
     }
 

@@ -55,7 +55,7 @@ impl Usage {
     }
 
     /// From `at` on `count` replicas run, and the schedule holds `held` down.
-    pub(super) fn runs(&mut self, at: DateTime<Utc>, count: Replicas, held: HeldDown) {
+    pub(super) fn set_count(&mut self, at: DateTime<Utc>, count: Replicas, held: HeldDown) {
         let time = at - self.since;
         if self.count > Replicas::ZERO {
             self.up += time;
@@ -114,11 +114,11 @@ mod tests {
             replica_seconds: 0.0,
             saved: Saved::default(),
         };
-        usage.runs(hour(3.0), none, held); // 2 for three hours
-        usage.runs(hour(3.2), none, held);
-        usage.runs(hour(7.0), three, no); // none of 2 for four
-        usage.runs(hour(8.0), one, held); // 3 for one
-        usage.runs(hour(10.0), one, held); // 1 of 3 for two
+        usage.set_count(hour(3.0), none, held); // 2 for three hours
+        usage.set_count(hour(3.2), none, held);
+        usage.set_count(hour(7.0), three, no); // none of 2 for four
+        usage.set_count(hour(8.0), one, held); // 3 for one
+        usage.set_count(hour(10.0), one, held); // 1 of 3 for two
         assert_eq!(usage.up(), TimeDelta::hours(6));
         assert!((usage.replica_hours() - 11.0).abs() < 1e-9);
         assert!((usage.without() - 23.0).abs() < 1e-9);

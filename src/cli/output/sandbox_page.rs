@@ -34,7 +34,7 @@ pub struct Title {
 }
 
 /// Longer names push the rest of their line to the right.
-const WIDEST_NAME: usize = 40;
+const MAX_NAME: usize = 40;
 
 impl Page {
     /// A page on which these names of objects will stand, with times on the clocks of `zone`.
@@ -43,7 +43,7 @@ impl Page {
         Self {
             style,
             zone,
-            names: widest.unwrap_or_default().min(WIDEST_NAME),
+            names: widest.unwrap_or_default().min(MAX_NAME),
         }
     }
 

@@ -32,7 +32,7 @@ pub(in crate::cluster) enum Malformed {
 const MAGIC: &[u8] = b"k8s\0";
 
 /// No event is longer: etcd holds no object of more than 1.5 MB.
-const EVENT_LIMIT: usize = 16 << 20;
+const MAX_EVENT: usize = 16 << 20;
 
 /// A workload, a list of one kind of them or a Status, as the JSON that the same request would have been
 /// answered, without what is not read.
@@ -61,7 +61,7 @@ impl Frames {
             let length = length
                 .iter()
                 .fold(0, |sum, byte| sum << 8 | usize::from(*byte));
-            if length > EVENT_LIMIT {
+            if length > MAX_EVENT {
                 return Err(Malformed::TooLong(length));
             }
             if self.0.len() < 4 + length {

@@ -100,7 +100,10 @@ fn events<D: WorkloadView>(
                 vec![Ok(gone(kind, name(&it)))]
             }
             ReflectorEvent::Done => {
-                let vanished = known.vanished().into_iter().map(|it| Ok(gone(kind, it)));
+                let vanished = known
+                    .take_vanished()
+                    .into_iter()
+                    .map(|it| Ok(gone(kind, it)));
                 vanished.chain([Ok(WatchEvent::Complete)]).collect()
             }
             ReflectorEvent::Failed(error) if error.is_expired() => Vec::new(),
@@ -123,7 +126,7 @@ struct Known {
 
 impl Known {
     /// What the list does not show that has just ended.
-    fn vanished(&mut self) -> Vec<(String, String)> {
+    fn take_vanished(&mut self) -> Vec<(String, String)> {
         let vanished = self.all.difference(&self.listed).cloned().collect();
         self.all.clone_from(&self.listed);
         vanished

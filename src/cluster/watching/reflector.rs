@@ -308,13 +308,13 @@ impl<D: Resource + Clone + DeserializeOwned + Send + 'static> Reflector<D> {
                 is_end.then(|| self.listed())
             }
             WatchEvent::Added(object) | WatchEvent::Modified(object) => {
-                Some(match open.goes_on_after(&object)? {
+                Some(match open.advance(&object)? {
                     true => ReflectorEvent::Apply(object),
                     false => ReflectorEvent::InitApply(object),
                 })
             }
             WatchEvent::Deleted(object) => {
-                open.goes_on_after(&object)?;
+                open.advance(&object)?;
                 Some(ReflectorEvent::Delete(object))
             }
         };
@@ -375,7 +375,7 @@ impl<D: Resource + Clone + DeserializeOwned + Send + 'static> Reflector<D> {
 
 impl Open {
     /// Notes that this was told; whether it is a change, and not one of what there is.
-    fn goes_on_after(&mut self, object: &impl Resource) -> Result<bool, WatchError> {
+    fn advance(&mut self, object: &impl Resource) -> Result<bool, WatchError> {
         let version = given(object.meta().resource_version.clone())?;
         let is_change = self.version.is_some();
         self.version = is_change.then_some(version);

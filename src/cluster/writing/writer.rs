@@ -34,7 +34,7 @@ use crate::cluster::writing::guard::{annotation_patch, guarded_patch, namespace_
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// What the API server takes as the note of an Event, in bytes.
-const NOTE_LIMIT: usize = 1024;
+const MAX_NOTE: usize = 1024;
 
 /// Sends what was decided, for one prefix and under one name.
 #[derive(Clone)]
@@ -134,16 +134,18 @@ impl Writer {
         patch: &Patch,
     ) -> Result<Workload, PatchError> {
         let answer = self.patched(Resource::path_of(object), patch).await?;
-        let workload: Workload = serde_json::from_slice(&answer).map_err(no_sense)?;
+        let workload: Workload = serde_json::from_slice(&answer).map_err(malformed)?;
         let is_it = is_at(&workload, object) && workload.uid() == &*object.uid;
-        Ok(is_it.then_some(workload).ok_or_else(|| elsewhere(object))?)
+        Ok(is_it
+            .then_some(workload)
+            .ok_or_else(|| wrong_object(object))?)
     }
 
     async fn patched(&self, path: String, patch: &Patch) -> Result<Bytes, PatchError> {
         let uri = format!("{path}?fieldManager={}", self.manager);
         let request =
             Request::patch(uri).header(header::CONTENT_TYPE, "application/json-patch+json");
-        let body = as_go_writes(patch).map_err(no_sense)?;
+        let body = as_go_writes(patch).map_err(malformed)?;
         self.send(request, body).await?.body(PatchError::sort)
     }
 
@@ -157,9 +159,11 @@ impl Writer {
             .send(request, Vec::new())
             .await?
             .body(ReadError::sort)?;
-        let workload: Workload = serde_json::from_slice(&answer).map_err(no_sense)?;
+        let workload: Workload = serde_json::from_slice(&answer).map_err(malformed)?;
         let is_it = is_at(&workload, object);
-        Ok(is_it.then_some(workload).ok_or_else(|| elsewhere(object))?)
+        Ok(is_it
+            .then_some(workload)
+            .ok_or_else(|| wrong_object(object))?)
     }
 
     /// Reads the object as it is now, with who has set its count.
@@ -172,9 +176,9 @@ impl Writer {
             .send(request, Vec::new())
             .await?
             .body(ReadError::sort)?;
-        let read: WithManagers = serde_json::from_slice(&answer).map_err(no_sense)?;
+        let read: WithManagers = serde_json::from_slice(&answer).map_err(malformed)?;
         let is_it = is_at(&read.workload, object);
-        Ok(is_it.then_some(read).ok_or_else(|| elsewhere(object))?)
+        Ok(is_it.then_some(read).ok_or_else(|| wrong_object(object))?)
     }
 
     /// Asks for a list of at most one object of a kind: returns how far the server's history is, and
@@ -193,7 +197,7 @@ impl Writer {
             .send(request, Vec::new())
             .await?
             .body(ReadError::sort)?;
-        let list: Value = serde_json::from_slice(&answer).map_err(no_sense)?;
+        let list: Value = serde_json::from_slice(&answer).map_err(malformed)?;
         let version = list["metadata"]["resourceVersion"].as_str();
         Ok(Version::parse(version.unwrap_or_default()))
     }
@@ -213,7 +217,7 @@ impl Writer {
             object.namespace
         );
         let request = Request::post(uri).header(header::CONTENT_TYPE, "application/json");
-        let body = serde_json::to_vec(&self.event(object, event, at)).map_err(no_sense)?;
+        let body = serde_json::to_vec(&self.event(object, event, at)).map_err(malformed)?;
         self.send(request, body).await?.body(AnnounceError::sort)?;
         Ok(())
     }
@@ -235,7 +239,7 @@ impl Writer {
             "action": "Scale",
             "reason": event.reason.to_string(),
             "type": kind,
-            "note": cut_bytes(&event.text, NOTE_LIMIT),
+            "note": cut_bytes(&event.text, MAX_NOTE),
             "regarding": {
                 "apiVersion": object.api_version, "kind": object.kind,
                 "namespace": &*object.namespace, "name": &*object.name, "uid": &*object.uid,
@@ -248,7 +252,7 @@ impl Writer {
         request: http::request::Builder,
         body: Vec<u8>,
     ) -> Result<Answer, Unavailable> {
-        let request = request.body(Body::from(body)).map_err(no_sense)?;
+        let request = request.body(Body::from(body)).map_err(malformed)?;
         let Some(limit) = self.limit else {
             return self.exchange(request).await;
         };
@@ -314,7 +318,7 @@ fn no_answer(error: impl std::error::Error + 'static) -> Unavailable {
 }
 
 /// An answer, or a request of ours, that makes no sense: of the one object, not of the server.
-fn no_sense(error: impl std::error::Error + 'static) -> Unavailable {
+fn malformed(error: impl std::error::Error + 'static) -> Unavailable {
     Unavailable {
         kind: FailureKind::Failed,
         ..no_answer(error)
@@ -328,15 +332,15 @@ fn is_at(workload: &Workload, object: &WorkloadRef) -> bool {
 
 /// The Namespace that an answer shows, if it is the one that was asked about.
 fn namespace_in(answer: &[u8], name: &str) -> Result<NamespaceMeta, Unavailable> {
-    let namespace: NamespaceMeta = serde_json::from_slice(answer).map_err(no_sense)?;
+    let namespace: NamespaceMeta = serde_json::from_slice(answer).map_err(malformed)?;
     let is_it = namespace.metadata.name.as_deref() == Some(name);
     is_it
         .then_some(namespace)
-        .ok_or_else(|| elsewhere(&format_args!("Namespace {name}")))
+        .ok_or_else(|| wrong_object(&format_args!("Namespace {name}")))
 }
 
 /// A success that shows something else, such as a `Status`: whatever has answered, nothing was done.
-fn elsewhere(object: &dyn fmt::Display) -> Unavailable {
+fn wrong_object(object: &dyn fmt::Display) -> Unavailable {
     Unavailable {
         reason: format!("the answer does not show {object}"),
         retry_after: None,

@@ -272,15 +272,15 @@ impl Index {
 
     /// A watch has failed, or all of them begin anew: what they list from now on is newer than each
     /// answer so far, or of an older history. That a list begins is told later than it is asked for.
-    pub(in crate::controller) fn lists_will_count(&mut self, watch: Option<WatchId>) {
+    pub(in crate::controller) fn expect_lists(&mut self, watch: Option<WatchId>) {
         for (_, entry) in self.entries.iter_mut() {
             entry.is_answered &= watch.is_some_and(|it| it != entry.watch);
         }
     }
 
     /// A list begins: what it does not show is gone when it ends.
-    pub(in crate::controller) fn list_begins(&mut self, watch: WatchId) {
-        self.unscheduled_objects.list_begins(watch);
+    pub(in crate::controller) fn begin_list(&mut self, watch: WatchId) {
+        self.unscheduled_objects.begin_list(watch);
         for (_, entry) in self.entries.iter_mut() {
             if entry.watch == watch {
                 entry.listed = false;
@@ -289,8 +289,8 @@ impl Index {
     }
 
     /// A list has ended. Returns what it did not show, to be removed.
-    pub(in crate::controller) fn list_ends(&mut self, watch: WatchId) -> Vec<Id> {
-        self.unscheduled_objects.list_ends(watch);
+    pub(in crate::controller) fn end_list(&mut self, watch: WatchId) -> Vec<Id> {
+        self.unscheduled_objects.end_list(watch);
         self.entries
             .iter()
             .filter(|(_, entry)| entry.watch == watch && !entry.listed)

@@ -167,7 +167,7 @@ fn a_list_that_was_asked_for_before_an_answer_says_nothing_of_that_object() {
         let id = shown(&mut index, &web(90, 3)).unwrap();
         assert!(index.observe_answer(id, &web(100, 4), version(90), EPOCH));
         if let Some(watch) = fails {
-            index.lists_will_count(Some(watch));
+            index.expect_lists(Some(watch));
         }
         shown(&mut index, &web(95, 5));
         let replicas = index.get(id).unwrap().observed.replicas.get();

@@ -41,17 +41,17 @@ impl Index {
     pub(in crate::controller) fn namespace_gone(&mut self, namespace: &str) {
         let has_objects = self.names.has_any_in(namespace);
         self.namespaces.gone(namespace, has_objects);
-        self.scope_has_changed(namespace);
+        self.touch_scope(namespace);
     }
 
     /// A list of Namespaces has ended: what it did not show is gone.
     pub(in crate::controller) fn namespaces_listed(&mut self, watch: WatchId) {
-        for namespace in self.namespaces.list_ends(watch) {
-            self.scope_has_changed(&namespace);
+        for namespace in self.namespaces.end_list(watch) {
+            self.touch_scope(&namespace);
         }
     }
 
-    fn scope_has_changed(&mut self, namespace: &str) {
+    fn touch_scope(&mut self, namespace: &str) {
         if self.namespaces.are_selected() {
             self.entries.touch(&self.names.ids_in(namespace));
         }

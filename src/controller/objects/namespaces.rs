@@ -311,7 +311,7 @@ impl Namespaces {
     }
 
     /// A list begins: what it does not show is gone when it ends.
-    pub(in crate::controller) fn list_begins(&mut self, watch: WatchId) {
+    pub(in crate::controller) fn begin_list(&mut self, watch: WatchId) {
         self.gone_versions.remove(&watch);
         for known in self.known.values_mut().filter(|it| it.watch == watch) {
             known.listed = false;
@@ -320,7 +320,7 @@ impl Namespaces {
 
     /// A list has ended: what it did not show is forgotten, with the objects that were in it. Returns
     /// the names.
-    pub(in crate::controller) fn list_ends(&mut self, watch: WatchId) -> Vec<Box<str>> {
+    pub(in crate::controller) fn end_list(&mut self, watch: WatchId) -> Vec<Box<str>> {
         let gone = self
             .known
             .extract_if(|_, it| it.watch == watch && !it.listed);

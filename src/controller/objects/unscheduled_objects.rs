@@ -147,7 +147,7 @@ impl UnscheduledObjects {
     }
 
     /// A list begins: what it does not show is gone when it ends.
-    pub(in crate::controller) fn list_begins(&mut self, watch: WatchId) {
+    pub(in crate::controller) fn begin_list(&mut self, watch: WatchId) {
         let all = self.0.values_mut().flat_map(HashMap::values_mut);
         for it in all.filter(|it| it.watch == watch) {
             it.listed = false;
@@ -155,7 +155,7 @@ impl UnscheduledObjects {
     }
 
     /// A list has ended: what it did not show is forgotten.
-    pub(in crate::controller) fn list_ends(&mut self, watch: WatchId) {
+    pub(in crate::controller) fn end_list(&mut self, watch: WatchId) {
         for of_namespace in self.0.values_mut() {
             of_namespace.retain(|_, it| it.watch != watch || it.listed);
         }

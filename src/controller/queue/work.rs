@@ -126,12 +126,12 @@ impl Work {
     }
 
     /// Its request took too long.
-    pub(in crate::controller) const fn timed_out(&mut self) {
+    pub(in crate::controller) const fn mark_slow(&mut self) {
         self.is_slow = true;
     }
 
     /// Its patch was not answered, and may have taken effect all the same; so may an earlier try.
-    pub(in crate::controller) fn may_have_been_patched(&mut self, mut sent: Sent) {
+    pub(in crate::controller) fn record_unconfirmed(&mut self, mut sent: Sent) {
         if let Some(earlier) = &self.unconfirmed
             && earlier.known.object == sent.known.object
         {
@@ -152,13 +152,13 @@ impl Work {
     }
 
     /// The object was read: a patch that was not answered has not taken effect.
-    pub(in crate::controller) fn was_read(&mut self) {
+    pub(in crate::controller) fn discard_unconfirmed(&mut self) {
         self.unconfirmed = None;
     }
 
     /// A boundary has fallen due: whether it is to be queued as a transition for that. What was
     /// refused before says nothing of it, so that it is tried at once and backs off by itself.
-    pub(in crate::controller) fn falls_due(&mut self, at: DateTime<Utc>, now: Instant) -> bool {
+    pub(in crate::controller) fn mark_due(&mut self, at: DateTime<Utc>, now: Instant) -> bool {
         self.first_due.get_or_insert((at, now));
         match self.state {
             WorkState::Idle
@@ -175,7 +175,7 @@ impl Work {
 
     /// The boundary is carried out now: whether others before it were skipped because it takes
     /// longer to carry one out than until the next. A machine that was asleep has not waited.
-    pub(in crate::controller) fn skips_to(
+    pub(in crate::controller) fn take_skipped(
         &mut self,
         boundary: Option<DateTime<Utc>>,
         now: Instant,
@@ -226,19 +226,22 @@ mod tests {
         for (later, waited, expected) in [(1, 3, true), (3, 3, true), (0, 3, false), (9, 3, false)]
         {
             let mut work = Work::default();
-            assert!(work.falls_due(first, begun));
-            work.falls_due(
+            assert!(work.mark_due(first, begun));
+            work.mark_due(
                 first + TimeDelta::seconds(1),
                 begun + Duration::from_secs(1),
             );
             let boundary = first + TimeDelta::seconds(later);
             let now = begun + Duration::from_secs(waited);
             assert_eq!(
-                work.skips_to(Some(boundary), now),
+                work.take_skipped(Some(boundary), now),
                 expected,
                 "{later} {waited}"
             );
-            assert!(!work.skips_to(Some(boundary), now), "it is told of once");
+            assert!(
+                !work.take_skipped(Some(boundary), now),
+                "it is told of once"
+            );
         }
     }
 
@@ -256,7 +259,7 @@ mod tests {
                 state,
                 ..Work::default()
             };
-            let queued = work.falls_due(DateTime::UNIX_EPOCH, Instant::now());
+            let queued = work.mark_due(DateTime::UNIX_EPOCH, Instant::now());
             assert_eq!(queued, expected, "{state:?}");
         }
     }
@@ -265,7 +268,7 @@ mod tests {
     fn a_boundary_backs_off_by_itself() {
         let mut work = Work::default();
         work.hold_back(HeldBy::Failure, 4);
-        assert!(work.falls_due(DateTime::UNIX_EPOCH, Instant::now()));
+        assert!(work.mark_due(DateTime::UNIX_EPOCH, Instant::now()));
         assert_eq!(work.failures(), 0);
     }
 

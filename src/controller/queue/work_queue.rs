@@ -66,7 +66,7 @@ impl WorkQueue {
         at: DateTime<Utc>,
         now: Instant,
     ) {
-        if entry.work.falls_due(at, now) {
+        if entry.work.mark_due(at, now) {
             self.backoff.clear(&Key::Object(id));
             self.push(id, entry, Lane::Transition);
         }

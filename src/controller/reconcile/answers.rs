@@ -84,7 +84,7 @@ impl Engine {
                 if let Some(entry) = self.index.get_mut(id)
                     && sent.observed.labels != sent.change.state.to_labels()
                 {
-                    entry.work.may_have_been_patched(sent);
+                    entry.work.record_unconfirmed(sent);
                 }
                 self.unanswered(id, &why);
                 self.confirm(id);
@@ -224,7 +224,7 @@ impl Engine {
                 if self.index.observe_answer(id, &workload, known, seen_at) {
                     self.confirm(id);
                     if let Some(entry) = self.index.get_mut(id) {
-                        entry.work.was_read();
+                        entry.work.discard_unconfirmed();
                     }
                     self.idle(id);
                 } else {
@@ -292,7 +292,7 @@ impl Engine {
             return;
         };
         if why.kind == FailureKind::TimedOut {
-            entry.work.timed_out();
+            entry.work.mark_slow();
         }
         let namespace = entry.object().namespace.clone();
         if why.kind == FailureKind::Failed && self.health.record_failure(id, &namespace) {

@@ -62,11 +62,11 @@ impl Engine {
             Some(Decision::Wait { due }) => self.wait(id, due),
             Some(Decision::StopsSoon { due, note }) => {
                 self.wait(id, Some(due));
-                self.stops_soon(id, now, due, &note);
+                self.announce_stop(id, now, due, &note);
             }
             Some(Decision::CorrectionLimitReached { due, note }) => {
                 self.wait(id, due);
-                self.correction_limit_reached(id, &note);
+                self.announce_correction_limit(id, &note);
             }
             Some(Decision::Write(_)) | None => {}
         }
@@ -80,7 +80,7 @@ impl Engine {
         }
     }
 
-    fn stops_soon(&mut self, id: Id, now: DateTime<Utc>, due: DateTime<Utc>, note: &EventNote) {
+    fn announce_stop(&mut self, id: Id, now: DateTime<Utc>, due: DateTime<Utc>, note: &EventNote) {
         let Some(entry) = self.index.get_mut(id) else {
             return;
         };
@@ -89,7 +89,7 @@ impl Engine {
         self.tell(id, note);
     }
 
-    fn correction_limit_reached(&mut self, id: Id, note: &EventNote) {
+    fn announce_correction_limit(&mut self, id: Id, note: &EventNote) {
         let Some(entry) = self.index.get_mut(id) else {
             return;
         };

@@ -75,7 +75,7 @@ impl Engine {
         // What falls due while this is under way may be skipped for what comes after.
         self.queue.set_boundary(id, change.state.next_at());
         let boundary = change.boundary.map(|boundary| boundary.at);
-        let skips = entry.work.skips_to(boundary, monotonic);
+        let skips = entry.work.take_skipped(boundary, monotonic);
         let sent = Sent {
             id,
             observed: Arc::new(entry.observed.clone()),

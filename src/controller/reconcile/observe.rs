@@ -61,9 +61,9 @@ impl Engine {
                     self.remove(id);
                 }
             }
-            ReflectorEvent::Init => self.index.list_begins(watch),
+            ReflectorEvent::Init => self.index.begin_list(watch),
             ReflectorEvent::Done => {
-                for id in self.index.list_ends(watch) {
+                for id in self.index.end_list(watch) {
                     self.remove(id);
                 }
                 self.listed(watch);
@@ -78,24 +78,24 @@ impl Engine {
                 self.watch_failed(Watched::Namespaces, watch, &error);
             }
             ReflectorEvent::Apply(namespace) => {
-                self.exists(watch, true);
+                self.note_existence(watch, true);
                 self.observe_namespace(&namespace, ShownBy::change_of(watch));
             }
             ReflectorEvent::InitApply(namespace) => {
-                self.exists(watch, true);
+                self.note_existence(watch, true);
                 self.observe_namespace(&namespace, ShownBy::list_of(watch));
             }
             ReflectorEvent::Delete(namespace) => {
-                self.exists(watch, false);
+                self.note_existence(watch, false);
                 let name = namespace.metadata.name.unwrap_or_default();
                 self.index.namespace_gone(&name);
             }
             ReflectorEvent::Init => {
-                self.watches.shows_nothing(watch);
-                self.index.namespaces().list_begins(watch);
+                self.watches.clear_shown(watch);
+                self.index.namespaces().begin_list(watch);
             }
             ReflectorEvent::Done => {
-                self.exists(watch, self.watches.is_shown(watch));
+                self.note_existence(watch, self.watches.is_shown(watch));
                 self.index.namespaces_listed(watch);
                 self.listed(watch);
                 let name = self.watches.namespace(watch);
@@ -108,11 +108,11 @@ impl Engine {
 
     /// A namespace of `--namespace` is there, or it is not: a name with a typing error looks like
     /// an empty one, and schedules nothing. With a selector its labels may be the reason.
-    fn exists(&mut self, watch: WatchId, exists: bool) {
+    fn note_existence(&mut self, watch: WatchId, exists: bool) {
         if self.settings.scope.namespace_selector.is_some() {
             return;
         }
-        let Some(namespace) = self.watches.shows(watch, exists) else {
+        let Some(namespace) = self.watches.note_shown(watch, exists) else {
             return;
         };
         if exists {
@@ -175,7 +175,7 @@ impl Engine {
     pub(in crate::controller) fn take_relist(&mut self) -> bool {
         let relists = self.index.history.take_relist(self.clock.monotonic());
         if relists {
-            self.index.lists_will_count(None);
+            self.index.expect_lists(None);
             tracing::warn!(
                 "the API server is behind what it has shown before, as after a restore from a backup; everything is listed anew"
             );
@@ -217,7 +217,7 @@ impl Engine {
     fn watch_failed(&mut self, what: Watched, watch: WatchId, error: &WatchError) {
         self.telemetry.watch_restart();
         self.watches.failed(watch, error);
-        self.index.lists_will_count(Some(watch));
+        self.index.expect_lists(Some(watch));
         self.watches.publish(&self.telemetry);
         self.queue.list_ended(watch);
         let (kind, text) = (what.name(), redacted_chain(error));

@@ -93,7 +93,7 @@ impl Engine {
             return;
         }
         let about = EventObject::from(object);
-        if self.reverts.may_tell(&about, &name, now) {
+        if self.reverts.admit(&about, &name, now) {
             tracing::warn!(kind = %object.kind, %object, "{}", event.text);
             self.events.record(about, event, self.clock.now());
         } else {

@@ -162,14 +162,15 @@ impl Reverts {
         self.in_flight = self.in_flight.saturating_sub(1);
     }
 
-    /// Whether an object may have an Event of its own; else it is told of with others of its namespace.
-    pub(in crate::controller) fn may_tell(
+    /// Takes one of the Events of a namespace for an object, or adds the object to the Event that
+    /// sums up the others; true for an Event of its own.
+    pub(in crate::controller) fn admit(
         &mut self,
         object: &EventObject,
         manager: &str,
         now: Instant,
     ) -> bool {
-        self.notes.may_tell(object, manager, now)
+        self.notes.admit(object, manager, now)
     }
 
     /// Takes an Event that tells of many together, of the first of those objects.

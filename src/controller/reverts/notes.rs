@@ -44,8 +44,8 @@ struct Rest {
 }
 
 impl RevertNotes {
-    /// Whether an object may have an Event of its own; else it is gathered with others.
-    pub(super) fn may_tell(&mut self, object: &EventObject, manager: &str, now: Instant) -> bool {
+    /// As [`Reverts::admit`](super::lookups::Reverts::admit).
+    pub(super) fn admit(&mut self, object: &EventObject, manager: &str, now: Instant) -> bool {
         let told = self
             .namespaces
             .entry(object.namespace.clone())

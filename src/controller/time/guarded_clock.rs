@@ -87,11 +87,12 @@ impl GuardedClock {
         let (now, monotonic) = (self.now(), self.monotonic());
         ClockChange {
             has_turned: self.guard.look(now, monotonic),
-            was_set_back: self.was_set_back(now, monotonic),
+            was_set_back: self.take_set_back(now, monotonic),
         }
     }
 
-    fn was_set_back(&mut self, now: DateTime<Utc>, monotonic: Instant) -> bool {
+    /// Whether it was set back since the last look.
+    fn take_set_back(&mut self, now: DateTime<Utc>, monotonic: Instant) -> bool {
         let shown = self.shown.replace((now, monotonic));
         shown.is_some_and(|(before, at)| {
             let gone = TimeDelta::from_std(monotonic - at).unwrap_or_default();

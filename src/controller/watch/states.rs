@@ -107,7 +107,11 @@ impl WatchStates {
 
     /// Notes whether a watch shows the one Namespace that it was asked for. Returns its name where
     /// that is news: that it is missing, or that it is there after all.
-    pub(in crate::controller) fn shows(&mut self, watch: WatchId, exists: bool) -> Option<String> {
+    pub(in crate::controller) fn note_shown(
+        &mut self,
+        watch: WatchId,
+        exists: bool,
+    ) -> Option<String> {
         let watch = self.0.get_mut(watch)?;
         let name = watch.namespace.clone()?;
         watch.is_shown = exists;
@@ -116,7 +120,7 @@ impl WatchStates {
     }
 
     /// Notes that a watch begins to tell everything there is.
-    pub(in crate::controller) fn shows_nothing(&mut self, watch: WatchId) {
+    pub(in crate::controller) fn clear_shown(&mut self, watch: WatchId) {
         if let Some(watch) = self.0.get_mut(watch) {
             watch.is_shown = false;
         }

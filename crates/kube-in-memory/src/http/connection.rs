@@ -24,7 +24,7 @@ use crate::status::Status;
 use crate::write::{Deleted, Write, Writer};
 
 /// The most that a request's body may hold.
-const BODY_LIMIT: usize = 3 * 1024 * 1024;
+const MAX_BODY: usize = 3 * 1024 * 1024;
 
 type Exchange = BoxFuture<'static, Result<Response<ResponseBody>, BoxError>>;
 
@@ -160,8 +160,8 @@ impl Connection {
             Route::Refused(_) | Route::RefusedPage => return Err(Status::method_not_allowed()),
         };
         let form = form(&head.headers, call)?;
-        if body.len() > BODY_LIMIT {
-            let why = format!("Request entity too large: limit is {BODY_LIMIT}");
+        if body.len() > MAX_BODY {
+            let why = format!("Request entity too large: limit is {MAX_BODY}");
             return Err(Status::new(413, "RequestEntityTooLarge", why));
         }
         match call.verb {

@@ -14,9 +14,9 @@ pub(super) const EMPTY: &str = r#","spec":{"schedule":"","jobTemplate":{"metadat
 const JOB: &str = "spec.jobTemplate.spec";
 const TEMPLATE: &str = "spec.jobTemplate.spec.template";
 /// The longest name: the names of its Jobs end with a time.
-const NAME_LIMIT: usize = 52;
+const MAX_NAME: usize = 52;
 /// The longest part of a zone's name.
-const ZONE_PART_LIMIT: usize = 14;
+const MAX_ZONE_PART: usize = 14;
 /// What a Job's template counts.
 const COUNTS: [&str; 5] = [
     "parallelism",
@@ -152,8 +152,8 @@ pub(super) fn check(new: &Value, old: Option<&Value>, causes: &mut Vec<Cause>) {
     not_negative(new, "spec.successfulJobsHistoryLimit", causes);
     not_negative(new, "spec.failedJobsHistoryLimit", causes);
     let name = text(new, "name");
-    if old.is_none() && name.len() > NAME_LIMIT {
-        let why = format!("must be no more than {NAME_LIMIT} characters");
+    if old.is_none() && name.len() > MAX_NAME {
+        let why = format!("must be no more than {MAX_NAME} characters");
         causes.push(Cause::invalid("metadata.name", &format!("{name:?}"), &why));
     }
 }
@@ -188,7 +188,7 @@ fn check_zone(zone: &Value, causes: &mut Vec<Cause>) {
     let is_part = |part: &str| {
         !matches!(part, "" | "." | "..")
             && !part.starts_with('-')
-            && part.len() <= ZONE_PART_LIMIT
+            && part.len() <= MAX_ZONE_PART
             && part.bytes().all(allowed)
     };
     if name.is_empty() {

@@ -7,7 +7,7 @@ use crate::cause::Cause;
 const LABEL_FORMAT: &str = "([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]";
 const SUBDOMAIN_FORMAT: &str = r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*";
 const LABEL_RULE: &str = "must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character";
-const ANNOTATIONS_LIMIT: usize = 256 * 1024;
+const MAX_ANNOTATIONS: usize = 256 * 1024;
 
 /// What is wrong with the labels at `field`, such as `metadata.labels`.
 pub(crate) fn check_labels(labels: &Value, field: &str, causes: &mut Vec<Cause>) {
@@ -31,8 +31,8 @@ pub(crate) fn check_annotations(annotations: &Value, field: &str, causes: &mut V
             causes.push(Cause::invalid(field, &format!("{key:?}"), &why));
         }
     }
-    if size > ANNOTATIONS_LIMIT {
-        causes.push(Cause::too_long(field, ANNOTATIONS_LIMIT));
+    if size > MAX_ANNOTATIONS {
+        causes.push(Cause::too_long(field, MAX_ANNOTATIONS));
     }
 }
 

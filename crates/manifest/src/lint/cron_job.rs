@@ -13,7 +13,7 @@ use crate::{
 
 impl Object<'_> {
     /// A CronJob none of whose times fall into its running hours.
-    pub(super) fn never_runs(&mut self, workload: &Workload, span: &Span) {
+    pub(super) fn report_never_runs(&mut self, workload: &Workload, span: &Span) {
         let Some(cron) = &workload.cron else {
             return;
         };

@@ -114,11 +114,11 @@ impl Linter {
             if workload.inputs.defaults().is_some() {
                 let of_namespace =
                     known.schedule_findings(&workload.inputs.inherited().or_always_on());
-                object.does_not_fit(workload, &found, &of_namespace);
+                object.report_misfits(workload, &found, &of_namespace);
             }
             object.manifest(workload);
             if !known.errors_alone {
-                object.never_runs(workload, &known.span);
+                object.report_never_runs(workload, &known.span);
             }
             let origin = workload.inputs.schedule_origin();
             let is_meant = origin.is_some_and(|it| it != Origin::Scaler);

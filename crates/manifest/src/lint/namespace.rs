@@ -121,7 +121,7 @@ impl<'o> Object<'o> {
 
     /// What is wrong with annotations of the Namespace on this object alone: `of_namespace` is said
     /// where it is written.
-    pub(super) fn does_not_fit(
+    pub(super) fn report_misfits(
         &mut self,
         workload: &Workload,
         findings: &[ScheduleFinding],

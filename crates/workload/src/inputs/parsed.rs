@@ -160,11 +160,11 @@ impl Problems {
         let stop_replicas = self.parse(inputs, Key::StopReplicas, Replicas::parse);
         let overrides = self.overrides(inputs, zone.unwrap_or(default_zone));
         self.0.extend(exclusive(inputs));
-        self.least(inputs, replicas, Key::Replicas);
-        self.least(inputs, stop_replicas, Key::StopReplicas);
+        self.refuse_below_least(inputs, replicas, Key::Replicas);
+        self.refuse_below_least(inputs, stop_replicas, Key::StopReplicas);
         if let Some(entries) = &scale {
             let counts = entries.iter().filter_map(|it| it.action.count());
-            self.least(inputs, counts.min().map(Replicas::new), Key::Scale);
+            self.refuse_below_least(inputs, counts.min().map(Replicas::new), Key::Scale);
         }
         let scaled = scale.iter().flatten().map(|it| (Key::Scale, &it.times));
         let times = start.iter().map(|it| (Key::Start, it));
@@ -267,7 +267,7 @@ impl Problems {
             Ok(until) => return Some(Pause::Until(until)),
             Err(error) if error.kind() == DiagnosticKind::NotAMoment && error.meant().is_none() => {
                 let help = "write `true`, local time such as `2026-12-24 18:00`, or RFC 3339 such as `2026-12-24T18:00:00Z`";
-                self.wrong_switch(Key::Pause, text, "is neither `true` nor a time", help);
+                self.refuse_switch(Key::Pause, text, "is neither `true` nor a time", help);
             }
             Err(error) => self.0.push(Problem::new(Key::Pause.name(), error)),
         }
@@ -285,7 +285,7 @@ impl Problems {
             (None, Err(_)) => {
                 let wrong = "is neither `true` nor a time from 1s to 24h";
                 let help = "write `true`, or a time such as `30m`, or remove the annotation";
-                self.wrong_switch(Key::Enforce, text, wrong, help);
+                self.refuse_switch(Key::Enforce, text, wrong, help);
                 Enforce::No
             }
         }
@@ -298,7 +298,7 @@ impl Problems {
         };
         truth(text).unwrap_or_else(|| {
             let help = "write `true`, or remove the annotation";
-            self.wrong_switch(key, text, "is neither `true` nor `false`", help);
+            self.refuse_switch(key, text, "is neither `true` nor `false`", help);
             false
         })
     }
@@ -316,7 +316,7 @@ impl Problems {
     }
 
     /// Refuses the text of a key that may be `true`.
-    fn wrong_switch(&mut self, key: Key, text: &str, wrong: &'static str, help: &'static str) {
+    fn refuse_switch(&mut self, key: Key, text: &str, wrong: &'static str, help: &'static str) {
         let meant = match &*text.trim().to_ascii_lowercase() {
             "yes" | "y" | "on" | "1" | "enabled" => Some("true"),
             "no" | "n" | "off" | "0" | "disabled" => Some("false"),
@@ -329,7 +329,7 @@ impl Problems {
 
     /// Refuses a count on the object itself that is below what its kind can have. One of its
     /// Namespace is meant for others too: it is raised.
-    fn least(&mut self, inputs: &Inputs, count: Option<Replicas>, key: Key) {
+    fn refuse_below_least(&mut self, inputs: &Inputs, count: Option<Replicas>, key: Key) {
         let is_below = count.is_some_and(|count| count < inputs.counts().least());
         if let (true, Some(text)) = (is_below, inputs.own().text(key)) {
             let wrong = "is below 1, and an autoscaler keeps at least 1";
@@ -339,7 +339,7 @@ impl Problems {
     }
 
     /// The text of a key, if the kind of the object has a use for it.
-    fn usable<'i>(&mut self, inputs: &'i Inputs, key: Key) -> Option<&'i str> {
+    fn take_usable<'i>(&mut self, inputs: &'i Inputs, key: Key) -> Option<&'i str> {
         let text = inputs.text(key)?;
         let wrong = match inputs.counts() {
             counts if counts.has(key) => return Some(text),
@@ -361,7 +361,7 @@ impl Problems {
         key: Key,
         parse: impl FnOnce(&str) -> Result<T, Diagnostic>,
     ) -> Option<T> {
-        parse(self.usable(inputs, key)?)
+        parse(self.take_usable(inputs, key)?)
             .map_err(|error| self.0.push(Problem::new(key.name(), error)))
             .ok()
     }

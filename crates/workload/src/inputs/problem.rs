@@ -96,7 +96,7 @@ pub struct InvalidSchedule {
 }
 
 /// The longest text of the annotation `error`, in bytes.
-const LIMIT: usize = 1024;
+const MAX_ERROR: usize = 1024;
 
 impl InvalidSchedule {
     /// A refusal for these problems; `None` without any.
@@ -144,8 +144,8 @@ impl InvalidSchedule {
             let name = problem.name(prefix);
             text += &format!("{separator}{name}{place}: {}", problem.diagnostic);
         }
-        if text.len() > LIMIT {
-            let kept = cut_bytes(&text, LIMIT - '…'.len_utf8()).len();
+        if text.len() > MAX_ERROR {
+            let kept = cut_bytes(&text, MAX_ERROR - '…'.len_utf8()).len();
             text.truncate(kept);
             text.push('…');
         }
@@ -169,7 +169,7 @@ mod tests {
         let refusal = InvalidSchedule::for_problems(vec![problem.clone(), problem]).unwrap();
         let text = refusal.text(&Prefix::default());
         assert!(
-            text.len() <= LIMIT && text.len() > LIMIT - 8,
+            text.len() <= MAX_ERROR && text.len() > MAX_ERROR - 8,
             "{}",
             text.len()
         );

@@ -19,12 +19,12 @@ pub(super) const LABEL: usize = 7;
 const GAP: usize = 2;
 
 /// `09:00–19:00`.
-const LEAST_TIMES: usize = 11;
+const MIN_TIMES: usize = 11;
 
 impl Layout {
     pub(super) fn new(style: Style, width: usize) -> Self {
         let room = width.saturating_sub(LABEL + GAP);
-        let pieces = [96, 48, 24].into_iter().find(|it| it + LEAST_TIMES <= room);
+        let pieces = [96, 48, 24].into_iter().find(|it| it + MIN_TIMES <= room);
         let pieces = pieces.unwrap_or(12);
         Self {
             style,

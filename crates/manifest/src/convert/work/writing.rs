@@ -31,7 +31,7 @@ impl<'a> Work<'_, 'a> {
                         all.extend(edits);
                         made.push((document, changes));
                     }
-                    Err(error) => self.not_editable(document, &changes, error),
+                    Err(error) => self.report_not_editable(document, &changes, error),
                 }
             }
             let text = nodes.as_ref().filter(|_| !all.is_empty()).map(|nodes| {
@@ -52,7 +52,7 @@ impl<'a> Work<'_, 'a> {
                     self.conversion.texts.push(None);
                     for (document, changes) in made {
                         let error = NotEditable("the file would mean something else afterwards");
-                        self.not_editable(document, &changes, error);
+                        self.report_not_editable(document, &changes, error);
                     }
                 }
             }
@@ -73,7 +73,7 @@ impl<'a> Work<'_, 'a> {
         }
     }
 
-    pub(in crate::convert) fn not_editable(
+    pub(in crate::convert) fn report_not_editable(
         &mut self,
         document: usize,
         changes: &Changes,
