@@ -17,5 +17,6 @@ mod forced;
 mod hostile;
 mod keda;
 mod kube_green;
+mod prefix;
 mod texts;
 mod volumes;

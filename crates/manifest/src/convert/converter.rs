@@ -8,7 +8,6 @@ use super::finding::{Finding, Topic};
 use super::settings::Converter;
 use super::work::Work;
 use crate::manifest::Source;
-use crate::workload::Prefix;
 
 impl Converter {
     /// Converts all that these sources hold.
@@ -45,12 +44,6 @@ impl Converter {
         work.by_hand(&trees);
         work.write(&trees);
         let mut conversion = work.conversion;
-        // What is said names annotations by the default prefix.
-        let (default, ours) = (Prefix::default().full(""), self.prefix.full(""));
-        for finding in &mut conversion.findings {
-            finding.message = finding.message.replace(&default, &ours);
-            finding.help = finding.help.replace(&default, &ours);
-        }
         let order = |it: &Finding| {
             let place = it.place.as_ref();
             place.map_or((usize::MAX, 0), |(at, place)| (*at, place.span.start))

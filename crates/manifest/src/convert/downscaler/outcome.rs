@@ -7,7 +7,7 @@ use chrono::{DateTime, SecondsFormat, Utc};
 use crate::convert::finding::Topic;
 use crate::convert::times::timespan::{SpanDefaults, SpanError, SpanErrorKind, Spans};
 use crate::manifest::Finding;
-use crate::workload::Key;
+use crate::workload::{Key, Prefix};
 
 /// One of their annotations: the name after the prefix, and the text.
 pub(in crate::convert) type Old<'o> = (&'o str, &'o str);
@@ -37,9 +37,10 @@ pub(in crate::convert) struct Outcome {
 
 /// What there is to know about the object.
 #[derive(Clone, Copy, Debug)]
-pub(in crate::convert) struct Context {
+pub(in crate::convert) struct Context<'c> {
     pub(in crate::convert) now: DateTime<Utc>,
     pub(in crate::convert) defaults: SpanDefaults,
+    pub(in crate::convert) prefix: &'c Prefix,
     /// Whether it runs or is suspended, and has no other count.
     pub(in crate::convert) is_cron_job: bool,
     /// Whether its count is at least 1.
@@ -79,7 +80,7 @@ pub(in crate::convert) fn is_same(own: &str, flag: &str) -> bool {
 pub(in crate::convert) fn laid_over<'o>(
     own: &[Old<'_>],
     namespace: &[Old<'o>],
-    context: Context,
+    context: Context<'_>,
 ) -> Vec<Old<'o>> {
     let has_times = own.iter().any(|it| is_schedule(it.0) && !is_force(it.0));
     if !has_times || own.iter().any(|it| is_force(it.0)) {

@@ -2,8 +2,6 @@
 
 use std::ops::Range;
 
-use chrono::{DateTime, Utc};
-
 use super::outcome::{
     Context, DOWNSCALE, DOWNTIME, FORCE_DOWN, FORCE_UP, Old, Remark, UPSCALE, UPTIME,
     of_span_error, rfc3339,
@@ -40,7 +38,7 @@ impl Spec<'_> {
 
 /// The schedule that an object's annotations make up.
 pub(super) struct Schedule<'o> {
-    context: Context,
+    context: Context<'o>,
     uptime: Option<Spec<'o>>,
     downtime: Option<Spec<'o>>,
     upscale: Option<Spec<'o>>,
@@ -50,7 +48,7 @@ pub(super) struct Schedule<'o> {
 }
 
 impl<'o> Schedule<'o> {
-    pub(super) fn read(olds: &[Old<'o>], context: Context) -> Result<Self, Remark> {
+    pub(super) fn read(olds: &[Old<'o>], context: Context<'o>) -> Result<Self, Remark> {
         let spec = |wanted: &str| -> Result<Option<Spec<'o>>, Remark> {
             let Some(at) = olds.iter().position(|(key, _)| *key == wanted) else {
                 return Ok(None);
@@ -70,6 +68,10 @@ impl<'o> Schedule<'o> {
             force_up: spec(FORCE_UP)?,
             force_down: spec(FORCE_DOWN)?,
         })
+    }
+
+    fn name(&self, key: Key) -> String {
+        self.context.prefix.annotation(key)
     }
 
     fn all(&self) -> impl Iterator<Item = &Spec<'o>> {
@@ -183,7 +185,7 @@ impl<'o> Schedule<'o> {
             let Some(spec) = spec else { continue };
             if spec.spans.is_always() {
                 overrides.push((key, FOR_EVER.to_owned()));
-                remarks.push(forced(spec, key));
+                remarks.push(forced(spec, &self.name(key)));
                 continue;
             }
             week = if key == Key::WakeUntil {
@@ -241,7 +243,10 @@ impl<'o> Schedule<'o> {
             Topic::AbsoluteSpan,
             (at_spec, at.span.clone()),
             format!("this span between two instants cannot be written: {reason}"),
-            "write the dates into dayshift/except, or take the span out and use dayshift sleep or wake --until then",
+            format!(
+                "write the dates into {}, or take the span out and use dayshift sleep or wake --until then",
+                self.name(Key::Except)
+            ),
         )
     }
 
@@ -250,7 +255,7 @@ impl<'o> Schedule<'o> {
         let mut always = |spec: &Spec<'_>, key: Key, mut texts: Texts| {
             if self.context.overrides {
                 texts.push((key, FOR_EVER.to_owned()));
-                remarks.push(forced(spec, key));
+                remarks.push(forced(spec, &self.name(key)));
             }
             Ok(texts)
         };
@@ -305,8 +310,8 @@ impl<'o> Schedule<'o> {
         let (up, down) = (week(&self.upscale), week(&self.downscale));
         let (only_up, only_down) = (up.without(&down), down.without(&up));
         let zone = zone.unwrap_or(Zone::UTC);
-        let mut starts = moments(self.upscale.as_ref(), &down, zone, self.context.now)?;
-        let mut stops = moments(self.downscale.as_ref(), &up, zone, self.context.now)?;
+        let mut starts = moments(self.upscale.as_ref(), &down, zone, Key::Start, self.context)?;
+        let mut stops = moments(self.downscale.as_ref(), &up, zone, Key::Stop, self.context)?;
         if only_up.is_always() {
             return Ok(vec![(Key::Hours, ALWAYS.to_owned())]);
         }
@@ -336,7 +341,7 @@ impl<'o> Schedule<'o> {
                 Some(spec) => Err(spec.remark(
                     Topic::NoEqual,
                     "never matches, which in GoKubeDownscaler keeps the object as it is and in py-kube-downscaler says nothing",
-                    "write dayshift/exclude: \"true\" for the former, or remove the annotation",
+                    format!("write {}: \"true\" for the former, or remove the annotation", self.name(Key::Exclude)),
                 )),
                 None => Ok(texts),
             };
@@ -351,14 +356,15 @@ fn moments(
     spec: Option<&Spec<'_>>,
     other: &Week,
     zone: Zone,
-    now: DateTime<Utc>,
+    key: Key,
+    context: Context<'_>,
 ) -> Result<Vec<String>, Remark> {
     let Some(spec) = spec else {
         return Ok(Vec::new());
     };
     let mut texts = Vec::new();
     for it in &spec.spans.absolute {
-        let Some(from) = it.from.filter(|from| *from > now) else {
+        let Some(from) = it.from.filter(|from| *from > context.now) else {
             continue;
         };
         let local = from.with_timezone(&zone).naive_local();
@@ -368,7 +374,10 @@ fn moments(
                 it.span.clone(),
                 Topic::AbsoluteSpan,
                 "this span between two instants cannot be written beside a weekly period",
-                "write its beginning into dayshift/start or dayshift/stop by hand",
+                format!(
+                    "write its beginning into {} by hand",
+                    context.prefix.annotation(key)
+                ),
             ));
         }
         texts.push(local.format("%Y-%m-%d %H:%M").to_string());
@@ -379,10 +388,10 @@ fn moments(
 /// The last year that a moment can be in.
 const FOR_EVER: &str = "2199-12-31 00:00";
 
-fn forced(spec: &Spec<'_>, key: Key) -> Remark {
+fn forced(spec: &Spec<'_>, name: &str) -> Remark {
     spec.remark(
         Topic::Forced,
-        format!("is forced until somebody ends it, which dayshift/{key} says with a date far away"),
-        format!("remove dayshift/{key} (dayshift resume does) to go back to the schedule"),
+        format!("is forced until somebody ends it, which {name} says with a date far away"),
+        format!("remove {name} (dayshift resume does) to go back to the schedule"),
     )
 }

@@ -7,7 +7,7 @@ use crate::convert::finding::Topic;
 use crate::convert::times::timespan::{Absolute, Spans};
 use crate::{
     text::quote,
-    workload::{Key, Replicas},
+    workload::{Key, Label, Replicas},
 };
 
 /// What became of an annotation that stands for itself.
@@ -23,10 +23,12 @@ pub(super) fn one(
     at: usize,
     key: &str,
     text: &str,
-    context: Context,
+    context: Context<'_>,
 ) -> Result<Option<Single>, Remark> {
     let remark =
         |topic, message: String, help: &str| Remark::new(topic, (at, 0..text.len()), message, help);
+    let name = |key| context.prefix.annotation(key);
+    let saved_replicas = context.prefix.label(Label::SavedReplicas);
     let mut single = Single::default();
     match key {
         key if is_schedule(key) => return Ok(None),
@@ -51,7 +53,10 @@ pub(super) fn one(
                 return Err(remark(
                     Topic::NotACount,
                     format!("`{}` is not a number of replicas", quote(text)),
-                    "write how many replicas a stop leaves into dayshift/stop-replicas, such as \"1\"",
+                    &format!(
+                        "write how many replicas a stop leaves into {}, such as \"1\"",
+                        name(Key::StopReplicas)
+                    ),
                 ));
             };
             if context.is_cron_job {
@@ -75,13 +80,15 @@ pub(super) fn one(
                 return Err(remark(
                     Topic::NotACount,
                     format!("`{}` is not a number of replicas", quote(text)),
-                    "label the object with the count that a start restores: dayshift/saved-replicas=3",
+                    &format!(
+                        "label the object with the count that a start restores: {saved_replicas}=3"
+                    ),
                 ));
             };
             single.saved = Some(count);
             single.remarks.push(remark(
                 Topic::SavedCount,
-                format!("the count {count} is now the label dayshift/saved-replicas"),
+                format!("the count {count} is now the label {saved_replicas}"),
                 "the next start brings it back; apply the file while the object is stopped",
             ));
         }
@@ -97,8 +104,9 @@ pub(super) fn one(
                 return Err(remark(
                     Topic::NoEqual,
                     format!(
-                        "`{}` is more than 24h, and dayshift/enforce takes 1s to 24h",
-                        quote(text)
+                        "`{}` is more than 24h, and {} takes 1s to 24h",
+                        quote(text),
+                        name(Key::Enforce)
                     ),
                     "pause a new workload while it may run, such as dayshift pause deploy/web --for 48h, and leave the grace period out",
                 ));
@@ -109,7 +117,7 @@ pub(super) fn one(
             single.remarks.push(remark(
                 Topic::GracePeriod,
                 "what is created or scaled up while the schedule says stopped is stopped after that time; what is new at a stop is stopped with the others".to_owned(),
-                "to let it run until the next stop, remove dayshift/enforce",
+                &format!("to let it run until the next stop, remove {}", name(Key::Enforce)),
             ));
         }
         "scale-children" | "upscale-excluded" => {
@@ -184,7 +192,7 @@ fn grace(seconds: u64) -> String {
 
 fn exclude(
     text: &str,
-    context: Context,
+    context: Context<'_>,
     single: &mut Single,
     remark: &impl Fn(Topic, String, &str) -> Remark,
 ) -> Result<(), Remark> {
@@ -248,7 +256,7 @@ fn until(text: &str) -> Option<DateTime<Utc>> {
 }
 
 /// The count that was saved. GoKubeDownscaler keeps of a CronJob whether it was suspended.
-fn saved(text: &str, context: Context) -> Option<u32> {
+fn saved(text: &str, context: Context<'_>) -> Option<u32> {
     let count = match &*text.to_ascii_lowercase() {
         "true" if context.is_cron_job => 0,
         "false" if context.is_cron_job => 1,

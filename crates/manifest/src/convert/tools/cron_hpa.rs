@@ -21,7 +21,7 @@ use crate::{
 pub(in crate::convert) fn convert(
     document: &Document<'_>,
     converter: &Converter,
-    requests: &mut Requests,
+    requests: &mut Requests<'_>,
 ) {
     let Some(spec) = document.node.get("spec") else {
         return;
@@ -149,7 +149,7 @@ enum Step {
 }
 
 /// Says which fields the controller does not know: it, or the API server, drops them.
-fn say_unknown(node: &Node<'_>, known: &[&str], requests: &mut Requests) {
+fn say_unknown(node: &Node<'_>, known: &[&str], requests: &mut Requests<'_>) {
     for entry in node.entries() {
         if !known.contains(&entry.name()) {
             requests.say(
@@ -300,7 +300,13 @@ struct Excluded {
 }
 
 const NO_DATE: &str = "is not a date that the controller reads, and no job is left out";
-const BY_HAND: &str = "write the dates into dayshift/except by hand";
+
+fn by_hand(requests: &Requests<'_>) -> String {
+    format!(
+        "write the dates into {} by hand",
+        requests.name(Key::Except)
+    )
+}
 
 /// The most dates that are written out.
 const MAX_DATES: usize = 200;
@@ -309,7 +315,7 @@ const MAX_DATES: usize = 200;
 const YEARS: i64 = 5;
 
 impl Excluded {
-    fn read(spec: &Node<'_>, converter: &Converter, requests: &mut Requests) -> Self {
+    fn read(spec: &Node<'_>, converter: &Converter, requests: &mut Requests<'_>) -> Self {
         let mut excluded = Self::default();
         for item in spec.get("excludeDates").map_or(&[][..], Node::items) {
             let text = item.written().unwrap_or_default();
@@ -327,9 +333,9 @@ impl Excluded {
                 }
                 _ if fields.len() == 6 || NICKNAMES.iter().any(|it| it.0 == text) => (
                     "names no whole days, and there leaves out only the jobs of some hours",
-                    "no job is left out here; to leave out whole days, write three stars before them: * * * 15 11 *",
+                    "no job is left out here; to leave out whole days, write three stars before them: * * * 15 11 *".to_owned(),
                 ),
-                _ => (NO_DATE, BY_HAND),
+                _ => (NO_DATE, by_hand(requests)),
             };
             requests.say(
                 Topic::ExcludeDates,
@@ -348,7 +354,7 @@ impl Excluded {
         days: &[&str],
         place: &Location,
         converter: &Converter,
-        requests: &mut Requests,
+        requests: &mut Requests<'_>,
     ) {
         let midnights = format!("0 0 {}", days.join(" "));
         if let Some(minutes) = minutes_of_week(&midnights) {
@@ -357,7 +363,8 @@ impl Excluded {
         }
         let Ok(days) = Times::parse(&midnights) else {
             let message = format!("`{}` {NO_DATE}", quote(text));
-            requests.say(Topic::ExcludeDates, place, message, BY_HAND);
+            let help = by_hand(requests);
+            requests.say(Topic::ExcludeDates, place, message, help);
             return;
         };
         let today = converter.now.date_naive().and_time(Default::default());
@@ -374,7 +381,7 @@ impl Excluded {
                 Topic::ExcludeDates,
                 place,
                 format!("the dates of `{}` are written out up to {}; on them no job runs there, and here none that leaves replicas", quote(text), until.year()),
-                "add more dates to dayshift/except in time; what sets 0 still happens on them",
+                format!("add more dates to {} in time; what sets 0 still happens on them", requests.name(Key::Except)),
             );
     }
 }

@@ -13,7 +13,7 @@ use crate::{
 };
 
 /// Asks for what a ScaledObject's cron triggers say.
-pub(in crate::convert) fn convert(document: &Document<'_>, requests: &mut Requests) {
+pub(in crate::convert) fn convert(document: &Document<'_>, requests: &mut Requests<'_>) {
     let Some(spec) = document.node.get("spec") else {
         return;
     };
@@ -29,7 +29,10 @@ pub(in crate::convert) fn convert(document: &Document<'_>, requests: &mut Reques
             Topic::Triggers,
             &modifiers.place,
             "scalingModifiers make another count of what the triggers say; that has no equal",
-            "keep the ScaledObject, or write the counts into dayshift/scale by hand",
+            format!(
+                "keep the ScaledObject, or write the counts into {} by hand",
+                requests.name(Key::Scale)
+            ),
         );
         return;
     }
@@ -81,18 +84,19 @@ pub(in crate::convert) fn convert(document: &Document<'_>, requests: &mut Reques
                     Topic::Triggers,
                     &first.place,
                     "several cron triggers of which the highest count holds can be written only where all are weekly and in one zone",
-                    "write the counts into dayshift/scale by hand, such as Mon-Fri 08:00 = 5; 19:00 = 0",
+                    format!("write the counts into {} by hand, such as Mon-Fri 08:00 = 5; 19:00 = 0", requests.name(Key::Scale)),
                 );
                 return;
             }
         },
     };
     if let Some(place) = paused(document) {
+        let pause = requests.name(Key::Pause);
         requests.say(
             Topic::Forced,
             place,
-            "the ScaledObject is paused until somebody ends it, which dayshift/pause says",
-            "remove dayshift/pause (dayshift resume does) to go by the schedule",
+            format!("the ScaledObject is paused until somebody ends it, which {pause} says"),
+            format!("remove {pause} (dayshift resume does) to go by the schedule"),
         );
         texts.push((Key::Pause.name(), "true".to_owned()));
     }
@@ -105,7 +109,7 @@ pub(in crate::convert) fn convert(document: &Document<'_>, requests: &mut Reques
 }
 
 /// Says of a ScaledJob with a cron trigger that it stays with KEDA.
-pub(in crate::convert) fn job(document: &Document<'_>, requests: &mut Requests) {
+pub(in crate::convert) fn job(document: &Document<'_>, requests: &mut Requests<'_>) {
     let spec = document.node.get("spec");
     let triggers = spec.and_then(|it| it.get("triggers"));
     let mut all = triggers.map_or(&[][..], Node::items).iter();

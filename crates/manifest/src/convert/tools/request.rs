@@ -5,6 +5,7 @@ use crate::convert::document::objects::Document;
 use crate::convert::finding::{ObjectName, Topic};
 use crate::manifest::{Finding, Location};
 use crate::text::shell_word;
+use crate::workload::{Key, Label, Prefix};
 
 /// Annotations of dayshift's by their short names, with their texts.
 pub(in crate::convert) type Texts = Vec<(&'static str, String)>;
@@ -113,8 +114,9 @@ pub(in crate::convert) struct Saved {
 }
 
 /// What all documents ask for.
-#[derive(Debug, Default)]
-pub(in crate::convert) struct Requests {
+#[derive(Debug)]
+pub(in crate::convert) struct Requests<'c> {
+    prefix: &'c Prefix,
     /// The document that is read.
     pub(in crate::convert) document: usize,
     pub(in crate::convert) all: Vec<Request>,
@@ -124,7 +126,28 @@ pub(in crate::convert) struct Requests {
     pub(in crate::convert) when_done: Vec<(usize, Finding<Topic, Location>)>,
 }
 
-impl Requests {
+impl<'c> Requests<'c> {
+    pub(in crate::convert) fn of(prefix: &'c Prefix) -> Self {
+        Self {
+            prefix,
+            document: 0,
+            all: Vec::new(),
+            saved: Vec::new(),
+            findings: Vec::new(),
+            when_done: Vec::new(),
+        }
+    }
+
+    /// The full name of an annotation, as what is said has it.
+    pub(in crate::convert) fn name(&self, key: Key) -> String {
+        self.prefix.annotation(key)
+    }
+
+    /// The full name of a label.
+    pub(in crate::convert) fn label(&self, label: Label) -> String {
+        self.prefix.label(label)
+    }
+
     pub(in crate::convert) fn ask(
         &mut self,
         wanted: Wanted,

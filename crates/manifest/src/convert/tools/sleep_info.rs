@@ -25,7 +25,7 @@ const KINDS: [(&str, &str, &str); 3] = [
 pub(in crate::convert) fn convert(
     document: &Document<'_>,
     secret: Option<(usize, &Document<'_>)>,
-    requests: &mut Requests,
+    requests: &mut Requests<'_>,
 ) {
     let Some(spec) = document.node.get("spec") else {
         return;
@@ -62,7 +62,7 @@ pub(in crate::convert) fn convert(
 
 /// Asks for the schedule on the Namespace, or on what `includeRef` takes in, and for `exclude` on what
 /// is left out; whether there is anything to ask for.
-fn ask(spec: &Node<'_>, of: &str, texts: Texts, requests: &mut Requests) -> bool {
+fn ask(spec: &Node<'_>, of: &str, texts: Texts, requests: &mut Requests<'_>) -> bool {
     let suspended = KINDS.iter().filter(|it| is_suspended(spec, it.1));
     let suspended: Vec<_> = suspended.map(|it| (it.0, it.1)).collect();
     let Some(refs) = Refs::read(spec) else {
@@ -106,7 +106,7 @@ fn excluded() -> Texts {
     vec![("exclude", "true".to_owned())]
 }
 
-fn schedule(spec: &Node<'_>, requests: &mut Requests) -> Option<Texts> {
+fn schedule(spec: &Node<'_>, requests: &mut Requests<'_>) -> Option<Texts> {
     let text = |name| spec.get(name).and_then(Node::written);
     let weekdays = text("weekdays").unwrap_or_default();
     let mut texts: Texts = Vec::new();
@@ -161,7 +161,7 @@ fn is_suspended(spec: &Node<'_>, kind: &str) -> bool {
 }
 
 /// What dayshift would take in by default, and kube-green does not.
-fn kinds_left_alone(spec: &Node<'_>, namespace: &str, requests: &mut Requests) {
+fn kinds_left_alone(spec: &Node<'_>, namespace: &str, requests: &mut Requests<'_>) {
     for (group, kind, _) in KINDS {
         if !is_suspended(spec, kind) {
             let wanted = Wanted::Some(Selection::of(vec![(group, kind)], namespace));

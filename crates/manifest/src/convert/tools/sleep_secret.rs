@@ -15,6 +15,7 @@ use crate::convert::document::objects::Document;
 use crate::convert::finding::{ObjectName, Topic};
 use crate::convert::tools::request::{Requests, Saved};
 use crate::manifest::Finding;
+use crate::workload::Label;
 
 /// Objects by the name that kube-green gives their kind, and by their own; a patch for each.
 type Patches = HashMap<String, BTreeMap<String, String>>;
@@ -82,7 +83,7 @@ pub(in crate::convert) fn name_of(sleep_info: &str) -> String {
 pub(in crate::convert) fn convert(
     secret: usize,
     document: &Document<'_>,
-    requests: &mut Requests,
+    requests: &mut Requests<'_>,
 ) -> bool {
     let text = |name: &str| text_of(document, name);
     if text("operation-type").as_deref() != Some("SLEEP") {
@@ -93,7 +94,10 @@ pub(in crate::convert) fn convert(
             Topic::NotRead,
             document.node.place.clone(),
             "the counts that kube-green has saved in this Secret cannot be read",
-            "convert while everything is awake, or label each object with its count: dayshift/saved-replicas=3",
+            format!(
+                "convert while everything is awake, or label each object with its count: {}=3",
+                requests.label(Label::SavedReplicas)
+            ),
         );
         requests.findings.push((secret, finding));
         return false;

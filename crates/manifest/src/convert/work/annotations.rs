@@ -49,6 +49,7 @@ impl Work<'_, '_> {
         let context = Context {
             now: self.converter.now,
             defaults: self.converter.defaults,
+            prefix: &self.converter.prefix,
             is_cron_job: document.object.kind == "CronJob",
             is_autoscaler: document.object.kind == "HorizontalPodAutoscaler",
             overrides: false,
@@ -109,7 +110,7 @@ impl Work<'_, '_> {
         at: usize,
         own: &[(&str, &str)],
         namespace: Option<&Document<'_>>,
-        context: Context,
+        context: Context<'_>,
         place: &Location,
     ) -> Vec<(String, String)> {
         let all = namespace.map(Document::annotations).unwrap_or_default();

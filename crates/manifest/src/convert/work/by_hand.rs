@@ -83,6 +83,7 @@ impl<'a> Work<'_, 'a> {
         let context = Context {
             now: self.converter.now,
             defaults: self.converter.defaults,
+            prefix: &self.converter.prefix,
             is_cron_job: false,
             is_autoscaler: false,
             overrides: is_of_namespace,

@@ -15,7 +15,7 @@ use crate::{manifest::Location, text::quote, workload::Label};
 impl Work<'_, '_> {
     /// The objects of kube-green, kubernetes-cronhpa-controller and KEDA.
     pub(in crate::convert) fn requests(&mut self) {
-        let mut requests = Requests::default();
+        let mut requests = Requests::of(&self.converter.prefix);
         let secrets = sleep_secret::all(&self.documents);
         for (at, document) in self.documents.iter().enumerate() {
             requests.document = at;
@@ -239,6 +239,7 @@ impl Work<'_, '_> {
         let context = Context {
             now: converter.now,
             defaults: converter.defaults,
+            prefix: &converter.prefix,
             is_cron_job: false,
             is_autoscaler: false,
             overrides: true,
