@@ -8,7 +8,7 @@ use dayshift::{
     manifest::Source,
     plan::{Period, Planner},
     schedule::Zone,
-    workload::{Annotations, Inputs, Kind, Prefix, WorkloadRef},
+    workload::{Annotations, Inputs, Key, Kind, Prefix, WorkloadRef},
 };
 use serde_json::Value;
 
@@ -59,6 +59,8 @@ pub(crate) fn change(conversion: &Conversion) -> &Change {
 /// comes to.
 pub(crate) struct Planned {
     boundaries: Vec<(DateTime<Utc>, String, Option<u64>)>,
+    /// What an override keeps it at as long as nothing is applied.
+    held: Option<bool>,
 }
 
 impl Planned {
@@ -122,6 +124,9 @@ impl Planned {
                 .filter(|it| it["applied"] != false)
                 .map(boundary)
                 .collect(),
+            held: [(Key::WakeUntil, true), (Key::SleepUntil, false)]
+                .into_iter()
+                .find_map(|(key, runs)| inputs.text(key).map(|_| runs)),
         }
     }
 
@@ -135,9 +140,10 @@ impl Planned {
         self.boundaries.get(after.checked_sub(1)?)
     }
 
-    /// Whether it runs; `None` where nothing has happened for two weeks.
+    /// Whether it runs; `None` where nothing has happened for two weeks, and no override holds.
     pub(crate) fn runs(&self, at: DateTime<Utc>) -> Option<bool> {
-        self.latest(at).map(|it| it.1 == "start")
+        let latest = self.latest(at).map(|it| it.1 == "start");
+        latest.or(self.held)
     }
 
     /// Its count, where the plan says one.
