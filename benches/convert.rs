@@ -39,7 +39,7 @@ static FILE: LazyLock<PathBuf> = LazyLock::new(|| {
     file
 });
 
-#[divan::bench(args = ["--annotation-prefix=dayshift", "--check", "--output=json"], sample_count = 5)]
+#[divan::bench(args = ["--annotation-prefix=dayshift", "--check"], sample_count = 5)]
 fn ten_thousand_documents(bencher: Bencher<'_, '_>, flag: &str) {
     let file = &*FILE;
     bencher.bench_local(|| {

@@ -6,8 +6,6 @@ use std::{
     os::unix::{ffi::OsStrExt, fs::PermissionsExt},
 };
 
-use serde_json::Value;
-
 use super::convert;
 
 const PEERS: &str = "tests/commands/convert/peers/downscaler.yaml";
@@ -127,29 +125,25 @@ fn a_pipeline_can_tell_a_finding_from_an_outage() {
     assert!(err.contains("error[syntax]"), "{err}");
 }
 
+/// A folder of manifests may have hundreds: what is said alike of several is said once, unless somebody
+/// wants to see each.
 #[test]
-fn the_report_for_programs_has_everything() {
-    let (status, out, _) = convert(&["-o", "json", PEERS], "");
-    assert_eq!(status, 0);
-    let report: Value = serde_json::from_str(&out).unwrap();
-    let web = &report["changes"][1];
-    assert_eq!(web["object"]["name"], "web");
-    assert_eq!(web["place"]["line"], 10);
-    assert_eq!(web["labels"]["dayshift/saved-replicas"], "3");
-    assert_eq!(
-        web["command"],
-        "kubectl patch deployment web -n team --type merge -p '{\"metadata\":{\"annotations\":{\"dayshift/hours\":\"06:00-23:00\",\"dayshift/timezone\":\"Europe/Berlin\",\"downscaler/original-replicas\":null,\"downscaler/uptime\":null},\"labels\":{\"dayshift/saved-replicas\":\"3\"}}}'"
-    );
-    let ids: Vec<_> = report["findings"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|it| it["id"].as_str().unwrap())
-        .collect();
-    assert_eq!(
-        ids,
-        ["saved-count", "both-levels", "whole-nights", "grace-period"]
-    );
+fn a_check_lists_each_thing_that_is_said() {
+    let several: String = ["a", "b", "c"]
+        .map(|name| {
+            web("downscaler/scale-children: 'true'").replace("name: web", &format!("name: {name}"))
+        })
+        .join("---\n");
+    let (_, _, err) = convert(&["-"], &several);
+    assert_eq!(err.matches("warning[no-equal]").count(), 1, "{err}");
+    let more = "  = in: Deployment default/a\n  = and: 2 more objects; --check lists each\n\n";
+    assert!(err.contains(more), "{err}");
+    let (_, _, err) = convert(&["--check", "-"], &several);
+    assert_eq!(err.matches("warning[no-equal]").count(), 3, "{err}");
+    for name in ["a", "b", "c"] {
+        let place = format!("= in: Deployment default/{name}\n\n");
+        assert!(err.contains(&place), "{name}: {err}");
+    }
 }
 
 #[test]
@@ -296,7 +290,6 @@ fn nothing_acts_on_a_terminal() {
     for input in [name, web(&format!("downscaler/uptime: 'x {evil}'"))] {
         for args in [
             &["--check", "-"][..],
-            &["-o", "json", "-"],
             &["-i", "/nonexistent/\u{1b}[31m.yaml"],
         ] {
             let (_, out, err) = convert(args, &input);

@@ -17,16 +17,15 @@ use crate::{
         },
         exit::{Exit, wrong_usage},
         output::{
-            convert::{commands::command, documents, json::Report, text},
+            convert::{commands::command, documents, text},
             messages::{print_error, print_line, print_warning},
             terminal,
         },
     },
     clock::Clock,
     convert::{Conversion, Converter, Target},
-    manifest::{OpenError, Opened, Severity, Source},
+    manifest::{Opened, Severity},
     operations::LiveSchedules,
-    text::TerminalSafe,
     workload::Prefix,
 };
 
@@ -76,17 +75,14 @@ pub(crate) struct ConvertArgs {
     #[arg(short, long, value_parser = BoolishValueParser::new())]
     in_place: bool,
 
-    /// Write nothing; list what is to be converted; the exit status is 1 if there is anything
+    /// Write nothing; list what is to be converted, and each thing that is said; the exit status is 1 if
+    /// there is anything
     #[arg(long, conflicts_with = "in_place", value_parser = BoolishValueParser::new())]
     check: bool,
 
     /// Leave the other tool's annotations beside dayshift's; then both act
     #[arg(long, value_parser = BoolishValueParser::new())]
     keep: bool,
-
-    /// In place of the files or commands, a report for other programs
-    #[arg(short, long, value_name = "FORMAT")]
-    output: Option<Output>,
 
     #[command(flatten)]
     scope: ScopeArgs,
@@ -109,12 +105,6 @@ pub(crate) struct ConvertArgs {
 
     #[command(flatten)]
     connection: ConnectionArgs,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-enum Output {
-    /// Changes, commands and findings
-    Json,
 }
 
 impl ConvertArgs {
@@ -150,7 +140,7 @@ impl ConvertArgs {
             Input::Flags => {
                 converter.flagged.clone_from(namespaces);
                 let conversion = converter.convert(&[]);
-                self.finish_live(&[], &conversion, &[])
+                self.finish_live(&conversion, &[])
             }
         }
     }
@@ -178,15 +168,10 @@ impl ConvertArgs {
         conversion.changes.sort_by_key(
             |change| matches!(&change.target, Target::Object(object) if object.kind == "Namespace"),
         );
-        self.finish_live(&live.sources, &conversion, &live.problems)
+        self.finish_live(&conversion, &live.problems)
     }
 
-    fn finish_live(
-        &self,
-        sources: &[Source],
-        conversion: &Conversion,
-        problems: &[String],
-    ) -> Exit {
+    fn finish_live(&self, conversion: &Conversion, problems: &[String]) -> Exit {
         for problem in problems {
             print_warning(problem);
         }
@@ -195,19 +180,13 @@ impl ConvertArgs {
         for finding in &mut shown.findings {
             finding.place = None;
         }
-        if self.output == Some(Output::Json) {
-            if let Err(error) = self.report(&shown, sources, &[]) {
-                return cannot_write(&error);
-            }
-        } else {
-            for command in conversion.changes.iter().filter_map(command) {
-                print_line(&command);
-            }
+        for command in conversion.changes.iter().filter_map(command) {
+            print_line(&command);
         }
         let stderr = io::stderr();
         let style = terminal::style(&stderr);
         // Where nobody reads, nobody misses it.
-        let _ = text::write_findings(&mut stderr.lock(), &shown, &[], style);
+        let _ = text::write_findings(&mut stderr.lock(), &shown, &[], self.check, style);
         if problems.is_empty() {
             self.exit(conversion)
         } else {
@@ -225,7 +204,8 @@ impl ConvertArgs {
         let stderr = io::stderr();
         let style = terminal::style(&stderr);
         // Where nobody reads, nobody misses it.
-        let _ = text::write_findings(&mut stderr.lock(), conversion, &opened.sources, style);
+        let (mut stderr, sources) = (stderr.lock(), &opened.sources);
+        let _ = text::write_findings(&mut stderr, conversion, sources, self.check, style);
         if opened.errors.is_empty() && conversion.count(Severity::Error) == 0 {
             self.exit(conversion)
         } else {
@@ -251,9 +231,6 @@ impl ConvertArgs {
                 }
             }
         }
-        if self.output == Some(Output::Json) {
-            return self.report(conversion, sources, &opened.errors);
-        }
         let stdout = io::stdout();
         let is_terminal = stdout.is_terminal();
         let style = terminal::style(&stdout);
@@ -263,23 +240,6 @@ impl ConvertArgs {
         } else if !self.in_place {
             documents::write(&mut out, sources, &conversion.texts, is_terminal)?;
         }
-        out.flush()
-    }
-
-    fn report(
-        &self,
-        conversion: &Conversion,
-        sources: &[Source],
-        errors: &[OpenError],
-    ) -> io::Result<()> {
-        let mut out = BufWriter::new(io::stdout().lock());
-        let report = Report {
-            conversion,
-            sources,
-            errors,
-        };
-        serde_json::to_writer_pretty(TerminalSafe(&mut out), &report)?;
-        writeln!(out)?;
         out.flush()
     }
 }

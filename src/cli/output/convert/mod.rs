@@ -2,5 +2,4 @@
 
 pub(in crate::cli) mod commands;
 pub(in crate::cli) mod documents;
-pub(in crate::cli) mod json;
 pub(in crate::cli) mod text;

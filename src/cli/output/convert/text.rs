@@ -5,7 +5,10 @@ use std::io::{self, Write};
 use super::commands::command;
 use crate::{
     cli::output::{
-        findings::{self, text::printable},
+        findings::{
+            self,
+            text::{Fold, printable},
+        },
         style::{Paint, Style},
     },
     convert::{Change, Conversion, Target},
@@ -13,14 +16,21 @@ use crate::{
     text::counted,
 };
 
-/// Writes what there is to say, the commands for what is not among the files, and a summary.
+/// Writes what there is to say, the commands for what is not among the files, and a summary. Where `is_check`
+/// nothing is folded.
 pub(in crate::cli) fn write_findings(
     out: &mut impl Write,
     conversion: &Conversion,
     sources: &[Source],
+    is_check: bool,
     style: Style,
 ) -> io::Result<()> {
-    findings::text::write(out, &conversion.findings, sources, Severity::Warning, style)?;
+    let fold = Fold {
+        from: Severity::Warning,
+        hint: "--check lists each",
+    };
+    let fold = (!is_check).then_some(fold);
+    findings::text::write(out, &conversion.findings, sources, fold, style)?;
     let elsewhere = conversion.changes.iter().filter(|it| it.place.is_none());
     let elsewhere: Vec<_> = elsewhere.filter_map(command).collect();
     if !elsewhere.is_empty() && !sources.is_empty() {

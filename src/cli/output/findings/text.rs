@@ -26,27 +26,40 @@ pub(in crate::cli) fn has_errors<R: Rule>(findings: &[Finding<R>]) -> bool {
     findings.any(|it| it.rule.severity() == Severity::Error)
 }
 
+/// Findings that are said once for all objects of which the same is said: a folder of manifests may have
+/// hundreds.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::cli) struct Fold {
+    /// Those at least as mild as this.
+    pub(in crate::cli) from: Severity,
+    /// What shows each of them.
+    pub(in crate::cli) hint: &'static str,
+}
+
 /// Writes findings to standard error, beside the result of a command.
 pub(in crate::cli) fn print_findings<R: Rule>(findings: &[Finding<R>], sources: &[Source]) {
     let stderr = io::stderr();
     let style = terminal::style(&stderr);
     // Where nobody reads, nobody misses it.
-    let _ = write(&mut stderr.lock(), findings, sources, Severity::Info, style);
+    let fold = Fold {
+        from: Severity::Info,
+        hint: "dayshift lint -o json lists each",
+    };
+    let _ = write(&mut stderr.lock(), findings, sources, Some(fold), style);
 }
 
-/// Writes each finding, but for those at least as mild as `folded`: what is said in the same words
-/// of many objects is said once, as a folder of manifests may have hundreds.
+/// Writes each finding, or what is said in the same words of several objects once.
 pub(in crate::cli) fn write<R: Rule>(
     out: &mut impl Write,
     findings: &[Finding<R>],
     sources: &[Source],
-    folded: Severity,
+    fold: Option<Fold>,
     style: Style,
 ) -> io::Result<()> {
     let mut shown: Vec<(&Finding<R>, usize)> = Vec::with_capacity(findings.len());
     let mut firsts = HashMap::new();
     for finding in findings {
-        if finding.rule.severity() >= folded {
+        if fold.is_some_and(|it| finding.rule.severity() >= it.from) {
             let first = *firsts
                 .entry((finding.rule, &*finding.message))
                 .or_insert(shown.len());
@@ -58,16 +71,17 @@ pub(in crate::cli) fn write<R: Rule>(
         shown.push((finding, 0));
     }
     for (finding, more) in shown {
+        let more = fold.filter(|_| more > 0).map(|it| (more, it.hint));
         one(out, finding, more, sources, style)?;
     }
     Ok(())
 }
 
-/// Writes one finding, and of how many more the same is said.
+/// Writes one finding, of how many more the same is said, and what shows them.
 fn one<R: Rule>(
     out: &mut impl Write,
     finding: &Finding<R>,
-    more: usize,
+    more: Option<(usize, &str)>,
     sources: &[Source],
     style: Style,
 ) -> io::Result<()> {
@@ -101,13 +115,13 @@ fn one<R: Rule>(
     if let Some(object) = &finding.object {
         writeln!(out, "{margin} in: {}", printable(&object.to_string()))?;
     }
-    if more > 0 {
+    if let Some((more, hint)) = more {
         let what = match finding.object {
             Some(_) => "more object",
             None => "more place",
         };
         let what = counted(more, what);
-        writeln!(out, "{margin} and: {what}; --output json lists each")?;
+        writeln!(out, "{margin} and: {what}; {hint}")?;
     }
     writeln!(out)
 }

@@ -3,7 +3,10 @@
 use std::io::{self, Write};
 
 use crate::{
-    cli::output::{findings, style::Style},
+    cli::output::{
+        findings::{self, text::Fold},
+        style::Style,
+    },
     lint::Report,
     manifest::{Severity, Source},
     text::counted,
@@ -16,7 +19,11 @@ pub(in crate::cli) fn write(
     sources: &[Source],
     style: Style,
 ) -> io::Result<()> {
-    findings::text::write(out, &report.findings, sources, Severity::Info, style)?;
+    let fold = Fold {
+        from: Severity::Info,
+        hint: "--output json lists each",
+    };
+    findings::text::write(out, &report.findings, sources, Some(fold), style)?;
     writeln!(out, "{}", summary(report))
 }
 

@@ -173,16 +173,10 @@ impl Tool {
             Way::Files => old.to_owned(),
             Way::Live => format!("-n {}", team.name()),
         };
-        let report = shell(&format!("dayshift convert {what} {} -o json", self.flags));
-        let report: Value = serde_json::from_str(&report).unwrap();
-        let mut said: Vec<_> = report["findings"]
-            .as_array()
-            .unwrap()
-            .iter()
-            .map(|it| it["id"].as_str().unwrap())
-            .collect();
+        let findings = findings(team, &format!("{what} {}", self.flags));
+        let mut said: Vec<_> = findings.iter().map(|it| &*it.id).collect();
         said.sort_by_key(|it| *it == "delete-after");
-        assert_eq!(said, self.said, "{}: {report:#}", self.name);
+        assert_eq!(said, self.said, "{}: {findings:#?}", self.name);
 
         let from = format!("--from {} --days 1 -o json", morning.plus(-60).until());
         let plan = match self.way {
@@ -213,14 +207,11 @@ impl Tool {
             );
         }
         // Nothing of the other tool's is left but its own objects, and the notes say how they go.
-        let again = format!("dayshift convert -n {} {} -o json", team.name(), self.flags);
-        let again = shell(&again);
-        let again: Value = serde_json::from_str(&again).unwrap();
-        assert_eq!(again["changes"], json!([]), "{}: {again:#}", self.name);
-        for finding in report["findings"].as_array().unwrap() {
-            if finding["id"] == "delete-after" {
-                let help = finding["help"].as_str().unwrap();
-                shell(&help[help.find("kubectl delete").unwrap()..]);
+        let again = format!("dayshift convert -n {} {}", team.name(), self.flags);
+        assert_eq!(shell(&again), "", "{}", self.name);
+        for finding in findings {
+            if finding.id == "delete-after" {
+                shell(finding.deletion());
             }
         }
     }
@@ -233,6 +224,40 @@ impl Tool {
             assert_eq!(seen, *left, "{} {object}", self.name);
         }
     }
+}
+
+/// What convert says.
+#[derive(Debug)]
+pub(crate) struct Finding {
+    pub(crate) id: String,
+    help: String,
+}
+
+impl Finding {
+    /// The command in its help that deletes the other tool's object.
+    pub(crate) fn deletion(&self) -> &str {
+        &self.help[self.help.find("kubectl delete").unwrap()..]
+    }
+}
+
+/// What `dayshift convert` says besides its result, each by itself.
+pub(crate) fn findings(team: &Team<'_>, args: &str) -> Vec<Finding> {
+    let line = format!("dayshift convert --check {args} 2>&1 >/dev/null || test $? = 1");
+    let said = team.plane().shell(&line).success();
+    let mut findings = Vec::new();
+    for line in said.lines() {
+        if let Some((title, _)) = line.split_once("]: ")
+            && let Some((_, id)) = title.split_once('[')
+        {
+            let (id, help) = (id.to_owned(), String::new());
+            findings.push(Finding { id, help });
+        } else if let (Some((_, help)), Some(last)) =
+            (line.split_once("= help: "), findings.last_mut())
+        {
+            help.clone_into(&mut last.help);
+        }
+    }
+    findings
 }
 
 fn member(object: &str) -> &'static str {

@@ -5,7 +5,7 @@ use chrono::Timelike;
 use serde_json::{Value, json};
 
 use crate::e2e::kinds::{SAVED, STATE, apply, await_field, field};
-use crate::e2e::moving::minute;
+use crate::e2e::moving::{Finding, findings, minute};
 use crate::e2e::team::Team;
 use crate::support::{
     ControlPlane, DeploymentBuilder, KubeGreen, Parts, Soon, Story, deployment, eventually, soon,
@@ -110,21 +110,18 @@ impl<'p> Sleeper<'p> {
     }
 
     /// `dayshift convert -n NAMESPACE | sh`; what is said besides.
-    fn convert(&self) -> Value {
-        let shell = |line: &str| self.team.plane().shell(line).success();
-        let convert = format!("dayshift convert -n {}", self.team.name());
-        let report = shell(&format!("{convert} -o json"));
-        shell(&format!("{convert} | sh"));
-        serde_json::from_str(&report).unwrap()
+    fn convert(&self) -> Vec<Finding> {
+        let of = format!("-n {}", self.team.name());
+        let said = findings(&self.team, &of);
+        let line = format!("dayshift convert {of} | sh");
+        self.team.plane().shell(&line).success();
+        said
     }
 
     /// Deletes the SleepInfo, as the note of a conversion says.
-    fn delete(&self, report: &Value) {
-        let all = report["findings"].as_array().unwrap();
-        let note = all.iter().find(|it| it["id"] == "delete-after").unwrap();
-        let help = note["help"].as_str().unwrap();
-        let delete = &help[help.find("kubectl delete").unwrap()..];
-        self.team.plane().shell(delete).success();
+    fn delete(&self, said: &[Finding]) {
+        let note = said.iter().find(|it| it.id == "delete-after").unwrap();
+        self.team.plane().shell(note.deletion()).success();
     }
 
     fn saved(&self) -> [String; 3] {
