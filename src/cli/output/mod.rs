@@ -14,8 +14,7 @@ pub(super) mod report;
 pub(super) mod sandbox_page;
 #[cfg(feature = "sandbox")]
 mod sandbox_summary;
-mod status_notes;
-pub(super) mod status_output;
+pub(super) mod status;
 pub(super) mod style;
 mod table;
 pub(super) mod terminal;

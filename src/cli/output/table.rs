@@ -46,6 +46,12 @@ impl<const N: usize> Table<N> {
         self.rows.iter().all(|row| row[column].text == NONE)
     }
 
+    /// Whether every row has the same in a column.
+    pub(crate) fn is_alike(&self, column: usize) -> bool {
+        let cells = self.rows.iter().map(|row| &row[column].text);
+        cells.clone().zip(cells.skip(1)).all(|(a, b)| a == b)
+    }
+
     /// How many columns of the screen these columns take.
     pub(crate) fn width(&self, columns: &[usize]) -> usize {
         let widths = columns.iter().map(|column| self.column_width(*column));

@@ -9,7 +9,7 @@ use crate::cli::{
         targets::TargetArgs,
     },
     exit::{Exit, wrong_usage},
-    output::status_output::SortBy,
+    output::status::SortBy,
 };
 
 /// Show the state of scheduled workloads, what they do next, and what is wrong

@@ -15,7 +15,7 @@ use crate::{
         output::{
             live_screen::LiveScreen,
             messages::{as_far_as_seen, print_beside, print_error},
-            status_output::{SortBy, StatusOutput},
+            status::{SortBy, StatusOutput},
             style::Style,
             terminal::{stdout_width, style},
         },

@@ -4,11 +4,11 @@ use std::io::{self, Write};
 
 use chrono::{DateTime, Utc};
 
-use super::{
-    style::{Paint, Style},
-    terminal::wrapped,
-};
 use crate::{
+    cli::output::{
+        style::{Paint, Style},
+        terminal::wrapped,
+    },
     status::WorkloadStatus,
     text::{first_of, printable},
     workload::{Origin, Prefix},

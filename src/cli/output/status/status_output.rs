@@ -10,64 +10,18 @@ use chrono::{DateTime, Utc};
 use serde_json::{Value, json};
 
 use super::{
-    status_notes::Notes,
-    style::{Paint, Style},
-    table::{Cell, Table},
-    terminal::wrapped,
-    unread,
+    columns::{self, verb},
+    notes::Notes,
 };
 use crate::{
-    events::author_text,
+    cli::output::{style::Style, terminal::wrapped, unread},
     neighbours::Owner,
-    savings::{Bill, HeldDown, Price, amount},
+    savings::{Bill, HeldDown, Price},
     schedule::Tzdata,
-    status::{ScheduleStatus, Unreadable, WorkloadStatus, clock, distance},
+    status::{Unreadable, WorkloadStatus},
     text::TerminalSafe,
-    workload::{Origin, Override, Pause, Phase, Prefix, Replicas, WorkloadRef},
+    workload::{Phase, Prefix, Replicas, WorkloadRef},
 };
-
-/// Every column. NEXT is there twice: with how long it is until then, and without.
-const HEADINGS: [&str; 14] = [
-    "NAMESPACE",
-    "NAME",
-    "REPLICAS",
-    "LAST",
-    "SINCE",
-    "NEXT",
-    "NEXT",
-    "OVERRIDE",
-    "TIMEZONE",
-    "ALSO SET BY",
-    "HELD DOWN",
-    "CPU",
-    "MEMORY",
-    "FROM",
-];
-const NAMESPACE: usize = 0;
-const SINCE: usize = 4;
-const NEXT: usize = 5;
-const SHORT_NEXT: usize = 6;
-const OVERRIDE: usize = 7;
-/// Those of the table that is not wide, `-o wide` has all but the short NEXT.
-const COLUMNS: [usize; 7] = [NAMESPACE, 1, 2, 3, SINCE, NEXT, OVERRIDE];
-const WIDE: [usize; 12] = [NAMESPACE, 1, 2, 3, SINCE, NEXT, OVERRIDE, 8, 9, 10, 11, 12];
-/// Where the schedules come from, which is said as soon as one is inherited.
-const FROM: usize = 13;
-
-/// The columns of a table in parts that fit, each with the names.
-fn parts(table: &Table<14>, columns: &[usize], width: usize) -> Vec<Vec<usize>> {
-    let (names, rest) = columns.split_at(2);
-    let mut parts = vec![names.to_vec()];
-    for column in rest {
-        let part = parts.last().map_or(names, Vec::as_slice);
-        let more = [part, &[*column]].concat();
-        match parts.last_mut() {
-            Some(part) if part.len() == 2 || table.width(&more) <= width => *part = more,
-            _ => parts.push([names, &[*column]].concat()),
-        }
-    }
-    parts
-}
 
 /// What the rows are sorted by; then by what they were before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
@@ -133,17 +87,11 @@ impl<'a> StatusOutput<'a> {
         if self.statuses.is_empty() {
             return Ok(());
         }
-        let mut table = Table::new(HEADINGS);
-        for status in &self.statuses {
-            table.push(self.row(status));
-        }
+        let table = columns::table(&self.statuses, self.now);
         if wide {
-            let mut columns = WIDE.to_vec();
-            if self.statuses.iter().any(|it| it.origin != Origin::Own) {
-                columns.push(FROM);
-            }
             let width = width.unwrap_or(usize::MAX);
-            for (at, part) in parts(&table, &columns, width).iter().enumerate() {
+            let parts = columns::wide_parts(&table, &self.statuses, width);
+            for (at, part) in parts.iter().enumerate() {
                 if at > 0 {
                     writeln!(out)?;
                 }
@@ -151,7 +99,7 @@ impl<'a> StatusOutput<'a> {
             }
             self.write_held_down(out, width)?;
         } else {
-            table.write_columns(out, style, &self.columns(&table, width))?;
+            table.write_columns(out, style, &columns::fitting(&table, width))?;
         }
         self.write_notes(out, style, width)
     }
@@ -171,78 +119,6 @@ impl<'a> StatusOutput<'a> {
             writeln!(out, "{line}")?;
         }
         Ok(())
-    }
-
-    /// The columns that are shown.
-    fn columns(&self, table: &Table<14>, width: Option<usize>) -> Vec<usize> {
-        let mut columns = COLUMNS.to_vec();
-        columns.retain(|it| !([SINCE, OVERRIDE].contains(it) && table.is_empty(*it)));
-        let Some(width) = width else {
-            return columns;
-        };
-        let namespace = self.statuses.first().map(|it| &it.object.namespace);
-        let is_one = |status: &&WorkloadStatus| Some(&status.object.namespace) == namespace;
-        for less in [SINCE, NEXT, OVERRIDE, NAMESPACE] {
-            if table.width(&columns) <= width {
-                break;
-            }
-            match less {
-                NEXT => columns
-                    .iter_mut()
-                    .filter(|it| **it == NEXT)
-                    .for_each(|it| *it = SHORT_NEXT),
-                NAMESPACE if !self.statuses.iter().all(is_one) => {}
-                column => columns.retain(|it| *it != column),
-            }
-        }
-        columns
-    }
-
-    fn row(&self, status: &WorkloadStatus) -> [Cell; 14] {
-        let at = |at: DateTime<Utc>| clock(at, status.zone, self.now);
-        // What should have been done and was not: nobody follows the schedule.
-        let is_late = status.next.is_some_and(|next| next < self.now);
-        let paint = if is_late { Paint::Yellow } else { Paint::Plain };
-        let is_end_of_wake = status.next_action.is_none() && status.phase == Some(Phase::Woken);
-        let next = status.next.map(|next| match status.next_action {
-            Some(action) => format!("{action} {}", at(next)),
-            None if is_end_of_wake => format!("wake ends {}", at(next)),
-            None => at(next),
-        });
-        let runs_on = match (is_end_of_wake, status.replicas) {
-            (false, _) => "",
-            (true, Replicas::ZERO) => ", stays at 0",
-            (true, _) => ", runs on",
-        };
-        let long = next.as_ref().zip(status.next);
-        let long = long.map(|(text, at)| format!("{text} ({}){runs_on}", distance(at, self.now)));
-        let laid_over = status.laid_over.map(|(_, it)| match it.until() {
-            Some(until) => format!("{} until {}", verb(it), at(until)),
-            None => verb(it).to_owned(),
-        });
-        let laid_over = laid_over.map(|over| match author_text(&status.author) {
-            Some(author) => format!("{over}, {author}"),
-            None => over,
-        });
-        let held = status.held_down;
-        let some = |number: f64, unit| (number > 0.0).then(|| amount(number) + unit);
-        let owners: Vec<_> = status.owners.iter().map(|it| it.name()).collect();
-        [
-            (&*status.object.namespace).into(),
-            status.object.short_name().into(),
-            status.count().into(),
-            last(status),
-            status.since.map(at).into(),
-            Cell::from(long).painted(paint),
-            Cell::from(next).painted(paint),
-            laid_over.into(),
-            status.zone.name().into(),
-            owners.join(", ").into(),
-            some(held.replicas as f64, "").into(),
-            some(held.cpu_nanos as f64 / 1e9, "").into(),
-            some(held.memory_bytes as f64 / f64::from(1 << 30), "Gi").into(),
-            status.origin.name().into(),
-        ]
     }
 
     fn write_notes(
@@ -368,24 +244,4 @@ fn order(by: SortBy, a: &WorkloadStatus, b: &WorkloadStatus) -> Ordering {
         SortBy::Replicas => b.replicas.cmp(&a.replicas),
         SortBy::State => (a.condition, a.phase).cmp(&(b.condition, b.phase)),
     }
-}
-
-const fn verb(laid_over: Override) -> &'static str {
-    match laid_over {
-        Override::Pause(Pause::Forever | Pause::Until(_)) => "pause",
-        Override::Wake(_) => "wake",
-        Override::Sleep(_) => "sleep",
-    }
-}
-
-/// What was done last, or what is to be known first.
-fn last(status: &WorkloadStatus) -> Cell {
-    let paint = match (status.condition, status.phase) {
-        (ScheduleStatus::Refused, _) => Paint::Red,
-        (ScheduleStatus::Removed, _) | (_, None | Some(Phase::Paused)) => Paint::Yellow,
-        (_, Some(Phase::Running | Phase::Woken)) => Paint::Green,
-        (_, Some(Phase::Stopped | Phase::Slept)) => Paint::Blue,
-        (_, Some(Phase::Adopted)) => Paint::Faint,
-    };
-    Cell::from(status.state_name()).painted(paint)
 }

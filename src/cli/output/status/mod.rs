@@ -1,0 +1,7 @@
+//! What `dayshift status` shows: a table with notes under it, or JSON.
+
+mod columns;
+mod notes;
+mod status_output;
+
+pub(crate) use status_output::{SortBy, StatusOutput};
