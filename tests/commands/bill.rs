@@ -187,14 +187,14 @@ fn a_wide_status_has_what_is_held_down_and_what_it_requests() {
         assert!(shown.contains("HELD DOWN CPU MEMORY"), "{shown}");
         assert!(shown.contains(" 3 1.5 3Gi "), "{shown}");
         assert!(shown.contains(" 1 <none> <none> "), "{shown}");
-        let expected = "Held down now: 4 replicas, 1.5 CPU cores, 3 GiB of memory (0.06 EUR an hour); 1 of 2 \
+        let expected = "Stopped by schedules now: 4 replicas, 1.5 CPU cores, 3 GiB of memory (0.06 EUR an hour); 1 of 2 \
                         workloads requests no CPU or no memory.";
         assert!(shown.contains(expected), "{shown}");
         let width: usize = columns.parse().unwrap();
         let lines = ran
             .out
             .lines()
-            .skip_while(|it| !it.starts_with("Held down"));
+            .skip_while(|it| !it.starts_with("Stopped by"));
         for line in lines.take(2) {
             assert!(line.chars().count() <= width, "{line}");
         }

@@ -156,7 +156,7 @@ fn metrics_pages_and_status_say_the_same_figures(plane: &ControlPlane) {
     );
     let wide = String::from_utf8(wide.stdout).unwrap();
     assert!(
-        wide.contains(&format!("Held down now: {held} replicas")),
+        wide.contains(&format!("Stopped by schedules now: {held} replicas")),
         "{wide}"
     );
 

@@ -113,7 +113,7 @@ impl<'a> StatusOutput<'a> {
         }
         let complete = down.map(|it| it.requests.are_complete());
         let bill = Bill::now(held, self.price).with_incomplete(complete);
-        let text = format!("Held down now: {bill}.");
+        let text = format!("Stopped by schedules now: {bill}.");
         writeln!(out)?;
         for line in wrapped(&text, width, 2) {
             writeln!(out, "{line}")?;
