@@ -33,9 +33,13 @@ pub async fn serve(
     serve_with(listener, probes(telemetry), shutdown).await;
 }
 
-/// Answers over HTTP/1.1 what `handler` answers, until `shutdown` resolves; what is open then is
-/// closed. Who is slow delays nobody else.
-pub async fn serve_with<H, F>(listener: TcpListener, handler: H, shutdown: impl Future<Output = ()>)
+/// Answers over HTTP/1.1 what `handler` answers, until `shutdown` resolves, and gives what it gives;
+/// what is open then is closed. Who is slow delays nobody else.
+pub async fn serve_with<H, F, T>(
+    listener: TcpListener,
+    handler: H,
+    shutdown: impl Future<Output = T>,
+) -> T
 where
     H: Fn(Request<Incoming>) -> F + Clone + Send + Sync + 'static,
     F: Future<Output = Response<Full<Bytes>>> + Send + 'static,
@@ -44,7 +48,7 @@ where
     let mut open = Connections::default();
     loop {
         tokio::select! {
-            () = &mut shutdown => return,
+            ended = &mut shutdown => return ended,
             accepted = listener.accept() => match accepted {
                 Ok((stream, _)) => {
                     open.admit(spawn(serve_connection(stream, handler.clone())).abort_handle());

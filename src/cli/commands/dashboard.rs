@@ -1,6 +1,7 @@
 //! `dayshift dashboard`: the page of a live cluster, and of one in memory.
 
 use std::{
+    convert::Infallible,
     io::{self, Write as _},
     net::SocketAddr,
     sync::Arc,
@@ -120,15 +121,10 @@ impl DashboardArgs {
         let calendars = calendars.run(&clock, &publisher, &telemetry);
         let dashboard = Arc::new(dashboard.for_one_user(bound.port())?);
         announce(&dashboard.url(bound))?;
-        let answers = {
-            let dashboard = Arc::clone(&dashboard);
-            move |request| Arc::clone(&dashboard).answer(request)
-        };
         tokio::select! {
             _ = signals.next() => Ok(()),
             () = calendars => Ok(()),
-            () = serve_with(listener, answers, std::future::pending()) => Ok(()),
-            ended = dashboard.follow() => match ended {
+            ended = serve_pages(listener, &dashboard) => match ended {
                 Ok(never) => match never {},
                 Err(error @ FindError::Unavailable(_)) => {
                     Err(ClusterError::Unavailable { error, server }.into())
@@ -150,6 +146,21 @@ impl DashboardArgs {
         };
         Dashboard::new(client, Clock::system(), settings).at_price(self.price.price.clone())
     }
+}
+
+/// Serves the pages for as long as what they show can be followed.
+///
+/// # Errors
+/// What no new try can fix, such as a permission that is missing.
+pub(super) async fn serve_pages(
+    listener: TcpListener,
+    dashboard: &Arc<Dashboard>,
+) -> Result<Infallible, FindError> {
+    let answers = {
+        let dashboard = Arc::clone(dashboard);
+        move |request| Arc::clone(&dashboard).answer(request)
+    };
+    serve_with(listener, answers, dashboard.follow()).await
 }
 
 /// Says where the page is.

@@ -5,13 +5,12 @@ use std::{io, net::SocketAddr, sync::Arc, thread};
 use tokio::net::TcpListener;
 
 use crate::{
-    cli::runtime::block_on,
+    cli::{commands::dashboard::serve_pages, runtime::block_on},
     clock::Clock,
     cluster::Query,
     controller::{Settings, Telemetry},
     dashboard::{self, Dashboard},
     schedule::Zone,
-    server::serve_with,
 };
 
 /// Serves the pages until the process ends, on a thread of their own: however long one takes, the
@@ -47,23 +46,15 @@ pub(super) fn serve(
     } else {
         dashboard
     });
-    let serve = async |listener, dashboard: Arc<Dashboard>| {
-        let answers = {
-            let dashboard = Arc::clone(&dashboard);
-            move |request| Arc::clone(&dashboard).answer(request)
-        };
-        match TcpListener::from_std(listener) {
-            Ok(listener) => {
-                let until = async { drop(dashboard.follow().await) };
-                serve_with(listener, answers, until).await;
-            }
-            Err(error) => tracing::error!(%error, "the dashboard cannot be served"),
-        }
+    let serve = async move || {
+        let listener = TcpListener::from_std(listener)?;
+        serve_pages(listener, &dashboard)
+            .await
+            .map_err(io::Error::other)
     };
     let on_thread = move || {
-        if let Err(error) = block_on(serve(listener, dashboard)) {
-            tracing::error!(%error, "the dashboard cannot be served");
-        }
+        let Err(error) = block_on(serve()).flatten();
+        tracing::error!(%error, "the dashboard cannot be served");
     };
     thread::Builder::new()
         .name("dashboard".to_owned())

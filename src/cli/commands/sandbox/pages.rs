@@ -8,10 +8,9 @@ use std::{
 use tokio::net::TcpListener;
 
 use crate::{
-    cli::commands::dashboard::announce,
+    cli::commands::dashboard::{announce, serve_pages},
     dashboard::Dashboard,
     sandbox::{Played, TimelineEvent},
-    server::serve_with,
 };
 
 /// Serves the pages of a sandbox while time goes on as real time does, until `stop`.
@@ -30,14 +29,9 @@ pub(super) async fn serve_played(
         "\nFrom here on, time goes on as real time does. Press Ctrl-C to end."
     )?;
     announce(&dashboard.url(address))?;
-    let answers = {
-        let dashboard = Arc::clone(&dashboard);
-        move |request| Arc::clone(&dashboard).answer(request)
-    };
     tokio::select! {
         ended = played.go_on(tell, stop) => ended,
         // A cluster in memory lets itself be watched.
-        _ = dashboard.follow() => Ok(()),
-        () = serve_with(listener, answers, std::future::pending()) => Ok(()),
+        _ = serve_pages(listener, &dashboard) => Ok(()),
     }
 }
