@@ -7,7 +7,10 @@ use super::{
     text::{safe, said},
 };
 use crate::{
-    dashboard::actions::{Fields, Form, Phase, Plan, Progress, verb},
+    dashboard::{
+        actions::{Fields, Form, Phase, Plan, Progress, verb},
+        params::Params,
+    },
     text::counted,
     workload::WorkloadRef,
 };
@@ -26,31 +29,40 @@ const MAX_CHOSEN: usize = 20;
 const MAX_REACHED: usize = 100;
 
 impl Page<'_> {
-    /// The fields of a form that asks for something, as they are filled in.
-    pub(super) fn fields(&self, token: &str, fields: &Fields) -> Markup {
+    /// What may be done with `chosen`, the name and value of a field of the form, on the page at
+    /// `path`. While the page is read again by itself there is no form: what somebody writes into
+    /// it would be lost.
+    pub(super) fn actions(&self, heading: &str, chosen: (&str, &str), path: &str) -> Markup {
+        let still = Params {
+            still: true,
+            ..self.params.common()
+        };
         html! {
-            input type="hidden" name="token" value=(token);
-            div.filter role="group" aria-label="What is to be done" {
-                label {
-                    "Do"
-                    select name="do" {
-                        @for (value, text) in ACTIONS {
-                            option value=(value) selected[fields.action == value] {
-                                (value) ": " (text)
-                            }
+            @if self.token.is_some() {
+                section aria-labelledby="do" {
+                    h2 id="do" { (heading) }
+                    @if self.params.still {
+                        (self.form(&hidden(chosen), &Fields::prefilled()))
+                    } @else {
+                        p {
+                            a href={ (still.link(path)) "#do" } { "Wake, sleep, pause or resume" }
+                            " (the page then stands still)"
                         }
                     }
                 }
-                label {
-                    "For; empty for a pause without an end"
-                    input type="text" name="for" value=(fields.length);
+            }
+        }
+    }
+
+    /// The form that asks for something of what is chosen in it, where anything may be asked for.
+    pub(super) fn form(&self, chosen: &Markup, filled_in: &Fields) -> Markup {
+        html! {
+            @if let Some(token) = self.token {
+                form method="post" action=(self.params.common().link("/confirm")) {
+                    (chosen)
+                    (hidden(("token", token)))
+                    (fields(filled_in))
                 }
-                label {
-                    "or until, such as 22:00 or Mon 09:00"
-                    input type="text" name="until" value=(fields.until);
-                }
-                label { "Reason" input type="text" name="reason" value=(fields.reason); }
-                button type="submit" { "See what will change" }
             }
         }
     }
@@ -61,24 +73,8 @@ impl Page<'_> {
         let content = html! {
             h1 { "Not yet" }
             p.banner.bad role="alert" { (said(error)) }
-            @if let Some(token) = self.token.filter(|_| chosen > 0 && !form.is_too_much()) {
-                form method="post" action=(self.params.common().link("/confirm")) {
-                    @for object in &form.objects {
-                        input type="hidden" name="object" value=(object);
-                    }
-                    @for namespace in &form.namespaces {
-                        input type="hidden" name="namespace" value=(namespace);
-                    }
-                    p {
-                        "Chosen: "
-                        @for (at, name) in form.namespaces.iter().chain(&form.objects).take(MAX_CHOSEN).enumerate() {
-                            @if at > 0 { ", " }
-                            (safe(name))
-                        }
-                        @if chosen > MAX_CHOSEN { " and " (chosen - MAX_CHOSEN) " more" }
-                    }
-                    (self.fields(token, &form.fields))
-                }
+            @if chosen > 0 && !form.is_too_much() {
+                (self.form(&chosen_in(form), &form.fields))
             }
             (self.back())
         };
@@ -125,8 +121,8 @@ impl Page<'_> {
             }
             @if let Some(token) = self.token.filter(|_| !changes.is_empty()) {
                 form.moves method="post" action=(self.params.common().link("/act")) {
-                    input type="hidden" name="token" value=(token);
-                    input type="hidden" name="plan" value=(plan.id);
+                    (hidden(("token", token)))
+                    (hidden(("plan", &plan.id.to_string())))
                     button type="submit" { (verb) " " (counted(planned.reached(), "workload")) }
                 }
             }
@@ -175,6 +171,57 @@ impl Page<'_> {
     fn back(&self) -> Markup {
         let to = self.params.common().link("/timeline");
         html! { p { a href=(to) { "To the timeline" } } }
+    }
+}
+
+/// The fields of a form, as they are filled in.
+fn fields(filled_in: &Fields) -> Markup {
+    html! {
+        div.filter role="group" aria-label="What is to be done" {
+            label {
+                "Do"
+                select name="do" {
+                    @for (value, text) in ACTIONS {
+                        option value=(value) selected[filled_in.action == value] {
+                            (value) ": " (text)
+                        }
+                    }
+                }
+            }
+            label {
+                "For; empty for a pause without an end"
+                input type="text" name="for" value=(filled_in.length);
+            }
+            label {
+                "or until, such as 22:00 or Mon 09:00"
+                input type="text" name="until" value=(filled_in.until);
+            }
+            label { "Reason" input type="text" name="reason" value=(filled_in.reason); }
+            button type="submit" { "See what will change" }
+        }
+    }
+}
+
+/// A field that nobody fills in.
+fn hidden((name, value): (&str, &str)) -> Markup {
+    html! { input type="hidden" name=(name) value=(value); }
+}
+
+/// What a form has chosen, for the form that comes back.
+fn chosen_in(form: &Form) -> Markup {
+    let more = form.chosen().saturating_sub(MAX_CHOSEN);
+    let names = form.namespaces.iter().chain(&form.objects);
+    html! {
+        @for object in &form.objects { (hidden(("object", object))) }
+        @for namespace in &form.namespaces { (hidden(("namespace", namespace))) }
+        p {
+            "Chosen: "
+            @for (at, name) in names.take(MAX_CHOSEN).enumerate() {
+                @if at > 0 { ", " }
+                (safe(name))
+            }
+            @if more > 0 { " and " (more) " more" }
+        }
     }
 }
 

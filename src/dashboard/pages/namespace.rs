@@ -13,7 +13,6 @@ use super::{
 };
 use crate::{
     dashboard::{
-        actions::Fields,
         params::Params,
         view::{Row, View},
     },
@@ -97,7 +96,7 @@ impl Page<'_> {
             (self.attention(&rows, Some(name)))
             (self.counts(&rows, Some(name)))
             p { "Stopped by schedules now: " (held_down(rows.iter().copied(), None)) "." }
-            (self.doing_in(name, &path))
+            (self.actions("Actions on the whole namespace", ("namespace", name), &path))
             (self.overrides_of(&rows))
             (self.workloads_of(&rows, &timeline.link("/timeline")))
             (self.coming(&rows))
@@ -107,33 +106,6 @@ impl Page<'_> {
             (self.commands_of(name))
         };
         self.shell(&kind, &content)
-    }
-
-    /// What may be done with all of it, while the page stands still.
-    fn doing_in(&self, name: &str, path: &str) -> Markup {
-        let Some(token) = self.token else {
-            return html! {};
-        };
-        let still = Params {
-            still: true,
-            ..self.params.common()
-        };
-        html! {
-            section aria-labelledby="do" {
-                h2 id="do" { "Actions on the whole namespace" }
-                @if self.params.still {
-                    form method="post" action=(self.params.common().link("/confirm")) {
-                        input type="hidden" name="namespace" value=(name);
-                        (self.fields(token, &Fields::prefilled()))
-                    }
-                } @else {
-                    p {
-                        a href={ (still.link(path)) "#do" } { "Wake, sleep, pause or resume" }
-                        " (the page then stands still)"
-                    }
-                }
-            }
-        }
     }
 
     /// The workloads in it, and where their week is.

@@ -43,7 +43,7 @@ impl Page<'_> {
             h1 { (safe(&title)) " " (badge(status)) }
             (self.findings_of(row))
             (self.standing(row))
-            (self.doing(row))
+            (self.actions("Actions", ("object", &row.form_name()), &path(row)))
             (self.days(row))
             (self.schedule(row))
             (self.labels(row))

@@ -4,17 +4,12 @@
 use maud::{Markup, html};
 
 use super::{
-    bits::{path, time},
+    bits::time,
     object::Events,
     shell::Page,
     text::{safe, safe_lines},
 };
-use crate::{
-    cluster::SeenEvent,
-    dashboard::{actions::Fields, params::Params, view::Row},
-    schedule::Zone,
-    workload::Label,
-};
+use crate::{cluster::SeenEvent, dashboard::view::Row, schedule::Zone, workload::Label};
 
 /// How many Events are shown.
 const MAX_EVENTS: usize = 50;
@@ -44,34 +39,6 @@ impl Page<'_> {
                                 }
                             }
                         }
-                    }
-                }
-            }
-        }
-    }
-
-    /// What may be done with it. While the page is read again by itself there is no form: what
-    /// somebody writes into it would be lost.
-    pub(super) fn doing(&self, row: &Row) -> Markup {
-        let Some(token) = self.token else {
-            return html! {};
-        };
-        let still = Params {
-            still: true,
-            ..self.params.common()
-        };
-        html! {
-            section aria-labelledby="do" {
-                h2 id="do" { "Actions" }
-                @if self.params.still {
-                    form method="post" action=(self.params.common().link("/confirm")) {
-                        input type="hidden" name="object" value=(row.form_name());
-                        (self.fields(token, &Fields::prefilled()))
-                    }
-                } @else {
-                    p {
-                        a href={ (still.link(&path(row))) "#do" } { "Wake, sleep, pause or resume" }
-                        " (the page then stands still)"
                     }
                 }
             }

@@ -67,20 +67,20 @@ impl Page<'_> {
             } @else {
                 (patterns())
                 (legend())
-                @if let Some(token) = self.token {
-                    form method="post" action=(self.params.common().link("/confirm")) {
-                        (self.table(shown, period))
-                        h2 { "Act on selected workloads" }
-                        (self.fields(token, &Fields::prefilled()))
-                        p.far {
-                            "This page is not read again by itself, so nothing that you tick is lost."
-                            @if pages > 1 {
-                                " Ticks count on this page alone, of " (pages) ": do one page after the other, filter, or tick a whole namespace, with all of it that stands on other pages."
-                            }
+                @let table = self.table(shown, period);
+                @if self.token.is_some() {
+                    (self.form(
+                        &html! { (table) h2 { "Act on selected workloads" } },
+                        &Fields::prefilled(),
+                    ))
+                    p.far {
+                        "This page is not read again by itself, so nothing that you tick is lost."
+                        @if pages > 1 {
+                            " Ticks count on this page alone, of " (pages) ": do one page after the other, filter, or tick a whole namespace, with all of it that stands on other pages."
                         }
                     }
                 } @else {
-                    (self.table(shown, period))
+                    (table)
                 }
                 (self.pager(page, pages))
             }
