@@ -6,7 +6,7 @@ use dayshift::{
     schedule::Zone,
     workload::{
         Change, ChangeKind, CountField, Decision, DecisionContext, EventNote, Fingerprint, Inputs,
-        Key, Kind, Label, Labels, Memory, Observed, ParsedInputs, Prefix, Replicas,
+        Key, Kind, Label, Labels, Memory, Observed, ParsedInputs, Prefix, Readiness, Replicas,
         ResourceRequests, WorkloadRef, decide, read,
     },
 };
@@ -53,6 +53,7 @@ pub fn observed(inputs: Inputs, labels: Labels) -> Observed {
         replicas: Replicas::new(3),
         count_field: CountField::Present,
         requests: ResourceRequests::default(),
+        readiness: Readiness::default(),
         inputs,
         has_labels: !labels.is_empty(),
         labels,

@@ -2,6 +2,7 @@
 
 mod connection;
 mod encoding;
+mod object_status;
 mod pod_template;
 mod reading;
 mod resource;

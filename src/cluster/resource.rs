@@ -23,7 +23,9 @@ pub(super) struct Resource {
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Message {
     /// With `spec.replicas`.
-    Workload,
+    Deployment,
+    /// With that, and what becomes of volumes.
+    StatefulSet,
     /// With `spec.suspend`.
     CronJob,
     /// With `spec.minReplicas`.
@@ -51,7 +53,8 @@ impl Resource {
     /// has none.
     pub(super) const fn message(&self) -> Option<Message> {
         match self.kind.shape() {
-            Shape::Pods => Some(Message::Workload),
+            Shape::Pods if self.kind.has_claim_policy() => Some(Message::StatefulSet),
+            Shape::Pods => Some(Message::Deployment),
             Shape::Jobs => Some(Message::CronJob),
             Shape::Autoscaler => Some(Message::Autoscaler),
             Shape::Custom => None,

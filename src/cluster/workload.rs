@@ -13,22 +13,26 @@ use serde::{
 
 use crate::schedule::{cut_too_long, is_too_long};
 use crate::workload::{
-    CountField, Inputs, Kind, Label, Labels, Observed, Pods, Prefix, Replicas, ResourceRequests,
-    VolumeRetention, WorkloadRef,
+    CountField, Inputs, Kind, Label, Labels, Observed, Pods, Prefix, Readiness, Replicas,
+    ResourceRequests, VolumeRetention, WorkloadRef,
 };
 
+use super::object_status::ObjectStatus;
 use super::resource::Resource as Row;
 use super::spec::Spec;
 
-/// A workload without its status and managed fields, which are skipped as they are read, and its pod
-/// template, of which it is read what it requests: a cluster's workloads pass through here, and most of them are not ours. Its kind is known
-/// to whoever asked for it: the items of a list do not say it.
+/// A workload without its managed fields, which are skipped as they are read. Of its pod template it is
+/// read what it requests, and of its status how much is ready: a cluster's workloads pass through here,
+/// and most of them are not ours. Its kind is known to whoever asked for it: the items of a list do not
+/// say it.
 #[derive(Clone, Debug, Deserialize)]
 pub struct Workload {
     #[serde(deserialize_with = "trimmed")]
     metadata: ObjectMeta,
     #[serde(default)]
     spec: Spec,
+    #[serde(default)]
+    status: ObjectStatus,
 }
 
 /// An object's `resourceVersion`.
@@ -56,10 +60,11 @@ impl Version {
 }
 
 impl Workload {
-    pub(super) fn new(meta: Meta, spec: Spec) -> Self {
+    pub(super) fn new(meta: Meta, spec: Spec, status: ObjectStatus) -> Self {
         Self {
             metadata: meta.into(),
             spec,
+            status,
         }
     }
 
@@ -96,6 +101,11 @@ impl Workload {
     /// What one of its replicas requests.
     pub fn requests(&self) -> ResourceRequests {
         self.spec.template
+    }
+
+    /// How much of it is ready, as an object of this kind.
+    pub fn readiness(&self, kind: Kind) -> Readiness {
+        self.status.readiness(kind, self.metadata.generation)
     }
 
     /// What becomes of its volumes when it is scaled down.
@@ -169,6 +179,7 @@ impl Workload {
             replicas,
             count_field,
             requests: self.requests(),
+            readiness: self.readiness(kind),
             inputs: Inputs::from_annotations(prefix, texts)
                 .with_counts(kind.counts())
                 .with_volumes(self.volumes()),
@@ -220,6 +231,7 @@ pub(super) struct Meta {
     namespace: Option<String>,
     uid: Option<String>,
     resource_version: Option<String>,
+    generation: Option<i64>,
     deletion_timestamp: Option<Time>,
     labels: Option<BTreeMap<String, String>>,
     #[serde(deserialize_with = "trimmed_annotations")]
@@ -237,6 +249,7 @@ impl From<Meta> for ObjectMeta {
             namespace: meta.namespace,
             uid: meta.uid,
             resource_version: meta.resource_version,
+            generation: meta.generation,
             deletion_timestamp: meta.deletion_timestamp,
             labels: meta.labels,
             annotations: meta.annotations,

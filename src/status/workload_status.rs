@@ -16,8 +16,8 @@ use crate::{
     schedule::{Action, Zone},
     workload::{
         Author, Duty, Kind, OVERDUE_GRACE, Observed, Origin, Overdue, Override, ParseContext,
-        ParsedInputs, Phase, Prefix, Problem, Replicas, ResourceRequests, ScheduleSpec, State,
-        WorkloadRef, action_at, is_held_down_against_schedule,
+        ParsedInputs, Phase, Prefix, Problem, Readiness, Replicas, ResourceRequests, ScheduleSpec,
+        State, WorkloadRef, action_at, is_held_down_against_schedule,
     },
 };
 
@@ -36,6 +36,8 @@ pub struct WorkloadStatus {
     pub since: Option<DateTime<Utc>>,
     /// What one of its replicas requests.
     pub requests: ResourceRequests,
+    /// How much of it is ready.
+    pub readiness: Readiness,
     /// What of it is held down now.
     pub held_down: HeldDown,
     /// The count to come back to.
@@ -159,6 +161,7 @@ impl WorkloadStatus {
             phase: state.phase,
             since: state.last,
             requests: observed.requests,
+            readiness: observed.readiness,
             held_down: held_down(observed, parsed),
             saved: state.saved,
             next: None,
@@ -307,6 +310,16 @@ impl WorkloadStatus {
             Some(saved) if !counts.is_switch() => format!("{now} of {saved}"),
             _ => now,
         }
+    }
+
+    /// Whether all of it is ready; `None` where that is not known.
+    pub fn is_ready(&self) -> Option<bool> {
+        self.readiness.is_ready(self.replicas)
+    }
+
+    /// How many are ready of how many, or `yes` or `no`; `None` where that is not known.
+    pub fn ready(&self) -> Option<String> {
+        self.readiness.in_a_word(self.replicas)
     }
 
     /// Whether nobody will bring it back to the saved count: its schedule was removed.

@@ -6,9 +6,10 @@ use dayshift::{
     controller::{ObjectSnapshot, Settings, WorkStatus},
     plan::{Period, Planner},
     schedule::{Action, Zone},
-    workload::{Key, Kind, Override, Phase, Prefix, Replicas},
+    workload::{Key, Kind, Override, Phase, Prefix, Readiness, Replicas},
 };
 use kube_in_memory::{Fault, Status};
+use serde_json::json;
 
 use crate::sandbox::{Sandbox, cron_job, deployment, stateful_set};
 
@@ -16,6 +17,32 @@ const OFFICE: &str = "Mon-Fri 09:00-19:00";
 
 fn find<'a>(objects: &'a [Arc<ObjectSnapshot>], name: &str) -> &'a ObjectSnapshot {
     objects.iter().find(|it| &*it.object.name == name).unwrap()
+}
+
+#[test]
+fn a_snapshot_says_how_many_are_ready_and_nothing_is_asked_for_it() {
+    let story = Sandbox::at("2026-11-20 18:00 Asia/Tokyo");
+    story.apply(deployment("web").replicas(3).hours(OFFICE));
+    story.apply(deployment("free"));
+    story.sleep_until("18:10");
+    let ready = || find(&story.snapshot().objects, "web").readiness;
+    assert_eq!(ready(), Readiness::Unknown);
+    let before = story.api.requests().len();
+    for (observed, ready_replicas) in [(1, 0), (1, 2), (1, 3), (0, 3), (1, 1), (1, 7)] {
+        for name in ["web", "free"] {
+            let status = json!({"observedGeneration": observed, "readyReplicas": ready_replicas});
+            let set = story.api.set_status("Deployment", "dev", name, status);
+            set.unwrap();
+        }
+        story.settle();
+        let is_current = observed >= 1;
+        let expected = Readiness::Replicas {
+            ready: Replicas::new(ready_replicas),
+            is_current,
+        };
+        assert_eq!(ready(), expected);
+    }
+    assert_eq!(story.api.requests().len(), before);
 }
 
 #[test]

@@ -48,6 +48,7 @@ pub(crate) fn cases() -> Vec<Case> {
         }),
         each("200 events of plain ones", || events(&json!({}))),
         each("200 events of ones with schedules", || events(&schedule())),
+        each("200 changes of how much is ready", readiness),
         each("a boundary of 200", boundary),
         each("a look at the dashboard of 200", look),
         each("two minutes after a look at it", look_away),
@@ -178,6 +179,24 @@ fn events(annotations: &Value) -> Operation {
                 cluster
                     .api
                     .label("dev", &name, "team", Some("search"))
+                    .unwrap();
+            }
+        });
+        cluster.settled()
+    })
+}
+
+/// As in a rollout.
+fn readiness() -> Operation {
+    let cluster = Cluster::with(&schedule()).watched();
+    operation((), move |()| {
+        uncounted(|| {
+            for number in 0..OBJECTS {
+                let status = json!({"observedGeneration": 1, "readyReplicas": 1});
+                let name = Cluster::name(number);
+                cluster
+                    .api
+                    .set_status("Deployment", "dev", &name, status)
                     .unwrap();
             }
         });

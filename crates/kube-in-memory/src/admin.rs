@@ -157,6 +157,23 @@ impl Api {
         self.merge_as(SCALE, resource, namespace, name, &patch)
     }
 
+    /// Sets the status of an object of any kind, as its controller does.
+    ///
+    /// # Errors
+    /// 404 where there is none, 400 for a kind that is not served.
+    pub fn set_status(
+        &self,
+        kind: &str,
+        namespace: &str,
+        name: &str,
+        status: Value,
+    ) -> Result<Value, Status> {
+        let resource = self.server.kind(kind)?;
+        self.put(resource, namespace, name, KUBECTL, |write| {
+            write.set_status(status)
+        })
+    }
+
     /// Sets an annotation of a Deployment; `None` removes it.
     ///
     /// # Errors

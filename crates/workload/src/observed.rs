@@ -14,6 +14,7 @@ use super::inputs::problem::InvalidSchedule;
 use super::inputs::spec::ScheduleSpec;
 use super::keys::{Key, Label};
 use super::kinds::switch::{SwitchField, SwitchValue};
+use super::readiness::Readiness;
 use super::replicas::Replicas;
 use super::requests::ResourceRequests;
 use super::state::{Labels, Next, Phase, State};
@@ -30,6 +31,8 @@ pub struct Observed {
     pub count_field: CountField,
     /// What one of its replicas requests.
     pub requests: ResourceRequests,
+    /// How much of it is ready. Nothing is decided from it.
+    pub readiness: Readiness,
     /// The annotations that are in force for it.
     pub inputs: Inputs,
     /// The state labels, as texts.

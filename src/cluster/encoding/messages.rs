@@ -45,30 +45,66 @@ pub(in crate::cluster) struct RawExtension {
     pub(in crate::cluster) raw: Bytes,
 }
 
-/// A Deployment or a StatefulSet: the fields that are read have the same numbers in both.
-pub(in crate::cluster) type Workload = Object<WorkloadSpec>;
-pub(in crate::cluster) type WorkloadList = List<WorkloadSpec>;
-pub(in crate::cluster) type CronJob = Object<CronJobSpec>;
-pub(in crate::cluster) type CronJobList = List<CronJobSpec>;
+pub(in crate::cluster) type Deployment = Object<WorkloadSpec, DeploymentStatus>;
+pub(in crate::cluster) type DeploymentList = List<WorkloadSpec, DeploymentStatus>;
+pub(in crate::cluster) type StatefulSet = Object<WorkloadSpec, StatefulSetStatus>;
+pub(in crate::cluster) type StatefulSetList = List<WorkloadSpec, StatefulSetStatus>;
+pub(in crate::cluster) type CronJob = Object<CronJobSpec, Unread>;
+pub(in crate::cluster) type CronJobList = List<CronJobSpec, Unread>;
 /// A HorizontalPodAutoscaler.
-pub(in crate::cluster) type Autoscaler = Object<AutoscalerSpec>;
-pub(in crate::cluster) type AutoscalerList = List<AutoscalerSpec>;
+pub(in crate::cluster) type Autoscaler = Object<AutoscalerSpec, Unread>;
+pub(in crate::cluster) type AutoscalerList = List<AutoscalerSpec, Unread>;
+
+/// A message whose fields are read.
+pub(in crate::cluster) trait Part:
+    Message + Default + Clone + PartialEq + Debug + Serialize
+{
+}
+
+impl<T: Message + Default + Clone + PartialEq + Debug + Serialize> Part for T {}
 
 #[derive(Clone, PartialEq, Message, Serialize)]
-pub(in crate::cluster) struct List<S: Message + Default + Clone + PartialEq + Debug> {
+pub(in crate::cluster) struct List<S: Part, T: Part> {
     #[prost(message, optional, tag = "1")]
     pub(in crate::cluster) metadata: Option<ListMeta>,
     #[prost(message, repeated, tag = "2")]
-    pub(in crate::cluster) items: Vec<Object<S>>,
+    pub(in crate::cluster) items: Vec<Object<S, T>>,
 }
 
 #[derive(Clone, PartialEq, Message, Serialize)]
-pub(in crate::cluster) struct Object<S: Message + Default + Clone + PartialEq + Debug> {
+pub(in crate::cluster) struct Object<S: Part, T: Part> {
     #[prost(message, optional, tag = "1")]
     pub(in crate::cluster) metadata: Option<ObjectMeta>,
     #[prost(message, optional, tag = "2")]
     pub(in crate::cluster) spec: Option<S>,
+    #[prost(message, optional, tag = "3")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(in crate::cluster) status: Option<T>,
 }
+
+#[derive(Clone, Copy, PartialEq, Eq, Message, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(in crate::cluster) struct DeploymentStatus {
+    #[prost(int64, optional, tag = "1")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(in crate::cluster) observed_generation: Option<i64>,
+    #[prost(int32, optional, tag = "7")]
+    pub(in crate::cluster) ready_replicas: Option<i32>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Message, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(in crate::cluster) struct StatefulSetStatus {
+    #[prost(int64, optional, tag = "1")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(in crate::cluster) observed_generation: Option<i64>,
+    #[prost(int32, optional, tag = "3")]
+    pub(in crate::cluster) ready_replicas: Option<i32>,
+}
+
+/// A status of which nothing is read.
+#[derive(Clone, Copy, PartialEq, Eq, Message, Serialize)]
+pub(in crate::cluster) struct Unread {}
 
 #[derive(Clone, PartialEq, Eq, Message, Serialize)]
 pub(in crate::cluster) struct WorkloadSpec {
@@ -124,6 +160,9 @@ pub(in crate::cluster) struct ObjectMeta {
     pub(in crate::cluster) uid: String,
     #[prost(string, tag = "6")]
     pub(in crate::cluster) resource_version: String,
+    #[prost(int64, optional, tag = "7")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(in crate::cluster) generation: Option<i64>,
     #[prost(message, optional, tag = "9")]
     pub(in crate::cluster) deletion_timestamp: Option<Time>,
     #[prost(message, repeated, tag = "11")]

@@ -7,8 +7,8 @@ use prost::Message as _;
 use serde::Serialize;
 
 use crate::cluster::encoding::messages::{
-    Autoscaler, AutoscalerList, CronJob, CronJobList, Status, TypeMeta, Unknown, WatchEvent,
-    Workload, WorkloadList,
+    Autoscaler, AutoscalerList, CronJob, CronJobList, Deployment, DeploymentList, StatefulSet,
+    StatefulSetList, Status, TypeMeta, Unknown, WatchEvent,
 };
 use crate::cluster::resource::{Message, Resource};
 use crate::workload::Kind;
@@ -95,10 +95,12 @@ fn write(mut message: Bytes, json: &mut Vec<u8>) -> Result<(), Malformed> {
         return typed(&types, &Status::decode(raw)?, json);
     }
     match (message(name), name.strip_suffix("List").and_then(message)) {
-        (Some(Message::Workload), _) => typed(&types, &Workload::decode(raw)?, json),
+        (Some(Message::Deployment), _) => typed(&types, &Deployment::decode(raw)?, json),
+        (Some(Message::StatefulSet), _) => typed(&types, &StatefulSet::decode(raw)?, json),
         (Some(Message::CronJob), _) => typed(&types, &CronJob::decode(raw)?, json),
         (Some(Message::Autoscaler), _) => typed(&types, &Autoscaler::decode(raw)?, json),
-        (None, Some(Message::Workload)) => typed(&types, &WorkloadList::decode(raw)?, json),
+        (None, Some(Message::Deployment)) => typed(&types, &DeploymentList::decode(raw)?, json),
+        (None, Some(Message::StatefulSet)) => typed(&types, &StatefulSetList::decode(raw)?, json),
         (None, Some(Message::CronJob)) => typed(&types, &CronJobList::decode(raw)?, json),
         (None, Some(Message::Autoscaler)) => typed(&types, &AutoscalerList::decode(raw)?, json),
         (None, None) => Err(Malformed::Kind(types.kind)),
@@ -122,7 +124,9 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::*;
-    use crate::cluster::encoding::messages::{Entry, ObjectMeta, RawExtension, Time, WorkloadSpec};
+    use crate::cluster::encoding::messages::{
+        DeploymentStatus, Entry, ObjectMeta, RawExtension, Time, WorkloadSpec,
+    };
     use crate::cluster::workload::LAST_APPLIED;
 
     /// From kube-apiserver 1.36.3: a patch whose `test` failed, one that made -9 replicas, and
@@ -145,12 +149,13 @@ mod tests {
             key: key.to_owned(),
             text: Bytes::from_static(text.as_bytes()),
         };
-        let deployment = Workload {
+        let deployment = Deployment {
             metadata: Some(ObjectMeta {
                 name: name.to_owned(),
                 namespace: "dev".to_owned(),
                 uid: "u".to_owned(),
                 resource_version: "42".to_owned(),
+                generation: Some(3),
                 deletion_timestamp: Some(Time {
                     seconds: 1_795_000_000,
                 }),
@@ -161,6 +166,10 @@ mod tests {
                 replicas: Some(0),
                 template: Bytes::new(),
                 claim_retention: None,
+            }),
+            status: Some(DeploymentStatus {
+                observed_generation: Some(2),
+                ready_replicas: Some(1),
             }),
         };
         let mut raw = deployment.encode_to_vec();
@@ -201,11 +210,13 @@ mod tests {
                 "apiVersion": "apps/v1", "kind": "Deployment",
                 "metadata": {
                     "name": "web", "namespace": "dev", "uid": "u", "resourceVersion": "42",
+                    "generation": 3,
                     "deletionTimestamp": "2026-11-18T11:06:40Z",
                     "labels": {"app": "café"},
                     "annotations": {"dayshift/stop": "19:00", LAST_APPLIED: ""},
                 },
                 "spec": {"replicas": 0},
+                "status": {"observedGeneration": 2, "readyReplicas": 1},
             })
         );
     }
@@ -299,9 +310,10 @@ mod tests {
             labels: vec![not_text],
             ..ObjectMeta::default()
         };
-        let broken = Workload {
+        let broken = Deployment {
             metadata: Some(metadata),
             spec: None,
+            status: None,
         };
         assert!(to_json(unknown("Deployment", broken.encode_to_vec())).is_err());
         assert!(Frames::default().push(&[0, 0, 0, 1, 0xff]).is_err());

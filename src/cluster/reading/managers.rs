@@ -9,6 +9,7 @@ use k8s_openapi::apimachinery::pkg::apis::meta::v1::{
 use kube::{Resource, core::DynamicResourceScope};
 use serde::Deserialize;
 
+use crate::cluster::object_status::ObjectStatus;
 use crate::cluster::resource::Resource as Row;
 use crate::cluster::spec::Spec;
 use crate::cluster::workload::{Meta, Workload};
@@ -31,6 +32,8 @@ struct Raw {
     metadata: ManagedMeta,
     #[serde(default)]
     spec: Spec,
+    #[serde(default)]
+    status: ObjectStatus,
 }
 
 #[derive(Deserialize)]
@@ -47,7 +50,7 @@ struct ManagedMeta {
 impl From<Raw> for WithManagers {
     fn from(raw: Raw) -> Self {
         Self {
-            workload: Workload::new(raw.metadata.meta, raw.spec),
+            workload: Workload::new(raw.metadata.meta, raw.spec, raw.status),
             managed_fields: raw.metadata.managed_fields.unwrap_or_default(),
             owners: raw.metadata.owner_references.unwrap_or_default(),
         }

@@ -1,6 +1,6 @@
 //! What is known of one object.
 
-use std::sync::Arc;
+use std::{mem, sync::Arc};
 
 use chrono::{DateTime, Utc};
 use tokio::time::Instant;
@@ -94,6 +94,19 @@ impl Entry {
         self.observed = observed;
     }
 
+    /// Takes in what the server has shown where nothing else has changed than how much of it is ready;
+    /// whether that is so. Nothing is decided from that, and a rollout changes it many times.
+    pub(super) fn take_readiness(&mut self, observed: &mut Observed, version: Version) -> bool {
+        let readiness = mem::replace(&mut observed.readiness, self.observed.readiness);
+        let is_all = *observed == self.observed;
+        observed.readiness = readiness;
+        if is_all {
+            self.observed.readiness = readiness;
+            self.version = version;
+        }
+        is_all
+    }
+
     /// The annotations of its Namespace are these now; whether that makes a difference.
     pub(in crate::controller) fn inherit(
         &mut self,
@@ -173,6 +186,7 @@ impl Entry {
             inputs: self.observed.inputs.clone(),
             replicas: self.observed.replicas,
             requests: self.observed.requests,
+            readiness: self.observed.readiness,
             state: self.memory.newest(&self.observed, now),
             work: self.work.status(),
             failures: self.work.failures(),

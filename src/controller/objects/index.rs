@@ -99,7 +99,7 @@ impl Index {
             return Observation::default();
         }
         let observed = workload.observe(kind, &self.prefix);
-        let observed = observed.with_defaults(defaults);
+        let mut observed = observed.with_defaults(defaults);
         if let Some(id) = known
             && let Some(entry) = self.entries.get_mut(id)
             && entry.observed.object == observed.object
@@ -107,6 +107,12 @@ impl Index {
             entry.listed = true;
             let may_be_late = shown.may_be_late() || entry.is_answered;
             let is_news = !(may_be_late && workload.version().is_before(entry.version));
+            if is_news
+                && shown.may_be_late()
+                && entry.take_readiness(&mut observed, workload.version())
+            {
+                return Observation::default();
+            }
             if is_news {
                 self.update(id, observed, workload.version(), seen_at);
             }

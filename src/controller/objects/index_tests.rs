@@ -12,7 +12,7 @@ use crate::controller::time::guarded_clock::SeenAt;
 use crate::{
     clock::Clock,
     cluster::{ObservedNamespace, Version, Workload},
-    workload::{Annotations, Key, Kind},
+    workload::{Annotations, Key, Kind, Replicas},
 };
 
 const EPOCH: SeenAt = SeenAt {
@@ -218,13 +218,55 @@ fn an_echo_of_the_version_that_was_answered_is_no_news() {
     assert_eq!(observe(&web(102, 3), change), id, "somebody else's change");
     assert_eq!(observe(&web(102, 3), change), None);
     assert_eq!(observe(&web(102, 5), list), id, "of another history");
-    let unknown: Workload = serde_json::from_value(json!({
-        "metadata": {
-            "namespace": "dev", "name": "web", "uid": "web", "resourceVersion": "x",
-            "annotations": {"dayshift/stop": "19:00"},
-        },
-    }))
-    .unwrap();
-    assert_eq!(observe(&unknown, change), id);
-    assert_eq!(observe(&unknown, change), id, "it may be any version");
+    let unknown = |replicas: u32| -> Workload {
+        serde_json::from_value(json!({
+            "metadata": {
+                "namespace": "dev", "name": "web", "uid": "web", "resourceVersion": "x",
+                "annotations": {"dayshift/stop": "19:00"},
+            },
+            "spec": {"replicas": replicas},
+        }))
+        .unwrap()
+    };
+    assert_eq!(observe(&unknown(1), change), id);
+    assert_eq!(observe(&unknown(2), change), id, "it may be any version");
+}
+
+/// A rollout changes the status of an object many times.
+#[test]
+fn nothing_is_decided_from_how_much_is_ready() {
+    let mut index = Index::new(&Settings::default());
+    let shown = |version: u32, ready: u32, replicas: u32| -> Workload {
+        serde_json::from_value(json!({
+            "metadata": {
+                "namespace": "dev", "name": "web", "uid": "web", "generation": 2,
+                "resourceVersion": version.to_string(),
+                "annotations": {"dayshift/stop": "19:00"},
+            },
+            "spec": {"replicas": replicas},
+            "status": {"observedGeneration": 2, "readyReplicas": ready},
+        }))
+        .unwrap()
+    };
+    let observe = |index: &mut Index, object: &Workload| {
+        index
+            .observe(Kind::DEPLOYMENT, object, ShownBy::change_of(0), EPOCH)
+            .id
+    };
+    let id = observe(&mut index, &shown(100, 0, 3)).unwrap();
+    let ready = |index: &Index| index.get(id).unwrap().observed.readiness.replicas();
+    for change in 1..=1_000 {
+        let object = shown(100 + change, change % 4, 3);
+        assert_eq!(observe(&mut index, &object), None, "{change}");
+        assert_eq!(ready(&index), Some(Replicas::new(change % 4)));
+    }
+    observe(&mut index, &shown(500, 3, 3));
+    assert_eq!(
+        ready(&index),
+        Some(Replicas::ZERO),
+        "what is late counts less"
+    );
+    assert_eq!(observe(&mut index, &shown(1_101, 1, 5)), Some(id));
+    let version = index.known_versions(id).unwrap().object;
+    assert!(version.is_same(self::version(1_101)) && index.has_unpublished());
 }

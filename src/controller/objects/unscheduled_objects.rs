@@ -7,8 +7,8 @@ use crate::{
     cluster::{Version, Workload},
     controller::ids::WatchId,
     workload::{
-        CountField, Inputs, Kind, Labels, Observed, Replicas, ResourceRequests, VolumeRetention,
-        WorkloadRef,
+        CountField, Inputs, Kind, Labels, Observed, Readiness, Replicas, ResourceRequests,
+        VolumeRetention, WorkloadRef,
     },
 };
 
@@ -26,6 +26,7 @@ struct UnscheduledObject {
     count_field: CountField,
     replicas: Replicas,
     requests: ResourceRequests,
+    readiness: Readiness,
     volumes: VolumeRetention,
     watch: WatchId,
     has_labels: bool,
@@ -44,6 +45,7 @@ impl UnscheduledObjects {
             count_field,
             replicas,
             requests: workload.requests(),
+            readiness: workload.readiness(kind),
             volumes: workload.volumes(),
             watch,
             has_labels: workload.has_labels(),
@@ -68,6 +70,7 @@ impl UnscheduledObjects {
             count_field: observed.count_field.clone(),
             replicas: observed.replicas,
             requests: observed.requests,
+            readiness: observed.readiness,
             volumes: observed.inputs.volumes(),
             watch,
             has_labels: observed.has_labels,
@@ -129,6 +132,7 @@ impl UnscheduledObjects {
                 },
                 replicas: it.replicas,
                 requests: it.requests,
+                readiness: it.readiness,
                 count_field: it.count_field,
                 inputs: Inputs::default()
                     .with_counts(kind.counts())

@@ -9,7 +9,7 @@ use crate::{
     schedule::Boundary,
     workload::{
         CountField, Inputs, InvalidSchedule, OVERDUE_GRACE, Observed, Overdue, Override,
-        ParsedInputs, Replicas, ResourceRequests, ScheduleSpec, State, WorkloadRef,
+        ParsedInputs, Readiness, Replicas, ResourceRequests, ScheduleSpec, State, WorkloadRef,
         is_held_down_against_schedule,
     },
 };
@@ -37,6 +37,8 @@ pub struct ObjectSnapshot {
     pub replicas: Replicas,
     /// What one of its replicas requests.
     pub requests: ResourceRequests,
+    /// How much of it is ready.
+    pub readiness: Readiness,
     /// What was done to it last, and the count to come back to (`saved`).
     pub state: State,
     /// What is being done about it.
@@ -114,6 +116,7 @@ impl ObjectSnapshot {
             object: self.object.clone(),
             replicas: self.replicas,
             requests: self.requests,
+            readiness: self.readiness,
             count_field: CountField::Present,
             inputs: self.inputs.clone(),
             labels: self.state.to_labels(),

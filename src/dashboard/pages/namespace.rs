@@ -111,6 +111,7 @@ impl Page<'_> {
     /// The workloads in it, and where their week is.
     fn workloads_of(&self, rows: &[&Row], timeline: &str) -> Markup {
         let more = rows.len().saturating_sub(MAX_WORKLOADS);
+        let are_known = rows.iter().any(|row| row.status.ready().is_some());
         html! {
             section aria-labelledby="workloads" {
                 h2 id="workloads" { "Workloads" }
@@ -124,6 +125,7 @@ impl Page<'_> {
                             tr {
                                 th scope="col" { "Workload" }
                                 th scope="col" { "State" }
+                                @if are_known { th scope="col" { "Ready" } }
                                 th scope="col" { "Next" }
                             }
                         }
@@ -137,6 +139,7 @@ impl Page<'_> {
                                         }
                                     }
                                     td { (badge(status)) " " span.far { (status.count()) } }
+                                    @if are_known { td { (status.ready().unwrap_or_default()) } }
                                     td { (next(status, self.zone(), self.view.now)) }
                                 }
                             }

@@ -86,6 +86,10 @@ impl Page<'_> {
                     dd { (status.object.kind.name()) }
                     dt { "Count" }
                     dd { (status.count()) }
+                    @if let Some(ready) = status.ready() {
+                        dt { "Ready" }
+                        dd { (ready) }
+                    }
                     dt { "State" }
                     dd {
                         (status.state_name())

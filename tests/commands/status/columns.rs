@@ -1,8 +1,9 @@
 //! What stands in the columns of `dayshift status`.
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::{OFFICE, STOPPED, evening, state};
+use crate::program::Ended;
 
 #[test]
 fn a_count_stands_beside_the_larger_one_that_is_saved() {
@@ -72,4 +73,47 @@ fn a_wake_that_ends_inside_the_hours_starts_nothing_that_runs() {
     let on = &found["workloads"][0];
     assert_eq!(on["nextAction"], Value::Null);
     assert_eq!(on["next"], "2026-11-23T10:00:00+09:00");
+}
+
+#[test]
+fn what_is_ready_has_a_column_where_that_is_known_of_any() {
+    let cluster = evening();
+    for name in ["api", "db", "web"] {
+        cluster.deployment(name, 3, OFFICE);
+    }
+    let heading = |ran: &Ended| ran.out.lines().next().unwrap().to_owned();
+    for output in ["table", "wide"] {
+        let ran = cluster.dayshift(&["status", "-o", output]);
+        assert!(!heading(&ran).contains("READY"), "{}", ran.out);
+    }
+    for (name, observed, ready) in [("api", 1, 1), ("db", 0, 3)] {
+        let status = json!({"observedGeneration": observed, "readyReplicas": ready});
+        let set = cluster.api.set_status("Deployment", "dev", name, status);
+        set.unwrap();
+    }
+    let ran = cluster.dayshift(&["status", "--sort-by", "name"]);
+    let columns = |line: &str| {
+        let mut words = line.split_whitespace().map(str::to_owned);
+        words.by_ref().skip(1).take(3).collect::<Vec<_>>()
+    };
+    let rows: Vec<_> = ran.out.lines().take(4).map(columns).collect();
+    let expected = [
+        ["NAME", "REPLICAS", "READY"],
+        ["api", "3", "1/3"],
+        ["db", "3", "3/3"],
+        ["web", "3", "<none>"],
+    ];
+    assert_eq!(rows, expected);
+    let found = cluster.dayshift(&["status", "--sort-by", "name", "-o", "json"]);
+    let found = found.json();
+    let each = found["workloads"].as_array().unwrap().iter();
+    let each: Vec<_> = each
+        .map(|it| [&it["ready"], &it["readyReplicas"]])
+        .collect();
+    let (no, none) = (json!(false), Value::Null);
+    assert_eq!(
+        each,
+        [[&no, &json!(1)], [&no, &json!(3)], [&none, &none]],
+        "the status of db is of before its spec"
+    );
 }

@@ -106,6 +106,17 @@ impl Write<'_> {
         self.replace(&object, &old, new)
     }
 
+    /// Puts a status in place of the one that is there, as a controller does by the subresource.
+    pub(crate) fn set_status(&mut self, status: Value) -> Result<Arc<Object>, Status> {
+        let (object, mut new) = self.current()?;
+        if new["status"] == status {
+            return Ok(object);
+        }
+        new["status"] = status;
+        let key = Arc::clone(&object.key);
+        Ok(self.put(&key, &mut new))
+    }
+
     fn replace(
         &mut self,
         object: &Object,

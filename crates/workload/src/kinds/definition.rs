@@ -2,7 +2,7 @@
 
 use super::count_kind::CountKind;
 use super::kind::Kind;
-use super::row::{CountForm, Pods, Row, Serving, Shape};
+use super::row::{CountForm, Pods, ReadyForm, Row, Serving, Shape};
 use super::served::{Discovery, leaked};
 use super::switch::{Switch, SwitchConstant};
 use super::table;
@@ -109,6 +109,11 @@ impl KindDefinition {
             counts,
             shape: Shape::Custom,
             pods: Pods::None,
+            ready: if counts.is_replicas() {
+                ReadyForm::ReplicasIfShown
+            } else {
+                ReadyForm::Nowhere
+            },
             has_claim_policy: false,
         };
         table::add(row, MAX_DEFINITIONS).map(Kind)

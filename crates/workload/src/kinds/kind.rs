@@ -8,7 +8,7 @@ use std::{
 };
 
 use super::count_kind::CountKind;
-use super::row::{CountForm, Pods, Row, Serving, Shape};
+use super::row::{CountForm, Pods, ReadyForm, Row, Serving, Shape};
 use super::served::{Discovery, Served};
 use super::switch::Switch;
 use super::table;
@@ -168,6 +168,23 @@ impl Kind {
     /// How the pods of such an object are called.
     pub const fn pods(self) -> Pods {
         self.0.pods
+    }
+
+    /// Where the status of such an object says how much of it is ready.
+    pub const fn ready_form(self) -> ReadyForm {
+        self.0.ready
+    }
+
+    /// Whether an object of the kind has shown `status.readyReplicas`.
+    pub fn shows_ready_replicas(self) -> bool {
+        self.discovery().is_none_or(Discovery::shows_ready_replicas)
+    }
+
+    /// Notes that one has.
+    pub fn note_ready_replicas(self) {
+        if let Some(discovery) = self.discovery() {
+            discovery.note_ready_replicas();
+        }
     }
 
     /// Whether the API server gives each such object a policy that says what becomes of its volumes.

@@ -4,7 +4,7 @@ use std::{collections::BTreeSet, sync::LazyLock};
 
 use super::kind::Kind;
 use super::operators::OPERATORS;
-use super::row::Row;
+use super::row::{ReadyForm, Row};
 use super::served::Discovery;
 use super::table;
 
@@ -37,6 +37,18 @@ impl Kind {
             LazyLock::new(|| OPERATORS.iter().flat_map(Row::spec_members).collect());
         let of_operators = OF_OPERATORS.get(name).copied();
         of_operators.or_else(|| table::spec_member(name))
+    }
+
+    /// The type of a condition, where a kind that is known says by it that an object is ready.
+    pub fn ready_condition(name: &str) -> Option<&'static str> {
+        static NAMED: LazyLock<BTreeSet<&str>> = LazyLock::new(|| {
+            let of = |row: &'static Row| match row.ready {
+                ReadyForm::Condition(name) => Some(name),
+                _ => None,
+            };
+            OPERATORS.iter().filter_map(of).collect()
+        });
+        NAMED.get(name).copied()
     }
 
     /// The kind of a manifest's `apiVersion` and `kind`; none where dayshift does not scale it.

@@ -1,7 +1,7 @@
 //! The rows of other operators' resources. docs/schedules/kinds.md says where each comes from.
 
 use super::count_kind::CountKind;
-use super::row::{CountForm, Pods, Row, Serving, Shape};
+use super::row::{CountForm, Pods, ReadyForm, Row, Serving, Shape};
 use super::served::Discovery;
 use super::switch::{Switch, SwitchConstant};
 
@@ -59,9 +59,30 @@ const HIVE: CountForm =
 /// A row of a kind that the API server is asked about before it is asked for it.
 macro_rules! row {
     ($name:literal, $plural:literal, $group:literal, $path:expr, $form:expr, $counts:ident) => {
-        row!($name, $plural, $group, $path, $form, $counts, Pods::None)
+        row!(
+            $name,
+            $plural,
+            $group,
+            $path,
+            $form,
+            $counts,
+            ReadyForm::Nowhere,
+            Pods::None
+        )
     };
-    ($name:literal, $plural:literal, $group:literal, $path:expr, $form:expr, $counts:ident, $pods:expr) => {
+    ($name:literal, $plural:literal, $group:literal, $path:expr, $form:expr, $counts:ident, $ready:expr) => {
+        row!(
+            $name,
+            $plural,
+            $group,
+            $path,
+            $form,
+            $counts,
+            $ready,
+            Pods::None
+        )
+    };
+    ($name:literal, $plural:literal, $group:literal, $path:expr, $form:expr, $counts:ident, $ready:expr, $pods:expr) => {
         Row {
             place: Row::NAMED,
             group: $group,
@@ -74,6 +95,7 @@ macro_rules! row {
             counts: CountKind::$counts,
             shape: Shape::Custom,
             pods: $pods,
+            ready: $ready,
             has_claim_policy: false,
         }
     };
@@ -82,7 +104,7 @@ macro_rules! row {
 /// The rows, in the order of the documentation.
 #[rustfmt::skip]
 pub(super) static OPERATORS: [Row; 34] = [
-    row!("Rollout", "rollouts", "argoproj.io", REPLICAS, CountForm::Number(1), Replicas, Pods::ByHash),
+    row!("Rollout", "rollouts", "argoproj.io", REPLICAS, CountForm::Number(1), Replicas, ReadyForm::Replicas, Pods::ByHash),
     row!("Cluster", "clusters", "postgresql.cnpg.io", &["metadata", "annotations", "cnpg.io/hibernation"], CLOUD_NATIVE_PG, Switch),
     row!("PostgresCluster", "postgresclusters", "postgres-operator.crunchydata.com", &["spec", "shutdown"], TRUE, Switch),
     row!("PerconaPGCluster", "perconapgclusters", "pgv2.percona.com", PAUSE, TRUE, Switch),
@@ -91,10 +113,10 @@ pub(super) static OPERATORS: [Row; 34] = [
     row!("postgresql", "postgresqls", "acid.zalan.do", &["spec", "numberOfInstances"], CountForm::Number(1), Replicas),
     row!("CassandraDatacenter", "cassandradatacenters", "cassandra.datastax.com", &["spec", "stopped"], TRUE, Switch),
     row!("ClickHouseInstallation", "clickhouseinstallations", "clickhouse.altinity.com", &["spec", "stop"], CLICK_HOUSE, Switch),
-    row!("RabbitmqCluster", "rabbitmqclusters", "rabbitmq.com", REPLICAS, CountForm::Number(1), Exact),
-    row!("KafkaConnect", "kafkaconnects", "kafka.strimzi.io", REPLICAS, CountForm::Number(1), Replicas),
-    row!("KafkaBridge", "kafkabridges", "kafka.strimzi.io", REPLICAS, CountForm::Number(1), Replicas),
-    row!("KafkaMirrorMaker2", "kafkamirrormaker2s", "kafka.strimzi.io", REPLICAS, CountForm::Number(1), Replicas),
+    row!("RabbitmqCluster", "rabbitmqclusters", "rabbitmq.com", REPLICAS, CountForm::Number(1), Exact, ReadyForm::Condition("AllReplicasReady")),
+    row!("KafkaConnect", "kafkaconnects", "kafka.strimzi.io", REPLICAS, CountForm::Number(1), Replicas, ReadyForm::Condition("Ready")),
+    row!("KafkaBridge", "kafkabridges", "kafka.strimzi.io", REPLICAS, CountForm::Number(1), Replicas, ReadyForm::Condition("Ready")),
+    row!("KafkaMirrorMaker2", "kafkamirrormaker2s", "kafka.strimzi.io", REPLICAS, CountForm::Number(1), Replicas, ReadyForm::Condition("Ready")),
     row!("AirflowCluster", "airflowclusters", "airflow.stackable.tech", STACKABLE, TRUE, Switch),
     row!("DruidCluster", "druidclusters", "druid.stackable.tech", STACKABLE, TRUE, Switch),
     row!("HbaseCluster", "hbaseclusters", "hbase.stackable.tech", STACKABLE, TRUE, Switch),
@@ -107,7 +129,7 @@ pub(super) static OPERATORS: [Row; 34] = [
     row!("SupersetCluster", "supersetclusters", "superset.stackable.tech", STACKABLE, TRUE, Switch),
     row!("TrinoCluster", "trinoclusters", "trino.stackable.tech", STACKABLE, TRUE, Switch),
     row!("ZookeeperCluster", "zookeeperclusters", "zookeeper.stackable.tech", STACKABLE, TRUE, Switch),
-    row!("VirtualMachine", "virtualmachines", "kubevirt.io", &["spec", "runStrategy"], VIRTUAL_MACHINE, Switch),
+    row!("VirtualMachine", "virtualmachines", "kubevirt.io", &["spec", "runStrategy"], VIRTUAL_MACHINE, Switch, ReadyForm::Condition("Ready")),
     row!("RayCluster", "rayclusters", "ray.io", SUSPEND, TRUE, Switch),
     row!("RayService", "rayservices", "ray.io", &["spec", "rayClusterConfig", "suspend"], TRUE, Switch),
     row!("CronWorkflow", "cronworkflows", "argoproj.io", SUSPEND, TRUE, Suspend),

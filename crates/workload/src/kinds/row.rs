@@ -26,6 +26,8 @@ pub(super) struct Row {
     pub(super) counts: CountKind,
     pub(super) shape: Shape,
     pub(super) pods: Pods,
+    /// Where it says how much of it is ready.
+    pub(super) ready: ReadyForm,
     /// Whether a policy on the object says what becomes of its volumes.
     pub(super) has_claim_policy: bool,
 }
@@ -81,6 +83,19 @@ pub enum Shape {
     Autoscaler,
     /// Whatever a CustomResourceDefinition says.
     Custom,
+}
+
+/// Where the status of an object says how much of it is ready.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ReadyForm {
+    /// `readyReplicas`, which is left out where it is 0.
+    Replicas,
+    /// The same, where some object of the kind has it: nothing else is known of the kind.
+    ReplicasIfShown,
+    /// A condition of this type.
+    Condition(&'static str),
+    /// Nowhere, as far as is known.
+    Nowhere,
 }
 
 /// How the pods of an object are called.

@@ -28,6 +28,8 @@ pub(super) struct Discovery {
     said: RwLock<Vec<&'static Served>>,
     /// Whether it has dropped what was written where a count was expected.
     lacks_count: AtomicBool,
+    /// Whether an object of it has shown how many of its replicas are ready.
+    shows_ready_replicas: AtomicBool,
     /// Whether somebody has asked for it by its group.
     is_named: AtomicBool,
 }
@@ -44,6 +46,7 @@ impl Discovery {
             },
             said: RwLock::new(Vec::new()),
             lacks_count: AtomicBool::new(false),
+            shows_ready_replicas: AtomicBool::new(false),
             is_named: AtomicBool::new(false),
         }
     }
@@ -79,6 +82,16 @@ impl Discovery {
     /// Notes that somebody has.
     pub(super) fn mark_named(&self) {
         self.is_named.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether an object of it has shown how many of its replicas are ready.
+    pub(super) fn shows_ready_replicas(&self) -> bool {
+        self.shows_ready_replicas.load(Ordering::Relaxed)
+    }
+
+    /// Notes that one has.
+    pub(super) fn note_ready_replicas(&self) {
+        self.shows_ready_replicas.store(true, Ordering::Relaxed);
     }
 
     /// Whether its schema has no place for a count, as far as is known.

@@ -5,7 +5,7 @@ use std::sync::{PoisonError, RwLock};
 use super::count_kind::CountKind;
 use super::definition::DefinitionError;
 use super::operators::OPERATORS;
-use super::row::{CountForm, Pods, Row, Serving, Shape};
+use super::row::{CountForm, Pods, ReadyForm, Row, Serving, Shape};
 use super::served::{Discovery, Served, leaked};
 
 const REPLICAS: &[&str] = &["spec", "replicas"];
@@ -34,6 +34,7 @@ pub(super) static DEPLOYMENT: Row = Row {
     counts: CountKind::Replicas,
     shape: Shape::Pods,
     pods: Pods::ByHash,
+    ready: ReadyForm::Replicas,
     has_claim_policy: false,
 };
 
@@ -49,6 +50,7 @@ pub(super) static STATEFUL_SET: Row = Row {
     counts: CountKind::Replicas,
     shape: Shape::Pods,
     pods: Pods::ByNumber,
+    ready: ReadyForm::Replicas,
     has_claim_policy: true,
 };
 
@@ -64,6 +66,7 @@ pub(super) static CRON_JOB: Row = Row {
     counts: CountKind::Suspend,
     shape: Shape::Jobs,
     pods: Pods::None,
+    ready: ReadyForm::Nowhere,
     has_claim_policy: false,
 };
 
@@ -79,6 +82,7 @@ pub(super) static HORIZONTAL_POD_AUTOSCALER: Row = Row {
     counts: CountKind::Minimum,
     shape: Shape::Autoscaler,
     pods: Pods::None,
+    ready: ReadyForm::Nowhere,
     has_claim_policy: false,
 };
 
@@ -98,6 +102,7 @@ pub(super) static SCALED_OBJECT: Row = Row {
     counts: CountKind::Pause,
     shape: Shape::Custom,
     pods: Pods::OfTarget,
+    ready: ReadyForm::Nowhere,
     has_claim_policy: false,
 };
 
@@ -129,6 +134,7 @@ pub(super) fn named(plural: &str, group: &str) -> &'static Row {
         counts: CountKind::Replicas,
         shape: Shape::Custom,
         pods: Pods::ByHash,
+        ready: ReadyForm::ReplicasIfShown,
         has_claim_policy: false,
     }));
     named.push(row);

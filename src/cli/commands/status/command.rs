@@ -75,6 +75,8 @@ workload has these fields, null where there is no value:
   since, next    RFC 3339 in the workload's zone
   nextAction     what happens then: \"start\", \"stop\", or null where that is open,
                  as after a pause, or where a wake ends and it runs on
+  ready          whether all of it is ready, by its status
+  readyReplicas  how many replicas are ready
   savedReplicas  the count that a start restores
   requests       {\"cpuCores\", \"memoryBytes\"}: what one replica requests
   heldDown       {\"replicas\", \"cpuCores\", \"memoryBytes\"}: what would run now

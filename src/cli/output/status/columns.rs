@@ -5,7 +5,7 @@ use chrono::{DateTime, Utc};
 
 use self::{
     Narrow::{LeftOut, LeftOutIfAlike, Replaced, Stays},
-    Shown::{Always, Instead, Wide, WideInherited, WithValue},
+    Shown::{Always, IfKnown, Instead, Wide, WideInherited, WithValue},
 };
 use crate::{
     cli::output::{
@@ -36,6 +36,8 @@ enum Shown {
     Always,
     /// In every wide table, in others where it has a value.
     WithValue,
+    /// In every table where it has a value.
+    IfKnown,
     Wide,
     /// In wide tables where some schedule is inherited.
     WideInherited,
@@ -63,12 +65,13 @@ impl Narrow {
 }
 
 /// Every column. The first two are the names, which each part of a wide table has.
-const COLUMNS: [Column; 14] = [
+const COLUMNS: [Column; 15] = [
     column("NAMESPACE", Always, LeftOutIfAlike(4), |it, _| {
         (&*it.object.namespace).into()
     }),
     column("NAME", Always, Stays, |it, _| it.object.short_name().into()),
     column("REPLICAS", Always, Stays, |it, _| it.count().into()),
+    column("READY", IfKnown, LeftOut(5), |it, _| it.ready().into()),
     column("LAST", Always, Stays, |it, _| last(it)),
     column("SINCE", WithValue, LeftOut(1), |it, now| {
         it.since.map(|at| clock(at, it.zone, now)).into()
@@ -122,8 +125,9 @@ pub(super) fn wide_parts(
     width: usize,
 ) -> Vec<Vec<usize>> {
     let is_inherited = statuses.iter().any(|it| it.origin != Origin::Own);
-    let columns = columns(|_, shown| match shown {
+    let columns = columns(|at, shown| match shown {
         Always | WithValue | Wide => true,
+        IfKnown => !table.is_empty(at),
         WideInherited => is_inherited,
         Instead => false,
     });
@@ -144,7 +148,7 @@ pub(super) fn wide_parts(
 pub(super) fn fitting(table: &StatusTable, width: Option<usize>) -> Vec<usize> {
     let mut columns = columns(|at, shown| match shown {
         Always => true,
-        WithValue => !table.is_empty(at),
+        WithValue | IfKnown => !table.is_empty(at),
         Wide | WideInherited | Instead => false,
     });
     let Some(width) = width else {

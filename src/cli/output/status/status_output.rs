@@ -195,6 +195,8 @@ impl<'a> StatusOutput<'a> {
             "timezone": status.zone.name(),
             "from": status.origin.name(),
             "replicas": status.replicas.get(),
+            "ready": status.is_ready(),
+            "readyReplicas": status.readiness.replicas().map(Replicas::get),
             "state": status.phase.map(Phase::name),
             "since": time(status.since),
             "savedReplicas": status.saved.map(Replicas::get),

@@ -7,7 +7,7 @@ use dayshift_schedule::{Calendar, CalendarName, Calendars, Zone};
 use dayshift_workload::events::EventText;
 use dayshift_workload::{
     Annotations, Change, CountField, Decision, DecisionContext, DefaultSchedule, EventNote, Inputs,
-    Key, Kind, Label, Labels, Memory, Observed, ParseContext, Phase, Prefix, Replicas,
+    Key, Kind, Label, Labels, Memory, Observed, ParseContext, Phase, Prefix, Readiness, Replicas,
     ResourceRequests, State, WorkloadRef, decide, read,
 };
 
@@ -47,6 +47,7 @@ impl Object {
             replicas: Replicas::new(replicas),
             count_field: CountField::Present,
             requests: ResourceRequests::default(),
+            readiness: Readiness::default(),
             inputs: Inputs::default(),
             labels: Labels::default(),
             error: None,
