@@ -1,6 +1,6 @@
 //! What each namespace saves, and which of them have series of their own.
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::{collections::BTreeMap, mem, sync::Arc};
 
 use tokio::time::Instant;
 
@@ -9,10 +9,13 @@ use super::account::Account;
 /// At most this many namespaces have series of their own, the largest. All others share one.
 pub(super) const MAX_SERIES: usize = 200;
 
-/// Of at most this many namespaces the size is known.
+/// The size of at most this many namespaces is known.
 pub(super) const MAX_KNOWN: usize = 2_000;
 
-/// A namespace takes the series of another one if it has saved so much more.
+/// How many namespaces that hold nothing make room for new ones at a time.
+const MAX_FORGOTTEN: usize = MAX_KNOWN / 10;
+
+/// A namespace takes the series of another one if it has saved this many times as much.
 const LARGER: f64 = 1.25;
 
 /// The label of those that share one: no namespace can have such a name.
@@ -31,6 +34,8 @@ pub(super) struct ByNamespace {
     pub(super) shown: BTreeMap<Arc<str>, Account>,
     /// The series of all others, from the first of them on.
     other: Option<Account>,
+    /// Whether a namespace came for which there was no room.
+    is_full: bool,
 }
 
 impl ByNamespace {
@@ -43,16 +48,8 @@ impl ByNamespace {
     /// The accounts of a namespace that may be new: what it has saved, and its series.
     pub(super) fn of(&mut self, namespace: &Arc<str>) -> impl Iterator<Item = &mut Account> {
         if !self.known.contains_key(namespace) {
-            if self.known.len() >= MAX_KNOWN {
-                // Namespaces that are gone make room.
-                let mut all = self.known.iter();
-                let gone =
-                    all.find(|(it, held)| held.replicas == 0 && !self.shown.contains_key(*it));
-                if let Some(gone) = gone.map(|(it, _)| Arc::clone(it)) {
-                    self.known.remove(&gone);
-                }
-            }
-            if self.known.len() < MAX_KNOWN {
+            self.is_full = self.known.len() >= MAX_KNOWN;
+            if !self.is_full {
                 self.known.insert(Arc::clone(namespace), Account::default());
             }
             if self.shown.len() < MAX_SERIES && self.known.contains_key(namespace) {
@@ -66,7 +63,8 @@ impl ByNamespace {
         self.known.get_mut(namespace).into_iter().chain([series])
     }
 
-    /// Gives the series of the smallest to those that are much larger by now.
+    /// Gives the series of the smallest to those that are much larger by now, and makes room for
+    /// namespaces that are new. It looks at all that are known: whoever scrapes pays for that.
     pub(super) fn rank(&mut self, now: Instant) {
         let size = |it: &Account| it.at(now).replica_time;
         let mut largest: Vec<_> = self
@@ -97,9 +95,26 @@ impl ByNamespace {
             self.other = Some(other.without(risen).and(&fallen));
             self.shown.insert(up, risen.at(now).held());
         }
+        if mem::take(&mut self.is_full) {
+            let idle = self
+                .known
+                .iter()
+                .filter(|(it, held)| held.replicas == 0 && !self.shown.contains_key(*it));
+            let mut idle: Vec<_> = idle.map(|(it, held)| (held.replica_time, it)).collect();
+            idle.sort_unstable();
+            let forgotten: Vec<_> = idle
+                .iter()
+                .take(MAX_FORGOTTEN)
+                .map(|(_, it)| Arc::clone(it))
+                .collect();
+            for it in forgotten {
+                self.known.remove(&it);
+            }
+        }
     }
 
-    /// How many namespaces that are known have no series of their own.
+    /// How many namespaces of those whose size is known share a series: at most
+    /// [`MAX_KNOWN`] less [`MAX_SERIES`], however many there are.
     pub(super) fn not_shown(&self) -> usize {
         self.known.len() - self.shown.len()
     }

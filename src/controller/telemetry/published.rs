@@ -22,7 +22,7 @@ use crate::{
 
 use crate::controller::ids::Id;
 use crate::controller::settings::Settings;
-use crate::controller::telemetry::savings::Savings;
+use crate::controller::telemetry::savings::{Change, Savings};
 use crate::controller::telemetry::shapes::lock;
 use crate::controller::telemetry::snapshot::{ObjectSnapshot, Snapshot};
 
@@ -205,9 +205,7 @@ impl Publisher {
         let held_before = before.map_or_else(HeldDown::default, |it| it.held_down());
         let held = object.held_down();
         if held_before != held {
-            let namespace = &object.object.namespace;
-            self.savings
-                .change(self.generation, namespace, held_before, held, now);
+            self.count(&object, held_before, held, now);
         }
     }
 
@@ -215,11 +213,24 @@ impl Publisher {
     pub(in crate::controller) fn remove(&self, id: Id, now: (DateTime<Utc>, Instant)) {
         let removed = self.objects.shard(id).remove(&id);
         if let Some(object) = removed {
-            let namespace = &object.object.namespace;
-            let (held, nothing) = (object.held_down(), HeldDown::default());
-            self.savings
-                .change(self.generation, namespace, held, nothing, now);
+            self.count(&object, object.held_down(), HeldDown::default(), now);
         }
+    }
+
+    fn count(
+        &self,
+        object: &ObjectSnapshot,
+        before: HeldDown,
+        held: HeldDown,
+        at: (DateTime<Utc>, Instant),
+    ) {
+        self.savings.change(Change {
+            generation: self.generation,
+            namespace: Arc::clone(&object.object.namespace),
+            before,
+            held,
+            at,
+        });
     }
 }
 

@@ -2,8 +2,8 @@
 
 use std::{
     collections::VecDeque,
-    fmt,
-    sync::{Arc, Mutex},
+    fmt, mem,
+    sync::{Arc, Mutex, MutexGuard, TryLockError},
 };
 
 use chrono::{DateTime, Utc};
@@ -31,11 +31,32 @@ const MAX_MARKS: usize = 32 * 96;
 /// What is held down changes as the controller publishes an object, and is counted up to then: no
 /// scrape need come between two changes. Sums of whole numbers are exact, so that a counter never
 /// falls, not by the last digit either, which Prometheus would take for a restart.
+///
+/// The controller never waits for a scrape or a page: while one reads the accounts, changes wait.
 #[derive(Clone, Debug, Default)]
-pub(in crate::controller) struct Savings(Arc<Mutex<Accounts>>);
+pub(in crate::controller) struct Savings(Arc<Shared>);
 
 #[derive(Debug, Default)]
-struct Accounts {
+struct Shared {
+    accounts: Mutex<Accounts>,
+    /// Changes that came while somebody else held the accounts, in order.
+    waiting: Mutex<Vec<Change>>,
+}
+
+/// One object holds down something else than before.
+#[derive(Debug)]
+pub(super) struct Change {
+    /// The controller that publishes it, as [`Savings::begin`] has numbered it.
+    pub(super) generation: u64,
+    pub(super) namespace: Arc<str>,
+    pub(super) before: HeldDown,
+    pub(super) held: HeldDown,
+    /// Since when, by the wall clock of the controller and by one that no step touches.
+    pub(super) at: (DateTime<Utc>, Instant),
+}
+
+#[derive(Debug, Default)]
+pub(super) struct Accounts {
     /// That of all.
     all: Account,
     /// By namespace, where that is asked for.
@@ -60,6 +81,17 @@ impl Accounts {
         [&mut self.all]
             .into_iter()
             .chain(each.flat_map(|each| each.of(namespace)))
+    }
+
+    /// Counts a change, unless another controller has begun since.
+    fn count(&mut self, change: &Change) {
+        if self.generation == change.generation {
+            let (wall, now) = change.at;
+            self.mark(wall);
+            for account in self.of(&change.namespace) {
+                *account = account.at(now).with(change.before, change.held);
+            }
+        }
     }
 
     /// The account of all is about to change. Keeps what it was at the first quarter of an hour since
@@ -95,7 +127,7 @@ impl Savings {
     /// A controller begins to count at `now`, when its clock shows `wall`, and knows of nothing yet.
     /// Returns the number by which it is told from those before.
     pub(super) fn begin(&self, by_namespace: bool, wall: DateTime<Utc>, now: Instant) -> u64 {
-        let mut accounts = lock(&self.0);
+        let mut accounts = self.accounts();
         let accounts = &mut *accounts;
         accounts.mark(wall);
         accounts.generation += 1;
@@ -108,28 +140,35 @@ impl Savings {
         accounts.generation
     }
 
-    /// From `now` on so much is held down of one object in that namespace, in place of that before.
-    pub(super) fn change(
-        &self,
-        generation: u64,
-        namespace: &Arc<str>,
-        before: HeldDown,
-        held: HeldDown,
-        (wall, now): (DateTime<Utc>, Instant),
-    ) {
-        let mut accounts = lock(&self.0);
-        if accounts.generation == generation {
-            accounts.mark(wall);
-            for account in accounts.of(namespace) {
-                *account = account.at(now).with(before, held);
+    /// Counts a change at once, or after whoever reads the accounts now.
+    pub(super) fn change(&self, change: Change) {
+        match self.0.accounts.try_lock() {
+            Ok(accounts) => self.count_waiting(accounts).count(&change),
+            Err(TryLockError::Poisoned(error)) => {
+                self.count_waiting(error.into_inner()).count(&change);
             }
+            Err(TryLockError::WouldBlock) => lock(&self.0.waiting).push(change),
         }
+    }
+
+    /// The accounts, all changes counted.
+    pub(super) fn accounts(&self) -> MutexGuard<'_, Accounts> {
+        self.count_waiting(lock(&self.0.accounts))
+    }
+
+    fn count_waiting<'a>(
+        &self,
+        mut accounts: MutexGuard<'a, Accounts>,
+    ) -> MutexGuard<'a, Accounts> {
+        let waiting = mem::take(&mut *lock(&self.0.waiting));
+        waiting.iter().for_each(|change| accounts.count(change));
+        accounts
     }
 
     /// What was saved until now, and of it since each of these instants; `None` before a controller
     /// has begun.
     pub(super) fn so_far(&self, since_each: [DateTime<Utc>; 3]) -> Option<SavedSoFar> {
-        let accounts = lock(&self.0);
+        let accounts = self.accounts();
         let all = accounts.all.at(Instant::now()).saved();
         Some(SavedSoFar {
             all,
@@ -141,7 +180,7 @@ impl Savings {
 
 impl Collector for Savings {
     fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> fmt::Result {
-        let mut accounts = lock(&self.0);
+        let mut accounts = self.accounts();
         let now = Instant::now();
         if let Some(each) = &accounts.each {
             let help =

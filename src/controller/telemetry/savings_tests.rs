@@ -2,13 +2,29 @@
 
 use std::{collections::HashMap, sync::Arc, time::Duration};
 
-use chrono::DateTime;
+use chrono::{DateTime, Utc};
 use prometheus_client::{encoding::text, registry::Registry};
 use tokio::time::{Instant, advance};
 
 use super::by_namespace::{ByNamespace, MAX_KNOWN, MAX_SERIES};
-use super::savings::Savings;
+use super::savings::{Change, Savings};
 use crate::savings::HeldDown;
+
+fn change(
+    savings: &Savings,
+    generation: u64,
+    namespace: &Arc<str>,
+    (before, held): (HeldDown, HeldDown),
+    at: (DateTime<Utc>, Instant),
+) {
+    savings.change(Change {
+        generation,
+        namespace: Arc::clone(namespace),
+        before,
+        held,
+        at,
+    });
+}
 
 fn samples(registry: &Registry) -> HashMap<String, f64> {
     let mut text = String::new();
@@ -46,12 +62,18 @@ async fn counters_never_fall_and_miss_nothing_between_two_scrapes() {
             // Another controller begins; what the one before still says does not count.
             let ended = generation;
             generation = savings.begin(true, wall, now);
-            savings.change(ended, &namespace(0), held(0), held(1_000), (wall, now));
+            change(
+                &savings,
+                ended,
+                &namespace(0),
+                (held(0), held(1_000)),
+                (wall, now),
+            );
             objects = Default::default();
         }
         let replicas = (seed >> 33) % 9;
         let (was, is) = (held(objects[at]), held(replicas));
-        savings.change(generation, &namespace(at), was, is, (wall, now));
+        change(&savings, generation, &namespace(at), (was, is), (wall, now));
         objects[at] = replicas;
         let passed = Duration::from_micros(1_000_003 * (1 + (seed >> 50) % 5));
         advance(passed).await;
@@ -92,9 +114,9 @@ async fn a_counter_of_nothing_stands_still() {
         replicas: 3,
         ..nothing
     };
-    savings.change(generation, &web, nothing, three, now());
+    change(&savings, generation, &web, (nothing, three), now());
     advance(Duration::from_nanos(100_000_001)).await;
-    savings.change(generation, &web, three, nothing, now());
+    change(&savings, generation, &web, (three, nothing), now());
     let counted = samples(&registry);
     advance(Duration::from_secs(3600)).await;
     assert_eq!(samples(&registry), counted);
@@ -118,7 +140,7 @@ async fn the_largest_namespaces_have_series_and_no_time_is_lost_or_counted_twice
         };
         let (before, after) = (down(held[at]), down(replicas));
         let now = (wall, Instant::now());
-        savings.change(generation, &name(at as u64), before, after, now);
+        change(&savings, generation, &name(at as u64), (before, after), now);
         held[at] = replicas;
     };
     for at in 0..250 {
@@ -165,11 +187,53 @@ async fn the_largest_namespaces_have_series_and_no_time_is_lost_or_counted_twice
     }
 }
 
+/// Whoever scrapes holds the accounts here, on the thread of the controller: to wait would be for ever.
+#[tokio::test(start_paused = true)]
+async fn changes_wait_for_no_scrape_and_are_counted_in_order_after_it() {
+    let savings = Savings::default();
+    let mut registry = Registry::default();
+    registry.register_collector(Box::new(savings.clone()));
+    let now = || (DateTime::UNIX_EPOCH, Instant::now());
+    let generation = savings.begin(true, now().0, now().1);
+    let (shop, held) = (Arc::from("shop"), |replicas| HeldDown {
+        replicas,
+        ..HeldDown::default()
+    });
+    let scrape = savings.accounts();
+    for (before, after) in [(0, 3), (3, 5), (5, 1)] {
+        let held = (held(before), held(after));
+        change(&savings, generation, &shop, held, now());
+        advance(Duration::from_secs(10)).await;
+    }
+    drop(scrape);
+    change(&savings, generation, &shop, (held(1), held(0)), now());
+    advance(Duration::from_secs(10)).await;
+    let name = "dayshift_saved_replica_seconds_total{namespace=\"shop\"}";
+    assert_eq!(samples(&registry)[name], 30.0 + 50.0 + 10.0);
+}
+
 #[test]
-fn namespaces_that_come_and_go_are_bounded() {
+fn namespaces_that_come_and_go_are_bounded_and_make_room_for_new_ones() {
     let mut each = ByNamespace::default();
-    for at in 0..10_000 {
-        assert_eq!(each.of(&Arc::from(format!("preview-{at}"))).count(), 2);
+    let mut at = 0;
+    let mut come = |each: &mut ByNamespace, number: usize| {
+        let names = (at..at + number).map(|it| Arc::from(format!("preview-{it}")));
+        at += number;
+        names.filter(|it| each.of(it).count() == 2).count()
+    };
+    assert_eq!(come(&mut each, 2 * MAX_KNOWN), MAX_KNOWN);
+    for _ in 0..3 {
+        each.rank(Instant::now());
+        assert_eq!(come(&mut each, MAX_KNOWN), MAX_KNOWN / 10);
     }
     assert!(each.known.len() <= MAX_KNOWN && each.shown.len() <= MAX_SERIES);
+    for account in each.all() {
+        account.replicas = 1;
+    }
+    each.rank(Instant::now());
+    assert_eq!(
+        come(&mut each, 1),
+        0,
+        "all that are known hold something down"
+    );
 }
