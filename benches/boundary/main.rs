@@ -1,7 +1,7 @@
 //! "Everything at 09:00", on a real API server: how late the patches of one boundary arrive, and
 //! how fast, beside a baseline client that sends the same patches with the same number in flight.
-//! Besides: single transitions at a steady rate, the number in flight over HTTP/2 and HTTP/1.1,
-//! and ways to list.
+//! Besides: single transitions at a steady rate, many namespaces with a Role each, the number in
+//! flight over HTTP/2 and HTTP/1.1, and ways to list.
 //!
 //! ```text
 //! cargo bench --bench boundary -- [--deployments 100,1000,10000] [--json FILE]
@@ -27,6 +27,7 @@ mod concurrency;
 mod large;
 mod listing;
 mod load;
+mod namespaces;
 mod process;
 mod report;
 mod run;
@@ -74,6 +75,11 @@ struct Options {
     /// How many seconds there is a single boundary in each, and then ten. 0 leaves it out
     #[arg(long, value_name = "SECONDS", default_value_t = 100)]
     steady: u16,
+
+    /// How many namespaces have a Role and a watch of each kind, in a run for each number. 0 leaves
+    /// them out
+    #[arg(long, value_name = "N,…", value_delimiter = ',', default_values_t = [300])]
+    namespaces: Vec<u16>,
 
     /// Numbers in flight to compare, over HTTP/2 and HTTP/1.1. 0 leaves it out
     #[arg(long, value_name = "N,…", value_delimiter = ',', default_values_t = [1, 8, 16, 32, 64, 128])]
@@ -149,6 +155,11 @@ fn measure(options: &Options, assets: &support::Assets) -> Report {
             println!("{steady}");
             report.steady.push(steady);
         }
+    }
+    for number in options.namespaces.iter().filter(|number| **number > 0) {
+        let figures = namespaces::run(assets, &options.program, usize::from(*number));
+        println!("{figures}");
+        report.namespaces.push(figures);
     }
     let flights = options.flights.iter().filter(|number| **number > 0);
     let flights: Vec<usize> = flights.map(|number| usize::from(*number)).collect();

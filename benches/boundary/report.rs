@@ -9,6 +9,7 @@ use super::{
     concurrency::Concurrency,
     listing::Listing,
     load::Fleet,
+    namespaces::Namespaces,
     steady::Steady,
 };
 
@@ -17,6 +18,7 @@ use super::{
 pub(crate) struct Report {
     pub(crate) boundaries: Vec<Figures>,
     pub(crate) steady: Vec<Steady>,
+    pub(crate) namespaces: Vec<Namespaces>,
     pub(crate) flights: Vec<Concurrency>,
 }
 
