@@ -10,7 +10,7 @@ use crate::schedule::Calendars;
 #[derive(Clone, Debug)]
 pub struct CalendarFeed(watch::Receiver<Calendars>);
 
-/// Where whoever reads the files puts what is in them.
+/// The sender, for the code that reads the files.
 #[derive(Debug)]
 pub struct CalendarPublisher(watch::Sender<Calendars>);
 
@@ -31,7 +31,7 @@ impl CalendarFeed {
         self.0.borrow().clone()
     }
 
-    /// Waits for a change that was not waited for before, for ever where none can come.
+    /// Waits for the next change, for ever if none can come.
     pub(in crate::controller) async fn changed(&mut self) -> Calendars {
         if self.0.changed().await.is_err() {
             pending::<()>().await;
@@ -48,7 +48,7 @@ impl Default for CalendarFeed {
 }
 
 impl CalendarPublisher {
-    /// These are the calendars from now on.
+    /// Replaces the calendars.
     pub fn publish(&self, calendars: Calendars) {
         self.0.send_replace(calendars);
     }

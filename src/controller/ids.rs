@@ -1,7 +1,7 @@
-//! What objects and watches are called inside a controller.
+//! Numbers of objects and watches inside a controller.
 
-/// An object, for as long as it is known.
+/// An object, while it is known.
 pub(super) type Id = u64;
 
-/// Which of the watches an event comes from.
+/// The watch that an event comes from.
 pub(super) type WatchId = usize;

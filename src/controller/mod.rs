@@ -1,8 +1,8 @@
 //! The controller: watches, an in-memory scheduler, and queues before the sender.
 //!
-//! What the watches show becomes what is known of each object (`objects`); from that `reconcile`
-//! decides what is due, which waits in lanes (`send`) until it may leave (`retry`, `time`). What
-//! others may look at is in `telemetry`.
+//! Watch events become knowledge of each object (`objects`); from that `reconcile` decides what is
+//! due, which waits in lanes (`queue`, `send`) until it may leave (`retry`, `time`). `telemetry` is
+//! for readers outside.
 
 mod calendar_feed;
 mod ids;

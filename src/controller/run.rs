@@ -28,17 +28,17 @@ use crate::controller::watch::streams;
 /// How long requests in flight may take to end after a shutdown.
 const GRACE: Duration = Duration::from_secs(10);
 
-/// Whether the server has done what it was asked, or has said why it cannot: a conflict or an object
-/// that is gone is an answer, a missing permission or an overload is not. Events do not count.
+/// Whether the server has done what it was asked, or has said why it cannot: a conflict or a
+/// missing object is an answer, a missing permission or an overload is not. Events do not count.
 fn is_answer(verb: &str, code: u16) -> bool {
     verb != "create" && (code < 400 || matches!(code, 404 | 409 | 422))
 }
 
-/// Scales workloads at the times in their annotations until `shutdown`, then lets the requests
-/// in flight end, for at most 10 s, and tells what came of them.
+/// Scales workloads at the times in their annotations until `shutdown`, then lets the requests in
+/// flight end, for at most 10 s, and reports their results.
 ///
-/// It needs nothing but the API server, keeps nothing that the labels on the workloads do not
-/// hold, and never gives up: an absent server or a missing permission is waited for.
+/// It needs nothing but the API server, keeps no state outside the labels on the workloads, and
+/// never gives up: it waits for an absent server or a missing permission.
 pub async fn run(
     client: Client,
     clock: Clock,
@@ -115,7 +115,7 @@ pub async fn run(
     }
 }
 
-/// Work beside the controller, which ends with it.
+/// A task beside the controller, which ends with it.
 struct AbortOnDrop(JoinHandle<()>);
 
 impl Drop for AbortOnDrop {

@@ -1,4 +1,4 @@
-//! What a controller is told once, at its start.
+//! Settings of a controller, fixed at its start.
 
 use std::{num::NonZeroUsize, time::Duration};
 
@@ -15,32 +15,32 @@ use crate::{
 /// How a controller behaves.
 #[derive(Clone, Debug)]
 pub struct Settings {
-    /// The zone of local times on an object that names none.
+    /// The zone of local times on an object without one.
     pub default_zone: Zone,
     /// The calendars that excepted dates may name.
     pub calendars: CalendarFeed,
-    /// What stands before the `/` of every annotation and label.
+    /// The prefix before the `/` of every annotation and label.
     pub prefix: Prefix,
     /// The schedule of everything in scope that neither has nor inherits one and is not excluded.
     /// It never holds in the namespace of this process, nor in those of Kubernetes itself (`kube-…`).
     pub default_schedule: Option<DefaultSchedule>,
-    /// Which workloads are looked at.
+    /// Which workloads are in scope.
     pub scope: Scope,
-    /// What was missed for longer than this is adopted instead of done.
+    /// A boundary missed by more than this is adopted instead of carried out.
     pub catch_up: TimeDelta,
-    /// How far the clock may be from the API server's; `None` where that is not looked at.
+    /// How far the clock may differ from the API server's; `None` disables the comparison.
     pub max_clock_skew: Option<TimeDelta>,
-    /// How many starts and stops of one namespace may be under way at once; of all, a quarter more.
-    /// As many requests that take longer than a second may be besides, half as many other writes,
-    /// and 8 Events.
+    /// How many starts and stops of one namespace may be in flight at once; for all namespaces, a
+    /// quarter more. Besides these: as many requests that take longer than a second, half as many
+    /// other writes, and 8 Events.
     pub max_in_flight: NonZeroUsize,
-    /// For how long after dayshift has set a count it says who sets it back; zero where it does not.
+    /// For how long after dayshift has set a count it reports who reverts it; zero for never.
     pub revert_window: Duration,
     /// Publish a series for each workload too.
     pub per_workload_metrics: bool,
-    /// Publish what is saved by namespace.
+    /// Publish savings by namespace.
     pub per_namespace_metrics: bool,
-    /// Say what would be done, and write nothing.
+    /// Report what would be done, and write nothing.
     pub dry_run: bool,
     /// The pod that this process runs in: the Deployment it belongs to is never scaled.
     pub own_pod: Option<OwnPod>,
@@ -50,26 +50,26 @@ pub struct Settings {
     pub seed: u64,
 }
 
-/// Which workloads are looked at.
+/// Which workloads are in scope.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Scope {
     /// Of these kinds.
     pub kinds: Vec<Kind>,
-    /// These namespaces; all where none is named.
+    /// These namespaces; empty for all.
     pub namespaces: Vec<String>,
     /// But not these.
     pub excluded_namespaces: Vec<String>,
-    /// Of those, what this label selector matches.
+    /// Only objects that this label selector matches.
     pub selector: Option<String>,
-    /// Of those, the namespaces that this label selector matches. That takes the permission to list
-    /// and watch Namespaces.
+    /// Only namespaces that this label selector matches. That needs the permission to list and
+    /// watch Namespaces.
     pub namespace_selector: Option<String>,
-    /// Whether the annotations of a Namespace are defaults for the objects in it. That takes the
+    /// Whether the annotations of a Namespace are defaults for the objects in it. That needs the
     /// permission to list and watch Namespaces.
     pub namespace_defaults: bool,
 }
 
-/// What one watch is about.
+/// The subject of one watch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(in crate::controller) enum Watched {
     /// The Namespaces themselves.
@@ -97,8 +97,8 @@ impl Watched {
 }
 
 impl Scope {
-    /// What is watched, in each namespace or in all at once: the Namespaces themselves, if they
-    /// have defaults, and each kind. The place here is the watch's number.
+    /// All watches, in each namespace or in all at once: the Namespaces themselves, if they have
+    /// defaults, and each kind. The position is the watch's number.
     pub(in crate::controller) fn watches(&self) -> impl Iterator<Item = (Watched, Option<&str>)> {
         let namespaces: Vec<Option<&str>> = match &*self.namespaces {
             [] => vec![None],
@@ -113,7 +113,7 @@ impl Scope {
 }
 
 impl Default for Scope {
-    /// The kinds that are looked at by default, in all namespaces.
+    /// The default kinds, in all namespaces.
     fn default() -> Self {
         Self {
             kinds: Kind::DEFAULT.to_vec(),
@@ -136,18 +136,18 @@ pub struct OwnPod {
     pub name: String,
 }
 
-/// What the API server keeps of a `generateName`, in bytes, and how many random characters it
-/// adds (`SimpleNameGenerator` of k8s.io/apiserver).
+/// How many bytes of a `generateName` the API server keeps, and how many random characters it adds
+/// (`SimpleNameGenerator` of k8s.io/apiserver).
 const KEPT: usize = 58;
 const RANDOM: usize = 5;
 
-/// How long the hash of a pod template may be: a 32-bit number in decimal digits, each as one
-/// letter or digit.
+/// The longest hash of a pod template: a 32-bit number in decimal digits, each as one letter or
+/// digit.
 const MAX_HASH: usize = 10;
 
 impl OwnPod {
-    /// Whether this workload is one that may have made the pod: of several Deployments with long
-    /// names that begin alike each may.
+    /// Whether this workload may have made the pod: of several Deployments with long names that
+    /// begin alike, each may.
     pub fn belongs_to(&self, kind: Kind, namespace: &str, name: &str) -> bool {
         let may_be_of = match kind.pods() {
             Pods::ByHash => Self::may_be_of_deployment,
@@ -157,7 +157,7 @@ impl OwnPod {
         self.namespace == namespace && may_be_of(self, name)
     }
 
-    /// Whether this workload is one that may have made the pod, or scales such a one.
+    /// Whether this workload may have made the pod, or scales one that may.
     pub(in crate::controller) fn is_of(&self, kind: Kind, workload: &Workload) -> bool {
         let is_it = |kind, name| self.belongs_to(kind, workload.namespace(), name);
         let target = workload.scale_target(kind);

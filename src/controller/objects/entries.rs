@@ -1,17 +1,17 @@
-//! The objects that are known, and which of them may have changed since they were published.
+//! The known objects, and which of them may have changed since they were published.
 
 use std::collections::HashMap;
 
 use crate::controller::ids::Id;
 use crate::controller::objects::entry::Entry;
 
-/// The objects that are known, by id.
+/// The known objects, by id.
 ///
-/// Publishing them all would cost as much as there are. So whoever changes one gets it from here,
-/// where that is noted, and only those are published again.
+/// Publishing all of them would cost as much as there are. A caller that changes one gets it from
+/// here, which marks it, and only marked ones are published again.
 #[derive(Default)]
 pub(in crate::controller) struct Entries {
-    // Boxed: what a table keeps free would cost more than a pointer each.
+    // Boxed: the free places of a table would cost more than a pointer each.
     by_id: HashMap<Id, Box<Entry>>,
     /// Those that may have changed, or are gone.
     touched: Vec<Id>,
@@ -43,26 +43,26 @@ impl Entries {
         self.by_id.iter().map(|(id, entry)| (*id, &**entry))
     }
 
-    /// All of them. Those for which it makes a difference are to be touched.
+    /// All of them. A caller touches those that it changes.
     pub(super) fn iter_mut(&mut self) -> impl Iterator<Item = (Id, &mut Entry)> {
         self.by_id.iter_mut().map(|(id, entry)| (*id, &mut **entry))
     }
 
-    /// These may have changed.
+    /// Marks these as possibly changed.
     pub(super) fn touch(&mut self, ids: &[Id]) {
         for id in ids {
             self.get_mut(*id);
         }
     }
 
-    /// So may they all.
+    /// Marks all as possibly changed.
     pub(super) fn touch_all(&mut self) {
         for (id, entry) in &mut self.by_id {
             touch(&mut self.touched, *id, entry);
         }
     }
 
-    /// Takes at most so many of those that may have changed, or are gone.
+    /// Takes at most this many of those that may have changed, or are gone.
     pub(super) fn take_touched(&mut self, max: usize) -> Vec<Id> {
         let rest = self.touched.len().saturating_sub(max);
         let taken = self.touched.split_off(rest);

@@ -1,4 +1,4 @@
-//! What is known of one object.
+//! The scaler's knowledge of one object.
 
 use std::{mem, sync::Arc};
 
@@ -17,23 +17,22 @@ use crate::controller::send::in_flight::Sent;
 use crate::controller::telemetry::snapshot::ObjectSnapshot;
 use crate::controller::time::guarded_clock::SeenAt;
 
-/// What is known of one object.
+/// The scaler's knowledge of one object.
 pub(in crate::controller) struct Entry {
     pub(in crate::controller) observed: Observed,
     pub(in crate::controller) parsed: Arc<ParsedInputs>,
     pub(in crate::controller) memory: Memory,
     pub(in crate::controller) version: Version,
     pub(in crate::controller) seen: DateTime<Utc>,
-    /// Where `seen` is from a wrong clock: when it was, by a clock that no step touches.
+    /// If `seen` comes from a wrong clock: the same time by a clock that no step touches.
     pub(in crate::controller) seen_monotonic: Option<Instant>,
     /// When its state labels were last seen to change.
     pub(super) labels_seen: DateTime<Utc>,
     pub(in crate::controller) watch: WatchId,
     pub(in crate::controller) listed: bool,
-    /// Whether the server has answered about it since its watch has failed last, so that a list may
-    /// have been taken before.
+    /// Whether an answer has shown it since its watch last failed, so that a list may be older.
     pub(super) is_answered: bool,
-    /// What a dry run has removed here alone, with its text.
+    /// Annotations that a dry run has removed in memory alone, with their texts.
     pub(in crate::controller) expired: Vec<(Key, Box<str>)>,
     pub(in crate::controller) work: Work,
     /// Whether it may have changed since it was published.
@@ -45,27 +44,27 @@ impl Entry {
         &self.observed.object
     }
 
-    /// Whether nothing more is to be known of it: no schedule, no state, and nothing of ours that
-    /// somebody may put back.
+    /// Whether it can be forgotten: no schedule, no state, and nothing of ours that somebody may
+    /// put back.
     pub(in crate::controller) fn is_over(&self) -> bool {
         let is_in_flight = self.work.state() == WorkState::InFlight;
         !self.observed.concerns_us() && !is_in_flight && !self.memory.has_written()
     }
 
-    /// Notes that the user is told that the limit of corrections is reached; false where that
-    /// was done since the last boundary.
+    /// Notes that the user hears of the limit of corrections; false if that happened since the last
+    /// boundary.
     pub(in crate::controller) fn tell_correction_limit(&mut self) -> bool {
         self.memory.tell_correction_limit()
     }
 
-    /// The patch that was not answered, if the object shows that it has taken effect.
+    /// The unanswered patch, if the object shows that it took effect.
     pub(in crate::controller) fn take_confirmed(&mut self) -> Option<Sent> {
         let observed = &self.observed;
         self.work
             .take_confirmed(|sent| has_taken(observed, &sent.change))
     }
 
-    /// Takes in what the server has shown.
+    /// Takes in what the server shows.
     pub(in crate::controller) fn show(
         &mut self,
         mut observed: Observed,
@@ -74,7 +73,7 @@ impl Entry {
         dry_run: bool,
     ) {
         if dry_run {
-            // What was only said lives on here, whatever the server shows.
+            // Changes of a dry run live on here, whatever the server shows.
             observed.labels = self.observed.labels.clone();
             observed.error.clone_from(&self.observed.error);
             observed
@@ -107,7 +106,7 @@ impl Entry {
         is_all
     }
 
-    /// The annotations of its Namespace are these now; whether that makes a difference.
+    /// Sets the annotations of its Namespace; returns whether that makes a difference.
     pub(in crate::controller) fn inherit(
         &mut self,
         defaults: Option<Arc<Annotations>>,
@@ -123,7 +122,7 @@ impl Entry {
         is_news
     }
 
-    /// Reads the inputs, where they are others than before; whether they are.
+    /// Parses the inputs if they have changed; returns whether they have.
     fn take_inputs(
         &mut self,
         inputs: &mut Inputs,
@@ -142,8 +141,8 @@ impl Entry {
         is_news
     }
 
-    /// Reads the inputs again if they name calendars, which have changed; whether they do. A calendar
-    /// that can be read at last is as good as a text that is put right: its dates have not changed.
+    /// Parses the inputs again if they name calendars, which have changed; returns whether they do.
+    /// A calendar that can be read at last is like a corrected text: its dates have not changed.
     pub(in crate::controller) fn read_again(
         &mut self,
         parse_cache: &mut ParseCache,
@@ -162,7 +161,7 @@ impl Entry {
         true
     }
 
-    /// Removes annotations here alone, for a dry run.
+    /// Removes annotations in memory alone, for a dry run.
     pub(in crate::controller) fn remove_expired(
         &mut self,
         keys: &[Key],
@@ -179,7 +178,7 @@ impl Entry {
         (self.observed.inputs, self.parsed) = parse_cache.of(&inputs.without(keys));
     }
 
-    /// What is known of it at `now`.
+    /// The knowledge of it at `now`.
     pub(in crate::controller) fn snapshot(&self, now: DateTime<Utc>) -> ObjectSnapshot {
         ObjectSnapshot {
             object: self.observed.object.clone(),

@@ -1,9 +1,9 @@
-//! Whether the server's history goes on from what is known of it.
+//! Whether the server's history continues from the known one.
 //!
 //! etcd restored from a backup counts on from the backup's revision, and a watch that begins at a
-//! later one shows nothing until that is reached again (Kubernetes' own clients then stand still).
-//! What the server answers to a request of ours gives it away, and where a watch goes on early one is
-//! made for that.
+//! later one shows nothing until the server reaches it again (Kubernetes' own clients stand still
+//! meanwhile). The answers to our requests reveal that, and where a watch continues earlier than
+//! usual the controller sends a request for that purpose.
 
 use std::{collections::HashMap, time::Duration};
 
@@ -11,11 +11,11 @@ use tokio::time::Instant;
 
 use crate::{cluster::Version, workload::Kind};
 
-/// Everything is listed anew no more often than this: two servers that know different histories may
-/// take turns.
+/// The least time between two relists of everything: two servers with different histories may take
+/// turns.
 const RELIST_INTERVAL: Duration = Duration::from_secs(60);
 
-/// A question that was not answered is asked again after this.
+/// When a question without an answer is asked again.
 const AGAIN_AFTER: Duration = Duration::from_secs(5);
 
 /// The newest version of each kind, and whether the server has fallen behind it.
@@ -24,24 +24,24 @@ pub(in crate::controller) struct History {
     newest: HashMap<Kind, Version>,
     went_back: bool,
     relisted_at: Option<Instant>,
-    /// What the server is to be asked, and when.
+    /// The next question to the server, and when.
     question: Option<(VersionQuestion, Instant)>,
 }
 
-/// How far is the server, which may have an older history than the watch of a kind that goes on?
+/// Asks how far the server is: its history may be older than the watch of a kind that continues.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(in crate::controller) struct VersionQuestion {
     pub(in crate::controller) kind: Kind,
-    /// In which namespace it is watched; all where none is named.
+    /// The namespace of the watch; `None` for all.
     pub(in crate::controller) namespace: Option<String>,
-    /// From where the watch goes on.
+    /// The version from which the watch continues.
     pub(in crate::controller) version: Version,
 }
 
-/// What was known when a write was sent.
+/// Versions that were known when a write was sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::controller) struct KnownVersions {
-    /// The version of the object that is written to.
+    /// The version of the object that the write is for.
     pub(in crate::controller) object: Version,
     /// The newest version of its kind that a watch had shown.
     pub(in crate::controller) newest: Version,
@@ -56,26 +56,26 @@ impl History {
         }
     }
 
-    /// What is known now, where an object of this kind is known in this version.
+    /// The versions that are known now, given that of an object of this kind.
     pub(in crate::controller) fn known(&self, kind: Kind, object: Version) -> KnownVersions {
         let newest = self.newest.get(&kind).copied().unwrap_or_default();
         KnownVersions { object, newest }
     }
 
-    /// A write of ours has made this version of an object. It is newer than all that was known when
-    /// the write was sent, unless the write has changed nothing; it may well be older than what was
-    /// shown while it was under way.
+    /// A write of ours has made this version of an object. It is newer than every version known
+    /// when the write was sent, unless the write changed nothing; it may be older than versions
+    /// shown meanwhile.
     pub(in crate::controller) fn note_write(&mut self, version: Version, known: KnownVersions) {
         self.went_back |= version.is_before(known.newest) && version != known.object;
     }
 
-    /// The server has answered with this version of something that is known in another.
+    /// The server has answered with this version of an object that is known in another.
     pub(in crate::controller) fn note_answer(&mut self, version: Version, known: Version) {
         self.went_back |= version.is_before(known);
     }
 
-    /// A watch goes on early: the server is asked how far it is. One stands for all: they are broken
-    /// together.
+    /// A watch continues earlier than usual: asks how far the server is. One question stands for
+    /// all watches, which break together.
     pub(in crate::controller) fn ask(&mut self, question: VersionQuestion, now: Instant) {
         self.question = Some((question, now));
     }
@@ -85,19 +85,19 @@ impl History {
         self.question.get_or_insert((question, now + AGAIN_AFTER));
     }
 
-    /// When the server is to be asked how far it is.
+    /// When to ask the server how far it is.
     pub(in crate::controller) fn next_question(&self) -> Option<Instant> {
         self.question.as_ref().map(|(_, at)| *at)
     }
 
-    /// What the server is to be asked now.
+    /// Takes the question to ask now.
     pub(in crate::controller) fn take_question(&mut self, now: Instant) -> Option<VersionQuestion> {
         let (question, _) = self.question.take_if(|(_, at)| *at <= now)?;
         Some(question)
     }
 
-    /// Whether everything is to be listed anew now, because the history went back. What is shown
-    /// from then on counts.
+    /// Whether to list everything anew now, because the history went back. Versions shown from then
+    /// on count.
     pub(in crate::controller) fn take_relist(&mut self, now: Instant) -> bool {
         let is_soon = self
             .relisted_at

@@ -1,4 +1,4 @@
-//! Every object that concerns us, and what is known of it. No request leaves from here.
+//! Every object in scope, and what the scaler knows of it. It sends no requests.
 
 use chrono::{DateTime, TimeDelta, Utc};
 
@@ -20,12 +20,12 @@ use crate::controller::queue::work::Work;
 use crate::controller::settings::{OwnPod, Settings};
 use crate::controller::time::guarded_clock::SeenAt;
 
-/// What an event of a watch comes to.
+/// The effect of an event of a watch.
 #[derive(Default)]
 pub(in crate::controller) struct Observation {
-    /// The object, if it concerns us and the event says anything new of it.
+    /// The object, if it is in scope and the event is news.
     pub(in crate::controller) id: Option<Id>,
-    /// Another object of that name, which is gone and is to be removed.
+    /// An earlier object of that name, which is gone and to be removed.
     pub(in crate::controller) replaced: Option<Id>,
 }
 
@@ -60,8 +60,8 @@ impl Index {
         }
     }
 
-    /// Takes in an object as a watch shows it. A change to what is older than what is known is
-    /// merely late, and so is a list that was asked for before an answer came.
+    /// Takes in an object from a watch. A change to an older version than the known one is merely
+    /// late, and so is a list that was requested before an answer came.
     pub(in crate::controller) fn observe(
         &mut self,
         kind: Kind,
@@ -127,8 +127,8 @@ impl Index {
         }
     }
 
-    /// Takes in what the server has answered already, as to a patch of ours; false where it has not.
-    /// A list counts all the same: it may be of another history.
+    /// Takes in an object that an answer has shown already, as after a patch of ours; false if none
+    /// has. A list counts in any case: it may come from another history.
     fn take_echo(&mut self, id: Id, workload: &Workload) -> bool {
         let is_same = |entry: &Entry| {
             entry.version.is_same(workload.version()) && *entry.object().uid == *workload.uid()
@@ -144,7 +144,7 @@ impl Index {
         true
     }
 
-    /// Takes in an object that is not known yet; none where nothing is asked for it.
+    /// Takes in an object that is not known yet; `None` if nothing is asked for it.
     pub(super) fn take_in(
         &mut self,
         observed: Observed,
@@ -172,12 +172,12 @@ impl Index {
         }
     }
 
-    /// Takes in the object as the server gave it to us alone, asked when `known` was known of it;
-    /// false where it is another of that name by now.
+    /// Takes in the answer to a read of one object, sent when `known` was known of it; false if the
+    /// name belongs to another object by now.
     ///
-    /// Such an answer counts even where its version is older: then the server's history went back,
-    /// as it does where etcd is restored from a backup. But the watch may have shown something
-    /// newer since. Whether the object is in scope an answer does not tell.
+    /// Such an answer counts even with an older version: then the server's history went back, as
+    /// after a restore of etcd. But the watch may have shown something newer since. The answer does
+    /// not say whether the object is in scope.
     pub(in crate::controller) fn observe_answer(
         &mut self,
         id: Id,
@@ -236,7 +236,7 @@ impl Index {
         self.last_id
     }
 
-    /// The object of that name is gone, or out of scope. Returns it, to be removed, if it is known.
+    /// The object of that name is gone, or out of scope. Returns it, if known, to be removed.
     pub(in crate::controller) fn find_deleted(
         &mut self,
         kind: Kind,
@@ -253,7 +253,7 @@ impl Index {
         is_it.then_some(id)
     }
 
-    /// Forgets an object, of whose name there may be another by now.
+    /// Forgets an object. Another may have its name by now.
     pub(in crate::controller) fn remove(&mut self, id: Id) {
         if let Some(entry) = self.entries.remove(id) {
             let object = &entry.observed.object;
@@ -264,8 +264,8 @@ impl Index {
         }
     }
 
-    /// Keeps of an object that nothing is asked for any more what has to be known should its
-    /// Namespace get a schedule.
+    /// Keeps of an object for which nothing is asked any more what its Namespace's next schedule
+    /// will need.
     pub(in crate::controller) fn keep_unscheduled(&mut self, id: Id) {
         if let Some(entry) = self.entries.get(id)
             && self.namespaces.are_used()
@@ -276,15 +276,15 @@ impl Index {
         }
     }
 
-    /// A watch has failed, or all of them begin anew: what they list from now on is newer than each
-    /// answer so far, or of an older history. That a list begins is told later than it is asked for.
+    /// A watch has failed, or all of them begin anew: their next lists are newer than any answer so
+    /// far, or come from an older history. The watch reports a list later than it asks for it.
     pub(in crate::controller) fn expect_lists(&mut self, watch: Option<WatchId>) {
         for (_, entry) in self.entries.iter_mut() {
             entry.is_answered &= watch.is_some_and(|it| it != entry.watch);
         }
     }
 
-    /// A list begins: what it does not show is gone when it ends.
+    /// Begins a list: objects that it does not show are gone when it ends.
     pub(in crate::controller) fn begin_list(&mut self, watch: WatchId) {
         self.unscheduled_objects.begin_list(watch);
         for (_, entry) in self.entries.iter_mut() {
@@ -294,7 +294,7 @@ impl Index {
         }
     }
 
-    /// A list has ended. Returns what it did not show, to be removed.
+    /// Ends a list. Returns the objects that it did not show, to be removed.
     pub(in crate::controller) fn end_list(&mut self, watch: WatchId) -> Vec<Id> {
         self.unscheduled_objects.end_list(watch);
         self.entries
@@ -304,7 +304,7 @@ impl Index {
             .collect()
     }
 
-    /// What to do with an object now.
+    /// Decides about an object now.
     pub(in crate::controller) fn decide(&self, id: Id, now: DateTime<Utc>) -> Option<Decision> {
         let entry = self.entries.get(id)?;
         if !self.namespaces.may_decide(&entry.observed) {
@@ -321,7 +321,7 @@ impl Index {
         Some(decide(&context, now))
     }
 
-    /// Makes the change here alone, for a dry run.
+    /// Makes the change in memory alone, for a dry run.
     pub(in crate::controller) fn apply_dry_run(
         &mut self,
         id: Id,
@@ -350,7 +350,7 @@ impl Index {
         self.entries.get_mut(id)
     }
 
-    /// What is known of the versions of an object and its kind.
+    /// The known versions of an object and its kind.
     pub(in crate::controller) fn known_versions(&self, id: Id) -> Option<KnownVersions> {
         let entry = self.entries.get(id)?;
         Some(self.history.known(entry.object().kind, entry.version))

@@ -19,7 +19,7 @@ impl Names {
         of_namespace.get(&(kind, name.into())).copied()
     }
 
-    /// That object has its name from now on, whatever had it before.
+    /// Gives that object its name, whatever object had it before.
     pub(super) fn insert(&mut self, object: &WorkloadRef, id: Id) {
         let of_namespace = self.0.entry((&*object.namespace).into()).or_default();
         of_namespace.insert((object.kind, (&*object.name).into()), id);

@@ -1,4 +1,4 @@
-//! What the watches show of Namespaces, which is in force for the objects in them.
+//! Watch events of Namespaces, whose annotations hold for the objects in them.
 
 use crate::cluster::ObservedNamespace;
 use crate::controller::ids::{Id, WatchId};
@@ -8,8 +8,7 @@ use crate::controller::objects::shown_by::ShownBy;
 use crate::controller::time::guarded_clock::SeenAt;
 
 impl Index {
-    /// Takes in a Namespace as a watch shows it. Returns the objects in it for which something
-    /// else is in force now.
+    /// Takes in a Namespace from a watch. Returns the objects in it whose inputs have changed.
     pub(in crate::controller) fn observe_namespace(
         &mut self,
         namespace: &ObservedNamespace,
@@ -36,15 +35,15 @@ impl Index {
         (news, ids)
     }
 
-    /// A Namespace is gone, or the selector matches it no more. Where there is no selector, what it
-    /// says holds until the last of its objects is known to be gone too.
+    /// A Namespace is gone, or the selector matches it no more. Without a selector its annotations
+    /// hold until the last of its objects is known to be gone too.
     pub(in crate::controller) fn namespace_gone(&mut self, namespace: &str) {
         let has_objects = self.names.has_any_in(namespace);
         self.namespaces.gone(namespace, has_objects);
         self.touch_scope(namespace);
     }
 
-    /// A list of Namespaces has ended: what it did not show is gone.
+    /// Ends a list of Namespaces: those that it did not show are gone.
     pub(in crate::controller) fn namespaces_listed(&mut self, watch: WatchId) {
         for namespace in self.namespaces.end_list(watch) {
             self.touch_scope(&namespace);
@@ -63,12 +62,12 @@ impl Index {
         namespace.map_or_else(|| self.ids(), |name| self.names.ids_in(name))
     }
 
-    /// What is known of the Namespaces.
+    /// The known Namespaces.
     pub(in crate::controller) const fn namespaces(&mut self) -> &mut Namespaces {
         &mut self.namespaces
     }
 
-    /// How many Namespaces have something wrong on them.
+    /// How many Namespaces have invalid annotations.
     pub(in crate::controller) fn invalid_namespaces(&self) -> usize {
         self.namespaces.invalid()
     }

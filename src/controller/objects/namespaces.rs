@@ -1,4 +1,4 @@
-//! What is known of the Namespaces whose annotations are defaults for the objects in them.
+//! The Namespaces whose annotations are defaults for the objects in them.
 
 use std::{collections::HashMap, sync::Arc};
 
@@ -14,48 +14,48 @@ use crate::{
     },
 };
 
-/// How much is known of what a watch of Namespaces shows: of one, or of all.
+/// How much is known of the Namespaces of a watch: one, or all.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::controller) enum Knowledge {
-    /// Nothing yet: what it shows is still to come.
+    /// Nothing yet: the first list is still to come.
     Awaited,
-    /// It cannot be read. What depends on it is left alone.
+    /// They cannot be read. Objects that depend on them are left alone.
     Unreadable,
-    /// All of it was told, and each change since.
+    /// All of them were listed, and each change since.
     Complete,
 }
 
-/// The Namespaces, and how far they are known.
+/// The Namespaces, and how much is known of them.
 pub(in crate::controller) struct Namespaces {
-    /// Of each Namespace that is watched by itself, or under no name of all of them; empty where they
-    /// have no defaults.
+    /// By the name of each Namespace with a watch of its own, or without a name for all of them;
+    /// empty if Namespaces have no defaults.
     knowledge: HashMap<Option<Box<str>>, Knowledge>,
-    /// Those that say nothing too: what one has said before may still be told, late.
+    /// Also those without annotations: earlier ones may still arrive, late.
     known: HashMap<Box<str>, Known>,
-    /// Per watch, the newest version of those that it has shown to be gone and of which nothing is
-    /// kept: a change older than that is late.
+    /// For each watch, the newest version of deleted Namespaces of which nothing is kept: an older
+    /// change is late.
     gone_versions: HashMap<WatchId, Version>,
-    /// How many of those that are there have something wrong on them.
+    /// How many existing ones have invalid annotations.
     invalid: usize,
-    /// What such a one says, which they share.
+    /// The problems of one of them, which they share.
     nothing: Arc<Annotations>,
     context: ParseContext,
-    /// Whether only those are in scope that a selector matches, which are all that is watched.
+    /// Whether a selector limits the scope, and with it the watch, to matching Namespaces.
     are_selected: bool,
-    /// What they, and the scaler itself, give to objects.
+    /// Defaults of Namespaces, and of the scaler itself, for objects.
     inheritance: Inheritance,
 }
 
 struct Known {
     annotations: Arc<Annotations>,
-    /// What is in force for what is in it: the annotations, or they and the default schedule.
+    /// The defaults for the objects in it: its annotations, or those and the default schedule.
     in_force: Option<Arc<Annotations>>,
     version: Version,
     watch: WatchId,
     listed: bool,
     /// Whether it was deleted, and no other of its name was seen since.
     is_gone: bool,
-    /// What is wrong with it, which is told once.
+    /// Its problems, which are told once.
     told: Option<String>,
 }
 
@@ -65,14 +65,14 @@ impl Known {
     }
 }
 
-/// What an event of a Namespace comes to.
+/// The effect of an event of a Namespace.
 #[derive(Default)]
 pub(in crate::controller) struct NamespaceNews {
     /// Its annotations have changed: the objects in it have other defaults.
     pub(in crate::controller) is_changed: bool,
-    /// It has come into scope: whatever is known of what is in it counts from now on.
+    /// It has come into scope, with every known object in it.
     pub(in crate::controller) has_entered: bool,
-    /// What is wrong with them, where that was not told yet.
+    /// Its problems, if not told yet.
     pub(in crate::controller) error: Option<String>,
 }
 
@@ -102,8 +102,7 @@ impl Namespaces {
         }
     }
 
-    /// Other calendars from now on: what is wrong with a Namespace may have been one that could not
-    /// be read.
+    /// Sets other calendars: the problem of a Namespace may have been one that could not be read.
     pub(in crate::controller) fn set_calendars(&mut self, calendars: Calendars, prefix: &Prefix) {
         self.context.calendars = calendars;
         for known in self.known.values_mut().filter(|it| it.told.is_some()) {
@@ -113,12 +112,12 @@ impl Namespaces {
         self.count_all();
     }
 
-    /// Whether they have defaults.
+    /// Whether Namespaces have defaults.
     pub(in crate::controller) fn are_used(&self) -> bool {
         !self.knowledge.is_empty()
     }
 
-    /// The Namespace of that name, or all where there is none, was told; returns whether that is news.
+    /// Marks the Namespace of that name, or all of them, as listed; returns whether that is news.
     pub(in crate::controller) fn mark_complete(&mut self, name: Option<&str>) -> bool {
         let known = self.knowledge.get_mut(&name.map(Box::from));
         known.is_some_and(|known| {
@@ -126,7 +125,7 @@ impl Namespaces {
         })
     }
 
-    /// It cannot be read; returns whether that is news. What was known of it before stays so.
+    /// Marks it as unreadable; returns whether that is news. Earlier knowledge of it stays.
     pub(in crate::controller) fn mark_unreadable(&mut self, name: Option<&str>) -> bool {
         let known = self.knowledge.get_mut(&name.map(Box::from));
         let awaited = known.filter(|known| **known == Knowledge::Awaited);
@@ -136,14 +135,14 @@ impl Namespaces {
         })
     }
 
-    /// How much is known of one Namespace; `None` where they have no defaults.
+    /// How much is known of one Namespace; `None` if Namespaces have no defaults.
     fn knowledge_of(&self, namespace: &str) -> Option<Knowledge> {
         let of_all = self.knowledge.get(&None);
         let known = of_all.or_else(|| self.knowledge.get(&Some(namespace.into())));
         known.copied()
     }
 
-    /// The defaults of what is in a namespace, if there are any.
+    /// The defaults for the objects in a namespace, if any.
     pub(in crate::controller) fn defaults(&self, namespace: &str) -> Option<Arc<Annotations>> {
         match self.known.get(namespace) {
             Some(known) => known.in_force.clone(),
@@ -152,7 +151,7 @@ impl Namespaces {
         }
     }
 
-    /// Whether only those are in scope that a selector matches.
+    /// Whether a selector limits the scope to matching Namespaces.
     pub(in crate::controller) const fn are_selected(&self) -> bool {
         self.are_selected
     }
@@ -162,12 +161,12 @@ impl Namespaces {
         !self.are_selected || self.known.contains_key(namespace)
     }
 
-    /// How many are invalid, of those that are there.
+    /// How many existing ones have invalid annotations.
     pub(in crate::controller) const fn invalid(&self) -> usize {
         self.invalid
     }
 
-    /// Does something to what is known of one, and counts it anew.
+    /// Changes the knowledge of one, and counts it anew.
     fn counted<T>(&mut self, namespace: &str, work: impl FnOnce(&mut Self) -> T) -> T {
         let is_invalid = |it: &Self| it.known.get(namespace).is_some_and(Known::is_invalid);
         self.invalid -= usize::from(is_invalid(self));
@@ -180,8 +179,8 @@ impl Namespaces {
         self.invalid = self.known.values().filter(|it| it.is_invalid()).count();
     }
 
-    /// Takes in a Namespace as a watch shows it. A change to what is older than what is known is
-    /// merely late, and what goes keeps what it said: the objects in it go too.
+    /// Takes in a Namespace from a watch. A change to an older version than the known one is late.
+    /// A Namespace that is being deleted keeps its annotations: the objects in it go too.
     pub(in crate::controller) fn observe(
         &mut self,
         namespace: &ObservedNamespace,
@@ -230,7 +229,7 @@ impl Namespaces {
         }
         let known = self.read(namespace, shown.watch, prefix);
         let before = self.known.insert(namespace.name.clone(), known);
-        // Another of that name is told what was told of the one before.
+        // Another Namespace of that name is told the same problems again.
         let told = before.and_then(|it| it.told).filter(|_| !has_come_back);
         let error = self.known.get(&namespace.name);
         let error = error.and_then(|it| it.told.clone());
@@ -265,8 +264,8 @@ impl Namespaces {
     }
 
     /// A Namespace is gone, or the selector matches it no more. While objects in it are known and
-    /// there is no selector, it keeps what it said: they go too, and what is made in another of
-    /// that name waits for it.
+    /// there is no selector, it keeps its annotations: the objects go too, and those in a new
+    /// Namespace of that name wait for it.
     pub(in crate::controller) fn gone(&mut self, namespace: &str, has_objects: bool) {
         self.counted(namespace, |it| it.mark_gone(namespace, has_objects));
     }
@@ -283,7 +282,7 @@ impl Namespaces {
         }
     }
 
-    /// The last object of a namespace is gone. Where the Namespace is, nothing is kept of it.
+    /// The last object of a namespace is gone. If its Namespace is gone too, nothing is kept of it.
     pub(in crate::controller) fn forget_gone(&mut self, namespace: &str) {
         if self.known.get(namespace).is_some_and(|it| it.is_gone) {
             self.forget(namespace);
@@ -310,7 +309,7 @@ impl Namespaces {
         self.known.len()
     }
 
-    /// A list begins: what it does not show is gone when it ends.
+    /// Begins a list: Namespaces that it does not show are gone when it ends.
     pub(in crate::controller) fn begin_list(&mut self, watch: WatchId) {
         self.gone_versions.remove(&watch);
         for known in self.known.values_mut().filter(|it| it.watch == watch) {
@@ -318,8 +317,8 @@ impl Namespaces {
         }
     }
 
-    /// A list has ended: what it did not show is forgotten, with the objects that were in it. Returns
-    /// the names.
+    /// Ends a list: forgets the Namespaces that it did not show, with their objects. Returns their
+    /// names.
     pub(in crate::controller) fn end_list(&mut self, watch: WatchId) -> Vec<Box<str>> {
         let gone = self
             .known
@@ -329,9 +328,9 @@ impl Namespaces {
         names
     }
 
-    /// Whether enough is known to decide about an object. While Namespaces cannot be read, one goes
-    /// on that has a schedule of its own, with which its state agrees: it inherits nothing that
-    /// would make another schedule of it.
+    /// Whether enough is known to decide about an object. While Namespaces cannot be read, an
+    /// object with a schedule of its own, which its state agrees with, continues: nothing that it
+    /// inherits could change that schedule.
     pub(in crate::controller) fn may_decide(&self, observed: &Observed) -> bool {
         let namespace = &*observed.object.namespace;
         let is_gone = self.known.get(namespace).is_some_and(|it| it.is_gone);
@@ -351,7 +350,7 @@ impl Namespaces {
     }
 }
 
-/// What is wrong with the annotations of a Namespace by themselves, whatever is in it.
+/// The problems of a Namespace's annotations by themselves, whatever objects are in it.
 fn problems(annotations: &Arc<Annotations>, context: &ParseContext) -> Option<InvalidSchedule> {
     let inputs = Inputs::default().with_defaults(Some(annotations.clone()));
     match read(&inputs.or_always_on(), context) {

@@ -1,4 +1,4 @@
-//! What annotations ask for, read once for all objects that say the same.
+//! Annotations, parsed once for all objects with the same text.
 
 use std::{collections::HashMap, sync::Arc};
 
@@ -7,8 +7,8 @@ use crate::{
     workload::{Inputs, ParseContext, ParsedInputs, read},
 };
 
-/// Equal inputs and what was read from them: ten thousand objects with five texts between them
-/// hold five schedules, and refusals are shared no less.
+/// Inputs and their parsed form: ten thousand objects with five texts between them hold five
+/// schedules, and share refusals too.
 pub(in crate::controller) struct ParseCache {
     context: ParseContext,
     known: HashMap<Inputs, Arc<ParsedInputs>>,
@@ -24,14 +24,14 @@ impl ParseCache {
         }
     }
 
-    /// Other calendars from now on: what names any is read again when it is asked for.
+    /// Sets other calendars: inputs that name any are parsed again on their next use.
     pub(in crate::controller) fn set_calendars(&mut self, calendars: Calendars) {
         self.context.calendars = calendars;
         self.known
             .retain(|_, parsed| !parsed.depends_on_calendars());
     }
 
-    /// The reading of these inputs, and the one copy of the inputs that is kept.
+    /// The parsed form of these inputs, and the one copy of the inputs that is kept.
     pub(in crate::controller) fn of(&mut self, inputs: &Inputs) -> (Inputs, Arc<ParsedInputs>) {
         if let Some((inputs, parsed)) = self.known.get_key_value(inputs) {
             return (inputs.clone(), parsed.clone());

@@ -1,4 +1,4 @@
-//! Publishing what is known of objects that have changed.
+//! Publishing the objects that have changed.
 
 use chrono::{DateTime, Utc};
 use tokio::time::Instant;
@@ -6,7 +6,7 @@ use tokio::time::Instant;
 use crate::controller::objects::index::Index;
 use crate::controller::telemetry::published::Publisher;
 
-/// How many objects are published before the controller looks again at what is due.
+/// How many objects are published before the controller looks again for due work.
 const MAX_PUBLISHED: usize = 64;
 
 impl Index {
@@ -27,7 +27,7 @@ impl Index {
         }
     }
 
-    /// Whether more objects may have changed than were published.
+    /// Whether objects that may have changed are still unpublished.
     pub(in crate::controller) fn has_unpublished(&self) -> bool {
         self.entries.has_touched()
     }

@@ -1,8 +1,8 @@
-//! How a watch comes to show something.
+//! How a watch shows an object.
 
 use crate::controller::ids::WatchId;
 
-/// Which watch shows an object, and whether in a list of what there is or because it has changed.
+/// Which watch shows an object, and whether in a list or as a change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::controller) struct ShownBy {
     pub(in crate::controller) watch: WatchId,
@@ -22,8 +22,8 @@ impl ShownBy {
         Self { watch, is_list }
     }
 
-    /// Whether something newer may be known: of a change. A list counts, whatever was known before it
-    /// was asked for.
+    /// Whether something newer may be known: true for a change. A list counts, whatever was known
+    /// before it was requested.
     pub(in crate::controller) const fn may_be_late(self) -> bool {
         !self.is_list
     }

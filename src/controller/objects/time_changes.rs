@@ -1,4 +1,4 @@
-//! What is known is looked at again when calendars change, or the clock.
+//! Known times are judged anew when calendars change, or the clock.
 
 use chrono::{DateTime, TimeDelta, Utc};
 use tokio::time::Instant;
@@ -10,7 +10,7 @@ use crate::controller::objects::index::Index;
 use crate::controller::time::guarded_clock::SeenAt;
 
 impl Index {
-    /// Other calendars from now on. Returns the objects that name any.
+    /// Sets other calendars. Returns the objects that name any.
     pub(in crate::controller) fn set_calendars(
         &mut self,
         calendars: Calendars,
@@ -30,18 +30,17 @@ impl Index {
         ids
     }
 
-    /// The clock shows something else than before, `now`: what is known from the future may have
-    /// been put right by another scaler in the meantime, and what was seen may never have been
-    /// from the future.
+    /// The clock has jumped to `now`: another scaler may have corrected a state from the future
+    /// meanwhile, and an observation may never have been from the future.
     pub(in crate::controller) fn refresh_memories(&mut self, now: DateTime<Utc>) {
         for (_, entry) in self.entries.iter_mut() {
             entry.memory.observe(&entry.observed, now);
         }
     }
 
-    /// The clock is right again and shows `now` at `at`: when something was seen in the meantime
-    /// is known at last. The clock may have been set, or the machine have slept: only how long
-    /// ago it was tells.
+    /// The clock is right again and shows `now` at `at`: dates the observations made meanwhile. The
+    /// clock may have been set, or the machine may have slept, so only the elapsed time is
+    /// reliable.
     pub(in crate::controller) fn redate_observations(&mut self, now: DateTime<Utc>, at: Instant) {
         let wall_time = |seen: Instant| {
             let ago = at.saturating_duration_since(seen);

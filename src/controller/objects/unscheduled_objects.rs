@@ -1,5 +1,4 @@
-//! Objects that nothing is asked for: all that has to be known of them should their Namespace get
-//! a schedule.
+//! Objects without a schedule: the little that is needed when their Namespace gets one.
 
 use std::{collections::HashMap, sync::Arc};
 
@@ -12,8 +11,8 @@ use crate::{
     },
 };
 
-/// The objects that nothing is asked for, by namespace, kind and name. There may be many more than
-/// of all others, so no more is kept of each than it takes.
+/// The objects without a schedule, by namespace, kind and name. They may outnumber all others, so
+/// as little as possible is kept of each.
 #[derive(Default)]
 pub(in crate::controller) struct UnscheduledObjects(HashMap<Box<str>, OfNamespace>);
 
@@ -36,7 +35,7 @@ struct UnscheduledObject {
 }
 
 impl UnscheduledObjects {
-    /// Keeps an object that has nothing of ours on it.
+    /// Keeps an object without any key of ours.
     pub(in crate::controller) fn keep(&mut self, kind: Kind, workload: &Workload, watch: WatchId) {
         let (replicas, count_field) = workload.count(kind);
         let unscheduled = UnscheduledObject {
@@ -56,7 +55,7 @@ impl UnscheduledObjects {
         self.insert(kind, workload.namespace(), workload.name(), unscheduled);
     }
 
-    /// Keeps an object that nothing of ours is left on.
+    /// Keeps an object whose last key of ours is gone.
     pub(in crate::controller) fn keep_observed(
         &mut self,
         observed: &Observed,
@@ -94,7 +93,7 @@ impl UnscheduledObjects {
         }
     }
 
-    /// Whether more is known of an object than this: it is late.
+    /// Whether a newer version of an object is known, so that this one is late.
     pub(in crate::controller) fn is_late(&self, kind: Kind, workload: &Workload) -> bool {
         let of_namespace = self.0.get(workload.namespace());
         let known = of_namespace.and_then(|it| it.get(&(kind, workload.name().into())));
@@ -150,7 +149,7 @@ impl UnscheduledObjects {
         taken.into_iter().map(observed).collect()
     }
 
-    /// A list begins: what it does not show is gone when it ends.
+    /// Begins a list: objects that it does not show are gone when it ends.
     pub(in crate::controller) fn begin_list(&mut self, watch: WatchId) {
         let all = self.0.values_mut().flat_map(HashMap::values_mut);
         for it in all.filter(|it| it.watch == watch) {
@@ -158,7 +157,7 @@ impl UnscheduledObjects {
         }
     }
 
-    /// A list has ended: what it did not show is forgotten.
+    /// Ends a list: forgets the objects that it did not show.
     pub(in crate::controller) fn end_list(&mut self, watch: WatchId) {
         for of_namespace in self.0.values_mut() {
             of_namespace.retain(|_, it| it.watch != watch || it.listed);

@@ -14,7 +14,7 @@ const NEW_BEFORE_RETRIED: u8 = 4;
 #[derive(Debug)]
 pub(in crate::controller) struct FairQueue<T> {
     namespaces: HashMap<Arc<str>, Waiting<T>>,
-    /// Those that have something, the next one first.
+    /// The namespaces with items, the next one first.
     turns: VecDeque<Arc<str>>,
     len: usize,
 }
@@ -24,7 +24,7 @@ pub(in crate::controller) struct FairQueue<T> {
 struct Waiting<T> {
     new: VecDeque<T>,
     retried: VecDeque<T>,
-    /// How many new ones have gone before one that waits to be retried.
+    /// How many new items have gone since the last retry.
     went_before: u8,
 }
 
@@ -87,11 +87,11 @@ impl<T> FairQueue<T> {
     /// Takes the first item of the next namespace that may have its turn.
     pub(in crate::controller) fn pop(&mut self, may: impl Fn(&Arc<str>) -> bool) -> Option<T> {
         let turn = self.turns.iter().position(may)?;
-        // Those that were passed over keep their places.
+        // Namespaces that were passed over keep their places.
         self.take(turn)
     }
 
-    /// Gives up the item that waits longest in the namespace that has the most.
+    /// Drops the oldest item of the namespace that has the most.
     pub(in crate::controller) fn shed(&mut self) -> Option<T> {
         let length = |namespace: &Arc<str>| self.namespaces.get(namespace).map(Waiting::len);
         let (turn, _) = self

@@ -5,27 +5,27 @@ use std::{collections::HashMap, sync::Arc};
 use crate::controller::ids::{Id, WatchId};
 use crate::controller::queue::fair_queue::FairQueue;
 
-/// A kind of request, with places of its own so that none of another kind is waited for.
+/// A kind of request, with places of its own, so that it waits for no other kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(in crate::controller) enum Lane {
     /// A start or a stop is due.
     Transition,
-    /// A request that takes long, or is to an object whose last one did.
+    /// A request that takes long, or whose predecessor on the same object did.
     Slow,
-    /// Everything else that is written to an object: adoptions, errors, healing.
+    /// Every other write to an object: adoptions, errors, healing.
     Adoption,
     /// An Event.
     Event,
 }
 
 /// The objects that wait to be decided about once more, and sent. One that has moved to another
-/// lane stays behind where it was: whoever pops it looks what it waits for now.
+/// lane stays in its old place: the code that pops it checks where it waits now.
 #[derive(Debug, Default)]
 pub(in crate::controller) struct Lanes {
     transitions: FairQueue<Id>,
     slow: FairQueue<Id>,
     adoptions: FairQueue<Id>,
-    /// Adoptions that wait for the first list of their watch, so that they do not slow it down.
+    /// Adoptions that wait for the first list of their watch, so as not to slow it down.
     held: HashMap<WatchId, Vec<(Arc<str>, Id)>>,
 }
 
@@ -36,7 +36,7 @@ impl Lanes {
         held.push((namespace.clone(), id));
     }
 
-    /// Queues the adoptions that were kept back for a watch.
+    /// Queues the adoptions that waited for a watch.
     pub(in crate::controller) fn release(&mut self, watch: WatchId) {
         for (namespace, id) in self.held.remove(&watch).unwrap_or_default() {
             self.adoptions.push(&namespace, id);

@@ -1,4 +1,4 @@
-//! What waits to be sent: until its boundary, until there is a place, until what it has met is over.
+//! Work that waits to be sent: for its boundary, for a place, or for the end of a hold.
 
 pub(super) mod fair_queue;
 pub(super) mod lanes;

@@ -1,4 +1,4 @@
-//! What is being done about one object.
+//! The work on one object.
 
 use chrono::{DateTime, Utc};
 use tokio::time::Instant;
@@ -17,21 +17,20 @@ pub(in crate::controller) enum WorkState {
     Queued(Lane),
     /// A request about it is under way.
     InFlight,
-    /// It waits until what its request has met is over.
+    /// It waits for the end of a hold.
     HeldBack(HeldBy),
 }
 
-/// What holds an object back.
+/// The reason why an object waits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::controller) enum HeldBy {
     /// Its own failure: nothing is tried until a retry is due, or a boundary.
     Failure,
-    /// The permission that is missing for its kind and namespace, for which one object asks at a
-    /// time.
+    /// A missing permission for its kind and namespace, for which one object asks at a time.
     Permission,
 }
 
-/// What is being done about one object, and how that has gone so far.
+/// The work on one object, and its failures so far.
 #[derive(Default)]
 pub(in crate::controller) struct Work {
     state: WorkState,
@@ -39,13 +38,13 @@ pub(in crate::controller) struct Work {
     conflicts: u32,
     /// Refusals and failures in a row.
     failures: u32,
-    /// Whether the user has written something else on it since it was decided about last.
+    /// Whether the user has edited it since the last decision.
     is_edited: bool,
     /// Whether its last request took so long that the next one goes to the slow lane.
     is_slow: bool,
-    /// A patch that was not answered: it may have taken effect all the same.
+    /// An unanswered patch, which may have taken effect.
     unconfirmed: Option<Box<Sent>>,
-    /// The first boundary that has fallen due since something was sent, and when it did.
+    /// The first boundary that has fallen due since the last request, and when it did.
     first_due: Option<(DateTime<Utc>, Instant)>,
 }
 
@@ -55,7 +54,7 @@ impl Work {
         self.state
     }
 
-    /// The same in short, for whoever looks from outside.
+    /// The same in short, for readers outside the controller.
     pub(in crate::controller) const fn status(&self) -> WorkStatus {
         match self.state {
             WorkState::Idle => WorkStatus::Idle,
@@ -66,7 +65,7 @@ impl Work {
         }
     }
 
-    /// How often in a row a write was refused or failed.
+    /// How many writes in a row were refused or failed.
     pub(in crate::controller) const fn failures(&self) -> u32 {
         self.failures
     }
@@ -81,7 +80,7 @@ impl Work {
         self.state = WorkState::Queued(lane);
     }
 
-    /// Takes it out of the lane in which it waits; false where it waits elsewhere by now.
+    /// Takes it out of the lane in which it waits; false if it waits elsewhere by now.
     pub(in crate::controller) fn take_from(&mut self, lane: Lane) -> bool {
         let is_there = self.state == WorkState::Queued(lane);
         if is_there {
@@ -90,30 +89,30 @@ impl Work {
         is_there
     }
 
-    /// A request about it is sent.
+    /// Marks a request about it as sent.
     pub(in crate::controller) const fn send(&mut self) {
         self.state = WorkState::InFlight;
     }
 
-    /// Nothing is under way about it any more.
+    /// Marks it as idle: no request about it is under way.
     pub(in crate::controller) const fn rest(&mut self) {
         self.state = WorkState::Idle;
     }
 
-    /// It waits until what its request has met is over; its requests have failed so often in a row.
+    /// Makes it wait for the end of a hold, after this many failures in a row.
     pub(in crate::controller) const fn hold_back(&mut self, cause: HeldBy, failures: u32) {
         self.state = WorkState::HeldBack(cause);
         self.failures = failures;
     }
 
-    /// Nothing holds it back any more.
+    /// Ends its hold.
     pub(in crate::controller) const fn release(&mut self) {
         if let WorkState::HeldBack(_) = self.state {
             self.state = WorkState::Idle;
         }
     }
 
-    /// Somebody else has changed the object; returns how often in a row.
+    /// Counts a conflict; returns how many came in a row.
     pub(in crate::controller) const fn conflicted(&mut self) -> u32 {
         self.conflicts = self.conflicts.saturating_add(1);
         self.conflicts
@@ -125,12 +124,12 @@ impl Work {
         self.failures = 0;
     }
 
-    /// Its request took too long.
+    /// Sends its next request to the slow lane.
     pub(in crate::controller) const fn mark_slow(&mut self) {
         self.is_slow = true;
     }
 
-    /// Its patch was not answered, and may have taken effect all the same; so may an earlier try.
+    /// Records a patch without an answer, which may have taken effect, as may an earlier try.
     pub(in crate::controller) fn record_unconfirmed(&mut self, mut sent: Sent) {
         if let Some(earlier) = &self.unconfirmed
             && earlier.known.object == sent.known.object
@@ -140,8 +139,7 @@ impl Work {
         self.unconfirmed = Some(Box::new(sent));
     }
 
-    /// The patch that was not answered, if it is now known to have taken effect, as `has_taken`
-    /// sees from it.
+    /// Takes the unanswered patch if it is now known to have taken effect, as `has_taken` judges.
     pub(in crate::controller) fn take_confirmed(
         &mut self,
         has_taken: impl Fn(&Sent) -> bool,
@@ -151,13 +149,13 @@ impl Work {
         Some(*sent)
     }
 
-    /// The object was read: a patch that was not answered has not taken effect.
+    /// The object was read: an unanswered patch has not taken effect.
     pub(in crate::controller) fn discard_unconfirmed(&mut self) {
         self.unconfirmed = None;
     }
 
-    /// A boundary has fallen due: whether it is to be queued as a transition for that. What was
-    /// refused before says nothing of it, so that it is tried at once and backs off by itself.
+    /// A boundary has fallen due. Returns whether to queue it as a transition. Earlier refusals do
+    /// not matter: it is tried at once and backs off by itself.
     pub(in crate::controller) fn mark_due(&mut self, at: DateTime<Utc>, now: Instant) -> bool {
         self.first_due.get_or_insert((at, now));
         match self.state {
@@ -173,8 +171,8 @@ impl Work {
         }
     }
 
-    /// The boundary is carried out now: whether others before it were skipped because it takes
-    /// longer to carry one out than until the next. A machine that was asleep has not waited.
+    /// Takes whether boundaries before this one were skipped because carrying one out takes longer
+    /// than the time between two. A machine that was asleep has not waited.
     pub(in crate::controller) fn take_skipped(
         &mut self,
         boundary: Option<DateTime<Utc>>,
@@ -187,14 +185,14 @@ impl Work {
         !later.is_zero() && now.saturating_duration_since(since) >= later
     }
 
-    /// The user has written something else on the object.
+    /// The user has edited the object.
     pub(in crate::controller) const fn inputs_changed(&mut self) {
         self.first_due = None;
         self.is_edited = true;
     }
 
-    /// Whether the user has written something else on the object since this was asked last: what was
-    /// in its way may be gone. It need not wait for a retry any longer.
+    /// Takes whether the user has edited the object since the last call. Then the cause of a
+    /// failure may be gone, and it waits for no retry.
     pub(in crate::controller) fn take_edit(&mut self) -> bool {
         if self.is_edited && self.state == WorkState::HeldBack(HeldBy::Failure) {
             self.state = WorkState::Idle;

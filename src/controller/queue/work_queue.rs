@@ -1,4 +1,4 @@
-//! When something is done about each object.
+//! When work on each object is due.
 
 use std::{collections::BTreeSet, sync::Arc};
 
@@ -18,10 +18,10 @@ use crate::controller::send::places::Places;
 use crate::controller::time::scheduler::Scheduler;
 use crate::delays::Delays;
 
-/// The objects for which something is planned.
+/// The objects with planned work.
 ///
 /// An object waits here for its boundary, then in a lane for a place, and after a failure for the
-/// end of what it has met. Where it stands is in its [`Work`](super::work::Work).
+/// end of its hold. Its [`Work`](super::work::Work) says where it stands.
 pub(in crate::controller) struct WorkQueue {
     /// The next boundary of each object, or the end of what holds it.
     boundaries: Scheduler<Id, DateTime<Utc>>,
@@ -31,7 +31,7 @@ pub(in crate::controller) struct WorkQueue {
 }
 
 impl WorkQueue {
-    /// Nothing is planned. At most so many starts and stops of a namespace are under way at once.
+    /// An empty queue, which sends at most this many starts and stops of a namespace at once.
     pub(in crate::controller) fn new(max_in_flight: usize, seed: u64) -> Self {
         Self {
             boundaries: Scheduler::new(),
@@ -41,7 +41,7 @@ impl WorkQueue {
         }
     }
 
-    /// Lets a boundary of an object be due then, or none.
+    /// Sets the time of an object's next boundary, or clears it.
     pub(in crate::controller) fn set_boundary(&mut self, id: Id, at: Option<DateTime<Utc>>) {
         match at {
             Some(at) => self.boundaries.set(id, at),
@@ -49,7 +49,7 @@ impl WorkQueue {
         }
     }
 
-    /// Takes one object whose boundary is due, and the boundary.
+    /// Takes one object whose boundary is due, with the boundary.
     pub(in crate::controller) fn take_due(
         &mut self,
         now: DateTime<Utc>,
@@ -57,8 +57,8 @@ impl WorkQueue {
         self.boundaries.take_due(now)
     }
 
-    /// A boundary of an object has fallen due: it goes before whatever waits less urgently. What was
-    /// refused before says nothing of it.
+    /// A boundary of an object has fallen due: it goes before any less urgent work, and earlier
+    /// refusals do not matter.
     pub(in crate::controller) fn fall_due(
         &mut self,
         id: Id,
@@ -81,14 +81,15 @@ impl WorkQueue {
             .push(lane, &entry.object().namespace, id, is_retried);
     }
 
-    /// Queues an adoption when the first list of its watch has ended, so as not to slow it down.
+    /// Queues an adoption once the first list of its watch has ended, so as not to slow the list
+    /// down.
     pub(in crate::controller) fn push_after_list(&mut self, id: Id, entry: &mut Entry) {
         entry.work.queue(Lane::Adoption);
         let namespace = &entry.object().namespace;
         self.lanes.hold(entry.watch, namespace, id);
     }
 
-    /// The first list of a watch has ended, one way or the other.
+    /// The first list of a watch has ended, in success or failure.
     pub(in crate::controller) fn list_ended(&mut self, watch: WatchId) {
         self.lanes.release(watch);
     }
@@ -112,17 +113,17 @@ impl WorkQueue {
         self.lanes.pop(lane, may)
     }
 
-    /// Whether nothing is sent now, because the server is away or too busy.
+    /// Whether sending is stopped, because the server is away or too busy.
     pub(in crate::controller) fn is_held(&self, now: Instant) -> bool {
         self.backoff.is_held(&Key::Server, now)
     }
 
-    /// Until when nothing is sent, or was not.
+    /// Until when sending is stopped, or was.
     pub(in crate::controller) fn held_until(&self) -> Option<Instant> {
         self.backoff.until(&Key::Server)
     }
 
-    /// Whether an object may be patched as far as the permission for it goes; else it waits.
+    /// Whether the permission allows a patch of an object now; otherwise the object waits.
     pub(in crate::controller) fn admit(&mut self, id: Id, entry: &mut Entry) -> bool {
         let admits = self.backoff.admit(entry.object(), id);
         if !admits {
@@ -137,8 +138,8 @@ impl WorkQueue {
         self.backoff.withdraw(id);
     }
 
-    /// Whether the user has written something else on an object since this was asked last: what was
-    /// in its way may be gone.
+    /// Whether the user has edited an object since the last call, so that the cause of a failure
+    /// may be gone.
     pub(in crate::controller) fn take_edit(&mut self, id: Id, entry: &mut Entry) -> bool {
         let is_edited = entry.work.take_edit();
         if is_edited {
@@ -153,7 +154,7 @@ impl WorkQueue {
         self.backoff.clear(&Key::Object(id));
     }
 
-    /// A write to an object has failed, which is tried again later. Returns how often in a row.
+    /// A write to an object has failed and is tried again later. Returns how many failed in a row.
     pub(in crate::controller) fn failed(
         &mut self,
         id: Id,
@@ -168,8 +169,8 @@ impl WorkQueue {
         failures
     }
 
-    /// The permission to patch an object is missing, for all of its kind and namespace as far as is
-    /// known. Returns how often in a row.
+    /// The permission to patch an object is missing, so that of all objects of its kind and
+    /// namespace. Returns how many times in a row.
     pub(in crate::controller) fn forbidden(
         &mut self,
         id: Id,
@@ -182,7 +183,7 @@ impl WorkQueue {
     }
 
     /// A patch of this object was not forbidden. Returns the objects that waited for that; `None`
-    /// where the permission was not missing.
+    /// if the permission was not missing.
     pub(in crate::controller) fn permitted(
         &mut self,
         object: &WorkloadRef,
@@ -191,7 +192,7 @@ impl WorkQueue {
         self.backoff.permit(object, id)
     }
 
-    /// Takes one object that may be tried again now.
+    /// Takes one object to be tried again now.
     pub(in crate::controller) fn take_released(&mut self, now: Instant) -> Option<Id> {
         self.backoff.take_released(now)
     }
@@ -202,8 +203,8 @@ impl WorkQueue {
         self.backoff.succeed(&Key::Server, now);
     }
 
-    /// The server has failed: nothing is sent for a while. Requests that were under way together
-    /// fail together: false where this is no failure more.
+    /// The server has failed: stops sending for a while. Requests that were under way together fail
+    /// together: returns false if this is no new failure.
     pub(in crate::controller) fn server_failed(&mut self, why: &Unavailable, now: Instant) -> bool {
         let is_news = self
             .backoff
@@ -214,7 +215,7 @@ impl WorkQueue {
         is_news
     }
 
-    /// Nothing is planned for an object any more.
+    /// Removes all planned work on an object.
     pub(in crate::controller) fn remove(&mut self, id: Id) {
         self.boundaries.cancel(&id);
         self.backoff.remove(id);

@@ -1,4 +1,4 @@
-//! Taking in what came of requests: each failure delays what it is about, and nothing else.
+//! Results of requests: each failure delays its own subject, and nothing else.
 
 use crate::{
     cluster::{
@@ -18,11 +18,11 @@ use crate::controller::telemetry::outcome::Outcome;
 use crate::controller::telemetry::readiness::Condition;
 use crate::delays::Delays;
 
-/// How often an object is read and decided anew at once after a conflict.
+/// How many times an object is read and decided anew at once after a conflict.
 const MAX_CONFLICTS: u32 = 5;
 
 impl Engine {
-    /// Takes in what came of a request.
+    /// Takes in the result of a request.
     pub(in crate::controller) fn finished(&mut self, finished: Finished) {
         match finished {
             Finished::Patched(patched) => self.patched(*patched),
@@ -92,15 +92,15 @@ impl Engine {
         }
     }
 
-    /// The API server has stored a patch without the count that was in it. What is observed of
-    /// objects of that kind says so from now on, and the next decision refuses them.
+    /// The API server has stored a patch without its count. Observations of that kind say so from
+    /// now on, and the next decision refuses them.
     fn note_no_count(&mut self, id: Id, kind: Kind) {
         self.answered();
         note_lacks_count(kind);
         self.write_succeeded(id);
     }
 
-    /// Nothing is in the way of an object any more.
+    /// Clears the failures of an object.
     fn write_succeeded(&mut self, id: Id) {
         if let Some(entry) = self.index.get_mut(id) {
             self.queue.succeeded(id, entry);
@@ -108,8 +108,7 @@ impl Engine {
         self.notifier.clear(&Key::Object(id), &Reason::TROUBLES);
     }
 
-    /// A change was made, with a count that is the one that was asked for unless the API server's
-    /// admission has changed it.
+    /// A change was made. The count is as asked, unless the API server's admission has changed it.
     fn succeeded(&mut self, sent: Sent, made: Replicas) {
         let Sent {
             id,
@@ -151,7 +150,7 @@ impl Engine {
             Some(late) => tracing::info!(
                 kind = %object.kind, %object, %from, %to, late_ms = late.num_milliseconds(), next, "{}", change.kind
             ),
-            // The user is not the only one who should hear of it.
+            // The operator should hear of it too, not the user alone.
             None if change.kind == ChangeKind::Refuse => {
                 let why = change
                     .error
@@ -169,8 +168,8 @@ impl Engine {
         }
     }
 
-    /// A patch that was not answered has taken effect, where the object is what it would make of
-    /// it: then it is told of, and counted.
+    /// An unanswered patch has taken effect, if the object looks as after it: then it is reported,
+    /// and counted.
     pub(in crate::controller) fn confirm(&mut self, id: Id) {
         let Some(entry) = self.index.get_mut(id) else {
             return;
@@ -182,7 +181,7 @@ impl Engine {
         }
     }
 
-    /// An admission webhook or policy has made another count of ours: that is what is told.
+    /// An admission webhook or policy has changed our count: reports that.
     fn overruled(
         &mut self,
         id: Id,
@@ -193,7 +192,7 @@ impl Engine {
         let event = EventText::overruled(change, made, object.kind);
         self.telemetry.revert(ManagerKind::Unknown);
         tracing::warn!(kind = %object.kind, %object, "{}", event.text);
-        // What `enforce` tries again and again is told once.
+        // Corrections that `enforce` repeats are reported once.
         let now = self.clock.monotonic();
         let key = Key::Object(id);
         let is_news = self
@@ -202,7 +201,7 @@ impl Engine {
         (is_news || change.kind.is_transition()).then_some(event)
     }
 
-    /// The object is no longer what it was: read it and decide again, but not for ever at once.
+    /// The object has changed: reads it and decides again, at once only a few times.
     fn conflicted(&mut self, id: Id) {
         self.answered();
         let Some(entry) = self.index.get_mut(id) else {
@@ -237,14 +236,14 @@ impl Engine {
         }
     }
 
-    /// The server does not want the patch: the user is told, and it is tried again slowly.
+    /// The server refuses the patch: tells the user, and tries again slowly.
     fn refused(&mut self, id: Id, why: &str) {
         self.answered();
         self.failed(id, Reason::Refused, why, &Delays::REFUSED);
     }
 
-    /// A permission is missing, for all of that kind in the namespace as far as is known: they ask in
-    /// turn whether it is back.
+    /// A permission is missing, so for all objects of that kind in the namespace: they ask in turn
+    /// whether it is back.
     fn forbidden(&mut self, id: Id, why: &str) {
         self.answered();
         let Some(entry) = self.index.get_mut(id) else {
@@ -254,13 +253,13 @@ impl Engine {
         self.report(id, Reason::Forbidden, why, failures);
     }
 
-    /// No usable answer came. Where that is the server's trouble, all wait until it has answered;
-    /// else this object alone does.
+    /// No usable answer came. If the server is at fault, all wait until it has answered; otherwise
+    /// this object alone does.
     fn unanswered(&mut self, id: Id, why: &Unavailable) {
         let watch = self.index.get(id).map(|entry| entry.watch);
         if why.kind == FailureKind::NotServed && watch.is_some_and(|it| self.watches.is_absent(it))
         {
-            // All of its kind are gone; a list shows what there is when it comes back.
+            // All of its kind are gone; a list shows them when the kind comes back.
             self.remove(id);
             return;
         }
@@ -272,14 +271,14 @@ impl Engine {
                 self.probe_server(id);
                 false
             }
-            // Whether others are answered tells whether it is the server.
+            // Answers to others show whether the server is at fault.
             FailureKind::Failed | FailureKind::NotServed => self.health.record_unanswered(id, now),
         };
         if is_servers {
             self.telemetry.set(Condition::Reachable, false);
         }
         if why.kind.is_servers() {
-            // What was under way together fails together: one line tells it.
+            // Requests that were in flight together fail together: one line is enough.
             if self.queue.server_failed(why, now)
                 && let Some(entry) = self.index.get(id)
             {
@@ -301,8 +300,8 @@ impl Engine {
         self.failed(id, Reason::Failed, &why.to_string(), &Delays::OBJECT);
     }
 
-    /// A request took too long, and nothing else was answered of late: it may be the server, or a
-    /// webhook that hangs, which a list does not pass.
+    /// A request took too long, and nothing else was answered recently: the cause may be the
+    /// server, or a webhook that hangs, which a list does not pass.
     fn probe_server(&mut self, id: Id) {
         if let Some(entry) = self.index.get(id)
             && self.health.start_probe(self.clock.monotonic())
@@ -317,7 +316,7 @@ impl Engine {
         self.queue.server_answered(now);
     }
 
-    /// A write to an object has failed: the user is told, and it is tried again later.
+    /// A write to an object has failed: tells the user, and tries again later.
     fn failed(&mut self, id: Id, reason: Reason, why: &str, delays: &Delays) {
         let now = self.clock.monotonic();
         if let Some(entry) = self.index.get_mut(id) {
@@ -342,8 +341,8 @@ impl Engine {
     }
 }
 
-/// Whether what came of a patch shows that there is permission to patch in its namespace: that is
-/// looked at before everything else, and by a server that answers.
+/// Whether the result of a patch shows the permission to patch in its namespace: a working server
+/// checks it before everything else.
 fn tells_of_permission<T>(result: &Result<T, PatchError>) -> bool {
     match result {
         Err(PatchError::Forbidden(_)) => false,

@@ -1,4 +1,4 @@
-//! What is to be done about an object, as far as is known now.
+//! Decisions about objects, as far as is known now.
 
 use chrono::{DateTime, Utc};
 
@@ -17,7 +17,7 @@ use crate::controller::retry::backoff::Key;
 use crate::controller::retry::notifier::Reason;
 
 impl Engine {
-    /// These objects need not wait any longer.
+    /// Ends the wait of these objects.
     pub(in crate::controller) fn release(&mut self, ids: impl IntoIterator<Item = Id>) {
         for id in ids {
             if let Some(entry) = self.index.get_mut(id) {
@@ -27,8 +27,7 @@ impl Engine {
         }
     }
 
-    /// Decides about an object that nothing is being done about, and queues it or notes when it
-    /// is due.
+    /// Decides about an idle object, and queues it or notes when it is due.
     pub(in crate::controller) fn reconcile(&mut self, id: Id) {
         let Some(entry) = self.index.get_mut(id) else {
             return;
@@ -46,7 +45,7 @@ impl Engine {
             return;
         };
         if let Some(Decision::Write(change)) = decision {
-            // A boundary that falls due meanwhile goes before what waits less urgently.
+            // A boundary that falls due meanwhile goes before less urgent work.
             self.queue.set_boundary(id, change.state.next_at());
             if change.kind.is_transition() {
                 self.queue.push(id, entry, Lane::Transition);
@@ -101,7 +100,7 @@ impl Engine {
         }
     }
 
-    /// Queues an Event of what a decision tells.
+    /// Queues an Event about a decision.
     pub(super) fn tell(&mut self, id: Id, note: &EventNote) {
         if let Some(entry) = self.index.get(id) {
             let event = EventText::of(note, entry.object(), &self.settings.prefix);

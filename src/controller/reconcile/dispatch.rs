@@ -1,4 +1,4 @@
-//! Sending what waits.
+//! Sending queued work.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use crate::controller::send::in_flight::{Finished, Sent};
 use crate::controller::telemetry::outcome::Outcome;
 
 impl Engine {
-    /// Sends what waits, as far as each lane has places.
+    /// Sends queued work while each lane has places.
     pub(in crate::controller) fn dispatch(&mut self) {
         let now = self.clock.monotonic();
         if self.queue.is_held(now) {
@@ -29,7 +29,7 @@ impl Engine {
         self.send_events(now);
     }
 
-    /// Decides about an object anew, as late as can be, and sends what comes of it.
+    /// Decides about an object anew, as late as possible, and sends the result.
     fn send_next(&mut self, id: Id, lane: Lane) {
         let Some(entry) = self.index.get_mut(id) else {
             return;
@@ -72,7 +72,7 @@ impl Engine {
             return;
         }
         entry.work.send();
-        // What falls due while this is under way may be skipped for what comes after.
+        // Boundaries that fall due while this is in flight may be skipped for later ones.
         self.queue.set_boundary(id, change.state.next_at());
         let boundary = change.boundary.map(|boundary| boundary.at);
         let skips = entry.work.take_skipped(boundary, monotonic);
@@ -90,7 +90,7 @@ impl Engine {
         self.sender.patch(lane, sent, monotonic);
     }
 
-    /// Reads an object that is no longer what it was.
+    /// Reads an object that has changed.
     pub(in crate::controller) fn send_read(&mut self, id: Id) {
         let monotonic = self.clock.monotonic();
         let Some(entry) = self.index.get_mut(id) else {
@@ -102,8 +102,8 @@ impl Engine {
         self.sender.read(lane, id, object, known, monotonic);
     }
 
-    /// Takes in what came of a request after the shutdown. Nothing but the Events of it is sent
-    /// any more: what waits is for the next scaler.
+    /// Takes in the result of a request after the shutdown. Only its Events are still sent: queued
+    /// work is for the next scaler.
     pub(in crate::controller) fn finish_up(&mut self, finished: Finished) {
         self.finished(finished);
         let now = self.clock.monotonic();

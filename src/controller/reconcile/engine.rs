@@ -1,4 +1,5 @@
-//! The state of a running controller, and its answer to: what is there to do now, and when next?
+//! The state of a running controller. It answers two questions: what is there to do now, and when
+//! next?
 
 use std::sync::Arc;
 
@@ -26,11 +27,11 @@ use crate::controller::watch::states::WatchStates;
 /// How many boundaries are taken from the scheduler before the next request is sent.
 const BATCH: usize = 256;
 
-/// A running controller: what is known, what is due, what waits to be sent and what is under way,
-/// each of which keeps its own state.
+/// A running controller: the known objects, due and queued work, and requests in flight, each of
+/// which keeps its own state.
 ///
-/// Its work comes in four parts: it observes what the watches show (`observe`), decides what is to
-/// be done (here), sends it (`dispatch`), and takes in what comes of that (`answers`).
+/// Its work has four parts: it observes the watches (`observe`), decides (`decide`), sends
+/// (`dispatch`), and takes in the answers (`answers`).
 pub(in crate::controller) struct Engine {
     pub(in crate::controller) settings: Settings,
     pub(in crate::controller) telemetry: Arc<Telemetry>,
@@ -44,12 +45,12 @@ pub(in crate::controller) struct Engine {
     pub(super) events: EventRecorder,
     pub(super) reverts: Reverts,
     pub(in crate::controller) publisher: Publisher,
-    /// Whether the log says that it is ready.
+    /// Whether the log has reported readiness.
     pub(super) said_ready: bool,
 }
 
 impl Engine {
-    /// A controller that knows nothing yet.
+    /// A controller without knowledge.
     pub(in crate::controller) fn new(
         writer: Writer,
         clock: GuardedClock,
@@ -75,17 +76,17 @@ impl Engine {
         }
     }
 
-    /// The result of the next request that ends; `None` where nothing is under way.
+    /// The result of the next request that ends; `None` if none is in flight.
     pub(in crate::controller) async fn next_finished(&mut self) -> Option<Finished> {
         self.sender.next().await
     }
 
-    /// How many requests are under way.
+    /// How many requests are in flight.
     pub(in crate::controller) fn in_flight(&self) -> usize {
         self.sender.in_flight().len()
     }
 
-    /// Forgets an object, and all that was planned for it.
+    /// Forgets an object, and all planned work on it.
     pub(in crate::controller) fn remove(&mut self, id: Id) {
         self.index.remove(id);
         self.queue.remove(id);
@@ -94,7 +95,7 @@ impl Engine {
         self.reverts.remove(id);
     }
 
-    /// Does all that can be done now: what is due is queued, what is queued is sent.
+    /// Makes one pass: queues due work, and sends queued work.
     pub(in crate::controller) fn act(&mut self) {
         self.look_at_the_clock();
         let (now, monotonic) = (self.clock.now(), self.clock.monotonic());
@@ -120,11 +121,11 @@ impl Engine {
         self.dispatch();
     }
 
-    /// When there is something to do again, as far as is known now.
+    /// When the next pass is needed, as far as is known now.
     pub(in crate::controller) fn next_wake(&self) -> DateTime<Utc> {
         let (now, monotonic) = (self.clock.now(), self.clock.monotonic());
         let may_act = !self.clock.is_wrong();
-        // They are queued with what is sent, and so not before that may go.
+        // They are queued when work is sent, so not before sending is allowed.
         let held = self.queue.held_until();
         let notes = self.reverts.next_note();
         let notes = notes.map(|at| held.map_or(at, |until| at.max(until)));
@@ -150,7 +151,7 @@ impl Engine {
         let change = self.clock.look();
         let now = self.clock.now();
         if change.was_set_back {
-            // Nothing else would look at it before that time has come again.
+            // Nothing else would decide before that time has come again.
             self.index.refresh_memories(now);
             self.reconcile_all();
         }

@@ -1,4 +1,4 @@
-//! The work itself: observe, decide, send, take in the answer.
+//! The work itself: observe, decide, send, take in the answers.
 
 mod answers;
 mod decide;

@@ -1,4 +1,4 @@
-//! What the watches show.
+//! Watch events.
 
 use crate::{
     cluster::{
@@ -22,7 +22,7 @@ use crate::controller::watch::states::News;
 use crate::controller::watch::streams::Event;
 
 impl Engine {
-    /// Takes in what a watch shows.
+    /// Takes in a watch event.
     pub(in crate::controller) fn observe(&mut self, watch: WatchId, event: Event) {
         self.look_at_the_clock();
         match event {
@@ -55,7 +55,7 @@ impl Engine {
                 self.observe_workload(kind, &workload, ShownBy::list_of(watch));
             }
             ReflectorEvent::Delete(workload) => {
-                // What was tried in vain may have been about this one, and is tried no more.
+                // Earlier failures may have been about this object, and end.
                 self.telemetry.set(Condition::Reachable, true);
                 if let Some(id) = self.index.find_deleted(kind, &workload) {
                     self.remove(id);
@@ -106,8 +106,8 @@ impl Engine {
         }
     }
 
-    /// A namespace of `--namespace` is there, or it is not: a name with a typing error looks like
-    /// an empty one, and schedules nothing. With a selector its labels may be the reason.
+    /// A namespace of `--namespace` exists, or not: a misspelt name looks like an empty namespace,
+    /// and schedules nothing. With a selector its labels may be the reason.
     fn note_existence(&mut self, watch: WatchId, exists: bool) {
         if self.settings.scope.namespace_selector.is_some() {
             return;
@@ -126,8 +126,8 @@ impl Engine {
         self.watches.publish(&self.telemetry);
     }
 
-    /// The annotations of a Namespace are defaults: another text is an edit of everything that
-    /// inherits it.
+    /// The annotations of a Namespace are defaults: a change is an edit of every object that
+    /// inherits them.
     fn observe_namespace(&mut self, namespace: &NamespaceMeta, shown: ShownBy) {
         let namespace = ObservedNamespace::of(namespace, &self.settings.prefix);
         let seen_at = self.clock.seen_at();
@@ -153,7 +153,7 @@ impl Engine {
         }
     }
 
-    /// The server has said how far its history is: less far than a watch has come, and it is another.
+    /// The server has said how far its history is. If a watch was further, it is another history.
     pub(super) fn told_the_version(
         &mut self,
         question: VersionQuestion,
@@ -166,12 +166,12 @@ impl Engine {
                 let now = self.clock.monotonic();
                 self.index.history.ask_again(question, now);
             }
-            // It may be watched, and not listed: a write gives it away.
+            // An object may be watched, and not listed: a write reveals it.
             Err(ReadError::Gone | ReadError::Refused(_)) => {}
         }
     }
 
-    /// Whether everything is to be listed anew now, because the server's history went back.
+    /// Whether to list everything anew now, because the server's history went back.
     pub(in crate::controller) fn take_relist(&mut self) -> bool {
         let relists = self.index.history.take_relist(self.clock.monotonic());
         if relists {
@@ -183,7 +183,7 @@ impl Engine {
         relists
     }
 
-    /// Other calendars are in force: what names them has other boundaries from now on.
+    /// Sets other calendars: objects that name them have other boundaries from now on.
     pub(in crate::controller) fn calendars_changed(&mut self, calendars: Calendars) {
         self.look_at_the_clock();
         let seen_at = self.clock.seen_at();
@@ -194,7 +194,7 @@ impl Engine {
         }
     }
 
-    /// Decides anew about what is in a namespace, or in all where none is named.
+    /// Decides anew about the objects of a namespace, or all of them.
     fn reconcile_in(&mut self, namespace: Option<&str>) {
         for id in self.index.ids_in(namespace) {
             self.reconcile(id);
@@ -254,7 +254,7 @@ impl Engine {
             self.remove(id);
         }
         if let Some(id) = observation.id {
-            // The answer to what is under way will tell; it would be counted twice.
+            // The answer in flight will report it; otherwise it would be counted twice.
             let is_in_flight = |entry: &Entry| entry.work.state() == WorkState::InFlight;
             if !self.index.get(id).is_some_and(is_in_flight) {
                 self.confirm(id);

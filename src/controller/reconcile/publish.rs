@@ -1,4 +1,4 @@
-//! What is told of the controller as a whole, and of the objects that have changed.
+//! Publishing the state of the controller, and the objects that have changed.
 
 use std::sync::Arc;
 
@@ -10,11 +10,11 @@ use crate::controller::reconcile::engine::Engine;
 use crate::controller::telemetry::published::Counts;
 use crate::controller::telemetry::readiness::Condition;
 
-/// How many namespaces one line of the log names.
+/// How many namespaces one log line names.
 const MAX_NAMED: usize = 20;
 
 impl Engine {
-    /// Publishes how much is queued, and the objects that have changed.
+    /// Publishes the lengths of the queues, and the objects that have changed.
     pub(in crate::controller) fn publish(&mut self) {
         let (now, monotonic) = (self.clock.now(), self.clock.monotonic());
         self.telemetry.acted(monotonic);
@@ -34,8 +34,8 @@ impl Engine {
         }
     }
 
-    /// Tells who has just started it what it has found, and when something happens. Counting takes
-    /// time, which is none of the controller's.
+    /// Logs, after the start, what it has found and when the next boundary is. Counting takes time,
+    /// so it is done outside the controller's task.
     fn say_ready(&self) {
         let objects = Arc::clone(self.publisher.objects());
         let next = self.queue.next_boundary();

@@ -1,4 +1,4 @@
-//! Who has set back what dayshift set: one read, one Event.
+//! Who has reverted dayshift's count: one read, one Event.
 
 use crate::{
     cluster::{EventObject, ReadError, WithManagers},
@@ -16,11 +16,11 @@ use crate::controller::retry::notifier::Reason;
 use crate::controller::reverts::lookups::Lookup;
 
 impl Engine {
-    /// Looks whether somebody has set back what was set, to be told who it was.
+    /// Checks whether somebody has reverted our count, to learn who it was.
     pub(in crate::controller) fn look_for_revert(&mut self, id: Id) {
         let is_in_flight = |entry: &Entry| entry.work.state() == WorkState::InFlight;
         let Some(entry) = self.index.get(id).filter(|entry| !is_in_flight(entry)) else {
-            return; // What is under way may be what it shows already.
+            return; // It may already show the change in flight.
         };
         let now = self.clock.monotonic();
         let Some(reverted) = self.reverts.find(id, &entry.observed, now) else {
@@ -28,7 +28,7 @@ impl Engine {
         };
         let object = entry.object().clone();
         let gave_up = match self.index.decide(id, self.clock.now()) {
-            // It is put back, or set to something else: who does that again and again is told then.
+            // It is corrected, or set to something else: a repeated revert is reported then.
             Some(Decision::Write(change))
                 if change.kind.is_transition() || change.kind == ChangeKind::Enforce =>
             {
@@ -40,7 +40,7 @@ impl Engine {
         self.reverts.look_up(id, object, reverted, gave_up, now);
     }
 
-    /// Reads what was set back, as far as there are places, and tells what was gathered.
+    /// Reads reverted objects while there are places, and sends summaries that are due.
     pub(in crate::controller) fn dispatch_lookups(&mut self) {
         let now = self.clock.monotonic();
         while let Some(lookup) = self.reverts.pop(self.queue.has_transitions(), now) {
@@ -52,7 +52,7 @@ impl Engine {
         }
     }
 
-    /// Who it was is known now, or is not.
+    /// Reports who it was, if that is known now.
     pub(in crate::controller) fn looked_up(
         &mut self,
         lookup: &Lookup,

@@ -1,4 +1,4 @@
-//! What is told of objects that cannot be written to as they should.
+//! Reports about objects whose writes fail.
 
 use crate::events::EventText;
 
@@ -8,15 +8,15 @@ use crate::controller::retry::backoff::Key;
 use crate::controller::retry::notifier::Reason;
 
 impl Engine {
-    /// Says in the log and, once until it is over, in an Event that an object cannot be written to:
-    /// so often in a row.
+    /// Reports in the log and, once until it is over, in an Event that writes to an object fail:
+    /// this many in a row.
     pub(super) fn report(&mut self, id: Id, reason: Reason, why: &str, failures: u32) {
         let Some(entry) = self.index.get(id) else {
             return;
         };
         let object = entry.object();
         tracing::warn!(kind = %object.kind, %object, failures, "{why}");
-        // A missing permission is told on one object for all of its kind and namespace.
+        // A missing permission is reported on one object for all of its kind and namespace.
         let is_for_all = reason == Reason::Forbidden;
         let key = if is_for_all {
             Key::permission(object)
@@ -31,8 +31,8 @@ impl Engine {
         }
     }
 
-    /// Boundaries of an object come faster than they can be carried out: the newest counts, and
-    /// the user is told once.
+    /// Boundaries of an object come faster than they can be carried out: the newest counts, and the
+    /// user hears of it once.
     pub(super) fn skipped(&mut self, id: Id) {
         self.telemetry.boundaries_skipped();
         let (key, now) = (Key::Object(id), self.clock.monotonic());

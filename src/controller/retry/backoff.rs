@@ -1,4 +1,4 @@
-//! What is held back after a failure, and until when: the one back-off of the controller.
+//! The one back-off of the controller: what waits after a failure, and until when.
 
 use std::{
     collections::{BTreeSet, HashMap},
@@ -15,12 +15,12 @@ use crate::controller::ids::Id;
 use crate::controller::time::scheduler::Scheduler;
 use crate::delays::Delays;
 
-/// What a failure was about. A request goes when none of its keys is held.
+/// The subject of a failure. A request may be sent when none of its keys is held.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(in crate::controller) enum Key {
-    /// All that is sent about objects.
+    /// All requests about objects.
     Server,
-    /// The objects of a kind in a namespace, where the permission to patch them is missing.
+    /// The objects of a kind in a namespace, while the permission to patch them is missing.
     Permission(Kind, Arc<str>),
     /// One object.
     Object(Id),
@@ -37,33 +37,32 @@ impl Key {
     }
 }
 
-/// A key that nothing waits for is forgotten so long after it was held last, so that namespaces that
+/// A key that nothing waits for is forgotten this long after its last hold, so that namespaces that
 /// come and go leave nothing behind.
 const FORGOTTEN_AFTER: Duration = Duration::from_secs(60);
 
-/// What is held back, by what the failure was about.
+/// The keys that are held, and until when.
 pub(in crate::controller) struct Backoff {
     holds: HashMap<Key, Hold>,
-    /// When each hold ends, or is forgotten.
+    /// When each hold ends, or its key is forgotten.
     ends: Scheduler<Key, Instant>,
-    /// The permission that each of these objects waits for, or asks for.
+    /// The permission for which each of these objects waits, or asks.
     waits: HashMap<Id, Key>,
     /// Objects that were let through while others of their permission were refused: a Role may name
-    /// objects, and what it names does not wait for what it does not.
+    /// objects, and those do not wait for the rest.
     granted: BTreeSet<Id>,
     random: fastrand::Rng,
 }
 
-/// What is known of one key.
+/// The state of one key.
 struct Hold {
     failures: u32,
     until: Instant,
-    /// The objects that wait for it, in order, so that what follows from one run follows from the
-    /// next.
+    /// The objects that wait for it, in order, so that equal runs give equal results.
     waiting: BTreeSet<Id>,
     /// The object that was let through when the hold ended, and has had no answer yet.
     probe: Option<Id>,
-    /// The last one that was let through.
+    /// The object that was let through last.
     turn: Id,
 }
 
@@ -78,7 +77,7 @@ impl Hold {
         }
     }
 
-    /// Lets one object through, each in its turn: what holds for one of them need not hold for all.
+    /// Lets one object through, each in its turn: an answer to one need not hold for all.
     fn let_one_through(&mut self) -> Option<Id> {
         if self.probe.is_none() {
             let mut later = self
@@ -106,8 +105,8 @@ impl Backoff {
         }
     }
 
-    /// Holds a key back after a failure, for at least as long as the server asked for. Requests that
-    /// were under way together fail together: false where this is no failure more.
+    /// Holds a key after a failure, for at least as long as the server asked. Requests that were
+    /// under way together fail together: returns false if this is no new failure.
     pub(in crate::controller) fn fail(
         &mut self,
         key: Key,
@@ -130,8 +129,8 @@ impl Backoff {
         is_counted
     }
 
-    /// The server has answered. What was asked for by it counts all the same: the answer may be to
-    /// something that was sent before.
+    /// The server has answered. A pause that it asked for still counts: the answer may be to an
+    /// earlier request.
     pub(in crate::controller) fn succeed(&mut self, key: &Key, now: Instant) {
         match self.holds.get_mut(key) {
             Some(hold) if now < hold.until => hold.failures = 0,
@@ -140,15 +139,15 @@ impl Backoff {
         }
     }
 
-    /// Nothing of this key is held back any more.
+    /// Releases a key.
     pub(in crate::controller) fn clear(&mut self, key: &Key) {
         if self.holds.remove(key).is_some() {
             self.ends.cancel(key);
         }
     }
 
-    /// The permission to patch an object is missing: it waits, with the others of its kind and
-    /// namespace, and one of them asks at a time. Returns how often in a row it was missing.
+    /// The permission to patch an object is missing: it waits with the others of its kind and
+    /// namespace, and one of them asks at a time. Returns how many times in a row it was missing.
     pub(in crate::controller) fn forbid(
         &mut self,
         object: &WorkloadRef,
@@ -176,7 +175,7 @@ impl Backoff {
     }
 
     /// A patch of this object was not forbidden. Returns the objects that waited for that; `None`
-    /// where the permission was not missing.
+    /// if the permission was not missing.
     pub(in crate::controller) fn permit(
         &mut self,
         object: &WorkloadRef,
@@ -199,7 +198,7 @@ impl Backoff {
         Some(released)
     }
 
-    /// Whether an object may be patched now, as far as the permission for it goes; else it waits.
+    /// Whether the permission allows a patch of an object now; otherwise the object waits.
     pub(in crate::controller) fn admit(&mut self, object: &WorkloadRef, id: Id) -> bool {
         if self.waits.is_empty() || self.granted.contains(&id) {
             return true;
@@ -215,7 +214,7 @@ impl Backoff {
         }
     }
 
-    /// Takes one object that may be tried again now.
+    /// Takes one object to be tried again now.
     pub(in crate::controller) fn take_released(&mut self, now: Instant) -> Option<Id> {
         while let Some((key, _)) = self.ends.take_due(now) {
             let Some(hold) = self.holds.get_mut(&key) else {
@@ -241,8 +240,8 @@ impl Backoff {
         None
     }
 
-    /// This object has nothing to ask for, and no failures to its name: the next one that waits for
-    /// the same permission is let through in its place.
+    /// This object has nothing to ask for, and no failures: lets the next one that waits for the
+    /// same permission through in its place.
     pub(in crate::controller) fn withdraw(&mut self, id: Id) {
         self.clear(&Key::Object(id));
         let Some(key) = self.waits.remove(&id) else {
@@ -264,7 +263,7 @@ impl Backoff {
         }
     }
 
-    /// This object is not known any more.
+    /// Forgets an object.
     pub(in crate::controller) fn remove(&mut self, id: Id) {
         self.granted.remove(&id);
         self.withdraw(id);
@@ -280,7 +279,7 @@ impl Backoff {
         self.until(key).is_some_and(|until| now < until)
     }
 
-    /// How often in a row what a key is about has failed.
+    /// How many times in a row requests of a key have failed.
     pub(in crate::controller) fn failures(&self, key: &Key) -> u32 {
         self.holds.get(key).map_or(0, |hold| hold.failures)
     }
@@ -290,12 +289,12 @@ impl Backoff {
         self.waits.is_empty()
     }
 
-    /// When something may go that may not now, or is forgotten.
+    /// When the next hold ends, or a key is forgotten.
     pub(in crate::controller) fn next(&self) -> Option<Instant> {
         self.ends.next()
     }
 
-    /// How much is known of all keys.
+    /// How many records all keys take together.
     #[cfg(test)]
     pub(super) fn len(&self) -> usize {
         let of_objects = self.waits.len() + self.granted.len();

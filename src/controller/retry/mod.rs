@@ -1,4 +1,4 @@
-//! Whether and when something that has failed is tried again, and what is told of it.
+//! Whether and when a failed request is tried again, and what users hear of it.
 
 pub(super) mod backoff;
 #[cfg(test)]

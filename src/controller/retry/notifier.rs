@@ -1,4 +1,4 @@
-//! What users were told last, so that nobody is told the same again and again.
+//! What users were told last, so that nobody is told the same twice.
 
 use std::{collections::HashMap, time::Duration};
 
@@ -22,10 +22,10 @@ pub(in crate::controller) enum Reason {
 }
 
 impl Reason {
-    /// What keeps an object from being written to: over with a success.
+    /// The reasons why an object cannot be written to; a success ends them.
     pub(in crate::controller) const TROUBLES: [Self; 2] = [Self::Refused, Self::Failed];
 
-    /// For how long the same is not told again; `None`: until it is over.
+    /// For how long the same is not repeated; `None`: until it is over.
     const fn period(self) -> Option<Duration> {
         const HOUR: u64 = 60 * 60;
         match self {
@@ -37,17 +37,17 @@ impl Reason {
     }
 }
 
-/// What was told last, by what it was about.
+/// The last message for each key.
 #[derive(Default)]
 pub(in crate::controller) struct Notifier {
     told: HashMap<Key, Vec<Told>>,
-    /// How many keys were left when those of long ago were forgotten.
+    /// How many keys were left after the last pruning.
     kept: usize,
 }
 
 struct Told {
     reason: Reason,
-    /// Who or what it was, where that makes a difference.
+    /// Who or what it was about, if that makes a difference.
     detail: Box<str>,
     at: Instant,
 }
@@ -59,12 +59,12 @@ impl Told {
     }
 }
 
-/// Those of long ago are not looked for among fewer keys than this.
+/// With fewer keys than this nothing is pruned.
 const MIN_PRUNED: usize = 64;
 
 impl Notifier {
-    /// Whether to tell this now: it was not told last for this reason, or not of late. Then it is
-    /// taken to be told.
+    /// Whether to tell this now: it was not the last message for this reason, or is long ago. Then
+    /// it counts as told.
     pub(in crate::controller) fn take_news(
         &mut self,
         key: &Key,
@@ -93,7 +93,7 @@ impl Notifier {
         is_news
     }
 
-    /// What was told for these reasons is over: should it come again, it is news.
+    /// These reasons are over: when they come again, they are news.
     pub(in crate::controller) fn clear(&mut self, key: &Key, reasons: &[Reason]) {
         if let Some(known) = self.told.get_mut(key) {
             known.retain(|it| !reasons.contains(&it.reason));
@@ -103,12 +103,13 @@ impl Notifier {
         }
     }
 
-    /// What the key is about is not known any more.
+    /// Forgets a key whose object is unknown by now.
     pub(in crate::controller) fn remove(&mut self, key: &Key) {
         self.told.remove(key);
     }
 
-    /// Forgets what may be told again, whenever there is twice as much as was left the last time.
+    /// Forgets messages that may be repeated, whenever the keys have doubled since the last
+    /// pruning.
     fn prune(&mut self, now: Instant) {
         if self.told.len() < 2 * self.kept.max(MIN_PRUNED) {
             return;

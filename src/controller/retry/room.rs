@@ -1,4 +1,4 @@
-//! How much is sent at once: less to a server that is too busy.
+//! The number of requests in flight, which falls when the server is too busy.
 
 use crate::cluster::FailureKind;
 
@@ -7,7 +7,7 @@ use crate::cluster::FailureKind;
 pub(in crate::controller) struct Room {
     max: usize,
     now: usize,
-    /// How many answers there were since the number has changed.
+    /// How many answers came since the number last changed.
     answers: usize,
 }
 
@@ -26,7 +26,7 @@ impl Room {
         self.now
     }
 
-    /// The server has failed: half as much from now on where it is too busy.
+    /// The server has failed: halves the number if the server is too busy.
     pub(in crate::controller) fn failed(&mut self, why: FailureKind) {
         self.answers = 0;
         if why == FailureKind::Overloaded {
@@ -34,8 +34,8 @@ impl Room {
         }
     }
 
-    /// The server has answered. After as many answers as may be under way at most there is room
-    /// for one more: too slow to be in the way of a server that is busy for good.
+    /// The server has answered. After as many answers as may be in flight at most, one more may:
+    /// slowly enough to spare a server that stays busy.
     pub(in crate::controller) fn answered(&mut self) {
         self.answers += 1;
         if self.answers >= self.max {

@@ -1,4 +1,4 @@
-//! Whose failure it is, where the failure does not say: one object's, or the server's.
+//! Whose failure it is, if the answer does not say: one object's, or the server's.
 
 use std::{collections::BTreeSet, sync::Arc, time::Duration};
 
@@ -6,22 +6,22 @@ use tokio::time::Instant;
 
 use crate::controller::ids::Id;
 
-/// How long one request may take (`cluster::Writer`).
+/// The time limit of one request (`cluster::Writer`).
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// This many different objects, of more than one namespace, fail because of the server.
+/// If this many different objects of more than one namespace fail, the server is at fault.
 const MANY: usize = 16;
 
-/// What objects have met since the server did something that it was asked for.
+/// Failures since the server last did what it was asked.
 #[derive(Debug, Default)]
 pub(in crate::controller) struct ServerHealth {
     answered: Option<Instant>,
-    /// The objects that have failed since then, and their namespaces: no more of them than tell.
+    /// The objects that have failed since then, and their namespaces: only as many as decide.
     failed: BTreeSet<Id>,
     namespaces: BTreeSet<Arc<str>>,
-    /// Objects that have got no usable answer since then, the first two.
+    /// The first two objects without a usable answer since then.
     unanswered: BTreeSet<Id>,
-    /// Whether it is being asked for something that passes no admission.
+    /// Whether a request that passes no admission is under way.
     is_probed: bool,
 }
 
@@ -34,8 +34,8 @@ impl ServerHealth {
         self.unanswered.clear();
     }
 
-    /// The server has failed to do what it was asked about one object. Returns whether that is the
-    /// server's trouble: many others have fared no better since its last answer.
+    /// The server has failed to do what it was asked about one object. Returns whether the server
+    /// is at fault: many others have failed too since its last answer.
     pub(in crate::controller) fn record_failure(&mut self, id: Id, namespace: &Arc<str>) -> bool {
         if self.failed.len() < MANY {
             self.failed.insert(id);
@@ -46,9 +46,9 @@ impl ServerHealth {
         self.failed.len() >= MANY && self.namespaces.len() > 1
     }
 
-    /// An object has got no usable answer. Returns whether the server is taken to be away: others
-    /// have fared no better, and it has answered nothing for as long as one request may take. One
-    /// object alone says nothing of the server, however long it lasts.
+    /// An object has got no usable answer. Returns whether the server counts as away: others have
+    /// got none either, and it has answered nothing for the time of one request. One object alone
+    /// says nothing about the server, however long it lasts.
     pub(in crate::controller) fn record_unanswered(&mut self, id: Id, now: Instant) -> bool {
         if self.unanswered.len() < 2 {
             self.unanswered.insert(id);
@@ -56,16 +56,16 @@ impl ServerHealth {
         self.unanswered.len() > 1 && self.is_silent(now)
     }
 
-    /// A request has timed out. Returns whether to ask the server for something that passes no
-    /// admission, because it has answered nothing for as long as one request may take: a webhook
-    /// that hangs says nothing of the server, for however many objects.
+    /// A request has timed out. Returns whether to send the server a request that passes no
+    /// admission, because it has answered nothing for the time of one request: a webhook that hangs
+    /// says nothing about the server, for however many objects.
     pub(in crate::controller) fn start_probe(&mut self, now: Instant) -> bool {
         let starts = !self.is_probed && self.is_silent(now);
         self.is_probed |= starts;
         starts
     }
 
-    /// The probe was answered or not.
+    /// The probe was answered, or not.
     pub(in crate::controller) const fn end_probe(&mut self, has_answered: bool, now: Instant) {
         self.is_probed = false;
         if has_answered {
@@ -73,7 +73,7 @@ impl ServerHealth {
         }
     }
 
-    /// This object is not known any more.
+    /// Forgets an object.
     pub(in crate::controller) fn remove(&mut self, id: Id) {
         self.unanswered.remove(&id);
     }

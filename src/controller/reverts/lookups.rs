@@ -1,4 +1,4 @@
-//! Counts that dayshift has set of late, and those of them that somebody else has set back.
+//! Counts that dayshift has set recently, and those that somebody else has reverted.
 
 use std::{
     collections::{HashMap, VecDeque},
@@ -14,17 +14,17 @@ use crate::{cluster::EventObject, events::EventText};
 use crate::controller::ids::Id;
 use crate::controller::reverts::notes::RevertNotes;
 
-/// How many objects are read at once to learn who it was.
+/// How many reverted objects are read at once to learn who it was.
 const PLACES: usize = 4;
 
-/// How many at once while starts and stops wait.
+/// The same while starts and stops wait.
 const PLACES_BESIDE_TRANSITIONS: usize = 1;
 
-/// Counts that dayshift has set of late, and those of them that somebody else has set back.
+/// Counts that dayshift has set recently, and those that somebody else has reverted.
 ///
-/// A count is forgotten when somebody has set it back, so each such change is looked up once.
+/// A count is forgotten when it is reverted, so each revert is looked up once.
 pub(in crate::controller) struct Reverts {
-    /// For how long a count is watched over; zero where none is.
+    /// For how long a count is watched; zero for none.
     window: Duration,
     counts: HashMap<Id, SetCount>,
     waiting: VecDeque<Lookup>,
@@ -44,18 +44,18 @@ struct SetCount {
     at: Instant,
 }
 
-/// An object that somebody has set back, to be read for who it was.
+/// A reverted object, to be read to learn who it was.
 pub(in crate::controller) struct Lookup {
     pub(in crate::controller) id: Id,
     pub(in crate::controller) object: WorkloadRef,
     pub(in crate::controller) reverted: Reverted,
-    /// Whether `enforce` has put it back as often as it does.
+    /// Whether `enforce` has corrected it as often as it may.
     pub(in crate::controller) gave_up: bool,
     seen: Instant,
 }
 
 impl Reverts {
-    /// None yet, where each count is watched over for so long.
+    /// No counts yet; each will be watched for this long.
     pub(in crate::controller) fn new(window: Duration) -> Self {
         Self {
             window,
@@ -67,8 +67,8 @@ impl Reverts {
         }
     }
 
-    /// Takes in a change of ours that the server has made, and that was sent at this moment: it may be
-    /// known of much later, where no answer came.
+    /// Takes in a change of ours that the server has made, and that was sent at this moment:
+    /// without an answer it becomes known much later.
     pub(in crate::controller) fn wrote(
         &mut self,
         id: Id,
@@ -96,7 +96,7 @@ impl Reverts {
         }
     }
 
-    /// How an object was set back, if it was.
+    /// How an object was reverted, if it was.
     pub(in crate::controller) fn find(
         &self,
         id: Id,
@@ -146,7 +146,7 @@ impl Reverts {
         if self.in_flight >= places {
             return None;
         }
-        // What has waited for so long says nothing any more of who it was.
+        // A lookup that has waited this long no longer shows who it was.
         let window = self.window;
         while let Some(lookup) = self.waiting.pop_front() {
             if now.saturating_duration_since(lookup.seen) <= window {
@@ -157,7 +157,7 @@ impl Reverts {
         None
     }
 
-    /// One that was read is no longer under way.
+    /// Marks a read as ended.
     pub(in crate::controller) const fn ended(&mut self) {
         self.in_flight = self.in_flight.saturating_sub(1);
     }
@@ -173,7 +173,7 @@ impl Reverts {
         self.notes.admit(object, manager, now)
     }
 
-    /// Takes an Event that tells of many together, of the first of those objects.
+    /// Takes an Event that sums up many objects, on the first of them.
     pub(in crate::controller) fn take_note(
         &mut self,
         now: Instant,
@@ -182,18 +182,18 @@ impl Reverts {
         self.notes.take_due(now, prefix)
     }
 
-    /// When many are told of together next.
+    /// When the next summary is due.
     pub(in crate::controller) fn next_note(&self) -> Option<Instant> {
         self.notes.next()
     }
 
-    /// This object is not known any more. What is read of it already goes on.
+    /// Forgets an object. A read under way continues.
     pub(in crate::controller) fn remove(&mut self, id: Id) {
         self.counts.remove(&id);
     }
 
-    /// Forgets what is too old to say anything, at most once in the time that a count is watched
-    /// over.
+    /// Forgets counts that are no longer watched, at most once in the time for which a count is
+    /// watched.
     fn prune(&mut self, now: Instant) {
         let window = self.window;
         let is_due = |pruned: Instant| now.saturating_duration_since(pruned) > window;

@@ -1,4 +1,4 @@
-//! Counts that somebody else has set back: who it was, and what is told of it.
+//! Counts that somebody else has reverted: who it was, and what users hear of it.
 
 pub(super) mod lookups;
 mod notes;

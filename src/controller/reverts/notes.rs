@@ -1,4 +1,4 @@
-//! What is told of reverted counts where many of one namespace are reverted at once.
+//! Events about reverted counts, if many in one namespace are reverted at once.
 
 use std::{
     collections::{BTreeMap, HashMap},
@@ -10,19 +10,20 @@ use tokio::time::Instant;
 
 use crate::{cluster::EventObject, events::EventText, workload::Prefix};
 
-/// At most this many of a namespace have an Event of their own within [`PERIOD`]; one tells of all others.
+/// How many objects of a namespace get an Event of their own within [`PERIOD`]; one Event sums up
+/// the rest.
 const MAX_EVENTS: usize = 5;
 
-/// Within so long.
+/// The period of [`MAX_EVENTS`].
 const PERIOD: Duration = Duration::from_secs(10 * 60);
 
-/// What comes together is told together.
+/// How long the first summary of a period gathers objects.
 const GATHERED_FOR: Duration = Duration::from_secs(5);
 
-/// At most this many managers are told apart.
+/// How many managers a summary names.
 const MAX_MANAGERS: usize = 3;
 
-/// What was told of each namespace of late, and what is to be told of it together.
+/// Recent Events of each namespace, and the next summary.
 #[derive(Default)]
 pub(super) struct RevertNotes {
     namespaces: HashMap<Arc<str>, Told>,
@@ -35,7 +36,7 @@ struct Told {
     rest: Option<Rest>,
 }
 
-/// Those that have no Event of their own.
+/// The objects without an Event of their own.
 struct Rest {
     first: EventObject,
     count: usize,
@@ -77,13 +78,13 @@ impl RevertNotes {
         false
     }
 
-    /// When the next is to be told together.
+    /// When the next summary is due.
     pub(super) fn next(&self) -> Option<Instant> {
         let all = self.namespaces.values();
         all.filter_map(|told| Some(told.rest.as_ref()?.due)).min()
     }
 
-    /// Takes one that is to be told together now, as an Event of the first of those objects.
+    /// Takes a summary that is due, as an Event of the first of its objects.
     pub(super) fn take_due(
         &mut self,
         now: Instant,

@@ -1,4 +1,4 @@
-//! What users are told: Events, each once. What becomes of them touches nothing else.
+//! Events for users, each once. Their failures affect nothing else.
 
 use std::{sync::Arc, time::Duration};
 
@@ -21,16 +21,16 @@ use crate::controller::telemetry::metrics::Telemetry;
 use crate::controller::telemetry::outcome::EventOutcome;
 use crate::delays::Delays;
 
-/// How many Events are under way at once.
+/// How many Events are in flight at once.
 const PLACES: usize = 8;
 
-/// Events beyond this many are dropped: they only tell what the labels show as well.
+/// More Events than this are dropped: the labels show the same.
 const MAX_WAITING: usize = 20_000;
 
-/// How often an Event is sent before it is dropped.
+/// How many times an Event is sent before it is dropped.
 const MAX_TRIES: u32 = 5;
 
-/// While starts and stops wait, they alone are sent, except for one Event in this time.
+/// While starts and stops wait, one Event is sent in this time.
 const TRICKLE_INTERVAL: Duration = Duration::from_secs(1);
 
 /// The Events that wait to be sent, with a back-off of their own.
@@ -84,7 +84,7 @@ impl EventRecorder {
         }
     }
 
-    /// Starts or stops wait now, or do not.
+    /// Sets whether starts or stops wait now.
     pub(in crate::controller) fn set_busy(&mut self, now: Instant, is_busy: bool) {
         self.busy_since = self.busy_since.or(Some(now)).filter(|_| is_busy);
     }
@@ -108,7 +108,7 @@ impl EventRecorder {
         Some(event)
     }
 
-    /// Takes in what came of an Event. Where no answer came, it is tried again.
+    /// Takes in the result of an Event. Without an answer, it is tried again.
     pub(in crate::controller) fn finish(
         &mut self,
         mut event: PendingEvent,
@@ -150,12 +150,12 @@ impl EventRecorder {
         }
     }
 
-    /// Lets go of what nothing waits for any more.
+    /// Forgets keys that nothing waits for any more.
     pub(in crate::controller) fn forget_expired(&mut self, now: Instant) {
         while self.backoff.take_released(now).is_some() {}
     }
 
-    /// When an Event may be sent that may not be now; `None` where it does not hang on the time.
+    /// When the next Event may be sent that may not be now; `None` if that does not depend on time.
     pub(in crate::controller) fn next(&self, now: Instant) -> Option<Instant> {
         let trickle = self.next_trickle().filter(|next| *next > now);
         let trickle = trickle.filter(|_| !self.waiting.is_empty());

@@ -1,4 +1,4 @@
-//! Requests under way, each in a place of its lane, and what comes of them.
+//! Requests in flight, each in a place of its lane, and their results.
 
 use std::{
     collections::{HashMap, VecDeque},
@@ -33,16 +33,16 @@ pub(in crate::controller) struct PendingEvent {
     pub(in crate::controller) object: EventObject,
     pub(in crate::controller) text: EventText,
     pub(in crate::controller) at: DateTime<Utc>,
-    /// How often it was sent.
+    /// How many times it was sent.
     pub(in crate::controller) tries: u32,
 }
 
-/// What came of a request.
+/// The result of a request.
 pub(in crate::controller) enum Finished {
     Patched(Box<Patched>),
     Read {
         id: Id,
-        /// What was known of the object when it was asked for.
+        /// The versions that were known when it was sent.
         known: Version,
         result: Box<Result<Workload, ReadError>>,
     },
@@ -60,13 +60,13 @@ pub(in crate::controller) enum Finished {
         question: Box<VersionQuestion>,
         result: Result<Version, ReadError>,
     },
-    /// Whether the server has answered what passes no admission.
+    /// Whether the server has answered a request that passes no admission.
     Probed {
         has_answered: bool,
     },
 }
 
-/// A patch that was answered, or was not.
+/// A patch, with or without an answer.
 pub(in crate::controller) struct Patched {
     pub(in crate::controller) sent: Sent,
     pub(in crate::controller) result: Result<Workload, PatchError>,
@@ -82,25 +82,25 @@ pub(in crate::controller) struct Sent {
     pub(in crate::controller) monotonic: Instant,
 }
 
-/// A request that takes longer gives its place up to others, and goes on in a slow one.
+/// A request that takes longer gives its place up, and continues in a slow one.
 const SLOW: Duration = Duration::from_secs(1);
 
 type RequestId = u64;
 
-/// Requests under way.
+/// Requests in flight.
 ///
 /// No request keeps a place from others for longer than a second: then it moves to the slow lane,
-/// and where that is full, the one that has been there longest is given up. So an admission
-/// webhook that hangs costs its own objects their answers, and others at most a second.
+/// and if that is full, the request that has been there longest is given up. An admission webhook
+/// that hangs so costs its own objects their answers, and others at most a second.
 pub(in crate::controller) struct InFlight {
     requests: FuturesUnordered<BoxFuture<'static, (RequestId, Finished)>>,
     underway: HashMap<RequestId, Underway>,
-    /// Since when each request has been under way; those that have ended may be among them.
+    /// Since when each request has been in flight; ended ones may be among them.
     young: VecDeque<(Instant, RequestId)>,
     /// The slow ones, the oldest first.
     slow: VecDeque<RequestId>,
     max_slow: usize,
-    /// How many places of each lane are taken, by all and by each namespace.
+    /// How many places of each lane are taken, in all and by each namespace.
     taken: Places,
     taken_by: HashMap<Arc<str>, Places>,
     last_id: RequestId,
@@ -115,7 +115,7 @@ struct Underway {
 }
 
 impl InFlight {
-    /// None yet, with places for so many slow ones.
+    /// No requests yet, with this many places for slow ones.
     pub(in crate::controller) fn new(max_slow: usize) -> Self {
         Self {
             requests: FuturesUnordered::new(),
@@ -129,7 +129,7 @@ impl InFlight {
         }
     }
 
-    /// Sends a request, in a place of the lane. Its future is to end when it is given up.
+    /// Sends a request, in a place of the lane. Its future must end when it is given up.
     pub(in crate::controller) fn send<F>(
         &mut self,
         lane: Lane,
@@ -155,7 +155,7 @@ impl InFlight {
         match lane {
             Lane::Slow => self.slow.push_back(id),
             Lane::Transition | Lane::Adoption => self.young.push_back((now, id)),
-            // Nobody but other Events waits for their places.
+            // Only other Events wait for their places.
             Lane::Event => {}
         }
     }
@@ -169,7 +169,7 @@ impl InFlight {
             .push(Box::pin(async move { (0, request.await) }));
     }
 
-    /// The result of the next request that ends; `None` where nothing is under way.
+    /// The result of the next request that ends; `None` if none is in flight.
     pub(in crate::controller) async fn next(&mut self) -> Option<Finished> {
         let (id, finished) = self.requests.next().await?;
         if let Some(Underway {
@@ -184,7 +184,7 @@ impl InFlight {
         Some(finished)
     }
 
-    /// Lets requests that have been under way for long go on in the slow lane.
+    /// Moves requests that have been in flight for long to the slow lane.
     pub(in crate::controller) fn move_slow(&mut self, now: Instant) {
         while let Some((begun, id)) = self.young.front().copied()
             && (now >= begun + SLOW || !self.underway.contains_key(&id))
@@ -223,7 +223,7 @@ impl InFlight {
         taken.map_or(0, |taken| taken[lane as usize])
     }
 
-    /// How many requests are under way, of every kind.
+    /// How many requests are in flight, of every kind.
     pub(in crate::controller) fn len(&self) -> usize {
         self.requests.len()
     }
@@ -250,7 +250,7 @@ impl InFlight {
     }
 }
 
-/// What comes of a request that may be given up.
+/// The result of a request that may be given up.
 pub(in crate::controller) async fn unless_given_up<T, E: From<Unavailable>>(
     registration: AbortRegistration,
     request: impl Future<Output = Result<T, E>>,

@@ -1,4 +1,4 @@
-//! Requests: what is under way, and in which place.
+//! Requests in flight, and their places.
 
 pub(super) mod event_recorder;
 pub(super) mod in_flight;

@@ -1,11 +1,11 @@
-//! How many requests of a lane may be under way.
+//! How many requests of a lane may be in flight.
 
 use std::sync::Arc;
 
 use crate::controller::queue::lanes::Lane;
 use crate::controller::send::in_flight::InFlight;
 
-/// The places of one lane: of all namespaces, and of each.
+/// The places of one lane: for all namespaces, and for each.
 pub(in crate::controller) struct Places<'a> {
     in_flight: &'a InFlight,
     lane: Lane,
@@ -14,8 +14,8 @@ pub(in crate::controller) struct Places<'a> {
 }
 
 impl<'a> Places<'a> {
-    /// The places of a lane where there is room for this many requests. Adoptions have few while
-    /// starts and stops wait, but never none: those of another namespace may go on for ever.
+    /// The places of a lane when this many requests may be in flight. Adoptions have few while
+    /// starts and stops wait, but never none: another namespace's may go on for ever.
     pub(in crate::controller) fn of(
         in_flight: &'a InFlight,
         lane: Lane,
@@ -36,18 +36,18 @@ impl<'a> Places<'a> {
         }
     }
 
-    /// Whether one more may be under way, of some namespace.
+    /// Whether one more may be in flight, of some namespace.
     pub(in crate::controller) const fn is_one_free(&self) -> bool {
         self.in_flight.taken(self.lane) < self.all
     }
 
-    /// Whether one more may be under way, of that namespace.
+    /// Whether one more may be in flight, of that namespace.
     pub(in crate::controller) fn is_one_free_for(&self, namespace: &Arc<str>) -> bool {
         self.in_flight.taken_by(self.lane, namespace) < self.each
     }
 }
 
-/// No namespace takes more than three of four.
+/// No namespace takes more than three of four places.
 const fn shared(all: usize) -> (usize, usize) {
     (all, all - all / 4)
 }

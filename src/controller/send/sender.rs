@@ -1,4 +1,4 @@
-//! The requests: how each is made, and those that are under way.
+//! Requests: how each is made, and those in flight.
 
 use std::{sync::Arc, time::Duration};
 
@@ -17,23 +17,23 @@ use crate::controller::send::in_flight::{
     Finished, InFlight, Patched, PendingEvent, Sent, unless_given_up,
 };
 
-/// How long an Event may take: it keeps a place from those of other namespaces.
+/// The time limit of an Event: it takes a place from those of other namespaces.
 const EVENT_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// How long the read of one object for who has set its count may take.
+/// The time limit of the read that shows who has set a count.
 const LOOKUP_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// How long the list of one object may take that tells whether the server answers.
+/// The time limit of the list of one object that shows whether the server answers.
 const PROBE_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// Sends requests, and gives back what comes of them.
+/// Sends requests, and returns their results.
 pub(in crate::controller) struct Sender {
     writer: Writer,
     in_flight: InFlight,
 }
 
 impl Sender {
-    /// Nothing is under way; as many slow requests may be as starts and stops of one namespace.
+    /// Nothing is in flight. It allows as many slow requests as starts and stops of one namespace.
     pub(in crate::controller) fn new(writer: Writer, max_in_flight: usize) -> Self {
         Self {
             writer,
@@ -41,17 +41,17 @@ impl Sender {
         }
     }
 
-    /// What is under way.
+    /// The requests in flight.
     pub(in crate::controller) const fn in_flight(&self) -> &InFlight {
         &self.in_flight
     }
 
-    /// The result of the next request that ends; `None` where nothing is under way.
+    /// The result of the next request that ends; `None` if none is in flight.
     pub(in crate::controller) async fn next(&mut self) -> Option<Finished> {
         self.in_flight.next().await
     }
 
-    /// Lets requests that have been under way for long go on in the slow lane.
+    /// Moves requests that have been in flight for long to the slow lane.
     pub(in crate::controller) fn move_slow(&mut self, now: Instant) {
         self.in_flight.move_slow(now);
     }
@@ -68,7 +68,7 @@ impl Sender {
             });
     }
 
-    /// Reads an object, of which `known` is known.
+    /// Reads an object, given the known versions.
     pub(in crate::controller) fn read(
         &mut self,
         lane: Lane,
@@ -107,7 +107,7 @@ impl Sender {
             });
     }
 
-    /// Reads an object for who has set its count. That takes no place from anything else.
+    /// Reads an object to learn who has set its count. That takes no place from anything else.
     pub(in crate::controller) fn look_up(&mut self, lookup: Lookup) {
         let writer = self.writer.clone();
         self.in_flight.send_aside(async move {
@@ -122,7 +122,7 @@ impl Sender {
         });
     }
 
-    /// Asks for a list of what is beside an object, to learn whether the server answers at all: that
+    /// Lists one object beside a given one, to learn whether the server answers at all: a list
     /// passes no admission.
     pub(in crate::controller) fn probe(&mut self, object: WorkloadRef) {
         let writer = self.writer.clone();
@@ -134,7 +134,7 @@ impl Sender {
         });
     }
 
-    /// Asks for a list of a kind, for the sake of the server's time.
+    /// Lists one object of a kind, for the server's time.
     pub(in crate::controller) fn ask_the_time(&mut self, kind: Kind, namespace: Option<String>) {
         let writer = self.writer.clone();
         self.in_flight.send_aside(async move {

@@ -1,11 +1,11 @@
-//! What is held down, and the time of it until now.
+//! Resources that schedules hold down, and their time until now.
 
 use chrono::TimeDelta;
 use tokio::time::Instant;
 
 use crate::savings::{HeldDown, Saved};
 
-/// What is held down, and the time of that until `until`, in nanoseconds.
+/// Resources that are held down, and their time until `until`, in nanoseconds.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Account {
     pub(super) replicas: u128,
@@ -32,13 +32,13 @@ impl Account {
         }
     }
 
-    /// The same after so much time, or before it.
+    /// The same after this much time, or before it.
     pub(super) fn after(self, time: TimeDelta) -> Self {
         let until = self.until.unwrap_or_else(Instant::now);
         self.at(until + time.to_std().unwrap_or_default())
     }
 
-    /// What it comes to.
+    /// The savings in hours.
     pub(super) fn saved(&self) -> Saved {
         let hours = |time, one| seconds(time, one) / 3600.0;
         Saved {
@@ -48,7 +48,7 @@ impl Account {
         }
     }
 
-    /// What is held down of it, and no time of that.
+    /// The same resources, without any time.
     pub(super) const fn held(&self) -> Self {
         Self {
             replica_time: 0,
@@ -58,7 +58,7 @@ impl Account {
         }
     }
 
-    /// The same with what is held down of another one besides.
+    /// The same, plus the resources of another account.
     pub(super) const fn and(self, other: &Self) -> Self {
         Self {
             replicas: self.replicas.saturating_add(other.replicas),
@@ -68,7 +68,7 @@ impl Account {
         }
     }
 
-    /// The same without what is held down of another one.
+    /// The same, minus the resources of another account.
     pub(super) const fn without(self, other: &Self) -> Self {
         Self {
             replicas: self.replicas.saturating_sub(other.replicas),
@@ -78,7 +78,7 @@ impl Account {
         }
     }
 
-    /// The same, and nothing is held down any more.
+    /// The same time, with nothing held down any more.
     pub(super) const fn ended(self) -> Self {
         Self {
             replicas: 0,
@@ -88,7 +88,7 @@ impl Account {
         }
     }
 
-    /// The same with this held down in place of that.
+    /// The same with `held` in place of `before`.
     pub(super) fn with(self, before: HeldDown, held: HeldDown) -> Self {
         let replace = |sum: u128, before: u64, held: u64| {
             sum.saturating_sub(before.into()) + u128::from(held)

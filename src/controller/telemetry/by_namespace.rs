@@ -1,4 +1,4 @@
-//! What each namespace saves, and which of them have series of their own.
+//! The savings of each namespace, and which namespaces have series of their own.
 
 use std::{collections::BTreeMap, mem, sync::Arc};
 
@@ -23,12 +23,12 @@ const OTHER: &str = "(other)";
 
 /// The accounts of namespaces, and the series that show them.
 ///
-/// A series counts what its namespace saves while it has one: a namespace that gives its series to a
-/// larger one goes on in the one that others share, so that nothing is counted twice and no counter
-/// jumps.
+/// A series counts the savings of a namespace while the namespace has it. A namespace that gives
+/// its series to a larger one continues in the shared one, so nothing is counted twice and no
+/// counter jumps.
 #[derive(Debug, Default)]
 pub(super) struct ByNamespace {
-    /// All that each has saved, by which they are compared.
+    /// The savings of each namespace, by which they are compared.
     pub(super) known: BTreeMap<Arc<str>, Account>,
     /// The series of the largest.
     pub(super) shown: BTreeMap<Arc<str>, Account>,
@@ -39,13 +39,13 @@ pub(super) struct ByNamespace {
 }
 
 impl ByNamespace {
-    /// All accounts, of which a new controller knows what is held down anew.
+    /// All accounts. A new controller counts anew what is held down.
     pub(super) fn all(&mut self) -> impl Iterator<Item = &mut Account> {
         let shown = self.shown.values_mut().chain(&mut self.other);
         self.known.values_mut().chain(shown)
     }
 
-    /// The accounts of a namespace that may be new: what it has saved, and its series.
+    /// The accounts of a namespace that may be new: its savings, and its series.
     pub(super) fn of(&mut self, namespace: &Arc<str>) -> impl Iterator<Item = &mut Account> {
         if !self.known.contains_key(namespace) {
             self.is_full = self.known.len() >= MAX_KNOWN;

@@ -1,4 +1,4 @@
-//! Until when each calendar lasts, and whether its file is good.
+//! The last date of each calendar, and whether its file is valid.
 
 use chrono::{NaiveDate, NaiveTime};
 use prometheus_client::{

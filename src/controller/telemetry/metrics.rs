@@ -1,7 +1,7 @@
-//! What the running scaler publishes of itself.
+//! The metrics of the running scaler.
 //!
-//! Names follow Prometheus' and kube-state-metrics' rules: base units, `_total` on counters, `_info`,
-//! `_timestamp_seconds`, labels with few values, and an object's name only where it is asked for.
+//! Names follow Prometheus' and kube-state-metrics' rules: base units, `_total` on counters,
+//! `_info`, `_timestamp_seconds`, labels with few values, and an object's name only if enabled.
 
 use std::{
     borrow::Cow,
@@ -36,9 +36,10 @@ use crate::{
     workload::Phase,
 };
 
-/// The metrics of one scaler, and whether it is ready. The controller tells, the server asks.
+/// The metrics of one scaler, and whether it is ready. The controller writes them, the server reads
+/// them.
 ///
-/// Telling costs well under a microsecond and never waits.
+/// A write costs well under a microsecond and never waits.
 #[derive(Debug)]
 pub struct Telemetry {
     registry: Registry,
@@ -218,16 +219,16 @@ impl Telemetry {
             .inc();
     }
 
-    /// A transition was made whose instant came by the clock. `lateness` is from that instant, a
-    /// boundary or the end of an override, to the sending of the patch.
+    /// A transition was made at a time of the clock. `lateness` is from that instant, a boundary or
+    /// the end of an override, to the sending of the patch.
     pub fn transition_lateness(&self, action: Action, lateness: TimeDelta) {
         self.transition_lateness
             .get_or_create(&[("action", action.name())])
             .observe(lateness.as_seconds_f64());
     }
 
-    /// A transition was made that a person asked for. `lateness` is from the moment at which that
-    /// was seen to the sending of the patch.
+    /// A transition was made because a person asked for it. `lateness` is from the moment at which
+    /// the scaler saw that to the sending of the patch.
     pub fn request_lateness(&self, action: Action, lateness: TimeDelta) {
         self.request_lateness
             .get_or_create(&[("action", action.name())])
@@ -239,18 +240,18 @@ impl Telemetry {
         self.invalid_namespaces.set(whole(count));
     }
 
-    /// A controller begins, by this clock: what it publishes takes the place of what another did.
+    /// A controller begins to publish, in place of any before. The time is by this clock.
     pub(in crate::controller) fn publisher(&self, clock: &Clock, settings: &Settings) -> Publisher {
         Publisher::begin(&self.published, &self.savings, clock, settings)
     }
 
-    /// The controller has done all that it could do by `now`.
+    /// The controller has finished a pass at `now`.
     pub fn acted(&self, now: Instant) {
         self.heartbeat.beat(now);
     }
 
-    /// Whether the controller works: it acts each second, whether there is anything to do or not. One
-    /// that has not begun yet counts as well.
+    /// Whether the controller works: it makes a pass each second, even with nothing to do. One that
+    /// has not begun yet counts as working.
     pub fn is_alive(&self, now: Instant) -> bool {
         self.heartbeat.is_alive(now)
     }
@@ -279,7 +280,7 @@ impl Telemetry {
         self.watch_restarts.inc();
     }
 
-    /// All workloads of that kind in scope are being watched now, or are not.
+    /// All workloads of that kind in scope are watched now, or not.
     pub fn watch_up(&self, kind: &'static str, is_up: bool) {
         let gauge = self.watch_up.get_or_create(&[("kind", kind)]);
         gauge.set(is_up.into());
@@ -323,19 +324,19 @@ impl Telemetry {
         self.readiness.set(condition, holds);
     }
 
-    /// What the API server does not have or forbids to watch, a short sentence each.
+    /// Kinds that the API server does not have or forbids to watch, a short sentence each.
     pub fn set_unwatched(&self, unwatched: Vec<String>) {
         self.readiness.set_unwatched(unwatched);
     }
 
-    /// What the API server does not have or forbids to watch: of each, a short sentence such as
+    /// Kinds that the API server does not have or forbids to watch, a short sentence each, such as
     /// `cannot watch statefulsets.apps: forbidden`. While some kind is watched in each namespace,
-    /// that is no reason not to be ready.
+    /// they do not prevent readiness.
     pub fn unwatched(&self) -> Vec<String> {
         self.readiness.unwatched()
     }
 
-    /// The end has begun: never ready again.
+    /// Shutdown has begun: it is never ready again.
     pub fn shutting_down(&self) {
         self.readiness.end();
     }
@@ -353,13 +354,13 @@ impl Telemetry {
         self.readiness.check()
     }
 
-    /// What the controller knows of every object now; `None` where none runs. It takes nothing from
-    /// the controller, and from whoever asks some microseconds an object.
+    /// The controller's knowledge of every object now; `None` if no controller runs. It takes no
+    /// time from the controller, and some microseconds an object from the caller.
     pub fn snapshot(&self) -> Option<Snapshot> {
         self.objects()?.snapshot()
     }
 
-    /// What the counters say was saved, and of it since each of these instants; `None` before a
+    /// The savings that the counters show, and those since each of these instants; `None` before a
     /// controller has begun.
     pub fn saved(&self, since_each: [DateTime<Utc>; 3]) -> Option<SavedSoFar> {
         self.savings.so_far(since_each)
@@ -369,14 +370,13 @@ impl Telemetry {
         lock(&self.published).clone()
     }
 
-    /// All metrics in the text format of OpenMetrics 1.0. It takes some microseconds an object: not on
-    /// the thread of the controller.
+    /// All metrics as OpenMetrics 1.0, in microseconds an object: not for the controller's thread.
     pub fn render(&self) -> String {
         if let Some(objects) = self.objects() {
             self.count(&objects.count());
         }
         let mut text = String::with_capacity(16 * 1024);
-        // Writing to a String cannot fail, and a metric that could not be shown is left out.
+        // Writing to a String cannot fail; a metric that cannot be encoded is left out.
         let _ = text::encode(&mut text, &self.registry);
         text
     }

@@ -1,4 +1,4 @@
-//! What Prometheus reads of what the controller tells.
+//! The controller's metrics as Prometheus reads them.
 
 use chrono::TimeDelta;
 

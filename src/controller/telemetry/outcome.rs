@@ -1,4 +1,4 @@
-//! How what was tried ended, as the metrics count it.
+//! Outcomes of attempts, as the metrics count them.
 
 /// How an attempt at a transition ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -39,14 +39,14 @@ impl Outcome {
     }
 }
 
-/// What became of an Event.
+/// The outcome of sending an Event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum EventOutcome {
     /// The API server has it.
     Sent,
     /// The API server did not take it.
     Failed,
-    /// Given up unsent, because too many were waiting.
+    /// Dropped unsent, because too many were waiting.
     Dropped,
 }
 

@@ -1,4 +1,4 @@
-//! What the log says of overdue objects.
+//! The log lines about overdue objects.
 
 use std::{sync::Arc, time::Duration};
 
@@ -7,11 +7,12 @@ use tokio::{task::spawn_blocking, time::sleep};
 use crate::controller::telemetry::published::PublishedObjects;
 use crate::workload::OVERDUE_GRACE;
 
-/// How often the objects are counted for it, beside the controller, where any may have become
-/// overdue: that takes some milliseconds where there are 100,000.
+/// How often overdue objects are counted, outside the controller and only if one may have become
+/// overdue: with 100,000 objects that takes some milliseconds.
 const INTERVAL: Duration = Duration::from_secs(30);
 
-/// Says once that objects are overdue, with one of them, and once that none is any more; for ever.
+/// Logs once that objects are overdue, naming one of them, and once that none is any more; never
+/// ends.
 pub(in crate::controller) async fn log_overdue(objects: Arc<PublishedObjects>) {
     let (mut is_told, mut next) = (false, None);
     loop {

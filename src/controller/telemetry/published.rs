@@ -1,7 +1,7 @@
 //! What a controller publishes of its objects, one by one, and what they come to together.
 //!
-//! The controller replaces the snapshot of an object as it changes; whoever wants a sum adds it up
-//! on a thread of its own. A reader holds one of many small maps at a time, for some microseconds.
+//! The controller replaces the snapshot of an object when it changes; readers add the snapshots up
+//! on their own threads. A reader holds one of many small maps at a time, for some microseconds.
 
 use std::{
     collections::{BTreeMap, HashMap},
@@ -37,7 +37,7 @@ pub(in crate::controller) struct PublishedObjects {
     shards: Box<[Mutex<Shard>]>,
     clock: Clock,
     is_running: AtomicBool,
-    /// Whether any was published since somebody asked.
+    /// Whether any was published since the last question.
     is_changed: AtomicBool,
     /// Whether each has a metric of its own.
     pub(super) per_workload_metrics: bool,
@@ -50,11 +50,11 @@ pub(super) type Newest = Arc<Mutex<Option<Arc<PublishedObjects>>>>;
 pub(in crate::controller) struct Publisher {
     objects: Arc<PublishedObjects>,
     savings: Savings,
-    /// Which of the controllers that have begun in this process it is.
+    /// The number of this controller among those that have begun in this process.
     generation: u64,
 }
 
-/// What all objects come to together at one moment.
+/// Sums over all objects at one moment.
 #[derive(Debug, Default)]
 pub(in crate::controller) struct Counts {
     pub(in crate::controller) by_phase: BTreeMap<Phase, usize>,
@@ -69,9 +69,9 @@ pub(in crate::controller) struct Counts {
     pub(in crate::controller) overdue: usize,
     /// The overdue one that was seen first.
     pub(in crate::controller) first_overdue: Option<(Id, Arc<ObjectSnapshot>)>,
-    /// Unless any changes, no more are overdue before.
+    /// The next time at which another object can become overdue, unless any changes.
     pub(super) next_overdue: Option<DateTime<Utc>>,
-    /// Those that go by the default schedule of the scaler, by namespace.
+    /// The number of objects under the default schedule of the scaler, by namespace.
     pub(in crate::controller) by_default: BTreeMap<Arc<str>, usize>,
 }
 
@@ -112,7 +112,7 @@ impl PublishedObjects {
         Some(Snapshot { at, objects })
     }
 
-    /// Whether any was published since this was asked last.
+    /// Whether any was published since the last call.
     pub(super) fn take_changed(&self) -> bool {
         self.is_changed.swap(false, Ordering::Relaxed)
     }
@@ -122,7 +122,7 @@ impl PublishedObjects {
         self.clock.now()
     }
 
-    /// What they come to now.
+    /// The sums as they are now.
     pub(in crate::controller) fn count(&self) -> Counts {
         let now = self.clock.now();
         let mut counts = Counts::default();
@@ -168,7 +168,7 @@ impl Counts {
 }
 
 impl Publisher {
-    /// A controller begins, by this clock: what it publishes takes the place of what another did.
+    /// Begins to publish for a new controller, in place of any before. The time is by this clock.
     pub(super) fn begin(
         newest: &Newest,
         savings: &Savings,
@@ -187,12 +187,12 @@ impl Publisher {
         }
     }
 
-    /// What is published.
+    /// The published objects.
     pub(in crate::controller) const fn objects(&self) -> &Arc<PublishedObjects> {
         &self.objects
     }
 
-    /// The object is so from `now` on.
+    /// Publishes an object, which is as given from `now` on.
     pub(in crate::controller) fn publish(
         &self,
         id: Id,
@@ -209,7 +209,7 @@ impl Publisher {
         }
     }
 
-    /// The object is gone, or out of scope.
+    /// Removes an object that is gone, or out of scope.
     pub(in crate::controller) fn remove(&self, id: Id, now: (DateTime<Utc>, Instant)) {
         let removed = self.objects.shard(id).remove(&id);
         if let Some(object) = removed {

@@ -1,4 +1,4 @@
-//! Whether the scaler can do its work now, and if not, why; and whether it works at all.
+//! Whether the scaler can do its work now, and if not, why; and whether it still runs at all.
 
 use std::{
     sync::{
@@ -13,16 +13,16 @@ use tokio::time::Instant;
 /// Something that must hold for the scaler to be ready.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Condition {
-    /// The first list came of every kind that the API server has and lets us watch, and of one at
-    /// least in every namespace that is watched.
+    /// The first list has come for each kind that the API server has and lets us watch, and for at
+    /// least one kind in each watched namespace.
     Listed,
-    /// What happens to them is being watched now.
+    /// Each of those watches is open.
     Watching,
-    /// The API server answers what it is asked.
+    /// The API server answers requests.
     Reachable,
-    /// Nobody has refused a patch for want of a permission, since the last one that was granted.
+    /// No patch has been refused for a missing permission since the last one that was granted.
     Permitted,
-    /// The machine's clock agrees with the API server's. Holds until it is seen not to.
+    /// The machine's clock agrees with the API server's. Holds until a difference is seen.
     Clock,
 }
 
@@ -46,7 +46,7 @@ impl Condition {
     }
 }
 
-/// Every [`Condition`], and whether the end has begun.
+/// Every [`Condition`], and whether shutdown has begun.
 #[derive(Debug)]
 pub(in crate::controller) struct Readiness {
     met: [AtomicBool; Condition::ALL.len()],
@@ -90,7 +90,7 @@ impl Readiness {
         self.ending.store(true, Ordering::Relaxed);
     }
 
-    /// Whether [`Self::check`] finds nothing, without naming what it finds.
+    /// Whether [`Self::check`] finds nothing. It does not name what it finds.
     pub(in crate::controller) fn is_ready(&self) -> bool {
         !self.ending.load(Ordering::Relaxed)
             && self.met.iter().all(|met| met.load(Ordering::Relaxed))
@@ -110,11 +110,11 @@ impl Readiness {
     }
 }
 
-/// The longest time between two looks of a controller at what there is to do: it looks each second, and
-/// no cluster gives it a minute of work in one piece.
+/// The longest time between two passes of a controller: it makes one each second, and no cluster
+/// gives it a minute of work in one pass.
 const MAX_SILENCE: Duration = Duration::from_secs(60);
 
-/// When the controller has last done all that it could.
+/// When the controller last finished a pass.
 #[derive(Debug, Default)]
 pub(in crate::controller) struct Heartbeat(Mutex<Option<Instant>>);
 

@@ -1,4 +1,4 @@
-//! What is saved, as metrics: what is held down now, and the time of it until now.
+//! Savings as metrics: resources that are held down now, and their time until now.
 
 use std::{
     collections::VecDeque,
@@ -23,14 +23,14 @@ use crate::savings::{HeldDown, Saved, SavedSoFar};
 /// A day of every zone begins at one of these, in milliseconds.
 const QUARTER: i64 = 15 * 60 * 1000;
 
-/// How many marks are kept: more quarters of an hour than a month has.
+/// How many marks are kept: one for each quarter of an hour of more than a month.
 const MAX_MARKS: usize = 32 * 96;
 
-/// Counts the time of what is held down. No step of the wall clock touches it.
+/// Counts the time of resources that are held down. No step of the wall clock touches it.
 ///
-/// What is held down changes as the controller publishes an object, and is counted up to then: no
-/// scrape need come between two changes. Sums of whole numbers are exact, so that a counter never
-/// falls, not by the last digit either, which Prometheus would take for a restart.
+/// Each change is counted when the controller publishes the object, so no scrape need come between
+/// two changes. Sums of whole numbers are exact: a counter never falls, not even in its last digit,
+/// which Prometheus would take for a restart.
 ///
 /// The controller never waits for a scrape or a page: while one reads the accounts, changes wait.
 #[derive(Clone, Debug, Default)]
@@ -57,25 +57,25 @@ pub(super) struct Change {
 
 #[derive(Debug, Default)]
 pub(super) struct Accounts {
-    /// That of all.
+    /// The account of everything.
     all: Account,
-    /// By namespace, where that is asked for.
+    /// The accounts by namespace, if enabled.
     each: Option<ByNamespace>,
-    /// Which controller counts: the one that has begun last.
+    /// The number of the controller that has begun last, which alone counts.
     generation: u64,
-    /// When the first of them began.
+    /// When the first controller began.
     since: Option<DateTime<Utc>>,
     /// When the account of all was last changed, by the controller's clock.
     changed: Option<DateTime<Utc>>,
-    /// The account of all at quarters of an hour, each the first after a change.
+    /// The account of everything at quarters of an hour, each the first after a change.
     marks: VecDeque<(DateTime<Utc>, Account)>,
 }
 
-/// The seconds of an account that one of the counters shows.
+/// The seconds of an account that one counter shows.
 type Seconds = fn(&Account) -> f64;
 
 impl Accounts {
-    /// The account of all, and those of a namespace that may be new.
+    /// The account of everything, and those of a namespace that may be new.
     fn of(&mut self, namespace: &Arc<str>) -> impl Iterator<Item = &mut Account> {
         let each = self.each.as_mut().into_iter();
         [&mut self.all]
@@ -94,8 +94,8 @@ impl Accounts {
         }
     }
 
-    /// The account of all is about to change. Keeps what it was at the first quarter of an hour since
-    /// it was last changed.
+    /// Keeps the account of everything, which is about to change, as of the first quarter of an
+    /// hour since the last change.
     fn mark(&mut self, wall: DateTime<Utc>) {
         let Some(changed) = self.changed.replace(wall) else {
             return;
@@ -112,7 +112,7 @@ impl Accounts {
         }
     }
 
-    /// What all had saved by an instant at which a day of some zone begins; nothing before the marks.
+    /// The savings until an instant at which a day of some zone begins; none before the first mark.
     fn saved_until(&self, at: DateTime<Utc>) -> Saved {
         let last = self.changed.map(|changed| (changed, self.all));
         let mut known = self.marks.iter().chain(last.as_ref()).rev();
@@ -124,8 +124,8 @@ impl Accounts {
 }
 
 impl Savings {
-    /// A controller begins to count at `now`, when its clock shows `wall`, and knows of nothing yet.
-    /// Returns the number by which it is told from those before.
+    /// A controller begins to count at `now`, when its clock shows `wall`, and knows no object yet.
+    /// Returns its number, which tells it from earlier ones.
     pub(super) fn begin(&self, by_namespace: bool, wall: DateTime<Utc>, now: Instant) -> u64 {
         let mut accounts = self.accounts();
         let accounts = &mut *accounts;
@@ -165,7 +165,7 @@ impl Savings {
         accounts
     }
 
-    /// What was saved until now, and of it since each of these instants; `None` before a controller
+    /// The savings until now, and since each of these instants; `None` before the first controller
     /// has begun.
     pub(super) fn so_far(&self, since_each: [DateTime<Utc>; 3]) -> Option<SavedSoFar> {
         let accounts = self.accounts();
@@ -224,7 +224,7 @@ impl Collector for Savings {
             samples(metric, &each, |it| ConstCounter::new(of(it)))?;
         }
         drop(each);
-        // From now on: what a series has counted until now has been shown.
+        // Only now: the values that were shown are those of the series as they were.
         if let Some(each) = &mut accounts.each {
             each.rank(now);
         }
@@ -232,7 +232,7 @@ impl Collector for Savings {
     }
 }
 
-/// A sample of each account; that of all has no label.
+/// A sample of each account; the one of everything has no label.
 fn samples<M: EncodeMetric>(
     mut metric: MetricEncoder<'_>,
     each: &[(Option<&str>, Account)],

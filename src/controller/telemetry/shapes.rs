@@ -15,7 +15,7 @@ pub(super) type Lateness = Family<Labels<1>, Histogram, fn() -> Histogram>;
 
 pub(super) type Labels<const N: usize, V = &'static str> = [(&'static str, V); N];
 
-/// A metric without labels that is absent while its value is unknown.
+/// A metric without labels, absent while its value is unknown.
 pub(super) type Optional<M> = Family<Labels<0>, M>;
 
 /// From a millisecond (a quiet boundary) to an hour (caught up after being down).
@@ -38,7 +38,7 @@ pub(super) const fn transition(action: Action, outcome: Outcome) -> Labels<2> {
     [("action", action.name()), ("outcome", outcome.name())]
 }
 
-/// Who sets counts back: one of those that are known, or `other`.
+/// Who reverts counts: a known manager, or `other`.
 pub(super) const fn label(manager: ManagerKind) -> &'static str {
     match manager {
         ManagerKind::Owner(owner) => owner.label(),

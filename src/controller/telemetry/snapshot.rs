@@ -1,4 +1,4 @@
-//! What a controller knows of every object, for whoever asks.
+//! The controller's knowledge of every object, for readers outside it.
 
 use std::{fmt, sync::Arc};
 
@@ -14,19 +14,19 @@ use crate::{
     },
 };
 
-/// What a controller knew at one moment.
+/// The controller's knowledge at one moment.
 #[derive(Clone, Debug)]
 pub struct Snapshot {
     /// The moment, by the controller's clock.
     pub at: DateTime<Utc>,
-    /// Every object that concerns it, by kind, namespace and name.
+    /// Every object in scope, by kind, namespace and name.
     pub objects: Vec<Arc<ObjectSnapshot>>,
 }
 
-/// What a controller knew of one object.
+/// The controller's knowledge of one object.
 ///
-/// It shares its texts and schedules with the controller. What can be computed from them is computed
-/// when it is asked for, by whoever asks.
+/// It shares its texts and schedules with the controller. Anything computed from them is computed
+/// by the reader.
 #[derive(Clone, Debug)]
 pub struct ObjectSnapshot {
     /// Which object.
@@ -39,11 +39,11 @@ pub struct ObjectSnapshot {
     pub requests: ResourceRequests,
     /// How much of it is ready.
     pub readiness: Readiness,
-    /// What was done to it last, and the count to come back to (`saved`).
+    /// The last thing that was done to it, and the count to restore (`saved`).
     pub state: State,
-    /// What is being done about it.
+    /// The work on it now.
     pub work: WorkStatus,
-    /// How often in a row a write to it was refused or failed.
+    /// How many writes to it in a row were refused or failed.
     pub failures: u32,
     pub(in crate::controller) parsed: Arc<ParsedInputs>,
     pub(in crate::controller) override_began: Option<Box<str>>,
@@ -51,7 +51,7 @@ pub struct ObjectSnapshot {
     pub(in crate::controller) seen: DateTime<Utc>,
     /// When its state labels were last seen to change.
     pub(in crate::controller) labels_seen: DateTime<Utc>,
-    /// Whether its state labels are of a later version of dayshift, which leaves it alone.
+    /// Whether a later version of dayshift wrote its state labels; then this one leaves it alone.
     pub(in crate::controller) is_of_a_later_version: bool,
 }
 
@@ -66,7 +66,8 @@ pub enum WorkStatus {
     InFlight,
     /// The last try failed, and it is tried again later.
     BackingOff,
-    /// The permission to patch its kind is missing in its namespace: one object asks for it at a time.
+    /// The permission to patch its kind in its namespace is missing: one object asks for it at a
+    /// time.
     WaitingForPermission,
 }
 
@@ -109,8 +110,8 @@ impl ObjectSnapshot {
         self.seen
     }
 
-    /// The object as the controller knows it: its labels are those of [`Self::state`], and of
-    /// what a patch is guarded by there is nothing.
+    /// The object as the controller knows it: its labels are those of [`Self::state`], and the
+    /// values that guard a patch are missing.
     pub fn observed(&self) -> Observed {
         Observed {
             object: self.object.clone(),
@@ -129,7 +130,7 @@ impl ObjectSnapshot {
         }
     }
 
-    /// The first boundary of its schedule after `after`, and what happens then.
+    /// The first boundary of its schedule after `after`, and its action.
     pub fn next_after(&self, after: DateTime<Utc>) -> Option<Boundary> {
         self.schedule()?.next_after(&self.object, after)
     }
@@ -141,7 +142,8 @@ impl ObjectSnapshot {
         overrides.without_ended(began, &self.state, at).at(at)
     }
 
-    /// What its schedule holds down now: what the metrics count, and the pages show.
+    /// The resources that its schedule holds down now, as the metrics count them and the pages show
+    /// them.
     pub fn held_down(&self) -> HeldDown {
         let counts = self.object.kind.counts();
         let (phase, saved) = (self.state.phase, self.state.saved);
@@ -165,7 +167,7 @@ impl ObjectSnapshot {
         self.schedule().is_some_and(scales_replicas) && !self.requests.are_complete()
     }
 
-    /// From when on it may be overdue, as it is now; `None` where it asks for nothing.
+    /// When it may become overdue, as it is now; `None` if nothing is asked for it.
     pub(super) fn overdue_from(&self, now: DateTime<Utc>) -> Option<DateTime<Utc>> {
         if self.is_of_a_later_version || self.schedule().is_none() {
             return None;
@@ -180,15 +182,15 @@ impl ObjectSnapshot {
         Some(due + OVERDUE_GRACE)
     }
 
-    /// Whether something should have been done about it by `now`. Labels that somebody has changed
-    /// are judged as they will be put right: nobody asks for anything by them.
+    /// Whether something should have been done about it by `now`. State labels that somebody has
+    /// changed are judged as the scaler will correct them: nobody asks for anything by them.
     pub(super) fn is_overdue(&self, now: DateTime<Utc>) -> bool {
         let changed_at = Some(self.changed_at(now));
         let overdue = || Overdue::of(&self.parsed, &self.observed(), changed_at, now);
         self.overdue_from(now).is_some_and(|from| from <= now) && overdue().is_some()
     }
 
-    /// Since when its annotations and labels together ask for what they ask for.
+    /// Since when its annotations and labels ask for what they ask for.
     fn changed_at(&self, now: DateTime<Utc>) -> DateTime<Utc> {
         // A clock that was ahead may have dated the labels.
         self.seen.max(self.labels_seen.min(now))

@@ -11,8 +11,8 @@ use prometheus_client::{
 use crate::controller::telemetry::published::Newest;
 use crate::controller::telemetry::shapes::lock;
 
-/// Each published workload with a schedule, and whether it is kept stopped; nothing where nobody has
-/// asked for it.
+/// Each published workload with a schedule, and whether it is kept stopped; nothing unless these
+/// series are enabled.
 #[derive(Debug)]
 pub(super) struct StoppedWorkloads(pub(super) Newest);
 

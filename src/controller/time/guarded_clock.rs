@@ -13,29 +13,29 @@ use crate::controller::time::skew::{ClockGuard, SharedServerClock};
 pub(in crate::controller) struct GuardedClock {
     clock: Clock,
     guard: ClockGuard,
-    /// What it showed when it was looked at last.
+    /// The time that it showed at the last check.
     shown: Option<(DateTime<Utc>, Instant)>,
 }
 
-/// When something is seen.
+/// The time of an observation.
 #[derive(Clone, Copy)]
 pub(in crate::controller) struct SeenAt {
     pub(in crate::controller) by_clock: DateTime<Utc>,
-    /// The same by a clock that no step touches, where the wall clock is wrong.
+    /// The same by a clock that no step touches, if the wall clock is wrong.
     pub(in crate::controller) monotonic: Option<Instant>,
 }
 
-/// What has happened to the clock since it was looked at last.
+/// Changes of the clock since the last check.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::controller) struct ClockChange {
-    /// It was set back: what was done by it may be from the future.
+    /// Whether it was set back: our own state may be from the future.
     pub(in crate::controller) was_set_back: bool,
-    /// It has become wrong, or right again.
+    /// Whether it has become wrong, or right again.
     pub(in crate::controller) has_turned: bool,
 }
 
 impl GuardedClock {
-    /// The clock beside the server's, which may be `most` apart; `None` where that is not looked at.
+    /// The clock beside the server's, which may differ by `most`; `None` disables the comparison.
     pub(in crate::controller) fn new(
         clock: Clock,
         server: SharedServerClock,
@@ -68,12 +68,12 @@ impl GuardedClock {
         self.guard.is_wrong()
     }
 
-    /// How far it is ahead of the server's; `None` where that is unknown or not looked at.
+    /// How far it is ahead of the server's; `None` if unknown, or the comparison is disabled.
     pub(in crate::controller) const fn skew(&self) -> Option<TimeDelta> {
         self.guard.skew()
     }
 
-    /// When something that is seen now is seen.
+    /// The time of an observation now.
     pub(in crate::controller) fn seen_at(&self) -> SeenAt {
         let monotonic = self.clock.monotonic();
         SeenAt {
@@ -82,7 +82,7 @@ impl GuardedClock {
         }
     }
 
-    /// Looks at it.
+    /// Checks it.
     pub(in crate::controller) fn look(&mut self) -> ClockChange {
         let (now, monotonic) = (self.now(), self.monotonic());
         ClockChange {
@@ -100,18 +100,18 @@ impl GuardedClock {
         })
     }
 
-    /// The wall time of an instant, if no step comes between.
+    /// The wall time of an instant, if the clock is not stepped before.
     pub(in crate::controller) fn wall_time(&self, at: Instant) -> DateTime<Utc> {
         let left: Duration = at.saturating_duration_since(self.monotonic());
         self.now() + TimeDelta::from_std(left).unwrap_or_default()
     }
 
-    /// When the server is to be asked for its time, if it is.
+    /// When to ask the server for its time, if at all.
     pub(in crate::controller) fn next_probe(&self) -> Option<Instant> {
         self.guard.next_probe(self.monotonic())
     }
 
-    /// Whether the server is to be asked for its time now; it is taken to be.
+    /// Whether to ask the server for its time now; it counts as asked.
     pub(in crate::controller) fn take_probe(&mut self) -> bool {
         let monotonic = self.monotonic();
         self.guard.take_probe(monotonic)

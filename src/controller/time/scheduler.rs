@@ -8,10 +8,9 @@ use std::{
 
 /// Jobs by the instant at which each is due, at most one instant a job.
 ///
-/// A heap of instants, beside the one that counts for each job. Moving or cancelling a job
-/// leaves its old place in the heap, which is passed over when it comes to the top; the heap is
-/// made anew when most of it is such places. Setting and taking cost O(log n), spread over many
-/// calls; asking for the next costs O(1).
+/// A heap of instants, beside the one that counts for each job. Moving or cancelling a job leaves
+/// its old place in the heap, which is skipped at the top; the heap is rebuilt when most places are
+/// such. Setting and taking cost O(log n), spread over many calls; asking for the next costs O(1).
 #[derive(Clone, Debug)]
 pub struct Scheduler<Job, Instant> {
     heap: BinaryHeap<Reverse<(Instant, Job)>>,
@@ -27,7 +26,7 @@ impl<Job: Clone + Eq + Hash + Ord, Instant: Copy + Ord> Scheduler<Job, Instant> 
         }
     }
 
-    /// Lets the job be due at that instant, and no other.
+    /// Sets the instant of the job, in place of any before.
     pub fn set(&mut self, job: Job, at: Instant) {
         if self.due.insert(job.clone(), at) == Some(at) {
             return;
@@ -43,7 +42,7 @@ impl<Job: Clone + Eq + Hash + Ord, Instant: Copy + Ord> Scheduler<Job, Instant> 
         }
     }
 
-    /// Lets the job not be due at all.
+    /// Cancels the job.
     pub fn cancel(&mut self, job: &Job) {
         if self.due.remove(job).is_some() {
             self.pass_over_stale();

@@ -1,4 +1,4 @@
-//! A wrong clock does not act.
+//! A scaler with a wrong clock does not act.
 
 use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
@@ -26,8 +26,8 @@ impl ServerClock {
         self.heard = Some((date, at));
     }
 
-    /// How far `now`, read at `at`, is ahead of the server's clock, negative behind it; none
-    /// where nothing has been heard.
+    /// How far `now`, read at `at`, is ahead of the server's clock, negative behind it; `None`
+    /// before the server's first time.
     fn skew(&self, now: DateTime<Utc>, at: Instant) -> Option<TimeDelta> {
         let (date, heard) = self.heard?;
         let gone = TimeDelta::from_std(at.saturating_duration_since(heard)).unwrap_or_default();
@@ -40,7 +40,7 @@ impl ServerClock {
     }
 }
 
-/// Holds the clock against the server's.
+/// Compares the clock with the server's.
 #[derive(Debug)]
 pub(in crate::controller) struct ClockGuard {
     server: SharedServerClock,
@@ -66,7 +66,7 @@ impl SharedServerClock {
 }
 
 impl ClockGuard {
-    /// A guard that allows a skew of `most`; `None` where it is not looked at.
+    /// A guard that allows a skew of `most`; `None` disables it.
     pub(in crate::controller) fn new(server: SharedServerClock, most: Option<TimeDelta>) -> Self {
         Self {
             server,
@@ -77,7 +77,7 @@ impl ClockGuard {
         }
     }
 
-    /// Looks at the clock, which shows `now` at `at`: true where it has become wrong or right.
+    /// Checks the clock, which shows `now` at `at`: true if it has become wrong or right.
     pub(in crate::controller) fn look(&mut self, now: DateTime<Utc>, at: Instant) -> bool {
         let Some(most) = self.most else { return false };
         self.skew = self.server.lock().skew(now, at);
@@ -90,24 +90,24 @@ impl ClockGuard {
         self.wrong
     }
 
-    /// How far the clock is ahead of the server's; `None` where that is unknown or not looked at.
+    /// How far the clock is ahead of the server's; `None` if unknown, or the guard is disabled.
     pub(in crate::controller) const fn skew(&self) -> Option<TimeDelta> {
         self.skew
     }
 
-    /// `now` as the server's clock has it, where the own one is wrong: what is seen while the
-    /// clock is wrong is not seen at a wrong time.
+    /// `now` by the server's clock if our own is wrong, so that observations are dated correctly
+    /// meanwhile.
     pub(in crate::controller) fn correct(&self, now: DateTime<Utc>) -> DateTime<Utc> {
         now - self.skew.filter(|_| self.wrong).unwrap_or_default()
     }
 
-    /// When the server is to be asked for its time, if it is.
+    /// When to ask the server for its time, if at all.
     pub(in crate::controller) fn next_probe(&self, now: Instant) -> Option<Instant> {
         self.wrong
             .then(|| self.probed.map_or(now, |probed| probed + PROBE_PAUSE))
     }
 
-    /// Whether the server is to be asked for its time now; it is taken to be.
+    /// Whether to ask the server for its time now; it counts as asked.
     pub(in crate::controller) fn take_probe(&mut self, now: Instant) -> bool {
         let due = self.next_probe(now).is_some_and(|probe| now >= probe);
         if due {

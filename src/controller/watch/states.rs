@@ -24,28 +24,28 @@ pub(in crate::controller) struct WatchStates(Vec<WatchState>);
 /// How far one watch has come.
 struct WatchState {
     what: Watched,
-    /// The namespace that it watches, or watches in; all where none is named.
+    /// The namespace that it watches, or in which it watches; `None` for all.
     namespace: Option<String>,
-    /// Its first try has come to its end, one way or the other.
+    /// Whether its first try has ended, in success or failure.
     was_tried: bool,
-    /// It has told of everything there is, at least once.
+    /// Whether it has listed everything at least once.
     is_listed: bool,
-    /// It tells of changes now.
+    /// Whether it reports changes now.
     is_open: bool,
-    /// Why there is nothing to watch, where that is what the last try came to.
+    /// Why there is nothing to watch, if the last try said so.
     absence: Option<Absence>,
-    /// What of that was logged last.
+    /// The absence that was logged last.
     logged: Option<Absence>,
-    /// The tries that have failed one soon after another.
+    /// The failures since it was last open.
     outage: Option<Outage>,
-    /// Whether the one Namespace that it watches is there, as far as it has told, and whether it
-    /// has shown it since its list began.
+    /// Whether the one Namespace that it watches exists, as the watch last said, and whether the
+    /// current list has shown it.
     exists: Option<bool>,
     is_shown: bool,
 }
 
 impl WatchState {
-    /// Why what it watches is not seen, if that is for the cluster to change.
+    /// Why it sees nothing, if only a change of the cluster can help.
     fn told(&self) -> Option<String> {
         if let (Some(false), Some(name)) = (self.exists, &self.namespace) {
             return Some(format!("namespace {name} does not exist"));
@@ -61,7 +61,7 @@ impl WatchState {
 }
 
 impl WatchStates {
-    /// None has begun yet.
+    /// No watch has begun yet.
     pub(in crate::controller) fn of(scope: &Scope) -> Self {
         let of = |(what, namespace): (Watched, Option<&str>)| WatchState {
             what,
@@ -78,7 +78,7 @@ impl WatchStates {
         Self(scope.watches().map(of).collect())
     }
 
-    /// The one namespace that a watch is about.
+    /// The one namespace of a watch.
     pub(in crate::controller) fn namespace(&self, watch: WatchId) -> Option<String> {
         self.0.get(watch).and_then(|it| it.namespace.clone())
     }
@@ -97,7 +97,7 @@ impl WatchStates {
         }
     }
 
-    /// Notes that a watch has told of everything there is.
+    /// Notes that a watch has listed everything.
     pub(in crate::controller) fn listed(&mut self, watch: WatchId) {
         if let Some(watch) = self.0.get_mut(watch) {
             watch.is_listed = true;
@@ -105,8 +105,8 @@ impl WatchStates {
         }
     }
 
-    /// Notes whether a watch shows the one Namespace that it was asked for. Returns its name where
-    /// that is news: that it is missing, or that it is there after all.
+    /// Notes whether a watch shows the one Namespace that it asked for. Returns the name if that is
+    /// news: the Namespace is missing, or exists after all.
     pub(in crate::controller) fn note_shown(
         &mut self,
         watch: WatchId,
@@ -119,14 +119,14 @@ impl WatchStates {
         (before.unwrap_or(true) != exists).then_some(name)
     }
 
-    /// Notes that a watch begins to tell everything there is.
+    /// Notes that a watch begins to list everything.
     pub(in crate::controller) fn clear_shown(&mut self, watch: WatchId) {
         if let Some(watch) = self.0.get_mut(watch) {
             watch.is_shown = false;
         }
     }
 
-    /// Whether a watch has shown what it was asked for since then.
+    /// Whether a watch has shown its Namespace since then.
     pub(in crate::controller) fn is_shown(&self, watch: WatchId) -> bool {
         self.0.get(watch).is_some_and(|it| it.is_shown)
     }
@@ -145,19 +145,19 @@ impl WatchStates {
         }
     }
 
-    /// Whether the first try of a watch has come to its end. One that has failed, or has hung for
-    /// as long as a request may take, holds nothing up.
+    /// Whether the first try of a watch has ended. A try that has failed, or has hung for the time
+    /// of one request, holds nothing up.
     pub(in crate::controller) fn was_tried(&self, watch: WatchId) -> bool {
         self.0.get(watch).is_none_or(|it| it.was_tried)
     }
 
-    /// Whether the server does not have what is watched, or forbids it.
+    /// Whether the server does not have the objects of a watch, or forbids them.
     pub(in crate::controller) fn is_absent(&self, watch: WatchId) -> bool {
         self.0.get(watch).is_some_and(|it| it.absence.is_some())
     }
 
-    /// What the log is to say of a watch that has just failed; it is taken to be said. An absence
-    /// is told once, everything else at growing intervals.
+    /// The line for the log about a watch that has just failed, which counts as logged. An absence
+    /// is logged once, any other failure at growing intervals.
     pub(in crate::controller) fn take_news(&mut self, watch: WatchId) -> Option<News> {
         let watch = self.0.get_mut(watch)?;
         if watch.absence.is_some() {
@@ -172,8 +172,8 @@ impl WatchStates {
 
     /// Publishes what is watched and what is not.
     ///
-    /// A kind that the server does not have, or that RBAC forbids, is no reason not to be ready,
-    /// for it may be so for good; but of each namespace some kind has to be seen.
+    /// A kind that the server does not have, or that RBAC forbids, does not prevent readiness,
+    /// since it may stay so; but some kind has to be watched in each namespace.
     pub(in crate::controller) fn publish(&self, telemetry: &Telemetry) {
         let Self(watches) = self;
         let is_listed = |watch: &WatchState| watch.is_listed;
@@ -194,7 +194,7 @@ impl WatchStates {
 /// What the log says of a watch that fails.
 #[derive(Debug, PartialEq, Eq)]
 pub(in crate::controller) enum News {
-    /// The server does not have what is watched, or forbids it.
+    /// The server does not have the objects, or forbids them.
     Absent,
     /// The first try has failed.
     Failed,
@@ -202,22 +202,22 @@ pub(in crate::controller) enum News {
     StillFails(String),
 }
 
-/// Tries that fail one soon after another. A server that grants each watch only to break it has one
-/// long outage, not many short ones.
+/// Tries that fail soon after one another. A server that grants each watch and breaks it at once
+/// has one long outage, not many short ones.
 #[derive(Debug)]
 struct Outage {
     since: Instant,
     tries: u32,
     /// When the watch was open again, if nothing has failed since.
     ended: Option<Instant>,
-    /// The log has told of it since it was open last.
+    /// Whether the log has mentioned it since the watch was last open.
     is_told: bool,
-    /// When it is told again, and how long after that once more.
+    /// When the log mentions it again, and the interval after that.
     next_told: Instant,
     pause: Duration,
 }
 
-/// An outage is told again after a minute, then after two, and so on up to an hour.
+/// The log mentions an outage again after a minute, then after two, and so on up to an hour.
 const FIRST_PAUSE: Duration = Duration::from_secs(60);
 const MAX_PAUSE: Duration = Duration::from_secs(3600);
 
@@ -233,7 +233,7 @@ impl Outage {
         }
     }
 
-    /// Whether a failure now is one more of these.
+    /// Whether a failure now belongs to this outage.
     fn goes_on(&self, now: Instant) -> bool {
         self.ended.is_none_or(|ended| now <= ended + CALM)
     }
@@ -243,8 +243,8 @@ impl Outage {
         self.ended = None;
     }
 
-    /// The watch is open again: what of the outage the log is to tell, if it has told that there
-    /// is one.
+    /// The watch is open again. Returns the length of the outage for the log, if the log has
+    /// mentioned it.
     fn ended(&mut self, now: Instant) -> Option<String> {
         self.ended = Some(now);
         std::mem::take(&mut self.is_told).then(|| self.so_far(now))
@@ -273,7 +273,7 @@ impl Outage {
     }
 }
 
-/// Whether it is so of each watch, leaving out what is absent, and of some watch of each namespace.
+/// Whether this holds for each watch that is not absent, and for some watch of each namespace.
 fn is_each(watches: &[WatchState], is_so: fn(&WatchState) -> bool) -> bool {
     let (so, not): (Vec<_>, Vec<_>) = watches.iter().partition(|watch| is_so(watch));
     let is_of_kind = |watch: &&&WatchState| watch.what != Watched::Namespaces;

@@ -13,7 +13,7 @@ use crate::{
 use crate::controller::ids::WatchId;
 use crate::controller::settings::{Scope, Watched};
 
-/// What a watch tells.
+/// An event of a watch.
 pub(in crate::controller) enum Event {
     /// Of the objects of a kind.
     Workload(Kind, ReflectorEvent<Workload>),
@@ -43,7 +43,7 @@ pub(in crate::controller) fn workloads(client: &Client, scope: &Scope, seed: u64
     Box::pin(select_all(watches))
 }
 
-/// Which objects are asked for: of the Namespaces one or all, of a kind those in scope.
+/// The objects that a watch asks for: one or all Namespaces, or the objects of a kind in scope.
 fn selectors(scope: &Scope, what: Watched, namespace: Option<&str>) -> WatchParams {
     let (label_selector, field) = match what {
         Watched::Namespaces => (&scope.namespace_selector, "metadata.name"),
