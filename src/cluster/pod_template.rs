@@ -1,4 +1,4 @@
-//! What a pod template of JSON requests, added up as it is read: nothing of it is kept.
+//! The requests of a pod template in JSON, added up while it is read: nothing else is kept.
 
 use std::fmt;
 
@@ -9,8 +9,8 @@ use serde::{
 
 use crate::workload::{PodRequests, ResourceRequests, Resources};
 
-/// Reads a pod template. What of it has another form than Kubernetes gives it requests nothing: a
-/// custom kind may have anything there.
+/// Reads a pod template. Parts of another form than Kubernetes' request nothing: a custom kind may
+/// have anything there.
 pub(super) fn requests<'de, D: Deserializer<'de>>(
     deserializer: D,
 ) -> Result<ResourceRequests, D::Error> {
@@ -23,16 +23,16 @@ pub(super) fn requests<'de, D: Deserializer<'de>>(
     Ok(seen.pod.total())
 }
 
-/// What has been read so far.
+/// The sums so far.
 #[derive(Default)]
 struct Seen {
     pod: PodRequests,
-    /// Of the container, or of the list of the pod, that is being read.
+    /// Those of the container, or of the list of the pod, that is being read.
     resources: Resources,
     is_sidecar: bool,
 }
 
-/// Where in the template something stands.
+/// A place in the template.
 #[derive(Clone, Copy)]
 enum At {
     Template,
@@ -45,7 +45,7 @@ enum At {
     Amount { is_limit: bool, of: &'static str },
 }
 
-/// The names that lead to a request.
+/// The names on the way to a request.
 #[derive(Clone, Copy, Deserialize)]
 #[serde(field_identifier, rename_all = "camelCase")]
 enum Name {

@@ -1,4 +1,4 @@
-//! How objects of a kind are asked for, and how their counts are read and written, as its row says.
+//! Paths of each kind's objects, and how their counts are read and written, as its row says.
 
 use std::collections::BTreeMap;
 
@@ -32,12 +32,11 @@ pub(super) enum Message {
     Autoscaler,
 }
 
-/// What a patch does about a count. Each path is the tokens of a JSON pointer.
+/// The effect of a patch on a count. Each path is the tokens of a JSON pointer.
 pub(super) struct CountPatch {
-    /// What the field holds that it is decided from; nothing where that is no count, and says
-    /// nothing of one.
+    /// The value of the field at the decision; `None` if it is no count, and says nothing of one.
     pub(super) tests: Vec<(Path, Value)>,
-    /// What it is to hold; `None` where it is to go.
+    /// The new value; `None` removes the field.
     pub(super) write: (Path, Option<Value>),
 }
 
@@ -49,8 +48,7 @@ impl Resource {
         Self { kind }
     }
 
-    /// The message that the API server sends of it where it is asked for protobuf; `None` where it
-    /// has none.
+    /// The protobuf message of the kind; `None` if it has none.
     pub(super) const fn message(&self) -> Option<Message> {
         match self.kind.shape() {
             Shape::Pods if self.kind.has_claim_policy() => Some(Message::StatefulSet),
@@ -61,7 +59,7 @@ impl Resource {
         }
     }
 
-    /// The count of such an object, and what stands where it holds it.
+    /// The count of such an object, and the value of the field.
     pub(super) fn read(
         &self,
         spec: &Spec,
@@ -95,7 +93,7 @@ impl Resource {
                     name => spec.member(name).map(Count::of),
                 };
                 if found.is_some() {
-                    // Its schema may have got the field since.
+                    // The schema may allow the field by now.
                     self.kind.note_lacks_count(false);
                 }
                 match found {
@@ -155,7 +153,7 @@ impl Resource {
         (Replicas::new(count), CountField::Switch(field))
     }
 
-    /// What a patch does about the count of an object that a change is made of.
+    /// The effect of a change on the object's count.
     pub(super) fn patch(&self, observed: &Observed, change: &Change) -> CountPatch {
         let path = self.count();
         if let (Some(switch), CountField::Switch(field)) =
@@ -175,13 +173,13 @@ impl Resource {
                 )
             }),
             CountForm::Number(_) => Some(json!(count.get())),
-            // Nothing is written to one whose field cannot be read.
+            // An object whose field cannot be read is never written to.
             CountForm::Switch(_) => None,
         };
         let test = match &observed.count_field {
             CountField::Present => Some(value(observed.replicas).unwrap_or_default()),
             CountField::Absent | CountField::Missing => Some(Value::Null),
-            // Its end was not kept.
+            // The end of the text was not kept.
             CountField::Text(text) if is_too_long(text) => None,
             CountField::Text(text) => Some(json!(text)),
             CountField::Invalid(_) | CountField::Switch(_) | CountField::Beside => None,
@@ -192,7 +190,7 @@ impl Resource {
         }
     }
 
-    /// Where the count lies, as the tokens of a JSON pointer.
+    /// The path of the count, as the tokens of a JSON pointer.
     pub(super) const fn count(&self) -> &'static [&'static str] {
         self.kind.path()
     }
@@ -202,7 +200,7 @@ impl Resource {
         self.count().first() == Some(&"metadata")
     }
 
-    /// Where the count lies in the `fieldsV1` of a manager (structured merge diff v4), as the
+    /// The path of the count in the `fieldsV1` of a manager (structured merge diff v4), as the
     /// tokens of a JSON pointer.
     pub(super) fn managed_count(&self) -> String {
         self.count()
@@ -232,7 +230,7 @@ impl Resource {
     }
 }
 
-/// What a patch does about a switch that holds this.
+/// The effect of a patch on a switch with this value.
 fn switch_patch(path: Path, switch: &Switch, field: &SwitchField, change: &Change) -> CountPatch {
     let is_stop = change.replicas == Replicas::ZERO;
     let wanted = if is_stop {
@@ -249,7 +247,7 @@ fn switch_patch(path: Path, switch: &Switch, field: &SwitchField, change: &Chang
         let saved = saved.and_then(|text| switch.from_label(text));
         saved.unwrap_or_else(|| switch.default_running())
     };
-    // The highest member that is not there, or that goes together with the field.
+    // The highest member that is missing, or that goes together with the field.
     let above = match (&field.value, &wanted) {
         (SwitchValue::Absent(missing), _) => *missing,
         (_, SwitchValue::Absent(missing)) => field.alone.min(*missing),
@@ -268,7 +266,7 @@ fn switch_patch(path: Path, switch: &Switch, field: &SwitchField, change: &Chang
     }
 }
 
-/// What a value is in JSON; `None` where there is none.
+/// A value as JSON; `None` for none.
 fn json_of(value: &SwitchValue) -> Option<Value> {
     match value {
         SwitchValue::Absent(_) => None,
@@ -277,7 +275,7 @@ fn json_of(value: &SwitchValue) -> Option<Value> {
     }
 }
 
-/// What an annotation that is a switch holds. The map it stands in is written apart.
+/// The value of a switch in an annotation. Its map is written apart.
 fn annotated(text: Option<&String>) -> SwitchField {
     let value = text.map_or(SwitchValue::Absent(0), |it| {
         SwitchValue::Text(it.as_str().into())
@@ -285,10 +283,10 @@ fn annotated(text: Option<&String>) -> SwitchField {
     SwitchField { value, alone: 0 }
 }
 
-/// What the field at `path` below a `spec` holds.
+/// The value of the field at `path` below a `spec`.
 ///
 /// # Errors
-/// What stands there, or where a member above it should, is nothing that a switch holds: quoted.
+/// The value, quoted, if the field or a member above it holds what no switch does.
 fn in_spec(spec: &Spec, path: &[&str]) -> Result<SwitchField, Box<str>> {
     let mut found: Option<&Value> = None;
     let mut alone = 0;
@@ -316,8 +314,8 @@ fn in_spec(spec: &Spec, path: &[&str]) -> Result<SwitchField, Box<str>> {
     Ok(SwitchField { value, alone })
 }
 
-/// The kind whose collection has this path, in one namespace or in all; none for every other path,
-/// such as that of one object.
+/// The kind whose collection has this path, in one namespace or in all; `None` for every other
+/// path, such as that of one object.
 pub(super) fn kind_of_collection(path: &str) -> Option<Kind> {
     let is_of = |kind: &Kind| {
         let plural = kind.plural();

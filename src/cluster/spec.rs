@@ -1,4 +1,4 @@
-//! What is read of the `spec` of a workload: where the kinds hold their counts, and what pods request.
+//! The `spec` of a workload: the fields of its count, and the requests of its pods.
 
 use std::fmt;
 
@@ -12,24 +12,24 @@ use super::pod_template::requests;
 use crate::text::quote;
 use crate::workload::{Kind, ResourceRequests, VolumeRetention};
 
-/// The fields in which the kinds hold their counts. Each object has those of its own kind.
+/// The count fields of all kinds. Each object has those of its own kind.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Spec {
     pub(super) replicas: Option<Count>,
-    /// What its pod template requests.
+    /// The requests of its pod template.
     pub(super) template: ResourceRequests,
     pub(super) suspend: Option<Value>,
     pub(super) min_replicas: Option<u32>,
-    /// What becomes of a StatefulSet's volumes.
+    /// The fate of a StatefulSet's volumes.
     claim_retention: Option<ClaimRetention>,
-    /// What a ScaledObject scales.
+    /// The target of a ScaledObject.
     pub(super) scale_target_ref: Option<Box<ScaleTarget>>,
-    /// The members in which other kinds hold theirs.
+    /// The members in which other kinds hold their counts.
     others: Vec<(&'static str, Value)>,
 }
 
 impl Spec {
-    /// What becomes of its volumes when it is scaled down.
+    /// Its volumes' fate when it is scaled down.
     pub(super) fn volumes(&self) -> VolumeRetention {
         let policy = self.claim_retention.as_ref();
         VolumeRetention::of(policy.and_then(|it| it.when_scaled.as_deref()))
@@ -55,7 +55,7 @@ struct ClaimRetention {
     when_scaled: Option<Box<str>>,
 }
 
-/// What an object scales.
+/// The target of an object that scales another.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default)]
 pub(super) struct ScaleTarget {
@@ -63,17 +63,17 @@ pub(super) struct ScaleTarget {
     pub(super) name: Option<String>,
 }
 
-/// A count, or what a custom kind has in its place: one object that is wrong is no reason not to read the
-/// list it comes in.
+/// A count, or whatever a custom kind has in its place: one wrong object must not make its whole
+/// list unreadable.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Count {
     Number(u32),
-    /// Quoted.
+    /// Any other value, quoted.
     Invalid(Box<str>),
 }
 
 impl Count {
-    /// What a value says.
+    /// The count in a value.
     pub(super) fn of(value: &Value) -> Self {
         let number = value.as_u64().and_then(|it| i32::try_from(it).ok());
         let number = number.map(i32::unsigned_abs);
@@ -92,7 +92,7 @@ enum Member {
     MinReplicas,
     ClaimRetention,
     ScaleTargetRef,
-    /// One that a row names.
+    /// A member that a row names.
     Named(&'static str),
     Unread,
 }
@@ -163,8 +163,8 @@ impl<'de> Deserialize<'de> for Spec {
     }
 }
 
-/// A field, where it holds what its own kind has in it. A custom kind may have anything under the
-/// same name, and one object is no reason not to read the list it comes in.
+/// A field, if it holds what its own kind has in it. A custom kind may hold anything in a field of
+/// the same name, and one object must not make its whole list unreadable.
 fn readable<'de, A: MapAccess<'de>, T: DeserializeOwned>(
     map: &mut A,
 ) -> Result<Option<T>, A::Error> {
@@ -223,7 +223,7 @@ mod tests {
                 json!({"replicas": i32::MAX}),
                 Some(Count::Number(0x7fff_ffff)),
             ),
-            // A test for the count as it would be cut never holds.
+            // A patch's test for the shortened text would never hold.
             (json!({"replicas": 2_147_483_648_u64}), odd("2147483648")),
             (json!({"replicas": {"min": 1}}), odd("{\"min\":1}")),
         ] {

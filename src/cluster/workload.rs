@@ -1,4 +1,4 @@
-//! A workload, down to what dayshift looks at.
+//! A workload: the part of it that dayshift reads.
 
 use std::{borrow::Cow, collections::BTreeMap, fmt};
 
@@ -43,7 +43,7 @@ pub struct Workload {
 pub struct Version(Option<u64>);
 
 impl Version {
-    /// The version that a `resourceVersion` says.
+    /// The version of a `resourceVersion`.
     pub fn parse(text: &str) -> Self {
         Self(text.parse().ok())
     }
@@ -83,7 +83,7 @@ impl Workload {
         self.metadata.uid.as_deref().unwrap_or_default()
     }
 
-    /// Which state of the object this is.
+    /// Its version.
     pub fn version(&self) -> Version {
         Version::parse(
             self.metadata
@@ -93,12 +93,12 @@ impl Workload {
         )
     }
 
-    /// Its count as an object of this kind, and what stands where it holds it.
+    /// Its count as an object of this kind, and the value of the field.
     pub fn count(&self, kind: Kind) -> (Replicas, CountField) {
         Row::of(kind).read(&self.spec, self.metadata.annotations.as_ref())
     }
 
-    /// What one of its replicas requests.
+    /// The requests of one of its replicas.
     pub fn requests(&self) -> ResourceRequests {
         self.spec.template
     }
@@ -108,13 +108,13 @@ impl Workload {
         self.status.readiness(kind, self.metadata.generation)
     }
 
-    /// What becomes of its volumes when it is scaled down.
+    /// Its volumes' fate when it is scaled down.
     pub fn volumes(&self) -> VolumeRetention {
         self.spec.volumes()
     }
 
-    /// What a ScaledObject scales, by kind and name. One that is not a StatefulSet has pods that
-    /// are named as a Deployment's are.
+    /// The target of a ScaledObject, by kind and name. The pods of any target but a StatefulSet are
+    /// named as a Deployment's.
     pub fn scale_target(&self, kind: Kind) -> Option<(Kind, &str)> {
         let target = self.spec.scale_target_ref.as_deref();
         let target = target.filter(|_| kind.pods() == Pods::OfTarget)?;
@@ -137,7 +137,7 @@ impl Workload {
         annotations.is_some_and(|annotations| !annotations.is_empty())
     }
 
-    /// Whether it is on its way out.
+    /// Whether it is being deleted.
     pub fn is_deleting(&self) -> bool {
         self.metadata.deletion_timestamp.is_some()
     }
@@ -152,7 +152,7 @@ impl Workload {
         ours(&self.metadata.annotations) || ours(&self.metadata.labels)
     }
 
-    /// What dayshift sees in it, as an object of this kind.
+    /// The part of it that decisions need, as an object of this kind.
     pub fn observe(&self, kind: Kind, prefix: &Prefix) -> Observed {
         let annotations = self.metadata.annotations.as_ref();
         let labels = self.metadata.labels.as_ref();
@@ -258,11 +258,11 @@ impl From<Meta> for ObjectMeta {
     }
 }
 
-/// What client-side `kubectl apply` leaves: the whole manifest once more, as one text.
+/// kubectl's copy of the whole manifest, which client-side `kubectl apply` leaves as one text.
 pub(super) const LAST_APPLIED: &str = "kubectl.kubernetes.io/last-applied-configuration";
 
-/// The annotations, without kubectl's copy of the manifest and without the ends of texts that are
-/// too long.
+/// The annotations, without kubectl's copy of the manifest, and with texts that are too long cut
+/// off.
 fn trimmed_annotations<'de, D: Deserializer<'de>>(
     deserializer: D,
 ) -> Result<Option<BTreeMap<String, String>>, D::Error> {

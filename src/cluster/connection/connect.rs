@@ -14,22 +14,22 @@ use kube::{
 use crate::cluster::connection::redact::redacted;
 use crate::cluster::connection::transport::{Reload, client};
 
-/// Where the cluster is: as kubectl finds it.
+/// How to find the cluster: as kubectl does.
 #[derive(Clone, Debug, Default)]
 pub struct Connection {
     /// A kubeconfig file; else `KUBECONFIG`, `~/.kube/config`, the pod's ServiceAccount.
     pub kubeconfig: Option<PathBuf>,
     /// The context in the kubeconfig; else its current one.
     pub context: Option<String>,
-    /// Who to be for the API server; else who the kubeconfig says (`kubectl --as`).
+    /// The user to act as; otherwise the kubeconfig's (`kubectl --as`).
     pub user: Option<String>,
-    /// The groups to be in, as that user (`kubectl --as-group`).
+    /// The groups of that user (`kubectl --as-group`).
     pub groups: Vec<String>,
-    /// What it is for, such as `run`: the `User-Agent` of each request says so.
+    /// The command, such as `run`, for the `User-Agent` of each request.
     pub purpose: &'static str,
 }
 
-/// Why no client can be made.
+/// Why there is no client.
 #[derive(Debug, thiserror::Error)]
 pub enum ConnectError {
     /// The kubeconfig is missing or wrong.
@@ -43,7 +43,7 @@ pub enum ConnectError {
     Client(#[from] kube::Error),
 }
 
-/// Why the kubeconfig is of no use; that this is no pod goes without saying for most.
+/// Why the kubeconfig is of no use. Most users know that they are not in a pod.
 fn no_cluster(error: &kube::config::InferConfigError) -> String {
     let kubeconfig = std::error::Error::source(error);
     match kubeconfig.and_then(|it| it.downcast_ref()) {
@@ -57,8 +57,8 @@ fn no_cluster(error: &kube::config::InferConfigError) -> String {
     }
 }
 
-/// A client for that cluster, and the server it asks; its default namespace is the context's
-/// own. The server need not be there yet.
+/// A client for that cluster, and the server's address; its default namespace is the context's. The
+/// server need not be there yet.
 ///
 /// # Errors
 /// Where the configuration is missing or wrong.
@@ -66,8 +66,8 @@ pub async fn connect(connection: &Connection) -> Result<(Client, Uri), ConnectEr
     connect_with(connection, |_| {}).await
 }
 
-/// As [`connect`], for one who must not be asked anything: a credential program gets nothing to read,
-/// and what it says is not shown.
+/// As [`connect`], without any question to the user: a credential program gets no input, and its
+/// output is not shown.
 ///
 /// # Errors
 /// As [`connect`].
@@ -81,7 +81,7 @@ pub async fn connect_silently(connection: &Connection) -> Result<(Client, Uri), 
 }
 
 impl Connection {
-    /// The names of the contexts of its kubeconfig, whose own context does not matter.
+    /// The names of the contexts in its kubeconfig, whatever context is its own.
     ///
     /// # Errors
     /// Where there is no kubeconfig, or it is wrong.
@@ -119,7 +119,7 @@ async fn connect_with(
     Ok((client(config, reload)?, server))
 }
 
-/// What a client is made from, as the files have it now.
+/// The configuration of a client, as the files have it now.
 async fn configuration(
     connection: &Connection,
     adapt: impl Fn(&mut Config),
@@ -135,7 +135,7 @@ async fn configuration(
         (None, Some(_)) => Config::from_kubeconfig(&options).await?,
         (None, None) => Config::infer().await?,
     };
-    // kube would try a 429, 503 or 504 again up to 15 times inside one call, out of sight.
+    // kube would retry a 429, 503 or 504 up to 15 times inside one call, out of sight.
     config.default_retry = false;
     if let Some(user) = &connection.user {
         config.auth_info.impersonate = Some(user.clone());

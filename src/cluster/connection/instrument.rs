@@ -1,4 +1,4 @@
-//! A look at every request as it passes: its verb, its code, and the server's time.
+//! An observer of every request: its verb, its code, and the server's time.
 
 use std::{sync::Arc, time::Duration};
 
@@ -13,26 +13,27 @@ use tower_http::timeout::TimeoutBody;
 
 use crate::cluster::resource::kind_of_collection;
 
-/// One request and what came of it.
+/// One request and its result.
 #[derive(Clone, Debug)]
 pub struct Exchange {
     /// The verb as RBAC names it: `list`, `watch`, `get`, `patch` or `create`.
     pub verb: &'static str,
-    /// The status code; `None` where no answer came.
+    /// The status code; `None` without an answer.
     pub code: Option<u16>,
     /// The server's clock when it answered, in whole seconds (RFC 9110, `Date`).
     pub date: Option<DateTime<Utc>>,
 }
 
-/// How long a request other than a watch may wait for its answer, and an answer for its next byte.
+/// The longest wait of a request other than a watch for its answer, and of an answer for its next
+/// byte.
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// The most bytes of an answer that is read as a whole. A page of a list is in memory three times over
-/// while it is read, and a container of dayshift has 64 MiB.
+/// The largest answer in bytes that is read as a whole. A page of a list is in memory three times
+/// over while it is read, and a container of dayshift has 64 MiB.
 const MAX_ANSWER: usize = 8 << 20;
 
-/// The same client, with `look` called after each request. Every request but a watch is given up after
-/// a time, which kube does not do.
+/// The same client, which calls `look` after each request. Every request but a watch has a time
+/// limit, which kube does not set.
 pub fn instrument(client: Client, look: impl Fn(Exchange) + Send + Sync + 'static) -> Client {
     let namespace = client.default_namespace().to_owned();
     let look = Arc::new(look);
@@ -58,10 +59,10 @@ pub fn instrument(client: Client, look: impl Fn(Exchange) + Send + Sync + 'stati
     Client::new(service, namespace)
 }
 
-/// The body of an answer, which may be one that has to come in time.
+/// The body of an answer, with or without a time limit.
 pub(super) type Timely = Either<Body, TimeoutBody<Body>>;
 
-/// The answer to a watch, which lasts.
+/// The answer to a watch, without a time limit.
 pub(super) async fn unlimited(
     client: &Client,
     request: Request<Body>,
@@ -69,7 +70,7 @@ pub(super) async fn unlimited(
     Ok(client.send(request).await?.map(Either::Left))
 }
 
-/// The answer to a request that is given up after [`REQUEST_TIMEOUT`].
+/// The answer to any other request, with [`REQUEST_TIMEOUT`].
 pub(super) async fn in_time(
     client: &Client,
     request: Request<Body>,
@@ -85,7 +86,7 @@ pub(in crate::cluster) async fn bounded(body: Body) -> Result<Bytes, BoxError> {
     Ok(Limited::new(body, MAX_ANSWER).collect().await?.to_bytes())
 }
 
-/// What a request does, as RBAC names it.
+/// The verb of a request, as RBAC names it.
 pub(super) fn verb(request: &Request<Body>) -> &'static str {
     match *request.method() {
         Method::GET if is_watch(request) => "watch",
@@ -97,13 +98,13 @@ pub(super) fn verb(request: &Request<Body>) -> &'static str {
     }
 }
 
-/// Whether its answer goes on until the server or the client ends it.
+/// Whether its answer continues until the server or the client ends it.
 pub(super) fn is_watch(request: &Request<Body>) -> bool {
     let query = request.uri().query();
     query.is_some_and(|query| query.contains("watch=true"))
 }
 
-/// The server's time; `None` for one of another era, to which nothing could be added without overflow.
+/// The server's time; `None` if it is so far off that sums with it would overflow.
 pub(in crate::cluster) fn date<B>(response: &Response<B>) -> Option<DateTime<Utc>> {
     let text = response.headers().get(header::DATE)?.to_str().ok()?;
     let date = DateTime::parse_from_rfc2822(text).ok()?.to_utc();

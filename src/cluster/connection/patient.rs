@@ -1,4 +1,4 @@
-//! The client of a command that somebody waits for: a server that is too busy is asked again.
+//! The client of a command with a user waiting: it asks a busy server again.
 
 use std::{sync::Arc, time::Duration};
 
@@ -9,25 +9,25 @@ use tower::{BoxError, service_fn};
 
 use crate::cluster::connection::instrument::{Timely, in_time, unlimited, verb};
 
-/// How often one request is sent, as in client-go (`rest.Request`, `maxRetries`).
+/// How many times one request is sent, as in client-go (`rest.Request`, `maxRetries`).
 const TRIES: u32 = 10;
 
-/// The longest that one request waits for a busy server, all its pauses together. A maintenance page
-/// may ask for an hour; that is for the user to hear, and not to wait for.
+/// The longest that one request waits for a busy server, all its pauses together. A maintenance
+/// page may ask for an hour; the user should hear that, not wait for it.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// The same client, which sends a request again where the server asks for that: a 429 or a 5xx with
-/// `Retry-After`, as kubectl does. `tell` hears of each pause. Every try but that of a watch is given
-/// up after a time.
+/// The same client, which sends a request again if the server asks for that: a 429 or a 5xx with
+/// `Retry-After`, as kubectl does. `tell` hears of each pause. Every try but that of a watch has a
+/// time limit.
 ///
-/// It is not for the controller, which sends less at once instead, and something else meanwhile.
+/// The controller does not use it: it sends less at once instead, and other requests meanwhile.
 pub fn patient(client: Client, tell: impl Fn(Duration) + Send + Sync + 'static) -> Client {
     let namespace = client.default_namespace().to_owned();
     let tell = Arc::new(tell);
     let service = service_fn(move |request: Request<Body>| {
         let (client, tell) = (client.clone(), tell.clone());
         async move {
-            // A watch that fails is begun anew by whoever watches.
+            // The caller begins a failed watch anew.
             if verb(&request) == "watch" {
                 return unlimited(&client, request).await;
             }
@@ -37,7 +37,7 @@ pub fn patient(client: Client, tell: impl Fn(Duration) + Send + Sync + 'static) 
     Client::new(service, namespace)
 }
 
-/// The answer to a request, after as many tries as the server asks for and a user waits for.
+/// The answer to a request, after as many tries as the server asks for and a user accepts.
 async fn send(
     client: &Client,
     mut request: Request<Body>,
@@ -62,7 +62,7 @@ async fn send(
     in_time(client, request).await
 }
 
-/// The request once more; none where its body can be sent only once, which no body of ours is.
+/// A copy of the request; `None` if its body can be sent only once, as no body of ours.
 fn copy(request: &Request<Body>) -> Option<Request<Body>> {
     let mut copy = Request::new(request.body().try_clone()?);
     *copy.method_mut() = Method::clone(request.method());
@@ -72,7 +72,7 @@ fn copy(request: &Request<Body>) -> Option<Request<Body>> {
     Some(copy)
 }
 
-/// How long the server asks to be left alone before the same request.
+/// The pause that the server asks for before the same request.
 fn asked_pause(code: StatusCode, headers: &HeaderMap) -> Option<Duration> {
     let is_passing = code == StatusCode::TOO_MANY_REQUESTS || code.is_server_error();
     retry_after(headers).filter(|_| is_passing)

@@ -1,4 +1,4 @@
-//! Errors of kube that quote what nobody but the API server should see.
+//! Errors of kube that quote secrets.
 
 use std::error::Error;
 
@@ -7,8 +7,8 @@ use kube::{client::AuthError, config::KubeconfigError};
 
 use crate::text::{error_chain, printable, quote};
 
-/// What to say of an error that would show a credential: kube quotes the lines of a kubeconfig
-/// that is wrong, and all that a credential program got and printed. `None` for any other error.
+/// A message for an error that would show a credential: kube quotes the lines of a wrong
+/// kubeconfig, and the whole input and output of a credential program. `None` for any other error.
 fn redact(error: &(dyn Error + 'static)) -> Option<String> {
     let mut link = Some(error);
     while let Some(error) = link {
@@ -32,7 +32,7 @@ fn redact(error: &(dyn Error + 'static)) -> Option<String> {
     None
 }
 
-/// What kube says of a kubeconfig in the words of its own code, in those of kubectl.
+/// kube's message about a kubeconfig, which names its own types, in kubectl's words.
 fn in_words(error: &KubeconfigError) -> Option<String> {
     match error {
         KubeconfigError::ReadConfig(why, path) => {
@@ -47,7 +47,7 @@ fn in_words(error: &KubeconfigError) -> Option<String> {
     }
 }
 
-/// The text with what the API server says in place of kube's print of its whole answer.
+/// The text with the API server's message in place of kube's print of its whole answer.
 fn without_structs(error: &(dyn Error + 'static), mut text: String) -> String {
     let mut link = Some(error);
     while let Some(error) = link {
@@ -61,14 +61,14 @@ fn without_structs(error: &(dyn Error + 'static), mut text: String) -> String {
     text
 }
 
-/// The error in words, without what is secret in it.
+/// The error in words, without secrets.
 pub(in crate::cluster) fn redacted(error: &(dyn Error + 'static)) -> String {
     redact(error).unwrap_or_else(|| without_structs(error, error.to_string()))
 }
 
-/// The error and its causes in words, without what is secret in them.
+/// The error and its causes in words, without secrets.
 pub fn redacted_chain(error: &(dyn Error + 'static)) -> String {
-    // kube's name for whatever is below its client tells a user nothing.
+    // kube's name for the layers below its client tells a user nothing.
     redact(error)
         .unwrap_or_else(|| without_structs(error, error_chain(error)).replace("ServiceError: ", ""))
 }
@@ -90,7 +90,7 @@ fn of_credentials(error: &AuthError) -> Option<String> {
     }
 }
 
-/// A proxy's URL may hold a password, so no more is told than how it begins.
+/// A proxy's URL may hold a password, so only its beginning is shown.
 fn of_proxy(url: &Uri) -> String {
     let protocol = match url.scheme_str() {
         Some(scheme) => format!("the protocol {}", quote(scheme)),

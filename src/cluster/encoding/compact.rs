@@ -14,21 +14,21 @@ use crate::cluster::encoding::protobuf::{Frames, to_json};
 use crate::cluster::resource::Resource;
 use crate::workload::Kind;
 
-/// A server, or something before it, that does not know the first answers with the second.
+/// The types to accept: a server or proxy that does not know the first answers with the second.
 const ACCEPT: HeaderValue =
     HeaderValue::from_static("application/vnd.kubernetes.protobuf, application/json");
 const PROTOBUF: &str = "application/vnd.kubernetes.protobuf";
 
-/// The same client, which asks for workloads as protobuf and answers with JSON of no more
-/// than [`Workload`](crate::cluster::Workload) reads. The API server and dayshift both spend less on
-/// it, and in a cluster its other watchers have had the server make it already
+/// The same client, which asks for workloads as protobuf and returns JSON with only the fields that
+/// [`Workload`](crate::cluster::Workload) reads. Both the API server and dayshift spend less on it,
+/// and for a cluster's other watchers the server has encoded it already
 /// (`docs/decisions/api-server/protobuf.md`).
 pub fn compact(client: Client) -> Client {
     let namespace = client.default_namespace().to_owned();
     Client::new(Compact(client), namespace)
 }
 
-/// Among the extensions of a request, that more is read of the answer than a
+/// An extension of a request: the caller reads more of the answer than a
 /// [`Workload`](crate::cluster::Workload).
 #[derive(Clone, Copy)]
 pub(in crate::cluster) struct InFull;

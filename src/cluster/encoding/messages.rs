@@ -1,6 +1,6 @@
 //! The messages of `k8s.io/api/apps/v1/generated.proto` and of apimachinery's `meta/v1` and
-//! `runtime`, with the fields that are read. All others, the managed fields first, are stepped over by
-//! their length, and so is what a pod template does not request.
+//! `runtime`, with the fields that dayshift reads. All others, the managed fields first, are
+//! skipped by their length, and so are the parts of a pod template that request nothing.
 
 use std::fmt::Debug;
 
@@ -110,14 +110,14 @@ pub(in crate::cluster) struct Unread {}
 pub(in crate::cluster) struct WorkloadSpec {
     #[prost(int32, optional, tag = "1")]
     pub(in crate::cluster) replicas: Option<i32>,
-    /// A `PodTemplateSpec`, of which it is read what it requests.
+    /// A `PodTemplateSpec`, of which only the requests are read.
     #[prost(bytes = "bytes", tag = "3")]
     #[serde(
         serialize_with = "requests_of",
         skip_serializing_if = "Bytes::is_empty"
     )]
     pub(in crate::cluster) template: Bytes,
-    /// Of a StatefulSet; a Deployment has nothing of that number.
+    /// Only a StatefulSet has it; a Deployment has no field of that number.
     #[prost(message, optional, tag = "10")]
     #[serde(
         rename = "persistentVolumeClaimRetentionPolicy",

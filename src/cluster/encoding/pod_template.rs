@@ -1,4 +1,4 @@
-//! What a pod template of protobuf requests, added up as it is read: nothing of it is kept.
+//! The requests of a pod template in protobuf, added up while it is read: nothing else is kept.
 
 use prost::{
     bytes::Buf as _,
@@ -21,7 +21,7 @@ const ENTRY_KEY: u32 = 1;
 const ENTRY_VALUE: u32 = 2;
 const QUANTITY_TEXT: u32 = 1;
 
-/// What a `PodTemplateSpec` requests. What of it is malformed requests nothing.
+/// The requests of a `PodTemplateSpec`. Malformed parts request nothing.
 pub(in crate::cluster) fn requests(template: &[u8]) -> ResourceRequests {
     let mut pod = PodRequests::default();
     let of = |wanted| move |(field, bytes)| (field == wanted).then_some(bytes);
@@ -85,8 +85,8 @@ fn amount(amounts: &mut Amounts, entry: &[u8]) {
     }
 }
 
-/// The fields of a message that are texts, maps or messages, by number. The others are stepped over,
-/// and what is malformed ends them.
+/// The fields of a message that are texts, maps or messages, by number. Others are skipped, and a
+/// malformed field ends the message.
 struct Fields<'b>(&'b [u8]);
 
 impl<'b> Iterator for Fields<'b> {
@@ -157,7 +157,7 @@ mod tests {
                 300,
                 160,
             ),
-            // What comes after it begins beside it, what comes before does not.
+            // Containers after it start beside it, those before it do not.
             (
                 json!({"containers": [web], "initContainers": [
                     asks("400m", "1Mi"), sidecar("50m", "32Mi"), asks("300m", "200Mi"),
@@ -177,7 +177,7 @@ mod tests {
                 260,
                 148,
             ),
-            // What stands on the pod itself wins, each resource on its own.
+            // Requests of the pod itself win, each resource on its own.
             (
                 json!({"containers": [web], "resources": {"requests": {"cpu": "2"}}}),
                 2000,
@@ -199,7 +199,7 @@ mod tests {
                 1010,
                 1024,
             ),
-            // An odd one is none, and takes no other with it.
+            // A malformed quantity does not count, and does not hide others.
             (
                 json!({"containers": [asks("many", "128Mi"), web]}),
                 250,

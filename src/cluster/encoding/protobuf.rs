@@ -1,6 +1,6 @@
-//! Workloads in the form in which the API server keeps them, down to what dayshift looks at.
+//! Workloads in protobuf, the API server's own form: the parts that dayshift reads.
 //!
-//! What is not read is stepped over by its length; JSON would have to be read to its end.
+//! Other fields are skipped by their length; JSON would have to be read to its end.
 
 use bytes::{Buf as _, Bytes, BytesMut};
 use prost::Message as _;
@@ -13,7 +13,7 @@ use crate::cluster::encoding::messages::{
 use crate::cluster::resource::{Message, Resource};
 use crate::workload::Kind;
 
-/// An answer that is not what it says to be.
+/// An answer that is not protobuf of the announced type.
 #[derive(Debug, thiserror::Error)]
 pub(in crate::cluster) enum Malformed {
     #[error("the API server's answer is not Kubernetes protobuf")]
@@ -28,14 +28,14 @@ pub(in crate::cluster) enum Malformed {
     Json(#[from] serde_json::Error),
 }
 
-/// What stands before each message (`k8s.io/apimachinery/pkg/runtime/serializer/protobuf`).
+/// The prefix of each message (`k8s.io/apimachinery/pkg/runtime/serializer/protobuf`).
 const MAGIC: &[u8] = b"k8s\0";
 
 /// No event is longer: etcd holds no object of more than 1.5 MB.
 const MAX_EVENT: usize = 16 << 20;
 
-/// A workload, a list of one kind of them or a Status, as the JSON that the same request would have been
-/// answered, without what is not read.
+/// A workload, a list of one kind of them or a Status, as the JSON answer to the same request,
+/// without the fields that are not read.
 ///
 /// # Errors
 /// Where the bytes are anything else.
@@ -45,7 +45,7 @@ pub(in crate::cluster) fn to_json(answer: Bytes) -> Result<Vec<u8>, Malformed> {
     Ok(json)
 }
 
-/// The frames of a watch, which come in pieces of any size.
+/// The frames of a watch, which arrive in pieces of any size.
 #[derive(Debug, Default)]
 pub(in crate::cluster) struct Frames(BytesMut);
 
@@ -289,7 +289,7 @@ mod tests {
     fn what_is_broken_or_something_else_is_an_error() {
         let whole = deployment("web");
         for end in 0..whole.len() - 1 {
-            // A message that ends between two fields is a whole one.
+            // A message that ends between two fields is whole.
             let _: Result<Vec<u8>, Malformed> = to_json(whole.slice(..end));
         }
         assert!(matches!(

@@ -1,4 +1,4 @@
-//! Whether the API server has a kind, and what of it whoever asks may do.
+//! Whether the API server has a kind, and what the caller may do with it.
 
 use futures::{StreamExt as _, stream};
 use http::Request;
@@ -12,20 +12,20 @@ use super::find::FindError;
 use super::raw::sort;
 use crate::workload::Kind;
 
-/// What dayshift needs to be allowed of a kind.
+/// The verbs that dayshift needs for a kind.
 pub const VERBS: [&str; 4] = ["get", "list", "watch", "patch"];
 
-/// How many kinds are asked about at a time.
+/// How many kinds are asked about at once.
 const AT_ONCE: usize = 8;
 
-/// What the API server says of a kind.
+/// The API server's answer about a kind.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KindAccess {
     /// Which one.
     pub kind: Kind,
     /// Whether the server has it.
     pub is_served: bool,
-    /// What of [`VERBS`] is not allowed; `None` where the server does not say.
+    /// Which of [`VERBS`] are not allowed; `None` if the server does not say.
     pub lacks: Option<Vec<&'static str>>,
 }
 
@@ -88,8 +88,8 @@ struct ReviewStatus {
     allowed: bool,
 }
 
-/// Whether the server allows it to whoever asks; `None` where it does not say. Nothing is stored of
-/// the question.
+/// Whether the server allows it to the caller; `None` if it does not say. The server stores nothing
+/// of the question.
 async fn is_allowed(
     client: &Client,
     kind: Kind,

@@ -1,4 +1,4 @@
-//! Which workloads a HorizontalPodAutoscaler or a ScaledObject scales, whether it has done so yet or not.
+//! The workloads that a HorizontalPodAutoscaler or a ScaledObject scales, or will scale.
 
 use std::{
     collections::{BTreeSet, HashMap},
@@ -15,10 +15,10 @@ use crate::cluster::reading::query::Query;
 use crate::neighbours::Owner;
 use crate::workload::Kind;
 
-/// How many are read with one request.
+/// How many objects one request reads.
 const PAGE: usize = 500;
 
-/// How long the reader waits for all of them: what they add is not worth more.
+/// The longest wait for all of them: their use is not worth more.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// The workloads that HorizontalPodAutoscalers and KEDA's ScaledObjects name as their target.
@@ -78,7 +78,7 @@ struct Target {
     name: String,
 }
 
-/// Who scales, and where the API server has such objects.
+/// The autoscaler, and the path of such objects.
 #[derive(Clone, Copy)]
 struct Scaler {
     owner: Owner,
@@ -106,8 +106,8 @@ const SCALERS: [Scaler; 2] = [
 ];
 
 impl Autoscalers {
-    /// Reads those where a query looks, with the rights of the user.
-    /// Where the server does not answer in 5 s, there are none: what is not known is not told.
+    /// Reads those in the namespaces of a query, with the rights of the user. If the server does
+    /// not answer in 5 s, there are none: unknown ones are not reported.
     pub async fn find(client: &Client, query: &Query) -> Self {
         let places: Vec<_> = match &*query.namespaces() {
             [] => vec![None],
@@ -129,7 +129,7 @@ impl Autoscalers {
                     }
                 }
                 Err(forbidden) => {
-                    // What may not be listed in several namespaces is said once.
+                    // A kind that may not be listed in several namespaces is reported once.
                     let mut known = all.forbidden.iter();
                     if !known.any(|it: &ForbiddenList| it.resource == forbidden.resource) {
                         all.forbidden.push(forbidden);
@@ -139,19 +139,19 @@ impl Autoscalers {
         }
         for owners in all.scaled.values_mut() {
             if owners.contains(&Owner::Keda) {
-                // It makes an HPA of its own.
+                // A ScaledObject makes an HPA of its own.
                 owners.remove(&Owner::Hpa);
             }
         }
         all
     }
 
-    /// Those that may not be listed, so that who has not scaled yet is not known.
+    /// The kinds that may not be listed, so that autoscalers which have not acted yet are unknown.
     pub fn forbidden(&self) -> &[ForbiddenList] {
         &self.forbidden
     }
 
-    /// Who of them scales this workload.
+    /// The autoscaler of this workload.
     pub fn owners(&self, kind: Kind, namespace: &str, name: &str) -> impl Iterator<Item = Owner> {
         let key = (kind, namespace.to_owned(), name.to_owned());
         let owners = self.scaled.get(&key);
@@ -160,7 +160,7 @@ impl Autoscalers {
 }
 
 impl Scaler {
-    /// What they scale; nothing where that cannot be told.
+    /// Their targets; none if they cannot be read.
     async fn targets(
         self,
         client: &Client,
@@ -176,7 +176,7 @@ impl Scaler {
         let path = format!("/apis/{group}/{version}{place}/{plural}?limit={PAGE}");
         match listed(client, &path, self.owner).await {
             Ok(targets) => Ok(targets),
-            // Of a kind that it does not have the API server says the same.
+            // The API server says the same about a kind that it does not have.
             Err(Error::Api(status)) if status.code == 403 && self.is_served(client).await => {
                 Err(ForbiddenList {
                     name: self.name,
@@ -188,7 +188,7 @@ impl Scaler {
         }
     }
 
-    /// Whether the API server has the group; also where it does not say.
+    /// Whether the API server has the group; true if it does not say.
     async fn is_served(self, client: &Client) -> bool {
         let request = Request::get(format!("/apis/{}", self.group)).body(Vec::new());
         let Ok(request) = request else { return true };
@@ -210,7 +210,7 @@ async fn listed(
         let page: List = client.request(request).await?;
         for it in page.items {
             let target = it.spec.scale_target_ref;
-            // Both may be left out of a ScaledObject.
+            // A ScaledObject may leave both out.
             let by_default = |text: &str| (owner == Owner::Keda).then(|| text.to_owned());
             let version = target.api_version.or_else(|| by_default("apps/v1"));
             let kind = target.kind.or_else(|| by_default("Deployment"));

@@ -1,7 +1,7 @@
-//! What live objects inherit, for somebody who looks from outside.
+//! Inherited keys of live objects, for commands.
 //!
-//! The scaler has written that on each object that it has seen, and nobody needs its flags, or rights on
-//! Namespaces, to read it there. Only of one that no scaler has seen its Namespace alone can tell.
+//! The scaler writes them on each object that it has seen, so no reader needs its flags, or rights
+//! on Namespaces. For an object that no scaler has seen, only its Namespace knows them.
 
 use std::{collections::HashMap, sync::Arc};
 
@@ -14,7 +14,7 @@ use crate::cluster::reading::namespace::{NamespaceMeta, ObservedNamespace};
 use crate::cluster::reading::query::Query;
 use crate::workload::{Annotations, Inheritance, Observed, Phase, Prefix};
 
-/// What objects inherit: as it stands on them, and else as Namespaces say, as far as they can be read.
+/// Inherited keys: as objects carry them, otherwise from Namespaces, if those can be read.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct NamespaceDefaults {
     inheritance: Inheritance,
@@ -24,8 +24,8 @@ pub struct NamespaceDefaults {
 }
 
 impl NamespaceDefaults {
-    /// Reads the metadata of the Namespaces that a query is about. Where that is not
-    /// possible, nothing is known, and [`NamespaceDefaults::unreadable`] says why.
+    /// Reads the metadata of the Namespaces of a query. If that is not possible, nothing is known,
+    /// and [`NamespaceDefaults::unreadable`] says why.
     pub async fn find(client: &Client, query: &Query, prefix: &Prefix) -> Self {
         let mut defaults = Self::default();
         let api = Api::<NamespaceMeta>::all(client.clone());
@@ -56,7 +56,7 @@ impl NamespaceDefaults {
         defaults
     }
 
-    /// Those of no Namespace yet, where it is known what a scaler gives.
+    /// No Namespaces yet; the defaults of the scaler are known.
     pub fn new(inheritance: Inheritance) -> Self {
         Self {
             inheritance,
@@ -64,14 +64,14 @@ impl NamespaceDefaults {
         }
     }
 
-    /// One Namespace that is known already.
+    /// One known Namespace.
     pub fn known(namespace: &ObservedNamespace) -> Self {
         let mut known = Self::default();
         known.learn(namespace);
         known
     }
 
-    /// Takes in one more.
+    /// Adds a Namespace.
     pub fn learn(&mut self, namespace: &ObservedNamespace) {
         let annotations = Arc::new(namespace.annotations.clone());
         let in_force = self
@@ -83,7 +83,7 @@ impl NamespaceDefaults {
         };
     }
 
-    /// Why they cannot be read, if they cannot.
+    /// Why Namespaces cannot be read, if so.
     pub fn unreadable(&self) -> Option<&str> {
         self.unreadable.as_deref()
     }
@@ -93,7 +93,7 @@ impl NamespaceDefaults {
         self.is_forbidden
     }
 
-    /// The object with what it inherits.
+    /// The object with its inherited keys.
     #[must_use]
     pub fn applied(&self, observed: Observed) -> Observed {
         if observed.phase().is_some() {
@@ -109,8 +109,8 @@ impl NamespaceDefaults {
         observed.with_defaults(defaults)
     }
 
-    /// Whether the Namespace of an object that a scaler has seen, where it can be read, gives it
-    /// something that no scaler has taken up. While an object is paused, none takes anything up.
+    /// Whether the Namespace of an object that a scaler has seen gives it keys that no scaler has
+    /// taken up. While an object is paused, no scaler takes keys up.
     pub fn are_ahead_of(&self, observed: &Observed) -> bool {
         let known = self.known.get(&*observed.object.namespace);
         let is_followed = observed.phase().is_some_and(|it| it != Phase::Paused);

@@ -1,4 +1,4 @@
-//! Asking the API server about kinds that are known by their resource alone.
+//! Discovery of kinds that are known by their resource alone.
 
 use http::{Request, StatusCode};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{APIGroup, APIResourceList};
@@ -8,11 +8,11 @@ use serde::de::DeserializeOwned;
 use super::open_api::OpenApi;
 use crate::workload::Kind;
 
-/// Finds out how the API server calls a kind, where that is not known yet, and in which version
-/// it serves it: the preferred one of its group, if it has the kind.
+/// Asks the API server for the name of a kind, unless it is known, and for the version to use: the
+/// preferred one of its group, if that has the kind.
 ///
 /// # Errors
-/// Where the server is absent or unwilling; 404 where it does not have the kind.
+/// If the server is absent or unwilling; 404 if it does not have the kind.
 pub async fn discover(client: &Client, kind: Kind) -> Result<(), Error> {
     if kind.is_unasked() {
         discover_again(client, kind).await
@@ -21,7 +21,7 @@ pub async fn discover(client: &Client, kind: Kind) -> Result<(), Error> {
     }
 }
 
-/// The same, whatever is known: the version that was served before may be gone.
+/// The same, even if the name is known: the earlier version may be gone.
 ///
 /// # Errors
 /// As for [`discover`].
@@ -35,7 +35,7 @@ pub async fn discover_again(client: &Client, kind: Kind) -> Result<(), Error> {
         if let Some(found) = resources.find(|it| it.name == kind.plural()) {
             kind.discovered(&found.kind, &version.version);
             let schemas = format!("/openapi/v3/apis/{}/{}", kind.group(), version.version);
-            // Not every server has them, and what is not known is found out by the first patch.
+            // Not every server has schemas; the first patch shows what they would.
             match get::<OpenApi>(client, schemas).await {
                 Ok(schemas) if schemas.lacks(&found.kind, kind.path()) => note_lacks_count(kind),
                 Ok(_) => {}
@@ -47,8 +47,8 @@ pub async fn discover_again(client: &Client, kind: Kind) -> Result<(), Error> {
     Err(Error::Api(Box::new(not_found(kind))))
 }
 
-/// Notes that the schema of a kind has no place for its count, and says so where that is news. Its objects
-/// are refused from now on.
+/// Notes that the schema of a kind does not allow its count, and logs that if it is news. Its
+/// objects are refused from now on.
 pub fn note_lacks_count(kind: Kind) {
     if kind.note_lacks_count(true) {
         tracing::warn!(

@@ -8,44 +8,43 @@ use crate::cluster::reading::find::FindError;
 use crate::cluster::reading::raw::{RawList, list_raw_where};
 use crate::workload::WorkloadRef;
 
-/// Who an Event of dayshift says has sent it.
+/// The reporter of dayshift's Events.
 pub(in crate::cluster) const REPORTER: &str = "dayshift";
 
-/// An Event, as it may be shown: its texts may hold anything.
+/// An Event for display: its texts may hold anything.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SeenEvent {
-    /// When it was seen last.
+    /// When it last happened.
     pub at: Option<DateTime<Utc>>,
     /// What it is about, such as `Deployment/web`.
     pub object: String,
     /// `Normal` or `Warning`.
     pub level: String,
-    /// Why, in a word.
+    /// The reason, one word.
     pub reason: String,
     /// What happened.
     pub message: String,
 }
 
 /// The Events of an object, the newest first.
-///
 /// # Errors
-/// Where the user may not list Events, or the server is absent or unwilling.
+/// If the user may not list Events, or the server is absent or unwilling.
 pub async fn events_of(client: &Client, object: &WorkloadRef) -> Result<Vec<SeenEvent>, FindError> {
     let (kind, name) = (object.kind.name(), &object.name);
     let fields = format!("involvedObject.kind={kind},involvedObject.name={name}");
     list(client, &object.namespace, &fields, |it| is_of(it, object)).await
 }
 
-/// dayshift's own Events about whatever is in a namespace, the newest first.
+/// dayshift's own Events about the objects in a namespace, the newest first.
 ///
 /// # Errors
-/// Where the user may not list Events, or the server is absent or unwilling.
+/// If the user may not list Events, or the server is absent or unwilling.
 pub async fn events_in(client: &Client, namespace: &str) -> Result<Vec<SeenEvent>, FindError> {
     let fields = format!("reportingComponent={REPORTER}");
     list(client, namespace, &fields, is_own).await
 }
 
-/// The Events with these fields that are taken, the newest first.
+/// The Events with these fields that `is_taken` accepts, the newest first.
 async fn list(
     client: &Client,
     namespace: &str,
@@ -76,7 +75,7 @@ fn is_own(event: &Value) -> bool {
     names.iter().any(|name| event[*name] == REPORTER)
 }
 
-/// What an Event of either API is about.
+/// The object of an Event of either API.
 fn about(event: &Value) -> Option<&Value> {
     let fields = ["involvedObject", "regarding"].into_iter();
     fields.map(|field| &event[field]).find(|it| it.is_object())

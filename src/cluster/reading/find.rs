@@ -18,32 +18,32 @@ use crate::cluster::reading::view::PAGE;
 use crate::cluster::reading::view::{WorkloadView, api_of};
 use crate::workload::Kind;
 
-/// How many are read by name at a time.
+/// How many objects are read by name at once.
 const AT_ONCE: usize = 8;
 
-/// What was found.
+/// The workloads that were found.
 #[derive(Clone, Debug)]
 pub struct Found<D> {
     /// The workloads, each with its kind: those asked for by name in the order in which they were
     /// named, others by kind, namespace and name.
     pub workloads: Vec<(Kind, D)>,
-    /// Those that were named and are not there.
+    /// Workloads that were named and do not exist.
     pub missing: Vec<Missing>,
 }
 
-/// A workload that was named and is not there.
+/// A workload that was named and does not exist.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{}.{}/{name} is not in namespace {namespace}", .kind.singular(), .kind.group())]
 pub struct Missing {
     /// Its kind.
     pub kind: Kind,
-    /// Where it is not.
+    /// The namespace that does not have it.
     pub namespace: String,
     /// Its name.
     pub name: String,
 }
 
-/// Why nothing can be found, whether it is there or not.
+/// Why nothing can be found, whether it exists or not.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum FindError {
     /// The user may not (403).
@@ -51,7 +51,7 @@ pub enum FindError {
     Forbidden {
         /// The kind of workload.
         kind: Kind,
-        /// What is not allowed: `get`, `list` or `watch`.
+        /// The verb that is not allowed: `get`, `list` or `watch`.
         verb: &'static str,
         /// `namespace dev` or `all namespaces`.
         place: String,
@@ -72,26 +72,26 @@ pub enum FindError {
     /// The server does not want the request.
     #[error("the API server refuses: {0}")]
     Refused(String),
-    /// No answer, or none that can be understood.
+    /// No answer, or one that cannot be understood.
     #[error("the API server is not available: {0}")]
     Unavailable(String),
 }
 
-/// Objects that were asked for and may not be read, or cannot be, beside others that may.
+/// A part of a query that the user may not read, beside others that could be read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refused {
-    /// Which part of what was asked for.
+    /// The part of the query.
     pub part: Part,
     /// What the API server says.
     pub error: FindError,
 }
 
-/// Workloads of the cluster, each as a `D`: [`Workload`](crate::cluster::Workload), or another view of one;
-/// and what of the query may not be read, beside the rest. A list is read in pages of 100.
+/// Workloads of the cluster, each as a `D`: [`Workload`](crate::cluster::Workload), or another view
+/// of one; and the parts of the query that may not be read. A list is read in pages of 100.
 ///
 /// # Errors
-/// Where the server is absent or unwilling, and where nothing of it may be read. A name that does not
-/// exist is not an error; it stands in [`Found::missing`].
+/// If the server is absent or unwilling, or nothing of the query may be read. A name that does not
+/// exist is not an error; it is in [`Found::missing`].
 pub async fn find<D: WorkloadView>(
     client: &Client,
     query: &Query,
@@ -103,7 +103,7 @@ pub async fn find<D: WorkloadView>(
         missing: Vec::new(),
     };
     let mut refused = Vec::new();
-    // Lists come one after the other: each may be long.
+    // One list after another: each may be long.
     let at_once = if query.is_by_name() { AT_ONCE } else { 1 };
     let mut answers = stream::iter(parts)
         .map(|(part, _)| async move { (found_of(client, query, &part).await, part) })
@@ -138,7 +138,7 @@ pub async fn find<D: WorkloadView>(
     }
 }
 
-/// The workloads of a part of a query; none where the one that it names is not there.
+/// The workloads of a part of a query; none if the named one does not exist.
 async fn found_of<D: WorkloadView>(
     client: &Client,
     query: &Query,
@@ -159,8 +159,8 @@ async fn found_of<D: WorkloadView>(
     answer.await.map_err(sorted)
 }
 
-/// Whether there is a namespace of that name; `None` where that cannot be told, such as without
-/// the permission to ask.
+/// Whether a namespace of that name exists; `None` if unknown, such as without the permission to
+/// ask.
 pub async fn namespace_exists(client: &Client, name: &str) -> Option<bool> {
     let request = Request::get(format!("/api/v1/namespaces/{name}"))
         .body(Vec::new())
@@ -175,8 +175,7 @@ pub async fn namespace_exists(client: &Client, name: &str) -> Option<bool> {
     }
 }
 
-/// The namespaces of a query that do not exist, of those in which nothing was found; none where the
-/// user may not ask.
+/// The namespaces of a query without any match that do not exist; none if the user may not ask.
 pub async fn missing_namespaces(
     client: &Client,
     query: &Query,
@@ -191,7 +190,7 @@ pub async fn missing_namespaces(
     missing
 }
 
-/// What is said of namespaces that do not exist.
+/// The message about namespaces that do not exist.
 pub fn no_namespaces<N: AsRef<str>>(names: &[N]) -> String {
     let verb = if names.len() == 1 { "does" } else { "do" };
     format!("{} {verb} not exist", place_of(names))
@@ -209,7 +208,7 @@ pub(in crate::cluster) async fn listed<D: Clone + Debug + DeserializeOwned>(
     let mut all = Vec::new();
     loop {
         let page: ObjectList<D> = match api.list(&params).await {
-            // The server keeps the pages of a list for some minutes only: all of it at once.
+            // The server keeps the pages of a list for some minutes only: read all of it at once.
             Err(Error::Api(status)) if status.code == 410 && params.limit.is_some() => {
                 all.clear();
                 params.limit = None;
@@ -227,7 +226,7 @@ pub(in crate::cluster) async fn listed<D: Clone + Debug + DeserializeOwned>(
 }
 
 impl Query {
-    /// The same without what is refused.
+    /// The same without the refused parts.
     #[must_use]
     pub fn without(&self, refused: &[Refused]) -> Self {
         self.only(|part| !refused.iter().any(|it| it.part == *part))
@@ -235,12 +234,12 @@ impl Query {
 }
 
 impl FindError {
-    /// Whether it is about a kind, or one object, alone: others may be read.
+    /// Whether it concerns one kind or one object alone, so that others may be read.
     pub const fn is_refusal(&self) -> bool {
         self.kind().is_some()
     }
 
-    /// The kind that it is about; `None` where it is about all.
+    /// The kind that it concerns; `None` for all.
     pub const fn kind(&self) -> Option<Kind> {
         match self {
             Self::Forbidden { kind, .. } | Self::NotServed { kind, .. } => Some(*kind),

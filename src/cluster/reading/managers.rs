@@ -16,8 +16,8 @@ use crate::cluster::workload::{Meta, Workload};
 use crate::neighbours::{FieldManager, ManagerKind};
 use crate::workload::Kind;
 
-/// A workload and who has set its count. Its managed fields are read, which the controller has no
-/// need of and does not pay for.
+/// A workload and who has set its count. It includes the managed fields, which the controller does
+/// not need and does not pay for.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(from = "Raw")]
 pub struct WithManagers {
@@ -58,15 +58,15 @@ impl From<Raw> for WithManagers {
 }
 
 impl WithManagers {
-    /// The kind of the resource whose operator has made it and sets its count, where that can be
-    /// scheduled in its place.
+    /// The kind of the operator's resource that owns it and sets its count, if that resource can be
+    /// scheduled instead.
     pub fn operated_by(&self) -> Option<Kind> {
         let mut owners = self.owners.iter();
         let controller = owners.find(|it| it.controller == Some(true))?;
         Kind::of_owner(&controller.api_version, &controller.kind)
     }
 
-    /// Who has set the count to what it is, as the API server keeps it
+    /// The managers of the count, as the API server keeps them
     /// (<https://kubernetes.io/docs/reference/using-api/server-side-apply/#field-management>).
     pub fn managers(&self, kind: Kind) -> Vec<FieldManager> {
         let count = Row::of(kind).managed_count();
@@ -76,30 +76,31 @@ impl WithManagers {
             .collect()
     }
 
-    /// Who has set the count last. Several may have it as it is: those that apply it share it. None
-    /// where the API server does not say.
+    /// The managers that last set the count. Several share it if each has applied it. None if the
+    /// API server does not say.
     pub fn last_manager(&self, kind: Kind) -> Option<FieldManager> {
         let all = self.managers(kind).into_iter();
         let last = all.max_by_key(|it| (it.kind() != ManagerKind::Dayshift, it.at));
         last.or_else(|| self.last_writer())
     }
 
-    /// Who may have taken the count away: nobody owns what is not there. Whoever wrote last.
+    /// The manager that may have removed the count: nobody owns a missing field, so the last
+    /// writer.
     fn last_writer(&self) -> Option<FieldManager> {
         let entries = self.managed_fields.iter().filter(|it| is_whole(it));
         entries.map(described).max_by_key(|it| it.at)
     }
 
-    /// When anybody changed the object last, other than its status or its count through the
-    /// subresource `scale`: its annotations are that old, or older. None where the API server
-    /// does not say.
+    /// When anybody last changed the object, other than its status or its count through the
+    /// subresource `scale`: its annotations are that old, or older. `None` if the API server does
+    /// not say.
     pub fn changed(&self) -> Option<DateTime<Utc>> {
         let entries = self.managed_fields.iter().filter(|it| is_whole(it));
         entries.filter_map(|entry| described(entry).at).max()
     }
 }
 
-/// Whether what it did was not done through a subresource.
+/// Whether it wrote the object itself, not a subresource.
 fn is_whole(entry: &ManagedFieldsEntry) -> bool {
     entry.subresource.as_deref().is_none_or(str::is_empty)
 }

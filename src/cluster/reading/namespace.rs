@@ -9,26 +9,26 @@ use crate::workload::{Annotations, Prefix};
 /// A Namespace as a watch shows it: its metadata alone, which is all that the server sends.
 pub type NamespaceMeta = PartialObjectMeta<Namespace>;
 
-/// Where the API server has Namespaces.
+/// The path of Namespaces at the API server.
 pub(in crate::cluster) const NAMESPACES_PATH: &str = "/api/v1/namespaces";
 
-/// What dayshift sees in a Namespace.
+/// The part of a Namespace that dayshift reads.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ObservedNamespace {
     /// Its name.
     pub name: Box<str>,
     /// Its UID.
     pub uid: Box<str>,
-    /// Which state of it this is.
+    /// Its version.
     pub version: Version,
     /// Its annotations under the prefix: the defaults of the objects in it.
     pub annotations: Annotations,
-    /// Whether it is on its way out (`deletionTimestamp` is set).
+    /// Whether it is being deleted (`deletionTimestamp` is set).
     pub deleting: bool,
 }
 
 impl ObservedNamespace {
-    /// What there is to see.
+    /// The part that dayshift reads.
     pub fn of(namespace: &NamespaceMeta, prefix: &Prefix) -> Self {
         let texts = namespace.annotations().iter();
         let texts = texts.map(|(key, text)| (&**key, &**text));

@@ -1,4 +1,4 @@
-//! What the API server publishes of the schemas of a group and version, at `/openapi/v3/apis/…`.
+//! The schemas of a group and version that the API server publishes at `/openapi/v3/apis/…`.
 //! Every ServiceAccount may read it.
 
 use std::collections::BTreeMap;
@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 
-/// The schemas of one group and version; all but what is asked of them is passed over.
+/// The schemas of one group and version; parts that nobody asks for are skipped.
 #[derive(Debug, Deserialize)]
 pub(super) struct OpenApi {
     #[serde(default)]
@@ -26,7 +26,7 @@ struct Schema {
     keeps_unknown: bool,
     #[serde(default, rename = "x-kubernetes-group-version-kind")]
     kinds: Vec<GroupVersionKind>,
-    /// Any of these may say more of its properties.
+    /// Each of these may add properties.
     #[serde(rename = "additionalProperties")]
     additional: Option<IgnoredAny>,
     #[serde(rename = "allOf")]
@@ -50,7 +50,7 @@ impl Schema {
         self.properties.as_ref().filter(|_| !may_have_others)
     }
 
-    /// Whether it leaves no room for a field.
+    /// Whether it does not allow a field.
     fn lacks(&self, path: &[&str]) -> bool {
         let (Some((name, below)), Some(properties)) = (path.split_first(), self.all_properties())
         else {
@@ -61,8 +61,8 @@ impl Schema {
 }
 
 impl OpenApi {
-    /// Whether the schema of a kind is here and leaves no room for a field, such as
-    /// `spec.replicas`: the API server drops what is written there. Every object has metadata.
+    /// Whether the schema of a kind is known and does not allow a field, such as `spec.replicas`:
+    /// the API server drops writes to it. Every object has metadata.
     pub(super) fn lacks(&self, kind: &str, path: &[&str]) -> bool {
         let mut schemas = self.components.schemas.values();
         let schema = schemas.find(|it| it.kinds.iter().any(|it| it.kind == kind));

@@ -1,25 +1,25 @@
-//! Which live workloads are looked for.
+//! Queries for live workloads.
 
 use std::collections::BTreeSet;
 
 use crate::workload::{Kind, WorkloadRef};
 
-/// Which workloads are looked for: in some namespaces or in all, by name, by label or all of a kind.
+/// A query for workloads: in some namespaces or in all, by name, by label or all of a kind.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Query {
     parts: Vec<Part>,
-    /// The label selector; none takes everything.
+    /// The label selector; `None` matches everything.
     selector: Option<String>,
 }
 
-/// What may be refused apart from the rest of a query.
+/// A part of a query that may be refused apart from the rest.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Part {
     /// The kind.
     pub kind: Kind,
-    /// The namespace; none for all.
+    /// The namespace; `None` for all.
     pub namespace: Option<String>,
-    /// The name, where it is one object; none where it is all of the kind.
+    /// The name of one object; `None` for all of the kind.
     pub name: Option<String>,
 }
 
@@ -38,7 +38,7 @@ impl Part {
 }
 
 impl Query {
-    /// The workloads of these names, which are taken to be names of objects, in one namespace.
+    /// The workloads of these names of objects in one namespace.
     pub fn named(namespace: &str, names: impl IntoIterator<Item = (Kind, String)>) -> Self {
         let part = |(kind, name)| Part {
             kind,
@@ -51,8 +51,8 @@ impl Query {
         }
     }
 
-    /// All of these kinds in these namespaces, or in all namespaces where there are none, or what a
-    /// label selector takes of them.
+    /// All of these kinds in these namespaces, or in all if there are none; with a label selector,
+    /// those that it matches.
     pub fn all(kinds: &[Kind], namespaces: &[String], selector: Option<String>) -> Self {
         let of = |namespace: Option<&String>| {
             let part = move |kind: &Kind| Part {
@@ -70,7 +70,7 @@ impl Query {
         Self { parts, selector }
     }
 
-    /// The namespaces that it is about; none for all.
+    /// The namespaces of the query; `None` for all.
     pub fn namespaces(&self) -> Vec<&str> {
         let mut namespaces = Vec::new();
         for namespace in self.parts.iter().filter_map(|it| it.namespace.as_deref()) {
@@ -81,7 +81,7 @@ impl Query {
         namespaces
     }
 
-    /// The kinds that it is about.
+    /// The kinds of the query.
     pub fn kinds(&self) -> Vec<Kind> {
         let mut kinds = Vec::new();
         for part in &self.parts {
@@ -92,8 +92,8 @@ impl Query {
         kinds
     }
 
-    /// What of it may be refused apart: each kind in each namespace, or each name, and the query for
-    /// that alone.
+    /// The parts that may be refused apart, each kind in each namespace or each name, and the query
+    /// for that part alone.
     pub fn parts(&self) -> Vec<(Part, Self)> {
         let alone = |part: &Part| Self {
             parts: vec![part.clone()],
@@ -123,7 +123,7 @@ impl Query {
         self.parts.iter().any(|it| it.name.is_some())
     }
 
-    /// That nothing with a schedule is among what it asks for: `no scheduled Deployment in
+    /// The message that the query matches nothing with a schedule: `no scheduled Deployment in
     /// namespace lab matches app=web`.
     pub fn nothing_scheduled(&self) -> String {
         let kind = match &*self.kinds() {

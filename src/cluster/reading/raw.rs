@@ -7,14 +7,14 @@ use serde_json::Value;
 use super::find::FindError;
 use crate::cluster::connection::redact::{redacted, redacted_chain};
 
-/// What came of a list.
+/// The result of a list.
 #[derive(Clone, Debug)]
 pub enum RawList {
     /// The objects.
     Items(Vec<Value>),
     /// The server has no such kind.
     Absent,
-    /// The user may not; the words of the API server.
+    /// The user may not list them; the words of the API server.
     Forbidden(String),
 }
 
@@ -56,7 +56,7 @@ pub(super) async fn list_raw_where(
             Err(Error::Api(status)) if status.code == 403 => {
                 return Ok(RawList::Forbidden(status.message));
             }
-            // The server keeps the pages of a list for some minutes only: all of it at once.
+            // The server keeps the pages of a list for some minutes only: read all of it at once.
             Err(Error::Api(status)) if status.code == 410 && limit.is_some() => {
                 all.clear();
                 token.clear();
@@ -75,7 +75,7 @@ pub(super) async fn list_raw_where(
     }
 }
 
-/// One object, such as `/api/v1/namespaces/dev`; `None` where it is not there.
+/// One object, such as `/api/v1/namespaces/dev`; `None` if it does not exist.
 ///
 /// # Errors
 /// Where the server is absent or unwilling.
@@ -94,7 +94,7 @@ async fn answer(client: &Client, path: &str) -> Result<Value, Error> {
     client.request(request).await
 }
 
-/// Why a request was not answered, where that it is not there and that it is forbidden are told apart
+/// Why a request was not answered. The callers tell a missing object and a forbidden one apart
 /// before.
 pub(super) fn sort(error: Error) -> FindError {
     match error {

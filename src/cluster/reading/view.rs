@@ -1,4 +1,4 @@
-//! What a workload can be read as.
+//! Views of a workload.
 
 use std::fmt::Debug;
 
@@ -7,8 +7,8 @@ use serde::de::DeserializeOwned;
 
 use crate::workload::Kind;
 
-/// How many objects are asked for at a time where they come in pages. A page is in memory three
-/// times over while it is read, at some 10 kB for each Deployment.
+/// How many objects a page of a list has. A page is in memory three times over while it is read, at
+/// some 10 kB for each Deployment.
 pub(in crate::cluster) const PAGE: u32 = 100;
 
 /// A view of a live workload: [`Workload`](crate::cluster::Workload), or more of it, such as

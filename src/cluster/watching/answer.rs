@@ -1,4 +1,4 @@
-//! Answers to the requests of a watch, of which no more is in memory at once than is bounded here.
+//! Answers to the requests of a watch, with a bound on the memory they take.
 
 use std::{error::Error as StdError, io, iter::successors, mem};
 
@@ -22,7 +22,7 @@ use crate::text::cut_bytes;
 /// The most bytes of one event of a watch: etcd holds no object of more than 1.5 MB.
 const MAX_EVENT: usize = 16 << 20;
 
-/// The answer itself where the server has granted the request, and else why not.
+/// The answer if the server has granted the request, otherwise why not.
 pub(super) async fn granted(
     verb: &'static str,
     answer: Response<Body>,
@@ -40,7 +40,7 @@ pub(super) async fn granted(
     })
 }
 
-/// What a server says that refuses; a proxy may say anything.
+/// The message of a server that refuses; a proxy may send anything.
 fn status(code: StatusCode, text: &[u8]) -> Box<Status> {
     let status = serde_json::from_slice::<Status>(text);
     let foreign = || {
@@ -58,7 +58,7 @@ fn status(code: StatusCode, text: &[u8]) -> Box<Status> {
 pub(super) struct EventLines {
     body: BodyDataStream<Body>,
     read: BytesMut,
-    /// In how much of it there is no end of a line.
+    /// How many of its bytes hold no end of a line.
     searched: usize,
 }
 
@@ -71,7 +71,7 @@ impl EventLines {
         }
     }
 
-    /// The next event; `None` where the watch has ended. A line that breaks off is no event.
+    /// The next event; `None` at the end of the watch. An incomplete line is no event.
     pub(super) async fn next<D>(&mut self) -> Option<Result<WatchEvent<D>, Error>>
     where
         D: DeserializeOwned,
@@ -79,7 +79,7 @@ impl EventLines {
         loop {
             if let Some(end) = memchr(b'\n', &self.read[self.searched..]) {
                 let line = match self.searched + end + 1 {
-                    // Nothing is held while nothing comes.
+                    // No buffer is kept while the watch is silent.
                     all if all == self.read.len() => mem::take(&mut self.read),
                     some => self.read.split_to(some),
                 };

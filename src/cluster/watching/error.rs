@@ -5,21 +5,21 @@ use std::{error::Error as _, time::Duration};
 use http_body_util::LengthLimitError;
 use kube::Error;
 
-/// Why a watch has failed. It goes on by itself.
+/// Why a watch has failed. It continues by itself.
 #[derive(Debug, thiserror::Error)]
 #[error("the {verb} failed: {error}")]
 pub struct WatchError {
-    /// What was asked for, as RBAC names it: `list` or `watch`.
+    /// The verb of the request, as RBAC names it: `list` or `watch`.
     pub verb: &'static str,
-    /// What came of it.
+    /// The failure itself.
     #[source]
     pub error: Error,
-    /// How long the server asks to be left alone.
+    /// The pause that the server asks for.
     pub(super) retry_after: Option<Duration>,
 }
 
-/// Why the objects of a kind cannot be watched, where that is not a failure: the server gives the
-/// same answer until somebody changes the cluster.
+/// Why the objects of a kind cannot be watched, if the server gives the same answer until somebody
+/// changes the cluster.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Absence {
     /// RBAC has no rule for it (403).
@@ -43,13 +43,13 @@ impl WatchError {
         }
     }
 
-    /// The answer to this lacks what a watch goes on from.
+    /// The answer to this request has no version from which a watch could continue.
     pub(super) fn no_version(verb: &'static str) -> Self {
         let why = "the answer has no metadata.resourceVersion";
         Self::new(verb, Error::Service(why.into()))
     }
 
-    /// The reason, if it is one that only a change of the cluster ends.
+    /// The reason, if only a change of the cluster can end it.
     pub fn absence(&self) -> Option<Absence> {
         match self.code()? {
             403 => Some(Absence::Forbidden),
@@ -58,7 +58,7 @@ impl WatchError {
         }
     }
 
-    /// Whether what came before is not kept any more, so that everything is listed anew (410).
+    /// Whether the server no longer has the version, so that everything is listed anew (410).
     pub fn is_expired(&self) -> bool {
         self.code() == Some(410)
     }
@@ -71,7 +71,7 @@ impl WatchError {
         }
     }
 
-    /// Whether the answer is larger than one that is read.
+    /// Whether the answer is too large to be read.
     pub(super) fn is_too_large(&self) -> bool {
         let mut link = self.error.source();
         while let Some(error) = link {

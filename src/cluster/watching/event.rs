@@ -1,29 +1,29 @@
-//! What a watch tells.
+//! Events of a watch.
 
 use crate::cluster::watching::error::WatchError;
 use crate::cluster::workload::Version;
 
-/// What a watch tells.
+/// An event of a watch.
 #[derive(Debug)]
 pub enum ReflectorEvent<D> {
     /// The API server has granted the watch.
     Opened {
-        /// From which version it goes on, where that is sooner than it should: it was broken, or the
-        /// server was away, and may have come back with an older history. A watch that begins at a
-        /// version which is still to come shows nothing, bookmarks included, and is no error
+        /// The version from which it continues, if that is earlier than usual: it was broken, or
+        /// the server was away, and may have come back with an older history. A watch that begins
+        /// at a version still to come shows nothing, not even bookmarks, and no error
         /// (k8s.io/apiserver's cacher).
         early: Option<Version>,
     },
-    /// What there is follows. What was told before and is not told again by `Done` is gone.
+    /// A list begins. Objects that it does not show until `Done` are gone.
     Init,
-    /// One of what there is.
+    /// An object of the list.
     InitApply(D),
-    /// All that there is has been told.
+    /// The list is complete.
     Done,
-    /// One that is new, or has changed.
+    /// An object that is new, or has changed.
     Apply(D),
-    /// One that was deleted, or is no longer among what is asked for.
+    /// An object that was deleted, or is out of scope now.
     Delete(D),
-    /// The watch is broken. It is tried again after a pause, which grows.
+    /// The watch is broken. It is tried again after a growing pause.
     Failed(WatchError),
 }

@@ -1,4 +1,4 @@
-//! Looking on at live workloads.
+//! Watches of live workloads, for commands.
 
 use std::{collections::BTreeSet, fmt::Debug, pin::Pin};
 
@@ -16,16 +16,15 @@ use crate::cluster::watching::event::ReflectorEvent;
 use crate::cluster::watching::reflector::Reflector;
 use crate::workload::Kind;
 
-/// What happens to workloads.
+/// Events of workloads.
 pub type WatchEvents<D> = Pin<Box<dyn Stream<Item = Result<WatchEvent<D>, FindError>> + Send>>;
 
-/// One thing seen of a workload.
+/// One event of a workload.
 #[derive(Clone, Debug)]
 pub enum WatchEvent<D> {
-    /// It is so, at first or after a change.
+    /// It is as given, at first or after a change.
     Is(Kind, Box<D>),
-    /// It has been deleted, or is no longer among what is asked for; also where that happened while the
-    /// watch was broken.
+    /// It was deleted, or is out of scope now, perhaps while the watch was broken.
     Gone {
         /// Its kind.
         kind: Kind,
@@ -34,16 +33,16 @@ pub enum WatchEvent<D> {
         /// Its name.
         name: String,
     },
-    /// All that is there at first has been seen. A watch that was broken and begins anew says
-    /// again what there is, and this.
+    /// The list is complete. A watch that was broken and begins anew lists everything again, and
+    /// says this again.
     Complete,
     /// The watch is broken for now, for this reason, and tries again.
     Interrupted(FindError),
 }
 
-/// Watches the workloads that are asked for: what is there first, then each change. A watch that
-/// fails begins anew after a pause. What no new try is likely to mend is an error each time; where
-/// it names a kind, the others are watched all the same.
+/// Watches the workloads of a query: first those that exist, then each change. A watch that fails
+/// begins anew after a pause. A failure that no retry is likely to end is an error each time; if it
+/// names a kind, the other kinds are still watched.
 pub fn watch<D: WorkloadView>(client: &Client, query: &Query) -> WatchEvents<D> {
     let watches = query.parts().into_iter().map(|(part, query)| {
         let selectors = WatchParams::default();
@@ -58,7 +57,7 @@ pub fn watch<D: WorkloadView>(client: &Client, query: &Query) -> WatchEvents<D> 
     complete_together(watches.collect())
 }
 
-/// All of them as one, which is complete once each has been, or has failed for good.
+/// All watches as one, which is complete once each has listed its objects, or has failed for good.
 fn complete_together<D: Send + 'static>(watches: Vec<WatchEvents<D>>) -> WatchEvents<D> {
     let mut waiting: BTreeSet<usize> = (0..watches.len()).collect();
     let each = watches.into_iter().enumerate();
@@ -120,12 +119,12 @@ fn events<D: WorkloadView>(
 #[derive(Default)]
 struct Known {
     all: BTreeSet<(String, String)>,
-    /// Those that it has shown since it began anew.
+    /// The objects that the current list has shown.
     listed: BTreeSet<(String, String)>,
 }
 
 impl Known {
-    /// What the list does not show that has just ended.
+    /// Takes the objects that the list which has just ended did not show.
     fn take_vanished(&mut self) -> Vec<(String, String)> {
         let vanished = self.all.difference(&self.listed).cloned().collect();
         self.all.clone_from(&self.listed);
@@ -149,7 +148,7 @@ fn gone<D>(kind: Kind, (namespace, name): (String, String)) -> WatchEvent<D> {
     }
 }
 
-/// The failure of a watch: `Ok` where it will fail the next time too.
+/// The failure of a watch: `Ok` if the next try will fail too.
 fn for_good(error: WatchError, kind: Kind, place: &str) -> Result<FindError, FindError> {
     match FindError::sort(error.verb, kind, place, error.error) {
         error @ (FindError::Forbidden { .. }

@@ -1,4 +1,4 @@
-//! What there is, in pages.
+//! Lists in pages.
 
 use std::vec;
 
@@ -9,19 +9,19 @@ use crate::cluster::connection::instrument::bounded;
 use crate::cluster::watching::error::WatchError;
 use crate::cluster::watching::request::Source;
 
-/// Some of what there is.
+/// A page of a list.
 pub(super) struct Page<D> {
     pub(super) objects: vec::IntoIter<D>,
     pub(super) next: Next,
 }
 
-/// What follows the objects of a page.
+/// The place after the objects of a page.
 pub(super) enum Next {
-    /// The first page: these are none yet.
+    /// Before the first page: there are no objects yet.
     First,
     /// The page after this token.
     After(String),
-    /// Nothing: all was told, in the state of this version.
+    /// The end: the list was complete, as of this version.
     End(String),
 }
 
@@ -34,7 +34,7 @@ impl<D: Clone + DeserializeOwned> Page<D> {
         }
     }
 
-    /// The page after a token, or the first one. Without a limit it is all that there is.
+    /// The page after a token, or the first one. Without a limit it has everything.
     pub(super) async fn fetch(
         source: &Source,
         limit: Option<u32>,

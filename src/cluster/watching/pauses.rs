@@ -1,4 +1,4 @@
-//! How long a watch waits before it asks the server again, and for how long it asks.
+//! Pauses of a watch before the next request, and the life to request.
 
 use std::time::Duration;
 
@@ -6,11 +6,11 @@ use tokio::time::Instant;
 
 use crate::delays::{CALM, Delays};
 
-/// The longest that a server is left alone because it asks for it.
+/// The longest pause that a server can ask for.
 const MAX_RETRY_AFTER: Duration = Duration::from_secs(60);
 
-/// The server is asked to end each watch after a time between these, in seconds, so that those that
-/// began together do not begin anew together.
+/// The requested life of a watch is between these, in seconds, so that watches which began together
+/// do not begin anew together.
 const MIN_LIFE: u64 = 260;
 const MAX_LIFE: u64 = 290;
 

@@ -1,4 +1,4 @@
-//! A watch that first tells of everything there is, and never ends.
+//! A watch that first lists everything, and never ends.
 
 use std::{fmt::Display, mem, time::Duration};
 
@@ -19,51 +19,51 @@ use crate::cluster::workload::Version;
 use crate::delays::Delays;
 use crate::workload::Kind;
 
-/// A stream that tells nothing for so long is given up for pages: a server that ignores the question
-/// never says that the stream has told everything.
+/// A stream that is silent for this long is given up for pages: a server that ignores the question
+/// never marks the end of the list.
 const STREAM_SILENCE_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// How long a stream may take to tell everything, which for 10,000 objects is some 2 s: where there is
-/// always a change, a server that ignores the question is never silent.
+/// How long a stream may take to list everything; 10,000 objects take some 2 s. With constant
+/// changes, a server that ignores the question is never silent.
 const STREAM_TIMEOUT: Duration = Duration::from_secs(60);
 
-/// How many streams may end before they have told everything, one after another.
+/// How many streams in a row may end before they have listed everything.
 const MAX_CUT_STREAMS: u32 = 3;
 
-/// How long a watch may wait to be granted or refused, which is longer than a busy API server lets a
-/// request wait in a queue (a quarter of its `--request-timeout`).
+/// How long a watch may wait for its answer: longer than a busy API server lets a request wait in a
+/// queue (a quarter of its `--request-timeout`).
 const GRANT_TIMEOUT: Duration = Duration::from_secs(20);
 
-/// How much sooner than it was asked to, or later, a server ends a watch. One that still has not
-/// ended was cut off without a word.
+/// How far the server may miss the requested end of a watch. A watch that is still open after that
+/// was cut off without a word.
 const LIFE_MARGIN: Duration = Duration::from_secs(5);
 
 /// A watch that ends sooner than this is opened again after a pause.
 const MIN_CALM_LIFE: Duration = Duration::from_secs(1);
 
-/// The bookmark that follows what there is.
+/// The bookmark that marks the end of the list.
 const INITIAL_EVENTS_END: &str = "k8s.io/initial-events-end";
 
-/// One watch, and how far it has come.
+/// One watch, and its progress.
 pub struct Reflector<D> {
     source: Source,
     list: List,
     state: State<D>,
-    /// What is told next, whatever comes.
+    /// The events to return before anything else.
     queued: Option<ReflectorEvent<D>>,
-    /// How many streams in a row have ended before they had told everything.
+    /// How many streams in a row have ended before they had listed everything.
     cut_streams: u32,
-    /// From when on the next grant is no sooner than it should be; none since a failure.
+    /// From when on the next grant comes no earlier than usual; `None` since a failure.
     usual_from: Option<Instant>,
     pauses: Pauses,
     /// When the server may be asked again.
     paused_until: Instant,
 }
 
-/// How the server is asked for what there is, the next time.
+/// How the next list is requested.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum List {
-    /// At the beginning of the watch.
+    /// As the beginning of the watch.
     Streamed,
     /// In pages of so many.
     Paged(u32),
@@ -72,11 +72,11 @@ enum List {
 }
 
 enum State<D> {
-    /// What there is has to be told anew.
+    /// Everything has to be listed anew.
     Unlisted,
-    /// It is told in pages.
+    /// A list in pages is under way.
     Paging(Page<D>),
-    /// It was told, in the state of this version.
+    /// The list is complete, as of this version.
     Listed(String),
     Open(Open),
 }
@@ -85,20 +85,20 @@ enum State<D> {
 struct Open {
     events: EventLines,
     since: Instant,
-    /// How long the server was asked to let it last.
+    /// The requested life of the watch.
     life: Duration,
-    /// How far it has told; none while it tells what there is.
+    /// The version of its last event; `None` during the list.
     version: Option<String>,
-    /// The last event could not be read.
+    /// Whether the last event could not be read.
     is_broken: bool,
 }
 
 type Step<D> = Result<Option<ReflectorEvent<D>>, WatchError>;
 
 impl<D: WorkloadView> Reflector<D> {
-    /// A watch of a kind, in one namespace or in all. Where no more than its resource is known the
-    /// server is asked about it first, and again where it has the version no more in which it had
-    /// it; that it does not have it at all is a failure like any other.
+    /// A watch of a kind, in one namespace or in all. If only the resource is known, the server is
+    /// asked about it first, and again when it drops the version in use; that it does not have the
+    /// kind at all is a failure like any other.
     pub fn of_kind(
         client: Client,
         kind: Kind,
@@ -132,7 +132,7 @@ impl<D: Resource + Clone + DeserializeOwned + Send + 'static> Reflector<D> {
         }
     }
 
-    /// All that it tells.
+    /// All of its events.
     pub fn into_stream(self) -> impl Stream<Item = ReflectorEvent<D>> + Send {
         stream::unfold(self, |mut reflector| async {
             Some((reflector.next().await, reflector))
@@ -159,8 +159,8 @@ impl<D: Resource + Clone + DeserializeOwned + Send + 'static> Reflector<D> {
         }
     }
 
-    /// Begins to list what there is: as a stream (`sendInitialEvents`, in Kubernetes since 1.34) from
-    /// a server that has that, in half the time of a list, and else in pages
+    /// Begins a list: as a stream (`sendInitialEvents`, in Kubernetes since 1.34) if the server has
+    /// that, in half the time of a list, otherwise in pages
     /// (`docs/decisions/api-server/watch-list.md`).
     async fn begin(&mut self) -> Step<D> {
         self.source.find().await?;
@@ -181,14 +181,14 @@ impl<D: Resource + Clone + DeserializeOwned + Send + 'static> Reflector<D> {
         }
     }
 
-    /// Lists in pages this time.
+    /// Uses pages for this list.
     fn list_in_pages(&mut self, why: &dyn Display) -> Option<ReflectorEvent<D>> {
         tracing::debug!(%why, "the server does not stream the list; listing in pages");
         self.list = List::Paged(PAGE);
         None
     }
 
-    /// Tells the next object of a page, or asks for the next page.
+    /// Returns the next object of a page, or asks for the next page.
     async fn page(&mut self, mut page: Page<D>) -> Step<D> {
         if let Some(object) = page.objects.next() {
             self.state = State::Paging(page);
@@ -198,7 +198,7 @@ impl<D: Resource + Clone + DeserializeOwned + Send + 'static> Reflector<D> {
             Next::First => (true, None),
             Next::After(token) => (false, Some(token)),
             Next::End(version) => {
-                // A watch that begins where a list has just ended is no sooner than it should be.
+                // A watch that begins right after a list comes no earlier than usual.
                 self.usual_from = Some(Instant::now());
                 self.state = State::Listed(version);
                 return Ok(Some(self.listed()));
@@ -213,8 +213,8 @@ impl<D: Resource + Clone + DeserializeOwned + Send + 'static> Reflector<D> {
                 self.state = State::Paging(page);
                 Ok(is_first.then_some(ReflectorEvent::Init))
             }
-            // The server keeps the pages for some minutes only. client-go asks for all at once then
-            // (`pager.FullListIfExpired`).
+            // The server keeps the pages for some minutes only. client-go then asks for everything
+            // at once (`pager.FullListIfExpired`).
             Err(error) if error.is_expired() && limit.is_some() => {
                 tracing::debug!(%error, "the server does not keep the pages; listing all at once");
                 self.list = List::Whole;
@@ -229,7 +229,7 @@ impl<D: Resource + Clone + DeserializeOwned + Send + 'static> Reflector<D> {
         }
     }
 
-    /// Asks for the watch to go on from a version.
+    /// Asks to continue the watch from a version.
     async fn resume(&mut self, version: String) -> Step<D> {
         let life = self.pauses.life();
         let watch = timeout(GRANT_TIMEOUT, self.source.watch(&version, false, life)).await;
@@ -245,7 +245,7 @@ impl<D: Resource + Clone + DeserializeOwned + Send + 'static> Reflector<D> {
             }
             Err(error) => {
                 // The API server itself grants a watch from a version that it no longer has, and
-                // ends it by an event; others may say so in their answer.
+                // ends it with an event; others may refuse it in their answer.
                 if !matches!(error.code(), Some(400 | 410)) {
                     self.state = State::Listed(version);
                 }
@@ -274,7 +274,7 @@ impl<D: Resource + Clone + DeserializeOwned + Send + 'static> Reflector<D> {
         ReflectorEvent::Opened { early }
     }
 
-    /// Tells the next event of an open watch.
+    /// Returns the next event of an open watch.
     async fn read(&mut self, mut open: Open) -> Step<D> {
         let until = match open.version {
             Some(_) => open.since + open.life + LIFE_MARGIN,
@@ -282,7 +282,7 @@ impl<D: Resource + Clone + DeserializeOwned + Send + 'static> Reflector<D> {
         };
         match timeout_at(until, open.events.next()).await {
             Ok(Some(Ok(event))) => self.take_in(open, event),
-            // What comes behind it can be read.
+            // The events after it can be read.
             Ok(Some(Err(error @ Error::SerdeError(_)))) => {
                 open.is_broken = true;
                 self.state = State::Open(open);
@@ -326,7 +326,7 @@ impl<D: Resource + Clone + DeserializeOwned + Send + 'static> Reflector<D> {
         Ok(told)
     }
 
-    /// The watch has come to its end, as each does, or tells nothing beyond it.
+    /// The watch has ended, as each does, or is silent beyond its end.
     fn ended(&mut self, open: Open) -> Option<ReflectorEvent<D>> {
         if open.since.elapsed() < MIN_CALM_LIFE {
             self.paused_until = self.pauses.next(&Delays::SERVER, None);
@@ -342,7 +342,8 @@ impl<D: Resource + Clone + DeserializeOwned + Send + 'static> Reflector<D> {
         self.list_in_pages(&"it ends too soon")
     }
 
-    /// The watch has failed, and goes on where it was if the server still has that (410).
+    /// The watch has failed. It continues where it was, unless the server no longer has that
+    /// version (410).
     fn cut_off(&mut self, open: Open, error: Error) -> Step<D> {
         let error = WatchError::new("watch", error);
         if let Some(version) = open.version.filter(|_| !error.is_expired()) {
@@ -351,7 +352,7 @@ impl<D: Resource + Clone + DeserializeOwned + Send + 'static> Reflector<D> {
         Err(error)
     }
 
-    /// All is told. What kept this list from being a stream may be over by the next.
+    /// The list is complete. The next list may be a stream again.
     fn listed(&mut self) -> ReflectorEvent<D> {
         (self.list, self.cut_streams) = (List::Streamed, 0);
         ReflectorEvent::Done
@@ -383,14 +384,13 @@ impl Open {
     }
 }
 
-/// The version that an event states. A watch that went on from none would miss what came meanwhile.
+/// The version in an event. A watch that continued without one would miss changes.
 fn given(version: Option<String>) -> Result<String, WatchError> {
     let version = version.filter(|it| !it.is_empty());
     version.ok_or_else(|| WatchError::no_version("watch"))
 }
 
-/// Whether the server will not give this stream: it may not know such a thing, or may not be
-/// permitted to, where a list in pages is.
+/// Whether the server refuses this stream: it may not know streams, or may permit only lists.
 fn is_refusal(error: &WatchError) -> bool {
     matches!(error.code(), Some(400 | 403 | 404 | 405 | 406 | 415 | 422))
 }

@@ -1,4 +1,4 @@
-//! What a watch asks the API server.
+//! Requests of a watch.
 
 use std::time::Duration;
 
@@ -17,15 +17,15 @@ use crate::cluster::watching::answer::granted;
 use crate::cluster::watching::error::WatchError;
 use crate::workload::Kind;
 
-/// The objects of a kind, in one namespace or in all, as a watch asks for them; or the Namespaces, of
-/// which their metadata is enough.
+/// The objects of a watch: those of a kind, in one namespace or in all; or the metadata of
+/// Namespaces.
 pub(super) struct Source {
     client: Client,
     kind: Option<Kind>,
     namespace: Option<String>,
     /// Which of them.
     selectors: WatchParams,
-    /// The server did not have the kind as it was called when it was asked for last.
+    /// Whether the server did not have the kind under its known name in the last answer.
     pub(super) is_lost: bool,
 }
 
@@ -45,7 +45,7 @@ impl Source {
         }
     }
 
-    /// Finds out how the server calls the kind where that is not known, or not any more.
+    /// Asks the server for the name of the kind, if it is unknown or outdated.
     pub(super) async fn find(&mut self) -> Result<(), WatchError> {
         let found = match self.kind {
             Some(kind) if self.is_lost => discover_again(&self.client, kind).await,
@@ -62,7 +62,7 @@ impl Source {
         self.kind.is_some_and(Kind::is_discovered)
     }
 
-    /// Asks for a page of this many after that token; for all of them at once without a limit.
+    /// Asks for a page of this many after that token; without a limit, for all at once.
     pub(super) async fn list(
         &self,
         limit: Option<u32>,
@@ -86,8 +86,8 @@ impl Source {
         .await
     }
 
-    /// Asks for each change after this version, for that long. With `is_list` it begins with what
-    /// there is, in a state that is no older.
+    /// Asks for each change after this version, for this long. With `is_list` the answer begins
+    /// with a list, no older than that.
     pub(super) async fn watch(
         &self,
         version: &str,

@@ -1,4 +1,4 @@
-//! How a request to the API server fails, and what that means for the one who sent it.
+//! Failures of requests to the API server, and what they mean for the sender.
 
 use std::time::Duration;
 
@@ -9,19 +9,19 @@ use kube::core::Status;
 /// Why a guarded patch was not made, as far as is known.
 #[derive(Debug, thiserror::Error)]
 pub enum PatchError {
-    /// The object is no longer what the change was decided from: read it, decide again.
+    /// The object has changed since the decision: read it, decide again.
     #[error("the object has changed meanwhile")]
     Conflict,
-    /// The object is not there.
+    /// The object does not exist.
     #[error("the object is gone")]
     Gone,
-    /// The server does not want this patch: an admission policy, a limit.
+    /// The server refuses this patch: an admission policy, a limit.
     #[error("the API server refuses: {0}")]
     Refused(String),
-    /// Nobody has let us patch this kind in this namespace.
+    /// The permission to patch this kind in this namespace is missing.
     #[error("the API server refuses: {0}")]
     Forbidden(String),
-    /// The server is not there, too busy or too slow: the same patch may be sent again.
+    /// The server is away, too busy or too slow: the same patch may be sent again.
     #[error(transparent)]
     Unavailable(#[from] Unavailable),
 }
@@ -29,13 +29,13 @@ pub enum PatchError {
 /// Why an object could not be read.
 #[derive(Debug, thiserror::Error)]
 pub enum ReadError {
-    /// The object is not there.
+    /// The object does not exist.
     #[error("the object is gone")]
     Gone,
-    /// The server does not let us.
+    /// The server does not permit it.
     #[error("the API server refuses: {0}")]
     Refused(String),
-    /// The server is not there, too busy or too slow.
+    /// The server is away, too busy or too slow.
     #[error(transparent)]
     Unavailable(#[from] Unavailable),
 }
@@ -43,10 +43,10 @@ pub enum ReadError {
 /// Why an Event was not sent.
 #[derive(Debug, thiserror::Error)]
 pub enum AnnounceError {
-    /// The server does not want this Event; it is dropped.
+    /// The server refuses this Event; it is dropped.
     #[error("the API server refuses the Event: {0}")]
     Refused(String),
-    /// The server is not there, too busy or too slow.
+    /// The server is away, too busy or too slow.
     #[error(transparent)]
     Unavailable(#[from] Unavailable),
 }
@@ -55,11 +55,11 @@ pub enum AnnounceError {
 #[derive(Debug, thiserror::Error)]
 #[error("{kind}: {reason}")]
 pub struct Unavailable {
-    /// What went wrong, in words.
+    /// The failure in words.
     pub reason: String,
-    /// How long the server asked to be left alone.
+    /// The pause that the server asks for.
     pub retry_after: Option<Duration>,
-    /// Whose trouble it is, as far as one answer can tell.
+    /// Whose fault it is, as far as one answer shows.
     pub kind: FailureKind,
 }
 
@@ -73,45 +73,45 @@ impl Unavailable {
         }
     }
 
-    /// Whether the same request may soon succeed, for one whose [`patient`](crate::cluster::patient)
-    /// client has waited already for as long as the server has asked for.
+    /// Whether a retry may soon succeed, if a [`patient`](crate::cluster::patient) client has
+    /// already waited for as long as the server asked.
     const fn is_worth_another_try(&self) -> bool {
         self.retry_after.is_none()
     }
 }
 
-/// Whose trouble it is that no usable answer came.
+/// Whose fault it is that no usable answer came.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum FailureKind {
-    /// No connection or a broken one, 503, or credentials that are not accepted: the server's.
+    /// The server's: no connection or a broken one, 503, or credentials that it does not accept.
     #[error("the API server is not available")]
     Unreachable,
-    /// 429: the server's, for which fewer requests at once may be few enough.
+    /// The server's: 429, for which fewer requests at once may be few enough.
     #[error("the API server is too busy")]
     Overloaded,
-    /// Any other 5xx: this request has failed, and nothing is known of others.
+    /// Unknown: any other 5xx. This request has failed; others may succeed.
     #[error("the API server failed")]
     Failed,
-    /// An admission webhook was asked about this request, and did not answer as it should.
+    /// An admission webhook's: it was asked about this request, and failed.
     #[error("admission failed")]
     Admission,
-    /// A 404 that says nothing of the object: a proxy has lost its way, or the server does not have
-    /// the kind.
+    /// Unknown: a 404 that does not name the object. A proxy may be misconfigured, or the server
+    /// may not have the kind.
     #[error("the API server has nothing there")]
     NotServed,
-    /// No answer within the time that a request may take.
+    /// Unknown: no answer within the time limit of a request.
     #[error("the API server has not answered")]
     TimedOut,
 }
 
 impl FailureKind {
-    /// Whether the trouble is evidently the server's, so that nothing else can succeed now.
+    /// Whether the server is evidently at fault, so that no other request can succeed now.
     pub const fn is_servers(self) -> bool {
         matches!(self, Self::Unreachable | Self::Overloaded)
     }
 }
 
-/// What a request came to: the body of a success, or the status and text of a failure.
+/// The result of a request: the body of a success, or the status and text of a failure.
 pub(in crate::cluster) enum Answer {
     Success(Bytes),
     Failure {
@@ -122,8 +122,7 @@ pub(in crate::cluster) enum Answer {
 }
 
 impl Answer {
-    /// The body of a success; a failure as `E`, where `sort` knows the codes that matter to the
-    /// one who asked.
+    /// The body of a success; a failure as `E`, if `sort` recognizes the code.
     pub(in crate::cluster) fn body<E: From<Unavailable>>(
         self,
         sort: impl FnOnce(StatusCode, &Status) -> E,
@@ -147,8 +146,8 @@ impl Answer {
     }
 }
 
-/// Why the same request may well succeed later: a token is renewed, a server comes back. None
-/// where the answer is final.
+/// Why a retry may well succeed later: a token is renewed, a server comes back. `None` if the
+/// answer is final.
 fn passing_kind(code: StatusCode, status: &Status) -> Option<FailureKind> {
     match code {
         _ if is_denied(status) => None,
@@ -159,18 +158,19 @@ fn passing_kind(code: StatusCode, status: &Status) -> Option<FailureKind> {
             Some(FailureKind::Unreachable)
         }
         StatusCode::TOO_MANY_REQUESTS => Some(FailureKind::Overloaded),
-        // The API server says everything as a Kubernetes status: this is a proxy that has lost it.
+        // The API server says everything as a Kubernetes status: this proxy has lost the API
+        // server.
         StatusCode::BAD_GATEWAY | StatusCode::GATEWAY_TIMEOUT if is_foreign(status) => {
             Some(FailureKind::Unreachable)
         }
-        // Nor does it say of an object that it is gone.
+        // Nor does such an answer mean that an object is gone.
         StatusCode::NOT_FOUND if is_foreign(status) => Some(FailureKind::NotServed),
         StatusCode::REQUEST_TIMEOUT => Some(FailureKind::TimedOut),
         _ => code.is_server_error().then_some(FailureKind::Failed),
     }
 }
 
-/// What the API server says where it could not ask a webhook, or got no sense from it
+/// The API server's message when it could not ask a webhook, or could not read its answer
 /// (`ErrCallingWebhook` in k8s.io/apiserver).
 const WEBHOOK_FAILED: &str = "failed calling webhook";
 
@@ -183,19 +183,19 @@ fn is_denied(status: &Status) -> bool {
         || message.contains("AdmissionPolicy '") && message.contains("denied request")
 }
 
-/// The status for a failure whose body is not a Kubernetes status: something before the API server
-/// has answered.
+/// The status of a failure whose body is not a Kubernetes status, so that a proxy before the API
+/// server has answered.
 pub(in crate::cluster) fn foreign(message: &str, code: StatusCode) -> Status {
     Status::failure(message, code.canonical_reason().unwrap_or("Unknown"))
 }
 
-/// Whether something before the API server has answered: the server's own answers all have a code.
+/// Whether a proxy before the API server has answered: the server's own answers all have a code.
 const fn is_foreign(status: &Status) -> bool {
     status.code == 0
 }
 
 impl PatchError {
-    /// What an answer to a guarded patch means: a failed test is a 422 without causes, while a
+    /// The meaning of an answer to a guarded patch: a failed test is a 422 without causes, while a
     /// validation or an admission policy gives causes.
     pub(in crate::cluster) fn sort(code: StatusCode, status: &Status) -> Self {
         let causes = status
@@ -215,11 +215,11 @@ impl PatchError {
     }
 }
 
-/// What the server says where RBAC has no rule; an admission plugin says anything else with 403.
+/// The server's message when RBAC has no rule; an admission plugin sends 403 with any other text.
 const MISSING_PERMISSION: &str = " cannot patch resource ";
 
 impl PatchError {
-    /// Whether the object, read again, may soon take the change that was meant.
+    /// Whether the object, read again, may soon take the intended change.
     pub const fn is_worth_another_try(&self) -> bool {
         match self {
             Self::Conflict => true,
@@ -298,7 +298,7 @@ mod tests {
         assert_eq!(kind, Some(FailureKind::NotServed));
     }
 
-    /// A webhook answers with the status that it likes, and says what it likes.
+    /// A webhook chooses its status and its message freely.
     #[test]
     fn a_denial_is_the_object_s_own_whatever_its_code() {
         let policy = "deployments.apps \"web\" is forbidden: ValidatingAdmissionPolicy 'p' with binding 'b' denied request: cannot patch resource";

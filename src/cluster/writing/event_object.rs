@@ -1,19 +1,18 @@
-//! What an Event is about.
+//! The object of an Event.
 
 use std::{fmt, sync::Arc};
 
 use crate::cluster::reading::namespace::ObservedNamespace;
 use crate::workload::WorkloadRef;
 
-/// What an Event is about: a workload, or a Namespace.
+/// The object of an Event: a workload, or a Namespace.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EventObject {
     /// `apps/v1`
     pub api_version: &'static str,
     /// `Deployment`
     pub kind: &'static str,
-    /// The namespace that the Event is in: for a Namespace, the one that it is, where those see it
-    /// who may see what is in it.
+    /// The namespace of the Event: for a Namespace, itself, so that its users can see the Event.
     pub namespace: Arc<str>,
     /// The name.
     pub name: Arc<str>,

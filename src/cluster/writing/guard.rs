@@ -1,4 +1,4 @@
-//! One guarded patch: a change, and the tests on everything that it was decided from.
+//! One guarded patch: a change, and tests of everything on which the decision rests.
 
 use json_patch::{
     AddOperation, Patch, PatchOperation, RemoveOperation, TestOperation, jsonptr::PointerBuf,
@@ -12,10 +12,10 @@ use crate::workload::{Annotation, Change, Key, Label, Observed, Prefix, VolumeRe
 
 /// The JSON Patch (RFC 6902) that makes `change` of the object, if it still is as observed.
 ///
-/// The tests come first: UID, that nobody deletes it, count, what becomes of its volumes, every input annotation, every state
-/// label, the error and when an override began, with `null` where one is missing (the API server lets such a test pass on
-/// a missing key). Count, state and the overrides that are over follow in the same patch, so they
-/// change together or not at all.
+/// The tests come first: UID, no deletion, count, its volumes' fate, every input annotation, every
+/// state label, the error and the beginning of an override, with `null` for a missing one (the API
+/// server lets such a test pass on a missing key). Count, state and the removal of ended overrides
+/// follow in the same patch, so they change together or not at all.
 pub fn guarded_patch(observed: &Observed, change: &Change, prefix: &Prefix) -> Patch {
     let mut patch = Operations::default();
     patch.test(&["metadata", "uid"], json!(&*observed.object.uid));
@@ -23,7 +23,7 @@ pub fn guarded_patch(observed: &Observed, change: &Change, prefix: &Prefix) -> P
     let row = Resource::of(observed.object.kind);
     let count = row.patch(observed, change);
     let is_changed = change.replicas != observed.replicas;
-    // A map of annotations that is not there yet is added as a whole.
+    // A missing map of annotations is added as a whole.
     let is_in_map = row.count_is_annotation() && !observed.has_annotations;
     let with_map = is_in_map && is_changed;
     for (path, value) in count.tests.into_iter().filter(|_| !is_in_map) {
@@ -43,17 +43,17 @@ pub fn guarded_patch(observed: &Observed, change: &Change, prefix: &Prefix) -> P
     Patch(patch.tests.into_iter().chain(patch.writes).collect())
 }
 
-/// The JSON Patch that writes annotations of a user, if the object has the inputs that were
-/// observed. Its count and state may have changed meanwhile: nothing here rests on them.
+/// The JSON Patch that writes annotations of a user, if the object has the observed inputs. Its
+/// count and state may have changed meanwhile: nothing here rests on them.
 ///
-/// What a user says now is new: when an override began that was there before goes with the patch,
-/// so that what is written does not pass for an override that already ended and was restored.
+/// A user's annotation is new: the patch removes the recorded beginning of an earlier override, so
+/// that the new one does not pass for one that has ended and was restored.
 pub fn annotation_patch(observed: &Observed, annotations: &[Annotation], prefix: &Prefix) -> Patch {
     const MAP: [&str; 2] = ["metadata", "annotations"];
     let mut patch = Operations::default();
     patch.test(&["metadata", "uid"], json!(&*observed.object.uid));
     if !observed.has_annotations {
-        // What it has, it inherits.
+        // All of its keys are inherited.
         patch.test(&MAP, Value::Null);
         patch.add_map(annotations, prefix);
         return Patch(patch.tests.into_iter().chain(patch.writes).collect());
@@ -70,8 +70,8 @@ pub fn annotation_patch(observed: &Observed, annotations: &[Annotation], prefix:
     Patch(patch.tests.into_iter().chain(patch.writes).collect())
 }
 
-/// The JSON Patch that writes annotations of a user on a Namespace, if its overrides and what it
-/// changes still are as they were seen.
+/// The JSON Patch that writes annotations of a user on a Namespace, if its overrides and the
+/// changed annotations are as observed.
 pub fn namespace_patch(
     namespace: &NamespaceMeta,
     annotations: &[Annotation],
@@ -120,7 +120,7 @@ impl Operations {
         }
     }
 
-    /// `paused` is a count that is an annotation, where it comes with the whole map.
+    /// `paused` is a count in an annotation, which comes with the whole map.
     fn annotations(
         &mut self,
         observed: &Observed,
@@ -155,7 +155,7 @@ impl Operations {
         self.inputs(observed, prefix);
         for (name, seen, wanted) in ours {
             let path = [MAP[0], MAP[1], &name];
-            // Nothing is decided from what is inherited by its text here.
+            // No decision here rests on the inherited text.
             if seen != wanted || name != inherited {
                 self.test_annotation(&name, seen.as_deref());
             }
@@ -168,8 +168,8 @@ impl Operations {
         }
     }
 
-    /// A test that its volumes stay where they stayed when it was decided. The API server gives each
-    /// StatefulSet a policy; one that has none yet has no member to hold it either.
+    /// A test that its volumes' fate is as it was at the decision. The API server gives each
+    /// StatefulSet a policy; one without has no member to hold it either.
     fn volumes(&mut self, observed: &Observed) {
         let path = VolumeRetention::PATH;
         match observed.inputs.volumes() {
@@ -182,15 +182,15 @@ impl Operations {
         }
     }
 
-    /// Tests on every input by which something is decided, of an object that has annotations.
+    /// Tests of every input on which a decision rests, for an object that has annotations.
     fn inputs(&mut self, observed: &Observed, prefix: &Prefix) {
         for key in Key::ALL.into_iter().filter(|it| !Key::AUTHOR.contains(it)) {
             self.test_annotation(&prefix.annotation(key), observed.inputs.own().text(key));
         }
     }
 
-    /// Tests a text, but for one of which only the beginning was kept: it is refused, and the
-    /// object stays as it is, whatever else the text may say by now.
+    /// Tests a text, unless only its beginning was kept: such a text is refused, and the object
+    /// stays as it is, whatever the rest says by now.
     fn test_annotation(&mut self, name: &str, seen: Option<&str>) {
         if !seen.is_some_and(is_too_long) {
             self.test(&["metadata", "annotations", name], json!(seen));

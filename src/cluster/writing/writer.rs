@@ -29,22 +29,22 @@ use crate::cluster::writing::error::{
 use crate::cluster::writing::event_object::EventObject;
 use crate::cluster::writing::guard::{annotation_patch, guarded_patch, namespace_patch};
 
-/// How long one request may take as a whole. A patch that took effect although its answer came
-/// too late is harmless: sent again, its tests fail, and the object is read anew.
+/// The time limit of one request. A patch that took effect although its answer came too late is
+/// harmless: sent again, its tests fail, and the object is read anew.
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// What the API server takes as the note of an Event, in bytes.
+/// The longest note of an Event that the API server accepts, in bytes.
 const MAX_NOTE: usize = 1024;
 
-/// Sends what was decided, for one prefix and under one name.
+/// Sends decisions, for one prefix and under one name.
 #[derive(Clone)]
 pub struct Writer {
     client: Client,
     prefix: Prefix,
     instance: String,
-    /// Who it is in `managedFields`.
+    /// Its name in `managedFields`.
     manager: &'static str,
-    /// How long one request may take as a whole, where the client sets no limit.
+    /// The time limit of one request, if the client sets none.
     limit: Option<Duration>,
 }
 
@@ -60,8 +60,8 @@ impl Writer {
         }
     }
 
-    /// The writer of a command, whose [`patient`](crate::cluster::patient) client limits how long it
-    /// waits.
+    /// The writer of a command, whose [`patient`](crate::cluster::patient) client sets the time
+    /// limit.
     pub fn of_command(client: Client, prefix: Prefix) -> Self {
         Self {
             limit: None,
@@ -70,7 +70,7 @@ impl Writer {
         }
     }
 
-    /// Makes the change, if the object still is as observed, and returns what it became.
+    /// Makes the change, if the object still is as observed, and returns the new object.
     ///
     /// # Errors
     /// [`PatchError`] tells a conflict from a refusal and from an absent server.
@@ -83,8 +83,8 @@ impl Writer {
         self.send_patch(&observed.object, &patch).await
     }
 
-    /// Writes annotations of a user, if the object has the inputs that were observed, and returns
-    /// what it became.
+    /// Writes annotations of a user, if the object has the observed inputs, and returns the new
+    /// object.
     ///
     /// # Errors
     /// As for [`Writer::patch`].
@@ -100,7 +100,7 @@ impl Writer {
     /// Reads a Namespace as it is now.
     ///
     /// # Errors
-    /// Where it does not exist, or the server is absent or unwilling.
+    /// If it does not exist, or the server is absent or unwilling.
     pub async fn read_namespace(&self, name: &str) -> Result<NamespaceMeta, ReadError> {
         let request = Request::get(format!("{NAMESPACES_PATH}/{name}"));
         let answer = self
@@ -110,8 +110,8 @@ impl Writer {
         Ok(namespace_in(&answer, name)?)
     }
 
-    /// Writes annotations of a user on a Namespace, if those that change are as they were seen, and
-    /// returns what it became.
+    /// Writes annotations of a user on a Namespace, if the changed ones are as observed, and
+    /// returns the new Namespace.
     ///
     /// # Errors
     /// As for [`Writer::patch`].
@@ -222,7 +222,7 @@ impl Writer {
         Ok(())
     }
 
-    /// An Event of the group events.k8s.io, which wants every field that is given here.
+    /// An Event of the group events.k8s.io, which requires every field given here.
     fn event(&self, object: &EventObject, event: &EventText, at: DateTime<Utc>) -> Value {
         let kind = if event.reason.is_warning() {
             "Warning"
@@ -274,7 +274,7 @@ impl Writer {
         }
         let mut status: Status = serde_json::from_slice(&body)
             .unwrap_or_else(|_| foreign(cut_bytes(&String::from_utf8_lossy(&body), 200), code));
-        // It may quote what somebody wrote, and goes into Events and logs.
+        // It may quote a user's text, and goes into Events and logs.
         status.message = printable(&status.message);
         Ok(Answer::Failure {
             code,
@@ -284,8 +284,8 @@ impl Writer {
     }
 }
 
-/// What the name of an Event begins with. Before the dot that follows, a dot or a dash at the end
-/// of a cut name would make it no DNS name (RFC 1123), and the server refuse it.
+/// The prefix of an Event's name. Before the dot that follows, a dot or a dash at the end of a cut
+/// name would make it an invalid DNS name (RFC 1123), which the server refuses.
 fn event_name(object: &str) -> String {
     let short = cut_bytes(object, 200).trim_end_matches(['.', '-']);
     format!("{short}.dayshift-")
@@ -300,11 +300,11 @@ fn as_go_writes(patch: &Patch) -> serde_json::Result<Vec<u8>> {
     Ok(escape_json(&json, escaped).into_owned().into_bytes())
 }
 
-/// The longest that a server is left alone because it asks for it: a maintenance page may ask for
-/// an hour, and something broken for centuries.
+/// The longest pause that a server can ask for: a maintenance page may ask for an hour, and a
+/// broken server for centuries.
 const MAX_RETRY_AFTER: Duration = Duration::from_secs(60);
 
-/// How long the server asks to be left alone, up to [`MAX_RETRY_AFTER`].
+/// The pause that the server asks for, up to [`MAX_RETRY_AFTER`].
 fn pause_asked(headers: &HeaderMap) -> Option<Duration> {
     Some(retry_after(headers)?.min(MAX_RETRY_AFTER))
 }
@@ -317,7 +317,7 @@ fn no_answer(error: impl std::error::Error + 'static) -> Unavailable {
     }
 }
 
-/// An answer, or a request of ours, that makes no sense: of the one object, not of the server.
+/// A malformed answer, or request of ours: the fault of the one object, not of the server.
 fn malformed(error: impl std::error::Error + 'static) -> Unavailable {
     Unavailable {
         kind: FailureKind::Failed,
@@ -325,12 +325,12 @@ fn malformed(error: impl std::error::Error + 'static) -> Unavailable {
     }
 }
 
-/// Whether an answer shows what was asked about, which by now may be another object of that name.
+/// Whether an answer shows the requested object; another may have its name by now.
 fn is_at(workload: &Workload, object: &WorkloadRef) -> bool {
     (workload.namespace(), workload.name()) == (&*object.namespace, &*object.name)
 }
 
-/// The Namespace that an answer shows, if it is the one that was asked about.
+/// The Namespace in an answer, if it is the requested one.
 fn namespace_in(answer: &[u8], name: &str) -> Result<NamespaceMeta, Unavailable> {
     let namespace: NamespaceMeta = serde_json::from_slice(answer).map_err(malformed)?;
     let is_it = namespace.metadata.name.as_deref() == Some(name);
@@ -339,7 +339,7 @@ fn namespace_in(answer: &[u8], name: &str) -> Result<NamespaceMeta, Unavailable>
         .ok_or_else(|| wrong_object(&format_args!("Namespace {name}")))
 }
 
-/// A success that shows something else, such as a `Status`: whatever has answered, nothing was done.
+/// A success that shows something else, such as a `Status`: whoever answered, nothing was done.
 fn wrong_object(object: &dyn fmt::Display) -> Unavailable {
     Unavailable {
         reason: format!("the answer does not show {object}"),
