@@ -1,7 +1,7 @@
 //! The commands of convert are piped into a shell by an admin: whatever another tool's objects say, each
 //! of them is one call of kubectl. A real shell is the judge.
 
-use std::{fs, os::unix::fs::PermissionsExt as _, path::Path, process::Command};
+use std::{fs, path::Path, process::Command};
 
 use serde_json::{Value, json};
 
@@ -27,10 +27,14 @@ const HOSTILE: [&str; 12] = [
 /// A folder with a kubectl that notes its arguments, one call on a line.
 fn with_kubectl() -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
-    let program = folder.path().join("kubectl");
     let script = "#!/bin/sh\nprintf '<%s>' \"$@\" >> calls\necho >> calls\n";
-    fs::write(&program, script).unwrap();
-    fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
+    // Not by this process: a child that another thread starts would have it open for writing, and nobody
+    // could run it then.
+    let mut write = Command::new("/bin/sh");
+    write
+        .args(["-c", "cat > kubectl && chmod 755 kubectl"])
+        .current_dir(folder.path());
+    assert_eq!(run(&mut write, script).status, 0);
     folder
 }
 

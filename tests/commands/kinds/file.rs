@@ -35,6 +35,13 @@ metadata: {name: three, annotations: {dayshift/hours: "Mon-Fri 09:00-19:00"}}
 spec: {size: 3}
 "#;
 
+const THING: &str = r#"
+apiVersion: example.com/v1
+kind: Thing
+metadata: {name: four, annotations: {dayshift/hours: "Mon-Fri 09:00-19:00"}}
+spec: {replicas: 3}
+"#;
+
 const KINDS: &str = "widgets.example.com,gadgets.example.com,gizmos.example.com";
 
 struct Ended {
@@ -244,8 +251,17 @@ fn a_wrong_row_says_what_and_where_and_the_others_count() {
             "--kinds",
             &kinds,
         ];
-        let ended = dayshift(&with(row), &flags, OBJECTS);
+        let things = format!("{OBJECTS}---\n{THING}");
+        let ended = dayshift(&with(row), &flags, &things);
         assert_eq!(ended.status, 0, "{row}: {}", ended.err);
+        // Of a row that does not say its resource nobody knows that it is about that kind.
+        let is_refused = row.contains("things.example.com");
+        assert_ne!(
+            ended.out.contains("things.example.com/four"),
+            is_refused,
+            "{row}: {}",
+            ended.out
+        );
         assert!(
             ended.out.contains("widgets.example.com/one"),
             "{row}: {}",

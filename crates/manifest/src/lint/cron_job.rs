@@ -5,24 +5,15 @@ use chrono::{DateTime, TimeDelta, Utc};
 use super::{object::Object, rule::LintRule};
 use crate::lint::schedule::times::{MAX_STEPS, Span, just_before};
 use crate::{
-    manifest::{CronTimes, Workload},
+    manifest::CronTimes,
     schedule::{Action, Schedule, Times, Zone},
     text::quote,
-    workload::{ParsedInputs, read},
+    workload::{Inputs, ParsedInputs, read},
 };
 
 impl Object<'_> {
     /// A CronJob none of whose times fall into its running hours.
-    pub(super) fn report_never_runs(&mut self, workload: &Workload, span: &Span) {
-        let Some(cron) = &workload.cron else {
-            return;
-        };
-        let ParsedInputs::Scheduled(spec) = read(&workload.inputs, &span.context) else {
-            return;
-        };
-        if is_ever_within(cron, &spec.schedule, span) != Some(false) {
-            return;
-        }
+    pub(super) fn report_never_runs(&mut self, cron: &CronTimes) {
         let message = format!(
             "none of the times `{}` fall into its running hours: this CronJob never runs",
             quote(&cron.text)
@@ -32,6 +23,14 @@ impl Object<'_> {
         self.findings
             .push(self.at(LintRule::NeverRuns, place, message, help.to_owned()));
     }
+}
+
+/// Whether none of the times of a CronJob falls into its running hours, as far as anybody can tell.
+pub(super) fn is_never_within(cron: &CronTimes, inputs: &Inputs, span: &Span) -> bool {
+    let ParsedInputs::Scheduled(spec) = read(inputs, &span.context) else {
+        return false;
+    };
+    is_ever_within(cron, &spec.schedule, span) == Some(false)
 }
 
 /// Whether one of the times falls into what the schedule calls running; `None` where nobody can tell.

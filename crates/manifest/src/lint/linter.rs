@@ -5,6 +5,7 @@ use std::{collections::HashMap, rc::Rc};
 use chrono::{DateTime, Months, Utc};
 
 use super::{
+    cron_job::is_never_within,
     finding::{Finding, Report},
     neighbours::Neighbours,
     object::Object,
@@ -17,7 +18,7 @@ use crate::lint::schedule::{
     times::Span,
 };
 use crate::{
-    manifest::{Contents, Severity, Source, SyntaxError, inherit, last_of_each},
+    manifest::{Contents, CronTimes, Severity, Source, SyntaxError, inherit, last_of_each},
     schedule::{Gap, Zone},
     workload::{Inheritance, Inputs, Kind, Origin, ParseContext, Prefix},
 };
@@ -117,8 +118,10 @@ impl Linter {
                 object.report_misfits(workload, &found, &of_namespace);
             }
             object.manifest(workload);
-            if !known.errors_alone {
-                object.report_never_runs(workload, &known.span);
+            if let Some(cron) = &workload.cron
+                && known.never_runs(cron, &workload.inputs)
+            {
+                object.report_never_runs(cron);
             }
             let origin = workload.inputs.schedule_origin();
             let is_meant = origin.is_some_and(|it| it != Origin::Scaler);
@@ -189,6 +192,9 @@ fn unreadable(source: usize, error: &SyntaxError) -> Finding {
     Finding::new(rule, place, error.message.clone(), help)
 }
 
+/// A CronJob's schedule, and its times by their text and their zone.
+type JobTimes = (Inputs, Box<str>, Option<Box<str>>);
+
 /// What has been found out already: equal schedules and zones are looked at once.
 struct Known<'l> {
     linter: &'l Linter,
@@ -197,6 +203,8 @@ struct Known<'l> {
     span: Span,
     schedule_findings: HashMap<Inputs, Rc<[ScheduleFinding]>>,
     gaps: HashMap<Zone, Vec<Gap>>,
+    /// Whether a CronJob with this schedule never runs at these times.
+    never_runs: HashMap<JobTimes, bool>,
 }
 
 impl<'l> Known<'l> {
@@ -213,7 +221,18 @@ impl<'l> Known<'l> {
             span,
             schedule_findings: HashMap::new(),
             gaps: HashMap::new(),
+            never_runs: HashMap::new(),
         }
+    }
+
+    /// Whether a CronJob has no time in its running hours.
+    fn never_runs(&mut self, cron: &CronTimes, inputs: &Inputs) -> bool {
+        if self.errors_alone {
+            return false;
+        }
+        let times = (inputs.clone(), cron.text.clone(), cron.zone.clone());
+        let known = self.never_runs.entry(times);
+        *known.or_insert_with(|| is_never_within(cron, inputs, &self.span))
     }
 
     fn schedule_findings(&mut self, inputs: &Inputs) -> Rc<[ScheduleFinding]> {
@@ -235,5 +254,39 @@ impl<'l> Known<'l> {
         self.schedule_findings
             .insert(inputs.clone(), Rc::clone(&found));
         found
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_year_of_equal_cron_jobs_is_looked_at_once() {
+        let of = |name: &str, times: &str| {
+            format!(
+                "---\napiVersion: batch/v1\nkind: CronJob\nmetadata: {{name: {name}, annotations: {{dayshift/hours: 'Mon-Fri 09:00-19:00'}}}}\nspec: {{schedule: {times}}}\n"
+            )
+        };
+        let text = of("a", "0 3 * * *") + &of("b", "0 3 * * *") + &of("c", "0 12 * * *");
+        let linter = Linter {
+            from: DateTime::UNIX_EPOCH,
+            context: Zone::UTC.into(),
+            prefix: Prefix::default(),
+            namespace: "default".to_owned(),
+            kinds: Kind::DEFAULT.to_vec(),
+            inheritance: Inheritance::default(),
+        };
+        let contents = linter.read(&[Source::new("jobs.yaml", text)]);
+        let mut known = Known::new(&linter, false);
+        let never: Vec<_> = contents[0]
+            .workloads
+            .iter()
+            .map(|it| known.never_runs(it.cron.as_ref().unwrap(), &it.inputs))
+            .collect();
+        assert_eq!(
+            (never, known.never_runs.len()),
+            (vec![true, true, false], 2)
+        );
     }
 }

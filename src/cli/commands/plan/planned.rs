@@ -8,6 +8,7 @@ use super::command::PlanArgs;
 use crate::{
     cli::{
         args::targets::Targets,
+        kind_files::is_refused,
         output::{
             messages::{note_given_again, note_unreadable, print_note},
             unread,
@@ -92,7 +93,9 @@ impl PlanArgs {
         let contents = linter.read(&opened.sources);
         let is_planned = |it: &manifest::Workload| {
             let is_looked_at = kinds.contains(&it.object.kind);
+            // Nobody knows what stops a kind whose row is wrong, which is said.
             !it.is_filled_in()
+                && !is_refused(it.object.kind)
                 && (is_looked_at || it.inputs.schedule_origin() != Some(Origin::Scaler))
         };
         let named = opened.sources.iter().zip(&contents);

@@ -10,6 +10,7 @@ use serde_json::Value;
 use crate::{
     cli::{
         args::files::FileArgs,
+        kind_files::is_refused,
         output::{
             findings::text::{has_errors, print_findings},
             messages::{note_given_again, print_error},
@@ -70,7 +71,7 @@ impl Input {
                 manifest,
             }));
         }
-        workloads.retain(|it| !it.workload.is_filled_in());
+        workloads.retain(|it| !it.workload.is_filled_in() && !is_refused(it.workload.object.kind));
         let (last, before) = last_of_each(workloads, |it| &it.workload.object);
         for Loaded { workload, file, .. } in &before {
             note_given_again(file, workload);
