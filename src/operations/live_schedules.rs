@@ -6,6 +6,7 @@ use serde_json::{Map, Value, json};
 use crate::{
     cluster::{FindError, RawList, get_raw, list_raw, namespace_exists, no_namespaces},
     manifest::Source,
+    workload::Kind,
 };
 
 /// Which objects are read.
@@ -49,8 +50,8 @@ pub struct LiveSchedules {
 
 /// What is listed where nothing is named.
 #[derive(Clone, Copy)]
-struct Resource {
-    api_version: &'static str,
+struct Resource<'r> {
+    api_version: &'r str,
     plural: &'static str,
     kind: &'static str,
     role: Role,
@@ -72,7 +73,7 @@ const fn resource(
     api_version: &'static str,
     plural: &'static str,
     kind: &'static str,
-) -> Resource {
+) -> Resource<'static> {
     Resource {
         api_version,
         plural,
@@ -81,7 +82,7 @@ const fn resource(
     }
 }
 
-const RESOURCES: [Resource; 12] = [
+const RESOURCES: [Resource<'_>; 11] = [
     resource(Role::Namespace, "v1", "namespaces", "Namespace"),
     resource(Role::Workload, "apps/v1", "deployments", "Deployment"),
     resource(Role::Workload, "apps/v1", "statefulsets", "StatefulSet"),
@@ -91,12 +92,6 @@ const RESOURCES: [Resource; 12] = [
         "autoscaling/v2",
         "horizontalpodautoscalers",
         "HorizontalPodAutoscaler",
-    ),
-    resource(
-        Role::Workload,
-        "argoproj.io/v1alpha1",
-        "rollouts",
-        "Rollout",
     ),
     // Others scale these, and dayshift does not: that is said of those that have a schedule.
     resource(Role::Workload, "apps/v1", "daemonsets", "DaemonSet"),
@@ -153,6 +148,7 @@ impl LiveSchedules {
                             .await?;
                     }
                 }
+                found.read_operators(client, namespace, selector).await?;
                 if let Some(name) = namespace
                     && found.sources.is_empty()
                     && found.problems.is_empty()
@@ -189,7 +185,7 @@ impl LiveSchedules {
     async fn read_all(
         &mut self,
         client: &Client,
-        resource: Resource,
+        resource: Resource<'_>,
         namespace: Option<&str>,
         selector: Option<&str>,
     ) -> Result<(), FindError> {
@@ -234,6 +230,41 @@ impl LiveSchedules {
             RawList::Forbidden(message) => self
                 .problems
                 .push(format!("not allowed to list {plural}: {message}")),
+        }
+        Ok(())
+    }
+
+    /// The operators' resources in the table of kinds, in the version that the server prefers of each group
+    /// that it has.
+    async fn read_operators(
+        &mut self,
+        client: &Client,
+        namespace: Option<&str>,
+        selector: Option<&str>,
+    ) -> Result<(), FindError> {
+        let groups = match get_raw(client, "/apis").await {
+            Ok(groups) => groups.unwrap_or_default(),
+            Err(FindError::Refused(why)) => {
+                let problem = format!("not allowed to ask which operators' kinds there are: {why}");
+                self.problems.push(problem);
+                return Ok(());
+            }
+            Err(error) => return Err(error),
+        };
+        let groups = groups["groups"].as_array().map_or(&[][..], Vec::as_slice);
+        for kind in Kind::of_operators() {
+            let group = groups.iter().find(|it| it["name"] == kind.group());
+            let preferred = group.and_then(|it| it["preferredVersion"]["groupVersion"].as_str());
+            let Some(api_version) = preferred else {
+                continue;
+            };
+            let resource = Resource {
+                api_version,
+                plural: kind.plural(),
+                kind: kind.name(),
+                role: Role::Workload,
+            };
+            self.read_all(client, resource, namespace, selector).await?;
         }
         Ok(())
     }

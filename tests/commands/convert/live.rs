@@ -224,6 +224,39 @@ fn a_live_object_of_a_kind_that_dayshift_does_not_scale_is_said() {
     }
 }
 
+/// GoKubeDownscaler scales databases too, and in which version a server has them it says itself.
+#[test]
+fn live_databases_are_converted_with_the_others() {
+    let cluster = cluster(&[]);
+    let api = &cluster.api;
+    api.serve_custom("postgresql.cnpg.io", "v2", "clusters", "Cluster");
+    api.serve_custom("argoproj.io", "v1alpha1", "rollouts", "Rollout");
+    for (api_version, kind) in [
+        ("postgresql.cnpg.io/v2", "Cluster"),
+        ("argoproj.io/v1alpha1", "Rollout"),
+    ] {
+        let annotations = json!({"downscaler/uptime": "Mon-Fri 08:00-20:00 UTC"});
+        let object = json!({
+            "apiVersion": api_version, "kind": kind,
+            "metadata": {"name": "db", "namespace": "dev", "annotations": annotations},
+            "spec": {"replicas": 1},
+        });
+        api.create(object).unwrap();
+    }
+    for args in [&["-A"], &["-n", "dev"][..]] {
+        let ran = convert(&cluster, args);
+        let words =
+            "dayshift/hours='Mon-Fri 08:00-20:00' dayshift/timezone=UTC downscaler/uptime-\n";
+        let expected = ["rollout.argoproj.io", "cluster.postgresql.cnpg.io"]
+            .map(|kind| format!("kubectl annotate {kind} db -n dev {words}"));
+        assert_eq!((ran.status, ran.out), (0, expected.concat()), "{}", ran.err);
+        for resource in ["rollouts.argoproj.io", "clusters.postgresql.cnpg.io"] {
+            let said = format!("--kinds deployments,statefulsets,cronjobs,{resource}\n");
+            assert!(ran.err.contains(&said), "{}", ran.err);
+        }
+    }
+}
+
 /// What lies in the folder in which the command runs does not change what it means.
 #[test]
 fn a_folder_of_the_same_name_does_not_stand_in_for_a_workload() {

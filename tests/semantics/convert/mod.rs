@@ -18,5 +18,6 @@ mod hostile;
 mod keda;
 mod kube_green;
 mod prefix;
+mod switches;
 mod texts;
 mod volumes;

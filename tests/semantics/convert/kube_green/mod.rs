@@ -1,6 +1,7 @@
 //! SleepInfo: it sleeps at one cron text, wakes up at another, and starts with the sleep.
 
 mod counts;
+mod patches;
 mod refs;
 
 use dayshift::convert::Target;

@@ -4,6 +4,7 @@ use std::rc::Rc;
 
 use crate::convert::finding::ObjectName;
 use crate::manifest::{Entry, Location, Node, Scalar};
+use crate::workload::Kind;
 
 /// An object, and where it stands.
 #[derive(Clone, Debug)]
@@ -120,6 +121,12 @@ impl<'a> Document<'a> {
 /// `apps` of `apps/v1`; empty for the core group.
 pub(in crate::convert) fn group(api_version: &str) -> &str {
     api_version.split_once('/').map_or("", |(group, _)| group)
+}
+
+/// The row of the table of kinds of a group and a kind.
+pub(in crate::convert) fn known_kind(group: &str, kind: &str) -> Option<Kind> {
+    let mut all = Kind::BUILT_IN.into_iter().chain(Kind::of_operators());
+    all.find(|it| it.group() == group && it.name() == kind)
 }
 
 /// What the annotations of GoKubeDownscaler and py-kube-downscaler begin with.

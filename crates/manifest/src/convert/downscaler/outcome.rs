@@ -7,7 +7,7 @@ use chrono::{DateTime, SecondsFormat, Utc};
 use crate::convert::finding::Topic;
 use crate::convert::times::timespan::{SpanDefaults, SpanError, SpanErrorKind, Spans};
 use crate::manifest::Finding;
-use crate::workload::{Key, Prefix};
+use crate::workload::{CountKind, Key, Kind, Prefix};
 
 /// One of their annotations: the name after the prefix, and the text.
 pub(in crate::convert) type Old<'o> = (&'o str, &'o str);
@@ -41,13 +41,18 @@ pub(in crate::convert) struct Context<'c> {
     pub(in crate::convert) now: DateTime<Utc>,
     pub(in crate::convert) defaults: SpanDefaults,
     pub(in crate::convert) prefix: &'c Prefix,
-    /// Whether it runs or is suspended, and has no other count.
-    pub(in crate::convert) is_cron_job: bool,
-    /// Whether its count is at least 1.
-    pub(in crate::convert) is_autoscaler: bool,
+    /// Its row in the table of kinds; `None` for a Namespace, and for what has `spec.replicas` alone.
+    pub(in crate::convert) kind: Option<Kind>,
     /// Whether a force that always holds has to be an override: on a Namespace it wins over the
     /// schedules of objects, and on an object over that of its Namespace.
     pub(in crate::convert) overrides: bool,
+}
+
+impl Context<'_> {
+    /// What its count means.
+    pub(super) fn counts(&self) -> CountKind {
+        self.kind.map_or(CountKind::Replicas, Kind::counts)
+    }
 }
 
 /// `dayshift/exclude`, which is beside the schedule.

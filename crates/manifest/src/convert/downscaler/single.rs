@@ -7,7 +7,7 @@ use crate::convert::finding::Topic;
 use crate::convert::times::timespan::{Absolute, Spans};
 use crate::{
     text::quote,
-    workload::{Key, Label, Replicas},
+    workload::{CountKind, Key, Label, Replicas},
 };
 
 /// What became of an annotation that stands for itself.
@@ -59,18 +59,20 @@ pub(super) fn one(
                     ),
                 ));
             };
-            if context.is_cron_job {
+            let counts = context.counts();
+            if let Some(kind) = context.kind.filter(|_| !counts.has(Key::StopReplicas)) {
+                let why = match counts {
+                    CountKind::Suspend => "has no count: a stop suspends it",
+                    CountKind::Exact => "stops at 0 and at no other count",
+                    _ => "has no count: a stop turns it off",
+                };
                 return Err(remark(
                     Topic::NoCount,
-                    "a CronJob has no count: a stop suspends it".to_owned(),
+                    format!("a {kind} {why}"),
                     "remove the annotation",
                 ));
             }
-            let count = if context.is_autoscaler {
-                count.get().max(1)
-            } else {
-                count.get()
-            };
+            let count = count.max(counts.least());
             single
                 .texts
                 .push((Key::StopReplicas.name(), count.to_string()));
@@ -255,18 +257,19 @@ fn until(text: &str) -> Option<DateTime<Utc>> {
     Some(read.next().or_else(date)?.and_utc())
 }
 
-/// The count that was saved. GoKubeDownscaler keeps of a CronJob whether it was suspended.
+/// The count that was saved. Of what is suspended or hibernates GoKubeDownscaler keeps whether it was so
+/// before, and of a ScaledObject that was not paused -1 (`scaledobjects.go`, 018b381).
 fn saved(text: &str, context: Context<'_>) -> Option<u32> {
-    let count = match &*text.to_ascii_lowercase() {
-        "true" if context.is_cron_job => 0,
-        "false" if context.is_cron_job => 1,
-        _ => Replicas::parse(text).ok()?.get(),
+    let counts = context.counts();
+    let count = match (&*text.to_ascii_lowercase(), counts) {
+        ("true", CountKind::Suspend | CountKind::Switch) => Replicas::ZERO,
+        ("false", CountKind::Suspend | CountKind::Switch) | ("-1", CountKind::Pause) => {
+            Replicas::ONE
+        }
+        (_, CountKind::Pause) => Replicas::parse(text).ok().map(|_| Replicas::ZERO)?,
+        _ => Replicas::parse(text).ok()?,
     };
-    Some(if context.is_cron_job {
-        count.min(1)
-    } else {
-        count
-    })
+    Some(counts.capped(count).get())
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ use crate::convert::document::objects::Document;
 use crate::convert::finding::{ObjectName, Topic};
 use crate::manifest::{Finding, Location};
 use crate::text::shell_word;
-use crate::workload::{Key, Label, Prefix};
+use crate::workload::{Key, Kind, Label, Prefix};
 
 /// Annotations of dayshift's by their short names, with their texts.
 pub(in crate::convert) type Texts = Vec<(&'static str, String)>;
@@ -22,8 +22,7 @@ pub(in crate::convert) enum Wanted {
 /// Objects of a namespace by kind, name and labels.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(in crate::convert) struct Selection {
-    /// Groups and kinds.
-    pub(in crate::convert) kinds: Vec<(&'static str, &'static str)>,
+    pub(in crate::convert) kinds: Vec<Kind>,
     pub(in crate::convert) namespace: String,
     /// The one name, or any.
     pub(in crate::convert) name: Option<String>,
@@ -37,10 +36,7 @@ pub(in crate::convert) struct Selection {
 
 impl Selection {
     /// All objects of these kinds.
-    pub(in crate::convert) fn of(
-        kinds: Vec<(&'static str, &'static str)>,
-        namespace: &str,
-    ) -> Self {
+    pub(in crate::convert) fn of(kinds: Vec<Kind>, namespace: &str) -> Self {
         Self {
             kinds,
             namespace: namespace.to_owned(),
@@ -53,10 +49,10 @@ impl Selection {
 
     pub(in crate::convert) fn matches(&self, document: &Document<'_>) -> bool {
         let object = &document.object;
-        let kind = (document.group(), &*object.kind);
+        let is_it = |it: &Kind| it.group() == document.group() && it.name() == object.kind;
         let has = |(key, value): &(String, String)| document.label(key) == Some(value);
         object.namespace == self.namespace
-            && self.kinds.contains(&kind)
+            && self.kinds.iter().any(is_it)
             && self.name.as_ref().is_none_or(|it| *it == object.name)
             && !self.other_names.contains(&object.name)
             && self.labels.iter().all(has)
@@ -65,7 +61,6 @@ impl Selection {
 
     /// Its kinds and its selectors as kubectl takes them.
     pub(in crate::convert) fn target(&self) -> Target {
-        let plural = |it: &(&str, &str)| it.1.to_lowercase() + "s";
         let pairs = |all: &[(String, String)], sign: &str| -> Vec<String> {
             let all = all.iter();
             all.map(|(key, value)| format!("{key}{sign}{value}"))
@@ -77,8 +72,9 @@ impl Selection {
         let others = others.map(|it| format!("metadata.name!={it}"));
         let fields: Vec<_> = name.chain(others).collect();
         let list = |all: Vec<String>| (!all.is_empty()).then(|| all.join(","));
+        let kinds = self.kinds.iter().map(|it| it.argument());
         Target::All {
-            kinds: self.kinds.iter().map(plural).collect::<Vec<_>>().join(","),
+            kinds: kinds.collect::<Vec<_>>().join(","),
             namespace: self.namespace.clone(),
             selector: list(labels),
             field_selector: list(fields),
@@ -111,6 +107,8 @@ pub(in crate::convert) struct Saved {
     pub(in crate::convert) from: usize,
     pub(in crate::convert) object: ObjectName,
     pub(in crate::convert) count: u32,
+    /// What its switch held, as the label has it.
+    pub(in crate::convert) value: Option<Box<str>>,
 }
 
 /// What all documents ask for.
@@ -122,6 +120,8 @@ pub(in crate::convert) struct Requests<'c> {
     pub(in crate::convert) all: Vec<Request>,
     pub(in crate::convert) saved: Vec<Saved>,
     pub(in crate::convert) findings: Vec<(usize, Finding<Topic, Location>)>,
+    /// Kinds that have to be turned on, and where which document asks for them.
+    pub(in crate::convert) opt_ins: Vec<(usize, Kind, Location)>,
     /// What is said of a document once all that it asks for is done.
     pub(in crate::convert) when_done: Vec<(usize, Finding<Topic, Location>)>,
 }
@@ -134,6 +134,7 @@ impl<'c> Requests<'c> {
             all: Vec::new(),
             saved: Vec::new(),
             findings: Vec::new(),
+            opt_ins: Vec::new(),
             when_done: Vec::new(),
         }
     }
@@ -172,6 +173,13 @@ impl<'c> Requests<'c> {
     ) {
         let finding = Finding::new(topic, place.clone(), message, help);
         self.findings.push((self.document, finding));
+    }
+
+    /// Notes that a kind has to be turned on, where it has to.
+    pub(in crate::convert) fn opt_in(&mut self, kind: Kind, place: &Location) {
+        if !Kind::DEFAULT.contains(&kind) {
+            self.opt_ins.push((self.document, kind, place.clone()));
+        }
     }
 
     /// Says that the document is to be deleted after the move: `why`, and by which command. `when`

@@ -1,30 +1,47 @@
 //! kube-green's SleepInfo: a whole namespace that sleeps and wakes up.
 
+use std::collections::BTreeSet;
+
 use crate::convert::document::objects::Document;
 use crate::convert::finding::{ObjectName, Topic};
 use crate::convert::times::cron_text;
 use crate::convert::tools::request::{Requests, Selection, Texts, Wanted};
+use crate::convert::tools::sleep_patches::SleepPatches;
 use crate::convert::tools::sleep_refs::Refs;
 use crate::convert::tools::sleep_secret;
 use crate::{
     manifest::{Node, Scalar},
     schedule::Zone,
     text::quote,
-    workload::Key,
+    workload::{Key, Kind, Prefix},
 };
 
 /// What kube-green suspends, and what dayshift starts and stops by default.
-const KINDS: [(&str, &str, &str); 3] = [
-    ("apps", "Deployment", "suspendDeployments"),
-    ("apps", "StatefulSet", "suspendStatefulSets"),
-    ("batch", "CronJob", "suspendCronJobs"),
+const KINDS: [(Kind, &str); 3] = [
+    (Kind::DEPLOYMENT, "suspendDeployments"),
+    (Kind::STATEFUL_SET, "suspendStatefulSets"),
+    (Kind::CRON_JOB, "suspendCronJobs"),
 ];
+
+/// The kinds besides that patches of a SleepInfo stop as dayshift does. Where one is turned on, it is in
+/// all namespaces.
+pub(in crate::convert) fn more_kinds(document: &Document<'_>) -> Vec<Kind> {
+    let Some(spec) = document.node.get("spec") else {
+        return Vec::new();
+    };
+    let prefix = Prefix::default();
+    // What there is to say is said when it is converted.
+    let patches = SleepPatches::read(spec, &mut Requests::of(&prefix));
+    let kinds = patches.stopped.into_iter().map(|it| it.0);
+    kinds.filter(|it| !Kind::DEFAULT.contains(it)).collect()
+}
 
 /// Asks for what a SleepInfo says, and for the counts that its Secret holds, where there is one:
 /// which document it is, and the document.
 pub(in crate::convert) fn convert(
     document: &Document<'_>,
     secret: Option<(usize, &Document<'_>)>,
+    turned_on: &BTreeSet<Kind>,
     requests: &mut Requests<'_>,
 ) {
     let Some(spec) = document.node.get("spec") else {
@@ -33,19 +50,19 @@ pub(in crate::convert) fn convert(
     let Some(texts) = schedule(spec, requests) else {
         return;
     };
-    let of = &document.object.namespace;
-    if !ask(spec, of, texts, requests) {
+    let asks = Asks {
+        spec,
+        namespace: &document.object.namespace,
+        patches: SleepPatches::read(spec, requests),
+        turned_on,
+    };
+    if !asks.ask(&texts, requests) {
         return;
     }
-    if let Some(patches) = spec.get("patches").filter(|it| !it.items().is_empty()) {
-        requests.say(
-            Topic::NoEqual,
-            &patches.place,
-            "patches of a SleepInfo have no equal: dayshift changes counts and nothing else",
-            "keep this SleepInfo for its patches, with suspendDeployments and the like set to false",
-        );
-    }
     let is_asleep = secret.is_some_and(|(at, secret)| sleep_secret::convert(at, secret, requests));
+    if asks.patches.are_needed {
+        return;
+    }
     let (why, when) = if is_asleep {
         (
             "as long as it is there kube-green acts too; the counts that it has saved are labels now",
@@ -60,46 +77,103 @@ pub(in crate::convert) fn convert(
     requests.delete_after(document, why, when);
 }
 
-/// Asks for the schedule on the Namespace, or on what `includeRef` takes in, and for `exclude` on what
-/// is left out; whether there is anything to ask for.
-fn ask(spec: &Node<'_>, of: &str, texts: Texts, requests: &mut Requests<'_>) -> bool {
-    let suspended = KINDS.iter().filter(|it| is_suspended(spec, it.1));
-    let suspended: Vec<_> = suspended.map(|it| (it.0, it.1)).collect();
-    let Some(refs) = Refs::read(spec) else {
-        requests.say(
-            Topic::NotRead,
-            &spec.place,
-            "a name or a label of its references is not valid, and kube-green finds no object by them",
-            "correct includeRef and excludeRef, and convert again",
-        );
-        return false;
-    };
-    if refs.take_in_all(&suspended) {
-        requests.ask(Wanted::Object(ObjectName::namespace(of)), texts, "");
-        kinds_left_alone(spec, of, requests);
-        for wanted in refs.left_out(&suspended, of) {
-            let reason = "labels of excludeRef leave objects out, and each has to say so itself";
+/// What a SleepInfo asks for, besides the times.
+struct Asks<'s, 'a> {
+    spec: &'s Node<'a>,
+    namespace: &'s str,
+    patches: SleepPatches,
+    /// The kinds that some SleepInfo has turned on.
+    turned_on: &'s BTreeSet<Kind>,
+}
+
+impl Asks<'_, '_> {
+    /// Whether a field has kube-green suspend a kind of its own.
+    fn is_suspended(&self, (kind, field): (Kind, &str)) -> bool {
+        match self.spec.get(field).and_then(Node::scalar) {
+            Some(Scalar::Bool(value)) => value,
+            _ => kind != Kind::CRON_JOB,
+        }
+    }
+
+    /// The kinds that it stops. A patch takes the place of what kube-green does to its target itself.
+    fn stopped(&self) -> Vec<Kind> {
+        let by_patch = || self.patches.stopped.iter().map(|it| it.0);
+        let is_patched =
+            |kind: Kind| self.patches.changed.contains(&kind) || by_patch().any(|it| it == kind);
+        let own = KINDS.iter().filter(|it| self.is_suspended(**it));
+        let own = own.map(|it| it.0).filter(|it| !is_patched(*it));
+        let mut stopped: Vec<_> = own.chain(by_patch()).collect();
+        stopped.sort();
+        stopped
+    }
+
+    /// Asks for the schedule on the Namespace, or on what `includeRef` takes in, and for `exclude` on what
+    /// is left out; whether there is anything to ask for.
+    fn ask(&self, texts: &Texts, requests: &mut Requests<'_>) -> bool {
+        let (of, stopped) = (self.namespace, self.stopped());
+        let Some(refs) = Refs::read(self.spec) else {
+            requests.say(
+                Topic::NotRead,
+                &self.spec.place,
+                "a name or a label of its references is not valid, and kube-green finds no object by them",
+                "correct includeRef and excludeRef, and convert again",
+            );
+            return false;
+        };
+        let is_default = |it: &Kind| Kind::DEFAULT.contains(it);
+        if refs.take_in_all(&stopped) && stopped.iter().any(is_default) {
+            requests.ask(Wanted::Object(ObjectName::namespace(of)), texts.clone(), "");
+            for (kind, place) in &self.patches.stopped {
+                requests.opt_in(*kind, place);
+            }
+            self.leave_alone(&stopped, requests);
+            for wanted in refs.left_out(&stopped, of) {
+                let reason =
+                    "labels of excludeRef leave objects out, and each has to say so itself";
+                requests.ask(wanted, excluded(), reason);
+            }
+            return true;
+        }
+        let (wanted, none) = refs.taken_in(&stopped, of);
+        for kind in none {
+            requests.say(
+                Topic::Contradiction,
+                &self.spec.place,
+                format!(
+                    "no {kind} has all that includeRef and excludeRef ask for, so that kube-green takes in none: all their labels have to match, and each name of its kind"
+                ),
+                "write a SleepInfo for each group of objects, and convert again",
+            );
+        }
+        let is_any = !wanted.is_empty();
+        for it in wanted {
+            if let Wanted::Some(selection) = &it {
+                for kind in &selection.kinds {
+                    requests.opt_in(*kind, &self.spec.place);
+                }
+            }
+            let reason =
+                "only some objects of this namespace are scheduled, by labels, names or kinds";
+            requests.ask(it, texts.clone(), reason);
+        }
+        is_any
+    }
+
+    /// What dayshift would take in, and kube-green does not.
+    fn leave_alone(&self, stopped: &[Kind], requests: &mut Requests<'_>) {
+        let taken_in = KINDS.iter().map(|it| it.0);
+        for kind in taken_in.chain(self.turned_on.iter().copied()) {
+            if stopped.contains(&kind) {
+                continue;
+            }
+            let wanted = Wanted::Some(Selection::of(vec![kind], self.namespace));
+            let reason = format!(
+                "kube-green leaves the {} of this namespace alone, and each has to say so itself",
+                kind.names_of_all()
+            );
             requests.ask(wanted, excluded(), reason);
         }
-        return true;
     }
-    let (wanted, none) = refs.taken_in(&suspended, of);
-    for (_, kind) in none {
-        requests.say(
-            Topic::Contradiction,
-            &spec.place,
-            format!(
-                "no {kind} has all that includeRef and excludeRef ask for, so that kube-green takes in none: all their labels have to match, and each name of its kind"
-            ),
-            "write a SleepInfo for each group of objects, and convert again",
-        );
-    }
-    let is_any = !wanted.is_empty();
-    for it in wanted {
-        let reason = "only what includeRef takes in is scheduled, by labels or names";
-        requests.ask(it, texts.clone(), reason);
-    }
-    is_any
 }
 
 fn excluded() -> Texts {
@@ -149,26 +223,4 @@ fn schedule(spec: &Node<'_>, requests: &mut Requests<'_>) -> Option<Texts> {
         }
     }
     Some(texts)
-}
-
-/// Whether kube-green suspends that kind at all.
-fn is_suspended(spec: &Node<'_>, kind: &str) -> bool {
-    let field = KINDS.iter().find(|it| it.1 == kind).map(|it| it.2);
-    match field.and_then(|it| spec.get(it)).and_then(Node::scalar) {
-        Some(Scalar::Bool(value)) => value,
-        _ => kind != "CronJob",
-    }
-}
-
-/// What dayshift would take in by default, and kube-green does not.
-fn kinds_left_alone(spec: &Node<'_>, namespace: &str, requests: &mut Requests<'_>) {
-    for (group, kind, _) in KINDS {
-        if !is_suspended(spec, kind) {
-            let wanted = Wanted::Some(Selection::of(vec![(group, kind)], namespace));
-            let reason = format!(
-                "kube-green leaves the {kind}s of this namespace alone, and each has to say so itself"
-            );
-            requests.ask(wanted, excluded(), reason);
-        }
-    }
 }

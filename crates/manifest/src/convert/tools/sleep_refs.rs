@@ -13,10 +13,8 @@ use crate::convert::tools::request::{Selection, Wanted};
 use crate::{
     manifest::Node,
     names::{is_dns_subdomain, is_label_value},
+    workload::Kind,
 };
-
-/// A group and a kind.
-type Kind = (&'static str, &'static str);
 
 /// What the references say.
 pub(super) struct Refs {
@@ -60,8 +58,9 @@ impl Side {
     }
 
     /// The names that are for one kind.
-    fn names_of(&self, (group, kind): Kind) -> Vec<String> {
-        let of_kind = self.names.iter().filter(|it| it.0 == group && it.1 == kind);
+    fn names_of(&self, kind: Kind) -> Vec<String> {
+        let is_it = |it: &&(String, String, String)| it.0 == kind.group() && it.1 == kind.name();
+        let of_kind = self.names.iter().filter(is_it);
         of_kind.map(|it| it.2.clone()).collect()
     }
 }
@@ -164,10 +163,11 @@ impl Refs {
     }
 }
 
-fn object((group, kind): Kind, namespace: &str, name: String) -> Wanted {
+fn object(kind: Kind, namespace: &str, name: String) -> Wanted {
     Wanted::Object(ObjectName {
-        api_version: format!("{group}/v1"),
-        kind: kind.to_owned(),
+        // Which version it is says the API server; the group alone counts.
+        api_version: format!("{}/v1", kind.group()),
+        kind: kind.name().to_owned(),
         namespace: namespace.to_owned(),
         name,
     })

@@ -10,45 +10,21 @@ use std::collections::{BTreeMap, HashMap};
 
 use base64::{Engine, prelude::BASE64_STANDARD};
 use serde::Deserialize;
+use serde_json::Value;
 
-use crate::convert::document::objects::Document;
+use crate::convert::document::objects::{Document, known_kind};
 use crate::convert::finding::{ObjectName, Topic};
 use crate::convert::tools::request::{Requests, Saved};
 use crate::manifest::Finding;
-use crate::workload::Label;
+use crate::workload::{CountForm, Kind, Label, SwitchValue};
 
 /// Objects by the name that kube-green gives their kind, and by their own; a patch for each.
 type Patches = HashMap<String, BTreeMap<String, String>>;
 
-/// A kind whose counts dayshift saves too.
-struct Kind {
-    api_version: &'static str,
-    kind: &'static str,
-    /// As kube-green names it.
-    target: &'static str,
-    /// The list that it stood in before 0.6.
-    list: Option<&'static str>,
-}
-
-const KINDS: [Kind; 3] = [
-    Kind {
-        api_version: "apps/v1",
-        kind: "Deployment",
-        target: "Deployment.apps",
-        list: Some("deployment-replicas"),
-    },
-    Kind {
-        api_version: "apps/v1",
-        kind: "StatefulSet",
-        target: "StatefulSet.apps",
-        list: None,
-    },
-    Kind {
-        api_version: "batch/v1",
-        kind: "CronJob",
-        target: "CronJob.batch",
-        list: Some("cronjobs-info"),
-    },
+/// The lists of before 0.6.
+const LISTS: [(Kind, &str); 2] = [
+    (Kind::DEPLOYMENT, "deployment-replicas"),
+    (Kind::CRON_JOB, "cronjobs-info"),
 ];
 
 /// An entry of the lists that were written before 0.6.
@@ -61,17 +37,8 @@ struct Listed {
     suspend: Option<bool>,
 }
 
-#[derive(Deserialize)]
-struct Restoring {
-    #[serde(default)]
-    spec: Spec,
-}
-
-#[derive(Default, Deserialize)]
-struct Spec {
-    #[serde(default)]
-    replicas: Option<u32>,
-}
+/// A count, and what a switch held, as the label has it.
+type Restored = (u32, Option<Box<str>>);
 
 /// The name of the Secret of a SleepInfo.
 pub(in crate::convert) fn name_of(sleep_info: &str) -> String {
@@ -103,19 +70,18 @@ pub(in crate::convert) fn convert(
         return false;
     };
     let is_any = !counts.is_empty();
-    for ((kind, name), count) in counts {
-        let Kind {
-            api_version, kind, ..
-        } = KINDS[kind];
+    for ((kind, name), (count, value)) in counts {
         requests.saved.push(Saved {
             from: secret,
             object: ObjectName {
-                api_version: api_version.to_owned(),
-                kind: kind.to_owned(),
+                // The group alone counts.
+                api_version: format!("{}/v1", kind.group()),
+                kind: kind.name().to_owned(),
                 namespace: document.object.namespace.clone(),
                 name,
             },
             count,
+            value,
         });
     }
     is_any
@@ -124,30 +90,55 @@ pub(in crate::convert) fn convert(
 /// The counts by kind and name; what is written now counts more than what was before 0.6.
 fn counts(
     text: &impl Fn(&str) -> Option<String>,
-) -> Result<BTreeMap<(usize, String), u32>, serde_json::Error> {
+) -> Result<BTreeMap<(Kind, String), Restored>, serde_json::Error> {
     let mut all = BTreeMap::new();
-    let patches = text("original-resource-info").map(|it| serde_json::from_str(&it));
-    let mut patches: Patches = patches.transpose()?.unwrap_or_default();
-    for (at, kind) in KINDS.iter().enumerate() {
-        if let Some(list) = kind.list.and_then(text) {
+    for (kind, name) in LISTS {
+        if let Some(list) = text(name) {
             for it in serde_json::from_str::<Vec<Listed>>(&list)? {
                 let of_cron_job = || u32::from(it.suspend == Some(false));
                 let count = it.replicas.unwrap_or_else(of_cron_job);
-                all.insert((at, it.name), count);
-            }
-        }
-        for (name, patch) in patches.remove(kind.target).unwrap_or_default() {
-            let Restoring { spec } = serde_json::from_str(&patch)?;
-            // A CronJob has one only where it was not suspended before.
-            let is_cron_job = kind.kind == "CronJob";
-            let count = if is_cron_job { Some(1) } else { spec.replicas };
-            if let Some(count) = count {
-                all.insert((at, name), count);
+                all.insert((kind, it.name), (count, None));
             }
         }
     }
-    all.retain(|_, count| *count > 0);
+    let patches = text("original-resource-info").map(|it| serde_json::from_str(&it));
+    let patches: Patches = patches.transpose()?.unwrap_or_default();
+    for (target, patches) in patches {
+        let known = target.split_once('.');
+        let Some(kind) = known.and_then(|(kind, group)| known_kind(group, kind)) else {
+            continue;
+        };
+        for (name, patch) in patches {
+            let patch: Value = serde_json::from_str(&patch)?;
+            if let Some(restored) = restored(kind, &patch)? {
+                all.insert((kind, name), restored);
+            }
+        }
+    }
+    all.retain(|_, it| it.0 > 0);
     Ok(all)
+}
+
+/// What a merge patch brings back: it holds what an object had before it went to sleep.
+fn restored(kind: Kind, patch: &Value) -> Result<Option<Restored>, serde_json::Error> {
+    let value = patch.pointer(&kind.pointer());
+    Ok(match kind.form() {
+        CountForm::Number(_) => {
+            Option::deserialize(value.unwrap_or(&Value::Null))?.map(|count: u32| (count, None))
+        }
+        // There is one only where it was not suspended before.
+        CountForm::Suspended => Some((1, None)),
+        CountForm::RestsAt => value.map(|_| (1, None)),
+        CountForm::Switch(_) => value.map(|value| {
+            let held = match value {
+                Value::Null => Some(SwitchValue::Absent(0)),
+                Value::Bool(flag) => Some(SwitchValue::Flag(*flag)),
+                Value::String(text) => Some(SwitchValue::Text(text.as_str().into())),
+                _ => None,
+            };
+            (1, held.and_then(|it| it.to_label()))
+        }),
+    })
 }
 
 /// A text of the Secret: `stringData` counts, as on the server, before `data`.

@@ -2,7 +2,7 @@
 
 use super::state::{KindOf, Work, kind_of};
 use crate::convert::document::edit::Changes;
-use crate::convert::document::objects::{DOWNSCALER, Document};
+use crate::convert::document::objects::{DOWNSCALER, Document, known_kind};
 use crate::convert::downscaler::{self, Context};
 use crate::convert::finding::Topic;
 use crate::convert::times::timespan::Spans;
@@ -50,8 +50,7 @@ impl Work<'_, '_> {
             now: self.converter.now,
             defaults: self.converter.defaults,
             prefix: &self.converter.prefix,
-            is_cron_job: document.object.kind == "CronJob",
-            is_autoscaler: document.object.kind == "HorizontalPodAutoscaler",
+            kind: known_kind(document.group(), &document.object.kind),
             overrides: false,
         };
         let mut olds: Vec<_> = annotations.iter().map(|it| (it.key(), it.text())).collect();

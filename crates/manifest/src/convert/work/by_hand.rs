@@ -84,8 +84,7 @@ impl<'a> Work<'_, 'a> {
             now: self.converter.now,
             defaults: self.converter.defaults,
             prefix: &self.converter.prefix,
-            is_cron_job: false,
-            is_autoscaler: false,
+            kind: None,
             overrides: is_of_namespace,
         };
         let replaced = downscaler::convert(olds, context).replaced;

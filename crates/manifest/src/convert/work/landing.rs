@@ -6,6 +6,7 @@ use super::meant::Meant;
 use super::state::{KindOf, Work, kind_of};
 use crate::convert::conversion::{Change, Target};
 use crate::convert::document::edit::{Changes, Pairs};
+use crate::convert::document::objects::Document;
 use crate::convert::downscaler::{self, Context};
 use crate::convert::finding::{Finding, ObjectName, Topic};
 use crate::convert::tools::request::{Request, Requests, Saved, Wanted};
@@ -17,6 +18,10 @@ impl Work<'_, '_> {
     pub(in crate::convert) fn requests(&mut self) {
         let mut requests = Requests::of(&self.converter.prefix);
         let secrets = sleep_secret::all(&self.documents);
+        let is_sleep_info =
+            |it: &&Document<'_>| (it.group(), &*it.object.kind) == ("kube-green.com", "SleepInfo");
+        let sleep_infos = self.documents.iter().filter(is_sleep_info);
+        let turned_on = sleep_infos.flat_map(sleep_info::more_kinds).collect();
         for (at, document) in self.documents.iter().enumerate() {
             requests.document = at;
             match (document.group(), &*document.object.kind) {
@@ -25,7 +30,7 @@ impl Work<'_, '_> {
                     let name = sleep_secret::name_of(&object.name);
                     let secret = secrets.get(&(object.namespace.clone(), name));
                     let secret = secret.map(|at| (*at, &self.documents[*at]));
-                    sleep_info::convert(document, secret, &mut requests);
+                    sleep_info::convert(document, secret, &turned_on, &mut requests);
                 }
                 ("autoscaling.alibabacloud.com", "CronHorizontalPodAutoscaler") => {
                     cron_hpa::convert(document, self.converter, &mut requests);
@@ -37,6 +42,9 @@ impl Work<'_, '_> {
         }
         for (at, finding) in requests.findings {
             self.tell(at, finding);
+        }
+        for (at, kind, place) in requests.opt_ins {
+            self.opt_in(at, kind.name(), kind.argument(), place);
         }
         let mut seen: HashMap<Wanted, Pairs> = HashMap::new();
         let mut undone = HashSet::new();
@@ -80,12 +88,17 @@ impl Work<'_, '_> {
             from,
             object,
             count,
+            value,
         } = saved;
         let message = format!(
             "kube-green has saved the count {count} for {object}; it is now the label {label}"
         );
         let help = "the next start brings it back".to_owned();
-        let labels = vec![(label, count.to_string())];
+        let value = value.map(|it| (self.converter.prefix.label(Label::SavedValue), it.into()));
+        let labels: Pairs = [(label, count.to_string())]
+            .into_iter()
+            .chain(value)
+            .collect();
         let at = match self.meant(from, &object) {
             Meant::Document(at) => Some(at),
             Meant::Elsewhere => None,
@@ -240,8 +253,7 @@ impl Work<'_, '_> {
             now: converter.now,
             defaults: converter.defaults,
             prefix: &converter.prefix,
-            is_cron_job: false,
-            is_autoscaler: false,
+            kind: None,
             overrides: true,
         };
         let olds: Vec<_> = converter

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use crate::convert::conversion::{Change, Conversion, Target};
 use crate::convert::document::edit::{Changes, Pairs};
-use crate::convert::document::objects::{Document, group};
+use crate::convert::document::objects::{Document, group, known_kind};
 use crate::convert::finding::{ObjectName, Topic};
 use crate::convert::settings::Converter;
 use crate::{
@@ -50,9 +50,7 @@ pub(super) fn kind_of(object: &ObjectName, has_count: bool) -> KindOf {
         api_version, kind, ..
     } = object;
     let group = group(api_version);
-    let is_it = |it: &Kind| it.group() == group && it.name() == kind;
-    let mut known = Kind::BUILT_IN.into_iter().chain(Kind::of_operators());
-    match known.find(is_it) {
+    match known_kind(group, kind) {
         Some(known) if Kind::DEFAULT.contains(&known) => KindOf::Scaled,
         Some(known) => KindOf::OptIn(known.argument().to_owned()),
         None if group.is_empty() && kind == "Namespace" => KindOf::Scaled,
