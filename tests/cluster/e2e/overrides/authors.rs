@@ -91,7 +91,12 @@ fn an_override_has_the_name_of_who_wrote_it_and_loses_it_as_it_ends(plane: &Cont
     ];
     annotate(&team, "kim", "deploy/web", &change).success();
     assert_eq!(by(&team, "deploy/web").as_deref(), Some("kim"));
-    annotate(&team, jane, "deploy/web", &["dayshift/pause-"]).success();
+    // Whoever takes one override away is not the author of the other.
+    let wake = ["dayshift/wake-until=2199-01-01 00:00"];
+    annotate(&team, jane, "deploy/web", &wake).success();
+    annotate(&team, "kim", "deploy/web", &["dayshift/pause-"]).success();
+    assert_eq!(by(&team, "deploy/web").as_deref(), Some(jane));
+    annotate(&team, jane, "deploy/web", &["dayshift/wake-until-"]).success();
     assert_eq!(by(&team, "deploy/web"), None);
 
     // A new one that comes with an override has the name of who created it.
