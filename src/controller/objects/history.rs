@@ -75,14 +75,25 @@ impl History {
     }
 
     /// A watch continues earlier than usual: asks how far the server is. One question stands for
-    /// all watches, which break together.
+    /// all watches, which break together: that of the newest version. A server that has fallen
+    /// behind the newest may be ahead of a kind that seldom changes.
     pub(in crate::controller) fn ask(&mut self, question: VersionQuestion, now: Instant) {
-        self.question = Some((question, now));
+        self.ask_at(question, now);
     }
 
     /// The server has not answered.
     pub(in crate::controller) fn ask_again(&mut self, question: VersionQuestion, now: Instant) {
-        self.question.get_or_insert((question, now + AGAIN_AFTER));
+        self.ask_at(question, now + AGAIN_AFTER);
+    }
+
+    fn ask_at(&mut self, question: VersionQuestion, at: Instant) {
+        self.question = Some(match self.question.take() {
+            None => (question, at),
+            Some((other, due)) if other.version.is_before(question.version) => {
+                (question, at.min(due))
+            }
+            Some((other, due)) => (other, at.min(due)),
+        });
     }
 
     /// When to ask the server how far it is.
@@ -153,6 +164,36 @@ mod tests {
         let known = history.known(Kind::STATEFUL_SET, version(6));
         history.note_write(version(7), known);
         assert!(!history.take_relist(Instant::now()));
+    }
+
+    /// A watch of CronJobs that seldom change goes on from 40; the server was restored at 70 and
+    /// Deployments were known up to 100.
+    #[test]
+    fn the_question_of_the_newest_watch_is_asked() {
+        let of = |number| VersionQuestion {
+            kind: KIND,
+            namespace: None,
+            version: version(number),
+        };
+        let now = Instant::now();
+        let later = now + AGAIN_AFTER;
+        for versions in [[100, 40, 70], [40, 100, 70], [40, 70, 100]] {
+            let mut history = History::default();
+            for it in versions {
+                history.ask(of(it), now);
+            }
+            assert_eq!(history.take_question(now), Some(of(100)), "{versions:?}");
+
+            history.ask_again(of(100), now);
+            assert_eq!(history.next_question(), Some(later));
+            history.ask(of(40), now);
+            assert_eq!(history.take_question(now), Some(of(100)), "at once");
+
+            history.ask(of(100), now);
+            history.ask_again(of(40), now);
+            assert_eq!(history.take_question(now), Some(of(100)));
+            assert_eq!(history.take_question(later), None);
+        }
     }
 
     #[test]
