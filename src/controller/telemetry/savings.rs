@@ -6,7 +6,7 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, TryLockError},
 };
 
-use chrono::{DateTime, Utc};
+use chrono::{DateTime, DurationRound, TimeDelta, Utc};
 use prometheus_client::{
     collector::Collector,
     encoding::{DescriptorEncoder, EncodeMetric, MetricEncoder},
@@ -20,8 +20,8 @@ use super::by_namespace::ByNamespace;
 use crate::controller::telemetry::shapes::lock;
 use crate::savings::{HeldDown, Saved, SavedSoFar};
 
-/// A day of every zone begins at one of these, in milliseconds.
-const QUARTER: i64 = 15 * 60 * 1000;
+/// A day of every zone begins at a multiple of this.
+const QUARTER: TimeDelta = TimeDelta::minutes(15);
 
 /// How many marks are kept: one for each quarter of an hour of more than a month.
 const MAX_MARKS: usize = 32 * 96;
@@ -95,14 +95,13 @@ impl Accounts {
     }
 
     /// Keeps the account of everything, which is about to change, as of the first quarter of an
-    /// hour since the last change.
+    /// hour since the last change, once that is over: changes at one instant leave one mark.
     fn mark(&mut self, wall: DateTime<Utc>) {
         let Some(changed) = self.changed.replace(wall) else {
             return;
         };
-        let quarter = (changed.timestamp_millis() + QUARTER - 1).div_euclid(QUARTER) * QUARTER;
-        if let Some(quarter) = DateTime::from_timestamp_millis(quarter)
-            && quarter <= wall
+        if let Ok(quarter) = changed.duration_round_up(QUARTER)
+            && quarter < wall
         {
             let account = self.all.after(quarter - changed);
             self.marks.push_back((quarter, account));

@@ -2,13 +2,15 @@
 
 use std::{collections::HashMap, sync::Arc, time::Duration};
 
-use chrono::{DateTime, Utc};
+use chrono::{DateTime, TimeDelta, Utc};
 use prometheus_client::{encoding::text, registry::Registry};
 use tokio::time::{Instant, advance};
 
 use super::by_namespace::{ByNamespace, MAX_KNOWN, MAX_SERIES};
 use super::savings::{Change, Savings};
 use crate::savings::HeldDown;
+
+const HOUR: Duration = Duration::from_secs(3600);
 
 fn change(
     savings: &Savings,
@@ -120,6 +122,45 @@ async fn a_counter_of_nothing_stands_still() {
     let counted = samples(&registry);
     advance(Duration::from_secs(3600)).await;
     assert_eq!(samples(&registry), counted);
+}
+
+/// A day begins at midnight, when one replica is held down; then 8,000 objects change within two
+/// milliseconds at 06:00, as at a boundary of many, half of them at the same instant.
+#[tokio::test(start_paused = true)]
+async fn many_changes_at_once_keep_what_was_saved_before() {
+    let savings = Savings::default();
+    let (midnight, begin) = (
+        DateTime::UNIX_EPOCH + TimeDelta::days(20_000),
+        Instant::now(),
+    );
+    let at = |after: Duration| (midnight + after, begin + after);
+    let held = |replicas| HeldDown {
+        replicas,
+        ..HeldDown::default()
+    };
+    let web = Arc::from("web");
+    let generation = savings.begin(false, midnight - TimeDelta::hours(1), begin - HOUR);
+    let hold = |replicas: (u64, u64), at| {
+        let replicas = (held(replicas.0), held(replicas.1));
+        change(&savings, generation, &web, replicas, at);
+    };
+    hold((0, 1), (midnight - TimeDelta::hours(1), begin - HOUR));
+    hold((0, 0), at(Duration::from_secs(60)));
+    for change in 0..8_000_u64 {
+        let passed = Duration::from_nanos(change.saturating_sub(4_000) * 400);
+        hold((0, 1), at(6 * HOUR + passed));
+    }
+    advance(7 * HOUR).await;
+    hold((0, 0), at(7 * HOUR));
+    let hours = |since: TimeDelta| {
+        let so_far = savings.so_far([midnight + since; 3]).unwrap();
+        so_far.since_each[0].replica_hours
+    };
+    let near =
+        |found: f64, expected: f64| assert!((found - expected).abs() < 0.01, "{found} {expected}");
+    near(hours(TimeDelta::zero()), 7.0 + 8_000.0);
+    near(hours(TimeDelta::hours(3)), 4.0 + 8_000.0);
+    near(hours(TimeDelta::minutes(6 * 60 + 30)), 0.5 * 8_001.0);
 }
 
 /// 250 namespaces, of which the last fifty are the largest; then some that were small grow. The
