@@ -68,6 +68,7 @@ pub(super) fn take_up(files: &[PathBuf]) -> Result<Vec<String>, KindFileError> {
             if let Err(error) = row.take_up() {
                 let (line, column) = (place.line, place.column);
                 wrong.push(format!("{file}:{line}:{column}: {resource}: {error}"));
+                refused.extend(error.is_unknown().then_some(resource));
             }
         }
     }

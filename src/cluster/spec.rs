@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use super::pod_template::requests;
 use crate::text::quote;
-use crate::workload::{Kind, ResourceRequests, VolumeRetention};
+use crate::workload::{ResourceRequests, SpecMember, VolumeRetention};
 
 /// The count fields of all kinds. Each object has those of its own kind.
 #[derive(Clone, Debug, Default)]
@@ -84,18 +84,8 @@ impl Count {
     }
 }
 
-/// The name of a member.
-enum Member {
-    Replicas,
-    Template,
-    Suspend,
-    MinReplicas,
-    ClaimRetention,
-    ScaleTargetRef,
-    /// A member that a row names.
-    Named(&'static str),
-    Unread,
-}
+/// The name of a member; `None` of one that is not read.
+struct Member(Option<SpecMember>);
 
 impl<'de> Deserialize<'de> for Member {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
@@ -109,15 +99,7 @@ impl<'de> Deserialize<'de> for Member {
             }
 
             fn visit_str<E>(self, name: &str) -> Result<Member, E> {
-                Ok(match name {
-                    "replicas" => Member::Replicas,
-                    "template" => Member::Template,
-                    "suspend" => Member::Suspend,
-                    "minReplicas" => Member::MinReplicas,
-                    "persistentVolumeClaimRetentionPolicy" => Member::ClaimRetention,
-                    "scaleTargetRef" => Member::ScaleTargetRef,
-                    name => Kind::spec_member(name).map_or(Member::Unread, Member::Named),
-                })
+                Ok(Member(SpecMember::of(name)))
             }
         }
 
@@ -138,21 +120,22 @@ impl<'de> Deserialize<'de> for Spec {
 
             fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Spec, A::Error> {
                 let mut spec = Spec::default();
-                while let Some(member) = map.next_key::<Member>()? {
+                while let Some(Member(member)) = map.next_key()? {
+                    let Some(member) = member else {
+                        map.next_value::<IgnoredAny>()?;
+                        continue;
+                    };
                     match member {
-                        Member::Replicas => {
+                        SpecMember::Replicas => {
                             let value: Option<Value> = map.next_value()?;
                             spec.replicas = value.as_ref().map(Count::of);
                         }
-                        Member::Template => spec.template = map.next_value::<Template>()?.0,
-                        Member::Suspend => spec.suspend = map.next_value()?,
-                        Member::MinReplicas => spec.min_replicas = readable(&mut map)?,
-                        Member::ClaimRetention => spec.claim_retention = readable(&mut map)?,
-                        Member::ScaleTargetRef => spec.scale_target_ref = readable(&mut map)?,
-                        Member::Named(name) => spec.others.push((name, map.next_value()?)),
-                        Member::Unread => {
-                            map.next_value::<IgnoredAny>()?;
-                        }
+                        SpecMember::Template => spec.template = map.next_value::<Template>()?.0,
+                        SpecMember::Suspend => spec.suspend = map.next_value()?,
+                        SpecMember::MinReplicas => spec.min_replicas = readable(&mut map)?,
+                        SpecMember::ClaimRetention => spec.claim_retention = readable(&mut map)?,
+                        SpecMember::ScaleTarget => spec.scale_target_ref = readable(&mut map)?,
+                        SpecMember::Named(name) => spec.others.push((name, map.next_value()?)),
                     }
                 }
                 Ok(spec)

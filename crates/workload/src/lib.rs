@@ -45,8 +45,9 @@ pub use keys::{INHERITED, Key, Label, OVERRIDE_BEGAN, OWN_ANNOTATIONS, Prefix, P
 pub use kinds::count_kind::CountKind;
 pub use kinds::definition::{DefinitionError, Holds, KindDefinition, MAX_DEFINITIONS, SwitchText};
 pub use kinds::kind::Kind;
-pub use kinds::not_switches::why_not_stopped;
+pub use kinds::not_stopped::NotStopped;
 pub use kinds::row::{CountForm, Pods, ReadyForm, Shape};
+pub use kinds::spec_member::SpecMember;
 pub use kinds::switch::{Switch, SwitchConstant, SwitchField, SwitchValue};
 pub use observed::{CountField, Observed};
 pub use overdue::{Duty, OVERDUE_GRACE, Overdue, action_at};

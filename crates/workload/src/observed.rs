@@ -92,10 +92,8 @@ impl Observed {
                 }
             }),
             CountField::Missing => {
-                let why = kind.why_not_stopped();
-                let why = why.map_or_else(String::new, |why| format!("; {why}"));
                 let wrong = format!(
-                    "a {kind} has no such field, and the API server drops what is written there, so dayshift cannot scale it{why}"
+                    "a {kind} has no such field, and the API server drops what is written there, so dayshift cannot scale it"
                 );
                 let help = "remove the schedule, or take the kind out of --kinds";
                 Some(refusal("", wrong, help))

@@ -6,7 +6,7 @@ use crate::{
     cli::kind_files::is_refused,
     names::{is_dns_label, is_dns_subdomain},
     text::quote,
-    workload::Kind,
+    workload::{Kind, NotStopped},
 };
 
 #[derive(Clone, Debug, clap::Args)]
@@ -62,20 +62,28 @@ impl KindArgs {
 
 fn kind(text: &str) -> Result<Kind, String> {
     let text = text.trim();
-    Kind::from_argument(text)
-        .or_else(|| custom_kind(text))
-        .ok_or_else(|| {
-            format!(
-                "`{}` is not a kind of workload; write for example deployments, or \
-                 rollouts.argoproj.io for a kind that has spec.replicas",
-                quote(text)
-            )
-        })
+    let known = Kind::from_argument(text).or_else(|| custom_kind(text));
+    let not_stopped = || resource(text).and_then(|it| NotStopped::named(&it.0, &it.1));
+    known.ok_or_else(|| match not_stopped() {
+        Some(it) => format!("{it}; leave it out, and {}", it.instead),
+        None => format!(
+            "`{}` is not a kind of workload; write for example deployments, or \
+             rollouts.argoproj.io for a kind that has spec.replicas",
+            quote(text)
+        ),
+    })
 }
 
 /// The kind of `rollouts.argoproj.io` or `rollouts.v1alpha1.argoproj.io`; which version there is
-/// the API server says. The groups of custom resources have a dot in them.
+/// the API server says. None of a kind that no stop would stop.
 pub(crate) fn custom_kind(text: &str) -> Option<Kind> {
+    let (plural, group) = resource(text)?;
+    let is_stopped = NotStopped::named(&plural, &group).is_none();
+    is_stopped.then(|| Kind::named(&plural, &group))
+}
+
+/// The plural and the group of a custom resource, whose group has a dot in it.
+fn resource(text: &str) -> Option<(String, String)> {
     let text = text.to_lowercase();
     let (plural, group) = text.split_once('.')?;
     let group = match group.split_once('.') {
@@ -83,7 +91,7 @@ pub(crate) fn custom_kind(text: &str) -> Option<Kind> {
         _ => group,
     };
     let is_one = is_dns_label(plural) && is_dns_subdomain(group) && group.contains('.');
-    is_one.then(|| Kind::named(plural, group))
+    is_one.then(|| (plural.to_owned(), group.to_owned()))
 }
 
 fn is_version(text: &str) -> bool {

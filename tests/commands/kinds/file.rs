@@ -215,6 +215,11 @@ fn a_wrong_row_says_what_and_where_and_the_others_count() {
         ),
         ("THING, feild: spec.off", "feild", "did you mean `field`?"),
         (
+            "resource: mariadbs.k8s.mariadb.com, kind: MariaDB, field: spec.suspend, stopped: true",
+            "",
+            "dayshift cannot stop a MariaDB: its spec.suspend keeps",
+        ),
+        (
             "resource: widgets.example.com, kind: Widget, field: spec.off, stopped: true",
             "",
             "has a row for this resource already",
@@ -272,6 +277,48 @@ fn a_wrong_row_says_what_and_where_and_the_others_count() {
             "{row}: {}",
             ended.err
         );
+    }
+}
+
+/// What is beyond the bound is told, and no object of it is taken for one with `spec.replicas`.
+#[test]
+fn a_row_too_many_is_told_and_nothing_of_its_kind_is_scheduled() {
+    let rows = (0..202).map(|at| {
+        format!("- {{resource: k{at}s.example.com, kind: K{at}, field: spec.off, stopped: true}}\n")
+    });
+    let rows: String = rows.collect();
+    let ended = dayshift(&rows, &["lint", "--kind-file", "KINDS.yaml"], "");
+    assert_eq!(ended.status, 1, "{}", ended.out);
+    let wrong = "there are more than 200 rows";
+    let expected = format!(
+        "error: KINDS.yaml:201:3: k200s.example.com: {wrong}\n\
+         error: KINDS.yaml:202:3: k201s.example.com: {wrong}\n"
+    );
+    assert_eq!(ended.err, expected);
+    let objects = [199, 200, 201].map(|at| {
+        format!(
+            "---\napiVersion: example.com/v1\nkind: K{at}\nmetadata: {{name: one, annotations: \
+             {{dayshift/stop: \"19:00\"}}}}\nspec: {{replicas: 3}}\n"
+        )
+    });
+    let kinds = "k199s.example.com,k200s.example.com,k201s.example.com";
+    let plan = [
+        "plan",
+        "-f",
+        "-",
+        "-o",
+        "table",
+        "--kinds",
+        kinds,
+        "--kind-file",
+        "KINDS.yaml",
+    ];
+    let ended = dayshift(&rows, &plan, &objects.concat());
+    assert_eq!(ended.status, 0, "{}", ended.err);
+    assert!(ended.out.contains("k199s.example.com/one"), "{}", ended.out);
+    for none in ["k200s", "k201s"] {
+        assert!(!ended.out.contains(none), "{}", ended.out);
+        assert!(ended.err.contains(none), "{}", ended.err);
     }
 }
 

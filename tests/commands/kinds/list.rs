@@ -89,6 +89,56 @@ spec: {replicas: 3}
     let said =
         "dayshift cannot stop a MariaDB: its spec.suspend keeps the operator from reconciling it";
     assert!(ran.out.contains(said), "{}", ran.out);
+    let help = "= help: remove its annotations, and schedule the workloads that use it";
+    assert!(ran.out.contains(help), "{}", ran.out);
+}
+
+/// Else it would be watched for its `spec.replicas`, and no stop would stop it.
+#[test]
+fn a_kind_that_no_stop_stops_is_wrong_usage_and_says_what_to_schedule() {
+    for (kind, said, instead) in [
+        (
+            "mariadbs.k8s.mariadb.com",
+            "dayshift cannot stop a MariaDB: its spec.suspend",
+            "the workloads that use it",
+        ),
+        (
+            "MariaDBs.v1alpha1.k8s.mariadb.com",
+            "dayshift cannot stop a MariaDB: its spec.suspend",
+            "the workloads that use it",
+        ),
+        (
+            "kafkas.kafka.strimzi.io",
+            "dayshift cannot stop a Kafka: its annotation strimzi.io/pause-reconciliation",
+            "its KafkaConnects, its KafkaBridges and the workloads that use it",
+        ),
+        (
+            "elasticsearches.elasticsearch.k8s.elastic.co",
+            "dayshift cannot stop an Elasticsearch: its operator keeps",
+            "the workloads that use it",
+        ),
+        (
+            "helmreleases.helm.toolkit.fluxcd.io",
+            "dayshift cannot stop a HelmRelease: its spec.suspend",
+            "the workloads that it installs",
+        ),
+        (
+            "kustomizations.kustomize.toolkit.fluxcd.io",
+            "dayshift cannot stop a Kustomization: its spec.suspend",
+            "the workloads that it applies",
+        ),
+    ] {
+        let kinds = format!("deployments,{kind}");
+        for command in [&["run"][..], &["status"], &["plan", "-f", "-"]] {
+            let ran = dayshift_with(&[], &[command, &["--kinds", &kinds]].concat(), "");
+            assert_eq!(ran.status, 2, "{command:?} {kind}: {}", ran.out);
+            assert!(ran.err.contains(said), "{kind}: {}", ran.err);
+            let instead = format!("; leave it out, and schedule {instead}");
+            assert!(ran.err.contains(&instead), "{kind}: {}", ran.err);
+        }
+        let ran = dayshift_with(&[], &["wake", &format!("{kind}/db"), "--for", "2h"], "");
+        assert_eq!(ran.status, 2, "{kind}: {}", ran.err);
+    }
 }
 
 #[test]

@@ -4,7 +4,7 @@ use super::{finding::Finding, object::Object, rule::LintRule};
 use crate::{
     manifest::{Location, MisplacedKey, Other, Site, Workload},
     text::quote,
-    workload::{Key, Kind, why_not_stopped},
+    workload::{Key, Kind, NotStopped},
 };
 
 impl Object<'_> {
@@ -81,14 +81,13 @@ impl Object<'_> {
         let known = Kind::BUILT_IN.into_iter().find(|it| it.name() == kind);
         let custom = Kind::guessed_resource(&version, &kind).filter(|_| other.has_replicas);
         let group = version.split_once('/').map_or("", |(group, _)| group);
-        let finding = match (known, custom) {
-            _ if why_not_stopped(group, &kind).is_some() => {
-                let why = why_not_stopped(group, &kind).unwrap_or_default();
-                let message = format!("dayshift cannot stop a {kind}: {why}");
-                let help = "remove its annotations, or schedule what uses it";
-                self.at(LintRule::OtherKind, place, message, help.to_owned())
+        let not_stopped = NotStopped::of(&kind, group);
+        let finding = match (not_stopped, known, custom) {
+            (Some(not_stopped), ..) => {
+                let help = format!("remove its annotations, and {}", not_stopped.instead);
+                self.at(LintRule::OtherKind, place, not_stopped.to_string(), help)
             }
-            (Some(known), _) => {
+            (None, Some(known), _) => {
                 let message = if version.is_empty() {
                     format!("this {kind} has no apiVersion, and kubectl refuses it")
                 } else {
@@ -99,8 +98,8 @@ impl Object<'_> {
                 let help = format!("write apiVersion: {}", known.api_version());
                 self.at(LintRule::OtherKind, place, message, help)
             }
-            (None, Some(resource)) => self.opt_in(place, &resource, kinds, None),
-            (None, None) => {
+            (None, None, Some(resource)) => self.opt_in(place, &resource, kinds, None),
+            (None, None, None) => {
                 let message =
                     format!("dayshift does not scale this {kind}, and ignores its schedule");
                 let help =

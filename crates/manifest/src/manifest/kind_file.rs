@@ -8,7 +8,7 @@ use super::tree::scalar::Scalar;
 use crate::{
     names::{is_dns_label, is_dns_subdomain},
     text::{nearest, quote},
-    workload::{Holds, KindDefinition, SwitchText},
+    workload::{Holds, KindDefinition, SpecMember, SwitchText},
 };
 
 /// What a file of kinds holds. What is wrong with a row is no reason not to take the others.
@@ -33,14 +33,6 @@ const KEYS: [&str; 9] = [
     "running",
     "absent",
     "not-beside",
-];
-
-/// What is read of every `spec` in a way of its own.
-const TAKEN: [&str; 4] = [
-    "template",
-    "minReplicas",
-    "scaleTargetRef",
-    "persistentVolumeClaimRetentionPolicy",
 ];
 
 type Wrong = (Location, String);
@@ -153,7 +145,7 @@ fn spec_path(field: &Node<'_>) -> Result<Vec<String>, Wrong> {
             of(field)
         )));
     }
-    if TAKEN.contains(&&*tokens[1]) {
+    if SpecMember::of(&tokens[1]).is_some_and(|it| !it.may_be_named()) {
         return Err(wrong(format!(
             "{} cannot be a switch or a count",
             of(field)

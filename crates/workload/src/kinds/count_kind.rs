@@ -152,6 +152,31 @@ impl CountKind {
         }
     }
 
+    /// What a command does that brings back a count of which fewer run: `brings it back to 3`,
+    /// `sets minReplicas to 3`, `makes it active again`, `starts it again`.
+    pub fn brings_back(self, count: Replicas) -> String {
+        let is_down = count == Replicas::ZERO;
+        match self {
+            Self::Replicas | Self::Exact => format!("brings it back to {count}"),
+            Self::Minimum => format!("sets minReplicas to {count}"),
+            Self::Runners => format!("sets minRunners to {count}"),
+            Self::Switch if !is_down => "starts it again".to_owned(),
+            Self::Suspend | Self::Pause | Self::Switch => {
+                format!("makes it {} again", self.in_a_word(count))
+            }
+        }
+    }
+
+    /// What runs after a stop that nobody takes back: `it runs fewer replicas than were saved`,
+    /// `minReplicas is 1`, `it is stopped`.
+    pub fn left_at(self, count: Replicas) -> String {
+        if self.is_replicas() {
+            "it runs fewer replicas than were saved".to_owned()
+        } else {
+            self.count_is(count)
+        }
+    }
+
     /// `3 replicas`, `minReplicas 3`.
     pub fn with_unit(self, count: Replicas) -> String {
         match self {

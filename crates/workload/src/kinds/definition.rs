@@ -2,6 +2,7 @@
 
 use super::count_kind::CountKind;
 use super::kind::Kind;
+use super::not_stopped::NotStopped;
 use super::row::{CountForm, Pods, ReadyForm, Row, Serving, Shape};
 use super::served::{Discovery, leaked};
 use super::switch::{Switch, SwitchConstant};
@@ -63,6 +64,17 @@ pub enum DefinitionError {
     /// There are too many.
     #[error("there are more than {MAX_DEFINITIONS} rows")]
     TooMany,
+    /// Its field stops nothing.
+    #[error("{0}; {instead}", instead = .0.instead)]
+    StopsNothing(NotStopped),
+}
+
+impl DefinitionError {
+    /// Whether nothing is known of the kind, so that it is not to be taken for one with
+    /// `spec.replicas`.
+    pub const fn is_unknown(self) -> bool {
+        !matches!(self, Self::Known)
+    }
 }
 
 /// How many kinds of users' own a process takes up. Each stays in memory until it ends: some 300
@@ -73,8 +85,12 @@ impl KindDefinition {
     /// Takes the kind up, for as long as the process runs.
     ///
     /// # Errors
-    /// It is known, or there are too many.
+    /// It is known, there are too many, or no stop would do anything.
     pub fn take_up(self) -> Result<Kind, DefinitionError> {
+        let not_stopped = NotStopped::named(&self.plural, &self.group);
+        if let Some(not_stopped) = not_stopped.filter(|it| it.is_by(&self.path)) {
+            return Err(DefinitionError::StopsNothing(not_stopped));
+        }
         let (form, counts) = match self.holds {
             Holds::Replicas => (CountForm::Number(1), CountKind::Replicas),
             Holds::Exact => (CountForm::Number(1), CountKind::Exact),

@@ -32,7 +32,7 @@ impl Kind {
 
     /// This name, where a kind that is known holds its count in a member of `spec` that is called
     /// so.
-    pub fn spec_member(name: &str) -> Option<&'static str> {
+    pub(super) fn spec_member(name: &str) -> Option<&'static str> {
         static OF_OPERATORS: LazyLock<BTreeSet<&str>> =
             LazyLock::new(|| OPERATORS.iter().flat_map(Row::spec_members).collect());
         let of_operators = OF_OPERATORS.get(name).copied();

@@ -1,0 +1,95 @@
+//! Kinds that people hope to stop by a field that does something else.
+
+use std::fmt;
+
+/// A kind that no field of its own stops.
+///
+/// It is shown as why: `dayshift cannot stop a MariaDB: its spec.suspend …`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NotStopped {
+    /// `MariaDB`
+    name: &'static str,
+    plural: &'static str,
+    group: &'static str,
+    /// The field below `spec` that does something else.
+    field: Option<&'static str>,
+    /// What that does, or why nothing stops it.
+    why: &'static str,
+    /// What to do in place of scheduling it, as a command to the reader.
+    pub instead: &'static str,
+}
+
+const NOT_STOPPED: [NotStopped; 5] = [
+    NotStopped {
+        name: "MariaDB",
+        plural: "mariadbs",
+        group: "k8s.mariadb.com",
+        field: Some("suspend"),
+        why: "its spec.suspend keeps the operator from reconciling it, and its pods run on",
+        instead: "schedule the workloads that use it",
+    },
+    NotStopped {
+        name: "Kafka",
+        plural: "kafkas",
+        group: "kafka.strimzi.io",
+        field: None,
+        why: "its annotation strimzi.io/pause-reconciliation keeps the operator from reconciling it, and its pods run on",
+        instead: "schedule its KafkaConnects, its KafkaBridges and the workloads that use it",
+    },
+    NotStopped {
+        name: "Elasticsearch",
+        plural: "elasticsearches",
+        group: "elasticsearch.k8s.elastic.co",
+        field: None,
+        why: "its operator keeps at least one master node running",
+        instead: "schedule the workloads that use it",
+    },
+    NotStopped {
+        name: "HelmRelease",
+        plural: "helmreleases",
+        group: "helm.toolkit.fluxcd.io",
+        field: Some("suspend"),
+        why: "its spec.suspend keeps Flux from reconciling it, and what it has installed runs on",
+        instead: "schedule the workloads that it installs",
+    },
+    NotStopped {
+        name: "Kustomization",
+        plural: "kustomizations",
+        group: "kustomize.toolkit.fluxcd.io",
+        field: Some("suspend"),
+        why: "its spec.suspend keeps Flux from reconciling it, and what it has applied runs on",
+        instead: "schedule the workloads that it applies",
+    },
+];
+
+impl NotStopped {
+    /// The one of a manifest's kind and group, if it is known.
+    pub fn of(kind: &str, group: &str) -> Option<Self> {
+        let mut all = NOT_STOPPED.into_iter();
+        all.find(|it| it.name == kind && it.group == group)
+    }
+
+    /// The one of a resource, if it is known.
+    pub fn named(plural: &str, group: &str) -> Option<Self> {
+        let mut all = NOT_STOPPED.into_iter();
+        all.find(|it| it.plural == plural && it.group == group)
+    }
+
+    /// Whether `path`, as the tokens of a JSON pointer, leads to the field that does something else.
+    pub(super) fn is_by(self, path: &[String]) -> bool {
+        let field = self.field.map(|field| ["spec", field]);
+        field.is_some_and(|field| path == field)
+    }
+}
+
+impl fmt::Display for NotStopped {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { name, why, .. } = self;
+        let article = if name.starts_with(['A', 'E', 'I', 'O']) {
+            "an"
+        } else {
+            "a"
+        };
+        write!(f, "dayshift cannot stop {article} {name}: {why}")
+    }
+}
