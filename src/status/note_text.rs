@@ -77,11 +77,8 @@ impl WorkloadStatus {
                 format!("; `{sync}` starts it now"),
             ),
             Note::LeftDown { saved } => (
-                "its schedule was removed, and it runs fewer replicas than were saved".to_owned(),
-                format!(
-                    "; `{}` brings it back to {saved}",
-                    self.restore(prefix)
-                ),
+                format!("its schedule was removed, and {}", counts.left_at(replicas)),
+                format!("; `{}` {}", self.restore(prefix), counts.brings_back(saved)),
             ),
             Note::Unseen => (
                 "no controller has seen it yet; is `dayshift run` running in this cluster?"
@@ -148,8 +145,8 @@ impl WorkloadStatus {
                     ),
                 },
                 saved.map_or_else(String::new, |saved| {
-                    let restore = self.restore(prefix);
-                    format!("; if it was removed, `{restore}` brings it back to {saved}")
+                    let (restore, does) = (self.restore(prefix), counts.brings_back(saved));
+                    format!("; if it was removed, `{restore}` {does}")
                 }),
             ),
             Note::UnknownCalendars => (

@@ -18,10 +18,15 @@ pub enum NotRestored {
     LaterVersion,
     /// The label of the saved count cannot be read.
     #[error(
-        "its saved count `{quoted}` is not a number of replicas: run kubectl scale yourself",
-        quoted = dayshift_text::quote(.0)
+        "its saved count `{quoted}` is not a number: set {field} yourself",
+        quoted = dayshift_text::quote(.text)
     )]
-    Unreadable(String),
+    Unreadable {
+        /// What the label holds.
+        text: String,
+        /// Where the object holds its count.
+        field: String,
+    },
 }
 
 /// The change that raises the object to its saved count, whether it has a schedule or not; `None`
@@ -41,7 +46,12 @@ pub fn restored(observed: &Observed, now: DateTime<Utc>) -> Result<Option<Change
     let change = match state.saved {
         _ if observed.deleting => return Err(NotRestored::Deleting),
         _ if observed.labels.are_of_a_later_version() => return Err(NotRestored::LaterVersion),
-        None => return Err(NotRestored::Unreadable(text.to_owned())),
+        None => {
+            return Err(NotRestored::Unreadable {
+                text: text.to_owned(),
+                field: observed.object.kind.path().join("."),
+            });
+        }
         Some(saved) if saved <= observed.replicas => return Ok(None),
         Some(saved) => Change {
             kind: ChangeKind::Restore,

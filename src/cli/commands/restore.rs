@@ -99,6 +99,8 @@ async fn restore_all(
             match answer {
                 Ok(Some((before, after))) => {
                     let dry = if restore.dry_run { " (dry run)" } else { "" };
+                    let counts = observed.object.kind.counts();
+                    let [before, after] = [before, after].map(|it| counts.in_a_word(it));
                     print_line(&format!("{subject} restored, {before} -> {after}{dry}"));
                     scheduled |= observed.inputs.has_schedule();
                     quiet = false;

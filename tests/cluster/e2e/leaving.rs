@@ -84,7 +84,7 @@ fn the_readme_tells_how_to_leave(plane: &ControlPlane) {
     assert_eq!(
         said[0],
         "deployment.apps/gone restored, 0 -> 4\ndeployment.apps/web restored, 0 -> 3\n\
-         cronjob.batch/report restored, 0 -> 1\n"
+         cronjob.batch/report restored, suspended -> active\n"
     );
     assert_eq!(
         (

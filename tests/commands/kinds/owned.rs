@@ -72,3 +72,34 @@ fn status_says_it_too() {
         assert!(ran.out.contains(expected), "{expected}: {}", ran.out);
     }
 }
+
+/// As `dayshift status` and `restore` tell it: no count that a switch does not have.
+#[test]
+fn a_switch_whose_schedule_was_removed_is_told_in_words_of_a_switch() {
+    let cluster = Cluster::new();
+    let (group, version) = VERSION.split_once('/').unwrap();
+    cluster
+        .api
+        .serve_custom(group, version, "postgresclusters", "PostgresCluster");
+    let left = json!({
+        "apiVersion": VERSION, "kind": "PostgresCluster",
+        "metadata": {"name": "db", "namespace": "dev", "labels": {
+            "dayshift/saved-replicas": "1", "dayshift/saved-value": "false",
+        }},
+        "spec": {"shutdown": true},
+    });
+    cluster.api.create(left).unwrap();
+    let flags = ["--kinds", RESOURCE];
+    let ran = cluster.dayshift(&[&["status"], &flags[..]].concat());
+    let said = format!(
+        "its schedule was removed, and it is stopped; `dayshift restore {RESOURCE}/db -n dev` starts it again"
+    );
+    assert!(ran.out.contains(&said), "{}", ran.out);
+    assert!(!ran.out.contains("replicas were"), "{}", ran.out);
+    let name = format!("{RESOURCE}/db");
+    let ran = cluster.dayshift(&["restore", &name]);
+    let said = format!("postgrescluster.{group}/db restored, stopped -> running\n");
+    assert_eq!((ran.status, ran.out), (0, said), "{}", ran.err);
+    let db = cluster.api.get("PostgresCluster", "dev", "db").unwrap();
+    assert_eq!(db["spec"], json!({"shutdown": false}));
+}
