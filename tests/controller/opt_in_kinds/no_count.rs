@@ -79,3 +79,32 @@ fn its_objects_are_refused_and_keep_no_state_of_what_was_not_done() {
         "the Deployment's two days, and nothing else"
     );
 }
+
+/// In a newer version of its CustomResourceDefinition, for example.
+#[test]
+fn a_schema_that_gets_the_field_later_has_its_objects_scaled() {
+    let story = story("kites", "Kite");
+    story.api.create(plane("Kite", "web")).unwrap();
+    story.sleep_until("20:00");
+    let error = |name: &str| {
+        let object = story.api.get("Kite", "dev", name).unwrap();
+        object["metadata"]["annotations"]["dayshift/error"].clone()
+    };
+    assert!(error("web").is_string());
+    story.api.serve_in("Kite", "v2").unwrap();
+    let with_field = json!({"spec": {"replicas": 3}});
+    story.api.merge("Kite", "dev", "web", &with_field).unwrap();
+    // Another one has no field yet, and counts as 1.
+    story.api.create(plane("Kite", "api")).unwrap();
+    story.sleep_until("2026-11-21 19:30");
+    for name in ["web", "api"] {
+        let object = story.api.get("Kite", "dev", name).unwrap();
+        assert_eq!(object["spec"]["replicas"], 0, "{name}: {object}");
+        assert_eq!(error(name), Value::Null, "{name}");
+    }
+    story.sleep_until("2026-11-21 21:30");
+    for (name, count) in [("web", 3), ("api", 1)] {
+        let object = story.api.get("Kite", "dev", name).unwrap();
+        assert_eq!(object["spec"]["replicas"], count, "{name}");
+    }
+}
