@@ -25,6 +25,38 @@ fn a_custom_kind_that_is_defined_later_is_found() {
     assert_eq!(object["spec"]["replicas"], 0);
 }
 
+/// Its operator runs three where it names no number; others run one.
+#[test]
+fn a_kafka_connect_without_a_count_comes_back_as_three() {
+    let mut story = Sandbox::empty_at("2026-11-20 18:00 UTC");
+    let group = "kafka.strimzi.io";
+    let all = [
+        ("kafkaconnects", "KafkaConnect", 3),
+        ("kafkamirrormaker2s", "KafkaMirrorMaker2", 3),
+        ("kafkabridges", "KafkaBridge", 1),
+    ];
+    for (plural, kind, _) in all {
+        story.api.serve_custom(group, "v1", plural, kind);
+        let bare = object("kafka.strimzi.io/v1", kind, &json!({"image": "it"}));
+        story.api.create(bare).unwrap();
+    }
+    story.start_scaler(Settings {
+        scope: Scope {
+            kinds: all.map(|(plural, ..)| Kind::named(plural, group)).to_vec(),
+            ..Scope::default()
+        },
+        ..Settings::default()
+    });
+    for (time, is_up) in [("20:00", false), ("22:00", true)] {
+        story.sleep_until(time);
+        for (_, kind, count) in all {
+            let count = if is_up { count } else { 0 };
+            let object = story.api.get(kind, "dev", "web").unwrap();
+            assert_eq!(object["spec"]["replicas"], count, "{kind} at {time}");
+        }
+    }
+}
+
 /// The version in which it was found is served no more, and another is: the same objects are there,
 /// with the same state. What fell due meanwhile is done, once, and nothing else.
 #[test]

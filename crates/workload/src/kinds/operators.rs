@@ -30,6 +30,9 @@ const fn text(stopped: &'static str, running: Option<SwitchConstant>) -> Switch 
     }
 }
 
+/// The operator runs three where the field is absent (its `AbstractKafkaConnectSpec.java`).
+const KAFKA_CONNECT: CountForm = CountForm::Number(3);
+
 const CLOUD_NATIVE_PG: CountForm = CountForm::Switch(&text("on", None));
 
 /// The operator takes each of these for true (its `type_string_bool.go`), in lower case or with a
@@ -114,9 +117,9 @@ pub(super) static OPERATORS: [Row; 34] = [
     row!("CassandraDatacenter", "cassandradatacenters", "cassandra.datastax.com", &["spec", "stopped"], TRUE, Switch),
     row!("ClickHouseInstallation", "clickhouseinstallations", "clickhouse.altinity.com", &["spec", "stop"], CLICK_HOUSE, Switch),
     row!("RabbitmqCluster", "rabbitmqclusters", "rabbitmq.com", REPLICAS, CountForm::Number(1), Exact, ReadyForm::Condition("AllReplicasReady")),
-    row!("KafkaConnect", "kafkaconnects", "kafka.strimzi.io", REPLICAS, CountForm::Number(1), Replicas, ReadyForm::Condition("Ready")),
+    row!("KafkaConnect", "kafkaconnects", "kafka.strimzi.io", REPLICAS, KAFKA_CONNECT, Replicas, ReadyForm::Condition("Ready")),
     row!("KafkaBridge", "kafkabridges", "kafka.strimzi.io", REPLICAS, CountForm::Number(1), Replicas, ReadyForm::Condition("Ready")),
-    row!("KafkaMirrorMaker2", "kafkamirrormaker2s", "kafka.strimzi.io", REPLICAS, CountForm::Number(1), Replicas, ReadyForm::Condition("Ready")),
+    row!("KafkaMirrorMaker2", "kafkamirrormaker2s", "kafka.strimzi.io", REPLICAS, KAFKA_CONNECT, Replicas, ReadyForm::Condition("Ready")),
     row!("AirflowCluster", "airflowclusters", "airflow.stackable.tech", STACKABLE, TRUE, Switch),
     row!("DruidCluster", "druidclusters", "druid.stackable.tech", STACKABLE, TRUE, Switch),
     row!("HbaseCluster", "hbaseclusters", "hbase.stackable.tech", STACKABLE, TRUE, Switch),
