@@ -4,3 +4,4 @@ mod each;
 mod file;
 mod list;
 mod owned;
+mod policies;

@@ -73,6 +73,7 @@ calendars  templates/deployment.yaml           readOnly: true => subPath: de.ics
 kind_rows  templates/kinds.yaml                toYaml | nindent => toJson | nindent
 pod        values.yaml                         readOnlyRootFilesystem: true => readOnlyRootFilesystem: false
 policy     templates/policy.yaml               "Warn", "Audit" => "Audit"
+policy     templates/policy.yaml               replace "ROWS" $rows => replace "ROWS" ""
 monitoring templates/podmonitor.yaml           honorLabels: true => honorLabels: false
 monitoring templates/prometheusrule.yaml       .prometheusRule.enabled => .podMonitor.enabled
 monitoring templates/dashboard.yaml            .grafana.labels => .podLabels

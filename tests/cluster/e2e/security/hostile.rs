@@ -120,6 +120,7 @@ fn whoever_may_only_annotate_scales_that_deployment_and_no_other(plane: &Control
 fn a_stolen_token_changes_counts_and_nothing_else(plane: &ControlPlane) {
     let team = Team::new(plane, "stolen");
     apply(&team, SCALER);
+    apply(&team, include_str!("operators.yaml"));
     let kubeconfig = plane.kubeconfig_of("dayshift", "dayshift");
     let patch = |object: &str, patch: serde_json::Value| {
         let patch = patch.to_string();
@@ -140,6 +141,18 @@ fn a_stolen_token_changes_counts_and_nothing_else(plane: &ControlPlane) {
         serde_json::Value::from(stateful_set("db").replicas(2)),
     );
     create(&team, serde_json::Value::from(cron_job("report")));
+    for (version, kind) in [
+        ("core.gardener.cloud/v1beta1", "Shoot"),
+        ("kubeflow.org/v1", "Notebook"),
+    ] {
+        let spec = json!({"purpose": "testing"});
+        let object =
+            json!({"apiVersion": version, "kind": kind, "metadata": {"name": "it"}, "spec": spec});
+        eventually("it is served", || {
+            let created = team.kubectl_with(&["create"], &object.to_string());
+            created.ok.then_some(())
+        });
+    }
     team.create(
         deployment("victim")
             .replicas(1)
@@ -196,6 +209,16 @@ fn a_stolen_token_changes_counts_and_nothing_else(plane: &ControlPlane) {
             "cj/report",
             json!({"spec": {"suspend": true, "concurrencyPolicy": "Forbid"}}),
         ),
+        ("shoot/it", json!({"spec": {"purpose": "production"}})),
+        (
+            "shoot/it",
+            json!({"spec": {"hibernation": {"enabled": true, "schedules": []}}}),
+        ),
+        ("notebook/it", json!({"spec": {"replicas": 1}})),
+        (
+            "deploy/victim",
+            meta("annotations", json!({"kubeflow-resource-stopped": "x"})),
+        ),
     ] {
         let refused = patch(object, change.clone());
         assert!(
@@ -211,6 +234,15 @@ fn a_stolen_token_changes_counts_and_nothing_else(plane: &ControlPlane) {
         ),
         ("sts/db", json!({"spec": {"replicas": 1}})),
         ("cj/report", json!({"spec": {"suspend": true}})),
+        (
+            "shoot/it",
+            json!({"spec": {"hibernation": {"enabled": true}}}),
+        ),
+        ("shoot/it", json!({"spec": {"hibernation": null}})),
+        (
+            "notebook/it",
+            meta("annotations", json!({"kubeflow-resource-stopped": "x"})),
+        ),
     ] {
         patch(object, change).success();
     }

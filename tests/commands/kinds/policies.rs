@@ -1,0 +1,43 @@
+//! `manifests/policy`: what each policy has to know of a kind.
+
+use std::{fs, path::Path};
+
+use dayshift::workload::Kind;
+
+fn policy(name: &str) -> String {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("manifests/policy");
+    fs::read_to_string(folder.join(name)).unwrap()
+}
+
+/// Elsewhere dayshift could not change it, or a stolen token could change another field.
+#[test]
+fn the_policy_that_binds_dayshift_says_where_each_kind_holds_its_count() {
+    let text = policy("scaler.yaml");
+    let known = Kind::BUILT_IN.into_iter().chain(Kind::of_operators());
+    let mut lines = 0;
+    for kind in known {
+        let resource = format!("'{}'", kind.resource());
+        let path = kind.path();
+        if path == ["spec", "replicas"] {
+            assert!(!text.contains(&resource), "{resource}");
+            continue;
+        }
+        let path = path.strip_prefix(&["metadata"]).unwrap_or(path);
+        let line = format!("{resource}: ['{}']", path.join("', '"));
+        assert!(text.contains(&line), "{line}");
+        lines += 1;
+    }
+    assert_eq!(text.matches("': ['").count(), lines);
+}
+
+#[test]
+fn the_policies_of_annotations_look_at_every_group() {
+    for name in ["texts.yaml", "limits.yaml", "stamp.yaml"] {
+        let text = policy(name);
+        let is_of_name = |c: char| c.is_ascii_alphanumeric() || ".-".contains(c);
+        for kind in Kind::of_operators() {
+            let mut words = text.split(|c| !is_of_name(c));
+            assert!(words.any(|it| it == kind.group()), "{name}: {kind:?}");
+        }
+    }
+}
