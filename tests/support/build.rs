@@ -1,6 +1,6 @@
 //! Builds programs with `go`, from the modules in `tests/controlplane`, `tests/toxiproxy`,
-//! `tests/helm`, `tests/flux`, `tests/promtool`, `tests/argocd` and `tests/kube-green`, and takes files
-//! from them and from the one in `tests/prometheus_operator`.
+//! `tests/helm`, `tests/flux`, `tests/promtool`, `tests/argocd`, `tests/kube-green` and
+//! `tests/cloudnativepg`, and takes files from them and from the one in `tests/prometheus_operator`.
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -57,6 +57,32 @@ pub(crate) const PROMTOOL: (&str, &str) =
 
 /// The name of kube-green, and its package.
 pub(crate) const KUBE_GREEN: (&str, &str) = ("kube-green", "github.com/kube-green/kube-green/cmd");
+
+/// The name of CloudNativePG's operator, and its package.
+pub(crate) const CLOUD_NATIVE_PG: (&str, &str) = (
+    "cloudnative-pg",
+    "github.com/cloudnative-pg/cloudnative-pg/cmd/manager",
+);
+
+/// The definitions of all its kinds: it watches each.
+pub(crate) const CLOUD_NATIVE_PG_CRDS: [&str; 10] = [
+    "postgresql.cnpg.io_backups.yaml",
+    "postgresql.cnpg.io_clusterimagecatalogs.yaml",
+    "postgresql.cnpg.io_clusters.yaml",
+    "postgresql.cnpg.io_databases.yaml",
+    "postgresql.cnpg.io_failoverquorums.yaml",
+    "postgresql.cnpg.io_imagecatalogs.yaml",
+    "postgresql.cnpg.io_poolers.yaml",
+    "postgresql.cnpg.io_publications.yaml",
+    "postgresql.cnpg.io_scheduledbackups.yaml",
+    "postgresql.cnpg.io_subscriptions.yaml",
+];
+
+const CLOUD_NATIVE_PG_DEFINITIONS: Definitions = Definitions {
+    module: "github.com/cloudnative-pg/cloudnative-pg",
+    folder: "config/crd/bases",
+    files: &CLOUD_NATIVE_PG_CRDS,
+};
 
 /// The components of Argo CD that sync, in one program of ours, and the module that it is made of.
 pub(crate) const ARGO_CD: (&str, &str) = ("argocd", "dayshift/tests/argocd");
@@ -143,6 +169,12 @@ impl Recipe {
 
     pub(crate) fn kube_green() -> Self {
         Self::read("kube-green", "minutes, 60 MB", &[KUBE_GREEN])
+    }
+
+    pub(crate) fn cloud_native_pg() -> Self {
+        let mut recipe = Self::read("cloudnativepg", "minutes, 80 MB", &[CLOUD_NATIVE_PG]);
+        recipe.definitions = Some(CLOUD_NATIVE_PG_DEFINITIONS);
+        recipe
     }
 
     pub(crate) fn promtool() -> Self {

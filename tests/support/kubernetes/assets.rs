@@ -114,6 +114,14 @@ impl Assets {
         Ok(folder.join(build::KUBE_GREEN.0))
     }
 
+    /// The folder of CloudNativePG's operator and definitions, from the cache or built into it.
+    pub(crate) fn cloud_native_pg() -> Result<PathBuf, Missing> {
+        built(
+            &build::Recipe::cloud_native_pg(),
+            "no `go` to build CloudNativePG with",
+        )
+    }
+
     /// Prometheus' own checks of rules and metrics, from the cache or built into it.
     pub(crate) fn promtool() -> Result<PathBuf, Missing> {
         let folder = built(&build::Recipe::promtool(), "no `go` to build promtool with")?;

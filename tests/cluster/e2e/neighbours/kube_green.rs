@@ -8,7 +8,7 @@ use crate::e2e::kinds::{SAVED, STATE, apply, await_field, field};
 use crate::e2e::moving::{Finding, findings, minute};
 use crate::e2e::team::Team;
 use crate::support::{
-    ControlPlane, DeploymentBuilder, KubeGreen, Parts, Soon, Story, deployment, eventually, soon,
+    ControlPlane, DeploymentBuilder, Operator, Parts, Soon, Story, deployment, eventually, soon,
     stories,
 };
 
@@ -149,7 +149,7 @@ fn what_kube_green_has_put_to_sleep_wakes_up_at_its_counts_under_dayshift(plane:
     // At night, by the page; at night, and the SleepInfo stays; by day, and the SleepInfo stays.
     let [mut night, mut left, mut day] =
         ["greennight", "greenleft", "greenday"].map(|it| Sleeper::new(plane, it));
-    let green = KubeGreen::start(plane);
+    let green = Operator::kube_green(plane);
     // kube-green looks for what is over a minute away at least.
     let (now, wake) = (soon(0), minute(110));
     let (stop, start) = (wake.plus(120), wake.plus(240));

@@ -1,0 +1,98 @@
+//! CloudNativePG's operator, the real one: a Cluster that dayshift stops hibernates, and comes back
+//! with its volume. See `tests/cloudnativepg`.
+//!
+//! No PostgreSQL runs. The story says what an instance would say of itself: that it is set up, and
+//! that it is healthy.
+//!
+//! `OPERATORS=full cargo test --test cluster operators` has it: it takes minutes to build.
+
+use std::env;
+
+use serde_json::json;
+
+use crate::e2e::kinds::{SAVED, STATE, await_field, create, field};
+use crate::e2e::team::Team;
+use crate::support::{ControlPlane, Operator, Parts, Story, eventually, soon, stories};
+
+pub(crate) fn stories() -> Vec<Story> {
+    match env::var("OPERATORS").as_deref() {
+        Err(_) => Vec::new(),
+        Ok("full") => stories![
+            Parts::Server;
+            a_cluster_of_cloud_native_pg_hibernates_and_comes_back_with_its_volume,
+        ],
+        Ok(other) => panic!("OPERATORS={other}: write `full`, or leave it out"),
+    }
+}
+
+const KINDS: &str = "--kinds=clusters.postgresql.cnpg.io";
+const HIBERNATION: &str = "/metadata/annotations/cnpg.io~1hibernation";
+
+fn a_cluster_of_cloud_native_pg_hibernates_and_comes_back_with_its_volume(plane: &ControlPlane) {
+    plane.install();
+    let mut team = Team::without_scaler(plane, "cloudnativepg");
+    let operator = Operator::cloud_native_pg(plane);
+    // As docs/schedules/operators.md has it.
+    let role = format!("dayshift kinds -o yaml {KINDS} | kubectl apply -f -");
+    plane.shell(&role).success();
+    team.run(&[KINDS]);
+    let cluster = json!({
+        "apiVersion": "postgresql.cnpg.io/v1", "kind": "Cluster", "metadata": {"name": "db"},
+        "spec": {"instances": 1, "storage": {"size": "1Gi"}},
+    });
+    create(&team, &cluster);
+    let tell = |object: &str, status: serde_json::Value| {
+        let patch = json!({"status": status}).to_string();
+        let merge = ["--subresource=status", "--type=merge", "-p", &patch];
+        team.kubectl(&[&["patch", object], &merge[..]].concat())
+    };
+    let get = |what: &str, template: &str| {
+        let found = team.kubectl(&["get", what, "-o", &format!("jsonpath={template}")]);
+        found.ok.then_some(found.stdout)
+    };
+    let has_pod = || get("pods", "{.items[*].metadata.name}").is_some_and(|it| it == "db-1");
+    eventually("the operator sets up an instance", || {
+        tell("job/db-1-initdb", json!({"succeeded": 1}))
+            .ok
+            .then_some(())
+    });
+    eventually("the instance has its pod", || has_pod().then_some(()));
+    let volume = || get("pvc/db-1", "{.metadata.uid}").unwrap();
+    let first = volume();
+
+    let stop = soon(16);
+    let start = stop.plus(30);
+    let times = [
+        format!("dayshift/stop={}", stop.text()),
+        format!("dayshift/start={}", start.text()),
+    ];
+    team.kubectl(&["annotate", "cluster/db", &times[0], &times[1]])
+        .success();
+    stop.before("db is adopted", || {
+        (field(&team, "clusters/db", STATE) == "adopted").then_some(())
+    });
+    let condition = || {
+        let path = r#"{.status.conditions[?(@.type=="cnpg.io/hibernation")].reason}"#;
+        get("cluster/db", path).unwrap()
+    };
+    assert_eq!(condition(), "", "{}", operator.log());
+
+    // It hibernates a healthy cluster alone.
+    start.before("the operator has hibernated it", || {
+        tell("cluster/db", json!({"phase": "Cluster in healthy state"})).success();
+        (condition() == "Hibernated").then_some(())
+    });
+    assert_eq!(field(&team, "clusters/db", HIBERNATION), "on");
+    assert_eq!(field(&team, "clusters/db", SAVED), "1");
+    assert!(!has_pod());
+    assert_eq!(volume(), first);
+
+    start.wait();
+    await_field(&team, "clusters/db", HIBERNATION, "");
+    await_field(&team, "clusters/db", STATE, "running");
+    eventually("the instance is back", || has_pod().then_some(()));
+    assert_eq!(condition(), "", "{}", operator.log());
+    assert_eq!(volume(), first);
+    operator.stop();
+    team.stop_scalers();
+}
