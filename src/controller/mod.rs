@@ -14,6 +14,7 @@ mod reverts;
 mod run;
 mod send;
 mod settings;
+mod starts;
 mod telemetry;
 mod time;
 mod watch;

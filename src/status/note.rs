@@ -70,6 +70,13 @@ pub enum Note {
     NamespaceAhead,
     /// What its schedule says rests on calendars that are not known here.
     UnknownCalendars,
+    /// It is not ready, and should be since its start.
+    NotReady {
+        /// When it was started.
+        since: DateTime<Utc>,
+        /// Whether none of it is ready, or Kubernetes says what is wrong.
+        is_problem: bool,
+    },
     /// It is stopped, and no start is to come.
     NoStart,
     /// It belongs to a resource whose operator sets its count again.
@@ -97,6 +104,10 @@ impl Note {
                     ..
                 }
                 | Self::LeftDown { .. }
+                | Self::NotReady {
+                    is_problem: true,
+                    ..
+                }
                 | Self::NamespaceAhead
                 | Self::Reverted { soon: true, .. }
                 | Self::NothingSaved { .. }

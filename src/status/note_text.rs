@@ -170,6 +170,21 @@ impl WorkloadStatus {
                 ),
                 String::new(),
             ),
+            Note::NotReady { since, .. } => {
+                let ready = match self.readiness.replicas() {
+                    Some(ready) => format!("{ready} of {replicas} replicas are ready"),
+                    None => "it is not ready".to_owned(),
+                };
+                let after = duration(now - since);
+                let why = self.complaint.as_ref();
+                let why = why.map_or_else(String::new, |why| format!(": {why}"));
+                let (kind, name) = (object.kind.unambiguous(), &object.name);
+                let namespace = &object.namespace;
+                (
+                    format!("{ready} {after} after its start{why}"),
+                    format!("; `kubectl describe {kind}/{name} -n {namespace}` says more"),
+                )
+            }
             Note::NoStart => (
                 "nothing will start it again: its schedule has no start to come".to_owned(),
                 format!("; `{}` does", self.restore(prefix)),

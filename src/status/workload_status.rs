@@ -16,8 +16,8 @@ use crate::{
     schedule::{Action, Zone},
     workload::{
         Author, Duty, Kind, OVERDUE_GRACE, Observed, Origin, Overdue, Override, ParseContext,
-        ParsedInputs, Phase, Prefix, Problem, Readiness, Replicas, ResourceRequests, ScheduleSpec,
-        State, WorkloadRef, action_at, is_held_down_against_schedule,
+        ParsedInputs, Phase, Prefix, Problem, READY_WITHIN, Readiness, Replicas, ResourceRequests,
+        ScheduleSpec, State, WorkloadRef, action_at, is_held_down_against_schedule,
     },
 };
 
@@ -38,6 +38,8 @@ pub struct WorkloadStatus {
     pub requests: ResourceRequests,
     /// How much of it is ready.
     pub readiness: Readiness,
+    /// What Kubernetes, or its operator, says is wrong with it.
+    pub complaint: Option<String>,
     /// What of it is held down now.
     pub held_down: HeldDown,
     /// The count to come back to.
@@ -134,6 +136,13 @@ impl WorkloadStatus {
         let scaled_by = autoscalers.owners(kind, &object.namespace, &object.name);
         status.owners.extend(scaled_by);
         if is_scheduled {
+            let due = observed.ready_due(READY_WITHIN).filter(|due| *due <= now);
+            if let Some(since) = due.and(status.since) {
+                status.complaint = managed.complaint().map(str::to_owned);
+                let is_none_ready = observed.readiness.replicas() == Some(Replicas::ZERO);
+                let is_problem = is_none_ready || status.complaint.is_some();
+                status.notes.push(Note::NotReady { since, is_problem });
+            }
             status.find_revert(managed, &observed);
             let operated_by = managed.operated_by();
             status
@@ -162,6 +171,7 @@ impl WorkloadStatus {
             since: state.last,
             requests: observed.requests,
             readiness: observed.readiness,
+            complaint: None,
             held_down: held_down(observed, parsed),
             saved: state.saved,
             next: None,

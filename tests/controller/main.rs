@@ -7,6 +7,7 @@
 //! - `bill/`: what is saved, beside an oracle
 //! - `converted`: what another tool has stopped and saved
 //! - `metrics/`: what each row of the metrics page has
+//! - `starts/`: whether what was started becomes ready
 //! - `dashboard`: the pages of a running controller, and who looks at them
 //! - `server`: probes and metrics
 //! - `sandbox`: the cluster, the scaler and the manifests that the others are written with
@@ -33,6 +34,7 @@ mod sandbox;
 mod scope;
 mod server;
 mod snapshot;
+mod starts;
 mod time;
 mod volumes;
 #[path = "../support/zone_file.rs"]

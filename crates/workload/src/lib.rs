@@ -53,7 +53,7 @@ pub use observed::{CountField, Observed};
 pub use overdue::{Duty, OVERDUE_GRACE, Overdue, action_at};
 pub use override_command::{Annotation, OverrideCommand, OverrideError};
 pub use quantity::NANOS;
-pub use readiness::Readiness;
+pub use readiness::{READY_WITHIN, Readiness};
 pub use replicas::Replicas;
 pub use requests::{Amounts, PodRequests, ResourceRequests, Resources};
 pub use restore::{NotRestored, restored};

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use chrono::{DateTime, Utc};
+use chrono::{DateTime, TimeDelta, Utc};
 use dayshift_text::quote;
 
 use super::inputs::annotations::Annotations;
@@ -122,6 +122,19 @@ impl Observed {
     /// The state in the labels.
     pub fn state(&self) -> State {
         State::from_labels(&self.labels)
+    }
+
+    /// Whether all of it is ready; `None` where that is not known.
+    pub fn is_ready(&self) -> Option<bool> {
+        self.readiness.is_ready(self.replicas)
+    }
+
+    /// By when it should be ready, as [`Readiness::due`] says.
+    pub fn ready_due(&self, within: TimeDelta) -> Option<DateTime<Utc>> {
+        // The labels are read where it makes a difference alone.
+        let is_not_ready = !self.deleting && self.is_ready() == Some(false);
+        let state = is_not_ready.then(|| self.state())?;
+        self.readiness.due(self.replicas, &state, within)
     }
 
     /// The phase of [`Self::state`]. Reading one label takes a fraction of reading them all.

@@ -1,6 +1,12 @@
 //! How much of an object is ready, as its status says.
 
+use chrono::{DateTime, TimeDelta, Utc};
+
 use super::replicas::Replicas;
+use super::state::{Phase, State};
+
+/// How long after a start an object may take to be ready, where nobody says otherwise.
+pub const READY_WITHIN: TimeDelta = TimeDelta::minutes(10);
 
 /// How much of an object is ready. Nothing is decided about its schedule from it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -29,9 +35,21 @@ impl Readiness {
     pub fn is_ready(self, count: Replicas) -> Option<bool> {
         match self {
             Self::Unknown => None,
+            Self::Replicas { .. } if count == Replicas::ZERO => Some(true),
             Self::Replicas { ready, is_current } => Some(is_current && ready >= count),
             Self::Condition { holds, is_current } => Some(is_current && holds),
         }
+    }
+
+    /// By when an object with this count and state should be ready, which dayshift has started and
+    /// which is known not to be; `None` for every other, and where a start may take any time.
+    pub fn due(self, count: Replicas, state: &State, within: TimeDelta) -> Option<DateTime<Utc>> {
+        let is_started = matches!(state.phase, Some(Phase::Running | Phase::Woken));
+        let is_not_ready = count > Replicas::ZERO && self.is_ready(count) == Some(false);
+        let started = state.last.filter(|_| is_started && is_not_ready)?;
+        (within > TimeDelta::zero())
+            .then(|| started.checked_add_signed(within))
+            .flatten()
     }
 
     /// How many replicas are ready, where it is known by their number.
@@ -70,6 +88,7 @@ mod tests {
             (replicas(0, true), 3, Some(false), Some("0/3")),
             (replicas(3, true), 3, Some(true), Some("3/3")),
             (replicas(0, true), 0, Some(true), Some("0/0")),
+            (replicas(0, false), 0, Some(true), Some("0/0")),
             // Those of a rollout that surges.
             (replicas(4, true), 3, Some(true), Some("4/3")),
             // It was 3 of 3 before somebody changed the template.
@@ -78,6 +97,33 @@ mod tests {
             let count = Replicas::new(count);
             assert_eq!(readiness.is_ready(count), is_ready, "{readiness:?}");
             assert_eq!(readiness.in_a_word(count).as_deref(), word);
+        }
+        let state = |phase| State {
+            phase: Some(phase),
+            last: Some(DateTime::UNIX_EPOCH),
+            ..State::default()
+        };
+        let due = |readiness: Readiness, phase, count, within| {
+            readiness.due(Replicas::new(count), &state(phase), within)
+        };
+        let is_due = Some(DateTime::UNIX_EPOCH + READY_WITHIN);
+        let none = TimeDelta::zero();
+        for (readiness, phase, count, within, expected) in [
+            (replicas(2, true), Phase::Running, 3, READY_WITHIN, is_due),
+            (replicas(3, false), Phase::Woken, 3, READY_WITHIN, is_due),
+            (replicas(3, true), Phase::Running, 3, READY_WITHIN, None),
+            (replicas(0, false), Phase::Running, 0, READY_WITHIN, None),
+            (replicas(0, true), Phase::Adopted, 3, READY_WITHIN, None),
+            (replicas(0, true), Phase::Stopped, 3, READY_WITHIN, None),
+            (Readiness::Unknown, Phase::Running, 3, READY_WITHIN, None),
+            (replicas(0, true), Phase::Running, 3, none, None),
+            (replicas(0, true), Phase::Running, 3, TimeDelta::MAX, None),
+        ] {
+            assert_eq!(
+                due(readiness, phase, count, within),
+                expected,
+                "{readiness:?}"
+            );
         }
         for (holds, is_current, is_ready, word) in [
             (true, true, true, "yes"),

@@ -20,7 +20,8 @@ use crate::cli::args::values::{
     calendar_file::CalendarFile,
     selector::selector,
     value_parsers::{
-        ClockSkew, catch_up, clock_skew, dashboard_listen, listen, namespace, revert_window,
+        ClockSkew, catch_up, clock_skew, dashboard_listen, listen, namespace, ready_within,
+        revert_window,
     },
 };
 use crate::{
@@ -145,6 +146,16 @@ struct TimingArgs {
         value_parser = revert_window
     )]
     revert_window: TimeDelta,
+
+    /// Report what is not ready so long after dayshift started it, with one read and one Event; 0
+    /// turns it off
+    #[arg(
+        long,
+        value_name = "TIME",
+        default_value = "10m",
+        value_parser = ready_within
+    )]
+    ready_within: TimeDelta,
 }
 
 #[derive(Debug, clap::Args)]
@@ -264,6 +275,7 @@ impl TryFrom<RunArgs> for Run {
                 max_in_flight: NonZeroUsize::new(args.requests.max_in_flight.into())
                     .unwrap_or(NonZeroUsize::MIN),
                 revert_window: args.timing.revert_window.to_std().unwrap_or_default(),
+                ready_within: args.timing.ready_within,
                 per_workload_metrics: args.own.per_workload_metrics,
                 per_namespace_metrics: args.own.per_namespace_metrics,
                 dry_run: args.requests.dry_run,

@@ -8,6 +8,7 @@ use k8s_openapi::apimachinery::pkg::apis::meta::v1::{
 };
 use kube::{Resource, core::DynamicResourceScope};
 use serde::Deserialize;
+use serde_json::Value;
 
 use crate::cluster::object_status::ObjectStatus;
 use crate::cluster::resource::Resource as Row;
@@ -25,6 +26,7 @@ pub struct WithManagers {
     pub workload: Workload,
     managed_fields: Vec<ManagedFieldsEntry>,
     owners: Vec<OwnerReference>,
+    complaint: Option<Box<str>>,
 }
 
 #[derive(Deserialize)]
@@ -33,7 +35,7 @@ struct Raw {
     #[serde(default)]
     spec: Spec,
     #[serde(default)]
-    status: ObjectStatus,
+    status: Value,
 }
 
 #[derive(Deserialize)]
@@ -49,8 +51,10 @@ struct ManagedMeta {
 
 impl From<Raw> for WithManagers {
     fn from(raw: Raw) -> Self {
+        let status = ObjectStatus::deserialize(&raw.status).unwrap_or_default();
         Self {
-            workload: Workload::new(raw.metadata.meta, raw.spec, raw.status),
+            workload: Workload::new(raw.metadata.meta, raw.spec, status),
+            complaint: complaint(&raw.status).map(Into::into),
             managed_fields: raw.metadata.managed_fields.unwrap_or_default(),
             owners: raw.metadata.owner_references.unwrap_or_default(),
         }
@@ -64,6 +68,11 @@ impl WithManagers {
         let mut owners = self.owners.iter();
         let controller = owners.find(|it| it.controller == Some(true))?;
         Kind::of_owner(&controller.api_version, &controller.kind)
+    }
+
+    /// What Kubernetes, or its operator, says of why it is not as it should be.
+    pub fn complaint(&self) -> Option<&str> {
+        self.complaint.as_deref()
     }
 
     /// The managers of the count, as the API server keeps them
@@ -98,6 +107,26 @@ impl WithManagers {
         let entries = self.managed_fields.iter().filter(|it| is_whole(it));
         entries.filter_map(|entry| described(entry).at).max()
     }
+}
+
+/// The conditions that say what is wrong, the most telling first, and the status with which they do
+/// (<https://kubernetes.io/docs/concepts/workloads/controllers/deployment/#deployment-status>).
+const COMPLAINTS: [(&str, &str); 4] = [
+    ("ReplicaFailure", "True"),
+    ("Progressing", "False"),
+    ("Ready", "False"),
+    ("Available", "False"),
+];
+
+/// What the conditions of a status say of why an object is not as it should be.
+fn complaint(status: &Value) -> Option<&str> {
+    let all = status["conditions"].as_array()?;
+    let text = |(name, is): (&str, &str)| {
+        let mut all = all.iter();
+        let found = all.find(|it| it["type"] == *name && it["status"] == *is)?;
+        found["message"].as_str().filter(|text| !text.is_empty())
+    };
+    COMPLAINTS.into_iter().find_map(text)
 }
 
 /// Whether it wrote the object itself, not a subresource.

@@ -32,6 +32,8 @@ pub(in crate::controller) struct Entry {
     pub(in crate::controller) listed: bool,
     /// Whether an answer has shown it since its watch last failed, so that a list may be older.
     pub(super) is_answered: bool,
+    /// The `last` of the state in which it was seen to be ready.
+    pub(super) ready_for: Option<DateTime<Utc>>,
     /// Annotations that a dry run has removed in memory alone, with their texts.
     pub(in crate::controller) expired: Vec<(Key, Box<str>)>,
     pub(in crate::controller) work: Work,
@@ -91,6 +93,13 @@ impl Entry {
             self.labels_seen = seen_at.by_clock;
         }
         self.observed = observed;
+        self.note_ready();
+    }
+
+    fn note_ready(&mut self) {
+        if self.observed.is_ready() == Some(true) {
+            self.ready_for = self.observed.state().last;
+        }
     }
 
     /// Takes in what the server has shown where nothing else has changed than how much of it is ready;
@@ -102,6 +111,7 @@ impl Entry {
         if is_all {
             self.observed.readiness = readiness;
             self.version = version;
+            self.note_ready();
         }
         is_all
     }
@@ -186,6 +196,7 @@ impl Entry {
             replicas: self.observed.replicas,
             requests: self.observed.requests,
             readiness: self.observed.readiness,
+            ready_for: self.ready_for,
             state: self.memory.newest(&self.observed, now),
             work: self.work.status(),
             failures: self.work.failures(),

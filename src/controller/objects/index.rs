@@ -25,6 +25,8 @@ use crate::controller::time::guarded_clock::SeenAt;
 pub(in crate::controller) struct Observation {
     /// The object, if it is in scope and the event is news.
     pub(in crate::controller) id: Option<Id>,
+    /// The object, if nothing else is news than how much of it is ready.
+    pub(in crate::controller) readier: Option<Id>,
     /// An earlier object of that name, which is gone and to be removed.
     pub(in crate::controller) replaced: Option<Id>,
 }
@@ -74,8 +76,8 @@ impl Index {
         let own_pod = self.own_pod.as_ref();
         if own_pod.is_some_and(|pod| pod.is_of(kind, workload)) {
             return Observation {
-                id: None,
                 replaced: known,
+                ..Observation::default()
             };
         }
         if let Some(id) = known
@@ -111,19 +113,23 @@ impl Index {
                 && shown.may_be_late()
                 && entry.take_readiness(&mut observed, workload.version())
             {
-                return Observation::default();
+                return Observation {
+                    readier: Some(id),
+                    ..Observation::default()
+                };
             }
             if is_news {
                 self.update(id, observed, workload.version(), seen_at);
             }
             return Observation {
                 id: is_news.then_some(id),
-                replaced: None,
+                ..Observation::default()
             };
         }
         Observation {
             id: self.take_in(observed, workload.version(), shown.watch, seen_at),
             replaced: known,
+            readier: None,
         }
     }
 
@@ -228,6 +234,7 @@ impl Index {
             watch,
             listed: true,
             is_answered: false,
+            ready_for: None,
             expired: Vec::new(),
             work: Work::default(),
             is_touched: false,

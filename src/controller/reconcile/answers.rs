@@ -31,6 +31,7 @@ impl Engine {
                 self.events.finish(*event, result, self.clock.monotonic());
             }
             Finished::LookedUp { lookup, result } => self.looked_up(&lookup, *result),
+            Finished::LookedInto { not_ready, result } => self.looked_into(&not_ready, &result),
             Finished::Probed { has_answered } => {
                 self.health.end_probe(has_answered, self.clock.monotonic());
                 self.telemetry.set(Condition::Reachable, has_answered);
@@ -143,6 +144,12 @@ impl Engine {
         }
         self.reverts
             .wrote(id, observed.replicas, &change, monotonic);
+        if change.kind.is_transition() {
+            self.starts.remove(id);
+            if change.replicas > observed.replicas {
+                self.starts.started(id, &observed.object, monotonic);
+            }
+        }
         self.write_succeeded(id);
         let (object, from, to) = (&observed.object, observed.replicas, change.replicas);
         let next = change.state.next_at().map(|next| next.to_rfc3339());

@@ -18,6 +18,7 @@ use crate::controller::send::event_recorder::EventRecorder;
 use crate::controller::send::in_flight::Finished;
 use crate::controller::send::sender::Sender;
 use crate::controller::settings::Settings;
+use crate::controller::starts::started::Starts;
 use crate::controller::telemetry::metrics::Telemetry;
 use crate::controller::telemetry::published::Publisher;
 use crate::controller::telemetry::readiness::Condition;
@@ -44,6 +45,7 @@ pub(in crate::controller) struct Engine {
     pub(super) notifier: Notifier,
     pub(super) events: EventRecorder,
     pub(super) reverts: Reverts,
+    pub(super) starts: Starts,
     pub(in crate::controller) publisher: Publisher,
     /// Whether the log has reported readiness.
     pub(super) said_ready: bool,
@@ -70,6 +72,7 @@ impl Engine {
             health: ServerHealth::default(),
             notifier: Notifier::default(),
             reverts: Reverts::new(settings.revert_window),
+            starts: Starts::new(settings.ready_within),
             said_ready: false,
             telemetry,
             settings,
@@ -93,6 +96,7 @@ impl Engine {
         self.health.remove(id);
         self.notifier.remove(&Key::Object(id));
         self.reverts.remove(id);
+        self.starts.remove(id);
     }
 
     /// Makes one pass: queues due work, and sends queued work.
@@ -117,6 +121,7 @@ impl Engine {
         while let Some(id) = self.queue.take_released(monotonic) {
             self.release([id]);
         }
+        self.find_not_ready(now);
         self.events.forget_expired(monotonic);
         self.dispatch();
     }
@@ -142,6 +147,7 @@ impl Engine {
             .flatten()
             .map(|at| self.clock.wall_time(at))
             .chain(self.queue.next_boundary().filter(|_| may_act))
+            .chain(self.starts.next().filter(|_| may_act))
             .min()
             .unwrap_or(now + TimeDelta::days(1))
     }

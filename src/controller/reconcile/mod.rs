@@ -7,4 +7,5 @@ pub(super) mod engine;
 mod observe;
 mod publish;
 mod reverts;
+mod starts;
 mod troubles;

@@ -253,6 +253,9 @@ impl Engine {
         if let Some(id) = observation.replaced {
             self.remove(id);
         }
+        if let Some(id) = observation.readier {
+            self.look_at_readiness(id);
+        }
         if let Some(id) = observation.id {
             // The answer in flight will report it; otherwise it would be counted twice.
             let is_in_flight = |entry: &Entry| entry.work.state() == WorkState::InFlight;

@@ -27,6 +27,7 @@ use crate::controller::ids::Id;
 use crate::controller::objects::history::{KnownVersions, VersionQuestion};
 use crate::controller::queue::lanes::Lane;
 use crate::controller::reverts::lookups::Lookup;
+use crate::controller::starts::started::NotReady;
 
 /// An Event to be sent.
 pub(in crate::controller) struct PendingEvent {
@@ -52,6 +53,11 @@ pub(in crate::controller) enum Finished {
     },
     LookedUp {
         lookup: Box<Lookup>,
+        result: Box<Result<WithManagers, ReadError>>,
+    },
+    /// Why an object is not ready.
+    LookedInto {
+        not_ready: Box<NotReady>,
         result: Box<Result<WithManagers, ReadError>>,
     },
     ToldTheTime(Result<Version, ReadError>),

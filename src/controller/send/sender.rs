@@ -16,11 +16,12 @@ use crate::controller::reverts::lookups::Lookup;
 use crate::controller::send::in_flight::{
     Finished, InFlight, Patched, PendingEvent, Sent, unless_given_up,
 };
+use crate::controller::starts::started::NotReady;
 
 /// The time limit of an Event: it takes a place from those of other namespaces.
 const EVENT_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// The time limit of the read that shows who has set a count.
+/// The time limit of the read that shows who has set a count, or why an object is not ready.
 const LOOKUP_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// The time limit of the list of one object that shows whether the server answers.
@@ -117,6 +118,21 @@ impl Sender {
                 .unwrap_or_else(|_| Err(Unavailable::timed_out(LOOKUP_TIMEOUT).into()));
             Finished::LookedUp {
                 lookup: Box::new(lookup),
+                result: Box::new(result),
+            }
+        });
+    }
+
+    /// Reads an object for why it is not ready, likewise.
+    pub(in crate::controller) fn look_into(&mut self, not_ready: NotReady) {
+        let writer = self.writer.clone();
+        self.in_flight.send_aside(async move {
+            let read = writer.read_managers(&not_ready.object);
+            let result = timeout(LOOKUP_TIMEOUT, read)
+                .await
+                .unwrap_or_else(|_| Err(Unavailable::timed_out(LOOKUP_TIMEOUT).into()));
+            Finished::LookedInto {
+                not_ready: Box::new(not_ready),
                 result: Box::new(result),
             }
         });

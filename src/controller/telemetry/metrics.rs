@@ -17,6 +17,7 @@ use prometheus_client::{
 use tokio::time::Instant;
 
 use crate::controller::settings::Settings;
+use crate::controller::starts::metrics::StartMetrics;
 use crate::controller::telemetry::calendar_metrics::CalendarMetrics;
 use crate::controller::telemetry::outcome::{EventOutcome, Outcome};
 use crate::controller::telemetry::process_metrics::ProcessMetrics;
@@ -66,6 +67,7 @@ pub struct Telemetry {
     reverts: Family<Labels<1>, Counter>,
     savings: Savings,
     calendars: CalendarMetrics,
+    pub(in crate::controller) starts: StartMetrics,
 }
 
 impl Telemetry {
@@ -118,6 +120,7 @@ impl Telemetry {
         );
         let telemetry = Self {
             calendars: CalendarMetrics::registered(ours),
+            starts: StartMetrics::registered(ours),
             transition_lateness,
             request_lateness,
             next_boundary,
@@ -250,8 +253,7 @@ impl Telemetry {
         self.heartbeat.beat(now);
     }
 
-    /// Whether the controller works: it makes a pass each second, even with nothing to do. One that
-    /// has not begun yet counts as working.
+    /// Whether the controller works: it makes a pass each second. One that has not begun yet works.
     pub fn is_alive(&self, now: Instant) -> bool {
         self.heartbeat.is_alive(now)
     }
@@ -329,9 +331,7 @@ impl Telemetry {
         self.readiness.set_unwatched(unwatched);
     }
 
-    /// Kinds that the API server does not have or forbids to watch, a short sentence each, such as
-    /// `cannot watch statefulsets.apps: forbidden`. While some kind is watched in each namespace,
-    /// they do not prevent readiness.
+    /// Kinds that the API server does not have or forbids to watch, a short sentence each.
     pub fn unwatched(&self) -> Vec<String> {
         self.readiness.unwatched()
     }
@@ -354,8 +354,7 @@ impl Telemetry {
         self.readiness.check()
     }
 
-    /// The controller's knowledge of every object now; `None` if no controller runs. It takes no
-    /// time from the controller, and some microseconds an object from the caller.
+    /// The controller's knowledge of every object now; `None` if no controller runs.
     pub fn snapshot(&self) -> Option<Snapshot> {
         self.objects()?.snapshot()
     }
@@ -393,6 +392,7 @@ impl Telemetry {
             (&self.held_down_against_schedule, counts.against_schedule),
             (&self.without_requests, counts.without_requests),
             (&self.overdue, counts.overdue),
+            (&self.starts.not_ready, counts.not_ready),
         ] {
             gauge.set(whole(count));
         }

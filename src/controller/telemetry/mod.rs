@@ -14,6 +14,6 @@ pub(super) mod readiness;
 pub(super) mod savings;
 #[cfg(test)]
 mod savings_tests;
-mod shapes;
+pub(super) mod shapes;
 pub(super) mod snapshot;
 mod stopped;

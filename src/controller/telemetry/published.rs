@@ -11,7 +11,7 @@ use std::{
     },
 };
 
-use chrono::{DateTime, Utc};
+use chrono::{DateTime, TimeDelta, Utc};
 use tokio::time::Instant;
 
 use crate::{
@@ -41,6 +41,8 @@ pub(in crate::controller) struct PublishedObjects {
     is_changed: AtomicBool,
     /// Whether each has a metric of its own.
     pub(super) per_workload_metrics: bool,
+    /// How long a start may take.
+    ready_within: TimeDelta,
 }
 
 /// The objects of the controller that has begun last.
@@ -66,6 +68,8 @@ pub(in crate::controller) struct Counts {
     pub(in crate::controller) against_schedule: usize,
     /// Their replicas are scheduled and do not request both CPU and memory.
     pub(in crate::controller) without_requests: usize,
+    /// They have not been ready since they were started, and should be.
+    pub(in crate::controller) not_ready: usize,
     pub(in crate::controller) overdue: usize,
     /// The overdue one that was seen first.
     pub(in crate::controller) first_overdue: Option<(Id, Arc<ObjectSnapshot>)>,
@@ -76,13 +80,14 @@ pub(in crate::controller) struct Counts {
 }
 
 impl PublishedObjects {
-    fn new(clock: Clock, per_workload_metrics: bool) -> Self {
+    fn new(clock: Clock, settings: &Settings) -> Self {
         Self {
             shards: (0..SHARDS).map(|_| Mutex::default()).collect(),
             clock,
             is_running: AtomicBool::new(true),
             is_changed: AtomicBool::new(true),
-            per_workload_metrics,
+            per_workload_metrics: settings.per_workload_metrics,
+            ready_within: settings.ready_within,
         }
     }
 
@@ -128,6 +133,7 @@ impl PublishedObjects {
         let mut counts = Counts::default();
         for (id, object) in self.each() {
             counts.add(id, &object, now);
+            counts.not_ready += usize::from(object.is_not_ready(self.ready_within, now));
         }
         counts
     }
@@ -177,7 +183,7 @@ impl Publisher {
     ) -> Self {
         let by_namespace = settings.per_namespace_metrics;
         let generation = savings.begin(by_namespace, clock.now(), clock.monotonic());
-        let objects = PublishedObjects::new(clock.clone(), settings.per_workload_metrics);
+        let objects = PublishedObjects::new(clock.clone(), settings);
         let objects = Arc::new(objects);
         *lock(newest) = Some(Arc::clone(&objects));
         Self {

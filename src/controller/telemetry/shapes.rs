@@ -13,7 +13,7 @@ use crate::{neighbours::ManagerKind, schedule::Action};
 /// A histogram by action.
 pub(super) type Lateness = Family<Labels<1>, Histogram, fn() -> Histogram>;
 
-pub(super) type Labels<const N: usize, V = &'static str> = [(&'static str, V); N];
+pub(in crate::controller) type Labels<const N: usize, V = &'static str> = [(&'static str, V); N];
 
 /// A metric without labels, absent while its value is unknown.
 pub(super) type Optional<M> = Family<Labels<0>, M>;
@@ -24,7 +24,7 @@ pub(super) const LATENESS_SECONDS: [f64; 17] = [
     600.0, 3600.0,
 ];
 
-pub(super) fn registered<M: Metric + Clone + Default>(
+pub(in crate::controller) fn registered<M: Metric + Clone + Default>(
     registry: &mut Registry,
     name: &str,
     help: &str,

@@ -2,7 +2,7 @@
 
 use std::{fmt, sync::Arc};
 
-use chrono::{DateTime, Utc};
+use chrono::{DateTime, TimeDelta, Utc};
 
 use crate::{
     savings::{HeldDown, held_down_replicas, is_kept_stopped},
@@ -39,6 +39,8 @@ pub struct ObjectSnapshot {
     pub requests: ResourceRequests,
     /// How much of it is ready.
     pub readiness: Readiness,
+    /// The `last` of the state in which it was seen to be ready.
+    pub(in crate::controller) ready_for: Option<DateTime<Utc>>,
     /// The last thing that was done to it, and the count to restore (`saved`).
     pub state: State,
     /// The work on it now.
@@ -165,6 +167,13 @@ impl ObjectSnapshot {
     pub(super) fn lacks_requests(&self) -> bool {
         let scales_replicas = |it: &ScheduleSpec| it.counts.is_replicas();
         self.schedule().is_some_and(scales_replicas) && !self.requests.are_complete()
+    }
+
+    /// Whether it has not been ready since dayshift started it, longer than this ago.
+    pub(super) fn is_not_ready(&self, within: TimeDelta, now: DateTime<Utc>) -> bool {
+        let due = self.readiness.due(self.replicas, &self.state, within);
+        let was_ready = self.ready_for.is_some() && self.ready_for == self.state.last;
+        !self.deleting && !was_ready && due.is_some_and(|due| due <= now)
     }
 
     /// When it may become overdue, as it is now; `None` if nothing is asked for it.

@@ -24,6 +24,30 @@ fn before_the_stop() -> Sandbox {
     story
 }
 
+pub(super) fn a_start_lasts_until_it_is_ready(row: &mut Row) {
+    let story = before_the_stop();
+    let ready = |ready: u32| {
+        let generation = story.object("web")["metadata"]["generation"].clone();
+        let status = json!({"observedGeneration": generation, "readyReplicas": ready});
+        let set = story.api.set_status("Deployment", "dev", "web", status);
+        set.unwrap();
+        story.settle();
+    };
+    let [count, sum] = [r#"_count{kind="Deployment"}"#, r#"_sum{kind="Deployment"}"#];
+    ready(3);
+    story.sleep_until("2026-11-23 09:00:10");
+    ready(2);
+    row.is(&story, count, None);
+    story.sleep_until("09:00:42");
+    ready(3);
+    row.is(&story, count, 1.0);
+    row.is_about(&story, sum, 42.0, 0.1);
+    // A rollout is no start.
+    ready(1);
+    ready(3);
+    row.is(&story, count, 1.0);
+}
+
 pub(super) fn each_transition_is_counted_by_how_it_ended(row: &mut Row) {
     let [done, conflict, refused, failed, dry_run] =
         ["done", "conflict", "refused", "failed", "dry_run"]

@@ -35,6 +35,36 @@ pub(super) fn what_is_more_than_ten_seconds_late_is_overdue(row: &mut Row) {
     row.is(&story, "", 0.0);
 }
 
+pub(super) fn what_does_not_become_ready_is_counted_until_it_is(row: &mut Row) {
+    let story = Sandbox::at("2026-11-20 18:00 UTC");
+    let ready = |name: &str, ready: u32| {
+        let generation = story.object(name)["metadata"]["generation"].clone();
+        let status = json!({"observedGeneration": generation, "readyReplicas": ready});
+        let set = story.api.set_status("Deployment", "dev", name, status);
+        set.unwrap();
+        story.settle();
+    };
+    for name in ["api", "web", "worker"] {
+        story.apply(deployment(name).replicas(3).hours(OFFICE));
+        ready(name, 3);
+    }
+    story.sleep_until("2026-11-23 09:00:01");
+    for (name, count) in [("api", 3), ("web", 2), ("worker", 0)] {
+        ready(name, count);
+    }
+    for (time, count) in [("09:09:59", 0.0), ("09:10:01", 2.0)] {
+        story.sleep_until(time);
+        row.is(&story, "", count);
+    }
+    ready("web", 3);
+    row.is(&story, "", 1.0);
+    // As in a rollout: it was ready since its start.
+    ready("web", 1);
+    row.is(&story, "", 1.0);
+    story.sleep_until("19:01");
+    row.is(&story, "", 0.0);
+}
+
 pub(super) fn a_schedule_that_is_refused_is_counted_until_it_is_right(row: &mut Row) {
     let story = Sandbox::at("2026-11-20 18:00 UTC");
     story.apply(deployment("web").hours(OFFICE));

@@ -1,6 +1,9 @@
 //! An Event in words: its reason and its text.
 
-use crate::Kind;
+use chrono::TimeDelta;
+use dayshift_text::cut_bytes;
+
+use crate::{Kind, Observed};
 
 use super::reason::EventReason;
 
@@ -12,6 +15,9 @@ pub struct EventText {
     /// Its text, plain, at most 1 kB.
     pub text: String,
 }
+
+/// How much of what Kubernetes says is told, in bytes.
+const MAX_WHY: usize = 500;
 
 impl EventText {
     pub(super) const fn new(reason: EventReason, text: String) -> Self {
@@ -33,6 +39,24 @@ impl EventText {
             );
         }
         Self::new(EventReason::ScaleFailed, text)
+    }
+
+    /// What was started is not ready after so long, and what Kubernetes says of it.
+    pub fn not_ready(observed: &Observed, within: TimeDelta, why: Option<&str>) -> Self {
+        let object = &observed.object;
+        let ready = match observed.readiness.replicas() {
+            Some(ready) => format!("{ready} of {} replicas are ready", observed.replicas),
+            None => "it is not ready".to_owned(),
+        };
+        let minutes = within.num_minutes();
+        let why = why.map_or_else(String::new, |why| format!(": {}", cut_bytes(why, MAX_WHY)));
+        let text = format!(
+            "{ready} {minutes} min after the start{why}. To see more, run kubectl describe {}/{} -n {}",
+            object.kind.unambiguous(),
+            object.name,
+            object.namespace
+        );
+        Self::new(EventReason::NotReady, text)
     }
 
     /// Boundaries come faster than they can be carried out.

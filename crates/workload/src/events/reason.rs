@@ -35,6 +35,8 @@ pub enum EventReason {
     InvalidSchedule,
     /// The API server refuses the patch.
     ScaleFailed,
+    /// What was started is not ready in time.
+    NotReady,
     /// Boundaries come faster than they can be carried out.
     BoundariesSkipped,
     /// A boundary was missed for longer than the catch-up.
@@ -49,7 +51,7 @@ pub enum EventReason {
 
 impl EventReason {
     /// All of them.
-    pub const ALL: [Self; 20] = [
+    pub const ALL: [Self; 21] = [
         Self::Started,
         Self::Stopped,
         Self::Scaled,
@@ -65,6 +67,7 @@ impl EventReason {
         Self::ScheduleRemoved,
         Self::InvalidSchedule,
         Self::ScaleFailed,
+        Self::NotReady,
         Self::BoundariesSkipped,
         Self::BoundaryMissed,
         Self::StateFromFuture,

@@ -52,6 +52,16 @@ pub(crate) fn revert_window(text: &str) -> Result<TimeDelta, String> {
     }
 }
 
+/// How long a start may take; `0` turns that off.
+pub(crate) fn ready_within(text: &str) -> Result<TimeDelta, String> {
+    match parse_duration(text)? {
+        long if long > TimeDelta::hours(24) => {
+            Err("write 24h or less, such as 10m, or 0 to turn it off".to_owned())
+        }
+        within => Ok(within),
+    }
+}
+
 /// The greatest skew of the clock; `None` where it is not checked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct ClockSkew(pub(crate) Option<TimeDelta>);

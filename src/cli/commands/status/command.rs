@@ -62,7 +62,8 @@ not all of those that were asked for may be read.";
 
 const AFTER_LONG_HELP: &str = "\
 A problem is an error in a schedule, a start, a stop or an override that is more than 10 s overdue, \
-a schedule that was removed from a workload that is down, and a count that another program has set \
+a schedule that was removed from a workload that is down, one of which nothing is ready 10 minutes \
+after its start, and a count that another program has set \
 back within 15 minutes.
 
 With -o json there is one document, {\"workloads\": [...], \"unread\": [...]}. Each \

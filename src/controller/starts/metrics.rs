@@ -1,0 +1,50 @@
+//! How long starts take, and which do not come to their end.
+
+use chrono::TimeDelta;
+use prometheus_client::{
+    metrics::{family::Family, gauge::Gauge, histogram::Histogram},
+    registry::{Registry, Unit},
+};
+
+use crate::controller::telemetry::shapes::{Labels, registered};
+use crate::workload::Kind;
+
+/// From a second (an image that is there) to two hours.
+const DURATION_SECONDS: [f64; 12] = [
+    1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 120.0, 300.0, 600.0, 1200.0, 3600.0, 7200.0,
+];
+
+/// How long starts take, and which do not come to their end.
+#[derive(Debug)]
+pub(in crate::controller) struct StartMetrics {
+    pub(in crate::controller) not_ready: Gauge,
+    durations: Family<Labels<1>, Histogram, fn() -> Histogram>,
+}
+
+impl StartMetrics {
+    pub(in crate::controller) fn registered(registry: &mut Registry) -> Self {
+        let not_ready = registered(
+            registry,
+            "not_ready_workloads",
+            "Workloads that have not been ready since dayshift started them longer than --ready-within ago",
+        );
+        let histogram: fn() -> Histogram = || Histogram::new(DURATION_SECONDS);
+        let durations = Family::new_with_constructor(histogram);
+        registry.register_with_unit(
+            "start_duration",
+            "From the sending of a start to the workload being ready",
+            Unit::Seconds,
+            Family::clone(&durations),
+        );
+        Self {
+            not_ready,
+            durations,
+        }
+    }
+
+    /// An object of that kind is ready, so long after its start was sent.
+    pub(in crate::controller) fn ready(&self, kind: Kind, took: TimeDelta) {
+        let histogram = self.durations.get_or_create(&[("kind", kind.name())]);
+        histogram.observe(took.as_seconds_f64());
+    }
+}
