@@ -198,7 +198,7 @@ impl Trigger {
             read.map(|_| text.to_owned()).ok_or_else(|| {
                 (
                     format!("`{}` is not cron as KEDA reads it", quote(text)),
-                    HELP,
+                    "write minute, hour, day of month, month and day of week, such as 0 8 * * 1-5",
                 )
             })
         };
