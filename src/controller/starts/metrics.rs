@@ -7,7 +7,7 @@ use prometheus_client::{
 };
 
 use crate::controller::telemetry::shapes::{Labels, registered};
-use crate::workload::Kind;
+use crate::workload::{Kind, ReadyForm};
 
 /// From a second (an image that is there) to two hours.
 const DURATION_SECONDS: [f64; 12] = [
@@ -36,6 +36,11 @@ impl StartMetrics {
             Unit::Seconds,
             Family::clone(&durations),
         );
+        // Begun at zero, so that `increase()` sees the first of each too.
+        let says_it = |kind: &Kind| kind.ready_form() != ReadyForm::Nowhere;
+        for kind in Kind::DEFAULT.into_iter().filter(says_it) {
+            drop(durations.get_or_create(&[("kind", kind.name())]));
+        }
         Self {
             not_ready,
             durations,

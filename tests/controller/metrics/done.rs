@@ -37,7 +37,7 @@ pub(super) fn a_start_lasts_until_it_is_ready(row: &mut Row) {
     ready(3);
     story.sleep_until("2026-11-23 09:00:10");
     ready(2);
-    row.is(&story, count, None);
+    row.is(&story, count, 0.0);
     story.sleep_until("09:00:42");
     ready(3);
     row.is(&story, count, 1.0);
