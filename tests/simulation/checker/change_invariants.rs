@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use crate::checker::{
     objects::object::Object,
-    rules::outcome::{Outcome, What},
+    rules::outcome::{Outcome, WriteKind},
 };
 
 /// Nothing longer is written as an error, in bytes.
@@ -26,20 +26,23 @@ pub fn check(
     is_exact: bool,
     now: i64,
 ) -> Result<(), String> {
-    let what = outcome.what;
-    let lowers = matches!(what, What::Stop | What::Sleep | What::Enforce);
-    let raises = matches!(what, What::Start | What::Wake);
-    if new.replicas != old.replicas && !lowers && !raises && what != What::Scale {
-        return Err(format!("{what:?} scales"));
+    let kind = outcome.kind;
+    let lowers = matches!(
+        kind,
+        WriteKind::Stop | WriteKind::Sleep | WriteKind::Enforce
+    );
+    let raises = matches!(kind, WriteKind::Start | WriteKind::Wake);
+    if new.replicas != old.replicas && !lowers && !raises && kind != WriteKind::Scale {
+        return Err(format!("{kind:?} scales"));
     }
     if lowers && new.replicas > old.replicas {
-        return Err(format!("{what:?} raises"));
+        return Err(format!("{kind:?} raises"));
     }
     if raises && !is_exact && new.replicas < old.replicas {
-        return Err(format!("{what:?} lowers"));
+        return Err(format!("{kind:?} lowers"));
     }
     if outcome.adopts && new.replicas < old.replicas {
-        return Err(format!("{what:?} of what is adopted lowers"));
+        return Err(format!("{kind:?} of what is adopted lowers"));
     }
     let removed = old.texts.keys().filter(|key| !new.texts.contains_key(*key));
     let may_be_removed = ["pause", "sleep-until", "wake-until"];
@@ -59,7 +62,7 @@ fn check_last(old: &Object, new: &Object, outcome: &Outcome, now: i64) -> Result
     let (before, after) = (old.state.last, new.state.last);
     let was_ahead = before.is_some_and(|last| last > now + AHEAD);
     let is_adopted = outcome.adopts && before > Some(now);
-    if after < before && outcome.what != What::Remove && !was_ahead && !is_adopted {
+    if after < before && outcome.kind != WriteKind::Remove && !was_ahead && !is_adopted {
         return Err(format!("`last` goes back from {before:?} to {after:?}"));
     }
     if outcome.adopts && after > Some(now) && after > before {

@@ -11,8 +11,8 @@ use crate::{
         objects::{object::Object, texts},
         observer::{BLIND, Observer, Process, Record, UNHEARD, Write},
         rules::{
-            moment::{Moment, Told},
-            outcome::{Outcome, What},
+            outcome::{Outcome, WriteKind},
+            rule_inputs::{RuleInputs, Told},
             timeline::Timeline,
         },
         scalers::known::{Done, Known, MAX_CORRECTIONS},
@@ -115,7 +115,7 @@ impl Observer {
         Ok(Done {
             applied: applied.clone(),
             corrective: (found.iter().all(|it| it.2.0), found.iter().any(|it| it.2.1)),
-            begins_anew: found.iter().all(|it| it.0.what.begins_anew()),
+            begins_anew: found.iter().all(|it| it.0.kind.begins_anew()),
         })
     }
 
@@ -176,7 +176,7 @@ impl Observer {
         let latest = told.latest.max(is_untold.then_some(now));
         let told = Told { latest, ..told };
         let outcomes = since.flat_map(|(seen, risen)| {
-            let moment = Moment {
+            let inputs = RuleInputs {
                 object: old,
                 state: &state,
                 complaint: assumed.complaint.as_deref(),
@@ -194,7 +194,7 @@ impl Observer {
                 stop_count: texts::stop_count(&old.in_force()),
                 catch_up: process.catch_up,
             };
-            moment.outcomes()
+            inputs.outcomes()
         });
         outcomes.collect()
     }
@@ -235,8 +235,8 @@ impl Observer {
             && texts == new.texts
             && outcome.replicas == new.replicas
             && outcome.error == new.error
-            && match outcome.what {
-                What::Refuse => old.began == new.began,
+            && match outcome.kind {
+                WriteKind::Refuse => old.began == new.began,
                 _ => new.state.began() == new.began,
             }
             && outcome.state.phase == new.state.phase
@@ -256,10 +256,10 @@ impl Observer {
         let old = &known.object;
         let in_force = old.in_force();
         let is_exact = |key: &str| in_force.contains_key(key);
-        let exact = match outcome.what {
-            What::Scale => true,
-            What::Start => is_exact("replicas"),
-            What::Wake => is_exact("replicas") || is_exact("scale"),
+        let exact = match outcome.kind {
+            WriteKind::Scale => true,
+            WriteKind::Start => is_exact("replicas"),
+            WriteKind::Wake => is_exact("replicas") || is_exact("scale"),
             _ => false,
         };
         let state = known.newest(write.sent.at.clock.div_euclid(1000));
@@ -292,7 +292,7 @@ impl Observer {
         let Some(Enforce::After(grace)) = self.intent(known, process.zone).enforce else {
             return Ok(());
         };
-        if outcome.what != What::Enforce || self.event_troubles != 0 {
+        if outcome.kind != WriteKind::Enforce || self.event_troubles != 0 {
             return Ok(());
         }
         let Some(told) = self.told(&write.sent.by, &known.object).heard else {

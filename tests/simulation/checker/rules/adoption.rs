@@ -8,14 +8,14 @@ use crate::{
             texts,
         },
         rules::{
-            moment::Moment,
-            outcome::{Outcome, What},
+            outcome::{Outcome, WriteKind},
+            rule_inputs::RuleInputs,
         },
     },
     story::calendar::Turn,
 };
 
-impl Moment<'_> {
+impl RuleInputs<'_> {
     /// The schedule is taken up as it is: nothing is scaled before the next boundary.
     pub(in crate::checker) fn adopt(
         &self,
@@ -38,7 +38,7 @@ impl Moment<'_> {
             expired: self.over(),
             considers: self.considers(to.max(from)),
             adopts: true,
-            ..self.keep(What::Adopt)
+            ..self.keep(WriteKind::Adopt)
         }
     }
 
@@ -57,16 +57,16 @@ impl Moment<'_> {
         if held.is_some() || !is_same || saved.is_none_or(|saved| saved <= seen) {
             return adoption;
         }
-        let (what, count) = match self.timeline.says(self.now) {
-            Some(Turn::On) => (What::Start, self.count_of_start()),
-            Some(Turn::To(count)) => (What::Scale, count),
+        let (kind, count) = match self.timeline.says(self.now) {
+            Some(Turn::On) => (WriteKind::Start, self.count_of_start()),
+            Some(Turn::To(count)) => (WriteKind::Scale, count),
             Some(Turn::Off) | None => return adoption,
         };
         if count <= seen {
             return adoption;
         }
         Outcome {
-            what,
+            kind,
             replicas: count,
             state: State {
                 phase: Some(Phase::Running),

@@ -1,8 +1,8 @@
 //! Which boundary is due.
 
-use crate::checker::rules::{moment::Moment, outcome::Outcome};
+use crate::checker::rules::{outcome::Outcome, rule_inputs::RuleInputs};
 
-impl Moment<'_> {
+impl RuleInputs<'_> {
     /// The newest boundary, if that is due: it was not considered yet, and is not before what was to
     /// come, as the object says or as this scaler had written itself.
     pub(in crate::checker) fn due(&self) -> Option<Outcome> {

@@ -2,8 +2,8 @@
 
 pub mod adoption;
 pub mod due;
-pub mod moment;
 pub mod outcome;
 pub mod override_rules;
+pub mod rule_inputs;
 pub mod timeline;
 pub mod upkeep;

@@ -10,7 +10,7 @@ use crate::{
 /// One write that the rules allow.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Outcome {
-    pub what: What,
+    pub kind: WriteKind,
     pub state: State,
     /// Where `last` is not known to the second, the latest that it can be.
     pub last_until: Option<i64>,
@@ -28,7 +28,7 @@ pub struct Outcome {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum What {
+pub enum WriteKind {
     Start,
     Stop,
     Scale,
@@ -42,7 +42,7 @@ pub enum What {
     Enforce,
 }
 
-impl What {
+impl WriteKind {
     /// Whether corrections count from here again.
     pub const fn begins_anew(self) -> bool {
         matches!(
@@ -67,7 +67,7 @@ impl Outcome {
             ..self.state.clone()
         };
         object.state.next.is_some_and(|next| next > now)
-            && self.what == What::Tidy
+            && self.kind == WriteKind::Tidy
             && self.expired.is_empty()
             && (state, self.replicas) == (object.state.clone(), object.replicas)
             && self.error == object.error
@@ -79,7 +79,7 @@ impl fmt::Display for Outcome {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let at = |at: Option<i64>| at.map_or_else(|| "-".to_owned(), show);
         let Self {
-            what,
+            kind,
             state,
             replicas,
             expired,
@@ -87,7 +87,7 @@ impl fmt::Display for Outcome {
         } = self;
         write!(
             f,
-            "{what:?}: -> {replicas}, {:?}, last {}",
+            "{kind:?}: -> {replicas}, {:?}, last {}",
             state.phase,
             at(state.last)
         )?;

@@ -7,18 +7,18 @@ use crate::{
             phase::Phase,
         },
         rules::{
-            moment::{HOUR, Moment},
-            outcome::{Outcome, What},
+            outcome::{Outcome, WriteKind},
+            rule_inputs::{HOUR, RuleInputs},
         },
     },
     story::calendar::Turn,
 };
 
-impl Moment<'_> {
+impl RuleInputs<'_> {
     /// What is laid over the schedule begins.
     pub(in crate::checker) fn begin(&self, phase: Phase, until: Option<i64>) -> Outcome {
         let (seen, known) = (self.object.replicas, self.object.wanted(self.remembered()));
-        let (what, replicas, saved) = match phase {
+        let (kind, replicas, saved) = match phase {
             Phase::Woken => {
                 let count = self
                     .timeline
@@ -27,14 +27,14 @@ impl Moment<'_> {
                     .unwrap_or(1)
                     .max(seen)
                     .max(1);
-                (What::Wake, self.intent.replicas.unwrap_or(count), None)
+                (WriteKind::Wake, self.intent.replicas.unwrap_or(count), None)
             }
             Phase::Slept => (
-                What::Sleep,
+                WriteKind::Sleep,
                 seen.min(self.stop_count),
                 self.worth_saving(known),
             ),
-            _ => (What::Pause, seen, self.remembered()),
+            _ => (WriteKind::Pause, seen, self.remembered()),
         };
         let ahead = self.state.last.filter(|last| *last <= self.now + HOUR);
         let last = ahead.map_or(self.now, |ahead| ahead.max(self.now));
@@ -54,7 +54,7 @@ impl Moment<'_> {
                 self.over()
             },
             considers: self.considers(last),
-            ..self.keep(what)
+            ..self.keep(kind)
         }
     }
 
@@ -89,7 +89,7 @@ impl Moment<'_> {
         let (from, to) = (at(ended.0), at(ended.1));
         let latest = self.turn(to, turn);
         let mut outcomes = vec![self.turn(from, turn), latest.clone()];
-        if from < to && latest.what != What::Adopt {
+        if from < to && latest.kind != WriteKind::Adopt {
             let last = self.state.last.map_or(from, |last| last.max(from));
             let state = State {
                 last: Some(last),

@@ -4,14 +4,14 @@ use crate::{
     checker::{
         objects::{object::NEVER, phase::Phase},
         rules::{
-            moment::Moment,
-            outcome::{Outcome, What},
+            outcome::{Outcome, WriteKind},
+            rule_inputs::RuleInputs,
         },
     },
     story::{calendar::Turn, intent::Enforce},
 };
 
-impl Moment<'_> {
+impl RuleInputs<'_> {
     /// Nothing is due; what is not as it should be is put right.
     pub(in crate::checker) fn tidy(&self, held: Option<(Phase, Option<i64>)>) -> Vec<Outcome> {
         let outcomes = self.enforced(held.is_some()).into_iter();
@@ -83,7 +83,7 @@ impl Moment<'_> {
             expired,
             considers: self.considers(last),
             due,
-            ..self.keep(What::Tidy)
+            ..self.keep(WriteKind::Tidy)
         };
         let Some(since) = enforced else {
             return outcome;
@@ -94,7 +94,7 @@ impl Moment<'_> {
             state.phase = Some(Phase::Stopped);
         }
         Outcome {
-            what: What::Enforce,
+            kind: WriteKind::Enforce,
             state,
             replicas: self.stop_count,
             due: outcome.due.max(since),

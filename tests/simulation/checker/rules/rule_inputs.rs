@@ -12,7 +12,7 @@ use crate::{
             texts,
         },
         rules::{
-            outcome::{Outcome, What},
+            outcome::{Outcome, WriteKind},
             timeline::Timeline,
         },
     },
@@ -23,7 +23,7 @@ pub(in crate::checker) const HOUR: i64 = 3600;
 
 /// What the rules decide from, at one instant. Times are in seconds since 1970 by the scaler's
 /// clock.
-pub struct Moment<'a> {
+pub struct RuleInputs<'a> {
     pub object: &'a Object,
     /// The newest state that the scaler can know of.
     pub state: &'a State,
@@ -64,7 +64,7 @@ pub struct Told {
     pub latest: Option<i64>,
 }
 
-impl Moment<'_> {
+impl RuleInputs<'_> {
     /// The allowed outcomes; `None` is to do nothing.
     pub fn outcomes(&self) -> Vec<Option<Outcome>> {
         // What a later version has written is left alone.
@@ -83,10 +83,10 @@ impl Moment<'_> {
             replicas: outcome.replicas.min(most),
             ..outcome
         });
-        let owned = |outcome: Outcome| match outcome.what {
-            What::Refuse | What::Remove => outcome,
+        let owned = |outcome: Outcome| match outcome.kind {
+            WriteKind::Refuse | WriteKind::Remove => outcome,
             // What a pause keeps from being taken up stays as it was.
-            What::Tidy | What::Enforce if !self.is_ours() => outcome,
+            WriteKind::Tidy | WriteKind::Enforce if !self.is_ours() => outcome,
             _ => Outcome {
                 state: State {
                     owner: Some(self.fingerprint()),
@@ -97,12 +97,14 @@ impl Moment<'_> {
         };
         let news = |outcome: Outcome| {
             // Another has begun the same override in this second.
-            let has_begun = matches!(outcome.what, What::Wake | What::Sleep | What::Pause)
-                && self.is_so_already(&owned(outcome.clone()));
+            let has_begun = matches!(
+                outcome.kind,
+                WriteKind::Wake | WriteKind::Sleep | WriteKind::Pause
+            ) && self.is_so_already(&owned(outcome.clone()));
             let is_so = has_begun || self.is_so_already(&outcome);
             let may_be_news = !is_so
                 || self.may_have_lost_next(&outcome)
-                || self.is_refusal_news && outcome.what == What::Refuse;
+                || self.is_refusal_news && outcome.kind == WriteKind::Refuse;
             let news = may_be_news.then_some(Some(outcome));
             is_so.then_some(None).into_iter().chain(news)
         };
@@ -125,7 +127,8 @@ impl Moment<'_> {
     /// what that is in another zone.
     fn may_have_lost_next(&self, outcome: &Outcome) -> bool {
         let shown = &self.object.state;
-        let is_scheduled = outcome.follows || matches!(outcome.what, What::Tidy | What::Enforce);
+        let is_scheduled =
+            outcome.follows || matches!(outcome.kind, WriteKind::Tidy | WriteKind::Enforce);
         let is_held = shown.phase.is_some_and(Phase::is_held);
         let is_beyond =
             outcome.state.next == Some(NEVER) && self.timeline.same(shown.next, Some(NEVER));
@@ -138,8 +141,8 @@ impl Moment<'_> {
             if outcome.follows {
                 state.next = Some(self.timeline.after(state.last.unwrap()));
             }
-            let began = match outcome.what {
-                What::Refuse => self.object.began.clone(),
+            let began = match outcome.kind {
+                WriteKind::Refuse => self.object.began.clone(),
                 _ => state.began(),
             };
             let same = |a: Option<i64>, b: Option<i64>| self.timeline.same(a, b);
@@ -158,9 +161,9 @@ impl Moment<'_> {
     }
 
     /// An outcome that leaves everything as it is known to be, but for the error.
-    pub(in crate::checker) fn keep(&self, what: What) -> Outcome {
+    pub(in crate::checker) fn keep(&self, kind: WriteKind) -> Outcome {
         Outcome {
-            what,
+            kind,
             state: self.state.clone(),
             last_until: None,
             follows: false,
@@ -177,14 +180,14 @@ impl Moment<'_> {
     /// own that was put right.
     fn leave_alone(&self) -> Option<Outcome> {
         let is_in_error = self.object.error.is_some();
-        is_in_error.then(|| self.keep(What::Refuse))
+        is_in_error.then(|| self.keep(WriteKind::Refuse))
     }
 
     /// A bad schedule changes nothing but what says so.
     fn refuse(&self, complaint: &str) -> Outcome {
         Outcome {
             error: Some(complaint.to_owned()),
-            ..self.keep(What::Refuse)
+            ..self.keep(WriteKind::Refuse)
         }
     }
 
@@ -195,12 +198,12 @@ impl Moment<'_> {
         if is_gone && ours.iter().all(|it| it.is_none()) {
             return Outcome {
                 state: self.object.state.clone(),
-                ..self.keep(What::Remove)
+                ..self.keep(WriteKind::Remove)
             };
         }
         Outcome {
             state: self.state.after_removal(self.object.replicas),
-            ..self.keep(What::Remove)
+            ..self.keep(WriteKind::Remove)
         }
     }
 
@@ -304,15 +307,25 @@ impl Moment<'_> {
             return self.take_up((self.now, self.now), None);
         }
         let seen = self.object.replicas;
-        let (what, phase, replicas, saved) = match turn {
-            Turn::On => (What::Start, Phase::Running, self.count_of_start(), None),
+        let (kind, phase, replicas, saved) = match turn {
+            Turn::On => (
+                WriteKind::Start,
+                Phase::Running,
+                self.count_of_start(),
+                None,
+            ),
             Turn::Off => {
                 let saved = self.worth_saving(self.object.remembered(self.state));
-                (What::Stop, Phase::Stopped, seen.min(self.stop_count), saved)
+                (
+                    WriteKind::Stop,
+                    Phase::Stopped,
+                    seen.min(self.stop_count),
+                    saved,
+                )
             }
             // Exactly so many, and nothing is saved.
-            Turn::To(0) => (What::Scale, Phase::Stopped, 0, None),
-            Turn::To(count) => (What::Scale, Phase::Running, count, None),
+            Turn::To(0) => (WriteKind::Scale, Phase::Stopped, 0, None),
+            Turn::To(count) => (WriteKind::Scale, Phase::Running, count, None),
         };
         let last = self.state.last.map_or(at, |last| last.max(at));
         Outcome {
@@ -327,7 +340,7 @@ impl Moment<'_> {
             expired: self.over(),
             due: Some(at),
             considers: self.considers(last),
-            ..self.keep(what)
+            ..self.keep(kind)
         }
     }
 
