@@ -115,9 +115,9 @@ impl Observer {
             return Ok(());
         };
         match timeline.newest(now) {
-            Some((at, turn)) if at > last => {
+            Some((at, action)) if at > last => {
                 let name = object.full_name();
-                Err(format!("{name}: {turn:?} of {} was not done", show(at)))
+                Err(format!("{name}: {action:?} of {} was not done", show(at)))
             }
             _ => Ok(()),
         }

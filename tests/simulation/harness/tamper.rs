@@ -10,7 +10,7 @@ use crate::{
     },
     harness::run::Harness,
     story::{
-        calendar::Turn,
+        calendar::BoundaryAction,
         op::Slot,
         tampering::{Label, Tampering},
     },
@@ -59,10 +59,12 @@ impl Harness<'_> {
         let newest = following.checked_sub(1).map(|newest| boundaries[newest]);
         let (state, replicas, saved) = match newest {
             None => ("adopted", count, None),
-            Some((_, Turn::On)) => ("running", count, None),
-            Some((_, Turn::To(count @ 1..))) => ("running", count, None),
-            Some((_, Turn::To(0))) => ("stopped", 0, None),
-            Some((_, Turn::Off)) => ("stopped", 0, (count > 0).then(|| count.to_string())),
+            Some((_, BoundaryAction::On)) => ("running", count, None),
+            Some((_, BoundaryAction::To(count @ 1..))) => ("running", count, None),
+            Some((_, BoundaryAction::To(0))) => ("stopped", 0, None),
+            Some((_, BoundaryAction::Off)) => {
+                ("stopped", 0, (count > 0).then(|| count.to_string()))
+            }
         };
         let labels = json!({
             "dayshift/state": state,

@@ -16,14 +16,14 @@ use crate::story::{
 
 /// What a boundary does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Turn {
+pub enum BoundaryAction {
     // In this order: at the same instant and local time a start wins, and a larger count.
     Off,
     To(u32),
     On,
 }
 
-impl Turn {
+impl BoundaryAction {
     /// Whether nothing runs after it.
     pub const fn is_off(self) -> bool {
         matches!(self, Self::Off | Self::To(0))
@@ -164,49 +164,51 @@ impl Plan {
         default_zone: Tz,
         (first, last): (NaiveDate, NaiveDate),
         delay: i64,
-    ) -> Vec<(i64, Turn)> {
+    ) -> Vec<(i64, BoundaryAction)> {
         let zone = self.zone.unwrap_or(default_zone);
         let dates = first.iter_days().take_while(|date| *date <= last);
         let painted = match &self.rule {
             Rule::Hours(windows) => self.painted(windows, zone, (first, last)),
             Rule::Times { .. } | Rule::Scale(_) => {
-                let turns = self.turns();
+                let actions = self.actions();
                 let mut all = Vec::new();
                 for date in dates {
-                    let kept = turns
+                    let kept = actions
                         .iter()
-                        .filter(|(_, turn)| turn.is_off() || !self.is_excepted(date));
+                        .filter(|(_, action)| action.is_off() || !self.is_excepted(date));
                     let day = self.weekday(date);
-                    all.extend(kept.filter_map(|(at, turn)| Some((at.on(date, day)?, *turn))));
+                    all.extend(kept.filter_map(|(at, action)| Some((at.on(date, day)?, *action))));
                 }
                 let mut all: Vec<_> = all
                     .into_iter()
-                    .map(|(local, turn)| (instant(zone, local), local, turn))
+                    .map(|(local, action)| (instant(zone, local), local, action))
                     .collect();
                 all.sort();
                 // What a clock change moved to one instant keeps its order: the last one counts.
                 all.reverse();
                 all.dedup_by_key(|(at, ..)| *at);
                 all.reverse();
-                all.into_iter().map(|(at, _, turn)| (at, turn)).collect()
+                all.into_iter()
+                    .map(|(at, _, action)| (at, action))
+                    .collect()
             }
         };
         moved(&painted, delay)
     }
 
     /// The times of `start`, `stop` and `scale`, and what happens at each; not those of `hours`.
-    fn turns(&self) -> Vec<(At, Turn)> {
+    fn actions(&self) -> Vec<(At, BoundaryAction)> {
         match &self.rule {
             Rule::Hours(_) => Vec::new(),
             Rule::Times { start, stop } => {
-                let starts = start.iter().map(|at| (*at, Turn::On));
+                let starts = start.iter().map(|at| (*at, BoundaryAction::On));
                 starts
-                    .chain(stop.iter().map(|at| (*at, Turn::Off)))
+                    .chain(stop.iter().map(|at| (*at, BoundaryAction::Off)))
                     .collect()
             }
             Rule::Scale(steps) => steps
                 .iter()
-                .map(|(at, count)| (*at, Turn::To(*count)))
+                .map(|(at, count)| (*at, BoundaryAction::To(*count)))
                 .collect(),
         }
     }
@@ -230,12 +232,20 @@ impl Plan {
     }
 
     /// What the schedule says at the beginning of the first date, before any boundary.
-    pub fn before(&self, default_zone: Tz, dates: (NaiveDate, NaiveDate)) -> Option<Turn> {
+    pub fn before(
+        &self,
+        default_zone: Tz,
+        dates: (NaiveDate, NaiveDate),
+    ) -> Option<BoundaryAction> {
         let Rule::Hours(windows) = &self.rule else {
             return None;
         };
         let (_, cells) = self.cells(windows, self.zone.unwrap_or(default_zone), dates);
-        Some(if cells[0] { Turn::On } else { Turn::Off })
+        Some(if cells[0] {
+            BoundaryAction::On
+        } else {
+            BoundaryAction::Off
+        })
     }
 
     /// Boundaries are where the colour changes.
@@ -244,13 +254,20 @@ impl Plan {
         windows: &[Window],
         zone: Tz,
         dates: (NaiveDate, NaiveDate),
-    ) -> Vec<(i64, Turn)> {
+    ) -> Vec<(i64, BoundaryAction)> {
         let (begin, cells) = self.cells(windows, zone, dates);
         let changes = (1..cells.len()).filter(|at| cells[*at] != cells[at - 1]);
         changes
             .map(|at| {
                 let second = (begin + i64::try_from(at).unwrap()) * 60;
-                (second, if cells[at] { Turn::On } else { Turn::Off })
+                (
+                    second,
+                    if cells[at] {
+                        BoundaryAction::On
+                    } else {
+                        BoundaryAction::Off
+                    },
+                )
             })
             .collect()
     }
@@ -300,14 +317,14 @@ impl Plan {
 
 /// The boundaries with their jitter: what starts something is later by `delay`, but before the
 /// next stop. Of several that would come just before one stop the last counts.
-fn moved(painted: &[(i64, Turn)], delay: i64) -> Vec<(i64, Turn)> {
-    let place = |(index, &(at, turn)): (usize, &(i64, Turn))| {
-        if turn.is_off() || delay == 0 {
-            return (at, turn);
+fn moved(painted: &[(i64, BoundaryAction)], delay: i64) -> Vec<(i64, BoundaryAction)> {
+    let place = |(index, &(at, action)): (usize, &(i64, BoundaryAction))| {
+        if action.is_off() || delay == 0 {
+            return (at, action);
         }
-        let stop = painted[index..].iter().find(|(_, turn)| turn.is_off());
+        let stop = painted[index..].iter().find(|(_, action)| action.is_off());
         let latest = stop.map_or(i64::MAX, |(stop, _)| stop - 1);
-        ((at + delay).min(latest), turn)
+        ((at + delay).min(latest), action)
     };
     let mut moved: Vec<_> = painted.iter().enumerate().map(place).collect();
     moved.reverse();

@@ -12,7 +12,7 @@ use crate::{
             rule_inputs::RuleInputs,
         },
     },
-    story::calendar::Turn,
+    story::calendar::BoundaryAction,
 };
 
 impl RuleInputs<'_> {
@@ -58,9 +58,9 @@ impl RuleInputs<'_> {
             return adoption;
         }
         let (kind, count) = match self.timeline.says(self.now) {
-            Some(Turn::On) => (WriteKind::Start, self.count_of_start()),
-            Some(Turn::To(count)) => (WriteKind::Scale, count),
-            Some(Turn::Off) | None => return adoption,
+            Some(BoundaryAction::On) => (WriteKind::Start, self.count_of_start()),
+            Some(BoundaryAction::To(count)) => (WriteKind::Scale, count),
+            Some(BoundaryAction::Off) | None => return adoption,
         };
         if count <= seen {
             return adoption;

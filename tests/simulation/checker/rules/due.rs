@@ -7,12 +7,12 @@ impl RuleInputs<'_> {
     /// come, as the object says or as this scaler had written itself.
     pub(in crate::checker) fn due(&self) -> Option<Outcome> {
         let last = self.state.last.unwrap();
-        let (at, turn) = self
+        let (at, action) = self
             .timeline
             .newest(self.now)
             .filter(|(at, _)| *at > last)?;
         let to_come = [self.state.next, self.planned].into_iter().flatten().min();
         let is_due = to_come.is_none_or(|next| at >= next);
-        is_due.then(|| self.turn(at, turn))
+        is_due.then(|| self.boundary(at, action))
     }
 }

@@ -11,7 +11,7 @@ use crate::{
             rule_inputs::{HOUR, RuleInputs},
         },
     },
-    story::calendar::Turn,
+    story::calendar::BoundaryAction,
 };
 
 impl RuleInputs<'_> {
@@ -68,7 +68,7 @@ impl RuleInputs<'_> {
         let mut outcomes = Vec::new();
         for (from, to) in [(ended.0, ended.0), (ended.1, ended.1), ended] {
             let due = newest.filter(|(at, _)| *at >= to);
-            outcomes.extend(due.map(|(at, turn)| self.turn(at, turn)));
+            outcomes.extend(due.map(|(at, action)| self.boundary(at, action)));
             if due.is_none_or(|(at, _)| at == to && is_cut_short) {
                 outcomes.push(self.take_up(self.considered((from, to)), None));
             }
@@ -81,14 +81,14 @@ impl RuleInputs<'_> {
         let ended = self.let_go();
         let slept = self.state.phase == Some(Phase::Slept);
         let newest = self.timeline.newest(self.now);
-        let said = newest.map(|(_, turn)| turn).or(self.timeline.before);
-        let Some(turn) = said.or(slept.then_some(Turn::On)) else {
+        let said = newest.map(|(_, action)| action).or(self.timeline.before);
+        let Some(action) = said.or(slept.then_some(BoundaryAction::On)) else {
             return vec![self.adopt(self.considered(ended), None)];
         };
         let at = |ended: i64| newest.map_or(ended, |(at, _)| at.max(ended));
         let (from, to) = (at(ended.0), at(ended.1));
-        let latest = self.turn(to, turn);
-        let mut outcomes = vec![self.turn(from, turn), latest.clone()];
+        let latest = self.boundary(to, action);
+        let mut outcomes = vec![self.boundary(from, action), latest.clone()];
         if from < to && latest.kind != WriteKind::Adopt {
             let last = self.state.last.map_or(from, |last| last.max(from));
             let state = State {

@@ -16,7 +16,7 @@ use crate::{
             timeline::Timeline,
         },
     },
-    story::{calendar::Turn, intent::Intent},
+    story::{calendar::BoundaryAction, intent::Intent},
 };
 
 pub(in crate::checker) const HOUR: i64 = 3600;
@@ -301,20 +301,20 @@ impl RuleInputs<'_> {
     }
 
     /// A boundary is due, unless it was missed for longer than the catch-up.
-    pub(in crate::checker) fn turn(&self, at: i64, turn: Turn) -> Outcome {
+    pub(in crate::checker) fn boundary(&self, at: i64, action: BoundaryAction) -> Outcome {
         let catch_up = i64::from(self.catch_up) * HOUR;
         if (self.now - at) * 1000 + self.fraction > catch_up * 1000 {
             return self.take_up((self.now, self.now), None);
         }
         let seen = self.object.replicas;
-        let (kind, phase, replicas, saved) = match turn {
-            Turn::On => (
+        let (kind, phase, replicas, saved) = match action {
+            BoundaryAction::On => (
                 WriteKind::Start,
                 Phase::Running,
                 self.count_of_start(),
                 None,
             ),
-            Turn::Off => {
+            BoundaryAction::Off => {
                 let saved = self.worth_saving(self.object.remembered(self.state));
                 (
                     WriteKind::Stop,
@@ -324,8 +324,8 @@ impl RuleInputs<'_> {
                 )
             }
             // Exactly so many, and nothing is saved.
-            Turn::To(0) => (WriteKind::Scale, Phase::Stopped, 0, None),
-            Turn::To(count) => (WriteKind::Scale, Phase::Running, count, None),
+            BoundaryAction::To(0) => (WriteKind::Scale, Phase::Stopped, 0, None),
+            BoundaryAction::To(count) => (WriteKind::Scale, Phase::Running, count, None),
         };
         let last = self.state.last.map_or(at, |last| last.max(at));
         Outcome {

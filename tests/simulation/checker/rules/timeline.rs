@@ -10,7 +10,7 @@ use chrono_tz::Tz;
 
 use crate::checker::objects::object::NEVER;
 use crate::story::{
-    calendar::{Plan, Turn},
+    calendar::{BoundaryAction, Plan},
     holidays::{Dates, Holidays},
 };
 
@@ -18,11 +18,11 @@ use crate::story::{
 const MONTHS: Days = Days::new(70);
 
 pub struct Timeline {
-    boundaries: Vec<(i64, Turn)>,
+    boundaries: Vec<(i64, BoundaryAction)>,
     /// The largest count that the schedule sets, where it sets any.
     pub largest: Option<u32>,
     /// What the schedule says before the first of them.
-    pub before: Option<Turn>,
+    pub before: Option<BoundaryAction>,
     /// The end of the days that were computed; later boundaries are unknown.
     horizon: i64,
 }
@@ -47,7 +47,7 @@ impl Timeline {
     }
 
     /// The newest boundary at or before an instant.
-    pub fn newest(&self, at: i64) -> Option<(i64, Turn)> {
+    pub fn newest(&self, at: i64) -> Option<(i64, BoundaryAction)> {
         let first = self
             .boundaries
             .partition_point(|(boundary, _)| *boundary <= at);
@@ -55,8 +55,8 @@ impl Timeline {
     }
 
     /// What the schedule says at an instant; `None` before it has said anything.
-    pub fn says(&self, at: i64) -> Option<Turn> {
-        self.newest(at).map(|(_, turn)| turn).or(self.before)
+    pub fn says(&self, at: i64) -> Option<BoundaryAction> {
+        self.newest(at).map(|(_, action)| action).or(self.before)
     }
 
     /// Whether two instants are the same one, as far as can be told.

@@ -8,7 +8,7 @@ use crate::{
             rule_inputs::RuleInputs,
         },
     },
-    story::{calendar::Turn, intent::Enforce},
+    story::{calendar::BoundaryAction, intent::Enforce},
 };
 
 impl RuleInputs<'_> {
@@ -54,7 +54,7 @@ impl RuleInputs<'_> {
     /// Whether it was taken up as it is, while its schedule says stopped.
     fn has_appeared(&self, phase: Phase) -> bool {
         let says = self.timeline.says(self.now);
-        phase == Phase::Adopted && matches!(says, Some(Turn::Off | Turn::To(0)))
+        phase == Phase::Adopted && matches!(says, Some(BoundaryAction::Off | BoundaryAction::To(0)))
     }
 
     fn tidied(&self, held: Option<(Phase, Option<i64>)>, enforced: Option<Option<i64>>) -> Outcome {
