@@ -33,7 +33,7 @@ const RECOVERY: TimeDelta = TimeDelta::seconds(120);
 /// under one scaler that looks after the whole cluster.
 pub(crate) struct Beside<'a> {
     scaler: Dayshift,
-    namespaces: [Swept<'a>; 2],
+    namespaces: [CleanedNamespace<'a>; 2],
     fleet: Fleet,
     stop: Soon,
     /// When the healthy ones stop, by name; they are called alike in both Namespaces.
@@ -53,7 +53,8 @@ impl<'a> Beside<'a> {
         delays: &[i64],
         spoil: impl FnOnce(&Namespace<'a>) -> Webhook<'a>,
     ) -> Self {
-        let namespaces = [name, "elsewhere"].map(|name| Swept(place.plane.namespace(name)));
+        let namespaces =
+            [name, "elsewhere"].map(|name| CleanedNamespace(place.plane.namespace(name)));
         let webhook = spoil(&namespaces[0]);
         let stop = soon(9);
         let fleet = Fleet::of(size);
@@ -76,7 +77,7 @@ impl<'a> Beside<'a> {
         let all = size as usize;
         stop.before("all schedules are taken up", || {
             let adopted = witness.sight().count("adopted") == all;
-            let also = |namespace: &Swept<'_>| {
+            let also = |namespace: &CleanedNamespace<'_>| {
                 let state = |name| namespace.label(name, "dayshift/state");
                 healthy.keys().all(|name| state(name).is_some())
             };
@@ -228,9 +229,9 @@ impl<'a> Beside<'a> {
 }
 
 /// A Namespace whose Deployments go with it: the next case's scaler looks after the whole cluster.
-pub(crate) struct Swept<'a>(pub(crate) Namespace<'a>);
+pub(crate) struct CleanedNamespace<'a>(pub(crate) Namespace<'a>);
 
-impl<'a> Deref for Swept<'a> {
+impl<'a> Deref for CleanedNamespace<'a> {
     type Target = Namespace<'a>;
 
     fn deref(&self) -> &Self::Target {
@@ -238,7 +239,7 @@ impl<'a> Deref for Swept<'a> {
     }
 }
 
-impl Drop for Swept<'_> {
+impl Drop for CleanedNamespace<'_> {
     fn drop(&mut self) {
         self.0.delete_all();
     }

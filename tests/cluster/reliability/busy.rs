@@ -2,7 +2,7 @@
 
 use chrono::{DateTime, TimeDelta, Utc};
 
-use crate::reliability::beside::{Swept, made};
+use crate::reliability::beside::{CleanedNamespace, made};
 use crate::reliability::harness::cases::{Case, cases};
 use crate::reliability::harness::figures::{Figures, Others, peak_memory};
 use crate::reliability::harness::fleet::Fleet;
@@ -47,7 +47,8 @@ fn five_thousand(place: &Place<'_>) -> Figures {
 fn busy(place: &Place<'_>, size: i32) -> Figures {
     let mut scaler = Dayshift::run(place.plane, &["run"]);
     scaler.wait_ready();
-    let [busy, elsewhere] = ["busy", "elsewhere"].map(|it| Swept(place.plane.namespace(it)));
+    let [busy, elsewhere] =
+        ["busy", "elsewhere"].map(|it| CleanedNamespace(place.plane.namespace(it)));
     let fleet = Fleet::of(size);
     fleet.create_with(&busy, "*/2 * * * * *", "1-59/2 * * * * *");
 

@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde_json::Value;
 use tempfile::NamedTempFile;
 
-use crate::reliability::beside::Swept;
+use crate::reliability::beside::CleanedNamespace;
 use crate::reliability::harness::cases::{Case, cases};
 use crate::reliability::harness::figures::{Figures, peak_memory};
 use crate::reliability::harness::fleet::Fleet;
@@ -83,7 +83,7 @@ fn told_to_wait(place: &Place<'_>, code: u16, retry_after: &'static str) -> Figu
 const REFUSED: usize = 16;
 
 fn forbidden(place: &Place<'_>) -> Figures {
-    let namespace = Swept(place.plane.namespace("no-patch"));
+    let namespace = CleanedNamespace(place.plane.namespace("no-patch"));
     let apply = ["apply", "-f", "manifests/namespaced.yaml"];
     namespace.kubectl(&apply).success();
     let kubeconfig = place.plane.kubeconfig_of(namespace.name(), "dayshift");
