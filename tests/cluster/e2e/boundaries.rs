@@ -1,6 +1,6 @@
 //! What the schedule does to a Deployment at its boundaries.
 
-use crate::e2e::team::Team;
+use crate::e2e::test_namespace::TestNamespace;
 use crate::support::{ControlPlane, Parts, Story, deployment, soon, stories};
 
 pub(crate) fn stories() -> Vec<Story> {
@@ -18,7 +18,7 @@ pub(crate) fn stories() -> Vec<Story> {
 }
 
 fn nginx_1_becomes_2_at_its_instant_with_one_write(plane: &ControlPlane) {
-    let team = Team::new(plane, "start");
+    let team = TestNamespace::new(plane, "start");
     let start = soon(4);
     team.create(
         deployment("web")
@@ -38,7 +38,7 @@ fn nginx_1_becomes_2_at_its_instant_with_one_write(plane: &ControlPlane) {
 }
 
 fn an_older_server_is_listed_in_pages_and_its_boundaries_are_met(plane: &ControlPlane) {
-    let mut team = Team::without_scaler(plane, "older");
+    let mut team = TestNamespace::without_scaler(plane, "older");
     for number in 0..101 {
         team.create(deployment(&format!("plain-{number}")));
     }
@@ -58,7 +58,7 @@ fn an_older_server_is_listed_in_pages_and_its_boundaries_are_met(plane: &Control
 }
 
 fn pods_go_at_the_stop_and_come_back_at_the_start(plane: &ControlPlane) {
-    let team = Team::new(plane, "pods");
+    let team = TestNamespace::new(plane, "pods");
     let stop = soon(8);
     let start = stop.plus(8);
     team.create(
@@ -84,7 +84,7 @@ fn pods_go_at_the_stop_and_come_back_at_the_start(plane: &ControlPlane) {
 }
 
 fn a_boundary_missed_while_away_is_made_up_for_once(plane: &ControlPlane) {
-    let mut team = Team::new(plane, "away");
+    let mut team = TestNamespace::new(plane, "away");
     let stop = soon(4);
     team.create(deployment("web").replicas(3).stop(stop.text()));
     team.await_adopted("web", stop);
@@ -106,7 +106,7 @@ fn a_boundary_missed_while_away_is_made_up_for_once(plane: &ControlPlane) {
 }
 
 fn of_several_missed_boundaries_only_the_newest_is_made_up_for(plane: &ControlPlane) {
-    let mut team = Team::new(plane, "several");
+    let mut team = TestNamespace::new(plane, "several");
     let first = soon(4);
     let (stop, start) = (first.text(), first.plus(1).text());
     team.create(deployment("day").replicas(3).stop(&stop).start(&start));

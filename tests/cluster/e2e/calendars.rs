@@ -7,7 +7,7 @@ use std::path::Path;
 use chrono::TimeDelta;
 use serde_json::Value;
 
-use crate::e2e::team::Team;
+use crate::e2e::test_namespace::TestNamespace;
 use crate::support::{ControlPlane, Parts, Soon, Story, deployment, soon, stories};
 
 pub(crate) fn stories() -> Vec<Story> {
@@ -88,7 +88,7 @@ fn a_calendar_of_a_config_map_is_mounted_and_swapped(plane: &ControlPlane) {
     assert_eq!(value, format!("de={}/de.ics", path.as_str().unwrap()));
     mount(plane, &mounted, "..1");
 
-    let mut team = Team::without_scaler(plane, "calendars");
+    let mut team = TestNamespace::without_scaler(plane, "calendars");
     let value = value.replace(path.as_str().unwrap(), mounted.to_str().unwrap());
     team.run(&["--calendar", &value]);
     let web = deployment("web").replicas(0).start(start.text());

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::e2e::team::Team;
+use crate::e2e::test_namespace::TestNamespace;
 use crate::quoted_text::QUOTED;
 use crate::support::{ControlPlane, Parts, Story, deployment, soon, stories};
 
@@ -16,18 +16,18 @@ pub(crate) fn stories() -> Vec<Story> {
 }
 
 /// What `dayshift …` prints where it ends with status 0; its user is the admin.
-fn dayshift(team: &Team<'_>, line: &str) -> String {
+fn dayshift(team: &TestNamespace<'_>, line: &str) -> String {
     let line = format!("dayshift {line} -n {}", team.name());
     team.plane().shell(&line).success()
 }
 
-fn status(team: &Team<'_>) -> Value {
+fn status(team: &TestNamespace<'_>) -> Value {
     let shown: Value = serde_json::from_str(&dayshift(team, "status -o json")).unwrap();
     shown["workloads"][0].clone()
 }
 
 fn what_they_tell_is_obeyed_and_shown(plane: &ControlPlane) {
-    let team = Team::new(plane, "commands");
+    let team = TestNamespace::new(plane, "commands");
     let now = soon(0);
     let (start, stop) = (now.plus(-3600).text(), now.plus(7200).text());
     team.create(deployment("web").replicas(3).start(start).stop(stop));
@@ -66,7 +66,7 @@ fn what_they_tell_is_obeyed_and_shown(plane: &ControlPlane) {
 }
 
 fn status_names_who_else_sets_the_count(plane: &ControlPlane) {
-    let team = Team::new(plane, "owners");
+    let team = TestNamespace::new(plane, "owners");
     let web = deployment("web")
         .replicas(3)
         .hours("00:00-24:00")
@@ -88,7 +88,7 @@ fn status_names_who_else_sets_the_count(plane: &ControlPlane) {
 
 /// The corpus by which `tests/semantics` judges the reader of files.
 fn kubectl_reads_quoted_lines_as_the_corpus_says(plane: &ControlPlane) {
-    let team = Team::new(plane, "quoted");
+    let team = TestNamespace::new(plane, "quoted");
     for (text, expected) in QUOTED {
         let create = [
             "create",

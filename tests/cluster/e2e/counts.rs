@@ -1,6 +1,6 @@
 //! How many replicas a start leaves, whatever hands have done meanwhile.
 
-use crate::e2e::team::Team;
+use crate::e2e::test_namespace::TestNamespace;
 use crate::support::{ControlPlane, Parts, Story, deployment, soon, stories};
 
 pub(crate) fn stories() -> Vec<Story> {
@@ -15,7 +15,7 @@ pub(crate) fn stories() -> Vec<Story> {
 }
 
 fn the_saved_count_comes_back_over_a_smaller_one_and_under_a_larger_one(plane: &ControlPlane) {
-    let team = Team::new(plane, "hands");
+    let team = TestNamespace::new(plane, "hands");
     let stop = soon(5);
     let start = stop.plus(5);
     for name in ["untouched", "one", "six"] {
@@ -45,7 +45,7 @@ fn the_saved_count_comes_back_over_a_smaller_one_and_under_a_larger_one(plane: &
 }
 
 fn what_is_switched_off_by_hand_after_a_start_stays_off(plane: &ControlPlane) {
-    let team = Team::new(plane, "off");
+    let team = TestNamespace::new(plane, "off");
     let day_one = soon(4);
     let (night, day_two) = (day_one.plus(3), day_one.plus(6));
     team.create(
@@ -70,7 +70,7 @@ fn what_is_switched_off_by_hand_after_a_start_stays_off(plane: &ControlPlane) {
 }
 
 fn a_manifests_zero_becomes_one(plane: &ControlPlane) {
-    let team = Team::new(plane, "zero");
+    let team = TestNamespace::new(plane, "zero");
     let start = soon(5);
     let off = deployment("web").replicas(0).start(start.text());
     team.kubectl_with(&["apply"], &off.manifest()).success();
@@ -82,14 +82,14 @@ fn a_manifests_zero_becomes_one(plane: &ControlPlane) {
     team.ends([("web", 2)]);
 }
 
-fn annotate(team: &Team<'_>, name: &str, text: &str) {
+fn annotate(team: &TestNamespace<'_>, name: &str, text: &str) {
     let text = format!("dayshift/{text}");
     team.kubectl(&["annotate", "deployment", name, &text, "--overwrite"])
         .success();
 }
 
 fn a_pause_an_edit_and_a_removal_forget_no_count(plane: &ControlPlane) {
-    let mut team = Team::new(plane, "outlives");
+    let mut team = TestNamespace::new(plane, "outlives");
     let stop = soon(5);
     let start = stop.plus(20);
     for (name, count) in [("paused", 3), ("edited", 5), ("removed", 5)] {
@@ -128,7 +128,7 @@ fn a_pause_an_edit_and_a_removal_forget_no_count(plane: &ControlPlane) {
 }
 
 fn a_pause_forgets_no_wish_to_be_off(plane: &ControlPlane) {
-    let mut team = Team::new(plane, "outlives-off");
+    let mut team = TestNamespace::new(plane, "outlives-off");
     let day_one = soon(4);
     let (night, day_two) = (day_one.plus(14), day_one.plus(16));
     team.create(

@@ -3,7 +3,7 @@
 use chrono::{DateTime, TimeDelta};
 use serde_json::{Value, json};
 
-use crate::e2e::team::Team;
+use crate::e2e::test_namespace::TestNamespace;
 use crate::support::{
     ControlPlane, Dayshift, Parts, Soon, Story, deployment, eventually, soon, stories, too_late,
 };
@@ -19,7 +19,7 @@ pub(crate) fn stories() -> Vec<Story> {
 }
 
 fn a_bad_schedule_is_told_within_a_second_while_others_are_punctual(plane: &ControlPlane) {
-    let team = Team::new(plane, "bad");
+    let team = TestNamespace::new(plane, "bad");
     let stop = soon(5);
     let web = |name: &str| deployment(name).replicas(3).stop(stop.text());
     let mark = plane.audit().mark();
@@ -69,7 +69,7 @@ fn a_bad_schedule_is_told_within_a_second_while_others_are_punctual(plane: &Cont
 }
 
 fn mending_a_schedule_adopts_it_and_undoing_a_typo_catches_up(plane: &ControlPlane) {
-    let team = Team::new(plane, "mended");
+    let team = TestNamespace::new(plane, "mended");
     let stop = soon(5);
     let later = stop.plus(6);
     for name in ["mended", "undone"] {
@@ -98,7 +98,7 @@ fn mending_a_schedule_adopts_it_and_undoing_a_typo_catches_up(plane: &ControlPla
 }
 
 fn an_admission_policy_that_refuses_is_told_and_tried_again_slowly(plane: &ControlPlane) {
-    let team = Team::new(plane, "policy");
+    let team = TestNamespace::new(plane, "policy");
     let apply = team.kubectl_with(&["apply"], &never_zero(team.name()).to_string());
     apply.success();
     let stop = soon(7);
@@ -179,7 +179,7 @@ fn never_zero(namespace: &str) -> Value {
 
 /// With `manifests/namespaced.yaml`, whose account and binding are the story's own.
 fn without_permission_it_is_not_ready_and_keeps_trying(plane: &ControlPlane) {
-    let team = Team::without_scaler(plane, "forbidden");
+    let team = TestNamespace::without_scaler(plane, "forbidden");
     team.kubectl(&["apply", "-f", "manifests/namespaced.yaml"])
         .success();
     team.kubectl(&["delete", "rolebinding", "dayshift"])

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use crate::e2e::team::Team;
+use crate::e2e::test_namespace::TestNamespace;
 use crate::support::{
     ControlPlane, Dayshift, Parts, Story, deployment, eventually, soon, stateful_set, stories,
 };
@@ -23,7 +23,7 @@ pub(crate) fn stories() -> Vec<Story> {
 }
 
 /// The namespace with these annotations, and a scaler that gives a default to what has no schedule.
-fn annotate(team: &Team<'_>, texts: &[&str]) {
+fn annotate(team: &TestNamespace<'_>, texts: &[&str]) {
     let arguments = ["annotate", "--overwrite", "namespace", team.name()];
     let annotated = team.plane().kubectl(&[&arguments, texts].concat());
     annotated.success();
@@ -40,7 +40,7 @@ fn dayshift(who: &Path, arguments: &[&str]) -> Output {
 }
 
 /// What `status` has of a namespace, by name.
-fn status(who: &Path, team: &Team<'_>) -> Vec<Value> {
+fn status(who: &Path, team: &TestNamespace<'_>) -> Vec<Value> {
     let ran = dayshift(who, &["status", "-n", team.name(), "-o", "json"]);
     let said: Value = serde_json::from_slice(&ran.stdout).unwrap_or_else(|_| panic!("{ran:?}"));
     said["workloads"].as_array().unwrap().clone()
@@ -103,7 +103,7 @@ fn hours_between(page: &str, words: [&str; 2]) -> f64 {
 
 /// A scaler with a default schedule, a Namespace with a part of one, and schedules of their own.
 fn metrics_pages_and_status_say_the_same_figures(plane: &ControlPlane) {
-    let mut team = Team::without_scaler(plane, "figures");
+    let mut team = TestNamespace::without_scaler(plane, "figures");
     annotate(&team, &["dayshift/replicas=2"]);
     let stop = soon(9);
     let start = stop.plus(7200);
@@ -196,7 +196,7 @@ fn metrics_pages_and_status_say_the_same_figures(plane: &ControlPlane) {
 }
 
 /// Somebody who may see and change Deployments of one namespace, and no Namespace at all.
-fn developer(team: &Team<'_>) -> PathBuf {
+fn developer(team: &TestNamespace<'_>) -> PathBuf {
     let name = "developer";
     team.kubectl(&["create", "serviceaccount", name]).success();
     let rule = |group: &str, resources: &[&str], verbs: &[&str]| json!({"apiGroups": [group], "resources": resources, "verbs": verbs});
@@ -227,7 +227,7 @@ fn developer(team: &Team<'_>) -> PathBuf {
 }
 
 fn who_may_not_read_namespaces_sees_and_wakes_what_inherits_from_one(plane: &ControlPlane) {
-    let team = Team::new(plane, "developers");
+    let team = TestNamespace::new(plane, "developers");
     let now = soon(0);
     let (start, stop) = (now.plus(7200).text(), now.plus(14_400).text());
     annotate(

@@ -30,7 +30,7 @@ mod policy;
 mod protobuf;
 mod scalers;
 mod security;
-mod team;
+mod test_namespace;
 mod zones;
 
 use crate::support::Story;

@@ -5,7 +5,7 @@ use std::path::Path;
 use serde_json::Value;
 
 use crate::e2e::kinds::{STATE, await_field, create, field};
-use crate::e2e::team::Team;
+use crate::e2e::test_namespace::TestNamespace;
 use crate::support::{
     ControlPlane, Dayshift, Parts, Soon, Story, cron_job, deployment, eventually, soon,
     stateful_set, stories,
@@ -29,7 +29,7 @@ pub(crate) fn stories() -> Vec<Story> {
 }
 
 /// `kubectl annotate` of the Namespace itself: `stop=19:00`, or `stop-`.
-fn annotate(team: &Team<'_>, texts: &[String]) {
+fn annotate(team: &TestNamespace<'_>, texts: &[String]) {
     let texts: Vec<_> = texts.iter().map(|it| format!("dayshift/{it}")).collect();
     let mut arguments = vec!["annotate", "--overwrite", "namespace", team.name()];
     arguments.extend(texts.iter().map(String::as_str));
@@ -40,14 +40,14 @@ fn stop_at(stop: Soon) -> String {
     format!("stop={}", stop.text())
 }
 
-fn await_adopted(team: &Team<'_>, object: &str, before: Soon) {
+fn await_adopted(team: &TestNamespace<'_>, object: &str, before: Soon) {
     before.before(&format!("{object} is adopted"), || {
         (field(team, object, STATE) == "adopted").then_some(())
     });
 }
 
 fn all_kinds_follow_it_with_one_request_for_each_transition(plane: &ControlPlane) {
-    let team = Team::new(plane, "shared");
+    let team = TestNamespace::new(plane, "shared");
     let stop = soon(9);
     let start = stop.plus(5);
     team.create(deployment("web").replicas(3));
@@ -79,7 +79,7 @@ fn all_kinds_follow_it_with_one_request_for_each_transition(plane: &ControlPlane
 }
 
 fn an_edit_is_an_edit_of_what_inherits_it(plane: &ControlPlane) {
-    let team = Team::new(plane, "shared-edit");
+    let team = TestNamespace::new(plane, "shared-edit");
     let old = soon(5);
     let new = old.plus(5);
     team.create(deployment("web").replicas(3));
@@ -108,7 +108,7 @@ fn an_edit_is_an_edit_of_what_inherits_it(plane: &ControlPlane) {
 }
 
 /// The rows that kubectl shows of Warnings about the Namespace itself.
-fn warnings(team: &Team<'_>, arguments: &[&str]) -> Vec<String> {
+fn warnings(team: &TestNamespace<'_>, arguments: &[&str]) -> Vec<String> {
     let about = format!("namespace/{}", team.name());
     let shown = team.kubectl(arguments).success();
     let rows = shown.lines().map(str::to_lowercase);
@@ -117,7 +117,7 @@ fn warnings(team: &Team<'_>, arguments: &[&str]) -> Vec<String> {
 }
 
 fn a_bad_one_is_told_there_until_it_is_put_right(plane: &ControlPlane) {
-    let team = Team::new(plane, "shared-bad");
+    let team = TestNamespace::new(plane, "shared-bad");
     let stop = soon(7);
     for name in ["web", "api"] {
         team.create(deployment(name).replicas(3));
@@ -155,7 +155,7 @@ fn a_bad_one_is_told_there_until_it_is_put_right(plane: &ControlPlane) {
 }
 
 fn an_override_holds_for_all_in_it_and_is_left_there(plane: &ControlPlane) {
-    let team = Team::new(plane, "shared-sleep");
+    let team = TestNamespace::new(plane, "shared-sleep");
     let hours = "hours=00:00-24:00".to_owned();
     annotate(&team, &[hours]);
     team.create(deployment("web").replicas(3));
@@ -186,13 +186,13 @@ fn an_override_holds_for_all_in_it_and_is_left_there(plane: &ControlPlane) {
 }
 
 /// dayshift with `manifests/namespaced.yaml`, which has no rule for Namespaces.
-fn of_one_namespace(kubeconfig: &Path, team: &Team<'_>, flags: &[&str]) -> Dayshift {
+fn of_one_namespace(kubeconfig: &Path, team: &TestNamespace<'_>, flags: &[&str]) -> Dayshift {
     let arguments = [&["run", "-n", team.name()], flags].concat();
     Dayshift::run_as(kubeconfig, &arguments)
 }
 
 fn where_it_may_not_be_read_what_depends_on_it_is_left_alone(plane: &ControlPlane) {
-    let team = Team::without_scaler(plane, "unread");
+    let team = TestNamespace::without_scaler(plane, "unread");
     let manifest = "manifests/namespaced.yaml";
     team.kubectl(&["apply", "-f", manifest]).success();
     let kubeconfig = plane.kubeconfig_of(team.name(), "dayshift");
@@ -241,7 +241,7 @@ fn where_it_may_not_be_read_what_depends_on_it_is_left_alone(plane: &ControlPlan
 }
 
 fn a_scaler_without_namespace_defaults_does_not_ask_for_it(plane: &ControlPlane) {
-    let team = Team::without_scaler(plane, "role-only");
+    let team = TestNamespace::without_scaler(plane, "role-only");
     let manifest = "manifests/namespaced.yaml";
     team.kubectl(&["apply", "-f", manifest]).success();
     let kubeconfig = plane.kubeconfig_of(team.name(), "dayshift");
@@ -266,7 +266,7 @@ fn a_scaler_without_namespace_defaults_does_not_ask_for_it(plane: &ControlPlane)
 }
 
 fn it_goes_with_what_is_in_it_and_comes_again(plane: &ControlPlane) {
-    let team = Team::new(plane, "going");
+    let team = TestNamespace::new(plane, "going");
     let stop = soon(9);
     annotate(&team, &[stop_at(stop)]);
     team.create(deployment("api").replicas(1));
@@ -310,7 +310,7 @@ fn it_goes_with_what_is_in_it_and_comes_again(plane: &ControlPlane) {
 
 /// Four watches of each: more than the server allows streams on one connection, which is 100.
 fn sixty_namespaces_by_name_hold_up_no_patch(plane: &ControlPlane) {
-    let mut team = Team::without_scaler(plane, "sixty");
+    let mut team = TestNamespace::without_scaler(plane, "sixty");
     let others: Vec<_> = (0..60)
         .map(|number| format!("one-of-sixty-{number}"))
         .collect();

@@ -3,7 +3,7 @@
 use k8s_openapi::api::apps::v1::Deployment;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 
-use crate::e2e::team::{Team, assert_frugal};
+use crate::e2e::test_namespace::{TestNamespace, assert_frugal};
 use crate::support::{ControlPlane, Dayshift, Parts, Story, deployment, soon, stories};
 
 pub(crate) fn stories() -> Vec<Story> {
@@ -18,7 +18,7 @@ pub(crate) fn stories() -> Vec<Story> {
 }
 
 fn an_edited_schedule_acts_from_its_next_boundary_on(plane: &ControlPlane) {
-    let team = Team::new(plane, "edited");
+    let team = TestNamespace::new(plane, "edited");
     let old = soon(4);
     let new = old.plus(4);
     team.create(deployment("web").replicas(3).stop(old.text()));
@@ -38,7 +38,7 @@ fn an_edited_schedule_acts_from_its_next_boundary_on(plane: &ControlPlane) {
 }
 
 fn a_deployment_made_again_is_another_one(plane: &ControlPlane) {
-    let team = Team::new(plane, "again");
+    let team = TestNamespace::new(plane, "again");
     let (first, second) = (soon(5), soon(9));
     team.create(deployment("web").replicas(3).stop(first.text()));
     team.create(deployment("gone").replicas(3).stop(first.text()));
@@ -64,8 +64,8 @@ fn a_deployment_made_again_is_another_one(plane: &ControlPlane) {
 /// The scaler looks at all namespaces here, as the shipped manifest has it, but at this story's
 /// Deployments alone.
 fn a_copy_with_its_state_in_another_namespace_is_adopted(plane: &ControlPlane) {
-    let origin = Team::without_scaler(plane, "origin");
-    let copies = Team::without_scaler(plane, "copy");
+    let origin = TestNamespace::without_scaler(plane, "origin");
+    let copies = TestNamespace::without_scaler(plane, "copy");
     let selector = format!("story={}", origin.name());
     let mark = plane.audit().mark();
     let mut dayshift = Dayshift::run(plane, &["run", "-l", &selector]);
@@ -138,7 +138,7 @@ fn a_copy_with_its_state_in_another_namespace_is_adopted(plane: &ControlPlane) {
 
 /// `kubectl replace` drops every label that the file does not have.
 fn a_replaced_deployment_gets_its_state_back(plane: &ControlPlane) {
-    let team = Team::new(plane, "replaced");
+    let team = TestNamespace::new(plane, "replaced");
     let stop = soon(4);
     let start = stop.plus(6);
     let web = deployment("web").stop(stop.text()).start(start.text());
@@ -158,7 +158,7 @@ fn a_replaced_deployment_gets_its_state_back(plane: &ControlPlane) {
 }
 
 fn a_schedule_removed_by_night_tells_the_command_that_brings_it_back(plane: &ControlPlane) {
-    let team = Team::new(plane, "removed");
+    let team = TestNamespace::new(plane, "removed");
     let stop = soon(4);
     let start = stop.plus(4);
     team.create(

@@ -2,7 +2,7 @@
 
 use chrono_tz::{America::New_York, Asia::Kathmandu, Asia::Tokyo};
 
-use crate::e2e::team::Team;
+use crate::e2e::test_namespace::TestNamespace;
 use crate::support::{ControlPlane, Parts, Story, deployment, soon, stories};
 
 pub(crate) fn stories() -> Vec<Story> {
@@ -14,7 +14,7 @@ pub(crate) fn stories() -> Vec<Story> {
 }
 
 fn a_zone_is_the_objects_own_or_that_of_the_flag(plane: &ControlPlane) {
-    let mut team = Team::without_scaler(plane, "zones");
+    let mut team = TestNamespace::without_scaler(plane, "zones");
     team.run(&["--timezone", "Asia/Tokyo"]);
     let stop = soon(4);
     let own = deployment("own").replicas(3);
@@ -47,7 +47,7 @@ fn a_zone_is_the_objects_own_or_that_of_the_flag(plane: &ControlPlane) {
 /// The text holds two times of this very minute in Kathmandu, which in Tokyo went by 3 h 15 min
 /// ago: one goes by again while nobody is there, one is to come.
 fn a_flag_changed_at_a_restart_acts_only_forwards(plane: &ControlPlane) {
-    let mut team = Team::without_scaler(plane, "flag");
+    let mut team = TestNamespace::without_scaler(plane, "flag");
     team.run(&["--timezone", "Asia/Tokyo"]);
     let gone_by = soon(4);
     let to_come = gone_by.plus(6);

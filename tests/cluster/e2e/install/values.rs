@@ -20,7 +20,7 @@ fn values_that_make_no_sense_are_refused_by_name(plane: &ControlPlane) {
             "scope.clusterWide=false,scope.namespaces={a},scope.namespaceSelector=x",
             "scope.namespaceSelector needs",
         ),
-        ("scope.namespaces={Team}", "/scope/namespaces/0"),
+        ("scope.namespaces={TestNamespace}", "/scope/namespaces/0"),
         ("kinds={pods}", "/kinds/0"),
         ("kinds=null", "kinds is empty"),
         (

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::{SAVED, STATE, allow_every_kind, await_field, before, create, field};
 use crate::{
-    e2e::team::Team,
+    e2e::test_namespace::TestNamespace,
     support::{ControlPlane, Parts, Story, deployment, soon, stories},
 };
 
@@ -15,7 +15,7 @@ pub(crate) fn stories() -> Vec<Story> {
 /// Without metrics the autoscaler still keeps the count between its minimum and its maximum.
 fn its_minimum_is_lowered_and_given_back_and_means_what_it_says(plane: &ControlPlane) {
     allow_every_kind(plane);
-    let mut team = Team::without_scaler(plane, "minimum");
+    let mut team = TestNamespace::without_scaler(plane, "minimum");
     team.run(&["--kinds=hpa,deployments"]);
     let stop = soon(12);
     let start = stop.plus(12);

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::{SAVED, STATE, await_field, before, create, field};
 use crate::{
-    e2e::team::Team,
+    e2e::test_namespace::TestNamespace,
     support::{ControlPlane, Parts, Soon, Story, cron_job, soon, stories},
 };
 
@@ -24,7 +24,7 @@ pub(crate) fn stories() -> Vec<Story> {
 }
 
 /// How often each CronJob of a Namespace has made a Job by itself.
-fn jobs(team: &Team<'_>) -> BTreeMap<String, usize> {
+fn jobs(team: &TestNamespace<'_>) -> BTreeMap<String, usize> {
     let owners = "jsonpath={range .items[*]}{.metadata.ownerReferences[0].name} \
                   {.metadata.annotations.cronjob\\.kubernetes\\.io/instantiate}\n{end}";
     let listed = team.kubectl(&["get", "jobs", "-o", owners]).success();
@@ -45,7 +45,7 @@ fn minute_after(soon: Soon) -> Soon {
 }
 
 fn it_makes_jobs_by_day_and_none_by_night(plane: &ControlPlane) {
-    let team = Team::new(plane, "cron");
+    let team = TestNamespace::new(plane, "cron");
     let stop = soon(12);
     let minute = minute_after(stop);
     let start = Soon(minute.0 + TimeDelta::seconds(15));
@@ -110,14 +110,14 @@ fn it_makes_jobs_by_day_and_none_by_night(plane: &ControlPlane) {
     team.ends([("nightly", 3), ("catching-up", 3)]);
 }
 
-impl Team<'_> {
+impl TestNamespace<'_> {
     fn await_suspended(&self, name: &str, is_suspended: bool) {
         await_field(self, &format!("cj/{name}"), "/spec/suspend", is_suspended);
     }
 }
 
 fn it_is_suspended_and_let_run_again_and_one_that_somebody_suspended_is_not(plane: &ControlPlane) {
-    let team = Team::new(plane, "suspend");
+    let team = TestNamespace::new(plane, "suspend");
     let stop = soon(10);
     let start = stop.plus(8);
     let job = |name: &str| cron_job(name).stop(stop.text()).start(start.text());
@@ -137,7 +137,7 @@ fn it_is_suspended_and_let_run_again_and_one_that_somebody_suspended_is_not(plan
 }
 
 fn commands_name_it_as_kubectl_does(plane: &ControlPlane) {
-    let team = Team::new(plane, "cron-commands");
+    let team = TestNamespace::new(plane, "cron-commands");
     create(&team, Value::from(cron_job("report").hours("00:00-24:00")));
     await_field(&team, "cj/report", STATE, "adopted");
     let run = |what: &str| {

@@ -6,7 +6,7 @@ use super::{
     SAVED, STATE, allow_every_kind, allow_toys, await_field, before, create, define, field,
 };
 use crate::{
-    e2e::team::Team,
+    e2e::test_namespace::TestNamespace,
     support::{ControlPlane, Dayshift, Parts, Soon, Story, deployment, eventually, soon, stories},
 };
 
@@ -30,7 +30,7 @@ fn a_scaled_object_is_paused_at_a_count_and_let_go(plane: &ControlPlane) {
         "scaled_objects.yaml",
         "keda.sh/v1alpha1/scaledobjects",
     );
-    let mut team = Team::without_scaler(plane, "keda");
+    let mut team = TestNamespace::without_scaler(plane, "keda");
     team.run(&["--kinds", "deployments,scaledobjects"]);
     let stop = soon(12);
     let start = stop.plus(10);
@@ -100,7 +100,7 @@ fn rollout(name: &str, replicas: Value, stop: Soon, start: Soon) -> Value {
 fn a_rollout_goes_down_and_comes_back(plane: &ControlPlane) {
     allow_every_kind(plane);
     define(plane, "rollouts.yaml", "argoproj.io/v1alpha1/rollouts");
-    let mut team = Team::without_scaler(plane, "rollouts");
+    let mut team = TestNamespace::without_scaler(plane, "rollouts");
     team.run(&["--kinds", "deployments,rollouts.argoproj.io"]);
     let stop = soon(12);
     let start = stop.plus(10);
@@ -153,7 +153,7 @@ fn a_kind_that_is_installed_later_is_found_and_one_that_is_forbidden_holds_up_no
     plane: &ControlPlane,
 ) {
     allow_every_kind(plane);
-    let mut team = Team::without_scaler(plane, "later");
+    let mut team = TestNamespace::without_scaler(plane, "later");
     let kinds = format!("deployments,balls.toys.example.com,{KITES}");
     let dayshift = team.run(&["--kinds", &kinds]);
     let readiness = |dayshift: &Dayshift| dayshift.get("/readyz").unwrap();
@@ -195,7 +195,7 @@ fn an_object_whose_count_is_no_number_hides_no_other_of_its_list(plane: &Control
     allow_every_kind(plane);
     define(plane, "kites.yaml", "toys.example.com/v1/kites");
     allow_toys(plane, "kites");
-    let mut team = Team::without_scaler(plane, "odd");
+    let mut team = TestNamespace::without_scaler(plane, "odd");
     let stop = soon(14);
     create(&team, kite("a-odd", json!("many"), stop));
     create(&team, kite("b-good", json!(3), stop));
@@ -222,7 +222,7 @@ fn a_kind_without_a_count_is_refused_and_gets_no_label(plane: &ControlPlane) {
     allow_every_kind(plane);
     define(plane, "planes.yaml", "toys.example.com/v1/planes");
     allow_toys(plane, "planes");
-    let mut team = Team::without_scaler(plane, "planes");
+    let mut team = TestNamespace::without_scaler(plane, "planes");
     let stop = soon(14);
     let mut paper = kite("paper", json!(3), stop);
     paper["kind"] = "Plane".into();

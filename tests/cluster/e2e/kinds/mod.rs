@@ -15,7 +15,7 @@ use serde_json::Value;
 use tempfile::NamedTempFile;
 
 use crate::{
-    e2e::team::Team,
+    e2e::test_namespace::TestNamespace,
     support::{ControlPlane, Soon, Story, block_on, eventually},
 };
 
@@ -98,7 +98,7 @@ const COLLECTIONS: [(&str, &str); 15] = [
 
 /// A member of an object, by its JSON pointer; empty where it has none. Asked for without kubectl,
 /// which keeps a processor busy for 60 ms each time: who waits looks ten times a second.
-pub(crate) fn field(team: &Team<'_>, object: &str, pointer: &str) -> String {
+pub(crate) fn field(team: &TestNamespace<'_>, object: &str, pointer: &str) -> String {
     let (short, name) = object.split_once('/').unwrap();
     let collection = COLLECTIONS.iter().find(|(known, _)| *known == short);
     let (_, collection) = collection.unwrap_or_else(|| panic!("{short} is not in COLLECTIONS"));
@@ -114,14 +114,25 @@ pub(crate) fn field(team: &Team<'_>, object: &str, pointer: &str) -> String {
 }
 
 /// Waits until a member of an object is so, which the story needs `before` an instant.
-fn before(team: &Team<'_>, instant: Soon, object: &str, pointer: &str, expected: impl Display) {
+fn before(
+    team: &TestNamespace<'_>,
+    instant: Soon,
+    object: &str,
+    pointer: &str,
+    expected: impl Display,
+) {
     let expected = expected.to_string();
     instant.before(&format!("{object} {pointer} {expected}"), || {
         (field(team, object, pointer) == expected).then_some(())
     });
 }
 
-pub(crate) fn await_field(team: &Team<'_>, object: &str, pointer: &str, expected: impl Display) {
+pub(crate) fn await_field(
+    team: &TestNamespace<'_>,
+    object: &str,
+    pointer: &str,
+    expected: impl Display,
+) {
     let expected = expected.to_string();
     eventually(&format!("{object} {pointer} {expected}"), || {
         (field(team, object, pointer) == expected).then_some(())
@@ -129,7 +140,7 @@ pub(crate) fn await_field(team: &Team<'_>, object: &str, pointer: &str, expected
 }
 
 /// Creates objects from a manifest.
-pub(crate) fn create(team: &Team<'_>, manifest: impl Display) {
+pub(crate) fn create(team: &TestNamespace<'_>, manifest: impl Display) {
     team.kubectl_with(&["create"], &manifest.to_string())
         .success();
 }

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::{SAVED, STATE, await_field, before, create, field};
 use crate::{
-    e2e::team::Team,
+    e2e::test_namespace::TestNamespace,
     support::{ControlPlane, Parts, Soon, Story, eventually, soon, stateful_set, stories},
 };
 
@@ -17,7 +17,7 @@ pub(crate) fn stories() -> Vec<Story> {
 }
 
 fn it_stops_keeps_its_count_and_comes_back(plane: &ControlPlane) {
-    let team = Team::new(plane, "stateful");
+    let team = TestNamespace::new(plane, "stateful");
     let stop: Soon = soon(8);
     let start = stop.plus(8);
     let db = stateful_set("db").replicas(3);
@@ -47,7 +47,7 @@ fn it_stops_keeps_its_count_and_comes_back(plane: &ControlPlane) {
 }
 
 fn its_pods_go_and_come_back(plane: &ControlPlane) {
-    let team = Team::new(plane, "stateful-pods");
+    let team = TestNamespace::new(plane, "stateful-pods");
     let stop: Soon = soon(10);
     let start = stop.plus(8);
     let db = stateful_set("db").replicas(2);
@@ -62,7 +62,7 @@ fn its_pods_go_and_come_back(plane: &ControlPlane) {
 
 /// With Kubernetes' own controller, which deletes the claims.
 fn its_volumes_go_only_where_it_says_so(plane: &ControlPlane) {
-    let team = Team::new(plane, "stateful-volumes");
+    let team = TestNamespace::new(plane, "stateful-volumes");
     let stop: Soon = soon(8);
     let mut db = Value::from(stateful_set("db").replicas(2).stop(stop.text()));
     db["spec"]["podManagementPolicy"] = json!("Parallel");

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::{SAVED, STATE, await_field, before, create, field};
 use crate::{
-    e2e::team::Team,
+    e2e::test_namespace::TestNamespace,
     support::{ControlPlane, Parts, Soon, Story, eventually, soon, stories},
 };
 
@@ -67,7 +67,7 @@ fn object(plural: &str, name: &str, spec: &Value, stop: Soon, start: Soon) -> Va
 
 fn what_each_switch_held_comes_back_to_the_letter(plane: &ControlPlane) {
     serve(plane);
-    let mut team = Team::without_scaler(plane, "switches");
+    let mut team = TestNamespace::without_scaler(plane, "switches");
     team.run(&[FLAG]);
     let stop = soon(14);
     let start = stop.plus(12);
@@ -167,7 +167,7 @@ fn what_each_switch_held_comes_back_to_the_letter(plane: &ControlPlane) {
 /// what it says; what no manifest says is not lost with the scalers.
 fn two_scalers_that_are_killed_and_a_manifest_at_night_lose_no_value(plane: &ControlPlane) {
     serve(plane);
-    let mut team = Team::without_scaler(plane, "switched");
+    let mut team = TestNamespace::without_scaler(plane, "switched");
     team.run(&[FLAG]);
     team.run(&[FLAG]);
     let stop = soon(16);
@@ -238,7 +238,7 @@ fn two_scalers_that_are_killed_and_a_manifest_at_night_lose_no_value(plane: &Con
 /// With the permissions that `dayshift kinds` prints, and a wrong row beside it.
 fn a_kind_that_nobody_knew_takes_five_lines(plane: &ControlPlane) {
     serve(plane);
-    let mut team = Team::without_scaler(plane, "robots");
+    let mut team = TestNamespace::without_scaler(plane, "robots");
     let rows = tempfile::NamedTempFile::new().unwrap();
     let text = "\
 - resource: robots.toys.example.com

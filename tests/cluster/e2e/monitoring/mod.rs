@@ -16,7 +16,7 @@ use std::process::{Command, Stdio};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::e2e::team::Team;
+use crate::e2e::test_namespace::TestNamespace;
 use crate::support::{Assets, ControlPlane, Parts, Story, deployment, soon, stories};
 
 const ALERTS: &str = "charts/dayshift/files/alerts.yaml";
@@ -97,7 +97,7 @@ fn prometheus_reads_the_dashboard_and_the_rule_for_quiet_nights(_: &ControlPlane
 
 /// A start, a stop and a revert have something in each kind of metric.
 fn prometheus_reads_the_metrics_of_a_night(plane: &ControlPlane) {
-    let mut team = Team::without_scaler(plane, "scraped");
+    let mut team = TestNamespace::without_scaler(plane, "scraped");
     let scaler = team.run(&[]);
     let address = scaler.address().unwrap();
     let stop = soon(6);

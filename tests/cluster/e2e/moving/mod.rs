@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use crate::e2e::kinds::{apply, await_field, define, field};
-use crate::e2e::team::Team;
+use crate::e2e::test_namespace::TestNamespace;
 use crate::support::{ControlPlane, Parts, Soon, Story, soon, stories};
 
 pub(crate) fn stories() -> Vec<Story> {
@@ -163,7 +163,7 @@ impl Tool {
     }
 
     /// Converts as the page says, and has the cluster take it.
-    fn convert(&self, team: &Team<'_>, folder: &TempDir, manifest: &str, morning: Soon) {
+    fn convert(&self, team: &TestNamespace<'_>, folder: &TempDir, manifest: &str, morning: Soon) {
         let shell = |line: &str| team.plane().shell(line).success();
         let old = folder.path().join(format!("{}.yaml", self.name));
         let new = old.with_extension("new.yaml");
@@ -217,7 +217,7 @@ impl Tool {
     }
 
     /// All have the counts that the other tool has left them, as long as it is not morning.
-    fn assert_as_before(&self, team: &Team<'_>, morning: Soon) {
+    fn assert_as_before(&self, team: &TestNamespace<'_>, morning: Soon) {
         for (object, left, _) in self.counts {
             let seen = field(team, object, member(object));
             morning.is_to_come("all are converted");
@@ -241,7 +241,7 @@ impl Finding {
 }
 
 /// What `dayshift convert` says besides its result, each by itself.
-pub(crate) fn findings(team: &Team<'_>, args: &str) -> Vec<Finding> {
+pub(crate) fn findings(team: &TestNamespace<'_>, args: &str) -> Vec<Finding> {
     let line = format!("dayshift convert --check {args} 2>&1 >/dev/null || test $? = 1");
     let said = team.plane().shell(&line).success();
     let mut findings = Vec::new();
@@ -279,7 +279,7 @@ fn what_each_tool_has_stopped_starts_at_the_counts_it_has_saved(plane: &ControlP
     let morning = minute(25);
     let mut teams: Vec<_> = TOOLS
         .iter()
-        .map(|tool| (tool, Team::without_scaler(plane, tool.name)))
+        .map(|tool| (tool, TestNamespace::without_scaler(plane, tool.name)))
         .collect();
     // dayshift is installed first, and touches nothing.
     let (_, first) = &mut teams[0];

@@ -6,7 +6,7 @@ use std::process::Command;
 use serde_json::{Value, json};
 
 use super::told::{never_told, status, told_once};
-use crate::e2e::team::Team;
+use crate::e2e::test_namespace::TestNamespace;
 use crate::support::{
     ArgoCd, ControlPlane, DeploymentBuilder, Parts, Soon, Story, deployment, eventually, soon,
     stories,
@@ -27,14 +27,14 @@ const BY: &str = "argocd-controller set 3 again ";
 
 /// An Application with a git repository of its own, which holds one Deployment, `web`.
 struct Application<'t> {
-    team: &'t Team<'t>,
+    team: &'t TestNamespace<'t>,
     argo: &'t ArgoCd,
     repository: PathBuf,
 }
 
 impl<'t> Application<'t> {
     /// Waits until it is there and synced; `spec` is what it has besides source and destination.
-    fn create(team: &'t Team<'t>, web: DeploymentBuilder, spec: &Value) -> Self {
+    fn create(team: &'t TestNamespace<'t>, web: DeploymentBuilder, spec: &Value) -> Self {
         let argo = team.plane().argo_cd();
         let repository = argo.repositories().join(team.name());
         let this = Self {
@@ -168,7 +168,7 @@ impl<'t> Application<'t> {
 }
 
 /// Who owns the count, and how, as the API server keeps it.
-fn owners(team: &Team<'_>) -> Vec<(String, String)> {
+fn owners(team: &TestNamespace<'_>) -> Vec<(String, String)> {
     let managers = team.get("web").metadata.managed_fields.unwrap();
     let owning = managers.into_iter().filter(|it| {
         let fields = it.fields_v1.as_ref().map(|it| it.0.clone());
@@ -202,12 +202,12 @@ fn settings(group: bool, option: bool) -> Value {
 }
 
 /// Waits until the Deployment is there, and stopped later on.
-fn stopped(team: &Team<'_>, stop: Soon) {
+fn stopped(team: &TestNamespace<'_>, stop: Soon) {
     team.await_adopted("web", stop);
     team.await_stopped("web", stop.plus(20));
 }
 
-fn named(team: &Team<'_>) -> String {
+fn named(team: &TestNamespace<'_>) -> String {
     let told = told_once(team, "web");
     assert_eq!(team.replicas("web"), 3);
     assert!(told.starts_with(BY), "{told}");
@@ -222,7 +222,7 @@ fn one_that_heals_is_named_and_leaves_it_stopped_with_the_settings_that_are_told
     plane: &ControlPlane,
 ) {
     plane.argo_cd();
-    let team = Team::new(plane, "argoheals");
+    let team = TestNamespace::new(plane, "argoheals");
     let [first, second, start] = [25, 37, 55].map(soon);
     let both = web(format!("{}; {}", first.text(), second.text())).start(start.text());
     let app = Application::create(&team, both.clone(), &policy(true));
@@ -257,7 +257,7 @@ fn one_that_heals_is_named_and_leaves_it_stopped_with_the_settings_that_are_told
 
 fn one_that_does_not_heal_sets_it_at_a_sync_by_hand(plane: &ControlPlane) {
     plane.argo_cd();
-    let team = Team::new(plane, "argohand");
+    let team = TestNamespace::new(plane, "argohand");
     let stop = soon(25);
     let app = Application::create(&team, web(stop.text()), &policy(false));
     stopped(&team, stop);
@@ -271,7 +271,7 @@ fn one_that_does_not_heal_sets_it_at_a_sync_by_hand(plane: &ControlPlane) {
 
 fn one_that_does_not_heal_sets_it_at_a_new_commit(plane: &ControlPlane) {
     plane.argo_cd();
-    let team = Team::new(plane, "argocommit");
+    let team = TestNamespace::new(plane, "argocommit");
     let stop = soon(25);
     let web = web(stop.text());
     let app = Application::create(&team, web.clone(), &policy(false));
@@ -285,7 +285,7 @@ fn one_that_does_not_heal_sets_it_at_a_new_commit(plane: &ControlPlane) {
 
 fn without_the_option_it_stays_until_the_next_sync(plane: &ControlPlane) {
     plane.argo_cd();
-    let team = Team::new(plane, "argooption");
+    let team = TestNamespace::new(plane, "argooption");
     let stop = soon(25);
     let app = Application::create(&team, web(stop.text()), &settings(true, false));
     stopped(&team, stop);
@@ -299,7 +299,7 @@ fn without_the_option_it_stays_until_the_next_sync(plane: &ControlPlane) {
 
 fn without_the_group_the_rule_means_no_deployment(plane: &ControlPlane) {
     plane.argo_cd();
-    let team = Team::new(plane, "argogroup");
+    let team = TestNamespace::new(plane, "argogroup");
     let stop = soon(25);
     Application::create(&team, web(stop.text()), &settings(false, true));
     team.await_adopted("web", stop);

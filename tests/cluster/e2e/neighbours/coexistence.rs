@@ -4,7 +4,7 @@ use std::io::Write as _;
 
 use tempfile::NamedTempFile;
 
-use crate::e2e::team::Team;
+use crate::e2e::test_namespace::TestNamespace;
 use crate::support::{ControlPlane, Parts, Request, Story, deployment, soon, stories};
 
 pub(crate) fn stories() -> Vec<Story> {
@@ -21,7 +21,7 @@ pub(crate) fn stories() -> Vec<Story> {
 }
 
 fn a_server_side_apply_with_another_count_names_the_conflict(plane: &ControlPlane) {
-    let team = Team::new(plane, "ssa");
+    let team = TestNamespace::new(plane, "ssa");
     let stop = soon(6);
     let start = stop.plus(12);
     let web = deployment("web").stop(stop.text()).start(start.text());
@@ -68,7 +68,7 @@ fn a_server_side_apply_with_another_count_names_the_conflict(plane: &ControlPlan
 }
 
 fn a_client_side_apply_by_night_holds_until_the_start(plane: &ControlPlane) {
-    let team = Team::new(plane, "csa");
+    let team = TestNamespace::new(plane, "csa");
     let stop = soon(8);
     let start = stop.plus(10);
     let web = |name| deployment(name).stop(stop.text()).start(start.text());
@@ -100,7 +100,7 @@ fn a_client_side_apply_by_night_holds_until_the_start(plane: &ControlPlane) {
 }
 
 /// Asserts that the controller has read a Deployment once, and told once who had set it back.
-fn assert_named_once(team: &Team<'_>, name: &str) {
+fn assert_named_once(team: &TestNamespace<'_>, name: &str) {
     let is_read = |it: &&Request| it.verb == "get" && it.name == name;
     assert_eq!(team.requests().iter().filter(is_read).count(), 1, "{name}");
     let told = team.events(name).into_iter();
@@ -110,7 +110,7 @@ fn assert_named_once(team: &Team<'_>, name: &str) {
 
 /// What `dayshift lint` says of `spec.replicas` in a manifest.
 fn the_count_outlives_being_taken_out_of_a_manifest_in_the_safe_order(plane: &ControlPlane) {
-    let team = Team::without_scaler(plane, "order");
+    let team = TestNamespace::without_scaler(plane, "order");
     for name in ["careless", "careful"] {
         let web = deployment(name).hours("Mon-Fri 09:00-19:00");
         let manifest = web.clone().replicas(3).manifest();
@@ -140,7 +140,7 @@ fn the_count_outlives_being_taken_out_of_a_manifest_in_the_safe_order(plane: &Co
 }
 
 fn an_autoscaler_rests_at_zero_and_takes_over_at_the_start(plane: &ControlPlane) {
-    let team = Team::new(plane, "hpa");
+    let team = TestNamespace::new(plane, "hpa");
     let stop = soon(10);
     let start = stop.plus(8);
     team.create(

@@ -6,7 +6,7 @@ use serde_json::json;
 use tempfile::TempDir;
 
 use super::told::{status, told_once};
-use crate::e2e::team::Team;
+use crate::e2e::test_namespace::TestNamespace;
 use crate::support::{ControlPlane, DeploymentBuilder, Parts, Story, deployment, soon, stories};
 
 pub(super) fn stories() -> Vec<Story> {
@@ -19,12 +19,12 @@ pub(super) fn stories() -> Vec<Story> {
 
 /// A Kustomization of one Deployment.
 struct Kustomization<'t> {
-    team: &'t Team<'t>,
+    team: &'t TestNamespace<'t>,
     folder: TempDir,
 }
 
 impl<'t> Kustomization<'t> {
-    fn new(team: &'t Team<'t>) -> Self {
+    fn new(team: &'t TestNamespace<'t>) -> Self {
         let this = Self {
             team,
             folder: TempDir::new().unwrap(),
@@ -57,7 +57,7 @@ impl<'t> Kustomization<'t> {
 }
 
 fn flux_is_named_and_leaves_it_stopped_with_the_setting_that_is_told(plane: &ControlPlane) {
-    let team = Team::new(plane, "flux");
+    let team = TestNamespace::new(plane, "flux");
     let [first, second, start] = [8, 18, 28].map(soon);
     let stops = format!("{}; {}", first.text(), second.text());
     let web = deployment("web").replicas(3);
@@ -97,7 +97,7 @@ fn flux_is_named_and_leaves_it_stopped_with_the_setting_that_is_told(plane: &Con
 }
 
 fn flux_that_merges_puts_it_back_all_the_same(plane: &ControlPlane) {
-    let team = Team::new(plane, "fluxmerge");
+    let team = TestNamespace::new(plane, "fluxmerge");
     let stop = soon(6);
     let web = deployment("web").replicas(3).stop(stop.text());
     let web = web.annotation("kustomize.toolkit.fluxcd.io/ssa", "Merge");

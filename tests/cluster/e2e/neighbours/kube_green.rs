@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::e2e::kinds::{SAVED, STATE, apply, await_field, field};
 use crate::e2e::moving::{Finding, findings, minute};
-use crate::e2e::team::Team;
+use crate::e2e::test_namespace::TestNamespace;
 use crate::support::{
     ControlPlane, DeploymentBuilder, Operator, Parts, Soon, Story, deployment, eventually, soon,
     stories,
@@ -25,12 +25,12 @@ const DEPLOYMENTS: [(&str, i32, bool); 3] =
 
 /// A Namespace with a SleepInfo that is called like it, whose hours are these minutes of each hour.
 struct Sleeper<'p> {
-    team: Team<'p>,
+    team: TestNamespace<'p>,
 }
 
 impl<'p> Sleeper<'p> {
     fn new(plane: &'p ControlPlane, name: &str) -> Self {
-        let team = Team::without_scaler(plane, name);
+        let team = TestNamespace::without_scaler(plane, name);
         for (name, count, _) in DEPLOYMENTS {
             let web: DeploymentBuilder = deployment(name).replicas(count);
             team.create(web);

@@ -4,7 +4,7 @@
 use tempfile::TempDir;
 
 use super::told::{never_told, status, told_once};
-use crate::e2e::team::Team;
+use crate::e2e::test_namespace::TestNamespace;
 use crate::support::{ControlPlane, Output, Parts, Story, deployment, eventually, soon, stories};
 
 pub(crate) fn stories() -> Vec<Story> {
@@ -23,7 +23,7 @@ pub(crate) fn stories() -> Vec<Story> {
 }
 
 fn kubectl_replace_is_named(plane: &ControlPlane) {
-    let team = Team::new(plane, "replace");
+    let team = TestNamespace::new(plane, "replace");
     let stop = soon(6);
     let web = deployment("web").replicas(3).stop(stop.text());
     team.kubectl_with(&["create"], &web.manifest()).success();
@@ -56,7 +56,7 @@ fn kubectl_apply_is_named_on_either_side(plane: &ControlPlane) {
             "kubectl (server-side apply) set 3 again ",
         ),
     ] {
-        let team = Team::new(plane, name);
+        let team = TestNamespace::new(plane, name);
         let stop = soon(6);
         let web = deployment("web").replicas(3).stop(stop.text());
         let apply = [&["apply"], more].concat();
@@ -72,7 +72,7 @@ fn kubectl_apply_is_named_on_either_side(plane: &ControlPlane) {
 }
 
 fn a_person_and_a_rollout_undo_are_not(plane: &ControlPlane) {
-    let team = Team::new(plane, "person");
+    let team = TestNamespace::new(plane, "person");
     let stop = soon(8);
     for name in ["scaled", "edited", "undone"] {
         let web = deployment(name).replicas(3).stop(stop.text());
@@ -108,7 +108,7 @@ fn a_person_and_a_rollout_undo_are_not(plane: &ControlPlane) {
 }
 
 fn an_autoscaler_above_a_stop_count_is_named(plane: &ControlPlane) {
-    let team = Team::new(plane, "hpamin");
+    let team = TestNamespace::new(plane, "hpamin");
     let stop = soon(8);
     let web = deployment("web").replicas(3).stop(stop.text());
     team.create(web.annotation("dayshift/stop-replicas", "1"));
@@ -132,7 +132,7 @@ struct Chart<'p> {
 }
 
 impl<'p> Chart<'p> {
-    fn new(plane: &'p ControlPlane, version: u32, team: &Team<'_>, stop: &str) -> Self {
+    fn new(plane: &'p ControlPlane, version: u32, team: &TestNamespace<'_>, stop: &str) -> Self {
         let chart = Self {
             plane,
             version,
@@ -160,7 +160,7 @@ impl<'p> Chart<'p> {
     }
 
     /// An upgrade and a rollback, which nobody has anything to say about.
-    fn by_day(&self, team: &Team<'_>, stop: &str) {
+    fn by_day(&self, team: &TestNamespace<'_>, stop: &str) {
         self.write(Some(3), stop, "nginx:day");
         self.helm(&["upgrade", "shop", "CHART"]).success();
         assert_eq!(image(team), "nginx:day");
@@ -182,13 +182,13 @@ impl<'p> Chart<'p> {
     }
 }
 
-fn image(team: &Team<'_>) -> String {
+fn image(team: &TestNamespace<'_>) -> String {
     let image = "jsonpath={.spec.template.spec.containers[0].image}";
     team.kubectl(&["get", "deploy/web", "-o", image]).success()
 }
 
 fn helm_3_sets_the_count_of_the_chart_and_is_named(plane: &ControlPlane) {
-    let team = Team::new(plane, "helmthree");
+    let team = TestNamespace::new(plane, "helmthree");
     plane.helm(3, &["version"]).success(); // built, where it was not
     let stop = soon(16);
     let chart = Chart::new(plane, 3, &team, &stop.text());
@@ -213,7 +213,7 @@ fn helm_3_sets_the_count_of_the_chart_and_is_named(plane: &ControlPlane) {
 }
 
 fn helm_4_fails_until_it_is_forced_and_is_named_then(plane: &ControlPlane) {
-    let team = Team::new(plane, "helmfour");
+    let team = TestNamespace::new(plane, "helmfour");
     plane.helm(4, &["version"]).success(); // built, where it was not
     let stop = soon(16);
     let chart = Chart::new(plane, 4, &team, &stop.text());

@@ -1,11 +1,11 @@
 //! What dayshift says of who has put a count back, and what it cost to know.
 
-use crate::e2e::team::Team;
+use crate::e2e::test_namespace::TestNamespace;
 use crate::support::{Request, eventually};
 
 /// Asserts that the controller has read the Deployment once after the last change by somebody else,
 /// and told who it was within 2 s; returns what it told.
-pub(super) fn told_once(team: &Team<'_>, name: &str) -> String {
+pub(super) fn told_once(team: &TestNamespace<'_>, name: &str) -> String {
     let told = team.await_event(name, "Reverted");
     let changes = team.changes_by_others();
     let change = changes.last().map(|it| it.answered);
@@ -29,17 +29,17 @@ pub(super) fn told_once(team: &Team<'_>, name: &str) -> String {
 }
 
 /// Asserts that nobody was told to have put it back.
-pub(super) fn never_told(team: &Team<'_>, name: &str) {
+pub(super) fn never_told(team: &TestNamespace<'_>, name: &str) {
     assert_eq!(count(team, name), 0);
 }
 
-fn count(team: &Team<'_>, name: &str) -> usize {
+fn count(team: &TestNamespace<'_>, name: &str) -> usize {
     let all = team.events(name).into_iter();
     all.filter(|(reason, _)| reason == "Reverted").count()
 }
 
 /// What `dayshift status` shows.
-pub(super) fn status(team: &Team<'_>) -> String {
+pub(super) fn status(team: &TestNamespace<'_>) -> String {
     team.plane()
         .shell(&format!("dayshift status -n {}", team.name()))
         .stdout

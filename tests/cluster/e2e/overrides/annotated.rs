@@ -1,6 +1,6 @@
 //! What users lay over a schedule with plain `kubectl annotate`, and what is enforced.
 
-use crate::e2e::team::Team;
+use crate::e2e::test_namespace::TestNamespace;
 use crate::support::{
     ControlPlane, DeploymentBuilder, Parts, Soon, Story, deployment, soon, stories,
 };
@@ -26,18 +26,18 @@ fn since_an_hour(name: &str, now: Soon, runs: bool) -> DeploymentBuilder {
     }
 }
 
-fn annotate(team: &Team<'_>, name: &str, text: &str) {
+fn annotate(team: &TestNamespace<'_>, name: &str, text: &str) {
     let text = format!("dayshift/{text}");
     team.kubectl(&["annotate", "deployment", name, &text, "--overwrite"])
         .success();
 }
 
-fn saved(team: &Team<'_>, name: &str) -> Option<String> {
+fn saved(team: &TestNamespace<'_>, name: &str) -> Option<String> {
     team.label(name, "dayshift/saved-replicas")
 }
 
 fn a_sleep_by_day_and_a_wake_by_night_end_at_their_instant(plane: &ControlPlane) {
-    let team = Team::new(plane, "overrides");
+    let team = TestNamespace::new(plane, "overrides");
     let end = soon(9);
     team.create(since_an_hour("day", end, true));
     team.create(since_an_hour("night", end, false));
@@ -69,7 +69,7 @@ fn a_sleep_by_day_and_a_wake_by_night_end_at_their_instant(plane: &ControlPlane)
 }
 
 fn a_pause_over_a_stop_leaves_everything_as_it_is(plane: &ControlPlane) {
-    let team = Team::new(plane, "pause");
+    let team = TestNamespace::new(plane, "pause");
     let stop = soon(8);
     let end = stop.plus(4);
     for (name, pause) in [("timed", end.until()), ("held", "true".to_owned())] {
@@ -94,7 +94,7 @@ fn a_pause_over_a_stop_leaves_everything_as_it_is(plane: &ControlPlane) {
 }
 
 fn what_is_enforced_is_put_back(plane: &ControlPlane) {
-    let team = Team::new(plane, "enforce");
+    let team = TestNamespace::new(plane, "enforce");
     let stop = soon(5);
     let web = deployment("web").replicas(3).stop(stop.text());
     team.create(web.annotation("dayshift/enforce", "true"));
@@ -110,7 +110,7 @@ fn what_is_enforced_is_put_back(plane: &ControlPlane) {
 }
 
 fn an_override_outlives_a_restart_and_ends_while_away(plane: &ControlPlane) {
-    let mut team = Team::new(plane, "override-away");
+    let mut team = TestNamespace::new(plane, "override-away");
     let end = soon(12);
     team.create(since_an_hour("web", end, false));
     team.await_adopted("web", end);

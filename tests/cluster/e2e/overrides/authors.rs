@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 use tempfile::NamedTempFile;
 
-use crate::e2e::team::Team;
+use crate::e2e::test_namespace::TestNamespace;
 use crate::support::{ControlPlane, Output, Parts, Story, deployment, eventually, soon, stories};
 
 const STAMP: &str = include_str!("../../../../manifests/policy/stamp.yaml");
@@ -19,7 +19,7 @@ pub(crate) fn stories() -> Vec<Story> {
     ]
 }
 
-fn annotate(team: &Team<'_>, user: &str, object: &str, texts: &[&str]) -> Output {
+fn annotate(team: &TestNamespace<'_>, user: &str, object: &str, texts: &[&str]) -> Output {
     let user = format!("--as={user}");
     let whole = ["annotate", "--overwrite", object];
     let who = [&*user, "--as-group=system:masters"];
@@ -27,7 +27,7 @@ fn annotate(team: &Team<'_>, user: &str, object: &str, texts: &[&str]) -> Output
 }
 
 /// The annotations of dayshift on an object.
-fn annotations(team: &Team<'_>, object: &str) -> BTreeMap<String, String> {
+fn annotations(team: &TestNamespace<'_>, object: &str) -> BTreeMap<String, String> {
     let json = team.kubectl(&["get", object, "-o", "json"]).success();
     let object: Value = serde_json::from_str(&json).unwrap();
     let all = object["metadata"]["annotations"].as_object().cloned();
@@ -37,12 +37,12 @@ fn annotations(team: &Team<'_>, object: &str) -> BTreeMap<String, String> {
         .collect()
 }
 
-fn by(team: &Team<'_>, object: &str) -> Option<String> {
+fn by(team: &TestNamespace<'_>, object: &str) -> Option<String> {
     annotations(team, object).remove(BY)
 }
 
 /// The shipped policy, in the namespace of the team alone.
-fn apply_stamp(team: &Team<'_>) {
+fn apply_stamp(team: &TestNamespace<'_>) {
     let own = format!(
         "policyName: stamp-{0}\n  matchResources: {{namespaceSelector: {{matchLabels: \
          {{kubernetes.io/metadata.name: {0}}}}}}}\n",
@@ -68,7 +68,7 @@ fn apply_stamp(team: &Team<'_>) {
 }
 
 fn an_override_has_the_name_of_who_wrote_it_and_loses_it_as_it_ends(plane: &ControlPlane) {
-    let mut team = Team::without_scaler(plane, "authors");
+    let mut team = TestNamespace::without_scaler(plane, "authors");
     apply_stamp(&team);
     let web = deployment("web").replicas(2).stop("Mon-Fri 19:00");
     team.create(web.annotation(BY, "boss"));
@@ -147,7 +147,7 @@ fn an_override_has_the_name_of_who_wrote_it_and_loses_it_as_it_ends(plane: &Cont
 }
 
 fn without_the_policy_a_reason_is_told_as_well(plane: &ControlPlane) {
-    let team = Team::new(plane, "reasons");
+    let team = TestNamespace::new(plane, "reasons");
     let end = soon(20);
     team.create(deployment("web").replicas(2).stop("Mon-Fri 19:00"));
     team.await_state("web", "adopted", end);

@@ -6,7 +6,7 @@
 use serde_json::{Value, json};
 
 use crate::e2e::overrides::rollout::{await_rollout, create, roll_out, undo};
-use crate::e2e::team::Team;
+use crate::e2e::test_namespace::TestNamespace;
 use crate::support::{
     ControlPlane, DeploymentBuilder, Parts, Soon, Story, deployment, eventually, soon, stories,
 };
@@ -22,7 +22,7 @@ pub(crate) fn stories() -> Vec<Story> {
 }
 
 fn an_undo_puts_nothing_to_sleep_again(plane: &ControlPlane) {
-    let team = Team::new(plane, "ended-sleep");
+    let team = TestNamespace::new(plane, "ended-sleep");
     let by_day = |now: Soon| {
         let web = deployment("web").start(now.plus(-3600).text());
         web.stop(now.plus(36_000).text())
@@ -36,7 +36,7 @@ fn an_undo_puts_nothing_to_sleep_again(plane: &ControlPlane) {
 }
 
 fn an_undo_wakes_nothing_again(plane: &ControlPlane) {
-    let team = Team::new(plane, "ended-wake");
+    let team = TestNamespace::new(plane, "ended-wake");
     let by_night = |now: Soon| {
         let web = deployment("web").stop(now.plus(-3600).text());
         web.start(now.plus(36_000).text())
@@ -50,7 +50,7 @@ fn an_undo_wakes_nothing_again(plane: &ControlPlane) {
 }
 
 fn an_undo_pauses_nothing_again(plane: &ControlPlane) {
-    let team = Team::new(plane, "ended-pause");
+    let team = TestNamespace::new(plane, "ended-pause");
     let by_day = |now: Soon| deployment("web").stop(now.plus(36_000).text());
     let pause = Override {
         key: "pause",
@@ -84,7 +84,11 @@ enum Ending {
 }
 
 impl Override {
-    fn comes_back_and_does_nothing(&self, team: Team<'_>, web: impl Fn(Soon) -> DeploymentBuilder) {
+    fn comes_back_and_does_nothing(
+        &self,
+        team: TestNamespace<'_>,
+        web: impl Fn(Soon) -> DeploymentBuilder,
+    ) {
         let (end, later) = (soon(25), soon(3600));
         for (name, _) in ENDINGS {
             create(&team, name, web(end).named(name), end);
@@ -131,13 +135,13 @@ impl Override {
         team.ends(ENDINGS.map(|(name, ending)| (name, 4 + usize::from(ending != Ending::Time))));
     }
 
-    fn lay_over(&self, team: &Team<'_>, name: &str, until: &str) {
+    fn lay_over(&self, team: &TestNamespace<'_>, name: &str, until: &str) {
         let text = format!("dayshift/{}={until}", self.key);
         team.kubectl(&["annotate", "deployment", name, &text])
             .success();
     }
 
-    fn end(&self, team: &Team<'_>, name: &str, ending: Ending) {
+    fn end(&self, team: &TestNamespace<'_>, name: &str, ending: Ending) {
         match ending {
             Ending::Time => {}
             Ending::Resume => {
@@ -154,7 +158,7 @@ impl Override {
 }
 
 /// Waits until the current revision has what dayshift wrote when the override began.
-fn await_copied(team: &Team<'_>, name: &str) {
+fn await_copied(team: &TestNamespace<'_>, name: &str) {
     let of = format!("app={name}");
     let began = team.annotation(name, "dayshift/override-began");
     assert!(began.is_some(), "{name}");
@@ -170,7 +174,7 @@ fn await_copied(team: &Team<'_>, name: &str) {
 }
 
 fn an_undo_takes_an_override_away_and_another_does_not_bring_it_back(plane: &ControlPlane) {
-    let team = Team::new(plane, "undo-override");
+    let team = TestNamespace::new(plane, "undo-override");
     let end = soon(40);
     let ago = end.plus(-3600);
     create(&team, "web", deployment("web").stop(ago.text()), end);

@@ -3,7 +3,7 @@
 
 use serde_json::{Value, json};
 
-use crate::e2e::team::Team;
+use crate::e2e::test_namespace::TestNamespace;
 use crate::support::{
     ControlPlane, DeploymentBuilder, Parts, Soon, Story, deployment, soon, stories,
 };
@@ -17,14 +17,19 @@ pub(crate) fn stories() -> Vec<Story> {
 }
 
 /// Creates it, and waits until its three pods are there.
-pub(crate) fn create(team: &Team<'_>, name: &str, deployment: DeploymentBuilder, before: Soon) {
+pub(crate) fn create(
+    team: &TestNamespace<'_>,
+    name: &str,
+    deployment: DeploymentBuilder,
+    before: Soon,
+) {
     team.create(deployment.replicas(3));
     team.await_adopted(name, before);
     team.await_pods(name, 3);
 }
 
 /// Rolls out another revision, which has these annotations.
-pub(crate) fn roll_out(team: &Team<'_>, name: &str, annotations: &Value) {
+pub(crate) fn roll_out(team: &TestNamespace<'_>, name: &str, annotations: &Value) {
     let container = json!({"name": "nginx", "image": "nginx:2"});
     team.merge(
         name,
@@ -36,7 +41,7 @@ pub(crate) fn roll_out(team: &Team<'_>, name: &str, annotations: &Value) {
     await_rollout(team, name);
 }
 
-pub(crate) fn undo(team: &Team<'_>, name: &str) {
+pub(crate) fn undo(team: &TestNamespace<'_>, name: &str) {
     let of = format!("deployment/{name}");
     let said = team.kubectl(&["rollout", "undo", &of]).success();
     assert!(said.contains("rolled back"), "{said}");
@@ -44,19 +49,19 @@ pub(crate) fn undo(team: &Team<'_>, name: &str) {
     assert_eq!(image(team, name), "nginx", "it is the older revision");
 }
 
-pub(crate) fn await_rollout(team: &Team<'_>, name: &str) {
+pub(crate) fn await_rollout(team: &TestNamespace<'_>, name: &str) {
     let of = format!("deployment/{name}");
     team.kubectl(&["rollout", "status", &of, "--timeout=30s"])
         .success();
 }
 
-fn image(team: &Team<'_>, name: &str) -> String {
+fn image(team: &TestNamespace<'_>, name: &str) -> String {
     let template = team.get(name).spec.unwrap().template;
     template.spec.unwrap().containers.remove(0).image.unwrap()
 }
 
 fn an_undo_by_day_takes_up_the_older_schedule(plane: &ControlPlane) {
-    let team = Team::new(plane, "undo-day");
+    let team = TestNamespace::new(plane, "undo-day");
     let stop = soon(18);
     create(&team, "web", deployment("web").stop(stop.text()), stop);
     roll_out(
@@ -85,7 +90,7 @@ fn an_undo_by_day_takes_up_the_older_schedule(plane: &ControlPlane) {
 }
 
 fn an_undo_by_night_keeps_the_saved_count(plane: &ControlPlane) {
-    let team = Team::new(plane, "undo-night");
+    let team = TestNamespace::new(plane, "undo-night");
     let stop = soon(20);
     let start = stop.plus(14);
     let (older, newer) = (start.plus(1), start.plus(36_000));

@@ -10,7 +10,7 @@ use k8s_openapi::api::apps::v1::Deployment;
 use kube::api::{Api, ListParams, PostParams};
 use rustix::process::Signal;
 
-use crate::e2e::team::Team;
+use crate::e2e::test_namespace::TestNamespace;
 use crate::support::{
     ControlPlane, Namespace, Parts, Request, Soon, Story, block_on, deployment, eventually, soon,
     stories, too_slow,
@@ -116,7 +116,7 @@ fn await_answers(requests: &[Request]) {
 }
 
 fn two_scalers_make_each_change_once(plane: &ControlPlane) {
-    let mut team = Team::new(plane, "two");
+    let mut team = TestNamespace::new(plane, "two");
     team.run(&[]);
     let stop = soon(9);
     let start = stop.plus(6);
@@ -151,7 +151,7 @@ fn two_scalers_make_each_change_once(plane: &ControlPlane) {
 
 /// The server ends the watch of whoever does not read what it is told.
 fn a_watch_that_the_server_ends_costs_a_watch_and_a_small_list(plane: &ControlPlane) {
-    let mut team = Team::new(plane, "unread");
+    let mut team = TestNamespace::new(plane, "unread");
     let nights = |name: &str| deployment(name).replicas(3).stop("22:00").start("06:00");
     let tomorrow = soon(3600);
     team.create(nights("web"));
@@ -185,7 +185,7 @@ fn a_watch_that_the_server_ends_costs_a_watch_and_a_small_list(plane: &ControlPl
 }
 
 fn scalers_killed_in_the_middle_of_a_boundary_of_200_lose_nothing(plane: &ControlPlane) {
-    let mut team = Team::without_scaler(plane, "killed");
+    let mut team = TestNamespace::without_scaler(plane, "killed");
     for _ in 0..2 {
         team.run(&["--max-in-flight", "1"]);
     }
@@ -239,7 +239,7 @@ fn scalers_killed_in_the_middle_of_a_boundary_of_200_lose_nothing(plane: &Contro
 }
 
 fn a_scaler_told_to_end_in_the_middle_of_a_boundary_leaves_nothing_half_done(plane: &ControlPlane) {
-    let mut team = Team::without_scaler(plane, "term");
+    let mut team = TestNamespace::without_scaler(plane, "term");
     team.run(&["--max-in-flight", "2"]);
     let stop = soon(10);
     let start = stop.plus(3600);

@@ -11,7 +11,7 @@ use std::thread;
 
 use serde_json::{Value, json};
 
-use crate::e2e::team::Team;
+use crate::e2e::test_namespace::TestNamespace;
 use crate::support::{ControlPlane, Dayshift, Output, Parts, Story, deployment, soon, stories};
 
 pub(crate) fn stories() -> Vec<Story> {
@@ -26,7 +26,7 @@ pub(crate) fn stories() -> Vec<Story> {
 }
 
 /// Somebody who may do nothing but by the group `night-shift`, which may read and patch here.
-fn allow_night_shift(team: &Team<'_>) {
+fn allow_night_shift(team: &TestNamespace<'_>) {
     let verbs = "--verb=get,list,watch,patch";
     let resources = "--resource=deployments,statefulsets,cronjobs";
     team.kubectl(&["create", "role", "night", verbs, resources])
@@ -51,7 +51,7 @@ fn dayshift(kubeconfig: &Path, line: &[&str]) -> Output {
 }
 
 fn a_command_is_the_user_and_in_the_groups_that_it_is_told_to_be(plane: &ControlPlane) {
-    let team = Team::without_scaler(plane, "impersonated");
+    let team = TestNamespace::without_scaler(plane, "impersonated");
     team.create(deployment("web").replicas(2).hours("00:00-24:00"));
     allow_night_shift(&team);
     let admin = plane.kubeconfig();
@@ -81,7 +81,7 @@ fn a_command_is_the_user_and_in_the_groups_that_it_is_told_to_be(plane: &Control
 
 fn run_is_the_user_that_it_is_told_to_be(plane: &ControlPlane) {
     plane.install();
-    let team = Team::without_scaler(plane, "impersonated-run");
+    let team = TestNamespace::without_scaler(plane, "impersonated-run");
     let stop = soon(6);
     team.create(deployment("web").replicas(2).stop(stop.text()));
     let account = "system:serviceaccount:dayshift:dayshift";
@@ -173,7 +173,7 @@ impl Way {
 const NOBODY: &str = "127.0.0.1:9";
 
 fn every_request_goes_through_the_proxy_of_the_kubeconfig(plane: &ControlPlane) {
-    let team = Team::without_scaler(plane, "proxied");
+    let team = TestNamespace::without_scaler(plane, "proxied");
     let stop = soon(6);
     team.create(deployment("web").replicas(2).stop(stop.text()));
     let folder = tempfile::tempdir().unwrap();
@@ -199,7 +199,7 @@ fn every_request_goes_through_the_proxy_of_the_kubeconfig(plane: &ControlPlane) 
 
 /// As Go's net/http reads them: `HTTPS_PROXY`, but for the hosts in `NO_PROXY`.
 fn the_proxy_of_the_environment_counts_as_for_kubectl(plane: &ControlPlane) {
-    let team = Team::without_scaler(plane, "proxied-by-environment");
+    let team = TestNamespace::without_scaler(plane, "proxied-by-environment");
     team.create(deployment("web").replicas(2).hours("00:00-24:00"));
     let folder = tempfile::tempdir().unwrap();
     let proxy = Way::by_proxy(plane.url());
@@ -228,7 +228,7 @@ fn the_proxy_of_the_environment_counts_as_for_kubectl(plane: &ControlPlane) {
 
 /// The server's certificate is for 127.0.0.1 and for `kubernetes.default.svc`, and not for 127.0.0.2.
 fn the_server_shows_a_certificate_for_the_name_in_the_kubeconfig(plane: &ControlPlane) {
-    let team = Team::without_scaler(plane, "named");
+    let team = TestNamespace::without_scaler(plane, "named");
     team.create(deployment("web").replicas(2).hours("00:00-24:00"));
     let folder = tempfile::tempdir().unwrap();
     let way = Way::by_address(plane.url(), Ipv4Addr::new(127, 0, 0, 2));

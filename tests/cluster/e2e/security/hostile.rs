@@ -7,7 +7,7 @@ use serde_json::json;
 use tempfile::NamedTempFile;
 
 use crate::e2e::kinds::create;
-use crate::e2e::team::Team;
+use crate::e2e::test_namespace::TestNamespace;
 use crate::support::{
     ControlPlane, Output, Parts, Story, cron_job, deployment, eventually, soon, stateful_set,
     stories,
@@ -30,7 +30,7 @@ pub(crate) fn stories() -> Vec<Story> {
 }
 
 fn bad_schedules_do_not_keep_good_ones_waiting(plane: &ControlPlane) {
-    let team = Team::new(plane, "bad");
+    let team = TestNamespace::new(plane, "bad");
     for number in 0..300 {
         let name = format!("bad-{number}");
         let text = format!("Mon-Fry {number}; \u{1b}[31m\u{202e}");
@@ -61,7 +61,7 @@ fn bad_schedules_do_not_keep_good_ones_waiting(plane: &ControlPlane) {
 
 /// A `test` of a JSON patch compares how a text is written.
 fn what_go_writes_with_escapes_is_told_as_well(plane: &ControlPlane) {
-    let team = Team::new(plane, "escapes");
+    let team = TestNamespace::new(plane, "escapes");
     let text = "19:00 <&> \u{2028}\u{1b}\u{8}\u{7f}\"\\/ 日";
     team.create(deployment("web").replicas(1).stop(text));
     let error = || team.annotation("web", "dayshift/error");
@@ -71,7 +71,7 @@ fn what_go_writes_with_escapes_is_told_as_well(plane: &ControlPlane) {
 }
 
 fn whoever_may_only_annotate_scales_that_deployment_and_no_other(plane: &ControlPlane) {
-    let team = Team::new(plane, "annotator");
+    let team = TestNamespace::new(plane, "annotator");
     let user = Annotator::new(&team);
     user.is_refused_a_change_of_the_spec(&team);
     team.create(deployment("web").replicas(1));
@@ -118,7 +118,7 @@ fn whoever_may_only_annotate_scales_that_deployment_and_no_other(plane: &Control
 
 /// With the token of dayshift's own ServiceAccount, under the shipped policy that binds it.
 fn a_stolen_token_changes_counts_and_nothing_else(plane: &ControlPlane) {
-    let team = Team::new(plane, "stolen");
+    let team = TestNamespace::new(plane, "stolen");
     apply(&team, SCALER);
     apply(&team, include_str!("operators.yaml"));
     let kubeconfig = plane.kubeconfig_of("dayshift", "dayshift");
@@ -271,7 +271,7 @@ struct Annotator<'a> {
 }
 
 impl<'a> Annotator<'a> {
-    fn new(team: &Team<'a>) -> Self {
+    fn new(team: &TestNamespace<'a>) -> Self {
         let namespace = team.name().to_owned();
         team.kubectl(&["create", "serviceaccount", "annotator"])
             .success();
@@ -326,7 +326,7 @@ impl<'a> Annotator<'a> {
     }
 
     /// From now on, by the shipped policy.
-    fn is_kept_from_the_prefix(&self, team: &Team<'_>) {
+    fn is_kept_from_the_prefix(&self, team: &TestNamespace<'_>) {
         let them = format!("system:serviceaccount:{}:annotator", self.namespace);
         let policy = WRITERS
             .replace("system:serviceaccount:shop:annotator", &them)
@@ -336,7 +336,7 @@ impl<'a> Annotator<'a> {
     }
 
     /// From now on, of Deployments.
-    fn is_refused_a_change_of_the_spec(&self, team: &Team<'_>) {
+    fn is_refused_a_change_of_the_spec(&self, team: &TestNamespace<'_>) {
         let user = format!("system:serviceaccount:{}:annotator", self.namespace);
         let name = format!("{}-spec", self.namespace);
         let policy = json!({
@@ -365,7 +365,7 @@ impl<'a> Annotator<'a> {
     }
 }
 
-fn apply(team: &Team<'_>, manifests: &str) {
+fn apply(team: &TestNamespace<'_>, manifests: &str) {
     let file = NamedTempFile::new().unwrap();
     std::fs::write(file.path(), manifests).unwrap();
     let path = file.path().to_str().unwrap();

@@ -4,7 +4,7 @@ use chrono::{DateTime, TimeDelta, Utc};
 use chrono_tz::Tz;
 use tempfile::NamedTempFile;
 
-use crate::e2e::team::Team;
+use crate::e2e::test_namespace::TestNamespace;
 use crate::support::{ControlPlane, Output, Parts, Story, deployment, eventually, soon, stories};
 
 const LIMITS: &str = include_str!("../../../../manifests/policy/limits.yaml");
@@ -20,11 +20,11 @@ pub(crate) fn stories() -> Vec<Story> {
 
 /// A team under the limits of the file, in its namespace alone.
 struct Limited<'a> {
-    team: Team<'a>,
+    team: TestNamespace<'a>,
 }
 
 impl<'a> Limited<'a> {
-    fn new(team: Team<'a>, changes: &[(&str, &str)]) -> Self {
+    fn new(team: TestNamespace<'a>, changes: &[(&str, &str)]) -> Self {
         let limited = Self { team };
         limited.apply(changes);
         limited.team.create(deployment("probe"));
@@ -96,7 +96,7 @@ fn local(zone: Tz, after: TimeDelta) -> String {
 }
 
 fn a_wake_or_pause_ends_within_its_limit(plane: &ControlPlane) {
-    let limited = Limited::new(Team::without_scaler(plane, "limits"), &[]);
+    let limited = Limited::new(TestNamespace::without_scaler(plane, "limits"), &[]);
     let team = &limited.team;
     team.create(deployment("web").stop("Mon-Fri 19:00"));
     let hours = TimeDelta::hours;
@@ -219,7 +219,7 @@ fn a_wake_or_pause_ends_within_its_limit(plane: &ControlPlane) {
 }
 
 fn the_limits_say_who_may_exclude_and_where_nothing_is_scheduled(plane: &ControlPlane) {
-    let team = Team::without_scaler(plane, "excluding");
+    let team = TestNamespace::without_scaler(plane, "excluding");
     let here = format!("unscheduled-namespaces: kube-system,{}", team.name());
     let limited = Limited::new(
         team,
@@ -268,7 +268,7 @@ fn the_limits_say_who_may_exclude_and_where_nothing_is_scheduled(plane: &Control
 
 /// The whole main job, under limits that allow people nothing: what stands there was allowed before.
 fn nothing_that_dayshift_writes_is_refused_by_the_limits(plane: &ControlPlane) {
-    let team = Team::without_scaler(plane, "under-limits");
+    let team = TestNamespace::without_scaler(plane, "under-limits");
     let stop = soon(12);
     let start = stop.plus(4);
     for name in ["web", "taken-back"] {

@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::e2e::team::Team;
+use crate::e2e::test_namespace::TestNamespace;
 use crate::support::{ControlPlane, Parts, Story, deployment, eventually, soon, stories};
 
 pub(crate) fn stories() -> Vec<Story> {
@@ -29,7 +29,7 @@ const WRITES: [&str; 7] = [
 const LOOKS: [&str; 3] = ["status", "status deploy/web", "plan -o table"];
 
 /// Somebody with that ClusterRole in the namespace, or in all.
-fn person(team: &Team<'_>, name: &str, role: &str, is_in_all: bool) -> PathBuf {
+fn person(team: &TestNamespace<'_>, name: &str, role: &str, is_in_all: bool) -> PathBuf {
     team.kubectl(&["create", "serviceaccount", name]).success();
     let kind = if is_in_all {
         "clusterrolebinding"
@@ -105,9 +105,9 @@ fn may_only_look(who: &Path, scope: &[&str]) {
 }
 
 /// A namespace whose scaler has taken up `web`.
-fn team<'a>(plane: &'a ControlPlane, name: &str) -> Team<'a> {
+fn team<'a>(plane: &'a ControlPlane, name: &str) -> TestNamespace<'a> {
     apply_roles(plane);
-    let team = Team::new(plane, name);
+    let team = TestNamespace::new(plane, name);
     let now = soon(0);
     let (start, stop) = (now.plus(-3600).text(), now.plus(7200).text());
     team.create(deployment("web").replicas(3).start(start).stop(stop));
@@ -160,7 +160,7 @@ fn kubernetes_own_roles_have_them_too(plane: &ControlPlane) {
 
 fn a_user_reaches_nothing_but_what_the_commands_need(plane: &ControlPlane) {
     apply_roles(plane);
-    let team = Team::without_scaler(plane, "bounded-people");
+    let team = TestNamespace::without_scaler(plane, "bounded-people");
     let user = person(&team, "user", "dayshift-user", false);
     await_right(plane, &user, team.name(), &["patch", "deployments.apps"]);
     let list = ["auth", "can-i", "--list", "--no-headers", "-n", team.name()];

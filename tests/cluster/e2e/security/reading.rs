@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use crate::e2e::team::Team;
+use crate::e2e::test_namespace::TestNamespace;
 use crate::reliability::BlackholeProxy;
 use crate::support::{
     ControlPlane, Dayshift, Parts, Story, cron_job, deployment, eventually, stories,
@@ -26,7 +26,7 @@ pub(crate) fn stories() -> Vec<Story> {
 
 /// A Namespace with a Deployment and a CronJob, and somebody who may read the Deployment.
 struct Reader<'a> {
-    team: Team<'a>,
+    team: TestNamespace<'a>,
 }
 
 const ACCOUNT: &str = "reader";
@@ -36,7 +36,7 @@ const REFUSED: &str = "CronJobs are not shown: not allowed to ";
 
 impl<'a> Reader<'a> {
     fn of(plane: &'a ControlPlane, name: &str) -> Self {
-        let team = Team::without_scaler(plane, name);
+        let team = TestNamespace::without_scaler(plane, name);
         team.create(deployment("web").replicas(2).hours("00:00-24:00"));
         let report = cron_job("report").hours("00:00-24:00").manifest();
         team.kubectl_with(&["create"], &report).success();

@@ -16,14 +16,14 @@ use crate::support::{
 const LOG_LAG: Duration = Duration::from_secs(5);
 
 /// A Namespace, and the scalers that look after it and nothing else.
-pub(crate) struct Team<'a> {
+pub(crate) struct TestNamespace<'a> {
     namespace: Namespace<'a>,
     scalers: Vec<Dayshift>,
     runs: usize,
     closed_watches: usize,
 }
 
-impl<'a> Deref for Team<'a> {
+impl<'a> Deref for TestNamespace<'a> {
     type Target = Namespace<'a>;
 
     fn deref(&self) -> &Self::Target {
@@ -31,7 +31,7 @@ impl<'a> Deref for Team<'a> {
     }
 }
 
-impl<'a> Team<'a> {
+impl<'a> TestNamespace<'a> {
     /// With no scaler yet.
     pub(crate) fn without_scaler(plane: &'a ControlPlane, name: &str) -> Self {
         Self {
