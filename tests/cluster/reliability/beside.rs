@@ -9,12 +9,12 @@ use chrono::{DateTime, TimeDelta, Utc};
 
 use crate::reliability::harness::figures::{Figures, Others, peak_memory};
 use crate::reliability::harness::fleet::Fleet;
+use crate::reliability::harness::fleet_watch::FleetWatch;
 use crate::reliability::harness::probes::Probes;
 use crate::reliability::harness::profile::Profile;
 use crate::reliability::harness::scenario::Place;
 use crate::reliability::harness::turns::Turns;
 use crate::reliability::harness::webhook::Webhook;
-use crate::reliability::harness::witness::Witness;
 use crate::support::{
     Dayshift, Namespace, Request, Soon, deployment, eventually, soon, too_late, too_slow,
 };
@@ -39,7 +39,7 @@ pub(crate) struct Beside<'a> {
     /// When the healthy ones stop, by name; they are called alike in both Namespaces.
     healthy: BTreeMap<String, Soon>,
     probes: Probes,
-    witness: Witness,
+    watch: FleetWatch,
     webhook: Webhook<'a>,
     profile: Profile,
 }
@@ -58,7 +58,7 @@ impl<'a> Beside<'a> {
         let webhook = spoil(&namespaces[0]);
         let stop = soon(9);
         let fleet = Fleet::of(size);
-        let witness = Witness::of(&namespaces[0], fleet.clone());
+        let watch = FleetWatch::of(&namespaces[0], fleet.clone());
         let mut scaler = Dayshift::run(place.plane, &["run"]);
         scaler.wait_ready();
         // The start is tomorrow for everybody.
@@ -76,7 +76,7 @@ impl<'a> Beside<'a> {
         }
         let all = size as usize;
         stop.before("all schedules are taken up", || {
-            let adopted = witness.sight().count("adopted") == all;
+            let adopted = watch.state().count("adopted") == all;
             let also = |namespace: &CleanedNamespace<'_>| {
                 let state = |name| namespace.label(name, "dayshift/state");
                 healthy.keys().all(|name| state(name).is_some())
@@ -90,7 +90,7 @@ impl<'a> Beside<'a> {
             stop,
             healthy,
             scaler,
-            witness,
+            watch,
             webhook,
             profile: place.profile,
         }
@@ -154,12 +154,16 @@ impl<'a> Beside<'a> {
         drop(self.webhook);
         let healed = Utc::now();
         let settled = loop {
-            if let Some(settled) = self.witness.settled() {
+            if let Some(settled) = self.watch.settled() {
                 break settled;
             }
-            let sight = self.witness.sight();
-            assert_eq!((sight.lost, sight.wrong), (0, 0), "lost and wrong counts");
-            let left = self.fleet.len() - sight.count("stopped");
+            let fleet_state = self.watch.state();
+            assert_eq!(
+                (fleet_state.lost, fleet_state.wrong),
+                (0, 0),
+                "lost and wrong counts"
+            );
+            let left = self.fleet.len() - fleet_state.count("stopped");
             let waited = Utc::now() - healed;
             assert!(
                 waited < RECOVERY,
@@ -167,8 +171,12 @@ impl<'a> Beside<'a> {
             );
             thread::sleep(Duration::from_millis(200));
         };
-        let sight = self.witness.sight();
-        assert_eq!((sight.lost, sight.wrong), (0, 0), "lost and wrong counts");
+        let fleet_state = self.watch.state();
+        assert_eq!(
+            (fleet_state.lost, fleet_state.wrong),
+            (0, 0),
+            "lost and wrong counts"
+        );
         let unready = self.probes.unready_from(self.stop.0);
         let ready = self.probes.ready_since();
         let memory = peak_memory(self.scaler.id());
@@ -214,8 +222,8 @@ impl<'a> Beside<'a> {
         };
         Figures {
             others: Some(others),
-            lost: sight.lost,
-            wrong: sight.wrong,
+            lost: fleet_state.lost,
+            wrong: fleet_state.wrong,
             late: Some(since(self.stop.0, settled)),
             settled: Some(since(healed, settled)),
             healed,

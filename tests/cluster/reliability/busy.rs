@@ -96,8 +96,8 @@ fn busy(place: &Place<'_>, size: i32) -> Figures {
     tries.retain(|each| each.verb == "patch");
     let done = tries.iter().filter(|each| each.is_made()).count();
     eventually("what was under way is done", || {
-        let sight = fleet.look(&busy);
-        (sight.lost == 0 && sight.wrong == 0).then_some(())
+        let fleet_state = fleet.look(&busy);
+        (fleet_state.lost == 0 && fleet_state.wrong == 0).then_some(())
     });
     let mut turns = Turns::of(&tries);
     for (due, stop) in stops {

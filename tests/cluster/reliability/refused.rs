@@ -127,8 +127,12 @@ fn forbidden(place: &Place<'_>) -> Figures {
     all_have_moved("all stop and start again");
     let memory = peak_memory(scaler.id());
     assert!(scaler.stop().success(), "{}", scaler.log());
-    let sight = fleet.look(&namespace);
-    assert_eq!((sight.lost, sight.wrong), (0, 0), "lost and wrong counts");
+    let fleet_state = fleet.look(&namespace);
+    assert_eq!(
+        (fleet_state.lost, fleet_state.wrong),
+        (0, 0),
+        "lost and wrong counts"
+    );
     Figures {
         memory,
         tries: refused as f64 / fleet.len() as f64,

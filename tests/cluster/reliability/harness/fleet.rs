@@ -19,7 +19,7 @@ pub(crate) struct Fleet {
 
 /// What is known of a fleet.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Sight {
+pub(crate) struct FleetState {
     states: BTreeMap<String, String>,
     versions: BTreeSet<(String, String)>,
     /// Versions whose original count is neither their count nor saved in them.
@@ -70,11 +70,11 @@ impl Fleet {
     }
 
     /// Takes in one version of one Deployment; false where it was known.
-    pub(crate) fn judge(&self, deployment: &Deployment, sight: &mut Sight) -> bool {
+    pub(crate) fn judge(&self, deployment: &Deployment, fleet_state: &mut FleetState) -> bool {
         let metadata = &deployment.metadata;
         let name = metadata.name.clone().unwrap();
         let version = metadata.resource_version.clone().unwrap();
-        if !sight.versions.insert((name.clone(), version)) {
+        if !fleet_state.versions.insert((name.clone(), version)) {
             return false;
         }
         let label = |key: &str| metadata.labels.as_ref()?.get(key).cloned();
@@ -87,19 +87,19 @@ impl Fleet {
             "stopped" => (0, Some(original)),
             other => panic!("{name} is {other}"),
         };
-        sight.wrong += usize::from((replicas, saved) != right);
-        sight.lost += usize::from(replicas != original && saved != Some(original));
-        sight.states.insert(name, state);
+        fleet_state.wrong += usize::from((replicas, saved) != right);
+        fleet_state.lost += usize::from(replicas != original && saved != Some(original));
+        fleet_state.states.insert(name, state);
         true
     }
 
     /// What is known of it by one look.
-    pub(crate) fn look(&self, namespace: &Namespace<'_>) -> Sight {
-        let mut sight = Sight::default();
+    pub(crate) fn look(&self, namespace: &Namespace<'_>) -> FleetState {
+        let mut fleet_state = FleetState::default();
         for deployment in list(namespace) {
-            self.judge(&deployment, &mut sight);
+            self.judge(&deployment, &mut fleet_state);
         }
-        sight
+        fleet_state
     }
 
     /// How many have a wrong count now, where all of them should run with their own.
@@ -113,7 +113,7 @@ impl Fleet {
     }
 }
 
-impl Sight {
+impl FleetState {
     /// How many are in that state.
     pub(crate) fn count(&self, state: &str) -> usize {
         self.states.values().filter(|known| *known == state).count()

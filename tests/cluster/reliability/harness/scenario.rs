@@ -7,11 +7,11 @@ use std::thread;
 use chrono::{DateTime, TimeDelta, Utc};
 
 use crate::reliability::harness::figures::{Figures, peak_memory};
-use crate::reliability::harness::fleet::{Fleet, Sight};
+use crate::reliability::harness::fleet::{Fleet, FleetState};
+use crate::reliability::harness::fleet_watch::FleetWatch;
 use crate::reliability::harness::probes::Probes;
 use crate::reliability::harness::profile::Profile;
 use crate::reliability::harness::proxy::{Proxy, Toxiproxy};
-use crate::reliability::harness::witness::Witness;
 use crate::support::{ControlPlane, Dayshift, Namespace, Soon, soon};
 
 /// How long before the stop the fault begins.
@@ -36,7 +36,7 @@ pub(crate) struct Scenario<'a> {
     start: Soon,
     fault_ends: Soon,
     fault: (DateTime<Utc>, DateTime<Utc>),
-    witness: Witness,
+    watch: FleetWatch,
     probes: Option<Probes>,
     memory: u64,
 }
@@ -67,7 +67,7 @@ impl<'a> Scenario<'a> {
         let fault_ends = stop.plus(size.fault);
         let start = fault_ends.plus(size.recovery);
         let fleet = Fleet::of(size.fleet);
-        let witness = Witness::of(&namespace, fleet.clone());
+        let watch = FleetWatch::of(&namespace, fleet.clone());
         fleet.create(&namespace, stop, start);
         Self {
             namespace,
@@ -80,7 +80,7 @@ impl<'a> Scenario<'a> {
             start,
             fault_ends,
             fault: (Utc::now(), Utc::now()),
-            witness,
+            watch,
             probes: None,
             memory: 0,
         }
@@ -167,16 +167,20 @@ impl<'a> Scenario<'a> {
     }
 
     /// What is known of the fleet. No version of any Deployment may have lost its count.
-    pub(crate) fn look(&self) -> Sight {
-        let sight = self.witness.sight();
-        assert_eq!((sight.lost, sight.wrong), (0, 0), "lost and wrong counts");
-        sight
+    pub(crate) fn look(&self) -> FleetState {
+        let fleet_state = self.watch.state();
+        assert_eq!(
+            (fleet_state.lost, fleet_state.wrong),
+            (0, 0),
+            "lost and wrong counts"
+        );
+        fleet_state
     }
 
     /// Waits until all are stopped, which has to be before the start.
     pub(crate) fn await_settled(&self) -> DateTime<Utc> {
         self.start
-            .before("all are stopped", || self.witness.settled())
+            .before("all are stopped", || self.watch.settled())
     }
 
     /// Notes the memory of the scalers, and ends them.
@@ -204,7 +208,7 @@ impl<'a> Scenario<'a> {
 
     /// The end of a case that does not wait until everything settles.
     pub(crate) fn breaks_off(mut self) -> Figures {
-        let Sight { lost, wrong, .. } = self.look();
+        let FleetState { lost, wrong, .. } = self.look();
         self.probes = None;
         self.stop_scalers();
         Figures {
@@ -224,13 +228,13 @@ impl<'a> Scenario<'a> {
             .and_then(|it| it.unready_from(self.fault.0));
         let all = self.fleet.len();
         let end = self.start.plus(30);
-        let sight = end.before("all run again", || {
-            let sight = self.look();
-            (sight.count("running") == all).then_some(sight)
+        let fleet_state = end.before("all run again", || {
+            let fleet_state = self.look();
+            (fleet_state.count("running") == all).then_some(fleet_state)
         });
         let wrong = self.fleet.count_wrong(&self.namespace);
         assert_eq!(wrong, 0, "counts at the end");
-        assert_eq!(sight.writes(), 3 * all, "one write for each change");
+        assert_eq!(fleet_state.writes(), 3 * all, "one write for each change");
         let ready_since = self.probes.as_ref().and_then(Probes::ready_since);
         self.probes = None;
         self.stop_scalers();
@@ -241,7 +245,7 @@ impl<'a> Scenario<'a> {
         };
         Figures {
             others: None,
-            lost: sight.lost,
+            lost: fleet_state.lost,
             wrong,
             late: Some(since(self.stop.0, settled)),
             settled: Some(since(self.fault.1, settled)),
@@ -249,7 +253,7 @@ impl<'a> Scenario<'a> {
             unready: unready_from.map(|at| since(self.fault.0, at)),
             ready: ready_since.map(|at| since(self.fault.1, at)),
             memory: self.memory,
-            writes: sight.writes() as f64 / (3 * all) as f64,
+            writes: fleet_state.writes() as f64 / (3 * all) as f64,
             tries: tries.count() as f64 / (3 * all) as f64,
         }
     }

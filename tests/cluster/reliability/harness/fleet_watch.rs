@@ -1,4 +1,4 @@
-//! Somebody who sees every version of every Deployment of a fleet, past all faults.
+//! A watch of a fleet that sees every version of every Deployment, past all faults.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
@@ -14,22 +14,22 @@ use k8s_openapi::api::apps::v1::Deployment;
 use kube::api::{Api, ResourceExt as _, WatchEvent, WatchParams};
 use tokio::time::{sleep, timeout};
 
-use crate::reliability::harness::fleet::{Fleet, SELECTOR, Sight};
+use crate::reliability::harness::fleet::{Fleet, FleetState, SELECTOR};
 use crate::support::{Namespace, block_on};
 
 /// Watches a fleet as admin, straight from the API server, until it is dropped.
-pub(crate) struct Witness {
-    seen: Arc<Mutex<(Sight, Option<DateTime<Utc>>)>>,
+pub(crate) struct FleetWatch {
+    seen: Arc<Mutex<(FleetState, Option<DateTime<Utc>>)>>,
     over: Arc<AtomicBool>,
 }
 
-impl Witness {
+impl FleetWatch {
     pub(crate) fn of(namespace: &Namespace<'_>, fleet: Fleet) -> Self {
         let client = namespace.plane().impatient_client();
         let api = Api::<Deployment>::namespaced(client, namespace.name());
         let over = Arc::<AtomicBool>::default();
-        let seen = Arc::<Mutex<(Sight, Option<DateTime<Utc>>)>>::default();
-        let witness = Self {
+        let seen = Arc::<Mutex<(FleetState, Option<DateTime<Utc>>)>>::default();
+        let fleet_watch = Self {
             seen: Arc::clone(&seen),
             over: Arc::clone(&over),
         };
@@ -41,19 +41,19 @@ impl Witness {
                     let Ok(Some(Some(deployment))) = event else {
                         continue;
                     };
-                    let (sight, settled) = &mut *seen.lock().unwrap();
-                    fleet.judge(&deployment, sight);
-                    if sight.count("stopped") == fleet.len() {
+                    let (fleet_state, settled) = &mut *seen.lock().unwrap();
+                    fleet.judge(&deployment, fleet_state);
+                    if fleet_state.count("stopped") == fleet.len() {
                         settled.get_or_insert_with(Utc::now);
                     }
                 }
             });
         });
-        witness
+        fleet_watch
     }
 
     /// All that is known by now.
-    pub(crate) fn sight(&self) -> Sight {
+    pub(crate) fn state(&self) -> FleetState {
         self.seen.lock().unwrap().0.clone()
     }
 
@@ -63,7 +63,7 @@ impl Witness {
     }
 }
 
-impl Drop for Witness {
+impl Drop for FleetWatch {
     fn drop(&mut self) {
         self.over.store(true, Ordering::Relaxed);
     }
