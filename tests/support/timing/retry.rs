@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 
 use chrono::{DateTime, Utc};
 
-use super::pulse::{self, Stall};
+use super::stall_detector::{self, Stall};
 
 /// How much longer than written the times are, try by try.
 const PACES: [i64; 3] = [1, 2, 4];
@@ -97,7 +97,7 @@ pub(crate) fn retry_when_stalled<T>(
 }
 
 fn told_in_some_try<T>(name: &str, tell: impl Fn() -> T) -> Result<(T, usize), String> {
-    pulse::begin();
+    stall_detector::begin();
     let mut late = String::new();
     for (index, pace) in paces().iter().enumerate() {
         PACE.set(*pace);

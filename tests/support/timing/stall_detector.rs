@@ -1,4 +1,4 @@
-//! Whether this machine stood still: how late a thread is that asks for next to nothing.
+//! Detects that this machine stood still, by a thread that asks for next to nothing and is late.
 //!
 //! A program that is late on a machine that was punctual is late by itself. So nothing is told
 //! again for being late, unless this thread was late at the same time, or Linux says that others
@@ -11,26 +11,26 @@ use std::time::{Duration, Instant};
 use std::{fmt, fs, thread};
 
 /// How long it sleeps between two looks at the clock.
-const PAUSE: Duration = Duration::from_millis(10);
+const SLEEP: Duration = Duration::from_millis(10);
 
 /// Rounds of arithmetic between two sleeps, some 0.2 ms, that show what a processor withholds
 /// without ever letting a thread wait: a host that lends it to somebody else.
 const ROUNDS: u64 = 20_000;
 
-/// How much has to be lost in one second for a stall.
-const MUCH: Duration = Duration::from_millis(150);
+/// What may be lost within one second; more is a stall.
+const MAX_LOST: Duration = Duration::from_millis(150);
 
-/// How long somebody has to wait for a processor within one second for a stall.
-const CROWDED: Duration = Duration::from_millis(500);
+/// How long others may wait for a processor within one second; longer is a stall.
+const MAX_WAITED: Duration = Duration::from_millis(500);
 
-/// How far back it remembers: longer than any story takes.
+/// How far back it remembers: longer than any story.
 const MEMORY: Duration = Duration::from_secs(600);
 
-static PULSE: LazyLock<Arc<Mutex<VecDeque<Loss>>>> = LazyLock::new(|| {
+static LOSSES: LazyLock<Arc<Mutex<VecDeque<Loss>>>> = LazyLock::new(|| {
     let losses = Arc::<Mutex<VecDeque<Loss>>>::default();
     thread::spawn({
         let losses = Arc::clone(&losses);
-        move || beat(&losses)
+        move || measure(&losses)
     });
     losses
 });
@@ -58,13 +58,13 @@ impl Stall {
     /// The worst since `begin`; none where the machine was punctual.
     pub(super) fn since(begin: Instant) -> Option<Self> {
         let worst = Self::worst_since(begin);
-        (worst.second >= MUCH || worst.waited >= CROWDED).then_some(worst)
+        (worst.second > MAX_LOST || worst.waited > MAX_WAITED).then_some(worst)
     }
 
     /// Whether what was withheld between two instants may be why something came so much too late:
     /// half of it, since one who waits keeps others waiting.
     pub(super) fn explains(from: Instant, to: Instant, excess: Duration) -> bool {
-        let losses = PULSE.lock().unwrap_or_else(PoisonError::into_inner);
+        let losses = LOSSES.lock().unwrap_or_else(PoisonError::into_inner);
         let meanwhile = losses.iter().filter(|it| it.at >= from && it.at <= to);
         let withheld: Duration = meanwhile.map(|it| it.lost + it.waited).sum();
         withheld >= excess / 2
@@ -72,7 +72,7 @@ impl Stall {
 
     /// What was withheld since `begin`, whether that is much or not.
     pub(super) fn worst_since(begin: Instant) -> Self {
-        let losses = PULSE.lock().unwrap_or_else(PoisonError::into_inner);
+        let losses = LOSSES.lock().unwrap_or_else(PoisonError::into_inner);
         let since: Vec<Loss> = losses.iter().filter(|it| it.at >= begin).copied().collect();
         Self::worst(&since)
     }
@@ -115,18 +115,18 @@ impl fmt::Display for Stall {
 
 /// Begins to measure; what was before is not known.
 pub(super) fn begin() {
-    LazyLock::force(&PULSE);
+    LazyLock::force(&LOSSES);
 }
 
-fn beat(losses: &Mutex<VecDeque<Loss>>) {
+fn measure(losses: &Mutex<VecDeque<Loss>>) {
     // What the arithmetic takes where nothing is withheld.
     let mut least = (0..50).map(|_| timed(work)).min().unwrap_or_default();
     let mut waited = pressure();
     loop {
-        let slept = timed(|| thread::sleep(PAUSE));
+        let slept = timed(|| thread::sleep(SLEEP));
         let worked = timed(work);
         least = least.min(worked);
-        let lost = (slept + worked).saturating_sub(PAUSE + least);
+        let lost = (slept + worked).saturating_sub(SLEEP + least);
         let (at, pressed) = (Instant::now(), pressure());
         let mut losses = losses.lock().unwrap_or_else(PoisonError::into_inner);
         losses.push_back(Loss {
