@@ -144,14 +144,16 @@ impl Watched {
     fn log_reading(&self) {
         let calendar = self.file.name.as_str();
         match (&self.file.contents.calendar, &self.in_force) {
-            (Ok(_), _) => tracing::info!(calendar, "the file of the calendar is good again"),
+            (Ok(_), _) => tracing::info!(calendar, "the calendar file can be read again"),
             (Err(why), Ok(_)) => tracing::error!(
                 calendar,
-                "the file of the calendar cannot be read, the dates that were read last stay until dayshift is restarted: {why}"
+                "the calendar file cannot be read; the dates read last stay in force until \
+                    dayshift restarts: {why}"
             ),
             (Err(why), Err(_)) => tracing::error!(
                 calendar,
-                "the file of the calendar cannot be read, every schedule that names it is refused until it can: {why}"
+                "the calendar file cannot be read; every schedule that names it is refused until \
+                    it can: {why}"
             ),
         }
     }

@@ -81,7 +81,7 @@ impl Dashboard {
                 Ok(Entry::Led { to, cookie }) => return led(&to, cookie),
                 Ok(Entry::Unknown) => return fails(StatusCode::FORBIDDEN, NO_KEY),
                 Err(error) => {
-                    let message = format!("The system gives nothing random: {error}");
+                    let message = format!("The system gives no random numbers: {error}");
                     return fails(StatusCode::INTERNAL_SERVER_ERROR, &message);
                 }
             },
@@ -95,7 +95,7 @@ impl Dashboard {
         };
         if let (["confirm" | "act"], Some(acting)) = (&parts[..], acting) {
             if head.method != Method::POST {
-                return not_allowed("POST", "Nothing is done by looking at a page.");
+                return not_allowed("POST", "Send the form: looking at this page does nothing.");
             }
             let is_confirmed = parts == ["act"];
             return self
@@ -103,7 +103,7 @@ impl Dashboard {
                 .await;
         }
         if !matches!(head.method, Method::GET | Method::HEAD) {
-            return not_allowed("GET, HEAD", "This page can only be read.");
+            return not_allowed("GET, HEAD", "This page is read-only.");
         }
         match parts[..] {
             ["style.css"] => of_type(CSS, pages::STYLE),
@@ -156,7 +156,7 @@ impl Dashboard {
                         }
                         response
                     }
-                    None => fails("This result is not kept any more."),
+                    None => fails("This result is no longer kept."),
                 }
             }
             ["timeline"] if acting.is_some() => html(StatusCode::OK, page.timeline()),

@@ -74,7 +74,7 @@ pub(super) fn obeyed(annotated: &Annotated, seen: &Observed, request: &OverrideR
             // Within an override manual changes hold, and one that gets another end is no new one.
             if before == after && !does.is_empty() {
                 let resume = command("resume", seen, request);
-                format!("; that is held by hand: after `{resume}` a {does} it")
+                format!("; a manual change holds it there: after `{resume}` a {does} it")
             } else {
                 String::new()
             }
@@ -85,7 +85,8 @@ pub(super) fn obeyed(annotated: &Annotated, seen: &Observed, request: &OverrideR
                     ParsedInputs::Scheduled(spec) => spec.schedule.zone(),
                     ParsedInputs::Unscheduled | ParsedInputs::Invalid(_) => annotated.zone,
                 };
-                format!("; its Namespace holds it: {}", held(by, zone, request.now))
+                let held = held(by, zone, request.now);
+                format!("; an override of its Namespace is in force: {held}")
             }
             None => outlook(seen, request).unwrap_or_default(),
         },
@@ -146,11 +147,10 @@ fn never_seen(seen: &Observed) -> String {
             object.kind.argument()
         );
     }
-    let mut why =
-        "none ever has, so it may be that no `dayshift run` runs in this cluster".to_owned();
+    let mut why = "none ever has; perhaps no `dayshift run` runs in this cluster".to_owned();
     if seen.inputs.schedule_origin() == Some(Origin::Namespace) {
         why += &format!(
-            ", or that it refuses the annotations of the Namespace (kubectl events --for namespace/{})",
+            ", or it refuses the annotations of the Namespace (kubectl events --for namespace/{})",
             object.namespace
         );
     }

@@ -131,7 +131,7 @@ impl OverrideRequest {
                 tell(refused(format!("{}: annotated, then deleted", subject(it))));
             }
             WaitEvent::Unwatched(error) => tell(unable(format!(
-                "annotated, but whether a controller acts is not seen: {error}"
+                "annotated, but the command cannot see whether a controller acts: {error}"
             ))),
             WaitEvent::TimedOut(it, seen) if let Some(what) = changed(it, seen, &self.prefix) => {
                 let subject = subject(it);
@@ -237,7 +237,7 @@ impl OverrideRequest {
             }
             WaitEvent::Deleted(it) => errors.push((format!("{}: deleted", it.object), true)),
             WaitEvent::Unwatched(error) => {
-                let text = format!("whether a controller acts is not seen: {error}");
+                let text = format!("the command cannot see whether a controller acts: {error}");
                 errors.push((text, false));
             }
             WaitEvent::TimedOut(it, seen) => {

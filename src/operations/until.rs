@@ -20,7 +20,7 @@ pub enum UntilError {
     #[error(transparent)]
     Text(#[from] Diagnostic),
     /// The time is in the past; as it was written.
-    #[error("`{0}` is in the past; write a time to come, such as 22:00 or Mon 09:00")]
+    #[error("`{0}` is in the past; write a future time, such as 22:00 or Mon 09:00")]
     Passed(String),
 }
 
@@ -199,7 +199,7 @@ mod tests {
             ("2026-12-24", "2026-12-24 18:00"),
             (
                 "2026-11-20 09:59",
-                "is in the past; write a time to come, such as 22:00",
+                "is in the past; write a future time, such as 22:00",
             ),
             ("", "2026-12-24 18:00"),
         ] {

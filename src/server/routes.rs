@@ -30,7 +30,7 @@ pub(super) fn answer(method: &Method, path: &str, telemetry: &Telemetry) -> Resp
         "/readyz" => ready,
         METRICS => |telemetry| response(StatusCode::OK, OPEN_METRICS, telemetry.render()),
         _ => {
-            let text = "not found; there are /healthz, /readyz and /metrics\n";
+            let text = "not found; try /healthz, /readyz or /metrics\n";
             return plain(StatusCode::NOT_FOUND, text);
         }
     };

@@ -54,8 +54,8 @@ impl WorkloadStatus {
             ),
             Note::NamespaceAhead => (
                 format!(
-                    "the Namespace {} has annotations that no controller has taken up: it refuses \
-                     them, or does not run",
+                    "the Namespace {} has annotations that no controller has taken up: none runs \
+                        in this cluster, or it refuses them",
                     object.namespace
                 ),
                 of_namespace(),
@@ -70,7 +70,7 @@ impl WorkloadStatus {
             ),
             Note::HeldDown { until: end } => (
                 format!(
-                    "the schedule says running, and dayshift holds it down: {} {}",
+                    "the schedule says running, but dayshift holds it down: {} {}",
                     counts.it_stays_at(replicas),
                     until(end)
                 ),
@@ -135,12 +135,12 @@ impl WorkloadStatus {
             }
             Note::NoSchedule { saved, overdue } => (
                 match overdue {
-                    None => "its labels say that it is scheduled, but no schedule stands on it; one that \
-                             it inherits does after its next start, stop or edit"
+                    None => "its labels say that it is scheduled, but no schedule is written on \
+                        it; an inherited one is written at its next start, stop or edit"
                         .to_owned(),
                     Some(due) => format!(
-                        "its labels say that it is scheduled, but no schedule stands on it, and \
-                         nothing was done at {}; is the controller running?",
+                        "its labels say that it is scheduled, but no schedule is written on it, \
+                            and nothing happened at {}; is the controller running?",
                         at(due)
                     ),
                 },
@@ -150,8 +150,8 @@ impl WorkloadStatus {
                 }),
             ),
             Note::UnknownCalendars => (
-                "its count may be as its schedule says or not: the calendars that it names are not \
-                 known here"
+                "whether its count is as its schedule says is unknown: the calendars that it names \
+                    are not known here"
                     .to_owned(),
                 "; give them with --calendar NAME=FILE".to_owned(),
             ),
@@ -215,7 +215,7 @@ impl WorkloadStatus {
             Duty::Begin(over) => format!("its `{}` {late}", key(over.phase())),
             Duty::End(phase) => format!("the end of its `{}` {late}", key(phase)),
             Duty::Adopt => {
-                "its schedule is new or edited, and no controller has seen that".to_owned()
+                "its schedule is new or edited, and no controller has seen it yet".to_owned()
             }
         }
     }

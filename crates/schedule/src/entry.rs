@@ -102,7 +102,7 @@ fn read_steps(text: &str) -> Result<Box<[Entry]>, Diagnostic> {
         let count = read_count(count)?;
         if let Some(other) = ties.add(&of_item, count) {
             return Err(times.fails(
-                format!("falls together with a step that sets {other}"),
+                format!("coincides with a step that sets {other}"),
                 "leave that time out of one of them, as in `Mon-Fri 12:00 = 10; Sat 12:00 = 2`",
             ));
         }

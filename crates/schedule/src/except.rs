@@ -249,7 +249,7 @@ fn read_range(item: Piece<'_>) -> Result<(i32, i32), Diagnostic> {
     let (first, last) = (first.trim(), last.trim());
     if first.text().is_empty() || last.text().is_empty() {
         return Err(item.fails(
-            "is half of a range",
+            "is only half of a range",
             "write both dates, such as `2026-12-28..2027-01-03`",
         ));
     }
@@ -257,7 +257,7 @@ fn read_range(item: Piece<'_>) -> Result<(i32, i32), Diagnostic> {
     if range.0 > range.1 {
         return Err(item.fails(
             "ends before it begins",
-            "look at the years, as in `2026-12-28..2027-01-03`",
+            "check the years, as in `2026-12-28..2027-01-03`",
         ));
     }
     Ok(range)
@@ -326,8 +326,8 @@ mod tests {
                 "2027-02-29",
                 "is a date that does not exist",
             ),
-            ("2026-12-28..", "2026-12-28..", "is half of a range"),
-            ("..", "..", "is half of a range"),
+            ("2026-12-28..", "2026-12-28..", "is only half of a range"),
+            ("..", "..", "is only half of a range"),
             ("2026-12-28...2026-12-29", ".2026-12-29", "is not a date"),
             ("2026-12-28..1..2", "1..2", "is not a date"),
             (

@@ -150,7 +150,7 @@ fn says_where_a_text_is_wrong_and_what_to_write() {
         (
             "first Mon-Fri 09:00",
             "first Mon-Fri",
-            "is a range, which days within the month do not make",
+            "is a range, which days within the month cannot have",
         ),
         ("Mon-last Fri 09:00", "Mon-last", "is a range"),
         (

@@ -93,7 +93,8 @@ impl Observed {
             }),
             CountField::Missing => {
                 let wrong = format!(
-                    "a {kind} has no such field, and the API server drops what is written there, so dayshift cannot scale it"
+                    "a {kind} has no such field: the API server drops what is written there, so \
+                        dayshift cannot scale it"
                 );
                 let help = "remove the schedule, or take the kind out of --kinds";
                 Some(refusal("", wrong, help))
@@ -101,8 +102,8 @@ impl Observed {
             CountField::Beside => {
                 let other = kind.switch().and_then(|it| it.not_beside);
                 let other = other.unwrap_or_default().join(".");
-                let wrong = format!("{other} stands beside it, and a {kind} goes by one of them");
-                Some(refusal("", wrong, "remove that one"))
+                let wrong = format!("cannot be combined with {other}: a {kind} uses one of them");
+                Some(refusal("", wrong, "remove one of them"))
             }
             CountField::Switch(SwitchField {
                 value: value @ SwitchValue::Text(text),

@@ -33,7 +33,8 @@ pub enum OverrideError {
     NoSchedule,
     /// The object has a schedule, by its labels, and it does not stand on it.
     #[error(
-        "its schedule does not stand on it, so what it says now is not known; wake or sleep it instead"
+        "no schedule is written on it, so what the schedule says now is unknown; wake or sleep it \
+            instead"
     )]
     ScheduleNotSeen,
     /// No scaler acts on what is being deleted.
@@ -46,7 +47,10 @@ pub enum OverrideError {
     #[error("it is paused, and a pause comes before everything else; run dayshift resume first")]
     Paused(Pause),
     /// An override of its Namespace holds it.
-    #[error("its Namespace holds it: run dayshift resume ns/{0}, or wake or sleep it alone")]
+    #[error(
+        "an override of its Namespace is in force: run dayshift resume ns/{0}, or wake or \
+        sleep it alone"
+    )]
     HeldByNamespace(Arc<str>),
     /// The schedule has had no boundary yet, so it says nothing now.
     #[error("its schedule says nothing yet: its first boundary is still to come")]

@@ -111,7 +111,7 @@ const TOLD_FROM: Duration = Duration::from_secs(5);
 /// That nothing happens for so long, and why.
 fn busy(pause: Duration) -> String {
     let seconds = pause.as_secs();
-    format!("the API server is busy and asks to be left alone for {seconds} s; waiting")
+    format!("the API server is busy and asks to wait {seconds} s; waiting")
 }
 
 impl ClusterError {

@@ -297,8 +297,8 @@ impl RunArgs {
         if inheritance.default_schedule.is_some() && is_everywhere {
             return Err(clap::Error::raw(
                 ErrorKind::MissingRequiredArgument,
-                "--default-hours, --default-start and --default-stop hold for everything that \
-                 has no schedule: say where with --namespace or --namespace-selector\n",
+                "--default-hours, --default-start and --default-stop apply to everything that has \
+                    no schedule: limit them with --namespace or --namespace-selector\n",
             ));
         }
         Ok(inheritance)

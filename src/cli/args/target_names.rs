@@ -23,7 +23,7 @@ pub(super) enum TargetError {
     #[error("names need one namespace: use -n NAME instead of -A")]
     NameInAllNamespaces,
     #[error(
-        "names need one namespace: give one -n, or all of several namespaces by --all or --selector"
+        "names need one namespace: give one -n; for several namespaces, use --all or --selector"
     )]
     NameInNamespaces,
     #[error("`{0}` is in another namespace; name the workloads of one namespace at a time")]

@@ -24,7 +24,7 @@ use crate::{
 /// ClusterRole that dayshift needs for the kinds of --kinds, and its binding; no cluster is asked.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-What is allowed is what you may do: for dayshift itself, add \
+The table shows what you may do; for dayshift itself, add \
 --as=system:serviceaccount:dayshift:dayshift.
 Exit status: 0 done, 2 wrong usage, 3 no cluster.")]
 pub(crate) struct KindsArgs {

@@ -26,7 +26,7 @@ const MAX_NAME: usize = 40;
 /// Why there is no table.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum WriteError {
-    #[error("this would be over {MAX_ROWS} rows; show fewer days, or take -o json")]
+    #[error("the table would have over {MAX_ROWS} rows; show fewer days, or use -o json")]
     TooLong,
     #[error("cannot write the plan: {0}")]
     Write(#[from] io::Error),

@@ -81,10 +81,10 @@ fn of_credentials(error: &AuthError) -> Option<String> {
             out.status
         )),
         AuthError::AuthExecParse(_) => {
-            Some(format!("what {program} prints is not an ExecCredential"))
+            Some(format!("the output of {program} is not an ExecCredential"))
         }
         AuthError::ParseTokenKey(_) => {
-            Some(format!("the token that {program} prints is not valid"))
+            Some(format!("the token in the output of {program} is not valid"))
         }
         _ => None,
     }

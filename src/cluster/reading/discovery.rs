@@ -54,7 +54,8 @@ pub fn note_lacks_count(kind: Kind) {
         tracing::warn!(
             kind = kind.argument(),
             field = kind.path().join("."),
-            "this kind has no such field: the API server drops what is written there; nothing of it is scaled, so take it out of --kinds"
+            "this kind has no such field: the API server drops what is written there; dayshift \
+                scales none of its objects, so remove it from --kinds"
         );
     }
 }

@@ -169,7 +169,8 @@ impl Engine {
             self.telemetry.set(Condition::Clock, false);
             tracing::error!(
                 skew,
-                "the clock is too far from the API server's: nothing is done until it is right"
+                "the clock is too far from the API server's: dayshift does nothing until it is \
+                    right"
             );
         } else if change.has_turned {
             self.telemetry.set(Condition::Clock, true);

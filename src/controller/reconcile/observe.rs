@@ -177,7 +177,8 @@ impl Engine {
         if relists {
             self.index.expect_lists(None);
             tracing::warn!(
-                "the API server is behind what it has shown before, as after a restore from a backup; everything is listed anew"
+                "the API server's history went back, as after a restore from a backup; listing \
+                    everything again"
             );
         }
         relists
@@ -188,7 +189,7 @@ impl Engine {
         self.look_at_the_clock();
         let seen_at = self.clock.seen_at();
         let ids = self.index.set_calendars(calendars, seen_at);
-        tracing::info!(objects = ids.len(), "other calendars are in force");
+        tracing::info!(objects = ids.len(), "the calendars have changed");
         for id in ids {
             self.reconcile(id);
         }
@@ -227,7 +228,8 @@ impl Engine {
         match self.watches.take_news(watch) {
             None => tracing::debug!(kind, error = %text, "the watch failed again"),
             Some(News::Absent) => {
-                tracing::warn!(kind, error = %text, "the watch failed; retrying, at last once a minute");
+                tracing::warn!(kind, error = %text, "the watch failed; retrying with backoff, up \
+                    to a minute");
             }
             Some(News::Failed) => {
                 tracing::warn!(kind, error = %text, "the watch failed; retrying with backoff");

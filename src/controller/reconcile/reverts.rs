@@ -68,7 +68,8 @@ impl Engine {
             Ok(_) | Err(ReadError::Gone) => {}
             Err(error) => {
                 let what = lookup.reverted.words(object.kind);
-                tracing::warn!(kind = %object.kind, %object, "somebody {what}; who cannot be read: {error}");
+                tracing::warn!(kind = %object.kind, %object, "somebody {what}; managedFields, \
+                    which say who, cannot be read: {error}");
             }
         }
     }

@@ -28,7 +28,7 @@ impl CalendarMetrics {
         );
         registry.register(
             "calendar_last_reload_successful",
-            "Whether the file of a calendar could be read when it was looked at last: 1, or 0",
+            "Whether the file of a calendar could be read at the last attempt: 1, or 0",
             metrics.is_good.clone(),
         );
         metrics

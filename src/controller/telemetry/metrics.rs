@@ -82,7 +82,7 @@ impl Telemetry {
         let ours = registry.sub_registry_with_prefix("dayshift");
         ours.register(
             "build",
-            "The program, and the version and place of the time zone database that counts",
+            "The program, and the version and source of the time zone database in use",
             Info::new([
                 ("version", env!("CARGO_PKG_VERSION")),
                 ("tzdata", Tzdata::in_use().version()),
@@ -107,14 +107,14 @@ impl Telemetry {
         let next_boundary = Optional::default();
         ours.register_with_unit(
             "next_boundary_timestamp",
-            "The soonest boundary of all, since the Unix epoch; absent where there is none",
+            "The next boundary of all workloads, since the Unix epoch; absent where there is none",
             Unit::Seconds,
             Optional::clone(&next_boundary),
         );
         let clock_skew = Optional::default();
         ours.register_with_unit(
             "clock_skew",
-            "How far this clock is ahead of the API server's; absent where that is not looked at",
+            "How far this clock is ahead of the API server's; absent where it is not checked",
             Unit::Seconds,
             Optional::clone(&clock_skew),
         );
@@ -128,7 +128,7 @@ impl Telemetry {
             transitions: registered(
                 ours,
                 "transitions",
-                "Attempts to start or stop a workload, by how they ended",
+                "Attempts to start or stop a workload, by outcome",
             ),
             workloads: registered(ours, "workloads", "Workloads with a schedule, by state"),
             invalid_schedules: registered(
@@ -164,7 +164,7 @@ impl Telemetry {
             watch_restarts: registered(
                 ours,
                 "watch_restarts",
-                "Watches that broke off and were begun anew",
+                "Watches that broke off and were restarted",
             ),
             watch_up: registered(
                 ours,
@@ -178,7 +178,7 @@ impl Telemetry {
                 "Transitions before which others were skipped, because boundaries of one workload \
                  come faster than they can be carried out",
             ),
-            events: registered(ours, "events", "Kubernetes Events, by what became of them"),
+            events: registered(ours, "events", "Kubernetes Events, by outcome"),
             reverts: registered(
                 ours,
                 "reverts",

@@ -125,7 +125,7 @@ impl Dashboard {
         params: &Params,
     ) -> Result<Answer, (StatusCode, String)> {
         let again = || {
-            let message = "This was asked for too long ago, so nothing was done. Ask again.";
+            let message = "This preview is too old, so nothing was done. Open it again.";
             (StatusCode::CONFLICT, message.to_owned())
         };
         let plan = form

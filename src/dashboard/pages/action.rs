@@ -46,7 +46,7 @@ impl Page<'_> {
                     } @else {
                         p {
                             a href={ (still.link(path)) "#do" } { "Wake, sleep, pause or resume" }
-                            " (the page then stands still)"
+                            " (the page then stops reloading)"
                         }
                     }
                 }
@@ -90,7 +90,7 @@ impl Page<'_> {
             @if changes.is_empty() {
                 p { "Nothing would change." }
             } @else {
-                p { "This will be done, with your permissions:" }
+                p { "With your permissions, this will happen:" }
                 div.scroll tabindex="0" role="group" aria-label="What will change" {
                     table {
                         thead {
@@ -116,7 +116,7 @@ impl Page<'_> {
                 }
             }
             @if !others.is_empty() {
-                h2 { "Nothing is done to these" }
+                h2 { "These stay as they are" }
                 ul.findings { @for other in others { li.finding.note { (said(other)) } } }
             }
             @if let Some(token) = self.token.filter(|_| !changes.is_empty()) {

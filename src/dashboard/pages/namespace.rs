@@ -216,7 +216,7 @@ impl Page<'_> {
             section aria-labelledby="given" {
                 h2 id="given" { "Annotations of the Namespace" }
                 @if given.is_empty() {
-                    p { "No workload here goes by an annotation of its Namespace." }
+                    p { "No workload here uses an annotation of its Namespace." }
                 } @else {
                     div.scroll tabindex="0" role="group" aria-labelledby="given" {
                         table {

@@ -147,7 +147,7 @@ impl Page<'_> {
         html! {
             section aria-labelledby="days" {
                 h2 id="days" { "Two weeks" }
-                p { "What the schedule does from now on, on the clocks of " (zone.name()) "." }
+                p { "The schedule from now on, in the time zone " (zone.name()) "." }
                 (patterns())
                 (legend())
                 div.scroll tabindex="0" role="group" aria-labelledby="days" {

@@ -53,7 +53,7 @@ impl Page<'_> {
                 section aria-labelledby="others" {
                     h2 id="others" { "Other managers of replicas" }
                     p {
-                        "The controller does not read that of every workload. To see it: "
+                        "The controller does not read this for every workload. To see it: "
                         code {
                             "dayshift status " (safe(&status.object.argument()))
                             (self.settings.prefix.flag())
@@ -86,13 +86,13 @@ impl Page<'_> {
                 h2 id="events" { "What happened" }
                 @match events {
                     None => p {
-                        "This page asks the API server nothing. The Events: "
+                        "This page does not ask the API server. To see the Events: "
                         code { (safe(command)) }
                     }
                     Some(Err(error)) => p { "The Events cannot be read: " (safe(&error.to_string())) }
                     Some(Ok(events)) => {
                         p.far {
-                            @if events.is_empty() { "There is no Event. " }
+                            @if events.is_empty() { "There are no Events. " }
                             @if events.len() > MAX_EVENTS { "The last " (MAX_EVENTS) " of " (events.len()) " Events. " }
                             "A cluster keeps Events for an hour, unless its API server has another --event-ttl."
                         }

@@ -74,9 +74,11 @@ impl Page<'_> {
                         &Fields::prefilled(),
                     ))
                     p.far {
-                        "This page is not read again by itself, so nothing that you tick is lost."
+                        "This page does not reload by itself, so no tick is lost."
                         @if pages > 1 {
-                            " Ticks count on this page alone, of " (pages) ": do one page after the other, filter, or tick a whole namespace, with all of it that stands on other pages."
+                            " A tick counts on its own page only, of " (pages) ": act on one page \
+                                after the other, filter, or tick a whole namespace, which includes \
+                                its workloads on other pages."
                         }
                     }
                 } @else {

@@ -101,7 +101,8 @@ fn what_may_be_listed_and_not_watched_keeps_no_other_from_being_waited_for() {
         let _scaler = Scaler::with(&cluster, &["--kinds=deployments"]);
         let ran = cluster.dayshift(&["wake", target, "--until", "2099-12-24T18:00Z"]);
         let unseen = format!(
-            "error: {subject}annotated, but whether a controller acts is not seen: not allowed to \
+            "error: {subject}annotated, but the command cannot see whether a controller acts: not \
+                allowed to \
              watch CronJobs in namespace dev: {}",
             refusal("watch", "cronjobs")
         );
@@ -128,7 +129,7 @@ fn one_that_may_not_be_watched_keeps_no_other_of_its_kind_from_being_waited_for(
     let ran = cluster.dayshift(&[&["sleep", "deploy/api", "deploy/web"], &until[..]].concat());
     let slept = "deployment.apps/web slept until Thu 2099-12-24 18:00 UTC, 1 -> 0\n";
     assert_eq!((ran.status, &*ran.out), (3, slept), "{ran:?}");
-    let unseen = "annotated, but whether a controller acts is not seen: not allowed to";
+    let unseen = "annotated, but the command cannot see whether a controller acts: not allowed to";
     assert_eq!(ran.err.matches(unseen).count(), 1, "{ran:?}");
 }
 

@@ -139,8 +139,8 @@ fn without_a_scaler_it_says_so_and_the_annotation_stays() {
     let ran = cluster.dayshift(&["pause", "web", "--timeout", "1s"]);
     assert_eq!(
         ran.err,
-        "error: deployment.apps/web: annotated, but no controller has acted within 1 s; none ever has, \
-         so it may be that no `dayshift run` runs in this cluster; it will be paused when one acts\n"
+        "error: deployment.apps/web: annotated, but no controller has acted within 1 s; none ever \
+            has; perhaps no `dayshift run` runs in this cluster; it will be paused when one acts\n"
     );
     assert_eq!((ran.status, ran.out.as_str()), (1, ""));
     assert_eq!(cluster.annotation("web", "pause").unwrap(), "true");

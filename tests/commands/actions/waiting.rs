@@ -38,7 +38,7 @@ fn who_may_not_watch_is_told_so_and_not_that_nothing_has_acted() {
     assert_eq!(ran.status, 3);
     assert!(
         ran.err.starts_with(
-            "error: annotated, but whether a controller acts is not seen: not allowed to"
+            "error: annotated, but the command cannot see whether a controller acts: not allowed to"
         ),
         "{ran:?}"
     );

@@ -125,7 +125,7 @@ fn a_name_without_a_file_is_an_error_that_says_how_to_give_it() {
     let plan = dayshift(&["plan", "-f", OFFICE, "-o", "table"]);
     assert_eq!(plan.status, 1);
     for line in [
-        "error[bad-except]: `de` is not a calendar that is known here\n",
+        "error[bad-except]: `de` is not a known calendar\n",
         "  = help: give its file with `--calendar de=FILE.ics`\n",
     ] {
         assert!(plan.err.contains(line), "{line}\n{}", plan.err);
@@ -149,7 +149,7 @@ fn a_name_without_a_file_is_an_error_that_says_how_to_give_it() {
     }
     let other = dayshift(&["lint", OFFICE, "--from", "2026-11-20", "--calendar", USA]);
     for line in [
-        "`de` is not a calendar that is known here\n",
+        "`de` is not a known calendar\n",
         "  = help: give its file with `--calendar de=FILE.ics`, or name a known one: us\n",
     ] {
         assert!(other.out.contains(line), "{line}\n{}", other.out);

@@ -158,7 +158,7 @@ fn run_begins_and_says_what_is_wrong() {
     assert!(
         error("unknown")
             .unwrap()
-            .contains("`xx` is not a calendar that is known here")
+            .contains("`xx` is not a known calendar")
     );
     let state = || {
         cluster.api.get("Deployment", "dev", "other").unwrap()["metadata"]["labels"]["dayshift/state"].clone()

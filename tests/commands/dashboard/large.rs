@@ -42,7 +42,7 @@ fn ten_thousand_objects_are_looked_at_a_page_at_a_time() {
         assert_eq!(*found, expected(from).collect::<Vec<_>>());
     }
     // What is ticked goes no further than its page, and that is said.
-    let said = "Ticks count on this page alone, of 200";
+    let said = "A tick counts on its own page only, of 200";
     assert!(served.page("/timeline?page=2").text().contains(said));
     assert!(
         !served

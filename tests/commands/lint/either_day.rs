@@ -9,7 +9,7 @@ fn the_days_that_are_both_are_proposed() {
     for (line, expected) in [
         (
             "dayshift/start: '0 9 1-7 * Mon; 08:00'",
-            "if you mean the days that are both, write `first Mon 09:00`",
+            "for the days that are both, write `first Mon 09:00`",
         ),
         (
             "dayshift/scale: '30 8 15-21 * 2,4 = 5; 20:00 = 0'",

@@ -303,7 +303,7 @@ fn help_says_what_was_meant_or_gives_an_example() {
         ),
         (
             "except: '2026-12-28..2026-01-03'",
-            "look at the years, as in `2026-12-28..2027-01-03`",
+            "check the years, as in `2026-12-28..2027-01-03`",
         ),
         ("replicas: '3.0'", "write dayshift/replicas: \"3\""),
         ("exclude: 'yes'", "write dayshift/exclude: \"true\""),

@@ -119,8 +119,8 @@ fn a_namespace_that_the_scaler_refuses_is_named_as_long_as_that_lasts() {
     annotate(&cluster, &[("except", "calendar:lacking")]);
     cluster.deployment("late", 1, &[]);
     let command = "; `kubectl events --for namespace/dev` says why";
-    let seen = "the Namespace dev has annotations that no controller has taken up: it refuses them, \
-                or does not run";
+    let seen = "the Namespace dev has annotations that no controller has taken up: none runs in \
+        this cluster, or it refuses them";
     let unseen = "no controller has taken it up yet: none runs in this cluster, or it refuses the \
                   annotations of the Namespace dev";
     for _ in 0..2 {
@@ -359,7 +359,8 @@ fn one_workload_that_is_resumed_under_an_override_of_its_namespace_says_what_hol
         (ran.status, ran.out.as_str(), ran.err.as_str()),
         (
             0,
-            "deployment.apps/web resumed, replicas 0; its Namespace holds it: paused until \
+            "deployment.apps/web resumed, replicas 0; an override of its Namespace is in force: \
+                paused until \
              Thu 2099-12-24 18:00 JST\n",
             ""
         )

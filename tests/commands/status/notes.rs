@@ -79,7 +79,8 @@ fn an_override_or_a_schedule_that_nobody_obeys_is_a_problem_once_it_is_old() {
     let ran = cluster.dayshift(&["status"]);
     assert_eq!(ran.status, 1);
     for warning in [
-        "warning: dev/new: its schedule is new or edited, and no controller has seen that; is the",
+        "warning: dev/new: its schedule is new or edited, and no controller has seen it yet; is \
+            the",
         "warning: dev/woken: its `dayshift/wake-until` is 73 s overdue; is the controller running?",
     ] {
         assert!(ran.out.contains(warning), "{warning}: {}", ran.out);
@@ -151,7 +152,8 @@ fn what_is_held_down_against_its_schedule_is_a_problem() {
     assert_eq!(ran.status, 1, "{ran:?}");
     for (name, count) in [("web", 0), ("some", 1)] {
         let warning = format!(
-            "warning: dev/{name}: the schedule says running, and dayshift holds it down: it stays at {count} until \
+            "warning: dev/{name}: the schedule says running, but dayshift holds it down: it stays \
+                at {count} until \
              Mon 09:00 JST; `dayshift sync deploy/{name} -n dev` starts it now"
         );
         assert!(ran.out.contains(&warning), "{warning}: {}", ran.out);
@@ -273,7 +275,7 @@ fn one_whose_labels_alone_say_that_it_is_scheduled_is_not_left_down() {
     let ran = cluster.dayshift(&["status"]);
     assert_eq!(ran.status, 0, "{}{}", ran.out, ran.err);
     assert!(ran.out.contains("stopped"), "{}", ran.out);
-    let said = "its labels say that it is scheduled, but no schedule stands on it; one";
+    let said = "its labels say that it is scheduled, but no schedule is written on it; one";
     assert!(ran.out.contains(said), "{}", ran.out);
     // An override of it is no error.
     let (key, text) = ("dayshift/sleep-until", Some("2026-11-20 12:00"));

@@ -160,7 +160,8 @@ fn an_unknown_name_is_refused_with_the_known_ones() {
     story.apply(web("2026-12-24; calendar:fr"));
     assert_eq!(
         story.error("web").unwrap(),
-        "dayshift/except: `fr` is not a calendar that is known here; give its file with `--calendar fr=FILE.ics`, or name a known one: de, other"
+        "dayshift/except: `fr` is not a known calendar; give its file with `--calendar \
+            fr=FILE.ics`, or name a known one: de, other"
     );
     assert_eq!(story.events("web"), ["InvalidSchedule"]);
     publisher.publish(calendars(&[FRIDAY]));

@@ -311,7 +311,7 @@ fn broken_files_are_told_with_line_and_column() {
         ),
         (
             "a: &a [*a]",
-            "file.yaml:1:8: this alias is inside of its own anchor",
+            "file.yaml:1:8: this alias is inside its own anchor",
         ),
         (
             "? [a, b]\n: c",

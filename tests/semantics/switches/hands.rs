@@ -133,7 +133,7 @@ fn counts_have_no_meaning_there() {
         assert_eq!(live.object["spec"]["shutdown"], Value::Null);
         assert!(
             live.error()
-                .contains("has no meaning on what is stopped or not")
+                .contains("has no meaning on a kind that is only stopped and started")
         );
     }
 }
@@ -144,7 +144,7 @@ fn a_virtual_machine_with_the_older_field_beside_is_refused() {
     let mut live = Live::new("virtualmachines.kubevirt.io", spec.clone());
     live.until("2026-11-20 20:00");
     assert_eq!(live.object["spec"], spec["spec"]);
-    let expected = "spec.runStrategy: spec.running stands beside it";
+    let expected = "spec.runStrategy: cannot be combined with spec.running";
     assert!(live.error().starts_with(expected), "{}", live.error());
     // It appears between the decision and the patch: the patch tests that it is not there.
     let mut live = Live::new(

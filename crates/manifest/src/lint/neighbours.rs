@@ -184,12 +184,13 @@ impl Object<'_> {
         let is_exact = workload.inputs.text(Key::Scale).is_some();
         let message = if is_exact {
             format!(
-                "HorizontalPodAutoscaler {} scales {} too: it changes each count above 0 that a time sets",
+                "HorizontalPodAutoscaler {} scales {} too: it changes every count above 0 that the \
+                    schedule sets",
                 scaler.name, self.name
             )
         } else if stop > Replicas::ZERO {
             format!(
-                "HorizontalPodAutoscaler {} goes on scaling {} after a stop, which leaves {stop}",
+                "HorizontalPodAutoscaler {} keeps scaling {} after a stop, which leaves {stop}",
                 scaler.name, self.name
             )
         } else {
@@ -200,11 +201,12 @@ impl Object<'_> {
             match start {
                 Some(count) if fits(count) && count > Replicas::ZERO => return,
                 Some(count) => format!(
-                    "HorizontalPodAutoscaler {} does not let {} have the {count} that a start sets",
+                    "HorizontalPodAutoscaler {} does not let {} keep the {count} that a start sets",
                     scaler.name, self.name
                 ),
                 None => format!(
-                    "HorizontalPodAutoscaler {} scales {} too: a start brings back what it happened to want at the stop",
+                    "HorizontalPodAutoscaler {} scales {} too: a start restores the count that the \
+                        autoscaler had set at the stop",
                     scaler.name, self.name
                 ),
             }

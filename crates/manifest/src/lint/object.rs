@@ -189,10 +189,12 @@ impl<'o> Object<'o> {
         {
             let message = match &*field.name {
                 OVERRIDE_BEGAN => {
-                    "dayshift writes this annotation itself while an override holds; from a manifest it makes new overrides look like ones that have ended"
+                    "dayshift writes this annotation itself while an override holds; in a manifest \
+                        it makes new overrides look ended"
                 }
                 INHERITED => {
-                    "dayshift writes this annotation itself, for people and commands to see what the workload inherits; nothing is decided from it"
+                    "dayshift writes this annotation itself, to show what the workload inherits; \
+                        in a manifest it has no effect"
                 }
                 _ => "dayshift writes this annotation itself while a schedule is refused",
             };
@@ -229,7 +231,8 @@ impl<'o> Object<'o> {
                 CountKind::Runners => "minRunners becomes 0",
             };
             let mut help = format!(
-                "before you take it out, take it out of what kubectl applied last, or {becomes}: kubectl apply edit-last-applied {}/{} -n {}",
+                "remove it from what kubectl applied last, then from the manifest; in the other \
+                    order {becomes}: kubectl apply edit-last-applied {}/{} -n {}",
                 object.kind.short_name(),
                 object.name,
                 object.namespace,

@@ -7,8 +7,7 @@ use crate::manifest::{Contents, Location, STANDARD_INPUT, Source};
 use crate::text::shell_word;
 
 /// What to do about a text that a tool fills in.
-pub(super) const HELP: &str =
-    "check what comes of it, such as of helm template: helm template . | dayshift lint -";
+pub(super) const HELP: &str = "check what it renders: helm template . | dayshift lint -";
 
 /// A finding for a chart whose templates were passed over, and for each kustomization that changes
 /// the objects of its files, with the pipe that checks what comes of it.
@@ -18,7 +17,7 @@ pub(super) fn not_rendered(at: usize, source: &Source, contents: &Contents) -> V
     let folder = folder.map_or(".".to_owned(), |it| it.display().to_string());
     let folder = shell_word(&folder);
     let finding = |place, message, command: &str| {
-        let help = format!("check what comes of it: {command} {folder} | dayshift lint -");
+        let help = format!("check what it renders: {command} {folder} | dayshift lint -");
         Finding::new(LintRule::NotRendered, Some((at, place)), message, help)
     };
     let chart = source.is_chart().then(|| {

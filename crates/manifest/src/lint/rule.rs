@@ -9,7 +9,8 @@ rules! {
     LintRule {
         Error Syntax "syntax" "A file that is not YAML or JSON, or is too large or too deep to read.",
         Error BadObject "bad-object" "A workload that the API server would refuse.",
-        Error UnknownAnnotation "unknown-annotation" "A name under the prefix that is not an annotation of dayshift.",
+        Error UnknownAnnotation "unknown-annotation" "A key with the prefix that is not an \
+            annotation of dayshift.",
         Error NotText "not-text" "An annotation that is a number, true or false, a list or a map to YAML.",
         Error DuplicateAnnotation "duplicate-annotation" "An annotation that is given twice on one object.",
         Error HoursBesideTimes "hours-beside-times" "Hours beside a start or a stop.",
@@ -22,19 +23,23 @@ rules! {
         Error BadJitter "bad-jitter" "A jitter that is not a duration, or too long.",
         Error BadExcept "bad-except" "Excepted dates that cannot be read, or a calendar that is not given.",
         Error BadTreatAs "bad-treat-as" "Dates that count as another day that cannot be read, or a calendar that is not given.",
-        Error BadOverride "bad-override" "A pause, wake-until, sleep-until or enforce that cannot be read, or lies over no schedule.",
+        Error BadOverride "bad-override" "A pause, wake-until, sleep-until or enforce that cannot \
+            be read, or has no schedule to override.",
         Error DeletesVolumes "deletes-volumes" "A StatefulSet whose volumes each stop would delete.",
         Error ScheduleAsLabel "schedule-as-label" "A schedule among the labels.",
         Error OnPodTemplate "on-pod-template" "A schedule on the pod template.",
-        Error MisplacedAnnotation "misplaced-annotation" "A name under the prefix at a place where nobody reads annotations.",
+        Error MisplacedAnnotation "misplaced-annotation" "A key with the prefix in a place where \
+            annotations are not read.",
         Warning StopWithoutStart "stop-without-start" "A stop without a start: nothing brings the workload back.",
         Warning StartWithoutStop "start-without-stop" "A start without a stop: nothing takes the workload down.",
         Warning SameInstant "same-instant" "A start and a stop at the same instant.",
         Warning TwoCounts "two-counts" "Two steps that set different counts at the same time on some days.",
-        Warning ClockChangeGap "clock-change-gap" "A time that does not exist on a day on which clocks are put forward.",
+        Warning ClockChangeGap "clock-change-gap" "A time that does not exist on a day when clocks \
+            go forward.",
         Warning NeverAgain "never-again" "Times that never come again.",
         Warning PastDate "past-date" "A date in the past.",
-        Warning UnchangedDates "unchanged-dates" "Dates that count as another day, on which the schedule does the same.",
+        Warning UnchangedDates "unchanged-dates" "Dates that count as another day, although the \
+            schedule does the same on both.",
         Warning CalendarEnds "calendar-ends" "A calendar whose dates end within 60 days.",
         Warning CalendarTimes "calendar-times" "A calendar with events at times of day, which do not count.",
         Warning PastUntil "past-until" "A pause, wake-until or sleep-until in the past.",
@@ -48,15 +53,19 @@ rules! {
         Warning Autoscaler "autoscaler" "A HorizontalPodAutoscaler, a ScaledObject or a Rollout that scales a scheduled workload too.",
         Warning PutBack "put-back" "An Application, a Kustomization, a HelmRelease or an operator that puts back the count of a scheduled workload.",
         Warning StateLabels "state-labels" "Labels in a manifest that dayshift writes.",
-        Warning ErrorAnnotation "error-annotation" "The annotation in a manifest by which dayshift says what is wrong.",
-        Warning LookalikePrefix "lookalike-prefix" "An annotation whose prefix was meant to be dayshift's.",
+        Warning ErrorAnnotation "error-annotation" "The annotation `dayshift/error` in a manifest, \
+            where dayshift says what is wrong.",
+        Warning LookalikePrefix "lookalike-prefix" "An annotation whose prefix is a misspelling of \
+            dayshift's.",
         Warning OtherKind "other-kind" "A schedule on an object of a kind that dayshift does not scale.",
         Warning BadSuppression "bad-suppression" "A suppression without a reason, or of something that is not a rule.",
         Warning UnusedSuppression "unused-suppression" "A suppression that matches nothing.",
-        Info EitherDay "either-day" "Cron with a day of month and a day of week, of which either will do.",
+        Info EitherDay "either-day" "Cron with a day of month and a day of week: it runs on \
+            either.",
         Info OptInKind "opt-in-kind" "A schedule on an object of a kind that dayshift scales only where it is asked to.",
         Info ReplicasInManifest "replicas-in-manifest" "`spec.replicas` in the manifest of a scheduled workload.",
-        Info NotRendered "not-rendered" "Templates of a Helm chart, a kustomization that changes objects, or a text that a tool fills in: what comes of them is not in the files.",
+        Info NotRendered "not-rendered" "Templates of a Helm chart, a kustomization that changes \
+            objects, or a text that a tool fills in: lint sees the files, not the result.",
         Info OtherTool "other-tool" "A schedule of another tool that starts and stops workloads.",
     }
 }

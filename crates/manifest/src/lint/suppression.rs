@@ -39,9 +39,9 @@ impl<'m> Suppressions<'m> {
         for (id, field) in &self.all {
             let wrong = match LintRule::from_id(id) {
                 None => Some(format!("`{}` is not a rule of lint", quote(id))),
-                Some(rule) if !rule.can_be_suppressed() => Some(format!(
-                    "`{rule}` cannot be suppressed, since what it finds has to be fixed"
-                )),
+                Some(rule) if !rule.can_be_suppressed() => {
+                    Some(format!("`{rule}` cannot be suppressed: fix what it finds"))
+                }
                 Some(_) if field.text.trim().is_empty() => {
                     Some("this suppression has no reason".to_owned())
                 }

@@ -118,7 +118,7 @@ impl Calendars {
         if !known.is_empty() {
             help += &format!(", or name a known one: {}", known.join(", "));
         }
-        let error = name.fails("is not a calendar that is known here", help);
+        let error = name.fails("is not a known calendar", help);
         error.meaning(meant).of_kind(DiagnosticKind::Calendar)
     }
 

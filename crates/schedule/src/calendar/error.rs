@@ -39,10 +39,10 @@ pub enum CalendarReason {
     #[error("is not a line of iCalendar, such as `DTSTART;VALUE=DATE:20261225`")]
     NotALine,
     /// `END` of something other than what began last.
-    #[error("ends something that did not begin last")]
+    #[error("ends a component that did not begin last")]
     WrongEnd,
     /// Components within components, too deep.
-    #[error("lies too deep in other components")]
+    #[error("is nested too deep in other components")]
     TooDeep,
     /// An event without `DTSTART`.
     #[error("the event that ends here has no DTSTART")]
@@ -60,7 +60,7 @@ pub enum CalendarReason {
     #[error("is not an end for this event, which begins on a date; write a later date")]
     BadEnd,
     /// Part of a recurrence that is not `NAME=value`, or has a value that its name does not take.
-    #[error("is not a part of a recurrence that can be read, such as `FREQ=YEARLY` or `COUNT=10`")]
+    #[error("is not a known part of a recurrence, such as `FREQ=YEARLY` or `COUNT=10`")]
     BadRule,
     /// A part of recurrences that is not supported.
     #[error("is not supported; write the dates as events of their own, or as RDATE")]

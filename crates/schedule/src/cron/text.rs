@@ -88,7 +88,7 @@ fn fields(item: Piece<'_>) -> Result<Cron, Diagnostic> {
 
 fn not_a_year(word: Piece<'_>) -> Diagnostic {
     word.fails(
-        "is in the place of a year, which cron does not have here",
+        "stands where some crons have a year, which dayshift does not read",
         "write local moments such as `2026-12-24 18:00`",
     )
 }

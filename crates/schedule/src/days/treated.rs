@@ -130,7 +130,7 @@ impl TreatedDates {
         if spans > MAX_SPANS {
             let all = Piece::whole(text, EXAMPLE)?;
             let wrong = format!("has more than {MAX_SPANS} spans of dates");
-            let error = all.fails(wrong, "leave out those that are over");
+            let error = all.fails(wrong, "remove those that are over");
             return Err(error.of_kind(DiagnosticKind::Calendar));
         }
         Ok(Self { sets })

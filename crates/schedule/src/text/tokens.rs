@@ -188,7 +188,7 @@ impl<'a> Tokens<'a> {
 
 fn range_in_month(range: Piece<'_>) -> Diagnostic {
     range.fails(
-        "is a range, which days within the month do not make",
+        "is a range, which days within the month cannot have",
         "write each of them, as in `first Mon,first Tue`",
     )
 }

@@ -286,11 +286,7 @@ fn says_what_is_wrong_and_where() {
             "calendar:",
             "is not the name of a calendar",
         ),
-        (
-            "calendar:de = Mon",
-            "de",
-            "is not a calendar that is known here",
-        ),
+        ("calendar:de = Mon", "de", "is not a known calendar"),
         (
             "2026-01-01..2026-02-01 = Tue",
             "2026-01-01..2026-02-01",

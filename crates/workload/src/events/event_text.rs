@@ -35,7 +35,8 @@ impl EventText {
         let mut text = format!("cannot write to the {kind}: {why}; retrying with backoff");
         if let Some(namespace) = namespace {
             text += &format!(
-                ". The permission may be missing for every {kind} in namespace {namespace}, and is told on one of them"
+                ". The permission may be missing for every {kind} in namespace {namespace}, and \
+                    this Event is on one of them"
             );
         }
         Self::new(EventReason::ScaleFailed, text)
@@ -61,7 +62,8 @@ impl EventText {
 
     /// Boundaries come faster than they can be carried out.
     pub fn boundaries_skipped() -> Self {
-        let text = "boundaries come faster than they can be carried out: only the newest counts, and earlier ones are skipped. Set them further apart";
+        let text = "boundaries come faster than dayshift can carry them out: it skips all but the \
+            newest. Set them further apart";
         Self::new(EventReason::BoundariesSkipped, text.to_owned())
     }
 }

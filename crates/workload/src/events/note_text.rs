@@ -84,7 +84,7 @@ fn text(note: &EventNote, object: &WorkloadRef, prefix: &Prefix) -> String {
             match active {
                 Override::Pause(_) => {
                     let stays = counts.count_stays(to);
-                    format!("{stays}, and nothing is done, {until}")
+                    format!("{stays}, and dayshift does nothing, {until}")
                 }
                 _ if from == to => format!("{} {until}", counts.count_stays(to)),
                 _ => format!("{} {until}", counts.scaled_from(from, to)),
@@ -162,10 +162,11 @@ fn text(note: &EventNote, object: &WorkloadRef, prefix: &Prefix) -> String {
             wake_command(object, prefix)
         ),
         EventNote::Expired(key) => {
-            format!("`{key}` is in the past: nothing is done, and the annotation is removed")
+            format!("`{key}` is in the past: dayshift removes the annotation and does nothing else")
         }
         EventNote::EndedBefore(key) => format!(
-            "`{key}` already ended and was restored, for example by kubectl rollout undo: nothing is done, and the annotation is removed"
+            "`{key}` ended before and was brought back, for example by kubectl rollout undo: \
+                dayshift removes the annotation and does nothing else"
         ),
         EventNote::Removed {
             running,
@@ -389,8 +390,8 @@ mod tests {
             EventText::of(&note, &object, &Prefix::default()),
             EventText::new(
                 EventReason::OverrideExpired,
-                "`sleep-until` already ended and was restored, for example by kubectl rollout undo: \
-                 nothing is done, and the annotation is removed"
+                "`sleep-until` ended before and was brought back, for example by kubectl rollout \
+                    undo: dayshift removes the annotation and does nothing else"
                     .to_owned()
             )
         );

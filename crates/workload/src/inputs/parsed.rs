@@ -308,7 +308,7 @@ impl Problems {
     fn reject_override_without_schedule(&mut self, inputs: &Inputs) {
         for key in [Key::WakeUntil, Key::SleepUntil] {
             if let Some(text) = inputs.own().text(key) {
-                let wrong = "needs a schedule, and there is none";
+                let wrong = "needs a schedule, but there is none";
                 let help = "write hours, such as Mon-Fri 09:00-19:00, or start and stop, or remove the annotation";
                 self.0.push(Problem::of_text(key, text, wrong, help));
             }
@@ -344,11 +344,15 @@ impl Problems {
         let wrong = match inputs.counts() {
             counts if counts.has(key) => return Some(text),
             CountKind::Suspend => {
-                "has no meaning on a CronJob or another object that is suspended or not"
+                "has no meaning on a CronJob, nor on any other kind that is only suspended and \
+                    resumed"
             }
-            CountKind::Switch => "has no meaning on what is stopped or not",
-            CountKind::Exact => "has no meaning on what runs with its own count or with none",
-            _ => "has no meaning on a ScaledObject, whose counts are KEDA's",
+            CountKind::Switch => "has no meaning on a kind that is only stopped and started",
+            CountKind::Exact => {
+                "has no meaning on a kind that runs with its own count or not at \
+                all"
+            }
+            _ => "has no meaning on a ScaledObject: KEDA sets its counts",
         };
         let problem = Problem::of_text(key, text, wrong, "remove the annotation");
         self.0.push(problem);

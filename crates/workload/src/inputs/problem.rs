@@ -67,7 +67,7 @@ impl Problem {
         let key = Key::AllowVolumeDeletion;
         let length = inputs.text(key).map_or(0, str::len);
         let wrong = format!(
-            "scaling this down deletes its volumes, as its {} is Delete",
+            "scaling this down deletes its volumes, because its {} is Delete",
             VolumeRetention::PATH.join(".")
         );
         let help = format!(

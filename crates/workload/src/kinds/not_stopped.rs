@@ -25,7 +25,7 @@ const NOT_STOPPED: [NotStopped; 5] = [
         plural: "mariadbs",
         group: "k8s.mariadb.com",
         field: Some("suspend"),
-        why: "its spec.suspend keeps the operator from reconciling it, and its pods run on",
+        why: "its spec.suspend only keeps the operator from reconciling it: its pods keep running",
         instead: "schedule the workloads that use it",
     },
     NotStopped {
@@ -33,7 +33,8 @@ const NOT_STOPPED: [NotStopped; 5] = [
         plural: "kafkas",
         group: "kafka.strimzi.io",
         field: None,
-        why: "its annotation strimzi.io/pause-reconciliation keeps the operator from reconciling it, and its pods run on",
+        why: "its annotation strimzi.io/pause-reconciliation only keeps the operator from \
+            reconciling it: its pods keep running",
         instead: "schedule its KafkaConnects, its KafkaBridges and the workloads that use it",
     },
     NotStopped {
@@ -49,7 +50,8 @@ const NOT_STOPPED: [NotStopped; 5] = [
         plural: "helmreleases",
         group: "helm.toolkit.fluxcd.io",
         field: Some("suspend"),
-        why: "its spec.suspend keeps Flux from reconciling it, and what it has installed runs on",
+        why: "its spec.suspend only keeps Flux from reconciling it: what it installed keeps \
+            running",
         instead: "schedule the workloads that it installs",
     },
     NotStopped {
@@ -57,7 +59,7 @@ const NOT_STOPPED: [NotStopped; 5] = [
         plural: "kustomizations",
         group: "kustomize.toolkit.fluxcd.io",
         field: Some("suspend"),
-        why: "its spec.suspend keeps Flux from reconciling it, and what it has applied runs on",
+        why: "its spec.suspend only keeps Flux from reconciling it: what it applied keeps running",
         instead: "schedule the workloads that it applies",
     },
 ];

@@ -138,8 +138,9 @@ Where {} is above 0 the HPA scales up what is stopped: the stop does not hold.",
                 first_of(&objects.iter().map(|it| it.full_name()).collect::<Vec<_>>()),
                 prefix.annotation(Key::StopReplicas)
             ),
-            Self::Keda => "KEDA scales up what a trigger is active for, whatever dayshift sets. Write the schedule on the
-ScaledObject instead, and add scaledobjects to --kinds: a stop then pauses it."
+            Self::Keda => "KEDA scales a workload up while one of its triggers is active, whatever
+dayshift sets. Write the schedule on the ScaledObject instead, and add scaledobjects to --kinds: a
+stop then pauses it."
                 .to_owned(),
             Self::ArgoCd => format!(
                 "Argo CD puts back the count in Git. In the Application, leave it out of the sync:

@@ -120,8 +120,8 @@ impl PlanArgs {
         let asked = asked.and_then(|period| {
             let targets = self.targets(&files)?;
             if targets.is_some() && inheritance.default_schedule.is_some() {
-                let message = "--default-hours and the like are for files; live workloads say \
-                               themselves what they inherit\n";
+                let message = "--default-hours and the like are for files; live workloads have \
+                    what they inherit written on them\n";
                 return Err(clap::Error::raw(ErrorKind::ArgumentConflict, message));
             }
             Ok((period, targets, inheritance))
@@ -187,7 +187,7 @@ impl PlanArgs {
             return Ok(Some(targets));
         }
         let message = if self.targets.scope.namespace.len() > 1 {
-            "-n is the namespace of objects in files without one: give one\n"
+            "give one -n: it is the namespace of objects in files without one\n"
         } else if targets.are_chosen() || self.targets.scope.is_wide() {
             "give either files or live workloads: FILE…, or for example deploy/web, --selector or \
              --all-namespaces\n"

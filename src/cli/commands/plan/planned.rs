@@ -159,7 +159,7 @@ impl PlanArgs {
             let Some(plan) = planner.plan_live(&it) else {
                 if it.phase().is_some() {
                     print_note(&format!(
-                        "{}: its labels say that it is scheduled, and the schedule does not stand on it",
+                        "{}: its labels say that it is scheduled, but no schedule is written on it",
                         it.object
                     ));
                 }

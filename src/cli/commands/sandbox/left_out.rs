@@ -16,8 +16,8 @@ impl SandboxArgs {
     pub(crate) fn run(self) -> Exit {
         drop(self.ignored);
         print_error(
-            &"this program was built without the cluster in memory that the sandbox plays in, as the \
-             program of the image is; run `dayshift sandbox` of a release for your machine, or \
+            &"this program was built without the sandbox, as the one in the image is; run \
+                `dayshift sandbox` of a release for your machine, or \
              `cargo run -- sandbox` in the repository",
         );
         Exit::CouldNotRun

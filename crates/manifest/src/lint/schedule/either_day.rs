@@ -17,15 +17,18 @@ impl Look<'_> {
                 continue;
             };
             let message = format!(
-                "`{}` comes on each of its days of the month and on each of its days of the week: in cron either will do",
+                "`{}` runs on each of its days of the month and on each of its days of the week: \
+                    cron takes either",
                 crate::text::quote(times.trim())
             );
             let help = match both {
                 Some(both) => {
                     let count = item.get(times.trim_end().len()..).unwrap_or_default();
-                    format!("if you mean the days that are both, write `{both}{count}`")
+                    format!("for the days that are both, write `{both}{count}`")
                 }
-                None => "if you mean the days that are both, write them as days within the month, such as `first Mon 09:00`".to_owned(),
+                None => "for the days that are both, write them as days within the month, such as \
+                    `first Mon 09:00`"
+                    .to_owned(),
             };
             found.push(self.at(key, span, LintRule::EitherDay, message, help));
         }

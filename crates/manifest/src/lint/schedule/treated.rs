@@ -21,7 +21,7 @@ impl Look<'_> {
         } else if last < until && !schedule.is_changed_by_treated(today, until) {
             (
                 LintRule::UnchangedDates,
-                "on these dates the schedule does what it does without this annotation".to_owned(),
+                "on these dates the schedule does the same without this annotation".to_owned(),
                 "remove it, or write another day of the week; days of the month and days within the month stay those of the calendar".to_owned(),
             )
         } else {

@@ -70,7 +70,7 @@ impl Look<'_> {
                 };
                 (
                     format!(
-                        "`{}` is UTC{turned} all year: its sign is the other way around",
+                        "`{}` is UTC{turned} all year: the sign of an Etc/GMT zone is inverted",
                         quote(written)
                     ),
                     format!(

@@ -136,7 +136,7 @@ fn refuse_unless(
         return Ok(());
     };
     let message = format!(
-        "the API server does not take `{}` as metadata.{field}: write a-z, 0-9 and -, such as web-1",
+        "the API server refuses `{}` as metadata.{field}: write a-z, 0-9 and -, such as web-1",
         quote(name)
     );
     Err(ParseError::at(place, message))

@@ -172,7 +172,7 @@ impl<'a> Builder<'a> {
             }
             Event::Alias(anchor) => {
                 let Some(node) = self.anchors.get(&anchor).cloned() else {
-                    let message = "this alias is inside of its own anchor";
+                    let message = "this alias is inside its own anchor";
                     return Err(ParseError::of_text(Location::of(span), message));
                 };
                 self.charge(node.cost, &Location::of(span))?;

@@ -139,12 +139,13 @@ fn a_name_that_is_not_known_is_pointed_at() {
         (
             "2026-12-24; calendar:dee ;2026-01-01",
             "dee",
-            "`dee` is not a calendar that is known here; write `calendar:de`",
+            "`dee` is not a known calendar; write `calendar:de`",
         ),
         (
             "calendar:fr;calendar:holidays",
             "holidays",
-            "`holidays` is not a calendar that is known here; give its file with `--calendar holidays=FILE.ics`, or name a known one: de, fr",
+            "`holidays` is not a known calendar; give its file with `--calendar \
+                holidays=FILE.ics`, or name a known one: de, fr",
         ),
         (
             "calendar: FR",
@@ -164,7 +165,7 @@ fn a_name_that_is_not_known_is_pointed_at() {
     let error = ExceptedDates::parse("calendar:de").unwrap_err();
     assert_eq!(
         error.to_string(),
-        "`de` is not a calendar that is known here; give its file with `--calendar de=FILE.ics`"
+        "`de` is not a known calendar; give its file with `--calendar de=FILE.ics`"
     );
     assert_eq!(error.kind(), DiagnosticKind::Calendar);
     // Whoever does not care for the dates takes any name, and knows that they are missing.

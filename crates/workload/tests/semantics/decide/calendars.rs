@@ -225,7 +225,7 @@ fn a_calendar_that_is_not_known_changes_nothing_until_it_is() {
     assert_eq!((object.replicas(), object.next()), (3, None));
     let error = object.observed.error.clone().unwrap();
     assert!(
-        error.contains("`de` is not a calendar that is known here; give its file"),
+        error.contains("`de` is not a known calendar; give its file"),
         "{error}"
     );
     assert!(
