@@ -59,7 +59,7 @@ pub enum Note {
         /// The start that may come first.
         start: Option<DateTime<Utc>>,
     },
-    /// Its labels say that it is scheduled, and no schedule stands on it.
+    /// Its labels say that it is scheduled, and no schedule is written on it.
     NoSchedule {
         /// The saved count, where fewer run.
         saved: Option<Replicas>,

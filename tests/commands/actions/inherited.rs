@@ -193,7 +193,7 @@ fn an_old_text_that_a_rollback_brings_back_is_not_believed() {
     assert_eq!(status["next"], "2098-12-31T15:00:00+00:00");
     assert_eq!(status["nextAction"], Value::Null);
     let notes = status["notes"].to_string();
-    assert!(notes.contains("no schedule stands on it"), "{notes}");
+    assert!(notes.contains("no schedule is written on it"), "{notes}");
     let plan = central.cluster.dayshift(&["plan", "-A", "-o=json"]);
     assert!(!plan.out.contains("09:00"), "{plan:?}");
     for text in [None, Some("{"), Some("[]")] {

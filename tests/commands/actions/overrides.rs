@@ -73,7 +73,8 @@ fn what_is_held_by_hand_within_an_override_is_said() {
     assert!(slept.out.ends_with(" JST, 3 -> 0\n"), "{slept:?}");
     cluster.api.scale("dev", "web", 2).unwrap();
     let ran = sleep("2099-12-24T20:00+09:00");
-    let held = "replicas 2; that is held by hand: after `dayshift resume deploy/web -n dev` a sleep stops it\n";
+    let held = "replicas 2; a manual change holds it there: after `dayshift resume deploy/web -n \
+        dev` a sleep stops it\n";
     assert!(ran.out.ends_with(held), "{ran:?}");
 }
 

@@ -208,7 +208,7 @@ fn a_default_schedule_says_where_it_holds_and_is_right() {
     for (line, part) in [
         (
             "run --default-hours 09:00-19:00",
-            "say where with --namespace or --namespace-selector",
+            "limit them with --namespace or --namespace-selector",
         ),
         (
             "run --namespace=dev --default-hours 9-19",

@@ -140,7 +140,7 @@ fn a_name_without_a_file_is_an_error_that_says_how_to_give_it() {
     let lint = dayshift(&["lint", OFFICE, "--from", "2026-11-20"]);
     assert_eq!(lint.status, 1);
     for line in [
-        "error[bad-except]: `de` is not a calendar",
+        "error[bad-except]: `de` is not a known calendar",
         "13:32",
         " ^^\n",
         "  = help: give its file with `--calendar de=FILE.ics`\n",

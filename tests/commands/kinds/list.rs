@@ -86,8 +86,8 @@ metadata: {name: db, annotations: {dayshift/hours: "Mon-Fri 09:00-19:00"}}
 spec: {replicas: 3}
 "#;
     let ran = dayshift_with(&[], &["lint", "-"], objects);
-    let said =
-        "dayshift cannot stop a MariaDB: its spec.suspend keeps the operator from reconciling it";
+    let said = "dayshift cannot stop a MariaDB: its spec.suspend only keeps the operator from reconciling \
+            it";
     assert!(ran.out.contains(said), "{}", ran.out);
     let help = "= help: remove its annotations, and schedule the workloads that use it";
     assert!(ran.out.contains(help), "{}", ran.out);

@@ -24,7 +24,7 @@ fn the_days_that_are_both_are_proposed() {
         assert!(ended.out.contains("info[either-day]"), "{ended:?}");
         assert!(ended.out.contains(expected), "{ended:?}");
         if let Some((before, rest)) = expected.split_once("write `") {
-            assert!(before.is_empty() || before.starts_with("if"));
+            assert!(before.is_empty() || before.starts_with("for the days"));
             let text = rest.trim_end_matches('`');
             let key = line.split(':').next().unwrap();
             let right = web(&[&format!("{key}: '{text}'")]);

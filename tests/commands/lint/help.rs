@@ -336,7 +336,7 @@ fn exact_counts_are_not_told_to_set_a_count_of_their_own() {
     assert!(out.contains("info[replicas-in-manifest]"), "{out}");
     assert!(!out.contains("to have each start set it"), "{out}");
     assert!(
-        out.contains("it changes each count above 0 that a time sets"),
+        out.contains("it changes every count above 0 that the schedule sets"),
         "{out}"
     );
     assert!(

@@ -215,7 +215,10 @@ fn wrong_usage_is_told_with_what_would_be_right() {
             "is not a prefix of Kubernetes keys",
         ),
         (&["-f", "examples", "-n", "A"], "such as team-a"),
-        (&["-f", "examples", "-n", "a,b"], "without one: give one"),
+        (
+            &["-f", "examples", "-n", "a,b"],
+            "give one -n: it is the namespace",
+        ),
     ] {
         let ended = plan(args);
         assert_eq!((ended.status, ended.out.as_str()), (2, ""), "{args:?}");

@@ -25,7 +25,7 @@ pub enum EventReason {
     Enforced,
     /// An override was over when it was first seen, or already ended and was restored.
     OverrideExpired,
-    /// The schedule was seen for the first time, and says otherwise than what runs.
+    /// The schedule was seen for the first time, and the workload is not as it says.
     Adopted,
     /// The schedule was edited, or came with a copy; nothing was scaled but what was held down.
     ScheduleChanged,
