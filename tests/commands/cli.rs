@@ -68,7 +68,7 @@ fn wrong_usage_is_2_and_says_what_would_be_right() {
 }
 
 #[test]
-fn what_it_cannot_run_with_is_3() {
+fn an_unusable_environment_gives_status_3() {
     let taken = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = taken.local_addr().unwrap().to_string();
     for (args, says) in [
@@ -89,7 +89,7 @@ fn what_it_cannot_run_with_is_3() {
 }
 
 #[test]
-fn without_an_api_server_it_keeps_trying_and_ends_when_told() {
+fn without_an_api_server_run_retries_until_a_signal() {
     for (signal, _) in [SIGTERM, SIGINT] {
         let mut program = Program::start(ABSENT.path(), &[]);
         assert_eq!(program.get("/healthz"), (200, "ok\n".to_owned()));

@@ -65,7 +65,7 @@ fn krew_is_told_of_each_archive() {
 }
 
 #[test]
-fn without_a_repository_it_says_what_is_missing() {
+fn a_release_without_a_repository_says_what_is_missing() {
     if include_str!("../../Cargo.toml").contains("\nrepository = ") {
         return;
     }

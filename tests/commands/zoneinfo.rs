@@ -114,7 +114,7 @@ fn run_says_which_zones_count() {
 
 /// Files that are broken, and folders that go round in circles, keep nothing else from counting.
 #[test]
-fn what_is_broken_in_a_folder_is_said_and_the_rest_counts() {
+fn broken_zone_files_are_reported_and_the_others_are_used() {
     let folder = Folder::new();
     let whole = zone_file(7200, "<X>-2");
     folder.write("Europe/Paris", &whole[..60]);

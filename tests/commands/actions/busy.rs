@@ -76,7 +76,7 @@ fn nobody_waits_for_an_hour() {
 
 /// An object that was written meanwhile is read again by a server that is busy then.
 #[test]
-fn so_is_one_that_breaks_off_as_an_object_is_read_again() {
+fn a_broken_read_is_retried() {
     let cluster = Cluster::new();
     cluster.deployment("web", 0, OFFICE);
     let faults = Mutex::new(vec![

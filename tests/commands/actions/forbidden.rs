@@ -83,7 +83,7 @@ fn whether_a_controller_acts_on_the_others_is_seen() {
 }
 
 #[test]
-fn what_may_be_listed_and_not_watched_keeps_no_other_from_being_waited_for() {
+fn a_kind_that_cannot_be_watched_does_not_keep_others_from_being_waited_for() {
     for (target, woken, subject) in [
         (
             "--all",
@@ -171,7 +171,7 @@ fn cluster_without_schedules() -> Cluster {
 }
 
 #[test]
-fn that_there_is_nothing_is_said_of_what_may_be_read() {
+fn nothing_found_is_said_only_of_kinds_that_may_be_read() {
     let cluster = cluster_without_schedules();
     let forbidden = no_cron_jobs("", "left alone");
     let ran = cluster.dayshift(&["wake", "--all", "--for", "1h"]);
@@ -186,7 +186,7 @@ fn that_there_is_nothing_is_said_of_what_may_be_read() {
 }
 
 #[test]
-fn what_is_named_and_may_not_be_read_keeps_nothing_else_from_being_done() {
+fn an_unreadable_named_object_does_not_stop_the_others() {
     let cluster = cluster(&["get"]);
     let ran = cluster.dayshift(&["restore", "cj/report", "deploy/web", "deploy/gone"]);
     let expected = format!(

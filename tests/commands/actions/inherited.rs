@@ -140,7 +140,7 @@ fn the_dashboard_shows_the_schedule_and_what_it_does_with_it() {
 
 /// A developer with rights on the workloads of a namespace, and on nothing else.
 #[test]
-fn who_may_not_read_namespaces_sees_and_does_the_same() {
+fn without_rights_on_namespaces_commands_do_the_same() {
     let central = Central::new();
     let verbs = &["get", "list", "watch", "patch"];
     central.cluster.refuse(verbs, "namespaces");

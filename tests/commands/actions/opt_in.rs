@@ -23,7 +23,7 @@ fn annotations(cluster: &Cluster) -> usize {
 }
 
 #[test]
-fn what_no_scaler_watches_is_left_as_it_is_and_that_is_said() {
+fn a_kind_that_no_scaler_watches_is_left_unchanged_with_a_message() {
     let cluster = Cluster::new();
     autoscaler(&cluster, Some("00:00-24:00"));
     // One that watches the other kinds.
@@ -45,7 +45,7 @@ fn what_no_scaler_watches_is_left_as_it_is_and_that_is_said() {
 }
 
 #[test]
-fn what_a_scaler_watches_is_acted_on() {
+fn a_kind_that_a_scaler_watches_is_annotated() {
     let cluster = Cluster::new();
     autoscaler(&cluster, Some("00:00-24:00"));
     let _scaler = Scaler::with(&cluster, &["--kinds=hpa"]);

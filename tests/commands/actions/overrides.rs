@@ -18,7 +18,7 @@ pub(crate) fn label(cluster: &Cluster, name: &str, label: &str) -> Option<String
 }
 
 #[test]
-fn what_is_told_is_reported_once_the_scaler_has_obeyed() {
+fn success_is_reported_after_the_scaler_has_acted() {
     let cluster = Cluster::new();
     cluster.deployment("web", 0, OFFICE);
     let _scaler = Scaler::on(&cluster);
@@ -64,7 +64,7 @@ fn what_is_told_is_reported_once_the_scaler_has_obeyed() {
 
 /// Within an override manual changes hold, also where it gets another end.
 #[test]
-fn what_is_held_by_hand_within_an_override_is_said() {
+fn a_manual_change_within_an_override_is_reported() {
     let cluster = Cluster::new();
     cluster.deployment("web", 3, OFFICE);
     let _scaler = Scaler::on(&cluster);
@@ -134,7 +134,7 @@ fn a_length_counts_from_now_and_a_sleep_takes_a_wake_away() {
 }
 
 #[test]
-fn without_a_scaler_it_says_so_and_the_annotation_stays() {
+fn without_a_scaler_the_command_says_so_and_the_annotation_stays() {
     let cluster = Cluster::new();
     cluster.deployment("web", 3, OFFICE);
     let ran = cluster.dayshift(&["pause", "web", "--timeout", "1s"]);
@@ -148,7 +148,7 @@ fn without_a_scaler_it_says_so_and_the_annotation_stays() {
 }
 
 #[test]
-fn what_stands_in_the_way_is_said_and_the_others_go_on() {
+fn an_obstacle_is_reported_and_the_others_go_on() {
     let cluster = Cluster::new();
     cluster.deployment("free", 3, &[]);
     cluster.deployment("off", 3, &[OFFICE, &[("pause", "true")]].concat());
@@ -274,7 +274,7 @@ pub(super) const RUNNING: &[(&str, &str)] =
     &[("start", "2020-01-01 00:00"), ("stop", "2098-01-01 00:00")];
 
 #[test]
-fn what_is_wrong_with_an_override_that_goes_is_no_obstacle() {
+fn an_invalid_override_can_be_replaced() {
     let cluster = Cluster::new();
     cluster.deployment("web", 3, &[RUNNING, &[("wake-until", "tonight")]].concat());
     let ran = cluster.dayshift(&["wake", "dev/web", "--for", "2h", "--no-wait"]);
@@ -283,7 +283,7 @@ fn what_is_wrong_with_an_override_that_goes_is_no_obstacle() {
 
 /// `kubectl rollout undo` has brought one back while no scaler was there, with when it began.
 #[test]
-fn what_is_told_is_new_whatever_an_undo_has_brought_back() {
+fn a_new_override_acts_despite_an_undo() {
     let cluster = Cluster::new();
     let until = "2099-12-24T18:00:00+09:00";
     for (command, key) in [("sleep", "sleep-until"), ("wake", "wake-until")] {

@@ -31,7 +31,7 @@ fn replicas(cluster: &Cluster, name: &str) -> i32 {
 }
 
 #[test]
-fn what_is_down_comes_back_and_all_else_stays() {
+fn restore_raises_stopped_workloads_and_leaves_the_others() {
     for (was, replicas_before, schedule, saved, state, expected) in [
         ("stopped", 0, OFFICE, Some("3"), Some("stopped"), Some(3)),
         (
@@ -124,7 +124,7 @@ fn what_is_down_comes_back_and_all_else_stays() {
 }
 
 #[test]
-fn what_says_stopped_says_running_and_the_rest_of_the_state_stays() {
+fn restore_sets_the_state_to_running_and_keeps_the_rest() {
     let cluster = Cluster::new();
     let next = ("next", "2099-11-23T09.00.00Z");
     left(
@@ -183,7 +183,7 @@ fn names_namespaces_and_a_dry_run() {
 }
 
 #[test]
-fn what_cannot_come_back_is_said_and_the_others_do() {
+fn a_workload_that_cannot_be_restored_is_reported_and_the_others_are_restored() {
     let cluster = Cluster::new();
     let saved = ("saved-replicas", "3");
     left(

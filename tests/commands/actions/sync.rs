@@ -100,7 +100,7 @@ fn sync_sets_the_count_that_scale_says_without_a_controller() {
 }
 
 #[test]
-fn what_resume_leaves_undone_is_said_with_the_command_that_does_it() {
+fn resume_names_the_command_for_what_it_leaves_undone() {
     let cluster = Cluster::new();
     cluster.deployment("web", 0, &[RUNNING, &[("pause", "true")]].concat());
     let prefix = ["--annotation-prefix", "dayshift"];

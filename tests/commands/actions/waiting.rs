@@ -27,7 +27,7 @@ fn a_controller_that_acted_before_is_not_said_to_be_missing() {
 }
 
 #[test]
-fn who_may_not_watch_is_told_so_and_not_that_nothing_has_acted() {
+fn a_missing_watch_permission_is_not_reported_as_a_missing_controller() {
     let cluster = Cluster::new();
     cluster.deployment("web", 3, RUNNING);
     cluster.api.on_request(|line| {
@@ -73,7 +73,7 @@ fn an_object_that_is_deleted_ends_the_wait() {
 
 /// What a scaler has said of it before is not said of what comes.
 #[test]
-fn what_was_wrong_before_is_not_taken_for_the_answer() {
+fn an_earlier_error_is_not_taken_for_the_answer() {
     let cluster = Cluster::new();
     let wrong = [
         ("wake-until", "tonight"),
@@ -103,7 +103,7 @@ fn what_was_wrong_before_is_not_taken_for_the_answer() {
 
 /// Of two commands at one object, or a command and `kubectl annotate`, the later one counts.
 #[test]
-fn what_somebody_else_has_asked_for_since_is_said() {
+fn a_later_request_of_somebody_else_is_reported() {
     let cluster = Cluster::new();
     cluster.deployment("web", 3, RUNNING);
     let api = cluster.api.clone();

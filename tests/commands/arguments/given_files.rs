@@ -133,7 +133,7 @@ fn the_same_file_ends_lint_plan_and_sandbox_alike() {
 }
 
 #[test]
-fn what_cannot_be_read_ends_each_with_3_and_keeps_no_other_file_from_being_read() {
+fn an_unreadable_file_gives_status_3_and_the_others_are_read() {
     let office = office();
     let folder = folder(&[("web.yaml", &office), ("empty/README", "")]);
     for (line, says) in [
@@ -229,7 +229,7 @@ fn of_an_object_that_is_given_twice_the_last_counts_and_that_is_said() {
 }
 
 #[test]
-fn that_there_is_nothing_to_schedule_is_said() {
+fn files_without_a_schedule_are_reported() {
     let service = object("Service", "web", "");
     let bare = object("Deployment", "web", "");
     for (what, text) in [
@@ -253,7 +253,7 @@ fn that_there_is_nothing_to_schedule_is_said() {
 }
 
 #[test]
-fn what_only_another_tool_renders_is_said_by_each() {
+fn each_command_reports_unrendered_files() {
     let office = office();
     let chart = "apiVersion: v2\nname: web\nversion: 0.1.0\n";
     let template = "kind: Deployment\nmetadata:\n  name: {{ .Release.Name }}\n";

@@ -89,7 +89,7 @@ fn the_plan_names_the_holidays() {
 }
 
 #[test]
-fn what_somebody_wrote_into_a_calendar_does_not_act_on_a_terminal() {
+fn calendar_text_does_not_act_on_a_terminal() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("evil.ics");
     let summary = "a\u{1b}[2J\u{202e}b\\n\u{0}c";
@@ -207,7 +207,7 @@ fn lint_warns_of_a_calendar_that_ends_and_of_events_that_do_not_count() {
 }
 
 #[test]
-fn what_is_not_a_name_and_a_file_is_wrong_usage() {
+fn a_calendar_flag_without_name_and_file_is_wrong_usage() {
     for (given, expected) in [
         (
             "Deutschland=x.ics",

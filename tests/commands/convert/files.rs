@@ -86,7 +86,7 @@ fn files_are_changed_in_place_and_others_not_touched() {
 }
 
 #[test]
-fn what_has_no_equal_ends_with_1_and_stays() {
+fn a_setting_without_equivalent_gives_status_1_and_stays() {
     let text = web("downscaler/uptime: Mon-Fri 08:00-20:00 Europe/Berln");
     let (status, out, err) = convert(&["-"], &text);
     assert_eq!((status, out.as_str()), (1, text.as_str()));
@@ -281,7 +281,7 @@ fn both_may_stand_side_by_side_for_a_while() {
 }
 
 #[test]
-fn nothing_acts_on_a_terminal() {
+fn converted_text_does_not_act_on_a_terminal() {
     let evil = "\u{1b}]0;x\u{7}\u{202e}";
     let name = format!(
         "apiVersion: apps/v1\nkind: Deployment\nmetadata:\n  name: \"{}\"\n  annotations:\n    downscaler/uptime: \"{}\"\n    \"downscaler/{}\": 'true'\n    downscaler/exclude: 'true'\n",
@@ -330,7 +330,7 @@ fn the_help_has_an_example_of_each_use() {
 }
 
 #[test]
-fn what_is_said_has_the_prefix_that_is_given() {
+fn messages_have_the_given_prefix() {
     let text =
         web("downscaler/original-replicas: \"3\"\n    downscaler/uptime: Mon-Fri 08:00-20:00 UTC");
     let prefix = ["--annotation-prefix", "ours.example.com", "-"];

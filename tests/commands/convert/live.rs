@@ -122,7 +122,7 @@ fn a_namespace_that_may_not_be_read_is_said() {
 }
 
 #[test]
-fn what_is_not_there_is_said() {
+fn missing_live_objects_are_reported() {
     let cluster = cluster(&[]);
     let ran = convert(&cluster, &["deploy/web"]);
     assert_eq!(ran.status, 3);

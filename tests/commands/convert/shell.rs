@@ -84,7 +84,7 @@ fn commands(err: &str) -> Vec<String> {
 }
 
 #[test]
-fn what_an_object_names_runs_nothing_in_the_shell_of_an_admin() {
+fn kinds_and_versions_run_nothing_in_a_shell() {
     for text in HOSTILE {
         let deployment = ("apps/v1", "Deployment", "web");
         for (api_version, kind, name) in [
@@ -127,7 +127,7 @@ fn the_commands_are_whole_words() {
 
 /// The name of a ScaledObject in a file may be anything, too.
 #[test]
-fn what_an_object_is_called_runs_nothing_either() {
+fn names_run_nothing_in_a_shell() {
     for text in HOSTILE {
         let name = serde_json::to_string(text).unwrap();
         let input = scaled_object("apps/v1", "Deployment", "web");
@@ -266,7 +266,7 @@ fn no_text_of_an_object_runs_anything_in_the_shell_of_an_admin() {
 /// The line of the issue: everything live, straight into a shell. What a server takes is what it takes
 /// here, and labels and annotations are free text there too.
 #[test]
-fn what_is_live_runs_kubectl_alone_in_the_shell_of_an_admin() {
+fn live_objects_run_only_kubectl_in_a_shell() {
     let cluster = Cluster::new();
     cluster.api.namespace("team");
     for (group, version, plural, kind) in [

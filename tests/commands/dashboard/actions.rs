@@ -83,7 +83,7 @@ pub(super) fn confirmed(served: &Served, asked: &Answer) -> (Page, String) {
 }
 
 #[test]
-fn what_is_confirmed_is_done_and_told_as_the_command_tells_it() {
+fn a_confirmed_action_is_done_and_reported_as_by_the_command() {
     let cluster = cluster();
     let _scaler = Scaler::on(&cluster);
     // A page is less patient than a command: by then the scaler is there.
@@ -239,7 +239,7 @@ fn forms_of_others_change_nothing() {
 }
 
 #[test]
-fn what_cannot_be_done_is_said_before_and_after() {
+fn impossible_actions_are_reported_before_and_after() {
     let cluster = cluster();
     cluster.deployment("bad", 1, &[("hours", "Mon-Fry 09:00-17:00")]);
     let served = Served::of(&cluster, &[]);

@@ -114,7 +114,7 @@ fn a_namespace_that_was_woken_or_has_grown_since_is_left_alone() {
 }
 
 #[test]
-fn what_the_preview_leaves_out_stays_out() {
+fn objects_left_out_of_the_preview_are_not_changed() {
     let cluster = cluster();
     cluster.deployment("bad", 1, &[("hours", "Mon-Fry 09:00-17:00")]);
     let served = Served::of(&cluster, &[]);
@@ -138,7 +138,7 @@ fn what_the_preview_leaves_out_stays_out() {
 }
 
 #[test]
-fn what_fails_is_called_failed_and_each_of_it_is_named() {
+fn each_failure_is_named_and_the_result_is_failed() {
     let cluster = cluster();
     let served = Served::of(&cluster, &[]);
     let _scaler = crate::fake_server::Scaler::on(&cluster);

@@ -56,7 +56,7 @@ fn every_answer_forbids_scripts_frames_and_guesses() {
 }
 
 #[test]
-fn what_is_not_there_is_404_and_what_is_not_read_is_405() {
+fn unknown_paths_are_404_and_other_methods_405() {
     let cluster = cluster();
     let served = Served::of(&cluster, &[]);
     let host = served.address;
@@ -101,7 +101,7 @@ fn a_name_that_is_made_to_point_here_is_answered_nothing() {
 }
 
 #[test]
-fn who_is_slow_or_many_keeps_nobody_waiting() {
+fn slow_or_many_clients_do_not_delay_others() {
     let cluster = cluster();
     let served = Served::of(&cluster, &[]);
     let host = served.address;

@@ -130,7 +130,7 @@ fn a_whole_namespace_is_paused_from_its_page() {
 }
 
 #[test]
-fn what_happened_in_a_namespace_is_told_as_far_as_events_may_be_read() {
+fn a_namespace_page_shows_the_events_that_may_be_read() {
     let cluster = cluster();
     let _scaler = adopted(&cluster);
     let args = ["sleep", "deploy/api", "--for", "5h"];

@@ -305,7 +305,7 @@ fn a_date_that_counts_as_another_day_is_marked() {
 
 /// What has no schedule that is known here goes by the labels alone: they say when, and not what.
 #[test]
-fn what_comes_next_is_only_called_a_pause_where_it_is_one() {
+fn next_is_called_a_pause_only_for_a_pause() {
     let cluster = Cluster::new();
     let at = |text: &str| format!("2099-01-05T{text}.00Z");
     let hours = ("hours", "00:00-24:00");

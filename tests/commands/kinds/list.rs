@@ -78,7 +78,7 @@ fn the_cluster_role_names_the_kinds_and_nothing_more() {
 }
 
 #[test]
-fn what_stops_nothing_is_said_to_stop_nothing() {
+fn fields_that_stop_nothing_are_reported() {
     let objects = r#"
 apiVersion: k8s.mariadb.com/v1alpha1
 kind: MariaDB

@@ -12,7 +12,7 @@ use super::program::{lint_of, web};
 use crate::program::{PATH, command_of, run};
 
 #[test]
-fn what_is_not_looked_at_is_named_with_the_pipe_that_looks_at_it() {
+fn unchecked_files_are_named_with_the_command_that_checks_them() {
     let folder = tempfile::tempdir().unwrap();
     let write = |name: &str, text: &str| {
         let path = folder.path().join(name);
@@ -48,7 +48,7 @@ fn what_is_not_looked_at_is_named_with_the_pipe_that_looks_at_it() {
 /// Runs a command on a folder in which some files, and a folder, cannot be read. Root reads
 /// everything, so it is somebody else who runs it then.
 #[test]
-fn what_cannot_be_read_keeps_nothing_else_from_it() {
+fn an_unreadable_file_does_not_stop_lint() {
     let folder = tempfile::tempdir().unwrap();
     let path = |name: &str| folder.path().join(name);
     let bad = web(&["dayshift/stop: '25:00'"]);

@@ -74,7 +74,7 @@ fn a_bad_schedule_is_found_where_no_object_stands() {
 }
 
 #[test]
-fn what_is_right_or_filled_in_or_waits_is_not_said() {
+fn valid_or_templated_texts_are_not_reported() {
     for right in [
         "dayshift/hours: 'Mon-Fri 09:00-19:00'",
         "dayshift/timezone: Asia/Tokyo",

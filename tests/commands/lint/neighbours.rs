@@ -37,7 +37,7 @@ fn flux(kind: &str, more: &str) -> String {
 }
 
 #[test]
-fn who_puts_a_count_back_is_found_unless_it_is_told_not_to() {
+fn tools_that_put_a_count_back_are_found_unless_configured_not_to() {
     let respects = "syncPolicy: {syncOptions: [RespectIgnoreDifferences=true]}";
     let argo = |rule: &str| application(&format!("ignoreDifferences: [{{{rule}}}], {respects}"));
     for (object, is_found) in [
@@ -133,7 +133,7 @@ fn who_puts_a_count_back_is_found_unless_it_is_told_not_to() {
 /// `resource.customizations.ignoreDifferences` in `argocd-cm` counts for every Application that honours
 /// such rules at a sync.
 #[test]
-fn what_argo_cd_ignores_everywhere_is_not_put_back() {
+fn fields_that_argo_cd_ignores_globally_are_not_reported() {
     let config = |name: &str, key: &str, rule: &str| {
         format!(
             "---\napiVersion: v1\nkind: ConfigMap\nmetadata: {{name: {name}, namespace: argocd}}\ndata:\n  resource.customizations.ignoreDifferences.{key}: |\n    {rule}\n"
@@ -179,7 +179,7 @@ fn what_argo_cd_ignores_everywhere_is_not_put_back() {
 }
 
 #[test]
-fn what_has_no_count_or_no_schedule_is_not_put_back() {
+fn workloads_without_count_or_schedule_are_not_put_back() {
     let application = application("destination: {namespace: default}");
     for text in [
         WEB.replace("spec: {replicas: 2}\n", "")
@@ -195,7 +195,7 @@ fn what_has_no_count_or_no_schedule_is_not_put_back() {
 }
 
 #[test]
-fn what_scales_a_workload_is_found() {
+fn other_scalers_of_a_workload_are_found() {
     let keda = |more: &str| {
         format!(
             "{{apiVersion: keda.sh/v1alpha1, kind: ScaledObject, metadata: {{name: so}}, spec: {{scaleTargetRef: {{name: web}}{more}}}}}"
@@ -256,7 +256,7 @@ fn plan_says_it_beside_the_plan() {
 
 /// A Namespace's schedule leaves a 0 of a manifest alone: nobody fights, and there is nothing to move.
 #[test]
-fn what_a_namespace_keeps_at_0_is_told_neither_to_run_nor_to_move_its_schedule() {
+fn a_workload_kept_at_0_gets_no_autoscaler_finding() {
     let team = "\
 apiVersion: v1
 kind: Namespace

@@ -106,7 +106,7 @@ fn plan_says_of_a_live_object_what_lint_says_of_its_file() {
 }
 
 #[test]
-fn what_a_live_namespace_has_is_said_once() {
+fn a_live_namespace_problem_is_reported_once() {
     let cluster = Cluster::new();
     let change = json!({"metadata": {"annotations": {"dayshift/hours": "9-17h"}}});
     cluster.api.merge("Namespace", "", "dev", &change).unwrap();

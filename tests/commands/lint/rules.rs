@@ -369,7 +369,7 @@ fn each_rule_finds_what_it_is_for_and_where() {
 
 /// It is 60 times an hour at 9, at whatever minute somebody asks.
 #[test]
-fn what_comes_too_often_does_not_depend_on_the_minute() {
+fn too_often_does_not_depend_on_the_minute() {
     let text = web(&["dayshift/start: '* 9 * * *'", "dayshift/stop: '18:00'"]);
     for now in ["08:59", "09:00", "09:31", "09:59", "10:00"] {
         let now = format!("2026-11-23 {now}");

@@ -18,7 +18,7 @@ fn each_item_in_the_gap_is_told() {
 
 /// In Berlin nothing is between 02:00 and 03:00 on 28 March 2027, a Sunday.
 #[test]
-fn what_does_nothing_in_the_gap_is_not_told() {
+fn a_time_without_effect_in_the_gap_is_not_reported() {
     let except = "dayshift/except: '2027-03-28'";
     for (lines, expected) in [
         // Windows that touch make no boundary.
@@ -59,7 +59,7 @@ fn what_does_nothing_in_the_gap_is_not_told() {
 }
 
 #[test]
-fn what_falls_together_once_a_year_is_found() {
+fn steps_that_coincide_once_a_year_are_found() {
     for (text, expected) in [
         (
             web(&[

@@ -264,7 +264,7 @@ fn the_patch_tests_what_it_changes() {
 }
 
 #[test]
-fn who_may_not_patch_namespaces_is_told_so() {
+fn a_missing_permission_to_patch_namespaces_is_reported() {
     let cluster = cluster(ALWAYS);
     cluster.deployment("web", 0, &[]);
     cluster.refuse(&["patch"], "namespaces");
@@ -295,7 +295,7 @@ fn a_namespace_that_is_missing_has_no_empty_plan() {
 }
 
 #[test]
-fn what_stands_in_the_way_is_said() {
+fn obstacles_are_reported_on_a_namespace() {
     let empty = Cluster::new();
     empty.deployment("web", 0, &[]);
     let for_an_hour = ["--for", "1h"];

@@ -92,7 +92,7 @@ fn each_namespace_that_is_given_is_shown_and_restored() {
 }
 
 #[test]
-fn what_may_not_be_read_in_one_of_several_namespaces_is_said_of_that_one() {
+fn a_missing_permission_names_its_namespace() {
     let cluster = offices();
     cluster.api.on_request(|request| {
         let is_it = request.resource == "deployments" && request.namespace == "ny";

@@ -34,7 +34,7 @@ fn day(output: &str, documents: &[String]) -> Ended {
 }
 
 #[test]
-fn what_has_no_schedule_has_that_of_its_namespace_in_the_same_files() {
+fn a_workload_inherits_from_a_namespace_in_the_same_files() {
     let own = web(&["dayshift/stop: '20:00'"]);
     let excluded = web(&["dayshift/exclude: 'true'"]).replace("name: web", "name: db");
     let elsewhere = plain("other").replace("  name:", "  namespace: other\n  name:");

@@ -139,7 +139,7 @@ fn values_that_are_not_quoted_are_problems() {
 }
 
 #[test]
-fn what_cannot_be_read_is_told_by_file_line_and_column() {
+fn syntax_errors_have_file_line_and_column() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("web.yaml");
     fs::write(&path, "kind: Deployment\nmetadata: {name: web\nspec: {}").unwrap();
@@ -256,7 +256,7 @@ fn without_a_cluster_live_deployments_cannot_be_planned() {
 }
 
 #[test]
-fn it_is_said_that_nothing_has_a_schedule() {
+fn a_missing_schedule_is_reported() {
     for output in ["chart", "table", "json"] {
         let input = "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: web}\n";
         let ended = plan_of(&["-f", "-", "-o", output], input);

@@ -155,7 +155,7 @@ fn a_bad_schedule_is_told_and_the_others_go_on() {
 }
 
 #[test]
-fn what_the_api_server_would_not_take_is_1_and_says_where() {
+fn invalid_objects_give_status_1_with_their_place() {
     let input = deployment("good", &[("stop", "\"19:00\"")])
         + &deployment("unquoted", &[("start", "\"09:00\""), ("replicas", "5")])
         + &deployment("Loud", &[("stop", "\"19:00\"")]);
@@ -173,7 +173,7 @@ fn what_the_api_server_would_not_take_is_1_and_says_where() {
 }
 
 #[test]
-fn what_cannot_be_read_is_3_and_what_nobody_would_take_is_1() {
+fn unreadable_files_give_3_and_invalid_objects_1() {
     let none = deployment("Loud", &[("stop", "\"19:00\"")]);
     for (args, input, status, says) in [
         (&["/nowhere.yaml"][..], "", 3, "cannot read /nowhere.yaml"),
@@ -256,7 +256,7 @@ fn the_examples_follow_the_prefix_and_the_files_may_be_many() {
 }
 
 #[test]
-fn what_repeats_is_only_counted() {
+fn repeated_events_are_only_counted() {
     let input = deployment("web", &[("start", "\"* * * * *\"")]);
     let ended = sandbox(&["-", "--from", FRIDAY, "--for", "1d"], &input);
     let told = ended.of("default/web");

@@ -65,7 +65,7 @@ fn the_fragment_of_the_readme_is_played_and_what_is_missing_is_named() {
 }
 
 #[test]
-fn what_a_namespace_of_the_files_gives_is_played() {
+fn the_sandbox_plays_schedules_of_namespaces_in_the_files() {
     let plain = deployment("web", &[]);
     let namespace = "apiVersion: v1\nkind: Namespace\nmetadata:\n  name: default\n  annotations:\n    \
                      dayshift/hours: 'Mon-Fri 09:00-19:00'\n    dayshift/timezone: Asia/Tokyo\n";

@@ -11,7 +11,7 @@ fn notes(cluster: &Cluster, name: &str) -> Vec<String> {
 }
 
 #[test]
-fn what_runs_in_a_grace_is_not_said_to_run_until_the_next_stop() {
+fn a_workload_in_its_grace_is_not_said_to_run_until_the_next_stop() {
     let cluster = evening();
     let enforced = [OFFICE, &[("enforce", "30m")]].concat();
     for (name, phase) in [("new", "adopted"), ("raised", "stopped")] {

@@ -66,7 +66,7 @@ fn a_kind_that_may_not_be_listed_is_an_error_beside_the_others() {
 }
 
 #[test]
-fn that_there_is_nothing_is_said_of_what_may_be_read() {
+fn nothing_found_is_said_only_of_kinds_that_may_be_read() {
     let cluster = evening();
     cluster.refuse(&["list", "watch"], "cronjobs");
     let ran = cluster.dayshift(&["status"]);
@@ -76,7 +76,7 @@ fn that_there_is_nothing_is_said_of_what_may_be_read() {
 }
 
 #[test]
-fn without_any_kind_it_is_one_error() {
+fn without_any_readable_kind_there_is_one_error() {
     let cluster = cluster();
     cluster.refuse_all(
         &["list", "watch"],
@@ -93,7 +93,7 @@ fn without_any_kind_it_is_one_error() {
 }
 
 #[test]
-fn what_is_named_and_may_not_be_read_is_told_from_what_is_not_there() {
+fn unreadable_and_missing_objects_are_distinguished() {
     let cluster = cluster();
     cluster.refuse(&["get"], "cronjobs");
     let ran = cluster.dayshift(&["status", "deploy/web", "cj/report", "deploy/gone"]);

@@ -135,7 +135,7 @@ fn without_an_error_the_status_is_0() {
 }
 
 #[test]
-fn what_is_not_there_is_told_apart_from_what_has_no_schedule() {
+fn missing_and_unscheduled_objects_are_distinguished() {
     let cluster = evening();
     for (arguments, status, says) in [
         (&[][..], 0, "No workload has a schedule in namespace dev."),
@@ -229,7 +229,7 @@ fn an_hpa_that_has_not_scaled_yet_is_told_to_whoever_may_list_hpas() {
 }
 
 #[test]
-fn who_else_sets_the_count_is_told_with_what_to_do() {
+fn other_owners_are_named_with_their_settings() {
     let cluster = evening();
     cluster.deployment("web", 3, OFFICE);
     let runtime = tokio::runtime::Runtime::new().unwrap();

@@ -28,7 +28,7 @@ fn running_on(cluster: &Cluster, name: &str) {
 }
 
 #[test]
-fn what_should_have_been_done_by_now_is_a_problem_and_told_once() {
+fn an_overdue_workload_is_a_problem_and_reported_once() {
     let cluster = evening();
     running_on(&cluster, "web");
     let ran = cluster.dayshift(&["status"]);
@@ -127,7 +127,7 @@ fn a_count_that_the_schedule_does_not_explain_is_explained() {
 
 /// A copy: its count was saved for another object, so nobody starts it before its next start.
 #[test]
-fn what_is_held_down_against_its_schedule_is_a_problem() {
+fn a_workload_held_down_against_its_schedule_is_a_problem() {
     let now = "2026-11-20T03:00:00Z".parse().unwrap();
     let cluster = Cluster::at(move || now);
     let hours = [OFFICE, &[("stop-replicas", "1")]].concat();
@@ -163,7 +163,7 @@ fn what_is_held_down_against_its_schedule_is_a_problem() {
 
 /// A Namespace's schedule is no wish to run what somebody keeps at 0.
 #[test]
-fn what_is_kept_at_0_in_a_namespace_needs_no_word() {
+fn a_workload_kept_at_0_in_a_namespace_has_no_note() {
     let now = "2026-11-20T03:00:00Z".parse().unwrap();
     let cluster = Cluster::at(move || now);
     let texts = OFFICE
@@ -307,7 +307,7 @@ fn commands_name_a_prefix_that_is_not_the_default() {
 
 /// Until it is overdue, what is due is not denied: the controller may be on its way.
 #[test]
-fn what_is_due_at_this_moment_is_not_said_to_be_put_off() {
+fn a_boundary_due_now_is_not_called_postponed() {
     let cluster = evening();
     let hours: &[_] = &[("hours", "Mon-Fri 09:00-20:00"), ("timezone", "Asia/Tokyo")];
     cluster.deployment("web", 3, hours);

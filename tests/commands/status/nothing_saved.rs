@@ -76,7 +76,7 @@ fn a_count_that_a_stop_leaves_is_told_while_the_schedule_says_stopped() {
 }
 
 #[test]
-fn what_a_start_leaves_as_somebody_wants_it_is_no_problem() {
+fn a_count_that_a_start_leaves_is_not_a_problem() {
     let cluster = evening();
     let deployments = [
         // A start of ours came before: its 0 is somebody's wish.

@@ -28,7 +28,7 @@ fn set_back(cluster: &Cluster, name: &str, by: Writer<'_>) {
 }
 
 #[test]
-fn who_has_set_a_count_back_is_named_with_the_cure() {
+fn a_reverting_program_is_named_with_its_setting() {
     let cluster = evening();
     set_back(&cluster, "argo", Writer::new("argocd-controller"));
     set_back(

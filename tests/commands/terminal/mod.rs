@@ -65,7 +65,7 @@ fn files_and_their_names() {
 }
 
 #[test]
-fn what_is_typed() {
+fn typed_texts() {
     let cluster = Cluster::new();
     for arguments in [
         &[EVIL][..],

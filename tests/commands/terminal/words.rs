@@ -55,7 +55,7 @@ fn the_judge_lets_pass_what_people_write() {
 
 /// Everything that the judge finds the program escapes, one by one.
 #[test]
-fn nothing_that_acts_is_printable() {
+fn printable_text_has_no_control_characters() {
     for (first, last) in ACTING {
         for character in first..=last {
             let shown = dayshift::text::printable(&format!("a{character}b"));

@@ -87,7 +87,7 @@ fn each_place_that_is_no_object_is_told_with_what_to_write_there() {
 
 /// Several in one map are one schedule.
 #[test]
-fn what_stands_together_is_told_together() {
+fn adjacent_texts_are_one_finding() {
     let text = format!(
         "web:\n  annotations:\n    downscaler/uptime: {OFFICE}\n    downscaler/downtime-replicas: '1'\n    downscaler/uptiem: x\n"
     );

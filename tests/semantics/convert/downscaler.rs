@@ -105,7 +105,7 @@ proptest! {
 }
 
 #[test]
-fn what_their_documentation_shows_is_written_shortly() {
+fn their_documented_examples_convert_to_short_texts() {
     for (annotations, expected) in [
         // GoKubeDownscaler, docs/types/timespans
         (

@@ -217,7 +217,7 @@ fn a_second_conversion_has_nothing_to_do() {
 }
 
 #[test]
-fn what_cannot_be_changed_by_position_is_said_with_what_to_write() {
+fn unchangeable_yaml_is_reported_with_the_text_to_write() {
     let anchor = "apiVersion: v1\nkind: List\nitems:\n- apiVersion: apps/v1\n  kind: Deployment\n  metadata:\n    name: a\n    annotations: &all\n      downscaler/exclude: 'true'\n- apiVersion: apps/v1\n  kind: Deployment\n  metadata:\n    name: b\n    annotations: *all\n";
     let merge = deployment("  name: web\n  annotations:\n    <<: {downscaler/exclude: 'true'}\n");
     let value =

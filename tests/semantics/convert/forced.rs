@@ -33,7 +33,7 @@ fn planned(conversion: &Conversion, period: (&str, &str)) -> Planned {
 const OFFICE: &str = "Mon-Fri 08:00-20:00 UTC";
 
 #[test]
-fn what_a_namespace_always_forces_wins_over_an_objects_times() {
+fn a_permanently_forced_namespace_wins_over_an_objects_times() {
     for (key, runs) in [("force-uptime", true), ("force-downtime", false)] {
         for namespace in [
             &[(key, "true")][..],
@@ -73,7 +73,7 @@ fn what_a_namespace_always_forces_wins_over_an_objects_times() {
 
 /// What has no schedule of its own is forced too.
 #[test]
-fn what_a_namespace_forces_holds_for_what_says_nothing() {
+fn a_forced_namespace_applies_to_objects_without_settings() {
     for (key, own) in [("force-uptime", "hours"), ("force-downtime", "stop")] {
         let conversion = convert(&annotated("Namespace", &[(key, "true")]));
         let set = &conversion.changes[0].set;
@@ -125,7 +125,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
 
     #[test]
-    fn what_a_namespace_forces_at_times_is_laid_over_an_objects_times(
+    fn a_namespace_forced_at_times_combines_with_an_objects_times(
         own in forward_text(), times in forward_text(), force in forward_text(), is_up in any::<bool>(),
     ) {
         let (times, force) = (times.in_zone(own.zone), force.in_zone(own.zone));
@@ -148,7 +148,7 @@ proptest! {
 
 /// Force at times, over times that stand nowhere in the Namespace: the object's own are known.
 #[test]
-fn it_is_laid_over_even_where_the_namespace_stays_as_it_is() {
+fn an_unconverted_namespace_still_combines_with_its_objects() {
     let force = [("force-downtime", "Wed-Wed 00:00-24:00 UTC")];
     let conversion = in_namespace(&force, &[("uptime", OFFICE)]);
     assert_eq!(said(&conversion), ["force-elsewhere"]);

@@ -64,7 +64,7 @@ proptest! {
 
     /// Whatever a file is, what comes out reads as what was meant, or nothing comes out.
     #[test]
-    fn nothing_that_is_not_converted_changes(
+    fn unconverted_text_does_not_change(
         lines in prop::collection::vec(
             prop::sample::select(vec![
                 "  annotations:", "  annotations: {}", "  annotations: {downscaler/exclude: 'true'}",

@@ -193,7 +193,7 @@ fn a_paused_object_stays_paused() {
 }
 
 #[test]
-fn what_makes_another_count_of_the_triggers_is_said() {
+fn scaling_modifiers_are_reported() {
     let day = ("0 6 * * *".to_owned(), "0 20 * * *".to_owned(), 10);
     let more =
         "  advanced:\n    scalingModifiers:\n      formula: \"work * 2\"\n      target: '2'\n";

@@ -11,7 +11,7 @@ fn statefulset(metadata: &str, when_scaled: &str) -> String {
 const TEAM: &str = "apiVersion: v1\nkind: Namespace\nmetadata: {name: team, annotations: {downscaler/uptime: Mon-Fri 08:00-20:00 UTC}}\n---\n";
 
 #[test]
-fn what_a_stop_would_delete_is_said_where_a_schedule_comes() {
+fn volumes_that_a_stop_deletes_are_reported() {
     let own = ", annotations: {downscaler/uptime: Mon-Fri 08:00-20:00 UTC}";
     let excluded = ", annotations: {downscaler/exclude: 'true'}";
     let allowed = ", annotations: {downscaler/uptime: Mon-Fri 08:00-20:00 UTC, dayshift/allow-volume-deletion: 'true'}";

@@ -73,7 +73,7 @@ fn a_folder_is_its_manifests_in_order() {
 }
 
 #[test]
-fn what_is_excluded_is_passed_over_and_so_is_what_git_ignores() {
+fn excluded_and_git_ignored_files_are_skipped() {
     let folder = tempfile::tempdir().unwrap();
     let all = [
         "a.yaml",
@@ -169,7 +169,7 @@ proptest! {
 
     /// Git itself says which files it ignores.
     #[test]
-    fn what_git_ignores_is_not_read(
+    fn git_ignored_files_are_not_read(
         top in prop::collection::vec(line(), 0..5),
         inner in prop::collection::vec(line(), 0..4),
     ) {

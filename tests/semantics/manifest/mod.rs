@@ -206,7 +206,7 @@ fn a_fault_in_a_folded_or_escaped_text_is_found_at_the_whole_of_it() {
 }
 
 #[test]
-fn what_the_api_server_would_not_take_as_text_is_to_be_quoted() {
+fn values_that_are_not_text_must_be_quoted() {
     for (line, expected) in [
         (
             "dayshift/pause: true",

@@ -33,7 +33,7 @@ fn quoted_lines_mean_what_they_mean_to_kubectl() {
 
 /// What stands below such lines is found where it stands in the file.
 #[test]
-fn what_comes_after_is_found_in_its_place() {
+fn text_after_a_quoted_scalar_is_found_in_its_place() {
     let first = QUOTED[0].0;
     let text = format!(
         "{first}---\napiVersion: apps/v1\nkind: Deployment\nmetadata:\n  name: web\n  annotations:\n    note: 'a\nb' # é\n    dayshift/hours: \"Mon-Fry 09:00-19:00\"\n"

@@ -7,7 +7,7 @@ use super::table::{CNPG, CRUNCHY, put, running};
 use crate::object::utc;
 
 #[test]
-fn what_somebody_stopped_stays_stopped_until_a_wake() {
+fn a_manually_stopped_object_stays_stopped_until_a_wake() {
     for (kind, object, path, stopped) in running() {
         let mut live = Live::new(kind, object);
         put(&mut live.object, path, stopped.clone());
@@ -20,7 +20,7 @@ fn what_somebody_stopped_stays_stopped_until_a_wake() {
 }
 
 #[test]
-fn what_somebody_writes_at_night_is_theirs() {
+fn a_manual_change_at_night_holds() {
     // Another value, or none: it runs, and holds what they wrote.
     for value in [json!("off"), json!("false"), Value::Null] {
         let off = json!({"metadata": {"annotations": {"cnpg.io/hibernation": "off"}}});
@@ -103,7 +103,7 @@ fn a_value_that_no_label_can_keep_is_refused() {
 }
 
 #[test]
-fn what_is_no_value_of_the_switch_is_refused() {
+fn an_invalid_value_of_a_switch_is_refused() {
     for odd in [json!("yes"), json!(1), json!({"at": "night"})] {
         let mut live = Live::new(CRUNCHY, json!({"spec": {"shutdown": odd}}));
         live.until("2026-11-20 20:00");

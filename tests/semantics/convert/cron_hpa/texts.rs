@@ -133,7 +133,7 @@ fn a_moment_that_is_over_is_left_out() {
 
 /// What is refused is still done by the other tool: nobody is told to delete it.
 #[test]
-fn what_is_refused_is_not_to_be_deleted() {
+fn a_refused_object_is_not_proposed_for_deletion() {
     let ties = cron_hpa(
         &[],
         &[("0 0 8 * * *".to_owned(), 1), ("0 0 8 * * *".to_owned(), 2)],

@@ -46,7 +46,7 @@ fn expected(all: &[(&str, &str)]) -> Vec<(String, String)> {
 }
 
 #[test]
-fn what_sleeps_keeps_its_count_as_a_label() {
+fn a_sleeping_workload_keeps_its_count_as_a_label() {
     let data = [
         ("operation-type", "SLEEP"),
         ("scheduled-at", "2027-01-01T20:00:00Z"),
@@ -127,7 +127,7 @@ fn the_lists_of_before_0_6_are_read_too() {
 }
 
 #[test]
-fn what_is_awake_or_unreadable_has_no_label() {
+fn awake_or_unreadable_workloads_get_no_label() {
     let awake = [
         ("operation-type", "WAKE_UP"),
         ("original-resource-info", PATCHES),

@@ -112,7 +112,7 @@ fn what_is_left_out_says_so_itself() {
 
 /// `GetPatches` of its `sleepinfo_types.go` asks for the kinds before any reference is looked at.
 #[test]
-fn what_is_taken_in_is_of_the_kinds_that_it_suspends() {
+fn only_the_suspended_kinds_are_scheduled() {
     let more = "  includeRef:\n    - {matchLabels: {app: shop}}\n";
     let objects = "---\napiVersion: apps/v1\nkind: Deployment\nmetadata: {name: web, namespace: team, labels: {app: shop}}\n---\napiVersion: batch/v1\nkind: CronJob\nmetadata: {name: report, namespace: team, labels: {app: shop}}\n---\napiVersion: batch/v1\nkind: CronJob\nmetadata: {name: other, namespace: team}\n";
     let text = sleep_info("1-5", "20:00", Some("08:00"), "UTC", more) + objects;

@@ -140,7 +140,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(400))]
 
     #[test]
-    fn what_is_listed_is_scheduled_and_nothing_else(
+    fn only_listed_objects_are_scheduled(
         include in prop::collection::vec(reference(), 0..3),
         exclude in prop::collection::vec(reference(), 0..3),
         given in prop::collection::vec(labels(), 6),
