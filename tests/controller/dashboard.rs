@@ -79,7 +79,7 @@ fn the_pages_show_what_the_controller_knows() {
     let web = page(&story, &pages, "/object/dev/deploy/web");
     assert!(web.contains("<dd>woken since "), "{web}");
     assert!(
-        web.contains("This page asks the API server nothing"),
+        web.contains("This page does not ask the API server"),
         "{web}"
     );
     assert!(

@@ -164,7 +164,7 @@ fn invalid_objects_give_status_1_with_their_place() {
     for says in [
         "error[not-text]: `5` is a number in YAML, but the API server accepts only text\n",
         " --> standard input:23:24\n",
-        "error[bad-object]: the API server does not take `Loud` as metadata.name: ",
+        "error[bad-object]: the API server refuses `Loud` as metadata.name: ",
         " --> standard input:37:9\n",
     ] {
         assert!(ended.err.contains(says), "{says}: {}", ended.err);
@@ -177,7 +177,7 @@ fn unreadable_files_give_3_and_invalid_objects_1() {
     let none = deployment("Loud", &[("stop", "\"19:00\"")]);
     for (args, input, status, says) in [
         (&["/nowhere.yaml"][..], "", 3, "cannot read /nowhere.yaml"),
-        (&["-"], &none, 1, "does not take `Loud`"),
+        (&["-"], &none, 1, "refuses `Loud`"),
     ] {
         let ended = sandbox(args, input);
         assert_eq!((ended.status, ended.out.as_str()), (status, ""), "{args:?}");

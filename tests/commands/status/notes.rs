@@ -286,7 +286,8 @@ fn one_whose_labels_alone_say_that_it_is_scheduled_is_not_left_down() {
     state(&cluster, "web", &labels("2026-11-20T10.30.00Z"));
     let ran = cluster.dayshift(&["status"]);
     assert_eq!(ran.status, 1, "{}", ran.out);
-    let said = "nothing was done at 10:30 UTC; is the controller running?; if it was removed, `dayshift \
+    let said = "nothing happened at 10:30 UTC; is the controller running?; if it was removed, \
+        `dayshift \
                 restore deploy/web -n dev` brings it back to 3";
     assert!(ran.out.contains(said), "{}", ran.out);
 }

@@ -62,7 +62,7 @@ fn an_exact_count_is_never_raised_and_never_made_up() {
         live.until("2026-11-19 20:00");
         assert_eq!(count(&live), 3, "{key}");
         assert!(
-            live.error().contains("with its own count or with none"),
+            live.error().contains("with its own count or not at all"),
             "{key}: {}",
             live.error()
         );
