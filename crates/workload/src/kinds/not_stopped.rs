@@ -25,7 +25,7 @@ const NOT_STOPPED: [NotStopped; 5] = [
         plural: "mariadbs",
         group: "k8s.mariadb.com",
         field: Some("suspend"),
-        why: "its spec.suspend only keeps the operator from reconciling it: its pods keep running",
+        why: "its spec.suspend only keeps the operator from reconciling it, and its pods keep running",
         instead: "schedule the workloads that use it",
     },
     NotStopped {
@@ -34,7 +34,7 @@ const NOT_STOPPED: [NotStopped; 5] = [
         group: "kafka.strimzi.io",
         field: None,
         why: "its annotation strimzi.io/pause-reconciliation only keeps the operator from \
-            reconciling it: its pods keep running",
+            reconciling it, and its pods keep running",
         instead: "schedule its KafkaConnects, its KafkaBridges and the workloads that use it",
     },
     NotStopped {
@@ -50,7 +50,7 @@ const NOT_STOPPED: [NotStopped; 5] = [
         plural: "helmreleases",
         group: "helm.toolkit.fluxcd.io",
         field: Some("suspend"),
-        why: "its spec.suspend only keeps Flux from reconciling it: what it installed keeps \
+        why: "its spec.suspend only keeps Flux from reconciling it, and what it installed keeps \
             running",
         instead: "schedule the workloads that it installs",
     },
@@ -59,7 +59,7 @@ const NOT_STOPPED: [NotStopped; 5] = [
         plural: "kustomizations",
         group: "kustomize.toolkit.fluxcd.io",
         field: Some("suspend"),
-        why: "its spec.suspend only keeps Flux from reconciling it: what it applied keeps running",
+        why: "its spec.suspend only keeps Flux from reconciling it, and what it applied keeps running",
         instead: "schedule the workloads that it applies",
     },
 ];
