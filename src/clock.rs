@@ -1,16 +1,19 @@
 //! The one place that reads the time and sleeps.
 
 use std::{
+    io,
     sync::{
-        Arc,
+        Arc, Condvar, LazyLock, Mutex, MutexGuard, PoisonError,
         atomic::{AtomicI64, Ordering},
     },
+    thread,
     time::Duration,
 };
 
 use chrono::{DateTime, TimeDelta, Utc};
 use tokio::{
     sync::Notify,
+    task::yield_now,
     time::{Instant, sleep},
 };
 
@@ -37,6 +40,10 @@ struct Simulated {
 
 /// The longest sleep on the machine's own clock, so that a stepped clock is noticed within it.
 const MAX_SLEEP: Duration = Duration::from_secs(1);
+
+/// How long before its end the alarm takes over a sleep from tokio. tokio's timers end up to 2 ms too
+/// late: they are rounded up to a millisecond, and so is the wait for sockets in which they end.
+const ALARM_LEAD: Duration = Duration::from_millis(3);
 
 impl Clock {
     /// The machine's own clock.
@@ -87,7 +94,11 @@ impl Clock {
     pub async fn doze_until(&self, at: DateTime<Utc>) {
         let left = (at - self.now()).to_std().unwrap_or(Duration::ZERO);
         match &self.0 {
-            Source::System => sleep(left.min(MAX_SLEEP)).await,
+            Source::System => match (&*ALARM, left.saturating_sub(ALARM_LEAD)) {
+                (Ok(alarm), Duration::ZERO) => alarm.wait(left).await,
+                (Ok(_), most) => sleep(most.min(MAX_SLEEP)).await,
+                (Err(_), _) => sleep(left.min(MAX_SLEEP)).await,
+            },
             Source::Simulated(clock) => {
                 tokio::select! {
                     () = sleep(left) => {}
@@ -107,6 +118,71 @@ impl Clock {
     /// Time that no step of the wall clock touches, to measure how long something takes.
     pub fn monotonic(&self) -> Instant {
         Instant::now()
+    }
+}
+
+/// Ends sleeps on the machine's own clock to some 0.1 ms.
+static ALARM: LazyLock<io::Result<Arc<Alarm>>> = LazyLock::new(Alarm::begin);
+
+/// A thread that sleeps in place of tokio's timers, which are less exact
+/// (`docs/decisions/controller/alarm.md`).
+#[derive(Debug, Default)]
+struct Alarm {
+    /// When it rings next: the soonest end of all sleeps.
+    at: Mutex<Option<std::time::Instant>>,
+    is_set: Condvar,
+    rings: Notify,
+}
+
+impl Alarm {
+    fn begin() -> io::Result<Arc<Self>> {
+        let alarm = Arc::new(Self::default());
+        let thread = Arc::clone(&alarm);
+        thread::Builder::new()
+            .name("alarm".to_owned())
+            .spawn(move || thread.ring_when_due())?;
+        Ok(alarm)
+    }
+
+    fn ring_when_due(&self) -> ! {
+        let mut at = self.lock();
+        loop {
+            let left = at.map(|at| at.saturating_duration_since(std::time::Instant::now()));
+            at = match left {
+                None => self.is_set.wait(at).unwrap_or_else(PoisonError::into_inner),
+                Some(Duration::ZERO) => {
+                    *at = None;
+                    self.rings.notify_waiters();
+                    at
+                }
+                Some(left) => {
+                    let woken = self.is_set.wait_timeout(at, left);
+                    woken.unwrap_or_else(PoisonError::into_inner).0
+                }
+            };
+        }
+    }
+
+    /// Waits for `left`, or until the alarm rings for another sleep.
+    async fn wait(&self, left: Duration) {
+        if left.is_zero() {
+            return yield_now().await;
+        }
+        let ring = self.rings.notified();
+        self.set(std::time::Instant::now() + left);
+        ring.await;
+    }
+
+    fn set(&self, end: std::time::Instant) {
+        let mut at = self.lock();
+        if at.is_none_or(|at| end < at) {
+            *at = Some(end);
+            self.is_set.notify_one();
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Option<std::time::Instant>> {
+        self.at.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -130,7 +206,7 @@ impl RealTime {
         let left = passed.saturating_sub(self.begun.elapsed());
         if !left.is_zero() {
             // It cannot panic, and at the end of the runtime nobody waits for it.
-            let _ = tokio::task::spawn_blocking(move || std::thread::sleep(left)).await;
+            let _ = tokio::task::spawn_blocking(move || thread::sleep(left)).await;
         }
     }
 }
@@ -165,6 +241,74 @@ mod tests {
         sleep(Duration::from_secs(60)).await;
         clock.step(TimeDelta::hours(2));
         assert_eq!(sleeper.await.unwrap() - begun, Duration::from_secs(60));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_sleep_on_the_own_clock_ends_within_a_second() {
+        let clock = Clock::system();
+        let begun = clock.monotonic();
+        clock.doze_until(clock.now() + TimeDelta::days(1)).await;
+        assert_eq!(clock.monotonic() - begun, MAX_SLEEP);
+    }
+
+    /// Beside a thread that sleeps to the same instant, which is as late as the machine is busy.
+    #[tokio::test]
+    async fn the_alarm_is_as_punctual_as_a_thread_and_never_early() {
+        let clock = Clock::system();
+        let (mut late, mut thread_late) = (Vec::new(), Vec::new());
+        for number in 0..60 {
+            let left = TimeDelta::microseconds(number * 1_249 % 9_000);
+            let at = clock.now() + left;
+            let thread = thread::spawn(move || {
+                thread::sleep((at - Utc::now()).to_std().unwrap_or_default());
+                Utc::now() - at
+            });
+            let mut naps = 0;
+            while clock.now() < at {
+                clock.doze_until(at).await;
+                naps += 1;
+            }
+            late.push(clock.now() - at);
+            thread_late.push(thread.join().unwrap());
+            assert!(naps <= 20, "{naps} naps for {left}");
+        }
+        assert!(late.iter().all(|late| *late >= TimeDelta::zero()));
+        let median = |mut late: Vec<TimeDelta>| {
+            late.sort();
+            late[late.len() / 2]
+        };
+        let (late, thread_late) = (median(late), median(thread_late));
+        let apart = late - thread_late;
+        assert!(
+            apart < TimeDelta::microseconds(600),
+            "{late} and {thread_late}"
+        );
+    }
+
+    #[tokio::test]
+    async fn the_soonest_of_several_sleeps_ends_first() {
+        let clock = Clock::system();
+        let begun = clock.now();
+        let wait = |left| clock.sleep_until(begun + TimeDelta::milliseconds(left));
+        tokio::select! {
+            biased;
+            () = wait(600_000) => panic!("ten minutes have passed"),
+            () = wait(2) => {}
+        }
+        assert!(clock.now() - begun >= TimeDelta::milliseconds(2));
+    }
+
+    #[test]
+    fn an_alarm_that_nobody_waits_for_sleeps() {
+        let alarm = Alarm::begin().unwrap();
+        let is_set = || alarm.lock().is_some();
+        alarm.set(std::time::Instant::now() + Duration::from_secs(3600));
+        assert!(is_set());
+        alarm.set(std::time::Instant::now());
+        // It wakes for that, and then waits to be set, however long.
+        while is_set() {
+            thread::yield_now();
+        }
     }
 
     #[tokio::test(start_paused = true)]
