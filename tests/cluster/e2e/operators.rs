@@ -11,7 +11,7 @@ use std::env;
 use serde_json::json;
 
 use crate::e2e::kinds::{SAVED, STATE, await_field, create, field};
-use crate::e2e::team::Team;
+use crate::e2e::test_namespace::TestNamespace;
 use crate::support::{ControlPlane, Operator, Parts, Story, eventually, soon, stories};
 
 pub(crate) fn stories() -> Vec<Story> {
@@ -30,7 +30,7 @@ const HIBERNATION: &str = "/metadata/annotations/cnpg.io~1hibernation";
 
 fn a_cluster_of_cloud_native_pg_hibernates_and_comes_back_with_its_volume(plane: &ControlPlane) {
     plane.install();
-    let mut team = Team::without_scaler(plane, "cloudnativepg");
+    let mut team = TestNamespace::without_scaler(plane, "cloudnativepg");
     let operator = Operator::cloud_native_pg(plane);
     // As docs/schedules/operators.md has it.
     let role = format!("dayshift kinds -o yaml {KINDS} | kubectl apply -f -");
