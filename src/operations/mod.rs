@@ -26,5 +26,5 @@ pub use previewed::{Changed, changed_since};
 pub use report::Said;
 pub use restore::{Restore, RestoreError, RestoredCounts};
 pub use selection::Selection;
-pub use until::{Until, UntilError, parse_duration, parse_span};
+pub use until::{Until, UntilError, parse_duration, parse_length, parse_span};
 pub use wait::{WaitEvent, wait};

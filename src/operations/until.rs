@@ -2,7 +2,7 @@
 
 use chrono::{DateTime, Datelike as _, Days, TimeDelta, Utc, Weekday};
 
-use crate::schedule::{Diagnostic, Zone, parse_moment};
+use crate::schedule::{Diagnostic, Meant, Times, Zone, parse_moment};
 
 /// When an override ends, for any object.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -43,37 +43,85 @@ impl Until {
     /// # Errors
     /// The text is not a date and time, or is in the past.
     pub fn in_zone(&self, zone: Zone, now: DateTime<Utc>) -> Result<DateTime<Utc>, UntilError> {
-        let text = match self {
-            Self::At(at) => return Ok(*at),
-            Self::Local(text) => text.trim(),
-        };
-        let of_a_weekday = text
-            .split_once(char::is_whitespace)
-            .and_then(|(first, time)| Some((first.parse::<Weekday>().ok()?, time)));
-        let (weekday, time) = match of_a_weekday {
-            Some((day, time)) => (Some(day), time),
-            None => (None, text),
-        };
-        let time = time.trim();
-        let is_time_of_day =
-            time.contains(':') && time.chars().all(|it| it.is_ascii_digit() || it == ':');
-        if !is_time_of_day {
-            return match parse_moment(text, zone)? {
-                passed if passed <= now => Err(UntilError::Passed(text.to_owned())),
-                until => Ok(until),
-            };
-        }
-        let today = now.with_timezone(&zone).date_naive();
-        let (first, step) = match weekday {
-            Some(day) => (u64::from(day.days_since(today.weekday())), 7),
-            None => (0, 1),
-        };
-        let in_days = |days| parse_moment(&format!("{} {time}", today + Days::new(days)), zone);
-        match in_days(first)? {
-            passed if passed <= now => Ok(in_days(first + step)?),
-            until => Ok(until),
+        match self {
+            Self::At(at) => Ok(*at),
+            Self::Local(text) => read(text.trim(), zone, now).map_err(|error| match error {
+                UntilError::Text(error) => advised(error, text.trim()).into(),
+                passed @ UntilError::Passed(_) => passed,
+            }),
         }
     }
+}
+
+fn read(text: &str, zone: Zone, now: DateTime<Utc>) -> Result<DateTime<Utc>, UntilError> {
+    let of_a_weekday = text
+        .split_once(char::is_whitespace)
+        .and_then(|(first, time)| Some((first.parse::<Weekday>().ok()?, time)));
+    let (weekday, time) = match of_a_weekday {
+        Some((day, time)) => (Some(day), time),
+        None => (None, text),
+    };
+    let time = time.trim();
+    let is_time_of_day =
+        time.contains(':') && time.chars().all(|it| it.is_ascii_digit() || it == ':');
+    if !is_time_of_day {
+        return match parse_moment(text, zone)? {
+            passed if passed <= now => Err(UntilError::Passed(text.to_owned())),
+            until => Ok(until),
+        };
+    }
+    let today = now.with_timezone(&zone).date_naive();
+    let (first, step) = match weekday {
+        Some(day) => (u64::from(day.days_since(today.weekday())), 7),
+        None => (0, 1),
+    };
+    let in_days = |days| parse_moment(&format!("{} {time}", today + Days::new(days)), zone);
+    match in_days(first)? {
+        passed if passed <= now => Ok(in_days(first + step)?),
+        until => Ok(until),
+    }
+}
+
+/// The time of day that is proposed with a day that has none.
+const EXAMPLE_TIME: &str = "09:00";
+
+/// The error with what to write in place of the text, where that can be told.
+fn advised(error: Diagnostic, text: &str) -> Diagnostic {
+    let of_all = |wrong, help| Diagnostic::new(0..text.len(), text, wrong, help);
+    let meant = meant(text);
+    if parse_span(text).is_ok() {
+        let time = meant.map_or_else(String::new, |it| format!("; a time of day is `{it}`"));
+        let help = format!("it goes with `for` in place of `until`{time}");
+        return of_all("is a length of time", help);
+    }
+    let mut words = text.split_whitespace();
+    if words.any(|it| it.eq_ignore_ascii_case("tomorrow")) {
+        let help = "write the day of the week and a time, such as `Mon 09:00`";
+        return of_all("is not a date and time", help.to_owned());
+    }
+    match meant {
+        Some(meant) => error.meaning(Some(Meant::all_of(text, &meant))),
+        None => error,
+    }
+}
+
+/// The end that is meant by a text that is none: `9am` is `09:00`. A day without a time is some time
+/// of that day.
+fn meant(text: &str) -> Option<String> {
+    let reads = |text: &str| read(text, Zone::UTC, DateTime::UNIX_EPOCH).is_ok();
+    let loose = |text: String| match Times::parse(&text) {
+        Ok(_) => Some(text),
+        Err(error) => error.meant()?.applied_to(&text),
+    };
+    let on_that_day = match text.parse::<Weekday>() {
+        Ok(day) => format!("{day} {EXAMPLE_TIME}"),
+        Err(_) => format!("{text} {EXAMPLE_TIME}"),
+    };
+    if text.eq_ignore_ascii_case("tonight") {
+        return Some("22:00".to_owned());
+    }
+    let mut all = [text.to_owned(), on_that_day].into_iter().filter_map(loose);
+    all.find(|it| it != text && reads(it))
 }
 
 /// A time such as `72h`, `30s` or `1h30m`; `0` needs no unit.
@@ -86,6 +134,29 @@ pub fn parse_duration(text: &str) -> Result<TimeDelta, String> {
         .and_then(|duration| TimeDelta::from_std(duration).ok())
         .filter(|duration| *duration <= TimeDelta::days(3650))
         .ok_or_else(|| "write a time such as 30s, 1h30m or 72h, at most ten years".to_owned())
+}
+
+/// How long an override lasts: a span of time, told from an end.
+///
+/// # Errors
+/// The text is not such a time: what to write instead.
+pub fn parse_length(text: &str) -> Result<TimeDelta, String> {
+    parse_span(text).map_err(|error| {
+        let until = Until::Local(text.to_owned());
+        let is_end = until.in_zone(Zone::UTC, DateTime::UNIX_EPOCH).is_ok();
+        let is_number = text.trim().chars().all(|it| it.is_ascii_digit());
+        let end = if is_end {
+            Some(text.trim().to_owned())
+        } else {
+            meant(text.trim())
+        };
+        match end.filter(|_| !is_number) {
+            Some(end) => {
+                format!("is not a length of time; `{end}` goes with `until` in place of `for`")
+            }
+            None => error,
+        }
+    })
 }
 
 /// A span of time longer than zero.
@@ -187,16 +258,43 @@ mod tests {
     #[test]
     fn says_what_to_write_instead() {
         let now = at("2026-11-20T10:00:00Z");
+        let example = "write local time such as `2026-12-24 18:00`";
         for (text, part) in [
-            ("tonight", "2026-12-24 18:00"),
-            ("9pm", "2026-12-24 18:00"),
-            ("Mon 9am", "2026-12-24 18:00"),
-            ("Mon-Fri 09:00", "2026-12-24 18:00"),
-            ("Mon", "2026-12-24 18:00"),
+            ("tonight", "; write `22:00`"),
+            ("9pm", "; write `21:00`"),
+            ("9am", "; write `09:00`"),
+            ("9.30pm", "; write `21:30`"),
+            ("noon", "; write `12:00`"),
+            ("18", "; write `18:00`"),
+            ("Mon 9am", "; write `Mon 09:00`"),
+            ("mon 9", "; write `Mon 09:00`"),
+            ("Mon", "; write `Mon 09:00`"),
+            ("monday", "; write `Mon 09:00`"),
+            ("Fridya", "; write `Fri 09:00`"),
+            ("2026-12-31", "; write `2026-12-31 09:00`"),
+            ("31.12.2026 6pm", "; write `2026-12-31 18:00`"),
+            (
+                "18h",
+                "is a length of time; it goes with `for` in place of `until`; a time of day is `18:00`",
+            ),
+            (
+                "90m",
+                "is a length of time; it goes with `for` in place of `until`",
+            ),
+            (
+                "tomorrow",
+                "; write the day of the week and a time, such as `Mon 09:00`",
+            ),
+            (
+                "tomorrow 9am",
+                "; write the day of the week and a time, such as `Mon 09:00`",
+            ),
+            ("Mon-Fri 09:00", example),
+            ("weekdays", example),
+            ("next week", example),
             ("Mon 25:00", "is not in a day"),
             ("25:00", "is not in a day"),
-            ("22:00+01:00", "2026-12-24 18:00"),
-            ("2026-12-24", "2026-12-24 18:00"),
+            ("22:00+01:00", example),
             (
                 "2026-11-20 09:59",
                 "is in the past; write a future time, such as 22:00",
@@ -204,8 +302,32 @@ mod tests {
             ("", "2026-12-24 18:00"),
         ] {
             let until = Until::Local(text.to_owned());
-            let error = until.in_zone(Zone::UTC, now).unwrap_err();
-            assert!(error.to_string().contains(part), "{text}: {error}");
+            let error = until.in_zone(Zone::UTC, now).unwrap_err().to_string();
+            assert!(error.contains(part), "{text}: {error}");
+            // What is proposed can be read.
+            if let Some((_, proposed)) = error.split_once("; write `") {
+                let until = Until::Local(proposed.trim_end_matches('`').to_owned());
+                assert!(until.in_zone(Zone::UTC, now).is_ok(), "{error}");
+            }
         }
+    }
+
+    #[test]
+    fn an_end_in_place_of_a_length_is_told_from_one() {
+        for (text, part) in [
+            ("22:00", "`22:00` goes with `until` in place of `for`"),
+            ("monday", "`Mon 09:00` goes with `until`"),
+            ("9am", "`09:00` goes with `until`"),
+            ("tonight", "`22:00` goes with `until`"),
+            ("2026-12-24 18:00", "`2026-12-24 18:00` goes with `until`"),
+            ("2", "write a time such as 30s"),
+            ("-1h", "write a time such as 30s"),
+            ("soon", "write a time such as 30s"),
+            ("0", "longer than 0"),
+        ] {
+            let error = parse_length(text).unwrap_err();
+            assert!(error.contains(part), "{text}: {error}");
+        }
+        assert_eq!(parse_length("1h30m"), Ok(TimeDelta::minutes(90)));
     }
 }

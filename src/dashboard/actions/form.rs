@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use chrono::{DateTime, Utc};
 
 use crate::{
-    operations::{RequestedOverride, Until, parse_span},
+    operations::{RequestedOverride, Until, parse_length},
     text::cut_chars,
     workload::MAX_REASON,
 };
@@ -115,7 +115,7 @@ impl Form {
                 Some(until.map_err(|error| format!("Until: {error}"))?)
             }
             (length, "") => {
-                let length = parse_span(length).map_err(|error| format!("For: {error}"))?;
+                let length = parse_length(length).map_err(|error| format!("For: {error}"))?;
                 Some(Until::At(now + length))
             }
             _ => return Err("Give either a length or an end, and not both.".to_owned()),
@@ -149,7 +149,7 @@ mod tests {
             ("do=sleep&object=a&for=2", "write a time such as 30s"),
             ("do=sleep&object=a&for=0", "longer than 0"),
             ("do=sleep&object=a&for=-1h", "write a time such as 30s"),
-            ("do=sleep&object=a&until=tonight", "2026-12-24 18:00"),
+            ("do=sleep&object=a&until=tonight", "write `22:00`"),
             ("do=wake&object=a&for=1h&until=22:00", "not both"),
             ("do=resume&object=a&for=1h", "no end"),
             // What stands there before is in nobody's way.

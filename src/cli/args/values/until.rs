@@ -2,8 +2,7 @@
 
 use chrono::{DateTime, TimeDelta, Utc};
 
-use crate::cli::args::values::value_parsers::parse_span;
-use crate::operations::{Until, UntilError};
+use crate::operations::{Until, UntilError, parse_length};
 use crate::text::cut_chars;
 use crate::workload::MAX_REASON;
 
@@ -15,7 +14,7 @@ pub(crate) struct UntilArgs {
     #[arg(
         long = "for",
         value_name = "TIME",
-        value_parser = parse_span,
+        value_parser = parse_length,
         conflicts_with = "until",
         allow_hyphen_values = true, // `-1h` is told what to write
     )]
