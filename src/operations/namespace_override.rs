@@ -5,7 +5,7 @@ use kube::Client;
 use super::{
     override_request::{Annotated, OverrideRequest, RequestError},
     previewed::namespace_changed_since,
-    retry::{PAUSE, TRIES},
+    retry::{Retry, retry},
 };
 use crate::{
     cluster::{
@@ -96,7 +96,7 @@ impl OverrideRequest {
         previewed: Option<&AnnotatedNamespace>,
     ) -> Result<AnnotatedNamespace, NamespaceError> {
         let writer = Writer::of_command(client.clone(), self.prefix.clone());
-        let mut namespace = writer.read_namespace(name).await?;
+        let namespace = writer.read_namespace(name).await?;
         let (found, refused) = find::<Workload>(client, query).await?;
         let of = |defaults: &NamespaceDefaults| -> Vec<Observed> {
             let observed = found.workloads.iter();
@@ -104,13 +104,15 @@ impl OverrideRequest {
                 .map(|(kind, it)| defaults.applied(it.observe(*kind, &self.prefix)))
                 .collect()
         };
-        let mut pause = PAUSE;
-        for tries in 1.. {
-            let observed = ObservedNamespace::of(&namespace, &self.prefix);
+        let read = async || writer.read_namespace(name).await;
+        retry(&namespace, read, async |namespace| {
+            let observed = ObservedNamespace::of(namespace, &self.prefix);
             let defaults = NamespaceDefaults::known(&observed);
             if !of(&defaults).iter().any(|it| self.spec(it).is_some()) {
-                let first = refused.into_iter().next();
-                return Err(first.map_or(NamespaceError::NothingScheduled, |it| it.error.into()));
+                let first = refused.first();
+                return Err(first.map_or(NamespaceError::NothingScheduled, |it| {
+                    it.error.clone().into()
+                }));
             }
             // Without a schedule it may well override those of what is in it.
             let own = observed.annotations;
@@ -136,26 +138,16 @@ impl OverrideRequest {
             if self.dry_run || annotated.annotations.is_empty() {
                 return Ok(annotated);
             }
-            match writer
-                .annotate_namespace(&namespace, &annotated.annotations)
-                .await
-            {
-                Ok(written) => {
-                    let now = ObservedNamespace::of(&written, &self.prefix);
-                    annotated.defaults = NamespaceDefaults::known(&now);
-                    let all = of(&annotated.defaults);
-                    self.find_affected(&mut annotated, all);
-                    return Ok(annotated);
-                }
-                Err(error) if tries < TRIES && error.is_worth_another_try() => {
-                    tokio::time::sleep(pause).await;
-                    pause *= 2;
-                    namespace = writer.read_namespace(name).await?;
-                }
-                Err(error) => return Err(error.into()),
-            }
-        }
-        Err(PatchError::Conflict.into())
+            let written = writer
+                .annotate_namespace(namespace, &annotated.annotations)
+                .await?;
+            let now = ObservedNamespace::of(&written, &self.prefix);
+            annotated.defaults = NamespaceDefaults::known(&now);
+            let all = of(&annotated.defaults);
+            self.find_affected(&mut annotated, all);
+            Ok(annotated)
+        })
+        .await
     }
 
     /// Finds the workloads that have to obey.
@@ -204,6 +196,16 @@ impl From<ReadError> for NamespaceError {
         match error {
             ReadError::Gone => Self::Missing,
             error => Self::Read(error),
+        }
+    }
+}
+
+impl Retry for NamespaceError {
+    fn is_worth_another_try(&self) -> bool {
+        match self {
+            Self::Patch(error) => error.is_worth_another_try(),
+            Self::Read(error) => error.is_worth_another_try(),
+            Self::Missing | Self::NothingScheduled | Self::Request(_) | Self::Find(_) => false,
         }
     }
 }

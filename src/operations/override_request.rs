@@ -171,8 +171,8 @@ impl OverrideRequest {
         before: &Observed,
         selection: &Selection,
     ) -> Result<RequestOutcome, RequestError> {
-        let defaults = &selection.defaults;
-        retry(writer, before, &self.prefix, defaults, async |observed| {
+        let read = async || selection.read(writer, &before.object, &self.prefix).await;
+        retry(before, read, async |observed| {
             if selection.is_previewed {
                 changed_since(before, observed, &self.prefix)?;
             }
@@ -209,6 +209,7 @@ impl OverrideRequest {
                 observed.clone()
             } else {
                 let written = writer.annotate(observed, &annotations).await?;
+                let defaults = &selection.defaults;
                 defaults.applied(written.observe(observed.object.kind, &self.prefix))
             };
             Ok(RequestOutcome::Annotated(Box::new(Annotated {

@@ -9,7 +9,7 @@ use super::{
     selection::Selection,
 };
 use crate::{
-    cluster::{NamespaceDefaults, PatchError, ReadError, Writer},
+    cluster::{PatchError, ReadError, Writer},
     workload::{NotRestored, Observed, Prefix, Replicas, restored},
 };
 
@@ -52,7 +52,7 @@ impl Restore {
         let writer = Writer::of_command(client.clone(), self.prefix.clone());
         let mut answers = stream::iter(&selection.observed)
             .map(async |observed: &Observed| {
-                let restored = self.one(&writer, observed, &selection.defaults).await;
+                let restored = self.one(&writer, observed, selection).await;
                 (observed, restored)
             })
             .buffered(AT_ONCE);
@@ -65,9 +65,10 @@ impl Restore {
         &self,
         writer: &Writer,
         before: &Observed,
-        defaults: &NamespaceDefaults,
+        selection: &Selection,
     ) -> Result<RestoredCounts, RestoreError> {
-        retry(writer, before, &self.prefix, defaults, async |observed| {
+        let read = async || selection.read(writer, &before.object, &self.prefix).await;
+        retry(before, read, async |observed| {
             let Some(change) = restored(observed, self.now)? else {
                 return Ok(None);
             };

@@ -2,18 +2,15 @@
 
 use std::time::Duration;
 
-use crate::{
-    cluster::{NamespaceDefaults, ReadError, Writer},
-    workload::{Observed, Prefix},
-};
+use crate::cluster::ReadError;
 
 /// How many objects are written to at a time.
 pub(super) const AT_ONCE: usize = 16;
 
 /// How often one object is tried, and how long to wait before the second try; then twice as long
 /// each time.
-pub(super) const TRIES: u32 = 5;
-pub(super) const PAUSE: Duration = Duration::from_millis(200);
+const TRIES: u32 = 5;
+const PAUSE: Duration = Duration::from_millis(200);
 
 /// An error that may go by.
 pub(super) trait Retry: From<ReadError> {
@@ -22,12 +19,10 @@ pub(super) trait Retry: From<ReadError> {
 
 /// What `attempt` comes to with the object as it is: seen before, and read again before each
 /// further try.
-pub(super) async fn retry<T, E: Retry>(
-    writer: &Writer,
-    before: &Observed,
-    prefix: &Prefix,
-    defaults: &NamespaceDefaults,
-    attempt: impl AsyncFn(&Observed) -> Result<T, E>,
+pub(super) async fn retry<O, T, E: Retry>(
+    before: &O,
+    read: impl AsyncFn() -> Result<O, ReadError>,
+    attempt: impl AsyncFn(&O) -> Result<T, E>,
 ) -> Result<T, E> {
     let mut pause = PAUSE;
     let mut done = attempt(before).await;
@@ -38,9 +33,8 @@ pub(super) async fn retry<T, E: Retry>(
         }
         tokio::time::sleep(pause).await;
         pause *= 2;
-        let object = &before.object;
-        done = match writer.read(object).await {
-            Ok(read) => attempt(&defaults.applied(read.observe(object.kind, prefix))).await,
+        done = match read().await {
+            Ok(read) => attempt(&read).await,
             Err(error) => Err(error.into()),
         };
     }

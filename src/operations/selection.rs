@@ -3,7 +3,10 @@
 use kube::Client;
 
 use crate::{
-    cluster::{FindError, Missing, NamespaceDefaults, Query, Workload, find, missing_namespaces},
+    cluster::{
+        FindError, Missing, NamespaceDefaults, Query, ReadError, Workload, Writer, find,
+        missing_namespaces,
+    },
     status::Unreadable,
     workload::{Observed, Prefix, WorkloadRef},
 };
@@ -63,6 +66,17 @@ impl Selection {
             observed.any(|it| &*it.object.namespace == name)
         };
         missing_namespaces(client, &self.query, is_found).await
+    }
+
+    /// One of them as it is now.
+    pub(super) async fn read(
+        &self,
+        writer: &Writer,
+        object: &WorkloadRef,
+        prefix: &Prefix,
+    ) -> Result<Observed, ReadError> {
+        let read = writer.read(object).await?;
+        Ok(self.defaults.applied(read.observe(object.kind, prefix)))
     }
 
     /// Whether the user named each of them.
