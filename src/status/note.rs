@@ -93,6 +93,17 @@ pub enum Note {
 }
 
 impl Note {
+    /// Whether it says why another count runs than the schedule means, and until when.
+    pub const fn is_of_count(self) -> bool {
+        matches!(
+            self,
+            Self::SetByHand { .. }
+                | Self::SetInOverride { .. }
+                | Self::Contradicted { .. }
+                | Self::StopsSoon { .. }
+        )
+    }
+
     /// Whether somebody has to do something.
     pub const fn is_warning(self) -> bool {
         matches!(

@@ -1,7 +1,9 @@
 //! What `dayshift status` says where `enforce` has a grace.
 
+use chrono::{Days, Utc};
+
 use super::{OFFICE, STOPPED, evening, state};
-use crate::fake_server::Cluster;
+use crate::{dashboard::browser::Served, fake_server::Cluster};
 
 /// The notes on one workload.
 fn notes(cluster: &Cluster, name: &str) -> Vec<String> {
@@ -57,4 +59,41 @@ fn a_start_that_may_come_before_the_grace_ends_is_named() {
              09:00 JST comes first; `kubectl events --for deploy/web -n dev` says when"
         ]
     );
+}
+
+#[test]
+fn status_plan_and_the_page_tell_one_truth_of_a_count_raised_in_a_grace() {
+    let cluster = Cluster::new();
+    let stopped = [("stop", "00:00"), ("start", "2099-12-24 18:00")];
+    let tomorrow = Utc::now().date_naive() + Days::new(1);
+    let label = |date: chrono::NaiveDate| date.format("%Y-%m-%dT00.00.00Z").to_string();
+    let enforced = [&stopped[..], &[("enforce", "30m")]].concat();
+    for (name, annotations) in [("raised", &*enforced), ("free", &stopped)] {
+        cluster.deployment(name, 3, annotations);
+        state(&cluster, name, STOPPED);
+        let (last, next) = (label(tomorrow - Days::new(1)), label(tomorrow));
+        state(&cluster, name, &[("last", &last), ("next", &next)]);
+    }
+    let truth = "the schedule says stopped; dayshift/enforce stops it within 30 min";
+    let by_status = notes(&cluster, "raised");
+    assert!(by_status.concat().contains(truth), "{by_status:?}");
+    let of_free = notes(&cluster, "free").concat();
+    assert!(of_free.contains("by hand until"), "{of_free}");
+
+    let plan = cluster.dayshift(&["plan", "deploy", "raised", "free"]);
+    assert_eq!(plan.status, 0, "{plan:?}");
+    // What runs is not held down until then.
+    let of_both = plan.out.matches("from the first start or stop on").count();
+    assert_eq!(of_both, 2, "{}", plan.out);
+    let mut told: Vec<_> = plan.err.lines().collect();
+    told.sort_unstable();
+    let expected = [("free", of_free), ("raised", by_status.concat())];
+    let expected = expected.map(|(name, note)| format!("note: dev/{name}: {note}"));
+    assert_eq!(told, expected);
+
+    let served = Served::of(&cluster, &[]);
+    for (name, truth) in [("raised", truth), ("free", "by hand until")] {
+        let page = served.page(&format!("/object/dev/deploy/{name}"));
+        assert!(page.text().contains(truth), "{}", page.text());
+    }
 }

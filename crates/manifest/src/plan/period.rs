@@ -68,6 +68,11 @@ impl Period {
         }
     }
 
+    /// Whether an instant belongs to it.
+    pub fn contains(&self, at: DateTime<Utc>) -> bool {
+        self.from <= at && at < self.until
+    }
+
     /// The beginning.
     pub fn from(&self) -> DateTime<Utc> {
         self.from

@@ -203,7 +203,12 @@ impl Planner {
         });
         plan.runs = plan.boundaries.brings_back;
         plan.beginning = match state.phase {
-            Some(phase) if phase.follows_a_stop() => Beginning::HeldDown,
+            // What somebody has raised since the stop is held down no more.
+            Some(phase)
+                if phase.follows_a_stop() && plan.runs.is_none_or(|it| observed.replicas < it) =>
+            {
+                Beginning::HeldDown
+            }
             _ => Beginning::AsItIs,
         };
         Some(plan.requesting(observed.requests))

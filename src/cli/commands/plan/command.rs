@@ -142,7 +142,7 @@ impl PlanArgs {
             errors,
         } = match &targets {
             None => self.of_files(&planner, &files, inheritance),
-            Some(targets) => self.of_cluster(&planner, targets),
+            Some(targets) => self.of_cluster(&planner, targets, now),
         };
         for error in &errors {
             print_error(&error);

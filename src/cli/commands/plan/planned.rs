@@ -2,6 +2,7 @@
 
 use std::{io, path::PathBuf};
 
+use chrono::{DateTime, Utc};
 use serde_json::Value;
 
 use super::command::PlanArgs;
@@ -10,7 +11,9 @@ use crate::{
         args::targets::Targets,
         kind_files::is_refused,
         output::{
-            messages::{note_given_again, note_unreadable, print_note},
+            messages::{note_given_again, note_unreadable, print_beside, print_note},
+            status::Notes,
+            style::Style,
             unread,
         },
         runtime::block_on,
@@ -22,7 +25,7 @@ use crate::{
     lint::{Finding, Linter, refusals},
     manifest::{self, OpenError, Source, last_of_each},
     plan::{Plan, Planner},
-    status::Unreadable,
+    status::{Note, Unreadable, WorkloadStatus},
     workload::{Inheritance, Origin, Replicas},
 };
 
@@ -124,8 +127,13 @@ impl PlanArgs {
         }
     }
 
-    /// The plan of live workloads.
-    pub(super) fn of_cluster(&self, planner: &Planner, targets: &Targets) -> Planned {
+    /// The plan of live workloads. Where another count runs `now` than it says, that is told beside it.
+    pub(super) fn of_cluster(
+        &self,
+        planner: &Planner,
+        targets: &Targets,
+        now: DateTime<Utc>,
+    ) -> Planned {
         let found = async {
             let (client, _) = self.connection.clone().patient_client("plan").await?;
             let query = targets.query(client.default_namespace());
@@ -154,6 +162,7 @@ impl PlanArgs {
             };
         let price = &self.price.price;
         let mut planned = Planned::default();
+        let mut notes = Notes::new(&planner.prefix, now);
         for (kind, it) in &found.workloads {
             let it = defaults.applied(it.observe(*kind, &planner.prefix));
             let Some(plan) = planner.plan_live(&it) else {
@@ -178,7 +187,17 @@ impl PlanArgs {
                     }
                 }
             }
+            let (prefix, zone) = (&planner.prefix, planner.context.default_zone);
+            let parsed = it.read(&planner.context);
+            if let Some(status) = WorkloadStatus::of_known(&it, &parsed, None, prefix, zone, now)
+                && planner.period.contains(now)
+            {
+                notes.add_notes(&status, Note::is_of_count);
+            }
             planned.plan.workloads.push(plan.at_price(price.clone()));
+        }
+        for line in notes.lines(Style::default(), None) {
+            print_beside(&line);
         }
         if planned.plan.workloads.is_empty() {
             note_unreadable(&defaults);

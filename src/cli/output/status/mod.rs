@@ -4,4 +4,5 @@ mod columns;
 mod notes;
 mod status_output;
 
+pub(crate) use notes::Notes;
 pub(crate) use status_output::{SortBy, StatusOutput};

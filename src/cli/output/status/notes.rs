@@ -1,7 +1,5 @@
 //! What is said of objects under their table. What is the same of several is said once.
 
-use std::io::{self, Write};
-
 use chrono::{DateTime, Utc};
 
 use crate::{
@@ -9,7 +7,7 @@ use crate::{
         style::{Paint, Style},
         terminal::wrapped,
     },
-    status::WorkloadStatus,
+    status::{Note, WorkloadStatus},
     text::{first_of, printable},
     workload::{Origin, Prefix},
 };
@@ -26,14 +24,14 @@ struct Line {
 }
 
 /// What is to be said of objects, gathered.
-pub(super) struct Notes<'a> {
+pub(crate) struct Notes<'a> {
     prefix: &'a Prefix,
     now: DateTime<Utc>,
     lines: Vec<Line>,
 }
 
 impl<'a> Notes<'a> {
-    pub(super) const fn new(prefix: &'a Prefix, now: DateTime<Utc>) -> Self {
+    pub(crate) const fn new(prefix: &'a Prefix, now: DateTime<Utc>) -> Self {
         let lines = Vec::new();
         Self { prefix, now, lines }
     }
@@ -58,7 +56,13 @@ impl<'a> Notes<'a> {
             };
             self.push("error", Paint::Red, object, text, String::new());
         }
-        for note in &status.notes {
+        self.add_notes(status, |_| true);
+    }
+
+    /// Adds those of the notes on an object that are wanted.
+    pub(crate) fn add_notes(&mut self, status: &WorkloadStatus, is_wanted: fn(Note) -> bool) {
+        let object = status.object.full_name();
+        for note in status.notes.iter().filter(|it| is_wanted(**it)) {
             let level = if note.is_warning() { "warning" } else { "note" };
             let said = status.note_text(*note, self.prefix, self.now);
             self.push(level, Paint::Yellow, &object, said.text, said.command);
@@ -99,18 +103,9 @@ impl<'a> Notes<'a> {
         }
     }
 
-    /// Writes the lines after an empty one, if there are any, broken at blanks where the screen has
-    /// so many columns.
-    pub(super) fn write(
-        &self,
-        out: &mut impl Write,
-        style: Style,
-        width: Option<usize>,
-    ) -> io::Result<()> {
-        if !self.lines.is_empty() {
-            writeln!(out)?;
-        }
-        for line in &self.lines {
+    /// The lines, broken at blanks where the screen has so many columns.
+    pub(crate) fn lines(&self, style: Style, width: Option<usize>) -> Vec<String> {
+        let lines = self.lines.iter().flat_map(|line| {
             let objects = first_of(&line.objects);
             let command = match line.command.strip_prefix("; ") {
                 Some(command) if line.objects.len() > 1 => format!("; for the first, {command}"),
@@ -122,10 +117,8 @@ impl<'a> Notes<'a> {
                 Some(width) => wrapped(&text, width, 2),
                 None => vec![text],
             };
-            for text in lines {
-                writeln!(out, "{}", style.paint(line.paint, &text))?;
-            }
-        }
-        Ok(())
+            lines.into_iter().map(|text| style.paint(line.paint, &text))
+        });
+        lines.collect()
     }
 }

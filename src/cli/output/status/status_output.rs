@@ -131,7 +131,13 @@ impl<'a> StatusOutput<'a> {
         for status in &self.statuses {
             notes.add(status);
         }
-        notes.write(out, style, width)?;
+        let lines = notes.lines(style, width);
+        if !lines.is_empty() {
+            writeln!(out)?;
+        }
+        for line in lines {
+            writeln!(out, "{line}")?;
+        }
         let mut owners: BTreeMap<Owner, Vec<&WorkloadRef>> = BTreeMap::new();
         for status in &self.statuses {
             for owner in &status.owners {
