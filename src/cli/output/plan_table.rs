@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use chrono::NaiveDate;
+use chrono::{DateTime, NaiveDate};
 
 use super::{
     style::{Paint, Style},
@@ -11,14 +11,17 @@ use super::{
 use crate::{
     plan::{Holiday, Plan, PlannedBoundary, WorkloadPlan},
     savings::{Bill, Saved},
-    schedule::Action,
+    schedule::{Action, Zone},
     status::time_of_day,
     text::{cut_chars, printable},
     workload::{CountKind, Key, Origin, Replicas},
 };
 
-/// More rows than anyone reads, and than memory should hold.
-const MAX_ROWS: usize = 1_000_000;
+/// More starts and stops than anyone reads, and than memory should hold.
+const MAX_BOUNDARIES: usize = 1_000_000;
+
+/// A day with more of them is folded: one row for each thing that happens again and again.
+const MAX_OF_A_DAY: usize = 24;
 
 /// How many characters of a holiday's name are shown.
 const MAX_NAME: usize = 40;
@@ -26,13 +29,15 @@ const MAX_NAME: usize = 40;
 /// Why there is no table.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum WriteError {
-    #[error("the table would have over {MAX_ROWS} rows; show fewer days, or use -o json")]
+    #[error(
+        "the plan would have over {MAX_BOUNDARIES} starts and stops; show fewer days, or use -o json"
+    )]
     TooLong,
     #[error("cannot write the plan: {0}")]
     Write(#[from] io::Error),
 }
 
-/// Writes a row for each boundary, and one for each object that something is wrong with. Where the
+/// Writes a row for each boundary (a day with many of them is folded), and one for each object that something is wrong with. Where the
 /// schedules come from is said as soon as one is inherited.
 pub(crate) fn write_table(
     out: &mut impl Write,
@@ -51,30 +56,35 @@ pub(crate) fn write_table(
 
 fn table(plan: &Plan) -> Result<Table<6>, WriteError> {
     let mut table = Table::new(["NAMESPACE", "NAME", "TIME", "ACTION", "REPLICAS", "FROM"]);
-    let mut room = MAX_ROWS;
+    let mut room = MAX_BOUNDARIES;
     let mut push = |of: &WorkloadPlan, [time, action, count]: [Cell; 3]| {
-        room = room.checked_sub(1).ok_or(WriteError::TooLong)?;
         let (namespace, name) = (of.namespace().into(), of.short_name().into());
         let from = of.origin().name().into();
         table.push([namespace, name, time, action, count, from]);
-        Ok::<_, WriteError>(())
     };
     for workload in &plan.workloads {
         let counts = workload.spec().map(|spec| spec.counts);
         let mut marked = marked_dates(workload).into_iter().peekable();
-        for boundary in workload.boundaries() {
-            let date = boundary.at.date_naive();
+        let mut boundaries = workload.boundaries().peekable();
+        while let Some(date) = boundaries.peek().map(|it| it.at.date_naive()) {
             while let Some((_, row)) = marked.next_if(|it| it.0 <= date) {
-                push(workload, row)?;
+                push(workload, row);
             }
-            push(workload, row(&boundary, counts.unwrap_or_default()))?;
+            let mut day = Day::default();
+            while let Some(boundary) = boundaries.next_if(|it| it.at.date_naive() == date) {
+                room = room.checked_sub(1).ok_or(WriteError::TooLong)?;
+                day.add(boundary);
+            }
+            for row in day.rows(counts.unwrap_or_default()) {
+                push(workload, row);
+            }
         }
         for (_, row) in marked {
-            push(workload, row)?;
+            push(workload, row);
         }
         if !workload.problems().is_empty() {
             let refused = Cell::from("refused").painted(Paint::Red);
-            push(workload, ["".into(), refused, "".into()])?;
+            push(workload, ["".into(), refused, "".into()]);
         }
     }
     Ok(table)
@@ -135,9 +145,74 @@ fn holiday_row(holiday: &Holiday) -> [Cell; 3] {
     [day(holiday.date), action, "".into()]
 }
 
-fn row(boundary: &PlannedBoundary, counts: CountKind) -> [Cell; 3] {
-    let format = format!("%a %Y-%m-%d {} %Z", time_of_day(&boundary.at));
-    let time = boundary.at.format(&format).to_string();
+/// The boundaries of one object on one day.
+#[derive(Default)]
+struct Day {
+    /// The first of them, as many as are not folded.
+    first: Vec<PlannedBoundary>,
+    /// The same thing again and again, by its first time.
+    repeated: Vec<Repeated>,
+    count: usize,
+}
+
+/// What happens several times on a day, from the first time to the last.
+struct Repeated {
+    first: PlannedBoundary,
+    last: DateTime<Zone>,
+    times: usize,
+}
+
+impl Day {
+    fn add(&mut self, boundary: PlannedBoundary) {
+        self.count += 1;
+        let at = boundary.at;
+        let same = self.repeated.iter_mut().find(|it| {
+            let as_then = PlannedBoundary { at, ..it.first };
+            as_then == boundary
+        });
+        match same {
+            Some(it) => (it.last, it.times) = (at, it.times + 1),
+            None => self.repeated.push(Repeated {
+                first: boundary.clone(),
+                last: at,
+                times: 1,
+            }),
+        }
+        if self.first.len() < MAX_OF_A_DAY {
+            self.first.push(boundary);
+        }
+    }
+
+    fn rows(&self, counts: CountKind) -> Vec<[Cell; 3]> {
+        let all = self.first.iter().map(|it| row(it, it.at, 1, counts));
+        if self.count <= MAX_OF_A_DAY {
+            return all.collect();
+        }
+        let folded = self.repeated.iter();
+        folded
+            .map(|it| row(&it.first, it.last, it.times, counts))
+            .collect()
+    }
+}
+
+/// A row for what happens so many times, until `last`.
+fn row(
+    boundary: &PlannedBoundary,
+    last: DateTime<Zone>,
+    times: usize,
+    counts: CountKind,
+) -> [Cell; 3] {
+    let clock = |at: DateTime<Zone>| at.format(time_of_day(&at)).to_string();
+    let day = boundary.at.format("%a %Y-%m-%d");
+    let zone = last.format("%Z");
+    let (time, often) = match times {
+        1 => (clock(last), String::new()),
+        _ => (
+            format!("{} to {}", clock(boundary.at), clock(last)),
+            format!(" {times} times"),
+        ),
+    };
+    let time = format!("{day} {time} {zone}");
     let count = match boundary.replicas {
         _ if !boundary.applied => "<unchanged>".to_owned(),
         // A start lets it run, but where somebody turned it off.
@@ -152,7 +227,7 @@ fn row(boundary: &PlannedBoundary, counts: CountKind) -> [Cell; 3] {
         Some(Key::Pause) => ", end of pause",
         _ => "",
     };
-    let action = format!("{}{why}", boundary.action.name());
+    let action = format!("{}{often}{why}", boundary.action.name());
     let paint = match boundary.action {
         _ if !boundary.applied => Paint::Faint,
         Action::Start => Paint::Green,
