@@ -218,6 +218,16 @@ impl WorkloadStatus {
         Some(status)
     }
 
+    /// What happens next, in words before and after its time: `wake ends 22:00, runs on`.
+    pub fn next_words(&self) -> (String, &'static str) {
+        match (self.next_action, self.phase, self.replicas) {
+            (Some(action), ..) => (format!("{action} "), ""),
+            (None, Some(Phase::Woken), Replicas::ZERO) => ("wake ends ".to_owned(), ", stays at 0"),
+            (None, Some(Phase::Woken), _) => ("wake ends ".to_owned(), ", runs on"),
+            (None, ..) => (String::new(), ""),
+        }
+    }
+
     /// Takes in what a good schedule says.
     fn follow(
         &mut self,

@@ -89,6 +89,9 @@ async function onTelephone(tab, address) {
       for (const it of document.querySelectorAll(".timeline :is(td, th), [aria-labelledby=next] :is(td, th)")) {
         if (box(it).right > innerWidth) said.push("cut at the right: " + it.textContent);
       }
+      for (const it of document.querySelectorAll(".stacked :is(tbody th, td:last-child)")) {
+        if (box(it).width < 300) said.push("only " + box(it).width + " px wide: " + it.textContent);
+      }
       const boxes = [...document.querySelectorAll("[type=checkbox]")];
       for (const it of boxes) {
         if (box(it).width < 24 || box(it).height < 24) said.push("a box of " + box(it).width + " px");

@@ -92,7 +92,7 @@ impl Page<'_> {
             } @else {
                 p { "With your permissions, this will happen:" }
                 div.scroll tabindex="0" role="group" aria-label="What will change" {
-                    table {
+                    table.stacked {
                         thead {
                             tr {
                                 th scope="col" { "What" }

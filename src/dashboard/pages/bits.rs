@@ -53,9 +53,9 @@ pub(super) fn time(at: DateTime<Utc>, zone: Zone, now: DateTime<Utc>) -> Markup 
 pub(super) fn next(status: &WorkloadStatus, zone: Zone, now: DateTime<Utc>) -> Markup {
     html! {
         @if let Some(at) = status.next {
-            @if let Some(action) = status.next_action { (action.to_string()) " " }
-            (time(at, zone, now)) " "
-            span.far { (distance(at, now)) }
+            @let (what, then) = status.next_words();
+            (what) (time(at, zone, now)) " "
+            span.far { (distance(at, now)) (then) }
         } @else {
             span.far { "nothing" }
         }

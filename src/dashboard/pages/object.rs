@@ -17,12 +17,13 @@ use crate::{
     savings::Bill,
     schedule::Zone,
     status::{distance, time_of_day},
+    text::counted,
     workload::{Inputs, Key, Problem},
 };
 
 /// How many days are shown.
 const DAYS: u64 = 14;
-/// How many boundaries are looked at, and how many of a day are told.
+/// How many boundaries are looked at, and how many of a day are told one by one.
 const MAX_BOUNDARIES: usize = 2_000;
 const MAX_OF_A_DAY: usize = 12;
 
@@ -239,20 +240,25 @@ fn happens(boundaries: &[PlannedBoundary], date: NaiveDate, zone: Zone, is_cut: 
         && boundaries
             .last()
             .is_some_and(|it| at(it).date_naive() <= date);
-    let more = of_day.len().saturating_sub(MAX_OF_A_DAY);
+    let clock = |it: &PlannedBoundary| {
+        let at = at(it);
+        html! { time datetime=(at.to_rfc3339()) { (at.format(time_of_day(&at)).to_string()) } }
+    };
     html! {
-        @for (position, boundary) in of_day.iter().take(MAX_OF_A_DAY).enumerate() {
-            @if position > 0 { ", " }
-            @let at = at(boundary);
-            span.boundary {
-                (boundary.action.name()) " "
-                time datetime=(at.to_rfc3339()) { (at.format(time_of_day(&at)).to_string()) }
-                @if let Some(count) = boundary.replicas { " → " (count) }
-                @if !boundary.applied { " (not applied)" }
-                @if let Some(ends) = boundary.ends { " (end of " (ends.name()) ")" }
+        @if let ([first, .., last], true) = (&*of_day, of_day.len() > MAX_OF_A_DAY) {
+            (counted(of_day.len(), "change")) ", " (clock(first)) " to " (clock(last))
+        } @else {
+            @for (position, boundary) in of_day.iter().enumerate() {
+                @if position > 0 { ", " }
+                span.boundary {
+                    (boundary.action.name()) " " (clock(boundary))
+                    @if let Some(count) = boundary.replicas { " → " (count) }
+                    @if !boundary.applied { " (not applied)" }
+                    @if let Some(ends) = boundary.ends { " (end of " (ends.name()) ")" }
+                }
             }
         }
-        @if more > 0 || is_beyond { " and more" }
+        @if is_beyond { " and more" }
     }
 }
 

@@ -7,7 +7,7 @@ use super::{
     bits::time,
     object::Events,
     shell::Page,
-    text::{safe, safe_lines},
+    text::{safe, safe_lines, said},
 };
 use crate::{cluster::SeenEvent, dashboard::view::Row, schedule::Zone, workload::Label};
 
@@ -106,7 +106,7 @@ impl Page<'_> {
     fn events_listed(&self, events: &[SeenEvent], zone: Zone) -> Markup {
         html! {
             div.scroll tabindex="0" role="group" aria-labelledby="events" {
-                table {
+                table.stacked {
                     thead {
                         tr {
                             th scope="col" { "When" }
@@ -125,7 +125,7 @@ impl Page<'_> {
                                 td { (safe(&event.level)) }
                                 td { (safe(&event.object)) }
                                 td { (safe(&event.reason)) }
-                                td { (safe(&event.message)) }
+                                td { (said(&event.message)) }
                             }
                         }
                     }

@@ -11,5 +11,6 @@ mod in_cluster;
 mod key;
 mod large;
 mod namespace;
+mod said_shortly;
 mod sandbox;
 mod shown;

@@ -15,7 +15,7 @@ use crate::{
     events::author_text,
     savings::amount,
     status::{ScheduleStatus, WorkloadStatus, clock, distance},
-    workload::{Origin, Override, Pause, Phase, Replicas},
+    workload::{Origin, Override, Pause, Phase},
 };
 
 /// The cells of every column, for one row each.
@@ -206,20 +206,10 @@ fn next(status: &WorkloadStatus, now: DateTime<Utc>, is_long: bool) -> Cell {
     } else {
         Paint::Plain
     };
-    let is_end_of_wake = status.next_action.is_none() && status.phase == Some(Phase::Woken);
-    let at = clock(next, status.zone, now);
-    let mut text = match status.next_action {
-        Some(action) => format!("{action} {at}"),
-        None if is_end_of_wake => format!("wake ends {at}"),
-        None => at,
-    };
+    let (what, then) = status.next_words();
+    let mut text = what + &clock(next, status.zone, now);
     if is_long {
-        let runs_on = match (is_end_of_wake, status.replicas) {
-            (false, _) => "",
-            (true, Replicas::ZERO) => ", stays at 0",
-            (true, _) => ", runs on",
-        };
-        text += &format!(" ({}){runs_on}", distance(next, now));
+        text += &format!(" ({}){then}", distance(next, now));
     }
     Cell::from(text).painted(paint)
 }
