@@ -244,7 +244,7 @@ fn wrong_usage_is_2_and_writes_nothing() {
     for (line, says) in [
         ("wake web", "--for 2h"),
         ("wake web --for 2h --until 22:00", "cannot be used with"),
-        ("wake web --until tonight", "2026-12-24 18:00"),
+        ("wake web --until tonight", "write `22:00`"),
         ("wake web --for -1h", "write a time such as"),
         ("wake dev/web -n prod --for 1h", "nor the namespace `prod`"),
         (

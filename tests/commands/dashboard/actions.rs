@@ -259,7 +259,7 @@ fn impossible_actions_are_reported_before_and_after() {
                 ("until", "tonight"),
                 ("object", "dev/deploy/web"),
             ],
-            "2026-12-24 18:00",
+            "write 22:00",
         ),
         (vec![("do", "pause")], "Nothing is chosen"),
         (

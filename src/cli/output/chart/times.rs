@@ -8,7 +8,7 @@ use crate::{
     status::time_of_day,
 };
 
-/// How many of a day are told one by one; of more only how many they are.
+/// More than fit on any screen.
 const KEPT: usize = 24;
 
 /// The boundaries of a day: `09:00–12:00 13:00–17:00`, or `start 09:00 10:00` where only one kind
@@ -115,20 +115,19 @@ impl Times {
         if self.skipped > 0 && !applied.is_empty() && is_complete && fits(&without_skipped) {
             return without_skipped;
         }
-        let named = if self.count > KEPT { 0 } else { all.len() };
-        for shown in (0..=named).rev() {
+        for shown in (0..=all.len()).rev() {
             let times = all.get(..shown).unwrap_or_default().join(" ");
             let more = self.count - shown;
             let text = match shown {
-                0 => format!("{kind}{more} times"),
+                0 if only.is_some() => format!("{kind}{more}"),
+                0 => format!("{more} times"),
                 _ => format!("{kind}{times} +{more}"),
             };
             if fits(&text) {
                 return text;
             }
         }
-        let number = format!("{} times", self.count);
-        if fits(&number) { number } else { String::new() }
+        String::new()
     }
 
     fn push(&mut self, action: Action, text: String, applied: bool) {
@@ -166,16 +165,6 @@ mod tests {
             (8, "3 times"),
         ] {
             assert_eq!(day.within(room), expected, "{room}");
-        }
-    }
-
-    #[test]
-    fn of_more_than_can_be_read_only_the_number_is_told() {
-        for (often, expected) in [(24, "start 00:00 00:01 +22"), (25, "start 25 times")] {
-            let mut day = Times::new(Some(Action::Start), Style::default());
-            (0..often).for_each(|at| day.add(Action::Start, &format!("00:{at:02}"), true));
-            assert_eq!(day.within(21), expected);
-            assert_eq!(day.within(8), format!("{often} times"));
         }
     }
 
