@@ -117,8 +117,10 @@ fn meant(text: &str) -> Option<String> {
         Ok(day) => format!("{day} {EXAMPLE_TIME}"),
         Err(_) => format!("{text} {EXAMPLE_TIME}"),
     };
-    if text.eq_ignore_ascii_case("tonight") {
-        return Some("22:00".to_owned());
+    match &*text.to_ascii_lowercase() {
+        "" => return None,
+        "tonight" => return Some("22:00".to_owned()),
+        _ => {}
     }
     let mut all = [text.to_owned(), on_that_day].into_iter().filter_map(loose);
     all.find(|it| it != text && reads(it))
