@@ -217,7 +217,7 @@ fn a_wrong_row_says_what_and_where_and_the_others_count() {
         (
             "resource: mariadbs.k8s.mariadb.com, kind: MariaDB, field: spec.suspend, stopped: true",
             "",
-            "dayshift cannot stop a MariaDB: its spec.suspend keeps",
+            "dayshift cannot stop a MariaDB: its spec.suspend only keeps",
         ),
         (
             "resource: widgets.example.com, kind: Widget, field: spec.off, stopped: true",
