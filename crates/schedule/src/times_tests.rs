@@ -226,7 +226,11 @@ fn says_where_a_text_is_wrong_and_what_to_write() {
         ),
         ("0 9 * *", "0 9 * *", "has 4 fields; cron has five"),
         ("9 30 0", "9 30 0", "has 3 fields; cron has five"),
-        ("0 0 9 * * * 2026", "2026", "is in the place of a year"),
+        (
+            "0 0 9 * * * 2026",
+            "2026",
+            "stands where some crons have a year",
+        ),
         (
             "0 9 * * Mon-Fry",
             "Fry",

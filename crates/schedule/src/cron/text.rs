@@ -267,7 +267,11 @@ mod tests {
                 "31 4,6,9,11",
                 "is a date that never comes",
             ),
-            ("0 0 9 * * * 2026", "2026", "is in the place of a year"),
+            (
+                "0 0 9 * * * 2026",
+                "2026",
+                "stands where some crons have a year",
+            ),
             ("* * * *", "* * * *", "has 4 fields"),
             ("* * * * * * * * *", "* * * * * * * * *", "has 9 fields"),
             (
