@@ -287,8 +287,7 @@ fn one_whose_labels_alone_say_that_it_is_scheduled_is_not_left_down() {
     let ran = cluster.dayshift(&["status"]);
     assert_eq!(ran.status, 1, "{}", ran.out);
     let said = "nothing happened at 10:30 UTC; is the controller running?; if it was removed, \
-        `dayshift \
-                restore deploy/web -n dev` brings it back to 3";
+        `dayshift restore deploy/web -n dev` brings it back to 3";
     assert!(ran.out.contains(said), "{}", ran.out);
 }
 
