@@ -234,21 +234,21 @@ async fn changes_wait_for_no_scrape_and_are_counted_in_order_after_it() {
     let savings = Savings::default();
     let mut registry = Registry::default();
     registry.register_collector(Box::new(savings.clone()));
-    let now = || (DateTime::UNIX_EPOCH, Instant::now());
-    let generation = savings.begin(true, now().0, now().1);
+    let begin = Instant::now();
+    let at = |seconds| (DateTime::UNIX_EPOCH, begin + Duration::from_secs(seconds));
+    let generation = savings.begin(true, DateTime::UNIX_EPOCH, begin);
     let (shop, held) = (Arc::from("shop"), |replicas| HeldDown {
         replicas,
         ..HeldDown::default()
     });
     let scrape = savings.accounts();
-    for (before, after) in [(0, 3), (3, 5), (5, 1)] {
+    for (seconds, before, after) in [(0, 0, 3), (10, 3, 5), (20, 5, 1)] {
         let held = (held(before), held(after));
-        change(&savings, generation, &shop, held, now());
-        advance(Duration::from_secs(10)).await;
+        change(&savings, generation, &shop, held, at(seconds));
     }
     drop(scrape);
-    change(&savings, generation, &shop, (held(1), held(0)), now());
-    advance(Duration::from_secs(10)).await;
+    change(&savings, generation, &shop, (held(1), held(0)), at(30));
+    advance(Duration::from_secs(40)).await;
     let name = "dayshift_saved_replica_seconds_total{namespace=\"shop\"}";
     assert_eq!(samples(&registry)[name], 30.0 + 50.0 + 10.0);
 }

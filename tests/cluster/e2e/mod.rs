@@ -3,7 +3,6 @@
 //!
 //! - `monitoring/`: the alerts and the metrics, by Prometheus' promtool
 //! - `neighbours/`: other programs that set the same counts
-//! - `operators`: another operator, whose resource is stopped by its switch
 //! - `overrides/`: overrides by `kubectl annotate`, and `kubectl rollout undo`
 //! - `scalers/`: several scalers on one cluster
 //! - `security/`: what permissions allow, and what attackers can do
@@ -23,7 +22,6 @@ mod moving;
 mod namespaces;
 mod neighbours;
 mod objects;
-mod operators;
 mod overrides;
 mod pages;
 mod policy;
@@ -52,7 +50,7 @@ pub(crate) fn stories() -> Vec<Story> {
         security::limits::stories(),
         namespaces::stories(),
         neighbours::stories(),
-        operators::stories(),
+        neighbours::operators::stories(),
         security::access::stories(),
         security::connecting::stories(),
         calendars::stories(),

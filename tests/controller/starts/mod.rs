@@ -15,14 +15,14 @@ const QUOTA: &str = "pods \"web-1\" is forbidden: exceeded quota: team, requeste
 fn monday() -> Sandbox {
     let story = Sandbox::at("2026-11-20 18:00 UTC");
     story.apply(deployment("web").replicas(3).hours(OFFICE));
-    shows(&story, 3, json!([]));
+    shows(&story, 3, &json!([]));
     story.sleep_until("2026-11-23 09:00:01");
     assert_eq!(story.replicas("web"), 3);
     story
 }
 
 /// What the Deployment controller writes into the status of `web`.
-fn shows(story: &Sandbox, ready: u32, conditions: Value) {
+fn shows(story: &Sandbox, ready: u32, conditions: &Value) {
     let generation = story.object("web")["metadata"]["generation"].clone();
     let status = json!({
         "observedGeneration": generation, "readyReplicas": ready, "conditions": conditions,
@@ -49,7 +49,7 @@ fn short_of_quota() -> Value {
 #[test]
 fn what_a_quota_keeps_down_is_told_once_with_the_words_of_kubernetes() {
     let story = monday();
-    shows(&story, 1, short_of_quota());
+    shows(&story, 1, &short_of_quota());
     story.sleep_until("09:09:59");
     assert_eq!((told(&story), story.requests("get").len()), (vec![], 0));
     story.sleep_until("09:10:01");
@@ -60,7 +60,7 @@ fn what_a_quota_keeps_down_is_told_once_with_the_words_of_kubernetes() {
     assert_eq!(story.requests("get").len(), 1);
     let patches = story.patched("web").len();
     for change in 0..200 {
-        shows(&story, change % 4, short_of_quota());
+        shows(&story, change % 4, &short_of_quota());
         story.pass(Duration::from_millis(10));
     }
     story.sleep_until("18:59");
@@ -71,12 +71,12 @@ fn what_a_quota_keeps_down_is_told_once_with_the_words_of_kubernetes() {
 #[test]
 fn what_is_ready_in_time_or_stopped_again_is_not_told() {
     let story = monday();
-    shows(&story, 0, json!([]));
+    shows(&story, 0, &json!([]));
     story.sleep_until("09:09:50");
-    shows(&story, 3, json!([]));
+    shows(&story, 3, &json!([]));
     story.sleep_until("09:20");
     let story_of_a_sleep = monday();
-    shows(&story_of_a_sleep, 0, json!([]));
+    shows(&story_of_a_sleep, 0, &json!([]));
     story_of_a_sleep.annotate("web", "sleep-until", Some("2026-11-23 12:00"));
     story_of_a_sleep.sleep_until("09:20");
     for story in [story, story_of_a_sleep] {
@@ -95,7 +95,7 @@ fn a_status_of_before_the_start_is_not_ready() {
 #[test]
 fn a_controller_that_begins_anew_tells_what_is_due_then_and_nothing_twice() {
     let mut story = monday();
-    shows(&story, 0, json!([]));
+    shows(&story, 0, &json!([]));
     story.sleep_until("09:05");
     story.kill_scalers();
     story.start_scaler(Settings::default());
@@ -111,7 +111,7 @@ fn a_controller_that_begins_anew_tells_what_is_due_then_and_nothing_twice() {
 fn how_long_a_start_may_take_is_a_setting() {
     for (within, expected) in [(TimeDelta::minutes(30), 1), (TimeDelta::zero(), 0)] {
         let mut story = monday();
-        shows(&story, 0, json!([]));
+        shows(&story, 0, &json!([]));
         story.kill_scalers();
         story.start_scaler(Settings {
             ready_within: within,

@@ -7,6 +7,7 @@ mod argo_cd;
 mod coexistence;
 mod flux;
 mod kube_green;
+pub(super) mod operators;
 mod reverts;
 mod told;
 
