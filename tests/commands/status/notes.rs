@@ -275,7 +275,7 @@ fn one_whose_labels_alone_say_that_it_is_scheduled_is_not_left_down() {
     let ran = cluster.dayshift(&["status"]);
     assert_eq!(ran.status, 0, "{}{}", ran.out, ran.err);
     assert!(ran.out.contains("stopped"), "{}", ran.out);
-    let said = "its labels say that it is scheduled, but no schedule is written on it; one";
+    let said = "its labels say that it is scheduled, but no schedule is written on it; an";
     assert!(ran.out.contains(said), "{}", ran.out);
     // An override of it is no error.
     let (key, text) = ("dayshift/sleep-until", Some("2026-11-20 12:00"));
