@@ -151,7 +151,7 @@ impl Page<'_> {
                     p { "Nothing." }
                 } @else {
                     div.scroll tabindex="0" role="group" aria-labelledby="next" {
-                        table {
+                        table.stacked {
                             thead {
                                 tr {
                                     th scope="col" { "In" }
