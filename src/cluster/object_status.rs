@@ -93,7 +93,8 @@ impl<'de> FromAny<'de> for ObjectStatus {
                 }
                 Member::ObservedGeneration => {
                     let Any(Number(number)) = map.next_value()?;
-                    status.observed_generation = number;
+                    // Protobuf has a 0 where JSON leaves it out; the first generation is 1.
+                    status.observed_generation = number.filter(|it| *it > 0);
                 }
                 Member::Conditions => {
                     let Any(Conditions(conditions)) = map.next_value()?;
@@ -282,6 +283,10 @@ mod tests {
         for (status, expected) in [
             (json!({}), Readiness::Unknown),
             (json!({"replicas": 3}), Readiness::Unknown),
+            (
+                json!({"observedGeneration": 0, "readyReplicas": 0}),
+                Readiness::Unknown,
+            ),
             (json!({"observedGeneration": 7}), replicas(0, true)),
             (
                 json!({"observedGeneration": 7, "readyReplicas": 2}),

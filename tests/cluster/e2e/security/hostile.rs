@@ -120,7 +120,8 @@ fn whoever_may_only_annotate_scales_that_deployment_and_no_other(plane: &Control
 fn a_stolen_token_changes_counts_and_nothing_else(plane: &ControlPlane) {
     let team = TestNamespace::new(plane, "stolen");
     apply(&team, SCALER);
-    apply(&team, include_str!("operators.yaml"));
+    let operators = include_str!("operators.yaml");
+    apply(&team, &operators.replace("NAMESPACE", team.name()));
     let kubeconfig = plane.kubeconfig_of("dayshift", "dayshift");
     let patch = |object: &str, patch: serde_json::Value| {
         let patch = patch.to_string();
