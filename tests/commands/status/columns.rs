@@ -86,11 +86,12 @@ fn what_is_ready_has_a_column_where_that_is_known_of_any() {
         let ran = cluster.dayshift(&["status", "-o", output]);
         assert!(!heading(&ran).contains("READY"), "{}", ran.out);
     }
-    for (name, observed, ready) in [("api", 1, 1), ("db", 0, 3)] {
-        let status = json!({"observedGeneration": observed, "readyReplicas": ready});
+    for (name, ready) in [("api", 1), ("db", 3)] {
+        let status = json!({"observedGeneration": 1, "readyReplicas": ready});
         let set = cluster.api.set_status("Deployment", "dev", name, status);
         set.unwrap();
     }
+    cluster.api.scale("dev", "db", 4).unwrap();
     let ran = cluster.dayshift(&["status", "--sort-by", "name"]);
     let columns = |line: &str| {
         let mut words = line.split_whitespace().map(str::to_owned);
@@ -100,7 +101,7 @@ fn what_is_ready_has_a_column_where_that_is_known_of_any() {
     let expected = [
         ["NAME", "REPLICAS", "READY"],
         ["api", "3", "1/3"],
-        ["db", "3", "3/3"],
+        ["db", "4", "3/4"],
         ["web", "3", "<none>"],
     ];
     assert_eq!(rows, expected);
