@@ -121,7 +121,7 @@ impl Clock {
     }
 }
 
-/// Ends sleeps on the machine's own clock to some 0.1 ms.
+/// Ends sleeps on the machine's own clock; begun by the first of them.
 static ALARM: LazyLock<io::Result<Arc<Alarm>>> = LazyLock::new(Alarm::begin);
 
 /// A thread that sleeps in place of tokio's timers, which are less exact

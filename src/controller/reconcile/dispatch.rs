@@ -25,7 +25,6 @@ impl Engine {
             }
         }
         self.dispatch_lookups();
-        self.dispatch_not_ready();
         self.events.set_busy(now, self.queue.has_transitions());
         self.send_events(now);
     }

@@ -25,8 +25,8 @@ use crate::controller::telemetry::readiness::Condition;
 use crate::controller::time::guarded_clock::GuardedClock;
 use crate::controller::watch::states::WatchStates;
 
-/// How many boundaries are taken from the scheduler before the next request is sent.
-const BATCH: usize = 256;
+/// How much is taken from a scheduler before the next request is sent.
+pub(super) const BATCH: usize = 256;
 
 /// A running controller: the known objects, due and queued work, and requests in flight, each of
 /// which keeps its own state.
@@ -121,9 +121,10 @@ impl Engine {
         while let Some(id) = self.queue.take_released(monotonic) {
             self.release([id]);
         }
-        self.find_not_ready(now);
         self.events.forget_expired(monotonic);
         self.dispatch();
+        // Behind everything that is due: thousands may have been started at one instant.
+        self.find_not_ready(now);
     }
 
     /// When the next pass is needed, as far as is known now.

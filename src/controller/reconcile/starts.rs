@@ -8,7 +8,7 @@ use crate::{
 };
 
 use crate::controller::ids::Id;
-use crate::controller::reconcile::engine::Engine;
+use crate::controller::reconcile::engine::{BATCH, Engine};
 use crate::controller::starts::started::NotReady;
 
 impl Engine {
@@ -27,9 +27,13 @@ impl Engine {
         }
     }
 
-    /// Queues what should be ready by now and is not, to be read for the reason.
+    /// Finds objects that should be ready by now and are not, and reads them for the reason as far as
+    /// there are places.
     pub(super) fn find_not_ready(&mut self, now: DateTime<Utc>) {
-        while let Some((id, due)) = self.starts.take_due(now) {
+        for _ in 0..BATCH {
+            let Some((id, due)) = self.starts.take_due(now) else {
+                break;
+            };
             let within = self.starts.within();
             if let Some(entry) = self.index.get(id)
                 && entry.observed.ready_due(within) == Some(due)
@@ -38,11 +42,8 @@ impl Engine {
                 self.starts.look_up(NotReady { id, object });
             }
         }
-    }
-
-    /// Reads what is not ready, as far as there are places.
-    pub(super) fn dispatch_not_ready(&mut self) {
-        while let Some(not_ready) = self.starts.pop(self.queue.has_transitions()) {
+        let is_busy = self.queue.is_held(self.clock.monotonic()) || self.queue.has_transitions();
+        while let Some(not_ready) = self.starts.pop(is_busy) {
             if self.settings.dry_run {
                 self.starts.ended();
             } else {

@@ -59,33 +59,16 @@ const NOTEBOOK: CountForm = CountForm::Switch(&Switch {
 const HIVE: CountForm =
     CountForm::Switch(&text("Hibernating", Some(SwitchConstant::Text("Running"))));
 
-/// A row of a kind that the API server is asked about before it is asked for it.
+/// A row of a kind that the API server is asked about before it is asked for it. How it says that it is
+/// ready, and how its pods are found, may be left out: not at all.
 macro_rules! row {
-    ($name:literal, $plural:literal, $group:literal, $path:expr, $form:expr, $counts:ident) => {
-        row!(
-            $name,
-            $plural,
-            $group,
-            $path,
-            $form,
-            $counts,
-            ReadyForm::Nowhere,
-            Pods::None
-        )
+    (@or $default:expr) => {
+        $default
     };
-    ($name:literal, $plural:literal, $group:literal, $path:expr, $form:expr, $counts:ident, $ready:expr) => {
-        row!(
-            $name,
-            $plural,
-            $group,
-            $path,
-            $form,
-            $counts,
-            $ready,
-            Pods::None
-        )
+    (@or $default:expr, $given:expr) => {
+        $given
     };
-    ($name:literal, $plural:literal, $group:literal, $path:expr, $form:expr, $counts:ident, $ready:expr, $pods:expr) => {
+    ($name:literal, $plural:literal, $group:literal, $path:expr, $form:expr, $counts:ident $(, $ready:expr $(, $pods:expr)?)?) => {
         Row {
             place: Row::NAMED,
             group: $group,
@@ -97,8 +80,8 @@ macro_rules! row {
             form: $form,
             counts: CountKind::$counts,
             shape: Shape::Custom,
-            pods: $pods,
-            ready: $ready,
+            pods: row!(@or Pods::None $($(, $pods)?)?),
+            ready: row!(@or ReadyForm::Nowhere $(, $ready)?),
             has_claim_policy: false,
         }
     };

@@ -188,8 +188,9 @@ fn image(team: &TestNamespace<'_>) -> String {
 }
 
 fn helm_3_sets_the_count_of_the_chart_and_is_named(plane: &ControlPlane) {
+    // Built, where it was not: that takes longer than a watch lasts.
+    plane.helm(3, &["version"]).success();
     let team = TestNamespace::new(plane, "helmthree");
-    plane.helm(3, &["version"]).success(); // built, where it was not
     let stop = soon(16);
     let chart = Chart::new(plane, 3, &team, &stop.text());
     chart.helm(&["install", "shop", "CHART"]).success();
@@ -213,8 +214,9 @@ fn helm_3_sets_the_count_of_the_chart_and_is_named(plane: &ControlPlane) {
 }
 
 fn helm_4_fails_until_it_is_forced_and_is_named_then(plane: &ControlPlane) {
+    // Built, where it was not: that takes longer than a watch lasts.
+    plane.helm(4, &["version"]).success();
     let team = TestNamespace::new(plane, "helmfour");
-    plane.helm(4, &["version"]).success(); // built, where it was not
     let stop = soon(16);
     let chart = Chart::new(plane, 4, &team, &stop.text());
     let upgrade = |more: &[&str]| chart.helm(&[&["upgrade", "shop", "CHART"], more].concat());
