@@ -26,7 +26,7 @@ impl StartMetrics {
         let not_ready = registered(
             registry,
             "not_ready_workloads",
-            "Workloads that have not been ready since dayshift started them longer than --ready-within ago",
+            "Workloads that dayshift started longer than --ready-within ago and that have not been ready since",
         );
         let histogram: fn() -> Histogram = || Histogram::new(DURATION_SECONDS);
         let durations = Family::new_with_constructor(histogram);
