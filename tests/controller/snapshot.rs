@@ -24,18 +24,21 @@ fn a_snapshot_says_how_many_are_ready_and_nothing_is_asked_for_it() {
     let story = Sandbox::at("2026-11-20 18:00 Asia/Tokyo");
     story.apply(deployment("web").replicas(3).hours(OFFICE));
     story.apply(deployment("free"));
+    for name in ["web", "free"] {
+        story.scale(name, 4); // the second generation of its spec
+    }
     story.sleep_until("18:10");
     let ready = || find(&story.snapshot().objects, "web").readiness;
     assert_eq!(ready(), Readiness::Unknown);
     let before = story.api.requests().len();
-    for (observed, ready_replicas) in [(1, 0), (1, 2), (1, 3), (0, 3), (1, 1), (1, 7)] {
+    for (observed, ready_replicas) in [(2, 0), (2, 2), (2, 3), (1, 3), (2, 1), (2, 7)] {
         for name in ["web", "free"] {
             let status = json!({"observedGeneration": observed, "readyReplicas": ready_replicas});
             let set = story.api.set_status("Deployment", "dev", name, status);
             set.unwrap();
         }
         story.settle();
-        let is_current = observed >= 1;
+        let is_current = observed >= 2;
         let expected = Readiness::Replicas {
             ready: Replicas::new(ready_replicas),
             is_current,
