@@ -136,7 +136,8 @@ impl WorkloadStatus {
         let scaled_by = autoscalers.owners(kind, &object.namespace, &object.name);
         status.owners.extend(scaled_by);
         if is_scheduled {
-            let due = observed.ready_due(READY_WITHIN).filter(|due| *due <= now);
+            let within = parsed.ready_within(READY_WITHIN);
+            let due = observed.ready_due(within).filter(|due| *due <= now);
             if let Some(since) = due.and(status.since) {
                 status.complaint = managed.complaint().map(str::to_owned);
                 let is_none_ready = observed.readiness.replicas() == Some(Replicas::ZERO);

@@ -96,6 +96,7 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name (.Chart.Version | replace "+" "_") 
   (list "catch-up" .Values.catchUp "72h")
   (list "max-clock-skew" .Values.maxClockSkew "30s")
   (list "revert-window" .Values.revertWindow "15m")
+  (list "ready-within" .Values.readyWithin "10m")
   (list "log-format" .Values.log.format "text")
   (list "log-level" .Values.log.level "info")
 }}

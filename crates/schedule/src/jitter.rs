@@ -1,5 +1,6 @@
 //! Lengths of time, as people write them: `5m`, `1h30m`. A jitter is how long the starts of many
-//! objects are spread over, a grace how long what runs is let run.
+//! objects are spread over, a grace how long what runs is let run, a notice how long before or after
+//! something people are told of it.
 
 use chrono::TimeDelta;
 
@@ -29,6 +30,13 @@ const GRACE: Limits = Limits {
     meant: |text, span| Form::Grace.meant(text, span),
 };
 
+const NOTICE: Limits = Limits {
+    example: "15m",
+    most: "24h",
+    most_seconds: 24 * 3600,
+    meant: |text, span| Form::Notice.meant(text, span),
+};
+
 /// Reads a length of time in whole seconds, at most an hour: `5m`, `90s`, `1m 30s`, `1h`.
 ///
 /// # Errors
@@ -49,6 +57,15 @@ pub fn parse_grace(text: &str) -> Result<TimeDelta, Diagnostic> {
         return Err(not_a_duration(Piece::whole(text, GRACE.example)?));
     }
     Ok(grace)
+}
+
+/// Reads a length of time in whole seconds, at most a day: `15m`, `1h30m`; `0` is none.
+///
+/// # Errors
+/// The text is not numbers with units that come to whole seconds, or is longer than a day. The span
+/// is in bytes of the text.
+pub fn parse_notice(text: &str) -> Result<TimeDelta, Diagnostic> {
+    length(text, &NOTICE)
 }
 
 fn length(text: &str, limits: &Limits) -> Result<TimeDelta, Diagnostic> {
@@ -126,6 +143,13 @@ mod tests {
     }
 
     #[test]
+    fn a_notice_may_be_none_and_a_grace_may_not() {
+        assert_eq!(parse_notice("0"), Ok(TimeDelta::zero()));
+        assert_eq!(parse_notice("24h"), Ok(TimeDelta::hours(24)));
+        assert!(parse_grace("0s").is_err());
+    }
+
+    #[test]
     fn refuses_what_is_no_length_or_too_long() {
         for (text, wrong) in [
             ("1 30s", "is not a duration"),
@@ -155,6 +179,10 @@ mod tests {
         for (error, expected) in [
             (parse_jitter("61m"), "`61m` is too long; write at most `1h`"),
             (parse_grace("25h"), "`25h` is too long; write at most `24h`"),
+            (
+                parse_notice("25h"),
+                "`25h` is too long; write at most `24h`",
+            ),
         ] {
             assert_eq!(error.unwrap_err().to_string(), expected);
         }

@@ -38,6 +38,8 @@ pub enum Key {
     SleepUntil,
     /// A change made by hand while stopped is put back.
     Enforce,
+    /// How long a start may take before somebody is told that the object is not ready.
+    ReadyWithin,
     /// `true`: the object is left alone, whatever its Namespace says.
     Exclude,
     /// `true`: the object is scaled down although its volumes are deleted then.
@@ -50,7 +52,7 @@ pub enum Key {
 
 impl Key {
     /// Every key, in the order of the documentation.
-    pub const ALL: [Self; 18] = [
+    pub const ALL: [Self; 19] = [
         Self::Start,
         Self::Stop,
         Self::Hours,
@@ -65,6 +67,7 @@ impl Key {
         Self::WakeUntil,
         Self::SleepUntil,
         Self::Enforce,
+        Self::ReadyWithin,
         Self::Exclude,
         Self::AllowVolumeDeletion,
         Self::Reason,
@@ -79,6 +82,11 @@ impl Key {
 
     /// Those that say whose override it is and why. Nothing is decided by them.
     pub const AUTHOR: [Self; 2] = [Self::OverrideBy, Self::Reason];
+
+    /// Whether decisions rest on it: not on who wrote an override and why, nor on when people are told.
+    pub const fn is_decided_by(self) -> bool {
+        !matches!(self, Self::OverrideBy | Self::Reason | Self::ReadyWithin)
+    }
 
     /// The name after the prefix, such as `stop-replicas`.
     pub const fn name(self) -> &'static str {
@@ -97,6 +105,7 @@ impl Key {
             Self::WakeUntil => "wake-until",
             Self::SleepUntil => "sleep-until",
             Self::Enforce => "enforce",
+            Self::ReadyWithin => "ready-within",
             Self::Exclude => "exclude",
             Self::AllowVolumeDeletion => "allow-volume-deletion",
             Self::Reason => "reason",
@@ -127,6 +136,7 @@ impl Key {
             "force-downtime" | "sleep" => Some(Self::SleepUntil),
             "why" | "comment" | "message" => Some(Self::Reason),
             "suspend" | "disable" | "disabled" => Some(Self::Pause),
+            "ready-timeout" | "timeout" => Some(Self::ReadyWithin),
             "ignore" | "skip" | "excluded" => Some(Self::Exclude),
             _ => None,
         };

@@ -184,7 +184,7 @@ impl Operations {
 
     /// Tests of every input on which a decision rests, for an object that has annotations.
     fn inputs(&mut self, observed: &Observed, prefix: &Prefix) {
-        for key in Key::ALL.into_iter().filter(|it| !Key::AUTHOR.contains(it)) {
+        for key in Key::ALL.into_iter().filter(|it| it.is_decided_by()) {
             self.test_annotation(&prefix.annotation(key), observed.inputs.own().text(key));
         }
     }

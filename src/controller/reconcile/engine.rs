@@ -72,7 +72,7 @@ impl Engine {
             health: ServerHealth::default(),
             notifier: Notifier::default(),
             reverts: Reverts::new(settings.revert_window),
-            starts: Starts::new(settings.ready_within),
+            starts: Starts::new(),
             said_ready: false,
             telemetry,
             settings,

@@ -8,6 +8,7 @@ use crate::{
 };
 
 use crate::controller::ids::Id;
+use crate::controller::objects::entry::Entry;
 use crate::controller::reconcile::engine::{BATCH, Engine};
 use crate::controller::starts::started::NotReady;
 
@@ -23,7 +24,8 @@ impl Engine {
                 self.telemetry.starts.ready(observed.object.kind, took);
             }
         } else {
-            self.starts.look(id, observed, self.clock.now());
+            let due = self.ready_due(entry);
+            self.starts.look(id, due, self.clock.now());
         }
     }
 
@@ -34,9 +36,8 @@ impl Engine {
             let Some((id, due)) = self.starts.take_due(now) else {
                 break;
             };
-            let within = self.starts.within();
             if let Some(entry) = self.index.get(id)
-                && entry.observed.ready_due(within) == Some(due)
+                && self.ready_due(entry) == Some(due)
             {
                 let object = entry.object().clone();
                 self.starts.look_up(NotReady { id, object });
@@ -50,6 +51,12 @@ impl Engine {
                 self.sender.look_into(not_ready);
             }
         }
+    }
+
+    /// By when an object should be ready.
+    fn ready_due(&self, entry: &Entry) -> Option<DateTime<Utc>> {
+        let within = entry.parsed.ready_within(self.settings.ready_within);
+        entry.observed.ready_due(within)
     }
 
     /// Why an object is not ready is known now, or is not.
@@ -69,12 +76,12 @@ impl Engine {
                 None
             }
         };
-        let within = self.starts.within();
-        let observed = self.index.get(not_ready.id).map(|it| &it.observed);
-        let Some(observed) = observed.filter(|it| it.ready_due(within).is_some()) else {
+        let entry = self.index.get(not_ready.id);
+        let Some(entry) = entry.filter(|it| self.ready_due(it).is_some()) else {
             return;
         };
-        let event = EventText::not_ready(observed, within, why);
+        let within = entry.parsed.ready_within(self.settings.ready_within);
+        let event = EventText::not_ready(&entry.observed, within, why);
         tracing::warn!(kind = %object.kind, %object, "{}", event.text);
         let about = EventObject::from(object);
         self.events.record(about, event, self.clock.now());

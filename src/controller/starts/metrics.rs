@@ -26,7 +26,7 @@ impl StartMetrics {
         let not_ready = registered(
             registry,
             "not_ready_workloads",
-            "Workloads that dayshift started longer than --ready-within ago and that have not been ready since",
+            "Workloads that dayshift started longer ago than --ready-within or their own ready-within and that have not been ready since",
         );
         let histogram: fn() -> Histogram = || Histogram::new(DURATION_SECONDS);
         let durations = Family::new_with_constructor(histogram);

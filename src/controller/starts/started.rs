@@ -5,7 +5,7 @@ use std::collections::{HashMap, VecDeque};
 use chrono::{DateTime, TimeDelta, Utc};
 use tokio::time::Instant;
 
-use crate::workload::{Observed, ReadyForm, WorkloadRef};
+use crate::workload::{ReadyForm, WorkloadRef};
 
 use crate::controller::ids::Id;
 use crate::controller::time::scheduler::Scheduler;
@@ -18,8 +18,6 @@ const PLACES: usize = 4;
 /// By when each should be ready is in its labels: a controller that begins later knows it too, and one
 /// that begins after that says nothing of it a second time.
 pub(in crate::controller) struct Starts {
-    /// How long a start may take; zero where nobody is told.
-    within: TimeDelta,
     due: Scheduler<Id, DateTime<Utc>>,
     /// When the starts of this process were sent.
     sent: HashMap<Id, Instant>,
@@ -35,10 +33,9 @@ pub(in crate::controller) struct NotReady {
 }
 
 impl Starts {
-    /// None yet, each of which may take so long.
-    pub(in crate::controller) fn new(within: TimeDelta) -> Self {
+    /// None yet.
+    pub(in crate::controller) fn new() -> Self {
         Self {
-            within,
             due: Scheduler::new(),
             sent: HashMap::new(),
             waiting: VecDeque::new(),
@@ -46,10 +43,15 @@ impl Starts {
         }
     }
 
-    /// Takes in what is known of an object.
-    pub(in crate::controller) fn look(&mut self, id: Id, observed: &Observed, now: DateTime<Utc>) {
+    /// Takes in by when an object should be ready.
+    pub(in crate::controller) fn look(
+        &mut self,
+        id: Id,
+        due: Option<DateTime<Utc>>,
+        now: DateTime<Utc>,
+    ) {
         // What is due already is taken, or was told.
-        if let Some(due) = observed.ready_due(self.within).filter(|due| *due > now) {
+        if let Some(due) = due.filter(|due| *due > now) {
             self.due.set(id, due);
         }
     }
@@ -78,11 +80,6 @@ impl Starts {
     /// When the next object should be ready.
     pub(in crate::controller) fn next(&self) -> Option<DateTime<Utc>> {
         self.due.next()
-    }
-
-    /// How long a start may take.
-    pub(in crate::controller) const fn within(&self) -> TimeDelta {
-        self.within
     }
 
     /// Queues an object to be read for why it is not ready.

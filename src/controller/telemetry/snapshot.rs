@@ -169,8 +169,10 @@ impl ObjectSnapshot {
         self.schedule().is_some_and(scales_replicas) && !self.requests.are_complete()
     }
 
-    /// Whether it has not been ready since dayshift started it, longer than this ago.
-    pub(super) fn is_not_ready(&self, within: TimeDelta, now: DateTime<Utc>) -> bool {
+    /// Whether it has not been ready since dayshift started it, longer ago than its start may take,
+    /// which is this where it does not say.
+    pub(super) fn is_not_ready(&self, otherwise: TimeDelta, now: DateTime<Utc>) -> bool {
+        let within = self.parsed.ready_within(otherwise);
         let due = self.readiness.due(self.replicas, &self.state, within);
         let was_ready = self.ready_for.is_some() && self.ready_for == self.state.last;
         !self.deleting && !was_ready && due.is_some_and(|due| due <= now)

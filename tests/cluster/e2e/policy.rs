@@ -7,7 +7,7 @@ use tempfile::NamedTempFile;
 
 use dayshift::schedule::{
     ExceptedDates, Hours, Times, TreatedDates, Zone, parse_grace, parse_jitter, parse_moment,
-    parse_scale,
+    parse_notice, parse_scale,
 };
 use dayshift::workload::{Key, Replicas};
 
@@ -111,6 +111,7 @@ fn is_read(key: &str, text: &str) -> bool {
         "timezone" => Zone::parse(text).is_ok(),
         "replicas" | "stop-replicas" => Replicas::parse(text).is_ok(),
         "jitter" => parse_jitter(text).is_ok(),
+        "ready-within" => parse_notice(text).is_ok(),
         "except" => ExceptedDates::parse(text).is_ok(),
         "treat-as" => TreatedDates::parse(text).is_ok(),
         "pause" => is_truth || parse_moment(text, zone).is_ok(),
@@ -122,7 +123,7 @@ fn is_read(key: &str, text: &str) -> bool {
 }
 
 /// Texts of each key that are read, from which others are made.
-const SEEDS: [(&str, &[&str]); 13] = [
+const SEEDS: [(&str, &[&str]); 14] = [
     (
         "start",
         &[
@@ -192,6 +193,7 @@ const SEEDS: [(&str, &[&str]); 13] = [
         ],
     ),
     ("enforce", &["true", "30m", "1h30m", "24h", "1s"]),
+    ("ready-within", &["20m", "0", "1h30m", "24h"]),
     ("exclude", &["false", " False "]),
     ("allow-volume-deletion", &["true", "FALSE "]),
 ];

@@ -123,3 +123,74 @@ fn how_long_a_start_may_take_is_a_setting() {
         assert_eq!(told(&story).len(), expected, "{within}");
     }
 }
+
+/// How many the metric counts.
+fn counted(story: &Sandbox) -> usize {
+    let metrics = story.metrics();
+    let count = |line: &str| {
+        line.strip_prefix("dayshift_not_ready_workloads ")?
+            .parse()
+            .ok()
+    };
+    metrics.lines().find_map(count).unwrap()
+}
+
+#[test]
+fn an_object_and_its_namespace_say_how_long_a_start_may_take() {
+    let on_object = |story: &Sandbox, text: &str| {
+        story.annotate("web", "ready-within", Some(text));
+    };
+    let on_namespace = |story: &Sandbox, text: &str| {
+        story.api.namespace("dev");
+        let key = "dayshift/ready-within";
+        let annotated = story
+            .api
+            .annotate_of("Namespace", "", "dev", key, Some(text));
+        annotated.unwrap();
+        story.settle();
+    };
+    for (annotate, text, at) in [
+        (&on_object as &dyn Fn(&Sandbox, &str), "30m", Some("09:30")),
+        (&on_object, "2m", Some("09:02")),
+        (&on_object, "0", None),
+        (&on_namespace, "20m", Some("09:20")),
+    ] {
+        let story = monday();
+        shows(&story, 0, &json!([]));
+        let patches = story.patched("web").len();
+        annotate(&story, text);
+        assert_eq!(story.error("web"), None);
+        if let Some(at) = at {
+            story.sleep_until(at);
+            let minutes = at.trim_start_matches("09:").trim_start_matches('0');
+            story.pass(Duration::from_secs(1));
+            assert!(
+                told(&story)[0].contains(&format!(" {minutes} min after")),
+                "{text}"
+            );
+        }
+        story.sleep_until("10:00");
+        let expected = usize::from(at.is_some());
+        assert_eq!(
+            (told(&story).len(), counted(&story)),
+            (expected, expected),
+            "{text}"
+        );
+        assert_eq!(
+            story.patched("web").len(),
+            patches,
+            "nothing is written: {text}"
+        );
+    }
+}
+
+#[test]
+fn nobody_is_told_before_the_time_that_an_object_allows() {
+    let story = monday();
+    shows(&story, 0, &json!([]));
+    story.annotate("web", "ready-within", Some("30m"));
+    story.sleep_until("09:29:58");
+    assert_eq!((told(&story).len(), counted(&story)), (0, 0));
+    story.sleep_until("09:30:01");
+    assert_eq!((told(&story).len(), counted(&story)), (1, 1));
+}

@@ -9,7 +9,7 @@ use crate::calendar::Calendars;
 use crate::entry::parse_scale;
 use crate::except::ExceptedDates;
 use crate::hours::Hours;
-use crate::jitter::{parse_grace, parse_jitter};
+use crate::jitter::{parse_grace, parse_jitter, parse_notice};
 use crate::moment::parse_moment;
 use crate::times::Times;
 use crate::zone::time_zone::Zone;
@@ -34,6 +34,7 @@ pub(crate) enum Form {
     Moment,
     Jitter,
     Grace,
+    Notice,
 }
 
 impl Form {
@@ -55,6 +56,7 @@ impl Form {
             Self::Moment => parse_moment(text, Zone::UTC).is_ok(),
             Self::Jitter => parse_jitter(text).is_ok(),
             Self::Grace => parse_grace(text).is_ok(),
+            Self::Notice => parse_notice(text).is_ok(),
         }
     }
 
@@ -66,7 +68,7 @@ impl Form {
             Self::Steps => steps(item),
             Self::Dates | Self::DatesAndCalendars => date::dates(item),
             Self::Moment => date::moment(item),
-            Self::Jitter | Self::Grace => {
+            Self::Jitter | Self::Grace | Self::Notice => {
                 duration::seconds(item).map(|seconds| Guess::Text(duration::text(seconds)))
             }
         }

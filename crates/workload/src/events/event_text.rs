@@ -19,6 +19,16 @@ pub struct EventText {
 /// How much of what Kubernetes says is told, in bytes.
 const MAX_WHY: usize = 500;
 
+/// `10 min`, `90 s`.
+fn length(time: TimeDelta) -> String {
+    let (minutes, seconds) = (time.num_minutes(), time.num_seconds());
+    if seconds == minutes * 60 {
+        format!("{minutes} min")
+    } else {
+        format!("{seconds} s")
+    }
+}
+
 impl EventText {
     pub(super) const fn new(reason: EventReason, text: String) -> Self {
         Self { reason, text }
@@ -49,10 +59,10 @@ impl EventText {
             Some(ready) => format!("{ready} of {} replicas are ready", observed.replicas),
             None => "it is not ready".to_owned(),
         };
-        let minutes = within.num_minutes();
+        let within = length(within);
         let why = why.map_or_else(String::new, |why| format!(": {}", cut_bytes(why, MAX_WHY)));
         let text = format!(
-            "{ready} {minutes} min after the start{why}. To see more, run kubectl describe {}/{} -n {}",
+            "{ready} {within} after the start{why}. To see more, run kubectl describe {}/{} -n {}",
             object.kind.unambiguous(),
             object.name,
             object.namespace

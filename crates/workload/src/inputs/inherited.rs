@@ -186,9 +186,12 @@ impl Observed {
         };
         let given = self.inputs.clone();
         let given = given.with_defaults(Some(Arc::clone(namespace)));
-        // Overrides that are over stay on a Namespace.
-        let is_kept =
-            |key: &Key| !Key::OVERRIDES.contains(key) && !inherited.left_out.contains(key);
+        // Overrides that are over stay on a Namespace. What no decision rests on brings about no write.
+        let is_kept = |key: &Key| {
+            key.is_decided_by()
+                && !Key::OVERRIDES.contains(key)
+                && !inherited.left_out.contains(key)
+        };
         let mut keys = Key::ALL.into_iter().filter(is_kept);
         keys.any(|key| {
             let is_given = given.origin(key) == Some(Origin::Namespace);

@@ -2,9 +2,11 @@
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 
+use chrono::TimeDelta;
 use dayshift_schedule::{
     Diagnostic, DiagnosticKind, ExceptedDates, Hours, Meant, Schedule, ScheduleRule, Times,
-    TreatedDates, Zone, is_too_long, parse_grace, parse_jitter, parse_moment, parse_scale,
+    TreatedDates, Zone, is_too_long, parse_grace, parse_jitter, parse_moment, parse_notice,
+    parse_scale,
 };
 
 use super::annotations::Annotations;
@@ -57,6 +59,14 @@ impl ParsedInputs {
             named.hash(&mut hasher);
         }
         hasher.finish()
+    }
+
+    /// How long a start may take, where it is not said otherwise; zero where nobody is told.
+    pub fn ready_within(&self, otherwise: TimeDelta) -> TimeDelta {
+        match self {
+            Self::Scheduled(spec) => spec.ready_within.unwrap_or(otherwise),
+            Self::Unscheduled | Self::Invalid(_) => otherwise,
+        }
     }
 
     /// Whether other calendars may make something else of the same inputs: they name calendars,
@@ -158,6 +168,7 @@ impl Problems {
         let jitter = self.parse(inputs, Key::Jitter, parse_jitter);
         let replicas = self.parse(inputs, Key::Replicas, Replicas::parse);
         let stop_replicas = self.parse(inputs, Key::StopReplicas, Replicas::parse);
+        let ready_within = self.parse(inputs, Key::ReadyWithin, parse_notice);
         let overrides = self.overrides(inputs, zone.unwrap_or(default_zone));
         self.0.extend(exclusive(inputs));
         self.refuse_below_least(inputs, replicas, Key::Replicas);
@@ -198,6 +209,7 @@ impl Problems {
             keeps_zero: inputs.keeps_zero(),
             counts,
             jitter: jitter.unwrap_or_default(),
+            ready_within,
             overrides,
         })
     }

@@ -26,6 +26,8 @@ pub struct ScheduleSpec {
     pub keeps_zero: bool,
     /// How long starts are spread over, in whole seconds.
     pub jitter: TimeDelta,
+    /// How long a start may take before somebody is told, in whole seconds, if given.
+    pub ready_within: Option<TimeDelta>,
     /// Its overrides.
     pub overrides: Overrides,
     /// What the count of the object means.

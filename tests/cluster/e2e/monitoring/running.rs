@@ -218,6 +218,27 @@ fn a_copy_that_stays_down() -> Scrapes {
     run
 }
 
+/// A quota leaves none of the three that dayshift has started.
+fn a_start_that_a_quota_keeps_down() -> Scrapes {
+    let mut run = Scrapes::of_an_evening("what was started is not ready");
+    run.story.sleep_until("2026-11-23 09:00:01");
+    let ready = |run: &Scrapes, ready: u32| {
+        let generation = run.story.object("web")["metadata"]["generation"].clone();
+        let status = json!({"observedGeneration": generation, "readyReplicas": ready});
+        let set = run.story.api.set_status("Deployment", "dev", "web", status);
+        set.unwrap();
+    };
+    ready(&run, 0);
+    run.minutes(14);
+    run.fires(&[]);
+    run.minutes(3);
+    run.fires(&[("DayshiftNotReady", 1)]);
+    ready(&run, 3);
+    run.minutes(2);
+    run.fires(&[]);
+    run
+}
+
 fn a_kind_that_may_not_be_watched() -> Scrapes {
     let mut run = Scrapes::of_an_evening("a kind may not be watched");
     run.story.api.on_request(|line| {
@@ -314,6 +335,7 @@ pub(super) fn each_alert_fires_in_a_story_of_a_running_controller() {
         a_permission_that_is_missing(),
         what_is_refused(),
         a_copy_that_stays_down(),
+        a_start_that_a_quota_keeps_down(),
         a_kind_that_may_not_be_watched(),
         a_clock_that_is_wrong(),
         a_program_that_sets_a_count_back(),

@@ -130,6 +130,7 @@ fn rule_of(kind: DiagnosticKind, key: Option<Key>) -> LintRule {
             | Key::SleepUntil
             | Key::Enforce
             | Key::Exclude
+            | Key::ReadyWithin
             | Key::AllowVolumeDeletion
             | Key::Reason
             | Key::OverrideBy => LintRule::BadOverride,

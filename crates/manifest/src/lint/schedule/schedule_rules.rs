@@ -143,6 +143,7 @@ fn no_effect(inputs: &Inputs, prefix: &Prefix, found: &mut Vec<ScheduleFinding>)
         ),
         (Key::Pause, &[Key::Start, Key::Stop, Key::Scale, Key::Hours]),
         (Key::Enforce, &[Key::Stop, Key::Scale, Key::Hours]),
+        (Key::ReadyWithin, &[Key::Start, Key::Scale, Key::Hours]),
     ] {
         if is_own(&key) && !needs.iter().any(has) {
             let names = needs.iter().map(|key| prefix.annotation(*key));

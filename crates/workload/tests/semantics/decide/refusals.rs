@@ -150,6 +150,7 @@ fn whatever_is_refused_is_told_to_somebody() {
         Key::Timezone => &["Asia/Tokyo", "Asia/Tokio"],
         Key::Replicas | Key::StopReplicas => &["2", "two"],
         Key::Jitter => &["1h", "2h"],
+        Key::ReadyWithin => &["1h", "25h"],
         Key::Except => &["2026-12-24", "calendar:none"],
         Key::TreatAs => &["2026-12-24 = Sun", "calendar:none = Mon"],
         Key::WakeUntil | Key::SleepUntil => &["2026-12-24 18:00", "tonight"],
