@@ -1,5 +1,4 @@
 //! Custom kinds as kube finds and writes them, and kinds that are taken away.
-#![allow(clippy::unwrap_used, reason = "a test may stop where it stands")]
 
 use futures::StreamExt as _;
 use k8s_openapi::api::batch::v1::CronJob;

@@ -1,5 +1,4 @@
 //! Whatever is sent to the in-memory API, it answers, and what it keeps stays readable.
-#![allow(clippy::unwrap_used)]
 
 use http::Request;
 use kube::client::Body;

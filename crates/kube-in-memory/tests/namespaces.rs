@@ -1,5 +1,4 @@
 //! Namespaces as a controller sees them that asks for their metadata alone, and how they go.
-#![allow(clippy::unwrap_used, reason = "a test may stop where it stands")]
 
 use futures::{StreamExt as _, TryStreamExt as _};
 use k8s_openapi::api::core::v1::Namespace;

@@ -1,5 +1,4 @@
 //! kube's own `watcher` against the in-memory API, on tokio's paused clock.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use std::pin::{Pin, pin};
 use std::time::Duration;

@@ -1,0 +1,16 @@
+//! The API in memory from outside: one binary, which is linked once.
+#![allow(
+    dead_code,
+    unreachable_pub,
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::needless_pass_by_value,
+    reason = "a test may stop where it stands; what only a real server needs is not used here"
+)]
+
+mod custom;
+mod hostile;
+mod namespaces;
+mod parity;
+mod watch;
