@@ -23,6 +23,7 @@ mod api_parity;
 mod cron_differential;
 mod e2e;
 mod go_program;
+mod nightly_table;
 mod quantity_differential;
 #[path = "../support/quoted_text.rs"]
 mod quoted_text;
@@ -48,12 +49,15 @@ fn main() -> ExitCode {
     let stage = Arc::new(Stage::default());
     let apart = Arc::new(stage.apart());
     let matrix = Arc::new(Matrix::new(&stage, profile));
-    let cases = reliability::cases(profile);
+    let is_night = is_night(&arguments, profile);
+    let mut cases = reliability::cases(profile);
+    cases.retain(|case| is_night || !case.is_nightly);
 
     // The longest first. Those that wait most of their time, or for each other, are spread among
     // the others. Those that want silence are last.
     let mut trials: Vec<Trial> = e2e::stories()
         .into_iter()
+        .filter(|story| is_night || !story.is_nightly)
         .map(|story| stage.trial(story))
         .collect();
     trials.extend(cron_differential::trials(&stage));
@@ -69,13 +73,24 @@ fn main() -> ExitCode {
     let trials = spread(trials, told(|plane| plane == Plane::Own));
     let mut trials = spread(trials, told(|plane| plane == Plane::Measured));
     trials.extend(told(|plane| plane == Plane::Quiet));
+    trials.push(nightly_table::trial());
 
     let conclusion = libtest_mimic::run(&arguments, trials);
-    print_tries();
+    let are_too_many = print_tries();
     if std::env::var_os("RELIABILITY").is_some() {
         println!("\n{}", matrix.table(&cases));
     }
+    if are_too_many {
+        return ExitCode::FAILURE;
+    }
     conclusion.exit_code()
+}
+
+/// Whether what is left out of each change is told as well: in the full forms, and to whoever asks for some
+/// by name.
+fn is_night(arguments: &Arguments, profile: Profile) -> bool {
+    let is_full = std::env::var_os("STORIES").is_some_and(|it| !it.is_empty());
+    is_full || profile == Profile::Full || arguments.filter.is_some()
 }
 
 /// The others with each of the few at its place among them, the first of all first.

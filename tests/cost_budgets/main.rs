@@ -2,8 +2,8 @@
 //!
 //! None of these depends on how busy the machine is, so a change of more than a few percent is
 //! one of the code. `recorded.txt` is the table; `UPDATE_COSTS=1 cargo test --test cost_budgets` writes
-//! it anew. Instructions are counted by valgrind, of this very build: they are several times
-//! those of the program as it is shipped.
+//! it anew. Instructions are counted with `COSTS=full` alone, by valgrind, of this very build: they are
+//! several times those of the program as it is shipped.
 #![allow(
     unreachable_pub,
     clippy::unwrap_used,
@@ -64,17 +64,36 @@ fn main() -> ExitCode {
     let recorded = Arc::new(Table::read());
     let mut trials = vec![names_agree(&cases, &recorded)];
     trials.extend(cases.iter().map(|case| memory_trial(*case, &recorded)));
+    if is_full() {
+        trials.extend(instruction_trials(&cases, &recorded, &arguments));
+    }
+    libtest_mimic::run(&arguments, trials).exit_code()
+}
+
+/// Whether instructions are counted too, which takes more than a minute.
+fn is_full() -> bool {
+    match env::var("COSTS").as_deref() {
+        Ok("full") => true,
+        Ok(other) if !other.is_empty() => panic!("COSTS={other}: `full` or nothing"),
+        _ => false,
+    }
+}
+
+fn instruction_trials(
+    cases: &[Case],
+    recorded: &Arc<Table>,
+    arguments: &Arguments,
+) -> impl Iterator<Item = Trial> {
     let filter = arguments.filter.as_deref().unwrap_or_default();
     let is_asked = INSTRUCTIONS.contains(filter) && !arguments.list;
     // Beside the others, which are counted one after the other in this process.
     let instructions = Arc::new(Instructions {
-        cases: cases.clone(),
+        cases: cases.to_vec(),
         begun: Mutex::new(is_asked.then(Count::begin)),
         counted: OnceLock::new(),
     });
     let counted = cases.iter().filter(|case| case.instructions);
-    trials.extend(counted.map(|case| instruction_trial(*case, &recorded, &instructions)));
-    libtest_mimic::run(&arguments, trials).exit_code()
+    counted.map(move |case| instruction_trial(*case, recorded, &instructions))
 }
 
 fn record(cases: &[Case]) {

@@ -35,6 +35,6 @@ pub(crate) use kubernetes::control_plane::{ControlPlane, Output};
 pub(crate) use kubernetes::namespace::Namespace;
 pub(crate) use kubernetes::operator::Operator;
 pub(crate) use kubernetes::programs::Parts;
-pub(crate) use stories::{Stage, Story, assets, stories};
+pub(crate) use stories::{Stage, Story, assets, nightly, stories};
 pub(crate) use timing::retry::{print_tries, retry_when_stalled, too_late, too_slow};
 pub(crate) use timing::wait::{Soon, eventually, soon};

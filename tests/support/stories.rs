@@ -17,6 +17,17 @@ pub(crate) struct Story {
     pub(crate) name: &'static str,
     pub(crate) parts: Parts,
     pub(crate) tell: fn(&ControlPlane),
+    /// See [`nightly`].
+    pub(crate) is_nightly: bool,
+}
+
+/// Stories that a test without a real server tells as well, as `docs/nightly.md` has it for each: they
+/// are told at night, and to whoever asks for some by name.
+pub(crate) fn nightly(mut stories: Vec<Story>) -> Vec<Story> {
+    for story in &mut stories {
+        story.is_nightly = true;
+    }
+    stories
 }
 
 /// `stories![Parts::Server: one_function, another]` is a `Vec<Story>`.
@@ -26,6 +37,7 @@ macro_rules! stories {
             name: concat!(module_path!(), "::", stringify!($tell)),
             parts: $parts,
             tell: $tell,
+            is_nightly: false,
         }),+]
     };
 }

@@ -1,16 +1,19 @@
 //! What the schedule does to a Deployment at its boundaries.
 
 use crate::e2e::test_namespace::TestNamespace;
-use crate::support::{ControlPlane, Parts, Story, deployment, soon, stories};
+use crate::support::{ControlPlane, Parts, Story, deployment, nightly, soon, stories};
 
 pub(crate) fn stories() -> Vec<Story> {
     [
         stories![
             Parts::Server;
             nginx_1_becomes_2_at_its_instant_with_one_write,
+        ],
+        nightly(stories![
+            Parts::Server;
             a_boundary_missed_while_away_is_made_up_for_once,
             of_several_missed_boundaries_only_the_newest_is_made_up_for,
-        ],
+        ]),
         stories![Parts::OlderServer; an_older_server_is_listed_in_pages_and_its_boundaries_are_met],
         stories![Parts::Pods; pods_go_at_the_stop_and_come_back_at_the_start],
     ]

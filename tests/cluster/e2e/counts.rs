@@ -1,17 +1,17 @@
 //! How many replicas a start leaves, whatever hands have done meanwhile.
 
 use crate::e2e::test_namespace::TestNamespace;
-use crate::support::{ControlPlane, Parts, Story, deployment, soon, stories};
+use crate::support::{ControlPlane, Parts, Story, deployment, nightly, soon, stories};
 
 pub(crate) fn stories() -> Vec<Story> {
-    stories![
+    nightly(stories![
         Parts::Server;
         the_saved_count_comes_back_over_a_smaller_one_and_under_a_larger_one,
         what_is_switched_off_by_hand_after_a_start_stays_off,
         a_manifests_zero_becomes_one,
         a_pause_an_edit_and_a_removal_forget_no_count,
         a_pause_forgets_no_wish_to_be_off,
-    ]
+    ])
 }
 
 fn the_saved_count_comes_back_over_a_smaller_one_and_under_a_larger_one(plane: &ControlPlane) {

@@ -5,17 +5,24 @@ use serde_json::{Value, json};
 
 use crate::e2e::test_namespace::TestNamespace;
 use crate::support::{
-    ControlPlane, Dayshift, Parts, Soon, Story, deployment, eventually, soon, stories, too_late,
+    ControlPlane, Dayshift, Parts, Soon, Story, deployment, eventually, nightly, soon, stories,
+    too_late,
 };
 
 pub(crate) fn stories() -> Vec<Story> {
-    stories![
-        Parts::Server;
-        an_admission_policy_that_refuses_is_told_and_tried_again_slowly,
-        a_bad_schedule_is_told_within_a_second_while_others_are_punctual,
-        mending_a_schedule_adopts_it_and_undoing_a_typo_catches_up,
-        without_permission_it_is_not_ready_and_keeps_trying,
+    [
+        stories![
+            Parts::Server;
+            an_admission_policy_that_refuses_is_told_and_tried_again_slowly,
+            without_permission_it_is_not_ready_and_keeps_trying,
+        ],
+        nightly(stories![
+            Parts::Server;
+            a_bad_schedule_is_told_within_a_second_while_others_are_punctual,
+            mending_a_schedule_adopts_it_and_undoing_a_typo_catches_up,
+        ]),
     ]
+    .concat()
 }
 
 fn a_bad_schedule_is_told_within_a_second_while_others_are_punctual(plane: &ControlPlane) {

@@ -7,7 +7,7 @@ use serde_json::Value;
 use crate::e2e::kinds::{STATE, await_field, create, field};
 use crate::e2e::test_namespace::TestNamespace;
 use crate::support::{
-    ControlPlane, Dayshift, Parts, Soon, Story, cron_job, deployment, eventually, soon,
+    ControlPlane, Dayshift, Parts, Soon, Story, cron_job, deployment, eventually, nightly, soon,
     stateful_set, stories,
 };
 
@@ -17,13 +17,16 @@ pub(crate) fn stories() -> Vec<Story> {
         stories![
             Parts::Server;
             all_kinds_follow_it_with_one_request_for_each_transition,
-            an_edit_is_an_edit_of_what_inherits_it,
-            a_bad_one_is_told_there_until_it_is_put_right,
-            an_override_holds_for_all_in_it_and_is_left_there,
             where_it_may_not_be_read_what_depends_on_it_is_left_alone,
             a_scaler_without_namespace_defaults_does_not_ask_for_it,
             sixty_namespaces_by_name_hold_up_no_patch,
         ],
+        nightly(stories![
+            Parts::Server;
+            an_edit_is_an_edit_of_what_inherits_it,
+            a_bad_one_is_told_there_until_it_is_put_right,
+            an_override_holds_for_all_in_it_and_is_left_there,
+        ]),
     ]
     .concat()
 }

@@ -4,17 +4,17 @@ use k8s_openapi::api::apps::v1::Deployment;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 
 use crate::e2e::test_namespace::{TestNamespace, assert_frugal};
-use crate::support::{ControlPlane, Dayshift, Parts, Story, deployment, soon, stories};
+use crate::support::{ControlPlane, Dayshift, Parts, Story, deployment, nightly, soon, stories};
 
 pub(crate) fn stories() -> Vec<Story> {
-    stories![
+    nightly(stories![
         Parts::Server;
         an_edited_schedule_acts_from_its_next_boundary_on,
         a_deployment_made_again_is_another_one,
         a_copy_with_its_state_in_another_namespace_is_adopted,
         a_replaced_deployment_gets_its_state_back,
         a_schedule_removed_by_night_tells_the_command_that_brings_it_back,
-    ]
+    ])
 }
 
 fn an_edited_schedule_acts_from_its_next_boundary_on(plane: &ControlPlane) {

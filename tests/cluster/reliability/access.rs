@@ -7,18 +7,24 @@ use chrono::{TimeDelta, Utc};
 use serde_json::json;
 use tempfile::NamedTempFile;
 
-use crate::reliability::harness::cases::{Case, cases};
+use crate::reliability::harness::cases::{Case, cases, nightly};
 use crate::reliability::harness::figures::Figures;
 use crate::reliability::harness::scenario::{Place, Scenario, Size};
 
 pub(crate) fn cases() -> Vec<Case> {
-    cases![
-        Plane::Shared;
-        "token expired, a new one after 20 s" => expired_token,
-        "token rotated before it expires" => rotated_token,
-        "RBAC withdrawn, given back after 20 s" => withdrawn,
-        "429 (Priority and Fairness, one request at a time)" => too_many_requests,
+    [
+        cases![
+            Plane::Shared;
+            "token expired, a new one after 20 s" => expired_token,
+            "token rotated before it expires" => rotated_token,
+        ],
+        nightly(cases![
+            Plane::Shared;
+            "RBAC withdrawn, given back after 20 s" => withdrawn,
+            "429 (Priority and Fairness, one request at a time)" => too_many_requests,
+        ]),
     ]
+    .concat()
 }
 
 /// How long before the stop a fault begins that kubectl brings about, in seconds.

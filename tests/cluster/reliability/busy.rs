@@ -3,7 +3,7 @@
 use chrono::{DateTime, TimeDelta, Utc};
 
 use crate::reliability::beside::{CleanedNamespace, made};
-use crate::reliability::harness::cases::{Case, cases};
+use crate::reliability::harness::cases::{Case, cases, nightly};
 use crate::reliability::harness::figures::{Figures, Others, peak_memory};
 use crate::reliability::harness::fleet::Fleet;
 use crate::reliability::harness::profile::Profile;
@@ -12,10 +12,10 @@ use crate::reliability::harness::turns::Turns;
 use crate::support::{Dayshift, Request, Soon, deployment, eventually, soon, too_late};
 
 pub(crate) fn cases(profile: Profile) -> Vec<Case> {
-    let mut cases = cases![
+    let mut cases = nightly(cases![
         Plane::Quiet;
         "1,500 that stop and start every second, in another Namespace" => fifteen_hundred,
-    ];
+    ]);
     if profile == Profile::Full {
         cases.extend(cases![
             Plane::Quiet;

@@ -1,20 +1,20 @@
 //! One object's trouble, and what it is to others: nothing.
 
 use crate::reliability::beside::Beside;
-use crate::reliability::harness::cases::{Case, cases};
+use crate::reliability::harness::cases::{Case, cases, nightly};
 use crate::reliability::harness::figures::Figures;
 use crate::reliability::harness::scenario::Place;
 use crate::reliability::harness::webhook::{Asked, Verdict, Webhook};
 
 pub(crate) fn cases() -> Vec<Case> {
-    cases![
+    nightly(cases![
         Plane::Measured;
         "admission webhook that hangs for 60" => admission_hangs,
         "admission webhook that fails for 200" => admission_fails,
         "admission webhook that denies 200 with 401, 404, 409, 429 and 503" => admission_denies,
         "webhook on Events that hangs, 40 stops" => events_hang,
         "webhook on Events that answers 429 and fails, 40 stops" => events_fail,
-    ]
+    ])
 }
 
 /// What an admission webhook may choose that the API server says too.

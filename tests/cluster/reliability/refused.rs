@@ -7,7 +7,7 @@ use serde_json::Value;
 use tempfile::NamedTempFile;
 
 use crate::reliability::beside::CleanedNamespace;
-use crate::reliability::harness::cases::{Case, cases};
+use crate::reliability::harness::cases::{Case, cases, nightly};
 use crate::reliability::harness::figures::{Figures, peak_memory};
 use crate::reliability::harness::fleet::Fleet;
 use crate::reliability::harness::gate::Gate;
@@ -16,13 +16,13 @@ use crate::reliability::harness::scenario::{Place, Scenario, Size};
 use crate::support::{Dayshift, Namespace, Request, eventually};
 
 pub(crate) fn cases() -> Vec<Case> {
-    cases![
+    nightly(cases![
         Plane::Shared;
         "429 with `Retry-After: 18446744073709551615`" => for_ever,
         "429 with `Retry-After: 9000000000000`" => for_ages,
         "503 with `Retry-After: 3600`, for a second" => for_an_hour,
         "permission to patch withdrawn from 50 with a boundary every 10 s" => forbidden,
-    ]
+    ])
 }
 
 /// What `Retry-After` counts for at most, in seconds, and what a boundary takes.

@@ -7,19 +7,25 @@ use chrono::Utc;
 use rustix::process::Signal;
 use serde_json::json;
 
-use crate::reliability::harness::cases::{Case, cases};
+use crate::reliability::harness::cases::{Case, cases, nightly};
 use crate::reliability::harness::figures::Figures;
 use crate::reliability::harness::scenario::{Place, Scenario, Size};
 use crate::support::too_slow;
 
 pub(crate) fn cases() -> Vec<Case> {
-    cases![
-        Plane::Shared;
-        "SIGKILL 20 times in a boundary of 500" => killed,
-        "SIGSTOP for 30 s" => stopped,
-        "two scalers" => two_scalers,
-        "three scalers" => three_scalers,
+    [
+        cases![
+            Plane::Shared;
+            "SIGKILL 20 times in a boundary of 500" => killed,
+            "SIGSTOP for 30 s" => stopped,
+        ],
+        nightly(cases![
+            Plane::Shared;
+            "two scalers" => two_scalers,
+            "three scalers" => three_scalers,
+        ]),
     ]
+    .concat()
 }
 
 /// Each life has one request under way, and each request is 20 ms under way, so that the boundary

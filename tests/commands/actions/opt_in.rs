@@ -54,7 +54,7 @@ fn a_kind_that_a_scaler_watches_is_annotated() {
         api.unwrap()["metadata"]["labels"]["dayshift/state"].is_string()
     };
     while !is_seen() {
-        std::thread::yield_now();
+        std::thread::sleep(std::time::Duration::from_millis(5));
     }
     let ran = cluster.dayshift(&["pause", "hpa/api", "--timeout", "20s"]);
     assert_eq!(ran.status, 0, "{ran:?}");

@@ -29,7 +29,7 @@ fn a_kind_that_may_not_be_read_hides_none_of_the_others() {
         let served = Served::of(&cluster, &[]);
         // A watch may be refused a moment after the list was not.
         while banners(&served.page("/")).is_empty() {
-            std::thread::yield_now();
+            std::thread::sleep(std::time::Duration::from_millis(5));
         }
         for path in ["/", "/timeline", "/object/dev/deploy/web"] {
             let page = served.page(path);

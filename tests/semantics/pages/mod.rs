@@ -5,3 +5,4 @@ mod chart;
 mod events;
 mod links;
 mod metrics;
+mod nightly;

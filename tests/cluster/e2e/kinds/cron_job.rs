@@ -47,11 +47,13 @@ fn minute_after(soon: Soon) -> Soon {
 fn it_makes_jobs_by_day_and_none_by_night(plane: &ControlPlane) {
     let team = TestNamespace::new(plane, "cron");
     let stop = soon(12);
-    let minute = minute_after(stop);
+    // One whose night is over when the others have theirs: all is seen at one minute.
+    let (early, late) = (stop.plus(4), stop.plus(8));
+    let minute = minute_after(late);
     let start = Soon(minute.0 + TimeDelta::seconds(15));
-    let every_minute = |name: &str, deadline: Option<i32>, is_scheduled: bool| {
+    let every_minute = |name: &str, deadline: Option<i32>, start: Option<Soon>| {
         let mut job = cron_job(name);
-        if is_scheduled {
+        if let Some(start) = start {
             job = job.stop(stop.text()).start(start.text());
         }
         let mut job = Value::from(job);
@@ -61,18 +63,21 @@ fn it_makes_jobs_by_day_and_none_by_night(plane: &ControlPlane) {
         job["spec"]["jobTemplate"]["spec"]["suspend"] = false.into();
         create(&team, job);
     };
-    every_minute("always", None, false);
-    every_minute("nightly", Some(10), true);
-    every_minute("catching-up", None, true);
+    every_minute("always", None, None);
+    every_minute("daily", None, Some(early));
+    every_minute("nightly", Some(10), Some(start));
+    every_minute("catching-up", None, Some(start));
     let by_hand = ["create", "job", "by-hand", "--from=cronjob/nightly"];
     team.kubectl(&by_hand).success();
-    for name in ["cj/nightly", "cj/catching-up"] {
+    for name in ["cj/daily", "cj/nightly", "cj/catching-up"] {
         before(&team, stop, name, STATE, "adopted");
     }
     for name in ["nightly", "catching-up"] {
         team.await_suspended(name, true);
     }
-    minute.is_to_come("both are suspended");
+    team.await_suspended("daily", false);
+    team.assert_punctual("daily", 2, early);
+    minute.is_to_come("two are suspended");
     let before = jobs(&team);
 
     Soon(minute.0 + TimeDelta::seconds(5)).wait();
@@ -83,6 +88,12 @@ fn it_makes_jobs_by_day_and_none_by_night(plane: &ControlPlane) {
     for name in ["nightly", "catching-up"] {
         assert_eq!(made(name, &at_night), made(name, &before), "{name}");
     }
+    await_field(
+        &team,
+        "cj/daily",
+        "/status/lastScheduleTime",
+        minute.until(),
+    );
     // The one that was there is left alone, and has come to its end.
     await_field(&team, "job/by-hand", "/status/succeeded", 1);
 
@@ -98,16 +109,7 @@ fn it_makes_jobs_by_day_and_none_by_night(plane: &ControlPlane) {
         minute.until(),
     );
     assert_eq!(made("nightly", &jobs(&team)), made("nightly", &before));
-    // By day it makes one again.
-    let next = Soon(minute.0 + TimeDelta::seconds(60));
-    next.wait();
-    await_field(
-        &team,
-        "cj/nightly",
-        "/status/lastScheduleTime",
-        next.until(),
-    );
-    team.ends([("nightly", 3), ("catching-up", 3)]);
+    team.ends([("daily", 3), ("nightly", 3), ("catching-up", 3)]);
 }
 
 impl TestNamespace<'_> {

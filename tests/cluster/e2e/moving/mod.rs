@@ -4,6 +4,8 @@
 //! The examples are those of each tool's documentation, in files of ours that name it. Only what
 //! says "now" is put in: the morning is the next full minute, at noon of a zone where it is noon.
 
+use std::sync::{Mutex, PoisonError};
+
 use chrono::{DurationRound, TimeDelta, Timelike};
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -13,7 +15,14 @@ use crate::e2e::test_namespace::TestNamespace;
 use crate::support::{ControlPlane, Parts, Soon, Story, soon, stories};
 
 pub(crate) fn stories() -> Vec<Story> {
-    stories![Parts::Server; what_each_tool_has_stopped_starts_at_the_counts_it_has_saved]
+    stories![
+        Parts::Server;
+        what_go_kube_downscaler_has_stopped_starts_at_the_counts_it_has_saved,
+        what_py_kube_downscaler_has_stopped_starts_at_the_counts_it_has_saved,
+        what_kube_green_has_stopped_starts_at_the_counts_it_has_saved,
+        what_cron_hpa_has_stopped_starts_at_the_counts_it_has_saved,
+        what_keda_has_stopped_starts_at_the_counts_it_has_saved,
+    ]
 }
 
 /// How the objects are changed.
@@ -144,6 +153,34 @@ fn noon(at: Soon) -> (String, String) {
 }
 
 impl Tool {
+    /// From its examples at night to their counts in the morning.
+    fn is_left(&self, plane: &ControlPlane) {
+        define_kinds(plane);
+        let folder = tempfile::tempdir().unwrap();
+        let morning = minute(12);
+        let mut team = TestNamespace::without_scaler(plane, self.name);
+        // dayshift is installed first, and touches nothing; or last.
+        if self.name != "cron-hpa" {
+            team.run(&[]);
+        }
+        let manifest = self.manifest(team.name(), morning);
+        team.kubectl_with(&["apply"], &manifest).success();
+        self.assert_as_before(&team, morning);
+        assert!(team.requests().iter().all(|it| it.verb != "patch"));
+        self.convert(&team, &folder, &manifest, morning);
+        if self.name == "cron-hpa" {
+            team.run(&[]);
+        } else {
+            self.assert_as_before(&team, morning);
+        }
+        morning.is_to_come("all are converted");
+        morning.wait();
+        for (object, _, count) in self.counts {
+            await_field(&team, object, member(object), count);
+        }
+        team.stop_scalers();
+    }
+
     /// Its examples in a namespace of this story.
     fn manifest(&self, namespace: &str, morning: Soon) -> String {
         let (zone, clock) = noon(morning);
@@ -268,44 +305,39 @@ fn member(object: &str) -> &'static str {
     }
 }
 
-fn what_each_tool_has_stopped_starts_at_the_counts_it_has_saved(plane: &ControlPlane) {
+fn what_go_kube_downscaler_has_stopped_starts_at_the_counts_it_has_saved(plane: &ControlPlane) {
+    let [tool, ..] = &TOOLS;
+    tool.is_left(plane);
+}
+
+fn what_py_kube_downscaler_has_stopped_starts_at_the_counts_it_has_saved(plane: &ControlPlane) {
+    let [_, tool, ..] = &TOOLS;
+    tool.is_left(plane);
+}
+
+fn what_kube_green_has_stopped_starts_at_the_counts_it_has_saved(plane: &ControlPlane) {
+    let [_, _, tool, ..] = &TOOLS;
+    tool.is_left(plane);
+}
+
+fn what_cron_hpa_has_stopped_starts_at_the_counts_it_has_saved(plane: &ControlPlane) {
+    let [.., tool, _] = &TOOLS;
+    tool.is_left(plane);
+}
+
+fn what_keda_has_stopped_starts_at_the_counts_it_has_saved(plane: &ControlPlane) {
+    let [.., tool] = &TOOLS;
+    tool.is_left(plane);
+}
+
+/// The kinds of the other tools, which all of them convert beside each other.
+fn define_kinds(plane: &ControlPlane) {
+    static DEFINED: Mutex<()> = Mutex::new(());
+    let _one = DEFINED.lock().unwrap_or_else(PoisonError::into_inner);
     apply(plane, "tests/cluster/e2e/moving/definitions.yaml");
     define(
         plane,
         "scaled_objects.yaml",
         "keda.sh/v1alpha1/scaledobjects",
     );
-    let folder = tempfile::tempdir().unwrap();
-    let morning = minute(25);
-    let mut teams: Vec<_> = TOOLS
-        .iter()
-        .map(|tool| (tool, TestNamespace::without_scaler(plane, tool.name)))
-        .collect();
-    // dayshift is installed first, and touches nothing.
-    let (_, first) = &mut teams[0];
-    first.run(&[]);
-    for (tool, team) in &mut teams {
-        let manifest = tool.manifest(team.name(), morning);
-        team.kubectl_with(&["apply"], &manifest).success();
-        if tool.way == Way::Live {
-            team.run(&[]);
-        }
-        tool.assert_as_before(team, morning);
-        assert!(team.requests().iter().all(|it| it.verb != "patch"));
-        tool.convert(team, &folder, &manifest, morning);
-        if team.is_without_scaler() {
-            team.run(&[]);
-        }
-        if tool.name != "cron-hpa" {
-            tool.assert_as_before(team, morning);
-        }
-    }
-    morning.is_to_come("all are converted");
-    morning.wait();
-    for (tool, team) in &mut teams {
-        for (object, _, count) in tool.counts {
-            await_field(team, object, member(object), count);
-        }
-        team.stop_scalers();
-    }
 }

@@ -2,17 +2,17 @@
 
 use crate::e2e::test_namespace::TestNamespace;
 use crate::support::{
-    ControlPlane, DeploymentBuilder, Parts, Soon, Story, deployment, soon, stories,
+    ControlPlane, DeploymentBuilder, Parts, Soon, Story, deployment, nightly, soon, stories,
 };
 
 pub(crate) fn stories() -> Vec<Story> {
-    stories![
+    nightly(stories![
         Parts::Server;
         a_sleep_by_day_and_a_wake_by_night_end_at_their_instant,
         a_pause_over_a_stop_leaves_everything_as_it_is,
         what_is_enforced_is_put_back,
         an_override_outlives_a_restart_and_ends_while_away,
-    ]
+    ])
 }
 
 /// One that the schedule has stopped, or started, an hour ago, if anybody had been there.

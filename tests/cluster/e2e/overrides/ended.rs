@@ -8,17 +8,24 @@ use serde_json::{Value, json};
 use crate::e2e::overrides::rollout::{await_rollout, create, roll_out, undo};
 use crate::e2e::test_namespace::TestNamespace;
 use crate::support::{
-    ControlPlane, DeploymentBuilder, Parts, Soon, Story, deployment, eventually, soon, stories,
+    ControlPlane, DeploymentBuilder, Parts, Soon, Story, deployment, eventually, nightly, soon,
+    stories,
 };
 
 pub(crate) fn stories() -> Vec<Story> {
-    stories![
-        Parts::Pods;
-        an_undo_puts_nothing_to_sleep_again,
-        an_undo_wakes_nothing_again,
-        an_undo_pauses_nothing_again,
-        an_undo_takes_an_override_away_and_another_does_not_bring_it_back,
+    [
+        stories![
+            Parts::Pods;
+            an_undo_takes_an_override_away_and_another_does_not_bring_it_back,
+        ],
+        nightly(stories![
+            Parts::Pods;
+            an_undo_puts_nothing_to_sleep_again,
+            an_undo_wakes_nothing_again,
+            an_undo_pauses_nothing_again,
+        ]),
     ]
+    .concat()
 }
 
 fn an_undo_puts_nothing_to_sleep_again(plane: &ControlPlane) {

@@ -12,18 +12,21 @@ use rustix::process::Signal;
 
 use crate::e2e::test_namespace::TestNamespace;
 use crate::support::{
-    ControlPlane, Namespace, Parts, Request, Soon, Story, block_on, deployment, eventually, soon,
-    stories, too_slow,
+    ControlPlane, Namespace, Parts, Request, Soon, Story, block_on, deployment, eventually,
+    nightly, soon, stories, too_slow,
 };
 
 pub(crate) fn stories() -> Vec<Story> {
-    stories![
-        Parts::Server;
-        scalers_killed_in_the_middle_of_a_boundary_of_200_lose_nothing,
-        two_scalers_make_each_change_once,
-        a_watch_that_the_server_ends_costs_a_watch_and_a_small_list,
-        a_scaler_told_to_end_in_the_middle_of_a_boundary_leaves_nothing_half_done,
+    [
+        stories![
+            Parts::Server;
+            scalers_killed_in_the_middle_of_a_boundary_of_200_lose_nothing,
+            a_watch_that_the_server_ends_costs_a_watch_and_a_small_list,
+            a_scaler_told_to_end_in_the_middle_of_a_boundary_leaves_nothing_half_done,
+        ],
+        nightly(stories![Parts::Server; two_scalers_make_each_change_once]),
     ]
+    .concat()
 }
 
 fn deployments(team: &Namespace<'_>) -> Api<Deployment> {

@@ -36,6 +36,17 @@ pub(crate) struct Case {
     pub(crate) name: &'static str,
     pub(crate) plane: Plane,
     pub(crate) tell: fn(&Place<'_>) -> Figures,
+    /// See [`nightly`].
+    pub(crate) is_nightly: bool,
+}
+
+/// Cases that a test on paused time shows as well, as `docs/nightly.md` has it for each: the short form
+/// leaves them out.
+pub(crate) fn nightly(mut cases: Vec<Case>) -> Vec<Case> {
+    for case in &mut cases {
+        case.is_nightly = true;
+    }
+    cases
 }
 
 /// `cases![Plane::Shared; "title" => function, …]` is a `Vec<Case>`.
@@ -47,6 +58,7 @@ macro_rules! cases {
             name: concat!(module_path!(), "::", stringify!($tell)),
             plane: $plane,
             tell: $tell,
+            is_nightly: false,
         }),+]
     }};
 }

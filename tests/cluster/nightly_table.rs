@@ -1,0 +1,36 @@
+//! What is told at night alone, and the page that says which test shows the same on each change.
+
+use std::collections::BTreeSet;
+
+use libtest_mimic::Trial;
+
+use crate::e2e;
+use crate::reliability::{self, Profile};
+
+const PAGE: &str = include_str!("../../docs/nightly.md");
+
+/// The page has a row for each, and no other.
+pub(crate) fn trial() -> Trial {
+    Trial::test("nightly_table::has_each_nightly_story", || {
+        let stories = e2e::stories().into_iter().filter(|it| it.is_nightly);
+        let cases = reliability::cases(Profile::Short);
+        let cases = cases.into_iter().filter(|it| it.is_nightly);
+        let told: BTreeSet<String> = stories
+            .map(|it| it.name)
+            .chain(cases.map(|it| it.name))
+            .map(|name| name.trim_start_matches("cluster::").to_owned())
+            .collect();
+        let rows: BTreeSet<String> = PAGE
+            .lines()
+            .filter_map(|line| line.strip_prefix("| `")?.split_once('`'))
+            .map(|(name, _)| name.to_owned())
+            .filter(|name| name.starts_with("e2e::") || name.starts_with("reliability::"))
+            .collect();
+        if told == rows {
+            return Ok(());
+        }
+        let missing: Vec<_> = told.difference(&rows).collect();
+        let left_over: Vec<_> = rows.difference(&told).collect();
+        Err(format!("no row: {missing:#?}\nno nightly story: {left_over:#?}").into())
+    })
+}

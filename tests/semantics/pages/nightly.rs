@@ -1,0 +1,22 @@
+//! `docs/nightly.md` names, for each story that is told at night alone, a test that is there.
+
+use std::{fs, path::Path};
+
+const PAGE: &str = include_str!("../../../docs/nightly.md");
+
+#[test]
+fn each_test_that_shows_the_same_is_there() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let rows = PAGE.lines().filter_map(|line| line.strip_prefix("| `"));
+    let rows: Vec<_> = rows.filter(|row| row.contains("::")).collect();
+    assert!(!rows.is_empty());
+    for row in rows {
+        let quoted: Vec<_> = row.split('`').collect();
+        let [story, _, file, _, test, _] = quoted[..] else {
+            panic!("not a story, a file and a test: {row}");
+        };
+        let source = fs::read_to_string(root.join(file)).unwrap();
+        let test = format!("fn {test}(");
+        assert!(source.contains(&test), "{story}: no `{test}` in {file}");
+    }
+}
