@@ -24,6 +24,7 @@ pub use reading::discovery::{discover, note_lacks_count};
 pub use reading::events::{SeenEvent, events_in, events_of};
 pub use reading::find::{
     FindError, Found, Missing, Refused, find, missing_namespaces, namespace_exists, no_namespaces,
+    selected_namespaces,
 };
 pub use reading::managers::WithManagers;
 pub use reading::namespace::{NamespaceMeta, ObservedNamespace};

@@ -7,11 +7,12 @@ use chrono::{DateTime, Utc};
 use super::{
     count_note::{count_note, nothing_saved},
     note::Note,
+    owners::owners,
     reverted::RevertedBy,
 };
 use crate::{
     cluster::{Autoscalers, NamespaceDefaults, WithManagers},
-    neighbours::{ManagerKind, Owner},
+    neighbours::Owner,
     savings::{HeldDown, held_down},
     schedule::{Action, Zone},
     workload::{
@@ -125,16 +126,7 @@ impl WorkloadStatus {
         if is_namespace_ahead {
             status.notes.push(Note::NamespaceAhead);
         }
-        let managers = managed.managers(kind).into_iter();
-        status.owners = managers
-            .filter_map(|it| match it.kind() {
-                ManagerKind::Owner(owner) => Some(owner).filter(|it| it.comes_back()),
-                _ => None,
-            })
-            .collect();
-        let object = &status.object;
-        let scaled_by = autoscalers.owners(kind, &object.namespace, &object.name);
-        status.owners.extend(scaled_by);
+        status.owners = owners(&status.object, managed, autoscalers);
         if is_scheduled {
             let within = parsed.ready_within(READY_WITHIN);
             let due = observed.ready_due(within).filter(|due| *due <= now);

@@ -7,6 +7,7 @@ pub(super) mod kinds_table;
 pub(super) mod lint;
 pub(super) mod live_screen;
 pub(super) mod messages;
+pub(super) mod plan_summary;
 pub(super) mod plan_table;
 pub(super) mod progress;
 pub(super) mod report;

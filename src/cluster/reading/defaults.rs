@@ -27,7 +27,12 @@ impl NamespaceDefaults {
     /// Reads the metadata of the Namespaces of a query. If that is not possible, nothing is known,
     /// and [`NamespaceDefaults::unreadable`] says why.
     pub async fn find(client: &Client, query: &Query, prefix: &Prefix) -> Self {
-        let mut defaults = Self::default();
+        Self::default().found(client, query, prefix).await
+    }
+
+    /// The same, beside what is known already.
+    pub async fn found(self, client: &Client, query: &Query, prefix: &Prefix) -> Self {
+        let mut defaults = self;
         let api = Api::<NamespaceMeta>::all(client.clone());
         let answers = match &*query.namespaces() {
             [] => vec![listed(&api, None).await],

@@ -1,11 +1,11 @@
 //! Finding live workloads: by name, by label, or all of them.
 
-use std::fmt::Debug;
+use std::{collections::BTreeSet, fmt::Debug};
 
 use futures::{StreamExt as _, stream};
 use http::{Request, StatusCode};
 use kube::{
-    Api, Client, Error,
+    Api, Client, Error, ResourceExt,
     api::ListParams,
     core::{ObjectList, Status},
 };
@@ -13,6 +13,7 @@ use serde::de::DeserializeOwned;
 
 use crate::cluster::connection::redact::{redacted, redacted_chain};
 use crate::cluster::reading::discovery::discover;
+use crate::cluster::reading::namespace::NamespaceMeta;
 use crate::cluster::reading::query::{Part, Query, place_of};
 use crate::cluster::reading::view::PAGE;
 use crate::cluster::reading::view::{WorkloadView, api_of};
@@ -173,6 +174,23 @@ pub async fn namespace_exists(client: &Client, name: &str) -> Option<bool> {
         }
         Err(_) => None,
     }
+}
+
+/// The names of the namespaces that a label selector matches.
+///
+/// # Errors
+/// What the API server says.
+pub async fn selected_namespaces(
+    client: &Client,
+    selector: &str,
+) -> Result<BTreeSet<String>, String> {
+    let api = Api::<NamespaceMeta>::all(client.clone());
+    let listed = listed(&api, Some(selector)).await;
+    let names = listed.map(|all| all.iter().map(ResourceExt::name_any).collect());
+    names.map_err(|error| match error {
+        Error::Api(status) => status.message,
+        error => redacted_chain(&error),
+    })
 }
 
 /// The namespaces of a query without any match that do not exist; none if the user may not ask.

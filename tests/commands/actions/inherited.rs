@@ -166,7 +166,6 @@ fn the_live_commands_have_no_flag_for_what_is_inherited() {
         "sync web",
         "dashboard",
         "restore web",
-        "plan -A",
     ] {
         let words: Vec<_> = command
             .split(' ')

@@ -7,6 +7,7 @@ mod overrides;
 mod planner;
 mod problems;
 mod program;
+mod summary;
 mod treated;
 
 use std::{fs, io::Read};

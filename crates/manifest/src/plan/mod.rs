@@ -5,6 +5,7 @@
 
 mod boundaries;
 mod holiday;
+mod next_stop;
 mod occurrence;
 mod override_turns;
 mod period;
@@ -15,6 +16,7 @@ mod workload_plan;
 
 pub use boundaries::PlannedBoundary;
 pub use holiday::{Holiday, TreatedDate};
+pub use next_stop::NextStop;
 pub use occurrence::{Occurrence, occurrences};
 pub use override_turns::next_applied;
 pub use period::{Beginning, Period, PeriodError};

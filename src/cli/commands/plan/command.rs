@@ -20,13 +20,14 @@ use crate::{
             schedule_args::{InheritanceArgs, ScheduleArgs},
             target_names::files_and_names,
             targets::{TargetArgs, Targets},
-            values::time_flag::time_flag,
+            values::{selector::selector, time_flag::time_flag},
         },
         exit::{Exit, wrong_usage},
         output::{
             chart::Chart,
             findings::text::{has_errors, print_findings},
             messages::{note_nothing_scheduled, print_error},
+            plan_summary::PlanSummary,
             plan_table::{WriteError, write_saved, write_table},
             terminal,
         },
@@ -81,6 +82,16 @@ pub(crate) struct PlanArgs {
     #[command(flatten)]
     pub(super) targets: TargetArgs,
 
+    /// Only namespaces with these labels, such as `env in (dev,test)`; with -A
+    #[arg(
+        long,
+        value_name = "SELECTOR",
+        value_parser = selector,
+        requires = "all_namespaces",
+        help_heading = "Which workloads"
+    )]
+    namespace_selector: Option<String>,
+
     #[command(flatten)]
     pub(super) connection: ConnectionArgs,
 
@@ -97,6 +108,9 @@ enum Output {
     Chart,
     /// A row for each start and stop
     Table,
+    /// A row for each namespace of the cluster: what its next stop takes away, and what stands in
+    /// the way
+    Summary,
     /// A stable format for other programs
     Json,
 }
@@ -117,15 +131,7 @@ impl PlanArgs {
         let now = Clock::system().now();
         let asked = self.period(now, self.schedules.zone());
         let inheritance = self.inheritance.inheritance();
-        let asked = asked.and_then(|period| {
-            let targets = self.targets(&files)?;
-            if targets.is_some() && inheritance.default_schedule.is_some() {
-                let message = "--default-hours and the like are for files; live workloads have \
-                    what they inherit written on them\n";
-                return Err(clap::Error::raw(ErrorKind::ArgumentConflict, message));
-            }
-            Ok((period, targets, inheritance))
-        });
+        let asked = asked.and_then(|period| Ok((period, self.targets(&files)?, inheritance)));
         let (period, targets, inheritance) = match asked {
             Ok(asked) => asked,
             Err(error) => return wrong_usage(&error),
@@ -140,9 +146,10 @@ impl PlanArgs {
             findings,
             sources,
             errors,
+            summary,
         } = match &targets {
             None => self.of_files(&planner, &files, inheritance),
-            Some(targets) => self.of_cluster(&planner, targets, now),
+            Some(targets) => self.of_cluster(&planner, targets, inheritance, now),
         };
         for error in &errors {
             print_error(&error);
@@ -154,6 +161,7 @@ impl PlanArgs {
             PlanError::Connect(_)
             | PlanError::Find(_)
             | PlanError::NoNamespaces(_)
+            | PlanError::Namespaces(_)
             | PlanError::System(_) => false,
         };
         if !errors.iter().all(keeps_others) {
@@ -162,7 +170,7 @@ impl PlanArgs {
         if plan.workloads.is_empty() && errors.is_empty() && findings.is_empty() {
             note_nothing_scheduled();
         }
-        match self.show(&plan, &errors, now, period) {
+        match self.show(&plan, &errors, &summary, now, period) {
             // Who reads only the beginning has what they want.
             Err(WriteError::Write(error)) if error.kind() == io::ErrorKind::BrokenPipe => {}
             Err(error) => {
@@ -173,7 +181,7 @@ impl PlanArgs {
         }
         if !errors.is_empty() {
             Exit::CouldNotRun
-        } else if has_errors(&findings) {
+        } else if has_errors(&findings) || plan.has_problems() {
             Exit::Problems
         } else {
             Exit::Done
@@ -186,7 +194,9 @@ impl PlanArgs {
         if files.is_empty() {
             return Ok(Some(targets));
         }
-        let message = if self.targets.scope.namespace.len() > 1 {
+        let message = if self.is_summary() {
+            "-o summary is of live workloads: leave the files out\n"
+        } else if self.targets.scope.namespace.len() > 1 {
             "give one -n: it is the namespace of objects in files without one\n"
         } else if targets.are_chosen() || self.targets.scope.is_wide() {
             "give either files or live workloads: FILE…, or for example deploy/web, --selector or \
@@ -195,6 +205,18 @@ impl PlanArgs {
             return Ok(None);
         };
         Err(clap::Error::raw(ErrorKind::ArgumentConflict, message))
+    }
+
+    /// Whether a summary is asked for.
+    pub(super) const fn is_summary(&self) -> bool {
+        matches!(self.output, Output::Summary)
+    }
+
+    /// Which namespaces are meant of all, by their labels.
+    pub(super) fn namespace_selector(&self) -> Option<&str> {
+        self.namespace_selector
+            .as_deref()
+            .filter(|it| !it.is_empty())
     }
 
     /// The time that is asked for, on the clocks of a zone.
@@ -215,6 +237,7 @@ impl PlanArgs {
         &self,
         plan: &Plan,
         errors: &[PlanError],
+        summary: &PlanSummary,
         now: DateTime<Utc>,
         period: Period,
     ) -> Result<(), WriteError> {
@@ -233,6 +256,12 @@ impl PlanArgs {
             Output::Table => {
                 if !plan.workloads.is_empty() {
                     write_table(&mut out, plan, style)?;
+                    write_saved(&mut out, plan)?;
+                }
+            }
+            Output::Summary => {
+                if !plan.workloads.is_empty() {
+                    summary.write(&mut out, style, &self.schedules.annotation_prefix, now)?;
                     write_saved(&mut out, plan)?;
                 }
             }

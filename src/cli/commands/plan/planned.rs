@@ -12,6 +12,7 @@ use crate::{
         kind_files::is_refused,
         output::{
             messages::{note_given_again, note_unreadable, print_beside, print_note},
+            plan_summary::{Neighbours, PlanSummary},
             status::Notes,
             style::Style,
             unread,
@@ -19,13 +20,13 @@ use crate::{
         runtime::block_on,
     },
     cluster::{
-        ConnectError, FindError, Missing, NamespaceDefaults, Workload, find, missing_namespaces,
-        no_namespaces,
+        Autoscalers, ConnectError, FindError, Missing, NamespaceDefaults, WithManagers, find,
+        missing_namespaces, no_namespaces, selected_namespaces,
     },
     lint::{Finding, Linter, refusals},
     manifest::{self, OpenError, Source, last_of_each},
     plan::{Plan, Planner},
-    status::{Note, Unreadable, WorkloadStatus},
+    status::{Note, Unreadable, WorkloadStatus, owners},
     workload::{Inheritance, Origin, Replicas},
 };
 
@@ -44,6 +45,8 @@ pub(super) enum PlanError {
     Unreadable(Unreadable),
     #[error("{}", no_namespaces(.0))]
     NoNamespaces(Vec<String>),
+    #[error("cannot list the Namespaces of --namespace-selector: {0}")]
+    Namespaces(String),
     #[error("cannot create timers or sockets: {0}")]
     System(io::Error),
 }
@@ -66,6 +69,7 @@ pub(super) struct Planned {
     pub(super) findings: Vec<Finding>,
     pub(super) sources: Vec<Source>,
     pub(super) errors: Vec<PlanError>,
+    pub(super) summary: PlanSummary,
 }
 
 impl PlanArgs {
@@ -124,6 +128,7 @@ impl PlanArgs {
             findings: linter.obstacles(&opened.sources, &contents),
             sources: opened.sources,
             errors: opened.errors.into_iter().map(PlanError::from).collect(),
+            summary: PlanSummary::default(),
         }
     }
 
@@ -132,25 +137,44 @@ impl PlanArgs {
         &self,
         planner: &Planner,
         targets: &Targets,
+        inheritance: Inheritance,
         now: DateTime<Utc>,
     ) -> Planned {
+        let is_summary = self.is_summary();
         let found = async {
             let (client, _) = self.connection.clone().patient_client("plan").await?;
             let query = targets.query(client.default_namespace());
-            let (found, defaults) = tokio::join!(
-                find::<Workload>(&client, &query),
-                NamespaceDefaults::find(&client, &query, &planner.prefix)
+            let autoscalers = async {
+                match is_summary {
+                    true => Autoscalers::find(&client, &query).await,
+                    false => Autoscalers::default(),
+                }
+            };
+            let defaults = NamespaceDefaults::new(inheritance);
+            let (found, defaults, autoscalers) = tokio::join!(
+                find::<WithManagers>(&client, &query),
+                defaults.found(&client, &query, &planner.prefix),
+                autoscalers
             );
-            let (found, refused) = found?;
-            let is_found = |at: &str| found.workloads.iter().any(|(_, it)| it.namespace() == at);
+            let (mut found, refused) = found?;
+            if let Some(selector) = self.namespace_selector() {
+                let selected = selected_namespaces(&client, selector).await;
+                let selected = selected.map_err(PlanError::Namespaces)?;
+                let is_selected = |it: &WithManagers| selected.contains(it.workload.namespace());
+                found.workloads.retain(|(_, it)| is_selected(it));
+            }
+            let is_found = |at: &str| {
+                let mut all = found.workloads.iter();
+                all.any(|(_, it)| it.workload.namespace() == at)
+            };
             let missing = missing_namespaces(&client, &query, is_found).await;
             if !missing.is_empty() {
                 return Err(PlanError::NoNamespaces(missing));
             }
             let unreadable = Unreadable::workloads(&query, &refused, "left out");
-            Ok::<_, PlanError>((found, unreadable, defaults))
+            Ok::<_, PlanError>((found, unreadable, defaults, autoscalers))
         };
-        let (found, unreadable, defaults) =
+        let (found, unreadable, defaults, autoscalers) =
             match block_on(found).unwrap_or_else(|error| Err(PlanError::System(error))) {
                 Ok(found) => found,
                 Err(error) => {
@@ -163,9 +187,20 @@ impl PlanArgs {
         let price = &self.price.price;
         let mut planned = Planned::default();
         let mut notes = Notes::new(&planner.prefix, now);
-        for (kind, it) in &found.workloads {
-            let it = defaults.applied(it.observe(*kind, &planner.prefix));
-            let Some(plan) = planner.plan_live(&it) else {
+        for (kind, managed) in &found.workloads {
+            let it = defaults.applied(managed.workload.observe(*kind, &planner.prefix));
+            let plan = planner.plan_live(&it);
+            if is_summary {
+                let neighbours = Neighbours {
+                    owners: owners(&it.object, managed, &autoscalers),
+                    operated_by: managed.operated_by(),
+                };
+                planned.summary.add(&it, plan.as_ref(), neighbours);
+                let plan = plan.map(|it| it.at_price(price.clone()));
+                planned.plan.workloads.extend(plan);
+                continue;
+            }
+            let Some(plan) = plan else {
                 if it.phase().is_some() {
                     print_note(&format!(
                         "{}: its labels say that it is scheduled, but no schedule is written on it",

@@ -6,6 +6,7 @@ mod kustomize;
 mod manifests;
 mod releases;
 mod rendered;
+mod rollout;
 mod schemas;
 mod units;
 mod values;
@@ -15,6 +16,7 @@ use crate::support::Story;
 pub(crate) fn stories() -> Vec<Story> {
     [
         releases::stories(),
+        rollout::stories(),
         manifests::stories(),
         kustomize::stories(),
         values::stories(),

@@ -1,0 +1,47 @@
+//! What an object's next stop takes away.
+
+use chrono::DateTime;
+
+use super::workload_plan::WorkloadPlan;
+use crate::{
+    schedule::{Action, Zone},
+    workload::Replicas,
+};
+
+/// The next boundary that leaves fewer than run before it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NextStop {
+    /// When, on the clocks of the object's zone.
+    pub at: DateTime<Zone>,
+    /// How many run before it.
+    pub from: Replicas,
+    /// How many run after it.
+    pub to: Replicas,
+}
+
+impl WorkloadPlan {
+    /// The first boundary in the period that lowers the count of an object that runs with `count`
+    /// when the period begins. A start may come before it, as for one that is stopped now.
+    pub fn next_stop(&self, count: Replicas) -> Option<NextStop> {
+        let sets = self.spec().and_then(|spec| spec.replicas);
+        let mut from = count;
+        let applied = self.boundaries().filter(|it| it.applied);
+        applied.into_iter().find_map(|boundary| {
+            let to = match (boundary.action, boundary.replicas) {
+                (_, None) => from,
+                (Action::Start, Some(_)) if sets.is_some() => sets.unwrap_or(from),
+                (Action::Start, Some(count)) => from.max(count),
+                (Action::Stop, Some(count)) => from.min(count),
+                (Action::Scale(_), Some(count)) => count,
+            };
+            let is_lower = to < from && boundary.action != Action::Start;
+            let stop = is_lower.then_some(NextStop {
+                at: boundary.at,
+                from,
+                to,
+            });
+            from = to;
+            stop
+        })
+    }
+}

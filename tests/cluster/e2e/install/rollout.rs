@@ -1,0 +1,323 @@
+//! docs/operations/rollout.md, line by line: from 50 namespaces without dayshift to a first wave, and
+//! back out.
+
+use std::collections::BTreeMap;
+
+use chrono::{TimeDelta, Utc};
+use serde_json::{Value, json};
+use tempfile::NamedTempFile;
+
+use crate::support::{
+    ControlPlane, Dayshift, Parts, Story, deployment, eventually, stateful_set, stories,
+};
+
+pub(super) fn stories() -> Vec<Story> {
+    stories![Parts::Server; fifty_namespaces_get_to_a_first_wave_and_back]
+}
+
+const PAGE: &str = include_str!("../../../../docs/operations/rollout.md");
+const HOURS: &str = "Mon-Fri 08:00-19:00";
+
+/// The blocks of the page in this language, each under its heading.
+fn blocks(language: &str) -> BTreeMap<String, Vec<String>> {
+    let mut blocks: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    let (mut heading, mut is_in) = ("", false);
+    for line in PAGE.lines() {
+        if let Some(text) = line.strip_prefix("## ") {
+            heading = text;
+        } else if let Some(text) = line.strip_prefix("```") {
+            is_in = text == language;
+        } else if is_in {
+            let lines = blocks.entry(heading.to_owned()).or_default();
+            lines.push(line.to_owned());
+        }
+    }
+    blocks
+}
+
+/// The namespaces of the story: the first 45 are of `dev` and `test`, the last 5 of `prod`.
+struct Teams<'a> {
+    plane: &'a ControlPlane,
+    prefix: String,
+    hours: String,
+    values: NamedTempFile,
+}
+
+impl<'a> Teams<'a> {
+    fn new(plane: &'a ControlPlane) -> Self {
+        // Outside of these hours now, whatever the time is.
+        let hour = |hours| (Utc::now() + TimeDelta::hours(hours)).format("%H:00");
+        let teams = Self {
+            plane,
+            prefix: plane.unused_name("team"),
+            hours: format!("{}-{}", hour(4), hour(6)),
+            values: NamedTempFile::new().unwrap(),
+        };
+        let mut all = Vec::new();
+        for number in 1..=50 {
+            let name = teams.name(number);
+            let env = match number {
+                46.. => "prod",
+                _ if number % 2 == 0 => "test",
+                _ => "dev",
+            };
+            let labels = json!({"env": format!("{env}-{}", teams.prefix)});
+            all.push(json!({
+                "apiVersion": "v1", "kind": "Namespace",
+                "metadata": {"name": name, "labels": labels},
+            }));
+            for (workload, replicas) in [("web", 3), ("api", 2)] {
+                all.push(in_namespace(&name, deployment(workload).replicas(replicas)));
+            }
+        }
+        let mut db = in_namespace(&teams.name(4), stateful_set("db").replicas(1));
+        db["spec"]["persistentVolumeClaimRetentionPolicy"] = json!({"whenScaled": "Delete"});
+        let mut pg = in_namespace(&teams.name(5), stateful_set("pg").replicas(1));
+        pg["metadata"]["ownerReferences"] = json!([{
+            "apiVersion": "postgres-operator.crunchydata.com/v1beta1", "kind": "PostgresCluster",
+            "name": "pg", "uid": "1-2-3", "controller": true,
+        }]);
+        all.extend([db, pg]);
+        teams.apply("kubectl", &all);
+        let synced = in_namespace(&teams.name(6), deployment("synced").replicas(4));
+        teams.apply("argocd-controller", &[synced]);
+        let hpa = json!({
+            "apiVersion": "autoscaling/v2", "kind": "HorizontalPodAutoscaler",
+            "metadata": {"name": "web", "namespace": teams.name(7)},
+            "spec": {
+                "scaleTargetRef": {"apiVersion": "apps/v1", "kind": "Deployment", "name": "web"},
+                "maxReplicas": 9,
+            },
+        });
+        teams.apply("kubectl", &[hpa]);
+        let values = blocks("yaml")["Install it as a dry run"].join("\n");
+        std::fs::write(teams.values.path(), teams.here(&values)).unwrap();
+        teams
+    }
+
+    fn name(&self, number: usize) -> String {
+        format!("{}-{number:02}", self.prefix)
+    }
+
+    fn apply(&self, manager: &str, objects: &[Value]) {
+        let file = NamedTempFile::new().unwrap();
+        let list = json!({"apiVersion": "v1", "kind": "List", "items": objects});
+        std::fs::write(file.path(), list.to_string()).unwrap();
+        let path = file.path().to_str().unwrap();
+        let manager = format!("--field-manager={manager}");
+        let create = ["create", &manager, "-f", path];
+        self.plane.kubectl(&create).success();
+    }
+
+    /// A text of the page with the names and the hours of this story: other stories share the
+    /// control plane.
+    fn here(&self, text: &str) -> String {
+        let prefix = &self.prefix;
+        let mut text = text.to_owned();
+        for (from, to) in [
+            ("team-", &*format!("{prefix}-")),
+            ("(dev,test)", &format!("(dev-{prefix},test-{prefix})")),
+            ("dayshift-wave", &format!("wave-{prefix}")),
+            ("dayshift charts", &format!("{prefix} charts")),
+            ("uninstall dayshift", &format!("uninstall {prefix}")),
+            (
+                "-n dayshift --create-namespace",
+                &format!("-n {}", self.name(50)),
+            ),
+            ("-n dayshift", &format!("-n {}", self.name(50))),
+            ("values.yaml", self.values.path().to_str().unwrap()),
+            (HOURS, &self.hours),
+            ("Europe/Berlin", "UTC"),
+            ("restore -A", &format!("restore --all -n {}", self.name(1))),
+            ("userRoles: true", "userRoles: false"),
+        ] {
+            text = text.replace(from, to);
+        }
+        text
+    }
+
+    /// Runs the lines under a heading; what each has written.
+    fn run(&self, heading: &str) -> Vec<String> {
+        let lines = &blocks("sh")[heading];
+        let run = |line: &String| {
+            let line = self.here(line);
+            match line.strip_prefix("helm ") {
+                Some(helm) => {
+                    let arguments: Vec<_> = helm.split(' ').collect();
+                    self.plane.helm(4, &arguments).success()
+                }
+                // They end with 1 where anything is wrong: one here is refused, and other stories have
+                // problems.
+                None if line.contains(" -A") => self.plane.shell(&line).stdout,
+                None => self.plane.shell(&line).success(),
+            }
+        };
+        lines.iter().map(run).collect()
+    }
+
+    /// The program with the arguments that the chart gives its pod.
+    fn controller(&self) -> Dayshift {
+        let path = "jsonpath={.items[0].spec.template.spec.containers[0].args}";
+        let get = [
+            "get",
+            "deploy",
+            "-n",
+            &self.name(50),
+            "-l",
+            "app.kubernetes.io/name=dayshift",
+        ];
+        let found = self.plane.kubectl(&[&get[..], &["-o", path]].concat());
+        let arguments: Vec<String> = serde_json::from_str(&found.success()).unwrap();
+        let ours = arguments.iter().filter(|it| !it.starts_with("--pod-"));
+        let mut dayshift = Dayshift::run(self.plane, &ours.map(String::as_str).collect::<Vec<_>>());
+        dayshift.wait_ready();
+        dayshift
+    }
+
+    /// The state of `web`; empty where no scaler has seen it.
+    fn state(&self, number: usize) -> String {
+        let get = ["get", "deploy", "web", "-n", &self.name(number)];
+        let path = r"jsonpath={.metadata.labels.dayshift/state}";
+        self.plane
+            .kubectl(&[&get[..], &["-o", path]].concat())
+            .success()
+    }
+
+    fn await_state(&self, number: usize, state: &str) {
+        eventually(&format!("web of team {number} is {state}"), || {
+            (self.state(number) == state).then_some(())
+        });
+    }
+
+    /// The counts of the Deployments of each namespace, in the order of their names.
+    fn counts(&self) -> BTreeMap<String, Vec<String>> {
+        let path = r#"jsonpath={range .items[*]}{.metadata.namespace} {.spec.replicas}{"\n"}{end}"#;
+        let all = self
+            .plane
+            .kubectl(&["get", "deploy", "-A", "-o", path])
+            .success();
+        let mut counts: BTreeMap<String, Vec<String>> = BTreeMap::new();
+        for (namespace, count) in all.lines().filter_map(|it| it.split_once(' ')) {
+            counts
+                .entry(namespace.to_owned())
+                .or_default()
+                .push(count.to_owned());
+        }
+        counts
+    }
+
+    /// The row of a namespace in a summary, without the day and time of its next stop.
+    fn row(&self, summary: &str, name: &str) -> String {
+        let row = summary
+            .lines()
+            .find(|it| it.starts_with(&format!("{name} ")));
+        let row = row.unwrap_or_else(|| panic!("no {name} in {summary}"));
+        let columns: Vec<_> = row
+            .split("   ")
+            .map(str::trim)
+            .filter(|it| !it.is_empty())
+            .collect();
+        let [_, scheduled, _, counts @ ..] = &columns[..] else {
+            panic!("{row}");
+        };
+        format!("{scheduled} | {}", counts.join(" "))
+    }
+}
+
+fn in_namespace(namespace: &str, workload: impl Into<Value>) -> Value {
+    let mut workload = workload.into();
+    workload["metadata"]["namespace"] = json!(namespace);
+    workload
+}
+
+fn fifty_namespaces_get_to_a_first_wave_and_back(plane: &ControlPlane) {
+    let teams = Teams::new(plane);
+    let [summary] = &teams.run("Look, before anything is installed")[..] else {
+        panic!("one line");
+    };
+    // SCHEDULED | STOPS REPLICAS AUTOSCALED SET-BY-OTHERS OPERATED LOSE-VOLUMES REFUSED
+    for (number, expected) in [
+        (1, "2 of 2 | 2 5 0 0 0 0 0"),
+        (4, "3 of 3 | 2 5 0 0 0 1 1"),
+        (5, "3 of 3 | 3 6 0 0 1 0 0"),
+        (6, "3 of 3 | 3 9 0 1 0 0 0"),
+        (7, "2 of 2 | 2 5 1 0 0 0 0"),
+        (45, "2 of 2 | 2 5 0 0 0 0 0"),
+    ] {
+        assert_eq!(
+            teams.row(summary, &teams.name(number)),
+            expected,
+            "{summary}"
+        );
+    }
+    let all = "93 of 93 | 92 230 1 1 1 1 1";
+    assert_eq!(teams.row(summary, "(all)"), all, "{summary}");
+    assert!(!summary.contains(&teams.name(46)), "{summary}");
+    for said in [
+        "Argo CD sets the count of 1 workload too",
+        "PostgresCluster",
+    ] {
+        assert!(summary.contains(said), "{said}: {summary}");
+    }
+
+    teams.run("Write down exceptions");
+    teams.run("Install it as a dry run");
+    let mut dry = teams.controller();
+    assert!(dry.stop().success());
+
+    let wave = teams.run("The first wave");
+    // `api` of the first is excluded; the second has hours of its own.
+    assert_eq!(
+        teams.row(&wave[1], &teams.name(1)),
+        "1 of 2 | 1 3 0 0 0 0 0"
+    );
+    assert_eq!(teams.row(&wave[1], "(all)"), "3 of 4 | 3 8 0 0 0 0 0");
+    let mut dayshift = teams.controller();
+    teams.await_state(1, "adopted");
+
+    teams.run("Try it on one namespace");
+    teams.await_state(1, "woken");
+    let events = [
+        "get",
+        "events",
+        "-n",
+        &teams.name(1),
+        "-o=jsonpath={.items[*].reason}",
+    ];
+    eventually("its stop and its start have Events", || {
+        let reasons = plane.kubectl(&events).success();
+        (reasons.contains("Slept") && reasons.contains("Woken")).then_some(())
+    });
+    assert_eq!(teams.counts()[&teams.name(1)], ["2", "3"]);
+    assert!(teams.state(9).is_empty(), "not of the first wave");
+
+    teams.run("Report");
+    teams.run("The next waves");
+    teams.await_state(9, "adopted");
+    teams.await_state(45, "adopted");
+    assert!(teams.state(3).is_empty(), "excluded");
+
+    for number in [1, 2] {
+        let sleep = format!("dayshift sleep --all -n {} --for 1h", teams.name(number));
+        plane.shell(&sleep).success();
+        teams.await_state(number, "slept");
+    }
+    assert_eq!(teams.counts()[&teams.name(1)], ["2", "0"]);
+    teams.run("Back out of one namespace");
+    assert_eq!(teams.counts()[&teams.name(2)], ["2", "3"]);
+    assert!(dayshift.stop().success());
+    teams.run("Back out of everything");
+    for number in 1..=50 {
+        let expected: &[&str] = if number == 6 {
+            &["2", "4", "3"]
+        } else {
+            &["2", "3"]
+        };
+        assert_eq!(
+            teams.counts()[&teams.name(number)][..expected.len()],
+            *expected,
+            "{number}"
+        );
+        assert!(number < 46 || teams.state(number).is_empty(), "{number}");
+    }
+}

@@ -1,0 +1,137 @@
+//! `plan -o summary`: what the next stops take away, by namespace.
+
+use kube_in_memory::Writer;
+use serde_json::json;
+
+use crate::fake_server::Cluster;
+
+const ARGO_CD: Writer<'static> = Writer::new("argocd-controller");
+
+/// Two namespaces, of which `shop` has a label.
+fn cluster() -> Cluster {
+    let cluster = Cluster::new();
+    cluster.deployment("web", 3, &[("hours", "Mon-Fri 08:00-19:00")]);
+    cluster.deployment("night", 0, &[("hours", "Mon-Fri 08:00-19:00")]);
+    cluster.deployment("bad", 2, &[("stop", "Mon-Fry 19:00")]);
+    cluster.deployment("plain", 4, &[]);
+    let shop = json!({
+        "apiVersion": "v1", "kind": "Namespace",
+        "metadata": {"name": "shop", "labels": {"env": "dev"}},
+    });
+    cluster.api.create(shop).unwrap();
+    let mut cart = cluster.api.get("Deployment", "dev", "plain").unwrap();
+    cart["metadata"] = json!({"namespace": "shop", "name": "cart", "labels": {"app": "plain"}});
+    cluster.api.create(cart).unwrap();
+    cluster
+}
+
+/// The rows without the column that depends on the day.
+fn rows(out: &str) -> Vec<String> {
+    let table = out.split("\n\n").next().unwrap();
+    let row = |line: &str| {
+        let cells = line.split("   ").map(str::trim).filter(|it| !it.is_empty());
+        let mut cells: Vec<_> = cells.collect();
+        cells.remove(2);
+        cells.join(" | ")
+    };
+    table.lines().skip(1).map(row).collect()
+}
+
+#[test]
+fn a_summary_counts_what_the_next_stop_of_each_namespace_takes_away() {
+    let cluster = cluster();
+    cluster.autoscaler("hpa", ("apps/v1", "Deployment", "web"));
+    let set = json!({"spec": {"replicas": 5}});
+    let api = &cluster.api;
+    api.merge_by(ARGO_CD, "Deployment", "dev", "web", &set)
+        .unwrap();
+    let ran = cluster.dayshift(&["plan", "-A", "-o", "summary"]);
+    // One is refused.
+    assert_eq!((ran.status, &*ran.err), (1, ""), "{ran:?}");
+    assert_eq!(
+        rows(&ran.out),
+        [
+            // A start gives `night` the 1 that its stop takes away.
+            "dev | 3 of 4 | 2 | 6 | 1 | 1 | 0 | 0 | 1",
+            "(all) | 3 of 4 | 2 | 6 | 1 | 1 | 0 | 0 | 1",
+        ],
+        "{}",
+        ran.out
+    );
+    for said in [
+        "HPA sets the count of 1 workload too: leave out dayshift/stop-replicas: ",
+        "Argo CD sets the count of 1 workload too: in the Application, ",
+        "REFUSED: nothing is done to them. `dayshift plan -n NAMESPACE` says why.",
+        "Not shown: 1 workload in 1 other namespace, without a schedule.",
+    ] {
+        assert!(ran.out.contains(said), "{said}: {}", ran.out);
+    }
+}
+
+#[test]
+fn a_default_schedule_and_labels_of_namespaces_say_what_a_scaler_would_do() {
+    let cluster = cluster();
+    let default = "--default-hours=Mon-Fri 09:00-17:00";
+    let ran = cluster.dayshift(&["plan", "-A", "-o", "summary", default]);
+    assert_eq!(
+        rows(&ran.out),
+        [
+            "dev | 4 of 4 | 3 | 8 | 0 | 0 | 0 | 0 | 1",
+            "shop | 1 of 1 | 1 | 4 | 0 | 0 | 0 | 0 | 0",
+            "(all) | 5 of 5 | 4 | 12 | 0 | 0 | 0 | 0 | 1",
+        ],
+        "{}",
+        ran.out
+    );
+    let selected = ["plan", "-A", "--namespace-selector=env=dev", default];
+    let ran = cluster.dayshift(&[&selected[..], &["-o", "summary"]].concat());
+    assert_eq!(
+        rows(&ran.out),
+        [
+            "shop | 1 of 1 | 1 | 4 | 0 | 0 | 0 | 0 | 0",
+            "(all) | 1 of 1 | 1 | 4 | 0 | 0 | 0 | 0 | 0",
+        ],
+        "{}",
+        ran.out
+    );
+    assert_eq!(ran.status, 0);
+    // The others show the same objects.
+    let ran = cluster.dayshift(&[&selected[..], &["-o", "json"]].concat());
+    let plan = ran.json();
+    assert_eq!(plan["workloads"].as_array().unwrap().len(), 1);
+    assert_eq!(plan["workloads"][0]["from"], "scaler");
+}
+
+#[test]
+fn a_summary_needs_a_cluster_and_a_selector_all_namespaces() {
+    let cluster = cluster();
+    for (arguments, said) in [
+        (
+            &["plan", "-f", "examples", "-o", "summary"][..],
+            "-o summary is of live workloads",
+        ),
+        (
+            &["plan", "--namespace-selector=env=dev"],
+            "--all-namespaces",
+        ),
+    ] {
+        let ran = cluster.dayshift(arguments);
+        assert_eq!(ran.status, 2, "{ran:?}");
+        assert!(ran.err.contains(said), "{ran:?}");
+    }
+    cluster.refuse(&["list"], "namespaces");
+    let selected = [
+        "plan",
+        "-A",
+        "--namespace-selector=env=dev",
+        "-o",
+        "summary",
+    ];
+    let ran = cluster.dayshift(&selected);
+    assert_eq!(ran.status, 3, "{ran:?}");
+    assert!(
+        ran.err
+            .contains("cannot list the Namespaces of --namespace-selector"),
+        "{ran:?}"
+    );
+}
