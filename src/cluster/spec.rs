@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use super::pod_template::requests;
 use crate::text::quote;
-use crate::workload::{ResourceRequests, SpecMember, VolumeRetention};
+use crate::workload::{ResourceRequests, SpecMember, VolumeRetention, takes_zero};
 
 /// The count fields of all kinds. Each object has those of its own kind.
 #[derive(Clone, Debug, Default)]
@@ -20,6 +20,8 @@ pub(super) struct Spec {
     pub(super) template: ResourceRequests,
     pub(super) suspend: Option<Value>,
     pub(super) min_replicas: Option<u32>,
+    /// Whether an autoscaler has a metric that does not come from pods.
+    has_outer_metric: bool,
     /// The fate of a StatefulSet's volumes.
     claim_retention: Option<ClaimRetention>,
     /// The target of a ScaledObject.
@@ -33,6 +35,13 @@ impl Spec {
     pub(super) fn volumes(&self) -> VolumeRetention {
         let policy = self.claim_retention.as_ref();
         VolumeRetention::of(policy.and_then(|it| it.when_scaled.as_deref()))
+    }
+
+    /// Whether an autoscaler may have a minimum of 0: it has a metric that does not come from pods
+    /// (<https://kubernetes.io/docs/concepts/workloads/autoscaling/horizontal-pod-autoscale/>), or the
+    /// API server has taken a 0 already.
+    pub(super) const fn scales_to_zero(&self) -> bool {
+        self.has_outer_metric || matches!(self.min_replicas, Some(0))
     }
 
     /// A member of this name that the row of a kind names, unless it is `null`.
@@ -53,6 +62,12 @@ impl Spec {
 struct ClaimRetention {
     #[serde(default)]
     when_scaled: Option<Box<str>>,
+}
+
+#[derive(Deserialize)]
+struct Metric {
+    #[serde(rename = "type")]
+    kind: Box<str>,
 }
 
 /// The target of an object that scales another.
@@ -133,6 +148,11 @@ impl<'de> Deserialize<'de> for Spec {
                         SpecMember::Template => spec.template = map.next_value::<Template>()?.0,
                         SpecMember::Suspend => spec.suspend = map.next_value()?,
                         SpecMember::MinReplicas => spec.min_replicas = readable(&mut map)?,
+                        SpecMember::Metrics => {
+                            let metrics: Option<Vec<Metric>> = readable(&mut map)?;
+                            let mut metrics = metrics.iter().flatten();
+                            spec.has_outer_metric = metrics.any(|it| takes_zero(&it.kind));
+                        }
                         SpecMember::ClaimRetention => spec.claim_retention = readable(&mut map)?,
                         SpecMember::ScaleTarget => spec.scale_target_ref = readable(&mut map)?,
                         SpecMember::Named(name) => spec.others.push((name, map.next_value()?)),
@@ -191,6 +211,27 @@ mod tests {
         assert_eq!(counts, (Some(json!(true)), Some(2)));
         let target = spec.scale_target_ref.unwrap();
         assert_eq!((target.kind, target.name.as_deref()), (None, Some("web")));
+    }
+
+    #[test]
+    fn a_metric_that_does_not_come_from_pods_lets_an_autoscaler_scale_to_zero() {
+        for (spec, expected) in [
+            (json!({"minReplicas": 1}), false),
+            (
+                json!({"metrics": [{"type": "Resource"}, {"type": "Pods"}]}),
+                false,
+            ),
+            (
+                json!({"metrics": [{"type": "Resource"}, {"type": "External"}]}),
+                true,
+            ),
+            (json!({"metrics": [{"type": "Object"}]}), true),
+            (json!({"minReplicas": 0}), true),
+            (json!({"metrics": "none"}), false),
+        ] {
+            let read = Spec::deserialize(&spec).unwrap();
+            assert_eq!(read.scales_to_zero(), expected, "{spec}");
+        }
     }
 
     #[test]

@@ -13,8 +13,8 @@ use serde::{
 
 use crate::schedule::{cut_too_long, is_too_long};
 use crate::workload::{
-    CountField, Inputs, Kind, Label, Labels, Observed, Pods, Prefix, Readiness, Replicas,
-    ResourceRequests, VolumeRetention, WorkloadRef,
+    CountField, CountKind, Inputs, Kind, Label, Labels, Observed, Pods, Prefix, Readiness,
+    Replicas, ResourceRequests, VolumeRetention, WorkloadRef,
 };
 
 use super::object_status::ObjectStatus;
@@ -108,6 +108,11 @@ impl Workload {
         self.status.readiness(kind, self.metadata.generation)
     }
 
+    /// What its count means.
+    pub fn counts(&self, kind: Kind) -> CountKind {
+        kind.counts().scaling_to_zero(self.spec.scales_to_zero())
+    }
+
     /// Its volumes' fate when it is scaled down.
     pub fn volumes(&self) -> VolumeRetention {
         self.spec.volumes()
@@ -181,7 +186,7 @@ impl Workload {
             requests: self.requests(),
             readiness: self.readiness(kind),
             inputs: Inputs::from_annotations(prefix, texts)
-                .with_counts(kind.counts())
+                .with_counts(self.counts(kind))
                 .with_volumes(self.volumes()),
             labels: ours,
             error: written(&prefix.error()),

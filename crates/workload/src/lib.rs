@@ -42,7 +42,7 @@ pub use inputs::parsed::{ParsedInputs, read};
 pub use inputs::problem::{InvalidSchedule, Problem};
 pub use inputs::spec::ScheduleSpec;
 pub use keys::{INHERITED, Key, Label, OVERRIDE_BEGAN, OWN_ANNOTATIONS, Prefix, PrefixError};
-pub use kinds::count_kind::CountKind;
+pub use kinds::count_kind::{CountKind, takes_zero};
 pub use kinds::definition::{DefinitionError, Holds, KindDefinition, MAX_DEFINITIONS, SwitchText};
 pub use kinds::kind::Kind;
 pub use kinds::not_stopped::NotStopped;

@@ -15,7 +15,7 @@ use super::{
 use crate::{
     cluster::{KindAccess, VERBS},
     text::TerminalSafe,
-    workload::{CountForm, Kind, SwitchConstant},
+    workload::{CountForm, CountKind, Kind, SwitchConstant},
 };
 
 const HEADINGS: [&str; 7] = [
@@ -88,7 +88,9 @@ fn values(kind: Kind) -> (String, String) {
     };
     let pair = |stopped: &str, running: &str| (stopped.to_owned(), running.to_owned());
     match kind.form() {
-        CountForm::Number(_) if kind.counts().keeps_zero() => pair("0", "saved count"),
+        CountForm::Number(_) if matches!(kind.counts(), CountKind::Exact | CountKind::Runners) => {
+            pair("0", "saved count")
+        }
         CountForm::Number(_) => pair("stop-replicas", "saved count"),
         CountForm::Suspended => pair("true", "false"),
         CountForm::RestsAt => pair("stop-replicas", "absent"),

@@ -147,6 +147,16 @@ pub(in crate::cluster) struct CronJobSpec {
 pub(in crate::cluster) struct AutoscalerSpec {
     #[prost(int32, optional, tag = "2")]
     pub(in crate::cluster) min_replicas: Option<i32>,
+    #[prost(message, repeated, tag = "4")]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(in crate::cluster) metrics: Vec<MetricSpec>,
+}
+
+#[derive(Clone, PartialEq, Eq, Message, Serialize)]
+pub(in crate::cluster) struct MetricSpec {
+    #[prost(string, tag = "1")]
+    #[serde(rename = "type")]
+    pub(in crate::cluster) kind: String,
 }
 
 #[derive(Clone, PartialEq, Message, Serialize)]

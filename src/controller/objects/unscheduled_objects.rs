@@ -6,8 +6,8 @@ use crate::{
     cluster::{Version, Workload},
     controller::ids::WatchId,
     workload::{
-        CountField, Inputs, Kind, Labels, Observed, Readiness, Replicas, ResourceRequests,
-        VolumeRetention, WorkloadRef,
+        CountField, CountKind, Inputs, Kind, Labels, Observed, Readiness, Replicas,
+        ResourceRequests, VolumeRetention, WorkloadRef,
     },
 };
 
@@ -27,6 +27,7 @@ struct UnscheduledObject {
     requests: ResourceRequests,
     readiness: Readiness,
     volumes: VolumeRetention,
+    counts: CountKind,
     watch: WatchId,
     has_labels: bool,
     has_annotations: bool,
@@ -46,6 +47,7 @@ impl UnscheduledObjects {
             requests: workload.requests(),
             readiness: workload.readiness(kind),
             volumes: workload.volumes(),
+            counts: workload.counts(kind),
             watch,
             has_labels: workload.has_labels(),
             has_annotations: workload.has_annotations(),
@@ -71,6 +73,7 @@ impl UnscheduledObjects {
             requests: observed.requests,
             readiness: observed.readiness,
             volumes: observed.inputs.volumes(),
+            counts: observed.inputs.counts(),
             watch,
             has_labels: observed.has_labels,
             has_annotations: observed.has_annotations,
@@ -134,7 +137,7 @@ impl UnscheduledObjects {
                 readiness: it.readiness,
                 count_field: it.count_field,
                 inputs: Inputs::default()
-                    .with_counts(kind.counts())
+                    .with_counts(it.counts)
                     .with_volumes(it.volumes),
                 labels: Labels::default(),
                 error: None,

@@ -224,7 +224,7 @@ impl<'o> Object<'o> {
             let count = workload.replicas.map(Replicas::get).unwrap_or_default();
             let becomes = match counts {
                 CountKind::Replicas | CountKind::Exact => "the count becomes 1",
-                CountKind::Minimum => "minReplicas becomes 1",
+                CountKind::Minimum { .. } => "minReplicas becomes 1",
                 CountKind::Suspend => "it is unsuspended",
                 CountKind::Pause => "it is unpaused",
                 CountKind::Switch => "it is started",

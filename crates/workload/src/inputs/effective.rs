@@ -255,13 +255,12 @@ impl Inputs {
         self.own.is_empty() && !self.has_schedule()
     }
 
-    /// The count after a stop; what cannot be read counts as the default, the least that there
-    /// can be.
+    /// The count after a stop; what cannot be read counts as the default.
     pub fn stop_replicas(&self) -> Replicas {
         let text = self.text(Key::StopReplicas);
         let text = text.filter(|_| self.counts.has(Key::StopReplicas) && !self.counts.is_switch());
         let count = text.and_then(|text| Replicas::parse(text).ok());
-        count.unwrap_or_default().max(self.counts.least())
+        count.map_or(self.counts.stopped(), |it| it.max(self.counts.least()))
     }
 }
 

@@ -345,8 +345,8 @@ impl Problems {
         let is_below = count.is_some_and(|count| count < inputs.counts().least());
         if let (true, Some(text)) = (is_below, inputs.own().text(key)) {
             let wrong = "is below 1, and an autoscaler keeps at least 1";
-            self.0
-                .push(Problem::of_text(key, text, wrong, "write 1 or more"));
+            let help = "write 1 or more; 0 takes a metric of type Object or External";
+            self.0.push(Problem::of_text(key, text, wrong, help));
         }
     }
 

@@ -11,8 +11,11 @@ pub enum CountKind {
     /// How many replicas run: any number.
     #[default]
     Replicas,
-    /// The least that an autoscaler leaves: 1 or more.
-    Minimum,
+    /// The least that an autoscaler leaves.
+    Minimum {
+        /// Whether that may be 0, which takes a metric that does not come from pods.
+        may_be_zero: bool,
+    },
     /// 0 where it is suspended, else 1.
     Suspend,
     /// 0 where it is paused at a count, which `stop-replicas` says, else 1.
@@ -23,6 +26,11 @@ pub enum CountKind {
     Exact,
     /// The least number of runners that a set of them keeps: any number.
     Runners,
+}
+
+/// Whether a metric of an autoscaler, by its type, does not come from pods, so that there may be none.
+pub fn takes_zero(metric: &str) -> bool {
+    matches!(metric, "Object" | "External")
 }
 
 impl CountKind {
@@ -38,13 +46,30 @@ impl CountKind {
 
     /// Whether a 0 for which nothing is saved is somebody's wish, and stays.
     pub const fn keeps_zero(self) -> bool {
-        self.is_switch() || matches!(self, Self::Exact | Self::Runners)
+        self.is_switch() || matches!(self, Self::Exact | Self::Runners | Self::Minimum { .. })
+    }
+
+    /// The same of an autoscaler that may, or may not, have a minimum of 0.
+    #[must_use]
+    pub const fn scaling_to_zero(self, may_be_zero: bool) -> Self {
+        match self {
+            Self::Minimum { .. } => Self::Minimum { may_be_zero },
+            other => other,
+        }
     }
 
     /// The least count.
     pub const fn least(self) -> Replicas {
         match self {
-            Self::Minimum => Replicas::ONE,
+            Self::Minimum { may_be_zero: false } => Replicas::ONE,
+            _ => Replicas::ZERO,
+        }
+    }
+
+    /// The count after a stop where nothing says another.
+    pub const fn stopped(self) -> Replicas {
+        match self {
+            Self::Minimum { .. } => Replicas::ONE,
             _ => Replicas::ZERO,
         }
     }
@@ -62,7 +87,7 @@ impl CountKind {
     /// Whether an object of such a kind has a use for a key.
     pub const fn has(self, key: Key) -> bool {
         match self {
-            Self::Replicas | Self::Minimum | Self::Runners => true,
+            Self::Replicas | Self::Minimum { .. } | Self::Runners => true,
             Self::Suspend | Self::Switch | Self::Exact => {
                 !matches!(key, Key::Replicas | Key::StopReplicas | Key::Scale)
             }
@@ -75,7 +100,7 @@ impl CountKind {
         let is_down = to == Replicas::ZERO;
         match self {
             Self::Replicas | Self::Exact => format!("scaled from {from} to {to}"),
-            Self::Minimum => format!("minReplicas set from {from} to {to}"),
+            Self::Minimum { .. } => format!("minReplicas set from {from} to {to}"),
             Self::Runners => format!("minRunners set from {from} to {to}"),
             Self::Suspend if is_down => "suspended".to_owned(),
             Self::Suspend => "no longer suspended".to_owned(),
@@ -92,8 +117,8 @@ impl CountKind {
         match self {
             Self::Replicas | Self::Exact if from == now => format!("set {now} again"),
             Self::Replicas | Self::Exact => format!("set the count to {now},"),
-            Self::Minimum if from == now => format!("set minReplicas {now} again"),
-            Self::Minimum => format!("set minReplicas to {now},"),
+            Self::Minimum { .. } if from == now => format!("set minReplicas {now} again"),
+            Self::Minimum { .. } => format!("set minReplicas to {now},"),
             Self::Runners if from == now => format!("set minRunners {now} again"),
             Self::Runners => format!("set minRunners to {now},"),
             Self::Suspend | Self::Pause => format!("made it {} again", self.in_a_word(now)),
@@ -107,7 +132,7 @@ impl CountKind {
         let is_down = at == Replicas::ZERO;
         match self {
             Self::Replicas | Self::Exact => format!("the count stays {at}"),
-            Self::Minimum => format!("minReplicas stays {at}"),
+            Self::Minimum { .. } => format!("minReplicas stays {at}"),
             Self::Runners => format!("minRunners stays {at}"),
             Self::Suspend if is_down => "it stays suspended".to_owned(),
             Self::Suspend => "it stays unsuspended".to_owned(),
@@ -129,7 +154,7 @@ impl CountKind {
     pub fn count_is(self, at: Replicas) -> String {
         match self {
             Self::Replicas | Self::Exact => format!("the count is {at}"),
-            Self::Minimum => format!("minReplicas is {at}"),
+            Self::Minimum { .. } => format!("minReplicas is {at}"),
             Self::Runners => format!("minRunners is {at}"),
             _ => format!("it is {}", self.in_a_word(at)),
         }
@@ -158,7 +183,7 @@ impl CountKind {
         let is_down = count == Replicas::ZERO;
         match self {
             Self::Replicas | Self::Exact => format!("brings it back to {count}"),
-            Self::Minimum => format!("sets minReplicas to {count}"),
+            Self::Minimum { .. } => format!("sets minReplicas to {count}"),
             Self::Runners => format!("sets minRunners to {count}"),
             Self::Switch if !is_down => "starts it again".to_owned(),
             Self::Suspend | Self::Pause | Self::Switch => {
@@ -180,7 +205,7 @@ impl CountKind {
     /// `3 replicas`, `minReplicas 3`.
     pub fn with_unit(self, count: Replicas) -> String {
         match self {
-            Self::Minimum => format!("minReplicas {count}"),
+            Self::Minimum { .. } => format!("minReplicas {count}"),
             Self::Runners => format!("minRunners {count}"),
             _ => counted(count.get(), "replica"),
         }
@@ -191,7 +216,7 @@ impl CountKind {
         let is_down = count == Replicas::ZERO;
         match self {
             Self::Replicas | Self::Exact => count.to_string(),
-            Self::Minimum | Self::Runners => format!("min {count}"),
+            Self::Minimum { .. } | Self::Runners => format!("min {count}"),
             Self::Suspend if is_down => "suspended".to_owned(),
             Self::Pause if is_down => "paused".to_owned(),
             Self::Suspend | Self::Pause => "active".to_owned(),

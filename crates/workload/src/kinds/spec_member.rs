@@ -13,6 +13,8 @@ pub enum SpecMember {
     Suspend,
     /// `minReplicas`
     MinReplicas,
+    /// `metrics`
+    Metrics,
     /// `persistentVolumeClaimRetentionPolicy`
     ClaimRetention,
     /// `scaleTargetRef`
@@ -29,6 +31,7 @@ impl SpecMember {
             "template" => Self::Template,
             "suspend" => Self::Suspend,
             "minReplicas" => Self::MinReplicas,
+            "metrics" => Self::Metrics,
             "persistentVolumeClaimRetentionPolicy" => Self::ClaimRetention,
             "scaleTargetRef" => Self::ScaleTarget,
             name => Self::Named(Kind::spec_member(name)?),

@@ -79,7 +79,7 @@ pub(super) static HORIZONTAL_POD_AUTOSCALER: Row = Row {
     serving: fixed!("HorizontalPodAutoscaler", "autoscaling", "v2"),
     path: &["spec", "minReplicas"],
     form: CountForm::Number(1),
-    counts: CountKind::Minimum,
+    counts: CountKind::Minimum { may_be_zero: false },
     shape: Shape::Autoscaler,
     pods: Pods::None,
     ready: ReadyForm::Nowhere,

@@ -1,6 +1,6 @@
 //! A workload of a file.
 
-use std::{borrow::Cow, sync::Arc};
+use std::{borrow::Cow, rc::Rc, sync::Arc};
 
 use crate::manifest::annotations::annotation::{Annotation, is_filled_in};
 use crate::manifest::annotations::annotation_map::AnnotationMap;
@@ -17,6 +17,7 @@ use crate::names::{is_dns_label, is_dns_subdomain};
 use crate::text::{cut_bytes, quote};
 use crate::workload::{
     Inputs, Kind, Origin, Problem, Replicas, ResourceRequests, VolumeRetention, WorkloadRef,
+    takes_zero,
 };
 
 /// A workload as a file has it.
@@ -86,6 +87,11 @@ impl Workload {
         let texts = own.texts(scope.prefix);
         let texts = texts.iter().map(|(name, text)| (&**name, *text));
         let inputs = Inputs::from_annotations(scope.prefix, texts);
+        let metrics = node.get("spec").and_then(|spec| spec.get("metrics"));
+        let mut metrics = metrics.into_iter().flat_map(Node::items);
+        let takes = |it: &Rc<Node<'_>>| it.get("type").and_then(Node::text).is_some_and(takes_zero);
+        let is_zero = count.as_ref().is_some_and(|(it, _)| *it == Replicas::ZERO);
+        let counts = kind.counts().scaling_to_zero(metrics.any(takes) || is_zero);
         Ok(Self {
             object: WorkloadRef {
                 kind,
@@ -98,7 +104,7 @@ impl Workload {
             count_place: count.map(|(_, place)| place),
             cron: CronTimes::read(kind, node),
             requests: requests(node),
-            inputs: inputs.with_counts(kind.counts()).with_volumes(
+            inputs: inputs.with_counts(counts).with_volumes(
                 volumes.map_or_else(VolumeRetention::default, |it| {
                     VolumeRetention::of(it.text())
                 }),

@@ -110,6 +110,37 @@ fn exact_counts_of_a_namespace_leave_its_cron_jobs_alone() {
     assert_eq!(object.writes, 0);
 }
 
+/// With a metric that does not come from pods, an HPA scales to zero, and back, itself: its 0 is
+/// somebody's wish.
+#[test]
+fn the_minimum_of_an_autoscaler_that_scales_to_zero_may_be_0() {
+    let scaled_to_zero = |minimum| {
+        let mut object =
+            Object::new("2026-11-19 12:00", minimum).of_kind(Kind::HORIZONTAL_POD_AUTOSCALER);
+        let counts = Kind::HORIZONTAL_POD_AUTOSCALER
+            .counts()
+            .scaling_to_zero(true);
+        object.observed.inputs = object.observed.inputs.with_counts(counts);
+        object.edit("hours", Some("Mon-Fri 09:00-19:00")).obey();
+        object
+    };
+    let mut object = scaled_to_zero(4);
+    object.until("2026-11-19 20:00");
+    assert_eq!(object.replicas(), 1, "a stop leaves 1 where nothing says 0");
+    object.until("2026-11-20 09:00");
+    object.edit("stop-replicas", Some("0"));
+    object.until("2026-11-20 20:00");
+    assert_eq!((object.replicas(), object.saved()), (0, Some(4)));
+    object.until("2026-11-23 09:00");
+    assert_eq!(object.replicas(), 4);
+
+    let mut object = scaled_to_zero(0);
+    for time in ["2026-11-19 20:00", "2026-11-20 09:00", "2026-11-20 20:00"] {
+        object.until(time);
+        assert_eq!(object.replicas(), 0, "{time}");
+    }
+}
+
 #[test]
 fn the_minimum_of_an_autoscaler_is_never_below_1() {
     let mut object = scheduled(Kind::HORIZONTAL_POD_AUTOSCALER, 4);

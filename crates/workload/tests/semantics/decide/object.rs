@@ -85,7 +85,7 @@ impl Object {
                 .push((format!("dayshift/{key}"), text.to_owned()));
         }
         let texts = self.annotations.iter().map(|(key, text)| (&**key, &**text));
-        let counts = self.observed.object.kind.counts();
+        let counts = self.observed.inputs.counts();
         self.observed.inputs = Inputs::from_annotations(&Prefix::default(), texts)
             .with_counts(counts)
             .with_defaults(self.defaults.clone());
