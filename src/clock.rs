@@ -94,6 +94,8 @@ impl Clock {
     pub async fn doze_until(&self, at: DateTime<Utc>) {
         let left = (at - self.now()).to_std().unwrap_or(Duration::ZERO);
         match &self.0 {
+            // Others come first: what was sent is then on its way.
+            _ if left.is_zero() => yield_now().await,
             Source::System => match (&*ALARM, left.saturating_sub(ALARM_LEAD)) {
                 (Ok(alarm), Duration::ZERO) => alarm.wait(left).await,
                 (Ok(_), most) => sleep(most.min(MAX_SLEEP)).await,
@@ -165,9 +167,6 @@ impl Alarm {
 
     /// Waits for `left`, or until the alarm rings for another sleep.
     async fn wait(&self, left: Duration) {
-        if left.is_zero() {
-            return yield_now().await;
-        }
         let ring = self.rings.notified();
         self.set(std::time::Instant::now() + left);
         ring.await;

@@ -4,11 +4,13 @@
 use std::sync::Arc;
 
 use chrono::{DateTime, TimeDelta, Utc};
+use tokio::time::Instant;
 
 use crate::{cluster::Writer, workload::Kind};
 
 use crate::controller::ids::Id;
 use crate::controller::objects::index::Index;
+use crate::controller::queue::lanes::Lane;
 use crate::controller::queue::work_queue::WorkQueue;
 use crate::controller::retry::backoff::Key;
 use crate::controller::retry::notifier::Notifier;
@@ -110,12 +112,12 @@ impl Engine {
         if self.clock.is_wrong() {
             return;
         }
+        if self.send_first(now, monotonic) {
+            return;
+        }
         for _ in 0..BATCH {
-            let Some((id, at)) = self.queue.take_due(now) else {
+            if !self.take_due(now, monotonic) {
                 break;
-            };
-            if let Some(entry) = self.index.get_mut(id) {
-                self.queue.fall_due(id, entry, at, monotonic);
             }
         }
         while let Some(id) = self.queue.take_released(monotonic) {
@@ -125,6 +127,28 @@ impl Engine {
         self.dispatch();
         // Behind everything that is due: thousands may have been started at one instant.
         self.find_not_ready(now);
+    }
+
+    /// Sends the first of the boundaries that are due, where nothing like it is in flight: it is on
+    /// its way before the others are looked at. Returns whether it was sent.
+    fn send_first(&mut self, now: DateTime<Utc>, monotonic: Instant) -> bool {
+        let sent = |engine: &Self| engine.sender.in_flight().taken(Lane::Transition);
+        if sent(self) > 0 || !self.take_due(now, monotonic) {
+            return false;
+        }
+        self.dispatch();
+        sent(self) > 0
+    }
+
+    /// Queues one object whose boundary is due. Returns whether there was one.
+    fn take_due(&mut self, now: DateTime<Utc>, monotonic: Instant) -> bool {
+        let due = self.queue.take_due(now);
+        if let Some((id, at)) = due
+            && let Some(entry) = self.index.get_mut(id)
+        {
+            self.queue.fall_due(id, entry, at, monotonic);
+        }
+        due.is_some()
     }
 
     /// When the next pass is needed, as far as is known now.

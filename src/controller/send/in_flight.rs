@@ -2,17 +2,14 @@
 
 use std::{
     collections::{HashMap, VecDeque},
+    panic::resume_unwind,
     sync::Arc,
     time::Duration,
 };
 
 use chrono::{DateTime, Utc};
-use futures::{
-    StreamExt as _,
-    future::{AbortHandle, AbortRegistration, Abortable, BoxFuture},
-    stream::FuturesUnordered,
-};
-use tokio::time::Instant;
+use futures::future::{AbortHandle, AbortRegistration, Abortable};
+use tokio::{task::JoinSet, time::Instant};
 
 use crate::{
     cluster::{
@@ -99,7 +96,8 @@ type RequestId = u64;
 /// and if that is full, the request that has been there longest is given up. An admission webhook
 /// that hangs so costs its own objects their answers, and others at most a second.
 pub(in crate::controller) struct InFlight {
-    requests: FuturesUnordered<BoxFuture<'static, (RequestId, Finished)>>,
+    /// Each is a task of its own: it is written while the controller decides about the next.
+    requests: JoinSet<(RequestId, Finished)>,
     underway: HashMap<RequestId, Underway>,
     /// Since when each request has been in flight; ended ones may be among them.
     young: VecDeque<(Instant, RequestId)>,
@@ -124,7 +122,7 @@ impl InFlight {
     /// No requests yet, with this many places for slow ones.
     pub(in crate::controller) fn new(max_slow: usize) -> Self {
         Self {
-            requests: FuturesUnordered::new(),
+            requests: JoinSet::new(),
             underway: HashMap::new(),
             young: VecDeque::new(),
             slow: VecDeque::new(),
@@ -149,8 +147,7 @@ impl InFlight {
         let id = self.last_id;
         let (abort, registration) = AbortHandle::new_pair();
         let request = request(registration);
-        self.requests
-            .push(Box::pin(async move { (id, request.await) }));
+        self.requests.spawn(async move { (id, request.await) });
         let underway = Underway {
             lane,
             namespace: namespace.clone(),
@@ -171,13 +168,14 @@ impl InFlight {
         &mut self,
         request: impl Future<Output = Finished> + Send + 'static,
     ) {
-        self.requests
-            .push(Box::pin(async move { (0, request.await) }));
+        self.requests.spawn(async move { (0, request.await) });
     }
 
     /// The result of the next request that ends; `None` if none is in flight.
     pub(in crate::controller) async fn next(&mut self) -> Option<Finished> {
-        let (id, finished) = self.requests.next().await?;
+        let ended = self.requests.join_next().await?;
+        // Nobody cancels one, so what ends without a result has panicked.
+        let (id, finished) = ended.unwrap_or_else(|error| resume_unwind(error.into_panic()));
         if let Some(Underway {
             lane, namespace, ..
         }) = self.underway.remove(&id)

@@ -83,6 +83,20 @@ fn a_server_that_asks_to_be_left_alone_is_left_alone() {
 
 #[test]
 fn a_server_that_is_too_busy_is_asked_half_as_much_at_once() {
+    let at_once = asked_at_once_of_a_busy_server(Duration::from_millis(1));
+    assert_eq!(at_once[..2], [32, 16], "{at_once:?}");
+}
+
+/// The first of many is on its way before the others are looked at: its answer may be heeded.
+#[test]
+fn a_server_that_is_too_busy_for_the_first_of_many_is_not_asked_for_the_others() {
+    let at_once = asked_at_once_of_a_busy_server(Duration::ZERO);
+    assert_eq!(at_once[..2], [1, 16], "{at_once:?}");
+}
+
+/// How many of 60 stops are sent at each instant to a server that refuses the first of them so long
+/// after they came in.
+fn asked_at_once_of_a_busy_server(refuses_after: Duration) -> Vec<usize> {
     let mut story = Sandbox::empty_at("2026-11-20 18:00 UTC");
     for number in 0..60 {
         story.apply(
@@ -96,14 +110,17 @@ fn a_server_that_is_too_busy_is_asked_half_as_much_at_once() {
     story.api.forget_requests();
     let stop: DateTime<Utc> = "2026-11-20T19:00:00Z".parse().unwrap();
     let busy = move |line: &RequestLine| {
+        let refusal = Status::too_many_requests(1);
         let fault = match line.at == stop {
-            true => Fault::Answer(Status::too_many_requests(1)),
+            true if refuses_after.is_zero() => Fault::Answer(refusal),
+            true => Fault::AnswerAfter(refuses_after, refusal),
             false => Fault::Delay(Duration::from_secs(1)),
         };
         (line.verb == "patch").then_some(fault)
     };
     story.api.on_request(busy);
     story.sleep_until("19:01");
+    assert_eq!(story.replicas("web-59"), 0);
     let mut at_once: Vec<(DateTime<Utc>, usize)> = Vec::new();
     for line in story.requests("patch") {
         match at_once.last_mut() {
@@ -111,9 +128,7 @@ fn a_server_that_is_too_busy_is_asked_half_as_much_at_once() {
             _ => at_once.push((line.at, 1)),
         }
     }
-    let counts: Vec<_> = at_once.iter().map(|(_, count)| *count).collect();
-    assert_eq!(counts[..2], [32, 16], "{at_once:?}");
-    assert_eq!(story.replicas("web-59"), 0);
+    at_once.into_iter().map(|(_, count)| count).collect()
 }
 
 /// Had it spun instead, simulated time would not pass, and the story not end.
