@@ -221,7 +221,8 @@ fn a_permission_that_is_given_back_is_found_by_one_that_asks_for_all() {
     story.api.forget_requests();
     story.sleep_until("19:10");
     let tries = story.requests("patch").len();
-    assert!((41..=65).contains(&tries), "{tries} tries in ten minutes");
+    // The first refusal holds the others back.
+    assert!((21..=45).contains(&tries), "{tries} tries in ten minutes");
     let why = "the permission to patch workloads is missing in a namespace";
     assert_eq!(story.telemetry.ready(), Err(vec![why]));
 
