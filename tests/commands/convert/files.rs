@@ -135,11 +135,11 @@ fn a_check_lists_each_thing_that_is_said() {
         })
         .join("---\n");
     let (_, _, err) = convert(&["-"], &several);
-    assert_eq!(err.matches("warning[no-equal]").count(), 1, "{err}");
+    assert_eq!(err.matches("warning[no-equivalent]").count(), 1, "{err}");
     let more = "  = in: Deployment default/a\n  = and: 2 more objects; --check lists each\n\n";
     assert!(err.contains(more), "{err}");
     let (_, _, err) = convert(&["--check", "-"], &several);
-    assert_eq!(err.matches("warning[no-equal]").count(), 3, "{err}");
+    assert_eq!(err.matches("warning[no-equivalent]").count(), 3, "{err}");
     for name in ["a", "b", "c"] {
         let place = format!("= in: Deployment default/{name}\n\n");
         assert!(err.contains(&place), "{name}: {err}");
@@ -196,7 +196,7 @@ fn the_flag_of_the_grace_period_becomes_enforce() {
             "48h",
             1,
             "",
-            "warning[no-equal]: --grace-period: `48h` is more than 24h",
+            "warning[no-equivalent]: --grace-period: `48h` is more than 24h",
         ),
         ("soon", 1, "", "warning[not-read]: --grace-period: `soon`"),
     ] {
@@ -207,7 +207,7 @@ fn the_flag_of_the_grace_period_becomes_enforce() {
         assert_eq!(out, expected, "{text}");
         assert!(err.contains(said), "{text}: {err}");
     }
-    // A flag that has no equal takes none of the others with it.
+    // A flag that has no equivalent takes none of the others with it.
     let flags = [
         "--downtime-replicas",
         "1",

@@ -40,7 +40,7 @@ fn deep_long_and_repeated_files_are_answered() {
     let conversion = convert(&long);
     assert_eq!(
         (said(&conversion), conversion.changes.len()),
-        (vec!["no-equal"], 0)
+        (vec!["no-equivalent"], 0)
     );
 }
 

@@ -106,7 +106,7 @@ pub(crate) fn an_end_without_a_start_before_it_ends_all_the_same() {
 }
 
 #[test]
-fn what_has_no_equal_is_said() {
+fn what_has_no_equivalent_is_said() {
     let day = ("0 6 * * *".to_owned(), "0 20 * * *".to_owned(), 10);
     let text = scaled_object(std::slice::from_ref(&day), "Asia/Kolkata", "");
     let conversion = convert(&text);
@@ -209,7 +209,7 @@ fn scaling_modifiers_are_reported() {
     let conversion = convert(&job);
     assert_eq!(
         (conversion.changes.len(), said(&conversion)),
-        (0, vec!["no-equal"])
+        (0, vec!["no-equivalent"])
     );
     assert!(said(&convert(&job.replace("type: cron", "type: cpu"))).is_empty());
 }

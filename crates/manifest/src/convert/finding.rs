@@ -21,7 +21,7 @@ rules! {
         Warning NoCount "no-count" "A kind has no count to go down to.",
         Warning OtherKind "other-kind" "A kind that dayshift does not scale.",
         Warning UnknownKey "unknown-key" "An annotation of the other tool that is not known.",
-        Warning NoEqual "no-equal" "A setting that has no equal.",
+        Warning NoEquivalent "no-equivalent" "A setting that has no equivalent.",
         Warning Triggers "triggers" "Triggers of one ScaledObject that depend on each other.",
         Warning ExcludeDates "exclude-dates" "Dates that are left out, and cannot be for good.",
         Warning Several "several" "Several of the other tool's objects ask for the same object.",

@@ -9,7 +9,7 @@ use super::tree::location::Location;
 pub enum Severity {
     /// dayshift refuses it, or nothing can be read or changed.
     Error,
-    /// It is legal, and surely not meant; or it has no equal and is left as it is.
+    /// It is legal, and surely not meant; or it has no equivalent and is left as it is.
     Warning,
     /// It is legal and may well be meant, and there is something to know about it.
     Info,

@@ -35,7 +35,7 @@ use crate::{
 /// Files are written to standard output with dayshift's annotations in place of the other tool's;
 /// comments, order and quotes stay. For live workloads it prints the kubectl commands that make
 /// the change: read them, then pipe them into sh. A saved count (downscaler/original-replicas) becomes
-/// the label dayshift/saved-replicas in the same patch. What has no equal stays as it is, and a
+/// the label dayshift/saved-replicas in the same patch. What has no equivalent stays as it is, and a
 /// warning on standard error says why. docs/migrate.md has every rule, and the
 /// steps of a move.
 #[derive(Debug, clap::Args)]
@@ -58,7 +58,7 @@ Examples:
   dayshift convert --default-uptime \"Mon-Fri 07:30-20:30 CET\" -n team-a
                                             a flag of theirs, for a Namespace
 
-Exit status: 0 done, 1 something has no equal (with --check: or is to be converted), 2 wrong usage, \
+Exit status: 0 done, 1 something has no equivalent (with --check: or is to be converted), 2 wrong usage, \
 3 a file or the cluster cannot be read."
 )]
 pub(crate) struct ConvertArgs {

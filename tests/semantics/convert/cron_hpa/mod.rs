@@ -105,7 +105,7 @@ fn the_forms_of_its_documentation() {
 }
 
 #[test]
-fn what_has_no_equal_is_said() {
+fn what_has_no_equivalent_is_said() {
     for (schedule, exclude, id) in [
         ("@every 1h", &[][..], "not-read"),
         ("0 0 8 */2 * 1", &[], "not-read"),
@@ -128,7 +128,7 @@ fn what_has_no_equal_is_said() {
         "kind: Deployment\n    name",
         "kind: HorizontalPodAutoscaler\n    name",
     );
-    assert_eq!(said(&convert(&hpa)), ["no-equal"]);
+    assert_eq!(said(&convert(&hpa)), ["no-equivalent"]);
     let once = text.replace("targetSize: 1", "targetSize: 1\n      runOnce: true");
     let conversion = convert_at(&once, "2027-03-01T12:00:00Z", in_zone("UTC"));
     assert_eq!(change(&conversion).set[0].1, "2027-03-02 08:00 = 1");

@@ -143,7 +143,7 @@ fn a_refused_object_is_not_proposed_for_deletion() {
         let conversion = utc_jobs(text);
         assert_eq!(
             (conversion.changes.len(), said(&conversion)),
-            (0, vec!["no-equal"]),
+            (0, vec!["no-equivalent"]),
             "{text}"
         );
     }

@@ -136,15 +136,15 @@ fn what_contradicts_itself_stays_with_the_other_tool() {
         (&[("uptime", "Mon-Fri 8-20 UTC")], "not-read"),
         (&[("downtime-replicas", "10%")], "not-a-count"),
         (&[("grace-period", "15 min")], "not-read"),
-        (&[("grace-period", "25h")], "no-equal"),
+        (&[("grace-period", "25h")], "no-equivalent"),
         (&[("exclude", "Mon-Fri 08:00-20:00 UTC")], "partial-exclude"),
         (
             &[("force-uptime", "Mon-Fri 08:00-20:00 UTC")],
             "force-elsewhere",
         ),
-        (&[("scale-children", "true")], "no-equal"),
+        (&[("scale-children", "true")], "no-equivalent"),
         (&[("uptiem", "always")], "unknown-key"),
-        (&[("upscale-period", "never")], "no-equal"),
+        (&[("upscale-period", "never")], "no-equivalent"),
         (
             &[
                 ("uptime", "Mon-Fri 08:00-20:00 UTC"),

@@ -40,7 +40,10 @@ pub(super) fn two_jobs_in_one_minute_are_not_converted() {
     ];
     let conversion = utc_jobs(&cron_hpa(&[], &jobs));
     assert!(conversion.changes.is_empty(), "{conversion:#?}");
-    assert!(said(&conversion).contains(&"no-equal"), "{conversion:#?}");
+    assert!(
+        said(&conversion).contains(&"no-equivalent"),
+        "{conversion:#?}"
+    );
 }
 
 #[test]

@@ -149,13 +149,13 @@ fn no_labels_choose_nothing_beside_a_name() {
 }
 
 #[test]
-fn what_has_no_equal_is_said() {
+fn what_has_no_equivalent_is_said() {
     for (more, weekdays, sleep, id) in [
         (
             "  patches:\n    - {target: {group: apps, kind: ReplicaSet}, patch: x}\n",
             "1-5",
             "20:00",
-            "no-equal",
+            "no-equivalent",
         ),
         ("", "1-5", "2000", "not-read"),
         ("", "1-9", "20:00", "not-read"),

@@ -211,7 +211,7 @@ proptest! {
         }
         let is_any_odd = patches.iter().any(|it| it.form != Form::Stop);
         let said = said(&conversion);
-        prop_assert_eq!(said.contains(&"no-equal"), is_any_odd, "{}", text);
+        prop_assert_eq!(said.contains(&"no-equivalent"), is_any_odd, "{}", text);
         if is_any_odd {
             prop_assert!(!said.contains(&"delete-after"), "kube-green has still work to do: {}", text);
         }
@@ -268,7 +268,10 @@ fn a_replacement_is_taken_for_the_stop_and_said() {
         HIBERNATE.replace("op: add", "op: replace")
     );
     let conversion = convert(&sleep_info("1-5", "20:00", None, "UTC", &patches));
-    assert_eq!(said(&conversion), ["delete-after", "no-equal", "opt-in"]);
+    assert_eq!(
+        said(&conversion),
+        ["delete-after", "no-equivalent", "opt-in"]
+    );
 }
 
 #[test]

@@ -298,7 +298,7 @@ impl<'o> Schedule<'o> {
             if !spec.spans.is_never() {
                 return Err(spec.remark(
                     Topic::ForceElsewhere,
-                    "is forced beside periods, which have no equal together",
+                    "is forced beside periods, which have no equivalent together",
                     "use dayshift wake or sleep --until, or write the whole schedule as an uptime",
                 ));
             }
@@ -339,7 +339,7 @@ impl<'o> Schedule<'o> {
             let spec = self.upscale.as_ref().or(self.downscale.as_ref());
             return match spec {
                 Some(spec) => Err(spec.remark(
-                    Topic::NoEqual,
+                    Topic::NoEquivalent,
                     "never matches, which in GoKubeDownscaler keeps the object as it is and in py-kube-downscaler says nothing",
                     format!("write {}: \"true\" for the former, or remove the annotation", self.name(Key::Exclude)),
                 )),

@@ -104,7 +104,7 @@ pub(super) fn one(
             };
             if seconds > MAX_GRACE {
                 return Err(remark(
-                    Topic::NoEqual,
+                    Topic::NoEquivalent,
                     format!(
                         "`{}` is more than 24h, and {} takes 1s to 24h",
                         quote(text),
@@ -124,8 +124,8 @@ pub(super) fn one(
         }
         "scale-children" | "upscale-excluded" => {
             return Err(remark(
-                Topic::NoEqual,
-                "has no equal in dayshift".to_owned(),
+                Topic::NoEquivalent,
+                "has no equivalent in dayshift".to_owned(),
                 "remove the annotation once the other tool is gone",
             ));
         }
@@ -232,7 +232,7 @@ fn exclude(
         _ => {
             return Err(remark(
                 Topic::PartialExclude,
-                "excludes the object at times only, which has no equal".to_owned(),
+                "excludes the object at times only, which has no equivalent".to_owned(),
                 "write the schedule without these times, or use dayshift pause --until then",
             ));
         }

@@ -22,7 +22,7 @@ impl Desired {
     /// The annotations that say it. What is over at `now` does not count.
     ///
     /// # Errors
-    /// Where a span between two instants has no equal.
+    /// Where a span between two instants has no equivalent.
     pub(in crate::convert) fn texts(&self, now: DateTime<Utc>) -> Result<Texts, AbsoluteError> {
         let zone = self.zone.unwrap_or(Zone::UTC);
         let mut moments = Moments::new(&self.week, zone, now);

@@ -37,9 +37,9 @@ pub(in crate::convert) fn convert(
     };
     if target.kind == "HorizontalPodAutoscaler" {
         requests.say(
-            Topic::NoEqual,
+            Topic::NoEquivalent,
             &spec.place,
-            "its target is a HorizontalPodAutoscaler, whose bounds it moves; that has no equal",
+            "its target is a HorizontalPodAutoscaler, whose bounds it moves; that has no equivalent",
             "write start, stop and replicas on the workload, and let the autoscaler work between",
         );
         return;
@@ -194,7 +194,7 @@ fn item(job: &Node<'_>, excluded: &Excluded, converter: &Converter) -> Result<St
     }
     if schedule.starts_with("@every") {
         return Err((
-            cannot("counts from when the controller started, which has no equal"),
+            cannot("counts from when the controller started, which has no equivalent"),
             "write the times of day, such as 0 0 */2 * * *",
         ));
     }
@@ -216,7 +216,7 @@ fn item(job: &Node<'_>, excluded: &Excluded, converter: &Converter) -> Result<St
         }
     };
     let Ok(read) = Times::parse(&times) else {
-        return Err((cannot("has no equal"), "write the step by hand"));
+        return Err((cannot("has no equivalent"), "write the step by hand"));
     };
     let is_once = job.get("runOnce").and_then(Node::scalar) == Some(Scalar::Bool(true));
     if !is_once {

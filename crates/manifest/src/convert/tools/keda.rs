@@ -28,7 +28,7 @@ pub(in crate::convert) fn convert(document: &Document<'_>, requests: &mut Reques
         requests.say(
             Topic::Triggers,
             &modifiers.place,
-            "scalingModifiers make another count of what the triggers say; that has no equal",
+            "scalingModifiers make another count of what the triggers say; that has no equivalent",
             format!(
                 "keep the ScaledObject, or write the counts into {} by hand",
                 requests.name(Key::Scale)
@@ -40,7 +40,7 @@ pub(in crate::convert) fn convert(document: &Document<'_>, requests: &mut Reques
         requests.say(
             Topic::Triggers,
             &first.place,
-            "the cron trigger stands beside others, which scale between the bounds that it sets; that has no equal",
+            "the cron trigger stands beside others, which scale between the bounds that it sets; that has no equivalent",
             "keep the ScaledObject, and annotate it (not the workload) with a schedule to pause it at night: dayshift run --kinds …,scaledobjects",
         );
         return;
@@ -115,9 +115,9 @@ pub(in crate::convert) fn job(document: &Document<'_>, requests: &mut Requests<'
     let mut all = triggers.map_or(&[][..], Node::items).iter();
     if let Some(trigger) = all.find(|it| is_cron(it)) {
         requests.say(
-            Topic::NoEqual,
+            Topic::NoEquivalent,
             &trigger.place,
-            "a ScaledJob makes Jobs between the start and the end of its cron trigger; that has no equal",
+            "a ScaledJob makes Jobs between the start and the end of its cron trigger; that has no equivalent",
             "keep it, or make it a CronJob, which dayshift suspends and resumes",
         );
     }

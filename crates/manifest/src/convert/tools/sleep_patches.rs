@@ -20,12 +20,12 @@ pub(super) struct SleepPatches {
     pub(super) stopped: Vec<(Kind, Location)>,
     /// The kinds that they change in another way.
     pub(super) changed: Vec<Kind>,
-    /// Whether one of them has no equal.
+    /// Whether one of them has no equivalent.
     pub(super) are_needed: bool,
 }
 
 impl SleepPatches {
-    /// Reads those of a SleepInfo, and says which have no equal. Of several for one target the last
+    /// Reads those of a SleepInfo, and says which have no equivalent. Of several for one target the last
     /// counts.
     pub(super) fn read(spec: &Node<'_>, requests: &mut Requests<'_>) -> Self {
         let mut all = Self::default();
@@ -44,7 +44,7 @@ impl SleepPatches {
                     all.stopped.push((kind, item.place.clone()));
                     if op == Operation::Replace {
                         requests.say(
-                            Topic::NoEqual,
+                            Topic::NoEquivalent,
                             &item.place,
                             format!("the patch of `{target}` replaces {0}, so that kube-green leaves alone what has no {0}; dayshift stops that too", field(kind)),
                             "exclude what has to run at night, and write `op: add` to say the same",
@@ -58,7 +58,7 @@ impl SleepPatches {
                     }
                     all.are_needed = true;
                     let (message, help) = unlike(kind, &target);
-                    requests.say(Topic::NoEqual, &item.place, message, help);
+                    requests.say(Topic::NoEquivalent, &item.place, message, help);
                 }
             }
         }
@@ -71,12 +71,12 @@ impl SleepPatches {
     }
 }
 
-/// Why a patch has no equal, and what to do.
+/// Why a patch has no equivalent, and what to do.
 fn unlike(kind: Option<Kind>, target: &str) -> (String, String) {
     match kind {
         Some(kind) => (
             format!(
-                "the patch of `{target}` is not the stop that dayshift knows of a {kind}, and has no equal"
+                "the patch of `{target}` is not the stop that dayshift knows of a {kind}, and has no equivalent"
             ),
             format!(
                 "keep this SleepInfo for it, with suspendDeployments and the like set to false; dayshift stops a {kind} by {} alone",
@@ -84,7 +84,7 @@ fn unlike(kind: Option<Kind>, target: &str) -> (String, String) {
             ),
         ),
         None => (
-            format!("dayshift knows no {target}, so that the patch has no equal"),
+            format!("dayshift knows no {target}, so that the patch has no equivalent"),
             "keep this SleepInfo for it, with suspendDeployments and the like set to false; a kind of your own is a row of --kind-file".to_owned(),
         ),
     }

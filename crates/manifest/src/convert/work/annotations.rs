@@ -171,7 +171,7 @@ impl Work<'_, '_> {
             if entry.name().starts_with(DOWNSCALER) {
                 self.say(
                     at,
-                    Topic::NoEqual,
+                    Topic::NoEquivalent,
                     format!("{} stands on the pods, which dayshift does not read", crate::text::quote(entry.name())),
                     "force-uptime on a pod keeps the whole cluster up in py-kube-downscaler: use dayshift wake --all -A, and remove it".to_owned(),
                     entry.key.place.clone(),

@@ -166,7 +166,7 @@ impl<'a> Work<'_, 'a> {
         };
         let message = format!("dayshift would refuse it: {}", refusal.text(prefix));
         let help = "write the schedule by hand".to_owned();
-        self.say(at, Topic::NoEqual, message, help, place.clone());
+        self.say(at, Topic::NoEquivalent, message, help, place.clone());
         false
     }
 
