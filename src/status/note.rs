@@ -17,6 +17,11 @@ pub enum Note {
         /// Until the start that brings it back, if one does.
         until: Option<DateTime<Utc>>,
     },
+    /// Its start is due, and waits for what it needs: the status says for what.
+    Waits {
+        /// Until when at most.
+        until: DateTime<Utc>,
+    },
     /// Its schedule was removed, and fewer run than are saved.
     LeftDown {
         /// The saved count.

@@ -11,7 +11,7 @@ use super::{
 };
 use crate::{
     schedule::Action,
-    workload::{Duty, Key, Origin, Overdue, Override, Phase, Prefix},
+    workload::{Duty, Key, Needed, Origin, Overdue, Override, Phase, Prefix},
 };
 
 /// What is said of an object, without its name.
@@ -76,6 +76,17 @@ impl WorkloadStatus {
                 ),
                 format!("; `{sync}` starts it now"),
             ),
+            Note::Waits { until } => {
+                let names: Vec<_> = self.waits_for.iter().map(Needed::to_string).collect();
+                (
+                    format!(
+                        "its start waits for {} until {} at most",
+                        names.join(", "),
+                        at(until)
+                    ),
+                    String::new(),
+                )
+            }
             Note::LeftDown { saved } => (
                 format!("its schedule was removed, and {}", counts.left_at(replicas)),
                 format!("; `{}` {}", self.restore(prefix), counts.brings_back(saved)),

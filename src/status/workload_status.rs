@@ -16,9 +16,10 @@ use crate::{
     savings::{HeldDown, held_down},
     schedule::{Action, Zone},
     workload::{
-        Author, Duty, Kind, OVERDUE_GRACE, Observed, Origin, Overdue, Override, ParseContext,
-        ParsedInputs, Phase, Prefix, Problem, READY_WITHIN, Readiness, Replicas, ResourceRequests,
-        ScheduleSpec, State, WorkloadRef, action_at, is_held_down_against_schedule,
+        Author, Duty, Kind, Needed, OVERDUE_GRACE, Observed, Origin, Overdue, Override,
+        ParseContext, ParsedInputs, Phase, Prefix, Problem, READY_WITHIN, Readiness, Replicas,
+        ResourceRequests, ScheduleSpec, State, WorkloadRef, action_at,
+        is_held_down_against_schedule, waiting_start,
     },
 };
 
@@ -49,6 +50,8 @@ pub struct WorkloadStatus {
     pub next: Option<DateTime<Utc>>,
     /// What happens then, as far as that is known and anything does.
     pub next_action: Option<Action>,
+    /// What its start waits for that is due.
+    pub waits_for: Vec<Needed>,
     /// The active override, and where it is written.
     pub laid_over: Option<(Origin, Override)>,
     /// Whose that override is.
@@ -169,6 +172,7 @@ impl WorkloadStatus {
             saved: state.saved,
             next: None,
             next_action: None,
+            waits_for: Vec::new(),
             laid_over: None,
             author: Author::default(),
             origin: observed.inputs.schedule_origin().unwrap_or(Origin::Own),
@@ -269,6 +273,11 @@ impl WorkloadStatus {
             self.notes.push(Note::Unseen);
         }
         self.notes.extend(overdue.map(Note::Overdue));
+        if let Some(waiting) = waiting_start(parsed, observed, changed, now) {
+            let until = waiting.until;
+            self.notes.push(Note::Waits { until });
+            self.waits_for = waiting.needed;
+        }
         self.notes.extend(nothing_saved(spec, observed, state, now));
         let before = self.notes.len();
         // What is due at this moment may be done at the next.
@@ -343,6 +352,14 @@ impl WorkloadStatus {
     /// Whether somebody has to do something: an error, or a warning among the notes.
     pub fn has_problem(&self) -> bool {
         self.error.is_some() || self.notes.iter().any(|it| it.is_warning())
+    }
+
+    /// Until when its start waits at most, if it does.
+    pub fn waits_until(&self) -> Option<DateTime<Utc>> {
+        self.notes.iter().find_map(|note| match note {
+            Note::Waits { until } => Some(*until),
+            _ => None,
+        })
     }
 
     /// Since when something should have been done, where that is known.

@@ -1,6 +1,8 @@
 //! Lengths of time, as people write them: `5m`, `1h30m`. A jitter is how long the starts of many
 //! objects are spread over, a grace how long what runs is let run, a notice how long before or after
-//! something people are told of it.
+//! something people are told of it, a wait how long a start waits.
+
+use std::ops::Range;
 
 use chrono::TimeDelta;
 
@@ -15,6 +17,10 @@ struct Limits {
     most_seconds: i64,
     meant: LooseReader,
 }
+
+/// The longest wait of [`parse_items_and_wait`].
+const MAX_WAIT: &str = "6h";
+const MAX_WAIT_SECONDS: i64 = 6 * 3600;
 
 const JITTER: Limits = Limits {
     example: "5m",
@@ -68,12 +74,50 @@ pub fn parse_notice(text: &str) -> Result<TimeDelta, Diagnostic> {
     length(text, &NOTICE)
 }
 
-fn length(text: &str, limits: &Limits) -> Result<TimeDelta, Diagnostic> {
-    read(text, limits).map_err(|error| error.read_by(limits.meant, text))
+/// Reads the items between the `;` of a list, with where in bytes each stands in it, and the length of
+/// time from one second to six hours that may follow the last item behind a `,`: `sts/db; deploy/cache,
+/// 5m`.
+///
+/// # Errors
+/// An item is empty, or what follows the `,` is no such length. The span is in bytes of the text.
+#[expect(
+    clippy::type_complexity,
+    reason = "items as `list_items` gives them, and a length"
+)]
+pub fn parse_items_and_wait<'t>(
+    text: &'t str,
+    example: &'static str,
+) -> Result<(Vec<(Range<usize>, &'t str)>, Option<TimeDelta>), Diagnostic> {
+    let mut items = Piece::items(text, example)?.collect::<Result<Vec<_>, _>>()?;
+    let mut wait = None;
+    if let Some(last) = items.last_mut()
+        && let Some((item, length)) = last.split_once(",")
+    {
+        let length = length.trim();
+        if length.text().contains(['/', ',']) {
+            return Err(length.fails(
+                "stands behind a `,`, where a length of time does",
+                format!("write for example `{example}`"),
+            ));
+        }
+        let read = read(length, MAX_WAIT, MAX_WAIT_SECONDS)?;
+        if read.is_zero() {
+            return Err(not_a_duration(length));
+        }
+        wait = Some(read);
+        *last = item.trim();
+    }
+    let items = items.into_iter().map(|it| (it.span(), it.text()));
+    Ok((items.collect(), wait))
 }
 
-fn read(text: &str, limits: &Limits) -> Result<TimeDelta, Diagnostic> {
-    let all = Piece::whole(text, limits.example)?;
+fn length(text: &str, limits: &Limits) -> Result<TimeDelta, Diagnostic> {
+    let all = Piece::whole(text, limits.example);
+    all.and_then(|all| read(all, limits.most, limits.most_seconds))
+        .map_err(|error| error.read_by(limits.meant, text))
+}
+
+fn read(all: Piece<'_>, most: &str, most_seconds: i64) -> Result<TimeDelta, Diagnostic> {
     if all.text() != "0" && !has_known_units(all.text()) {
         return Err(not_a_duration(all));
     }
@@ -84,9 +128,9 @@ fn read(text: &str, limits: &Limits) -> Result<TimeDelta, Diagnostic> {
         Err(_) => return Err(not_a_duration(all)),
     };
     seconds
-        .filter(|seconds| *seconds <= limits.most_seconds)
+        .filter(|seconds| *seconds <= most_seconds)
         .map(TimeDelta::seconds)
-        .ok_or_else(|| all.fails("is too long", format!("write at most `{}`", limits.most)))
+        .ok_or_else(|| all.fails("is too long", format!("write at most `{most}`")))
 }
 
 fn not_a_duration(length: Piece<'_>) -> Diagnostic {

@@ -30,6 +30,8 @@ pub enum Key {
     Except,
     /// Local dates on which the schedule does what it does on another day of the week.
     TreatAs,
+    /// What has to be ready before a start.
+    After,
     /// `true`, or a time until which dayshift leaves the object alone.
     Pause,
     /// Running until a time, whatever the schedule says.
@@ -52,7 +54,7 @@ pub enum Key {
 
 impl Key {
     /// Every key, in the order of the documentation.
-    pub const ALL: [Self; 19] = [
+    pub const ALL: [Self; 20] = [
         Self::Start,
         Self::Stop,
         Self::Hours,
@@ -63,6 +65,7 @@ impl Key {
         Self::Jitter,
         Self::Except,
         Self::TreatAs,
+        Self::After,
         Self::Pause,
         Self::WakeUntil,
         Self::SleepUntil,
@@ -101,6 +104,7 @@ impl Key {
             Self::Jitter => "jitter",
             Self::Except => "except",
             Self::TreatAs => "treat-as",
+            Self::After => "after",
             Self::Pause => "pause",
             Self::WakeUntil => "wake-until",
             Self::SleepUntil => "sleep-until",
@@ -132,6 +136,7 @@ impl Key {
             "downtime-replicas" | "min-replicas" => Some(Self::StopReplicas),
             "holidays" | "exclude-dates" => Some(Self::Except),
             "makeup" | "workdays" | "working-days" => Some(Self::TreatAs),
+            "depends-on" | "needs" | "requires" | "wait-for" => Some(Self::After),
             "force-uptime" | "wake" => Some(Self::WakeUntil),
             "force-downtime" | "sleep" => Some(Self::SleepUntil),
             "why" | "comment" | "message" => Some(Self::Reason),

@@ -11,6 +11,7 @@ use super::decision::change::{Cause, Change, ChangeKind};
 use super::decision::context::{Decision, DecisionContext};
 use super::decision::decide::decide;
 use super::decision::memory::Memory;
+use super::decision::start_wait::{Standing, StartWait, Waiting};
 use super::inputs::fingerprint::Fingerprint;
 use super::inputs::overrides::Override;
 use super::inputs::parsed::ParsedInputs;
@@ -79,8 +80,34 @@ impl Overdue {
             (_, None, Some(boundary)) => Duty::Boundary(boundary),
             (_, None, None) => Duty::Adopt,
         };
+        // A start that waits is late once the time for that is over.
+        let since = match spec.needs(&due, observed) {
+            Some(needs) => since.map(|_| needs.until()),
+            None => since,
+        };
         let is_late = since.is_none_or(|since| since <= then);
         is_late.then_some(Self { duty, since })
+    }
+}
+
+/// The start of the object that is due at `now` and may wait until then for all that is named, as far as
+/// the object alone tells. `changed` is as for [`Overdue::of`].
+pub fn waiting_start(
+    parsed: &ParsedInputs,
+    observed: &Observed,
+    changed: Option<DateTime<Utc>>,
+    now: DateTime<Utc>,
+) -> Option<Waiting> {
+    let ParsedInputs::Scheduled(spec) = parsed else {
+        return None;
+    };
+    spec.after.as_ref()?;
+    let observed = &with_fingerprint(observed);
+    let change = due_to(parsed, observed, changed.unwrap_or(now), now)?;
+    let needs = spec.needs(&change, observed)?;
+    match needs.wait(now, |_| Standing::NotReady) {
+        StartWait::Waits(waiting) => Some(waiting),
+        StartWait::Over { .. } => None,
     }
 }
 

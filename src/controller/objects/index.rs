@@ -89,9 +89,7 @@ impl Index {
         let defaults = self.namespaces.defaults(workload.namespace());
         let is_plain = defaults.is_none() && !workload.concerns(&self.prefix);
         if known.is_none() && is_plain {
-            if self.namespaces.are_used() {
-                self.unscheduled_objects.keep(kind, workload, shown.watch);
-            }
+            self.unscheduled_objects.keep(kind, workload, shown.watch);
             return Observation::default();
         }
         if known.is_none()
@@ -160,10 +158,8 @@ impl Index {
     ) -> Option<Id> {
         let object = &observed.object;
         if !observed.concerns_us() {
-            if self.namespaces.are_used() {
-                self.unscheduled_objects
-                    .keep_observed(&observed, version, watch);
-            }
+            self.unscheduled_objects
+                .keep_observed(&observed, version, watch);
             return None;
         }
         self.unscheduled_objects
@@ -272,11 +268,9 @@ impl Index {
     }
 
     /// Keeps of an object for which nothing is asked any more what its Namespace's next schedule
-    /// will need.
+    /// will need, and the starts that wait for it.
     pub(in crate::controller) fn keep_unscheduled(&mut self, id: Id) {
-        if let Some(entry) = self.entries.get(id)
-            && self.namespaces.are_used()
-        {
+        if let Some(entry) = self.entries.get(id) {
             let (observed, version) = (&entry.observed, entry.version);
             self.unscheduled_objects
                 .keep_observed(observed, version, entry.watch);

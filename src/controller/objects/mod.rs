@@ -9,6 +9,7 @@ mod index_tests;
 mod names;
 mod namespace_events;
 pub(super) mod namespaces;
+pub(super) mod needed;
 pub(super) mod parse_cache;
 mod publish;
 pub(super) mod shown_by;

@@ -112,11 +112,6 @@ impl Namespaces {
         self.count_all();
     }
 
-    /// Whether Namespaces have defaults.
-    pub(in crate::controller) fn are_used(&self) -> bool {
-        !self.knowledge.is_empty()
-    }
-
     /// Marks the Namespace of that name, or all of them, as listed; returns whether that is news.
     pub(in crate::controller) fn mark_complete(&mut self, name: Option<&str>) -> bool {
         let known = self.knowledge.get_mut(&name.map(Box::from));

@@ -1,4 +1,5 @@
-//! Objects without a schedule: the little that is needed when their Namespace gets one.
+//! Objects without a schedule: the little that is needed when their Namespace gets one, or a start waits
+//! for them.
 
 use std::{collections::HashMap, sync::Arc};
 
@@ -103,6 +104,19 @@ impl UnscheduledObjects {
         known.is_some_and(|it| {
             *it.uid == *workload.uid() && workload.version().is_before(it.version)
         })
+    }
+
+    /// How many run of the object of that name, and how many are ready; `None` without one that
+    /// stays.
+    pub(super) fn count(
+        &self,
+        kind: Kind,
+        namespace: &str,
+        name: &str,
+    ) -> Option<(Replicas, Readiness)> {
+        let of_namespace = self.0.get(namespace)?;
+        let it = of_namespace.get(&(kind, name.into()))?;
+        (!it.deleting).then_some((it.replicas, it.readiness))
     }
 
     /// Forgets the object of that name.

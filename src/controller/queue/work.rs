@@ -171,6 +171,11 @@ impl Work {
         }
     }
 
+    /// What fell due waits for other objects: it is not late.
+    pub(in crate::controller) const fn wait(&mut self) {
+        self.first_due = None;
+    }
+
     /// Takes whether boundaries before this one were skipped because carrying one out takes longer
     /// than the time between two. A machine that was asleep has not waited.
     pub(in crate::controller) fn take_skipped(

@@ -173,6 +173,9 @@ impl Engine {
         if let Some(event) = event {
             self.announce(id, event);
         }
+        if change.kind.is_transition() {
+            self.tell_without(id);
+        }
     }
 
     /// An unanswered patch has taken effect, if the object looks as after it: then it is reported,

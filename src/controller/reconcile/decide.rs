@@ -41,7 +41,7 @@ impl Engine {
             return;
         }
         let now = self.clock.now();
-        let decision = self.index.decide(id, now);
+        let decision = self.decide(id, now);
         let Some(entry) = self.index.get_mut(id) else {
             return;
         };

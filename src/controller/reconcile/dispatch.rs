@@ -37,7 +37,7 @@ impl Engine {
         if !entry.work.take_from(lane) {
             return; // It has moved to another lane since.
         }
-        let Some(Decision::Write(change)) = self.index.decide(id, self.clock.now()) else {
+        let Some(Decision::Write(change)) = self.decide(id, self.clock.now()) else {
             self.reconcile(id);
             return;
         };
@@ -56,6 +56,9 @@ impl Engine {
         self.index.apply_dry_run(id, change, self.clock.now());
         if let Some(note) = &change.note {
             self.tell(id, note);
+        }
+        if change.kind.is_transition() {
+            self.tell_without(id);
         }
         self.reconcile(id);
     }

@@ -6,7 +6,10 @@ use std::sync::Arc;
 use chrono::{DateTime, TimeDelta, Utc};
 use tokio::time::Instant;
 
-use crate::{cluster::Writer, workload::Kind};
+use crate::{
+    cluster::Writer,
+    workload::{Kind, Needed},
+};
 
 use crate::controller::ids::Id;
 use crate::controller::objects::index::Index;
@@ -21,6 +24,7 @@ use crate::controller::send::in_flight::Finished;
 use crate::controller::send::sender::Sender;
 use crate::controller::settings::Settings;
 use crate::controller::starts::started::Starts;
+use crate::controller::starts::waits::Waits;
 use crate::controller::telemetry::metrics::Telemetry;
 use crate::controller::telemetry::published::Publisher;
 use crate::controller::telemetry::readiness::Condition;
@@ -48,6 +52,7 @@ pub(in crate::controller) struct Engine {
     pub(super) events: EventRecorder,
     pub(super) reverts: Reverts,
     pub(super) starts: Starts,
+    pub(super) waits: Waits,
     pub(in crate::controller) publisher: Publisher,
     /// Whether the log has reported readiness.
     pub(super) said_ready: bool,
@@ -75,6 +80,7 @@ impl Engine {
             notifier: Notifier::default(),
             reverts: Reverts::new(settings.revert_window),
             starts: Starts::new(),
+            waits: Waits::default(),
             said_ready: false,
             telemetry,
             settings,
@@ -93,12 +99,17 @@ impl Engine {
 
     /// Forgets an object, and all planned work on it.
     pub(in crate::controller) fn remove(&mut self, id: Id) {
+        let object = self.index.get(id).map(|it| it.object().clone());
         self.index.remove(id);
         self.queue.remove(id);
         self.health.remove(id);
         self.notifier.remove(&Key::Object(id));
         self.reverts.remove(id);
         self.starts.remove(id);
+        self.waits.remove(id);
+        if let Some(object) = object {
+            self.look_at_waits(&object.namespace, &Needed::of(&object));
+        }
     }
 
     /// Makes one pass: queues due work, and sends queued work.

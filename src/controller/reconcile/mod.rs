@@ -9,3 +9,4 @@ mod publish;
 mod reverts;
 mod starts;
 mod troubles;
+mod waits;

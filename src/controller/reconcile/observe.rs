@@ -7,7 +7,7 @@ use crate::{
     },
     events::EventText,
     schedule::Calendars,
-    workload::Kind,
+    workload::{Kind, Needed},
 };
 
 use crate::controller::ids::WatchId;
@@ -60,6 +60,7 @@ impl Engine {
                 if let Some(id) = self.index.find_deleted(kind, &workload) {
                     self.remove(id);
                 }
+                self.look_at_waits_of(kind, &workload);
             }
             ReflectorEvent::Init => self.index.begin_list(watch),
             ReflectorEvent::Done => {
@@ -67,6 +68,7 @@ impl Engine {
                     self.remove(id);
                 }
                 self.listed(watch);
+                self.look_at_all_waits();
             }
         }
     }
@@ -218,6 +220,9 @@ impl Engine {
     fn watch_failed(&mut self, what: Watched, watch: WatchId, error: &WatchError) {
         self.telemetry.watch_restart();
         self.watches.failed(watch, error);
+        if error.absence().is_some() {
+            self.look_at_all_waits();
+        }
         self.index.expect_lists(Some(watch));
         self.watches.publish(&self.telemetry);
         self.queue.list_ended(watch);
@@ -266,6 +271,15 @@ impl Engine {
             }
             self.look_for_revert(id);
             self.reconcile(id);
+        }
+        self.look_at_waits_of(kind, workload);
+    }
+
+    /// A workload was shown, or is gone: starts may wait for it.
+    fn look_at_waits_of(&mut self, kind: Kind, workload: &Workload) {
+        if self.waits.count() > 0 {
+            let name = workload.name().into();
+            self.look_at_waits(workload.namespace(), &Needed { kind, name });
         }
     }
 }

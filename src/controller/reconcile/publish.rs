@@ -25,6 +25,7 @@ impl Engine {
         }
         self.telemetry.queue_depth("event", self.events.len());
         self.telemetry.next_boundary(self.queue.next_boundary());
+        self.telemetry.starts.waiting(self.waits.count());
         self.telemetry
             .invalid_namespaces(self.index.invalid_namespaces());
         self.index.publish(&self.publisher, now, monotonic);

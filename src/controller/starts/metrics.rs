@@ -6,7 +6,7 @@ use prometheus_client::{
     registry::{Registry, Unit},
 };
 
-use crate::controller::telemetry::shapes::{Labels, registered};
+use crate::controller::telemetry::shapes::{Labels, registered, whole};
 use crate::workload::{Kind, ReadyForm};
 
 /// From a second (an image that is there) to two hours.
@@ -18,6 +18,7 @@ const DURATION_SECONDS: [f64; 12] = [
 #[derive(Debug)]
 pub(in crate::controller) struct StartMetrics {
     pub(in crate::controller) not_ready: Gauge,
+    waiting: Gauge,
     durations: Family<Labels<1>, Histogram, fn() -> Histogram>,
 }
 
@@ -27,6 +28,11 @@ impl StartMetrics {
             registry,
             "not_ready_workloads",
             "Workloads that dayshift started longer ago than --ready-within or their own ready-within and that have not been ready since",
+        );
+        let waiting = registered(
+            registry,
+            "waiting_starts",
+            "Starts that are due and wait until what they need is ready",
         );
         let histogram: fn() -> Histogram = || Histogram::new(DURATION_SECONDS);
         let durations = Family::new_with_constructor(histogram);
@@ -43,8 +49,14 @@ impl StartMetrics {
         }
         Self {
             not_ready,
+            waiting,
             durations,
         }
+    }
+
+    /// So many starts wait.
+    pub(in crate::controller) fn waiting(&self, count: usize) {
+        self.waiting.set(whole(count));
     }
 
     /// An object of that kind is ready, so long after its start was sent.

@@ -1,4 +1,5 @@
-//! What was started: whether it becomes ready, and when.
+//! What is started: what it waits for, whether it becomes ready, and when.
 
 pub(super) mod metrics;
 pub(super) mod started;
+pub(super) mod waits;

@@ -47,7 +47,7 @@ pub(super) const fn label(manager: ManagerKind) -> &'static str {
 }
 
 /// A count as a gauge takes it.
-pub(super) fn whole(count: usize) -> i64 {
+pub(in crate::controller) fn whole(count: usize) -> i64 {
     i64::try_from(count).unwrap_or(i64::MAX)
 }
 

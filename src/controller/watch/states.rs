@@ -11,6 +11,7 @@ use crate::{
     cluster::{Absence, WatchError},
     delays::CALM,
     text::counted,
+    workload::Kind,
 };
 
 use crate::controller::ids::WatchId;
@@ -151,6 +152,19 @@ impl WatchStates {
         self.0.get(watch).is_none_or(|it| it.was_tried)
     }
 
+    /// Whether the objects of a kind are seen in a namespace.
+    pub(in crate::controller) fn sight_of(&self, kind: Kind, namespace: &str) -> Sight {
+        let is_it = |it: &&WatchState| {
+            let name = it.namespace.as_deref();
+            it.what == Watched::Kind(kind) && name.is_none_or(|it| it == namespace)
+        };
+        match self.0.iter().find(is_it) {
+            Some(watch) if watch.is_listed => Sight::Listed,
+            Some(watch) if watch.absence.is_none() => Sight::Unlisted,
+            Some(_) | None => Sight::Unwatched,
+        }
+    }
+
     /// Whether the server does not have the objects of a watch, or forbids them.
     pub(in crate::controller) fn is_absent(&self, watch: WatchId) -> bool {
         self.0.get(watch).is_some_and(|it| it.absence.is_some())
@@ -189,6 +203,17 @@ impl WatchStates {
             telemetry.watch_up(what.name(), is_up);
         }
     }
+}
+
+/// Whether the objects of a kind are seen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::controller) enum Sight {
+    /// They are not asked for, or the server refuses them.
+    Unwatched,
+    /// They are not known yet.
+    Unlisted,
+    /// All are known.
+    Listed,
 }
 
 /// What the log says of a watch that fails.

@@ -9,7 +9,7 @@ use dayshift::schedule::{
     ExceptedDates, Hours, Times, TreatedDates, Zone, parse_grace, parse_jitter, parse_moment,
     parse_notice, parse_scale,
 };
-use dayshift::workload::{Key, Replicas};
+use dayshift::workload::{After, Key, Replicas};
 
 use crate::support::{
     ControlPlane, DeploymentBuilder, Namespace, Parts, Story, block_on, deployment, eventually,
@@ -114,6 +114,7 @@ fn is_read(key: &str, text: &str) -> bool {
         "ready-within" => parse_notice(text).is_ok(),
         "except" => ExceptedDates::parse(text).is_ok(),
         "treat-as" => TreatedDates::parse(text).is_ok(),
+        "after" => After::parse(text).is_ok(),
         "pause" => is_truth || parse_moment(text, zone).is_ok(),
         "wake-until" | "sleep-until" => parse_moment(text, zone).is_ok(),
         "enforce" => is_truth || parse_grace(text).is_ok(),
@@ -123,7 +124,7 @@ fn is_read(key: &str, text: &str) -> bool {
 }
 
 /// Texts of each key that are read, from which others are made.
-const SEEDS: [(&str, &[&str]); 14] = [
+const SEEDS: [(&str, &[&str]); 15] = [
     (
         "start",
         &[
@@ -177,6 +178,14 @@ const SEEDS: [(&str, &[&str]); 14] = [
             "2026-10-10 = Mon",
             "2026-12-28..2027-01-03=sunday; 2026-02-28 = FRI",
             "2026-01-01 .. 2026-01-02 = Wednesday ;2026-05-01=Tue",
+        ],
+    ),
+    (
+        "after",
+        &[
+            "sts/db",
+            "StatefulSet.apps/db ; deploy/cache.main, 5m",
+            "deployments/a-1;sts/b , 1h 30 min",
         ],
     ),
     (
@@ -375,6 +384,7 @@ fn the_policy_costs_less_than_a_tenth_of_the_budget(plane: &ControlPlane) {
         ("scale", "*/15 8-18/2 1,15 jan-dec ? = 5"),
         ("except", "2026-12-28..2027-01-03"),
         ("treat-as", "2026-12-28..2027-01-03 = Wednesday"),
+        ("after", "statefulsets.apps/database-of-the-shop"),
     ] {
         let text = vec![item; 40_960 / (item.len() + 1)].join(";");
         assert!(text.len() > 40_000);

@@ -98,6 +98,11 @@ fn each_rule_finds_what_it_is_for_and_where() {
             vec!["no-effect 6:25"],
         ),
         (
+            web(&[hours, "dayshift/after: 'sts/db; svc/cache, 5m'"]),
+            vec!["bad-after 7:30"],
+        ),
+        (web(&["dayshift/after: 'sts/db'"]), vec!["no-effect 6:22"]),
+        (
             web(&[hours, "dayshift/pause: 'yes'", "dayshift/enforce: maybe"]),
             vec!["bad-override 7:22", "bad-override 8:23"],
         ),

@@ -10,6 +10,7 @@ mod notes;
 mod nothing_saved;
 mod others_counts;
 mod screen;
+mod waits;
 mod watch;
 
 use std::{env, fs, path::Path};

@@ -34,6 +34,7 @@ rows! {
     dayshift_invalid_namespaces: well::a_namespace_that_is_refused_is_counted_until_it_is_right,
     dayshift_workloads_held_down_against_schedule: well::a_copy_that_stays_down_in_running_hours_is_counted,
     dayshift_not_ready_workloads: well::what_does_not_become_ready_is_counted_until_it_is,
+    dayshift_waiting_starts: well::a_start_that_waits_is_counted_until_it_is_sent,
     dayshift_watch_up: well::a_kind_that_may_not_be_watched_is_not_up,
     dayshift_calendar_last_reload_successful: well::a_calendar_whose_file_breaks_is_not_read,
     dayshift_clock_skew_seconds: well::the_clock_is_so_far_ahead_of_the_servers,

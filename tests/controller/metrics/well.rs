@@ -65,6 +65,19 @@ pub(super) fn what_does_not_become_ready_is_counted_until_it_is(row: &mut Row) {
     row.is(&story, "", 0.0);
 }
 
+pub(super) fn a_start_that_waits_is_counted_until_it_is_sent(row: &mut Row) {
+    let story = Sandbox::at("2026-11-20 18:00 UTC");
+    story.apply(deployment("db").replicas(3));
+    for name in ["api", "web"] {
+        let object = deployment(name).replicas(3).hours(OFFICE);
+        story.apply(object.annotation("after", "deploy/db"));
+    }
+    for (time, count) in [("08:59", 0.0), ("09:00:01", 2.0), ("09:10:01", 0.0)] {
+        story.sleep_until(&format!("2026-11-23 {time}"));
+        row.is(&story, "", count);
+    }
+}
+
 pub(super) fn a_schedule_that_is_refused_is_counted_until_it_is_right(row: &mut Row) {
     let story = Sandbox::at("2026-11-20 18:00 UTC");
     story.apply(deployment("web").hours(OFFICE));

@@ -1,5 +1,7 @@
 //! What was started becomes ready, or somebody is told.
 
+mod waits;
+
 use std::time::Duration;
 
 use chrono::TimeDelta;

@@ -23,6 +23,7 @@ rules! {
         Error BadJitter "bad-jitter" "A jitter that is not a duration, or too long.",
         Error BadExcept "bad-except" "Excepted dates that cannot be read, or a calendar that is not given.",
         Error BadTreatAs "bad-treat-as" "Dates that count as another day that cannot be read, or a calendar that is not given.",
+        Error BadAfter "bad-after" "What a start waits for that cannot be read, or that never says whether it is ready.",
         Error BadOverride "bad-override" "A pause, wake-until, sleep-until or enforce that cannot \
             be read, or has no schedule to override.",
         Error DeletesVolumes "deletes-volumes" "A StatefulSet whose volumes each stop would delete.",

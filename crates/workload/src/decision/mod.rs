@@ -10,4 +10,5 @@ pub(super) mod decide;
 pub(super) mod event_note;
 pub(super) mod memory;
 pub(super) mod scheduled;
+pub(super) mod start_wait;
 pub(super) mod upkeep;

@@ -251,7 +251,7 @@ fn taken_up_text(taken_up: &TakenUp, object: &WorkloadRef, prefix: &Prefix) -> S
 }
 
 /// `Mon 2026-11-23 09:00:00 JST`.
-fn local(at: DateTime<Utc>, zone: Zone) -> String {
+pub(super) fn local(at: DateTime<Utc>, zone: Zone) -> String {
     let local = at.with_timezone(&zone);
     local.format("%a %Y-%m-%d %H:%M:%S %Z").to_string()
 }

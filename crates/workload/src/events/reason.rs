@@ -35,6 +35,8 @@ pub enum EventReason {
     InvalidSchedule,
     /// The API server refuses the patch.
     ScaleFailed,
+    /// What a start needs was not ready.
+    StartedWithout,
     /// What was started is not ready in time.
     NotReady,
     /// Boundaries come faster than they can be carried out.
@@ -51,7 +53,7 @@ pub enum EventReason {
 
 impl EventReason {
     /// All of them.
-    pub const ALL: [Self; 21] = [
+    pub const ALL: [Self; 22] = [
         Self::Started,
         Self::Stopped,
         Self::Scaled,
@@ -67,6 +69,7 @@ impl EventReason {
         Self::ScheduleRemoved,
         Self::InvalidSchedule,
         Self::ScaleFailed,
+        Self::StartedWithout,
         Self::NotReady,
         Self::BoundariesSkipped,
         Self::BoundaryMissed,

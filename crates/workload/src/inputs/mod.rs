@@ -1,5 +1,6 @@
 //! What the annotations of an object ask for, and what is wrong with them.
 
+pub(super) mod after;
 pub(super) mod annotations;
 pub(super) mod effective;
 mod exclusive;

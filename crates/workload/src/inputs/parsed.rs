@@ -9,6 +9,7 @@ use dayshift_schedule::{
     parse_scale,
 };
 
+use super::after::After;
 use super::annotations::Annotations;
 use super::effective::{Inputs, Origin, truth};
 use super::exclusive::exclusive;
@@ -166,6 +167,10 @@ impl Problems {
             TreatedDates::parse_with(text, &context.calendars)
         });
         let jitter = self.parse(inputs, Key::Jitter, parse_jitter);
+        let after = self.parse(inputs, Key::After, |text| {
+            let is_own = inputs.origin(Key::After) == Some(Origin::Own);
+            After::parse(text).map(|after| after.written(is_own))
+        });
         let replicas = self.parse(inputs, Key::Replicas, Replicas::parse);
         let stop_replicas = self.parse(inputs, Key::StopReplicas, Replicas::parse);
         let ready_within = self.parse(inputs, Key::ReadyWithin, parse_notice);
@@ -209,6 +214,7 @@ impl Problems {
             keeps_zero: inputs.keeps_zero(),
             counts,
             jitter: jitter.unwrap_or_default(),
+            after,
             ready_within,
             overrides,
         })

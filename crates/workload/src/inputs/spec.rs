@@ -3,6 +3,7 @@
 use chrono::{DateTime, TimeDelta, Utc};
 use dayshift_schedule::{Action, Boundary, Schedule, ScheduleRule};
 
+use super::after::After;
 use super::fingerprint::hash_of;
 use super::overrides::Overrides;
 use crate::decision::counts;
@@ -26,6 +27,8 @@ pub struct ScheduleSpec {
     pub keeps_zero: bool,
     /// How long starts are spread over, in whole seconds.
     pub jitter: TimeDelta,
+    /// What has to be ready before a start.
+    pub after: Option<After>,
     /// How long a start may take before somebody is told, in whole seconds, if given.
     pub ready_within: Option<TimeDelta>,
     /// Its overrides.

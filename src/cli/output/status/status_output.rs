@@ -20,7 +20,7 @@ use crate::{
     schedule::Tzdata,
     status::{Unreadable, WorkloadStatus},
     text::TerminalSafe,
-    workload::{Phase, Prefix, Replicas, WorkloadRef},
+    workload::{Needed, Phase, Prefix, Replicas, WorkloadRef},
 };
 
 /// What the rows are sorted by; then by what they were before.
@@ -217,6 +217,10 @@ impl<'a> StatusOutput<'a> {
             },
             "next": time(status.next),
             "nextAction": status.next_action.map(|it| it.to_string()),
+            "waitsFor": status.waits_until().map(|until| json!({
+                "objects": status.waits_for.iter().map(Needed::to_string).collect::<Vec<_>>(),
+                "until": time(Some(until)),
+            })),
             "override": status.laid_over.map(|(origin, it)| json!({
                 "action": verb(it),
                 "until": time(it.until()),

@@ -125,6 +125,7 @@ fn rule_of(kind: DiagnosticKind, key: Option<Key>) -> LintRule {
             Key::Jitter => LintRule::BadJitter,
             Key::Except => LintRule::BadExcept,
             Key::TreatAs => LintRule::BadTreatAs,
+            Key::After => LintRule::BadAfter,
             Key::Pause
             | Key::WakeUntil
             | Key::SleepUntil

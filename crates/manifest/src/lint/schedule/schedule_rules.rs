@@ -141,6 +141,7 @@ fn no_effect(inputs: &Inputs, prefix: &Prefix, found: &mut Vec<ScheduleFinding>)
             Key::TreatAs,
             &[Key::Start, Key::Stop, Key::Scale, Key::Hours],
         ),
+        (Key::After, &[Key::Start, Key::Scale, Key::Hours]),
         (Key::Pause, &[Key::Start, Key::Stop, Key::Scale, Key::Hours]),
         (Key::Enforce, &[Key::Stop, Key::Scale, Key::Hours]),
         (Key::ReadyWithin, &[Key::Start, Key::Scale, Key::Hours]),

@@ -153,6 +153,7 @@ fn whatever_is_refused_is_told_to_somebody() {
         Key::ReadyWithin => &["1h", "25h"],
         Key::Except => &["2026-12-24", "calendar:none"],
         Key::TreatAs => &["2026-12-24 = Sun", "calendar:none = Mon"],
+        Key::After => &["sts/db; deploy/cache, 5m", "the database"],
         Key::WakeUntil | Key::SleepUntil => &["2026-12-24 18:00", "tonight"],
         _ => &["true", "maybe"],
     };

@@ -1,0 +1,227 @@
+//! What a start waits for, and until when.
+
+use chrono::{DateTime, TimeDelta, Utc};
+
+use super::change::{Cause, Change, ChangeKind};
+use crate::inputs::after::{After, Needed};
+use crate::inputs::spec::ScheduleSpec;
+use crate::observed::Observed;
+
+/// How long a start that somebody asks for waits for what is stopped: a command that wakes several
+/// objects writes to one after another.
+const SETTLING: TimeDelta = TimeDelta::seconds(5);
+
+/// What has to be ready before one start.
+#[derive(Clone, Copy, Debug)]
+pub struct Needs<'a> {
+    after: &'a After,
+    needed: &'a [Needed],
+    due: DateTime<Utc>,
+    is_request: bool,
+}
+
+/// How something stands that a start needs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Standing {
+    /// All of it is ready.
+    Ready,
+    /// It is not ready, and may become so.
+    NotReady,
+    /// It runs nothing, and its schedule starts it then, if ever.
+    Stopped {
+        /// When.
+        until: Option<DateTime<Utc>>,
+    },
+    /// It is not there, or is not seen.
+    Missing,
+    /// Objects of its kind are not seen.
+    Unwatched,
+    /// It does not say whether it is ready.
+    Silent,
+    /// It waits for the object that needs it.
+    Circle,
+}
+
+/// Something that was not ready at a start, and how it stood.
+pub type Lack = (Needed, Standing);
+
+/// Whether a start waits.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum StartWait {
+    /// It waits.
+    Waits(Waiting),
+    /// It does not, or no longer.
+    Over {
+        /// What is not ready.
+        without: Vec<Lack>,
+    },
+}
+
+/// A start that waits.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Waiting {
+    /// When the start fell due.
+    pub due: DateTime<Utc>,
+    /// Until when it waits at most.
+    pub until: DateTime<Utc>,
+    /// When to look again where nothing changes.
+    pub look: DateTime<Utc>,
+    /// For what.
+    pub needed: Vec<Needed>,
+}
+
+impl ScheduleSpec {
+    /// What has to be ready before this change; `None` for all but the start of something that is
+    /// stopped. What brings back somebody else's change waits for nothing.
+    pub fn needs(&self, change: &Change, observed: &Observed) -> Option<Needs<'_>> {
+        let after = self.after.as_ref()?;
+        let is_start = matches!(
+            change.kind,
+            ChangeKind::Start | ChangeKind::Wake | ChangeKind::Scale(_)
+        );
+        let is_stopped = observed.replicas <= self.stop_replicas;
+        let needed = after.needed_by(&observed.object);
+        if !is_start || !is_stopped || change.replicas <= observed.replicas || needed.is_empty() {
+            return None;
+        }
+        let (due, is_request) = match change.cause {
+            Cause::Clock(at) => (at, false),
+            Cause::Request { seen } => (seen, true),
+            Cause::Correction => return None,
+        };
+        Some(Needs {
+            after,
+            needed,
+            due,
+            is_request,
+        })
+    }
+}
+
+impl Needs<'_> {
+    /// When the start fell due.
+    pub const fn due(&self) -> DateTime<Utc> {
+        self.due
+    }
+
+    /// Until when the start waits at most.
+    pub fn until(&self) -> DateTime<Utc> {
+        let until = self.due.checked_add_signed(self.after.within());
+        until.unwrap_or(self.due)
+    }
+
+    /// What has to be ready.
+    pub const fn needed(&self) -> &[Needed] {
+        self.needed
+    }
+
+    /// Whether the start waits at `now`, by how each of what it needs stands then.
+    pub fn wait(&self, now: DateTime<Utc>, standing: impl Fn(&Needed) -> Standing) -> StartWait {
+        let until = self.until();
+        let mut look = None;
+        let mut needed = Vec::new();
+        let mut without = Vec::new();
+        for one in self.needed {
+            let stands = standing(one);
+            match self.waits_until(stands, until).filter(|end| now < *end) {
+                Some(end) => {
+                    look = look.max(Some(end));
+                    needed.push(one.clone());
+                }
+                None if stands != Standing::Ready => without.push((one.clone(), stands)),
+                None => {}
+            }
+        }
+        look.map_or(StartWait::Over { without }, |look| {
+            StartWait::Waits(Waiting {
+                due: self.due,
+                until,
+                look,
+                needed,
+            })
+        })
+    }
+
+    /// Until when the start waits for something that stands so.
+    fn waits_until(&self, standing: Standing, until: DateTime<Utc>) -> Option<DateTime<Utc>> {
+        match standing {
+            Standing::NotReady => Some(until),
+            Standing::Stopped { until: start } if start.is_some_and(|it| it <= until) => {
+                Some(until)
+            }
+            Standing::Stopped { .. } if self.is_request => {
+                let settled = self.due.checked_add_signed(SETTLING)?;
+                Some(settled.min(until))
+            }
+            Standing::Stopped { .. }
+            | Standing::Ready
+            | Standing::Missing
+            | Standing::Unwatched
+            | Standing::Silent
+            | Standing::Circle => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(second: i64) -> DateTime<Utc> {
+        DateTime::UNIX_EPOCH + TimeDelta::seconds(second)
+    }
+
+    /// Until when a start that fell due at 0 waits at `now` for two that stand so, and the number of
+    /// those that are not ready where it goes.
+    fn wait(stand: [Standing; 2], is_request: bool, now: i64) -> Result<i64, usize> {
+        let after = After::parse("sts/db; deploy/cache, 60s").unwrap();
+        let needs = Needs {
+            after: &after,
+            needed: after.named(),
+            due: at(0),
+            is_request,
+        };
+        let standing = |one: &Needed| stand[usize::from(*one.name == *"cache")];
+        match needs.wait(at(now), standing) {
+            StartWait::Waits(waiting) => {
+                assert_eq!((waiting.due, waiting.until), (at(0), at(60)));
+                Ok((waiting.look - at(0)).num_seconds())
+            }
+            StartWait::Over { without } => Err(without.len()),
+        }
+    }
+
+    #[test]
+    fn a_start_waits_for_what_may_become_ready_and_at_most_for_its_time() {
+        use Standing::{Circle, Missing, NotReady, Ready, Silent, Stopped, Unwatched};
+        let soon = Stopped {
+            until: Some(at(60)),
+        };
+        let late = Stopped {
+            until: Some(at(61)),
+        };
+        let never = Stopped { until: None };
+        for (stand, is_request, now, expected) in [
+            ([Ready, Ready], false, 0, Err(0)),
+            ([NotReady, Ready], false, 0, Ok(60)),
+            ([NotReady, NotReady], false, 59, Ok(60)),
+            ([NotReady, Ready], false, 60, Err(1)),
+            ([NotReady, NotReady], true, 600, Err(2)),
+            ([Missing, Ready], false, 0, Err(1)),
+            // What is missing does not end the wait for the other.
+            ([Missing, NotReady], false, 0, Ok(60)),
+            ([Unwatched, Silent], true, 0, Err(2)),
+            ([Circle, Ready], true, 0, Err(1)),
+            ([soon, Ready], false, 0, Ok(60)),
+            ([late, Ready], false, 0, Err(1)),
+            ([never, Ready], false, 0, Err(1)),
+            // A command may be about to wake it.
+            ([late, never], true, 4, Ok(5)),
+            ([late, never], true, 5, Err(2)),
+            ([late, NotReady], true, 4, Ok(60)),
+        ] {
+            let found = wait(stand, is_request, now);
+            assert_eq!(found, expected, "{stand:?} {is_request} {now}");
+        }
+    }
+}

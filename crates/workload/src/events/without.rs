@@ -1,0 +1,58 @@
+//! A start without what it needs, in words.
+
+use chrono::TimeDelta;
+use dayshift_schedule::Zone;
+use dayshift_text::cut_chars;
+
+use crate::{Lack, Standing};
+
+use super::event_text::EventText;
+use super::note_text::local;
+use super::reason::EventReason;
+
+/// How many objects are named that were not ready at a start, and how much of a name.
+const MAX_LACKS: usize = 4;
+const MAX_NAME: usize = 100;
+
+impl EventText {
+    /// A start that waited so long was carried out without something that it needs.
+    pub fn started_without(without: &[Lack], waited: TimeDelta, zone: Zone) -> Self {
+        let lacks = without.iter().take(MAX_LACKS).map(|(needed, standing)| {
+            let name = needed.to_string();
+            let name = cut_chars(&name, MAX_NAME);
+            format!("{name}, {}", lack_text(*standing, waited, zone))
+        });
+        let mut text = format!(
+            "started without {}",
+            lacks.collect::<Vec<_>>().join("; without ")
+        );
+        let more = without.len().saturating_sub(MAX_LACKS);
+        if more > 0 {
+            text += &format!("; and without {more} more");
+        }
+        Self::new(EventReason::StartedWithout, text)
+    }
+}
+
+/// `which was not ready after 10 min`
+fn lack_text(standing: Standing, waited: TimeDelta, zone: Zone) -> String {
+    match standing {
+        Standing::Ready | Standing::NotReady => {
+            let waited = match (waited.num_minutes(), waited.num_seconds()) {
+                (0, seconds) => format!("{seconds} s"),
+                (minutes, _) => format!("{minutes} min"),
+            };
+            format!("which was not ready after {waited}")
+        }
+        Standing::Stopped { until: Some(at) } => {
+            format!("which is stopped until {}", local(at, zone))
+        }
+        Standing::Stopped { until: None } => {
+            "which is stopped, and no schedule starts it".to_owned()
+        }
+        Standing::Missing => "which is not there, or which dayshift may not see".to_owned(),
+        Standing::Unwatched => "whose kind dayshift does not watch (--kinds)".to_owned(),
+        Standing::Silent => "whose status does not say whether it is ready".to_owned(),
+        Standing::Circle => "which waits for this one".to_owned(),
+    }
+}

@@ -1,0 +1,227 @@
+//! What has to be ready before a start: `sts/db; deploy/cache, 5m`.
+
+use std::fmt;
+
+use chrono::TimeDelta;
+use dayshift_schedule::{Diagnostic, parse_items_and_wait};
+
+use crate::kinds::kind::Kind;
+use crate::kinds::row::ReadyForm;
+use crate::names::is_dns_subdomain;
+use crate::workload_ref::WorkloadRef;
+
+/// How long a start waits where its annotation does not say.
+const WITHIN: TimeDelta = TimeDelta::minutes(10);
+
+/// How many objects a start may wait for.
+const MAX_NEEDED: usize = 16;
+
+const EXAMPLE: &str = "sts/db; deploy/cache, 5m";
+
+/// What has to be ready before a start, and how long the start waits for it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct After {
+    needed: Box<[Needed]>,
+    within: TimeDelta,
+    is_own: bool,
+}
+
+/// An object of the same namespace that has to be ready before a start.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Needed {
+    /// Its kind.
+    pub kind: Kind,
+    /// Its name.
+    pub name: Box<str>,
+}
+
+impl After {
+    /// Reads objects as kubectl names them, with `;` between them, and a length of time from one
+    /// second to six hours that may stand at the end, behind a `,`.
+    ///
+    /// # Errors
+    /// An object has no kind, one that is not known, or one that never says whether it is ready; is
+    /// named twice, or is one too many; or the length of time cannot be read. The span is in bytes of
+    /// the text.
+    pub fn parse(text: &str) -> Result<Self, Diagnostic> {
+        let (items, within) = parse_items_and_wait(text, EXAMPLE)?;
+        let mut needed = Vec::with_capacity(items.len().min(MAX_NEEDED));
+        for (span, item) in items {
+            let fails = |wrong: String, help: &str| {
+                Err(Diagnostic::new(span.clone(), item, wrong, help.to_owned()))
+            };
+            if needed.len() == MAX_NEEDED {
+                let help = format!("name at most {MAX_NEEDED} objects");
+                return fails("is one object too many".to_owned(), &help);
+            }
+            let one = match Needed::parse(item) {
+                Ok(one) => one,
+                Err((wrong, help)) => return fails(wrong, help),
+            };
+            if needed.contains(&one) {
+                return fails("is named twice".to_owned(), "remove one of them");
+            }
+            needed.push(one);
+        }
+        Ok(Self {
+            needed: needed.into(),
+            within: within.unwrap_or(WITHIN),
+            is_own: true,
+        })
+    }
+
+    /// The same, written on the object itself or not.
+    pub(super) fn written(self, is_own: bool) -> Self {
+        Self { is_own, ..self }
+    }
+
+    /// How long a start waits at most.
+    pub const fn within(&self) -> TimeDelta {
+        self.within
+    }
+
+    /// What it names.
+    pub const fn named(&self) -> &[Needed] {
+        &self.needed
+    }
+
+    /// What has to be ready before a start of this object. A default of its Namespace is for all but
+    /// the objects that it names.
+    pub fn needed_by(&self, object: &WorkloadRef) -> &[Needed] {
+        if !self.is_own && self.needed.iter().any(|it| it.is(object)) {
+            return &[];
+        }
+        &self.needed
+    }
+}
+
+impl Needed {
+    fn parse(text: &str) -> Result<Self, (String, &'static str)> {
+        const KIND: &str = "write for example `sts/db`";
+        let Some((kind, name)) = text.split_once('/') else {
+            return Err(("has no kind".to_owned(), KIND));
+        };
+        if matches!(&*kind.to_lowercase(), "svc" | "service" | "services") {
+            let help = "name the workload behind it, for example `sts/db`";
+            return Err(("is a Service, which no start waits for".to_owned(), help));
+        }
+        let Some(kind) = Kind::from_argument(kind) else {
+            return Err(("is of a kind that dayshift does not know".to_owned(), KIND));
+        };
+        if kind.ready_form() == ReadyForm::Nowhere {
+            let wrong = format!("is a {kind}, which does not say whether it is ready");
+            return Err((wrong, "name a Deployment or a StatefulSet"));
+        }
+        if !is_dns_subdomain(name) {
+            let help =
+                "write kind and name, such as `sts/db`, and a time at the end of all, behind a `,`";
+            return Err(("is not an object's name".to_owned(), help));
+        }
+        let name = name.into();
+        Ok(Self { kind, name })
+    }
+
+    /// This object, to others of its namespace.
+    pub fn of(object: &WorkloadRef) -> Self {
+        Self {
+            kind: object.kind,
+            name: (&*object.name).into(),
+        }
+    }
+
+    /// Whether it is this object, which is in the same namespace.
+    pub fn is(&self, object: &WorkloadRef) -> bool {
+        self.kind == object.kind && *self.name == *object.name
+    }
+}
+
+/// `sts/db`
+impl fmt::Display for Needed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}/{}", self.kind.short_name(), self.name)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn objects_are_named_as_kubectl_names_them() {
+        for (text, names, minutes) in [
+            ("sts/db", &["sts/db"][..], 10),
+            (
+                " sts/db ; deployment/cache , 5m",
+                &["sts/db", "deploy/cache"],
+                5,
+            ),
+            ("StatefulSets.apps/db,1h", &["sts/db"], 60),
+            (
+                "rollouts.argoproj.io/pg.main, 6h",
+                &["rollouts.argoproj.io/pg.main"],
+                360,
+            ),
+        ] {
+            let after = After::parse(text).unwrap();
+            let named: Vec<_> = after.named().iter().map(Needed::to_string).collect();
+            assert_eq!(
+                (&*named, after.within().num_minutes()),
+                (
+                    &*names.iter().map(|it| (*it).to_owned()).collect::<Vec<_>>(),
+                    minutes
+                ),
+                "{text}"
+            );
+        }
+    }
+
+    #[test]
+    fn what_is_wrong_is_pointed_at() {
+        let many = format!(
+            "{}sts/x",
+            (0..16).map(|n| format!("sts/db-{n};")).collect::<String>()
+        );
+        for (text, found, wrong) in [
+            ("", "", "the value is empty"),
+            ("sts/db;", ";", "has nothing on one side"),
+            ("db", "db", "has no kind"),
+            (
+                "sts/db; ds/logs",
+                "ds/logs",
+                "is of a kind that dayshift does not know",
+            ),
+            ("svc/db", "svc/db", "is a Service, which no start waits for"),
+            (
+                "cj/report",
+                "cj/report",
+                "is a CronJob, which does not say whether it is ready",
+            ),
+            ("sts/DB", "sts/DB", "is not an object's name"),
+            ("sts/", "sts/", "is not an object's name"),
+            (
+                "sts/db, 5m; deploy/web",
+                "sts/db, 5m",
+                "is not an object's name",
+            ),
+            ("sts/db; statefulset/db", "statefulset/db", "is named twice"),
+            (
+                "sts/db, deploy/cache",
+                "deploy/cache",
+                "stands behind a `,`, where a length of time does",
+            ),
+            ("sts/db, 5", "5", "is not a duration"),
+            ("sts/db, 0s", "0s", "is not a duration"),
+            ("sts/db, 7h", "7h", "is too long"),
+            (&many, "sts/x", "is one object too many"),
+        ] {
+            let error = After::parse(text).unwrap_err();
+            let expected = if found.is_empty() {
+                wrong.to_owned()
+            } else {
+                format!("`{found}` {wrong}")
+            };
+            assert_eq!(error.message(), expected, "{text}");
+            assert_eq!(&text[error.span()], found, "{text}");
+        }
+    }
+}

@@ -1,0 +1,113 @@
+//! How the objects stand that starts wait for, with or without a schedule of their own.
+
+use std::collections::HashSet;
+
+use chrono::{DateTime, Utc};
+
+use crate::{
+    controller::{objects::entry::Entry, objects::index::Index},
+    schedule::Action,
+    workload::{
+        Decision, Kind, Needed, ParsedInputs, Readiness, ReadyForm, Replicas, ScheduleSpec,
+        Standing, WorkloadRef,
+    },
+};
+
+/// How many objects are looked at for whether they wait for each other: longer circles end with time.
+const MAX_CIRCLE: usize = 64;
+
+impl Index {
+    /// How an object of this namespace stands; `None` where none of that name is known.
+    pub(in crate::controller) fn standing(
+        &self,
+        namespace: &str,
+        needed: &Needed,
+        now: DateTime<Utc>,
+    ) -> Option<Standing> {
+        let Needed { kind, name } = needed;
+        let Some(id) = self.names.get(*kind, namespace, name) else {
+            let (replicas, readiness) = self.unscheduled_objects.count(*kind, namespace, name)?;
+            return Some(match replicas {
+                Replicas::ZERO => Standing::Stopped { until: None },
+                replicas => of_readiness(*kind, readiness, replicas),
+            });
+        };
+        let entry = self.entries.get(id).filter(|it| !it.observed.deleting)?;
+        let observed = &entry.observed;
+        if let Some(Decision::Write(change)) = self.decide(id, now)
+            && change.kind.is_transition()
+            && change.replicas > observed.replicas
+        {
+            return Some(Standing::NotReady); // Its own start is due.
+        }
+        Some(match observed.replicas {
+            Replicas::ZERO => Standing::Stopped {
+                until: spec_of(entry).and_then(|spec| next_start(spec, entry, now)),
+            },
+            replicas => of_readiness(*kind, observed.readiness, replicas),
+        })
+    }
+
+    /// Whether what is needed waits for this object, by itself or by others.
+    pub(in crate::controller) fn waits_for(&self, needed: &Needed, object: &WorkloadRef) -> bool {
+        let mut seen = HashSet::from([needed]);
+        let mut next = vec![needed];
+        while let Some(one) = next.pop() {
+            if one.is(object) {
+                return true;
+            }
+            let id = self.names.get(one.kind, &object.namespace, &one.name);
+            let entry = id.and_then(|id| self.entries.get(id));
+            let Some((entry, spec)) = entry.and_then(|it| Some((it, spec_of(it)?))) else {
+                continue;
+            };
+            // What runs waits for nothing.
+            let is_stopped = entry.observed.replicas <= spec.stop_replicas;
+            let after = spec.after.as_ref().filter(|_| is_stopped);
+            for other in after.map_or(&[][..], |it| it.needed_by(entry.object())) {
+                if seen.len() < MAX_CIRCLE && seen.insert(other) {
+                    next.push(other);
+                }
+            }
+        }
+        false
+    }
+}
+
+fn of_readiness(kind: Kind, readiness: Readiness, replicas: Replicas) -> Standing {
+    let is_silent = match kind.ready_form() {
+        ReadyForm::Replicas | ReadyForm::Condition(_) => false,
+        ReadyForm::ReplicasIfShown => !kind.shows_ready_replicas(),
+        ReadyForm::Nowhere => true,
+    };
+    match readiness.is_ready(replicas) {
+        Some(true) => Standing::Ready,
+        None if is_silent => Standing::Silent,
+        // Its controller has not seen it yet.
+        Some(false) | None => Standing::NotReady,
+    }
+}
+
+fn spec_of(entry: &Entry) -> Option<&ScheduleSpec> {
+    match &*entry.parsed {
+        ParsedInputs::Scheduled(spec) => Some(spec),
+        ParsedInputs::Unscheduled | ParsedInputs::Invalid(_) => None,
+    }
+}
+
+/// When something starts again that is stopped and of which nothing is due.
+fn next_start(spec: &ScheduleSpec, entry: &Entry, now: DateTime<Utc>) -> Option<DateTime<Utc>> {
+    let (observed, state) = (&entry.observed, entry.memory.newest(&entry.observed, now));
+    let object = &observed.object;
+    match observed.overrides(spec, &state, now).at(now) {
+        None => spec.next_that(true, object, now).map(|it| it.at),
+        Some(over) => {
+            let end = over.until()?;
+            let says = spec.says(object, end);
+            if says.is_some_and(Action::brings_up) {
+                return Some(end);
+            }
+            spec.next_that(true, object, end).map(|it| it.at)
+        }
+    }
+}

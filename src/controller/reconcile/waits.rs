@@ -1,0 +1,138 @@
+//! Starts that wait until what they need is ready.
+
+use chrono::{DateTime, Utc};
+
+use crate::{
+    events::EventText,
+    workload::{Cause, Change, Decision, Needed, ParsedInputs, Standing, StartWait},
+};
+
+use crate::controller::ids::Id;
+use crate::controller::reconcile::engine::Engine;
+use crate::controller::starts::waits::Over;
+use crate::controller::watch::states::Sight;
+
+impl Engine {
+    /// Decides about an object. A start that waits is a decision to wait.
+    pub(super) fn decide(&mut self, id: Id, now: DateTime<Utc>) -> Option<Decision> {
+        match self.index.decide(id, now) {
+            Some(Decision::Write(change)) => Some(match self.hold_back(id, &change, now) {
+                Some(due) => Decision::Wait { due: Some(due) },
+                None => Decision::Write(self.with_wait(id, change)),
+            }),
+            decision => {
+                if !self.waits.are_none() {
+                    self.waits.remove(id);
+                }
+                decision
+            }
+        }
+    }
+
+    /// When to look again at a start that waits; `None` for every other change.
+    fn hold_back(&mut self, id: Id, change: &Change, now: DateTime<Utc>) -> Option<DateTime<Utc>> {
+        let entry = self.index.get(id)?;
+        let needs = match &*entry.parsed {
+            ParsedInputs::Scheduled(spec) => spec.needs(change, &entry.observed),
+            ParsedInputs::Unscheduled | ParsedInputs::Invalid(_) => None,
+        };
+        let Some(needs) = needs else {
+            if !self.waits.are_none() {
+                self.waits.remove(id);
+            }
+            return None;
+        };
+        // What was ready once may be less ready by the time that the start is sent.
+        if self.waits.over(id).is_some_and(|it| it.due == needs.due()) {
+            return None;
+        }
+        let object = entry.object().clone();
+        let standing = |needed: &Needed| match self.standing(&object.namespace, needed, now) {
+            Standing::NotReady if self.index.waits_for(needed, &object) => Standing::Circle,
+            _ if needed.is(&object) => Standing::Circle,
+            standing => standing,
+        };
+        let waiting = match needs.wait(now, standing) {
+            StartWait::Waits(waiting) => waiting,
+            StartWait::Over { without } => {
+                self.waits.end(id, needs.due(), now, without);
+                return None;
+            }
+        };
+        let needed = needs.needed().to_vec();
+        if self.waits.wait(id, &object.namespace, &needed, &waiting) {
+            let names = text_of(&waiting.needed);
+            let until = waiting.until;
+            tracing::info!(kind = %object.kind, %object, %until, "the start waits for {names}");
+        }
+        if let Some(entry) = self.index.get_mut(id) {
+            // Boundaries that come meanwhile do not come too fast.
+            entry.work.wait();
+        }
+        let next = change.state.next_at().filter(|next| *next > now);
+        Some(next.map_or(waiting.look, |next| next.min(waiting.look)))
+    }
+
+    /// The change, due since its wait has ended.
+    fn with_wait(&self, id: Id, change: Change) -> Change {
+        let ended = self.waits.over(id).and_then(|it| it.ended);
+        let cause = match (ended, change.cause) {
+            (Some(at), Cause::Clock(_)) => Cause::Clock(at),
+            (Some(seen), Cause::Request { .. }) => Cause::Request { seen },
+            (_, cause) => cause,
+        };
+        Change { cause, ..change }
+    }
+
+    fn standing(&self, namespace: &str, needed: &Needed, now: DateTime<Utc>) -> Standing {
+        let known = self.index.standing(namespace, needed, now);
+        known.unwrap_or_else(|| match self.watches.sight_of(needed.kind, namespace) {
+            Sight::Unwatched => Standing::Unwatched,
+            Sight::Unlisted => Standing::NotReady,
+            Sight::Listed => Standing::Missing,
+        })
+    }
+
+    /// An object has changed, or is gone: starts may have waited for that.
+    pub(super) fn look_at_waits(&mut self, namespace: &str, needed: &Needed) {
+        if !self.waits.names(namespace, needed) {
+            return;
+        }
+        let holds = self.standing(namespace, needed, self.clock.now()) == Standing::NotReady;
+        for id in self.waits.take_freed(namespace, needed, holds) {
+            self.reconcile(id);
+        }
+    }
+
+    /// All that starts wait for may stand otherwise by now.
+    pub(super) fn look_at_all_waits(&mut self) {
+        for id in self.waits.ids() {
+            self.reconcile(id);
+        }
+    }
+
+    /// A start is carried out: tells what was not ready.
+    pub(super) fn tell_without(&mut self, id: Id) {
+        let over = self.waits.over(id).cloned();
+        let Some(Over { due, without, .. }) = over.filter(|it| !it.without.is_empty()) else {
+            return;
+        };
+        let Some(entry) = self.index.get(id) else {
+            return;
+        };
+        let zone = match &*entry.parsed {
+            ParsedInputs::Scheduled(spec) => spec.schedule.zone(),
+            ParsedInputs::Unscheduled | ParsedInputs::Invalid(_) => self.settings.default_zone,
+        };
+        let event = EventText::started_without(&without, self.clock.now() - due, zone);
+        let object = entry.object();
+        tracing::warn!(kind = %object.kind, %object, "{}", event.text);
+        self.announce(id, event);
+    }
+}
+
+/// `sts/db, deploy/cache`
+fn text_of(needed: &[Needed]) -> String {
+    let names: Vec<_> = needed.iter().map(Needed::to_string).collect();
+    names.join(", ")
+}
