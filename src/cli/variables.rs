@@ -20,12 +20,14 @@ const EVERYWHERE: [&str; 7] = [
 ];
 
 /// A flag of `run`, and those whose variables it overrules, because the two exclude each other.
-const OVERRULED: [(&str, &[&str]); 5] = [
+const OVERRULED: [(&str, &[&str]); 7] = [
     ("namespace", &["all-namespaces"]),
     ("all_namespaces", &["namespace"]),
     ("default_hours", &["default-start", "default-stop"]),
     ("default_start", &["default-hours"]),
     ("default_stop", &["default-hours"]),
+    ("metrics_by", &["per-namespace-metrics"]),
+    ("per_namespace_metrics", &["metrics-by"]),
 ];
 
 /// Gives each of these flags its variable: that of `--flag` is `DAYSHIFT_FLAG`.

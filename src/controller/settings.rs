@@ -66,6 +66,8 @@ pub struct Scope {
     /// Only namespaces that this label selector matches. That needs the permission to list and
     /// watch Namespaces.
     pub namespace_selector: Option<String>,
+    /// The label of Namespaces that names the team of each: savings are published by it.
+    pub team_label: Option<String>,
     /// Whether the annotations of a Namespace are defaults for the objects in it. That needs the
     /// permission to list and watch Namespaces.
     pub namespace_defaults: bool,
@@ -106,7 +108,9 @@ impl Scope {
             [] => vec![None],
             some => some.iter().map(|name| Some(&**name)).collect(),
         };
-        let are_watched = self.namespace_defaults || self.namespace_selector.is_some();
+        let are_watched = self.namespace_defaults
+            || self.namespace_selector.is_some()
+            || self.team_label.is_some();
         let defaults = are_watched.then_some(Watched::Namespaces);
         let kinds = self.kinds.iter().copied().map(Watched::Kind);
         let each = defaults.into_iter().chain(kinds);
@@ -123,6 +127,7 @@ impl Default for Scope {
             excluded_namespaces: Vec::new(),
             selector: None,
             namespace_selector: None,
+            team_label: None,
             namespace_defaults: true,
         }
     }

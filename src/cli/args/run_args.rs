@@ -18,7 +18,7 @@ use super::{
 };
 use crate::cli::args::values::{
     calendar_file::CalendarFile,
-    selector::selector,
+    selector::{label_key, selector},
     value_parsers::{
         ClockSkew, catch_up, clock_skew, dashboard_listen, listen, namespace, ready_within,
         revert_window,
@@ -202,6 +202,11 @@ struct OwnArgs {
     #[arg(long, value_parser = BoolishValueParser::new())]
     per_namespace_metrics: bool,
 
+    /// Count what is saved by team instead, as this label of Namespaces names it: the 200 teams that
+    /// have saved most, and all others together. The label of the series is `team`
+    #[arg(long, value_name = "LABEL", value_parser = label_key, conflicts_with = "per_namespace_metrics")]
+    metrics_by: Option<String>,
+
     /// The pod that dayshift runs in; the Deployment of that pod is never scaled
     #[arg(long, value_name = "NAME", requires = "pod_namespace")]
     pod_name: Option<String>,
@@ -236,6 +241,14 @@ impl TryFrom<RunArgs> for Run {
     fn try_from(args: RunArgs) -> Result<Self, clap::Error> {
         let namespaces = args.scope.namespaces();
         let inheritance = args.inheritance()?;
+        let reads_namespaces =
+            inheritance.from_namespaces || args.scope.namespace_selector.is_some();
+        if args.own.metrics_by.is_some() && !reads_namespaces {
+            return Err(clap::Error::raw(
+                ErrorKind::ArgumentConflict,
+                "--metrics-by reads Namespaces, which --namespace-defaults=false turns off\n",
+            ));
+        }
         let own_pod = match (args.own.pod_namespace, args.own.pod_name) {
             (Some(namespace), Some(name)) if !namespace.is_empty() && !name.is_empty() => {
                 Some(OwnPod { namespace, name })
@@ -268,6 +281,7 @@ impl TryFrom<RunArgs> for Run {
                         .scope
                         .namespace_selector
                         .filter(|selector| !selector.is_empty()),
+                    team_label: args.own.metrics_by,
                     namespace_defaults: inheritance.from_namespaces,
                 },
                 catch_up: args.timing.catch_up,

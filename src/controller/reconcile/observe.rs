@@ -1,5 +1,7 @@
 //! Watch events.
 
+use kube::ResourceExt as _;
+
 use crate::{
     cluster::{
         EventObject, NamespaceMeta, ObservedNamespace, ReadError, ReflectorEvent, Version,
@@ -91,6 +93,7 @@ impl Engine {
                 self.note_existence(watch, false);
                 let name = namespace.metadata.name.unwrap_or_default();
                 self.index.namespace_gone(&name);
+                self.set_team(&name, None);
             }
             ReflectorEvent::Init => {
                 self.watches.clear_shown(watch);
@@ -131,6 +134,10 @@ impl Engine {
     /// The annotations of a Namespace are defaults: a change is an edit of every object that
     /// inherits them.
     fn observe_namespace(&mut self, namespace: &NamespaceMeta, shown: ShownBy) {
+        if let Some(label) = &self.settings.scope.team_label {
+            let team = namespace.labels().get(label).map(String::as_str);
+            self.set_team(&namespace.name_any(), team);
+        }
         let namespace = ObservedNamespace::of(namespace, &self.settings.prefix);
         let seen_at = self.clock.seen_at();
         let (news, ids) = self.index.observe_namespace(&namespace, shown, seen_at);
@@ -152,6 +159,14 @@ impl Engine {
         }
         for id in ids {
             self.reconcile(id);
+        }
+    }
+
+    /// What a namespace saves is the saving of this team from now on, or of none.
+    fn set_team(&self, namespace: &str, team: Option<&str>) {
+        if self.settings.scope.team_label.is_some() {
+            let at = (self.clock.now(), self.clock.monotonic());
+            self.publisher.set_team(namespace, team, at);
         }
     }
 

@@ -58,6 +58,11 @@ impl Account {
         }
     }
 
+    /// Whether it has no resources.
+    pub(super) const fn holds_nothing(&self) -> bool {
+        self.replicas == 0 && self.cpu_nanos == 0 && self.memory_bytes == 0
+    }
+
     /// The same, plus the resources of another account.
     pub(super) const fn and(self, other: &Self) -> Self {
         Self {

@@ -1,10 +1,15 @@
-//! The savings of each namespace, and which namespaces have series of their own.
+//! The savings of each namespace or team, and which of them have series of their own.
 
-use std::{collections::BTreeMap, mem, sync::Arc};
+use std::{
+    collections::{BTreeMap, HashMap},
+    mem,
+    sync::Arc,
+};
 
 use tokio::time::Instant;
 
 use super::account::Account;
+use crate::savings::HeldDown;
 
 /// At most this many namespaces have series of their own, the largest. All others share one.
 pub(super) const MAX_SERIES: usize = 200;
@@ -127,5 +132,64 @@ impl ByNamespace {
             .map(|(name, it)| (Some(&**name), it.at(now)));
         let other = self.other.iter().map(|it| (Some(OTHER), it.at(now)));
         shown.chain(other).collect()
+    }
+}
+
+/// The team of a namespace without the label: no label can have such a value.
+const NONE: &str = "(none)";
+
+/// To which team each namespace belongs.
+#[derive(Debug)]
+pub(super) struct Teams {
+    none: Arc<str>,
+    team_of: HashMap<Arc<str>, Arc<str>>,
+    /// What is held down in each namespace, without any time: it goes with the namespace.
+    held: HashMap<Arc<str>, Account>,
+}
+
+/// What goes with a namespace from one team to another.
+#[derive(Debug)]
+pub(super) struct TeamMove {
+    pub(super) from: Arc<str>,
+    pub(super) to: Arc<str>,
+    pub(super) held: Account,
+}
+
+impl Default for Teams {
+    fn default() -> Self {
+        Self {
+            none: NONE.into(),
+            team_of: HashMap::new(),
+            held: HashMap::new(),
+        }
+    }
+}
+
+impl Teams {
+    /// The team of a namespace.
+    pub(super) fn of(&self, namespace: &str) -> Arc<str> {
+        Arc::clone(self.team_of.get(namespace).unwrap_or(&self.none))
+    }
+
+    /// An object of a namespace holds down something else than before.
+    pub(super) fn count(&mut self, namespace: &Arc<str>, before: HeldDown, held: HeldDown) {
+        let account = self.held.entry(Arc::clone(namespace)).or_default();
+        *account = account.with(before, held);
+        if account.holds_nothing() {
+            self.held.remove(namespace);
+        }
+    }
+
+    /// A namespace belongs to another team, or to none. Returns what goes with it, if anything.
+    pub(super) fn set(&mut self, namespace: &Arc<str>, team: Option<&str>) -> Option<TeamMove> {
+        let from = self.of(namespace);
+        match team {
+            Some(team) if *team == *from => return None,
+            Some(team) => self.team_of.insert(Arc::clone(namespace), team.into()),
+            None => self.team_of.remove(namespace),
+        };
+        let to = self.of(namespace);
+        let held = self.held.get(namespace).copied()?;
+        (from != to).then_some(TeamMove { from, to, held })
     }
 }

@@ -22,7 +22,7 @@ use crate::{
 
 use crate::controller::ids::Id;
 use crate::controller::settings::Settings;
-use crate::controller::telemetry::savings::{Change, Savings};
+use crate::controller::telemetry::savings::{Change, Savings, SavingsBy, What};
 use crate::controller::telemetry::shapes::lock;
 use crate::controller::telemetry::snapshot::{ObjectSnapshot, Snapshot};
 
@@ -181,8 +181,12 @@ impl Publisher {
         clock: &Clock,
         settings: &Settings,
     ) -> Self {
-        let by_namespace = settings.per_namespace_metrics;
-        let generation = savings.begin(by_namespace, clock.now(), clock.monotonic());
+        let by = match &settings.scope.team_label {
+            Some(_) => SavingsBy::Team,
+            None if settings.per_namespace_metrics => SavingsBy::Namespace,
+            None => SavingsBy::All,
+        };
+        let generation = savings.begin(by, clock.now(), clock.monotonic());
         let objects = PublishedObjects::new(clock.clone(), settings);
         let objects = Arc::new(objects);
         *lock(newest) = Some(Arc::clone(&objects));
@@ -233,8 +237,22 @@ impl Publisher {
         self.savings.change(Change {
             generation: self.generation,
             namespace: Arc::clone(&object.object.namespace),
-            before,
-            held,
+            what: What::Held { before, held },
+            at,
+        });
+    }
+
+    /// A namespace belongs to this team from now on, or to none.
+    pub(in crate::controller) fn set_team(
+        &self,
+        namespace: &str,
+        team: Option<&str>,
+        at: (DateTime<Utc>, Instant),
+    ) {
+        self.savings.change(Change {
+            generation: self.generation,
+            namespace: namespace.into(),
+            what: What::Team(team.filter(|it| !it.is_empty()).map(Into::into)),
             at,
         });
     }

@@ -16,7 +16,7 @@ use prometheus_client::{
 use tokio::time::Instant;
 
 use super::account::{Account, seconds};
-use super::by_namespace::ByNamespace;
+use super::by_namespace::{ByNamespace, Teams};
 use crate::controller::telemetry::shapes::lock;
 use crate::savings::{HeldDown, Saved, SavedSoFar};
 
@@ -43,24 +43,45 @@ struct Shared {
     waiting: Mutex<Vec<Change>>,
 }
 
-/// One object holds down something else than before.
+/// Whose savings have a series each.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum SavingsBy {
+    /// All together.
+    All,
+    /// Each namespace.
+    Namespace,
+    /// Each team, as a label of Namespaces names it.
+    Team,
+}
+
+/// Something in a namespace is otherwise than before.
 #[derive(Debug)]
 pub(super) struct Change {
     /// The controller that publishes it, as [`Savings::begin`] has numbered it.
     pub(super) generation: u64,
     pub(super) namespace: Arc<str>,
-    pub(super) before: HeldDown,
-    pub(super) held: HeldDown,
+    pub(super) what: What,
     /// Since when, by the wall clock of the controller and by one that no step touches.
     pub(super) at: (DateTime<Utc>, Instant),
+}
+
+/// What is otherwise.
+#[derive(Debug)]
+pub(super) enum What {
+    /// One object holds down something else.
+    Held { before: HeldDown, held: HeldDown },
+    /// The namespace belongs to this team, or to none.
+    Team(Option<Box<str>>),
 }
 
 #[derive(Debug, Default)]
 pub(super) struct Accounts {
     /// The account of everything.
     all: Account,
-    /// The accounts by namespace, if enabled.
+    /// The accounts by namespace or by team, if enabled.
     each: Option<ByNamespace>,
+    /// The teams, if the accounts are theirs.
+    teams: Option<Teams>,
     /// The number of the controller that has begun last, which alone counts.
     generation: u64,
     /// When the first controller began.
@@ -75,7 +96,7 @@ pub(super) struct Accounts {
 type Seconds = fn(&Account) -> f64;
 
 impl Accounts {
-    /// The account of everything, and those of a namespace that may be new.
+    /// The account of everything, and those of a namespace or a team that may be new.
     fn of(&mut self, namespace: &Arc<str>) -> impl Iterator<Item = &mut Account> {
         let each = self.each.as_mut().into_iter();
         [&mut self.all]
@@ -85,12 +106,43 @@ impl Accounts {
 
     /// Counts a change, unless another controller has begun since.
     fn count(&mut self, change: &Change) {
-        if self.generation == change.generation {
-            let (wall, now) = change.at;
-            self.mark(wall);
-            for account in self.of(&change.namespace) {
-                *account = account.at(now).with(change.before, change.held);
+        if self.generation != change.generation {
+            return;
+        }
+        let (wall, now) = change.at;
+        match &change.what {
+            What::Held { before, held } => {
+                self.mark(wall);
+                let mut key = Arc::clone(&change.namespace);
+                if let Some(teams) = &mut self.teams {
+                    teams.count(&change.namespace, *before, *held);
+                    key = teams.of(&change.namespace);
+                }
+                for account in self.of(&key) {
+                    *account = account.at(now).with(*before, *held);
+                }
             }
+            What::Team(team) => {
+                let teams = self.teams.as_mut();
+                let moved = teams.and_then(|it| it.set(&change.namespace, team.as_deref()));
+                if let (Some(moved), Some(each)) = (moved, &mut self.each) {
+                    for account in each.of(&moved.from) {
+                        *account = account.at(now).without(&moved.held);
+                    }
+                    for account in each.of(&moved.to) {
+                        *account = account.at(now).and(&moved.held);
+                    }
+                }
+            }
+        }
+    }
+
+    /// The label of each series.
+    const fn label(&self) -> &'static str {
+        if self.teams.is_some() {
+            "team"
+        } else {
+            "namespace"
         }
     }
 
@@ -125,13 +177,15 @@ impl Accounts {
 impl Savings {
     /// A controller begins to count at `now`, when its clock shows `wall`, and knows no object yet.
     /// Returns its number, which tells it from earlier ones.
-    pub(super) fn begin(&self, by_namespace: bool, wall: DateTime<Utc>, now: Instant) -> u64 {
+    pub(super) fn begin(&self, by: SavingsBy, wall: DateTime<Utc>, now: Instant) -> u64 {
         let mut accounts = self.accounts();
         let accounts = &mut *accounts;
         accounts.mark(wall);
         accounts.generation += 1;
         accounts.since.get_or_insert(wall);
-        accounts.each = by_namespace.then(|| accounts.each.take().unwrap_or_default());
+        let are_each = by != SavingsBy::All;
+        accounts.each = are_each.then(|| accounts.each.take().unwrap_or_default());
+        accounts.teams = (by == SavingsBy::Team).then(Teams::default);
         let each = accounts.each.iter_mut().flat_map(ByNamespace::all);
         for account in each.chain([&mut accounts.all]) {
             *account = account.at(now).ended();
@@ -182,13 +236,13 @@ impl Collector for Savings {
         let mut accounts = self.accounts();
         let now = Instant::now();
         if let Some(each) = &accounts.each {
-            let help =
-                "Namespaces that share the series (other) of those with the label namespace.";
+            let help = "Namespaces, or teams with --metrics-by, that share the series (other).";
             let name = "dayshift_namespaces_without_series";
             let metric = encoder.encode_descriptor(name, help, None, MetricType::Gauge)?;
             let count = u64::try_from(each.not_shown()).unwrap_or(u64::MAX);
             ConstGauge::new(count).encode(metric)?;
         }
+        let label = accounts.label();
         let each = match &accounts.each {
             None => vec![(None, accounts.all.at(now))],
             Some(each) => each.series(now),
@@ -196,7 +250,7 @@ impl Collector for Savings {
         let help = "Replicas that would run now without the schedules, and do not.";
         let name = "dayshift_held_down_replicas";
         let metric = encoder.encode_descriptor(name, help, None, MetricType::Gauge)?;
-        samples(metric, &each, |it| {
+        samples(metric, label, &each, |it| {
             ConstGauge::new(u64::try_from(it.replicas).unwrap_or(u64::MAX))
         })?;
 
@@ -220,7 +274,7 @@ impl Collector for Savings {
         for (name, help, of) in counters {
             let unit = Some(&Unit::Seconds);
             let metric = encoder.encode_descriptor(name, help, unit, MetricType::Counter)?;
-            samples(metric, &each, |it| ConstCounter::new(of(it)))?;
+            samples(metric, label, &each, |it| ConstCounter::new(of(it)))?;
         }
         drop(each);
         // Only now: the values that were shown are those of the series as they were.
@@ -234,6 +288,7 @@ impl Collector for Savings {
 /// A sample of each account; the one of everything has no label.
 fn samples<M: EncodeMetric>(
     mut metric: MetricEncoder<'_>,
+    label: &str,
     each: &[(Option<&str>, Account)],
     of: impl Fn(&Account) -> M,
 ) -> fmt::Result {
@@ -241,7 +296,7 @@ fn samples<M: EncodeMetric>(
         match name {
             None => return of(account).encode(metric),
             Some(name) => {
-                of(account).encode(metric.encode_family(&[("namespace", *name)])?)?;
+                of(account).encode(metric.encode_family(&[(label, *name)])?)?;
             }
         }
     }

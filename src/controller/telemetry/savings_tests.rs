@@ -7,7 +7,7 @@ use prometheus_client::{encoding::text, registry::Registry};
 use tokio::time::{Instant, advance};
 
 use super::by_namespace::{ByNamespace, MAX_KNOWN, MAX_SERIES};
-use super::savings::{Change, Savings};
+use super::savings::{Change, Savings, SavingsBy, What};
 use crate::savings::HeldDown;
 
 const HOUR: Duration = Duration::from_secs(3600);
@@ -22,8 +22,7 @@ fn change(
     savings.change(Change {
         generation,
         namespace: Arc::clone(namespace),
-        before,
-        held,
+        what: What::Held { before, held },
         at,
     });
 }
@@ -54,7 +53,7 @@ async fn counters_never_fall_and_miss_nothing_between_two_scrapes() {
     let mut objects = [0_u64; 20];
     let mut expected = [0.0; 3];
     let wall = DateTime::UNIX_EPOCH;
-    let mut generation = savings.begin(true, wall, Instant::now());
+    let mut generation = savings.begin(SavingsBy::Namespace, wall, Instant::now());
     let (mut before, mut seed) = (HashMap::new(), 7_u64);
     for step in 0..5_000 {
         seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
@@ -63,7 +62,7 @@ async fn counters_never_fall_and_miss_nothing_between_two_scrapes() {
         if step == 2_500 {
             // Another controller begins; what the one before still says does not count.
             let ended = generation;
-            generation = savings.begin(true, wall, now);
+            generation = savings.begin(SavingsBy::Namespace, wall, now);
             change(
                 &savings,
                 ended,
@@ -110,7 +109,7 @@ async fn a_counter_of_nothing_stands_still() {
     let mut registry = Registry::default();
     registry.register_collector(Box::new(savings.clone()));
     let now = || (DateTime::UNIX_EPOCH, Instant::now());
-    let generation = savings.begin(true, now().0, now().1);
+    let generation = savings.begin(SavingsBy::Namespace, now().0, now().1);
     let (nothing, web) = (HeldDown::default(), Arc::from("web"));
     let three = HeldDown {
         replicas: 3,
@@ -139,7 +138,7 @@ async fn many_changes_at_once_keep_what_was_saved_before() {
         ..HeldDown::default()
     };
     let web = Arc::from("web");
-    let generation = savings.begin(false, midnight - TimeDelta::hours(1), begin - HOUR);
+    let generation = savings.begin(SavingsBy::All, midnight - TimeDelta::hours(1), begin - HOUR);
     let hold = |replicas: (u64, u64), at| {
         let replicas = (held(replicas.0), held(replicas.1));
         change(&savings, generation, &web, replicas, at);
@@ -171,7 +170,7 @@ async fn the_largest_namespaces_have_series_and_no_time_is_lost_or_counted_twice
     let mut registry = Registry::default();
     registry.register_collector(Box::new(savings.clone()));
     let wall = DateTime::UNIX_EPOCH;
-    let generation = savings.begin(true, wall, Instant::now());
+    let generation = savings.begin(SavingsBy::Namespace, wall, Instant::now());
     let name = |at: u64| Arc::<str>::from(format!("team-{at:03}"));
     let mut held = [0_u64; 250];
     let hold = |at: usize, replicas: u64, held: &mut [u64; 250]| {
@@ -236,7 +235,7 @@ async fn changes_wait_for_no_scrape_and_are_counted_in_order_after_it() {
     registry.register_collector(Box::new(savings.clone()));
     let begin = Instant::now();
     let at = |seconds| (DateTime::UNIX_EPOCH, begin + Duration::from_secs(seconds));
-    let generation = savings.begin(true, DateTime::UNIX_EPOCH, begin);
+    let generation = savings.begin(SavingsBy::Namespace, DateTime::UNIX_EPOCH, begin);
     let (shop, held) = (Arc::from("shop"), |replicas| HeldDown {
         replicas,
         ..HeldDown::default()
@@ -277,4 +276,54 @@ fn namespaces_that_come_and_go_are_bounded_and_make_room_for_new_ones() {
         0,
         "all that are known hold something down"
     );
+}
+
+/// What a namespace holds down goes along with it, and what it has saved stays with the team.
+#[tokio::test(start_paused = true)]
+async fn a_namespace_that_changes_its_team_takes_what_it_holds_down_along() {
+    let savings = Savings::default();
+    let mut registry = Registry::default();
+    registry.register_collector(Box::new(savings.clone()));
+    let wall = DateTime::UNIX_EPOCH;
+    let generation = savings.begin(SavingsBy::Team, wall, Instant::now());
+    let held = |replicas: u64| HeldDown {
+        replicas,
+        ..HeldDown::default()
+    };
+    let belongs = |namespace: &str, team: Option<&str>| {
+        savings.change(Change {
+            generation,
+            namespace: namespace.into(),
+            what: What::Team(team.map(Into::into)),
+            at: (wall, Instant::now()),
+        });
+    };
+    let holds = |namespace: &str, before: u64, now: u64| {
+        let at = (wall, Instant::now());
+        let change_of = (held(before), held(now));
+        change(&savings, generation, &namespace.into(), change_of, at);
+    };
+    let hours = || {
+        let samples = samples(&registry);
+        ["web", "pay", "(none)"].map(|team| {
+            let name = format!("dayshift_saved_replica_seconds_total{{team=\"{team}\"}}");
+            samples.get(&name).copied().unwrap_or_default() / 3600.0
+        })
+    };
+    holds("free", 0, 1);
+    holds("shop", 0, 3);
+    belongs("shop", Some("web"));
+    belongs("bank", Some("pay"));
+    holds("bank", 0, 2);
+    advance(HOUR).await;
+    assert_eq!(hours(), [3.0, 2.0, 1.0]);
+    belongs("shop", Some("pay"));
+    belongs("shop", Some("pay"));
+    advance(HOUR).await;
+    assert_eq!(hours(), [3.0, 2.0 + 5.0, 2.0]);
+    holds("shop", 3, 0);
+    belongs("shop", Some("web"));
+    belongs("bank", None);
+    advance(HOUR).await;
+    assert_eq!(hours(), [3.0, 7.0, 2.0 + 3.0]);
 }

@@ -1,6 +1,7 @@
 //! What does it save?
 
-use dayshift::controller::Settings;
+use dayshift::controller::{Scope, Settings};
+use serde_json::json;
 
 use super::row::Row;
 use crate::sandbox::{Sandbox, deployment};
@@ -44,6 +45,36 @@ fn adds_up(row: &mut Row, hour: f64) {
         let series = format!("{{namespace=\"{namespace}\"}}");
         row.is_about(&by_namespace, &series, expected, hour * SHARE);
     }
+    by_team(row, hour);
+}
+
+/// Both namespaces are of one team, and one of them is of another from 20:00 on.
+fn by_team(row: &mut Row, hour: f64) {
+    let mut story = Sandbox::empty_at("2026-11-20 18:00 UTC");
+    let belongs = |story: &Sandbox, namespace: &str, team: &str| {
+        let labels = json!({"metadata": {"labels": {"example.com/team": team}}});
+        let merged = story.api.merge("Namespace", "", namespace, &labels);
+        merged.unwrap();
+    };
+    story.api.namespace("test");
+    for (namespace, count) in [("dev", 3), ("test", 6)] {
+        belongs(&story, namespace, "web");
+        let web = deployment("web").namespace(namespace).replicas(count);
+        story.apply(web.hours(OFFICE).requests("500m", "256Mi"));
+    }
+    story.start_scaler(Settings {
+        scope: Scope {
+            team_label: Some("example.com/team".to_owned()),
+            ..Scope::default()
+        },
+        ..Settings::default()
+    });
+    story.sleep_until("20:00");
+    row.is_about(&story, "{team=\"web\"}", 3.0 * hour, hour * SHARE);
+    belongs(&story, "test", "pay");
+    story.sleep_until("21:00");
+    row.is_about(&story, "{team=\"web\"}", 4.0 * hour, hour * SHARE);
+    row.is_about(&story, "{team=\"pay\"}", 2.0 * hour, hour * SHARE);
 }
 
 pub(super) fn the_time_of_replicas_that_are_held_down_adds_up(row: &mut Row) {

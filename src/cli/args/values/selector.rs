@@ -12,6 +12,13 @@ pub(in crate::cli) fn selector(text: &str) -> Result<String, String> {
     Err("write a label selector such as team=web,tier!=db or 'team in (web,shop)'".to_owned())
 }
 
+/// The key of a label, such as `team` or `example.com/team`.
+pub(in crate::cli) fn label_key(text: &str) -> Result<String, String> {
+    let text = text.trim();
+    let wrong = || "write the key of a label, such as team or example.com/team".to_owned();
+    is_key(text).then(|| text.to_owned()).ok_or_else(wrong)
+}
+
 /// The parts between those commas that stand in no brackets.
 fn requirements(text: &str) -> impl Iterator<Item = &str> {
     let mut depth = 0_i32;
