@@ -143,7 +143,7 @@ impl Served {
                 begun.elapsed() < Duration::from_secs(300),
                 "it reads forever"
             );
-            std::thread::sleep(std::time::Duration::from_millis(5));
+            std::thread::sleep(Duration::from_millis(5));
         }
     }
 

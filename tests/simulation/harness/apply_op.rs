@@ -176,6 +176,7 @@ impl Harness<'_> {
                 excluded_namespaces: story.excluded.clone(),
                 namespace_defaults: true,
                 namespace_selector: None,
+                team_label: None,
             },
             dry_run: is_dry,
             max_in_flight: NonZeroUsize::new(story.in_flight)
