@@ -6,7 +6,7 @@
 //! Each module uses only those before it in this order: [`text`] and [`names`],
 //! [`schedule`], [`workload`], [`savings`], [`neighbours`] and [`events`],
 //! then [`manifest`], [`plan`], [`lint`] and [`convert`] for files, then [`cluster`], [`status`],
-//! [`operations`], [`controller`], [`server`], [`dashboard`], [`sandbox`], and last [`cli`].
+//! [`operations`], [`controller`], [`activator`], [`server`], [`dashboard`], [`sandbox`], and last [`cli`].
 //! [`clock`] alone reads the time and sleeps.
 
 pub use dayshift_manifest::{convert, lint, manifest, plan};
@@ -15,6 +15,7 @@ pub use dayshift_text as text;
 pub use dayshift_workload as workload;
 pub use dayshift_workload::{events, names, neighbours, savings};
 
+pub mod activator;
 pub mod cli;
 pub mod clock;
 pub mod cluster;

@@ -15,7 +15,7 @@ use clap::{
 
 use crate::{
     cli::{
-        args::run_args::RunArgs,
+        args::{activator_args::ActivatorArgs, run_args::RunArgs},
         commands::{
             complete::complete,
             completions::CompletionsArgs,
@@ -93,6 +93,7 @@ enum Command {
     Restore(Box<RestoreArgs>),
     Dashboard(Box<DashboardArgs>),
     Kinds(Box<KindsArgs>),
+    Activator(Box<ActivatorArgs>),
     Sandbox(Box<SandboxArgs>),
     Completions(CompletionsArgs),
 }
@@ -206,6 +207,7 @@ impl Program {
             Command::Restore(args) => args.run(),
             Command::Dashboard(args) => args.run(),
             Command::Kinds(args) => args.run(),
+            Command::Activator(args) => args.run(),
             Command::Sandbox(args) => args.run(),
             Command::Completions(args) => args.run(),
         }

@@ -28,6 +28,7 @@ pub use reading::find::{
 };
 pub use reading::managers::WithManagers;
 pub use reading::namespace::{NamespaceMeta, ObservedNamespace};
+pub use reading::pod_labels::WithPodLabels;
 pub use reading::query::{Part, Query};
 pub use reading::raw::{RawList, get_raw, list_raw};
 pub use reading::view::WorkloadView;

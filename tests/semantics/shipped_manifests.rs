@@ -82,3 +82,32 @@ fn the_calendar_patch_mounts_what_it_names() {
         "kubectl patch deployment dayshift -n dayshift --patch-file manifests/calendar.yaml";
     assert!(page.contains(apply) && text.contains(apply));
 }
+
+/// The chart renders its own copies, with another ServiceAccount and perhaps another prefix.
+#[test]
+fn the_chart_has_the_policies_of_the_activator() {
+    let manifest = include_str!("../../manifests/activator.yaml");
+    for (name, copy) in [
+        (
+            "slices",
+            include_str!("../../charts/dayshift/files/policy/activator-slices.yaml"),
+        ),
+        (
+            "wakes",
+            include_str!("../../charts/dayshift/files/policy/activator-wakes.yaml"),
+        ),
+    ] {
+        let policy = manifest.split("\n---\n").find(|it| {
+            it.contains("kind: ValidatingAdmissionPolicy\n")
+                && it.contains(&format!("  name: dayshift-activator-{name}\n"))
+        });
+        let (_, spec) = policy.unwrap().split_once("\nspec:\n").unwrap();
+        let spec: String = spec
+            .lines()
+            .map(|line| line.strip_prefix("  ").unwrap_or(line).to_owned() + "\n")
+            .collect();
+        let account = "system:serviceaccount:dayshift:dayshift-activator";
+        let (_comment, copy) = copy.split_once('\n').unwrap();
+        assert_eq!(copy, spec.replace(account, "ACCOUNT"), "{name}");
+    }
+}

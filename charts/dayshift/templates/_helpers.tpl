@@ -171,3 +171,29 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name (.Chart.Version | replace "+" "_") 
   resources: ["namespaces"]
   verbs: ["get", "list", "watch"]
 {{- end }}
+
+{{/* All that the activator may do in a namespace. */}}
+{{- define "dayshift.activatorRules" -}}
+{{- range .kinds }}
+{{- $plural := . }}
+{{- $group := "apps" }}
+{{- if contains "." . }}
+{{- $plural = splitList "." . | first }}
+{{- $group = trimPrefix (printf "%s." $plural) . }}
+{{- end }}
+- apiGroups: [{{ $group | quote }}]
+  resources: [{{ $plural | quote }}]
+  verbs: ["list", "watch", "patch"]
+{{- end }}
+- apiGroups: [""]
+  resources: ["services"]
+  verbs: ["list", "watch"]
+# Nothing is handed on to an address before the pod itself is seen to have it.
+- apiGroups: [""]
+  resources: ["pods"]
+  verbs: ["get"]
+- apiGroups: ["discovery.k8s.io"]
+  resources: ["endpointslices"]
+  verbs: ["list", "watch", "create", "patch", "delete"]
+{{ include "dayshift.eventRule" . }}
+{{- end }}

@@ -50,11 +50,15 @@ pub enum Key {
     Reason,
     /// Who did, as the API server knows them (`manifests/policy/stamp.yaml`).
     OverrideBy,
+    /// How long a connection to its Service wakes the object, for `dayshift activator`.
+    WakeOnRequest,
+    /// Paths of HTTP requests that do not wake it.
+    WakeOnRequestIgnore,
 }
 
 impl Key {
     /// Every key, in the order of the documentation.
-    pub const ALL: [Self; 20] = [
+    pub const ALL: [Self; 22] = [
         Self::Start,
         Self::Stop,
         Self::Hours,
@@ -75,6 +79,8 @@ impl Key {
         Self::AllowVolumeDeletion,
         Self::Reason,
         Self::OverrideBy,
+        Self::WakeOnRequest,
+        Self::WakeOnRequestIgnore,
     ];
 
     /// Those that make a schedule: an object needs one of them to have one.
@@ -86,9 +92,17 @@ impl Key {
     /// Those that say whose override it is and why. Nothing is decided by them.
     pub const AUTHOR: [Self; 2] = [Self::OverrideBy, Self::Reason];
 
-    /// Whether decisions rest on it: not on who wrote an override and why, nor on when people are told.
+    /// Whether decisions rest on it: not on who wrote an override and why, nor on when people are told,
+    /// nor on what is for `dayshift activator` alone.
     pub const fn is_decided_by(self) -> bool {
-        !matches!(self, Self::OverrideBy | Self::Reason | Self::ReadyWithin)
+        !matches!(
+            self,
+            Self::OverrideBy
+                | Self::Reason
+                | Self::ReadyWithin
+                | Self::WakeOnRequest
+                | Self::WakeOnRequestIgnore
+        )
     }
 
     /// The name after the prefix, such as `stop-replicas`.
@@ -114,6 +128,8 @@ impl Key {
             Self::AllowVolumeDeletion => "allow-volume-deletion",
             Self::Reason => "reason",
             Self::OverrideBy => "override-by",
+            Self::WakeOnRequest => "wake-on-request",
+            Self::WakeOnRequestIgnore => "wake-on-request-ignore",
         }
     }
 

@@ -43,6 +43,7 @@ pub use inputs::parse_context::ParseContext;
 pub use inputs::parsed::{ParsedInputs, read};
 pub use inputs::problem::{InvalidSchedule, Problem};
 pub use inputs::spec::ScheduleSpec;
+pub use inputs::wake_on_request::{IgnoredPaths, WakeOnRequest, wake_on_request_problems};
 pub use keys::{INHERITED, Key, Label, OVERRIDE_BEGAN, OWN_ANNOTATIONS, Prefix, PrefixError};
 pub use kinds::count_kind::{CountKind, takes_zero};
 pub use kinds::definition::{DefinitionError, Holds, KindDefinition, MAX_DEFINITIONS, SwitchText};

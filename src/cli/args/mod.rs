@@ -1,5 +1,6 @@
 //! The flags of the subcommands, and what their values become.
 
+pub(super) mod activator_args;
 pub(super) mod chosen_args;
 pub(super) mod connection;
 pub(super) mod downscaler_args;

@@ -1,5 +1,6 @@
 //! The subcommands, one file for each.
 
+pub(super) mod activator;
 pub(super) mod complete;
 pub(super) mod completions;
 pub(super) mod convert;

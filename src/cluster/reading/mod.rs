@@ -9,6 +9,7 @@ pub(super) mod find;
 pub(super) mod managers;
 pub(super) mod namespace;
 mod open_api;
+pub(super) mod pod_labels;
 pub(super) mod query;
 pub(super) mod raw;
 pub(super) mod view;

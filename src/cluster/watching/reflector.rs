@@ -14,7 +14,7 @@ use crate::cluster::watching::error::{Absence, WatchError};
 use crate::cluster::watching::event::ReflectorEvent;
 use crate::cluster::watching::page::{Next, Page};
 use crate::cluster::watching::pauses::Pauses;
-use crate::cluster::watching::request::Source;
+use crate::cluster::watching::request::{Collection, Source};
 use crate::cluster::workload::Version;
 use crate::delays::Delays;
 use crate::workload::Kind;
@@ -106,7 +106,7 @@ impl<D: WorkloadView> Reflector<D> {
         selectors: WatchParams,
         random: fastrand::Rng,
     ) -> Self {
-        let source = Source::new(client, Some(kind), namespace, selectors);
+        let source = Source::new(client, Collection::Kind(kind), namespace, selectors);
         Self::new(source, random)
     }
 }
@@ -114,12 +114,13 @@ impl<D: WorkloadView> Reflector<D> {
 impl Reflector<NamespaceMeta> {
     /// A watch of the metadata of Namespaces.
     pub fn of_namespaces(client: Client, selectors: WatchParams, random: fastrand::Rng) -> Self {
-        Self::new(Source::new(client, None, None, selectors), random)
+        let source = Source::new(client, Collection::Namespaces, None, selectors);
+        Self::new(source, random)
     }
 }
 
 impl<D: Resource + Clone + DeserializeOwned + Send + 'static> Reflector<D> {
-    fn new(source: Source, random: fastrand::Rng) -> Self {
+    pub(super) fn new(source: Source, random: fastrand::Rng) -> Self {
         Self {
             source,
             list: List::Streamed,

@@ -17,11 +17,10 @@ use crate::cluster::watching::answer::granted;
 use crate::cluster::watching::error::WatchError;
 use crate::workload::Kind;
 
-/// The objects of a watch: those of a kind, in one namespace or in all; or the metadata of
-/// Namespaces.
+/// The objects of a watch, in one namespace or in all.
 pub(super) struct Source {
     client: Client,
-    kind: Option<Kind>,
+    collection: Collection,
     namespace: Option<String>,
     /// Which of them.
     selectors: WatchParams,
@@ -29,16 +28,51 @@ pub(super) struct Source {
     pub(super) is_lost: bool,
 }
 
+/// What a watch shows.
+#[derive(Clone, Copy)]
+pub(super) enum Collection {
+    /// The workloads of a kind.
+    Kind(Kind),
+    /// The metadata of Namespaces.
+    Namespaces,
+    /// Objects that every server has: the root of their API, and their plural.
+    BuiltIn(&'static str, &'static str),
+}
+
+impl Collection {
+    const fn kind(self) -> Option<Kind> {
+        match self {
+            Self::Kind(kind) => Some(kind),
+            Self::Namespaces | Self::BuiltIn(..) => None,
+        }
+    }
+
+    const fn is_metadata_alone(self) -> bool {
+        matches!(self, Self::Namespaces)
+    }
+
+    fn path(self, namespace: Option<&str>) -> String {
+        match self {
+            Self::Kind(kind) => Resource::of(kind).path(namespace),
+            Self::Namespaces => NAMESPACES_PATH.to_owned(),
+            Self::BuiltIn(root, plural) => match namespace {
+                Some(namespace) => format!("{root}namespaces/{namespace}/{plural}"),
+                None => format!("{root}{plural}"),
+            },
+        }
+    }
+}
+
 impl Source {
     pub(super) fn new(
         client: Client,
-        kind: Option<Kind>,
+        collection: Collection,
         namespace: Option<&str>,
         selectors: WatchParams,
     ) -> Self {
         Self {
             client,
-            kind,
+            collection,
             namespace: namespace.map(str::to_owned),
             selectors,
             is_lost: false,
@@ -47,7 +81,7 @@ impl Source {
 
     /// Asks the server for the name of the kind, if it is unknown or outdated.
     pub(super) async fn find(&mut self) -> Result<(), WatchError> {
-        let found = match self.kind {
+        let found = match self.collection.kind() {
             Some(kind) if self.is_lost => discover_again(&self.client, kind).await,
             Some(kind) => discover(&self.client, kind).await,
             None => Ok(()),
@@ -59,7 +93,7 @@ impl Source {
 
     /// Whether the server may have the kind under another version.
     pub(super) fn may_have_moved(&self) -> bool {
-        self.kind.is_some_and(Kind::is_discovered)
+        self.collection.kind().is_some_and(Kind::is_discovered)
     }
 
     /// Asks for a page of this many after that token; without a limit, for all at once.
@@ -78,9 +112,9 @@ impl Source {
         let requests = self.requests();
         self.send(
             "list",
-            match self.kind {
-                Some(_) => requests.list(&params),
-                None => requests.list_metadata(&params),
+            match self.collection.is_metadata_alone() {
+                false => requests.list(&params),
+                true => requests.list_metadata(&params),
             },
         )
         .await
@@ -102,20 +136,16 @@ impl Source {
         let requests = self.requests();
         self.send(
             "watch",
-            match self.kind {
-                Some(_) => requests.watch(&params, version),
-                None => requests.watch_metadata(&params, version),
+            match self.collection.is_metadata_alone() {
+                false => requests.watch(&params, version),
+                true => requests.watch_metadata(&params, version),
             },
         )
         .await
     }
 
     fn requests(&self) -> Requests {
-        let namespace = self.namespace.as_deref();
-        Requests::new(match self.kind {
-            Some(kind) => Resource::of(kind).path(namespace),
-            None => NAMESPACES_PATH.to_owned(),
-        })
+        Requests::new(self.collection.path(self.namespace.as_deref()))
     }
 
     async fn send(

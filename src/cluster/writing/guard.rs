@@ -70,6 +70,18 @@ pub fn annotation_patch(observed: &Observed, annotations: &[Annotation], prefix:
     Patch(patch.tests.into_iter().chain(patch.writes).collect())
 }
 
+/// The same, if the state of the object is the observed one too.
+pub fn wake_patch(observed: &Observed, annotations: &[Annotation], prefix: &Prefix) -> Patch {
+    let mut patch = Operations::default();
+    let state = prefix.label(Label::State);
+    patch.test(
+        &["metadata", "labels", &state],
+        json!(observed.labels.text(Label::State)),
+    );
+    let rest = annotation_patch(observed, annotations, prefix);
+    Patch(patch.tests.into_iter().chain(rest.0).collect())
+}
+
 /// The JSON Patch that writes annotations of a user on a Namespace, if its overrides and the
 /// changed annotations are as observed.
 pub fn namespace_patch(

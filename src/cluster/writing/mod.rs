@@ -3,4 +3,5 @@
 pub(super) mod error;
 pub(super) mod event_object;
 pub(super) mod guard;
+pub(super) mod slices;
 pub(super) mod writer;

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use tokio::time::timeout;
 
 use crate::events::EventText;
-use crate::neighbours::{COMMANDS, CONTROLLER};
+use crate::neighbours::{ACTIVATOR, COMMANDS, CONTROLLER};
 use crate::text::{cut_bytes, escape_json, printable};
 use crate::workload::{Annotation, Change, Kind, Observed, Prefix, WorkloadRef};
 
@@ -68,6 +68,17 @@ impl Writer {
             manager: COMMANDS,
             ..Self::new(client, prefix, REPORTER.to_owned())
         }
+    }
+
+    /// The writer of `dayshift activator`.
+    pub const fn of_activator(client: Client, prefix: Prefix, instance: String) -> Self {
+        let mut writer = Self::new(client, prefix, instance);
+        writer.manager = ACTIVATOR;
+        writer
+    }
+
+    pub(super) const fn prefix(&self) -> &Prefix {
+        &self.prefix
     }
 
     /// Makes the change, if the object still is as observed, and returns the new object.
@@ -128,7 +139,7 @@ impl Writer {
         Ok(namespace_in(&answer, &name)?)
     }
 
-    async fn send_patch(
+    pub(super) async fn send_patch(
         &self,
         object: &WorkloadRef,
         patch: &Patch,
@@ -247,7 +258,7 @@ impl Writer {
         })
     }
 
-    async fn send(
+    pub(super) async fn send(
         &self,
         request: http::request::Builder,
         body: Vec<u8>,

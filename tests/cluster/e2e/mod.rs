@@ -7,6 +7,7 @@
 //! - `scalers/`: several scalers on one cluster
 //! - `security/`: what permissions allow, and what attackers can do
 
+mod activator;
 mod boundaries;
 mod calendars;
 mod cluster;
@@ -43,6 +44,7 @@ pub(crate) fn stories() -> Vec<Story> {
         overrides::ended::stories(),
         overrides::annotated::stories(),
         overrides::authors::stories(),
+        activator::stories(),
         faults::stories(),
         security::hostile::stories(),
         pages::stories(),

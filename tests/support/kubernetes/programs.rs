@@ -77,8 +77,8 @@ const AUDIT_POLICY: &str = r#"{
   ]
 }"#;
 
-/// Those of Kubernetes' controllers that have to do with workloads, their pods and namespaces.
-const CONTROLLERS: [&str; 11] = [
+/// Those of Kubernetes' controllers that have to do with workloads, their pods, Services and namespaces.
+const CONTROLLERS: [&str; 12] = [
     "deployment-controller",
     "replicaset-controller",
     "statefulset-controller",
@@ -90,6 +90,7 @@ const CONTROLLERS: [&str; 11] = [
     "resourcequota-controller",
     "horizontal-pod-autoscaler-controller",
     "clusterrole-aggregation-controller",
+    "endpointslice-controller",
 ];
 
 /// Who the tokens of ServiceAccounts are from.

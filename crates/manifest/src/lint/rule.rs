@@ -26,6 +26,7 @@ rules! {
         Error BadAfter "bad-after" "What a start waits for that cannot be read, or that never says whether it is ready.",
         Error BadOverride "bad-override" "A pause, wake-until, sleep-until or enforce that cannot \
             be read, or has no schedule to override.",
+        Error BadWakeOnRequest "bad-wake-on-request" "A wake-on-request or wake-on-request-ignore that cannot be read.",
         Error DeletesVolumes "deletes-volumes" "A StatefulSet whose volumes each stop would delete.",
         Error ScheduleAsLabel "schedule-as-label" "A schedule among the labels.",
         Error OnPodTemplate "on-pod-template" "A schedule on the pod template.",

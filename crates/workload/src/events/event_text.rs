@@ -52,6 +52,12 @@ impl EventText {
         Self::new(EventReason::ScaleFailed, text)
     }
 
+    /// A request to its Service wakes it: which, and until when.
+    pub fn woken_by_request(request: &str, until: &str) -> Self {
+        let text = format!("{request} wakes it until {until}");
+        Self::new(EventReason::WokenByRequest, text)
+    }
+
     /// What was started is not ready after so long, and what Kubernetes says of it.
     pub fn not_ready(observed: &Observed, within: TimeDelta, why: Option<&str>) -> Self {
         let object = &observed.object;

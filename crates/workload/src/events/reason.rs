@@ -13,6 +13,8 @@ pub enum EventReason {
     Scaled,
     /// `wake-until` began: the object runs until then.
     Woken,
+    /// A connection to its Service asks for it: `dayshift activator` wrote a `wake-until`.
+    WokenByRequest,
     /// `sleep-until` began: the object is stopped until then.
     Slept,
     /// A pause began: dayshift leaves the object alone.
@@ -53,11 +55,12 @@ pub enum EventReason {
 
 impl EventReason {
     /// All of them.
-    pub const ALL: [Self; 22] = [
+    pub const ALL: [Self; 23] = [
         Self::Started,
         Self::Stopped,
         Self::Scaled,
         Self::Woken,
+        Self::WokenByRequest,
         Self::Slept,
         Self::Paused,
         Self::Resumed,
@@ -86,6 +89,7 @@ impl EventReason {
                 | Self::Stopped
                 | Self::Scaled
                 | Self::Woken
+                | Self::WokenByRequest
                 | Self::Slept
                 | Self::Paused
                 | Self::Resumed

@@ -14,3 +14,4 @@ pub(super) mod parsed;
 mod parsed_tests;
 pub(super) mod problem;
 pub(super) mod spec;
+pub(super) mod wake_on_request;

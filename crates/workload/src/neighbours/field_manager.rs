@@ -38,6 +38,9 @@ pub const CONTROLLER: &str = "dayshift";
 /// What the commands call themselves, with which people write.
 pub const COMMANDS: &str = "dayshift-cli";
 
+/// What `dayshift activator` calls itself, which sets no count.
+pub const ACTIVATOR: &str = "dayshift-activator";
+
 /// What people's own programs call themselves, besides kubectl's commands: k9s, a browser before a
 /// dashboard, and Lens.
 const PEOPLE: [&str; 3] = ["k9s", "Mozilla", "node-fetch"];

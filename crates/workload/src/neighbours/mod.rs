@@ -5,6 +5,6 @@ mod field_manager;
 mod owner;
 mod reverted;
 
-pub use field_manager::{ADMISSION, COMMANDS, CONTROLLER, FieldManager, ManagerKind};
+pub use field_manager::{ACTIVATOR, ADMISSION, COMMANDS, CONTROLLER, FieldManager, ManagerKind};
 pub use owner::Owner;
 pub use reverted::{REVERT_WINDOW, Reverted, later};

@@ -21,6 +21,8 @@ pub(in crate::lint) fn right_text(key: Key) -> &'static str {
         Key::WakeUntil | Key::SleepUntil => "2026-12-24 22:00",
         Key::Reason => "migration of the database",
         Key::OverrideBy => "jane@example.com",
+        Key::WakeOnRequest => "2h",
+        Key::WakeOnRequestIgnore => "/healthz; /metrics",
     }
 }
 

@@ -135,6 +135,7 @@ fn rule_of(kind: DiagnosticKind, key: Option<Key>) -> LintRule {
             | Key::AllowVolumeDeletion
             | Key::Reason
             | Key::OverrideBy => LintRule::BadOverride,
+            Key::WakeOnRequest | Key::WakeOnRequestIgnore => LintRule::BadWakeOnRequest,
         },
     }
 }

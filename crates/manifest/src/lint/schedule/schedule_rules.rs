@@ -6,7 +6,7 @@ use crate::{
     schedule::{Gap, Zone},
     workload::{
         Inputs, InvalidSchedule, Key, Origin, ParseContext, ParsedInputs, Prefix, VolumeRetention,
-        read,
+        read, wake_on_request_problems,
     },
 };
 
@@ -40,7 +40,11 @@ pub(in crate::lint) fn schedule_findings(
         ParsedInputs::Unscheduled => None,
         ParsedInputs::Scheduled(spec) => Some(spec),
     };
-    let mut found = Vec::new();
+    let on_request = wake_on_request_problems(inputs);
+    let mut found: Vec<_> = on_request
+        .iter()
+        .map(|it| ScheduleFinding::of_problem(it, prefix))
+        .collect();
     no_effect(inputs, prefix, &mut found);
     allows_nothing(inputs, prefix, &mut found);
     let Some(spec) = spec else {
@@ -145,6 +149,8 @@ fn no_effect(inputs: &Inputs, prefix: &Prefix, found: &mut Vec<ScheduleFinding>)
         (Key::Pause, &[Key::Start, Key::Stop, Key::Scale, Key::Hours]),
         (Key::Enforce, &[Key::Stop, Key::Scale, Key::Hours]),
         (Key::ReadyWithin, &[Key::Start, Key::Scale, Key::Hours]),
+        (Key::WakeOnRequest, &[Key::Stop, Key::Scale, Key::Hours]),
+        (Key::WakeOnRequestIgnore, &[Key::WakeOnRequest]),
     ] {
         if is_own(&key) && !needs.iter().any(has) {
             let names = needs.iter().map(|key| prefix.annotation(*key));

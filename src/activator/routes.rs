@@ -1,0 +1,132 @@
+//! Where connections to a Service go, and what there is to wake.
+
+use std::{
+    collections::BTreeMap,
+    net::{IpAddr, SocketAddr},
+    sync::Arc,
+};
+
+use chrono::{DateTime, Utc};
+
+use crate::activator::service::{PodName, ServiceName};
+use crate::schedule::Zone;
+use crate::workload::{IgnoredPaths, Observed, WakeOnRequest};
+
+/// Every Service that somebody stands in for.
+pub(in crate::activator) type Routes = BTreeMap<ServiceName, Arc<Route>>;
+
+/// One such Service.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(in crate::activator) struct Route {
+    /// On which port the activator listens for each of its ports, by name.
+    pub(in crate::activator) ports: BTreeMap<Box<str>, u16>,
+    /// What it selects and a connection may wake.
+    pub(in crate::activator) targets: Vec<Arc<Target>>,
+    /// The pods that are ready, by the name of the port.
+    pub(in crate::activator) ready: BTreeMap<Box<str>, Vec<Backend>>,
+    pub(in crate::activator) selector: BTreeMap<String, String>,
+}
+
+/// A pod that is ready, on one port.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(in crate::activator) struct Backend {
+    pub(in crate::activator) address: SocketAddr,
+    pub(in crate::activator) pod: PodName,
+}
+
+/// A workload with `wake-on-request`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(in crate::activator) struct Target {
+    pub(in crate::activator) observed: Observed,
+    pub(in crate::activator) wake: WakeOnRequest,
+    pub(in crate::activator) ignored: IgnoredPaths,
+    pub(in crate::activator) zone: Zone,
+    pub(in crate::activator) standing: Standing,
+    /// When it went to sleep.
+    pub(in crate::activator) since: Option<DateTime<Utc>>,
+}
+
+/// How a workload stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::activator) enum Standing {
+    /// It runs, or is about to.
+    Running,
+    /// dayshift has stopped it, and a request wakes it.
+    Asleep,
+    /// It is at 0, and a request does not change that: why.
+    Off(&'static str),
+}
+
+/// What a connection can expect of a Service now.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(in crate::activator) enum Prospect {
+    /// Something runs or starts.
+    Running,
+    /// Something can be woken.
+    Wakeable,
+    /// Nothing will come: why.
+    Nothing(&'static str),
+}
+
+impl Route {
+    /// What a connection at that instant can expect.
+    pub(in crate::activator) fn prospect(&self, now: DateTime<Utc>) -> Prospect {
+        let mut why = "nothing that it selects is woken by a request any more";
+        let mut prospect = None;
+        for target in &self.targets {
+            match target.standing {
+                Standing::Running => prospect = prospect.or(Some(Prospect::Running)),
+                Standing::Asleep if target.counts_at(now) => prospect = Some(Prospect::Wakeable),
+                Standing::Asleep => why = "a request does not wake it at this time of day",
+                Standing::Off(reason) => why = reason,
+            }
+        }
+        prospect.unwrap_or(Prospect::Nothing(why))
+    }
+
+    /// What a request at that instant wakes.
+    pub(in crate::activator) fn asleep(
+        &self,
+        now: DateTime<Utc>,
+    ) -> impl Iterator<Item = &Arc<Target>> {
+        let targets = self.targets.iter();
+        targets.filter(move |it| it.standing == Standing::Asleep && it.counts_at(now))
+    }
+
+    /// Whether a request for this path wakes nothing.
+    pub(in crate::activator) fn ignores(&self, path: &str) -> bool {
+        !self.targets.is_empty() && self.targets.iter().all(|it| it.ignored.has(path))
+    }
+
+    /// Whether everything that it selects is stopped, and nothing else is ready.
+    pub(in crate::activator) fn is_stopped(&self) -> bool {
+        let runs = |it: &Arc<Target>| it.standing == Standing::Running;
+        self.ready.values().all(Vec::is_empty) && !self.targets.iter().any(runs)
+    }
+
+    /// The ready pods for a port.
+    pub(in crate::activator) fn backends(&self, port: &str) -> &[Backend] {
+        self.ready.get(port).map_or(&[], Vec::as_slice)
+    }
+}
+
+impl Target {
+    fn counts_at(&self, now: DateTime<Utc>) -> bool {
+        self.wake.counts_at(now, self.zone)
+    }
+}
+
+/// The ready addresses of a slice on one port, without the activator's own.
+pub(in crate::activator) fn backends(
+    ready: &BTreeMap<IpAddr, PodName>,
+    port: u16,
+    own: &[IpAddr],
+) -> Vec<Backend> {
+    let others = ready.iter().filter(|(address, _)| !own.contains(address));
+    others
+        .map(|(address, pod)| Backend {
+            address: SocketAddr::new(*address, port),
+            pod: pod.clone(),
+        })
+        .collect()
+}

@@ -1,0 +1,309 @@
+//! Services and EndpointSlices, down to what the activator reads.
+
+use std::{collections::BTreeMap, fmt, net::IpAddr, sync::Arc};
+
+use k8s_openapi::api::{
+    core::v1::Service,
+    discovery::v1::{Endpoint, EndpointSlice},
+};
+
+/// The name of a Service.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ServiceName {
+    /// Its namespace.
+    pub namespace: Arc<str>,
+    /// Its name there.
+    pub name: Arc<str>,
+}
+
+impl fmt::Display for ServiceName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}/{}", self.namespace, self.name)
+    }
+}
+
+/// The label by which a slice says whose it is.
+pub(in crate::activator) const SERVICE_LABEL: &str = "kubernetes.io/service-name";
+
+/// The label by which a slice says who writes it.
+pub(in crate::activator) const MANAGED_BY: &str = "endpointslice.kubernetes.io/managed-by";
+
+/// Whose slices are the activator's.
+pub(in crate::activator) const MANAGER: &str = "dayshift";
+
+/// A family of addresses: the `addressType` of a slice.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(in crate::activator) enum Family {
+    V4,
+    V6,
+}
+
+impl Family {
+    pub(in crate::activator) const ALL: [Self; 2] = [Self::V4, Self::V6];
+
+    pub(in crate::activator) const fn name(self) -> &'static str {
+        match self {
+            Self::V4 => "IPv4",
+            Self::V6 => "IPv6",
+        }
+    }
+
+    fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|it| it.name() == name)
+    }
+}
+
+/// A Service, as far as it matters who stands in for it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(in crate::activator) struct KnownService {
+    pub(in crate::activator) uid: Box<str>,
+    pub(in crate::activator) selector: BTreeMap<String, String>,
+    /// Its TCP ports: name and `appProtocol`.
+    pub(in crate::activator) ports: BTreeMap<Box<str>, Option<Box<str>>>,
+    pub(in crate::activator) families: Vec<Family>,
+    /// Why nobody can stand in for it, if nobody can.
+    pub(in crate::activator) not_covered: Option<&'static str>,
+}
+
+impl KnownService {
+    pub(in crate::activator) fn of(service: &Service) -> Option<(ServiceName, Self)> {
+        let meta = &service.metadata;
+        let name = ServiceName {
+            namespace: meta.namespace.as_deref()?.into(),
+            name: meta.name.as_deref()?.into(),
+        };
+        let spec = service.spec.clone().unwrap_or_default();
+        let ports = spec.ports.unwrap_or_default();
+        let tcp = ports
+            .iter()
+            .filter(|it| it.protocol.as_deref().is_none_or(|it| it == "TCP"));
+        let tcp: BTreeMap<_, _> = tcp
+            .map(|it| {
+                let name = it.name.clone().unwrap_or_default();
+                (name.into(), it.app_protocol.clone().map(Into::into))
+            })
+            .collect();
+        let not_covered = if spec.type_.as_deref() == Some("ExternalName") {
+            Some("it is an ExternalName Service")
+        } else if spec.cluster_ip.as_deref() == Some("None") {
+            Some("it is headless: its clients take the addresses of pods from DNS")
+        } else if tcp.is_empty() {
+            Some("it has no TCP port")
+        } else {
+            None
+        };
+        let families = spec.ip_families.unwrap_or_default();
+        let mut families: Vec<_> = families.iter().filter_map(|it| Family::named(it)).collect();
+        if families.is_empty() {
+            families = Family::ALL.to_vec();
+        }
+        let known = Self {
+            uid: meta.uid.as_deref().unwrap_or_default().into(),
+            selector: spec.selector.unwrap_or_default(),
+            ports: tcp,
+            families,
+            not_covered,
+        };
+        Some((name, known))
+    }
+
+    /// Whether it selects pods with these labels.
+    pub(in crate::activator) fn selects(&self, labels: &BTreeMap<String, String>) -> bool {
+        selects(&self.selector, labels)
+    }
+}
+
+/// Whether a selector, which selects nothing while it is empty, takes these labels.
+pub(in crate::activator) fn selects(
+    selector: &BTreeMap<String, String>,
+    labels: &BTreeMap<String, String>,
+) -> bool {
+    let has = |(key, value): (&String, &String)| labels.get(key) == Some(value);
+    !selector.is_empty() && selector.iter().all(has)
+}
+
+/// A pod that a slice names.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(in crate::activator) struct PodName {
+    pub(in crate::activator) namespace: Box<str>,
+    pub(in crate::activator) name: Box<str>,
+    pub(in crate::activator) uid: Box<str>,
+}
+
+/// The slice that stands in for a Service: what is written, and what is seen of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(in crate::activator) struct StandIn {
+    pub(in crate::activator) service: ServiceName,
+    pub(in crate::activator) service_uid: Box<str>,
+    pub(in crate::activator) family: Family,
+    /// The ports of the Service: on which port the activator listens for each, and `appProtocol`.
+    pub(in crate::activator) ports: BTreeMap<Box<str>, (u16, Option<Box<str>>)>,
+    /// The activator's own pods.
+    pub(in crate::activator) pods: BTreeMap<IpAddr, PodName>,
+    /// Whether they are ready, or terminating: so that they get nothing but what nobody else can.
+    pub(in crate::activator) is_ready: bool,
+}
+
+/// A slice of somebody.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(in crate::activator) struct KnownSlice {
+    pub(in crate::activator) uid: Box<str>,
+    /// Whether it is one of the activator's.
+    pub(in crate::activator) is_ours: bool,
+    pub(in crate::activator) family: Option<Family>,
+    /// Ports by name.
+    pub(in crate::activator) ports: BTreeMap<Box<str>, u16>,
+    /// Addresses that are ready, and their pods.
+    pub(in crate::activator) ready: BTreeMap<IpAddr, PodName>,
+    /// What it says, where it is one of the activator's and nobody has changed it.
+    pub(in crate::activator) stand_in: Option<StandIn>,
+}
+
+impl KnownSlice {
+    /// The slice of a Service; `None` for what is of none.
+    pub(in crate::activator) fn of(slice: &EndpointSlice) -> Option<(ServiceName, Box<str>, Self)> {
+        let meta = &slice.metadata;
+        let label = |name: &str| meta.labels.as_ref().and_then(|it| it.get(name));
+        let service = ServiceName {
+            namespace: meta.namespace.as_deref()?.into(),
+            name: label(SERVICE_LABEL)?.as_str().into(),
+        };
+        let is_ours = label(MANAGED_BY).is_some_and(|it| it == MANAGER);
+        let family = Family::named(&slice.address_type);
+        let mut ports = BTreeMap::new();
+        let mut protocols = BTreeMap::new();
+        for port in slice.ports.iter().flatten() {
+            let name: Box<str> = port.name.clone().unwrap_or_default().into();
+            let is_tcp = port.protocol.as_deref().is_none_or(|it| it == "TCP");
+            let number = port.port.and_then(|it| u16::try_from(it).ok());
+            if let Some(number) = number.filter(|_| is_tcp) {
+                ports.insert(name.clone(), number);
+                protocols.insert(name, port.app_protocol.clone().map(Into::into));
+            }
+        }
+        let mut known = Self {
+            uid: meta.uid.as_deref().unwrap_or_default().into(),
+            is_ours,
+            family,
+            ready: BTreeMap::new(),
+            stand_in: None,
+            ports,
+        };
+        let mut all = BTreeMap::new();
+        let mut shapes = Vec::new();
+        for endpoint in slice.endpoints.iter().flatten() {
+            let shape = shape(endpoint);
+            let pod = pod_of(endpoint);
+            for address in endpoint.addresses.iter().filter_map(|it| it.parse().ok()) {
+                if let Some(pod) = &pod {
+                    all.insert(address, pod.clone());
+                    if shape == READY {
+                        known.ready.insert(address, pod.clone());
+                    }
+                }
+            }
+            shapes.push(shape);
+        }
+        let owner = meta.owner_references.iter().flatten().next();
+        // A slice without pods says of none whether it is ready.
+        let is_ready = shapes.first().is_some_and(|it| *it == READY);
+        let expected = if is_ready { READY } else { STANDING_BY };
+        if let (true, Some(family)) = (is_ours && shapes.iter().all(|it| *it == expected), family) {
+            let ports = known.ports.iter();
+            known.stand_in = Some(StandIn {
+                service: service.clone(),
+                service_uid: owner.map_or("", |it| &it.uid).into(),
+                family,
+                ports: ports
+                    .map(|(name, port)| {
+                        let protocol = protocols.get(name).cloned().flatten();
+                        (name.clone(), (*port, protocol))
+                    })
+                    .collect(),
+                pods: all,
+                is_ready,
+            });
+        }
+        Some((service, meta.name.as_deref()?.into(), known))
+    }
+}
+
+/// Whether an endpoint is ready, serving and terminating.
+type Conditions = (bool, bool, bool);
+
+const READY: Conditions = (true, true, false);
+/// What a proxy takes where nothing is ready (KEP-1669), and nobody else.
+const STANDING_BY: Conditions = (false, true, true);
+
+/// Unknown is ready, as the API's documentation says.
+fn shape(endpoint: &Endpoint) -> Conditions {
+    let conditions = endpoint.conditions.clone().unwrap_or_default();
+    let ready = conditions.ready.unwrap_or(true);
+    (
+        ready,
+        conditions.serving.unwrap_or(ready),
+        conditions.terminating.unwrap_or(false),
+    )
+}
+
+fn pod_of(endpoint: &Endpoint) -> Option<PodName> {
+    let target = endpoint.target_ref.as_ref()?;
+    let is_pod = target.kind.as_deref() == Some("Pod");
+    is_pod.then(|| PodName {
+        namespace: target.namespace.as_deref().unwrap_or_default().into(),
+        name: target.name.as_deref().unwrap_or_default().into(),
+        uid: target.uid.as_deref().unwrap_or_default().into(),
+    })
+}
+
+impl StandIn {
+    /// Its name, which begins with the Service's: ingress-nginx takes no other.
+    pub(in crate::activator) fn name(&self) -> String {
+        let family = match self.family {
+            Family::V4 => "",
+            Family::V6 => "-ipv6",
+        };
+        format!("{}-dayshift{family}", self.service.name)
+    }
+
+    /// The whole object, as it is applied.
+    pub(in crate::activator) fn object(&self) -> serde_json::Value {
+        let (ready, serving, terminating) = if self.is_ready { READY } else { STANDING_BY };
+        let endpoint = |(address, pod): (&IpAddr, &PodName)| {
+            serde_json::json!({
+                "addresses": [address],
+                "conditions": {"ready": ready, "serving": serving, "terminating": terminating},
+                "targetRef": {
+                    "kind": "Pod", "namespace": pod.namespace, "name": pod.name, "uid": pod.uid,
+                },
+            })
+        };
+        let port = |name: &str, port: u16, protocol: Option<&str>| {
+            let mut object = serde_json::json!({"name": name, "port": port, "protocol": "TCP"});
+            if let Some(protocol) = protocol {
+                object["appProtocol"] = protocol.into();
+            }
+            object
+        };
+        let ports = self.ports.iter();
+        let ports: Vec<_> = ports
+            .map(|(name, (number, protocol))| port(name, *number, protocol.as_deref()))
+            .collect();
+        serde_json::json!({
+            "apiVersion": "discovery.k8s.io/v1",
+            "kind": "EndpointSlice",
+            "metadata": {
+                "name": self.name(),
+                "namespace": &*self.service.namespace,
+                "labels": {SERVICE_LABEL: &*self.service.name, MANAGED_BY: MANAGER},
+                "ownerReferences": [{
+                    "apiVersion": "v1", "kind": "Service",
+                    "name": &*self.service.name, "uid": self.service_uid,
+                }],
+            },
+            "addressType": self.family.name(),
+            "ports": ports,
+            "endpoints": self.pods.iter().map(endpoint).collect::<Vec<_>>(),
+        })
+    }
+}

@@ -1,0 +1,216 @@
+//! Wakes: one patch for a workload, however many connections wait for it.
+
+use std::{
+    collections::{BTreeMap, HashMap, HashSet, VecDeque},
+    net::IpAddr,
+    sync::{Arc, Mutex, PoisonError},
+    time::Duration,
+};
+
+use chrono::{DateTime, SubsecRound as _, Utc};
+use tokio::time::Instant;
+
+use crate::activator::connections::head::Head;
+use crate::activator::routes::{Routes, Target};
+use crate::activator::service::ServiceName;
+use crate::activator::settings::Settings;
+use crate::cluster::PatchError;
+use crate::delays::Delays;
+use crate::workload::{Annotation, Key, Override, OverrideCommand};
+
+/// A connection that asks for a wake.
+#[derive(Clone, Debug)]
+pub(in crate::activator) struct Request {
+    pub(in crate::activator) service: ServiceName,
+    pub(in crate::activator) port: Box<str>,
+    pub(in crate::activator) from: IpAddr,
+    pub(in crate::activator) head: Option<Head>,
+}
+
+impl Request {
+    /// What asks for what, in words: `A request from 10.0.0.1 for dev.example.com/ to Service web, port
+    /// http,`.
+    pub(in crate::activator) fn words(&self) -> String {
+        let what = match &self.head {
+            None => format!("A connection from {}", self.from),
+            Some(head) => format!(
+                "A request from {} for {}{}",
+                self.from, head.host, head.path
+            ),
+        };
+        let port = match &*self.port {
+            "" => String::new(),
+            port => format!(", port {port},"),
+        };
+        format!("{what} to Service {}{port}", self.service.name)
+    }
+}
+
+/// A workload that is to be woken, and by what.
+#[derive(Clone, Debug)]
+pub(in crate::activator) struct Wake {
+    pub(in crate::activator) target: Arc<Target>,
+    pub(in crate::activator) request: Request,
+    pub(in crate::activator) until: DateTime<Utc>,
+    pub(in crate::activator) annotations: Vec<Annotation>,
+}
+
+/// The wakes that are wanted and under way.
+pub(in crate::activator) struct Wakes {
+    /// Services that somebody has asked for, and since when.
+    wanted: BTreeMap<ServiceName, (Request, Instant)>,
+    /// The UIDs of workloads whose patch is under way.
+    in_flight: HashSet<Arc<str>>,
+    /// How often in a row a patch has failed, and when the next one may be sent.
+    failed: HashMap<Arc<str>, (u32, Instant)>,
+    /// Services that were woken, and when.
+    starting: HashMap<ServiceName, Instant>,
+    took: Took,
+    random: fastrand::Rng,
+}
+
+impl Wakes {
+    pub(in crate::activator) fn new(took: Took, seed: u64) -> Self {
+        Self {
+            wanted: BTreeMap::new(),
+            in_flight: HashSet::new(),
+            failed: HashMap::new(),
+            starting: HashMap::new(),
+            took,
+            random: fastrand::Rng::with_seed(seed),
+        }
+    }
+
+    /// Takes in what somebody asks for.
+    pub(in crate::activator) fn ask(&mut self, request: Request) {
+        let service = request.service.clone();
+        self.wanted
+            .entry(service)
+            .or_insert_with(|| (request, Instant::now()));
+    }
+
+    /// The wakes that are due: what is wanted, asleep and not being woken yet.
+    pub(in crate::activator) fn due(
+        &mut self,
+        routes: &Routes,
+        settings: &Settings,
+        now: DateTime<Utc>,
+    ) -> Vec<Wake> {
+        let at = Instant::now();
+        let mut due = Vec::new();
+        let (in_flight, failed) = (&mut self.in_flight, &self.failed);
+        self.wanted.retain(|service, (request, since)| {
+            let Some(route) = routes.get(service) else {
+                return false;
+            };
+            let mut is_wanted = false;
+            for target in route.asleep(now) {
+                is_wanted = true;
+                let uid = &target.observed.object.uid;
+                let is_paused = failed.get(uid).is_some_and(|(_, until)| *until > at);
+                if is_paused || in_flight.contains(uid) {
+                    continue;
+                }
+                in_flight.insert(uid.clone());
+                due.push(wake(target, request, settings, now));
+            }
+            is_wanted && since.elapsed() < settings.hold
+        });
+        due
+    }
+
+    /// A patch has ended.
+    pub(in crate::activator) fn finished(&mut self, wake: &Wake, result: &Result<(), PatchError>) {
+        let uid = &wake.target.observed.object.uid;
+        self.in_flight.remove(uid);
+        let at = Instant::now();
+        match result {
+            Ok(()) => {
+                // The watch shows it in a moment; until then it must not be patched again.
+                self.failed
+                    .insert(uid.clone(), (0, at + Duration::from_secs(5)));
+                self.starting
+                    .entry(wake.request.service.clone())
+                    .or_insert(at);
+            }
+            Err(PatchError::Conflict) => {
+                self.failed
+                    .insert(uid.clone(), (0, at + Duration::from_millis(100)));
+            }
+            Err(_) => {
+                let failures = self.failed.get(uid).map_or(0, |it| it.0) + 1;
+                let pause = Delays::OBJECT.delay(failures, &mut self.random);
+                self.failed.insert(uid.clone(), (failures, at + pause));
+            }
+        }
+    }
+
+    /// Notes what is ready by now, and forgets what is over.
+    pub(in crate::activator) fn note(&mut self, routes: &Routes) {
+        let took = &self.took;
+        self.starting.retain(|service, since| {
+            let route = routes.get(service);
+            let is_ready = route.is_some_and(|it| it.ready.values().any(|it| !it.is_empty()));
+            if is_ready {
+                took.note(service, since.elapsed());
+            }
+            !is_ready && route.is_some() && since.elapsed() < Duration::from_secs(3600)
+        });
+        let at = Instant::now();
+        self.failed
+            .retain(|_, (_, until)| *until + Duration::from_secs(60) > at);
+    }
+}
+
+fn wake(target: &Arc<Target>, request: &Request, settings: &Settings, now: DateTime<Utc>) -> Wake {
+    let until = (now + target.wake.lasts.min(settings.max_wake)).trunc_subsecs(0);
+    let inputs = &target.observed.inputs;
+    let command = OverrideCommand::Begin(Override::Wake(until));
+    let annotations = command.annotations(inputs, target.zone);
+    // Somebody's sleep goes on after the wake, with its author and reason.
+    let mut annotations: Vec<_> = annotations
+        .into_iter()
+        .filter(|(key, _)| *key == Key::WakeUntil)
+        .collect();
+    if inputs.own().text(Key::SleepUntil).is_none() {
+        let reason = format!("request to Service {}", request.service.name);
+        annotations.push((Key::Reason, Some(reason)));
+        if inputs.own().text(Key::OverrideBy).is_some() {
+            annotations.push((Key::OverrideBy, None));
+        }
+    }
+    Wake {
+        target: Arc::clone(target),
+        request: request.clone(),
+        until,
+        annotations,
+    }
+}
+
+/// How many starts are remembered for each Service, and for how many Services.
+const MAX_STARTS: usize = 3;
+const MAX_SERVICES: usize = 10_000;
+
+/// How long the last starts took, in seconds, by Service.
+#[derive(Clone, Debug, Default)]
+pub(in crate::activator) struct Took(Arc<Mutex<HashMap<ServiceName, VecDeque<u64>>>>);
+
+impl Took {
+    /// The last ones, the newest first.
+    pub(in crate::activator) fn of(&self, service: &ServiceName) -> Vec<u64> {
+        let all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        all.get(service)
+            .map(|it| it.iter().copied().collect())
+            .unwrap_or_default()
+    }
+
+    fn note(&self, service: &ServiceName, took: Duration) {
+        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if all.len() >= MAX_SERVICES {
+            all.clear();
+        }
+        let starts = all.entry(service.clone()).or_default();
+        starts.push_front(took.as_secs().max(1));
+        starts.truncate(MAX_STARTS);
+    }
+}

@@ -1,0 +1,116 @@
+//! Which slices have to be written or deleted, and when again.
+
+use std::{
+    collections::{HashMap, HashSet},
+    time::Duration,
+};
+
+use tokio::time::Instant;
+
+use crate::activator::cover::{Cover, SliceName};
+use crate::activator::index::Index;
+use crate::activator::service::StandIn;
+use crate::cluster::{PatchError, Writer};
+use crate::delays::Delays;
+
+/// How many slices are written at once.
+const MAX_IN_FLIGHT: usize = 16;
+
+/// How long the watch may take to show what was written.
+const ECHO: Duration = Duration::from_secs(2);
+
+/// One write.
+#[derive(Clone, Debug)]
+pub(in crate::activator) struct SliceWrite {
+    slice: SliceName,
+    /// What to write; the UID of what to delete.
+    wanted: Result<StandIn, Box<str>>,
+}
+
+/// The writes that are under way, and those that were.
+pub(in crate::activator) struct SliceWrites {
+    in_flight: HashSet<SliceName>,
+    /// What was written last, and until when the watch may not show it.
+    written: HashMap<SliceName, (StandIn, Instant)>,
+    failed: HashMap<SliceName, (u32, Instant)>,
+    random: fastrand::Rng,
+}
+
+impl SliceWrites {
+    pub(in crate::activator) fn new(seed: u64) -> Self {
+        Self {
+            in_flight: HashSet::new(),
+            written: HashMap::new(),
+            failed: HashMap::new(),
+            random: fastrand::Rng::with_seed(seed),
+        }
+    }
+
+    /// The writes that bring what there is to what should be.
+    pub(in crate::activator) fn due(&mut self, index: &Index, cover: &Cover) -> Vec<SliceWrite> {
+        let at = Instant::now();
+        self.written.retain(|_, (_, until)| *until > at);
+        self.failed
+            .retain(|slice, _| cover.slices.contains_key(slice));
+        let mut due = Vec::new();
+        for (slice, wanted) in &cover.slices {
+            let seen = index.slice_named(&wanted.service, &slice.1);
+            let is_there = seen.is_some_and(|it| it.stand_in.as_ref() == Some(wanted));
+            let is_others = seen.is_some_and(|it| !it.is_ours);
+            let is_written = self.written.get(slice).is_some_and(|(it, _)| it == wanted);
+            if !is_there && !is_others && !is_written {
+                due.push((slice.clone(), Ok(wanted.clone())));
+            }
+        }
+        for (service, name, seen) in index.ours() {
+            let slice = (service.namespace.clone(), name.clone());
+            if !cover.slices.contains_key(&slice) {
+                due.push((slice, Err(seen.uid.clone())));
+            }
+        }
+        let (in_flight, failed) = (&mut self.in_flight, &self.failed);
+        due.into_iter()
+            .filter(|(slice, _)| failed.get(slice).is_none_or(|(_, until)| *until <= at))
+            .filter(|(slice, _)| in_flight.len() < MAX_IN_FLIGHT && in_flight.insert(slice.clone()))
+            .map(|(slice, wanted)| SliceWrite { slice, wanted })
+            .collect()
+    }
+
+    /// A write has ended; whether it was taken.
+    pub(in crate::activator) fn finished(
+        &mut self,
+        write: SliceWrite,
+        result: Result<(), PatchError>,
+    ) -> bool {
+        let SliceWrite { slice, wanted } = write;
+        self.in_flight.remove(&slice);
+        let at = Instant::now();
+        match (result, wanted) {
+            (Ok(()), Ok(wanted)) => {
+                self.failed.remove(&slice);
+                self.written.insert(slice, (wanted, at + ECHO));
+                true
+            }
+            (Ok(()) | Err(PatchError::Gone), Err(_)) => true,
+            (Err(error), _) => {
+                let (namespace, name) = &slice;
+                tracing::warn!(%namespace, slice = %name, %error, "cannot write an EndpointSlice");
+                let failures = self.failed.get(&slice).map_or(0, |it| it.0) + 1;
+                let pause = Delays::OBJECT.delay(failures, &mut self.random);
+                self.failed.insert(slice, (failures, at + pause));
+                false
+            }
+        }
+    }
+}
+
+impl SliceWrite {
+    /// Sends it.
+    pub(in crate::activator) async fn send(&self, writer: &Writer) -> Result<(), PatchError> {
+        let (namespace, name) = &self.slice;
+        match &self.wanted {
+            Ok(wanted) => writer.apply_slice(namespace, name, &wanted.object()).await,
+            Err(uid) => writer.delete_slice(namespace, name, uid).await,
+        }
+    }
+}
