@@ -15,7 +15,7 @@ use crate::{
     schedule::Zone,
     workload::{
         Annotation, Inputs, Kind, Observed, Override, OverrideCommand, OverrideError, ParseContext,
-        ParsedInputs, Pause, Prefix, Replicas, State, Sync, WorkloadRef, read,
+        ParsedInputs, Pause, Prefix, ReadyForm, Replicas, State, Sync, WorkloadRef, read,
     },
 };
 
@@ -62,6 +62,8 @@ pub struct OverrideRequest {
     pub reason: Option<String>,
     /// Whether nothing is written.
     pub dry_run: bool,
+    /// Whether it is done only once all of an object is ready.
+    pub until_ready: bool,
 }
 
 /// Why an override cannot be requested of one object.
@@ -144,6 +146,14 @@ impl Annotated {
 }
 
 impl OverrideRequest {
+    /// Whether what was requested of an object is done.
+    pub(super) fn is_done(&self, annotated: &Annotated, seen: &Observed) -> bool {
+        let says_it = seen.object.kind.ready_form() != ReadyForm::Nowhere;
+        let is_stopped = seen.replicas == Replicas::ZERO;
+        let is_ready = || !says_it || is_stopped || seen.is_ready() == Some(true);
+        annotated.is_obeyed(&seen.state()) && (!self.until_ready || is_ready())
+    }
+
     /// Writes the annotations on each workload, and reports what came of each in their order.
     pub async fn send(
         &self,
@@ -202,7 +212,7 @@ impl OverrideRequest {
             // The same text may have come back with when it began: then it does not count.
             let is_to_renew = !is_obeyed && observed.override_began.is_some();
             let changes = !annotations.is_empty() || is_to_renew;
-            if !changes && (self.dry_run || is_obeyed) {
+            if !changes && (self.dry_run || is_obeyed && !self.until_ready) {
                 return Ok(RequestOutcome::Unchanged);
             }
             let now = if self.dry_run || !changes {

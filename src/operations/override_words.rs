@@ -1,5 +1,7 @@
 //! What is said of an override that was requested.
 
+use std::time::Duration;
+
 use chrono::{DateTime, Utc};
 
 use super::override_request::{Annotated, OverrideRequest, RequestedOverride, Scaled};
@@ -8,8 +10,8 @@ use crate::{
     status::clock,
     text::quote,
     workload::{
-        Annotation, CountKind, Kind, Observed, Origin, Override, OverrideCommand, ParsedInputs,
-        Pause, Prefix, Replicas, read,
+        Annotation, CountKind, Kind, Needed, Observed, Origin, Override, OverrideCommand,
+        ParsedInputs, Pause, Prefix, Replicas, read, waiting_start,
     },
 };
 
@@ -137,7 +139,37 @@ pub(super) fn unobeyed(seen: &Observed, zone: Zone, now: DateTime<Utc>) -> Strin
     }
 }
 
-/// The same of one that none has ever acted on.
+/// `its start waits for sts/db until 09:10 CET at most`; `None` where it does not.
+pub(super) fn waits_for(seen: &Observed, request: &OverrideRequest) -> Option<String> {
+    seen.phase()?;
+    let parsed = read(&seen.inputs, &request.context);
+    let ParsedInputs::Scheduled(spec) = &parsed else {
+        return None;
+    };
+    let waiting = waiting_start(&parsed, seen, Some(request.now), request.now)?;
+    let names: Vec<_> = waiting.needed.iter().map(Needed::to_string).collect();
+    let until = clock(waiting.until, spec.schedule.zone(), request.now);
+    let names = names.join(", ");
+    Some(format!("its start waits for {names} until {until} at most"))
+}
+
+/// `1 of 3 replicas are ready after 600 s; kubectl describe deployment/web -n dev says more`.
+pub(super) fn unready(seen: &Observed, limit: Duration) -> String {
+    let ready = match seen.readiness.replicas() {
+        Some(ready) => format!("{ready} of {} replicas are ready", seen.replicas),
+        None => "it is not ready".to_owned(),
+    };
+    let object = &seen.object;
+    format!(
+        "{ready} after {} s; kubectl describe {}/{} -n {} says more",
+        limit.as_secs(),
+        object.kind.unambiguous(),
+        object.name,
+        object.namespace
+    )
+}
+
+/// Why no controller may have acted on an object on which none ever has.
 fn never_seen(seen: &Observed) -> String {
     let object = &seen.object;
     if !Kind::DEFAULT.contains(&object.kind) {

@@ -8,7 +8,10 @@ use kube::Client;
 use super::{
     namespace_override::{AnnotatedNamespace, NamespaceError},
     override_request::{Annotated, OverrideRequest, RequestOutcome},
-    override_words::{action, action_of, annotations, changed, failed, obeyed, scaled, unobeyed},
+    override_words::{
+        action, action_of, annotations, changed, failed, obeyed, scaled, unobeyed, unready,
+        waits_for,
+    },
     selection::Selection,
     wait::{WaitEvent, wait},
 };
@@ -100,6 +103,15 @@ impl OverrideRequest {
         }
     }
 
+    /// What is to be said of a start that waits: it is done unless somebody wants it to be ready.
+    fn done_unless_ready(&self, text: String) -> Said {
+        if self.until_ready {
+            refused(text)
+        } else {
+            Said::Done(text)
+        }
+    }
+
     const fn dry(&self) -> &'static str {
         if self.dry_run { " (dry run)" } else { "" }
     }
@@ -139,6 +151,17 @@ impl OverrideRequest {
                     "{subject}: annotated, but somebody has changed that since: {what}"
                 )));
             }
+            WaitEvent::TimedOut(it, seen) if it.is_obeyed(&seen.state()) => {
+                let (what, subject) = (action(it, self.now), subject(it));
+                tell(refused(format!(
+                    "{subject}: {what}, but {}",
+                    unready(seen, limit)
+                )));
+            }
+            WaitEvent::TimedOut(it, seen) if let Some(waits) = waits_for(seen, self) => {
+                let text = format!("{}: annotated; {waits}", subject(it));
+                tell(self.done_unless_ready(text));
+            }
             WaitEvent::TimedOut(it, seen) => tell(refused(format!(
                 "{}: annotated, but no controller has acted within {} s; {}; it will be {} when \
                  one acts",
@@ -156,6 +179,7 @@ impl OverrideRequest {
             defaults,
             limit,
             annotated,
+            |one, seen| self.is_done(one, seen),
             report,
         )
         .await;
@@ -226,6 +250,7 @@ impl OverrideRequest {
         tell: Tell<'_>,
     ) {
         let (mut obeyed, mut errors, mut late) = (0, Vec::new(), Vec::new());
+        let mut waiting = Vec::new();
         let report = |event: WaitEvent<'_>| match event {
             WaitEvent::Waiting { done, all } => tell(Said::Waiting { done, all }),
             WaitEvent::Obeyed(..) => obeyed += 1,
@@ -239,6 +264,12 @@ impl OverrideRequest {
             WaitEvent::Unwatched(error) => {
                 let text = format!("the command cannot see whether a controller acts: {error}");
                 errors.push((text, false));
+            }
+            WaitEvent::TimedOut(it, seen) if it.is_obeyed(&seen.state()) => {
+                errors.push((format!("{}: {}", it.object, unready(seen, limit)), true));
+            }
+            WaitEvent::TimedOut(it, seen) if let Some(text) = waits_for(seen, self) => {
+                waiting.push(format!("{}: {text}", it.object));
             }
             WaitEvent::TimedOut(it, seen) => {
                 let why = || unobeyed(seen, it.zone, self.now);
@@ -254,6 +285,7 @@ impl OverrideRequest {
             defaults,
             limit,
             affected,
+            |one, seen| self.is_done(one, seen),
             report,
         )
         .await;
@@ -263,6 +295,9 @@ impl OverrideRequest {
         tell(Said::Done(format!(
             "{subject} {action}: {obeyed} of {all}{kept}"
         )));
+        for text in waiting {
+            tell(self.done_unless_ready(text));
+        }
         if let Some(Some(first)) = late.first() {
             let text = format!(
                 "no controller has acted on {} within {} s; {first}",

@@ -22,7 +22,7 @@ pub enum WaitEvent<'a> {
         /// All objects.
         all: usize,
     },
-    /// A controller has acted on an object, which is now like this.
+    /// What was requested of an object is done, and it is now like this.
     Obeyed(&'a Annotated, &'a Observed),
     /// The schedule of an object is refused, for this reason.
     Refused(&'a Annotated, &'a str),
@@ -30,11 +30,15 @@ pub enum WaitEvent<'a> {
     Deleted(&'a Annotated),
     /// Objects cannot be watched, all, those of a kind or one: whether a controller acts is not known.
     Unwatched(&'a FindError),
-    /// No controller has acted on an object in time, which was seen last like this.
+    /// It is not done in time, and the object was seen last like this.
     TimedOut(&'a Annotated, &'a Observed),
 }
 
-/// Watches the objects until a controller has acted on each, for at most `limit`.
+/// Watches the objects until what was requested of each `is_done`, for at most `limit`.
+#[expect(
+    clippy::too_many_arguments,
+    reason = "what is watched, how, and until when"
+)]
 pub async fn wait(
     client: &Client,
     query: &Query,
@@ -42,12 +46,13 @@ pub async fn wait(
     defaults: &NamespaceDefaults,
     limit: Duration,
     annotated: &[Annotated],
+    is_done: impl Fn(&Annotated, &Observed) -> bool,
     mut report: impl FnMut(WaitEvent<'_>),
 ) {
     let all = annotated.len();
     let mut waiting = BTreeMap::new();
     for one in annotated {
-        if one.is_obeyed(&one.now.state()) {
+        if is_done(one, &one.now) {
             report(WaitEvent::Obeyed(one, &one.now));
         } else {
             waiting.insert(one.object.uid.clone(), one);
@@ -122,7 +127,7 @@ pub async fn wait(
             let error = seen.error.as_deref();
             if let Some(why) = error.filter(|why| one.now.error.as_deref() != Some(*why)) {
                 report(WaitEvent::Refused(one, why));
-            } else if one.is_obeyed(&seen.state()) {
+            } else if is_done(one, &seen) {
                 report(WaitEvent::Obeyed(one, &seen));
             } else {
                 seen_last.insert(uid.clone(), seen);

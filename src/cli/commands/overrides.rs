@@ -24,7 +24,7 @@ use crate::{
     clock::Clock,
     cluster::{FindError, no_namespaces},
     operations::{OverrideRequest, RequestedOverride, Selection, Until},
-    workload::{Observed, ParsedInputs, read},
+    workload::{Observed, ParsedInputs, READY_WITHIN, read},
 };
 
 pub(in crate::cli) const AFTER_HELP: &str = "\
@@ -65,19 +65,41 @@ struct WaitArgs {
     #[arg(long, value_parser = BoolishValueParser::new(), hide_short_help = true)]
     no_wait: bool,
 
-    /// How long to wait for a controller to act
+    /// Wait until a controller has acted and all of it is ready
     #[arg(
         long,
-        value_name = "TIME",
-        default_value = "10s",
-        value_parser = parse_span,
+        value_name = "WHAT",
+        value_enum,
+        conflicts_with = "no_wait",
         hide_short_help = true
     )]
-    timeout: TimeDelta,
+    wait: Option<WaitFor>,
+
+    /// How long to wait for a controller to act [default: 10s; 10m with --wait=ready]
+    #[arg(long, value_name = "TIME", value_parser = parse_span, hide_short_help = true)]
+    timeout: Option<TimeDelta>,
 
     /// Show what would be written, and write nothing
     #[arg(long, value_parser = BoolishValueParser::new())]
     dry_run: bool,
+}
+
+/// What is waited for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+enum WaitFor {
+    /// All of it is ready
+    Ready,
+}
+
+/// How long a command waits for a controller to act.
+const TIMEOUT: TimeDelta = TimeDelta::seconds(10);
+
+impl WaitArgs {
+    /// For how long to wait; `None` where nobody waits.
+    fn timeout(&self) -> Option<TimeDelta> {
+        let usual = self.wait.map_or(TIMEOUT, |_| READY_WITHIN);
+        (!self.no_wait).then_some(self.timeout.unwrap_or(usual))
+    }
 }
 
 impl LastingArgs {
@@ -130,8 +152,9 @@ impl OverrideArgs {
             now,
             reason,
             dry_run: self.wait.dry_run,
+            until_ready: self.wait.wait.is_some(),
         };
-        let timeout = (!self.wait.no_wait).then_some(self.wait.timeout);
+        let timeout = self.wait.timeout();
         self.connection
             .on_cluster(command, async |client| match targets.whole_namespace() {
                 Some(name) if !matches!(request.requested, RequestedOverride::Sync) => {

@@ -96,6 +96,7 @@ impl Dashboard {
             now: view.now,
             reason: form.reason(),
             dry_run: false,
+            until_ready: false,
         };
         let (selection, mut missing) = selected(form, &view, followed.defaults(), settings);
         let (namespaces, unknown) = namespaces(form, &view);

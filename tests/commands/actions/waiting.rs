@@ -1,8 +1,9 @@
 //! Waiting until a scaler has acted: the real program on the API in memory.
 
-use std::{sync::mpsc, thread};
+use std::{sync::mpsc, thread, time::Duration};
 
 use kube_in_memory::{Fault, Status};
+use serde_json::json;
 
 use super::overrides::RUNNING;
 use crate::fake_server::{Cluster, Scaler};
@@ -120,4 +121,58 @@ fn a_later_request_of_somebody_else_is_reported() {
     let changed = "error: deployment.apps/web: annotated, but somebody has changed that since: \
                    dayshift/wake-until is 2099-12-24T18:00:00Z\n";
     assert_eq!((ran.status, &*ran.err), (1, changed));
+}
+
+/// A start that waits for something else is no controller that does not act.
+#[test]
+fn a_wake_whose_start_waits_says_for_what() {
+    let cluster = Cluster::new();
+    cluster.deployment("db", 3, &[]);
+    cluster.deployment("web", 0, &[RUNNING, &[("after", "deploy/db, 1h")]].concat());
+    let _scaler = Scaler::on(&cluster);
+    cluster.dayshift(&["pause", "web", "--timeout", "20s"]);
+    cluster.dayshift(&["resume", "web", "--timeout", "20s"]);
+    for (wait, status) in [(&[][..], 0), (&["--wait=ready"], 1)] {
+        let wake = ["wake", "web", "--for", "2h", "--timeout", "1s"];
+        let ran = cluster.dayshift(&[&wake, wait].concat());
+        let said = if status == 0 { &ran.out } else { &ran.err };
+        let waits = "deployment.apps/web: annotated; its start waits for deploy/db until ";
+        assert!(ran.status == status && said.contains(waits), "{ran:?}");
+        assert!(!ran.err.contains("no controller has acted"), "{ran:?}");
+    }
+}
+
+#[test]
+fn a_wake_ends_once_all_of_it_is_ready_where_that_is_asked_for() {
+    let cluster = Cluster::new();
+    cluster.deployment("web", 0, RUNNING);
+    let _scaler = Scaler::on(&cluster);
+    let wake = |timeout: &str| {
+        let wake = [
+            "wake",
+            "web",
+            "--for",
+            "2h",
+            "--wait=ready",
+            "--timeout",
+            timeout,
+        ];
+        cluster.dayshift(&wake)
+    };
+    let ran = wake("1s");
+    let why = ", but it is not ready after 1 s; kubectl describe deployment/web -n dev says more\n";
+    assert!(ran.status == 1 && ran.err.ends_with(why), "{ran:?}");
+    let ran = thread::scope(|scope| {
+        let ran = scope.spawn(|| wake("1h"));
+        for ready in [0, 1] {
+            thread::sleep(Duration::from_millis(300));
+            assert!(!ran.is_finished());
+            let status = json!({"observedGeneration": 1_000, "readyReplicas": ready});
+            let set = cluster.api.set_status("Deployment", "dev", "web", status);
+            set.unwrap();
+        }
+        ran.join().unwrap()
+    });
+    assert_eq!((ran.status, &*ran.err), (0, ""), "{ran:?}");
+    assert!(ran.out.contains("woken until"), "{ran:?}");
 }

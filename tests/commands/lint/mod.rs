@@ -8,6 +8,7 @@ mod golden;
 mod help;
 mod loose;
 mod namespaces;
+mod needed;
 mod neighbours;
 mod other_commands;
 mod program;

@@ -7,6 +7,7 @@ use chrono::{DateTime, Months, Utc};
 use super::{
     cron_job::is_never_within,
     finding::{Finding, Report},
+    needed::NeededObjects,
     neighbours::Neighbours,
     object::Object,
     rendered::{self, not_rendered},
@@ -18,7 +19,9 @@ use crate::lint::schedule::{
     times::Span,
 };
 use crate::{
-    manifest::{Contents, CronTimes, Severity, Source, SyntaxError, inherit, last_of_each},
+    manifest::{
+        Contents, CronTimes, Severity, Source, SyntaxError, Workload, inherit, last_of_each,
+    },
     schedule::{Gap, Zone},
     workload::{Inheritance, Inputs, Kind, Origin, ParseContext, Prefix},
 };
@@ -79,7 +82,9 @@ impl Linter {
             workloads: last.len(),
             ..Report::default()
         };
+        let needed = NeededObjects::of(contents, &self.context, self.from);
         let mut known = Known::new(self, errors_alone);
+        known.needed = (!errors_alone).then_some(&needed);
         for source in 0..contents.len() {
             self.look_at(source, contents, &neighbours, &mut known, &mut report);
         }
@@ -108,7 +113,7 @@ impl Linter {
             .extend(contents.errors.iter().map(|it| unreadable(source, it)));
         for workload in &contents.workloads {
             let mut object = Object::workload(source, &self.prefix, workload);
-            let found = known.schedule_findings(&workload.inputs);
+            let found = known.findings_of(workload);
             let (annotations, problems) = (&workload.annotations, &workload.problems);
             object.report_schedule(annotations, problems, Origin::Own, &found);
             object.volumes(workload, &found);
@@ -198,6 +203,8 @@ type JobTimes = (Inputs, Box<str>, Option<Box<str>>);
 /// What has been found out already: equal schedules and zones are looked at once.
 struct Known<'l> {
     linter: &'l Linter,
+    /// What starts may wait for, where that is looked at.
+    needed: Option<&'l NeededObjects<'l>>,
     /// Whether what is legal is not looked at.
     errors_alone: bool,
     span: Span,
@@ -217,6 +224,7 @@ impl<'l> Known<'l> {
         };
         Self {
             linter,
+            needed: None,
             errors_alone,
             span,
             schedule_findings: HashMap::new(),
@@ -233,6 +241,19 @@ impl<'l> Known<'l> {
         let times = (inputs.clone(), cron.text.clone(), cron.zone.clone());
         let known = self.never_runs.entry(times);
         *known.or_insert_with(|| is_never_within(cron, inputs, &self.span))
+    }
+
+    /// What is to be said of the schedule of a workload, among those of the files.
+    fn findings_of(&mut self, workload: &Workload) -> Rc<[ScheduleFinding]> {
+        let found = self.schedule_findings(&workload.inputs);
+        let mut in_vain = Vec::new();
+        if let Some(needed) = self.needed {
+            needed.look_at(workload, &mut in_vain);
+        }
+        if in_vain.is_empty() {
+            return found;
+        }
+        [&*found, &*in_vain].concat().into()
     }
 
     fn schedule_findings(&mut self, inputs: &Inputs) -> Rc<[ScheduleFinding]> {

@@ -10,6 +10,7 @@ mod linter;
 mod live;
 mod misplaced_keys;
 mod namespace;
+mod needed;
 mod neighbours;
 mod object;
 mod rendered;

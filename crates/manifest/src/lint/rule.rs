@@ -46,6 +46,7 @@ rules! {
         Warning CalendarTimes "calendar-times" "A calendar with events at times of day, which do not count.",
         Warning PastUntil "past-until" "A pause, wake-until or sleep-until in the past.",
         Warning NoEffect "no-effect" "An annotation that does nothing without another one.",
+        Warning WaitsInVain "waits-in-vain" "Something that a start does not wait for: it is not in the files, is stopped itself, or waits for this one.",
         Warning StopNotBelowStart "stop-not-below-start" "A count after a stop that is not below the one after a start.",
         Warning TooOften "too-often" "A time that comes every minute or every second.",
         Warning OneMinute "one-minute" "A window, or a gap between windows, of one minute.",

@@ -1,10 +1,12 @@
-//! Workloads of other kinds than Deployments, under the shipped RBAC and `manifests/kinds`.
+//! Workloads of other kinds than Deployments, under the shipped RBAC and `manifests/kinds`, and starts
+//! that wait for them.
 
 mod autoscaler;
 mod cron_job;
 mod custom;
 mod stateful_set;
 mod switches;
+mod waits;
 
 use std::{
     fmt::Display,
@@ -26,6 +28,7 @@ pub(crate) fn stories() -> Vec<Story> {
         autoscaler::stories(),
         stateful_set::stories(),
         switches::stories(),
+        waits::stories(),
     ]
     .concat()
 }

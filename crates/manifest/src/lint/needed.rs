@@ -1,0 +1,159 @@
+//! What starts wait for in vain, as far as the files tell.
+
+use std::collections::{HashMap, HashSet};
+
+use chrono::{DateTime, Utc};
+
+use super::rule::LintRule;
+use crate::lint::schedule::schedule_finding::ScheduleFinding;
+use crate::{
+    manifest::{Contents, Workload},
+    schedule::{Action, list_items},
+    workload::{Key, Needed, Origin, ParseContext, ParsedInputs, ScheduleSpec, WorkloadRef, read},
+};
+
+/// How many starts are looked at.
+const MAX_STARTS: usize = 14;
+
+/// How many objects are looked at for whether they wait for each other.
+const MAX_CIRCLE: usize = 64;
+
+/// The workloads of all files, by namespace, kind and name.
+pub(super) struct NeededObjects<'c> {
+    workloads: HashMap<(&'c str, Needed), &'c Workload>,
+    context: &'c ParseContext,
+    from: DateTime<Utc>,
+}
+
+impl<'c> NeededObjects<'c> {
+    pub(super) fn of(
+        contents: &'c [Contents],
+        context: &'c ParseContext,
+        from: DateTime<Utc>,
+    ) -> Self {
+        let all = contents.iter().flat_map(|it| &it.workloads);
+        let place = |it: &'c Workload| (&*it.object.namespace, Needed::of(&it.object));
+        Self {
+            workloads: all.map(|it| (place(it), it)).collect(),
+            context,
+            from,
+        }
+    }
+
+    /// What is wrong with what this workload waits for.
+    pub(super) fn look_at(&self, workload: &Workload, found: &mut Vec<ScheduleFinding>) {
+        if workload.inputs.origin(Key::After) != Some(Origin::Own) {
+            return;
+        }
+        let Some(spec) = self.spec_of(workload) else {
+            return;
+        };
+        let text = workload.inputs.text(Key::After).unwrap_or_default();
+        let named = spec.after.as_ref().map_or(&[][..], |it| it.named());
+        for (needed, (span, item)) in named.iter().zip(list_items(text)) {
+            let Some((message, help)) = self.why_in_vain(needed, workload, &spec) else {
+                continue;
+            };
+            let length = item.split(',').next().map_or(0, str::len);
+            let rule = LintRule::WaitsInVain;
+            let finding = ScheduleFinding::on(Key::After, &workload.inputs, rule, message, help);
+            found.push(finding.at(span.start..span.start + length));
+        }
+    }
+
+    fn why_in_vain(
+        &self,
+        needed: &Needed,
+        workload: &Workload,
+        spec: &ScheduleSpec,
+    ) -> Option<(String, String)> {
+        let object = &workload.object;
+        if self.waits_for(needed, object) {
+            let message = match needed.is(object) {
+                true => format!("{needed} is this object itself: its start does not wait for it"),
+                false => format!("{needed} waits for this one in turn: neither waits"),
+            };
+            return Some((message, "remove it, or what it waits for".to_owned()));
+        }
+        let Some(other) = self.get(needed, object) else {
+            let mut of_namespace = self.workloads.values().map(|it| &it.object);
+            let has_others =
+                of_namespace.any(|it| it.namespace == object.namespace && it.name != object.name);
+            return has_others.then(|| {
+                let message = format!("{needed} is not in these files: no start waits for it");
+                let help = format!(
+                    "check its kind and name, or leave it if it is elsewhere in namespace {}",
+                    object.namespace
+                );
+                (message, help)
+            });
+        };
+        let at = self.stopped_at_start(other, workload, spec)?;
+        let local = at.with_timezone(&spec.schedule.zone());
+        let message = format!(
+            "{needed} is stopped by its own schedule at the start of {}: it does not wait",
+            local.format("%a %Y-%m-%d %H:%M %Z")
+        );
+        let help = format!("start {needed} before, or at the same time");
+        Some((message, help))
+    }
+
+    /// When a start comes at which another object is stopped for longer than it is waited for.
+    fn stopped_at_start(
+        &self,
+        other: &Workload,
+        workload: &Workload,
+        spec: &ScheduleSpec,
+    ) -> Option<DateTime<Utc>> {
+        let other_spec = self.spec_of(other)?;
+        let within = spec.after.as_ref()?.within();
+        let mut from = self.from;
+        for _ in 0..MAX_STARTS {
+            let start = spec.next_that(true, &workload.object, from)?.at;
+            let is_stopped = other_spec.says(&other.object, start) == Some(Action::Stop);
+            let next = other_spec.next_that(true, &other.object, start);
+            let is_later = next.is_none_or(|next| next.at > start + within);
+            if is_stopped && is_later {
+                return Some(start);
+            }
+            from = spec.next_that(false, &workload.object, start)?.at;
+        }
+        None
+    }
+
+    fn waits_for(&self, needed: &Needed, object: &WorkloadRef) -> bool {
+        let mut seen = HashSet::from([needed.clone()]);
+        let mut next = vec![needed.clone()];
+        while let Some(one) = next.pop() {
+            if one.is(object) {
+                return true;
+            }
+            let Some(workload) = self.get(&one, object) else {
+                continue;
+            };
+            let is_waiting = workload.inputs.text(Key::After).is_some();
+            let spec = is_waiting.then(|| self.spec_of(workload)).flatten();
+            let Some(after) = spec.and_then(|it| it.after) else {
+                continue;
+            };
+            for other in after.needed_by(&workload.object) {
+                if seen.len() < MAX_CIRCLE && seen.insert(other.clone()) {
+                    next.push(other.clone());
+                }
+            }
+        }
+        false
+    }
+
+    fn get(&self, needed: &Needed, object: &WorkloadRef) -> Option<&'c Workload> {
+        let place = (&*object.namespace, needed.clone());
+        self.workloads.get(&place).copied()
+    }
+
+    fn spec_of(&self, workload: &Workload) -> Option<ScheduleSpec> {
+        match read(&workload.inputs, self.context) {
+            ParsedInputs::Scheduled(spec) => Some(spec),
+            ParsedInputs::Unscheduled | ParsedInputs::Invalid(_) => None,
+        }
+    }
+}

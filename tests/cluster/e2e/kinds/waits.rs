@@ -1,0 +1,59 @@
+//! A start that waits for what it needs, with Kubernetes' own controllers and pods.
+
+use serde_json::{Value, json};
+
+use super::{await_field, create, field};
+use crate::{
+    e2e::test_namespace::TestNamespace,
+    support::{ControlPlane, Parts, Story, deployment, soon, stories},
+};
+
+pub(crate) fn stories() -> Vec<Story> {
+    stories![Parts::Pods; an_app_starts_once_the_pods_of_its_database_are_ready]
+}
+
+fn an_app_starts_once_the_pods_of_its_database_are_ready(plane: &ControlPlane) {
+    let team = TestNamespace::new(plane, "waits");
+    let stop = soon(10);
+    let start = stop.plus(10);
+    // No node has this label, so its pods stay pending.
+    let mut db = Value::from(
+        deployment("db")
+            .replicas(2)
+            .stop(stop.text())
+            .start(start.text()),
+    );
+    db["spec"]["template"]["spec"]["nodeSelector"] = json!({"story": "none"});
+    create(&team, db);
+    for (name, after) in [("web", "deploy/db, 1h"), ("api", "deploy/db, 4s")] {
+        let app = deployment(name).replicas(2);
+        let app = app.stop(stop.text()).start(start.text());
+        create(&team, Value::from(app.annotation("dayshift/after", after)));
+    }
+    for name in ["web", "api"] {
+        team.await_stopped(name, start);
+    }
+    await_field(&team, "deploy/db", "/spec/replicas", 2);
+    // Its time is over; the other goes on to wait.
+    let told = team.await_event("api", "StartedWithout");
+    assert_eq!(
+        told,
+        "started without deploy/db, which was not ready after 4 s"
+    );
+    await_field(&team, "deploy/api", "/spec/replicas", 2);
+    assert_eq!(field(&team, "deploy/web", "/spec/replicas"), "0");
+    let status = format!("dayshift status deploy/web -n {} -o json", team.name());
+    let status: Value = serde_json::from_str(&plane.shell(&status).success()).unwrap();
+    let waits = &status["workloads"][0]["waitsFor"]["objects"];
+    assert_eq!(*waits, json!(["deploy/db"]));
+    let remove = r#"[{"op": "remove", "path": "/spec/template/spec/nodeSelector"}]"#;
+    let patch = ["patch", "deploy/db", "--type=json", "-p", remove];
+    team.kubectl(&patch).success();
+    await_field(&team, "deploy/web", "/spec/replicas", 2);
+    let ready = field(&team, "deploy/db", "/status/readyReplicas");
+    assert_eq!(ready, "2");
+    let mut events = team.events("web").into_iter();
+    assert!(!events.any(|(reason, _)| reason == "StartedWithout"));
+    // Adopted, stopped and started.
+    team.ends([("db", 3), ("web", 3), ("api", 3)]);
+}
