@@ -11,6 +11,7 @@
 //! Each run repeats the stories of the first seeds. Fresh ones, which no run has had before, are for the night:
 //! they would turn an unrelated change red.
 //! `SIMULATION_SEEDS=1000000` runs more of them, `SIMULATION_SEEDS=10000..20000` others,
+//! `SIMULATION_SHRINK=0` makes none shorter,
 //! `SIMULATION_FRESH=100000` so many that are new, `SIMULATION_SEED=123` repeats one, and
 //! `SIMULATION_STORY=FILE` one that was stored.
 //!
@@ -18,6 +19,7 @@
 //! - `generators/`: from a seed to a story
 //! - `checker/`: what the rules allow, and what each scaler can know
 //! - `harness/`: the controller, the cluster in memory, users and faults
+//! - `planted/`: defects that the stories have to find
 //! - `regressions/`: stories that once failed, each in the folder of what it is about
 #![allow(
     clippy::unwrap_used,
@@ -32,9 +34,11 @@ mod harness;
 mod story;
 
 use std::{
-    collections::hash_map::RandomState,
-    env,
+    collections::{BTreeMap, hash_map::RandomState},
+    env, fs,
     hash::{BuildHasher as _, DefaultHasher, Hash, Hasher},
+    path::Path,
+    process::Command,
     sync::{
         Mutex,
         atomic::{AtomicUsize, Ordering},
@@ -43,6 +47,7 @@ use std::{
     time::Instant,
 };
 
+use checker::check_settled::Look;
 use harness::{
     run::{StoryOutcome, run},
     shrink,
@@ -51,6 +56,16 @@ use story::{definition::Story, stored};
 
 /// The fixed seeds of each run: some 50 s of CPU time.
 const SEEDS: u64 = 400;
+
+/// How many of a thousand looks at settled objects may come to what judges nothing.
+const MAX_PASSED: [(Look, usize); 6] = [
+    (Look::Unknown, 0),
+    (Look::Dry, 20),
+    (Look::Troubled, 150),
+    (Look::OfAnother, 10),
+    (Look::Waits, 5),
+    (Look::GivenUp, 5),
+];
 
 fn number(variable: &str) -> Option<u64> {
     Some(env::var(variable).ok()?.parse().unwrap())
@@ -82,6 +97,7 @@ fn no_count_is_lost_and_the_newest_boundary_wins() {
     let (seeds, begun) = (seeds(), Instant::now());
     let next = AtomicUsize::new(0);
     let (faults, writes) = (AtomicUsize::new(0), AtomicUsize::new(0));
+    let looks = Mutex::new(BTreeMap::new());
     let failed = Mutex::new(None);
     let work = || {
         while failed.lock().unwrap().is_none() {
@@ -91,6 +107,9 @@ fn no_count_is_lost_and_the_newest_boundary_wins() {
             let told = outcome_of(&Story::of(*seed));
             faults.fetch_add(told.faults, Ordering::Relaxed);
             writes.fetch_add(told.writes, Ordering::Relaxed);
+            for (look, count) in told.looks {
+                *looks.lock().unwrap().entry(look).or_default() += count;
+            }
             if told.failure.is_some() {
                 let mut failed = failed.lock().unwrap();
                 *failed = Some(failed.unwrap_or(*seed).min(*seed));
@@ -112,6 +131,21 @@ fn no_count_is_lost_and_the_newest_boundary_wins() {
     );
     if let Some(seed) = failed.into_inner().unwrap() {
         run_again(&Story::of(seed));
+    }
+    let looks = looks.into_inner().unwrap();
+    eprintln!("{looks:?}");
+    if seeds.len() >= usize::try_from(SEEDS).unwrap() {
+        assert_few_pass(&looks);
+    }
+}
+
+/// Looks that judge nothing are few: a checker that lets everything pass finds nothing.
+fn assert_few_pass(looks: &BTreeMap<Look, usize>) {
+    let all: usize = looks.values().sum();
+    for (look, most) in MAX_PASSED {
+        let count = looks.get(&look).copied().unwrap_or_default();
+        let thousandths = 1000 * count / all;
+        assert!(thousandths <= most, "{look:?}: {count} of {all} looks");
     }
 }
 
@@ -147,6 +181,28 @@ fn a_seed_runs_the_same_way_each_time() {
     }
 }
 
+/// `.ci/nightly planted` shows that each of them is found.
+#[test]
+fn each_planted_defect_applies() {
+    let root = env!("CARGO_MANIFEST_DIR");
+    let folder = Path::new(root).join("tests/simulation/planted");
+    let paths = fs::read_dir(folder).unwrap().map(|it| it.unwrap().path());
+    let patches: Vec<_> = paths
+        .filter(|it| it.extension().is_some_and(|it| it == "patch"))
+        .collect();
+    assert!(patches.len() >= 10, "{} defects", patches.len());
+    for patch in patches {
+        let mut git = Command::new("git");
+        git.args(["apply", "--check", "-p0"]);
+        let checked = git.arg(&patch).current_dir(root).output().unwrap();
+        let why = String::from_utf8_lossy(&checked.stderr);
+        assert!(
+            checked.status.success(),
+            "{why}plant it anew: tests/simulation/planted/README.md"
+        );
+    }
+}
+
 /// Runs one story, and fails with the shortest story that still fails.
 fn run_again(story: &Story) {
     let first = outcome_of(story);
@@ -155,6 +211,10 @@ fn run_again(story: &Story) {
         return;
     };
     eprintln!("seed {} fails: {why}", story.seed);
+    assert!(
+        number("SIMULATION_SHRINK") != Some(0),
+        "it is not made shorter"
+    );
     let short = shrink::shortest(story);
     let told = outcome_of(&short);
     panic!(

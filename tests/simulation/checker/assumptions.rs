@@ -1,5 +1,5 @@
-//! What the checker takes from dayshift's own code: the text of errors and whether they are about
-//! the Namespace alone, which have tests of their own.
+//! What the checker takes from dayshift's own code: the text of errors, which has tests of its own. Whether
+//! there is one, and whether it is about the Namespace alone, has to be as [`refusal`] has it.
 
 use chrono_tz::Tz;
 use dayshift::{
@@ -9,7 +9,11 @@ use dayshift::{
 use std::{collections::BTreeMap, sync::Arc};
 
 use crate::{
-    checker::objects::{object::Object, texts},
+    checker::objects::{
+        object::Object,
+        refusal::{Wrong, refusal},
+        texts,
+    },
     story::holidays::Holidays,
 };
 
@@ -55,7 +59,16 @@ pub fn of(object: &Object, zone: Tz, holidays: &Holidays) -> Assumptions {
         default_zone: Zone::parse(zone.name()).unwrap(),
         calendars: calendars(holidays),
     };
-    match read(&inputs, &context) {
+    let parsed = read(&inputs, &context);
+    let refused = match &parsed {
+        ParsedInputs::Invalid(refusal) if refusal.is_inherited() => Some(Wrong::OnTheNamespace),
+        ParsedInputs::Invalid(_) => Some(Wrong::OnTheObject),
+        ParsedInputs::Scheduled(_) | ParsedInputs::Unscheduled => None,
+    };
+    let expected = refusal(object, holidays);
+    let inputs = object.inputs();
+    assert_eq!(refused, expected, "what is refused of {inputs:?}");
+    match parsed {
         ParsedInputs::Invalid(refusal) => Assumptions {
             complaint: Some(refusal.text(&prefix)),
             is_inherited: refusal.is_inherited(),

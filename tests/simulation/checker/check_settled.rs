@@ -14,6 +14,25 @@ use crate::{
     story::calendar::show,
 };
 
+/// What a look at one object for one scaler has come to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Look {
+    /// It is as the rules have it.
+    Settled,
+    /// Nobody has seen it being made.
+    Unknown,
+    /// A dry run does nothing about it.
+    Dry,
+    /// It has not settled: writes to it fail, or have failed and may not have been tried again.
+    Troubled,
+    /// Another scaler may have another zone, or other calendars.
+    OfAnother,
+    /// The last correction waits, or an answer is lost.
+    Waits,
+    /// Its labels were put right three times.
+    GivenUp,
+}
+
 impl Observer {
     /// All is quiet: nothing is left to do, whichever of these processes is asked.
     pub fn is_settled(&mut self, object: &Value, processes: &[String], at: i64) {
@@ -21,7 +40,11 @@ impl Observer {
         let object = Object::shown(object);
         let annotations = self.defaults.get(&object.namespace).cloned();
         let annotations = annotations.unwrap_or_default();
-        if !in_scope || !self.records.contains_key(&object.uid) {
+        if !in_scope {
+            return;
+        }
+        if !self.records.contains_key(&object.uid) {
+            *self.looks.entry(Look::Unknown).or_default() += 1;
             return;
         }
         for by in processes {
@@ -33,19 +56,20 @@ impl Observer {
             };
             let defaults = self.processes[by].shown.inherited(&annotations);
             let object = object.clone().beside(&defaults);
-            if let Err(why) = self.is_settled_for(by, &object, now) {
-                self.fail(at, &why);
-                return;
+            let troubled = &self.troubled;
+            let may_wait = troubled.is(&object, at) || troubled.may_delay(&object, at) > 0;
+            match self.is_settled_for(by, &object, now) {
+                Err(_) if may_wait => *self.looks.entry(Look::Troubled).or_default() += 1,
+                Ok(look) => *self.looks.entry(look).or_default() += 1,
+                Err(why) => return self.fail(at, &why),
             }
         }
     }
 
     /// Nothing is left to do for this process: it knows the object as it is, and leaves it so.
-    fn is_settled_for(&self, by: &str, object: &Object, now: Instants) -> Result<(), String> {
-        let troubled = &self.troubled;
-        let may_wait = troubled.is(object, now.truth) || troubled.may_delay(object, now.truth) > 0;
-        if self.processes[by].is_dry || may_wait {
-            return Ok(());
+    fn is_settled_for(&self, by: &str, object: &Object, now: Instants) -> Result<Look, String> {
+        if self.processes[by].is_dry {
+            return Ok(Look::Dry);
         }
         if !self.processes[by].shown.knows_namespaces() {
             return Err(format!("{by} does not know the Namespaces"));
@@ -54,7 +78,7 @@ impl Observer {
         let known = self.processes[by].shown.known(namespace, name, now.truth);
         let Some(known) = known.first() else {
             if object.is_no_concern() {
-                return Ok(());
+                return Ok(Look::Settled);
             }
             return Err(format!("{by} does not know {}", object.full_name()));
         };
@@ -63,7 +87,8 @@ impl Observer {
         }
         let outcomes = self.outcomes(by, known, now.clock);
         if outcomes.iter().any(Option::is_none) {
-            return self.newest_has_won(by, known, now.clock.div_euclid(1000));
+            self.newest_has_won(by, known, now.clock.div_euclid(1000))?;
+            return Ok(Look::Settled);
         }
         let outcomes: Vec<_> = outcomes.into_iter().flatten().collect();
         let is_corrective = |it: &Outcome| {
@@ -80,14 +105,14 @@ impl Observer {
         let second = now.clock.div_euclid(1000);
         let is_of_another = |it: &Outcome| it.corrects_only_next(object, second);
         if counted > 0 && outcomes.iter().all(is_of_another) {
-            return Ok(()); // another may have another zone, or other calendars
+            return Ok(Look::OfAnother);
         }
         let waits = |it: &Outcome| {
             let due = known.last_correction(it);
             due.is_some_and(|due| now.clock <= due) || lost > 0 && it.replicas == object.replicas
         };
         if outcomes.iter().any(|it| is_corrective(it) && waits(it)) {
-            return Ok(());
+            return Ok(Look::Waits);
         }
         let is_at_limit = counted >= usize::from(MAX_CORRECTIONS);
         if is_at_limit && outcomes.iter().any(is_corrective) {
@@ -95,7 +120,7 @@ impl Observer {
             if self.exact && is_sure && known.told == 0 && self.event_troubles == 0 {
                 return Err(format!("{by} does not say that it has its hands off"));
             }
-            return Ok(()); // It has given up.
+            return Ok(Look::GivenUp);
         }
         Err(format!(
             "{} has not settled for {by}{}",

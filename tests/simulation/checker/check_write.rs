@@ -9,7 +9,7 @@ use crate::{
         assumptions::{self, Assumptions},
         change_invariants,
         objects::{object::Object, texts},
-        observer::{BLIND, Observer, Process, Record, UNHEARD, Write},
+        observer::{Observer, Process, Record, UNHEARD, Write},
         rules::{
             outcome::{Outcome, WriteKind},
             rule_inputs::{RuleInputs, Told},
@@ -18,7 +18,10 @@ use crate::{
         scalers::known::{Done, Known, MAX_CORRECTIONS},
         told::told,
     },
-    story::intent::{Enforce, Intent},
+    story::{
+        fault::BLIND,
+        intent::{Enforce, Intent},
+    },
 };
 
 impl Observer {

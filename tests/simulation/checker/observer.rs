@@ -12,6 +12,7 @@ use serde_json::Value;
 use crate::{
     checker::{
         assumptions::Assumptions,
+        check_settled::Look,
         objects::object::{Object, SCOPE},
         rules::timeline::Timelines,
         scalers::{
@@ -27,10 +28,6 @@ use crate::{
         holidays::NAMES,
     },
 };
-
-/// How long a scaler may go on with an object that has left its scope: as long as a watch can be
-/// blind without anybody noticing, and some pauses before it is open again.
-pub const BLIND: i64 = 15 * 60 * 1000;
 
 /// How long a scaler that has woken up may be without a `Date` of the server, in milliseconds.
 pub const UNHEARD: i64 = 60 * 1000;
@@ -115,6 +112,8 @@ pub struct Observer {
     pub trace: Vec<String>,
     pub failure: Option<String>,
     pub writes: usize,
+    /// What looks at settled objects have come to.
+    pub looks: BTreeMap<Look, usize>,
     /// Writes since the last step of the story.
     pub since: usize,
     /// The server's clock, which is right.
@@ -156,6 +155,7 @@ impl Observer {
             trace: Vec::new(),
             failure: None,
             writes: 0,
+            looks: BTreeMap::new(),
             since: 0,
             truth,
             sent: Vec::new(),
@@ -175,7 +175,7 @@ impl Observer {
         self.trace.push(format!("{second} .{fraction:03} {text}"));
     }
 
-    pub(super) fn fail(&mut self, at: i64, why: &str) {
+    pub(crate) fn fail(&mut self, at: i64, why: &str) {
         self.note(at, "which is wrong");
         self.failure.get_or_insert_with(|| why.to_owned());
     }

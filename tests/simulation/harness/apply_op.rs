@@ -16,7 +16,7 @@ use crate::{
         scalers::{reads::Reads, shown::Shown},
     },
     harness::{
-        run::{Harness, RECOVERING, SETTLING},
+        run::{Harness, SETTLING},
         scaler::Scaler,
         user_ops,
     },
@@ -35,12 +35,16 @@ impl Harness<'_> {
     }
 
     fn trouble_by(&mut self, op: &Op) {
+        if let Op::Faults(_, faults, _) | Op::NamespaceFaults(_, faults, _) = op {
+            let worst = faults.iter().map(|it| it.recovery()).max();
+            self.recovery = self.recovery.max(worst.unwrap_or_default());
+        }
         let is_users = user_ops::slot(op).is_some() || matches!(op, Op::Defaults(..));
         match (self.is_fault_free(), is_users) {
             _ if matches!(op, Op::Quiet) => {}
             (true, _) => self.trouble(SETTLING),
             (false, true) => self.trouble(60_000),
-            (false, false) => self.trouble(RECOVERING),
+            (false, false) => self.trouble(self.recovery),
         }
     }
 

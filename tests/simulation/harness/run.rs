@@ -14,10 +14,10 @@ use tokio::time::sleep;
 
 use crate::{
     checker::{
+        check_settled::Look,
         objects::object::{NEVER, Object},
-        observer::{BLIND, Observer},
+        observer::Observer,
         rules::timeline::Timelines,
-        scalers::troubled::REFUSED,
     },
     harness::{
         files::Files,
@@ -28,14 +28,12 @@ use crate::{
     story::{
         calendar::Plan,
         definition::{Kind, Story},
+        fault::{A_MOMENT, RETRIED},
         intent::Intent,
         op::{NAMED, Op, PLACES, Slot},
     },
 };
 
-/// How long after the last fault everything has to be in order: as long as a watch can be blind,
-/// and a refused patch is not tried again (ten minutes).
-pub(super) const RECOVERING: i64 = BLIND + 60_000;
 /// How long after what a user does, where nothing goes wrong.
 pub(super) const SETTLING: i64 = 20;
 
@@ -58,6 +56,8 @@ pub struct Harness<'a> {
     pub(super) files: Files,
     /// Until when not everything has to be in order, in milliseconds.
     troubled: i64,
+    /// How long after its end the worst fault so far may show, in milliseconds.
+    pub(super) recovery: i64,
 }
 
 /// What the user of a slot wants: the annotations, and the manifest in the repository.
@@ -75,6 +75,7 @@ pub struct StoryOutcome {
     pub failure: Option<String>,
     pub writes: usize,
     pub faults: usize,
+    pub looks: BTreeMap<Look, usize>,
 }
 
 /// The plans, and each as it is where its object inherits from a Namespace that has another: all
@@ -148,6 +149,7 @@ impl<'a> Harness<'a> {
             flag: BTreeMap::new(),
             files: Files::given(&story.calendars),
             troubled: 0,
+            recovery: RETRIED + A_MOMENT,
             api,
         }
     }
@@ -203,17 +205,21 @@ impl<'a> Harness<'a> {
         self.troubles.end();
         let now = self.now();
         let had_troubles = self.observer().troubled.end(now);
-        self.trouble(match (self.is_fault_free(), had_troubles) {
-            (true, false) => SETTLING,
-            (true, true) => REFUSED + SETTLING,
-            _ => RECOVERING,
-        });
+        let recovered = had_troubles.map_or(0, |until| until - now);
+        self.trouble(
+            SETTLING
+                + recovered.max(match self.is_fault_free() {
+                    true => 0,
+                    false => self.recovery,
+                }),
+        );
         let now = self.now();
         self.observer().note(now, "all is well");
         let recovered = self.troubled;
         self.pass(recovered - now).await;
         self.observer().has_recovered(recovered);
         self.look();
+        self.are_ready();
         let now = self.now();
         let next = self
             .objects()
@@ -323,6 +329,18 @@ impl<'a> Harness<'a> {
         }
     }
 
+    /// All is well, so each scaler that runs is ready.
+    fn are_ready(&self) {
+        let now = self.now();
+        let running = self.scalers.iter().filter_map(|it| it.process.as_ref());
+        for it in running.filter(|it| !it.task.is_finished()) {
+            if let Err(why) = it.telemetry.ready() {
+                let why = format!("{} is not ready: {why:?}", it.by);
+                self.observer().fail(now, &why);
+            }
+        }
+    }
+
     fn outcome(self) -> StoryOutcome {
         let faults = self
             .scalers
@@ -336,6 +354,7 @@ impl<'a> Harness<'a> {
             trace: std::mem::take(&mut observer.trace),
             failure: observer.failure.take(),
             writes: observer.writes,
+            looks: std::mem::take(&mut observer.looks),
             faults,
         }
     }

@@ -46,6 +46,8 @@ pub struct Running {
     pub by: String,
     pub task: JoinHandle<()>,
     pub files: ReadFiles,
+    /// What it serves on `/readyz`.
+    pub telemetry: Arc<Telemetry>,
     stop: oneshot::Sender<()>,
 }
 
@@ -100,7 +102,7 @@ impl Scaler {
         let (stop, stopped) = oneshot::channel();
         let (client, clock) = (Client::new(transport, "default"), self.clock.clone());
         let telemetry = Arc::new(Telemetry::new(clock.now()));
-        let (crashes, name) = (self.crashes.clone(), by.clone());
+        let (crashes, name, served) = (self.crashes.clone(), by.clone(), telemetry.clone());
         let task = tokio::spawn(async move {
             let is_stopped = AtomicBool::new(false);
             let shutdown = async {
@@ -125,6 +127,7 @@ impl Scaler {
                 publisher,
                 holidays,
             },
+            telemetry: served,
             stop,
         });
         Some(by)

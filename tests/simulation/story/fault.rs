@@ -2,6 +2,23 @@
 
 use serde::{Deserialize, Serialize};
 
+/// How long a watch can be blind without anybody noticing: the longest that a server keeps one open, and
+/// some pauses before it is open again. Connections that say nothing are noticed below this.
+pub const BLIND: i64 = 15 * 60_000;
+
+/// A refused patch is tried again after ten minutes at last.
+pub const REFUSED: i64 = 10 * 60_000;
+
+/// What failed is tried again after half a minute at last, for whatever reason, and a server that is away
+/// after five seconds.
+pub const RETRIED: i64 = 30_000;
+
+/// How long an answer is waited for.
+const UNANSWERED: i64 = 10_000;
+
+/// What the tries of some objects take, one after the other.
+pub const A_MOMENT: i64 = 10_000;
+
 /// A kind of fault.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Fault {
@@ -40,6 +57,22 @@ pub enum Fault {
 }
 
 impl Fault {
+    /// How long after it everything is in order again at the latest, in milliseconds: what
+    /// `docs/reliability.md` promises, and the time that it takes to notice.
+    pub fn recovery(self) -> i64 {
+        let after = match self {
+            Self::Silent => BLIND,
+            Self::Refused | Self::Code(422) => REFUSED,
+            Self::Busy(seconds) => RETRIED + 1000 * i64::from(seconds.min(60)),
+            Self::Hangs | Self::AnswerHangs => UNANSWERED + RETRIED,
+            Self::Late(late) | Self::AnswerLate(late) | Self::EventLate(late) => {
+                UNANSWERED + RETRIED + i64::from(late)
+            }
+            _ => RETRIED,
+        };
+        after + A_MOMENT
+    }
+
     /// Whether it is a fault of an open watch, and not of a request.
     pub const fn is_of_the_watch(self) -> bool {
         matches!(
@@ -81,6 +114,16 @@ pub enum Trouble {
 }
 
 impl Trouble {
+    /// How long after its end the last write that met it has been tried again, in milliseconds.
+    pub const fn recovery(self) -> i64 {
+        let after = match self {
+            Self::Denies => REFUSED,
+            Self::Hangs => UNANSWERED + RETRIED,
+            Self::Fails | Self::Forbidden | Self::Busy => RETRIED,
+        };
+        after + A_MOMENT
+    }
+
     /// The code and the message of the API server, as a real one words them.
     pub const fn answer(self) -> (u16, &'static str) {
         match self {

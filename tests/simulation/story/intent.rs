@@ -74,6 +74,13 @@ impl Bad {
     /// A name that is not a key.
     pub const UNKNOWN_KEY: &str = "strat";
 
+    /// The texts that it writes.
+    pub fn texts(self) -> Vec<(String, String)> {
+        let mut texts = Vec::new();
+        self.spoil(&mut texts);
+        texts
+    }
+
     fn spoil(self, texts: &mut Vec<(String, String)>) {
         let mut put = |key: &str, text: &str| {
             texts.retain(|(known, _)| known != key);

@@ -3,4 +3,5 @@
 pub mod asked;
 pub mod object;
 pub mod phase;
+pub mod refusal;
 pub mod texts;

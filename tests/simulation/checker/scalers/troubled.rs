@@ -1,11 +1,8 @@
 //! Which objects have faults of their own, and how late others may be because of them.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use crate::{checker::objects::object::Object, story::fault::Trouble};
-
-/// How long after the last refusal of a write to one object it has been tried again.
-pub const REFUSED: i64 = 11 * 60_000;
 
 /// How long one request may take, and a little more.
 const MAX_REQUEST: i64 = 11_000;
@@ -22,10 +19,13 @@ const FEW: usize = 3;
 /// Instants are in milliseconds by the server's clock.
 #[derive(Debug, Default)]
 pub struct Troubled {
-    /// Until when writes to these fail, or may not have been tried again.
-    objects: HashMap<(String, String), i64>,
+    /// Until when writes to these fail, or may not have been tried again; and after what, of what has
+    /// befallen them since they were in order, it takes longest.
+    objects: HashMap<(String, String), (i64, i64)>,
     /// The same of all objects in these namespaces: where a permission is missing, one asks for all.
-    forbidden: HashMap<String, i64>,
+    forbidden: HashMap<String, (i64, i64)>,
+    /// Those that may not be written, as long as that lasts.
+    asking: HashSet<(String, String)>,
     /// Until when a request to these may hang.
     hanging: HashMap<(String, String), i64>,
     /// Whether anything at all went wrong.
@@ -39,16 +39,27 @@ impl Troubled {
     pub fn set(&mut self, namespace: &str, name: &str, trouble: Option<Trouble>, at: i64) {
         self.is_any = true;
         let object = (namespace.to_owned(), name.to_owned());
-        let until = trouble.map_or(at + REFUSED, |_| i64::MAX);
-        if trouble == Some(Trouble::Forbidden) {
-            self.forbidden.insert(namespace.to_owned(), i64::MAX);
+        let is_forbidden = trouble == Some(Trouble::Forbidden);
+        let was_forbidden = if is_forbidden {
+            !self.asking.insert(object.clone())
+        } else {
+            self.asking.remove(&object)
+        };
+        let is_last = self.asking.iter().all(|(place, _)| place != namespace);
+        if is_forbidden || was_forbidden && is_last {
+            let trouble = trouble.filter(|_| is_forbidden);
+            befalls(
+                self.forbidden.entry(namespace.to_owned()).or_default(),
+                trouble,
+                at,
+            );
         }
         if trouble == Some(Trouble::Hangs) {
             self.hanging.insert(object.clone(), i64::MAX);
         } else if let Some(hanging) = self.hanging.get_mut(&object) {
             *hanging = (*hanging).min(at + MAX_REQUEST);
         }
-        self.objects.insert(object, until);
+        befalls(self.objects.entry(object).or_default(), trouble, at);
     }
 
     /// Whether a request to any object may hang.
@@ -60,14 +71,17 @@ impl Troubled {
         self.is_any = true;
     }
 
-    /// Nothing befalls requests any more; whether something did.
-    pub fn end(&mut self, at: i64) -> bool {
+    /// Nothing befalls requests any more. Returns when all that something befell has been tried again, and
+    /// none where nothing did.
+    pub fn end(&mut self, at: i64) -> Option<i64> {
         let objects = self.objects.values_mut();
         let all = objects.chain(self.forbidden.values_mut());
-        all.for_each(|until| *until = at + REFUSED);
+        all.for_each(|it| befalls(it, None, at));
         let hanging = self.hanging.values_mut();
         hanging.for_each(|until| *until = (*until).min(at + MAX_REQUEST));
-        self.is_any
+        let objects = self.objects.values().chain(self.forbidden.values());
+        let latest = objects.map(|(until, _)| *until).max();
+        self.is_any.then(|| latest.unwrap_or(at).max(at))
     }
 
     /// Whether writes to this object fail, or have failed and may not have been tried again.
@@ -79,7 +93,7 @@ impl Troubled {
     pub fn until(&self, object: &Object) -> Option<i64> {
         let name = (object.namespace.clone(), object.name.clone());
         let until = self.objects.get(&name).max(self.forbidden.get(&name.0));
-        until.copied()
+        until.map(|(until, _)| *until)
     }
 
     /// How late an object may be that nothing befalls, in milliseconds: what fails at once delays
@@ -102,5 +116,17 @@ impl Troubled {
         // Adoptions have half as many places as transitions.
         let waves = (2 * count).div_ceil(places);
         SLOW * i64::try_from(waves).unwrap()
+    }
+}
+
+/// Something befalls from now on what is known until when it is not in order, or no more.
+fn befalls((until, recovery): &mut (i64, i64), trouble: Option<Trouble>, at: i64) {
+    match trouble {
+        Some(trouble) => {
+            let before = if at < *until { *recovery } else { 0 };
+            (*until, *recovery) = (i64::MAX, before.max(trouble.recovery()));
+        }
+        None if *until == i64::MAX => *until = at + *recovery,
+        None => {}
     }
 }

@@ -1,0 +1,119 @@
+//! Whether annotations are refused, read anew from what the pages of `docs/schedules/` say: every text of a story
+//! is one that a plan or a person writes, or one of the few that are wrong.
+
+use std::collections::BTreeMap;
+
+use super::{object::Object, texts};
+use crate::story::{
+    holidays::{Holidays, NAMES},
+    intent::Bad,
+};
+
+/// What is over 4 kB is refused unread.
+const MAX_TEXT: usize = 4096;
+
+/// What makes no sense on a CronJob.
+const COUNTS: [&str; 3] = ["replicas", "stop-replicas", "scale"];
+
+const OVERRIDES: [&str; 3] = ["pause", "wake-until", "sleep-until"];
+
+/// What may not stand beside each other.
+const BESIDE: [(&str, &[&str]); 2] = [
+    ("hours", &["start", "stop"]),
+    (
+        "scale",
+        &["start", "stop", "hours", "replicas", "stop-replicas"],
+    ),
+];
+
+/// Where a text is wrong.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Wrong {
+    OnTheObject,
+    /// On its Namespace, and nowhere else.
+    OnTheNamespace,
+}
+
+/// Whether the annotations of an object are refused, where these calendars are known.
+pub fn refusal(object: &Object, holidays: &Holidays) -> Option<Wrong> {
+    let in_force = object.in_force();
+    let too_long = in_force.iter().filter(|(_, text)| text.len() > MAX_TEXT);
+    let mut are_own: Vec<bool> = too_long
+        .map(|(key, _)| object.texts.contains_key(key))
+        .collect();
+    if are_own.is_empty() && in_force.get("exclude").is_none_or(|it| it != "true") {
+        are_own = wrong(object, &in_force, holidays);
+        are_own.extend(beside(object, &in_force));
+    }
+    let is_own = are_own.iter().any(|is_own| *is_own);
+    (!are_own.is_empty()).then_some(if is_own {
+        Wrong::OnTheObject
+    } else {
+        Wrong::OnTheNamespace
+    })
+}
+
+/// Of each text that says nothing, whether it is the object's own.
+fn wrong(object: &Object, in_force: &BTreeMap<String, String>, holidays: &Holidays) -> Vec<bool> {
+    let is_scheduled = texts::has_schedule(in_force);
+    let is_inherited = |key: &String| key != Bad::UNKNOWN_KEY && !object.texts.contains_key(key);
+    let inherits = in_force.keys().any(is_inherited);
+    // Overrides hold in both places, so those of the Namespace are read too.
+    let hidden = object
+        .defaults
+        .iter()
+        .filter(|(key, _)| OVERRIDES.contains(&&***key) && object.texts.contains_key(*key));
+    let in_force = in_force.iter();
+    let all = in_force.map(|it| (it, object.texts.contains_key(it.0)));
+    let all = all.chain(hidden.map(|it| (it, false)));
+    let wrong = all.filter(|((key, text), is_own)| {
+        let is_override = ["wake-until", "sleep-until"].contains(&&***key);
+        let is_about_nothing = *is_own && is_override && !is_scheduled;
+        let is_count = object.is_switch && is_scheduled && COUNTS.contains(&&***key);
+        // Beside what is inherited it may be a misspelt part of that.
+        let is_unknown = **key == Bad::UNKNOWN_KEY && (*is_own || inherits);
+        is_unknown || is_about_nothing || is_count || is_wrong(key, text, is_scheduled, holidays)
+    });
+    wrong.map(|(_, is_own)| is_own).collect()
+}
+
+/// Whether a text of that key says nothing.
+fn is_wrong(key: &str, text: &str, is_scheduled: bool, holidays: &Holidays) -> bool {
+    let is_of_bad = |bad: &Bad| {
+        bad.texts()
+            .iter()
+            .any(|it| *it == (key.to_owned(), text.to_owned()))
+    };
+    let spoilt = [
+        Bad::Day,
+        Bad::Zone,
+        Bad::Replicas,
+        Bad::StopReplicas,
+        Bad::Foreign,
+        Bad::Override,
+    ];
+    let names = |name: &str| text.split("; ").any(|it| it == format!("calendar:{name}"));
+    let mut unknown = NAMES
+        .iter()
+        .zip(holidays.known())
+        .filter(|(_, is_known)| !is_known);
+    match key {
+        _ if !is_scheduled => false,
+        "except" => unknown.any(|(name, _)| names(name)),
+        _ => spoilt.iter().any(is_of_bad),
+    }
+}
+
+/// Of each two that may not stand beside each other, whether the object has one of them.
+fn beside<'a>(
+    object: &'a Object,
+    in_force: &'a BTreeMap<String, String>,
+) -> impl Iterator<Item = bool> + 'a {
+    let is_own = |key: &str| object.texts.contains_key(key);
+    BESIDE.into_iter().flat_map(move |(key, others)| {
+        let there = others
+            .iter()
+            .filter(move |it| in_force.contains_key(key) && in_force.contains_key(**it));
+        there.map(move |other| is_own(key) || is_own(other))
+    })
+}
