@@ -60,11 +60,11 @@ const SEEDS: u64 = 400;
 /// How many of a thousand looks at settled objects may come to what judges nothing.
 const MAX_PASSED: [(Look, usize); 6] = [
     (Look::Unknown, 0),
-    (Look::Dry, 20),
-    (Look::Troubled, 150),
-    (Look::OfAnother, 10),
+    (Look::Dry, 30),
+    (Look::Recovering, 400),
+    (Look::OfAnother, 20),
     (Look::Waits, 5),
-    (Look::GivenUp, 5),
+    (Look::GivenUp, 10),
 ];
 
 fn number(variable: &str) -> Option<u64> {

@@ -23,8 +23,10 @@ pub enum Look {
     Unknown,
     /// A dry run does nothing about it.
     Dry,
-    /// It has not settled: writes to it fail, or have failed and may not have been tried again.
-    Troubled,
+    /// It has not settled, since writes to it fail.
+    Failing,
+    /// It has not settled: writes to it have failed and may not have been tried again.
+    Recovering,
     /// Another scaler may have another zone, or other calendars.
     OfAnother,
     /// The last correction waits, or an answer is lost.
@@ -59,7 +61,15 @@ impl Observer {
             let troubled = &self.troubled;
             let may_wait = troubled.is(&object, at) || troubled.may_delay(&object, at) > 0;
             match self.is_settled_for(by, &object, now) {
-                Err(_) if may_wait => *self.looks.entry(Look::Troubled).or_default() += 1,
+                Err(_) if may_wait => {
+                    let is_failing = troubled.until(&object) == Some(i64::MAX);
+                    let look = if is_failing {
+                        Look::Failing
+                    } else {
+                        Look::Recovering
+                    };
+                    *self.looks.entry(look).or_default() += 1;
+                }
                 Ok(look) => *self.looks.entry(look).or_default() += 1,
                 Err(why) => return self.fail(at, &why),
             }
