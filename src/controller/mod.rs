@@ -6,6 +6,7 @@
 
 mod calendar_feed;
 mod ids;
+mod notices;
 mod objects;
 mod queue;
 mod reconcile;

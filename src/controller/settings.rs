@@ -36,6 +36,8 @@ pub struct Settings {
     pub max_in_flight: NonZeroUsize,
     /// For how long after dayshift has set a count it reports who reverts it; zero for never.
     pub revert_window: Duration,
+    /// How long before a stop people are told of it; zero where nobody is told.
+    pub notice: TimeDelta,
     /// How long after a start an object may take to be ready; zero where nobody is told.
     pub ready_within: TimeDelta,
     /// Publish a series for each workload too.
@@ -229,6 +231,7 @@ impl Default for Settings {
             max_clock_skew: Some(TimeDelta::seconds(30)),
             max_in_flight: NonZeroUsize::new(32).unwrap_or(NonZeroUsize::MIN),
             revert_window: REVERT_WINDOW,
+            notice: TimeDelta::zero(),
             ready_within: READY_WITHIN,
             per_workload_metrics: false,
             per_namespace_metrics: false,

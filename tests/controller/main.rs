@@ -25,6 +25,7 @@ mod hostile;
 mod kinds;
 mod metrics;
 mod namespaces;
+mod notices;
 mod objects;
 mod opt_in_kinds;
 mod overrides;

@@ -40,6 +40,8 @@ pub enum Key {
     SleepUntil,
     /// A change made by hand while stopped is put back.
     Enforce,
+    /// How long before a stop people are told of it.
+    Notice,
     /// How long a start may take before somebody is told that the object is not ready.
     ReadyWithin,
     /// `true`: the object is left alone, whatever its Namespace says.
@@ -58,7 +60,7 @@ pub enum Key {
 
 impl Key {
     /// Every key, in the order of the documentation.
-    pub const ALL: [Self; 22] = [
+    pub const ALL: [Self; 23] = [
         Self::Start,
         Self::Stop,
         Self::Hours,
@@ -74,6 +76,7 @@ impl Key {
         Self::WakeUntil,
         Self::SleepUntil,
         Self::Enforce,
+        Self::Notice,
         Self::ReadyWithin,
         Self::Exclude,
         Self::AllowVolumeDeletion,
@@ -99,6 +102,7 @@ impl Key {
             self,
             Self::OverrideBy
                 | Self::Reason
+                | Self::Notice
                 | Self::ReadyWithin
                 | Self::WakeOnRequest
                 | Self::WakeOnRequestIgnore
@@ -123,6 +127,7 @@ impl Key {
             Self::WakeUntil => "wake-until",
             Self::SleepUntil => "sleep-until",
             Self::Enforce => "enforce",
+            Self::Notice => "notice",
             Self::ReadyWithin => "ready-within",
             Self::Exclude => "exclude",
             Self::AllowVolumeDeletion => "allow-volume-deletion",
@@ -157,6 +162,7 @@ impl Key {
             "force-downtime" | "sleep" => Some(Self::SleepUntil),
             "why" | "comment" | "message" => Some(Self::Reason),
             "suspend" | "disable" | "disabled" => Some(Self::Pause),
+            "notify" | "warn" | "warning" | "announce" => Some(Self::Notice),
             "ready-timeout" | "timeout" => Some(Self::ReadyWithin),
             "ignore" | "skip" | "excluded" => Some(Self::Exclude),
             _ => None,

@@ -20,8 +20,12 @@ pub struct WorkloadRef {
 impl WorkloadRef {
     /// `deploy/web -n dev`, as commands name it.
     pub fn argument(&self) -> String {
-        let kind = self.kind.short_name();
-        format!("{kind}/{} -n {}", self.name, self.namespace)
+        format!("{} -n {}", self.kind_and_name(), self.namespace)
+    }
+
+    /// `deploy/web`.
+    pub fn kind_and_name(&self) -> String {
+        format!("{}/{}", self.kind.short_name(), self.name)
     }
 
     /// `web`, or `sts/db`: a name alone is a Deployment's.
@@ -29,7 +33,7 @@ impl WorkloadRef {
         if self.kind == Kind::OF_A_NAME {
             self.name.to_string()
         } else {
-            format!("{}/{}", self.kind.short_name(), self.name)
+            self.kind_and_name()
         }
     }
 

@@ -20,7 +20,7 @@ use crate::cli::args::values::{
     calendar_file::CalendarFile,
     selector::{label_key, selector},
     value_parsers::{
-        ClockSkew, catch_up, clock_skew, dashboard_listen, listen, namespace, ready_within,
+        ClockSkew, catch_up, clock_skew, dashboard_listen, listen, namespace, notice, ready_within,
         revert_window,
     },
 };
@@ -146,6 +146,15 @@ struct TimingArgs {
         value_parser = revert_window
     )]
     revert_window: TimeDelta,
+
+    /// Tell people of each stop this long before it, with an Event `StopsSoon`; 0 turns it off
+    #[arg(
+        long,
+        value_name = "TIME",
+        default_value = "0",
+        value_parser = notice
+    )]
+    notice: TimeDelta,
 
     /// Report what is not ready so long after dayshift started it, with one read and one Event; 0
     /// turns it off
@@ -289,6 +298,7 @@ impl TryFrom<RunArgs> for Run {
                 max_in_flight: NonZeroUsize::new(args.requests.max_in_flight.into())
                     .unwrap_or(NonZeroUsize::MIN),
                 revert_window: args.timing.revert_window.to_std().unwrap_or_default(),
+                notice: args.timing.notice,
                 ready_within: args.timing.ready_within,
                 per_workload_metrics: args.own.per_workload_metrics,
                 per_namespace_metrics: args.own.per_namespace_metrics,

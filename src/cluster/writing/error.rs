@@ -122,6 +122,11 @@ pub(in crate::cluster) enum Answer {
 }
 
 impl Answer {
+    /// Whether the server says 409 Conflict: of a create, that an object of that name is there.
+    pub(in crate::cluster) const fn is_conflict(&self) -> bool {
+        matches!(self, Self::Failure { code, .. } if code.as_u16() == 409)
+    }
+
     /// The body of a success; a failure as `E`, if `sort` recognizes the code.
     pub(in crate::cluster) fn body<E: From<Unavailable>>(
         self,

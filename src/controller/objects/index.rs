@@ -305,12 +305,15 @@ impl Index {
             .collect()
     }
 
+    /// An object about which enough is known to decide.
+    pub(in crate::controller) fn get_decidable(&self, id: Id) -> Option<&Entry> {
+        let entry = self.entries.get(id)?;
+        self.namespaces.may_decide(&entry.observed).then_some(entry)
+    }
+
     /// Decides about an object now.
     pub(in crate::controller) fn decide(&self, id: Id, now: DateTime<Utc>) -> Option<Decision> {
-        let entry = self.entries.get(id)?;
-        if !self.namespaces.may_decide(&entry.observed) {
-            return None;
-        }
+        let entry = self.get_decidable(id)?;
         let context = DecisionContext {
             parsed: &entry.parsed,
             observed: &entry.observed,

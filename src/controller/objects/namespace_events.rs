@@ -62,6 +62,11 @@ impl Index {
         namespace.map_or_else(|| self.ids(), |name| self.names.ids_in(name))
     }
 
+    /// The UID of a Namespace; empty where it is not known.
+    pub(in crate::controller) fn namespace_uid(&self, namespace: &str) -> &str {
+        self.namespaces.uid(namespace)
+    }
+
     /// The known Namespaces.
     pub(in crate::controller) const fn namespaces(&mut self) -> &mut Namespaces {
         &mut self.namespaces

@@ -47,6 +47,7 @@ pub(in crate::controller) struct Namespaces {
 }
 
 struct Known {
+    uid: Box<str>,
     annotations: Arc<Annotations>,
     /// The defaults for the objects in it: its annotations, or those and the default schedule.
     in_force: Option<Arc<Annotations>>,
@@ -146,6 +147,11 @@ impl Namespaces {
         }
     }
 
+    /// The UID of one; empty where it is not known.
+    pub(in crate::controller) fn uid(&self, namespace: &str) -> &str {
+        self.known.get(namespace).map_or("", |it| &it.uid)
+    }
+
     /// Whether a selector limits the scope to matching Namespaces.
     pub(in crate::controller) const fn are_selected(&self) -> bool {
         self.are_selected
@@ -214,6 +220,7 @@ impl Namespaces {
                 return NamespaceNews::default();
             }
             known.version = namespace.version;
+            known.uid.clone_from(&namespace.uid);
             if *known.annotations == namespace.annotations {
                 return NamespaceNews {
                     is_changed: has_come_back,
@@ -246,6 +253,7 @@ impl Namespaces {
             .then(|| problems(&annotations, &self.context))
             .flatten();
         Known {
+            uid: namespace.uid.clone(),
             in_force: self
                 .inheritance
                 .in_force(&namespace.name, Some(&annotations)),

@@ -30,6 +30,7 @@ impl Engine {
     /// Decides about an idle object, and queues it or notes when it is due.
     pub(in crate::controller) fn reconcile(&mut self, id: Id) {
         self.look_at_readiness(id);
+        self.look_at_next_stop(id);
         let Some(entry) = self.index.get_mut(id) else {
             return;
         };

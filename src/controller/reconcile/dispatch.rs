@@ -25,8 +25,16 @@ impl Engine {
             }
         }
         self.dispatch_lookups();
-        self.events.set_busy(now, self.queue.has_transitions());
-        self.send_events(now);
+        self.dispatch_events();
+    }
+
+    /// Sends Events, while the server answers, and few beside starts and stops.
+    pub(super) fn dispatch_events(&mut self) {
+        let now = self.clock.monotonic();
+        if !self.queue.is_held(now) {
+            self.events.set_busy(now, self.queue.has_transitions());
+            self.send_events(now);
+        }
     }
 
     /// Decides about an object anew, as late as possible, and sends the result.

@@ -12,6 +12,7 @@ use crate::{
 };
 
 use crate::controller::ids::Id;
+use crate::controller::notices::due::Notices;
 use crate::controller::objects::index::Index;
 use crate::controller::queue::lanes::Lane;
 use crate::controller::queue::work_queue::WorkQueue;
@@ -53,6 +54,7 @@ pub(in crate::controller) struct Engine {
     pub(super) reverts: Reverts,
     pub(super) starts: Starts,
     pub(super) waits: Waits,
+    pub(super) notices: Notices,
     pub(in crate::controller) publisher: Publisher,
     /// Whether the log has reported readiness.
     pub(super) said_ready: bool,
@@ -81,6 +83,7 @@ impl Engine {
             reverts: Reverts::new(settings.revert_window),
             starts: Starts::new(),
             waits: Waits::default(),
+            notices: Notices::default(),
             said_ready: false,
             telemetry,
             settings,
@@ -110,6 +113,7 @@ impl Engine {
         if let Some(object) = object {
             self.look_at_waits(&object.namespace, &Needed::of(&object));
         }
+        self.notices.remove(id);
     }
 
     /// Makes one pass: queues due work, and sends queued work.
@@ -138,6 +142,7 @@ impl Engine {
         self.dispatch();
         // Behind everything that is due: thousands may have been started at one instant.
         self.find_not_ready(now);
+        self.tell_stops(now);
     }
 
     /// Sends the first of the boundaries that are due, where nothing like it is in flight: it is on
@@ -184,6 +189,7 @@ impl Engine {
             .map(|at| self.clock.wall_time(at))
             .chain(self.queue.next_boundary().filter(|_| may_act))
             .chain(self.starts.next().filter(|_| may_act))
+            .chain(self.notices.next().filter(|_| may_act))
             .min()
             .unwrap_or(now + TimeDelta::days(1))
     }

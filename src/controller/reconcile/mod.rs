@@ -4,6 +4,7 @@ mod answers;
 mod decide;
 mod dispatch;
 pub(super) mod engine;
+mod notices;
 mod observe;
 mod publish;
 mod reverts;

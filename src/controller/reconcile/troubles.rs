@@ -34,7 +34,7 @@ impl Engine {
     /// Boundaries of an object come faster than they can be carried out: the newest counts, and the
     /// user hears of it once.
     pub(super) fn skipped(&mut self, id: Id) {
-        self.telemetry.boundaries_skipped();
+        self.telemetry.boundaries_skipped.inc();
         let (key, now) = (Key::Object(id), self.clock.monotonic());
         let reason = Reason::BoundariesSkipped;
         if self.notifier.take_news(&key, reason, "", now)

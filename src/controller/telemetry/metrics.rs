@@ -62,7 +62,8 @@ pub struct Telemetry {
     watch_up: Family<Labels<1>, Gauge>,
     queue_depth: Family<Labels<1>, Gauge>,
     clock_skew: Optional<Gauge<f64, AtomicU64>>,
-    boundaries_skipped: Counter,
+    pub(in crate::controller) boundaries_skipped: Counter,
+    pub(in crate::controller) stop_notices: Counter,
     events: Family<Labels<1>, Counter>,
     reverts: Family<Labels<1>, Counter>,
     savings: Savings,
@@ -178,6 +179,7 @@ impl Telemetry {
                 "Transitions before which others were skipped, because boundaries of one workload \
                  come faster than they can be carried out",
             ),
+            stop_notices: registered(ours, "stop_notices", "Stops told beforehand, by workload"),
             events: registered(ours, "events", "Kubernetes Events, by outcome"),
             reverts: registered(
                 ours,
@@ -297,11 +299,6 @@ impl Telemetry {
     /// How many seconds this clock is ahead of the API server's.
     pub fn clock_skew(&self, seconds: f64) {
         self.clock_skew.get_or_create(&[]).set(seconds);
-    }
-
-    /// Boundaries of a workload were skipped for a newer one.
-    pub fn boundaries_skipped(&self) {
-        self.boundaries_skipped.inc();
     }
 
     /// An Event was sent, or was not.

@@ -212,3 +212,15 @@ pub(super) fn a_count_that_is_set_back_is_counted_by_who_did_it(row: &mut Row) {
     set_by(Writer::scaling("kubectl"), "web");
     row.are(&story, both);
 }
+
+pub(super) fn each_workload_that_is_told_of_its_stop_is_counted(row: &mut Row) {
+    let story = before_the_stop();
+    story.annotate("web", "notice", Some("30s"));
+    let api = deployment("api").replicas(3).hours(OFFICE);
+    story.apply(api.annotation("notice", "30s"));
+    row.are(&story, []);
+    story.sleep_until("18:59:31");
+    row.are(&story, [("", 2.0)]);
+    story.sleep_until("19:00:30");
+    row.are(&story, [("", 2.0)]);
+}

@@ -18,6 +18,22 @@ pub(super) fn wake_command(object: &WorkloadRef, prefix: &Prefix) -> String {
     )
 }
 
+/// The `dayshift wake` command for several objects of one namespace, for two hours.
+pub(super) fn wake_all_command(objects: &[&WorkloadRef], prefix: &Prefix) -> String {
+    let names = objects.iter().map(|it| it.kind_and_name());
+    let names = names.collect::<Vec<_>>().join(" ");
+    let namespace = objects.first().map_or("", |it| &it.namespace);
+    format!(
+        "dayshift wake {names} -n {namespace} --for 2h{}",
+        prefix.flag()
+    )
+}
+
+/// The `dayshift wake` command for all of a namespace, for two hours.
+pub(super) fn wake_namespace_command(namespace: &str, prefix: &Prefix) -> String {
+    format!("dayshift wake ns/{namespace} --for 2h{}", prefix.flag())
+}
+
 /// The `kubectl` command that sets this count of this object; of a switch that is turned on, what
 /// its label says was there before.
 pub(super) fn scale_command(

@@ -1,6 +1,6 @@
 //! An Event in words: its reason and its text.
 
-use chrono::TimeDelta;
+use chrono::{DateTime, TimeDelta, Utc};
 use dayshift_text::cut_bytes;
 
 use crate::{Kind, Observed};
@@ -14,6 +14,8 @@ pub struct EventText {
     pub reason: EventReason,
     /// Its text, plain, at most 1 kB.
     pub text: String,
+    /// The instant that it tells of, where each object is told once of that, by whichever scaler.
+    pub once_of: Option<DateTime<Utc>>,
 }
 
 /// How much of what Kubernetes says is told, in bytes.
@@ -31,7 +33,11 @@ fn length(time: TimeDelta) -> String {
 
 impl EventText {
     pub(super) const fn new(reason: EventReason, text: String) -> Self {
-        Self { reason, text }
+        Self {
+            reason,
+            text,
+            once_of: None,
+        }
     }
 
     /// What the annotations of a Namespace ask for is refused.

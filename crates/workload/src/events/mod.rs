@@ -6,6 +6,7 @@ mod event_text;
 mod note_text;
 mod reason;
 mod reverted;
+mod stop_notice;
 mod without;
 
 pub use author_text::author_text;

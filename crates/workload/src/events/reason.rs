@@ -21,7 +21,7 @@ pub enum EventReason {
     Paused,
     /// An override or a pause ended, and nothing was scaled but what was held down.
     Resumed,
-    /// `enforce` stops it before long.
+    /// It is stopped before long: by its schedule, where a wake ends, or by `enforce`.
     StopsSoon,
     /// A count raised by hand while stopped was put back.
     Enforced,

@@ -72,8 +72,8 @@ fn split(text: &str) -> Option<(u32, &str)> {
     Some((number(version)?, rest))
 }
 
-/// The first eight bytes of the SHA-256 of a text.
-pub(super) fn hash_of(text: &str) -> u64 {
+/// The first eight bytes of the SHA-256 of a text, which are the same in each version.
+pub fn hash_of(text: &str) -> u64 {
     let mut hash = Context::new(&SHA256);
     hash.update(text.as_bytes());
     first_bytes(hash)

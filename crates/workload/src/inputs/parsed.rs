@@ -62,6 +62,14 @@ impl ParsedInputs {
         hasher.finish()
     }
 
+    /// How long before a stop people are told, where it is not said otherwise; zero where nobody is.
+    pub fn notice(&self, otherwise: TimeDelta) -> TimeDelta {
+        match self {
+            Self::Scheduled(spec) => spec.notice.unwrap_or(otherwise),
+            Self::Unscheduled | Self::Invalid(_) => TimeDelta::zero(),
+        }
+    }
+
     /// How long a start may take, where it is not said otherwise; zero where nobody is told.
     pub fn ready_within(&self, otherwise: TimeDelta) -> TimeDelta {
         match self {
@@ -173,6 +181,7 @@ impl Problems {
         });
         let replicas = self.parse(inputs, Key::Replicas, Replicas::parse);
         let stop_replicas = self.parse(inputs, Key::StopReplicas, Replicas::parse);
+        let notice = self.parse(inputs, Key::Notice, parse_notice);
         let ready_within = self.parse(inputs, Key::ReadyWithin, parse_notice);
         let overrides = self.overrides(inputs, zone.unwrap_or(default_zone));
         self.0.extend(exclusive(inputs));
@@ -215,6 +224,7 @@ impl Problems {
             counts,
             jitter: jitter.unwrap_or_default(),
             after,
+            notice,
             ready_within,
             overrides,
         })

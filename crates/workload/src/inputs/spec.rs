@@ -29,6 +29,8 @@ pub struct ScheduleSpec {
     pub jitter: TimeDelta,
     /// What has to be ready before a start.
     pub after: Option<After>,
+    /// How long before a stop people are told of it, in whole seconds, if given.
+    pub notice: Option<TimeDelta>,
     /// How long a start may take before somebody is told, in whole seconds, if given.
     pub ready_within: Option<TimeDelta>,
     /// Its overrides.

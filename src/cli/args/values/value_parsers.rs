@@ -44,21 +44,25 @@ pub(crate) fn clock_skew(text: &str) -> Result<ClockSkew, String> {
 
 /// For how long reverts are looked for; `0` turns that off.
 pub(crate) fn revert_window(text: &str) -> Result<TimeDelta, String> {
-    match parse_duration(text)? {
-        long if long > TimeDelta::hours(24) => {
-            Err("write 24h or less, such as 15m, or 0 to turn it off".to_owned())
-        }
-        window => Ok(window),
-    }
+    up_to_a_day(text, "15m")
 }
 
 /// How long a start may take; `0` turns that off.
 pub(crate) fn ready_within(text: &str) -> Result<TimeDelta, String> {
+    up_to_a_day(text, "10m")
+}
+
+/// How long before a stop people are told; `0` turns that off.
+pub(crate) fn notice(text: &str) -> Result<TimeDelta, String> {
+    up_to_a_day(text, "15m")
+}
+
+fn up_to_a_day(text: &str, example: &str) -> Result<TimeDelta, String> {
     match parse_duration(text)? {
-        long if long > TimeDelta::hours(24) => {
-            Err("write 24h or less, such as 10m, or 0 to turn it off".to_owned())
-        }
-        within => Ok(within),
+        long if long > TimeDelta::hours(24) => Err(format!(
+            "write 24h or less, such as {example}, or 0 to turn it off"
+        )),
+        time => Ok(time),
     }
 }
 

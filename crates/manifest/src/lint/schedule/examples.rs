@@ -13,6 +13,7 @@ pub(in crate::lint) fn right_text(key: Key) -> &'static str {
         Key::Replicas => "3",
         Key::StopReplicas => "0",
         Key::Jitter => "5m",
+        Key::Notice => "15m",
         Key::ReadyWithin => "20m",
         Key::Except => "2026-12-28..2027-01-03; 2027-01-11",
         Key::TreatAs => "2026-10-10 = Mon",

@@ -131,6 +131,7 @@ fn rule_of(kind: DiagnosticKind, key: Option<Key>) -> LintRule {
             | Key::SleepUntil
             | Key::Enforce
             | Key::Exclude
+            | Key::Notice
             | Key::ReadyWithin
             | Key::AllowVolumeDeletion
             | Key::Reason

@@ -148,6 +148,7 @@ fn no_effect(inputs: &Inputs, prefix: &Prefix, found: &mut Vec<ScheduleFinding>)
         (Key::After, &[Key::Start, Key::Scale, Key::Hours]),
         (Key::Pause, &[Key::Start, Key::Stop, Key::Scale, Key::Hours]),
         (Key::Enforce, &[Key::Stop, Key::Scale, Key::Hours]),
+        (Key::Notice, &[Key::Stop, Key::Scale, Key::Hours]),
         (Key::ReadyWithin, &[Key::Start, Key::Scale, Key::Hours]),
         (Key::WakeOnRequest, &[Key::Stop, Key::Scale, Key::Hours]),
         (Key::WakeOnRequestIgnore, &[Key::WakeOnRequest]),

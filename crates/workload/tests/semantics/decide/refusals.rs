@@ -150,7 +150,7 @@ fn whatever_is_refused_is_told_to_somebody() {
         Key::Timezone => &["Asia/Tokyo", "Asia/Tokio"],
         Key::Replicas | Key::StopReplicas => &["2", "two"],
         Key::Jitter => &["1h", "2h"],
-        Key::ReadyWithin => &["1h", "25h"],
+        Key::Notice | Key::ReadyWithin => &["1h", "25h"],
         Key::Except => &["2026-12-24", "calendar:none"],
         Key::TreatAs => &["2026-12-24 = Sun", "calendar:none = Mon"],
         Key::After => &["sts/db; deploy/cache, 5m", "the database"],

@@ -1,0 +1,3 @@
+//! The stops that people are told of beforehand.
+
+pub(super) mod due;

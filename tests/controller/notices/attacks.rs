@@ -1,0 +1,146 @@
+//! What could have people told twice, too late, of what does not come, or others be late.
+
+use std::time::Duration;
+
+use chrono::TimeDelta;
+use dayshift::controller::{Scope, Settings};
+use kube_in_memory::{Fault, Status};
+
+use super::{entry, friday, office, told, told_when};
+use crate::sandbox::{Sandbox, deployment};
+
+#[test]
+fn two_scalers_tell_once() {
+    let mut story = friday();
+    story.start_scaler(Settings::default());
+    story.apply(office("web"));
+    story.api.namespace("other");
+    for name in ["a", "b", "c"] {
+        story.apply(office(name).namespace("other"));
+    }
+    story.sleep_until("19:01");
+    let mut objects: Vec<_> = told(&story).into_iter().map(|it| it.1).collect();
+    objects.sort();
+    assert_eq!(objects, ["Deployment/web", "Namespace/other"]);
+}
+
+#[test]
+fn a_stop_that_is_moved_within_the_notice_is_told_anew_and_one_that_is_taken_away_is_not() {
+    let story = friday();
+    story.apply(office("web"));
+    story.apply(office("gone").hours("Mon-Fri 09:00-19:02"));
+    story.sleep_until("18:44:59");
+    // At the last moment, and after it.
+    story.annotate("gone", "hours", Some("Mon-Fri 09:00-21:00"));
+    story.sleep_until("18:47");
+    assert_eq!(told_when(&story), [entry("18:45:00", "Deployment/web")]);
+    story.annotate("web", "hours", Some("Mon-Fri 09:00-19:30"));
+    story.sleep_until("19:14");
+    assert_eq!(told(&story).len(), 1);
+    story.sleep_until("19:15:01");
+    assert_eq!(
+        told_when(&story).pop(),
+        Some(entry("19:15:00", "Deployment/web"))
+    );
+    // Back and forth: the same stop is told once.
+    story.annotate("web", "hours", Some("Mon-Fri 09:00-20:00"));
+    story.annotate("web", "hours", Some("Mon-Fri 09:00-19:30"));
+    story.sleep_until("19:29");
+    assert_eq!(told(&story).len(), 2);
+}
+
+#[test]
+fn another_notice_within_the_notice_tells_of_the_same_stop_once() {
+    let story = friday();
+    story.apply(office("web"));
+    story.sleep_until("18:46");
+    story.annotate("web", "notice", Some("5m"));
+    story.sleep_until("18:59");
+    assert_eq!(told(&story).len(), 1);
+}
+
+#[test]
+fn a_clock_that_jumps_tells_of_no_stop_that_is_over_and_of_none_twice() {
+    let mut story = Sandbox::empty_at("2026-11-20 18:00 UTC");
+    story.start_scaler(Settings {
+        max_clock_skew: None,
+        ..Settings::default()
+    });
+    story.apply(office("web"));
+    story.apply(office("early").hours("Mon-Fri 09:00-18:30"));
+    // Over the notice and the stop of one.
+    story.sleep_until("18:10");
+    story.step_clock(TimeDelta::minutes(25));
+    assert_eq!((story.replicas("early"), told(&story).len()), (0, 0));
+    story.sleep_until("18:46");
+    assert_eq!(told_when(&story), [entry("18:45:00", "Deployment/web")]);
+    story.step_clock(TimeDelta::minutes(-20));
+    story.sleep_until("18:50");
+    assert_eq!(told(&story).len(), 1);
+}
+
+#[test]
+fn while_the_clock_is_wrong_nobody_is_told_and_afterwards_somebody_is() {
+    let story = friday();
+    story.apply(office("web"));
+    story.server_is_ahead(90);
+    story.sleep_until("18:50");
+    assert_eq!(told(&story), []);
+    story.server_is_ahead(0);
+    story.sleep_until("18:55");
+    assert_eq!(told(&story).len(), 1);
+}
+
+#[test]
+fn a_namespace_that_may_not_be_read_keeps_what_is_written_on_the_object() {
+    let mut story = Sandbox::empty_at("2026-11-20 18:00 UTC");
+    story.api.on_request(|line| {
+        let no = || Fault::Answer(Status::new(403, "Forbidden", "no"));
+        (line.resource == "namespaces").then(no)
+    });
+    story.start_scaler(Settings::default());
+    story.apply(office("web"));
+    story.apply(office("api"));
+    story.sleep_until("18:46");
+    // Without its UID, which nobody knows.
+    assert_eq!(told_when(&story), [entry("18:45:00", "Namespace/dev")]);
+    story.sleep_until("19:00:01");
+    assert_eq!((story.replicas("web"), story.replicas("api")), (0, 0));
+}
+
+/// Each with a notice of its own, and a stop on the hour in between.
+#[test]
+fn two_thousand_notices_delay_no_stop() {
+    let mut story = Sandbox::empty_at("2026-11-20 18:00 UTC");
+    let scope = Scope {
+        kinds: vec![dayshift::workload::Kind::DEPLOYMENT],
+        namespace_defaults: false,
+        ..Scope::default()
+    };
+    story.start_scaler(Settings {
+        scope,
+        ..Settings::default()
+    });
+    for number in 0..2_000 {
+        let notice = format!("{}s", 600 + number);
+        let name = format!("web-{number}");
+        let web = deployment(&name)
+            .hours("Mon-Fri 09:00-20:00")
+            .annotation("notice", &notice);
+        story.api.apply(web.into()).unwrap();
+    }
+    story.apply(deployment("due").replicas(3).hours("Mon-Fri 09:00-19:30"));
+    story.pass(Duration::from_secs(120));
+    story.sleep_until("19:30:01");
+    let late = *story.patched("due").last().unwrap() - story.utc("2026-11-20 19:30");
+    assert!(late < TimeDelta::milliseconds(100), "{late}");
+    story.sleep_until("19:51");
+    let metrics = story.metrics();
+    assert!(
+        metrics.contains("dayshift_stop_notices_total 2000\n"),
+        "{metrics}"
+    );
+    assert!(metrics.contains("dayshift_events_total{outcome=\"dropped\"} 0\n"));
+    story.sleep_until("20:00:30");
+    assert_eq!(story.replicas("web-1999"), 0);
+}

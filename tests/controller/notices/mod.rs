@@ -1,0 +1,311 @@
+//! People are told of a stop before it comes, once.
+
+mod attacks;
+
+use std::time::Duration;
+
+use chrono::TimeDelta;
+use dayshift::controller::Settings;
+use kube_in_memory::{Fault, Status};
+use serde_json::Value;
+
+use crate::sandbox::{Deployment, Sandbox, deployment, stateful_set};
+
+const OFFICE: &str = "Mon-Fri 09:00-19:00";
+
+/// A workload that runs until 19:00, and says a quarter of an hour before.
+fn office(name: &str) -> Deployment {
+    deployment(name)
+        .replicas(3)
+        .hours(OFFICE)
+        .annotation("notice", "15m")
+}
+
+/// Friday, six in the evening.
+fn friday() -> Sandbox {
+    Sandbox::at("2026-11-20 18:00 UTC")
+}
+
+/// When and of which object people were told in the last hour, and what.
+fn told(story: &Sandbox) -> Vec<(String, String, String)> {
+    let mut events = story.api.list("Event");
+    events.retain(|event| event["reason"] == "StopsSoon");
+    events.sort_by_key(|event| event["eventTime"].as_str().unwrap().to_owned());
+    let text = |value: &Value| value.as_str().unwrap().to_owned();
+    let each = events.iter().map(|event| {
+        let (kind, name) = (&event["regarding"]["kind"], &event["regarding"]["name"]);
+        let at = text(&event["eventTime"])[11..19].to_owned();
+        (
+            at,
+            format!("{}/{}", text(kind), text(name)),
+            text(&event["note"]),
+        )
+    });
+    each.collect()
+}
+
+/// The same without the words.
+fn told_when(story: &Sandbox) -> Vec<(String, String)> {
+    told(story)
+        .into_iter()
+        .map(|(at, object, _)| (at, object))
+        .collect()
+}
+
+fn entry(at: &str, object: &str) -> (String, String) {
+    (at.to_owned(), object.to_owned())
+}
+
+#[test]
+fn a_stop_is_told_to_the_second_and_nothing_is_written_on_the_object() {
+    let story = friday();
+    story.apply(office("web"));
+    let version = || story.object("web")["metadata"]["resourceVersion"].clone();
+    let before = version();
+    story.sleep_until("18:44:59");
+    assert_eq!(told(&story), []);
+    story.sleep_until("18:45:01");
+    let text = "dayshift stops it at Fri 2026-11-20 19:00:00 UTC. To keep it running, run \
+        dayshift wake deploy/web -n dev --for 2h";
+    let expected = ("18:45:00".into(), "Deployment/web".into(), text.into());
+    assert_eq!(told(&story), [expected]);
+    assert_eq!(version(), before);
+    story.sleep_until("19:00:01");
+    assert_eq!((story.replicas("web"), told(&story).len()), (0, 1));
+    // Nobody is told on a weekend, and again on Monday.
+    story.sleep_until("2026-11-23 18:44:59");
+    assert_eq!(told(&story), []);
+    story.sleep_until("2026-11-23 18:45:01");
+    assert_eq!(told_when(&story), [entry("18:45:00", "Deployment/web")]);
+}
+
+#[test]
+fn the_namespace_and_a_flag_are_defaults_and_zero_is_none() {
+    for (own, namespace, flag, expected) in [
+        (None, None, "5m", Some("18:55:00")),
+        (None, Some("10m"), "5m", Some("18:50:00")),
+        (Some("20m"), Some("10m"), "5m", Some("18:40:00")),
+        (Some("0"), Some("10m"), "5m", None),
+        (None, Some("0"), "5m", None),
+        (None, None, "0m", None),
+    ] {
+        let mut story = Sandbox::empty_at("2026-11-20 18:00 UTC");
+        let minutes = flag.trim_end_matches('m').parse().unwrap();
+        if let Some(text) = namespace {
+            let key = "dayshift/notice";
+            let annotated = story
+                .api
+                .annotate_of("Namespace", "", "dev", key, Some(text));
+            annotated.unwrap();
+        }
+        story.start_scaler(Settings {
+            notice: TimeDelta::minutes(minutes),
+            ..Settings::default()
+        });
+        let mut web = deployment("web").replicas(3).hours(OFFICE);
+        if let Some(text) = own {
+            web = web.annotation("notice", text);
+        }
+        story.apply(web);
+        story.sleep_until("18:59");
+        let expected: Vec<_> = expected
+            .iter()
+            .map(|at| entry(at, "Deployment/web"))
+            .collect();
+        assert_eq!(told_when(&story), expected, "{own:?} {namespace:?} {flag}");
+        assert_eq!(story.error("web"), None);
+    }
+}
+
+#[test]
+fn what_stops_together_in_a_namespace_is_told_on_the_namespace() {
+    let story = friday();
+    story.apply(office("web"));
+    story.apply(stateful_set("db").hours(OFFICE).annotation("notice", "15m"));
+    story.apply(office("later").hours("Mon-Fri 09:00-20:00"));
+    story.api.namespace("other");
+    story.apply(office("web").namespace("other"));
+    story.sleep_until("18:46");
+    let mut all = told(&story);
+    all.sort();
+    let text = "dayshift stops 2 workloads at Fri 2026-11-20 19:00:00 UTC: web, sts/db. To keep them \
+        running, run dayshift wake deploy/web sts/db -n dev --for 2h";
+    assert_eq!(all.len(), 2, "{all:?}");
+    assert_eq!(all[0].1, "Deployment/web");
+    assert!(
+        all[0]
+            .2
+            .ends_with("dayshift wake deploy/web -n other --for 2h"),
+        "{all:?}"
+    );
+    assert_eq!((&*all[1].1, &*all[1].2), ("Namespace/dev", text));
+    let uid = &story.api.get("Namespace", "", "dev").unwrap()["metadata"]["uid"];
+    let events = story.api.list("Event");
+    let mut of_namespace = events
+        .iter()
+        .filter(|it| it["regarding"]["kind"] == "Namespace");
+    assert_eq!(&of_namespace.next().unwrap()["regarding"]["uid"], uid);
+}
+
+#[test]
+fn of_many_a_few_are_named() {
+    let story = friday();
+    for number in 0..60 {
+        story.apply(office(&format!("web-{number:02}")));
+    }
+    story.sleep_until("18:46");
+    let all = told(&story);
+    assert_eq!(all.len(), 1);
+    let expected = "dayshift stops 60 workloads at Fri 2026-11-20 19:00:00 UTC: web-00, web-01, \
+        web-02, web-03, web-04 and 55 more. To keep them running, run dayshift wake ns/dev --for 2h";
+    assert_eq!(all[0].2, expected);
+}
+
+#[test]
+fn the_end_of_a_wake_is_told_where_it_is_a_stop() {
+    let story = friday();
+    story.apply(office("late").annotation("wake-until", "2026-11-20 21:30"));
+    story.apply(office("early").annotation("wake-until", "2026-11-20 18:50"));
+    story.sleep_until("18:46");
+    assert_eq!(told_when(&story), [entry("18:45:00", "Deployment/early")]);
+    story.sleep_until("21:16");
+    let late = told(&story).pop().unwrap();
+    assert_eq!((&*late.0, &*late.1), ("21:15:00", "Deployment/late"));
+    assert!(late.2.contains("Fri 2026-11-20 21:30:00 UTC"), "{late:?}");
+    story.sleep_until("21:30:01");
+    assert_eq!((story.replicas("late"), story.replicas("early")), (0, 0));
+}
+
+#[test]
+fn a_wake_that_is_begun_after_the_notice_has_one_of_its_own() {
+    let story = friday();
+    story.apply(office("web"));
+    story.sleep_until("18:50");
+    story.annotate("web", "wake-until", Some("2026-11-20 21:00"));
+    story.sleep_until("19:30");
+    assert_eq!((story.replicas("web"), told(&story).len()), (3, 1));
+    story.sleep_until("20:45:01");
+    assert_eq!(
+        told_when(&story).pop(),
+        Some(entry("20:45:00", "Deployment/web"))
+    );
+}
+
+#[test]
+fn what_is_not_stopped_by_the_schedule_is_not_told() {
+    let story = friday();
+    story.apply(office("paused").annotation("pause", "true"));
+    story.apply(office("paused-on").annotation("pause", "2026-11-20 22:00"));
+    story.apply(office("asleep").annotation("sleep-until", "2026-11-20 22:00"));
+    story.apply(office("excluded").annotation("exclude", "true"));
+    story.apply(office("down").replicas(0));
+    story.apply(office("low").replicas(1).annotation("stop-replicas", "1"));
+    story.apply(office("refused").hours("whenever"));
+    story.apply(deployment("silent").replicas(3).hours(OFFICE));
+    story.apply(
+        deployment("starts")
+            .replicas(0)
+            .start("19:00")
+            .annotation("notice", "15m"),
+    );
+    story.sleep_until("18:59");
+    assert_eq!(told(&story), []);
+}
+
+#[test]
+fn a_pause_that_ends_within_the_notice_is_told_at_its_end() {
+    let story = friday();
+    story.apply(office("web").annotation("pause", "2026-11-20 18:50"));
+    story.sleep_until("18:49:59");
+    assert_eq!(told(&story), []);
+    story.sleep_until("18:51");
+    assert_eq!(told_when(&story), [entry("18:50:02", "Deployment/web")]);
+}
+
+#[test]
+fn a_notice_longer_than_the_hours_is_told_at_the_start() {
+    let story = friday();
+    let short = deployment("web")
+        .replicas(3)
+        .hours("Sat 10:00-10:30")
+        .annotation("notice", "24h");
+    story.apply(short);
+    story.sleep_until("2026-11-21 09:59:59");
+    assert_eq!(told(&story), []);
+    story.sleep_until("10:01");
+    let all = told_when(&story);
+    assert_eq!(all.len(), 1);
+    assert!(all[0].0.starts_with("10:00:0"), "{all:?}");
+}
+
+#[test]
+fn exact_counts_are_told_where_nothing_is_left() {
+    let story = friday();
+    let steps = "08:00 = 5; 18:30 = 2; 19:00 = 0";
+    let web = deployment("web").replicas(5).annotation("scale", steps);
+    story.apply(web.annotation("notice", "15m"));
+    story.sleep_until("18:46");
+    assert_eq!(told_when(&story), [entry("18:45:00", "Deployment/web")]);
+}
+
+#[test]
+fn what_is_started_by_hand_each_day_is_told_of_its_stop() {
+    let story = friday();
+    story.apply(
+        deployment("web")
+            .replicas(3)
+            .stop("19:00")
+            .annotation("notice", "15m"),
+    );
+    story.sleep_until("2026-11-21 12:00");
+    assert_eq!(story.replicas("web"), 0);
+    story.scale("web", 2);
+    story.sleep_until("18:46");
+    assert_eq!(told_when(&story), [entry("18:45:00", "Deployment/web")]);
+}
+
+#[test]
+fn a_dry_run_and_one_that_may_write_no_events_scale_as_ever() {
+    let story = friday();
+    story.api.on_request(|line| {
+        let no = || Fault::Answer(Status::new(403, "Forbidden", "no"));
+        (line.resource == "events").then(no)
+    });
+    story.apply(office("web"));
+    story.sleep_until("19:00:01");
+    assert_eq!((told(&story).len(), story.replicas("web")), (0, 0));
+    let stopped = story.patched("web");
+    let late = *stopped.last().unwrap() - story.utc("2026-11-20 19:00");
+    assert!(late < TimeDelta::milliseconds(50), "{late}");
+}
+
+#[test]
+fn a_scaler_that_begins_anew_within_the_notice_tells_nobody_twice() {
+    let mut story = friday();
+    story.apply(office("web"));
+    for number in 0..7 {
+        story.apply(office(&format!("late-{number}")).hours("Mon-Fri 09:00-19:05"));
+    }
+    for at in ["18:45:00", "18:47", "18:51", "18:59"] {
+        story.sleep_until(at);
+        story.kill_scalers();
+        story.start_scaler(Settings::default());
+    }
+    story.pass(Duration::from_secs(10));
+    let mut objects: Vec<_> = told(&story).into_iter().map(|it| it.1).collect();
+    objects.sort();
+    assert_eq!(objects, ["Deployment/web", "Namespace/dev"]);
+}
+
+#[test]
+fn a_scaler_that_begins_within_the_notice_tells_what_nobody_has() {
+    let mut story = friday();
+    story.apply(office("web"));
+    story.kill_scalers();
+    story.sleep_until("18:52");
+    story.start_scaler(Settings::default());
+    story.sleep_until("18:53");
+    let all = told_when(&story);
+    assert_eq!(all.len(), 1);
+    assert!(all[0].0.starts_with("18:52:0"), "{all:?}");
+}
