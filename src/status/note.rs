@@ -4,7 +4,7 @@ use chrono::{DateTime, TimeDelta, Utc};
 
 use crate::{
     schedule::Action,
-    workload::{Kind, Overdue, Replicas},
+    workload::{Kind, Observed, Overdue, ParsedInputs, Replicas, next_stop},
 };
 
 /// What a reader should know of an object beside its row.
@@ -82,6 +82,11 @@ pub enum Note {
         /// Whether none of it is ready, or Kubernetes says what is wrong.
         is_problem: bool,
     },
+    /// It is stopped before long, as its `notice` has people told.
+    StopNotice {
+        /// When.
+        at: DateTime<Utc>,
+    },
     /// It is stopped, and no start is to come.
     NoStart,
     /// It belongs to a resource whose operator sets its count again.
@@ -98,6 +103,20 @@ pub enum Note {
 }
 
 impl Note {
+    /// That an object is stopped before long, where its own `notice` has people told by now.
+    pub(super) fn of_stop(
+        parsed: &ParsedInputs,
+        observed: &Observed,
+        now: DateTime<Utc>,
+    ) -> Option<Self> {
+        let notice = parsed.notice(TimeDelta::zero());
+        if notice.is_zero() {
+            return None;
+        }
+        let at = next_stop(parsed, observed, now)?;
+        (at - now <= notice).then_some(Self::StopNotice { at })
+    }
+
     /// Whether it says why another count runs than the schedule means, and until when.
     pub const fn is_of_count(self) -> bool {
         matches!(

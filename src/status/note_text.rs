@@ -196,6 +196,10 @@ impl WorkloadStatus {
                     format!("; `kubectl describe {kind}/{name} -n {namespace}` says more"),
                 )
             }
+            Note::StopNotice { at: stop } => (
+                format!("it is stopped at {}", at(stop)),
+                format!("; `{}` keeps it running", self.wake(prefix)),
+            ),
             Note::NoStart => (
                 "nothing will start it again: its schedule has no start to come".to_owned(),
                 format!("; `{}` does", self.restore(prefix)),

@@ -294,6 +294,7 @@ impl WorkloadStatus {
         if is_down && self.laid_over.is_none() && spec.next_that(true, object, now).is_none() {
             self.notes.push(Note::NoStart);
         }
+        self.notes.extend(Note::of_stop(parsed, observed, now));
         if !spec.schedule.knows_its_calendars() && self.notes.len() > before {
             // What is said of the schedule may be wrong on a date that is not known.
             self.notes.truncate(before);
@@ -373,6 +374,11 @@ impl WorkloadStatus {
     /// The command that brings it back to its saved count.
     pub fn restore(&self, prefix: &Prefix) -> String {
         self.command("restore", prefix)
+    }
+
+    /// The command that keeps it running for two hours.
+    pub fn wake(&self, prefix: &Prefix) -> String {
+        format!("{} --for 2h", self.command("wake", prefix))
     }
 
     /// The command that makes it what its schedule says now.

@@ -10,7 +10,9 @@ use crate::{
     dashboard::{
         actions::{Fields, Form, Phase, Plan, Progress, verb},
         params::Params,
+        view::Row,
     },
+    status::Note,
     text::counted,
     workload::WorkloadRef,
 };
@@ -62,6 +64,31 @@ impl Page<'_> {
                     (chosen)
                     (hidden(("token", token)))
                     (fields(filled_in))
+                }
+            }
+        }
+    }
+
+    /// The button that wakes those that are stopped before long, for as long as a form proposes.
+    pub(super) fn keep_running(&self, rows: &[&Row]) -> Markup {
+        let is_told = |row: &&&Row| {
+            let mut notes = row.status.notes.iter();
+            notes.any(|it| matches!(it, Note::StopNotice { .. }))
+        };
+        let told: Vec<_> = rows
+            .iter()
+            .filter(is_told)
+            .map(|row| row.form_name())
+            .collect();
+        let fields = Fields::prefilled();
+        html! {
+            @if let Some(token) = self.token.filter(|_| !told.is_empty()) {
+                form.moves method="post" action=(self.params.common().link("/confirm")) {
+                    (hidden(("token", token)))
+                    @for object in &told { (hidden(("object", object))) }
+                    (hidden(("do", "wake")))
+                    (hidden(("for", &fields.length)))
+                    button type="submit" { "Keep running for " (fields.length) }
                 }
             }
         }

@@ -168,7 +168,7 @@ impl Page<'_> {
                                         }
                                         td { (time(*at, self.zone(), now)) }
                                         td { (action) }
-                                        td { (self.some(rows)) }
+                                        td { (self.some(rows)) (self.keep_running(rows)) }
                                     }
                                 }
                             }

@@ -22,6 +22,7 @@ mod monitoring;
 mod moving;
 mod namespaces;
 mod neighbours;
+mod notices;
 mod objects;
 mod overrides;
 mod pages;
@@ -51,6 +52,7 @@ pub(crate) fn stories() -> Vec<Story> {
         leaving::stories(),
         security::limits::stories(),
         namespaces::stories(),
+        notices::stories(),
         neighbours::stories(),
         neighbours::operators::stories(),
         security::access::stories(),

@@ -124,7 +124,7 @@ fn is_read(key: &str, text: &str) -> bool {
 }
 
 /// Texts of each key that are read, from which others are made.
-const SEEDS: [(&str, &[&str]); 15] = [
+const SEEDS: [(&str, &[&str]); 16] = [
     (
         "start",
         &[

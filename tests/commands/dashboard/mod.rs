@@ -14,3 +14,4 @@ mod namespace;
 mod said_shortly;
 mod sandbox;
 mod shown;
+mod stop_notice;

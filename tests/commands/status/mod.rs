@@ -10,6 +10,7 @@ mod notes;
 mod nothing_saved;
 mod others_counts;
 mod screen;
+mod stop_notice;
 mod waits;
 mod watch;
 

@@ -9,6 +9,7 @@ pub(super) mod counts;
 pub(super) mod decide;
 pub(super) mod event_note;
 pub(super) mod memory;
+pub(super) mod next_stop;
 pub(super) mod scheduled;
 pub(super) mod start_wait;
 pub(super) mod upkeep;

@@ -2,10 +2,10 @@
 
 use chrono::{DateTime, Utc};
 
-use super::inputs::overrides::Override;
-use super::inputs::parsed::ParsedInputs;
-use super::observed::Observed;
-use super::overdue::action_at;
+use crate::inputs::overrides::Override;
+use crate::inputs::parsed::ParsedInputs;
+use crate::observed::Observed;
+use crate::overdue::action_at;
 
 /// When an object that runs is next stopped, by its schedule or where its wake ends; `None` where it is
 /// stopped already, where it may be started before that, and where nobody knows: it is paused, put to

@@ -1,0 +1,57 @@
+//! A word before the stop, by a real API server, under the shipped permissions.
+
+use crate::e2e::test_namespace::TestNamespace;
+use crate::support::{ControlPlane, Parts, Story, deployment, soon, stories};
+
+pub(crate) fn stories() -> Vec<Story> {
+    stories![
+        Parts::Server;
+        a_stop_is_told_once_by_two_scalers_and_one_that_begins_anew,
+        what_stops_together_is_told_on_the_namespace,
+    ]
+}
+
+/// What the Events of a reason say of an object of that name.
+fn told(team: &TestNamespace<'_>, name: &str) -> Vec<String> {
+    let events = team.events(name).into_iter();
+    let told = events.filter(|(reason, _)| reason == "StopsSoon");
+    told.map(|(_, text)| text).collect()
+}
+
+fn a_stop_is_told_once_by_two_scalers_and_one_that_begins_anew(plane: &ControlPlane) {
+    let mut team = TestNamespace::new(plane, "notice");
+    team.run(&[]);
+    let stop = soon(14);
+    let web = deployment("web").replicas(3).stop(stop.text());
+    team.create(web.annotation("dayshift/notice", "10s"));
+    team.await_adopted("web", stop);
+    let text = team.await_event("web", "StopsSoon");
+    stop.is_to_come("people are told");
+    let command = format!("dayshift wake deploy/web -n {} --for 2h", team.name());
+    assert!(text.ends_with(&command), "{text}");
+    let described = team.kubectl(&["describe", "deployment/web"]).success();
+    assert!(described.contains("StopsSoon"), "{described}");
+    team.run(&[]);
+    team.await_replicas("web", 0);
+    assert_eq!(told(&team, "web"), [text]);
+    team.assert_punctual("web", 1, stop);
+    team.ends([("web", 2)]);
+}
+
+fn what_stops_together_is_told_on_the_namespace(plane: &ControlPlane) {
+    let mut team = TestNamespace::without_scaler(plane, "notices");
+    let stop = soon(14);
+    for name in ["web", "api"] {
+        team.create(deployment(name).replicas(3).stop(stop.text()));
+    }
+    team.run(&["--notice=8s"]);
+    let name = team.name().to_owned();
+    let text = team.await_event(&name, "StopsSoon");
+    stop.is_to_come("people are told");
+    assert!(text.starts_with("dayshift stops 2 workloads at "), "{text}");
+    team.await_replicas("web", 0);
+    team.await_replicas("api", 0);
+    assert_eq!(told(&team, &name), [text]);
+    assert_eq!((told(&team, "web").len(), told(&team, "api").len()), (0, 0));
+    team.ends([("web", 2), ("api", 2)]);
+}

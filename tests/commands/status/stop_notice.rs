@@ -1,0 +1,71 @@
+//! What `dayshift status` says by the times at which an object has people told: of its stop, and of what is not
+//! ready.
+
+use serde_json::json;
+
+use super::state;
+use crate::fake_server::Cluster;
+
+const RUNNING: &[(&str, &str)] = &[
+    ("state", "running"),
+    ("last", "2026-11-20T00.00.00Z"),
+    ("next", "2026-11-20T10.00.00Z"),
+];
+
+fn office(cluster: &Cluster, name: &str, more: &[(&str, &str)]) {
+    let office = [("hours", "Mon-Fri 09:00-19:00"), ("timezone", "Asia/Tokyo")];
+    cluster.deployment(name, 3, &[&office, more].concat());
+    state(cluster, name, RUNNING);
+}
+
+fn notes(cluster: &Cluster, name: &str) -> String {
+    let ran = cluster.dayshift(&["status", name, "-o", "json"]).json();
+    let notes = ran["workloads"][0]["notes"].as_array().unwrap().iter();
+    notes.map(|it| it.as_str().unwrap()).collect()
+}
+
+#[test]
+fn a_stop_is_said_within_its_notice_and_not_before() {
+    let now = "2026-11-20T09:50:00Z".parse().unwrap();
+    let cluster = Cluster::at(move || now);
+    office(&cluster, "web", &[("notice", "15m")]);
+    office(&cluster, "early", &[("notice", "5m")]);
+    office(&cluster, "silent", &[]);
+    office(&cluster, "paused", &[("notice", "15m"), ("pause", "true")]);
+    state(
+        &cluster,
+        "paused",
+        &[("state", "paused"), ("next", "never")],
+    );
+    let said =
+        "it is stopped at 19:00 JST; `dayshift wake deploy/web -n dev --for 2h` keeps it running";
+    assert_eq!(notes(&cluster, "web"), said);
+    for name in ["early", "silent", "paused"] {
+        assert_eq!(notes(&cluster, name), "", "{name}");
+    }
+    let problems = cluster.dayshift(&["status", "web", "--problems"]);
+    assert!(problems.err.contains("No problem"), "{problems:?}");
+}
+
+#[test]
+fn what_is_not_ready_is_said_after_the_time_that_the_object_allows() {
+    let now = "2026-11-20T00:20:00Z".parse().unwrap();
+    let cluster = Cluster::at(move || now);
+    for (name, within) in [("slow", "30m"), ("quick", "15m"), ("any", "0")] {
+        office(&cluster, name, &[("ready-within", within)]);
+        let generation =
+            cluster.api.get("Deployment", "dev", name).unwrap()["metadata"]["generation"].clone();
+        let status = json!({"observedGeneration": generation, "readyReplicas": 1});
+        cluster
+            .api
+            .set_status("Deployment", "dev", name, status)
+            .unwrap();
+    }
+    assert!(
+        notes(&cluster, "quick").starts_with("1 of 3 replicas are ready 20 min after its start")
+    );
+    assert_eq!(
+        (notes(&cluster, "slow"), notes(&cluster, "any")),
+        (String::new(), String::new())
+    );
+}
