@@ -61,6 +61,7 @@ impl Cluster {
         cluster
     }
 
+    #[expect(clippy::needless_pass_by_value, reason = "as json! gives it")]
     pub(in crate::activator) fn workload(
         &mut self,
         state: &str,
@@ -88,6 +89,7 @@ impl Cluster {
         self
     }
 
+    #[expect(clippy::needless_pass_by_value, reason = "as json! gives it")]
     pub(in crate::activator) fn service(&mut self, spec: Value) {
         let object =
             json!({"metadata": {"name": "web", "namespace": "dev", "uid": "s"}, "spec": spec});

@@ -46,6 +46,7 @@ fn client(pod: Value, reads: Arc<AtomicUsize>) -> Client {
     Client::new(service, "dev")
 }
 
+#[expect(clippy::needless_pass_by_value, reason = "as json! gives it")]
 fn pod(ip: &str, labels: Value) -> Value {
     json!({"metadata": {"uid": "p", "labels": labels}, "status": {"podIPs": [{"ip": ip}]}})
 }
