@@ -1,7 +1,7 @@
 //! A word before the stop, by a real API server, under the shipped permissions.
 
 use crate::e2e::test_namespace::TestNamespace;
-use crate::support::{ControlPlane, Parts, Story, deployment, soon, stories};
+use crate::support::{ControlPlane, Parts, Story, deployment, eventually, soon, stories};
 
 pub(crate) fn stories() -> Vec<Story> {
     stories![
@@ -45,13 +45,23 @@ fn what_stops_together_is_told_on_the_namespace(plane: &ControlPlane) {
         team.create(deployment(name).replicas(3).stop(stop.text()));
     }
     team.run(&["--notice=8s"]);
-    let name = team.name().to_owned();
-    let text = team.await_event(&name, "StopsSoon");
+    let of_namespace = || {
+        let said = "jsonpath={range .items[*]}{.involvedObject.kind}: {.message}{'\\n'}{end}";
+        let reason = "--field-selector=reason=StopsSoon";
+        let all = team
+            .kubectl(&["get", "events", reason, "-o", said])
+            .success();
+        all.lines().map(str::to_owned).collect::<Vec<_>>()
+    };
+    let told_all = eventually("the Namespace has an Event", || {
+        let all = of_namespace();
+        (!all.is_empty()).then_some(all)
+    });
     stop.is_to_come("people are told");
-    assert!(text.starts_with("dayshift stops 2 workloads at "), "{text}");
+    let expected = "Namespace: dayshift stops 2 workloads at ";
+    assert!(told_all[0].starts_with(expected), "{told_all:?}");
     team.await_replicas("web", 0);
     team.await_replicas("api", 0);
-    assert_eq!(told(&team, &name), [text]);
-    assert_eq!((told(&team, "web").len(), told(&team, "api").len()), (0, 0));
+    assert_eq!(of_namespace(), told_all);
     team.ends([("web", 2), ("api", 2)]);
 }
