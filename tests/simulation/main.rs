@@ -61,7 +61,7 @@ const SEEDS: u64 = 400;
 const MAX_PASSED: [(Look, usize); 6] = [
     (Look::Unknown, 0),
     (Look::Dry, 30),
-    (Look::Recovering, 400),
+    (Look::Recovering, 5),
     (Look::OfAnother, 20),
     (Look::Waits, 5),
     (Look::GivenUp, 10),
