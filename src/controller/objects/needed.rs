@@ -48,7 +48,7 @@ impl Index {
         })
     }
 
-    /// Whether what is needed waits for this object, by itself or by others.
+    /// Whether what is needed names this object as what it needs, by itself or by others.
     pub(in crate::controller) fn waits_for(&self, needed: &Needed, object: &WorkloadRef) -> bool {
         let mut seen = HashSet::from([needed]);
         let mut next = vec![needed];
@@ -61,10 +61,13 @@ impl Index {
             let Some((entry, spec)) = entry.and_then(|it| Some((it, spec_of(it)?))) else {
                 continue;
             };
-            // What runs waits for nothing.
-            let is_stopped = entry.observed.replicas <= spec.stop_replicas;
-            let after = spec.after.as_ref().filter(|_| is_stopped);
-            for other in after.map_or(&[][..], |it| it.needed_by(entry.object())) {
+            // By what is written, whatever runs: the first of a circle is started before the others are
+            // looked at.
+            for other in spec
+                .after
+                .as_ref()
+                .map_or(&[][..], |it| it.needed_by(entry.object()))
+            {
                 if seen.len() < MAX_CIRCLE && seen.insert(other) {
                     next.push(other);
                 }

@@ -22,7 +22,6 @@ mod monitoring;
 mod moving;
 mod namespaces;
 mod neighbours;
-mod notices;
 mod objects;
 mod overrides;
 mod pages;
@@ -52,7 +51,7 @@ pub(crate) fn stories() -> Vec<Story> {
         leaving::stories(),
         security::limits::stories(),
         namespaces::stories(),
-        notices::stories(),
+        overrides::notices::stories(),
         neighbours::stories(),
         neighbours::operators::stories(),
         security::access::stories(),
