@@ -3,4 +3,5 @@
 pub(super) mod annotated;
 pub(super) mod authors;
 pub(super) mod ended;
+pub(super) mod notices;
 pub(super) mod rollout;
