@@ -76,8 +76,8 @@ workload has these fields, null where there is no value:
   since, next    RFC 3339 in the workload's zone
   nextAction     what happens then: \"start\", \"stop\", or null where that is open,
                  as after a pause, or where a wake ends and it runs on
-  waitsFor       what a start that is due waits for: {\"objects\": [\"sts/db\", ...],
-                 \"until\": when it goes without them}
+  waitsFor       what a start that is due waits for:
+                 {\"objects\": [\"sts/db\", ...], \"until\": when it stops waiting}
   ready          whether all of it is ready, by its status
   readyReplicas  how many replicas are ready
   savedReplicas  the count that a start restores
