@@ -6,6 +6,7 @@
 use std::io::{Read as _, Write as _};
 use std::net::TcpStream;
 use std::path::PathBuf;
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use k8s_openapi::api::{apps::v1::Deployment, discovery::v1::EndpointSlice};
@@ -30,10 +31,15 @@ pub(crate) fn stories() -> Vec<Story> {
 
 /// Applies the manifest, as a user would, and returns the kubeconfig of its ServiceAccount.
 fn install(plane: &ControlPlane) -> PathBuf {
+    // Of two `kubectl apply` at once one is told that the objects exist already.
+    static TURN: Mutex<()> = Mutex::new(());
     plane.install();
-    plane
-        .kubectl(&["apply", "-f", "manifests/activator.yaml"])
-        .success();
+    {
+        let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
+        plane
+            .kubectl(&["apply", "-f", "manifests/activator.yaml"])
+            .success();
+    }
     eventually("the activator has two ready addresses", || {
         (addresses(plane).len() == 2).then_some(())
     });
