@@ -1,8 +1,7 @@
 //! Which Services somebody has to stand in for, and how: from what is known to what should be.
 
 use std::{
-    collections::{BTreeMap, BTreeSet, hash_map::DefaultHasher},
-    hash::{Hash as _, Hasher as _},
+    collections::{BTreeMap, BTreeSet},
     net::IpAddr,
     sync::Arc,
 };
@@ -14,7 +13,7 @@ use crate::activator::routes::{Backend, Route, Routes, Standing, Target, backend
 use crate::activator::service::{Family, KnownService, KnownSlice, PodName, ServiceName, StandIn};
 use crate::activator::settings::Settings;
 use crate::schedule::{Zone, parse_moment};
-use crate::workload::{IgnoredPaths, Key, Phase, Replicas, WakeOnRequest};
+use crate::workload::{IgnoredPaths, Key, Phase, Replicas, WakeOnRequest, hash_of};
 
 /// What should be.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -23,7 +22,7 @@ pub(in crate::activator) struct Cover {
     /// The slices that should exist, by namespace and name.
     pub(in crate::activator) slices: BTreeMap<SliceName, StandIn>,
     /// Services of workloads that ask for it, and why nobody can stand in for them.
-    pub(in crate::activator) not_covered: Vec<(ServiceName, &'static str)>,
+    pub(in crate::activator) not_covered: BTreeMap<ServiceName, &'static str>,
 }
 
 /// A namespace and the name of a slice in it.
@@ -55,7 +54,7 @@ impl Cover {
                 return false;
             };
             if let Some(why) = service.not_covered {
-                cover.not_covered.push((name.clone(), why));
+                cover.not_covered.insert(name.clone(), why);
                 return false;
             }
             let ports = service.ports.keys();
@@ -206,10 +205,9 @@ fn choose_ports(
         if chosen.contains_key(port) {
             continue;
         }
-        let mut hasher = DefaultHasher::new();
-        port.hash(&mut hasher);
         let count = u64::from(last.saturating_sub(first)) + 1;
-        let begin = hasher.finish() % count;
+        // Replicas of other versions begin at the same one.
+        let begin = hash_of(&format!("{}:{}", port.0, port.1)) % count;
         let all = (0..count).map(|step| first + ((begin + step) % count) as u16);
         let mut free = all.filter(|it| !taken.contains(it));
         let unreserved = free.clone().find(|it| !reserved.contains(it));

@@ -1,6 +1,6 @@
 //! What is sent when: wakes and slices, on paused time.
 
-use std::{net::IpAddr, sync::Arc, time::Duration};
+use std::{net::IpAddr, time::Duration};
 
 use chrono::{DateTime, TimeDelta, Utc};
 use serde_json::json;
@@ -150,13 +150,32 @@ async fn a_slice_is_written_once_and_deleted_once_nobody_needs_it() {
     cluster.observe_slice(slice(&cover));
     let mut writes = SliceWrites::new(1);
     assert!(writes.due(&cluster.index, &cover).is_empty(), "it is there");
-    let nothing = Arc::new(Cover::default());
+    let nothing = Cover::default();
     let gone = writes.due(&cluster.index, &nothing);
     assert_eq!(gone.len(), 1);
     assert!(
         writes.finished(gone[0].clone(), Err(PatchError::Gone)),
         "another replica did it"
     );
+}
+
+/// Without the right to delete, say: the loop looks again after each answer.
+#[tokio::test(start_paused = true)]
+async fn a_slice_that_may_not_be_deleted_is_tried_again_and_not_at_once() {
+    let mut cluster = Cluster::new().asleep().with_service();
+    let slice = slice(&cluster.cover());
+    cluster.observe_slice(slice);
+    let nothing = Cover::default();
+    let mut writes = SliceWrites::new(1);
+    let mut tries = Vec::new();
+    for second in 0..60 {
+        for write in writes.due(&cluster.index, &nothing) {
+            tries.push(second);
+            assert!(!writes.finished(write, refused()));
+        }
+        advance(Duration::from_secs(1)).await;
+    }
+    assert!((4..=8).contains(&tries.len()), "{tries:?}");
 }
 
 #[tokio::test(start_paused = true)]

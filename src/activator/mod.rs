@@ -8,6 +8,7 @@ mod cover_tests;
 #[cfg(test)]
 mod due_tests;
 mod index;
+mod pauses;
 mod routes;
 mod run;
 mod service;

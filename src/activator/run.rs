@@ -1,6 +1,6 @@
 //! The loop of the activator.
 
-use std::{collections::BTreeSet, mem, sync::Arc, time::Duration};
+use std::{mem, sync::Arc, time::Duration};
 
 use chrono::SecondsFormat;
 use futures::{
@@ -71,7 +71,6 @@ pub async fn run(
         listeners: Listeners::default(),
         wakes: Wakes::new(took, settings.seed),
         writes: SliceWrites::new(settings.seed),
-        told: BTreeSet::new(),
         is_leaving: false,
         shared,
     };
@@ -210,8 +209,6 @@ struct Activator {
     listeners: Listeners,
     wakes: Wakes,
     writes: SliceWrites,
-    /// What was said of Services that cannot be covered.
-    told: BTreeSet<String>,
     is_leaving: bool,
     shared: Shared,
 }
@@ -229,9 +226,10 @@ impl Activator {
             return;
         }
         let now = self.shared.clock.now();
-        self.cover = Cover::of(&self.index, &self.shared.settings, now);
+        let cover = Cover::of(&self.index, &self.shared.settings, now);
+        let known = mem::replace(&mut self.cover, cover).not_covered;
         for (service, why) in &self.cover.not_covered {
-            if self.told.insert(format!("{service}: {why}")) {
+            if known.get(service) != Some(why) {
                 tracing::warn!(%service, "nobody can stand in for this Service: {why}");
             }
         }

@@ -5,12 +5,6 @@ use std::{
     time::Duration,
 };
 
-use http::{
-    HeaderValue, Method, Response, StatusCode,
-    header::{CACHE_CONTROL, CONTENT_TYPE},
-};
-use http_body_util::Full;
-use hyper::body::Bytes;
 use prometheus_client::{
     encoding::text,
     metrics::{counter::Counter, family::Family, gauge::Gauge, histogram::Histogram},
@@ -167,46 +161,18 @@ impl Telemetry {
         self.is_ready.store(is_ready, Ordering::Relaxed);
     }
 
-    /// Answers a request for `/healthz`, `/readyz` or `/metrics`.
-    pub fn answer(&self, method: &Method, path: &str) -> Response<Full<Bytes>> {
-        const PLAIN: &str = "text/plain; charset=utf-8";
-        let plain = |code, text: &str| response(code, PLAIN, text.to_owned());
-        if !matches!(*method, Method::GET | Method::HEAD) {
-            return plain(StatusCode::METHOD_NOT_ALLOWED, "only GET and HEAD\n");
-        }
-        match path {
-            "/healthz" => plain(StatusCode::OK, "ok\n"),
-            "/readyz" if self.is_ready.load(Ordering::Relaxed) => plain(StatusCode::OK, "ok\n"),
-            "/readyz" => {
-                let text = "not ready: it has not seen everything, or is shutting down\n";
-                plain(StatusCode::SERVICE_UNAVAILABLE, text)
-            }
-            "/metrics" => {
-                let media = "application/openmetrics-text; version=1.0.0; charset=utf-8";
-                response(StatusCode::OK, media, self.text())
-            }
-            _ => plain(
-                StatusCode::NOT_FOUND,
-                "not found; try /healthz, /readyz or /metrics\n",
-            ),
-        }
+    /// Whether it has seen everything and listens on all ports.
+    pub fn is_ready(&self) -> bool {
+        self.is_ready.load(Ordering::Relaxed)
     }
 
-    pub(in crate::activator) fn text(&self) -> String {
+    /// The metrics as OpenMetrics 1.0.
+    pub fn render(&self) -> String {
         let mut text = String::new();
         // Writing to a String does not fail.
         let _ = text::encode(&mut text, &self.registry);
         text
     }
-}
-
-fn response(code: StatusCode, media: &'static str, text: String) -> Response<Full<Bytes>> {
-    let mut response = Response::new(Full::new(text.into()));
-    *response.status_mut() = code;
-    let headers = response.headers_mut();
-    headers.insert(CONTENT_TYPE, HeaderValue::from_static(media));
-    headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
-    response
 }
 
 #[cfg(test)]
@@ -235,7 +201,7 @@ mod tests {
         telemetry.ended(Outcome::Page);
         telemetry.woken("dev");
         telemetry.slice_written(true);
-        let text = telemetry.text();
+        let text = telemetry.render();
         let types = text
             .lines()
             .filter_map(|it| it.strip_prefix("# TYPE dayshift_activator_"));

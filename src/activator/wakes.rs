@@ -11,11 +11,11 @@ use chrono::{DateTime, SubsecRound as _, Utc};
 use tokio::time::Instant;
 
 use crate::activator::connections::head::Head;
+use crate::activator::pauses::Pauses;
 use crate::activator::routes::{Routes, Target};
 use crate::activator::service::ServiceName;
 use crate::activator::settings::Settings;
 use crate::cluster::PatchError;
-use crate::delays::Delays;
 use crate::workload::{Annotation, Key, Override, OverrideCommand};
 
 /// A connection that asks for a wake.
@@ -61,12 +61,11 @@ pub(in crate::activator) struct Wakes {
     wanted: BTreeMap<ServiceName, (Request, Instant)>,
     /// The UIDs of workloads whose patch is under way.
     in_flight: HashSet<Arc<str>>,
-    /// How often in a row a patch has failed, and when the next one may be sent.
-    failed: HashMap<Arc<str>, (u32, Instant)>,
+    /// The UIDs of those that are not patched for a while.
+    pauses: Pauses<Arc<str>>,
     /// Services that were woken, and when.
     starting: HashMap<ServiceName, Instant>,
     took: Took,
-    random: fastrand::Rng,
 }
 
 impl Wakes {
@@ -74,10 +73,9 @@ impl Wakes {
         Self {
             wanted: BTreeMap::new(),
             in_flight: HashSet::new(),
-            failed: HashMap::new(),
+            pauses: Pauses::new(seed),
             starting: HashMap::new(),
             took,
-            random: fastrand::Rng::with_seed(seed),
         }
     }
 
@@ -98,7 +96,7 @@ impl Wakes {
     ) -> Vec<Wake> {
         let at = Instant::now();
         let mut due = Vec::new();
-        let (in_flight, failed) = (&mut self.in_flight, &self.failed);
+        let (in_flight, pauses) = (&mut self.in_flight, &self.pauses);
         self.wanted.retain(|service, (request, since)| {
             let Some(route) = routes.get(service) else {
                 return false;
@@ -107,11 +105,9 @@ impl Wakes {
             for target in route.asleep(now) {
                 is_wanted = true;
                 let uid = &target.observed.object.uid;
-                let is_paused = failed.get(uid).is_some_and(|(_, until)| *until > at);
-                if is_paused || in_flight.contains(uid) {
+                if pauses.is_paused(uid, at) || !in_flight.insert(uid.clone()) {
                     continue;
                 }
-                in_flight.insert(uid.clone());
                 due.push(wake(target, request, settings, now));
             }
             is_wanted && since.elapsed() < settings.hold
@@ -123,25 +119,18 @@ impl Wakes {
     pub(in crate::activator) fn finished(&mut self, wake: &Wake, result: &Result<(), PatchError>) {
         let uid = &wake.target.observed.object.uid;
         self.in_flight.remove(uid);
-        let at = Instant::now();
         match result {
             Ok(()) => {
                 // The watch shows it in a moment; until then it must not be patched again.
-                self.failed
-                    .insert(uid.clone(), (0, at + Duration::from_secs(5)));
+                self.pauses.rest(uid.clone(), Duration::from_secs(5));
                 self.starting
                     .entry(wake.request.service.clone())
-                    .or_insert(at);
+                    .or_insert_with(Instant::now);
             }
             Err(PatchError::Conflict) => {
-                self.failed
-                    .insert(uid.clone(), (0, at + Duration::from_millis(100)));
+                self.pauses.rest(uid.clone(), Duration::from_millis(100));
             }
-            Err(_) => {
-                let failures = self.failed.get(uid).map_or(0, |it| it.0) + 1;
-                let pause = Delays::OBJECT.delay(failures, &mut self.random);
-                self.failed.insert(uid.clone(), (failures, at + pause));
-            }
+            Err(_) => self.pauses.fail(uid.clone()),
         }
     }
 
@@ -156,9 +145,7 @@ impl Wakes {
             }
             !is_ready && route.is_some() && since.elapsed() < Duration::from_secs(3600)
         });
-        let at = Instant::now();
-        self.failed
-            .retain(|_, (_, until)| *until + Duration::from_secs(60) > at);
+        self.pauses.forget_calm();
     }
 }
 

@@ -9,9 +9,9 @@ use tokio::time::Instant;
 
 use crate::activator::cover::{Cover, SliceName};
 use crate::activator::index::Index;
+use crate::activator::pauses::Pauses;
 use crate::activator::service::StandIn;
 use crate::cluster::{PatchError, Writer};
-use crate::delays::Delays;
 
 /// How many slices are written at once.
 const MAX_IN_FLIGHT: usize = 16;
@@ -32,8 +32,7 @@ pub(in crate::activator) struct SliceWrites {
     in_flight: HashSet<SliceName>,
     /// What was written last, and until when the watch may not show it.
     written: HashMap<SliceName, (StandIn, Instant)>,
-    failed: HashMap<SliceName, (u32, Instant)>,
-    random: fastrand::Rng,
+    pauses: Pauses<SliceName>,
 }
 
 impl SliceWrites {
@@ -41,8 +40,7 @@ impl SliceWrites {
         Self {
             in_flight: HashSet::new(),
             written: HashMap::new(),
-            failed: HashMap::new(),
-            random: fastrand::Rng::with_seed(seed),
+            pauses: Pauses::new(seed),
         }
     }
 
@@ -50,8 +48,7 @@ impl SliceWrites {
     pub(in crate::activator) fn due(&mut self, index: &Index, cover: &Cover) -> Vec<SliceWrite> {
         let at = Instant::now();
         self.written.retain(|_, (_, until)| *until > at);
-        self.failed
-            .retain(|slice, _| cover.slices.contains_key(slice));
+        self.pauses.forget_calm();
         let mut due = Vec::new();
         for (slice, wanted) in &cover.slices {
             let seen = index.slice_named(&wanted.service, &slice.1);
@@ -68,9 +65,9 @@ impl SliceWrites {
                 due.push((slice, Err(seen.uid.clone())));
             }
         }
-        let (in_flight, failed) = (&mut self.in_flight, &self.failed);
+        let (in_flight, pauses) = (&mut self.in_flight, &self.pauses);
         due.into_iter()
-            .filter(|(slice, _)| failed.get(slice).is_none_or(|(_, until)| *until <= at))
+            .filter(|(slice, _)| !pauses.is_paused(slice, at))
             .filter(|(slice, _)| in_flight.len() < MAX_IN_FLIGHT && in_flight.insert(slice.clone()))
             .map(|(slice, wanted)| SliceWrite { slice, wanted })
             .collect()
@@ -84,20 +81,21 @@ impl SliceWrites {
     ) -> bool {
         let SliceWrite { slice, wanted } = write;
         self.in_flight.remove(&slice);
-        let at = Instant::now();
         match (result, wanted) {
             (Ok(()), Ok(wanted)) => {
-                self.failed.remove(&slice);
-                self.written.insert(slice, (wanted, at + ECHO));
+                self.pauses.clear(&slice);
+                self.written.insert(slice, (wanted, Instant::now() + ECHO));
                 true
             }
-            (Ok(()) | Err(PatchError::Gone), Err(_)) => true,
+            (Ok(()) | Err(PatchError::Gone), Err(_)) => {
+                // The watch shows it in a moment.
+                self.pauses.rest(slice, ECHO);
+                true
+            }
             (Err(error), _) => {
                 let (namespace, name) = &slice;
                 tracing::warn!(%namespace, slice = %name, %error, "cannot write an EndpointSlice");
-                let failures = self.failed.get(&slice).map_or(0, |it| it.0) + 1;
-                let pause = Delays::OBJECT.delay(failures, &mut self.random);
-                self.failed.insert(slice, (failures, at + pause));
+                self.pauses.fail(slice);
                 false
             }
         }

@@ -1,8 +1,46 @@
 //! The signals that ask the program to end.
 
-use std::io;
+use std::{io, pin::pin};
+
+use futures::{FutureExt as _, future::BoxFuture};
+use tokio::sync::oneshot;
 
 use super::exit::Exit;
+
+/// Ends once a signal has come.
+pub(super) type Shutdown = BoxFuture<'static, ()>;
+
+/// Does `work` until a signal asks for the end and the end is reached, or a second one comes. The first
+/// is told to `ends`.
+///
+/// # Errors
+/// What the work says, and where the system gives no signals.
+pub(super) async fn until_signal<W, E>(
+    work: impl FnOnce(Shutdown) -> W,
+    ends: impl FnOnce(),
+) -> Result<Exit, E>
+where
+    W: Future<Output = Result<(), E>>,
+    E: From<io::Error>,
+{
+    let mut signals = Signals::listen()?;
+    let (end, ended) = oneshot::channel::<()>();
+    let mut work = pin!(work(ended.map(drop).boxed()));
+    let first = tokio::select! {
+        ended = &mut work => return ended.map(|()| Exit::Done),
+        signal = signals.next() => signal,
+    };
+    ends();
+    tracing::info!("{} received", first.name());
+    drop(end);
+    tokio::select! {
+        ended = work => ended.map(|()| Exit::Done),
+        again = signals.next() => {
+            tracing::warn!("{} received again, ending at once", again.name());
+            Ok(again.exit())
+        }
+    }
+}
 
 /// SIGTERM (Kubernetes, systemd) and SIGINT (Ctrl-C), from when they are first listened to.
 pub(super) struct Signals {

@@ -228,6 +228,43 @@ impl Resource for Workload {
     }
 }
 
+/// Makes what has a workload, and more of the same object, a resource of the workload's kind.
+macro_rules! resource_of_workload {
+    ($type:ty) => {
+        impl kube::Resource for $type {
+            type DynamicType = crate::workload::Kind;
+            type Scope = kube::core::DynamicResourceScope;
+
+            fn kind(kind: &Self::DynamicType) -> std::borrow::Cow<'_, str> {
+                Workload::kind(kind)
+            }
+
+            fn group(kind: &Self::DynamicType) -> std::borrow::Cow<'_, str> {
+                Workload::group(kind)
+            }
+
+            fn version(kind: &Self::DynamicType) -> std::borrow::Cow<'_, str> {
+                <Workload as kube::Resource>::version(kind)
+            }
+
+            fn plural(kind: &Self::DynamicType) -> std::borrow::Cow<'_, str> {
+                Workload::plural(kind)
+            }
+
+            fn meta(&self) -> &k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta {
+                self.workload.meta()
+            }
+
+            fn meta_mut(
+                &mut self,
+            ) -> &mut k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta {
+                self.workload.meta_mut()
+            }
+        }
+    };
+}
+pub(super) use resource_of_workload;
+
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 #[derive(Default)]

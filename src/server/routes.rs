@@ -12,9 +12,9 @@ use hyper::{
     Request,
     body::{Bytes, Incoming},
 };
-use tokio::{sync::Mutex, task::spawn_blocking, time::Instant};
+use tokio::{sync::Mutex, task::spawn_blocking};
 
-use crate::controller::Telemetry;
+use super::probes::Probes;
 
 const PLAIN: HeaderValue = HeaderValue::from_static("text/plain; charset=utf-8");
 /// <https://github.com/prometheus/OpenMetrics/blob/v1.0.0/specification/OpenMetrics.md>
@@ -24,18 +24,18 @@ const OPEN_METRICS: HeaderValue =
 const METRICS: &str = "/metrics";
 
 /// The answer to a request. (The body of an answer to HEAD is left out by hyper.)
-pub(super) fn answer(method: &Method, path: &str, telemetry: &Telemetry) -> Response<Full<Bytes>> {
-    let answers: fn(&Telemetry) -> Response<Full<Bytes>> = match path {
-        "/healthz" => alive,
-        "/readyz" => ready,
-        METRICS => |telemetry| response(StatusCode::OK, OPEN_METRICS, telemetry.render()),
+pub(super) fn answer<P: Probes>(method: &Method, path: &str, of: &P) -> Response<Full<Bytes>> {
+    let answers: fn(&P) -> Response<Full<Bytes>> = match path {
+        "/healthz" => |of| probe(of.alive().map(|()| "ok\n".to_owned())),
+        "/readyz" => |of| probe(of.ready()),
+        METRICS => |of| response(StatusCode::OK, OPEN_METRICS, of.metrics()),
         _ => {
             let text = "not found; try /healthz, /readyz or /metrics\n";
             return plain(StatusCode::NOT_FOUND, text);
         }
     };
     if matches!(*method, Method::GET | Method::HEAD) {
-        return answers(telemetry);
+        return answers(of);
     }
     let mut refusal = plain(StatusCode::METHOD_NOT_ALLOWED, "only GET and HEAD\n");
     refusal
@@ -46,19 +46,19 @@ pub(super) fn answer(method: &Method, path: &str, telemetry: &Telemetry) -> Resp
 
 /// What answers probes and metrics. Counting very many objects takes longer than a boundary may wait,
 /// so metrics are written on another thread, one scrape at a time.
-pub(super) fn probes(
-    telemetry: Arc<Telemetry>,
+pub(super) fn probes<P: Probes>(
+    of: Arc<P>,
 ) -> impl Fn(Request<Incoming>) -> BoxFuture<'static, Response<Full<Bytes>>> + Clone {
     let scraping = Arc::new(Mutex::new(()));
     move |request| {
-        let (telemetry, scraping) = (Arc::clone(&telemetry), Arc::clone(&scraping));
+        let (of, scraping) = (Arc::clone(&of), Arc::clone(&scraping));
         let (head, _) = request.into_parts();
         async move {
             if head.uri.path() != METRICS {
-                return answer(&head.method, head.uri.path(), &telemetry);
+                return answer(&head.method, head.uri.path(), &*of);
             }
             let _turn = scraping.lock().await;
-            let scrape = move || answer(&head.method, METRICS, &telemetry);
+            let scrape = move || answer(&head.method, METRICS, &*of);
             let failure = |_| plain(StatusCode::INTERNAL_SERVER_ERROR, "no metrics\n");
             spawn_blocking(scrape).await.unwrap_or_else(failure)
         }
@@ -66,28 +66,11 @@ pub(super) fn probes(
     }
 }
 
-/// A controller that has not acted for a minute hangs, and is to be restarted.
-fn alive(telemetry: &Telemetry) -> Response<Full<Bytes>> {
-    if telemetry.is_alive(Instant::now()) {
-        plain(StatusCode::OK, "ok\n")
-    } else {
-        let text = "the controller has not acted for a minute\n";
-        plain(StatusCode::SERVICE_UNAVAILABLE, text)
+fn probe(said: Result<String, String>) -> Response<Full<Bytes>> {
+    match said {
+        Ok(text) => plain(StatusCode::OK, text),
+        Err(text) => plain(StatusCode::SERVICE_UNAVAILABLE, text),
     }
-}
-
-/// What is not watched stands in the text, whether that is a reason not to be ready or not.
-fn ready(telemetry: &Telemetry) -> Response<Full<Bytes>> {
-    let unwatched = telemetry.unwatched();
-    let (status, text) = match telemetry.ready() {
-        Ok(()) => (StatusCode::OK, "ok".to_owned()),
-        Err(reasons) => {
-            let text = format!("not ready: {}", reasons.join("; "));
-            (StatusCode::SERVICE_UNAVAILABLE, text)
-        }
-    };
-    let lines = [text].into_iter().chain(unwatched);
-    plain(status, lines.map(|line| line + "\n").collect::<String>())
 }
 
 fn plain(status: StatusCode, text: impl Into<Bytes>) -> Response<Full<Bytes>> {
@@ -113,9 +96,10 @@ mod tests {
     use std::time::Duration;
 
     use http_body_util::BodyExt;
+    use tokio::time::Instant;
 
     use super::*;
-    use crate::controller::Condition;
+    use crate::controller::{Condition, Telemetry};
 
     fn telemetry() -> Telemetry {
         Telemetry::new("2026-11-20T10:00:00Z".parse().unwrap())

@@ -14,8 +14,7 @@ use tokio::{
     time::sleep,
 };
 
-use super::{connection::serve_connection, routes::probes};
-use crate::controller::Telemetry;
+use super::{connection::serve_connection, probes::Probes, routes::probes};
 
 /// The most connections at once. One more closes the oldest: so whoever hoards connections keeps
 /// no probe from its answer.
@@ -27,10 +26,10 @@ const RECOVERY: Duration = Duration::from_millis(100);
 /// open then is closed.
 pub async fn serve(
     listener: TcpListener,
-    telemetry: Arc<Telemetry>,
+    of: Arc<impl Probes>,
     shutdown: impl Future<Output = ()>,
 ) {
-    serve_with(listener, probes(telemetry), shutdown).await;
+    serve_with(listener, probes(of), shutdown).await;
 }
 
 /// Answers over HTTP/1.1 what `handler` answers, until `shutdown` resolves, and gives what it gives;

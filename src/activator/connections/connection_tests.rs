@@ -156,7 +156,7 @@ impl Scene {
 }
 
 fn metric(telemetry: &Telemetry, outcome: &str) -> u32 {
-    let text = telemetry.text();
+    let text = telemetry.render();
     let name = format!("dayshift_activator_connections_total{{outcome=\"{outcome}\"}} ");
     let line = text.lines().find_map(|line| line.strip_prefix(&name));
     line.map_or(0, |count| count.parse().unwrap())
@@ -252,7 +252,10 @@ async fn nothing_goes_to_an_address_that_is_of_no_pod_of_the_service() {
         // It is paused a moment later: the connection ends without a pod.
         scene.show(Standing::Off("it is paused"), &[address]);
         let mut got = Vec::new();
-        client.read_to_end(&mut got).await.unwrap();
+        let end = client.read_to_end(&mut got);
+        // A pod that answers would keep the connection open for ever.
+        let end = tokio::time::timeout(Duration::from_secs(20), end).await;
+        assert!(end.is_ok(), "{why}: handed to a pod");
         assert!(got.is_empty(), "{why}");
         served.await.unwrap();
         assert_eq!(scene.metric("refused"), 1, "{why}");

@@ -1,9 +1,14 @@
 //! HTTP, recognised by its first bytes: the head of a request, as far as it matters.
 
+use httparse::Status;
+
 use crate::text::{cut_chars, printable};
 
 /// The most bytes of a head that are read.
 pub(in crate::activator) const MAX_HEAD: usize = 16 * 1024;
+
+/// The most headers that a head may have: more are no request that a browser or a probe sends.
+const MAX_HEADERS: usize = 128;
 
 /// How much of a host, a path or an agent goes into logs and Events.
 const MAX_SHOWN: usize = 100;
@@ -44,26 +49,21 @@ impl FirstBytes {
         if bytes.is_empty() || !METHODS.iter().any(is_begun) {
             return Self::Other;
         }
-        let Some(end) = memchr::memmem::find(bytes, b"\r\n\r\n") else {
-            return if bytes.len() < MAX_HEAD {
-                Self::Incomplete
-            } else {
-                Self::Other
-            };
-        };
-        let head = String::from_utf8_lossy(&bytes[..end]);
-        Head::parse(&head).map_or(Self::Other, Self::Request)
+        let mut headers = [httparse::EMPTY_HEADER; MAX_HEADERS];
+        let mut request = httparse::Request::new(&mut headers);
+        match request.parse(bytes) {
+            Ok(Status::Complete(_)) => Self::Request(Head::of(&request)),
+            Ok(Status::Partial) if bytes.len() < MAX_HEAD => Self::Incomplete,
+            // More than is read of a head is handed on as it is, like what is no HTTP.
+            Ok(Status::Partial) | Err(_) => Self::Other,
+        }
     }
 }
 
 impl Head {
-    fn parse(text: &str) -> Option<Self> {
-        let mut lines = text.split("\r\n");
-        let mut first = lines.next()?.split(' ');
-        let (method, target, version) = (first.next()?, first.next()?, first.next()?);
-        if !version.starts_with("HTTP/1.") || first.next().is_some() {
-            return None;
-        }
+    fn of(request: &httparse::Request<'_, '_>) -> Self {
+        let method = request.method.unwrap_or_default();
+        let target = request.path.unwrap_or_default();
         let shown = |text: &str| cut_chars(&printable(text), MAX_SHOWN).to_owned();
         // A proxy is asked for the whole address.
         let path = match target.split_once("://") {
@@ -77,17 +77,17 @@ impl Head {
             ..Self::default()
         };
         let mut accepts_page = false;
-        for (name, value) in lines.filter_map(|line| line.split_once(':')) {
-            let value = value.trim();
-            match &*name.to_ascii_lowercase() {
-                "host" => head.host = shown(value),
-                "user-agent" => head.agent = shown(value),
+        for header in &*request.headers {
+            let value = String::from_utf8_lossy(header.value);
+            match &*header.name.to_ascii_lowercase() {
+                "host" => head.host = shown(&value),
+                "user-agent" => head.agent = shown(&value),
                 "accept" => accepts_page |= value.contains("text/html"),
                 _ => {}
             }
         }
         head.wants_page = accepts_page && matches!(method, "GET" | "HEAD");
-        Some(head)
+        head
     }
 
     /// Whether it is one of these clients, whose names are in lower case.
@@ -154,7 +154,14 @@ mod tests {
 
     #[test]
     fn nothing_in_a_head_acts_on_a_terminal() {
-        let head = request("GET /\u{1b}[2J HTTP/1.1\r\nHost: \u{1b}]0;x\u{7}\r\n\r\n");
-        assert!(!head.path.contains('\u{1b}') && !head.host.contains('\u{1b}'));
+        for raw in [
+            "GET /\u{1b}[2J HTTP/1.1\r\n\r\n",
+            "GET / HTTP/1.1\r\nHost: \u{1b}]0;x\u{7}\r\n\r\n",
+        ] {
+            assert_eq!(FirstBytes::of(raw.as_bytes()), FirstBytes::Other, "{raw:?}");
+        }
+        let head = request("GET /\u{202e}a HTTP/1.1\r\nHost: \u{202e}b\u{9b}c\r\n\r\n");
+        let acts = |text: &str| text.contains(['\u{202e}', '\u{9b}']);
+        assert!(!acts(&head.path) && !acts(&head.host), "{head:?}");
     }
 }

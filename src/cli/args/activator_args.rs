@@ -1,7 +1,6 @@
 //! The flags of `dayshift activator`, and what they come down to.
 
 use std::{
-    env,
     hash::{BuildHasher, RandomState},
     net::{IpAddr, SocketAddr},
     time::Duration,
@@ -17,7 +16,7 @@ use super::{
 };
 use crate::{
     activator::{IGNORED_AGENTS, ServiceName, Settings},
-    cli::args::kind_args::custom_kind,
+    cli::args::{kind_args::kind, run_args::instance},
     cluster::Connection,
     names::is_dns_label,
     operations::parse_length,
@@ -125,7 +124,7 @@ struct WhichArgs {
         value_name = "KINDS",
         value_delimiter = ',',
         default_value = "deployments,statefulsets",
-        value_parser = kind
+        value_parser = kind_with_pods
     )]
     kinds: Vec<Kind>,
 
@@ -153,7 +152,6 @@ pub(crate) struct Activation {
 
 impl From<ActivatorArgs> for Activation {
     fn from(args: ActivatorArgs) -> Self {
-        let instance = env::var("HOSTNAME").unwrap_or_else(|_| "dayshift-activator".to_owned());
         let whole = |it: TimeDelta| it.to_std().unwrap_or(Duration::ZERO);
         let many = |it: u32| usize::try_from(it).unwrap_or(usize::MAX);
         let agents = args.ignore_user_agent.iter();
@@ -175,8 +173,7 @@ impl From<ActivatorArgs> for Activation {
                 max_per_service: many(args.max_per_service),
                 ignored_agents: agents.filter(|it| !it.is_empty()).collect(),
                 drain: whole(args.drain),
-                // What the API server takes in an Event.
-                instance: instance.chars().take(128).collect(),
+                instance: instance(None, "dayshift-activator"),
                 seed: RandomState::new().hash_one("jitter"),
             },
         }
@@ -211,16 +208,14 @@ fn ports(text: &str) -> Result<(u16, u16), String> {
         })
 }
 
-fn kind(text: &str) -> Result<Kind, String> {
-    let text = text.trim();
-    let known = Kind::from_argument(text).or_else(|| custom_kind(text));
+fn kind_with_pods(text: &str) -> Result<Kind, String> {
     // The pods of an autoscaler are those of another object, and those of a CronJob take no requests.
     let has_pods = |it: &Kind| it.pods() != Pods::OfTarget && *it != Kind::CRON_JOB;
-    known.filter(has_pods).ok_or_else(|| {
+    Some(kind(text)?).filter(has_pods).ok_or_else(|| {
         format!(
             "`{}` is not a kind of workload whose pods a Service selects; write for example \
              deployments,statefulsets",
-            quote(text)
+            quote(text.trim())
         )
     })
 }

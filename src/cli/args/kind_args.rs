@@ -60,7 +60,7 @@ impl KindArgs {
     }
 }
 
-fn kind(text: &str) -> Result<Kind, String> {
+pub(super) fn kind(text: &str) -> Result<Kind, String> {
     let text = text.trim();
     let known = Kind::from_argument(text).or_else(|| custom_kind(text));
     let not_stopped = || resource(text).and_then(|it| NotStopped::named(&it.0, &it.1));

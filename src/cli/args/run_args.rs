@@ -264,10 +264,6 @@ impl TryFrom<RunArgs> for Run {
             }
             _ => None,
         };
-        let instance = match &own_pod {
-            Some(pod) => pod.name.clone(),
-            None => env::var("HOSTNAME").unwrap_or_else(|_| "dayshift".to_owned()),
-        };
         let known = args.timing.schedules.context().calendars;
         let default_zone = args.timing.schedules.zone();
         let (publisher, calendars) = CalendarFeed::open(known);
@@ -303,9 +299,8 @@ impl TryFrom<RunArgs> for Run {
                 per_workload_metrics: args.own.per_workload_metrics,
                 per_namespace_metrics: args.own.per_namespace_metrics,
                 dry_run: args.requests.dry_run,
+                instance: instance(own_pod.as_ref(), "dayshift"),
                 own_pod,
-                // What the API server takes in an Event.
-                instance: instance.chars().take(128).collect(),
                 seed: RandomState::new().hash_one("jitter"),
             },
         })
@@ -327,4 +322,14 @@ impl RunArgs {
         }
         Ok(inheritance)
     }
+}
+
+/// Who is named as the sender of Events: the own pod, or its host.
+pub(super) fn instance(own_pod: Option<&OwnPod>, otherwise: &str) -> String {
+    let name = match own_pod {
+        Some(pod) => pod.name.clone(),
+        None => env::var("HOSTNAME").unwrap_or_else(|_| otherwise.to_owned()),
+    };
+    // What the API server takes in an Event.
+    name.chars().take(128).collect()
 }

@@ -1,8 +1,8 @@
 //! `dayshift activator`: the stand-in for Services of stopped workloads.
 
-use std::{io, net::SocketAddr, pin::pin, sync::Arc};
+use std::{io, net::SocketAddr, sync::Arc};
 
-use tokio::{net::TcpListener, sync::oneshot};
+use tokio::net::TcpListener;
 
 use crate::{
     activator::{self, Telemetry},
@@ -13,11 +13,11 @@ use crate::{
         },
         exit::Exit,
         runtime::block_on,
-        signals::Signals,
+        signals::{Shutdown, until_signal},
     },
     clock::Clock,
     cluster::{ConnectError, connect},
-    server::serve_with,
+    server::serve,
 };
 
 #[derive(Debug, thiserror::Error)]
@@ -36,7 +36,10 @@ enum StartError {
 impl ActivatorArgs {
     pub(crate) fn run(self) -> Exit {
         self.log.start();
-        let ended = block_on(Activation::from(self).until_signal());
+        let ended = block_on(until_signal(
+            |shutdown| Activation::from(self).work(shutdown),
+            || (),
+        ));
         ended
             .unwrap_or_else(|error| Err(error.into()))
             .unwrap_or_else(|error| {
@@ -47,26 +50,7 @@ impl ActivatorArgs {
 }
 
 impl Activation {
-    async fn until_signal(self) -> Result<Exit, StartError> {
-        let mut signals = Signals::listen()?;
-        let (end, ended) = oneshot::channel::<()>();
-        let mut work = pin!(self.work(async { drop(ended.await) }));
-        let first = tokio::select! {
-            ended = &mut work => return ended.map(|()| Exit::Done),
-            signal = signals.next() => signal,
-        };
-        tracing::info!("{} received", first.name());
-        drop(end);
-        tokio::select! {
-            ended = work => ended.map(|()| Exit::Done),
-            again = signals.next() => {
-                tracing::warn!("{} received again, ending at once", again.name());
-                Ok(again.exit())
-            }
-        }
-    }
-
-    async fn work(self, shutdown: impl Future<Output = ()>) -> Result<(), StartError> {
+    async fn work(self, shutdown: Shutdown) -> Result<(), StartError> {
         let listen = |source| StartError::Listen {
             address: self.listen,
             source,
@@ -87,17 +71,10 @@ impl Activation {
             env!("CARGO_PKG_VERSION"),
         );
         let telemetry = Arc::<Telemetry>::default();
-        let probes = {
-            let telemetry = Arc::clone(&telemetry);
-            move |request: hyper::Request<hyper::body::Incoming>| {
-                let answer = telemetry.answer(request.method(), request.uri().path());
-                async { answer }
-            }
-        };
+        let shown = Arc::clone(&telemetry);
         let work = activator::run(client, Clock::system(), settings, telemetry, shutdown);
-        let mut work = pin!(work);
         // The probes are answered until the work has ended.
-        serve_with(listener, probes, &mut work).await;
+        serve(listener, shown, work).await;
         Ok(())
     }
 }

@@ -1,6 +1,6 @@
 //! `dayshift run`: the scaler itself.
 
-use std::{io, net::SocketAddr, pin::pin, sync::Arc};
+use std::{io, net::SocketAddr, sync::Arc};
 
 use http::Uri;
 use tokio::{net::TcpListener, sync::oneshot};
@@ -15,7 +15,7 @@ use crate::{
         calendar_watch::CalendarWatch,
         exit::{Exit, wrong_usage},
         runtime::block_on,
-        signals::Signals,
+        signals::{Shutdown, until_signal},
     },
     clock::Clock,
     cluster::{ConnectError, compact, connect},
@@ -70,34 +70,15 @@ impl RunArgs {
 }
 
 impl Run {
-    /// Until a signal asks for the end and the end is reached, or a second one does.
     async fn until_signal(self) -> Result<Exit, StartError> {
-        let mut signals = Signals::listen()?;
         let telemetry = Arc::new(Telemetry::new(Clock::system().now()));
-        let (end, ended) = oneshot::channel::<()>();
-        let mut work = pin!(self.work(Arc::clone(&telemetry), async { drop(ended.await) }));
-        let first = tokio::select! {
-            ended = &mut work => return ended.map(|()| Exit::Done),
-            signal = signals.next() => signal,
-        };
-        telemetry.shutting_down();
-        tracing::info!("{} received", first.name());
-        drop(end);
-        tokio::select! {
-            ended = work => ended.map(|()| Exit::Done),
-            again = signals.next() => {
-                tracing::warn!("{} received again, ending at once", again.name());
-                Ok(again.exit())
-            }
-        }
+        let ending = Arc::clone(&telemetry);
+        let work = |shutdown| self.work(telemetry, shutdown);
+        until_signal(work, || ending.shutting_down()).await
     }
 
     /// The controller, and beside it, for as long as it works, the probes and metrics.
-    async fn work(
-        self,
-        telemetry: Arc<Telemetry>,
-        shutdown: impl Future<Output = ()>,
-    ) -> Result<(), StartError> {
+    async fn work(self, telemetry: Arc<Telemetry>, shutdown: Shutdown) -> Result<(), StartError> {
         let listener =
             TcpListener::bind(self.listen)
                 .await

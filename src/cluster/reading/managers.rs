@@ -1,19 +1,14 @@
 //! A workload with the managers of its count.
 
-use std::borrow::Cow;
-
 use chrono::{DateTime, Utc};
-use k8s_openapi::apimachinery::pkg::apis::meta::v1::{
-    ManagedFieldsEntry, ObjectMeta, OwnerReference,
-};
-use kube::{Resource, core::DynamicResourceScope};
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ManagedFieldsEntry, OwnerReference};
 use serde::Deserialize;
 use serde_json::Value;
 
 use crate::cluster::object_status::ObjectStatus;
 use crate::cluster::resource::Resource as Row;
 use crate::cluster::spec::Spec;
-use crate::cluster::workload::{Meta, Workload};
+use crate::cluster::workload::{Meta, Workload, resource_of_workload};
 use crate::neighbours::{FieldManager, ManagerKind};
 use crate::workload::Kind;
 
@@ -149,34 +144,7 @@ fn described(entry: &ManagedFieldsEntry) -> FieldManager {
     }
 }
 
-impl Resource for WithManagers {
-    type DynamicType = Kind;
-    type Scope = DynamicResourceScope;
-
-    fn kind(kind: &Kind) -> Cow<'_, str> {
-        Workload::kind(kind)
-    }
-
-    fn group(kind: &Kind) -> Cow<'_, str> {
-        Workload::group(kind)
-    }
-
-    fn version(kind: &Kind) -> Cow<'_, str> {
-        <Workload as Resource>::version(kind)
-    }
-
-    fn plural(kind: &Kind) -> Cow<'_, str> {
-        Workload::plural(kind)
-    }
-
-    fn meta(&self) -> &ObjectMeta {
-        self.workload.meta()
-    }
-
-    fn meta_mut(&mut self) -> &mut ObjectMeta {
-        self.workload.meta_mut()
-    }
-}
+resource_of_workload!(WithManagers);
 
 #[cfg(test)]
 mod tests {

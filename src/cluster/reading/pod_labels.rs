@@ -1,15 +1,12 @@
 //! A workload with the labels of its pods.
 
-use std::{borrow::Cow, collections::BTreeMap};
+use std::collections::BTreeMap;
 
-use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
-use kube::{Resource, core::DynamicResourceScope};
 use serde::Deserialize;
 use serde_json::Value;
 
 use crate::cluster::spec::Spec;
-use crate::cluster::workload::{Meta, Workload};
-use crate::workload::Kind;
+use crate::cluster::workload::{Meta, Workload, resource_of_workload};
 
 /// A workload and the labels that its pods get, by which Services select them. The controller needs
 /// none and does not pay for them.
@@ -41,31 +38,4 @@ impl From<Raw> for WithPodLabels {
     }
 }
 
-impl Resource for WithPodLabels {
-    type DynamicType = Kind;
-    type Scope = DynamicResourceScope;
-
-    fn kind(kind: &Kind) -> Cow<'_, str> {
-        Workload::kind(kind)
-    }
-
-    fn group(kind: &Kind) -> Cow<'_, str> {
-        Workload::group(kind)
-    }
-
-    fn version(kind: &Kind) -> Cow<'_, str> {
-        <Workload as Resource>::version(kind)
-    }
-
-    fn plural(kind: &Kind) -> Cow<'_, str> {
-        Workload::plural(kind)
-    }
-
-    fn meta(&self) -> &ObjectMeta {
-        self.workload.meta()
-    }
-
-    fn meta_mut(&mut self) -> &mut ObjectMeta {
-        self.workload.meta_mut()
-    }
-}
+resource_of_workload!(WithPodLabels);

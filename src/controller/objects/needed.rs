@@ -1,7 +1,5 @@
 //! How the objects stand that starts wait for, with or without a schedule of their own.
 
-use std::collections::HashSet;
-
 use chrono::{DateTime, Utc};
 
 use crate::{
@@ -12,9 +10,6 @@ use crate::{
         Standing, WorkloadRef,
     },
 };
-
-/// How many objects are looked at for whether they wait for each other: longer circles end with time.
-const MAX_CIRCLE: usize = 64;
 
 impl Index {
     /// How an object of this namespace stands; `None` where none of that name is known.
@@ -48,32 +43,18 @@ impl Index {
         })
     }
 
-    /// Whether what is needed names this object as what it needs, by itself or by others.
+    /// Whether what is needed waits for this object, by itself or by others. By what is written,
+    /// whatever runs: the first of a circle is started before the others are looked at.
     pub(in crate::controller) fn waits_for(&self, needed: &Needed, object: &WorkloadRef) -> bool {
-        let mut seen = HashSet::from([needed]);
-        let mut next = vec![needed];
-        while let Some(one) = next.pop() {
-            if one.is(object) {
-                return true;
-            }
+        needed.leads_back_to(object, |one| {
             let id = self.names.get(one.kind, &object.namespace, &one.name);
             let entry = id.and_then(|id| self.entries.get(id));
-            let Some((entry, spec)) = entry.and_then(|it| Some((it, spec_of(it)?))) else {
-                continue;
-            };
-            // By what is written, whatever runs: the first of a circle is started before the others are
-            // looked at.
-            for other in spec
-                .after
-                .as_ref()
-                .map_or(&[][..], |it| it.needed_by(entry.object()))
-            {
-                if seen.len() < MAX_CIRCLE && seen.insert(other) {
-                    next.push(other);
-                }
-            }
-        }
-        false
+            let needs = entry.and_then(|entry| {
+                let after = spec_of(entry)?.after.as_ref()?;
+                Some(after.needed_by(entry.object()).to_vec())
+            });
+            needs.unwrap_or_default()
+        })
     }
 }
 

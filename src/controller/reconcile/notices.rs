@@ -73,9 +73,14 @@ impl Engine {
             return;
         };
         let prefix = &self.settings.prefix;
-        let count = u64::try_from(objects.len()).unwrap_or_default();
+        let told = if due.is_together {
+            objects.len()
+        } else {
+            objects.len().min(MAX_ALONE)
+        };
+        let count = u64::try_from(told).unwrap_or_default();
         self.telemetry.stop_notices.inc_by(count);
-        tracing::info!(%namespace, workloads = objects.len(), %stop, "told of a stop to come");
+        tracing::info!(%namespace, workloads = told, of = objects.len(), %stop, "told of a stop to come");
         let events: Vec<_> = if due.is_together {
             let objects: Vec<_> = objects.iter().map(|(object, _)| *object).collect();
             let text = EventText::stop_notice_of_all(&objects, *stop, zone, prefix);

@@ -1,6 +1,6 @@
 //! What starts wait for in vain, as far as the files tell.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 use chrono::{DateTime, Utc};
 
@@ -14,9 +14,6 @@ use crate::{
 
 /// How many starts are looked at.
 const MAX_STARTS: usize = 14;
-
-/// How many objects are looked at for whether they wait for each other.
-const MAX_CIRCLE: usize = 64;
 
 /// The workloads of all files, by namespace, kind and name.
 pub(super) struct NeededObjects<'c> {
@@ -122,27 +119,15 @@ impl<'c> NeededObjects<'c> {
     }
 
     fn waits_for(&self, needed: &Needed, object: &WorkloadRef) -> bool {
-        let mut seen = HashSet::from([needed.clone()]);
-        let mut next = vec![needed.clone()];
-        while let Some(one) = next.pop() {
-            if one.is(object) {
-                return true;
-            }
-            let Some(workload) = self.get(&one, object) else {
-                continue;
-            };
-            let is_waiting = workload.inputs.text(Key::After).is_some();
-            let spec = is_waiting.then(|| self.spec_of(workload)).flatten();
-            let Some(after) = spec.and_then(|it| it.after) else {
-                continue;
-            };
-            for other in after.needed_by(&workload.object) {
-                if seen.len() < MAX_CIRCLE && seen.insert(other.clone()) {
-                    next.push(other.clone());
-                }
-            }
-        }
-        false
+        needed.leads_back_to(object, |one| {
+            let workload = self.get(one, object);
+            let waiting = workload.filter(|it| it.inputs.text(Key::After).is_some());
+            let needs = waiting.and_then(|it| {
+                let after = self.spec_of(it)?.after?;
+                Some(after.needed_by(&it.object).to_vec())
+            });
+            needs.unwrap_or_default()
+        })
     }
 
     fn get(&self, needed: &Needed, object: &WorkloadRef) -> Option<&'c Workload> {

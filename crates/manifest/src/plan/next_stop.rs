@@ -5,7 +5,7 @@ use chrono::DateTime;
 use super::workload_plan::WorkloadPlan;
 use crate::{
     schedule::{Action, Zone},
-    workload::Replicas,
+    workload::{Replicas, started, stopped},
 };
 
 /// The next boundary that leaves fewer than run before it.
@@ -29,9 +29,8 @@ impl WorkloadPlan {
         applied.into_iter().find_map(|boundary| {
             let to = match (boundary.action, boundary.replicas) {
                 (_, None) => from,
-                (Action::Start, Some(_)) if sets.is_some() => sets.unwrap_or(from),
-                (Action::Start, Some(count)) => from.max(count),
-                (Action::Stop, Some(count)) => from.min(count),
+                (Action::Start, Some(count)) => started(from, Some(count), sets),
+                (Action::Stop, Some(count)) => stopped(from, None, count).0,
                 (Action::Scale(_), Some(count)) => count,
             };
             let is_lower = to < from && boundary.action != Action::Start;

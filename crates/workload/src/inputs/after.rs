@@ -1,6 +1,6 @@
 //! What has to be ready before a start: `sts/db; deploy/cache, 5m`.
 
-use std::fmt;
+use std::{collections::HashSet, fmt};
 
 use chrono::TimeDelta;
 use dayshift_schedule::{Diagnostic, parse_items_and_wait};
@@ -15,6 +15,9 @@ const WITHIN: TimeDelta = TimeDelta::minutes(10);
 
 /// How many objects a start may wait for.
 const MAX_NEEDED: usize = 16;
+
+/// How many objects are looked at for whether they wait for each other: longer circles end with time.
+const MAX_CIRCLE: usize = 64;
 
 const EXAMPLE: &str = "sts/db; deploy/cache, 5m";
 
@@ -127,6 +130,24 @@ impl Needed {
             kind: object.kind,
             name: (&*object.name).into(),
         }
+    }
+
+    /// Whether it needs this object, by itself or by others, as `needs` says of each: a circle, where
+    /// this object needs it.
+    pub fn leads_back_to(&self, object: &WorkloadRef, needs: impl Fn(&Self) -> Vec<Self>) -> bool {
+        let mut seen = HashSet::from([self.clone()]);
+        let mut next = vec![self.clone()];
+        while let Some(one) = next.pop() {
+            if one.is(object) {
+                return true;
+            }
+            for other in needs(&one) {
+                if seen.len() < MAX_CIRCLE && seen.insert(other.clone()) {
+                    next.push(other);
+                }
+            }
+        }
+        false
     }
 
     /// Whether it is this object, which is in the same namespace.
