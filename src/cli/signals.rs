@@ -1,27 +1,59 @@
 //! The signals that ask the program to end.
 
-use std::{io, pin::pin};
+use std::{io, net::SocketAddr, pin::pin};
 
 use futures::{FutureExt as _, future::BoxFuture};
 use tokio::sync::oneshot;
 
-use super::exit::Exit;
+use super::{exit::Exit, runtime::block_on};
+use crate::cluster::ConnectError;
 
 /// Ends once a signal has come.
 pub(super) type Shutdown = BoxFuture<'static, ()>;
 
+/// Why a server could not begin.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum StartError {
+    #[error(transparent)]
+    Connect(#[from] ConnectError),
+    #[error("cannot listen on {address}: {source}; give another --listen, such as 0.0.0.0:0")]
+    Listen {
+        address: SocketAddr,
+        source: io::Error,
+    },
+    #[error(
+        "cannot serve the dashboard on {address}: {source}; give another --dashboard-listen, such as \
+         127.0.0.1:8081"
+    )]
+    Dashboard {
+        address: SocketAddr,
+        source: io::Error,
+    },
+    #[error("cannot create signals, timers or sockets: {0}")]
+    System(#[from] io::Error),
+}
+
 /// Does `work` until a signal asks for the end and the end is reached, or a second one comes. The first
-/// is told to `ends`.
-///
-/// # Errors
-/// What the work says, and where the system gives no signals.
-pub(super) async fn until_signal<W, E>(
+/// is told to `ends`; why the work could not begin is logged.
+pub(super) fn until_signal<W>(work: impl FnOnce(Shutdown) -> W, ends: impl FnOnce()) -> Exit
+where
+    W: Future<Output = Result<(), StartError>>,
+{
+    let ended = block_on(work_until_signal(work, ends));
+    ended
+        .unwrap_or_else(|error| Err(error.into()))
+        .unwrap_or_else(|error| {
+            tracing::error!("{error}");
+            Exit::CouldNotRun
+        })
+}
+
+async fn work_until_signal<W>(
     work: impl FnOnce(Shutdown) -> W,
     ends: impl FnOnce(),
-) -> Result<Exit, E>
+) -> Result<Exit, StartError>
 where
-    W: Future<Output = Result<(), E>>,
-    E: From<io::Error>,
+    W: Future<Output = Result<(), StartError>>,
 {
     let mut signals = Signals::listen()?;
     let (end, ended) = oneshot::channel::<()>();

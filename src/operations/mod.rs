@@ -27,4 +27,3 @@ pub use report::Said;
 pub use restore::{Restore, RestoreError, RestoredCounts};
 pub use selection::Selection;
 pub use until::{Until, UntilError, parse_duration, parse_length, parse_span};
-pub use wait::{WaitEvent, wait};

@@ -13,11 +13,12 @@ use super::{
         waits_for,
     },
     selection::Selection,
-    wait::{WaitEvent, wait},
+    wait::{WaitEvent, Watched},
 };
 use crate::{
     cluster::{FindError, Query},
     text::counted,
+    workload::Observed,
 };
 
 /// One thing to be said of a request while it is carried out.
@@ -126,11 +127,52 @@ impl OverrideRequest {
     ) {
         let subject = |it: &Annotated| selection.subject(&it.object);
         let report = |event: WaitEvent<'_>| match event {
-            WaitEvent::Waiting { done, all } => tell(Said::Waiting { done, all }),
             WaitEvent::Obeyed(it, seen) => {
                 let what = obeyed(it, seen, self);
                 tell(Said::Done(format!("{} {what}", subject(it))));
             }
+            WaitEvent::TimedOut(it, seen) if let Some(what) = changed(it, seen, &self.prefix) => {
+                let subject = subject(it);
+                tell(refused(format!(
+                    "{subject}: annotated, but somebody has changed that since: {what}"
+                )));
+            }
+            WaitEvent::TimedOut(it, seen) if !self.is_underway(it, seen) => {
+                tell(refused(format!(
+                    "{}: annotated, but no controller has acted within {} s; {}; it will be {} \
+                     when one acts",
+                    subject(it),
+                    limit.as_secs(),
+                    unobeyed(seen, it.zone, self.now),
+                    action(it, self.now)
+                )));
+            }
+            event => self.tell_of(&event, subject, limit, tell),
+        };
+        let (query, defaults) = (&selection.query, &selection.defaults);
+        let watched = Watched {
+            query,
+            defaults,
+            annotated,
+        };
+        self.wait(client, &watched, limit, report).await;
+    }
+
+    /// Whether a controller acts on an object: it is not ready yet, or its start waits.
+    fn is_underway(&self, annotated: &Annotated, seen: &Observed) -> bool {
+        annotated.is_obeyed(&seen.state()) || waits_for(seen, self).is_some()
+    }
+
+    /// Tells of what is the same for a workload and for one of a Namespace.
+    fn tell_of(
+        &self,
+        event: &WaitEvent<'_>,
+        subject: impl Fn(&Annotated) -> String,
+        limit: Duration,
+        tell: Tell<'_>,
+    ) {
+        match *event {
+            WaitEvent::Waiting { done, all } => tell(Said::Waiting { done, all }),
             WaitEvent::Refused(it, why) => {
                 for line in why.lines() {
                     let subject = subject(it);
@@ -145,44 +187,18 @@ impl OverrideRequest {
             WaitEvent::Unwatched(error) => tell(unable(format!(
                 "annotated, but the command cannot see whether a controller acts: {error}"
             ))),
-            WaitEvent::TimedOut(it, seen) if let Some(what) = changed(it, seen, &self.prefix) => {
-                let subject = subject(it);
-                tell(refused(format!(
-                    "{subject}: annotated, but somebody has changed that since: {what}"
-                )));
+            WaitEvent::TimedOut(it, seen) if let Some(waits) = waits_for(seen, self) => {
+                let text = format!("{}: annotated; {waits}", subject(it));
+                tell(self.done_unless_ready(text));
             }
-            WaitEvent::TimedOut(it, seen) if it.is_obeyed(&seen.state()) => {
+            WaitEvent::TimedOut(it, seen) | WaitEvent::Obeyed(it, seen) => {
                 let (what, subject) = (action(it, self.now), subject(it));
                 tell(refused(format!(
                     "{subject}: {what}, but {}",
                     unready(seen, limit)
                 )));
             }
-            WaitEvent::TimedOut(it, seen) if let Some(waits) = waits_for(seen, self) => {
-                let text = format!("{}: annotated; {waits}", subject(it));
-                tell(self.done_unless_ready(text));
-            }
-            WaitEvent::TimedOut(it, seen) => tell(refused(format!(
-                "{}: annotated, but no controller has acted within {} s; {}; it will be {} when \
-                 one acts",
-                subject(it),
-                limit.as_secs(),
-                unobeyed(seen, it.zone, self.now),
-                action(it, self.now)
-            ))),
-        };
-        let (query, defaults) = (&selection.query, &selection.defaults);
-        wait(
-            client,
-            query,
-            &self.prefix,
-            defaults,
-            limit,
-            annotated,
-            |one, seen| self.is_done(one, seen),
-            report,
-        )
-        .await;
+        }
     }
 
     /// Annotates a Namespace, and waits until a controller has acted on what is in it, for at most
@@ -246,69 +262,41 @@ impl OverrideRequest {
         client: &Client,
         subject: &str,
         limit: Duration,
-        annotated: &AnnotatedNamespace,
+        namespace: &AnnotatedNamespace,
         tell: Tell<'_>,
     ) {
-        let (mut obeyed, mut errors, mut late) = (0, Vec::new(), Vec::new());
-        let mut waiting = Vec::new();
+        let (mut obeyed, mut late, mut others) = (0, Vec::new(), Vec::new());
         let report = |event: WaitEvent<'_>| match event {
             WaitEvent::Waiting { done, all } => tell(Said::Waiting { done, all }),
             WaitEvent::Obeyed(..) => obeyed += 1,
-            WaitEvent::Refused(it, why) => {
-                for line in why.lines() {
-                    let text = format!("{}: its schedule is refused: {line}", it.object);
-                    errors.push((text, true));
-                }
-            }
-            WaitEvent::Deleted(it) => errors.push((format!("{}: deleted", it.object), true)),
-            WaitEvent::Unwatched(error) => {
-                let text = format!("the command cannot see whether a controller acts: {error}");
-                errors.push((text, false));
-            }
-            WaitEvent::TimedOut(it, seen) if it.is_obeyed(&seen.state()) => {
-                errors.push((format!("{}: {}", it.object, unready(seen, limit)), true));
-            }
-            WaitEvent::TimedOut(it, seen) if let Some(text) = waits_for(seen, self) => {
-                waiting.push(format!("{}: {text}", it.object));
-            }
-            WaitEvent::TimedOut(it, seen) => {
+            WaitEvent::TimedOut(it, seen) if !self.is_underway(it, seen) => {
                 let why = || unobeyed(seen, it.zone, self.now);
                 late.push(late.is_empty().then(|| format!("{}: {}", it.object, why())));
             }
+            event => {
+                let subject = |it: &Annotated| format!("{subject}: {}", it.object);
+                self.tell_of(&event, subject, limit, &mut |said| others.push(said));
+            }
         };
-        let (query, defaults) = (&annotated.query, &annotated.defaults);
-        let affected = &annotated.affected;
-        wait(
-            client,
-            query,
-            &self.prefix,
-            defaults,
-            limit,
-            affected,
-            |one, seen| self.is_done(one, seen),
-            report,
-        )
-        .await;
-        let all = counted(annotated.affected.len(), "workload");
-        let action = action_of(annotated.command, annotated.zone, self.now);
-        let kept = annotated.kept_text();
+        let watched = Watched {
+            query: &namespace.query,
+            defaults: &namespace.defaults,
+            annotated: &namespace.affected,
+        };
+        self.wait(client, &watched, limit, report).await;
+        let all = counted(namespace.affected.len(), "workload");
+        let action = action_of(namespace.command, namespace.zone, self.now);
+        let kept = namespace.kept_text();
         tell(Said::Done(format!(
             "{subject} {action}: {obeyed} of {all}{kept}"
         )));
-        for text in waiting {
-            tell(self.done_unless_ready(text));
-        }
+        others.into_iter().for_each(&mut *tell);
         if let Some(Some(first)) = late.first() {
-            let text = format!(
-                "no controller has acted on {} within {} s; {first}",
+            tell(refused(format!(
+                "{subject}: annotated, but no controller has acted on {} within {} s; {first}",
                 counted(late.len(), "workload"),
                 limit.as_secs()
-            );
-            errors.push((text, true));
-        }
-        for (error, is_refusal) in errors {
-            let text = format!("{subject}: annotated, but {error}");
-            tell(Said::Failed { text, is_refusal });
+            )));
         }
     }
 }

@@ -6,15 +6,15 @@ use futures::{StreamExt as _, stream::select_all};
 use kube::Client;
 use tokio::time::timeout;
 
-use super::override_request::Annotated;
+use super::override_request::{Annotated, OverrideRequest};
 use crate::{
     cluster::{FindError, NamespaceDefaults, Query, WatchEvent, Workload, watch},
-    workload::{Observed, Prefix},
+    workload::Observed,
 };
 
 /// What happens while a command waits.
 #[derive(Debug)]
-pub enum WaitEvent<'a> {
+pub(super) enum WaitEvent<'a> {
     /// A controller has acted on so many objects of all.
     Waiting {
         /// Objects on which a controller has acted.
@@ -34,112 +34,122 @@ pub enum WaitEvent<'a> {
     TimedOut(&'a Annotated, &'a Observed),
 }
 
-/// Watches the objects until what was requested of each `is_done`, for at most `limit`.
-#[expect(
-    clippy::too_many_arguments,
-    reason = "what is watched, how, and until when"
-)]
-pub async fn wait(
-    client: &Client,
-    query: &Query,
-    prefix: &Prefix,
-    defaults: &NamespaceDefaults,
-    limit: Duration,
-    annotated: &[Annotated],
-    is_done: impl Fn(&Annotated, &Observed) -> bool,
-    mut report: impl FnMut(WaitEvent<'_>),
-) {
-    let all = annotated.len();
-    let mut waiting = BTreeMap::new();
-    for one in annotated {
-        if is_done(one, &one.now) {
-            report(WaitEvent::Obeyed(one, &one.now));
-        } else {
-            waiting.insert(one.object.uid.clone(), one);
-        }
-    }
-    let mut seen_last = BTreeMap::new();
-    let work = async {
-        // Each part may be refused by itself.
-        let (parts, watches): (Vec<_>, Vec<_>) = query
-            .parts()
-            .into_iter()
-            .enumerate()
-            .map(|(at, (part, query))| {
-                let events = watch::<Workload>(client, &query);
-                (part, events.map(move |event| (at, event)))
-            })
-            .unzip();
-        let mut events = select_all(watches);
-        while !waiting.is_empty() {
-            let done = all - waiting.len();
-            report(WaitEvent::Waiting { done, all });
-            let Some((at, event)) = events.next().await else {
-                return;
-            };
-            let is_of_part = |one: &Annotated| parts[at].includes(&one.object);
-            let seen = match event {
-                Ok(WatchEvent::Is(kind, seen)) => defaults.applied(seen.observe(kind, prefix)),
-                Ok(WatchEvent::Gone {
-                    kind,
-                    namespace,
-                    name,
-                }) => {
-                    let is_it = |one: &Annotated| {
-                        let object = &one.object;
-                        (object.kind, &*object.namespace, &*object.name)
-                            == (kind, &*namespace, &*name)
-                    };
-                    waiting.retain(|_, one| {
-                        if is_it(one) {
-                            report(WaitEvent::Deleted(one));
-                        }
-                        !is_it(one)
-                    });
-                    continue;
-                }
-                Ok(WatchEvent::Complete) => {
-                    // What it does not show was deleted before it began.
-                    waiting.retain(|uid, one| {
-                        let is_there = !is_of_part(one) || seen_last.contains_key(uid);
-                        if !is_there {
-                            report(WaitEvent::Deleted(one));
-                        }
-                        is_there
-                    });
-                    continue;
-                }
-                Ok(WatchEvent::Interrupted(_)) => continue,
-                Err(error) => {
-                    let before = waiting.len();
-                    waiting.retain(|_, one| error.is_refusal() && !is_of_part(one));
-                    if waiting.len() < before {
-                        report(WaitEvent::Unwatched(&error));
-                    }
-                    continue;
-                }
-            };
-            let uid = &seen.object.uid;
-            let Some(one) = waiting.get(uid) else {
-                continue;
-            };
-            // What was wrong before is no answer to what is requested now.
-            let error = seen.error.as_deref();
-            if let Some(why) = error.filter(|why| one.now.error.as_deref() != Some(*why)) {
-                report(WaitEvent::Refused(one, why));
-            } else if is_done(one, &seen) {
-                report(WaitEvent::Obeyed(one, &seen));
+/// The objects on which a controller has to act, and where they are watched.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Watched<'a> {
+    /// Where they are.
+    pub(super) query: &'a Query,
+    /// What they inherit.
+    pub(super) defaults: &'a NamespaceDefaults,
+    /// The objects.
+    pub(super) annotated: &'a [Annotated],
+}
+
+impl OverrideRequest {
+    /// Watches the objects until what was requested of each is done, for at most `limit`.
+    pub(super) async fn wait(
+        &self,
+        client: &Client,
+        watched: &Watched<'_>,
+        limit: Duration,
+        mut report: impl FnMut(WaitEvent<'_>),
+    ) {
+        let (annotated, defaults) = (watched.annotated, watched.defaults);
+        let all = annotated.len();
+        let mut waiting = BTreeMap::new();
+        for one in annotated {
+            if self.is_done(one, &one.now) {
+                report(WaitEvent::Obeyed(one, &one.now));
             } else {
-                seen_last.insert(uid.clone(), seen);
-                continue;
+                waiting.insert(one.object.uid.clone(), one);
             }
-            waiting.remove(uid);
         }
-    };
-    // What is left waiting is reported below.
-    let _ = timeout(limit, work).await;
-    for (uid, one) in &waiting {
-        let seen = seen_last.get(uid).unwrap_or(&one.now);
-        report(WaitEvent::TimedOut(one, seen));
+        let mut seen_last = BTreeMap::new();
+        let work = async {
+            // Each part may be refused by itself.
+            let (parts, watches): (Vec<_>, Vec<_>) = watched
+                .query
+                .parts()
+                .into_iter()
+                .enumerate()
+                .map(|(at, (part, query))| {
+                    let events = watch::<Workload>(client, &query);
+                    (part, events.map(move |event| (at, event)))
+                })
+                .unzip();
+            let mut events = select_all(watches);
+            while !waiting.is_empty() {
+                let done = all - waiting.len();
+                report(WaitEvent::Waiting { done, all });
+                let Some((at, event)) = events.next().await else {
+                    return;
+                };
+                let is_of_part = |one: &Annotated| parts[at].includes(&one.object);
+                let seen = match event {
+                    Ok(WatchEvent::Is(kind, seen)) => {
+                        defaults.applied(seen.observe(kind, &self.prefix))
+                    }
+                    Ok(WatchEvent::Gone {
+                        kind,
+                        namespace,
+                        name,
+                    }) => {
+                        let is_it = |one: &Annotated| {
+                            let object = &one.object;
+                            (object.kind, &*object.namespace, &*object.name)
+                                == (kind, &*namespace, &*name)
+                        };
+                        waiting.retain(|_, one| {
+                            if is_it(one) {
+                                report(WaitEvent::Deleted(one));
+                            }
+                            !is_it(one)
+                        });
+                        continue;
+                    }
+                    Ok(WatchEvent::Complete) => {
+                        // What it does not show was deleted before it began.
+                        waiting.retain(|uid, one| {
+                            let is_there = !is_of_part(one) || seen_last.contains_key(uid);
+                            if !is_there {
+                                report(WaitEvent::Deleted(one));
+                            }
+                            is_there
+                        });
+                        continue;
+                    }
+                    Ok(WatchEvent::Interrupted(_)) => continue,
+                    Err(error) => {
+                        let before = waiting.len();
+                        waiting.retain(|_, one| error.is_refusal() && !is_of_part(one));
+                        if waiting.len() < before {
+                            report(WaitEvent::Unwatched(&error));
+                        }
+                        continue;
+                    }
+                };
+                let uid = &seen.object.uid;
+                let Some(one) = waiting.get(uid) else {
+                    continue;
+                };
+                // What was wrong before is no answer to what is requested now.
+                let error = seen.error.as_deref();
+                if let Some(why) = error.filter(|why| one.now.error.as_deref() != Some(*why)) {
+                    report(WaitEvent::Refused(one, why));
+                } else if self.is_done(one, &seen) {
+                    report(WaitEvent::Obeyed(one, &seen));
+                } else {
+                    seen_last.insert(uid.clone(), seen);
+                    continue;
+                }
+                waiting.remove(uid);
+            }
+        };
+        // What is left waiting is reported below.
+        let _ = timeout(limit, work).await;
+        for (uid, one) in &waiting {
+            let seen = seen_last.get(uid).unwrap_or(&one.now);
+            report(WaitEvent::TimedOut(one, seen));
+        }
     }
 }

@@ -2,7 +2,7 @@
 
 use chrono::{DateTime, Utc};
 
-use super::decision::change::{Cause, Change, ChangeKind};
+use super::decision::change::{Change, ChangeKind};
 use super::keys::Label;
 use super::observed::Observed;
 use super::state::{Phase, State};
@@ -53,28 +53,17 @@ pub fn restored(observed: &Observed, now: DateTime<Utc>) -> Result<Option<Change
             });
         }
         Some(saved) if saved <= observed.replicas => return Ok(None),
-        Some(saved) => Change {
-            kind: ChangeKind::Restore,
-            cause: Cause::Request { seen: now },
-            boundary: None,
-            replicas: saved,
-            state: State {
+        Some(saved) => {
+            let state = State {
                 phase: state.phase.map(|phase| match phase {
                     Phase::Stopped | Phase::Adopted => Phase::Running,
                     other => other,
                 }),
                 saved: None,
                 ..state
-            },
-            value: None,
-            error: observed.error.clone(),
-            override_began: observed.override_began.clone(),
-            inherited: observed.inherited.clone(),
-            calendars: 0,
-            expired: Vec::new(),
-            note: None,
+            };
+            Change::requested(ChangeKind::Restore, observed, saved, state, now).with_value(observed)
         }
-        .with_value(observed),
     };
     Ok(Some(change))
 }

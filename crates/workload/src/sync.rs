@@ -3,14 +3,13 @@
 use chrono::{DateTime, TimeDelta, Utc};
 use dayshift_schedule::Action;
 
-use super::decision::change::{Cause, Change, ChangeKind};
+use super::decision::change::{Change, ChangeKind};
 use super::inputs::effective::Origin;
 use super::inputs::overrides::Override;
 use super::inputs::spec::ScheduleSpec;
 use super::observed::Observed;
 use super::override_command::{OverrideCommand, OverrideError};
 use super::replicas::Replicas;
-use super::state::State;
 
 /// How long an override lasts where no boundary is to come.
 const WITHOUT_BOUNDARY: TimeDelta = TimeDelta::hours(1);
@@ -84,29 +83,17 @@ impl Sync {
             Action::Scale(count) => {
                 let count = spec.counts.least().max(Replicas::new(count));
                 return Ok(Some(Self::Count {
-                    change: Box::new(set_now(observed, state, count, now)),
+                    change: Box::new(Change::requested(
+                        ChangeKind::Sync,
+                        observed,
+                        count,
+                        state,
+                        now,
+                    )),
                     until: next,
                 }));
             }
         };
         Ok(Some(Self::Command(OverrideCommand::Begin(over))))
-    }
-}
-
-/// A count that a person sets now. State stays: nothing takes a manual change back.
-fn set_now(observed: &Observed, state: State, count: Replicas, now: DateTime<Utc>) -> Change {
-    Change {
-        kind: ChangeKind::Sync,
-        cause: Cause::Request { seen: now },
-        boundary: None,
-        replicas: count,
-        state,
-        value: None,
-        error: observed.error.clone(),
-        override_began: observed.override_began.clone(),
-        inherited: observed.inherited.clone(),
-        calendars: 0,
-        expired: Vec::new(),
-        note: None,
     }
 }

@@ -12,6 +12,7 @@ use clap::builder::RangedU64ValueParser;
 use super::{
     connection::ConnectionArgs,
     log::LogArgs,
+    schedule_args::PrefixArgs,
     values::value_parsers::{listen, namespace},
 };
 use crate::{
@@ -22,7 +23,7 @@ use crate::{
     operations::parse_length,
     schedule::Zone,
     text::quote,
-    workload::{Kind, Pods, Prefix},
+    workload::{Kind, Pods},
 };
 
 /// Stand in for the Services of stopped workloads, and wake them when a connection comes
@@ -132,15 +133,8 @@ struct WhichArgs {
     #[arg(long, help_heading = "Schedules", value_name = "ZONE", value_parser = Zone::parse)]
     timezone: Option<Zone>,
 
-    /// The prefix of annotations and labels, before the slash
-    #[arg(
-        long,
-        help_heading = "Schedules",
-        value_name = "PREFIX",
-        default_value = "dayshift",
-        value_parser = Prefix::parse
-    )]
-    annotation_prefix: Prefix,
+    #[command(flatten)]
+    prefix: PrefixArgs,
 }
 
 /// What [`ActivatorArgs`] mean.
@@ -163,7 +157,7 @@ impl From<ActivatorArgs> for Activation {
                 kinds: args.which.kinds,
                 namespaces: args.which.namespace,
                 service: args.service,
-                prefix: args.which.annotation_prefix,
+                prefix: args.which.prefix.annotation_prefix,
                 default_zone: args.which.timezone.unwrap_or(Zone::UTC),
                 bind: args.bind,
                 ports: args.ports,

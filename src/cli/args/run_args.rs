@@ -275,7 +275,7 @@ impl TryFrom<RunArgs> for Run {
             settings: Settings {
                 default_zone,
                 calendars,
-                prefix: args.timing.schedules.annotation_prefix,
+                prefix: args.timing.schedules.prefix.annotation_prefix,
                 default_schedule: inheritance.default_schedule,
                 scope: Scope {
                     kinds: args.scope.kinds.kinds(),

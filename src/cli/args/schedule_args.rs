@@ -22,6 +22,20 @@ pub(crate) struct ZoneinfoArgs {
     zoneinfo: Option<OsString>,
 }
 
+/// The prefix of dayshift's keys.
+#[derive(Debug, clap::Args)]
+pub(crate) struct PrefixArgs {
+    /// The prefix of annotations and labels, before the slash
+    #[arg(
+        long,
+        value_name = "PREFIX",
+        default_value = "dayshift",
+        value_parser = Prefix::parse,
+        help_heading = "Schedules"
+    )]
+    pub(crate) annotation_prefix: Prefix,
+}
+
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Schedules")]
 pub(crate) struct ScheduleArgs {
@@ -32,14 +46,8 @@ pub(crate) struct ScheduleArgs {
     #[command(flatten)]
     zoneinfo: ZoneinfoArgs,
 
-    /// The prefix of annotations and labels, before the slash
-    #[arg(
-        long,
-        value_name = "PREFIX",
-        default_value = "dayshift",
-        value_parser = Prefix::parse
-    )]
-    pub(crate) annotation_prefix: Prefix,
+    #[command(flatten)]
+    pub(crate) prefix: PrefixArgs,
 
     /// An iCalendar file, and its name in `except`: with de=holidays.ics that is calendar:de;
     /// repeatable

@@ -1,6 +1,6 @@
 //! `dayshift activator`: the stand-in for Services of stopped workloads.
 
-use std::{io, net::SocketAddr, sync::Arc};
+use std::sync::Arc;
 
 use tokio::net::TcpListener;
 
@@ -12,40 +12,17 @@ use crate::{
             connection::without_credentials,
         },
         exit::Exit,
-        runtime::block_on,
-        signals::{Shutdown, until_signal},
+        signals::{Shutdown, StartError, until_signal},
     },
     clock::Clock,
-    cluster::{ConnectError, connect},
+    cluster::connect,
     server::serve,
 };
-
-#[derive(Debug, thiserror::Error)]
-enum StartError {
-    #[error(transparent)]
-    Connect(#[from] ConnectError),
-    #[error("cannot listen on {address}: {source}; give another --listen, such as 0.0.0.0:0")]
-    Listen {
-        address: SocketAddr,
-        source: io::Error,
-    },
-    #[error("cannot create signals, timers or sockets: {0}")]
-    System(#[from] io::Error),
-}
 
 impl ActivatorArgs {
     pub(crate) fn run(self) -> Exit {
         self.log.start();
-        let ended = block_on(until_signal(
-            |shutdown| Activation::from(self).work(shutdown),
-            || (),
-        ));
-        ended
-            .unwrap_or_else(|error| Err(error.into()))
-            .unwrap_or_else(|error| {
-                tracing::error!("{error}");
-                Exit::CouldNotRun
-            })
+        until_signal(|shutdown| Activation::from(self).work(shutdown), || ())
     }
 }
 

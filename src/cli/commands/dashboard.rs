@@ -140,7 +140,7 @@ impl DashboardArgs {
         let settings = Settings {
             title: format!("{}, {server}", query.place()),
             query,
-            prefix: self.schedules.annotation_prefix.clone(),
+            prefix: self.schedules.prefix.annotation_prefix.clone(),
             context: self.schedules.context_of_others(),
             zone: self.schedules.given_zone(),
         };

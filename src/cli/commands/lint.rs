@@ -152,7 +152,7 @@ impl LintArgs {
         let linter = Linter {
             from,
             context: self.schedules.context(),
-            prefix: self.schedules.annotation_prefix.clone(),
+            prefix: self.schedules.prefix.annotation_prefix.clone(),
             namespace: self.namespace.clone(),
             kinds: self.kinds.kinds(),
             inheritance: self.inheritance.inheritance(),

@@ -148,7 +148,7 @@ impl OverrideArgs {
                 _ => self.schedules.context_of_others(),
             },
             requested,
-            prefix: self.schedules.annotation_prefix,
+            prefix: self.schedules.prefix.annotation_prefix,
             now,
             reason,
             dry_run: self.wait.dry_run,

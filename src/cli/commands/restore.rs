@@ -5,7 +5,10 @@ use kube::Client;
 
 use crate::{
     cli::{
-        args::{chosen_args::ChosenArgs, connection::ConnectionArgs, targets::Targets},
+        args::{
+            chosen_args::ChosenArgs, connection::ConnectionArgs, schedule_args::PrefixArgs,
+            targets::Targets,
+        },
         exit::{Exit, wrong_usage},
         output::{
             messages::{as_far_as_seen, left_alone, print_error, print_line, print_note},
@@ -15,7 +18,7 @@ use crate::{
     clock::Clock,
     cluster::{FindError, no_namespaces},
     operations::{Restore, Selection},
-    workload::{Label, Observed, Prefix},
+    workload::{Label, Observed},
 };
 
 /// Bring stopped workloads back to their saved counts, without a controller
@@ -39,15 +42,8 @@ pub(crate) struct RestoreArgs {
     )]
     dry_run: bool,
 
-    /// The prefix of annotations and labels, before the slash
-    #[arg(
-        long,
-        value_name = "PREFIX",
-        default_value = "dayshift",
-        value_parser = Prefix::parse,
-        help_heading = "Schedules"
-    )]
-    annotation_prefix: Prefix,
+    #[command(flatten)]
+    prefix: PrefixArgs,
 
     #[command(flatten)]
     connection: ConnectionArgs,
@@ -60,7 +56,7 @@ impl RestoreArgs {
             Err(error) => return wrong_usage(&error),
         };
         let restore = Restore {
-            prefix: self.annotation_prefix,
+            prefix: self.prefix.annotation_prefix,
             now: Clock::system().now(),
             dry_run: self.dry_run,
         };

@@ -1,6 +1,6 @@
 //! `dayshift run`: the scaler itself.
 
-use std::{io, net::SocketAddr, sync::Arc};
+use std::{net::SocketAddr, sync::Arc};
 
 use http::Uri;
 use tokio::{net::TcpListener, sync::oneshot};
@@ -14,37 +14,14 @@ use crate::{
         },
         calendar_watch::CalendarWatch,
         exit::{Exit, wrong_usage},
-        runtime::block_on,
-        signals::{Shutdown, until_signal},
+        signals::{Shutdown, StartError, until_signal},
     },
     clock::Clock,
-    cluster::{ConnectError, compact, connect},
+    cluster::{compact, connect},
     controller::{self, Telemetry},
     schedule::Tzdata,
     server,
 };
-
-/// Why `dayshift run` could not begin.
-#[derive(Debug, thiserror::Error)]
-enum StartError {
-    #[error(transparent)]
-    Connect(#[from] ConnectError),
-    #[error("cannot listen on {address}: {source}; give another --listen, such as 0.0.0.0:0")]
-    Listen {
-        address: SocketAddr,
-        source: io::Error,
-    },
-    #[error(
-        "cannot serve the dashboard on {address}: {source}; give another --dashboard-listen, such as \
-         127.0.0.1:8081"
-    )]
-    Dashboard {
-        address: SocketAddr,
-        source: io::Error,
-    },
-    #[error("cannot create signals, timers or sockets: {0}")]
-    System(#[from] io::Error),
-}
 
 impl RunArgs {
     pub(crate) fn run(self, about_zones: Option<&str>, about_kinds: &[String]) -> Exit {
@@ -59,24 +36,16 @@ impl RunArgs {
             Ok(run) => run,
             Err(error) => return wrong_usage(&error),
         };
-        let ended = block_on(run.until_signal());
-        ended
-            .unwrap_or_else(|error| Err(error.into()))
-            .unwrap_or_else(|error| {
-                tracing::error!("{error}");
-                Exit::CouldNotRun
-            })
+        let telemetry = Arc::new(Telemetry::new(Clock::system().now()));
+        let ending = Arc::clone(&telemetry);
+        until_signal(
+            |shutdown| run.work(telemetry, shutdown),
+            || ending.shutting_down(),
+        )
     }
 }
 
 impl Run {
-    async fn until_signal(self) -> Result<Exit, StartError> {
-        let telemetry = Arc::new(Telemetry::new(Clock::system().now()));
-        let ending = Arc::clone(&telemetry);
-        let work = |shutdown| self.work(telemetry, shutdown);
-        until_signal(work, || ending.shutting_down()).await
-    }
-
     /// The controller, and beside it, for as long as it works, the probes and metrics.
     async fn work(self, telemetry: Arc<Telemetry>, shutdown: Shutdown) -> Result<(), StartError> {
         let listener =

@@ -43,6 +43,30 @@ pub struct Change {
 }
 
 impl Change {
+    /// A change that a person makes now: the count and the state afterwards, and all else as it is.
+    pub(crate) fn requested(
+        kind: ChangeKind,
+        observed: &Observed,
+        replicas: Replicas,
+        state: State,
+        now: DateTime<Utc>,
+    ) -> Self {
+        Self {
+            kind,
+            cause: Cause::Request { seen: now },
+            boundary: None,
+            replicas,
+            state,
+            value: None,
+            error: observed.error.clone(),
+            override_began: observed.override_began.clone(),
+            inherited: observed.inherited.clone(),
+            calendars: 0,
+            expired: Vec::new(),
+            note: None,
+        }
+    }
+
     /// What this changes about the field of a switch, beside its count: one that is turned off has
     /// its value saved, one that is turned on gets back what was saved.
     ///

@@ -12,7 +12,7 @@ use crate::{
             connection::ConnectionArgs,
             downscaler_args::DownscalerArgs,
             files::FileArgs,
-            schedule_args::ZoneinfoArgs,
+            schedule_args::{PrefixArgs, ZoneinfoArgs},
             targets::{ScopeArgs, TargetArgs},
         },
         exit::{Exit, wrong_usage},
@@ -26,7 +26,6 @@ use crate::{
     convert::{Conversion, Converter, Target},
     manifest::{Opened, Severity},
     operations::LiveSchedules,
-    workload::Prefix,
 };
 
 /// Convert the schedules of other tools: GoKubeDownscaler, py-kube-downscaler, kube-green,
@@ -87,15 +86,8 @@ pub(crate) struct ConvertArgs {
     #[command(flatten)]
     scope: ScopeArgs,
 
-    /// The prefix of annotations and labels, before the slash
-    #[arg(
-        long,
-        value_name = "PREFIX",
-        default_value = "dayshift",
-        value_parser = Prefix::parse,
-        help_heading = "Schedules"
-    )]
-    annotation_prefix: Prefix,
+    #[command(flatten)]
+    prefix: PrefixArgs,
 
     #[command(flatten)]
     downscaler: DownscalerArgs,
@@ -123,7 +115,7 @@ impl ConvertArgs {
         let namespaces = &self.scope.namespace;
         let mut converter = Converter {
             now: Clock::system().now(),
-            prefix: self.annotation_prefix.clone(),
+            prefix: self.prefix.annotation_prefix.clone(),
             namespace: namespaces.first().cloned().unwrap_or("default".to_owned()),
             defaults: self.downscaler.defaults(),
             flags: self.downscaler.annotations(),

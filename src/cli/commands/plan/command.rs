@@ -139,7 +139,7 @@ impl PlanArgs {
         let planner = Planner {
             period,
             context: self.schedules.context(),
-            prefix: self.schedules.annotation_prefix.clone(),
+            prefix: self.schedules.prefix.annotation_prefix.clone(),
         };
         let Planned {
             plan,
@@ -261,7 +261,12 @@ impl PlanArgs {
             }
             Output::Summary => {
                 if !plan.workloads.is_empty() {
-                    summary.write(&mut out, style, &self.schedules.annotation_prefix, now)?;
+                    summary.write(
+                        &mut out,
+                        style,
+                        &self.schedules.prefix.annotation_prefix,
+                        now,
+                    )?;
                     write_saved(&mut out, plan)?;
                 }
             }

@@ -120,7 +120,7 @@ impl SandboxArgs {
         let linter = Linter {
             from,
             context: self.schedules.context(),
-            prefix: self.schedules.annotation_prefix.clone(),
+            prefix: self.schedules.prefix.annotation_prefix.clone(),
             namespace: "default".to_owned(),
             kinds: self.kinds.kinds(),
             inheritance: inheritance.clone(),
@@ -216,7 +216,7 @@ impl SandboxArgs {
         Settings {
             default_zone: self.schedules.zone(),
             calendars: CalendarFeed::fixed(self.schedules.context().calendars),
-            prefix: self.schedules.annotation_prefix.clone(),
+            prefix: self.schedules.prefix.annotation_prefix.clone(),
             default_schedule: inheritance.default_schedule,
             instance: "sandbox".to_owned(),
             scope: Scope {
@@ -232,7 +232,7 @@ impl SandboxArgs {
     fn dashboard_settings(&self, kinds: &[Kind]) -> dashboard::Settings {
         dashboard::Settings {
             query: Query::all(kinds, &[], None),
-            prefix: self.schedules.annotation_prefix.clone(),
+            prefix: self.schedules.prefix.annotation_prefix.clone(),
             context: self.schedules.context(),
             zone: self.schedules.given_zone(),
             title: "sandbox: a cluster in memory, in simulated time".to_owned(),
@@ -244,7 +244,7 @@ impl SandboxArgs {
         if !self.is_of_examples() {
             return Vec::new();
         }
-        let prefix = &self.schedules.annotation_prefix;
+        let prefix = &self.schedules.prefix.annotation_prefix;
         example_actions(workloads, from, prefix, &self.schedules.context())
     }
 

@@ -183,7 +183,7 @@ impl View {
 
     /// What is inherited where the query looks.
     async fn defaults(&self, client: &Client, query: &Query) -> NamespaceDefaults {
-        let prefix = &self.schedules.annotation_prefix;
+        let prefix = &self.schedules.prefix.annotation_prefix;
         NamespaceDefaults::find(client, query, prefix).await
     }
 
@@ -233,7 +233,7 @@ impl View {
         let output = StatusOutput::new(
             &statuses,
             &unreadable,
-            &self.schedules.annotation_prefix,
+            &self.schedules.prefix.annotation_prefix,
             now,
             self.sort_by,
             self.price.as_deref(),
@@ -262,7 +262,7 @@ impl View {
         let context = StatusContext {
             defaults: live.defaults,
             autoscalers: live.autoscalers,
-            prefix: &self.schedules.annotation_prefix,
+            prefix: &self.schedules.prefix.annotation_prefix,
             parse_context: &self.schedules.context_of_others(),
             now,
         };
