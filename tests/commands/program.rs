@@ -39,6 +39,14 @@ pub(crate) fn command_of(path: impl AsRef<OsStr>) -> Command {
     command
 }
 
+/// The same text without the sequences that colour it.
+pub(crate) fn without_colours(text: &str) -> String {
+    let mut pieces = text.split("\u{1b}[");
+    let first = pieces.next().unwrap_or_default();
+    let rest = pieces.map(|piece| piece.split_once('m').unwrap().1);
+    first.to_owned() + &rest.collect::<String>()
+}
+
 /// Starts a command, all of whose streams are pipes.
 pub(crate) fn start(command: &mut Command) -> Child {
     command
