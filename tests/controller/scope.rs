@@ -99,7 +99,7 @@ fn another_prefix_is_another_scaler() {
 }
 
 #[test]
-fn it_never_scales_the_deployment_it_runs_from() {
+fn dayshift_never_scales_the_deployment_it_runs_from() {
     let own_pod = Some(OwnPod {
         namespace: "b".into(),
         name: "web-7c9f8d6b5-x2x4z".into(),

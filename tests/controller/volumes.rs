@@ -75,7 +75,7 @@ fn whatever_would_lower_its_count_is_refused() {
 }
 
 #[test]
-fn one_that_says_so_itself_is_stopped() {
+fn a_stateful_set_that_allows_volume_deletion_itself_is_stopped() {
     let story = Sandbox::at("2026-11-20 18:00 UTC");
     let db = |name: &str| stateful_set(name).replicas(3).stop("18:30");
     let may = that_deletes(db("may").annotation("allow-volume-deletion", "true"));

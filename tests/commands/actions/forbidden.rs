@@ -58,7 +58,7 @@ fn a_kind_that_may_not_be_listed_is_left_alone_beside_the_others() {
 
 /// The controller of this one may not read CronJobs either; what may be read is waited for.
 #[test]
-fn the_others_are_waited_for() {
+fn readable_kinds_are_waited_for_beside_an_unreadable_one() {
     let cluster = cluster(&["list", "watch"]);
     let _scaler = Scaler::on(&cluster);
     let until = ["--until", "2099-12-24T18:00Z"];
@@ -71,7 +71,7 @@ fn the_others_are_waited_for() {
 
 /// What may not be read is not watched either: that would end the waiting for all others.
 #[test]
-fn whether_a_controller_acts_on_the_others_is_seen() {
+fn a_missing_controller_is_noticed_beside_an_unreadable_kind() {
     for target in [&["--all"][..], &["ns/dev"]] {
         let cluster = cluster(&["list", "watch"]);
         let wake = ["wake", "--for", "1h", "--timeout", "1s"];
@@ -112,7 +112,7 @@ fn a_kind_that_cannot_be_watched_does_not_keep_others_from_being_waited_for() {
 
 /// A Role may name the objects that it is about.
 #[test]
-fn one_that_may_not_be_watched_keeps_no_other_of_its_kind_from_being_waited_for() {
+fn an_object_that_may_not_be_watched_keeps_no_other_from_being_waited_for() {
     let cluster = Cluster::new();
     cluster.deployment("api", 1, OFFICE);
     cluster.deployment("web", 1, OFFICE);

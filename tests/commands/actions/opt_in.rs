@@ -61,7 +61,7 @@ fn a_kind_that_a_scaler_watches_is_annotated() {
 }
 
 #[test]
-fn one_without_a_schedule_is_told_that() {
+fn an_object_without_a_schedule_is_an_error_that_says_so() {
     let cluster = Cluster::new();
     autoscaler(&cluster, None);
     let ran = cluster.dayshift(&["wake", "hpa/api", "--for", "1h"]);

@@ -174,7 +174,7 @@ fn an_obstacle_is_reported_and_the_others_go_on() {
 }
 
 #[test]
-fn all_means_those_with_a_schedule() {
+fn all_means_every_object_with_a_schedule() {
     let cluster = Cluster::new();
     cluster.deployment("api", 3, OFFICE);
     cluster.deployment("free", 3, &[]);

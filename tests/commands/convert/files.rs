@@ -271,7 +271,7 @@ fn a_namespace_keeps_what_it_says_and_takes_the_other_flags() {
 }
 
 #[test]
-fn both_may_stand_side_by_side_for_a_while() {
+fn with_keep_the_other_tools_annotations_stay() {
     let (status, out, _) = convert(&["--keep", "-"], &web("downscaler/exclude: 'true'"));
     assert_eq!(status, 0);
     assert_eq!(

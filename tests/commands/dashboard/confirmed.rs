@@ -64,7 +64,7 @@ fn a_sleep_that_is_confirmed_after_a_colleagues_wake_leaves_the_wake_alone() {
 
 /// Seen or not: what nobody has told the page of by then is told by the API server.
 #[test]
-fn a_wake_in_the_last_moment_is_left_alone_too() {
+fn a_wake_in_the_last_moment_is_left_alone() {
     let cluster = cluster();
     let served = Served::of(&cluster, &[]);
     let fields = [("do", "sleep"), ("for", "2h"), ("object", "dev/deploy/web")];

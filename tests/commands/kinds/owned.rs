@@ -51,7 +51,7 @@ fn lint_says_which_resource_to_schedule_in_its_place() {
 }
 
 #[test]
-fn status_says_it_too() {
+fn status_names_the_owner_of_an_owned_object() {
     let cluster = Cluster::new();
     cluster.deployment("web", 3, &[("hours", "00:00-24:00")]);
     let ran = cluster.dayshift(&["status"]);

@@ -249,7 +249,7 @@ fn the_end_of_an_override_may_be_the_beginning_of_another() {
 }
 
 #[test]
-fn one_that_is_left_above_0_is_left_down_too() {
+fn an_object_left_above_0_is_left_down() {
     let cluster = evening();
     cluster.deployment("web", 1, &[]);
     state(&cluster, "web", &[("saved-replicas", "5")]);
@@ -260,7 +260,7 @@ fn one_that_is_left_above_0_is_left_down_too() {
 
 /// A state that an earlier version wrote says no more than this of a schedule that is inherited.
 #[test]
-fn one_whose_labels_alone_say_that_it_is_scheduled_is_not_left_down() {
+fn an_object_scheduled_by_its_labels_alone_is_not_left_down() {
     let cluster = evening();
     cluster.deployment("web", 0, &[]);
     let labels = |next| {
@@ -350,7 +350,7 @@ fn a_count_that_an_override_does_not_explain_is_explained() {
 
 /// dayshift leaves it alone, so nothing of it is to come, nor overdue.
 #[test]
-fn one_that_is_being_deleted_says_so() {
+fn an_object_that_is_being_deleted_says_so() {
     let cluster = evening();
     cluster.deployment("web", 0, OFFICE);
     state(&cluster, "web", STOPPED);

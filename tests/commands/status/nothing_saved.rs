@@ -128,7 +128,7 @@ fn a_count_that_a_start_leaves_is_not_a_problem() {
 
 /// A Namespace's schedule is no wish to run what somebody keeps at 0: a start leaves it there.
 #[test]
-fn one_that_inherits_its_schedule_is_no_problem() {
+fn an_object_that_inherits_its_schedule_is_no_problem() {
     let cluster = evening();
     let hours = ("dayshift/hours", Some("Mon-Fri 09:00-19:00"));
     let api = &cluster.api;

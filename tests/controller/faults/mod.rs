@@ -133,7 +133,7 @@ fn asked_at_once_of_a_busy_server(refuses_after: Duration) -> Vec<usize> {
 
 /// Had it spun instead, simulated time would not pass, and the story not end.
 #[test]
-fn it_sleeps_while_as_much_is_in_flight_as_may_be_after_a_failure() {
+fn the_controller_sleeps_while_a_failure_waits_for_a_full_lane() {
     let mut story = Sandbox::empty_at("2026-11-20 18:00 UTC");
     story.start_scaler(Settings {
         max_in_flight: NonZeroUsize::MIN,

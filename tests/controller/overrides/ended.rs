@@ -97,7 +97,7 @@ fn a_rollout_undo_that_takes_one_away_ends_it_and_another_does_not_bring_it_back
 }
 
 #[test]
-fn while_no_scaler_is_there_to_see_it_too() {
+fn an_undo_while_no_scaler_runs_brings_no_pause_back() {
     let mut story = by_day();
     story.annotate("web", "pause", Some("true"));
     let during = annotations(&story);
@@ -116,7 +116,7 @@ fn while_no_scaler_is_there_to_see_it_too() {
 
 /// The guard: what begins as a new one has the very text of the old one that comes back.
 #[test]
-fn one_that_an_undo_replaces_while_it_begins_does_not_begin() {
+fn an_override_that_an_undo_replaces_while_it_begins_does_not_begin() {
     let story = by_day();
     let slowly = Fault::Delay(Duration::from_secs(5));
     story.api.fail_next(|line| line.verb == "patch", slowly);
@@ -129,7 +129,7 @@ fn one_that_an_undo_replaces_while_it_begins_does_not_begin() {
 
 /// The guard: what is removed as an old one has the very text of the new one.
 #[test]
-fn one_that_is_told_anew_while_the_old_one_is_being_removed_counts() {
+fn an_override_written_anew_while_the_old_one_is_removed_counts() {
     let story = by_day();
     story.annotate("web", "sleep-until", Some("2026-11-20 23:30"));
     let during = annotations(&story);

@@ -72,7 +72,7 @@ fn restarts_inside_an_override_and_over_its_end() {
 }
 
 #[test]
-fn one_that_came_and_went_while_nobody_was_there_is_only_removed() {
+fn an_override_that_came_and_went_while_no_scaler_ran_is_only_removed() {
     let mut story = at_night();
     story.kill_scalers();
     story.annotate("web", "wake-until", Some("2026-11-20 22:00"));

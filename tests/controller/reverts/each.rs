@@ -217,7 +217,7 @@ fn what_drops_the_labels_too_is_named() {
 
 /// It is said once of an object and a program, and of another one again.
 #[test]
-fn it_is_told_once_a_night_and_of_each_program() {
+fn a_revert_is_told_once_a_night_for_each_program() {
     let story = Sandbox::at("2026-11-20 18:00 UTC");
     story.apply(
         deployment("web")

@@ -202,7 +202,7 @@ proptest! {
 }
 
 #[test]
-fn one_that_cannot_be_opened_says_why_and_keeps_no_other_from_it() {
+fn a_path_that_cannot_be_opened_is_an_error_beside_the_others() {
     let folder = tempfile::tempdir().unwrap();
     let path = |name: &str| folder.path().join(name);
     let errors = |path: &Path| open(path, &[]).errors;

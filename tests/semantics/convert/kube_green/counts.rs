@@ -103,7 +103,7 @@ fn a_label_that_says_less_gives_way_to_the_count_that_kube_green_has_saved() {
 }
 
 #[test]
-fn the_lists_of_before_0_6_are_read_too() {
+fn state_of_kube_green_before_0_6_is_read() {
     let data = [
         ("operation-type", "SLEEP"),
         (

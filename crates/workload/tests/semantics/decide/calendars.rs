@@ -77,7 +77,7 @@ fn a_start_that_a_change_puts_into_the_past_is_not_made_up_for() {
 }
 
 #[test]
-fn neither_is_one_where_no_boundary_was_to_come() {
+fn a_boundary_that_another_calendar_brings_into_the_past_is_not_made_up_for() {
     let mut object = Object::new("2026-11-19 12:00", 0);
     object.calendar(FRIDAY);
     let mut object = object

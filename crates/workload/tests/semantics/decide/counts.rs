@@ -65,7 +65,7 @@ fn lowering_stop_replicas_in_the_same_edit_loses_no_count() {
 }
 
 #[test]
-fn nor_does_lowering_it_before_labels_were_lost() {
+fn lowering_stop_replicas_then_losing_labels_keeps_the_count() {
     let mut object = office(5);
     object
         .edit("stop-replicas", Some("1"))

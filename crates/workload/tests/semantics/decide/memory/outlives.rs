@@ -68,7 +68,7 @@ fn a_saved_count_outlives_whatever_ends_in_an_adoption() {
 }
 
 #[test]
-fn and_a_stop_that_was_missed_for_too_long() {
+fn a_saved_count_outlives_a_stop_that_was_missed_for_too_long() {
     let mut object = Object::new("2026-11-19 12:00", 5)
         .annotate("stop", "2026-11-19 19:00; 2026-11-20 19:00")
         .annotate("start", "2026-11-30 09:00");

@@ -46,7 +46,7 @@ fn when_it_began_stands_on_the_object_for_as_long_as_it_holds() {
 }
 
 #[test]
-fn an_undo_brings_back_none_that_was_taken_away() {
+fn an_undo_brings_back_no_override_that_was_taken_away() {
     for restarts in [false, true] {
         for (mut object, key, _, _, over) in overrides() {
             object.edit(key, Some(END)).obey();
@@ -67,7 +67,7 @@ fn an_undo_brings_back_none_that_was_taken_away() {
 }
 
 #[test]
-fn nor_one_that_was_over_with_an_end_that_was_put_off_or_never_named() {
+fn an_undo_brings_back_no_override_whose_end_was_moved_or_never_named() {
     for (mut object, key, _, _, _) in overrides() {
         object.edit(key, Some("2027-06-01 12:00")).obey();
         let during = object.clone();
@@ -86,7 +86,7 @@ fn nor_one_that_was_over_with_an_end_that_was_put_off_or_never_named() {
 }
 
 #[test]
-fn a_new_one_with_the_same_text_counts() {
+fn a_new_override_with_the_text_of_an_ended_one_counts() {
     for undone in [false, true] {
         for (mut object, key, phase, count, _) in overrides() {
             object.edit(key, Some(END)).obey();
