@@ -11,13 +11,16 @@ mod watching;
 mod workload;
 mod writing;
 
-pub use connection::connect::{ConnectError, Connection, connect, connect_silently, namespaces};
+pub use connection::acting_as::acting_as;
+pub use connection::connect::{
+    ConnectError, Connection, connect, connect_as_itself, connect_silently, namespaces,
+};
 pub use connection::instrument::{Exchange, instrument};
 pub use connection::patient::patient;
 pub use connection::redact::redacted_chain;
 pub use connection::server_time::server_time;
 pub use encoding::compact::compact;
-pub use reading::access::{KindAccess, VERBS, kind_access};
+pub use reading::access::{KindAccess, VERBS, kind_access, may_list, may_patch_namespace};
 pub use reading::autoscalers::{Autoscalers, ForbiddenList};
 pub use reading::defaults::NamespaceDefaults;
 pub use reading::discovery::{discover, note_lacks_count};

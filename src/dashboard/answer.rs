@@ -8,13 +8,15 @@ use hyper::body::{Body, Bytes};
 use percent_encoding::percent_decode_str;
 
 use super::{
-    access::{Browser, Entry},
-    actions::{Actions, Phase},
+    actions::Phase,
+    entrance::{Entered, Visitor},
     guard::harden,
     pages::{self, Page},
     params::Params,
     source::Dashboard,
+    view::View,
 };
+use crate::cluster::FindError;
 
 const HTML: HeaderValue = HeaderValue::from_static("text/html; charset=utf-8");
 const CSS: HeaderValue = HeaderValue::from_static("text/css; charset=utf-8");
@@ -24,11 +26,6 @@ const SVG: HeaderValue = HeaderValue::from_static("image/svg+xml");
 const REFRESH: HeaderValue = HeaderValue::from_static("10");
 /// The same before there is anything to show.
 const SOON: HeaderValue = HeaderValue::from_static("1");
-
-/// What is said to a browser that has no key.
-const NO_KEY: &str = "Open the address that was printed in your terminal, with the key at its end: \
-                      dashboard: http://127.0.0.1:…/?key=… Each start has a new key. If you have \
-                      just opened that address, go on to the overview.";
 
 impl Dashboard {
     /// The answer to a request.
@@ -74,19 +71,17 @@ impl Dashboard {
         if !known {
             return fails(StatusCode::NOT_FOUND, "There is no such page.");
         }
-        let browser = match (&self.actions, &parts[..]) {
-            (None, _) | (_, ["style.css" | "icon.svg"]) => None,
-            (Some(actions), _) => match actions.access.entry(head) {
-                Ok(Entry::Known(browser)) => Some(browser),
-                Ok(Entry::Led { to, cookie }) => return led(&to, cookie),
-                Ok(Entry::Unknown) => return fails(StatusCode::FORBIDDEN, NO_KEY),
-                Err(error) => {
-                    let message = format!("The system gives no random numbers: {error}");
-                    return fails(StatusCode::INTERNAL_SERVER_ERROR, &message);
-                }
+        let visitor = match &parts[..] {
+            ["style.css" | "icon.svg"] => None,
+            _ => match self.entrance.enter(head) {
+                Entered::Anybody => None,
+                Entered::As(visitor) => Some(visitor),
+                Entered::Led { to, cookie } => return led(&to, cookie),
+                Entered::Refused(status, message) => return fails(status, &message),
             },
         };
-        let acting = self.actions.as_ref().zip(browser.as_ref());
+        let visitor = visitor.as_ref();
+        let acting = self.actions.as_ref().zip(visitor);
         let not_allowed = |allowed, message| {
             let mut response = fails(StatusCode::METHOD_NOT_ALLOWED, message);
             let allowed = HeaderValue::from_static(allowed);
@@ -108,7 +103,25 @@ impl Dashboard {
         match parts[..] {
             ["style.css"] => of_type(CSS, pages::STYLE),
             ["icon.svg"] => of_type(SVG, pages::ICON),
-            _ => self.page(&parts, &params, acting).await,
+            _ => self.page(&parts, &params, visitor).await,
+        }
+    }
+
+    /// A page of this view, before it is written.
+    pub(super) fn page_of<'p>(
+        &'p self,
+        view: &'p View,
+        params: &'p Params,
+        visitor: Option<&'p Visitor>,
+    ) -> Page<'p> {
+        Page {
+            view,
+            params,
+            settings: &self.settings,
+            token: visitor
+                .filter(|_| self.actions.is_some())
+                .map(|it| it.token.text()),
+            user: visitor.and_then(Visitor::user_name),
         }
     }
 
@@ -117,20 +130,18 @@ impl Dashboard {
         &self,
         parts: &[&str],
         params: &Params,
-        acting: Option<(&Actions, &Browser)>,
+        visitor: Option<&Visitor>,
     ) -> Response<Full<Bytes>> {
         let fails = |message: &str| {
             let status = StatusCode::NOT_FOUND;
             html(status, pages::failure(params, status, message))
         };
-        let _turn = self.turn().await;
-        let view = self.view().await;
-        let page = Page {
-            view: &view,
-            params,
-            settings: &self.settings,
-            token: acting.map(|(actions, _)| actions.token.text()),
+        let (_turn, view) = match self.seen_by(visitor).await {
+            Ok(seen) => seen,
+            Err(error) => return html(UNASKED, pages::failure(params, UNASKED, &unasked(&error))),
         };
+        let page = self.page_of(&view, params, visitor);
+        let acting = self.actions.as_ref().zip(visitor);
         if !view.is_complete {
             let (status, again) = match view.outage {
                 Some(_) => (StatusCode::SERVICE_UNAVAILABLE, REFRESH),
@@ -142,11 +153,11 @@ impl Dashboard {
         }
         match *parts {
             [""] => {
-                let savings = self.savings.of(view.now, page.zone());
+                let savings = self.savings.of(&view, page.zone());
                 live(page.overview(&savings), params)
             }
             ["result", id] => {
-                let find = |id| acting.and_then(|(actions, browser)| actions.find(browser, id));
+                let find = |id| acting.and_then(|(actions, it)| actions.find(&it.identity, id));
                 match id.parse().ok().and_then(find) {
                     Some(plan) => {
                         let is_done = plan.progress().phase == Phase::Done;
@@ -186,6 +197,18 @@ impl Dashboard {
             _ => fails("There is no such page."),
         }
     }
+}
+
+/// The status where the API server does not say what a user may see.
+pub(super) const UNASKED: StatusCode = StatusCode::SERVICE_UNAVAILABLE;
+
+/// What is said then.
+pub(super) fn unasked(error: &FindError) -> String {
+    format!(
+        "dayshift cannot learn what you may see: {error}. It asks the API server as you, which needs \
+         the right to impersonate you: apply manifests/dashboard-login.yaml, or set \
+         dashboard.login.enabled in the chart."
+    )
 }
 
 /// Leads a browser that has the key to the same address without it. Nothing that follows is told

@@ -198,13 +198,13 @@ fn view_of(settings: &Settings, context: ParseContext, seen: &Seen, now: DateTim
         let observed = seen
             .defaults
             .applied(managed.workload.observe(kind, prefix));
-        Some(Row { status, observed })
+        Some(Arc::new(Row { status, observed }))
     };
     let error = seen.ended.as_ref().or_else(|| seen.live.outage());
     // Before all of them are known, nothing is said of any.
     let is_complete = seen.live.is_complete();
     let known = seen.live.workloads().filter(|_| is_complete);
-    let rows: Vec<Row> = known.filter_map(row).collect();
+    let rows: Vec<Arc<Row>> = known.filter_map(row).collect();
     let refused = seen.live.refused();
     let mut unreadable = Unreadable::of(&settings.query, refused, &seen.autoscalers);
     if rows.is_empty() {
@@ -219,5 +219,6 @@ fn view_of(settings: &Settings, context: ParseContext, seen: &Seen, now: DateTim
         is_complete,
         outage: error.map(ToString::to_string),
         unseen: unreadable.iter().map(ToString::to_string).collect(),
+        is_partial: false,
     }
 }

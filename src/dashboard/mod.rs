@@ -7,8 +7,10 @@
 mod access;
 mod actions;
 mod answer;
+mod entrance;
 mod followed;
 mod guard;
+mod login;
 mod pace;
 mod pages;
 mod params;
@@ -19,6 +21,7 @@ mod source;
 mod token;
 mod view;
 
+pub use login::{Network, NetworkError, User, UserHeaders, Users};
 pub use settings::Settings;
 pub use source::Dashboard;
 pub use view::{Row, View};

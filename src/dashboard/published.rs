@@ -103,12 +103,12 @@ impl Published {
                 context.default_zone,
                 snapshot.at,
             )?;
-            Some(Row { status, observed })
+            Some(Arc::new(Row { status, observed }))
         };
         let ready = self.telemetry.ready();
         let is_complete = was_complete || ready.is_ok();
         let known = snapshot.objects.iter().filter(|_| is_complete);
-        let mut rows: Vec<Row> = known.filter_map(row).collect();
+        let mut rows: Vec<Arc<Row>> = known.filter_map(row).collect();
         rows.sort_by(|one, other| {
             let place = |it: &Row| {
                 let object = &it.status.object;
@@ -131,6 +131,7 @@ impl Published {
                 .map(str::to_owned)
                 .chain(unwatched)
                 .collect(),
+            is_partial: false,
         }
     }
 
@@ -146,6 +147,7 @@ impl Published {
             is_complete: false,
             outage: None,
             unseen: why.into_iter().map(str::to_owned).collect(),
+            is_partial: false,
         }
     }
 

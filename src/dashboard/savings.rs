@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use chrono::{DateTime, Datelike, Days, NaiveTime, Utc};
 
+use super::view::View;
 use crate::{
     controller::Telemetry,
     savings::{Price, SavedSoFar},
@@ -26,11 +27,12 @@ pub(super) struct Savings {
 }
 
 impl SavingsSource {
-    /// What was saved until now, where a controller counts it: nobody else knows what has run.
-    pub(super) fn of(&self, now: DateTime<Utc>, zone: Zone) -> Savings {
-        let counted_by = self.counted_by.as_ref();
+    /// What was saved until now, where a controller counts it: nobody else knows what has run. It
+    /// counts all workloads together, so who sees a part is told nothing.
+    pub(super) fn of(&self, view: &View, zone: Zone) -> Savings {
+        let counted_by = self.counted_by.as_ref().filter(|_| !view.is_partial);
         Savings {
-            so_far: counted_by.and_then(|it| it.saved(starts(now, zone))),
+            so_far: counted_by.and_then(|it| it.saved(starts(view.now, zone))),
             price: self.price.clone(),
         }
     }

@@ -8,8 +8,17 @@ use kube::Client;
 use tokio::time::timeout;
 
 use super::{
-    actions::Actions, followed::Followed, guard::Hosts, pace::Turn, pages::Events,
-    published::Published, savings::SavingsSource, settings::Settings, view::View,
+    actions::Actions,
+    entrance::{Entrance, Keyed, Visitor},
+    followed::Followed,
+    guard::Hosts,
+    login::Users,
+    pace::Turn,
+    pages::Events,
+    published::Published,
+    savings::SavingsSource,
+    settings::Settings,
+    view::View,
 };
 use crate::{
     clock::Clock,
@@ -26,6 +35,7 @@ pub struct Dashboard {
     /// What a request must name.
     pub(super) hosts: Hosts,
     pub(super) clock: Clock,
+    pub(super) entrance: Entrance,
     /// What may be done from the pages, if anything may.
     pub(super) actions: Option<Actions>,
     pub(super) source: Source,
@@ -82,6 +92,7 @@ impl Dashboard {
             savings: SavingsSource::default(),
             hosts: Hosts::Any,
             clock,
+            entrance: Entrance::Open,
             actions: None,
             source,
         }
@@ -117,21 +128,36 @@ impl Dashboard {
     /// nothing.
     ///
     /// # Errors
-    /// Where the system gives nothing random.
+    /// Where the system gives nothing random, or a controller shows what it knows: it has no client.
     pub fn for_one_user(self, port: u16) -> io::Result<Self> {
+        let Source::Cluster(followed) = &self.source else {
+            return Err(io::ErrorKind::Unsupported.into());
+        };
+        let keyed = Keyed::at(port, followed.client.clone())?;
         Ok(Self {
             hosts: Hosts::LoopbackAt(port),
-            actions: Some(Actions::at(port)?),
+            entrance: Entrance::Key(Box::new(keyed)),
+            actions: Some(Actions::default()),
             ..self
         })
     }
 
+    /// The same for the users that a proxy names: each sees what the API server lets them list, and
+    /// with `is_acting` asks for wake, sleep, pause and resume with their own rights. Any `Host` may
+    /// be named: it is the proxy's.
+    #[must_use]
+    pub fn for_users(self, users: Users, is_acting: bool) -> Self {
+        Self {
+            hosts: Hosts::Any,
+            entrance: Entrance::Users(Box::new(users)),
+            actions: is_acting.then(Actions::default),
+            ..self
+        }
+    }
+
     /// What is to be opened where it listens here: with the key, where there is one.
     pub fn url(&self, address: SocketAddr) -> String {
-        match &self.actions {
-            Some(actions) => actions.access.url(address),
-            None => format!("http://{address}/"),
-        }
+        self.entrance.url(address)
     }
 
     /// The same on loopback where others lead a port of their own to it, as `kubectl port-forward`
@@ -154,21 +180,24 @@ impl Dashboard {
             Source::Cluster(followed) => {
                 let ended = tokio::select! {
                     ended = followed.follow(&self.settings, &self.clock) => ended,
-                    never = self.work(&followed.client) => match never {},
+                    never = self.work() => match never {},
                 };
                 if let Err(error) = &ended {
                     followed.end(error);
                 }
                 ended
             }
-            Source::Controller(published) => Ok(published.forget(&self.clock).await),
+            Source::Controller(published) => Ok(tokio::select! {
+                never = published.forget(&self.clock) => never,
+                never = self.work() => never,
+            }),
         }
     }
 
     /// Does what is asked for by the pages, if anything may be.
-    async fn work(&self, client: &Client) -> Infallible {
+    async fn work(&self) -> Infallible {
         match &self.actions {
-            Some(actions) => actions.work(client, &self.settings).await,
+            Some(actions) => actions.work(&self.settings).await,
             None => std::future::pending().await,
         }
     }
@@ -179,6 +208,32 @@ impl Dashboard {
             Source::Cluster(followed) => followed.view(&self.settings, &self.clock),
             Source::Controller(published) => published.view(&self.settings, &self.clock).await,
         }
+    }
+
+    /// What a visitor sees now, and the turn to make a page of it. Only what they may read is there.
+    ///
+    /// # Errors
+    /// Where the API server does not say what that is.
+    pub(super) async fn seen_by(
+        &self,
+        visitor: Option<&Visitor>,
+    ) -> Result<(Option<Turn>, Arc<View>), FindError> {
+        let turn = self.turn().await;
+        let view = self.view().await;
+        let Some(session) = visitor.and_then(|it| it.session.as_ref()) else {
+            return Ok((turn, view));
+        };
+        // Nobody else waits while the API server is asked.
+        drop(turn);
+        let readable = session
+            .readable(&view, &self.settings.query.kinds())
+            .await?;
+        let turn = self.turn().await;
+        if readable.is_all {
+            return Ok((turn, view));
+        }
+        let part = view.only(self.settings.zone, |object| readable.includes(object));
+        Ok((turn, Arc::new(part)))
     }
 
     /// The time, by the clock that the schedules are followed by.

@@ -7,7 +7,7 @@ use chrono::{DateTime, Utc};
 use crate::{
     schedule::Zone,
     status::WorkloadStatus,
-    workload::{Observed, Origin, ParseContext, Prefix},
+    workload::{Observed, Origin, ParseContext, Prefix, WorkloadRef},
 };
 
 /// What the pages show, at one moment.
@@ -16,7 +16,7 @@ pub struct View {
     /// The moment, by the clock that the schedules are followed by.
     pub now: DateTime<Utc>,
     /// Every workload with a schedule, or with something left of one, by namespace and name.
-    pub rows: Arc<Vec<Row>>,
+    pub rows: Arc<Vec<Arc<Row>>>,
     /// The zone that somebody asked for, or that all of them are in, if they are.
     pub zone: Option<Zone>,
     /// How annotations are read.
@@ -29,6 +29,8 @@ pub struct View {
     pub outage: Option<String>,
     /// What is not seen, and why.
     pub unseen: Vec<String>,
+    /// Whether something is left out that the user who looks may not read.
+    pub is_partial: bool,
 }
 
 /// One workload.
@@ -80,12 +82,32 @@ impl View {
     /// The rows of a namespace.
     pub(super) fn rows_of(&self, namespace: &str) -> Vec<&Row> {
         let rows = self.rows.iter();
-        rows.filter(|it| &*it.status.object.namespace == namespace)
+        rows.map(|it| &**it)
+            .filter(|it| &*it.status.object.namespace == namespace)
             .collect()
     }
 
+    /// What is left for a user who may read these workloads alone: nothing tells of the others, no
+    /// count, no zone and no message. All pages of such a user are made from it.
+    pub(super) fn only(&self, given: Option<Zone>, reads: impl Fn(&WorkloadRef) -> bool) -> Self {
+        let rows = self.rows.iter().filter(|it| reads(&it.status.object));
+        let rows: Vec<_> = rows.cloned().collect();
+        Self {
+            zone: given.or_else(|| Self::common_zone(&rows)),
+            rows: Arc::new(rows),
+            // These name what cannot be watched, wherever that is.
+            unseen: Vec::new(),
+            is_partial: true,
+            now: self.now,
+            context: self.context.clone(),
+            asks: self.asks,
+            is_complete: self.is_complete,
+            outage: self.outage.clone(),
+        }
+    }
+
     /// The zone that all of these are in, if they are.
-    pub(super) fn common_zone(rows: &[Row]) -> Option<Zone> {
+    pub(super) fn common_zone(rows: &[Arc<Row>]) -> Option<Zone> {
         let mut zones = rows.iter().map(|it| it.status.zone);
         let first = zones.next();
         first.filter(|first| zones.all(|it| it == *first))

@@ -33,7 +33,8 @@ pub async fn serve(
 }
 
 /// Answers over HTTP/1.1 what `handler` answers, until `shutdown` resolves, and gives what it gives;
-/// what is open then is closed. Who is slow delays nobody else.
+/// what is open then is closed. Who is slow delays nobody else. Each request has the peer's
+/// `SocketAddr` as an extension.
 pub async fn serve_with<H, F, T>(
     listener: TcpListener,
     handler: H,
@@ -49,8 +50,13 @@ where
         tokio::select! {
             ended = &mut shutdown => return ended,
             accepted = listener.accept() => match accepted {
-                Ok((stream, _)) => {
-                    open.admit(spawn(serve_connection(stream, handler.clone())).abort_handle());
+                Ok((stream, peer)) => {
+                    let handler = handler.clone();
+                    let answer = move |mut request: Request<Incoming>| {
+                        request.extensions_mut().insert(peer);
+                        handler(request)
+                    };
+                    open.admit(spawn(serve_connection(stream, answer)).abort_handle());
                 }
                 Err(error) => {
                     tracing::debug!(%error, "could not accept a connection");

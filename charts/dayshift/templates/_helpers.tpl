@@ -60,6 +60,13 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name (.Chart.Version | replace "+" "_") 
 {{- if and .Values.dashboard.exposed (not .Values.dashboard.enabled) }}
 {{- fail "dashboard.exposed: there is no dashboard to expose; set dashboard.enabled=true too" }}
 {{- end }}
+{{- $login := .Values.dashboard.login }}
+{{- if and $login.enabled (not .Values.dashboard.enabled) }}
+{{- fail "dashboard.login: there is no dashboard to log in to; set dashboard.enabled=true too" }}
+{{- end }}
+{{- if and $login.enabled (not $login.trustedProxies) }}
+{{- fail "dashboard.login.trustedProxies is empty: name the addresses of the proxy, such as --set dashboard.login.trustedProxies={10.0.0.0/8}" }}
+{{- end }}
 {{- $default := .Values.defaultSchedule }}
 {{- if and $default.hours (or $default.start $default.stop) }}
 {{- fail "defaultSchedule: give hours, or start and stop, and not both" }}
@@ -120,6 +127,15 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name (.Chart.Version | replace "+" "_") 
 {{- end }}
 {{- if .Values.dashboard.enabled }}
 {{- $args = append $args (printf "--dashboard-listen=%s:8081" (ternary "0.0.0.0" "127.0.0.1" .Values.dashboard.exposed)) }}
+{{- end }}
+{{- with .Values.dashboard.login }}
+{{- if .enabled }}
+{{- $args = append $args (printf "--user-header=%s" .userHeader) }}
+{{- if .groupHeader }}
+{{- $args = append $args (printf "--group-header=%s" .groupHeader) }}
+{{- end }}
+{{- $args = append $args (printf "--trusted-proxy=%s" (join "," .trustedProxies)) }}
+{{- end }}
 {{- end }}
 {{- if .Values.dryRun }}
 {{- $args = append $args "--dry-run" }}

@@ -7,6 +7,7 @@ pub(super) mod downscaler_args;
 pub(super) mod files;
 pub(super) mod kind_args;
 pub(super) mod log;
+pub(super) mod login_args;
 pub(super) mod price_args;
 pub(super) mod run_args;
 pub(super) mod schedule_args;

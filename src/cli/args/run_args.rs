@@ -14,6 +14,7 @@ use super::{
     connection::ConnectionArgs,
     kind_args::KindArgs,
     log::LogArgs,
+    login_args::{Login, LoginArgs},
     schedule_args::{InheritanceArgs, ScheduleArgs},
 };
 use crate::cli::args::values::{
@@ -199,9 +200,12 @@ struct OwnArgs {
     listen: SocketAddr,
 
     /// Serve the pages of `dayshift dashboard` on this address, read-only; they name workloads, and
-    /// ask for no login [default: none]
+    /// ask for no login without --user-header [default: none]
     #[arg(long, value_name = "ADDRESS", value_parser = dashboard_listen)]
     dashboard_listen: Option<SocketAddr>,
+
+    #[command(flatten)]
+    login: LoginArgs,
 
     /// Add the metric `dayshift_stopped`, which has a series for each workload with a schedule
     #[arg(long, value_parser = BoolishValueParser::new())]
@@ -240,6 +244,8 @@ pub(crate) struct Run {
     pub(crate) connection: Connection,
     pub(crate) listen: SocketAddr,
     pub(crate) dashboard: Option<SocketAddr>,
+    /// Who may see the dashboard; everybody where there is no login.
+    pub(crate) login: Option<Login>,
     pub(crate) settings: Settings,
     pub(crate) calendars: (Vec<CalendarFile>, CalendarPublisher),
 }
@@ -272,6 +278,7 @@ impl TryFrom<RunArgs> for Run {
             connection: args.connection.connection("run"),
             listen: args.own.listen,
             dashboard: args.own.dashboard_listen,
+            login: args.own.login.login(),
             settings: Settings {
                 default_zone,
                 calendars,

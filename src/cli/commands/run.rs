@@ -57,7 +57,8 @@ impl Run {
                 })?;
         if let Some(address) = self.dashboard {
             let refused = |source| StartError::Dashboard { address, source };
-            run_dashboard::serve(address, &telemetry, &self.settings).map_err(refused)?;
+            let login = self.login.clone().map(|it| (it, self.connection.clone()));
+            run_dashboard::serve(address, login, &telemetry, &self.settings).map_err(refused)?;
         }
         let (client, server) = connect(&self.connection).await?;
         self.announce(listener.local_addr()?, &server);

@@ -2,14 +2,16 @@
 
 use std::{io, net::SocketAddr, sync::Arc, thread};
 
+use kube::Client;
+
 use tokio::net::TcpListener;
 
 use crate::{
-    cli::{commands::dashboard::serve_pages, runtime::block_on},
+    cli::{args::login_args::Login, commands::dashboard::serve_pages, runtime::block_on},
     clock::Clock,
-    cluster::Query,
+    cluster::{Connection, Query, connect_as_itself, patient},
     controller::{Settings, Telemetry},
-    dashboard::{self, Dashboard},
+    dashboard::{self, Dashboard, Users},
     schedule::Zone,
 };
 
@@ -20,6 +22,7 @@ use crate::{
 /// Where the address cannot be listened on, or there is no thread to be had.
 pub(super) fn serve(
     address: SocketAddr,
+    login: Option<(Login, Connection)>,
     telemetry: &Arc<Telemetry>,
     settings: &Settings,
 ) -> io::Result<SocketAddr> {
@@ -37,17 +40,26 @@ pub(super) fn serve(
         context: settings.parse_context(),
         zone: Some(settings.default_zone).filter(|it| *it != Zone::UTC),
         // The controller says what each inherits.
-        title: format!("{place}, as {} knows it", settings.instance),
+        title: match &login {
+            None => format!("{place}, as {} knows it", settings.instance),
+            // Not everybody may know which namespaces there are.
+            Some(_) => format!("as {} knows it", settings.instance),
+        },
     };
+    let is_acting = !settings.dry_run;
     let telemetry = Arc::clone(telemetry);
     let dashboard = Dashboard::of_controller(telemetry, calendars, Clock::system(), looked_at);
-    let dashboard = Arc::new(if address.ip().is_loopback() {
-        dashboard.behind_loopback()
-    } else {
-        dashboard
-    });
     let serve = async move || {
         let listener = TcpListener::from_std(listener)?;
+        let dashboard = Arc::new(match login {
+            Some((login, connection)) => {
+                let client = client(connection).await?;
+                let users = Users::new(login.headers, login.proxies, client);
+                dashboard.for_users(users, is_acting)
+            }
+            None if address.ip().is_loopback() => dashboard.behind_loopback(),
+            None => dashboard,
+        });
         serve_pages(listener, &dashboard)
             .await
             .map_err(io::Error::other)
@@ -61,4 +73,17 @@ pub(super) fn serve(
         .spawn(on_thread)?;
     tracing::info!(listen = %bound, "the dashboard is served");
     Ok(bound)
+}
+
+/// A client of its own for what users of the dashboard ask and do: the controller's is busy with its
+/// own requests, on another thread.
+async fn client(connection: Connection) -> io::Result<Client> {
+    let connection = Connection {
+        purpose: "dashboard",
+        ..connection
+    };
+    let (client, _) = connect_as_itself(&connection)
+        .await
+        .map_err(io::Error::other)?;
+    Ok(patient(client, |_| {}))
 }

@@ -80,6 +80,19 @@ pub async fn connect_silently(connection: &Connection) -> Result<(Client, Uri), 
     connect_with(connection, silence).await
 }
 
+/// As [`connect`], without acting as anybody else, whatever the kubeconfig says: for a client that
+/// [acts as others](super::acting_as::acting_as) request by request.
+///
+/// # Errors
+/// As [`connect`].
+pub async fn connect_as_itself(connection: &Connection) -> Result<(Client, Uri), ConnectError> {
+    let itself = |config: &mut Config| {
+        config.auth_info.impersonate = None;
+        config.auth_info.impersonate_groups = None;
+    };
+    connect_with(connection, itself).await
+}
+
 impl Connection {
     /// The names of the contexts in its kubeconfig, whatever context is its own.
     ///

@@ -5,7 +5,7 @@ use http::Request;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::APIResourceList;
 use kube::{Client, Error};
 use serde::Deserialize;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::discovery::discover;
 use super::find::FindError;
@@ -88,31 +88,63 @@ struct ReviewStatus {
     allowed: bool,
 }
 
-/// Whether the server allows it to the caller; `None` if it does not say. The server stores nothing
-/// of the question.
+/// Whether the client may list a kind, in one namespace or in all.
+///
+/// # Errors
+/// Where the server is absent, or refuses the question.
+pub async fn may_list(
+    client: &Client,
+    kind: Kind,
+    namespace: Option<&str>,
+) -> Result<bool, FindError> {
+    let found = review(client, &of_kind(kind, "list", namespace)).await;
+    Ok(found.map_err(sort)?.unwrap_or_default())
+}
+
+/// Whether the client may patch this Namespace.
+///
+/// # Errors
+/// As [`may_list`].
+pub async fn may_patch_namespace(client: &Client, name: &str) -> Result<bool, FindError> {
+    let attributes = json!({
+        "group": "", "resource": "namespaces", "verb": "patch", "namespace": name, "name": name,
+    });
+    let found = review(client, &attributes).await;
+    Ok(found.map_err(sort)?.unwrap_or_default())
+}
+
+/// Whether the server allows it to the caller; `None` if it does not say.
 async fn is_allowed(
     client: &Client,
     kind: Kind,
     verb: &str,
     namespace: Option<&str>,
 ) -> Result<Option<bool>, FindError> {
+    match review(client, &of_kind(kind, verb, namespace)).await {
+        Err(Error::Api(status)) if (400..500).contains(&status.code) && status.code != 429 => {
+            Ok(None)
+        }
+        answer => answer.map_err(sort),
+    }
+}
+
+fn of_kind(kind: Kind, verb: &str, namespace: Option<&str>) -> Value {
+    json!({
+        "group": kind.group(), "resource": kind.plural(), "verb": verb, "namespace": namespace,
+    })
+}
+
+/// The server's answer, of which it stores nothing; `None` if it does not say.
+async fn review(client: &Client, attributes: &Value) -> Result<Option<bool>, Error> {
     const PATH: &str = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews";
     let review = json!({
         "apiVersion": "authorization.k8s.io/v1",
         "kind": "SelfSubjectAccessReview",
-        "spec": {"resourceAttributes": {
-            "group": kind.group(), "resource": kind.plural(), "verb": verb, "namespace": namespace,
-        }},
+        "spec": {"resourceAttributes": attributes},
     });
     let request = Request::post(PATH).body(review.to_string().into_bytes());
-    let request = request.map_err(|error| sort(Error::HttpError(error)))?;
-    match client.request::<Review>(request).await {
-        Ok(review) => Ok(review.status.map(|it| it.allowed)),
-        Err(Error::Api(status)) if (400..500).contains(&status.code) && status.code != 429 => {
-            Ok(None)
-        }
-        Err(error) => Err(sort(error)),
-    }
+    let review: Review = client.request(request.map_err(Error::HttpError)?).await?;
+    Ok(review.status.map(|it| it.allowed))
 }
 
 async fn get<T: serde::de::DeserializeOwned>(client: &Client, path: &str) -> Result<T, Error> {

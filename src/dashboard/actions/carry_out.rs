@@ -3,7 +3,6 @@
 use std::collections::HashMap;
 
 use chrono::TimeDelta;
-use kube::Client;
 
 use super::{
     form::Form,
@@ -28,14 +27,10 @@ const PATIENCE: TimeDelta = TimeDelta::seconds(10);
 /// Up to how many workloads are watched one by one: that is cheaper than one watch for all.
 const FEW: usize = 8;
 
-/// The workloads of a form as they are now, and those that are not there.
-pub(super) fn selected(
-    form: &Form,
-    view: &View,
-    defaults: NamespaceDefaults,
-    settings: &Settings,
-) -> (Selection, Vec<String>) {
-    let rows = view.rows.iter();
+/// The workloads of a form as they are now, without what Namespaces give, and those that are not
+/// there.
+pub(super) fn selected(form: &Form, view: &View, settings: &Settings) -> (Selection, Vec<String>) {
+    let rows = view.rows.iter().map(|it| &**it);
     let known: HashMap<String, &Row> = rows.map(|row| (row.form_name(), row)).collect();
     let mut rows = Vec::new();
     let mut missing = Vec::new();
@@ -46,11 +41,11 @@ pub(super) fn selected(
         }
     }
     let selection = Selection {
-        query: query(&rows, settings),
+        query: query(&rows, view, settings),
         observed: rows.iter().map(|row| row.observed.clone()).collect(),
         missing: Vec::new(),
         unreadable: Vec::new(),
-        defaults,
+        defaults: NamespaceDefaults::default(),
         is_previewed: false,
     };
     (selection, missing)
@@ -68,14 +63,20 @@ pub(super) fn namespaces(form: &Form, view: &View) -> (Vec<String>, Vec<String>)
     (shown.into_iter().cloned().collect(), others)
 }
 
-/// Where these are watched.
-fn query(rows: &[&Row], settings: &Settings) -> Query {
+/// Where these are watched. A user who sees a part may not watch all namespaces.
+fn query(rows: &[&Row], view: &View, settings: &Settings) -> Query {
     let mut objects = rows.iter().map(|row| &row.status.object);
     let Some(first) = objects.next() else {
         return settings.query.clone();
     };
     if rows.len() > FEW || objects.any(|it| it.namespace != first.namespace) {
-        return of_their_kinds(rows, settings);
+        let all = of_their_kinds(rows, settings);
+        if !view.is_partial {
+            return all;
+        }
+        let names = rows.iter().map(|it| it.status.object.namespace.to_string());
+        let selector = all.selector().map(str::to_owned);
+        return Query::all(&all.kinds(), &names.collect::<Vec<_>>(), selector);
     }
     let names = rows.iter().map(|row| &row.status.object);
     Query::named(
@@ -98,8 +99,8 @@ fn of_namespace(name: &str, settings: &Settings) -> Query {
 }
 
 /// What would be done. Nothing is written.
-pub(super) async fn planned(client: &Client, settings: &Settings, asked: &Asked) -> Planned {
-    let request = &asked.request;
+pub(super) async fn planned(settings: &Settings, asked: &Asked) -> Planned {
+    let (client, request) = (&asked.client, &asked.request);
     let dry = OverrideRequest {
         dry_run: true,
         ..request.clone()
@@ -174,15 +175,16 @@ pub(super) async fn planned(client: &Client, settings: &Settings, asked: &Asked)
 
 /// Carries a plan out, and notes what comes of it: what it said would change, as far as it is now,
 /// in `view` and by the time of each write, what it was then.
-pub(super) async fn carry_out(client: &Client, settings: &Settings, plan: &Plan, view: &View) {
+pub(super) async fn carry_out(settings: &Settings, plan: &Plan, view: &View) {
     let mut tell = |said| plan.tell(said);
-    let (request, planned) = (&plan.asked.request, &plan.planned);
+    let (client, request) = (&plan.asked.client, &plan.asked.request);
+    let planned = &plan.planned;
     let mut selection = Selection {
         is_previewed: true,
         observed: Vec::new(),
         ..plan.asked.selection.clone()
     };
-    let rows = view.rows.iter();
+    let rows = view.rows.iter().map(|it| &**it);
     let known: HashMap<&WorkloadRef, &Row> = rows.map(|row| (&row.status.object, row)).collect();
     for before in &planned.objects {
         let now = known.get(&before.object).map(|row| &row.observed);

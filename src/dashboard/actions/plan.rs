@@ -6,6 +6,7 @@ use std::{
 };
 
 use chrono::{DateTime, TimeDelta, Utc};
+use kube::Client;
 
 use crate::{
     operations::{AnnotatedNamespace, OverrideRequest, RequestedOverride, Said, Selection},
@@ -19,6 +20,8 @@ const MAX_LINES: usize = 2_100;
 
 /// What somebody has asked for.
 pub(super) struct Asked {
+    /// Acts with the rights of whoever asks.
+    pub(super) client: Client,
     pub(super) request: OverrideRequest,
     pub(super) selection: Selection,
     pub(super) missing: Vec<String>,
@@ -115,6 +118,13 @@ impl Plan {
             planned,
             progress: Mutex::default(),
         }
+    }
+
+    /// How many objects it holds.
+    pub(super) fn objects(&self) -> usize {
+        let of_namespace = |(_, it): &(_, AnnotatedNamespace)| it.affected.len();
+        let in_namespaces: usize = self.planned.namespaces.iter().map(of_namespace).sum();
+        self.asked.selection.observed.len() + self.planned.objects.len() + in_namespaces
     }
 
     /// What is requested.

@@ -1,6 +1,6 @@
 //! What is answered to a posted form.
 
-use std::sync::Arc;
+use std::{collections::BTreeSet, sync::Arc};
 
 use http::{HeaderMap, HeaderValue, Response, StatusCode, header};
 use http_body_util::Full;
@@ -10,18 +10,20 @@ use tokio::sync::oneshot;
 use super::{
     carry_out::{namespaces, selected},
     form::Form,
-    gate::{body, is_ours},
+    gate::{Sender, body, is_ours},
     jobs::Job,
     pending::Actions,
     plan::Asked,
 };
 use crate::{
+    cluster::{FindError, NamespaceDefaults, may_patch_namespace},
     dashboard::{
-        access::Browser,
-        answer::html,
-        pages::{Page, failure},
+        answer::{UNASKED, html, unasked},
+        entrance::{Identity, Visitor},
+        pages::failure,
         params::Params,
         source::{Dashboard, Source},
+        view::View,
     },
     operations::OverrideRequest,
 };
@@ -32,7 +34,7 @@ impl Dashboard {
     /// The answer to a form that was posted to `/confirm` or, with `is_confirmed`, to `/act`.
     pub(in crate::dashboard) async fn posted<B>(
         &self,
-        (actions, browser): (&Actions, &Browser),
+        (actions, visitor): (&Actions, &Visitor),
         headers: &HeaderMap,
         sent: B,
         is_confirmed: bool,
@@ -44,22 +46,26 @@ impl Dashboard {
     {
         let refuse =
             |(status, message): (StatusCode, &str)| html(status, failure(params, status, message));
-        if let Err(refused) = is_ours(headers) {
+        let sender = match visitor.identity {
+            Identity::Browser(_) => Sender::Local,
+            Identity::User(_) => Sender::Proxied,
+        };
+        if let Err(refused) = is_ours(headers, sender) {
             return refuse(refused);
         }
-        let form = match body(sent).await {
+        let form = match body(sent, sender).await {
             Ok(body) => Form::parse(&body),
             Err(refused) => return refuse(refused),
         };
-        if !actions.token.is(&form.token) {
+        if !visitor.token.is(&form.token) {
             let message =
                 "This page was loaded before the dashboard was started again. Load it again.";
             return refuse((StatusCode::FORBIDDEN, message));
         }
         let done = if is_confirmed {
-            self.act((actions, browser), &form, params).await
+            self.act((actions, visitor), &form, params).await
         } else {
-            self.confirm((actions, browser), &form, params).await
+            self.confirm((actions, visitor), form, params).await
         };
         done.unwrap_or_else(|(status, message)| refuse((status, &message)))
     }
@@ -67,28 +73,27 @@ impl Dashboard {
     /// The page that says what will change.
     async fn confirm(
         &self,
-        (actions, browser): (&Actions, &Browser),
-        form: &Form,
+        (actions, visitor): (&Actions, &Visitor),
+        form: Form,
         params: &Params,
     ) -> Result<Answer, (StatusCode, String)> {
-        let view = self.view().await;
-        let page = Page {
-            view: &view,
-            params,
-            settings: &self.settings,
-            token: Some(actions.token.text()),
-        };
+        let refused = |error: FindError| (UNASKED, unasked(&error));
+        let (turn, view) = self.seen_by(Some(visitor)).await.map_err(refused)?;
+        let page = self.page_of(&view, params, Some(visitor));
         let requested = match form.requested(view.now) {
             Ok(requested) => requested,
             Err(error) => {
-                let page = page.asked_again(form, &error);
+                let page = page.asked_again(&form, &error);
                 return Ok(html(StatusCode::BAD_REQUEST, page));
             }
         };
-        let Source::Cluster(followed) = &self.source else {
-            return Err((StatusCode::NOT_FOUND, "There is no such page.".to_owned()));
-        };
+        // Others may look while the API server is asked.
+        drop(turn);
         let settings = &self.settings;
+        let form = match &visitor.session {
+            Some(_) => spelled_out(form, &view, visitor).await.map_err(refused)?,
+            None => form,
+        };
         let request = OverrideRequest {
             requested,
             context: view.context.clone(),
@@ -98,10 +103,18 @@ impl Dashboard {
             dry_run: false,
             until_ready: false,
         };
-        let (selection, mut missing) = selected(form, &view, followed.defaults(), settings);
-        let (namespaces, unknown) = namespaces(form, &view);
+        let (mut selection, mut missing) = selected(&form, &view, settings);
+        selection.defaults = match &self.source {
+            Source::Cluster(followed) => followed.defaults(),
+            Source::Controller(_) => {
+                let (client, query) = (&visitor.client, &selection.query);
+                NamespaceDefaults::find(client, query, &settings.prefix).await
+            }
+        };
+        let (namespaces, unknown) = namespaces(&form, &view);
         missing.extend(unknown);
         let asked = Arc::new(Asked {
+            client: visitor.client.clone(),
             request,
             selection,
             missing,
@@ -114,14 +127,15 @@ impl Dashboard {
                 "The dashboard has stopped watching the cluster, so nothing was done.".to_owned();
             (StatusCode::SERVICE_UNAVAILABLE, message)
         };
-        let plan = actions.remember(browser, asked, planned.await.map_err(ended)?);
+        let planned = planned.await.map_err(ended)?;
+        let plan = actions.remember(&visitor.identity, asked, planned);
         Ok(html(StatusCode::OK, page.confirmation(&plan)))
     }
 
     /// Begins what was confirmed, once, and leads to the page of its result.
     async fn act(
         &self,
-        (actions, browser): (&Actions, &Browser),
+        (actions, visitor): (&Actions, &Visitor),
         form: &Form,
         params: &Params,
     ) -> Result<Answer, (StatusCode, String)> {
@@ -131,15 +145,21 @@ impl Dashboard {
         };
         let plan = form
             .plan
-            .and_then(|id| actions.find(browser, id))
+            .and_then(|id| actions.find(&visitor.identity, id))
             .ok_or_else(again)?;
         let is_new = plan.progress().phase == super::Phase::Planned;
         if is_new && !plan.is_fresh(self.now()) {
             return Err(again());
         }
         let to = params.common().link(&format!("/result/{}", plan.id));
-        let view = self.view().await;
+        let seen = self.seen_by(Some(visitor)).await;
+        let (_, view) = seen.map_err(|error| (UNASKED, unasked(&error)))?;
         if plan.begin() {
+            if let Some(user) = visitor.user_name() {
+                let action = plan.requested().command();
+                let workloads = plan.planned.reached();
+                tracing::info!(user, action, workloads, "a user of the dashboard acts");
+            }
             actions.jobs.send(Job::CarryOut(Arc::clone(&plan), view));
         }
         // A page that is loaded again asks for the result, and does nothing twice.
@@ -149,4 +169,23 @@ impl Dashboard {
         }
         Ok(response)
     }
+}
+
+/// The form with the workloads of a namespace in place of one that the user may not patch: who has
+/// `edit` in a namespace may change all that is in it, and not the Namespace.
+async fn spelled_out(form: Form, view: &View, visitor: &Visitor) -> Result<Form, FindError> {
+    let mut spelled_out = Form {
+        namespaces: BTreeSet::new(),
+        ..form
+    };
+    for name in form.namespaces {
+        let rows = view.rows_of(&name);
+        if rows.is_empty() || may_patch_namespace(&visitor.client, &name).await? {
+            spelled_out.namespaces.insert(name);
+        } else {
+            let names = rows.iter().map(|row| row.form_name());
+            spelled_out.objects.extend(names);
+        }
+    }
+    Ok(spelled_out)
 }

@@ -3,7 +3,6 @@
 use std::convert::Infallible;
 
 use futures::{StreamExt as _, stream::FuturesUnordered};
-use kube::Client;
 
 use super::{
     carry_out::{carry_out, planned},
@@ -17,11 +16,7 @@ const MAX_RUNNING: usize = 4;
 
 impl Actions {
     /// Does what comes, for as long as it is polled.
-    pub(in crate::dashboard) async fn work(
-        &self,
-        client: &Client,
-        settings: &Settings,
-    ) -> Infallible {
+    pub(in crate::dashboard) async fn work(&self, settings: &Settings) -> Infallible {
         let Some(mut jobs) = self.jobs.take() else {
             return std::future::pending().await;
         };
@@ -29,7 +24,7 @@ impl Actions {
         loop {
             tokio::select! {
                 Some(job) = jobs.recv(), if under_way.len() < MAX_RUNNING => {
-                    under_way.push(done(client, settings, job));
+                    under_way.push(done(settings, job));
                 }
                 Some(()) = under_way.next() => {}
             }
@@ -37,12 +32,12 @@ impl Actions {
     }
 }
 
-async fn done(client: &Client, settings: &Settings, job: Job) {
+async fn done(settings: &Settings, job: Job) {
     match job {
         Job::Plan(asked, answer) => {
             // Who has left needs no answer.
-            let _ = answer.send(planned(client, settings, &asked).await);
+            let _ = answer.send(planned(settings, &asked).await);
         }
-        Job::CarryOut(plan, view) => carry_out(client, settings, &plan, &view).await,
+        Job::CarryOut(plan, view) => carry_out(settings, &plan, &view).await,
     }
 }

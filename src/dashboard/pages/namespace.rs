@@ -1,6 +1,6 @@
 //! The page of one namespace, and the list of all of them.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, sync::Arc};
 
 use maud::{Markup, html};
 
@@ -30,7 +30,7 @@ const MAX_OVERRIDES: usize = 50;
 
 impl View {
     /// The rows of each namespace.
-    fn by_namespace(&self) -> impl Iterator<Item = (&str, &[Row])> {
+    fn by_namespace(&self) -> impl Iterator<Item = (&str, &[Arc<Row>])> {
         let groups = self
             .rows
             .chunk_by(|a, b| a.status.object.namespace == b.status.object.namespace);
@@ -66,7 +66,7 @@ impl Page<'_> {
                                 tr {
                                     th scope="row" { (self.link_to_namespace(name)) }
                                     td { (rows.len()) ": " (states(rows)) }
-                                    td { (held_down(rows.iter(), None)) }
+                                    td { (held_down(rows.iter().map(|it| &**it), None)) }
                                 }
                             }
                         }
@@ -270,8 +270,8 @@ impl Page<'_> {
 }
 
 /// `5 running, 2 stopped`
-fn states(rows: &[Row]) -> String {
-    let by_state = by_state(rows.iter()).into_iter();
+fn states(rows: &[Arc<Row>]) -> String {
+    let by_state = by_state(rows.iter().map(|it| &**it)).into_iter();
     let texts: Vec<_> = by_state
         .map(|(state, count)| format!("{count} {state}"))
         .collect();

@@ -53,7 +53,7 @@ impl Page<'_> {
                     }
                 }
             } @else {
-                @let rows: Vec<&Row> = self.view.rows.iter().collect();
+                @let rows: Vec<&Row> = self.view.rows.iter().map(|it| &**it).collect();
                 (self.attention(&rows, None))
                 (self.counts(&rows, None))
                 div.columns {
@@ -192,7 +192,7 @@ impl Page<'_> {
 
     fn saved(&self, savings: &Savings) -> Markup {
         let price = savings.price.as_deref();
-        let now = held_down(self.view.rows.iter(), price);
+        let now = held_down(self.view.rows.iter().map(|it| &**it), price);
         html! {
             section aria-labelledby="saved" {
                 h2 id="saved" { "What is saved" }
@@ -208,6 +208,8 @@ impl Page<'_> {
                         (Bill::of(all, price)) " saved since the controller began to count, "
                         (clock(since, self.zone(), self.view.now)) "."
                     }
+                } @else if self.view.is_partial {
+                    p.far { "What was saved until now is counted of all workloads together, of which you see a part." }
                 } @else {
                     p.far {
                         "The controller counts what was saved: the metric "

@@ -32,6 +32,8 @@ pub(in crate::dashboard) struct Page<'a> {
     pub(in crate::dashboard) settings: &'a Settings,
     /// What a form carries, where something may be done from the pages.
     pub(in crate::dashboard) token: Option<&'a str>,
+    /// Who sees it, where somebody has logged in.
+    pub(in crate::dashboard) user: Option<&'a str>,
 }
 
 /// What a page is, for its shell.
@@ -49,6 +51,7 @@ impl Page<'_> {
         let head = html! {
             div.where {
                 span { (safe(&self.settings.title)) }
+                @if let Some(user) = self.user { " " span { "you are " (safe(user)) } }
                 " "
                 span { (date_and_time(self.view.now, zone)) " " (zone.name()) }
                 (self.zone_choice(kind))

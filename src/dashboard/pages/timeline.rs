@@ -47,7 +47,8 @@ impl Page<'_> {
             // What is ticked would be lost.
             refreshes: self.token.is_none(),
         };
-        let rows: Vec<&Row> = self.view.rows.iter().filter(|it| self.takes(it)).collect();
+        let all = self.view.rows.iter().map(|it| &**it);
+        let rows: Vec<&Row> = all.filter(|it| self.takes(it)).collect();
         let pages = rows.len().div_ceil(ROWS).max(1);
         let page = self.params.page.min(pages);
         let shown = rows.chunks(ROWS).nth(page - 1).unwrap_or_default();

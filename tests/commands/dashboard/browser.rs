@@ -40,8 +40,14 @@ impl Served {
 
     /// `dayshift run --dashboard-listen`, which tells the address in its log.
     pub(crate) fn by_run(cluster: &Cluster, listen: &str) -> Self {
+        Self::by_run_with(cluster, listen, &[])
+    }
+
+    /// With these flags besides.
+    pub(crate) fn by_run_with(cluster: &Cluster, listen: &str, flags: &[&str]) -> Self {
         let mut command = cluster.command();
         command.args(["run", "--listen=127.0.0.1:0", "--dashboard-listen", listen]);
+        command.args(flags);
         let mut child = command.stderr(Stdio::piped()).spawn().unwrap();
         let rest = BufReader::new(child.stderr.take().unwrap());
         Self::of_lines(child, Box::new(rest), |line| {

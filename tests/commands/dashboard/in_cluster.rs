@@ -153,3 +153,60 @@ fn an_address_that_is_wrong_or_taken_is_said_at_once() {
     let refused = cluster.dayshift(&args);
     assert_eq!(refused.status, 3, "{refused:?}");
 }
+
+#[test]
+fn a_login_needs_a_page_a_proxy_and_its_own_identity() {
+    let page = "--dashboard-listen=127.0.0.1:0";
+    let user = "--user-header=X-Forwarded-User";
+    let proxy = "--trusted-proxy=127.0.0.1";
+    for (flags, said) in [
+        (&[user, proxy][..], "--dashboard-listen"),
+        (&[page, user], "--trusted-proxy"),
+        (&[page, proxy], "--user-header"),
+        (&[page, proxy, "--group-header=X-Groups"], "--user-header"),
+        (&[page, user, proxy, "--as=jane"], "--as"),
+        (
+            &[page, user, "--trusted-proxy=0.0.0.0/0"],
+            "trusts every address",
+        ),
+        (
+            &[page, user, "--trusted-proxy=proxy.example"],
+            "127.0.0.1, 10.0.0.0/8",
+        ),
+        (&[page, "--user-header=X Forwarded", proxy], "X Forwarded"),
+    ] {
+        let refused = dayshift(&[&["run"], flags].concat());
+        assert_eq!(refused.status, 2, "{flags:?}: {refused:?}");
+        assert!(refused.err.contains(said), "{said}: {refused:?}");
+    }
+}
+
+/// This API server knows nothing of rights, so nobody is shown anything; and nobody but the proxy is
+/// even asked about.
+#[test]
+fn a_user_of_whom_the_server_does_not_say_what_they_may_see_is_shown_nothing() {
+    let cluster = cluster();
+    let user = "--user-header=X-Forwarded-User";
+    for (proxy, expected) in [("127.0.0.0/8", 503), ("127.0.0.2,10.0.0.0/8", 403)] {
+        let flags = [user, "--trusted-proxy", proxy];
+        let served = Served::by_run_with(&cluster, "127.0.0.1:0", &flags);
+        let host = served.address;
+        for path in PATHS {
+            let head = format!("GET {path} HTTP/1.1\r\nhost: {host}");
+            let nobody = served.ask(&head);
+            assert_eq!(nobody.status, 403, "{path}");
+            let jane = served.ask(&format!("{head}\r\nx-forwarded-user: jane"));
+            assert_eq!(jane.status, expected, "{proxy} {path}: {}", jane.body);
+            let is_told = jane.body.contains("manifests/dashboard-login.yaml");
+            assert_eq!(is_told, expected == 503, "{}", jane.body);
+            for body in [nobody.body, jane.body] {
+                assert!(!body.contains("web"), "{body}");
+                Page::read(&body);
+            }
+        }
+        let asked = cluster.api.requests().into_iter();
+        let asked = asked.filter(|it| it.resource.contains("selfsubjectaccessreviews"));
+        assert_eq!(asked.count() > 0, expected == 503);
+        cluster.api.forget_requests();
+    }
+}

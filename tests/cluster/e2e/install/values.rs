@@ -101,6 +101,9 @@ fn each_value_reaches_its_object(plane: &ControlPlane) {
                 "--per-namespace-metrics",
                 "--per-workload-metrics",
                 "--dashboard-listen=0.0.0.0:8081",
+                "--user-header=X-User",
+                "--group-header=X-Groups",
+                "--trusted-proxy=10.0.0.0/8",
                 "--dry-run",
                 "--max-in-flight=8"
             ]),
@@ -118,6 +121,18 @@ fn each_value_reaches_its_object(plane: &ControlPlane) {
             json!(include_str!(
                 "../../../../charts/dayshift/files/dashboard.json"
             )),
+        ),
+        (
+            "ClusterRole",
+            "day-dashboard-login",
+            "/rules",
+            json!([
+                {"apiGroups": [""], "resources": ["users"], "verbs": ["impersonate"]},
+                {
+                    "apiGroups": [""], "resources": ["groups"], "verbs": ["impersonate"],
+                    "resourceNames": ["team-a"],
+                },
+            ]),
         ),
         ("Deployment", "day", "/spec/replicas", json!(2)),
         (

@@ -1,0 +1,349 @@
+//! Users behind a proxy: each sees and does what the API server allows them, and nobody else does.
+
+use std::{sync::atomic::Ordering, time::Duration};
+
+use super::users::{Answer, PROXY, Proxied, input, request};
+use crate::sandbox::{Sandbox, deployment, stateful_set};
+
+const OFFICE: &str = "Mon-Fri 09:00-19:00";
+
+/// A namespace of the others, what is in it, and one that is nowhere.
+const OTHERS: &str = "hidden-team";
+const NOWHERE: &str = "absent-team";
+
+/// A cluster in the evening in which `team-a` has workloads and, where they are asked for, others.
+fn evening(has_others: bool) -> Sandbox {
+    let story = Sandbox::at("2026-11-20 18:50 UTC");
+    story.api.namespace("team-a");
+    story.apply(
+        deployment("web")
+            .namespace("team-a")
+            .replicas(3)
+            .hours(OFFICE),
+    );
+    story.apply(
+        stateful_set("db")
+            .namespace("team-a")
+            .replicas(2)
+            .hours(OFFICE),
+    );
+    if has_others {
+        story.api.namespace(OTHERS);
+        let secret = |name| deployment(name).namespace(OTHERS).replicas(7);
+        story.apply(
+            secret("hidden-web")
+                .hours(OFFICE)
+                .annotation("timezone", "Asia/Tokyo")
+                .annotation("reason", "hidden reason"),
+        );
+        story.apply(secret("hidden-bad").hours("Hiddenday 09:00-19:00"));
+        story.apply(
+            stateful_set("hidden-db")
+                .namespace(OTHERS)
+                .annotation("wake-until", "2026-11-20 23:00")
+                .hours(OFFICE),
+        );
+    }
+    story.sleep_until("20:00");
+    story
+}
+
+/// What a user sees at each address, without what is new at each start.
+fn walk(story: &Sandbox, others: &str) -> Vec<(String, u16, String)> {
+    let pages = Proxied::new(story);
+    let token = pages.token("ann");
+    // A UID is new each time, and what is made of it.
+    let of_uid = ["Deployment", "StatefulSet"].map(|kind| {
+        let name = if kind == "Deployment" { "web" } else { "db" };
+        let object = story.api.get(kind, "team-a", name).unwrap();
+        let fingerprint = &object["metadata"]["labels"]["dayshift/fingerprint"];
+        fingerprint.as_str().unwrap().to_owned()
+    });
+    let seen = |path: &str, answer: Answer| {
+        let mut body = answer.body.replace(&token, "TOKEN");
+        for fingerprint in &of_uid {
+            body = body.replace(fingerprint, "FINGERPRINT");
+        }
+        (
+            path.to_owned(),
+            answer.status,
+            body.replace(others, "OTHERS"),
+        )
+    };
+    let mut all = Vec::new();
+    for path in [
+        "/",
+        "/timeline",
+        "/timeline?state=error",
+        "/timeline?q=hidden",
+        "/?tz=Asia/Tokyo",
+        "/ns/team-a",
+        "/object/team-a/deploy/web",
+        "/object/team-a/sts/db",
+        "/result/1",
+        "/nowhere",
+        &format!("/timeline?namespace={others}"),
+        &format!("/ns/{others}"),
+        &format!("/ns/{others}?refresh=off"),
+        &format!("/object/{others}/deploy/hidden-web"),
+        &format!("/object/{others}/deploy/hidden-bad"),
+        &format!("/object/{others}/sts/hidden-db"),
+    ] {
+        all.push(seen(path, pages.get("ann", path)));
+    }
+    let object = format!("{others}/deploy/hidden-web");
+    for chosen in [("object", &*object), ("namespace", others)] {
+        for action in ["wake", "pause", "resume", "nonsense"] {
+            let fields = [("token", &*token), ("do", action), ("for", "2h"), chosen];
+            let answer = pages.post("ann", "/confirm", &fields);
+            all.push(seen(&format!("/confirm {action} {chosen:?}"), answer));
+        }
+    }
+    let untouched = story.api.requests().into_iter();
+    let touched: Vec<_> = untouched
+        .filter(|it| it.who == "ann" && it.namespace != "team-a" && !it.namespace.is_empty())
+        .collect();
+    assert!(touched.is_empty(), "{touched:?}");
+    all
+}
+
+/// Whether there are others or not, each page is the same to the letter: so no count, zone, message
+/// or address tells of them.
+#[test]
+fn nothing_that_a_user_may_not_list_shows_on_any_page() {
+    let with = walk(&evening(true), OTHERS);
+    let without = walk(&evening(false), NOWHERE);
+    assert_eq!(with.len(), without.len());
+    for (with, without) in with.iter().zip(&without) {
+        assert_eq!((with.1, &with.2), (without.1, &without.2), "{}", with.0);
+        assert!(!with.2.contains("Hiddenday"), "{}: {}", with.0, with.2);
+    }
+    let shown = |path: &str| with.iter().find(|it| it.0 == path).unwrap();
+    assert!(
+        shown("/").2.contains("2</span> stopped"),
+        "{:?}",
+        shown("/")
+    );
+    assert_eq!(shown("/ns/team-a").1, 200);
+    assert_eq!(shown(&format!("/ns/{OTHERS}")).1, 404);
+    assert_eq!(shown(&format!("/object/{OTHERS}/sts/hidden-db")).1, 404);
+}
+
+#[test]
+fn who_may_list_all_sees_all_and_what_was_saved() {
+    let story = evening(true);
+    let pages = Proxied::new(&story);
+    let overview = pages.get_as_admin("/").body;
+    for part in [
+        OTHERS,
+        "Hiddenday",
+        "saved since the controller began",
+        "you are root",
+    ] {
+        assert!(overview.contains(part), "{part}: {overview}");
+    }
+    let ann = pages.get("ann", "/").body;
+    assert!(!ann.contains("saved since"), "{ann}");
+    assert!(ann.contains("of which you see a part"), "{ann}");
+    let nora = pages.get("nora", "/");
+    assert_eq!(nora.status, 200);
+    assert!(
+        nora.body.contains("No workload has a schedule here."),
+        "{}",
+        nora.body
+    );
+}
+
+#[test]
+fn whoever_does_not_come_through_the_proxy_as_one_user_is_shown_nothing() {
+    let story = evening(true);
+    let pages = Proxied::new(&story);
+    let user = ("x-forwarded-user", "root");
+    let groups = ("x-forwarded-groups", "admins");
+    for (peer, headers) in [
+        ("10.2.0.1:40000", &[user, groups][..]),
+        ("127.0.0.1:40000", &[user, groups]),
+        ("[::1]:40000", &[user, groups]),
+        (PROXY, &[]),
+        (PROXY, &[groups]),
+        (PROXY, &[("x-forwarded-user", ""), groups]),
+        (PROXY, &[user, ("x-forwarded-user", "ann"), groups]),
+        (PROXY, &[("x-forwarded-user", "system:admin")]),
+        (
+            PROXY,
+            &[("x-forwarded-user", "system:serviceaccount:ops:dayshift")],
+        ),
+        (PROXY, &[user, ("x-forwarded-groups", "system:masters")]),
+        (
+            PROXY,
+            &[user, ("x-forwarded-groups", "admins, system:masters")],
+        ),
+        (PROXY, &[user, groups, ("x-forwarded-groups", "more")]),
+        // These names are for the API server alone.
+        (
+            PROXY,
+            &[
+                ("impersonate-user", "root"),
+                ("impersonate-group", "admins"),
+            ],
+        ),
+    ] {
+        for path in [
+            "/",
+            "/timeline",
+            "/ns/team-a",
+            "/object/team-a/deploy/web",
+            "/result/1",
+        ] {
+            let answer = pages.send(peer, request("GET", path, headers), "");
+            assert_eq!(answer.status, 403, "{peer} {headers:?} {path}");
+            assert!(!answer.body.contains("team-a"), "{}", answer.body);
+        }
+        let answer = pages.send(peer, request("POST", "/act", headers), "plan=1");
+        assert_eq!(answer.status, 403, "{peer} {headers:?}");
+    }
+    assert_eq!(
+        pages.guard.asked.load(Ordering::Relaxed),
+        0,
+        "nobody is asked about"
+    );
+    let answer = pages.send("10.2.0.1:1", request("GET", "/style.css", &[]), "");
+    assert_eq!(answer.status, 200);
+    // A proxy that a socket of IPv6 shows is the same proxy.
+    let mapped = "[::ffff:10.1.2.3]:40000";
+    let answer = pages.send(mapped, request("GET", "/", &[user, groups]), "");
+    assert_eq!(answer.status, 200);
+}
+
+/// With `edit` one may change all that is in a namespace and not the Namespace: so its workloads are.
+#[test]
+fn a_user_wakes_the_namespace_as_themselves() {
+    let story = evening(true);
+    let pages = Proxied::new(&story);
+    let token = pages.token("ann");
+    let fields = [
+        ("token", &*token),
+        ("do", "wake"),
+        ("for", "2h"),
+        ("reason", "a demo"),
+        ("namespace", "team-a"),
+    ];
+    let asked = pages.post("ann", "/confirm", &fields);
+    assert!(asked.body.contains("Wake 2 workloads"), "{}", asked.body);
+    let result = pages.confirmed("ann", &asked);
+    assert!(
+        result.contains("2 of 2") || result.contains("done"),
+        "{result}"
+    );
+    assert!(!result.contains("forbidden"), "{result}");
+    assert_eq!(story.api.replicas("team-a", "web"), Some(3));
+    let requests = story.api.requests().into_iter();
+    let patches: Vec<_> = requests
+        .filter(|it| it.verb == "patch" && !it.who.starts_with("scaler"))
+        .map(|it| (it.who, it.namespace, it.name))
+        .collect();
+    assert_eq!(patches.len(), 2, "{patches:?}");
+    for (who, namespace, _) in &patches {
+        assert_eq!((&**who, &**namespace), ("ann", "team-a"), "{patches:?}");
+    }
+}
+
+#[test]
+fn who_may_only_view_changes_nothing_and_is_told_why() {
+    let story = evening(true);
+    let pages = Proxied::new(&story);
+    let token = pages.token("vic");
+    let fields = [
+        ("token", &*token),
+        ("do", "wake"),
+        ("for", "2h"),
+        ("object", "team-a/deploy/web"),
+    ];
+    let asked = pages.post("vic", "/confirm", &fields);
+    let result = pages.confirmed("vic", &asked);
+    assert!(result.contains("cannot patch resource"), "{result}");
+    story.pass(Duration::from_secs(5));
+    assert_eq!(story.api.replicas("team-a", "web"), Some(0));
+}
+
+#[test]
+fn a_form_counts_from_its_own_user_and_page_alone() {
+    let story = evening(true);
+    let pages = Proxied::new(&story);
+    let (ann, vic) = (pages.token("ann"), pages.token("vic"));
+    assert_ne!(ann, vic);
+    assert_eq!(ann, pages.token("ann"), "it is kept");
+    let fields = |token| {
+        [
+            ("token", token),
+            ("do", "wake"),
+            ("for", "2h"),
+            ("object", "team-a/deploy/web"),
+        ]
+    };
+    // Another user's page, with the token that they know, sent by the browser of this user.
+    assert_eq!(pages.post("ann", "/confirm", &fields(&vic)).status, 403);
+    for origin in [
+        "https://evil.example.com",
+        "https://dayshift.example.com.evil.example",
+        "http://localhost",
+        "null",
+    ] {
+        let answer = pages.post_from(origin, "ann", "/confirm", &fields(&ann));
+        assert_eq!(answer.status, 403, "{origin}");
+    }
+    let asked = pages.post("ann", "/confirm", &fields(&ann));
+    assert_eq!(asked.status, 200, "{}", asked.body);
+    let plan = input(&asked.body, "plan");
+    let of_vic = pages.post("vic", "/act", &[("token", &*vic), ("plan", &*plan)]);
+    assert_eq!(of_vic.status, 409, "{}", of_vic.body);
+    assert_eq!(pages.get("vic", &format!("/result/{plan}")).status, 404);
+    assert_eq!(pages.get("ann", &format!("/result/{plan}")).status, 200);
+    assert_eq!(story.api.replicas("team-a", "web"), Some(0));
+}
+
+#[test]
+fn rights_are_asked_once_a_minute_and_count_no_longer() {
+    let story = evening(true);
+    let pages = Proxied::new(&story);
+    let asked = || pages.guard.asked.load(Ordering::Relaxed);
+    assert!(pages.get("ann", "/").body.contains("team-a"));
+    // Each of two kinds everywhere, and in each of two namespaces.
+    assert_eq!(asked(), 6);
+    for path in ["/", "/timeline", "/ns/team-a"] {
+        assert_eq!(pages.get("ann", path).status, 200);
+    }
+    assert_eq!(asked(), 6);
+    // In all namespaces, two questions are enough.
+    pages.get_as_admin("/");
+    assert_eq!(asked(), 8);
+    pages.guard.is_closed.store(true, Ordering::Relaxed);
+    story.pass(Duration::from_secs(61));
+    let closed = pages.get("ann", "/ns/team-a");
+    assert_eq!((closed.status, asked()), (404, 14));
+    assert!(
+        pages
+            .get("ann", "/")
+            .body
+            .contains("No workload has a schedule here.")
+    );
+}
+
+#[test]
+fn without_the_api_servers_word_nothing_is_shown() {
+    let story = evening(true);
+    let pages = Proxied::new(&story);
+    pages.guard.is_down.store(true, Ordering::Relaxed);
+    for path in ["/", "/timeline", "/ns/team-a", "/object/team-a/deploy/web"] {
+        let answer = pages.get("ann", path);
+        assert_eq!(answer.status, 503, "{path}");
+        assert!(!answer.body.contains("team-a"), "{}", answer.body);
+        assert!(
+            answer.body.contains("manifests/dashboard-login.yaml"),
+            "{}",
+            answer.body
+        );
+    }
+    pages.guard.is_down.store(false, Ordering::Relaxed);
+    assert!(pages.get("ann", "/").body.contains("team-a"));
+}

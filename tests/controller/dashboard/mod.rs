@@ -1,0 +1,6 @@
+//! The pages of a running controller, and who looks at them.
+
+mod guarded_api;
+mod login;
+mod pages;
+mod users;

@@ -1,0 +1,190 @@
+//! Browsers of users behind a proxy.
+
+use std::{cell::RefCell, net::SocketAddr, pin::Pin, sync::Arc, time::Duration};
+
+use dayshift::{
+    cluster::Query,
+    controller::CalendarFeed,
+    dashboard::{self, Dashboard, UserHeaders, Users},
+    workload::{Kind, ParseContext, Prefix},
+};
+use http::{Request, Response};
+use http_body_util::{BodyExt as _, Full};
+use hyper::body::Bytes;
+
+use super::guarded_api::{Guard, client};
+use crate::sandbox::Sandbox;
+
+pub(super) const PROXY: &str = "10.1.2.3:40000";
+const HOST: &str = "dayshift.example.com";
+
+/// A story whose pages users see through a proxy.
+pub(super) struct Proxied<'s> {
+    story: &'s Sandbox,
+    pages: Arc<Dashboard>,
+    /// What the pages do while somebody waits.
+    work: RefCell<Pin<Box<dyn Future<Output = ()>>>>,
+    pub(super) guard: Arc<Guard>,
+}
+
+/// What a page is answered with.
+#[derive(Debug)]
+pub(super) struct Answer {
+    pub(super) status: u16,
+    pub(super) location: Option<String>,
+    pub(super) body: String,
+}
+
+/// A request of somebody.
+pub(super) fn request(
+    method: &str,
+    path: &str,
+    headers: &[(&str, &str)],
+) -> http::request::Builder {
+    let mut request = Request::builder().method(method).uri(path);
+    for (name, value) in headers {
+        request = request.header(*name, *value);
+    }
+    request
+}
+
+impl<'s> Proxied<'s> {
+    pub(super) fn new(story: &'s Sandbox) -> Self {
+        let guard = Arc::<Guard>::default();
+        let settings = dashboard::Settings {
+            query: Query::all(&[Kind::DEPLOYMENT, Kind::STATEFUL_SET], &[], None),
+            prefix: Prefix::default(),
+            context: ParseContext::default(),
+            zone: None,
+            title: "a story".to_owned(),
+        };
+        let headers = UserHeaders {
+            user: "x-forwarded-user".parse().unwrap(),
+            groups: Some("x-forwarded-groups".parse().unwrap()),
+        };
+        let proxies = vec!["10.1.0.0/16".parse().unwrap()];
+        let users =
+            story.block_on(async { Users::new(headers, proxies, client(&story.api, &guard)) });
+        let pages = Dashboard::of_controller(
+            story.telemetry.clone(),
+            CalendarFeed::default(),
+            story.clock.clone(),
+            settings,
+        );
+        let pages = Arc::new(pages.for_users(users, true));
+        let followed = Arc::clone(&pages);
+        let work = async move { drop(followed.follow().await) };
+        Self {
+            story,
+            pages,
+            work: RefCell::new(Box::pin(work)),
+            guard,
+        }
+    }
+
+    /// What comes of something while the pages work.
+    fn block_on<T>(&self, what: impl Future<Output = T>) -> T {
+        let mut work = self.work.borrow_mut();
+        self.story.block_on(async {
+            tokio::select! {
+                done = what => done,
+                () = &mut *work => panic!("the pages have ended"),
+            }
+        })
+    }
+
+    pub(super) fn pass(&self, time: Duration) {
+        self.block_on(async { tokio::time::sleep(time).await });
+    }
+
+    /// What comes of a request from this address.
+    pub(super) fn send(&self, peer: &str, request: http::request::Builder, body: &str) -> Answer {
+        let peer: SocketAddr = peer.parse().unwrap();
+        let body = Full::new(Bytes::from(body.to_owned()));
+        let request = request.extension(peer).body(body).unwrap();
+        let pages = Arc::clone(&self.pages);
+        self.block_on(async move {
+            let answer: Response<_> = pages.answer(request).await;
+            let status = answer.status().as_u16();
+            let location = answer.headers().get("location");
+            let location = location.map(|it| it.to_str().unwrap().to_owned());
+            let body = answer.into_body().collect().await.unwrap().to_bytes();
+            Answer {
+                status,
+                location,
+                body: String::from_utf8(body.to_vec()).unwrap(),
+            }
+        })
+    }
+
+    pub(super) fn get(&self, user: &str, path: &str) -> Answer {
+        self.send(
+            PROXY,
+            request("GET", path, &[("x-forwarded-user", user)]),
+            "",
+        )
+    }
+
+    /// A page of an administrator.
+    pub(super) fn get_as_admin(&self, path: &str) -> Answer {
+        let headers = [
+            ("x-forwarded-user", "root"),
+            ("x-forwarded-groups", "admins"),
+        ];
+        self.send(PROXY, request("GET", path, &headers), "")
+    }
+
+    pub(super) fn post(&self, user: &str, path: &str, fields: &[(&str, &str)]) -> Answer {
+        let origin = format!("https://{HOST}");
+        self.post_from(&origin, user, path, fields)
+    }
+
+    pub(super) fn post_from(
+        &self,
+        origin: &str,
+        user: &str,
+        path: &str,
+        fields: &[(&str, &str)],
+    ) -> Answer {
+        let headers = [
+            ("x-forwarded-user", user),
+            ("host", HOST),
+            ("origin", origin),
+            ("content-type", "application/x-www-form-urlencoded"),
+        ];
+        let mut form = form_urlencoded::Serializer::new(String::new());
+        form.extend_pairs(fields);
+        self.send(PROXY, request("POST", path, &headers), &form.finish())
+    }
+
+    /// What the forms of a user carry.
+    pub(super) fn token(&self, user: &str) -> String {
+        input(&self.get(user, "/timeline").body, "token")
+    }
+
+    /// Confirms what a page asks for, and returns the page of the result.
+    pub(super) fn confirmed(&self, user: &str, asked: &Answer) -> String {
+        assert_eq!(asked.status, 200, "{}", asked.body);
+        let (token, plan) = (input(&asked.body, "token"), input(&asked.body, "plan"));
+        let done = self.post(user, "/act", &[("token", &token), ("plan", &plan)]);
+        assert_eq!(done.status, 303, "{}", done.body);
+        let to = done.location.unwrap();
+        loop {
+            let result = self.get(user, &to);
+            assert_eq!(result.status, 200, "{}", result.body);
+            if !result.body.contains("under way") {
+                return result.body;
+            }
+            self.pass(Duration::from_secs(1));
+        }
+    }
+}
+
+/// The value of a hidden field.
+pub(super) fn input(body: &str, name: &str) -> String {
+    let begins = format!("name=\"{name}\" value=\"");
+    let (_, value) = body
+        .split_once(&begins)
+        .unwrap_or_else(|| panic!("no {name}: {body}"));
+    value.split('"').next().unwrap().to_owned()
+}
