@@ -28,6 +28,11 @@ impl Entries {
         Some(entry)
     }
 
+    /// An object of which nothing changes that is published.
+    pub(super) fn get_unpublished(&mut self, id: Id) -> Option<&mut Entry> {
+        self.by_id.get_mut(&id).map(Box::as_mut)
+    }
+
     pub(super) fn insert(&mut self, id: Id, mut entry: Box<Entry>) {
         touch(&mut self.touched, id, &mut entry);
         self.by_id.insert(id, entry);

@@ -277,32 +277,47 @@ impl Index {
         }
     }
 
-    /// A watch has failed, or all of them begin anew: their next lists are newer than any answer so
-    /// far, or come from an older history. The watch reports a list later than it asks for it.
-    pub(in crate::controller) fn expect_lists(&mut self, watch: Option<WatchId>) {
-        for (_, entry) in self.entries.iter_mut() {
-            entry.is_answered &= watch.is_some_and(|it| it != entry.watch);
+    /// A watch of a namespace, or of all, has failed: its next list is newer than any answer so far.
+    /// The watch reports a list later than it asks for it.
+    pub(in crate::controller) fn expect_list(&mut self, watch: WatchId, namespace: Option<&str>) {
+        for id in self.ids_in(namespace) {
+            let entry = self.entries.get_unpublished(id);
+            if let Some(entry) = entry.filter(|it| it.watch == watch) {
+                entry.is_answered = false;
+            }
         }
     }
 
-    /// Begins a list: objects that it does not show are gone when it ends.
-    pub(in crate::controller) fn begin_list(&mut self, watch: WatchId) {
-        self.unscheduled_objects.begin_list(watch);
+    /// All watches begin anew: their next lists come from an older history than any answer so far.
+    pub(in crate::controller) fn expect_all_lists(&mut self) {
         for (_, entry) in self.entries.iter_mut() {
-            if entry.watch == watch {
+            entry.is_answered = false;
+        }
+    }
+
+    /// Begins the list of a watch of a namespace, or of all: objects that it does not show are gone
+    /// when it ends.
+    pub(in crate::controller) fn begin_list(&mut self, watch: WatchId, namespace: Option<&str>) {
+        self.unscheduled_objects.begin_list(watch, namespace);
+        for id in self.ids_in(namespace) {
+            let entry = self.entries.get_unpublished(id);
+            if let Some(entry) = entry.filter(|it| it.watch == watch) {
                 entry.listed = false;
             }
         }
     }
 
     /// Ends a list. Returns the objects that it did not show, to be removed.
-    pub(in crate::controller) fn end_list(&mut self, watch: WatchId) -> Vec<Id> {
-        self.unscheduled_objects.end_list(watch);
-        self.entries
-            .iter()
-            .filter(|(_, entry)| entry.watch == watch && !entry.listed)
-            .map(|(id, _)| id)
-            .collect()
+    pub(in crate::controller) fn end_list(
+        &mut self,
+        watch: WatchId,
+        namespace: Option<&str>,
+    ) -> Vec<Id> {
+        self.unscheduled_objects.end_list(watch, namespace);
+        let mut ids = self.ids_in(namespace);
+        let is_gone = |entry: &Entry| entry.watch == watch && !entry.listed;
+        ids.retain(|id| self.entries.get(*id).is_some_and(is_gone));
+        ids
     }
 
     /// An object about which enough is known to decide.

@@ -167,12 +167,37 @@ fn a_list_that_was_asked_for_before_an_answer_says_nothing_of_that_object() {
         let id = shown(&mut index, &web(90, 3)).unwrap();
         assert!(index.observe_answer(id, &web(100, 4), version(90), EPOCH));
         if let Some(watch) = fails {
-            index.expect_lists(Some(watch));
+            index.expect_list(watch, None);
         }
         shown(&mut index, &web(95, 5));
         let replicas = index.get(id).unwrap().observed.replicas.get();
         assert_eq!(replicas, expected, "{fails:?}");
     }
+}
+
+/// Two kinds in two namespaces, a watch for each: 0 and 1 for `dev`, 2 and 3 for `ops`.
+#[test]
+fn a_list_of_one_namespace_ends_what_its_own_watch_has_shown_there() {
+    let mut index = Index::new(&Settings::default());
+    let mut ids = Vec::new();
+    for (watch, namespace, kind) in [
+        (0, "dev", Kind::DEPLOYMENT),
+        (1, "dev", Kind::STATEFUL_SET),
+        (2, "ops", Kind::DEPLOYMENT),
+        (3, "ops", Kind::STATEFUL_SET),
+    ] {
+        index.begin_list(watch, Some(namespace));
+        for name in ["kept", "gone"] {
+            let shown = ShownBy::list_of(watch);
+            let object = placed(namespace, name, 90, 3);
+            ids.extend(index.observe(kind, &object, shown, EPOCH).id);
+        }
+        assert!(index.end_list(watch, Some(namespace)).is_empty());
+    }
+    index.begin_list(2, Some("ops"));
+    let kept = placed("ops", "kept", 90, 3);
+    index.observe(Kind::DEPLOYMENT, &kept, ShownBy::list_of(2), EPOCH);
+    assert_eq!(index.end_list(2, Some("ops")), [ids[5]]);
 }
 
 /// A scrape of very many objects takes time: meanwhile each of them can be published again.

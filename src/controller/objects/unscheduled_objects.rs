@@ -167,18 +167,33 @@ impl UnscheduledObjects {
     }
 
     /// Begins a list: objects that it does not show are gone when it ends.
-    pub(in crate::controller) fn begin_list(&mut self, watch: WatchId) {
-        let all = self.0.values_mut().flat_map(HashMap::values_mut);
+    pub(in crate::controller) fn begin_list(&mut self, watch: WatchId, namespace: Option<&str>) {
+        let all = self.in_scope(namespace).into_iter();
+        let all = all.flat_map(HashMap::values_mut);
         for it in all.filter(|it| it.watch == watch) {
             it.listed = false;
         }
     }
 
     /// Ends a list: forgets the objects that it did not show.
-    pub(in crate::controller) fn end_list(&mut self, watch: WatchId) {
-        for of_namespace in self.0.values_mut() {
+    pub(in crate::controller) fn end_list(&mut self, watch: WatchId, namespace: Option<&str>) {
+        for of_namespace in self.in_scope(namespace) {
             of_namespace.retain(|_, it| it.watch != watch || it.listed);
         }
-        self.0.retain(|_, of_namespace| !of_namespace.is_empty());
+        match namespace {
+            Some(name) if self.0.get(name).is_some_and(HashMap::is_empty) => {
+                self.0.remove(name);
+            }
+            Some(_) => {}
+            None => self.0.retain(|_, of_namespace| !of_namespace.is_empty()),
+        }
+    }
+
+    /// The objects of a namespace, or of each.
+    fn in_scope(&mut self, namespace: Option<&str>) -> Vec<&mut OfNamespace> {
+        match namespace {
+            Some(name) => self.0.get_mut(name).into_iter().collect(),
+            None => self.0.values_mut().collect(),
+        }
     }
 }

@@ -64,9 +64,13 @@ impl Engine {
                 }
                 self.look_at_waits_of(kind, &workload);
             }
-            ReflectorEvent::Init => self.index.begin_list(watch),
+            ReflectorEvent::Init => {
+                let namespace = self.watches.namespace(watch);
+                self.index.begin_list(watch, namespace.as_deref());
+            }
             ReflectorEvent::Done => {
-                for id in self.index.end_list(watch) {
+                let namespace = self.watches.namespace(watch);
+                for id in self.index.end_list(watch, namespace.as_deref()) {
                     self.remove(id);
                 }
                 self.listed(watch);
@@ -192,7 +196,7 @@ impl Engine {
     pub(in crate::controller) fn take_relist(&mut self) -> bool {
         let relists = self.index.history.take_relist(self.clock.monotonic());
         if relists {
-            self.index.expect_lists(None);
+            self.index.expect_all_lists();
             tracing::warn!(
                 "the API server's history went back, as after a restore from a backup; listing \
                     everything again"
@@ -238,7 +242,8 @@ impl Engine {
         if error.absence().is_some() {
             self.look_at_all_waits();
         }
-        self.index.expect_lists(Some(watch));
+        let name = self.watches.namespace(watch);
+        self.index.expect_list(watch, name.as_deref());
         self.watches.publish(&self.telemetry);
         self.queue.list_ended(watch);
         let (kind, text) = (what.name(), redacted_chain(error));
@@ -258,7 +263,6 @@ impl Engine {
                 tracing::warn!(kind, error = %text, "the watch still fails {so_far}; retrying with backoff");
             }
         }
-        let name = self.watches.namespace(watch);
         if what == Watched::Namespaces && self.index.namespaces().mark_unreadable(name.as_deref()) {
             let subject = name.as_ref().map_or("Namespaces", |_| "the Namespace");
             tracing::warn!(
