@@ -5,6 +5,10 @@ use std::time::Duration;
 /// After so long without a failure the next one is the first again.
 pub(crate) const CALM: Duration = Duration::from_secs(60);
 
+/// The longest pause that a server can ask for: a maintenance page may ask for an hour, and a
+/// broken server for centuries.
+pub(crate) const MAX_RETRY_AFTER: Duration = Duration::from_secs(60);
+
 /// Doubling delays with jitter: each is between half and all of what it would be without.
 #[derive(Debug)]
 pub(crate) struct Delays {

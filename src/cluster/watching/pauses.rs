@@ -4,10 +4,7 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-use crate::delays::{CALM, Delays};
-
-/// The longest pause that a server can ask for.
-const MAX_RETRY_AFTER: Duration = Duration::from_secs(60);
+use crate::delays::{CALM, Delays, MAX_RETRY_AFTER};
 
 /// The requested life of a watch is between these, in seconds, so that watches which began together
 /// do not begin anew together.

@@ -10,6 +10,7 @@ use kube::{Client, ResourceExt as _, client::Body, core::Status};
 use serde_json::{Value, json};
 use tokio::time::timeout;
 
+use crate::delays::MAX_RETRY_AFTER;
 use crate::events::EventText;
 use crate::neighbours::{ACTIVATOR, COMMANDS, CONTROLLER};
 use crate::text::{cut_bytes, escape_json, printable};
@@ -309,10 +310,6 @@ fn as_go_writes(patch: &Patch) -> serde_json::Result<Vec<u8>> {
     let json = serde_json::to_string(patch)?;
     Ok(escape_json(&json, escaped).into_owned().into_bytes())
 }
-
-/// The longest pause that a server can ask for: a maintenance page may ask for an hour, and a
-/// broken server for centuries.
-const MAX_RETRY_AFTER: Duration = Duration::from_secs(60);
 
 /// The pause that the server asks for, up to [`MAX_RETRY_AFTER`].
 fn pause_asked(headers: &HeaderMap) -> Option<Duration> {
