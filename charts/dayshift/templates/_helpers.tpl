@@ -214,3 +214,24 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name (.Chart.Version | replace "+" "_") 
   verbs: ["list", "watch", "create", "patch", "delete"]
 {{ include "dayshift.eventRule" . }}
 {{- end }}
+
+{{/* What every pod of dayshift reaches. */}}
+{{- define "dayshift.egress" -}}
+# The API server.
+- ports:
+    {{- range .Values.networkPolicy.apiServerPorts }}
+    - port: {{ . }}
+    {{- end }}
+  {{- with .Values.networkPolicy.apiServerAddresses }}
+  to:
+    {{- range . }}
+    - ipBlock:
+        cidr: {{ . | quote }}
+    {{- end }}
+  {{- end }}
+- ports:
+    - port: 53
+      protocol: UDP
+    - port: 53
+      protocol: TCP
+{{- end }}

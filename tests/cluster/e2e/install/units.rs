@@ -80,6 +80,8 @@ login      templates/login.yaml               "impersonate:user-info" "impersona
 login      templates/login.yaml               with $login.groups => with $login.users
 login      templates/login.yaml               sessionAffinity: ClientIP => sessionAffinity: None
 activator  templates/activator.yaml           parameterNotFoundAction: Deny => parameterNotFoundAction: Allow
+activator  templates/activator.yaml           endPort: 29999 => endPort: 30999
+activator  templates/activator.yaml           values: {{ toJson .Values.scope.namespaces }} => values: []
 activator  templates/_helpers.tpl              "create", "patch", "delete"] => "create", "patch", "update", "delete"]
 monitoring templates/podmonitor.yaml           honorLabels: true => honorLabels: false
 monitoring templates/prometheusrule.yaml       .prometheusRule.enabled => .podMonitor.enabled
