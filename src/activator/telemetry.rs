@@ -25,7 +25,7 @@ pub(in crate::activator) enum Outcome {
     Ignored,
     /// The client left without a word.
     Silent,
-    /// The client left before it was known what it wants.
+    /// The client left before a pod took it.
     Left,
     /// Nothing will come: paused, or not at this time of day.
     Refused,

@@ -1,6 +1,6 @@
 //! One connection: taken, perhaps held, and handed on byte for byte.
 
-use std::{io, net::SocketAddr, sync::Arc, time::Duration};
+use std::{future::pending, io, net::SocketAddr, sync::Arc, time::Duration};
 
 use tokio::{
     io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _, copy_bidirectional},
@@ -10,7 +10,7 @@ use tokio::{
 };
 
 use crate::activator::connections::backends::connect_to_any;
-use crate::activator::connections::head::{FirstBytes, Head, MAX_HEAD};
+use crate::activator::connections::head::{FirstBytes, Head, MAX_HEAD, ends_with_its_client};
 use crate::activator::connections::page;
 use crate::activator::connections::places::{Place, Places};
 use crate::activator::connections::pods::Pods;
@@ -57,7 +57,7 @@ struct Opening {
     bytes: Vec<u8>,
     /// Where it speaks HTTP.
     head: Option<Head>,
-    /// Whether it left without a word.
+    /// Whether it left before it was known what it wants.
     is_gone: bool,
 }
 
@@ -109,11 +109,12 @@ impl Connection {
             is_gone: false,
         };
         // Where a pod is ready, nothing has to be read.
-        if !self.is_ready() {
+        let is_held = !self.is_ready();
+        if is_held {
             match opening.read(&mut stream).await {
-                Ok(()) if opening.is_gone => return (Outcome::Silent, None),
-                Ok(()) => {}
-                Err(_) => return (Outcome::Left, None),
+                Ok(()) if !opening.is_gone => {}
+                Ok(()) if opening.bytes.is_empty() => return (Outcome::Silent, None),
+                Ok(()) | Err(_) => return (Outcome::Left, None),
             }
         }
         let head = opening.head.take();
@@ -122,7 +123,12 @@ impl Connection {
         {
             return (ended, head);
         }
-        let Some(mut pod) = self.pod(deadline).await else {
+        let pod = tokio::select! {
+            biased;
+            pod = self.pod(deadline) => pod,
+            () = opening.until_gone(&mut stream), if is_held => return (Outcome::Left, head),
+        };
+        let Some(mut pod) = pod else {
             let outcome = match self.prospect() {
                 Prospect::Nothing(why) => self.refuse(&mut stream, head.as_ref(), why).await,
                 Prospect::Running | Prospect::Wakeable => {
@@ -270,7 +276,7 @@ impl Opening {
                 Err(_) => return Ok(()),
                 Ok(Err(error)) => return Err(error),
                 Ok(Ok(0)) => {
-                    self.is_gone = self.bytes.is_empty();
+                    self.is_gone = ends_with_its_client(&self.bytes);
                     return Ok(());
                 }
                 Ok(Ok(count)) => self.bytes.extend_from_slice(&part[..count]),
@@ -284,6 +290,22 @@ impl Opening {
                 }
             }
         }
+    }
+
+    /// Reads on, up to [`MAX_HEAD`] in all, until the client has left: it has reset the connection, or
+    /// has ended its side of one that comes to nothing unless it says more. Never returns otherwise.
+    async fn until_gone(&mut self, stream: &mut impl Stream) {
+        let mut part = [0; 1024];
+        while self.bytes.len() < MAX_HEAD {
+            match stream.read(&mut part).await {
+                Err(_) => return,
+                Ok(0) if ends_with_its_client(&self.bytes) => return,
+                // A half-close: it still waits for an answer.
+                Ok(0) => break,
+                Ok(count) => self.bytes.extend_from_slice(&part[..count]),
+            }
+        }
+        pending().await
     }
 }
 

@@ -1,182 +1,17 @@
-//! Connections, with a pod on a loopback socket and an API server that knows it.
+//! Connections: what is held, handed on, and refused.
 
-use std::{
-    collections::BTreeMap,
-    convert::Infallible,
-    net::SocketAddr,
-    sync::{
-        Arc,
-        atomic::{AtomicUsize, Ordering},
-    },
-};
+use std::sync::{Arc, atomic::Ordering};
 
-use chrono::{DateTime, Utc};
-use http::{Request as HttpRequest, Response};
-use kube::{Client, client::Body};
 use serde_json::{Value, json};
 use tokio::{
-    io::{AsyncReadExt as _, AsyncWriteExt as _, DuplexStream, duplex},
+    io::{AsyncReadExt as _, AsyncWriteExt as _},
     net::{TcpListener, TcpStream},
-    sync::{mpsc, watch},
-    task::{JoinHandle, spawn},
+    task::spawn,
     time::{Duration, Instant},
 };
-use tower::service_fn;
 
-use crate::activator::connections::connection::{Shared, serve};
-use crate::activator::connections::places::Places;
-use crate::activator::connections::pods::Pods;
-use crate::activator::routes::{Backend, Route, Routes, Standing, Target};
-use crate::activator::service::{PodName, ServiceName};
-use crate::activator::telemetry::Telemetry;
-use crate::activator::test_cluster::settings;
-use crate::activator::wakes::{Request, Took};
-use crate::clock::Clock;
-use crate::schedule::Zone;
-use crate::workload::{IgnoredPaths, Kind, Observed, WakeOnRequest};
-
-/// An API server whose one pod is this object.
-fn client(pod: Value, reads: Arc<AtomicUsize>) -> Client {
-    let service = service_fn(move |request: HttpRequest<Body>| {
-        reads.fetch_add(1, Ordering::Relaxed);
-        assert_eq!(request.uri().path(), "/api/v1/namespaces/dev/pods/web-1");
-        let answer = Response::new(Body::from(pod.to_string().into_bytes()));
-        async { Ok::<_, Infallible>(answer) }
-    });
-    Client::new(service, "dev")
-}
-
-#[expect(clippy::needless_pass_by_value, reason = "as json! gives it")]
-fn pod(ip: &str, labels: Value) -> Value {
-    json!({"metadata": {"uid": "p", "labels": labels}, "status": {"podIPs": [{"ip": ip}]}})
-}
-
-fn web() -> ServiceName {
-    ServiceName {
-        namespace: "dev".into(),
-        name: "web".into(),
-    }
-}
-
-/// An activator with one Service and one workload.
-struct Scene {
-    shared: Shared,
-    routes: watch::Sender<Arc<Routes>>,
-    requests: mpsc::Receiver<Request>,
-    /// How often the pod was read.
-    reads: Arc<AtomicUsize>,
-}
-
-impl Scene {
-    fn new(pod: Value) -> Self {
-        let (routes_in, routes) = watch::channel(Arc::<Routes>::default());
-        let (requests_in, requests) = mpsc::channel(100);
-        let reads = Arc::<AtomicUsize>::default();
-        let scene = Self {
-            shared: Shared {
-                routes,
-                requests: requests_in,
-                places: Places::new(100, 50),
-                pods: Pods::new(client(pod, Arc::clone(&reads))),
-                took: Took::default(),
-                telemetry: Arc::default(),
-                settings: Arc::new(settings()),
-                clock: Clock::system(),
-            },
-            routes: routes_in,
-            requests,
-            reads,
-        };
-        scene.show(Standing::Asleep, &[]);
-        scene
-    }
-
-    fn show(&self, standing: Standing, ready: &[SocketAddr]) {
-        let object = json!({
-            "metadata": {"name": "web", "namespace": "dev", "uid": "u"}, "spec": {"replicas": 0},
-        });
-        let workload: crate::cluster::Workload = serde_json::from_value(object).unwrap();
-        let observed: Observed = workload.observe(Kind::DEPLOYMENT, &settings().prefix);
-        let target = Target {
-            observed,
-            wake: WakeOnRequest::parse("2h").unwrap(),
-            ignored: IgnoredPaths::parse("/healthz").unwrap(),
-            zone: Zone::UTC,
-            standing,
-            since: DateTime::<Utc>::from_timestamp(0, 0),
-        };
-        let backends = ready.iter().map(|address| Backend {
-            address: *address,
-            pod: PodName {
-                namespace: "dev".into(),
-                name: "web-1".into(),
-                uid: "p".into(),
-            },
-        });
-        let route = Route {
-            ports: BTreeMap::from([("tcp".into(), 20000)]),
-            targets: vec![Arc::new(target)],
-            ready: BTreeMap::from([("tcp".into(), backends.collect())]),
-            selector: BTreeMap::from([("app".to_owned(), "web".to_owned())]),
-        };
-        let routes = Routes::from([(web(), Arc::new(route))]);
-        self.routes.send_replace(Arc::new(routes));
-    }
-
-    /// A client that has connected, and what serves it.
-    fn connect(&self) -> (DuplexStream, JoinHandle<()>) {
-        let (client, server) = duplex(1024);
-        let from = SocketAddr::from(([10, 0, 0, 1], 1000));
-        let place = self.shared.places.take(&web()).unwrap();
-        let connection = serve(
-            self.shared.clone(),
-            web(),
-            "tcp".into(),
-            server,
-            from,
-            place,
-        );
-        (client, spawn(connection))
-    }
-
-    /// What a client reads that says this and then nothing more.
-    async fn answer(&self, says: &str) -> String {
-        let (mut client, served) = self.connect();
-        client.write_all(says.as_bytes()).await.unwrap();
-        let mut answer = String::new();
-        client.read_to_string(&mut answer).await.unwrap();
-        drop(client);
-        served.await.unwrap();
-        answer
-    }
-
-    fn metric(&self, outcome: &str) -> u32 {
-        metric(&self.shared.telemetry, outcome)
-    }
-}
-
-fn metric(telemetry: &Telemetry, outcome: &str) -> u32 {
-    let text = telemetry.render();
-    let name = format!("dayshift_activator_connections_total{{outcome=\"{outcome}\"}} ");
-    let line = text.lines().find_map(|line| line.strip_prefix(&name));
-    line.map_or(0, |count| count.parse().unwrap())
-}
-
-/// A pod that sends back what it gets.
-async fn echo() -> SocketAddr {
-    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let address = listener.local_addr().unwrap();
-    spawn(async move {
-        while let Ok((mut stream, _)) = listener.accept().await {
-            spawn(async move {
-                let (mut from, mut to) = stream.split();
-                tokio::io::copy(&mut from, &mut to).await.unwrap();
-                to.shutdown().await.unwrap();
-            });
-        }
-    });
-    address
-}
+use crate::activator::connections::test_scene::{Scene, echo, pod};
+use crate::activator::routes::Standing;
 
 #[tokio::test]
 async fn a_held_connection_is_handed_on_byte_for_byte_with_its_half_close() {
@@ -272,7 +107,7 @@ async fn a_crowd_that_waits_reads_the_pod_once() {
         let mut crowd = Vec::new();
         for _ in 0..40 {
             let (mut client, served) = scene.connect();
-            client.write_all(b"\x16\x03\x01").await.unwrap();
+            client.write_all(b"PING\r\n").await.unwrap();
             scene.requests.recv().await.unwrap();
             crowd.push((client, served));
         }
@@ -282,7 +117,7 @@ async fn a_crowd_that_waits_reads_the_pod_once() {
             client.shutdown().await.unwrap();
             let mut got = Vec::new();
             client.read_to_end(&mut got).await.unwrap();
-            assert_eq!(got == b"\x16\x03\x01", is_served);
+            assert_eq!(got == b"PING\r\n", is_served);
             served.await.unwrap();
         }
         assert_eq!(scene.reads.load(Ordering::Relaxed), 1, "{is_served}");

@@ -60,6 +60,19 @@ impl FirstBytes {
     }
 }
 
+/// Whether a client that has said no more than this, and will say no more, has left. On the wire that is
+/// what a half-close is too, but a handshake of TLS and a connection of HTTP/2 need more of the client, who
+/// has said nothing wants nothing, and of HTTP/1 servers take it so, as nginx and Go's do.
+pub(in crate::activator) fn ends_with_its_client(bytes: &[u8]) -> bool {
+    const TLS_HANDSHAKE: &[u8] = &[0x16, 0x03];
+    const HTTP_2: &[u8] = b"PRI * HTTP/2.0\r\n";
+    let begins = |it: &[u8]| bytes.starts_with(it);
+    bytes.is_empty()
+        || begins(TLS_HANDSHAKE)
+        || begins(HTTP_2)
+        || FirstBytes::of(bytes) != FirstBytes::Other
+}
+
 impl Head {
     fn of(request: &httparse::Request<'_, '_>) -> Self {
         let method = request.method.unwrap_or_default();
@@ -124,6 +137,22 @@ mod tests {
         }
         let endless = [b"GET /".as_slice(), &[b'a'; MAX_HEAD]].concat();
         assert_eq!(FirstBytes::of(&endless), FirstBytes::Other);
+    }
+
+    #[test]
+    fn the_end_of_what_needs_more_of_the_client_is_told_from_a_half_close() {
+        for (bytes, expected) in [
+            (&b""[..], true),
+            (b"\x16\x03\x01\x02\x00", true),
+            (b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", true),
+            (b"GET / HTTP/1.1\r\nHost: a\r\n\r\nabc", true),
+            (b"GET / HT", true),
+            (b"\x16", false),
+            (b"PING\r\n", false),
+            (b"\x00\x00\x00\x08\x04\xd2\x16\x2f", false),
+        ] {
+            assert_eq!(ends_with_its_client(bytes), expected, "{bytes:?}");
+        }
     }
 
     #[test]
