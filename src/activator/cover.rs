@@ -9,11 +9,14 @@ use std::{
 use chrono::{DateTime, Utc};
 
 use crate::activator::index::{Index, Sleeper};
+use crate::activator::needs::Needs;
 use crate::activator::routes::{Backend, Route, Routes, Standing, Target, backends};
 use crate::activator::service::{Family, KnownService, KnownSlice, PodName, ServiceName, StandIn};
 use crate::activator::settings::Settings;
 use crate::schedule::{Zone, parse_moment};
-use crate::workload::{IgnoredPaths, Key, Phase, Replicas, WakeOnRequest, hash_of};
+use crate::workload::{
+    After, IgnoredPaths, Key, Needed, Observed, Phase, Replicas, WakeOnRequest, hash_of,
+};
 
 /// What should be.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -21,6 +24,8 @@ pub(in crate::activator) struct Cover {
     pub(in crate::activator) routes: Routes,
     /// The slices that should exist, by namespace and name.
     pub(in crate::activator) slices: BTreeMap<SliceName, StandIn>,
+    /// What workloads need that may be woken.
+    pub(in crate::activator) needs: Needs,
     /// Services of workloads that ask for it, and why nobody can stand in for them.
     pub(in crate::activator) not_covered: BTreeMap<ServiceName, &'static str>,
 }
@@ -40,6 +45,7 @@ impl Cover {
             let Some(target) = target(&sleeper, settings, now).map(Arc::new) else {
                 continue;
             };
+            cover.needs.add(&target, index);
             let namespace = &target.observed.object.namespace;
             for (name, service) in index.services_in(namespace) {
                 if service.selects(sleeper.labels) && *name != settings.service {
@@ -163,10 +169,14 @@ fn target(sleeper: &Sleeper<'_>, settings: &Settings, now: DateTime<Utc>) -> Opt
     // Somebody has woken it already, and the scaler is about to act on that.
     let wakes = inputs.text(Key::WakeUntil);
     let wakes = wakes.and_then(|it| parse_moment(it, zone).ok());
+    let starts_until = wakes.filter(|it| {
+        let is_stopped = matches!(phase, Phase::Stopped | Phase::Slept);
+        is_stopped && observed.replicas == Replicas::ZERO && *it > now
+    });
     let standing = match phase {
         _ if observed.deleting => Standing::Off("it is being deleted"),
         _ if observed.replicas > Replicas::ZERO => Standing::Running,
-        Phase::Stopped | Phase::Slept if wakes.is_some_and(|it| it > now) => Standing::Running,
+        _ if starts_until.is_some() => Standing::Running,
         Phase::Stopped | Phase::Slept => Standing::Asleep,
         Phase::Paused => Standing::Off("it is paused"),
         Phase::Adopted | Phase::Running | Phase::Woken => {
@@ -179,8 +189,18 @@ fn target(sleeper: &Sleeper<'_>, settings: &Settings, now: DateTime<Utc>) -> Opt
         zone,
         standing,
         since: observed.state().last,
+        starts_until,
+        needs: needed(observed),
         observed: observed.clone(),
     })
+}
+
+/// What has to be ready before it starts, as far as its `after` can be read.
+fn needed(observed: &Observed) -> Vec<Needed> {
+    let text = observed.inputs.text(Key::After);
+    let after = text.and_then(|it| After::parse(it).ok());
+    let after = after.map(|it| it.written_in(&observed.inputs));
+    after.map_or_else(Vec::new, |it| it.needed_by(&observed.object).to_vec())
 }
 
 /// A port for each port of a Service: the one that its slice has, if nobody earlier has it too, else

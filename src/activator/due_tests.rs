@@ -45,7 +45,7 @@ async fn a_thousand_that_wait_make_one_patch() {
     let mut sent = Vec::new();
     for _ in 0..1000 {
         wakes.ask(request());
-        sent.extend(wakes.due(&cover.routes, &settings(), now()));
+        sent.extend(wakes.due(&cover, &settings(), now()));
     }
     let [wake] = &sent[..] else {
         panic!("{}", sent.len())
@@ -68,7 +68,7 @@ async fn a_thousand_that_wait_make_one_patch() {
     wakes.finished(wake, &Ok(()));
     wakes.ask(request());
     assert!(
-        wakes.due(&cover.routes, &settings(), now()).is_empty(),
+        wakes.due(&cover, &settings(), now()).is_empty(),
         "the watch is late"
     );
 }
@@ -80,7 +80,7 @@ async fn a_wake_that_is_refused_is_tried_again_and_not_at_once() {
     wakes.ask(request());
     let mut tries = Vec::new();
     for second in 0..55 {
-        for wake in wakes.due(&cover.routes, &settings(), now()) {
+        for wake in wakes.due(&cover, &settings(), now()) {
             tries.push(second);
             wakes.finished(&wake, &refused());
         }
@@ -88,9 +88,9 @@ async fn a_wake_that_is_refused_is_tried_again_and_not_at_once() {
     }
     assert!((4..=8).contains(&tries.len()), "{tries:?}");
     advance(Duration::from_secs(60)).await;
-    wakes.due(&cover.routes, &settings(), now());
+    wakes.due(&cover, &settings(), now());
     advance(Duration::from_secs(60)).await;
-    let later = wakes.due(&cover.routes, &settings(), now());
+    let later = wakes.due(&cover, &settings(), now());
     assert!(later.is_empty(), "nobody waits any more");
 }
 
@@ -101,7 +101,7 @@ async fn no_annotation_wakes_for_longer_than_the_limit() {
     settings.max_wake = TimeDelta::minutes(30);
     let mut wakes = wakes();
     wakes.ask(request());
-    let due = wakes.due(&cover.routes, &settings, now());
+    let due = wakes.due(&cover, &settings, now());
     assert_eq!(due[0].until.to_rfc3339(), "2026-11-25T22:30:00+00:00");
 }
 
@@ -118,7 +118,7 @@ fn somebodys_sleep_keeps_its_reason() {
     );
     let mut wakes = wakes();
     wakes.ask(request());
-    let due = wakes.due(&cluster.cover().routes, &settings(), now());
+    let due = wakes.due(&cluster.cover(), &settings(), now());
     let keys: Vec<_> = due[0].annotations.iter().map(|it| it.0).collect();
     assert_eq!(keys, [Key::WakeUntil]);
 }

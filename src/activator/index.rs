@@ -11,7 +11,7 @@ use kube::ResourceExt as _;
 
 use crate::activator::service::{KnownService, KnownSlice, PodName, ServiceName};
 use crate::cluster::{NamespaceMeta, ObservedNamespace, ReflectorEvent, WithPodLabels};
-use crate::workload::{Annotations, Kind, Label, Observed, Prefix};
+use crate::workload::{Annotations, Key, Kind, Label, Needed, Observed, Phase, Prefix, Replicas};
 
 /// An event of one of the watches.
 pub(in crate::activator) enum Event {
@@ -205,13 +205,27 @@ impl Index {
             let namespace = &*observed.object.namespace;
             let inputs = observed.inputs.clone();
             let inputs = inputs.with_defaults(self.namespaces.get(namespace).cloned());
-            inputs.text(crate::workload::Key::WakeOnRequest)?;
+            inputs.text(Key::WakeOnRequest)?;
             let observed = Observed {
                 inputs,
                 ..observed.clone()
             };
             Some(Sleeper { observed, labels })
         })
+    }
+
+    /// Whether dayshift has stopped that workload, which does not ask to be woken by a request.
+    pub(in crate::activator) fn stays_stopped(&self, namespace: &str, needed: &Needed) -> bool {
+        let key = (needed.kind, namespace.into(), needed.name.clone());
+        let Some((observed, _)) = self.workloads.get(&key) else {
+            return false;
+        };
+        let inputs = observed.inputs.clone();
+        let inputs = inputs.with_defaults(self.namespaces.get(namespace).cloned());
+        let is_stopped = matches!(observed.phase(), Some(Phase::Stopped | Phase::Slept));
+        is_stopped
+            && observed.replicas == Replicas::ZERO
+            && inputs.text(Key::WakeOnRequest).is_none()
     }
 
     pub(in crate::activator) fn service(&self, name: &ServiceName) -> Option<&KnownService> {

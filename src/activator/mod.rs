@@ -8,6 +8,9 @@ mod cover_tests;
 #[cfg(test)]
 mod due_tests;
 mod index;
+mod needs;
+#[cfg(test)]
+mod needs_tests;
 mod pauses;
 mod routes;
 mod run;

@@ -10,7 +10,7 @@ use chrono::{DateTime, Utc};
 
 use crate::activator::service::{PodName, ServiceName};
 use crate::schedule::Zone;
-use crate::workload::{IgnoredPaths, Observed, WakeOnRequest};
+use crate::workload::{IgnoredPaths, Needed, Observed, WakeOnRequest};
 
 /// Every Service that somebody stands in for.
 pub(in crate::activator) type Routes = BTreeMap<ServiceName, Arc<Route>>;
@@ -44,7 +44,15 @@ pub(in crate::activator) struct Target {
     pub(in crate::activator) standing: Standing,
     /// When it went to sleep.
     pub(in crate::activator) since: Option<DateTime<Utc>>,
+    /// Until when it was woken, where the scaler has not acted on it yet.
+    pub(in crate::activator) starts_until: Option<DateTime<Utc>>,
+    /// What has to be ready before it starts.
+    pub(in crate::activator) needs: Vec<Needed>,
 }
+
+/// Why a request at another time of day than its `wake-on-request` has wakes nothing.
+pub(in crate::activator) const OUT_OF_HOURS: &str =
+    "a request does not wake it at this time of day";
 
 /// How a workload stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -77,20 +85,11 @@ impl Route {
             match target.standing {
                 Standing::Running => prospect = prospect.or(Some(Prospect::Running)),
                 Standing::Asleep if target.counts_at(now) => prospect = Some(Prospect::Wakeable),
-                Standing::Asleep => why = "a request does not wake it at this time of day",
+                Standing::Asleep => why = OUT_OF_HOURS,
                 Standing::Off(reason) => why = reason,
             }
         }
         prospect.unwrap_or(Prospect::Nothing(why))
-    }
-
-    /// What a request at that instant wakes.
-    pub(in crate::activator) fn asleep(
-        &self,
-        now: DateTime<Utc>,
-    ) -> impl Iterator<Item = &Arc<Target>> {
-        let targets = self.targets.iter();
-        targets.filter(move |it| it.standing == Standing::Asleep && it.counts_at(now))
     }
 
     /// Whether a request for this path wakes nothing.
@@ -111,7 +110,12 @@ impl Route {
 }
 
 impl Target {
-    fn counts_at(&self, now: DateTime<Utc>) -> bool {
+    /// Whether a request wakes it at that instant: it sleeps, and this is an hour for it.
+    pub(in crate::activator) fn is_wakeable(&self, now: DateTime<Utc>) -> bool {
+        self.standing == Standing::Asleep && self.counts_at(now)
+    }
+
+    pub(in crate::activator) fn counts_at(&self, now: DateTime<Utc>) -> bool {
         self.wake.counts_at(now, self.zone)
     }
 }

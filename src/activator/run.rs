@@ -145,7 +145,9 @@ async fn write(writer: &Writer, write: SliceWrite) -> (SliceWrite, Result<(), Pa
 /// Tells of a wake by an Event.
 async fn announce(writer: &Writer, clock: &Clock, wake: Wake) {
     let until = wake.until.to_rfc3339_opts(SecondsFormat::Secs, true);
-    let event = EventText::woken_by_request(&wake.request.words(), &until);
+    let needed_by = wake.needed_by.as_ref().map(ToString::to_string);
+    let request = wake.request.words();
+    let event = EventText::woken_by_request(&request, &until, needed_by.as_deref(), &wake.without);
     let object = EventObject::from(&wake.target.observed.object);
     if let Err(error) = writer.announce(&object, &event, clock.now()).await {
         tracing::debug!(%object, %error, "cannot send an Event");
@@ -250,8 +252,7 @@ impl Activator {
 
     fn due_wakes(&mut self) -> Vec<Wake> {
         let now = self.shared.clock.now();
-        self.wakes
-            .due(&self.cover.routes, &self.shared.settings, now)
+        self.wakes.due(&self.cover, &self.shared.settings, now)
     }
 
     fn due_writes(&mut self) -> Vec<SliceWrite> {
@@ -268,7 +269,11 @@ impl Activator {
         match result {
             Ok(()) => {
                 telemetry.woken(&object.namespace);
-                tracing::info!(%object, until = %wake.until, "{} wakes it", wake.request.words());
+                let needed_by = wake.needed_by.as_ref().map(tracing::field::display);
+                tracing::info!(%object, until = %wake.until, needed_by, "{} wakes it", wake.request.words());
+                for one in &wake.without {
+                    tracing::warn!(%object, "it is woken and needs {one}");
+                }
             }
             Err(PatchError::Conflict) => {
                 tracing::debug!(%object, "somebody else has changed it meanwhile");

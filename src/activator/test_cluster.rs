@@ -61,9 +61,19 @@ impl Cluster {
         cluster
     }
 
-    #[expect(clippy::needless_pass_by_value, reason = "as json! gives it")]
     pub(in crate::activator) fn workload(
         &mut self,
+        state: &str,
+        replicas: u32,
+        annotations: Value,
+    ) {
+        self.workload_named("web", state, replicas, annotations);
+    }
+
+    #[expect(clippy::needless_pass_by_value, reason = "as json! gives it")]
+    pub(in crate::activator) fn workload_named(
+        &mut self,
+        name: &str,
         state: &str,
         replicas: u32,
         annotations: Value,
@@ -74,10 +84,10 @@ impl Cluster {
         }
         let object = json!({
             "metadata": {
-                "name": "web", "namespace": "dev", "uid": "u", "resourceVersion": "1",
+                "name": name, "namespace": "dev", "uid": format!("uid-{name}"), "resourceVersion": "1",
                 "annotations": all, "labels": {"dayshift/state": state},
             },
-            "spec": {"replicas": replicas, "template": {"metadata": {"labels": {"app": "web", "v": "1"}}}},
+            "spec": {"replicas": replicas, "template": {"metadata": {"labels": {"app": name, "v": "1"}}}},
         });
         let object = serde_json::from_value(object).unwrap();
         let event = Event::Workload(Kind::DEPLOYMENT, ReflectorEvent::Apply(object));

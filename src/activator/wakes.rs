@@ -11,12 +11,14 @@ use chrono::{DateTime, SubsecRound as _, Utc};
 use tokio::time::Instant;
 
 use crate::activator::connections::head::Head;
+use crate::activator::cover::Cover;
+use crate::activator::needs::Needs;
 use crate::activator::pauses::Pauses;
 use crate::activator::routes::{Routes, Target};
 use crate::activator::service::ServiceName;
 use crate::activator::settings::Settings;
 use crate::cluster::PatchError;
-use crate::workload::{Annotation, Key, Override, OverrideCommand};
+use crate::workload::{Annotation, Key, Needed, Override, OverrideCommand};
 
 /// A connection that asks for a wake.
 #[derive(Clone, Debug)]
@@ -53,12 +55,16 @@ pub(in crate::activator) struct Wake {
     pub(in crate::activator) request: Request,
     pub(in crate::activator) until: DateTime<Utc>,
     pub(in crate::activator) annotations: Vec<Annotation>,
+    /// For which other workload, if it is not one of the Service that was asked for.
+    pub(in crate::activator) needed_by: Option<Needed>,
+    /// What it needs that stays stopped, each with the reason.
+    pub(in crate::activator) without: Vec<String>,
 }
 
 /// The wakes that are wanted and under way.
 pub(in crate::activator) struct Wakes {
-    /// Services that somebody has asked for, and since when.
-    wanted: BTreeMap<ServiceName, (Request, Instant)>,
+    /// Services that somebody has asked for.
+    wanted: BTreeMap<ServiceName, Wanted>,
     /// The UIDs of workloads whose patch is under way.
     in_flight: HashSet<Arc<str>>,
     /// The UIDs of those that are not patched for a while.
@@ -66,6 +72,15 @@ pub(in crate::activator) struct Wakes {
     /// Services that were woken, and when.
     starting: HashMap<ServiceName, Instant>,
     took: Took,
+}
+
+/// A Service that somebody has asked for.
+struct Wanted {
+    request: Request,
+    since: Instant,
+    /// Until when workloads were to be woken for it, by UID: what they need is woken as long, even if they
+    /// are quicker.
+    until: HashMap<Arc<str>, DateTime<Utc>>,
 }
 
 impl Wakes {
@@ -82,37 +97,46 @@ impl Wakes {
     /// Takes in what somebody asks for.
     pub(in crate::activator) fn ask(&mut self, request: Request) {
         let service = request.service.clone();
-        self.wanted
-            .entry(service)
-            .or_insert_with(|| (request, Instant::now()));
+        self.wanted.entry(service).or_insert_with(|| Wanted {
+            request,
+            since: Instant::now(),
+            until: HashMap::new(),
+        });
     }
 
-    /// The wakes that are due: what is wanted, asleep and not being woken yet.
+    /// The wakes that are due: what is wanted and what that needs, asleep and not being woken yet.
+    /// What two of them need is woken once, for the longer of both.
     pub(in crate::activator) fn due(
         &mut self,
-        routes: &Routes,
+        cover: &Cover,
         settings: &Settings,
         now: DateTime<Utc>,
     ) -> Vec<Wake> {
         let at = Instant::now();
-        let mut due = Vec::new();
-        let (in_flight, pauses) = (&mut self.in_flight, &self.pauses);
-        self.wanted.retain(|service, (request, since)| {
-            let Some(route) = routes.get(service) else {
+        let mut due: BTreeMap<Arc<str>, Wake> = BTreeMap::new();
+        self.wanted.retain(|service, known| {
+            let Some(route) = cover.routes.get(service) else {
                 return false;
             };
-            let mut is_wanted = false;
-            for target in route.asleep(now) {
-                is_wanted = true;
-                let uid = &target.observed.object.uid;
-                if pauses.is_paused(uid, at) || !in_flight.insert(uid.clone()) {
-                    continue;
+            let wanted = route.targets.iter();
+            let mut wanted: Vec<_> = wanted
+                .flat_map(|it| known.wakes_of(it, &cover.needs, settings, now))
+                .collect();
+            let is_wanted = !wanted.is_empty();
+            wanted.retain(|it| {
+                let uid = it.uid();
+                !self.pauses.is_paused(uid, at) && !self.in_flight.contains(uid)
+            });
+            for wake in wanted {
+                let uid = Arc::clone(wake.uid());
+                if due.get(&uid).is_none_or(|it| it.until < wake.until) {
+                    due.insert(uid, wake);
                 }
-                due.push(wake(target, request, settings, now));
             }
-            is_wanted && since.elapsed() < settings.hold
+            is_wanted && known.since.elapsed() < settings.hold
         });
-        due
+        self.in_flight.extend(due.keys().cloned());
+        due.into_values().collect()
     }
 
     /// A patch has ended.
@@ -149,8 +173,52 @@ impl Wakes {
     }
 }
 
-fn wake(target: &Arc<Target>, request: &Request, settings: &Settings, now: DateTime<Utc>) -> Wake {
-    let until = (now + target.wake.lasts.min(settings.max_wake)).trunc_subsecs(0);
+impl Wake {
+    fn uid(&self) -> &Arc<str> {
+        &self.target.observed.object.uid
+    }
+}
+
+impl Wanted {
+    /// The wakes of a workload of the Service, and of what it needs: until the same instant, however long
+    /// a request to those would wake them. Of one that starts already, only of what it needs.
+    fn wakes_of(
+        &mut self,
+        root: &Arc<Target>,
+        needs: &Needs,
+        settings: &Settings,
+        now: DateTime<Utc>,
+    ) -> Vec<Wake> {
+        let uid = &root.observed.object.uid;
+        let is_wakeable = root.is_wakeable(now);
+        let until = match root.starts_until.or(self.until.get(uid).copied()) {
+            _ if is_wakeable => now + root.wake.lasts,
+            Some(until) => until,
+            None => return Vec::new(),
+        };
+        let until = until.min(now + settings.max_wake).trunc_subsecs(0);
+        self.until.insert(uid.clone(), until);
+        let with = needs.woken_with(root, now);
+        let needed_by = Needed::of(&root.observed.object);
+        let needed = with.targets.iter();
+        let mut wakes: Vec<_> = needed
+            .map(|it| wake(it, &self.request, until, Some(needed_by.clone())))
+            .collect();
+        if is_wakeable {
+            let mut own = wake(root, &self.request, until, None);
+            own.without = with.without;
+            wakes.push(own);
+        }
+        wakes
+    }
+}
+
+fn wake(
+    target: &Arc<Target>,
+    request: &Request,
+    until: DateTime<Utc>,
+    needed_by: Option<Needed>,
+) -> Wake {
     let inputs = &target.observed.inputs;
     let command = OverrideCommand::Begin(Override::Wake(until));
     let annotations = command.annotations(inputs, target.zone);
@@ -171,6 +239,8 @@ fn wake(target: &Arc<Target>, request: &Request, settings: &Settings, now: DateT
         request: request.clone(),
         until,
         annotations,
+        needed_by,
+        without: Vec::new(),
     }
 }
 

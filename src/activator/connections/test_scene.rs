@@ -104,6 +104,8 @@ impl Scene {
             zone: Zone::UTC,
             standing,
             since: DateTime::<Utc>::from_timestamp(0, 0),
+            starts_until: None,
+            needs: Vec::new(),
         };
         let backends = ready.iter().map(|address| Backend {
             address: *address,

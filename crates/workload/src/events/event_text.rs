@@ -18,6 +18,9 @@ pub struct EventText {
     pub once_of: Option<DateTime<Utc>>,
 }
 
+/// How long a text may be, in bytes.
+const MAX_TEXT: usize = 1000;
+
 /// How much of what Kubernetes says is told, in bytes.
 const MAX_WHY: usize = 500;
 
@@ -58,10 +61,24 @@ impl EventText {
         Self::new(EventReason::ScaleFailed, text)
     }
 
-    /// A request to its Service wakes it: which, and until when.
-    pub fn woken_by_request(request: &str, until: &str) -> Self {
-        let text = format!("{request} wakes it until {until}");
-        Self::new(EventReason::WokenByRequest, text)
+    /// A request to its Service, or to that of `needed_by`, wakes it: which, and until when. `without` is
+    /// what it needs and what stays stopped, each with the reason.
+    pub fn woken_by_request(
+        request: &str,
+        until: &str,
+        needed_by: Option<&str>,
+        without: &[String],
+    ) -> Self {
+        let needed_by =
+            needed_by.map_or_else(String::new, |it| format!(" with {it}, which needs it"));
+        let mut text = format!("{request} wakes it until {until}{needed_by}");
+        for one in without {
+            text += &format!("; it needs {one}");
+        }
+        Self::new(
+            EventReason::WokenByRequest,
+            cut_bytes(&text, MAX_TEXT).to_owned(),
+        )
     }
 
     /// What was started is not ready after so long, and what Kubernetes says of it.

@@ -5,6 +5,8 @@ use std::{collections::HashSet, fmt};
 use chrono::TimeDelta;
 use dayshift_schedule::{Diagnostic, parse_items_and_wait};
 
+use super::effective::{Inputs, Origin};
+use crate::keys::Key;
 use crate::kinds::kind::Kind;
 use crate::kinds::row::ReadyForm;
 use crate::names::is_dns_subdomain;
@@ -73,8 +75,10 @@ impl After {
         })
     }
 
-    /// The same, written on the object itself or not.
-    pub(super) fn written(self, is_own: bool) -> Self {
+    /// The same, written where these annotations have it: on the object itself or not.
+    #[must_use]
+    pub fn written_in(self, inputs: &Inputs) -> Self {
+        let is_own = inputs.origin(Key::After) == Some(Origin::Own);
         Self { is_own, ..self }
     }
 

@@ -176,8 +176,7 @@ impl Problems {
         });
         let jitter = self.parse(inputs, Key::Jitter, parse_jitter);
         let after = self.parse(inputs, Key::After, |text| {
-            let is_own = inputs.origin(Key::After) == Some(Origin::Own);
-            After::parse(text).map(|after| after.written(is_own))
+            After::parse(text).map(|after| after.written_in(inputs))
         });
         let replicas = self.parse(inputs, Key::Replicas, Replicas::parse);
         let stop_replicas = self.parse(inputs, Key::StopReplicas, Replicas::parse);
