@@ -15,7 +15,7 @@ use crate::activator::service::{Family, KnownService, KnownSlice, PodName, Servi
 use crate::activator::settings::Settings;
 use crate::schedule::{Zone, parse_moment};
 use crate::workload::{
-    After, IgnoredPaths, Key, Needed, Observed, Phase, Replicas, WakeOnRequest, hash_of,
+    After, IgnoredPaths, Key, Needed, NotCovered, Observed, Phase, Replicas, WakeOnRequest, hash_of,
 };
 
 /// What should be.
@@ -27,7 +27,7 @@ pub(in crate::activator) struct Cover {
     /// What workloads need that may be woken.
     pub(in crate::activator) needs: Needs,
     /// Services of workloads that ask for it, and why nobody can stand in for them.
-    pub(in crate::activator) not_covered: BTreeMap<ServiceName, &'static str>,
+    pub(in crate::activator) not_covered: BTreeMap<ServiceName, NotCovered>,
 }
 
 /// A namespace and the name of a slice in it.
@@ -48,7 +48,7 @@ impl Cover {
             cover.needs.add(&target, index);
             let namespace = &target.observed.object.namespace;
             for (name, service) in index.services_in(namespace) {
-                if service.selects(sleeper.labels) && *name != settings.service {
+                if service.spec.selects(sleeper.labels) && *name != settings.service {
                     let targets = covered.entry(name.clone()).or_default();
                     targets.push(Arc::clone(&target));
                 }
@@ -59,7 +59,7 @@ impl Cover {
             let Some(service) = index.service(name) else {
                 return false;
             };
-            if let Some(why) = service.not_covered {
+            if let Some(why) = service.spec.not_covered() {
                 cover.not_covered.insert(name.clone(), why);
                 return false;
             }
@@ -86,7 +86,7 @@ impl Cover {
                 ready: ready(index.slices_of(&name), &ports, &addresses),
                 ports,
                 targets,
-                selector: service.selector.clone(),
+                selector: service.spec.selector.clone(),
             };
             cover.stand_in(&name, service, &route, &own);
             cover.routes.insert(name, Arc::new(route));

@@ -194,7 +194,7 @@ fn what_cannot_be_covered_is_told() {
             cover
                 .not_covered
                 .values()
-                .any(|it| it.contains(why)),
+                .any(|it| it.reason().contains(why)),
             "{:?}",
             cover.not_covered
         );

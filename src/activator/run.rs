@@ -232,7 +232,7 @@ impl Activator {
         let known = mem::replace(&mut self.cover, cover).not_covered;
         for (service, why) in &self.cover.not_covered {
             if known.get(service) != Some(why) {
-                tracing::warn!(%service, "nobody can stand in for this Service: {why}");
+                tracing::warn!(%service, "nobody can stand in for this Service: {}", why.reason());
             }
         }
         let are_open = self.listeners.follow(&self.cover.routes, &self.shared);

@@ -7,6 +7,9 @@ use k8s_openapi::api::{
     discovery::v1::{Endpoint, EndpointSlice},
 };
 
+use crate::cluster::service_spec;
+use crate::workload::ServiceSpec;
+
 /// The name of a Service.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ServiceName {
@@ -57,12 +60,10 @@ impl Family {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(in crate::activator) struct KnownService {
     pub(in crate::activator) uid: Box<str>,
-    pub(in crate::activator) selector: BTreeMap<String, String>,
+    pub(in crate::activator) spec: ServiceSpec,
     /// Its TCP ports: name and `appProtocol`.
     pub(in crate::activator) ports: BTreeMap<Box<str>, Option<Box<str>>>,
     pub(in crate::activator) families: Vec<Family>,
-    /// Why nobody can stand in for it, if nobody can.
-    pub(in crate::activator) not_covered: Option<&'static str>,
 }
 
 impl KnownService {
@@ -72,54 +73,32 @@ impl KnownService {
             namespace: meta.namespace.as_deref()?.into(),
             name: meta.name.as_deref()?.into(),
         };
-        let spec = service.spec.clone().unwrap_or_default();
-        let ports = spec.ports.unwrap_or_default();
-        let tcp = ports
+        let known = service_spec(service);
+        let spec = service.spec.as_ref();
+        let protocols = spec.and_then(|it| it.ports.as_ref()).into_iter().flatten();
+        let tcp = known
+            .ports
             .iter()
-            .filter(|it| it.protocol.as_deref().is_none_or(|it| it == "TCP"));
-        let tcp: BTreeMap<_, _> = tcp
-            .map(|it| {
-                let name = it.name.clone().unwrap_or_default();
-                (name.into(), it.app_protocol.clone().map(Into::into))
-            })
-            .collect();
-        let not_covered = if spec.type_.as_deref() == Some("ExternalName") {
-            Some("it is an ExternalName Service")
-        } else if spec.cluster_ip.as_deref() == Some("None") {
-            Some("it is headless: its clients take the addresses of pods from DNS")
-        } else if tcp.is_empty() {
-            Some("it has no TCP port")
-        } else {
-            None
-        };
-        let families = spec.ip_families.unwrap_or_default();
-        let mut families: Vec<_> = families.iter().filter_map(|it| Family::named(it)).collect();
+            .zip(protocols)
+            .filter(|(it, _)| it.is_tcp());
+        let ports =
+            tcp.map(|(port, it)| (port.name.clone(), it.app_protocol.clone().map(Into::into)));
+        let families = spec
+            .and_then(|it| it.ip_families.as_ref())
+            .into_iter()
+            .flatten();
+        let mut families: Vec<_> = families.filter_map(|it| Family::named(it)).collect();
         if families.is_empty() {
             families = Family::ALL.to_vec();
         }
         let known = Self {
             uid: meta.uid.as_deref().unwrap_or_default().into(),
-            selector: spec.selector.unwrap_or_default(),
-            ports: tcp,
+            ports: ports.collect(),
+            spec: known,
             families,
-            not_covered,
         };
         Some((name, known))
     }
-
-    /// Whether it selects pods with these labels.
-    pub(in crate::activator) fn selects(&self, labels: &BTreeMap<String, String>) -> bool {
-        selects(&self.selector, labels)
-    }
-}
-
-/// Whether a selector, which selects nothing while it is empty, takes these labels.
-pub(in crate::activator) fn selects(
-    selector: &BTreeMap<String, String>,
-    labels: &BTreeMap<String, String>,
-) -> bool {
-    let has = |(key, value): (&String, &String)| labels.get(key) == Some(value);
-    !selector.is_empty() && selector.iter().all(has)
 }
 
 /// A pod that a slice names.

@@ -34,6 +34,7 @@ pub use reading::namespace::{NamespaceMeta, ObservedNamespace};
 pub use reading::pod_labels::WithPodLabels;
 pub use reading::query::{Part, Query};
 pub use reading::raw::{RawList, get_raw, list_raw};
+pub use reading::services::{Services, service_spec};
 pub use reading::view::WorkloadView;
 pub use watching::error::{Absence, WatchError};
 pub use watching::event::ReflectorEvent;

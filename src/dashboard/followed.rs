@@ -14,11 +14,11 @@ use super::{
 };
 use crate::{
     clock::Clock,
-    cluster::{Autoscalers, FindError, NamespaceDefaults, WithManagers, server_time},
+    cluster::{Autoscalers, FindError, NamespaceDefaults, Services, WithManagers, server_time},
     controller::CalendarFeed,
     status::{
         HPA_REFRESH, KindWatches, LiveView, NAMESPACE_REFRESH, PROBE, StatusContext, Unreadable,
-        WorkloadStatus, clock_ahead,
+        WorkloadStatus, asks_for_wakes, clock_ahead,
     },
     workload::ParseContext,
 };
@@ -36,6 +36,7 @@ struct Seen {
     live: LiveView,
     defaults: NamespaceDefaults,
     autoscalers: Autoscalers,
+    services: Services,
     /// How far the clock of the API server is ahead of this one.
     ahead: TimeDelta,
     /// Why nothing more will be seen.
@@ -53,6 +54,7 @@ impl Followed {
             live: LiveView::new(settings.query.clone()),
             defaults: NamespaceDefaults::default(),
             autoscalers: Autoscalers::default(),
+            services: Services::default(),
             ahead: TimeDelta::zero(),
             ended: None,
             view: None,
@@ -105,7 +107,7 @@ impl Followed {
                 namespaces_at = now + NAMESPACE_REFRESH;
             }
             if !outage && now >= hpas_at && self.seen().live.is_complete() {
-                self.read_autoscalers(settings).await;
+                self.read_others(settings).await;
                 hpas_at = now + HPA_REFRESH;
             }
             tokio::select! {
@@ -140,10 +142,25 @@ impl Followed {
         }
     }
 
-    async fn read_autoscalers(&self, settings: &Settings) {
-        let found = Autoscalers::find(&self.client, &settings.query).await;
+    /// Reads the autoscalers, and the Services where a workload asks to be woken by requests to them.
+    async fn read_others(&self, settings: &Settings) {
+        let query = &settings.query;
+        let ask_for_wakes = {
+            let seen = self.seen();
+            let mut all = seen.live.workloads();
+            all.any(|(kind, it)| asks_for_wakes(kind, it, &seen.defaults, &settings.prefix))
+        };
+        let services = async {
+            match ask_for_wakes {
+                true => Services::find(&self.client, query).await,
+                false => Services::default(),
+            }
+        };
+        let (autoscalers, services) =
+            tokio::join!(Autoscalers::find(&self.client, query), services);
         let mut seen = self.seen();
-        seen.autoscalers = found;
+        seen.autoscalers = autoscalers;
+        seen.services = services;
         seen.view = None;
     }
 
@@ -189,6 +206,7 @@ fn view_of(settings: &Settings, context: ParseContext, seen: &Seen, now: DateTim
     let status_context = StatusContext {
         defaults: &seen.defaults,
         autoscalers: &seen.autoscalers,
+        services: &seen.services,
         prefix,
         parse_context: &context,
         now,
@@ -206,7 +224,8 @@ fn view_of(settings: &Settings, context: ParseContext, seen: &Seen, now: DateTim
     let known = seen.live.workloads().filter(|_| is_complete);
     let rows: Vec<Arc<Row>> = known.filter_map(row).collect();
     let refused = seen.live.refused();
-    let mut unreadable = Unreadable::of(&settings.query, refused, &seen.autoscalers);
+    let mut unreadable =
+        Unreadable::of(&settings.query, refused, &seen.autoscalers, &seen.services);
     if rows.is_empty() {
         unreadable.extend(Unreadable::namespaces(&seen.defaults));
     }

@@ -89,6 +89,9 @@ pub enum Note {
     },
     /// It is stopped, and no start is to come.
     NoStart,
+    /// It asks to be woken by a request, and no Service of it or not all of each does so: the status has
+    /// the reasons.
+    NotCovered,
     /// It belongs to a resource whose operator sets its count again.
     Operated {
         /// The kind of that resource, which can be scheduled.

@@ -200,6 +200,12 @@ impl WorkloadStatus {
                 format!("it is stopped at {}", at(stop)),
                 format!("; `{}` keeps it running", self.wake(prefix)),
             ),
+            Note::NotCovered => {
+                let coverage = self.on_request.as_ref();
+                let reasons = coverage.map_or_else(String::new, |it| it.not_covered.join("; "));
+                let key = prefix.annotation(Key::WakeOnRequest);
+                (format!("{key}: {reasons}"), String::new())
+            }
             Note::NoStart => (
                 "nothing will start it again: its schedule has no start to come".to_owned(),
                 format!("; `{}` does", self.restore(prefix)),

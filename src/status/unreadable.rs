@@ -4,7 +4,7 @@
 use std::fmt;
 
 use crate::{
-    cluster::{Autoscalers, FindError, NamespaceDefaults, Query, Refused},
+    cluster::{Autoscalers, FindError, NamespaceDefaults, Query, Refused, Services},
     text::first_of,
     workload::Kind,
 };
@@ -34,9 +34,23 @@ impl fmt::Display for Unreadable {
 
 impl Unreadable {
     /// All that a look leaves out: kinds or named objects first, then what is said about them.
-    pub fn of(query: &Query, refused: &[Refused], autoscalers: &Autoscalers) -> Vec<Self> {
+    pub fn of(
+        query: &Query,
+        refused: &[Refused],
+        autoscalers: &Autoscalers,
+        services: &Services,
+    ) -> Vec<Self> {
         let mut all = Self::workloads(query, refused, "not shown");
         all.extend(Self::autoscalers(autoscalers));
+        all.extend(services.forbidden().map(|message| Self {
+            resource: "services".to_owned(),
+            hides_workloads: false,
+            text: format!(
+                "Services cannot be listed, so it is not known which of them wake a workload on request: \
+                 {message}"
+            ),
+            cure: Some("allow list of services".to_owned()),
+        }));
         all
     }
 

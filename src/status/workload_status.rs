@@ -7,17 +7,19 @@ use chrono::{DateTime, Utc};
 use super::{
     count_note::{count_note, nothing_saved},
     note::Note,
+    on_request::coverage,
     owners::owners,
     reverted::RevertedBy,
+    status_context::StatusContext,
 };
 use crate::{
-    cluster::{Autoscalers, NamespaceDefaults, WithManagers},
+    cluster::WithManagers,
     neighbours::Owner,
     savings::{HeldDown, held_down},
     schedule::{Action, Zone},
     workload::{
         Author, Duty, Kind, Needed, OVERDUE_GRACE, Observed, Origin, Overdue, Override,
-        ParseContext, ParsedInputs, Phase, Prefix, Problem, READY_WITHIN, Readiness, Replicas,
+        ParsedInputs, Phase, Prefix, Problem, READY_WITHIN, Readiness, Replicas, RequestCoverage,
         ResourceRequests, ScheduleSpec, State, WorkloadRef, action_at,
         is_held_down_against_schedule, waiting_start,
     },
@@ -71,6 +73,8 @@ pub struct WorkloadStatus {
     /// Whether its schedule leaves the count to an HPA: a start sets 1, and a stop 0, at which an HPA
     /// rests.
     pub leaves_count_to_hpa: bool,
+    /// What requests to its Services come to, where it asks to be woken by them and they are known.
+    pub on_request: Option<RequestCoverage>,
     /// What else should be known of it.
     pub notes: Vec<Note>,
 }
@@ -90,27 +94,13 @@ pub enum ScheduleStatus {
     Followed,
 }
 
-/// What a status is made with, beside the workload.
-#[derive(Clone, Copy, Debug)]
-pub struct StatusContext<'a> {
-    /// What workloads inherit.
-    pub defaults: &'a NamespaceDefaults,
-    /// Which autoscalers scale them.
-    pub autoscalers: &'a Autoscalers,
-    /// What stands before the slash of annotations and labels.
-    pub prefix: &'a Prefix,
-    /// How annotations are read. Local times without a zone of their own are in its zone.
-    pub parse_context: &'a ParseContext,
-    /// When: by the clock that schedules are followed by.
-    pub now: DateTime<Utc>,
-}
-
 impl WorkloadStatus {
     /// How a workload stands. `None` where it has no schedule and nothing is left of one.
     pub fn of(kind: Kind, managed: &WithManagers, context: &StatusContext<'_>) -> Option<Self> {
         let StatusContext {
             defaults,
             autoscalers,
+            services,
             prefix,
             parse_context,
             now,
@@ -130,6 +120,12 @@ impl WorkloadStatus {
             status.notes.push(Note::NamespaceAhead);
         }
         status.owners = owners(&status.object, managed, autoscalers);
+        status.on_request = coverage(&observed, managed, services);
+        let lacks = status
+            .on_request
+            .iter()
+            .any(|it| !it.not_covered.is_empty());
+        status.notes.extend(lacks.then_some(Note::NotCovered));
         if is_scheduled {
             let within = parsed.ready_within(READY_WITHIN);
             let due = observed.ready_due(within).filter(|due| *due <= now);
@@ -182,6 +178,7 @@ impl WorkloadStatus {
             owners: BTreeSet::new(),
             reverted_by: None,
             leaves_count_to_hpa: false,
+            on_request: None,
             notes: Vec::new(),
         };
         match parsed {

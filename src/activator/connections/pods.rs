@@ -18,9 +18,10 @@ use tokio::{
 };
 
 use crate::activator::routes::Backend;
-use crate::activator::service::{ServiceName, selects};
+use crate::activator::service::ServiceName;
 use crate::cluster::get_raw;
 use crate::names::is_dns_label;
+use crate::workload::selects;
 
 /// How many answers are remembered, and of how many Services.
 const MAX_KNOWN: usize = 10_000;

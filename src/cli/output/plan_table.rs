@@ -106,6 +106,20 @@ pub(crate) fn write_saved(out: &mut impl Write, plan: &Plan) -> io::Result<()> {
     Ok(())
 }
 
+/// Says under the rows what requests to Services come to, of each workload that asks to be woken by them.
+pub(crate) fn write_requests(out: &mut impl Write, plan: &Plan, style: Style) -> io::Result<()> {
+    let asking = plan.workloads.iter();
+    let asking = asking.filter_map(|it| Some((it, it.on_request()?)));
+    for (index, (workload, coverage)) in asking.enumerate() {
+        if index == 0 {
+            writeln!(out)?;
+        }
+        let text = format!("On request: {workload}: {coverage}");
+        writeln!(out, "{}", style.paint(Paint::Plain, &printable(&text)))?;
+    }
+    Ok(())
+}
+
 /// What these save together, and how many of them are not all in it.
 pub(super) fn plan_bill<'p>(
     saved: Saved,

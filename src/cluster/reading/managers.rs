@@ -1,11 +1,14 @@
 //! A workload with the managers of its count.
 
+use std::collections::BTreeMap;
+
 use chrono::{DateTime, Utc};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ManagedFieldsEntry, OwnerReference};
 use serde::Deserialize;
 use serde_json::Value;
 
 use crate::cluster::object_status::ObjectStatus;
+use crate::cluster::reading::pod_labels::pod_labels;
 use crate::cluster::resource::Resource as Row;
 use crate::cluster::spec::Spec;
 use crate::cluster::workload::{Meta, Workload, resource_of_workload};
@@ -19,6 +22,8 @@ use crate::workload::Kind;
 pub struct WithManagers {
     /// The workload.
     pub workload: Workload,
+    /// The labels of its pods.
+    pub pod_labels: BTreeMap<String, String>,
     managed_fields: Vec<ManagedFieldsEntry>,
     owners: Vec<OwnerReference>,
     complaint: Option<Box<str>>,
@@ -28,7 +33,7 @@ pub struct WithManagers {
 struct Raw {
     metadata: ManagedMeta,
     #[serde(default)]
-    spec: Spec,
+    spec: Value,
     #[serde(default)]
     status: Value,
 }
@@ -47,8 +52,10 @@ struct ManagedMeta {
 impl From<Raw> for WithManagers {
     fn from(raw: Raw) -> Self {
         let status = ObjectStatus::deserialize(&raw.status).unwrap_or_default();
+        let spec = Spec::deserialize(&raw.spec).unwrap_or_default();
         Self {
-            workload: Workload::new(raw.metadata.meta, raw.spec, status),
+            workload: Workload::new(raw.metadata.meta, spec, status),
+            pod_labels: pod_labels(&raw.spec),
             complaint: complaint(&raw.status).map(Into::into),
             managed_fields: raw.metadata.managed_fields.unwrap_or_default(),
             owners: raw.metadata.owner_references.unwrap_or_default(),

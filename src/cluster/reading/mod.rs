@@ -12,4 +12,5 @@ mod open_api;
 pub(super) mod pod_labels;
 pub(super) mod query;
 pub(super) mod raw;
+pub(super) mod services;
 pub(super) mod view;

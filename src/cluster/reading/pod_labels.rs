@@ -28,14 +28,18 @@ struct Raw {
 
 impl From<Raw> for WithPodLabels {
     fn from(raw: Raw) -> Self {
-        let labels = &raw.spec["template"]["metadata"]["labels"];
-        let labels = BTreeMap::deserialize(labels).unwrap_or_default();
         let spec = Spec::deserialize(&raw.spec).unwrap_or_default();
         Self {
             workload: Workload::new(raw.metadata, spec, Default::default()),
-            labels,
+            labels: pod_labels(&raw.spec),
         }
     }
+}
+
+/// The labels of the pod template of such a `spec`.
+pub(super) fn pod_labels(spec: &Value) -> BTreeMap<String, String> {
+    let labels = &spec["template"]["metadata"]["labels"];
+    BTreeMap::deserialize(labels).unwrap_or_default()
 }
 
 resource_of_workload!(WithPodLabels);

@@ -117,6 +117,10 @@ impl Page<'_> {
                     dd { (status.zone.name()) }
                     dt { "Schedule from" }
                     dd { (status.origin.name()) }
+                    @if let Some(services) = status.woken_by() {
+                        dt { "Woken by requests to" }
+                        dd { (safe(&services)) }
+                    }
                     @if status.held_down.replicas > 0 {
                         dt { "Held down" }
                         dd { (Bill::now(status.held_down, None)) " would run without the schedule" }

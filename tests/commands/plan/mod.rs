@@ -3,6 +3,7 @@
 mod folded;
 mod golden;
 mod namespaces;
+mod on_request;
 mod overrides;
 mod planner;
 mod problems;

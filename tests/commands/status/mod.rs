@@ -8,6 +8,7 @@ mod enforced;
 mod forbidden;
 mod notes;
 mod nothing_saved;
+mod on_request;
 mod others_counts;
 mod screen;
 mod stop_notice;

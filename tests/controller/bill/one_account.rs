@@ -5,7 +5,7 @@
 use std::{sync::Arc, time::Duration};
 
 use dayshift::{
-    cluster::{Autoscalers, NamespaceDefaults, Query, WithManagers, find},
+    cluster::{Autoscalers, NamespaceDefaults, Query, Services, WithManagers, find},
     controller::{CalendarFeed, Settings, Telemetry},
     dashboard::{self, Dashboard},
     status::{StatusContext, WorkloadStatus},
@@ -117,6 +117,7 @@ fn by_status(story: &Sandbox) -> u64 {
         let context = StatusContext {
             defaults: &NamespaceDefaults::find(&client, &query(), &prefix).await,
             autoscalers: &Autoscalers::default(),
+            services: &Services::default(),
             prefix: &prefix,
             parse_context: &ParseContext::default(),
             now,

@@ -30,6 +30,7 @@ pub use objects::loose::LooseAnnotations;
 pub use objects::namespace::Namespace;
 pub use objects::other::Other;
 pub use objects::scale_target::{ScaleTarget, ScaledBy};
+pub use objects::service::Service;
 pub use objects::unrendered::Unrendered;
 pub use objects::workload::Workload;
 pub use tree::location::Location;

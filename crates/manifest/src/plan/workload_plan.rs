@@ -16,7 +16,7 @@ use crate::{
     text::quote,
     workload::{
         Inputs, Key, Observed, Origin, ParseContext, ParsedInputs, Prefix, Problem, Replicas,
-        ResourceRequests, ScheduleSpec, WorkloadRef, read, stopped,
+        RequestCoverage, ResourceRequests, ScheduleSpec, WorkloadRef, read, stopped,
     },
 };
 
@@ -40,6 +40,7 @@ pub struct WorkloadPlan {
     /// What each of them requests, and what that costs.
     requests: ResourceRequests,
     price: Option<Arc<Price>>,
+    on_request: Option<RequestCoverage>,
     problems: Vec<PlannedProblem>,
 }
 
@@ -79,6 +80,13 @@ impl Serialize for WorkloadPlan {
                 fields.serialize_entry("savedCost", &cost)?;
             }
         }
+        if let Some(coverage) = &self.on_request {
+            let coverage = OnRequest {
+                services: &coverage.services,
+                not_covered: &coverage.not_covered,
+            };
+            fields.serialize_entry("onRequest", &coverage)?;
+        }
         fields.serialize_entry("problems", &self.problems)?;
         fields.end()
     }
@@ -89,6 +97,14 @@ impl Serialize for WorkloadPlan {
 struct Money<'p> {
     amount: f64,
     currency: Option<&'p str>,
+}
+
+/// What requests come to.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct OnRequest<'p> {
+    services: &'p [Box<str>],
+    not_covered: &'p [String],
 }
 
 /// What is wrong with one annotation.
@@ -179,6 +195,7 @@ impl Planner {
             beginning: Beginning::AsItIs,
             requests: ResourceRequests::default(),
             price: None,
+            on_request: None,
             problems: problems.iter().map(|it| self.problem(it)).collect(),
         })
     }
@@ -278,6 +295,18 @@ impl WorkloadPlan {
     #[must_use]
     pub fn at_price(self, price: Option<Arc<Price>>) -> Self {
         Self { price, ..self }
+    }
+
+    /// The same plan of an object of which it is known what requests to its Services come to.
+    #[must_use]
+    pub fn woken_by(self, on_request: Option<RequestCoverage>) -> Self {
+        Self { on_request, ..self }
+    }
+
+    /// What requests to its Services come to, where it asks to be woken by them and they are known. In
+    /// JSON, as `onRequest`, only there.
+    pub fn on_request(&self) -> Option<&RequestCoverage> {
+        self.on_request.as_ref()
     }
 
     /// What one of its replicas requests.

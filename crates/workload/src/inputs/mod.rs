@@ -14,4 +14,3 @@ pub(super) mod parsed;
 mod parsed_tests;
 pub(super) mod problem;
 pub(super) mod spec;
-pub(super) mod wake_on_request;

@@ -28,7 +28,7 @@ use crate::{
             findings::text::{has_errors, print_findings},
             messages::{note_nothing_scheduled, print_error},
             plan_summary::PlanSummary,
-            plan_table::{WriteError, write_saved, write_table},
+            plan_table::{WriteError, write_requests, write_saved, write_table},
             terminal,
         },
     },
@@ -256,6 +256,7 @@ impl PlanArgs {
             Output::Table => {
                 if !plan.workloads.is_empty() {
                     write_table(&mut out, plan, style)?;
+                    write_requests(&mut out, plan, style)?;
                     write_saved(&mut out, plan)?;
                 }
             }
@@ -278,6 +279,7 @@ impl PlanArgs {
                     let since = self.from.as_ref().map_or(now, |_| shown.from());
                     (shown, since)
                 })?;
+                write_requests(&mut out, plan, style)?;
             }
         }
         out.flush()?;

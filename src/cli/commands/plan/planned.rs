@@ -1,6 +1,6 @@
 //! What `dayshift plan` has planned, from files or from a cluster.
 
-use std::{io, path::PathBuf};
+use std::{collections::BTreeMap, io, path::PathBuf};
 
 use chrono::{DateTime, Utc};
 use serde_json::Value;
@@ -24,10 +24,10 @@ use crate::{
         missing_namespaces, no_namespaces, selected_namespaces,
     },
     lint::{Finding, Linter, refusals},
-    manifest::{self, OpenError, Source, last_of_each},
+    manifest::{self, Contents, OpenError, Source, last_of_each},
     plan::{Plan, Planner},
     status::{Note, Unreadable, WorkloadStatus, owners},
-    workload::{Inheritance, Origin, Replicas},
+    workload::{Inheritance, Key, Origin, Replicas, RequestCoverage, ServiceSpec},
 };
 
 /// What keeps something from being planned.
@@ -112,9 +112,11 @@ impl PlanArgs {
         for (source, workload) in before {
             note_given_again(source.name(), workload);
         }
+        let services = services(&contents);
         let planned = last.into_iter().filter_map(|(_, it)| {
             let plan = planner.plan(&it.object, &it.inputs, &it.problems)?;
             let plan = plan.running_with(it.replicas.unwrap_or(Replicas::ONE));
+            let plan = plan.woken_by(on_request(it, &services));
             Some(
                 plan.requesting(it.requests)
                     .at_price(self.price.price.clone()),
@@ -242,4 +244,26 @@ impl PlanArgs {
         planned.errors = unreadable.chain(missing).collect();
         planned
     }
+}
+
+/// The Services of all files, by namespace and name: of two with one name the last.
+type Services<'c> = BTreeMap<&'c str, BTreeMap<&'c str, &'c ServiceSpec>>;
+
+fn services(contents: &[Contents]) -> Services<'_> {
+    let mut all = Services::new();
+    for it in contents.iter().flat_map(|it| &it.services) {
+        all.entry(&it.namespace)
+            .or_default()
+            .insert(&it.name, &it.spec);
+    }
+    all
+}
+
+/// What requests come to, where a workload asks to be woken by them and the files have Services of its
+/// namespace.
+fn on_request(workload: &manifest::Workload, services: &Services<'_>) -> Option<RequestCoverage> {
+    workload.inputs.text(Key::WakeOnRequest)?;
+    let services = services.get(&*workload.object.namespace)?;
+    let services = services.iter().map(|(name, it)| (*name, *it));
+    Some(RequestCoverage::of(&workload.pod_labels, services))
 }

@@ -78,6 +78,9 @@ workload has these fields, null where there is no value:
                  as after a pause, or where a wake ends and it runs on
   waitsFor       what a start that is due waits for:
                  {\"objects\": [\"sts/db\", ...], \"until\": when it stops waiting}
+  onRequest      what requests come to, with dayshift/wake-on-request: {\"services\":
+                 names of those that wake it, \"notCovered\": [texts]}; null where
+                 you may not list Services
   ready          whether all of it is ready, by its status
   readyReplicas  how many replicas are ready
   savedReplicas  the count that a start restores
@@ -102,7 +105,7 @@ workload has these fields, null where there is no value:
 What may not be read stands on standard error, and in unread: {\"resource\", such as \
 \"cronjobs.batch\", \"message\", \"cure\": what helps, or null}. Where that is a kind or a workload \
 that was asked for, the others are shown and the exit status is 3, whatever they say; Namespaces, \
-HPAs and ScaledObjects do not change it.";
+Services, HPAs and ScaledObjects do not change it.";
 
 impl StatusArgs {
     pub(crate) fn run(self) -> Exit {

@@ -22,13 +22,13 @@ use crate::{
     },
     clock::Clock,
     cluster::{
-        Autoscalers, FindError, Found, NamespaceDefaults, Query, Refused, WithManagers, find,
-        missing_namespaces, no_namespaces, server_time,
+        Autoscalers, FindError, Found, NamespaceDefaults, Query, Refused, Services, WithManagers,
+        find, missing_namespaces, no_namespaces, server_time,
     },
     savings::Price,
     status::{
         HPA_REFRESH, KindWatches, LiveView, NAMESPACE_REFRESH, PROBE, StatusContext, Unreadable,
-        WorkloadStatus, clock_ahead,
+        WorkloadStatus, asks_for_wakes, clock_ahead,
     },
     text::counted,
 };
@@ -59,6 +59,7 @@ struct Live<'a> {
     found: &'a Found<WithManagers>,
     refused: &'a [Refused],
     autoscalers: &'a Autoscalers,
+    services: &'a Services,
     defaults: &'a NamespaceDefaults,
 }
 
@@ -89,11 +90,16 @@ impl View {
             self.defaults(client, &query)
         );
         let (found, refused) = found?;
-        let (now, autoscalers) = tokio::join!(now(client), autoscalers(client, &query, &found));
+        let (now, autoscalers, services) = tokio::join!(
+            now(client),
+            autoscalers(client, &query, &found),
+            self.services(client, &query, &found, &defaults)
+        );
         let live = Live {
             found: &found,
             refused: &refused,
             autoscalers: &autoscalers,
+            services: &services,
             defaults: &defaults,
         };
         let mut shown = self.of(live, &query, now, style(&io::stdout()), stdout_width());
@@ -131,7 +137,7 @@ impl View {
         // Changes that come together are shown together.
         let mut watches = KindWatches::of(client, &query, &clock);
         let mut probe = clock.now();
-        let mut hpas = Autoscalers::default();
+        let (mut hpas, mut services) = (Autoscalers::default(), Services::default());
         let mut hpas_known_until = clock.now();
         let mut defaults = self.defaults(client, &query).await;
         let mut defaults_known_until = clock.now() + NAMESPACE_REFRESH;
@@ -165,13 +171,17 @@ impl View {
             }
             let found = live.found();
             if live.outage().is_none() && clock.now() >= hpas_known_until {
-                hpas = autoscalers(client, &query, &found).await;
+                (hpas, services) = tokio::join!(
+                    autoscalers(client, &query, &found),
+                    self.services(client, &query, &found, &defaults)
+                );
                 hpas_known_until = clock.now() + HPA_REFRESH;
             }
             let known = Live {
                 found: &found,
                 refused: live.refused(),
                 autoscalers: &hpas,
+                services: &services,
                 defaults: &defaults,
             };
             let shown = self.of(known, &query, at, screen.style(), stdout_width());
@@ -187,6 +197,23 @@ impl View {
         NamespaceDefaults::find(client, query, prefix).await
     }
 
+    /// The Services where the query looks; nothing is asked where no workload asks to be woken by
+    /// a request.
+    async fn services(
+        &self,
+        client: &Client,
+        query: &Query,
+        found: &Found<WithManagers>,
+        defaults: &NamespaceDefaults,
+    ) -> Services {
+        let prefix = &self.schedules.prefix.annotation_prefix;
+        let mut all = found.workloads.iter();
+        if !all.any(|(kind, it)| asks_for_wakes(*kind, it, defaults, prefix)) {
+            return Services::default();
+        }
+        Services::find(client, query).await
+    }
+
     /// All that is shown of this at `now`, on a terminal of that style and width.
     fn of(
         &self,
@@ -196,7 +223,7 @@ impl View {
         style: Style,
         width: Option<usize>,
     ) -> Shown {
-        let mut unreadable = Unreadable::of(query, live.refused, live.autoscalers);
+        let mut unreadable = Unreadable::of(query, live.refused, live.autoscalers, live.services);
         let mut shown = Shown {
             out: Vec::new(),
             beside: Vec::new(),
@@ -262,6 +289,7 @@ impl View {
         let context = StatusContext {
             defaults: live.defaults,
             autoscalers: live.autoscalers,
+            services: live.services,
             prefix: &self.schedules.prefix.annotation_prefix,
             parse_context: &self.schedules.context_of_others(),
             now,

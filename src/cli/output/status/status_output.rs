@@ -221,6 +221,10 @@ impl<'a> StatusOutput<'a> {
                 "objects": status.waits_for.iter().map(Needed::to_string).collect::<Vec<_>>(),
                 "until": time(Some(until)),
             })),
+            "onRequest": status.on_request.as_ref().map(|it| json!({
+                "services": it.services,
+                "notCovered": it.not_covered,
+            })),
             "override": status.laid_over.map(|(origin, it)| json!({
                 "action": verb(it),
                 "until": time(it.until()),

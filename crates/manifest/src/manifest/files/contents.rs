@@ -6,6 +6,7 @@ use crate::manifest::error::SyntaxError;
 use crate::manifest::objects::loose::LooseAnnotations;
 use crate::manifest::objects::namespace::Namespace;
 use crate::manifest::objects::other::Other;
+use crate::manifest::objects::service::Service;
 use crate::manifest::objects::unrendered::Unrendered;
 use crate::manifest::objects::workload::Workload;
 use crate::workload::WorkloadRef;
@@ -17,6 +18,8 @@ pub struct Contents {
     pub workloads: Vec<Workload>,
     /// Its Namespaces.
     pub namespaces: Vec<Namespace>,
+    /// Its Services.
+    pub services: Vec<Service>,
     /// Other objects with names like ours on them, and those that scale workloads too.
     pub others: Vec<Other>,
     /// Annotations of objects that come to be of what the file holds.

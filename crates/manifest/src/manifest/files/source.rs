@@ -141,6 +141,7 @@ impl Source {
         self.objects(prefix, namespace, |found| match found {
             Found::Workload(workload, _) => contents.workloads.push(*workload),
             Found::Namespace(namespace, _) => contents.namespaces.push(*namespace),
+            Found::Service(service) => contents.services.push(*service),
             Found::Other(other) => contents.others.push(*other),
             Found::Loose(it) => contents.loose.push(it),
             Found::Unrendered(it) => contents.unrendered.push(it),

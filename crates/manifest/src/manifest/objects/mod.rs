@@ -8,6 +8,7 @@ pub(in crate::manifest) mod namespace;
 pub(in crate::manifest) mod other;
 mod pod_template;
 pub(in crate::manifest) mod scale_target;
+pub(in crate::manifest) mod service;
 pub(in crate::manifest) mod unrendered;
 pub(in crate::manifest) mod workload;
 
@@ -16,6 +17,7 @@ use std::rc::Rc;
 use self::loose::LooseAnnotations;
 use self::namespace::Namespace;
 use self::other::Other;
+use self::service::Service;
 use self::unrendered::Unrendered;
 use self::workload::Workload;
 use super::scope::Scope;
@@ -30,6 +32,8 @@ pub(super) enum Found<'n, 'a> {
     Workload(Box<Workload>, &'n Node<'a>),
     /// A Namespace, whose annotations are defaults, and what it was read from.
     Namespace(Box<Namespace>, &'n Node<'a>),
+    /// A Service.
+    Service(Box<Service>),
     /// Any other object that schedules have to do with.
     Other(Box<Other>),
     /// Annotations of objects that come to be of the document.
@@ -85,6 +89,11 @@ fn object<'n, 'a>(node: &'n Node<'a>, scope: Scope<'_>, each: &mut impl FnMut(Fo
     } else if (version, name) == (Some("v1"), Some("Namespace")) {
         namespace(node, scope, each);
     } else {
+        if (version, name) == (Some("v1"), Some("Service"))
+            && let Some(service) = Service::read(node, scope)
+        {
+            each(Found::Service(Box::new(service)));
+        }
         loose::search(node, scope, &mut |found| each(Found::Loose(found)));
         other(node, scope, each);
     }

@@ -1,5 +1,8 @@
-//! What the pod template of a manifest requests.
+//! What the pod template of a manifest requests, and the labels of its pods.
 
+use std::collections::BTreeMap;
+
+use crate::manifest::objects::service::texts;
 use crate::manifest::tree::node::Node;
 use crate::manifest::tree::scalar::Scalar;
 use crate::workload::{Amounts, PodRequests, ResourceRequests, Resources};
@@ -7,8 +10,7 @@ use crate::workload::{Amounts, PodRequests, ResourceRequests, Resources};
 /// What one replica of an object requests. What has another form than Kubernetes gives it requests
 /// nothing.
 pub(in crate::manifest) fn requests(object: &Node<'_>) -> ResourceRequests {
-    let template = object.get("spec").and_then(|it| it.get("template"));
-    let Some(spec) = template.and_then(|it| it.get("spec")) else {
+    let Some(spec) = template(object).and_then(|it| it.get("spec")) else {
         return ResourceRequests::default();
     };
     let mut pod = PodRequests::default();
@@ -23,6 +25,16 @@ pub(in crate::manifest) fn requests(object: &Node<'_>) -> ResourceRequests {
         pod.init_container(resources(container), policy == Some("Always"));
     }
     pod.total()
+}
+
+/// The labels of the pods of an object, by which Services select them.
+pub(in crate::manifest) fn pod_labels(object: &Node<'_>) -> BTreeMap<String, String> {
+    let metadata = template(object).and_then(|it| it.get("metadata"));
+    texts(metadata.and_then(|it| it.get("labels")))
+}
+
+fn template<'n, 'a>(object: &'n Node<'a>) -> Option<&'n Node<'a>> {
+    object.get("spec").and_then(|it| it.get("template"))
 }
 
 fn resources(of: &Node<'_>) -> Resources {

@@ -1,13 +1,13 @@
 //! A workload of a file.
 
-use std::{borrow::Cow, rc::Rc, sync::Arc};
+use std::{borrow::Cow, collections::BTreeMap, rc::Rc, sync::Arc};
 
 use crate::manifest::annotations::annotation::{Annotation, is_filled_in};
 use crate::manifest::annotations::annotation_map::AnnotationMap;
 use crate::manifest::annotations::misplaced_key::{MisplacedKey, misplaced_keys};
 use crate::manifest::objects::count::count;
 use crate::manifest::objects::cron_job::CronTimes;
-use crate::manifest::objects::pod_template::requests;
+use crate::manifest::objects::pod_template::{pod_labels, requests};
 use crate::manifest::scope::Scope;
 use crate::manifest::tree::location::Location;
 use crate::manifest::tree::node::Node;
@@ -39,6 +39,8 @@ pub struct Workload {
     pub cron: Option<CronTimes>,
     /// What one of its replicas requests.
     pub requests: ResourceRequests,
+    /// The labels of its pods.
+    pub pod_labels: BTreeMap<String, String>,
     /// Its annotations under the prefix, as [`crate::workload::read`] takes them; with the defaults
     /// of its Namespace after [`inherit`](crate::manifest::inherit).
     pub inputs: Inputs,
@@ -104,6 +106,7 @@ impl Workload {
             count_place: count.map(|(_, place)| place),
             cron: CronTimes::read(kind, node),
             requests: requests(node),
+            pod_labels: pod_labels(node),
             inputs: inputs.with_counts(counts).with_volumes(
                 volumes.map_or_else(VolumeRetention::default, |it| {
                     VolumeRetention::of(it.text())

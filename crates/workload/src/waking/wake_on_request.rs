@@ -5,8 +5,8 @@ use dayshift_schedule::{
     Action, Diagnostic, ExceptedDates, Hours, Schedule, ScheduleRule, Zone, list_items, parse_grace,
 };
 
-use super::effective::Inputs;
-use super::problem::Problem;
+use crate::inputs::effective::Inputs;
+use crate::inputs::problem::Problem;
 use crate::keys::Key;
 
 /// How long a connection wakes an object, and the hours in which one does.

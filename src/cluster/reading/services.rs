@@ -1,0 +1,121 @@
+//! The Services of namespaces, as far as it matters whether a request to them wakes something.
+
+use std::{collections::BTreeMap, time::Duration};
+
+use futures::future::join_all;
+use http::Request;
+use k8s_openapi::{List, api::core::v1::Service};
+use kube::{Client, Error};
+use tokio::time::timeout;
+
+use crate::cluster::reading::query::Query;
+use crate::workload::{ServicePort, ServiceSpec};
+
+/// How many objects one request reads.
+const PAGE: usize = 500;
+
+/// The longest wait for all of them: their use is not worth more.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// The Services of the namespaces of a query, as far as they may be read.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Services {
+    /// By namespace; `None` where they are not known.
+    known: Option<BTreeMap<Box<str>, BTreeMap<Box<str>, ServiceSpec>>>,
+    forbidden: Option<String>,
+}
+
+impl Services {
+    /// Reads them with the rights of the user. If the server does not answer in 5 s, they are not known.
+    pub async fn find(client: &Client, query: &Query) -> Self {
+        let places: Vec<_> = match &*query.namespaces() {
+            [] => vec![String::new()],
+            several => several
+                .iter()
+                .map(|it| format!("/namespaces/{it}"))
+                .collect(),
+        };
+        let lists = places.iter().map(|place| listed(client, place));
+        let Ok(lists) = timeout(PATIENCE, join_all(lists)).await else {
+            return Self::default();
+        };
+        let mut all = Self {
+            known: Some(BTreeMap::new()),
+            forbidden: None,
+        };
+        for list in lists {
+            match list {
+                Ok(found) => found.iter().for_each(|it| all.put(it)),
+                Err(error) => {
+                    let forbidden = match error {
+                        Error::Api(status) if status.code == 403 => Some(status.message),
+                        _ => None,
+                    };
+                    return Self {
+                        known: None,
+                        forbidden,
+                    };
+                }
+            }
+        }
+        all
+    }
+
+    fn put(&mut self, service: &Service) {
+        let meta = &service.metadata;
+        if let (Some(known), Some(namespace), Some(name)) =
+            (&mut self.known, &meta.namespace, &meta.name)
+        {
+            let of_namespace = known.entry(namespace.as_str().into()).or_default();
+            of_namespace.insert(name.as_str().into(), service_spec(service));
+        }
+    }
+
+    /// Those of a namespace, by name; `None` where they are not known.
+    pub fn of(&self, namespace: &str) -> Option<impl Iterator<Item = (&str, &ServiceSpec)>> {
+        let of_namespace = self.known.as_ref()?.get(namespace);
+        let all = of_namespace.into_iter().flatten();
+        Some(all.map(|(name, it)| (&**name, it)))
+    }
+
+    /// The words of the API server where they may not be listed.
+    pub fn forbidden(&self) -> Option<&str> {
+        self.forbidden.as_deref()
+    }
+}
+
+async fn listed(client: &Client, place: &str) -> Result<Vec<Service>, Error> {
+    let mut found = Vec::new();
+    let mut rest = String::new();
+    loop {
+        let path = format!("/api/v1{place}/services?limit={PAGE}{rest}");
+        let request = Request::get(path).body(Vec::new());
+        let page: List<Service> = client.request(request.map_err(Error::HttpError)?).await?;
+        found.extend(page.items);
+        match page.metadata.continue_.filter(|token| !token.is_empty()) {
+            // The server's own token: characters of base64url alone.
+            Some(token) => rest = format!("&continue={token}"),
+            None => return Ok(found),
+        }
+    }
+}
+
+/// What there is to know of a Service.
+pub fn service_spec(service: &Service) -> ServiceSpec {
+    let Some(spec) = &service.spec else {
+        return ServiceSpec::default();
+    };
+    let ports = spec.ports.iter().flatten();
+    ServiceSpec {
+        is_external_name: spec.type_.as_deref() == Some("ExternalName"),
+        is_headless: spec.cluster_ip.as_deref() == Some("None"),
+        selector: spec.selector.clone().unwrap_or_default(),
+        ports: ports
+            .map(|it| ServicePort {
+                name: it.name.as_deref().unwrap_or_default().into(),
+                number: it.port,
+                protocol: it.protocol.as_deref().map(Into::into),
+            })
+            .collect(),
+    }
+}

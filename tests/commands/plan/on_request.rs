@@ -1,0 +1,88 @@
+//! Which Services of the files wake a workload on request.
+
+use serde_json::{Value, json};
+
+use super::program::plan_of;
+
+const FILES: &str = r#"
+apiVersion: apps/v1
+kind: Deployment
+metadata:
+  name: web
+  annotations:
+    dayshift/hours: "Mon-Fri 09:00-19:00"
+    dayshift/wake-on-request: "2h"
+spec:
+  template:
+    metadata:
+      labels: {app: web, tier: front}
+---
+apiVersion: apps/v1
+kind: Deployment
+metadata:
+  name: plain
+  annotations:
+    dayshift/hours: "Mon-Fri 09:00-19:00"
+spec:
+  template:
+    metadata:
+      labels: {app: web}
+"#;
+
+const SERVICES: &str = r#"
+---
+apiVersion: v1
+kind: List
+items:
+  - apiVersion: v1
+    kind: Service
+    metadata: {name: web}
+    spec: {selector: {app: web}, ports: [{port: 80}, {port: 53, protocol: UDP}]}
+  - apiVersion: v1
+    kind: Service
+    metadata: {name: pods}
+    spec: {clusterIP: None, selector: {tier: front}, ports: [{port: 80}]}
+  - apiVersion: v1
+    kind: Service
+    metadata: {name: other}
+    spec: {selector: {app: other}, ports: [{port: 80}]}
+  - apiVersion: v1
+    kind: Service
+    metadata: {name: web, namespace: elsewhere}
+    spec: {selector: {app: web}, ports: [{port: 81}]}
+"#;
+
+const PODS: &str = "Service pods wakes nothing: it is headless, so clients take the addresses of its pods from DNS";
+const DNS: &str = "port 53 of Service web wakes nothing: it is UDP";
+
+#[test]
+fn a_plan_of_files_says_which_services_wake_a_workload() {
+    let files = format!("{FILES}{SERVICES}");
+    let json = plan_of(&["-"], &files).json();
+    let expected = json!({"services": ["web"], "notCovered": [PODS, DNS]});
+    assert_eq!(json["workloads"][0]["onRequest"], expected);
+    assert_eq!(json["workloads"][1]["onRequest"], Value::Null);
+    let line =
+        format!("\nOn request: default/web: a request to Service web wakes it; {PODS}; {DNS}\n");
+    for output in ["table", "chart"] {
+        let ran = plan_of(&["-", "-o", output, "--from", "2026-11-23"], &files);
+        assert!(ran.out.ends_with(&line), "{output}: {}", ran.out);
+        assert_eq!((ran.status, &*ran.err), (0, ""));
+    }
+}
+
+#[test]
+fn a_plan_of_files_without_services_says_nothing_of_requests() {
+    let json = plan_of(&["-"], FILES).json();
+    assert_eq!(json["workloads"][0]["onRequest"], Value::Null);
+}
+
+#[test]
+fn a_workload_that_no_service_of_the_files_selects_is_told() {
+    let files =
+        format!("{FILES}{SERVICES}").replace("labels: {app: web, tier", "labels: {app: wbe, teir");
+    let json = plan_of(&["-"], &files).json();
+    let told = "no Service selects its pods, so no request wakes it";
+    let expected = json!({"services": [], "notCovered": [told]});
+    assert_eq!(json["workloads"][0]["onRequest"], expected);
+}
