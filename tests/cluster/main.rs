@@ -74,6 +74,9 @@ fn main() -> ExitCode {
     let mut trials = spread(trials, told(|plane| plane == Plane::Measured));
     trials.extend(told(|plane| plane == Plane::Quiet));
     trials.push(nightly_table::trial());
+    if is_night {
+        trials.push(e2e::activator::kube_proxy::trial(&stage));
+    }
 
     let conclusion = libtest_mimic::run(&arguments, trials);
     let are_too_many = print_tries();

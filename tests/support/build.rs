@@ -1,5 +1,5 @@
 //! Builds programs with `go`, from the modules in `tests/controlplane`, `tests/toxiproxy`,
-//! `tests/helm`, `tests/flux`, `tests/promtool`, `tests/argocd`, `tests/kube-green` and
+//! `tests/kube-proxy`, `tests/helm`, `tests/flux`, `tests/promtool`, `tests/argocd`, `tests/kube-green` and
 //! `tests/cloudnativepg`, and takes files from them and from the one in `tests/prometheus_operator`.
 
 use std::fs::{self, File};
@@ -30,6 +30,9 @@ const PACKAGES: &[(&str, &str)] = &[
 
 /// The name of the proxy that disturbs connections, and its package.
 pub(crate) const PROXY: (&str, &str) = ("toxiproxy", "github.com/Shopify/toxiproxy/v2/cmd/server");
+
+/// What sends connections to Services on a node, and its package.
+pub(crate) const KUBE_PROXY: (&str, &str) = ("kube-proxy", "k8s.io/kubernetes/cmd/kube-proxy");
 
 /// Both Helms that people have, and what checks the chart, and their packages.
 const HELMS: &[(&str, &str)] = &[
@@ -139,6 +142,14 @@ impl Recipe {
         let go_mod = fs::read_to_string(recipe.module.join("go.mod")).unwrap();
         recipe.flags[3] = linker_flags(&go_mod);
         recipe.stage_folders = &STAGE_FOLDERS;
+        recipe
+    }
+
+    /// Of the Kubernetes that the tests run on.
+    pub(crate) fn kube_proxy() -> Self {
+        let mut recipe = Self::read("kube-proxy", "a minute, 70 MB", &[KUBE_PROXY]);
+        let go_mod = fs::read_to_string(recipe.module.join("go.mod")).unwrap();
+        recipe.flags[3] = linker_flags(&go_mod);
         recipe
     }
 

@@ -7,7 +7,7 @@
 //! - `scalers/`: several scalers on one cluster
 //! - `security/`: what permissions allow, and what attackers can do
 
-mod activator;
+pub(crate) mod activator;
 mod boundaries;
 mod calendars;
 mod cluster;

@@ -100,6 +100,15 @@ impl Assets {
         Ok(folder.join(build::FLUX.0))
     }
 
+    /// kube-proxy, from the cache or built into it.
+    pub(crate) fn kube_proxy() -> Result<PathBuf, Missing> {
+        let folder = built(
+            &build::Recipe::kube_proxy(),
+            "no `go` to build kube-proxy with",
+        )?;
+        Ok(folder.join(build::KUBE_PROXY.0))
+    }
+
     /// The folder of Argo CD's components and definitions, from the cache or built into it.
     pub(crate) fn argo_cd() -> Result<PathBuf, Missing> {
         built(&build::Recipe::argo_cd(), "no `go` to build Argo CD with")

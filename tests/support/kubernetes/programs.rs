@@ -211,7 +211,16 @@ impl Programs {
             "--config={}",
             self.assets.path("kwok-stages.yaml").display()
         );
-        self.start("kwok", &[&config, &stages, "--manage-all-nodes=true"]);
+        self.start(
+            "kwok",
+            &[
+                &config,
+                &stages,
+                "--manage-all-nodes=true",
+                // By default those of Services: with kube-proxy they have to be told apart.
+                "--cidr=10.99.1.1/24",
+            ],
+        );
     }
 
     pub(crate) fn signal(&mut self, name: &str, signal: Signal) {

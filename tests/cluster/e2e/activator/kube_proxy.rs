@@ -1,0 +1,321 @@
+//! Connections to a Service through the real kube-proxy, while its workload sleeps, wakes and stops.
+//!
+//! All of it runs in a network namespace of its own: this binary starts itself there once more. The
+//! addresses of kwok's pods are on its loopback interface, where the test listens in their place, and the
+//! two activators run on those of their own pods.
+
+use std::env;
+use std::io;
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::process::{Command, Stdio};
+use std::sync::Arc;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use libtest_mimic::{Completion, Failed, Trial};
+use serde_json::{Value, json};
+
+use crate::e2e::activator::clients::{Traffic, ping, protocols, talk};
+use crate::e2e::activator::stand_ins::{addresses, await_stand_in, install, service, stand_in};
+use crate::e2e::test_namespace::TestNamespace;
+use crate::support::{
+    Assets, ChildGuard, ControlPlane, Dayshift, Missing, Parts, Stage, assets, deployment,
+    eventually,
+};
+
+const NAME: &str = "e2e::activator::kube_proxy";
+
+/// Set in the network namespace: the mode of kube-proxy.
+const MODE: &str = "KUBE_PROXY_MODE";
+
+const NETWORK: &str =
+    "ip link set lo up && ip address add 10.99.1.1/24 dev lo && ip route add default dev lo";
+
+/// The modes of kube-proxy, and how it is seen whether the machine has what they need.
+const MODES: [(&str, &str); 2] = [
+    ("iptables", "iptables -t nat -L"),
+    ("nftables", "nft list ruleset"),
+];
+
+/// The story, once for each mode of kube-proxy that the machine has. Where it gives no network namespace, it
+/// is ignored and says why; with `CI` set it fails.
+pub(crate) fn trial(stage: &Arc<Stage>) -> Trial {
+    let stage = Arc::clone(stage);
+    Trial::ignorable_test(NAME, move || {
+        if let Ok(mode) = env::var(MODE) {
+            tell(&mode);
+            return Ok(Completion::Completed);
+        }
+        let _others = stage.among_others();
+        match tell_apart() {
+            Ok(told) => told.map(|()| Completion::Completed),
+            Err(Missing::NoMeans(reason)) if env::var_os("CI").is_none() => {
+                Ok(Completion::ignored_with(reason))
+            }
+            Err(Missing::NoMeans(reason) | Missing::Failed(reason)) => Err(Failed::from(reason)),
+        }
+    })
+}
+
+fn tell_apart() -> Result<Result<(), Failed>, Missing> {
+    assets()?.make_pods()?;
+    Assets::kube_proxy()?;
+    let modes: Vec<_> = MODES
+        .into_iter()
+        .filter(|(_, has)| {
+            let mut try_out = in_network(&format!("{NETWORK} && {has}"));
+            let output = try_out.stdout(Stdio::null()).stderr(Stdio::null());
+            output.status().is_ok_and(|it| it.success())
+        })
+        .collect();
+    if modes.is_empty() {
+        let reason = "no right to a network namespace (`unshare -n`), or neither iptables nor nft";
+        return Err(Missing::NoMeans(reason.to_owned()));
+    }
+    for (mode, _) in modes {
+        let mut story = in_network(&format!("{NETWORK} && exec \"$0\" \"$@\""));
+        story
+            .arg(env::current_exe().unwrap())
+            .args(["--exact", NAME, "--nocapture"])
+            .env(MODE, mode);
+        let status = story.status().unwrap();
+        if !status.success() {
+            return Ok(Err(format!("with {mode}: {status}").into()));
+        }
+    }
+    Ok(Ok(()))
+}
+
+/// A shell with this line in a network namespace of its own.
+fn in_network(line: &str) -> Command {
+    let mut command = Command::new("unshare");
+    if !rustix::process::getuid().is_root() {
+        command.arg("--map-root-user");
+    }
+    command.args(["--net", "sh", "-c", line]);
+    command.stdin(Stdio::null());
+    command
+}
+
+fn tell(mode: &str) {
+    let plane = ControlPlane::start(assets().unwrap(), Parts::Pods);
+    let account = install(&plane);
+    let _proxy = kube_proxy(&plane, mode);
+    stand_for_pods();
+    let mut activators: Vec<_> = addresses(&plane)
+        .into_iter()
+        .map(|address| Activator::start(&account, address))
+        .collect();
+    let team = TestNamespace::new(&plane, "proxied");
+    let web = deployment("web")
+        .replicas(2)
+        .hours("00:00-24:00")
+        .annotation("dayshift/wake-on-request", "2h");
+    team.create(web.annotation("dayshift/sleep-until", "2099-01-01 00:00"));
+    team.kubectl_with(&["apply"], &service("web")).success();
+    let address = team.kubectl(&["get", "service/web", "-o", "jsonpath={.spec.clusterIP}"]);
+    let address: SocketAddr = format!("{}:80", address.success()).parse().unwrap();
+    let wakes = || {
+        let changes = team.changes_by_others().into_iter();
+        let account = "system:serviceaccount:dayshift:dayshift-activator";
+        changes.filter(|it| it.user == account).count()
+    };
+
+    asleep(&team, address, &activators);
+    let begin = Instant::now();
+    let held: Vec<_> = protocols()
+        .into_iter()
+        .map(|first| thread::spawn(move || talk(address, &first)))
+        .collect();
+    for client in held {
+        client.join().unwrap().unwrap();
+    }
+    println!(
+        "{mode}: held connections were answered after {:?}",
+        begin.elapsed()
+    );
+    team.await_label("web", "dayshift/state", "woken");
+    eventually("the audit log has the wake", || (wakes() > 0).then_some(()));
+    assert_eq!(wakes(), 1, "one patch");
+
+    await_stand_in(&team, "web", false);
+    team.await_pods("web", 2);
+    let before = eventually("kube-proxy sends connections to the pods", || {
+        let before = all(&activators, Activator::handed_on);
+        ping(address).unwrap();
+        (all(&activators, Activator::handed_on) == before).then_some(before)
+    });
+    let begin = Instant::now();
+    for _ in 0..50 {
+        ping(address).unwrap();
+    }
+    println!(
+        "{mode}: a direct connection takes {:?}",
+        begin.elapsed() / 50
+    );
+    let handed_on = all(&activators, Activator::handed_on);
+    assert_eq!(handed_on, before, "they go to the pods directly");
+
+    let traffic = Traffic::to(address);
+    // The sleep goes on where the wake ends. The next connection wakes it again.
+    team.annotate("web", "dayshift/wake-until", None);
+    eventually("it is woken again", || (wakes() == 2).then_some(()));
+    team.await_label("web", "dayshift/state", "woken");
+    team.await_pods("web", 2);
+    await_stand_in(&team, "web", false);
+    let (sent, failed) = traffic.end();
+    println!("{mode}: {sent} connections through a stop and a wake, {failed:?} failed");
+    assert!(sent > 100, "{sent}");
+    assert_eq!(failed, Vec::<String>::new());
+
+    one_is_killed(&plane, &team, address, &mut activators);
+}
+
+/// Those that wait on the other replica are answered, and so are those that come afterwards.
+fn one_is_killed(
+    plane: &ControlPlane,
+    team: &TestNamespace<'_>,
+    address: SocketAddr,
+    activators: &mut Vec<Activator>,
+) {
+    plane.kubectl(&["cordon", "fake"]).success();
+    team.annotate("web", "dayshift/wake-until", None);
+    asleep(team, address, activators);
+    let open = |all: &[Activator]| all.iter().map(Activator::open).collect::<Vec<_>>();
+    let hold = |count: usize| -> Vec<_> {
+        let clients = (0..count).map(|_| thread::spawn(move || ping(address)));
+        clients.collect()
+    };
+    let waiting = hold(16);
+    let held = eventually("all wait, on both", || {
+        let open = open(activators);
+        (open.iter().sum::<usize>() == 16 && !open.contains(&0)).then_some(open)
+    });
+    let mut killed = activators.remove(0);
+    killed.program.kill();
+    remove_pod(plane, &killed.address);
+    let left = [json!([activators[0].address])];
+    eventually("the dead one stands in no more", || {
+        let slice = stand_in(team, "web")?;
+        let endpoints = slice["endpoints"].as_array()?.iter();
+        let names: Vec<_> = endpoints.map(|it| it["addresses"].clone()).collect();
+        (names == left).then_some(())
+    });
+    // kube-proxy hears of it a moment later: then none of some connections is lost.
+    eventually("kube-proxy sends connections to the other alone", || {
+        let tries =
+            (0..20).map(|_| TcpStream::connect_timeout(&address, Duration::from_millis(300)));
+        tries.collect::<io::Result<Vec<_>>>().ok().map(drop)
+    });
+    let late = hold(5);
+    eventually("the others wait on the other one", || {
+        (activators[0].open() == held[1] + 5).then_some(())
+    });
+    plane.kubectl(&["uncordon", "fake"]).success();
+    let answered = |clients: Vec<thread::JoinHandle<io::Result<()>>>| {
+        let ended = clients.into_iter().map(|it| it.join().unwrap());
+        ended.filter(Result::is_ok).count()
+    };
+    assert_eq!(answered(waiting), held[1], "of 16, {held:?}");
+    assert_eq!(answered(late), 5);
+}
+
+/// Waits until the workload sleeps and kube-proxy sends connections to the activators: one that leaves
+/// without a word wakes nothing.
+fn asleep(team: &TestNamespace<'_>, address: SocketAddr, activators: &[Activator]) {
+    team.await_label("web", "dayshift/state", "slept");
+    team.await_pods("web", 0);
+    await_stand_in(team, "web", true);
+    eventually("kube-proxy sends connections to the activators", || {
+        let before = all(activators, Activator::silent);
+        TcpStream::connect_timeout(&address, Duration::from_millis(300)).ok()?;
+        thread::sleep(Duration::from_millis(100));
+        (all(activators, Activator::silent) > before).then_some(())
+    });
+}
+
+/// What they count together.
+fn all(activators: &[Activator], count: fn(&Activator) -> usize) -> usize {
+    activators.iter().map(count).sum()
+}
+
+/// Takes one pod of the activator away, with its address, and brings no other.
+fn remove_pod(plane: &ControlPlane, address: &str) {
+    let pods = plane.kubectl(&["get", "pods", "-n", "dayshift", "-o", "json"]);
+    let pods: Value = serde_json::from_str(&pods.success()).unwrap();
+    let mut pods = pods["items"].as_array().unwrap().iter();
+    let pod = pods.find(|it| it["status"]["podIP"] == address).unwrap();
+    let pod = format!("pod/{}", pod["metadata"]["name"].as_str().unwrap());
+    let cost = "controller.kubernetes.io/pod-deletion-cost=-100";
+    let n = "--namespace=dayshift";
+    plane.kubectl(&["annotate", n, &pod, cost]).success();
+    let scale = ["scale", n, "deployment/dayshift-activator", "--replicas=1"];
+    plane.kubectl(&scale).success();
+}
+
+fn kube_proxy(plane: &ControlPlane, mode: &str) -> ChildGuard {
+    let program = Assets::kube_proxy().unwrap_or_else(|why| panic!("{why:?}"));
+    let mut command = Command::new(program);
+    command
+        .arg(format!("--proxy-mode={mode}"))
+        .arg(format!("--kubeconfig={}", plane.kubeconfig().display()))
+        .args(["--hostname-override=fake", "--cluster-cidr=10.99.1.0/24"])
+        .args(["--healthz-bind-address=127.0.0.1:10256"])
+        .args(["--metrics-bind-address=127.0.0.1:10249"])
+        // Of the whole machine.
+        .args(["--conntrack-max-per-core=0", "--conntrack-min=0"])
+        .args(["--conntrack-tcp-timeout-established=0s"])
+        .args(["--conntrack-tcp-timeout-close-wait=0s"])
+        .stdout(Stdio::null())
+        .stderr(Stdio::null());
+    ChildGuard::spawn(&mut command, None).unwrap()
+}
+
+/// Answers on port 80 of every address, with what it is told, until the other side ends.
+fn stand_for_pods() {
+    let listener = TcpListener::bind("0.0.0.0:80").unwrap();
+    thread::spawn(move || {
+        for stream in listener.incoming() {
+            let mut stream = stream.unwrap();
+            thread::spawn(move || {
+                let mut from = stream.try_clone().unwrap();
+                let _ = io::copy(&mut from, &mut stream);
+            });
+        }
+    });
+}
+
+struct Activator {
+    program: Dayshift,
+    address: String,
+}
+
+impl Activator {
+    fn start(account: &std::path::Path, address: String) -> Self {
+        let bind = format!("--bind={address}");
+        let arguments = ["activator", "--listen=127.0.0.1:0", &bind];
+        let mut program = Dayshift::run_as(account, &arguments);
+        program.wait_ready();
+        Self { program, address }
+    }
+
+    fn metric(&self, name: &str) -> usize {
+        let (_, metrics) = self.program.get("/metrics").unwrap();
+        let mut lines = metrics.lines();
+        let line = lines.find_map(|it| it.strip_prefix(&format!("dayshift_activator_{name} ")));
+        line.map_or(0, |it| it.parse().unwrap())
+    }
+
+    fn open(&self) -> usize {
+        self.metric("open_connections")
+    }
+
+    fn silent(&self) -> usize {
+        self.metric("connections_total{outcome=\"silent\"}")
+    }
+
+    /// Those that pods have taken from it, ended or not.
+    fn handed_on(&self) -> usize {
+        self.metric("hold_seconds_count")
+    }
+}

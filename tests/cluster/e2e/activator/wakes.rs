@@ -1,0 +1,325 @@
+//! `dayshift activator` with `manifests/activator.yaml`: what it writes, and what the policies there let it.
+//!
+//! The pods are kwok's, whose addresses lead nowhere: that a connection reaches one is shown in
+//! `src/activator/connections/connection_tests.rs`, on loopback sockets.
+
+use std::io::{Read as _, Write as _};
+use std::net::TcpStream;
+use std::time::Duration;
+
+use k8s_openapi::api::{apps::v1::Deployment, discovery::v1::EndpointSlice};
+use kube::{
+    Api,
+    api::{DeleteParams, Patch, PatchParams},
+};
+use serde_json::{Value, json};
+
+use crate::e2e::activator::stand_ins::{addresses, await_stand_in, install, service, stand_in};
+use crate::e2e::test_namespace::TestNamespace;
+use crate::support::{
+    ControlPlane, Dayshift, Parts, Story, block_on, deployment, eventually, stories,
+};
+
+pub(crate) fn stories() -> Vec<Story> {
+    stories![
+        Parts::Pods;
+        a_connection_wakes_what_is_stopped_by_one_patch,
+        what_a_workload_needs_is_woken_with_it,
+        a_stolen_token_of_the_activator_writes_its_own_slices_and_wakes_alone,
+    ]
+}
+
+fn a_connection_wakes_what_is_stopped_by_one_patch(plane: &ControlPlane) {
+    let activator = install(plane);
+    let team = TestNamespace::new(plane, "requests");
+    team.create(
+        deployment("web")
+            .replicas(2)
+            .hours("00:00-24:00")
+            .annotation("dayshift/wake-on-request", "2h"),
+    );
+    team.kubectl_with(&["apply"], &service("web")).success();
+    let mut program = Dayshift::run_as(
+        &activator,
+        &[
+            "activator",
+            "--listen=127.0.0.1:0",
+            "--bind=127.0.0.1",
+            "--ports=21000-21099",
+            "--hold=5s",
+            "--namespace",
+            team.name(),
+        ],
+    );
+    program.wait_ready();
+    await_stand_in(&team, "web", false);
+
+    team.kubectl(&[
+        "annotate",
+        "deploy/web",
+        "dayshift/sleep-until=2099-01-01 00:00",
+    ])
+    .success();
+    team.await_label("web", "dayshift/state", "slept");
+    team.await_pods("web", 0);
+    let slice = await_stand_in(&team, "web", true);
+    let mut endpoints: Vec<_> = slice["endpoints"].as_array().unwrap().iter().collect();
+    endpoints.sort_by_key(|it| it["addresses"][0].as_str().unwrap().to_owned());
+    let written: Vec<_> = endpoints
+        .iter()
+        .map(|it| it["addresses"][0].as_str().unwrap())
+        .collect();
+    assert_eq!(written, addresses(plane), "its own pods, and nobody else");
+    assert_eq!(slice["metadata"]["ownerReferences"][0]["name"], "web");
+    let port = u16::try_from(slice["ports"][0]["port"].as_u64().unwrap()).unwrap();
+
+    let ask = |agent: &str| {
+        let mut stream = TcpStream::connect(("127.0.0.1", port)).unwrap();
+        stream
+            .set_read_timeout(Some(Duration::from_secs(20)))
+            .unwrap();
+        write!(
+            stream,
+            "GET /cart?token=secret HTTP/1.1\r\nHost: dev.example.com\r\nUser-Agent: {agent}\r\nAccept: \
+             text/html\r\n\r\n"
+        )
+        .unwrap();
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).unwrap();
+        answer
+    };
+    let probe = ask("kube-probe/1.36");
+    assert!(probe.contains("this request does not wake it"), "{probe}");
+    assert_eq!(team.annotation("web", "dayshift/wake-until"), None);
+
+    for _ in 0..20 {
+        let page = ask("Mozilla/5.0");
+        assert!(page.contains("web is starting"), "{page}");
+    }
+    team.await_label("web", "dayshift/state", "woken");
+    team.await_replicas("web", 2);
+    let told = team.await_event("web", "WokenByRequest");
+    let expected = "A request from 127.0.0.1 for dev.example.com/cart to Service web, port http, wakes it until 2";
+    assert!(told.starts_with(expected), "{told}");
+    await_stand_in(&team, "web", false);
+    let reason = team.annotation("web", "dayshift/reason");
+    assert_eq!(
+        reason, None,
+        "the sleep was somebody's, and goes on after the wake"
+    );
+    assert_eq!(
+        team.annotation("web", "dayshift/sleep-until").as_deref(),
+        Some("2099-01-01 00:00")
+    );
+    let account = "system:serviceaccount:dayshift:dayshift-activator";
+    let patches = || {
+        let changes = team.changes_by_others().into_iter();
+        changes
+            .filter(|it| it.user == account && it.code == 200)
+            .count()
+    };
+    eventually("the audit log has the patch", || {
+        (patches() > 0).then_some(())
+    });
+    assert_eq!(patches(), 1, "however many have asked");
+
+    // Nobody needs it any more.
+    team.kubectl(&["annotate", "deploy/web", "dayshift/wake-on-request-"])
+        .success();
+    eventually("the slice is deleted", || {
+        stand_in(&team, "web").is_none().then_some(())
+    });
+    let status = program.stop();
+    assert!(status.success(), "{status}\n{}", program.log());
+}
+
+fn what_a_workload_needs_is_woken_with_it(plane: &ControlPlane) {
+    let activator = install(plane);
+    let team = TestNamespace::new(plane, "needed");
+    let asleep = |name: &str| {
+        let asleep = deployment(name).replicas(1).hours("00:00-24:00");
+        asleep.annotation("dayshift/sleep-until", "2099-01-01 00:00")
+    };
+    let asking = |name: &str| asleep(name).annotation("dayshift/wake-on-request", "2h");
+    team.create(asking("web").annotation("dayshift/after", "deploy/db; deploy/logs"));
+    team.create(asking("db"));
+    team.create(asleep("logs"));
+    team.kubectl_with(&["apply"], &service("web")).success();
+    for name in ["web", "db", "logs"] {
+        team.await_label(name, "dayshift/state", "slept");
+    }
+    let mut program = Dayshift::run_as(
+        &activator,
+        &[
+            "activator",
+            "--listen=127.0.0.1:0",
+            "--bind=127.0.0.1",
+            "--ports=21100-21199",
+            "--namespace",
+            team.name(),
+        ],
+    );
+    program.wait_ready();
+    let slice = await_stand_in(&team, "web", true);
+    let port = u16::try_from(slice["ports"][0]["port"].as_u64().unwrap()).unwrap();
+    let mut stream = TcpStream::connect(("127.0.0.1", port)).unwrap();
+    write!(stream, "GET / HTTP/1.1\r\nHost: a\r\n\r\n").unwrap();
+    for name in ["web", "db"] {
+        team.await_label(name, "dayshift/state", "woken");
+    }
+    let until = |name: &str| team.annotation(name, "dayshift/wake-until").unwrap();
+    assert_eq!(until("web"), until("db"));
+    let told = team.await_event("db", "WokenByRequest");
+    assert!(told.ends_with(" with deploy/web, which needs it"), "{told}");
+    let told = team.await_event("web", "WokenByRequest");
+    let without = "; it needs deploy/logs, which has no annotation wake-on-request";
+    assert!(told.ends_with(without), "{told}");
+    assert_eq!(team.annotation("logs", "dayshift/wake-until"), None);
+    drop(stream);
+    program.stop();
+}
+
+/// Applies a slice, and returns what the server says against it.
+fn apply(client: &kube::Client, namespace: &str, slice: &Value) -> Option<String> {
+    let slices: Api<EndpointSlice> = Api::namespaced(client.clone(), namespace);
+    let name = slice["metadata"]["name"].as_str().unwrap();
+    let params = PatchParams::apply("thief").force();
+    let result = block_on(slices.patch(name, &params, &Patch::Apply(slice)));
+    result.err().map(|error| error.to_string())
+}
+
+fn a_stolen_token_of_the_activator_writes_its_own_slices_and_wakes_alone(plane: &ControlPlane) {
+    let thief = plane.client_of(&install(plane));
+    let team = TestNamespace::without_scaler(plane, "stolen");
+    let namespace = team.name().to_owned();
+    let own = addresses(plane);
+    let slice = |name: &str, manager: &str, kind: &str, address: &str| {
+        json!({
+            "apiVersion": "discovery.k8s.io/v1", "kind": "EndpointSlice",
+            "metadata": {"name": name, "labels": {
+                "kubernetes.io/service-name": "web", "endpointslice.kubernetes.io/managed-by": manager,
+            }},
+            "addressType": kind, "ports": [{"name": "http", "port": 1, "protocol": "TCP"}],
+            "endpoints": [{"addresses": [address]}],
+        })
+    };
+    // The policies take effect a moment after they are applied.
+    eventually("the policies hold", || {
+        let foreign = slice("web-dayshift-probe", "dayshift", "IPv4", "10.9.9.9");
+        apply(&thief, &namespace, &foreign).map(|_| ())
+    });
+    for (what, object, expected) in [
+        (
+            "its own",
+            slice("web-dayshift", "dayshift", "IPv4", &own[0]),
+            None,
+        ),
+        (
+            "another address",
+            slice("web-dayshift", "dayshift", "IPv4", "10.9.9.9"),
+            Some("no address"),
+        ),
+        (
+            "a host name",
+            slice("web-dayshift-2", "dayshift", "FQDN", "example.com"),
+            Some("no address"),
+        ),
+        (
+            "another manager",
+            slice("web-dayshift-3", "me", "IPv4", &own[0]),
+            Some("but its own"),
+        ),
+        (
+            "another name",
+            slice("api-dayshift", "dayshift", "IPv4", &own[0]),
+            Some("but its own"),
+        ),
+    ] {
+        let said = apply(&thief, &namespace, &object);
+        match expected {
+            None => assert_eq!(said, None, "{what}"),
+            Some(words) => {
+                let said = said.unwrap_or_else(|| panic!("{what} is taken"));
+                assert!(said.contains(words), "{what}: {said}");
+            }
+        }
+    }
+    let ours = slice("web-others", "somebody", "IPv4", "10.9.9.9");
+    assert_eq!(apply(plane.client(), &namespace, &ours), None);
+    let slices: Api<EndpointSlice> = Api::namespaced(thief.clone(), &namespace);
+    let delete = |name: &str| block_on(slices.delete(name, &DeleteParams::default())).is_ok();
+    assert!(!delete("web-others") && delete("web-dayshift"));
+
+    for (name, state, asks) in [
+        ("asleep", "stopped", true),
+        ("awake", "running", true),
+        ("other", "stopped", false),
+    ] {
+        let mut web = deployment(name).replicas(0).label("dayshift/state", state);
+        if asks {
+            web = web.annotation("dayshift/wake-on-request", "2h");
+        }
+        team.create(web);
+    }
+    let deployments: Api<Deployment> = Api::namespaced(thief, &namespace);
+    let patch = |name: &str, patch: Value| {
+        let result =
+            block_on(deployments.patch(name, &PatchParams::default(), &Patch::Merge(patch)));
+        result.err().map(|error| error.to_string())
+    };
+    let wake = json!({"metadata": {"annotations": {"dayshift/wake-until": "2026-12-24 18:00"}}});
+    for (what, said, is_taken) in [
+        ("a wake", patch("asleep", wake.clone()), true),
+        ("a wake of what runs", patch("awake", wake.clone()), false),
+        ("a wake of what does not ask", patch("other", wake), false),
+        (
+            "a count",
+            patch("asleep", json!({"spec": {"replicas": 3}})),
+            false,
+        ),
+        (
+            "an image",
+            patch(
+                "asleep",
+                json!({"spec": {"template": {"metadata": {"labels": {"a": "b"}}}}}),
+            ),
+            false,
+        ),
+        (
+            "a label",
+            patch(
+                "asleep",
+                json!({"metadata": {"labels": {"dayshift/state": "running"}}}),
+            ),
+            false,
+        ),
+        (
+            "a finalizer",
+            patch(
+                "asleep",
+                json!({"metadata": {"finalizers": ["example.com/a"]}}),
+            ),
+            false,
+        ),
+        (
+            "another annotation",
+            patch(
+                "asleep",
+                json!({"metadata": {"annotations": {"dayshift/stop": "00:00"}}}),
+            ),
+            false,
+        ),
+        (
+            "one taken away",
+            patch(
+                "asleep",
+                json!({"metadata": {"annotations": {"dayshift/wake-on-request": null}}}),
+            ),
+            false,
+        ),
+    ] {
+        assert_eq!(said.is_none(), is_taken, "{what}: {said:?}");
+        let by_policy = said.is_none_or(|it| it.contains("the activator w"));
+        assert!(by_policy, "{what}");
+    }
+}
