@@ -305,7 +305,7 @@ impl Opening {
                 Ok(count) => self.bytes.extend_from_slice(&part[..count]),
             }
         }
-        pending().await
+        pending::<()>().await;
     }
 }
 

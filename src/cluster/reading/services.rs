@@ -21,9 +21,11 @@ const PATIENCE: Duration = Duration::from_secs(5);
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Services {
     /// By namespace; `None` where they are not known.
-    known: Option<BTreeMap<Box<str>, BTreeMap<Box<str>, ServiceSpec>>>,
+    known: Option<BTreeMap<Box<str>, ByName>>,
     forbidden: Option<String>,
 }
+
+type ByName = BTreeMap<Box<str>, ServiceSpec>;
 
 impl Services {
     /// Reads them with the rights of the user. If the server does not answer in 5 s, they are not known.
