@@ -1,17 +1,12 @@
 //! Addresses that are trusted, such as `10.0.0.7` and `10.0.0.0/8`.
 
-use std::{
-    net::{IpAddr, Ipv4Addr, Ipv6Addr},
-    str::FromStr,
-};
+use std::{net::IpAddr, str::FromStr};
+
+use ipnet::IpNet;
 
 /// One address, or all with the same beginning.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Network {
-    address: IpAddr,
-    /// How many bits of the address count.
-    length: u32,
-}
+pub struct Network(IpNet);
 
 /// Why a text is no network.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
@@ -28,29 +23,13 @@ impl FromStr for Network {
     type Err = NetworkError;
 
     fn from_str(text: &str) -> Result<Self, NetworkError> {
-        let unreadable = NetworkError::Unreadable;
-        let (address, length) = match text.split_once('/') {
-            Some((address, length)) => (address, Some(length)),
-            None => (text, None),
-        };
-        let Ok(address) = address.parse::<IpAddr>() else {
-            return Err(unreadable);
-        };
-        let bits = match address {
-            IpAddr::V4(_) => Ipv4Addr::BITS,
-            IpAddr::V6(_) => Ipv6Addr::BITS,
-        };
-        let length = match length {
-            None => bits,
-            // `+8` is a number, too.
-            Some(text) if text.starts_with('+') => return Err(unreadable),
-            Some(text) => match text.parse() {
-                Ok(0) => return Err(NetworkError::Everything),
-                Ok(length) if length <= bits => length,
-                _ => return Err(unreadable),
-            },
-        };
-        Ok(Self { address, length })
+        let address = text.parse::<IpAddr>().map(IpNet::from);
+        let network = address.or_else(|_| text.parse::<IpNet>());
+        let network = network.map_err(|_| NetworkError::Unreadable)?;
+        if network.prefix_len() == 0 {
+            return Err(NetworkError::Everything);
+        }
+        Ok(Self(network))
     }
 }
 
@@ -58,17 +37,7 @@ impl Network {
     /// Whether it holds this address. An IPv4 address that a socket of IPv6 shows
     /// (`::ffff:10.0.0.7`) is the IPv4 address.
     pub fn contains(&self, address: IpAddr) -> bool {
-        match (self.address, address.to_canonical()) {
-            (IpAddr::V4(own), IpAddr::V4(other)) => {
-                let differs = own.to_bits() ^ other.to_bits();
-                differs.leading_zeros() >= self.length
-            }
-            (IpAddr::V6(own), IpAddr::V6(other)) => {
-                let differs = own.to_bits() ^ other.to_bits();
-                differs.leading_zeros() >= self.length
-            }
-            _ => false,
-        }
+        self.0.contains(&address.to_canonical())
     }
 }
 
