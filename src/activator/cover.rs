@@ -8,7 +8,7 @@ use std::{
 
 use chrono::{DateTime, Utc};
 
-use crate::activator::index::{Index, Sleeper};
+use crate::activator::index::Index;
 use crate::activator::needs::Needs;
 use crate::activator::routes::{Backend, Route, Routes, Standing, Target, backends};
 use crate::activator::service::{Family, KnownService, KnownSlice, PodName, ServiceName, StandIn};
@@ -42,11 +42,14 @@ impl Cover {
         let own = index.ready_of(&settings.service);
         let mut covered: BTreeMap<ServiceName, Vec<Arc<Target>>> = BTreeMap::new();
         for sleeper in index.sleepers() {
-            let Some(target) = target(&sleeper, settings, now).map(Arc::new) else {
+            let Some(target) = target(&sleeper.observed, settings.default_zone, now).map(Arc::new)
+            else {
                 continue;
             };
-            cover.needs.add(&target, index);
             let namespace = &target.observed.object.namespace;
+            cover
+                .needs
+                .add(&target, |it| index.stays_stopped(namespace, it));
             for (name, service) in index.services_in(namespace) {
                 if service.spec.selects(sleeper.labels) && *name != settings.service {
                     let targets = covered.entry(name.clone()).or_default();
@@ -156,8 +159,11 @@ fn ready<'s>(
 }
 
 /// A workload that asks to be woken, if its annotation can be read and dayshift schedules it.
-fn target(sleeper: &Sleeper<'_>, settings: &Settings, now: DateTime<Utc>) -> Option<Target> {
-    let observed = &sleeper.observed;
+pub(in crate::activator) fn target(
+    observed: &Observed,
+    default_zone: Zone,
+    now: DateTime<Utc>,
+) -> Option<Target> {
     let inputs = &observed.inputs;
     let phase = observed.phase()?;
     let wake = WakeOnRequest::parse(inputs.text(Key::WakeOnRequest)?).ok()?;
@@ -165,7 +171,7 @@ fn target(sleeper: &Sleeper<'_>, settings: &Settings, now: DateTime<Utc>) -> Opt
     let ignored = ignored.and_then(|it| IgnoredPaths::parse(it).ok());
     let zone = inputs.text(Key::Timezone);
     let zone = zone.and_then(|it| Zone::parse(it).ok());
-    let zone = zone.unwrap_or(settings.default_zone);
+    let zone = zone.unwrap_or(default_zone);
     // Somebody has woken it already, and the scaler is about to act on that.
     let wakes = inputs.text(Key::WakeUntil);
     let wakes = wakes.and_then(|it| parse_moment(it, zone).ok());

@@ -220,12 +220,8 @@ impl Index {
         let Some((observed, _)) = self.workloads.get(&key) else {
             return false;
         };
-        let inputs = observed.inputs.clone();
-        let inputs = inputs.with_defaults(self.namespaces.get(namespace).cloned());
-        let is_stopped = matches!(observed.phase(), Some(Phase::Stopped | Phase::Slept));
-        is_stopped
-            && observed.replicas == Replicas::ZERO
-            && inputs.text(Key::WakeOnRequest).is_none()
+        let defaults = self.namespaces.get(namespace).cloned();
+        stays_stopped(&observed.clone().with_defaults(defaults))
     }
 
     pub(in crate::activator) fn service(&self, name: &ServiceName) -> Option<&KnownService> {
@@ -295,4 +291,11 @@ impl Index {
     ) -> Option<&KnownSlice> {
         self.slices.get(service)?.get(name)
     }
+}
+
+/// Whether dayshift has stopped it, and it does not ask to be woken by a request.
+pub(in crate::activator) fn stays_stopped(observed: &Observed) -> bool {
+    matches!(observed.phase(), Some(Phase::Stopped | Phase::Slept))
+        && observed.replicas == Replicas::ZERO
+        && observed.inputs.text(Key::WakeOnRequest).is_none()
 }

@@ -16,6 +16,7 @@ mod routes;
 mod run;
 mod service;
 mod settings;
+mod simulated;
 mod telemetry;
 #[cfg(test)]
 mod test_cluster;
@@ -25,4 +26,5 @@ mod writes;
 pub use run::run;
 pub use service::ServiceName;
 pub use settings::{IGNORED_AGENTS, Settings};
+pub use simulated::{RequestedWake, request_wakes};
 pub use telemetry::Telemetry;

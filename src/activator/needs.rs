@@ -10,7 +10,6 @@ use std::{
 
 use chrono::{DateTime, Utc};
 
-use crate::activator::index::Index;
 use crate::activator::routes::{OUT_OF_HOURS, Standing, Target};
 use crate::workload::Needed;
 
@@ -33,11 +32,16 @@ pub(in crate::activator) struct WokenWith {
 }
 
 impl Needs {
-    pub(in crate::activator) fn add(&mut self, target: &Arc<Target>, index: &Index) {
+    /// Takes in a workload. Whether one that it needs stays stopped, since it does not ask to be woken, is
+    /// asked of the second.
+    pub(in crate::activator) fn add(
+        &mut self,
+        target: &Arc<Target>,
+        stays_stopped: impl Fn(&Needed) -> bool,
+    ) {
         let object = &target.observed.object;
         let namespace = &object.namespace;
-        let not_asking = target.needs.iter();
-        let not_asking = not_asking.filter(|it| index.stays_stopped(namespace, it));
+        let not_asking = target.needs.iter().filter(|it| stays_stopped(it));
         self.not_asking
             .extend(not_asking.map(|it| (namespace.clone(), it.clone())));
         let place = (namespace.clone(), Needed::of(object));

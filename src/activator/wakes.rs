@@ -7,7 +7,7 @@ use std::{
     time::Duration,
 };
 
-use chrono::{DateTime, SubsecRound as _, Utc};
+use chrono::{DateTime, SubsecRound as _, TimeDelta, Utc};
 use tokio::time::Instant;
 
 use crate::activator::connections::head::Head;
@@ -75,7 +75,7 @@ pub(in crate::activator) struct Wakes {
 }
 
 /// A Service that somebody has asked for.
-struct Wanted {
+pub(in crate::activator) struct Wanted {
     request: Request,
     since: Instant,
     /// Until when workloads were to be woken for it, by UID: what they need is woken as long, even if they
@@ -97,11 +97,9 @@ impl Wakes {
     /// Takes in what somebody asks for.
     pub(in crate::activator) fn ask(&mut self, request: Request) {
         let service = request.service.clone();
-        self.wanted.entry(service).or_insert_with(|| Wanted {
-            request,
-            since: Instant::now(),
-            until: HashMap::new(),
-        });
+        self.wanted
+            .entry(service)
+            .or_insert_with(|| Wanted::by(request));
     }
 
     /// The wakes that are due: what is wanted and what that needs, asleep and not being woken yet.
@@ -120,7 +118,7 @@ impl Wakes {
             };
             let wanted = route.targets.iter();
             let mut wanted: Vec<_> = wanted
-                .flat_map(|it| known.wakes_of(it, &cover.needs, settings, now))
+                .flat_map(|it| known.wakes_of(it, &cover.needs, settings.max_wake, now))
                 .collect();
             let is_wanted = !wanted.is_empty();
             wanted.retain(|it| {
@@ -180,13 +178,22 @@ impl Wake {
 }
 
 impl Wanted {
+    /// Asked for now.
+    pub(in crate::activator) fn by(request: Request) -> Self {
+        Self {
+            request,
+            since: Instant::now(),
+            until: HashMap::new(),
+        }
+    }
+
     /// The wakes of a workload of the Service, and of what it needs: until the same instant, however long
     /// a request to those would wake them. Of one that starts already, only of what it needs.
-    fn wakes_of(
+    pub(in crate::activator) fn wakes_of(
         &mut self,
         root: &Arc<Target>,
         needs: &Needs,
-        settings: &Settings,
+        max_wake: TimeDelta,
         now: DateTime<Utc>,
     ) -> Vec<Wake> {
         let uid = &root.observed.object.uid;
@@ -196,7 +203,7 @@ impl Wanted {
             Some(until) => until,
             None => return Vec::new(),
         };
-        let until = until.min(now + settings.max_wake).trunc_subsecs(0);
+        let until = until.min(now + max_wake).trunc_subsecs(0);
         self.until.insert(uid.clone(), until);
         let with = needs.woken_with(root, now);
         let needed_by = Needed::of(&root.observed.object);

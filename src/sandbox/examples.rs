@@ -39,6 +39,7 @@ pub fn example_actions(
         }
         Some(UserAction {
             at: at + later,
+            kind: workload.object.kind,
             namespace: workload.object.namespace.to_string(),
             name: name.to_owned(),
             act,

@@ -6,12 +6,13 @@ use chrono::{DateTime, TimeDelta, Utc};
 use kube_in_memory::StoredChange;
 
 use crate::{
+    activator::{RequestedWake, request_wakes},
     cluster::{NamespaceDefaults, NamespaceMeta, ObservedNamespace, Workload},
     savings::{HeldDown, held_down},
     schedule::{Action, Boundary, Zone},
     workload::{
         Enforce, Inheritance, Key, Kind, Observed, ParseContext, ParsedInputs, Phase, Prefix,
-        Replicas, State, read,
+        Replicas, State, WorkloadRef, read,
     },
 };
 
@@ -43,8 +44,8 @@ struct Watched {
     usage: Usage,
     /// How many transitions in a row have not changed the count.
     idle: u32,
-    /// The command of a user that is about to change it.
-    action: Option<String>,
+    /// What somebody else than the scaler is about to change.
+    action: Option<EventKind>,
 }
 
 impl Observer {
@@ -82,11 +83,42 @@ impl Observer {
         usages
     }
 
-    /// The next change of this object that is not the scaler's will be made by that command.
-    pub(super) fn expect_action(&mut self, object: &(String, Kind), command: &str) {
-        if let Some(one) = self.watched.get_mut(object) {
-            one.action = Some(command.to_owned());
+    /// The next change of this object that is not the scaler's will be that one.
+    pub(super) fn expect_action(&mut self, object: &WorkloadRef, action: EventKind) {
+        let key = (object.full_name(), object.kind);
+        if let Some(one) = self.watched.get_mut(&key) {
+            one.action = Some(action);
         }
+    }
+
+    /// What a request to this workload wakes at that instant, by the objects that are there.
+    pub(super) fn request_wakes(
+        &self,
+        object: &WorkloadRef,
+        at: DateTime<Utc>,
+    ) -> Result<Vec<RequestedWake>, &'static str> {
+        let all: Vec<_> = self.watched.values().map(|it| &it.observed).collect();
+        request_wakes(object, &all, self.context.default_zone, at)
+    }
+
+    /// That a request wakes nothing.
+    pub(super) fn idle_request(
+        &self,
+        object: &WorkloadRef,
+        at: DateTime<Utc>,
+        why: &'static str,
+    ) -> Option<TimelineEvent> {
+        let one = self.watched.get(&(object.full_name(), object.kind))?;
+        let zone = self.context.default_zone;
+        Some(one.event(at, EventKind::IdleRequest(why), one.observed.replicas, zone))
+    }
+
+    /// An object that is there.
+    pub(super) fn object(&self, kind: Kind, namespace: &str, name: &str) -> Option<WorkloadRef> {
+        let mut all = self.watched.values().map(|it| &it.observed.object);
+        let is_it =
+            |it: &&WorkloadRef| it.kind == kind && &*it.namespace == namespace && &*it.name == name;
+        all.find(is_it).cloned()
     }
 
     /// Takes in a Namespace that is there before anything in it.
@@ -179,7 +211,7 @@ impl Watched {
         let now = &self.observed;
         let (old, new) = (before.state(), now.state());
         if now.labels == before.labels && now.error == before.error {
-            let action = self.action.take().map(EventKind::UserAction);
+            let action = self.action.take();
             return action.or_else(|| self.puts_back(before).then_some(EventKind::Enforce));
         }
         if let Some(error) = now.error.as_deref()

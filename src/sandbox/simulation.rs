@@ -14,9 +14,10 @@ use serde_json::Value;
 use tokio::{sync::oneshot, task::JoinHandle};
 
 use crate::{
+    activator::RequestedWake,
     clock::{Clock, RealTime},
     controller::{self, Settings, Telemetry},
-    workload::{Inheritance, Kind, Shape},
+    workload::{Inheritance, Kind, Shape, WorkloadRef},
 };
 
 use super::{
@@ -25,7 +26,7 @@ use super::{
     requests::Requests,
     speed::Speed,
     summary::Summary,
-    timeline_event::TimelineEvent,
+    timeline_event::{EventKind, TimelineEvent},
     user_action::UserAction,
 };
 
@@ -224,7 +225,12 @@ impl Simulation {
                     }
                 }
                 () = self.clock.sleep_until(due) => match actions.pop() {
-                    Some(action) if action.at < until => self.carry_out(&action),
+                    Some(action) if action.at < until => {
+                        if let Some(event) = self.carry_out(&action) {
+                            stopped = comes_first(&mut stop, shown(event.at)).await;
+                            tell(&event)?;
+                        }
+                    }
                     _ => break,
                 },
             }
@@ -269,19 +275,41 @@ impl Simulation {
         (end, tokio::spawn(scaler))
     }
 
-    fn carry_out(&mut self, action: &UserAction) {
-        let object = (
-            format!("{}/{}", action.namespace, action.name),
-            Kind::DEPLOYMENT,
-        );
-        self.observer.expect_action(&object, &action.command());
-        // An object that is not there, or that the server keeps as it is, makes no story.
-        let _ = self.api.merge(
-            Kind::DEPLOYMENT.name(),
-            &action.namespace,
-            &action.name,
-            &action.patch(),
-        );
+    /// What an object that is not there does, or that the server keeps as it is, makes no story. A request
+    /// that wakes nothing is told at once.
+    fn carry_out(&mut self, action: &UserAction) -> Option<TimelineEvent> {
+        let object = self
+            .observer
+            .object(action.kind, &action.namespace, &action.name)?;
+        match action.command() {
+            Some(command) => self.change(&object, EventKind::UserAction(command), &action.patch()),
+            None => {
+                let at = self.clock.now();
+                match self.observer.request_wakes(&object, at) {
+                    Ok(wakes) => wakes.iter().for_each(|it| self.wake(it)),
+                    Err(why) => return self.observer.idle_request(&object, at, why),
+                }
+            }
+        }
+        None
+    }
+
+    /// Has the activator's patch made.
+    fn wake(&mut self, wake: &RequestedWake) {
+        let prefix = &self.settings.prefix;
+        let texts = wake.annotations.iter();
+        let texts: serde_json::Map<_, _> = texts
+            .map(|(key, text)| (prefix.annotation(*key), text.clone().into()))
+            .collect();
+        let patch = serde_json::json!({"metadata": {"annotations": texts}});
+        self.change(&wake.object, EventKind::Request(wake.until), &patch);
+    }
+
+    fn change(&mut self, object: &WorkloadRef, action: EventKind, patch: &Value) {
+        self.observer.expect_action(object, action);
+        let _ = self
+            .api
+            .merge(object.kind.name(), &object.namespace, &object.name, patch);
     }
 }
 

@@ -58,4 +58,8 @@ pub enum EventKind {
     Leave,
     /// Somebody changed it, by this command.
     UserAction(String),
+    /// A request asked for it, or for what needs it: it is to be woken until then.
+    Request(DateTime<Utc>),
+    /// A request asked for it and wakes nothing, for this reason.
+    IdleRequest(&'static str),
 }

@@ -3,11 +3,15 @@
 use chrono::{DateTime, Utc};
 use serde_json::{Value, json};
 
+use crate::workload::Kind;
+
 /// A change that a user makes to a workload at an instant.
 #[derive(Clone, Debug, PartialEq)]
 pub struct UserAction {
     /// When.
     pub at: DateTime<Utc>,
+    /// The workload's kind.
+    pub kind: Kind,
     /// The workload's namespace.
     pub namespace: String,
     /// The workload's name.
@@ -23,24 +27,26 @@ pub enum Act {
     Scale(u32),
     /// Removes these annotations, given by their full names.
     Unannotate(Vec<String>),
+    /// Sends a request to a Service of it.
+    Request,
 }
 
 impl UserAction {
-    /// What the user would type for it.
-    pub fn command(&self) -> String {
-        let (name, namespace) = (&self.name, &self.namespace);
+    /// What the user would type for it; nothing for a request.
+    pub fn command(&self) -> Option<String> {
+        let object = format!("{}/{}", self.kind.singular(), self.name);
+        let namespace = &self.namespace;
         let place = match &**namespace {
             "default" => String::new(),
             _ => format!(" -n {namespace}"),
         };
         match &self.act {
-            Act::Scale(count) => {
-                format!("kubectl scale deployment/{name}{place} --replicas={count}")
-            }
+            Act::Scale(count) => Some(format!("kubectl scale {object}{place} --replicas={count}")),
             Act::Unannotate(names) => {
                 let names: String = names.iter().map(|name| format!(" {name}-")).collect();
-                format!("kubectl annotate deployment/{name}{place}{names}")
+                Some(format!("kubectl annotate {object}{place}{names}"))
             }
+            Act::Request => None,
         }
     }
 
@@ -52,6 +58,7 @@ impl UserAction {
                 let gone = names.iter().map(|name| (name.clone(), Value::Null));
                 json!({"metadata": {"annotations": gone.collect::<serde_json::Map<_, _>>()}})
             }
+            Act::Request => json!({}),
         }
     }
 }
@@ -64,6 +71,7 @@ mod tests {
     fn a_hand_types_what_kubectl_takes() {
         let action = |namespace: &str, act| UserAction {
             at: DateTime::UNIX_EPOCH,
+            kind: Kind::DEPLOYMENT,
             namespace: namespace.into(),
             name: "web".into(),
             act,
@@ -79,7 +87,7 @@ mod tests {
                 "kubectl annotate deployment/web -n dev dayshift/start- dayshift/stop-",
             ),
         ] {
-            assert_eq!(action.command(), expected);
+            assert_eq!(action.command().as_deref(), Some(expected));
         }
     }
 }

@@ -131,6 +131,7 @@ const fn verb(kind: &EventKind) -> (&'static str, Paint) {
         EventKind::Resume => ("resume", Paint::Green),
         EventKind::Leave => ("leave", Paint::Faint),
         EventKind::UserAction(_) => ("manual", Paint::Yellow),
+        EventKind::Request(_) | EventKind::IdleRequest(_) => ("request", Paint::Yellow),
     }
 }
 
@@ -155,6 +156,8 @@ impl Page {
             EventKind::Refuse(error) => error.replace('\n', "; "),
             EventKind::Leave => "the schedule was removed, nothing scaled".to_owned(),
             EventKind::UserAction(command) => command.clone(),
+            EventKind::Request(until) => format!("wakes it until {}", self.clock(event, *until)),
+            EventKind::IdleRequest(why) => format!("wakes nothing: {why}"),
         }
     }
 

@@ -3,6 +3,7 @@
 
 mod overrides;
 mod page;
+mod requests;
 
 use std::{
     io::{BufRead, BufReader, Read},

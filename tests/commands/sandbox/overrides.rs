@@ -5,6 +5,7 @@ use dayshift::{
     clock::Clock,
     controller::Settings,
     sandbox::{Act, EventKind, Simulation, Speed, TimelineEvent, UserAction},
+    workload::Kind,
 };
 use serde_json::{Map, Value, json};
 
@@ -99,12 +100,13 @@ fn a_pause_is_told_and_the_schedule_goes_on_after_it() {
 #[test]
 fn a_count_that_is_put_back_is_not_taken_for_a_hand() {
     let action = UserAction {
+        kind: Kind::DEPLOYMENT,
         at: utc("2026-11-20T20:00:00Z"),
         namespace: "default".into(),
         name: "web".into(),
         act: Act::Scale(2),
     };
-    let command = action.command();
+    let command = action.command().unwrap();
     let told = a_day_of(&office(&[("enforce", "true")]), vec![action]);
     assert_eq!(
         told[2..],

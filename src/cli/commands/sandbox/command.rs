@@ -13,6 +13,7 @@ use super::{
     error::SandboxError,
     input::{Input, Loaded},
     pages::serve_played,
+    requests::requests,
 };
 use crate::{
     cli::{
@@ -85,6 +86,11 @@ pub(crate) struct SandboxArgs {
     #[arg(long, value_name = "FACTOR")]
     speed: Option<Speed>,
 
+    /// A request to a Service of this workload at the next such time, as deploy/web@"Sat 22:00": it
+    /// wakes what has wake-on-request, as dayshift activator does. Repeatable
+    #[arg(long, value_name = "WORKLOAD@T")]
+    request: Vec<String>,
+
     /// Serve the dashboard on this loopback address, such as 127.0.0.1:0. The time of --for is played
     /// at once; then simulated time goes on as real time does, until Ctrl-C
     #[arg(long, value_name = "ADDRESS", value_parser = loopback)]
@@ -137,7 +143,17 @@ impl SandboxArgs {
             }
             return so_far;
         }
-        let simulated = block_on_paused_time(self.simulate(&input, from, inheritance));
+        let workloads: Vec<_> = input
+            .workloads
+            .iter()
+            .map(|it| it.workload.clone())
+            .collect();
+        let zone = self.zone_shown(&workloads);
+        let requests = match requests(&self.request, &workloads, from, zone) {
+            Ok(requests) => requests,
+            Err(error) => return wrong_usage(&error),
+        };
+        let simulated = block_on_paused_time(self.simulate(&input, from, inheritance, requests));
         match simulated.map_err(SandboxError::System).flatten() {
             Ok(exit) => so_far.worse(exit),
             // Who reads only the beginning has what they want.
@@ -253,6 +269,7 @@ impl SandboxArgs {
         input: &Input,
         from: DateTime<Utc>,
         inheritance: Inheritance,
+        requests: Vec<UserAction>,
     ) -> Result<Exit, SandboxError> {
         let clock = Clock::simulated(from);
         self.log.start_on(clock.clone());
@@ -265,7 +282,8 @@ impl SandboxArgs {
             // What is wrong has been said.
             return Ok(Exit::Problems);
         }
-        let actions = self.user_actions(&taken, from);
+        let mut actions = self.user_actions(&taken, from);
+        actions.extend(requests);
         let mut out = io::stdout();
         let names: Vec<_> = taken.iter().map(|it| it.object.full_name()).collect();
         let page = Page::new(

@@ -10,6 +10,7 @@ mod input;
 mod left_out;
 #[cfg(feature = "sandbox")]
 mod pages;
+mod requests;
 
 #[cfg(feature = "sandbox")]
 pub(crate) use command::SandboxArgs;

@@ -1,0 +1,76 @@
+//! Requests that come while time is simulated.
+
+use super::{FRIDAY, deployment, sandbox};
+use crate::program::Ended;
+
+const HOURS: (&str, &str) = ("hours", "09:00-19:00");
+
+/// `web`, which needs `db`, and both ask to be woken; `plain` does not.
+fn files() -> String {
+    let wake = |lasts| ("wake-on-request", lasts);
+    [
+        deployment("web", &[HOURS, wake("2h"), ("after", "deploy/db, 1s")]),
+        deployment("db", &[HOURS, wake("1h")]),
+        deployment("plain", &[HOURS]),
+    ]
+    .concat()
+}
+
+fn with(requests: &[&str]) -> Ended {
+    let mut args = vec!["--from", FRIDAY, "--for", "1d", "-"];
+    for request in requests {
+        args.extend(["--request", request]);
+    }
+    sandbox(&args, &files())
+}
+
+#[test]
+fn a_request_at_night_wakes_the_workload_and_what_it_needs() {
+    let ended = with(&["deploy/web@Fri 22:00"]);
+    assert_eq!((ended.status, &*ended.err), (0, ""));
+    // Nothing is ever ready in a simulation: `web` waits for `db` as long as it says.
+    for (name, at) in [("web", "22:00:01"), ("db", "22:00:00")] {
+        let told = |at: &str, word: &str| {
+            let mut lines = ended.out.lines();
+            lines.any(|it| it.contains(at) && it.contains(name) && it.contains(word))
+        };
+        assert!(
+            told(" 22:00:00", "wakes it until Sat 00:00"),
+            "{name}: {}",
+            ended.out
+        );
+        assert!(told(at, "running until Sat 00:00"), "{name}: {}", ended.out);
+    }
+    let plain = ended.of("default/plain");
+    assert!(!plain.iter().any(|it| it.contains("wake")), "{plain:?}");
+}
+
+#[test]
+fn a_request_that_wakes_nothing_is_told_with_the_reason() {
+    let ended = with(&["deploy/web@12:00", "default/deploy/plain@Fri 22:00"]);
+    for told in [
+        "wakes nothing: it runs, or starts already",
+        "wakes nothing: it has no schedule, or does not ask for it by wake-on-request",
+    ] {
+        assert!(ended.out.contains(told), "{told}: {}", ended.out);
+    }
+    assert_eq!(ended.status, 0);
+}
+
+#[test]
+fn a_request_for_nothing_is_wrong_usage() {
+    for (request, why) in [
+        ("deploy/wbe@22:00", "no such workload is simulated"),
+        ("deploy/web", "write for example `deploy/web@Sat 22:00`"),
+        ("web@22:00", "write for example `deploy/web@Sat 22:00`"),
+        ("deploy/web@25:00", "25:00"),
+        (
+            "deploy/web@2020-01-01 22:00",
+            "before the simulation begins",
+        ),
+    ] {
+        let ended = with(&[request]);
+        assert_eq!((ended.status, &*ended.out), (2, ""), "{request}");
+        assert!(ended.err.contains(why), "{request}: {}", ended.err);
+    }
+}
