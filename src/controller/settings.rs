@@ -34,6 +34,8 @@ pub struct Settings {
     /// quarter more. Besides these: as many requests that take longer than a second, half as many
     /// other writes, and 8 Events.
     pub max_in_flight: NonZeroUsize,
+    /// How many workloads that were started may be not ready yet; `None` for any number.
+    pub max_starting: Option<NonZeroUsize>,
     /// For how long after dayshift has set a count it reports who reverts it; zero for never.
     pub revert_window: Duration,
     /// How long before a stop people are told of it; zero where nobody is told.
@@ -230,6 +232,7 @@ impl Default for Settings {
             catch_up: TimeDelta::hours(72),
             max_clock_skew: Some(TimeDelta::seconds(30)),
             max_in_flight: NonZeroUsize::new(32).unwrap_or(NonZeroUsize::MIN),
+            max_starting: None,
             revert_window: REVERT_WINDOW,
             notice: TimeDelta::zero(),
             ready_within: READY_WITHIN,

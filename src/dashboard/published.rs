@@ -15,7 +15,7 @@ use super::{
 };
 use crate::{
     clock::Clock,
-    controller::{CalendarFeed, ObjectSnapshot, Snapshot, Telemetry},
+    controller::{CalendarFeed, ObjectSnapshot, Snapshot, Telemetry, WorkStatus},
     status::WorkloadStatus,
     workload::ParseContext,
 };
@@ -103,6 +103,10 @@ impl Published {
                 context.default_zone,
                 snapshot.at,
             )?;
+            let status = match it.work {
+                WorkStatus::WaitingForPlace => status.waiting_for_place(),
+                _ => status,
+            };
             Some(Arc::new(Row { status, observed }))
         };
         let ready = self.telemetry.ready();

@@ -131,7 +131,7 @@ pub(super) fn unobeyed(seen: &Observed, zone: Zone, now: DateTime<Utc>) -> Strin
     }
     match state.last.filter(|_| state.phase.is_some()) {
         Some(last) => format!(
-            "one did at {}, so it may be down by now, or the API server may refuse its patch (kubectl events --for {})",
+            "one did at {}, so it may be down by now, a start may wait for others (--max-starting), or the API server may refuse its patch (kubectl events --for {})",
             clock(last, zone, now),
             seen.object.argument()
         ),

@@ -22,6 +22,8 @@ pub enum Note {
         /// Until when at most.
         until: DateTime<Utc>,
     },
+    /// Its start is due, and waits until fewer workloads are starting.
+    WaitsForPlace,
     /// Its schedule was removed, and fewer run than are saved.
     LeftDown {
         /// The saved count.

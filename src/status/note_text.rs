@@ -7,7 +7,7 @@ use chrono::{DateTime, Utc};
 use super::{
     note::Note,
     time_format::{clock, duration},
-    workload_status::WorkloadStatus,
+    workload_status::{ScheduleStatus, WorkloadStatus},
 };
 use crate::{
     schedule::Action,
@@ -30,6 +30,17 @@ impl fmt::Display for NoteText {
 }
 
 impl WorkloadStatus {
+    /// The same of one whose controller says that its start waits until fewer workloads are starting.
+    #[must_use]
+    pub fn waiting_for_place(mut self) -> Self {
+        self.notes.retain(|it| !matches!(it, Note::Overdue(_)));
+        self.notes.insert(0, Note::WaitsForPlace);
+        if self.condition == ScheduleStatus::Overdue {
+            self.condition = ScheduleStatus::Followed;
+        }
+        self
+    }
+
     /// What is said of one of its notes, with times in its own zone.
     pub fn note_text(&self, note: Note, prefix: &Prefix, now: DateTime<Utc>) -> NoteText {
         let at = |at: DateTime<Utc>| clock(at, self.zone, now);
@@ -49,7 +60,12 @@ impl WorkloadStatus {
                 (self.overdue_text(overdue, prefix, now), String::new())
             }
             Note::Overdue(overdue) => (
-                self.overdue_text(overdue, prefix, now) + "; is the controller running?",
+                self.overdue_text(overdue, prefix, now)
+                    + if overdue.duty.is_start() {
+                        "; is the controller running, or are too many others starting (--max-starting)?"
+                    } else {
+                        "; is the controller running?"
+                    },
                 format!(" kubectl events --for {}", object.argument()),
             ),
             Note::NamespaceAhead => (
@@ -87,6 +103,10 @@ impl WorkloadStatus {
                     String::new(),
                 )
             }
+            Note::WaitsForPlace => (
+                "its start waits until fewer workloads are starting (--max-starting)".to_owned(),
+                String::new(),
+            ),
             Note::LeftDown { saved } => (
                 format!("its schedule was removed, and {}", counts.left_at(replicas)),
                 format!("; `{}` {}", self.restore(prefix), counts.brings_back(saved)),

@@ -46,6 +46,17 @@ pub enum Duty {
     End(Phase),
 }
 
+impl Duty {
+    /// Whether it is a start.
+    pub fn is_start(self) -> bool {
+        match self {
+            Self::Boundary(boundary) => boundary.action.brings_up(),
+            Self::Begin(over) => over.phase() == Phase::Woken,
+            Self::Adopt | Self::End(_) => false,
+        }
+    }
+}
+
 impl Overdue {
     /// What should have been done to the object by `now`, for longer than [`OVERDUE_GRACE`]: what a
     /// scaler that knows the object alone would have done then, and would still do.

@@ -148,6 +148,11 @@ struct TimingArgs {
     )]
     revert_window: TimeDelta,
 
+    /// How many workloads that dayshift has started may be not ready yet: other starts wait, and stops
+    /// never do; 0 is any number
+    #[arg(long, value_name = "COUNT", default_value = "0")]
+    max_starting: u16,
+
     /// Tell people of each stop this long before it, with an Event `StopsSoon`; 0 turns it off
     #[arg(
         long,
@@ -300,6 +305,7 @@ impl TryFrom<RunArgs> for Run {
                 max_clock_skew: args.timing.max_clock_skew.0,
                 max_in_flight: NonZeroUsize::new(args.requests.max_in_flight.into())
                     .unwrap_or(NonZeroUsize::MIN),
+                max_starting: NonZeroUsize::new(args.timing.max_starting.into()),
                 revert_window: args.timing.revert_window.to_std().unwrap_or_default(),
                 notice: args.timing.notice,
                 ready_within: args.timing.ready_within,

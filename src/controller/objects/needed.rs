@@ -3,10 +3,12 @@
 use chrono::{DateTime, Utc};
 
 use crate::{
-    controller::{objects::entry::Entry, objects::index::Index},
+    controller::{
+        ids::Id, objects::entry::Entry, objects::index::Index, starts::starting::Progress,
+    },
     schedule::Action,
     workload::{
-        Decision, Kind, Needed, ParsedInputs, Readiness, ReadyForm, Replicas, ScheduleSpec,
+        Decision, Kind, Needed, ParsedInputs, Phase, Readiness, ReadyForm, Replicas, ScheduleSpec,
         Standing, WorkloadRef,
     },
 };
@@ -43,6 +45,22 @@ impl Index {
         })
     }
 
+    /// How far an object has come; `None` for one that is not known.
+    pub(in crate::controller) fn progress(&self, id: Id) -> Option<Progress> {
+        let entry = self.entries.get(id)?;
+        let observed = &entry.observed;
+        let (kind, replicas) = (observed.object.kind, observed.replicas);
+        if replicas == Replicas::ZERO || observed.deleting {
+            return Some(Progress::Stopped);
+        }
+        let state = observed.state();
+        let is_started = matches!(state.phase, Some(Phase::Running | Phase::Woken))
+            && entry.ready_for != state.last
+            && of_readiness(kind, observed.readiness, replicas) == Standing::NotReady;
+        let since = state.last.filter(|_| is_started);
+        Some(since.map_or(Progress::Up, Progress::Starting))
+    }
+
     /// Whether what is needed waits for this object, by itself or by others. By what is written,
     /// whatever runs: the first of a circle is started before the others are looked at.
     pub(in crate::controller) fn waits_for(&self, needed: &Needed, object: &WorkloadRef) -> bool {
@@ -58,15 +76,19 @@ impl Index {
     }
 }
 
-fn of_readiness(kind: Kind, readiness: Readiness, replicas: Replicas) -> Standing {
-    let is_silent = match kind.ready_form() {
+/// Whether objects of a kind do not say whether they are ready.
+pub(in crate::controller) fn is_silent(kind: Kind) -> bool {
+    match kind.ready_form() {
         ReadyForm::Replicas | ReadyForm::Condition(_) => false,
         ReadyForm::ReplicasIfShown => !kind.shows_ready_replicas(),
         ReadyForm::Nowhere => true,
-    };
+    }
+}
+
+fn of_readiness(kind: Kind, readiness: Readiness, replicas: Replicas) -> Standing {
     match readiness.is_ready(replicas) {
         Some(true) => Standing::Ready,
-        None if is_silent => Standing::Silent,
+        None if is_silent(kind) => Standing::Silent,
         // Its controller has not seen it yet.
         Some(false) | None => Standing::NotReady,
     }

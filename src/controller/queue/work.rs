@@ -38,6 +38,8 @@ pub(in crate::controller) struct Work {
     conflicts: u32,
     /// Refusals and failures in a row.
     failures: u32,
+    /// Whether its start waits for a place among those that are starting.
+    waits_for_place: bool,
     /// Whether the user has edited it since the last decision.
     is_edited: bool,
     /// Whether its last request took so long that the next one goes to the slow lane.
@@ -57,6 +59,7 @@ impl Work {
     /// The same in short, for readers outside the controller.
     pub(in crate::controller) const fn status(&self) -> WorkStatus {
         match self.state {
+            WorkState::Idle if self.waits_for_place => WorkStatus::WaitingForPlace,
             WorkState::Idle => WorkStatus::Idle,
             WorkState::Queued(_) => WorkStatus::Queued,
             WorkState::InFlight => WorkStatus::InFlight,
@@ -171,9 +174,15 @@ impl Work {
         }
     }
 
-    /// What fell due waits for other objects: it is not late.
-    pub(in crate::controller) const fn wait(&mut self) {
+    /// What fell due waits for other objects, or for a place: it is not late.
+    pub(in crate::controller) const fn wait(&mut self, for_place: bool) {
         self.first_due = None;
+        self.waits_for_place = for_place;
+    }
+
+    /// What fell due waits no longer.
+    pub(in crate::controller) const fn end_wait(&mut self) {
+        self.waits_for_place = false;
     }
 
     /// Takes whether boundaries before this one were skipped because carrying one out takes longer

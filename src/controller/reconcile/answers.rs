@@ -220,6 +220,7 @@ impl Engine {
         if entry.work.conflicted() > MAX_CONFLICTS {
             self.queue
                 .failed(id, entry, &Delays::OBJECT, self.clock.monotonic());
+            self.starting.give_back(id);
         } else {
             self.send_read(id);
         }
@@ -260,6 +261,7 @@ impl Engine {
             return;
         };
         let failures = self.queue.forbidden(id, entry, self.clock.monotonic());
+        self.starting.give_back(id);
         self.report(id, Reason::Forbidden, why, failures);
     }
 
@@ -329,6 +331,7 @@ impl Engine {
     /// A write to an object has failed: tells the user, and tries again later.
     fn failed(&mut self, id: Id, reason: Reason, why: &str, delays: &Delays) {
         let now = self.clock.monotonic();
+        self.starting.give_back(id);
         if let Some(entry) = self.index.get_mut(id) {
             let failures = self.queue.failed(id, entry, delays, now);
             self.report(id, reason, why, failures);

@@ -80,6 +80,7 @@ impl Engine {
             return;
         };
         if !self.queue.admit(id, entry) {
+            self.starting.give_back(id);
             return;
         }
         entry.work.send();

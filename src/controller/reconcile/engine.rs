@@ -25,6 +25,7 @@ use crate::controller::send::in_flight::Finished;
 use crate::controller::send::sender::Sender;
 use crate::controller::settings::Settings;
 use crate::controller::starts::started::Starts;
+use crate::controller::starts::starting::Starting;
 use crate::controller::starts::waits::Waits;
 use crate::controller::telemetry::metrics::Telemetry;
 use crate::controller::telemetry::published::Publisher;
@@ -54,6 +55,7 @@ pub(in crate::controller) struct Engine {
     pub(super) reverts: Reverts,
     pub(super) starts: Starts,
     pub(super) waits: Waits,
+    pub(super) starting: Starting,
     pub(super) notices: Notices,
     pub(in crate::controller) publisher: Publisher,
     /// Whether the log has reported readiness.
@@ -83,6 +85,8 @@ impl Engine {
             reverts: Reverts::new(settings.revert_window),
             starts: Starts::new(),
             waits: Waits::default(),
+            // Of what a dry run starts nothing becomes ready.
+            starting: Starting::new(settings.max_starting.filter(|_| !settings.dry_run)),
             notices: Notices::default(),
             said_ready: false,
             telemetry,
@@ -110,6 +114,7 @@ impl Engine {
         self.reverts.remove(id);
         self.starts.remove(id);
         self.waits.remove(id);
+        self.starting.remove(id);
         if let Some(object) = object {
             self.look_at_waits(&object.namespace, &Needed::of(&object));
         }
@@ -138,6 +143,7 @@ impl Engine {
         while let Some(id) = self.queue.take_released(monotonic) {
             self.release([id]);
         }
+        self.call_starts(now);
         self.events.forget_expired(monotonic);
         self.dispatch();
         // Behind everything that is due: thousands may have been started at one instant.
@@ -189,6 +195,7 @@ impl Engine {
             .map(|at| self.clock.wall_time(at))
             .chain(self.queue.next_boundary().filter(|_| may_act))
             .chain(self.starts.next().filter(|_| may_act))
+            .chain(self.starting.next(now).filter(|_| may_act))
             .chain(self.notices.next().filter(|_| may_act))
             .min()
             .unwrap_or(now + TimeDelta::days(1))

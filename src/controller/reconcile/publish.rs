@@ -25,7 +25,8 @@ impl Engine {
         }
         self.telemetry.queue_depth("event", self.events.len());
         self.telemetry.next_boundary(self.queue.next_boundary());
-        self.telemetry.starts.waiting(self.waits.count());
+        let waiting = self.waits.count() + self.starting.waiting();
+        self.telemetry.starts.waiting(waiting);
         self.telemetry
             .invalid_namespaces(self.index.invalid_namespaces());
         self.index.publish(&self.publisher, now, monotonic);

@@ -5,6 +5,7 @@ use chrono::{DateTime, Utc};
 use crate::{
     cluster::{EventObject, ReadError, WithManagers},
     events::EventText,
+    workload::READY_WITHIN,
 };
 
 use crate::controller::ids::Id;
@@ -18,6 +19,17 @@ impl Engine {
         let Some(entry) = self.index.get(id) else {
             return;
         };
+        if self.starting.is_bounded()
+            && let Some(progress) = self.index.progress(id)
+        {
+            let within = entry.parsed.ready_within(self.settings.ready_within);
+            let within = if within.is_zero() {
+                READY_WITHIN
+            } else {
+                within
+            };
+            self.starting.look(id, progress, within, self.clock.now());
+        }
         let observed = &entry.observed;
         if observed.is_ready() == Some(true) {
             if let Some(took) = self.starts.take_ready(id, self.clock.monotonic()) {
@@ -50,6 +62,23 @@ impl Engine {
             } else {
                 self.sender.look_into(not_ready);
             }
+        }
+    }
+
+    /// Lets starts go that have waited for a place, as far as there are places.
+    pub(super) fn call_starts(&mut self, now: DateTime<Utc>) {
+        if !self.starting.is_bounded() {
+            return;
+        }
+        self.starting.open(|| self.watches.were_all_tried());
+        while let Some(id) = self.starting.take_ended(now) {
+            if let Some(entry) = self.index.get(id) {
+                let object = entry.object();
+                tracing::warn!(kind = %object.kind, %object, "not ready in time; its place is for the next start");
+            }
+        }
+        while let Some(id) = self.starting.call() {
+            self.reconcile(id);
         }
     }
 

@@ -4,33 +4,86 @@ use chrono::{DateTime, Utc};
 
 use crate::{
     events::EventText,
-    workload::{Cause, Change, Decision, Needed, ParsedInputs, Standing, StartWait},
+    workload::{Change, Decision, DueStart, Lack, Needed, ParsedInputs, Standing, StartWait},
 };
 
 use crate::controller::ids::Id;
+use crate::controller::objects::needed::is_silent;
 use crate::controller::reconcile::engine::Engine;
+use crate::controller::starts::starting::Place;
 use crate::controller::starts::waits::Over;
 use crate::controller::watch::states::Sight;
 
 impl Engine {
     /// Decides about an object. A start that waits is a decision to wait.
     pub(super) fn decide(&mut self, id: Id, now: DateTime<Utc>) -> Option<Decision> {
-        match self.index.decide(id, now) {
-            Some(Decision::Write(change)) => Some(match self.hold_back(id, &change, now) {
-                Some(due) => Decision::Wait { due: Some(due) },
-                None => Decision::Write(self.with_wait(id, change)),
-            }),
-            decision => {
-                if !self.waits.are_none() {
-                    self.waits.remove(id);
-                }
-                decision
-            }
+        let decision = self.index.decide(id, now);
+        let Some(Decision::Write(change)) = decision else {
+            self.end_wait(id);
+            return decision;
+        };
+        Some(match self.hold_back(id, &change, now) {
+            Some(due) => Decision::Wait { due },
+            None => Decision::Write(self.with_wait(id, change)),
+        })
+    }
+
+    /// Nothing of this object is to be started now.
+    fn end_wait(&mut self, id: Id) {
+        if !self.waits.are_none() {
+            self.waits.remove(id);
+        }
+        if self.starting.end_wait(id)
+            && let Some(entry) = self.index.get_mut(id)
+        {
+            entry.work.end_wait();
         }
     }
 
-    /// When to look again at a start that waits; `None` for every other change.
-    fn hold_back(&mut self, id: Id, change: &Change, now: DateTime<Utc>) -> Option<DateTime<Utc>> {
+    /// Holds a start back that waits, for what it needs or for a place. Returns when to look at it again
+    /// where nothing changes; `None` for every other change.
+    fn hold_back(
+        &mut self,
+        id: Id,
+        change: &Change,
+        now: DateTime<Utc>,
+    ) -> Option<Option<DateTime<Utc>>> {
+        let entry = self.index.get(id)?;
+        let start = match &*entry.parsed {
+            ParsedInputs::Scheduled(spec) => spec.due_start(change, &entry.observed),
+            ParsedInputs::Unscheduled | ParsedInputs::Invalid(_) => None,
+        };
+        let Some(start) = start else {
+            self.end_wait(id);
+            return None;
+        };
+        // What was ready once may be less ready by the time that the start is sent.
+        let is_over = self.waits.over(id).is_some_and(|it| it.due == start.due);
+        let look = if is_over {
+            None
+        } else {
+            self.hold_for_needs(id, change, start.due, now)
+        };
+        let for_place = look.is_none();
+        if for_place && !self.hold_for_place(id, start, now) {
+            return None;
+        }
+        if let Some(entry) = self.index.get_mut(id) {
+            // Boundaries that come meanwhile do not come too fast.
+            entry.work.wait(for_place);
+        }
+        let next = change.state.next_at().filter(|next| *next > now);
+        Some(next.into_iter().chain(look).min())
+    }
+
+    /// When to look again at a start that waits for what it needs; `None` for every other.
+    fn hold_for_needs(
+        &mut self,
+        id: Id,
+        change: &Change,
+        due: DateTime<Utc>,
+        now: DateTime<Utc>,
+    ) -> Option<DateTime<Utc>> {
         let entry = self.index.get(id)?;
         let needs = match &*entry.parsed {
             ParsedInputs::Scheduled(spec) => spec.needs(change, &entry.observed),
@@ -42,10 +95,6 @@ impl Engine {
             }
             return None;
         };
-        // What was ready once may be less ready by the time that the start is sent.
-        if self.waits.over(id).is_some_and(|it| it.due == needs.due()) {
-            return None;
-        }
         let object = entry.object().clone();
         let standing = |needed: &Needed| match self.standing(&object.namespace, needed, now) {
             Standing::NotReady if self.index.waits_for(needed, &object) => Standing::Circle,
@@ -55,33 +104,59 @@ impl Engine {
         let waiting = match needs.wait(now, standing) {
             StartWait::Waits(waiting) => waiting,
             StartWait::Over { without } => {
-                self.waits.end(id, needs.due(), now, without);
+                self.waits.end(id, due, now, without);
                 return None;
             }
         };
         let needed = needs.needed().to_vec();
+        self.starting.end_wait(id);
         if self.waits.wait(id, &object.namespace, &needed, &waiting) {
             let names = text_of(&waiting.needed);
             let until = waiting.until;
             tracing::info!(kind = %object.kind, %object, %until, "the start waits for {names}");
         }
-        if let Some(entry) = self.index.get_mut(id) {
-            // Boundaries that come meanwhile do not come too fast.
-            entry.work.wait();
+        Some(waiting.look)
+    }
+
+    /// Whether a start waits for a place among those that are starting.
+    fn hold_for_place(&mut self, id: Id, start: DueStart, now: DateTime<Utc>) -> bool {
+        let Some(entry) = self.index.get(id).filter(|_| self.starting.is_bounded()) else {
+            return false;
+        };
+        let object = entry.object();
+        if is_silent(object.kind) {
+            return false;
         }
-        let next = change.state.next_at().filter(|next| *next > now);
-        Some(next.map_or(waiting.look, |next| next.min(waiting.look)))
+        match self.starting.ask(id, &object.namespace, start.is_request) {
+            Place::Taken => return false,
+            Place::TakenAfterWait => {}
+            Place::Wait { is_news } => {
+                if is_news {
+                    tracing::debug!(kind = %object.kind, %object, "the start waits for a place");
+                }
+                return true;
+            }
+        }
+        let object = object.clone();
+        let is_lacking =
+            |(needed, _): &&Lack| self.standing(&object.namespace, needed, now) != Standing::Ready;
+        let over = self.waits.over(id);
+        let without = over.map_or_else(Vec::new, |it| {
+            it.without.iter().filter(is_lacking).cloned().collect()
+        });
+        self.waits.end_for_place(id, start.due, now, without);
+        if let Some(entry) = self.index.get_mut(id) {
+            entry.work.end_wait();
+        }
+        false
     }
 
     /// The change, due since its wait has ended.
     fn with_wait(&self, id: Id, change: Change) -> Change {
-        let ended = self.waits.over(id).and_then(|it| it.ended);
-        let cause = match (ended, change.cause) {
-            (Some(at), Cause::Clock(_)) => Cause::Clock(at),
-            (Some(seen), Cause::Request { .. }) => Cause::Request { seen },
-            (_, cause) => cause,
-        };
-        Change { cause, ..change }
+        match self.waits.over(id).and_then(|it| it.ended) {
+            Some(ended) => change.after_wait(ended),
+            None => change,
+        }
     }
 
     fn standing(&self, namespace: &str, needed: &Needed, now: DateTime<Utc>) -> Standing {

@@ -2,4 +2,5 @@
 
 pub(super) mod metrics;
 pub(super) mod started;
+pub(super) mod starting;
 pub(super) mod waits;

@@ -111,6 +111,23 @@ impl Waits {
         self.over.get(&id)
     }
 
+    /// A start that fell due then has waited for a place, and has one now.
+    pub(in crate::controller) fn end_for_place(
+        &mut self,
+        id: Id,
+        due: DateTime<Utc>,
+        now: DateTime<Utc>,
+        without: Vec<Lack>,
+    ) {
+        let ended = Some(now);
+        let over = Over {
+            due,
+            ended,
+            without,
+        };
+        self.over.insert(id, over);
+    }
+
     /// Nothing of this object is to be started now.
     pub(in crate::controller) fn remove(&mut self, id: Id) {
         self.remove_waiting(id);

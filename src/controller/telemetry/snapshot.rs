@@ -62,6 +62,8 @@ pub struct ObjectSnapshot {
 pub enum WorkStatus {
     /// There is nothing to do.
     Idle,
+    /// A start waits until fewer workloads are starting (`--max-starting`).
+    WaitingForPlace,
     /// A change waits for its turn to be sent.
     Queued,
     /// A request about it is under way.
@@ -77,6 +79,7 @@ impl fmt::Display for WorkStatus {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Idle => "nothing to do",
+            Self::WaitingForPlace => "waiting until fewer workloads are starting",
             Self::Queued => "waiting to be sent",
             Self::InFlight => "waiting for the API server's answer",
             Self::BackingOff => "waiting to be tried again",
@@ -186,6 +189,7 @@ impl ObjectSnapshot {
         let next = self.state.next_at();
         let due = match self.work {
             WorkStatus::Idle => next?,
+            WorkStatus::WaitingForPlace => return None,
             _ => next
                 .filter(|next| *next <= now)
                 .unwrap_or_else(|| self.changed_at(now)),

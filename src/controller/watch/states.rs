@@ -152,6 +152,11 @@ impl WatchStates {
         self.0.get(watch).is_none_or(|it| it.was_tried)
     }
 
+    /// Whether the first try of each watch has ended.
+    pub(in crate::controller) fn were_all_tried(&self) -> bool {
+        self.0.iter().all(|it| it.was_tried)
+    }
+
     /// Whether the objects of a kind are seen in a namespace.
     pub(in crate::controller) fn sight_of(&self, kind: Kind, namespace: &str) -> Sight {
         let is_it = |it: &&WatchState| {

@@ -19,8 +19,8 @@ fn a_controller_that_acted_before_is_not_said_to_be_missing() {
     let ran = cluster.dayshift(&["pause", "web", "--timeout", "1s"]);
     assert!(
         ran.err.contains(
-            "it may be down by now, or the API server may refuse its patch (kubectl events \
-                          --for deploy/web -n dev)"
+            "it may be down by now, a start may wait for others (--max-starting), or the API \
+             server may refuse its patch (kubectl events --for deploy/web -n dev)"
         ),
         "{ran:?}"
     );

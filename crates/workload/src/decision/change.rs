@@ -9,7 +9,7 @@ use super::event_note::EventNote;
 use crate::keys::Key;
 use crate::observed::{CountField, Observed};
 use crate::replicas::Replicas;
-use crate::state::State;
+use crate::state::{State, whole_second};
 
 /// What one patch writes to an object.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -65,6 +65,19 @@ impl Change {
             expired: Vec::new(),
             note: None,
         }
+    }
+
+    /// The same start after a wait that ended then: it is due since then, and everything up to then is
+    /// considered.
+    #[must_use]
+    pub fn after_wait(mut self, ended: DateTime<Utc>) -> Self {
+        self.cause = match self.cause {
+            Cause::Clock(_) => Cause::Clock(ended),
+            Cause::Request { .. } => Cause::Request { seen: ended },
+            Cause::Correction => Cause::Correction,
+        };
+        self.state.last = self.state.last.max(Some(whole_second(ended)));
+        self
     }
 
     /// What this changes about the field of a switch, beside its count: one that is turned off has

@@ -11,13 +11,21 @@ use crate::observed::Observed;
 /// objects writes to one after another.
 const SETTLING: TimeDelta = TimeDelta::seconds(5);
 
+/// A start of something that is stopped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DueStart {
+    /// When it fell due.
+    pub due: DateTime<Utc>,
+    /// Whether somebody asks for it, and not the clock.
+    pub is_request: bool,
+}
+
 /// What has to be ready before one start.
 #[derive(Clone, Copy, Debug)]
 pub struct Needs<'a> {
     after: &'a After,
     needed: &'a [Needed],
-    due: DateTime<Utc>,
-    is_request: bool,
+    start: DueStart,
 }
 
 /// How something stands that a start needs.
@@ -71,17 +79,15 @@ pub struct Waiting {
 }
 
 impl ScheduleSpec {
-    /// What has to be ready before this change; `None` for all but the start of something that is
-    /// stopped. What brings back somebody else's change waits for nothing.
-    pub fn needs(&self, change: &Change, observed: &Observed) -> Option<Needs<'_>> {
-        let after = self.after.as_ref()?;
+    /// The start of something that is stopped, where this change is one. What brings back somebody
+    /// else's change is none, and waits for nothing.
+    pub fn due_start(&self, change: &Change, observed: &Observed) -> Option<DueStart> {
         let is_start = matches!(
             change.kind,
             ChangeKind::Start | ChangeKind::Wake | ChangeKind::Scale(_)
         );
         let is_stopped = observed.replicas <= self.stop_replicas;
-        let needed = after.needed_by(&observed.object);
-        if !is_start || !is_stopped || change.replicas <= observed.replicas || needed.is_empty() {
+        if !is_start || !is_stopped || change.replicas <= observed.replicas {
             return None;
         }
         let (due, is_request) = match change.cause {
@@ -89,25 +95,30 @@ impl ScheduleSpec {
             Cause::Request { seen } => (seen, true),
             Cause::Correction => return None,
         };
+        Some(DueStart { due, is_request })
+    }
+
+    /// What has to be ready before this change; `None` for all but a [`Self::due_start`] with `after`.
+    pub fn needs(&self, change: &Change, observed: &Observed) -> Option<Needs<'_>> {
+        let after = self.after.as_ref()?;
+        let needed = after.needed_by(&observed.object);
+        if needed.is_empty() {
+            return None;
+        }
+        let start = self.due_start(change, observed)?;
         Some(Needs {
             after,
             needed,
-            due,
-            is_request,
+            start,
         })
     }
 }
 
 impl Needs<'_> {
-    /// When the start fell due.
-    pub const fn due(&self) -> DateTime<Utc> {
-        self.due
-    }
-
     /// Until when the start waits at most.
     pub fn until(&self) -> DateTime<Utc> {
-        let until = self.due.checked_add_signed(self.after.within());
-        until.unwrap_or(self.due)
+        let until = self.start.due.checked_add_signed(self.after.within());
+        until.unwrap_or(self.start.due)
     }
 
     /// What has to be ready.
@@ -134,7 +145,7 @@ impl Needs<'_> {
         }
         look.map_or(StartWait::Over { without }, |look| {
             StartWait::Waits(Waiting {
-                due: self.due,
+                due: self.start.due,
                 until,
                 look,
                 needed,
@@ -149,8 +160,8 @@ impl Needs<'_> {
             Standing::Stopped { until: start } if start.is_some_and(|it| it <= until) => {
                 Some(until)
             }
-            Standing::Stopped { .. } if self.is_request => {
-                let settled = self.due.checked_add_signed(SETTLING)?;
+            Standing::Stopped { .. } if self.start.is_request => {
+                let settled = self.start.due.checked_add_signed(SETTLING)?;
                 Some(settled.min(until))
             }
             Standing::Stopped { .. }
@@ -178,8 +189,10 @@ mod tests {
         let needs = Needs {
             after: &after,
             needed: after.named(),
-            due: at(0),
-            is_request,
+            start: DueStart {
+                due: at(0),
+                is_request,
+            },
         };
         let standing = |one: &Needed| stand[usize::from(*one.name == *"cache")];
         match needs.wait(at(now), standing) {

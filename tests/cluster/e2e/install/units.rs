@@ -71,6 +71,7 @@ names      templates/_helpers.tpl              fullnameOverride | trunc 63 => fu
 calendars  templates/calendars.yaml            .ics: => .ical:
 calendars  templates/deployment.yaml           readOnly: true => subPath: de.ics
 kind_rows  templates/kinds.yaml                toYaml | nindent => toJson | nindent
+pod        templates/_helpers.tpl              (toString .Values.maxStarting) "0" => (toString .Values.maxStarting) "20"
 pod        templates/_helpers.tpl              .Values.notice "0" => .Values.notice "15m"
 pod        templates/_helpers.tpl              .Values.readyWithin => .Values.revertWindow
 pod        values.yaml                         readOnlyRootFilesystem: true => readOnlyRootFilesystem: false

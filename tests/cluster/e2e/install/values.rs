@@ -92,6 +92,7 @@ fn each_value_reaches_its_object(plane: &ControlPlane) {
                 "--catch-up=24h",
                 "--max-clock-skew=10s",
                 "--revert-window=5m",
+                "--max-starting=20",
                 "--notice=30m",
                 "--ready-within=20m",
                 "--log-format=json",

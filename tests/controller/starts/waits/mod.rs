@@ -1,6 +1,7 @@
 //! A start waits for what it needs, and no longer than it may.
 
 mod needed;
+mod places;
 
 use std::time::Duration;
 

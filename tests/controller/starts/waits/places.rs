@@ -1,0 +1,283 @@
+//! At most so many workloads are starting at once; the other starts wait for a place.
+
+use std::{num::NonZeroUsize, time::Duration};
+
+use dayshift::controller::{Settings, WorkStatus};
+use kube_in_memory::{Fault, Status};
+use serde_json::{Value, json};
+
+use super::{OFFICE, ready, sent, waiting};
+use crate::sandbox::{Deployment, Sandbox, cron_job, deployment};
+
+fn at_most(count: usize) -> Settings {
+    Settings {
+        max_starting: NonZeroUsize::new(count),
+        ..Settings::default()
+    }
+}
+
+/// `web-1`, `web-2` and so on, stopped on Friday evening, where at most so many may be starting.
+fn evening(max: usize, count: usize) -> Sandbox {
+    let names: Vec<_> = (1..=count).map(|number| format!("web-{number}")).collect();
+    let objects = names.iter().map(|name| web(name));
+    evening_of(max, objects)
+}
+
+fn evening_of(max: usize, objects: impl Iterator<Item = Deployment>) -> Sandbox {
+    let mut story = Sandbox::empty_at("2026-11-20 18:00 UTC");
+    story.api.namespace("test");
+    story.start_scaler(at_most(max));
+    for object in objects {
+        story.apply(object);
+    }
+    story.sleep_until("19:01");
+    story
+}
+
+fn web(name: &str) -> Deployment {
+    deployment(name).replicas(3).hours(OFFICE)
+}
+
+/// What runs, in order of name.
+fn running(story: &Sandbox) -> Vec<String> {
+    let runs = |it: &Value| it["spec"]["replicas"].as_u64() > Some(0);
+    let name = |it: Value| it["metadata"]["name"].as_str().unwrap().to_owned();
+    let objects = story.api.list("Deployment").into_iter();
+    let mut names: Vec<_> = objects.filter(runs).map(name).collect();
+    names.sort();
+    names
+}
+
+fn overdue(story: &Sandbox) -> bool {
+    !story.metrics().contains("dayshift_overdue_workloads 0\n")
+}
+
+#[test]
+fn the_next_start_goes_within_milliseconds_of_one_being_ready() {
+    let story = evening(2, 6);
+    let before = sent(&story);
+    story.sleep_until("2026-11-23 09:05");
+    assert_eq!(running(&story), ["web-1", "web-2"]);
+    assert_eq!((waiting(&story).as_str(), overdue(&story)), ("4", false));
+    // What waits costs no request.
+    assert_eq!(sent(&story) - before, 2);
+    let snapshot = story.telemetry.snapshot().unwrap();
+    let works: Vec<_> = snapshot.objects.iter().map(|it| it.work).collect();
+    let waits = WorkStatus::WaitingForPlace;
+    assert_eq!(
+        works,
+        [[WorkStatus::Idle; 2].as_slice(), &[waits; 4]].concat()
+    );
+    for (name, next) in [("web-2", "web-3"), ("web-1", "web-4"), ("web-4", "web-5")] {
+        ready(&story, name, 2);
+        assert_eq!(story.replicas(next), 0);
+        let now = story.now();
+        ready(&story, name, 3);
+        assert_eq!(story.replicas(next), 3);
+        let took = *story.patched(next).last().unwrap() - now;
+        assert!(took.num_milliseconds() <= 5, "{took}");
+    }
+    assert_eq!(
+        (running(&story).len(), waiting(&story)),
+        (5, "1".to_owned())
+    );
+    // A start that waited is not late, and its time to be ready begins with it.
+    let metrics = story.metrics();
+    let late = "dayshift_transition_lateness_seconds_bucket{le=\"0.01\",action=\"start\"} 5";
+    assert!(metrics.contains(late), "{metrics}");
+    assert!(metrics.contains("dayshift_boundaries_skipped_total 0"));
+    assert_eq!(
+        story.label("web-1", "last").unwrap(),
+        "2026-11-23T09.00.00Z"
+    );
+    assert_eq!(
+        story.label("web-5", "last").unwrap(),
+        "2026-11-23T09.05.00Z"
+    );
+    story.sleep_until("19:01");
+    assert_eq!((running(&story), waiting(&story)), (vec![], "0".to_owned()));
+}
+
+#[test]
+fn what_is_not_ready_in_time_gives_its_place_up() {
+    let story = evening(2, 5);
+    story.annotate("web-1", "ready-within", Some("3m"));
+    story.sleep_until("2026-11-23 09:02:59");
+    assert_eq!(running(&story), ["web-1", "web-2"]);
+    for name in ["web-1", "web-2"] {
+        ready(&story, name, 0);
+    }
+    story.sleep_until("09:03:01");
+    assert_eq!(running(&story), ["web-1", "web-2", "web-3"]);
+    story.sleep_until("09:12:59");
+    assert_eq!(running(&story).len(), 4);
+    story.sleep_until("09:13:01");
+    assert_eq!(
+        (running(&story).len(), waiting(&story)),
+        (5, "0".to_owned())
+    );
+    let events = story.api.list("Event");
+    let not_ready = events.iter().filter(|it| it["reason"] == "NotReady");
+    assert_eq!(not_ready.count(), 2);
+}
+
+#[test]
+fn namespaces_take_turns_and_what_somebody_asks_for_goes_first() {
+    let dev = (1..=4).map(|number| web(&format!("web-{number}")));
+    let test = (1..=2).map(|number| web(&format!("test-{number}")).namespace("test"));
+    let asked = std::iter::once(deployment("mine").replicas(3).hours("Fri 18:00-19:00"));
+    let story = evening_of(1, dev.chain(test).chain(asked));
+    story.sleep_until("2026-11-23 09:00:30");
+    assert_eq!(running(&story), ["web-1"]);
+    story.annotate("mine", "wake-until", Some("2026-11-23 12:30"));
+    story.pass(Duration::from_secs(1));
+    assert_eq!((running(&story).len(), waiting(&story).as_str()), (1, "6"));
+    for expected in ["mine", "web-2", "test-1", "web-3", "test-2", "web-4"] {
+        let before = running(&story);
+        for name in &before {
+            let namespace = if name.starts_with("test") {
+                "test"
+            } else {
+                "dev"
+            };
+            let object = story.api.get("Deployment", namespace, name).unwrap();
+            let generation = object["metadata"]["generation"].clone();
+            let status = json!({"observedGeneration": generation, "readyReplicas": 3});
+            story
+                .api
+                .set_status("Deployment", namespace, name, status)
+                .unwrap();
+        }
+        story.settle();
+        let after = running(&story);
+        let new: Vec<_> = after.iter().filter(|it| !before.contains(it)).collect();
+        assert_eq!(new, [expected]);
+    }
+}
+
+#[test]
+fn stops_wait_for_nothing_and_end_a_wait() {
+    let story = evening(1, 4);
+    story.sleep_until("2026-11-23 09:00:30");
+    assert_eq!(waiting(&story), "3");
+    story.annotate("web-2", "sleep-until", Some("2026-11-23 12:00"));
+    story.annotate("web-3", "hours", Some("Mon-Fri 11:00-19:00"));
+    assert_eq!(waiting(&story), "1");
+    story.annotate("web-1", "sleep-until", Some("2026-11-23 12:00"));
+    // Its place is free at once.
+    assert_eq!(
+        (running(&story), waiting(&story)),
+        (vec!["web-4".to_owned()], "0".to_owned())
+    );
+    story.apply(deployment("new").replicas(3).hours("Mon-Fri 08:00-19:00"));
+    ready(&story, "web-4", 3);
+    story.sleep_until("11:00:01");
+    assert_eq!(running(&story), ["new", "web-3", "web-4"]);
+}
+
+#[test]
+fn a_controller_that_begins_anew_counts_what_it_sees() {
+    let mut story = evening(2, 6);
+    story.sleep_until("2026-11-23 09:00:30");
+    ready(&story, "web-1", 3);
+    assert_eq!(running(&story), ["web-1", "web-2", "web-3"]);
+    for _ in 0..2 {
+        story.kill_scalers();
+        story.start_scaler(at_most(2));
+        story.pass(Duration::from_secs(20));
+        assert_eq!(running(&story).len(), 3);
+        assert_eq!((waiting(&story).as_str(), overdue(&story)), ("3", false));
+    }
+    ready(&story, "web-2", 3);
+    assert_eq!(running(&story).len(), 4);
+    story.kill_scalers();
+    story.start_scaler(Settings::default());
+    story.settle();
+    assert_eq!(
+        (running(&story).len(), waiting(&story)),
+        (6, "0".to_owned())
+    );
+}
+
+#[test]
+fn starts_that_were_missed_are_bounded_too() {
+    let mut story = evening(2, 6);
+    story.kill_scalers();
+    story.sleep_until("2026-11-23 09:30");
+    story.start_scaler(at_most(2));
+    story.sleep_until("09:39:59");
+    assert_eq!((running(&story).len(), waiting(&story).as_str()), (2, "4"));
+    story.sleep_until("09:40:01");
+    assert_eq!((running(&story).len(), waiting(&story).as_str()), (4, "2"));
+}
+
+#[test]
+fn what_never_says_whether_it_is_ready_takes_no_place() {
+    let jobs = (1..=3).map(|number| cron_job(&format!("job-{number}")).hours(OFFICE));
+    let story = evening_of(1, jobs.chain([web("web-1"), web("web-2")]));
+    story.sleep_until("2026-11-23 09:00:01");
+    let jobs = story.api.list("CronJob");
+    assert!(jobs.iter().all(|it| it["spec"]["suspend"] == false));
+    assert_eq!((running(&story).len(), waiting(&story).as_str()), (1, "1"));
+}
+
+#[test]
+fn a_start_whose_write_fails_holds_no_place() {
+    let story = evening(1, 3);
+    story.api.on_request(|line| {
+        let fails = line.verb == "patch" && line.name == "web-1";
+        let denied = Status::denied_by_policy;
+        fails.then(|| Fault::Answer(denied("apps", "deployments", "web-1", "nights", "no")))
+    });
+    story.sleep_until("2026-11-23 09:00:05");
+    assert_eq!(
+        (running(&story), waiting(&story).as_str()),
+        (vec!["web-2".to_owned()], "1")
+    );
+}
+
+#[test]
+fn an_app_that_waits_for_its_database_holds_no_place() {
+    let app = web("app").annotation("after", "deploy/db");
+    let story = evening_of(1, [app, web("db"), web("other")].into_iter());
+    story.sleep_until("2026-11-23 09:00:01");
+    assert_eq!(
+        (running(&story), waiting(&story).as_str()),
+        (vec!["db".to_owned()], "2")
+    );
+    ready(&story, "db", 3);
+    assert_eq!(running(&story), ["db", "other"]);
+    // It needs nothing any more, and has to have a place.
+    assert_eq!(waiting(&story), "1");
+    ready(&story, "other", 3);
+    assert_eq!((running(&story).len(), waiting(&story).as_str()), (3, "0"));
+}
+
+#[test]
+fn of_hundreds_that_wait_for_a_place_none_costs_a_request() {
+    let objects = (0..500).map(|number| {
+        deployment(&format!("web-{number}"))
+            .replicas(1)
+            .hours(OFFICE)
+    });
+    let story = evening_of(10, objects);
+    story.sleep_until("2026-11-23 08:59");
+    let before = sent(&story);
+    story.sleep_until("09:09:59");
+    assert_eq!(
+        (waiting(&story).as_str(), sent(&story) - before),
+        ("490", 10)
+    );
+}
+
+#[test]
+fn a_dry_run_is_not_bounded() {
+    let mut story = evening(1, 3);
+    story.kill_scalers();
+    story.start_scaler(Settings {
+        dry_run: true,
+        ..at_most(1)
+    });
+    story.sleep_until("2026-11-23 09:00:05");
+    assert_eq!(waiting(&story), "0");
+}
