@@ -9,7 +9,7 @@ use super::{
     table::{Cell, Table},
 };
 use crate::{
-    plan::{Holiday, Plan, PlannedBoundary, WorkloadPlan},
+    plan::{Holiday, Plan, PlannedBoundary, StartsAfter, WorkloadPlan},
     savings::{Bill, Saved},
     schedule::{Action, Zone},
     status::time_of_day,
@@ -75,7 +75,7 @@ fn table(plan: &Plan) -> Result<Table<6>, WriteError> {
                 room = room.checked_sub(1).ok_or(WriteError::TooLong)?;
                 day.add(boundary);
             }
-            for row in day.rows(counts.unwrap_or_default()) {
+            for row in day.rows(counts.unwrap_or_default(), workload.after()) {
                 push(workload, row);
             }
         }
@@ -197,15 +197,14 @@ impl Day {
         }
     }
 
-    fn rows(&self, counts: CountKind) -> Vec<[Cell; 3]> {
-        let all = self.first.iter().map(|it| row(it, it.at, 1, counts));
+    fn rows(&self, counts: CountKind, after: Option<&StartsAfter>) -> Vec<[Cell; 3]> {
+        let row = |it: &PlannedBoundary, last, times| row(it, last, times, counts, after);
+        let all = self.first.iter().map(|it| row(it, it.at, 1));
         if self.count <= MAX_OF_A_DAY {
             return all.collect();
         }
         let folded = self.repeated.iter();
-        folded
-            .map(|it| row(&it.first, it.last, it.times, counts))
-            .collect()
+        folded.map(|it| row(&it.first, it.last, it.times)).collect()
     }
 }
 
@@ -215,6 +214,7 @@ fn row(
     last: DateTime<Zone>,
     times: usize,
     counts: CountKind,
+    after: Option<&StartsAfter>,
 ) -> [Cell; 3] {
     let clock = |at: DateTime<Zone>| at.format(time_of_day(&at)).to_string();
     let day = boundary.at.format("%a %Y-%m-%d");
@@ -241,7 +241,11 @@ fn row(
         Some(Key::Pause) => ", end of pause",
         _ => "",
     };
-    let action = format!("{}{often}{why}", boundary.action.name());
+    let is_start = boundary.applied && boundary.action.brings_up();
+    let after = after.filter(|_| is_start).map_or_else(String::new, |it| {
+        format!(", after {}", printable(&it.objects.join(", ")))
+    });
+    let action = format!("{}{often}{why}{after}", boundary.action.name());
     let paint = match boundary.action {
         _ if !boundary.applied => Paint::Faint,
         Action::Start => Paint::Green,

@@ -1,5 +1,6 @@
 //! `dayshift plan`: the real program over the examples, files and periods.
 
+mod after;
 mod folded;
 mod golden;
 mod namespaces;

@@ -8,12 +8,22 @@ use super::{
     workload_plan::WorkloadPlan,
 };
 use crate::{
-    savings::Saved,
+    savings::{Price, Saved},
     schedule::Action,
-    workload::{Replicas, ScheduleSpec},
+    workload::{Replicas, ResourceRequests, ScheduleSpec},
 };
 
 impl WorkloadPlan {
+    /// What one of its replicas requests.
+    pub fn requests(&self) -> ResourceRequests {
+        self.requests
+    }
+
+    /// What CPU and memory cost, where that is known.
+    pub fn price(&self) -> Option<&Price> {
+        self.price.as_deref()
+    }
+
     /// What the schedule will save in the period: the time of the replicas that would run without it
     /// ([`held_down`](crate::savings::held_down) has the rule for a live object), and of what they
     /// request. `None` where the count is not known, or is not one of replicas.

@@ -9,6 +9,7 @@ use super::{
     boundaries::{Boundaries, PlannedBoundary},
     holiday::{Holiday, TreatedDate, holidays, treated_dates},
     period::{Beginning, Period},
+    starts_after::StartsAfter,
 };
 use crate::{
     savings::Price,
@@ -31,6 +32,7 @@ pub struct WorkloadPlan {
     timezone: String,
     origin: Origin,
     boundaries: Boundaries,
+    after: Option<StartsAfter>,
     holidays: Vec<Holiday>,
     treated_dates: Vec<TreatedDate>,
     /// The count that would run without the schedule, where it is known.
@@ -38,8 +40,8 @@ pub struct WorkloadPlan {
     /// How it is when the period begins.
     beginning: Beginning,
     /// What each of them requests, and what that costs.
-    requests: ResourceRequests,
-    price: Option<Arc<Price>>,
+    pub(super) requests: ResourceRequests,
+    pub(super) price: Option<Arc<Price>>,
     on_request: Option<RequestCoverage>,
     problems: Vec<PlannedProblem>,
 }
@@ -58,6 +60,9 @@ impl Serialize for WorkloadPlan {
             fields.serialize_entry("from", self.origin.name())?;
         }
         fields.serialize_entry("boundaries", &self.boundaries)?;
+        if let Some(after) = &self.after {
+            fields.serialize_entry("after", after)?;
+        }
         if !self.holidays.is_empty() {
             fields.serialize_entry("holidays", &self.holidays)?;
         }
@@ -185,6 +190,7 @@ impl Planner {
             treated_dates: spec
                 .as_ref()
                 .map_or_else(Vec::new, |spec| treated_dates(&spec.schedule, self.period)),
+            after: spec.as_ref().and_then(|it| StartsAfter::of(it, object)),
             boundaries: Boundaries {
                 delay: spec.as_ref().map(|it| it.delay(object)).unwrap_or_default(),
                 spec,
@@ -309,14 +315,9 @@ impl WorkloadPlan {
         self.on_request.as_ref()
     }
 
-    /// What one of its replicas requests.
-    pub fn requests(&self) -> ResourceRequests {
-        self.requests
-    }
-
-    /// What CPU and memory cost, where that is known.
-    pub fn price(&self) -> Option<&Price> {
-        self.price.as_deref()
+    /// What has to be ready before its starts. In JSON only where there is anything.
+    pub fn after(&self) -> Option<&StartsAfter> {
+        self.after.as_ref()
     }
 
     /// The count that would run without the schedule, where it is known.

@@ -7,7 +7,10 @@ use chrono::{DateTime, Datelike, NaiveDate, TimeDelta, Utc, Weekday};
 use super::{cell::drawn, group::Group};
 use crate::{
     cli::output::{plan_table::plan_bill, style::Style},
-    plan::{Beginning, Period, PlannedState, PlannedStep, WorkloadPlan, next_applied, timeline},
+    plan::{
+        Beginning, Period, PlannedState, PlannedStep, StartsAfter, WorkloadPlan, next_applied,
+        timeline,
+    },
     savings::Saved,
     schedule::{Action, Boundary, CalendarName, ClockChange, ExceptedDates, Zone},
     status::{date_and_time, span},
@@ -214,6 +217,46 @@ pub(super) fn jitter(group: &Group<'_>) -> Option<String> {
     }
 }
 
+/// What the starts of its members wait for: a line for all, or for each name where they differ.
+pub(super) fn after(group: &Group<'_>) -> Vec<String> {
+    let mut lines: Vec<(&StartsAfter, Vec<String>)> = Vec::new();
+    for member in &group.members {
+        let Some(after) = member.after() else {
+            continue;
+        };
+        let name = printable(&member.to_string());
+        match lines.iter_mut().find(|(it, _)| *it == after) {
+            Some((_, names)) => names.push(name),
+            None => lines.push((after, vec![name])),
+        }
+    }
+    let say = |(after, names): (&StartsAfter, Vec<String>)| {
+        let who = match names.len() == group.members.len() {
+            true => "Each start".to_owned(),
+            false => format!("The start of {}", some_of(&names)),
+        };
+        let objects = printable(&after.objects.join(", "));
+        let are = if after.objects.len() == 1 {
+            "is"
+        } else {
+            "are"
+        };
+        let within = span(TimeDelta::seconds(after.within_seconds));
+        format!("{who} waits until {objects} {are} ready, {within} at most.")
+    };
+    lines.into_iter().map(say).collect()
+}
+
+/// `dev/a, dev/b and 7 more`
+fn some_of(names: &[String]) -> String {
+    let (shown, rest) = names.split_at(names.len().min(MAX_NAMES));
+    let shown = shown.join(", ");
+    match rest.len() {
+        0 => shown,
+        rest => format!("{shown} and {rest} more"),
+    }
+}
+
 /// What is done first that is not in a period any more.
 pub(super) fn next_after(group: &Group<'_>, period: Period) -> Option<Boundary> {
     let before = period.until() - TimeDelta::seconds(1);
@@ -307,6 +350,9 @@ pub(super) fn holidays(except: &ExceptedDates, days: &[NaiveDate]) -> Vec<String
 
 /// A date, and the calendar and the name that it has there.
 type Named<'n> = (NaiveDate, (&'n CalendarName, &'n str));
+
+/// How many names of objects a line has.
+const MAX_NAMES: usize = 5;
 
 /// The longest name of a date that is shown, in characters.
 const MAX_NAME: usize = 60;

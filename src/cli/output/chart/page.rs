@@ -8,8 +8,8 @@ use super::{
     group::Group,
     layout::Layout,
     legend::{
-        Totals, coming, counted_as, counts, dates, holidays, jitter, laid_over, next_after, origin,
-        ranges, running,
+        Totals, after, coming, counted_as, counts, dates, holidays, jitter, laid_over, next_after,
+        origin, ranges, running,
     },
     rows::Rows,
 };
@@ -132,6 +132,7 @@ impl Chart {
         if boundaries > 0 || next.is_some() {
             words.push(counts(group));
             words.extend(jitter(group));
+            words.extend(after(group));
         }
         if boundaries == 0 {
             words.push(coming(next, zone));
