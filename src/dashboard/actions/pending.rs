@@ -17,7 +17,7 @@ const MAX_PLANS: usize = 16;
 const MAX_VISITORS: usize = 16;
 
 /// At most this many objects are remembered in all plans together: some 2 kB each.
-const MAX_OBJECTS: usize = 10_000;
+const MAX_OBJECTS: usize = 6_000;
 
 /// What somebody may have done from the pages.
 #[derive(Default)]

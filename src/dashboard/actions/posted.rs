@@ -94,6 +94,10 @@ impl Dashboard {
             Some(_) => spelled_out(form, &view, visitor).await.map_err(refused)?,
             None => form,
         };
+        // The workloads of a namespace may be too many.
+        if let Err(error) = form.requested(view.now) {
+            return Err((StatusCode::BAD_REQUEST, error));
+        }
         let request = OverrideRequest {
             requested,
             context: view.context.clone(),

@@ -50,6 +50,7 @@ pub(crate) fn stories() -> Vec<Story> {
         pages::stories(),
         leaving::stories(),
         security::limits::stories(),
+        security::login::stories(),
         namespaces::stories(),
         overrides::notices::stories(),
         neighbours::stories(),

@@ -347,3 +347,45 @@ fn without_the_api_servers_word_nothing_is_shown() {
     pages.guard.is_down.store(false, Ordering::Relaxed);
     assert!(pages.get("ann", "/").body.contains("team-a"));
 }
+
+/// What is kept until it is confirmed holds each of its objects, beside a controller with little memory.
+#[test]
+fn at_most_two_thousand_workloads_are_acted_on_and_a_few_such_plans_are_kept() {
+    let story = evening(false);
+    for at in 0..1_998 {
+        let web = deployment(&format!("web-{at}")).namespace("team-a");
+        story.api.apply(web.hours(OFFICE).into()).unwrap();
+    }
+    story.pass(Duration::from_secs(10));
+    let pages = Proxied::new(&story);
+    let token = pages.token("ann");
+    let fields = [
+        ("token", &*token),
+        ("do", "pause"),
+        ("for", "2h"),
+        ("namespace", "team-a"),
+    ];
+    let plan = || {
+        let asked = pages.post("ann", "/confirm", &fields);
+        assert!(
+            asked.body.contains("Pause 2000 workloads"),
+            "{}",
+            asked.body
+        );
+        input(&asked.body, "plan")
+    };
+    let plans = [plan(), plan()];
+    let kept = plans.map(|id| pages.get("ann", &format!("/result/{id}")).status);
+    assert_eq!(kept, [404, 200]);
+
+    let one_more = deployment("one-more").namespace("team-a").hours(OFFICE);
+    story.apply(one_more);
+    story.pass(Duration::from_secs(2));
+    let asked = pages.post("ann", "/confirm", &fields);
+    assert_eq!(asked.status, 400, "{}", asked.body);
+    assert!(
+        asked.body.contains("at most 2000 workloads"),
+        "{}",
+        asked.body
+    );
+}

@@ -37,12 +37,12 @@ fn annotations(team: &TestNamespace<'_>, object: &str) -> BTreeMap<String, Strin
         .collect()
 }
 
-fn by(team: &TestNamespace<'_>, object: &str) -> Option<String> {
+pub(crate) fn by(team: &TestNamespace<'_>, object: &str) -> Option<String> {
     annotations(team, object).remove(BY)
 }
 
 /// The shipped policy, in the namespace of the team alone.
-fn apply_stamp(team: &TestNamespace<'_>) {
+pub(crate) fn apply_stamp(team: &TestNamespace<'_>) {
     let own = format!(
         "policyName: stamp-{0}\n  matchResources: {{namespaceSelector: {{matchLabels: \
          {{kubernetes.io/metadata.name: {0}}}}}}}\n",

@@ -4,6 +4,8 @@ pub(super) mod access;
 pub(super) mod connecting;
 pub(super) mod hostile;
 pub(super) mod limits;
+pub(super) mod login;
+mod login_proxy;
 pub(super) mod people;
 pub(super) mod permissions;
 pub(super) mod reading;

@@ -1,0 +1,232 @@
+//! `run --user-header` with `manifests/dashboard-login.yaml`: users of a proxy see and do what the API
+//! server allows them, and whoever has dayshift's token does little more in their name.
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::thread;
+use std::time::Duration;
+
+use tempfile::NamedTempFile;
+
+use super::login_proxy::{Proxy, TRUSTED};
+use crate::e2e::overrides::authors::{apply_stamp, by};
+use crate::e2e::test_namespace::TestNamespace;
+use crate::support::{ControlPlane, Dayshift, Parts, Story, deployment, eventually, soon, stories};
+
+const LOGIN: &str = include_str!("../../../../manifests/dashboard-login.yaml");
+
+pub(crate) fn stories() -> Vec<Story> {
+    stories![
+        Parts::Pods;
+        users_behind_a_proxy_see_and_do_what_they_may,
+    ]
+}
+
+/// An account with dayshift's rights and those of the file, which are not for the account of other
+/// stories.
+fn account(team: &TestNamespace<'_>) -> PathBuf {
+    let (plane, name) = (team.plane(), team.name());
+    plane.install();
+    team.kubectl(&["create", "serviceaccount", "scaler"])
+        .success();
+    let subject = format!("--serviceaccount={name}:scaler");
+    let binding = format!("scaler-{name}");
+    let bind = [
+        "create",
+        "clusterrolebinding",
+        &binding,
+        "--clusterrole=dayshift",
+    ];
+    plane.kubectl(&[&bind[..], &[&subject]].concat()).success();
+    let text = LOGIN
+        .replace(
+            "name: dayshift-dashboard-login",
+            &format!("name: login-{name}"),
+        )
+        .replace(
+            "name: dayshift\n    namespace: dayshift",
+            &format!("name: scaler\n    namespace: {name}"),
+        );
+    let file = NamedTempFile::with_suffix(".yaml").unwrap();
+    std::fs::write(file.path(), text).unwrap();
+    let path = file.path().to_str().unwrap();
+    plane.kubectl(&["apply", "-f", path]).success();
+    plane.kubeconfig_of(name, "scaler")
+}
+
+fn bind(team: &TestNamespace<'_>, role: &str, subject: &str) {
+    let name = subject.replace(['=', '-'], "");
+    let role = format!("--clusterrole={role}");
+    team.kubectl(&["create", "rolebinding", &name, &role, subject])
+        .success();
+}
+
+/// Where the pages are.
+fn page_address(scaler: &Dayshift) -> Option<SocketAddr> {
+    let log = scaler.log();
+    let (_, rest) = log.split_once("the dashboard is served listen=")?;
+    rest.split_whitespace().next()?.parse().ok()
+}
+
+/// What comes of a form that is confirmed.
+fn act(proxy: &Proxy, session: &str, fields: &[(&str, &str)]) -> String {
+    let token = proxy.get(session, "/timeline").field("token");
+    let asked = proxy.post(
+        session,
+        "/confirm",
+        &[fields, &[("token", &token)]].concat(),
+    );
+    assert_eq!(asked.status, 200, "{asked:?}");
+    let plan = asked.field("plan");
+    let done = proxy.post(session, "/act", &[("token", &token), ("plan", &plan)]);
+    assert_eq!(done.status, 303, "{done:?}");
+    eventually("the action is done", || {
+        let result = proxy.get(session, done.location()).body;
+        (!result.contains("under way")).then_some(result)
+    })
+}
+
+fn users_behind_a_proxy_see_and_do_what_they_may(plane: &ControlPlane) {
+    let others = TestNamespace::without_scaler(plane, "login-others");
+    let team = TestNamespace::without_scaler(plane, "login");
+    let kubeconfig = account(&team);
+    apply_stamp(&team);
+    team.kubectl(&["delete", "deployment", "probe"]).success();
+    let now = soon(0);
+    let (start, stop) = (now.plus(-3600).text(), now.plus(7200).text());
+    let scheduled = |name| deployment(name).start(start.clone()).stop(stop.clone());
+    team.create(scheduled("web").replicas(3));
+    others.create(scheduled("theirs").replicas(3));
+    bind(&team, "edit", "--user=ann@example.com");
+    bind(&team, "view", "--group=viewers");
+    let (ann, vic, nora) = ("ann@example.com;staff", "vic;viewers", "nora;staff");
+
+    let flags = [
+        "run",
+        "-n",
+        team.name(),
+        "-n",
+        others.name(),
+        "--dashboard-listen=127.0.0.1:0",
+        "--user-header=X-Forwarded-User",
+        "--group-header=X-Forwarded-Groups",
+        "--trusted-proxy",
+        TRUSTED,
+    ];
+    let mark = plane.audit().mark();
+    let mut scaler = Dayshift::run_as(&kubeconfig, &flags);
+    let upstream = eventually("the pages are served", || page_address(&scaler));
+    let proxy = Proxy::before(upstream);
+    team.await_label("web", "dayshift/state", "adopted");
+    others.await_label("theirs", "dayshift/state", "adopted");
+
+    // Who is nobody, or comes past the proxy, or would be one of Kubernetes' own.
+    assert_eq!(proxy.ask("", "GET /", "", "").status, 302);
+    let root = "X-Forwarded-User: root\r\nX-Forwarded-Groups: system:masters\r\n";
+    let ann_said = "X-Forwarded-User: ann@example.com\r\n";
+    for headers in ["", ann_said, root, "Impersonate-User: root\r\n"] {
+        for path in ["/", "/timeline", &format!("/ns/{}", team.name())] {
+            let answer = proxy.past(path, headers);
+            assert_eq!(answer.status, 403, "{answer:?}");
+            assert!(!answer.body.contains("web"), "{answer:?}");
+        }
+    }
+    for session in ["root;system:masters", "system:admin;staff"] {
+        let answer = proxy.get(session, "/");
+        assert_eq!(answer.status, 403, "{answer:?}");
+        assert!(answer.body.contains("begins with system:"), "{answer:?}");
+    }
+
+    // Each sees what they may list.
+    let is_seen = |session: &str| {
+        eventually("the API server knows the rights of a user", || {
+            let overview = proxy.get(session, "/timeline");
+            assert_eq!(overview.status, 200, "{overview:?}");
+            assert!(!overview.body.contains("theirs"), "{overview:?}");
+            assert!(!overview.body.contains(others.name()), "{overview:?}");
+            overview.body.contains("web").then_some(())
+        });
+    };
+    is_seen(ann);
+    is_seen(vic);
+    // A browser's own word counts for nothing.
+    let forged = proxy.ask(nora, "GET /timeline", &format!("{ann_said}{root}"), "");
+    assert_eq!(forged.status, 200);
+    assert!(!forged.body.contains("web") && !forged.body.contains("theirs"));
+    for path in [
+        format!("/ns/{}", others.name()),
+        format!("/object/{}/deploy/theirs", others.name()),
+    ] {
+        assert_eq!(proxy.get(ann, &path).status, 404, "{path}");
+    }
+
+    // The editor puts the namespace to sleep and wakes it.
+    let here = ("namespace", team.name());
+    let slept = act(&proxy, ann, &[("do", "sleep"), ("for", "2h"), here]);
+    assert!(slept.contains("Put to sleep: done<"), "{slept}");
+    team.await_replicas("web", 0);
+    assert_eq!(by(&team, "deploy/web").as_deref(), Some("ann@example.com"));
+    let woken = act(
+        &proxy,
+        ann,
+        &[("do", "wake"), ("for", "2h"), ("reason", "a demo"), here],
+    );
+    assert!(woken.contains("Wake: done<"), "{woken}");
+    team.await_replicas("web", 3);
+
+    // The viewer changes nothing, and nobody changes what they do not see.
+    let web = format!("{}/deploy/web", team.name());
+    let refused = act(
+        &proxy,
+        vic,
+        &[("do", "sleep"), ("for", "2h"), ("object", &web)],
+    );
+    assert!(refused.contains("cannot patch resource"), "{refused}");
+    let token = proxy.get(ann, "/timeline").field("token");
+    let theirs = format!("{}/deploy/theirs", others.name());
+    let fields = [
+        ("token", &*token),
+        ("do", "sleep"),
+        ("for", "2h"),
+        ("object", &*theirs),
+        ("namespace", others.name()),
+    ];
+    let asked = proxy.post(ann, "/confirm", &fields);
+    assert!(asked.body.contains("Nothing would change."), "{asked:?}");
+    thread::sleep(Duration::from_secs(1));
+    assert_eq!((team.replicas("web"), others.replicas("theirs")), (3, 3));
+
+    // Every request for somebody says so, and every change of theirs is theirs in the audit log.
+    assert!(scaler.stop().success());
+    let of_users = plane.audit().since(mark).into_iter();
+    let of_users: Vec<_> = of_users
+        .filter(|it| it.user_agent.ends_with("(dashboard)"))
+        .collect();
+    assert!(!of_users.is_empty());
+    let made: Vec<_> = of_users.iter().filter(|it| it.is_made()).collect();
+    assert!(
+        of_users.iter().all(|it| !it.impersonated.is_empty()),
+        "{of_users:#?}"
+    );
+    for request in &made {
+        assert_eq!(request.impersonated, "ann@example.com", "{request:#?}");
+        assert_eq!(request.namespace, team.name(), "{request:#?}");
+    }
+    assert!(made.iter().any(|it| it.verb == "patch"), "{made:#?}");
+
+    // What a stolen token does in the name of others: this and nothing else.
+    let as_ann = ["--as=ann@example.com", "-n", team.name()];
+    let ask = |what: &[&str]| plane.kubectl_as(&kubeconfig, &[what, &as_ann].concat());
+    ask(&["get", "deployments"]).success();
+    for what in [
+        &["get", "secrets"][..],
+        &["get", "pods"],
+        &["delete", "deployment", "web"],
+        &["create", "configmap", "x"],
+        &["get", "deployments", "--as-group=system:masters"],
+    ] {
+        let answer = ask(what);
+        assert!(!answer.ok, "{what:?}: {answer:?}");
+        assert!(answer.stderr.contains("orbidden"), "{what:?}: {answer:?}");
+    }
+}
