@@ -186,11 +186,13 @@ fn a_seed_runs_the_same_way_each_time() {
 fn each_planted_defect_applies() {
     let root = env!("CARGO_MANIFEST_DIR");
     let folder = Path::new(root).join("tests/simulation/planted");
-    let paths = fs::read_dir(folder).unwrap().map(|it| it.unwrap().path());
-    let patches: Vec<_> = paths
+    let paths = |folder: &Path| fs::read_dir(folder).unwrap().map(|it| it.unwrap().path());
+    let folders = paths(&folder).filter(|it| it.is_dir());
+    let patches: Vec<_> = folders
+        .flat_map(|it| paths(&it).collect::<Vec<_>>())
         .filter(|it| it.extension().is_some_and(|it| it == "patch"))
         .collect();
-    assert!(patches.len() >= 10, "{} defects", patches.len());
+    assert!(patches.len() >= 22, "{} defects", patches.len());
     for patch in patches {
         let mut git = Command::new("git");
         git.args(["apply", "--check", "-p0"]);

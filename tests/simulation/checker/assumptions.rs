@@ -37,11 +37,9 @@ pub fn calendars(holidays: &Holidays) -> Calendars {
 /// Of the calendars only the names make a difference.
 pub fn of(object: &Object, zone: Tz, holidays: &Holidays) -> Assumptions {
     let prefix = Prefix::default();
-    let kind = if object.is_switch {
-        Kind::CRON_JOB
-    } else {
-        Kind::DEPLOYMENT
-    };
+    let mut kinds = [Kind::STATEFUL_SET, Kind::CRON_JOB].into_iter();
+    let kind = kinds.find(|it| it.resource().starts_with(object.plural));
+    let kind = kind.unwrap_or(Kind::DEPLOYMENT);
     let named = |texts: &BTreeMap<String, String>| -> Vec<_> {
         let texts = texts.iter();
         let named = texts.map(|(key, text)| (format!("dayshift/{key}"), text.clone()));

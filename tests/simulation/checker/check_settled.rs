@@ -70,10 +70,19 @@ impl Observer {
                     };
                     *self.looks.entry(look).or_default() += 1;
                 }
+                Ok(_) if self.is_silent(by, &object.uid, at) => {
+                    let name = object.full_name();
+                    return self.fail(at, &format!("{by} has scaled {name} and tells nobody"));
+                }
                 Ok(look) => *self.looks.entry(look).or_default() += 1,
                 Err(why) => return self.fail(at, &why),
             }
         }
+    }
+
+    fn is_silent(&self, by: &str, uid: &str, at: i64) -> bool {
+        let is_sure = self.exact && self.event_troubles == 0 && !self.has_lost_answer(by);
+        is_sure && self.telling.is_silent(by, uid, at)
     }
 
     /// Nothing is left to do for this process: it knows the object as it is, and leaves it so.

@@ -119,6 +119,7 @@ impl Observer {
             applied: applied.clone(),
             corrective: (found.iter().all(|it| it.2.0), found.iter().any(|it| it.2.1)),
             begins_anew: found.iter().all(|it| it.0.kind.begins_anew()),
+            kinds: found.iter().map(|it| (it.0.kind, it.0.adopts)).collect(),
         })
     }
 

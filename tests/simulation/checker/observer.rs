@@ -21,6 +21,7 @@ use crate::{
             shown::Shown,
             troubled::Troubled,
         },
+        telling::{Telling, Untold},
         told::told,
     },
     story::{
@@ -99,7 +100,10 @@ pub struct Observer {
     pub scoped: bool,
     pub namespaces: Vec<String>,
     pub excluded: Vec<String>,
+    /// The Namespaces with the labels that are asked for, where any are.
+    pub selected: Option<&'static [&'static str]>,
     pub(crate) troubled: Troubled,
+    pub(crate) telling: Telling,
     /// When something befell Events last.
     pub(crate) event_troubles: i64,
     /// Since when nothing goes wrong that is not one object's own, and all has been made up for.
@@ -147,7 +151,9 @@ impl Observer {
             scoped: false,
             namespaces: Vec::new(),
             excluded: Vec::new(),
+            selected: None,
             troubled: Troubled::default(),
+            telling: Telling::default(),
             event_troubles: 0,
             recovered: if exact { 0 } else { i64::MAX },
             woke: (0, 0),
@@ -198,7 +204,8 @@ impl Observer {
         let is_it = |name: &String| name == namespace;
         let is_named = self.namespaces.is_empty() || self.namespaces.iter().any(is_it);
         let is_selected = !self.scoped || object["metadata"]["labels"][SCOPE] == "on";
-        is_named && is_selected && !self.excluded.iter().any(is_it)
+        let is_of_team = self.selected.is_none_or(|names| names.contains(&namespace));
+        is_named && is_selected && is_of_team && !self.excluded.iter().any(is_it)
     }
 
     /// A scaler's write: it has to be what the rules ask for, there and then.
@@ -228,6 +235,8 @@ impl Observer {
         match checked {
             Ok(done) => {
                 self.waits_for_answer(&write.sent.by, &new, &done);
+                let untold = Untold::of(write.at, done.kinds.clone(), &old, &new);
+                self.telling.wrote(&write.sent.by, &new.uid, untold);
                 self.sent[write.number].done = Some(done);
                 if old.replicas != new.replicas {
                     self.sets(&write.sent.by, &old, &new);
@@ -294,7 +303,14 @@ impl Observer {
             let clock = process.clock.now().timestamp_millis();
             record.warned.insert(by.clone(), clock);
         }
-        if event["reason"] != "CorrectionLimitReached" {
+        let [reason, kind, note] = ["reason", "type", "note"].map(|key| text(&event[key]));
+        if self.exact && self.records.contains_key(&uid) && !self.has_lost_answer(&by) {
+            let told = self.telling.tells((&by, &uid), (&reason, &kind, &note));
+            if let Err(why) = told {
+                self.fail(at, &why);
+            }
+        }
+        if reason != "CorrectionLimitReached" {
             return;
         }
         self.note(at, &format!("{by}: hands off"));
@@ -305,6 +321,12 @@ impl Observer {
         if process.shown.tells_correction_limit(&uid) > 1 && self.exact {
             self.fail(at, "told twice that the limit is reached");
         }
+    }
+
+    /// Whether a process has not had each answer: it takes what it is shown for its own.
+    pub fn has_lost_answer(&self, by: &str) -> bool {
+        let mut sent = self.sent.iter();
+        sent.any(|it| it.by == by && !it.is_answered)
     }
 
     /// From now on something befalls Events, or no more.

@@ -2,10 +2,16 @@
 
 use std::sync::Arc;
 
+use serde_json::Value;
+
 use crate::{
     checker::{
+        objects::object::Object,
         observer::{Observer, Sent},
-        scalers::request::{Request, name_of},
+        scalers::{
+            request::{Request, name_of},
+            shown::version_of,
+        },
     },
     story::holidays::Holidays,
 };
@@ -79,6 +85,22 @@ impl Observer {
         let read = process.reads.read((namespace, name), &known, at, clock_set);
         if let Err(why) = read {
             self.fail(at.truth, &format!("{by}: {namespace}/{name}: {why}"));
+        }
+    }
+
+    /// The server finds another object than a patch was decided from. Its sender must not have been
+    /// shown the object as it is: that would conflict for ever.
+    pub fn conflicted(&mut self, number: usize, object: Option<&Value>) {
+        let (Some(object), known) = (object, &self.sent[number].known) else {
+            return;
+        };
+        let version = version_of(object);
+        if !known.is_empty() && known.iter().all(|it| it.version == version) {
+            let by = self.sent[number].by.clone();
+            let name = Object::shown(object).full_name();
+            let at = self.truth.now().timestamp_millis();
+            let why = format!("{by} was shown {name} as it is, and its patch conflicts");
+            self.fail(at, &why);
         }
     }
 

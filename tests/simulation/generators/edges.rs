@@ -11,7 +11,7 @@ use crate::{
     story::{
         definition::{Kind, Story},
         fault::Trouble,
-        op::Op,
+        op::{Op, SELECTED},
         tampering::{Label, Tampering},
     },
 };
@@ -47,6 +47,17 @@ impl Story {
             self.dry.push(self.scalers - 1);
         }
         self.in_flight = random.choice([0, 0, 1, 2, 4]).unwrap();
+    }
+}
+
+impl Story {
+    /// Draws whether the labels of Namespaces bound the scope, with draws of its own.
+    pub fn draw_namespace_selector(&mut self) {
+        let random = &mut Rng::with_seed(self.seed ^ 0x5e1_ec7ed);
+        if self.namespaces.is_empty() && random.u8(..6) == 0 {
+            let (selector, _) = SELECTED[random.usize(..SELECTED.len())];
+            self.namespace_selector = Some(selector.to_owned());
+        }
     }
 }
 

@@ -5,5 +5,6 @@ pub mod faults;
 pub mod fleets;
 pub mod holidays;
 mod odd_days;
+mod scenes;
 pub mod schedules;
 pub mod steps;

@@ -58,11 +58,13 @@ impl Story {
             selector: None,
             namespaces: Vec::new(),
             excluded: Vec::new(),
+            namespace_selector: None,
             zones: Vec::new(),
             dry: Vec::new(),
             in_flight: 0,
             is_local: random.u8(..4) == 0,
             switches: random.u8(..4) == 0,
+            has_sets: seed % 3 == 1,
             is_mixed: random.u8(..3) == 0,
             calendars: Vec::new(),
             steps: Vec::new(),
@@ -70,6 +72,7 @@ impl Story {
         let has_fleet = kind == Kind::NoFaults && random.u8(..6) == 0;
         if !has_fleet {
             story.draw_scope(random);
+            story.draw_namespace_selector();
             story.draw_calendars();
             story.draw_odd_days();
         }
@@ -141,6 +144,7 @@ impl Steps<'_> {
         }
         self.change_calendars(&boundaries);
         self.end_pauses_at(&boundaries);
+        self.add_scene();
         self.story.steps.sort_by_key(|step| step.at);
         if self.story.kind == Kind::Faults {
             self.sleep_over();

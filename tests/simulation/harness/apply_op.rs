@@ -22,6 +22,7 @@ use crate::{
     },
     story::{
         calendar::Plan,
+        definition::Story,
         fault::Trouble,
         op::{NAMED, Op, Slot, place},
     },
@@ -170,16 +171,12 @@ impl Harness<'_> {
             default_schedule: DefaultSchedule::of(flag),
             default_zone: Zone::parse(zone.name()).unwrap(),
             scope: Scope {
-                kinds: match story.kinds() {
-                    (true, true) => vec![Kind::DEPLOYMENT, Kind::CRON_JOB],
-                    (true, false) => vec![Kind::CRON_JOB],
-                    _ => vec![Kind::DEPLOYMENT],
-                },
+                kinds: kinds_of(story),
                 selector: story.scoped.then(selector),
                 namespaces: story.namespaces.clone(),
                 excluded_namespaces: story.excluded.clone(),
                 namespace_defaults: true,
-                namespace_selector: None,
+                namespace_selector: story.namespace_selector.clone(),
                 team_label: None,
             },
             dry_run: is_dry,
@@ -214,4 +211,11 @@ impl Harness<'_> {
             self.observer().processes.insert(by, process);
         }
     }
+}
+
+/// `--kinds`: those that its objects can be of.
+fn kinds_of(story: &Story) -> Vec<Kind> {
+    let all = [Kind::DEPLOYMENT, Kind::STATEFUL_SET, Kind::CRON_JOB];
+    let is_any = |kind: &Kind| (0..=NAMED).any(|slot| story.kind_of(slot).name == kind.name());
+    all.into_iter().filter(is_any).collect()
 }

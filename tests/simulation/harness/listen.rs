@@ -28,7 +28,7 @@ pub fn listen(api: &Api, truth: &Clock, observer: &Arc<Mutex<Observer>>) {
             observer.lock().unwrap().wrote_namespace(at);
         }
         if let Admission {
-            resource: "deployments" | "cronjobs",
+            resource: "deployments" | "statefulsets" | "cronjobs",
             old: Some(old),
             new,
             ..

@@ -9,7 +9,7 @@ use std::{
 use chrono_tz::Tz;
 use dayshift::clock::Clock;
 use kube_in_memory::Api;
-use serde_json::Value;
+use serde_json::{Value, json};
 use tokio::time::sleep;
 
 use crate::{
@@ -30,7 +30,8 @@ use crate::{
         definition::{Kind, Story},
         fault::{A_MOMENT, RETRIED},
         intent::Intent,
-        op::{NAMED, Op, PLACES, Slot},
+        kinds,
+        op::{NAMED, Op, PLACES, SELECTED, Slot, TEAMS},
     },
 };
 
@@ -110,8 +111,10 @@ impl<'a> Harness<'a> {
             let truth = truth.clone();
             move || truth.now()
         });
-        for namespace in PLACES {
+        for (namespace, team) in PLACES.into_iter().zip(TEAMS) {
             api.namespace(namespace);
+            let labels = json!({"metadata": {"labels": {"team": team}}});
+            api.merge("Namespace", "", namespace, &labels).unwrap();
         }
         let mut observer = Observer::new(
             with_inherited(&story.plans).into(),
@@ -122,6 +125,9 @@ impl<'a> Harness<'a> {
         observer.scoped = story.scoped;
         observer.namespaces = story.namespaces.clone();
         observer.excluded = story.excluded.clone();
+        let selector = story.namespace_selector.as_deref();
+        let is_it = |(it, _): &(&str, _)| Some(*it) == selector;
+        observer.selected = SELECTED.into_iter().find(is_it).map(|(_, names)| names);
         let observer = Arc::new(Mutex::new(observer));
         listen(&api, &truth, &observer);
         observer.lock().unwrap().troubled.in_flight = story.in_flight;
@@ -281,17 +287,12 @@ impl<'a> Harness<'a> {
 
     /// The kind of the object of a slot.
     pub(super) const fn kind(&self, slot: Slot) -> &'static str {
-        if self.story.is_switch(slot) {
-            "CronJob"
-        } else {
-            "Deployment"
-        }
+        self.story.kind_of(slot).name
     }
 
     pub(super) fn objects(&self) -> Vec<Value> {
-        let mut objects = self.api.list("Deployment");
-        objects.extend(self.api.list("CronJob"));
-        objects
+        let kinds = kinds::ALL.into_iter();
+        kinds.flat_map(|kind| self.api.list(kind.name)).collect()
     }
 
     /// Checks the objects, where they have to be in order by now.
@@ -308,6 +309,9 @@ impl<'a> Harness<'a> {
         let is_instant = now % 1000 == 0;
         if is_instant || now < self.troubled || self.scalers.iter().any(is_faulty) {
             return;
+        }
+        if is_guarded && is_fault_free {
+            self.are_unready_by_wrong_clocks();
         }
         for number in 0..self.scalers.len() {
             let ended = |it: &Running| it.task.is_finished();
@@ -326,18 +330,6 @@ impl<'a> Harness<'a> {
         let running: Vec<_> = running.map(|it| it.by.clone()).collect();
         for object in self.objects() {
             self.observer().is_settled(&object, &running, now);
-        }
-    }
-
-    /// All is well, so each scaler that runs is ready.
-    fn are_ready(&self) {
-        let now = self.now();
-        let running = self.scalers.iter().filter_map(|it| it.process.as_ref());
-        for it in running.filter(|it| !it.task.is_finished()) {
-            if let Err(why) = it.telemetry.ready() {
-                let why = format!("{} is not ready: {why:?}", it.by);
-                self.observer().fail(now, &why);
-            }
         }
     }
 

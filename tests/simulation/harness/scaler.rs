@@ -85,6 +85,7 @@ impl Scaler {
         let by = format!("{number}.{}", self.starts);
         let transport = Transport {
             server: api.client_as(&by),
+            api: api.clone(),
             faults: self.faults.clone(),
             truth: truth.clone(),
             by: by.clone(),

@@ -13,6 +13,7 @@ use http::{HeaderValue, Request, Response, Uri, header};
 use http_body_util::{BodyExt as _, Full, StreamBody, combinators::UnsyncBoxBody};
 use hyper::body::{Bytes, Frame};
 use kube::{Client, client::Body};
+use kube_in_memory::Api;
 use serde_json::json;
 use tokio::time::sleep;
 use tower::{BoxError, Service};
@@ -23,7 +24,10 @@ use crate::{
         faults::{Faults, millis},
         troubles::Troubles,
     },
-    story::fault::{Fault, Stage, Trouble},
+    story::{
+        fault::{Fault, Stage, Trouble},
+        kinds::object_at,
+    },
 };
 
 /// After so long without a byte the program's own transport gives up; it is not part of this.
@@ -32,6 +36,8 @@ const READ_TIMEOUT: Duration = Duration::from_secs(295);
 #[derive(Clone)]
 pub struct Transport {
     pub server: Client,
+    /// The same, to see what it has.
+    pub api: Api,
     pub faults: Faults,
     /// The server's clock.
     pub truth: Clock,
@@ -96,7 +102,7 @@ impl Transport {
         match stage {
             Stage::Before => {}
             Stage::OnTheWay => drop(self.arrives_in(request, millis(700))),
-            Stage::After => drop(self.server.send(request).await),
+            Stage::After => drop(self.reach(request).await),
         }
         self.faults.kill();
         future::pending().await
@@ -121,12 +127,12 @@ impl Transport {
             None => {}
             Some(Fault::Lost) => return Err("connection refused".into()),
             Some(Fault::AnswerLost) => {
-                self.server.send(request).await?;
+                self.reach(request).await?;
                 return Err("connection reset".into());
             }
             Some(Fault::Hangs) => return never().await,
             Some(Fault::AnswerHangs) => {
-                self.server.send(request).await?;
+                self.reach(request).await?;
                 return never().await;
             }
             Some(Fault::Late(time)) => {
@@ -134,13 +140,13 @@ impl Transport {
                 return self.passes(answer, parsed).await;
             }
             Some(Fault::AnswerLate(time)) => {
-                let answer = self.server.send(request).await?;
+                let answer = self.reach(request).await?;
                 sleep(millis(time)).await;
                 self.observer().heard_late(&self.by, time);
                 return self.passes(answer, parsed).await;
             }
             Some(Fault::Torn) => {
-                let body = self.server.send(request).await?.into_body();
+                let body = self.reach(request).await?.into_body();
                 if is_watch {
                     return Err("connection reset".into());
                 }
@@ -167,8 +173,22 @@ impl Transport {
         if query.contains("sendInitialEvents") && !self.streams {
             return Ok(self.answers(422, &json!({}), None));
         }
-        let answer = self.server.send(request).await?;
+        let answer = self.reach(request).await?;
         self.passes(answer, parsed).await
+    }
+
+    /// It reaches the server.
+    async fn reach(&self, request: Request<Body>) -> kube::Result<Response<Body>> {
+        let Parsed { path, patch, .. } = Parsed::of(&request);
+        let answer = self.server.send(request).await?;
+        if let Some(number) = patch
+            && matches!(answer.status().as_u16(), 409 | 422)
+            && let Some((kind, namespace, name)) = object_at(&path)
+        {
+            let object = self.api.get(kind.name, namespace, name);
+            self.observer().conflicted(number, object.as_ref());
+        }
+        Ok(answer)
     }
 
     /// Sends it later, even where nobody waits for it any more.
@@ -177,10 +197,10 @@ impl Transport {
         request: Request<Body>,
         time: Duration,
     ) -> tokio::task::JoinHandle<kube::Result<Response<Body>>> {
-        let server = self.server.clone();
+        let transport = self.clone();
         tokio::spawn(async move {
             sleep(time).await;
-            server.send(request).await
+            transport.reach(request).await
         })
     }
 

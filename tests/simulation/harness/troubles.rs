@@ -5,7 +5,7 @@ use std::{
     sync::{Arc, Mutex},
 };
 
-use crate::story::fault::Trouble;
+use crate::story::{fault::Trouble, kinds};
 
 /// The faults of one object or of Events; they meet the requests of every scaler.
 #[derive(Clone, Default)]
@@ -22,9 +22,8 @@ struct Inner {
 impl Troubles {
     pub fn set(&self, namespace: &str, name: &str, trouble: Option<Trouble>) {
         let objects = &mut self.0.lock().unwrap().objects;
-        for kind in [("apps", "deployments"), ("batch", "cronjobs")] {
-            let (group, plural) = kind;
-            let path = format!("/apis/{group}/v1/namespaces/{namespace}/{plural}/{name}");
+        for kind in kinds::ALL {
+            let path = kind.path(namespace, name);
             match trouble {
                 Some(trouble) => objects.insert(path, trouble),
                 None => objects.remove(&path),

@@ -12,6 +12,7 @@ use crate::{
     harness::run::Harness,
     story::{
         intent::{Enforce, Intent, Pause},
+        kinds,
         op::{Asked, Hold, NAMED, Op, PLACES, Slot, place},
     },
 };
@@ -40,6 +41,7 @@ pub fn slot(op: &Op) -> Option<Slot> {
         | Op::Recreate(slot, _)
         | Op::DeleteWithFinalizer(slot)
         | Op::Undo(slot, _)
+        | Op::UndoToOverride(slot)
         | Op::ReplaceFromManifest(slot, _)
         | Op::Restore(slot, _)
         | Op::Copy(_, slot)
@@ -130,11 +132,12 @@ impl Harness<'_> {
                 let (namespace, name) = place(slot);
                 let _ = self.api.delete_of(self.kind(slot), namespace, &name);
             }
-            Op::Undo(_, snapshot) => self.undo(slot, *snapshot),
+            Op::Undo(_, number) => self.undo(slot, self.snapshot(slot, *number)),
+            Op::UndoToOverride(_) => self.undo(slot, self.held_by_override(slot)),
             Op::ReplaceFromManifest(_, keeps_labels) => {
                 self.replace_from_manifest(slot, *keeps_labels);
             }
-            Op::Restore(_, snapshot) => self.restore(slot, *snapshot),
+            Op::Restore(_, number) => self.restore(slot, self.snapshot(slot, *number)),
             Op::Copy(from, to) => self.copy(*from, *to),
             Op::Scope(_, is_in) => {
                 let label = is_in.then_some("on");
@@ -256,7 +259,7 @@ impl Harness<'_> {
         }
     }
 
-    fn manifest(&self, slot: Slot, metadata: Option<Value>) -> Value {
+    pub(super) fn manifest(&self, slot: Slot, metadata: Option<Value>) -> Value {
         let ((namespace, name), wish) = (place(slot), &self.wishes[slot]);
         let mut metadata = metadata.unwrap_or_else(|| {
             let texts = self.texts(&wish.manifest).into_iter();
@@ -282,16 +285,20 @@ impl Harness<'_> {
                 "apiVersion": "batch/v1", "kind": "CronJob", "metadata": metadata, "spec": spec,
             });
         }
-        json!({
-            "apiVersion": "apps/v1", "kind": "Deployment", "metadata": metadata,
-            "spec": {
-                "replicas": wish.replicas,
-                "selector": {"matchLabels": {"app": name}},
-                "template": {
-                    "metadata": {"labels": {"app": name}},
-                    "spec": {"containers": [{"name": "web", "image": "nginx"}]},
-                },
+        let kind = self.story.kind_of(slot);
+        let mut spec = json!({
+            "replicas": wish.replicas,
+            "selector": {"matchLabels": {"app": name}},
+            "template": {
+                "metadata": {"labels": {"app": name}},
+                "spec": {"containers": [{"name": "web", "image": "nginx"}]},
             },
+        });
+        if kind.name == kinds::STATEFUL_SET.name {
+            spec["serviceName"] = json!(name);
+        }
+        json!({
+            "apiVersion": kind.api_version, "kind": kind.name, "metadata": metadata, "spec": spec,
         })
     }
 
@@ -299,26 +306,6 @@ impl Harness<'_> {
         let (namespace, name) = place(slot);
         self.merge(slot, &json!({"metadata": {"finalizers": null}}));
         let _ = self.api.delete_of(self.kind(slot), namespace, &name);
-    }
-
-    fn undo(&mut self, slot: Slot, snapshot: usize) {
-        let then = self.snapshot(slot, snapshot);
-        let (Some(live), Some((then, intent))) = (self.object_of(slot), then) else {
-            return;
-        };
-        let mut annotations = then["metadata"]["annotations"]
-            .as_object()
-            .cloned()
-            .unwrap_or_default();
-        for key in live["metadata"]["annotations"]
-            .as_object()
-            .into_iter()
-            .flat_map(Map::keys)
-        {
-            annotations.entry(key.clone()).or_insert(Value::Null);
-        }
-        self.merge(slot, &json!({"metadata": {"annotations": annotations}}));
-        self.wishes[slot].intent = intent;
     }
 
     fn replace_from_manifest(&mut self, slot: Slot, keeps_labels: bool) {
@@ -333,26 +320,7 @@ impl Harness<'_> {
         self.wishes[slot].intent = self.wishes[slot].manifest.clone();
     }
 
-    fn restore(&mut self, slot: Slot, snapshot: usize) {
-        let then = self.snapshot(slot, snapshot);
-        let (Some(live), Some((then, intent))) = (self.object_of(slot), then) else {
-            return;
-        };
-        let metadata = json!({
-            "labels": then["metadata"]["labels"],
-            "annotations": then["metadata"]["annotations"],
-        });
-        let mut manifest = self.manifest(slot, Some(metadata));
-        for count in ["replicas", "suspend"] {
-            if !then["spec"][count].is_null() {
-                manifest["spec"][count] = then["spec"][count].clone();
-            }
-        }
-        self.replace(&live, manifest);
-        self.wishes[slot].intent = intent;
-    }
-
-    fn replace(&self, live: &Value, mut manifest: Value) {
+    pub(super) fn replace(&self, live: &Value, mut manifest: Value) {
         manifest["metadata"]["finalizers"] = live["metadata"]["finalizers"].clone();
         self.api.replace(manifest).unwrap();
     }
@@ -370,11 +338,6 @@ impl Harness<'_> {
         self.wishes[to].replicas = Object::of(&live).replicas;
         self.wishes[to].intent = self.wishes[from].intent.clone();
         self.make(to, Some(metadata));
-    }
-
-    fn snapshot(&self, slot: Slot, number: usize) -> Option<(Value, Intent)> {
-        let all = &self.snapshots[slot];
-        all.get(number % all.len().max(1)).cloned()
     }
 }
 

@@ -10,7 +10,8 @@ use crate::story::{
     as_text,
     calendar::{Plan, show},
     holidays::Name,
-    op::{Slot, Step},
+    kinds::{self, Row},
+    op::{NAMED, Slot, Step},
 };
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -40,6 +41,9 @@ pub struct Story {
     /// `--exclude-namespace`.
     #[serde(default)]
     pub excluded: Vec<String>,
+    /// `--namespace-selector`: one of `SELECTED`.
+    #[serde(default)]
+    pub namespace_selector: Option<String>,
     /// The zones of scalers that have one of their own.
     #[serde(default)]
     pub zones: Vec<String>,
@@ -52,6 +56,9 @@ pub struct Story {
     /// Whether its objects are CronJobs, which run or are suspended, and not Deployments.
     #[serde(default)]
     pub switches: bool,
+    /// Whether those of the second Namespace are StatefulSets, and not Deployments.
+    #[serde(default)]
+    pub has_sets: bool,
     /// Whether every other object is of the other kind.
     #[serde(default)]
     pub is_mixed: bool,
@@ -85,12 +92,15 @@ impl Story {
         self.switches != (self.is_mixed && slot % 2 == 1)
     }
 
-    /// Whether any object can be a CronJob, and whether any can be a Deployment.
-    pub const fn kinds(&self) -> (bool, bool) {
-        (
-            self.switches || self.is_mixed,
-            !self.switches || self.is_mixed,
-        )
+    /// The kind of the object of a slot.
+    pub const fn kind_of(&self, slot: Slot) -> &'static Row {
+        if self.is_switch(slot) {
+            &kinds::CRON_JOB
+        } else if self.has_sets && slot >= NAMED / 2 && slot < NAMED {
+            &kinds::STATEFUL_SET
+        } else {
+            &kinds::DEPLOYMENT
+        }
     }
 
     pub fn instant(&self, at: u32) -> DateTime<Utc> {
@@ -110,11 +120,13 @@ impl fmt::Display for Story {
             selector,
             namespaces,
             excluded,
+            namespace_selector,
             zones,
             dry,
             in_flight,
             is_local,
             switches,
+            has_sets,
             is_mixed,
             calendars,
             ..
@@ -124,8 +136,9 @@ impl fmt::Display for Story {
             f,
             "{kind:?}, {begin}, {scalers} scalers in {zone}, guarded: {guarded}, catch up: \
              {catch_up} h, scoped: {scoped} \
-             {selector:?}, namespaces: {namespaces:?} without {excluded:?}, zones: {zones:?}, dry: \
+             {selector:?}, namespaces: {namespaces:?} without {excluded:?} by {namespace_selector:?}, zones: {zones:?}, dry: \
              {dry:?}, in flight: {in_flight}, local times: {is_local}, CronJobs: {switches}, \
+             StatefulSets: {has_sets}, \
              mixed: {is_mixed}, calendars: {calendars:?}"
         )?;
         for (number, plan) in self.plans.iter().enumerate() {

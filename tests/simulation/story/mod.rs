@@ -6,6 +6,7 @@ pub mod definition;
 pub mod fault;
 pub mod holidays;
 pub mod intent;
+pub mod kinds;
 pub mod op;
 pub mod stored;
 pub mod tampering;

@@ -27,6 +27,17 @@ pub type Place = usize;
 /// The Namespaces that there are.
 pub const PLACES: [&str; 2] = ["dev", "prod"];
 
+/// The label `team` of each of them.
+pub const TEAMS: [&str; PLACES.len()] = ["shop", "billing"];
+
+/// What `--namespace-selector` may be, and the Namespaces that have such labels.
+pub const SELECTED: [(&str, &[&str]); 4] = [
+    ("team=shop", &["dev"]),
+    ("team!=shop,team", &["prod"]),
+    ("team in (shop, billing)", &["dev", "prod"]),
+    ("!team", &[]),
+];
+
 /// How many objects have names of their own.
 pub const NAMED: usize = 4;
 
@@ -78,6 +89,8 @@ pub enum Op {
     DeleteWithFinalizer(Slot),
     /// `kubectl rollout undo`: annotations of before, labels of now.
     Undo(Slot, usize),
+    /// The same, to the annotations with which the last override was seen to hold.
+    UndoToOverride(Slot),
     /// The manifest is put back, and the labels with it or not.
     ReplaceFromManifest(Slot, bool),
     /// The whole object is restored from a backup.

@@ -8,7 +8,10 @@ use std::{
 use chrono::{DateTime, NaiveDateTime};
 use serde_json::Value;
 
-use crate::checker::objects::{phase::Phase, texts};
+use crate::{
+    checker::objects::{phase::Phase, texts},
+    story::kinds,
+};
 
 const PREFIX: &str = "dayshift/";
 /// The label that scalers with a selector select by.
@@ -39,6 +42,8 @@ pub struct Object {
     pub replicas: u32,
     /// Whether it is a CronJob.
     pub is_switch: bool,
+    /// The name of its kind in paths.
+    pub plural: &'static str,
     /// A user's annotations, without the prefix.
     pub texts: BTreeMap<String, String>,
     /// The annotations of its Namespace, where that is known.
@@ -89,6 +94,7 @@ impl Object {
                 None => u32::try_from(value["spec"]["replicas"].as_u64().unwrap_or(1)).unwrap(),
             },
             is_switch: value["spec"]["suspend"].is_boolean(),
+            plural: plural(&value["spec"]),
             texts,
             defaults,
             state: State::of(&metadata["labels"]),
@@ -101,11 +107,8 @@ impl Object {
 
     /// Whether it lies in a collection with this path.
     pub fn is_in(&self, path: &str) -> bool {
-        path.ends_with(if self.is_switch {
-            "/cronjobs"
-        } else {
-            "/deployments"
-        })
+        path.rsplit_once('/')
+            .is_some_and(|(_, end)| end == self.plural)
     }
 
     /// The same with what it can inherit of the annotations of its Namespace: a CronJob has no
@@ -259,6 +262,18 @@ impl State {
             ..state
         }
     }
+}
+
+/// Events of a watch are told of a kind by what is in it.
+fn plural(spec: &Value) -> &'static str {
+    let kind = if spec["suspend"].is_boolean() {
+        &kinds::CRON_JOB
+    } else if spec["serviceName"].is_string() {
+        &kinds::STATEFUL_SET
+    } else {
+        &kinds::DEPLOYMENT
+    };
+    kind.plural
 }
 
 /// The object without what dayshift may write, and without what the server writes at each change.

@@ -43,6 +43,14 @@ pub enum WriteKind {
 }
 
 impl WriteKind {
+    /// Whether it is a start or a stop, by a boundary or an override.
+    pub const fn is_transition(self) -> bool {
+        matches!(
+            self,
+            Self::Start | Self::Stop | Self::Scale | Self::Wake | Self::Sleep
+        )
+    }
+
     /// Whether corrections count from here again.
     pub const fn begins_anew(self) -> bool {
         matches!(

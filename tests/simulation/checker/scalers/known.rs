@@ -9,7 +9,7 @@ use crate::{
             phase::Phase,
             texts,
         },
-        rules::outcome::Outcome,
+        rules::outcome::{Outcome, WriteKind},
     },
     story::{holidays::Holidays, intent::Bad},
 };
@@ -95,6 +95,8 @@ pub struct Done {
     pub corrective: (bool, bool),
     /// Whether corrections count from here again.
     pub begins_anew: bool,
+    /// What it can be, and whether that takes the schedule up as it is.
+    pub kinds: Vec<(WriteKind, bool)>,
 }
 
 impl Known {

@@ -2,6 +2,8 @@
 
 use http::Method;
 
+use crate::story::kinds::{is_collection, object_at};
+
 /// What a request asks for.
 pub struct Request {
     pub path: String,
@@ -30,11 +32,10 @@ impl Request {
         let is_watch = has("watch=true");
         // With one at most somebody asks for the time.
         let one = query.split('&').find_map(|it| it.strip_prefix(NAME_IS));
-        let is_list =
-            (path.ends_with("/deployments") || path.ends_with("/cronjobs") || path == NAMESPACES)
-                && request.method() == Method::GET
-                && !is_watch
-                && !query.split('&').any(|it| it == "limit=1");
+        let is_list = (is_collection(&path) || path == NAMESPACES)
+            && request.method() == Method::GET
+            && !is_watch
+            && !query.split('&').any(|it| it == "limit=1");
         Self {
             begins: has("sendInitialEvents=true") || is_list && !has("continue="),
             patch: number.map(|number| number.parse().unwrap()),
@@ -48,8 +49,5 @@ impl Request {
 
 /// Namespace and name of the object at a path.
 pub fn name_of(path: &str) -> Option<(&str, &str)> {
-    let deployments = ("/apis/apps/v1/namespaces/", "/deployments/");
-    let cron_jobs = ("/apis/batch/v1/namespaces/", "/cronjobs/");
-    let mut kinds = [deployments, cron_jobs].into_iter();
-    kinds.find_map(|(root, plural)| path.strip_prefix(root)?.split_once(plural))
+    object_at(path).map(|(_, namespace, name)| (namespace, name))
 }

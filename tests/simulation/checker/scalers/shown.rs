@@ -321,7 +321,8 @@ impl Shown {
     }
 }
 
-fn version_of(value: &Value) -> u64 {
+/// The version of an object as the server numbers it.
+pub(in crate::checker) fn version_of(value: &Value) -> u64 {
     let text = value["metadata"]["resourceVersion"].as_str();
     text.and_then(|text| text.parse().ok()).unwrap()
 }

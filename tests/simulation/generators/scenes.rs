@@ -1,0 +1,158 @@
+//! Scenes: steps that belong together, and which random steps seldom bring about.
+
+use chrono::Days;
+use fastrand::Rng;
+
+use crate::{
+    generators::steps::{HOUR, MINUTE, Steps},
+    story::{
+        definition::Kind,
+        fault::Fault,
+        op::{Hold, Op, Slot},
+    },
+};
+
+const SECOND: u32 = 1000;
+
+/// What an object has before a scene, which is none of the scene's.
+const WITHOUT_OVERRIDES: [fn(Slot) -> Op; 4] = [
+    |slot| Op::Pause(slot, Hold::Lifted),
+    |slot| Op::Wake(slot, None),
+    |slot| Op::Sleep(slot, None),
+    |slot| Op::Fix(slot),
+];
+
+impl Steps<'_> {
+    /// Adds a scene to every other story, with draws of its own: the other stories are what they would be
+    /// if there were none.
+    pub(super) fn add_scene(&mut self) {
+        let random = &mut Rng::with_seed(self.story.seed ^ 0x05ce_4e05);
+        if random.bool() {
+            return;
+        }
+        let mut scene = Steps {
+            random,
+            story: self.story,
+            objects: self.objects,
+        };
+        let slot = scene.random.usize(..scene.objects);
+        let plan = scene.random.usize(..scene.story.plans.len());
+        let Some(at) = scene.boundary_of(plan) else {
+            return;
+        };
+        let before = at.saturating_sub(scene.random.u32(2 * MINUTE..12 * MINUTE));
+        for op in WITHOUT_OVERRIDES {
+            scene.add(before, op(slot));
+        }
+        scene.add(before, Op::Plan(slot, Some(plan)));
+        let has_faults = scene.story.kind == Kind::Faults;
+        match scene.random.u8(..if has_faults { 6 } else { 4 }) {
+            0 => scene.undo_an_override(slot, at),
+            1 => scene.raise_within_a_grace(slot, at),
+            2 => scene.set_the_clock_over(at),
+            3 => scene.delete_before(slot, at),
+            4 => scene.scale_unseen(slot, at),
+            _ => scene.show_old_events(slot, at),
+        }
+    }
+
+    /// A boundary of a plan, in milliseconds since the beginning, with time before it and after.
+    fn boundary_of(&mut self, plan: usize) -> Option<u32> {
+        let story = &*self.story;
+        let begin = story.begin.timestamp_millis();
+        let end = story.instant(story.length).date_naive() + Days::new(2);
+        let dates = (story.begin.date_naive() - Days::new(1), end);
+        let all = story.plans[plan].boundaries(story.zone, dates, 0);
+        let offsets = all.into_iter().map(|(at, _)| at * 1000 - begin);
+        let offsets = offsets.filter_map(|at| u32::try_from(at).ok());
+        let within = 13 * MINUTE..story.length.saturating_sub(5 * MINUTE);
+        let fitting: Vec<_> = offsets.filter(|at| within.contains(at)).collect();
+        self.random.choice(fitting)
+    }
+
+    /// An override is lifted before its time, and a rollout undo brings it back.
+    fn undo_an_override(&mut self, slot: Slot, at: u32) {
+        let until = self.random.i32(3600..6 * 3600);
+        let (begin, lift) = match self.random.u8(..4) {
+            0 => (Op::Wake(slot, Some(until)), Op::Wake(slot, None)),
+            1 => (
+                Op::Pause(slot, Hold::Forever),
+                Op::Pause(slot, Hold::Lifted),
+            ),
+            _ => (Op::Sleep(slot, Some(until)), Op::Sleep(slot, None)),
+        };
+        let begun = at.saturating_sub(self.random.u32(..MINUTE));
+        self.add(begun, begin);
+        let count = self.count();
+        let held = begun + self.random.u32(SECOND..MINUTE);
+        self.add(held, Op::Scale(slot, count));
+        let lifted = held + self.random.u32(SECOND..10 * MINUTE);
+        self.add(lifted, lift);
+        let undone = lifted + self.random.u32(SECOND..10 * MINUTE);
+        self.add(undone, Op::UndoToOverride(slot));
+    }
+
+    /// Somebody raises the count of what sleeps, and has some time.
+    fn raise_within_a_grace(&mut self, slot: Slot, at: u32) {
+        let grace = self.random.choice([60, 300, 1800]).unwrap();
+        self.add(at.saturating_sub(MINUTE), Op::Grace(slot, Some(grace)));
+        if self.random.bool() {
+            let until = self.random.i32(3600..6 * 3600);
+            self.add(at, Op::Sleep(slot, Some(until)));
+        }
+        let count = self.random.u32(3..9);
+        let raised = at + self.random.u32(SECOND..MINUTE);
+        self.add(raised, Op::Scale(slot, count));
+    }
+
+    /// A clock that is wrong by one to five times as much as it may be shows a boundary too early, or too
+    /// late.
+    fn set_the_clock_over(&mut self, at: u32) {
+        let scaler = self.scaler();
+        let wrong = self.random.i32(31_100..150_000);
+        let by = if self.random.bool() { wrong } else { -wrong };
+        let set = at.saturating_sub(self.random.u32(160 * SECOND..5 * MINUTE));
+        self.add(set, Op::Clock(scaler, by));
+        let right = at + self.random.u32(3 * MINUTE..5 * MINUTE);
+        self.add(right, Op::ClockRight(scaler));
+    }
+
+    /// What is being deleted when its boundary comes.
+    fn delete_before(&mut self, slot: Slot, at: u32) {
+        let deleted = at.saturating_sub(self.random.u32(SECOND..MINUTE));
+        self.add(deleted, Op::DeleteWithFinalizer(slot));
+        let gone = at + self.random.u32(MINUTE..HOUR);
+        self.add(gone, Op::Delete(slot));
+    }
+
+    /// Somebody scales at the boundary, and the scaler hears of it later, or is heard later.
+    fn scale_unseen(&mut self, slot: Slot, at: u32) {
+        let late = self.random.choice([2000, 11_000]).unwrap();
+        let (scaler, count) = (self.scaler(), self.random.u32(1..9));
+        if self.random.bool() {
+            let faults = vec![Fault::EventLate(late)];
+            self.add(at.saturating_sub(1500), Op::Faults(scaler, faults, 100));
+            let scaled = at.saturating_sub(self.random.u32(1..1000));
+            self.add(scaled, Op::Scale(slot, count));
+        } else {
+            let faults = vec![Fault::Late(late)];
+            self.add(at.saturating_sub(1500), Op::Faults(scaler, faults, 100));
+            let scaled = at + self.random.u32(1..2000);
+            self.add(scaled, Op::Scale(slot, count));
+        }
+        self.add(at + 20 * SECOND, Op::Faults(scaler, Vec::new(), 0));
+    }
+
+    /// Each event is followed by an older one, while somebody scales.
+    fn show_old_events(&mut self, slot: Slot, at: u32) {
+        let scaler = self.scaler();
+        let begun = at.saturating_sub(MINUTE);
+        self.add(begun, Op::Cut(scaler));
+        self.add(begun, Op::Faults(scaler, vec![Fault::EventStale], 100));
+        for _ in 0..3 {
+            let (scaled, count) = (begun + self.random.u32(..2 * MINUTE), self.count());
+            self.add(scaled, Op::Scale(slot, count));
+        }
+        self.add(at + 2 * MINUTE, Op::Faults(scaler, Vec::new(), 0));
+    }
+}

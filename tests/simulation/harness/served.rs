@@ -1,0 +1,52 @@
+//! What scalers serve: `/readyz` and metrics.
+
+use crate::harness::run::Harness;
+
+/// A clock that is off by more is wrong: 30 s, and the part of a second that a `Date` leaves open.
+const MAX_OFF: i64 = 31_000;
+
+/// How long after its start, or after its clock was set, a scaler knows of that.
+const NOTICED: i64 = 5_000;
+
+impl Harness<'_> {
+    /// All is well, so each scaler that runs is ready, and has counted what it did.
+    pub(super) fn are_ready(&self) {
+        let now = self.now();
+        let running = self.scalers.iter().filter_map(|it| it.process.as_ref());
+        for it in running.filter(|it| !it.task.is_finished()) {
+            if let Err(why) = it.telemetry.ready() {
+                let why = format!("{} is not ready: {why:?}", it.by);
+                self.observer().fail(now, &why);
+            }
+            if self.is_fault_free() && !self.observer().has_lost_answer(&it.by) {
+                let metrics = it.telemetry.render();
+                let counted = self.observer().telling.is_counted(&it.by, &metrics);
+                if let Err(why) = counted {
+                    self.observer().fail(now, &why);
+                }
+            }
+        }
+    }
+
+    /// Who compares its clock with the server's is not ready while that is surely wrong.
+    pub(super) fn are_unready_by_wrong_clocks(&self) {
+        let now = self.now();
+        for scaler in &self.scalers {
+            let Some(process) = scaler.process.as_ref() else {
+                continue;
+            };
+            let since = {
+                let observer = self.observer();
+                let known = &observer.processes[&process.by];
+                known.started.max(known.clock_set)
+            };
+            let is_known = since + NOTICED <= now;
+            let is_wrong = scaler.off.num_milliseconds().abs() > MAX_OFF;
+            let is_ready = !process.task.is_finished() && process.telemetry.ready().is_ok();
+            if is_wrong && is_known && is_ready {
+                let why = format!("{} is ready, {} off", process.by, scaler.off);
+                self.observer().fail(now, &why);
+            }
+        }
+    }
+}

@@ -1,0 +1,70 @@
+//! Objects as they were: what `kubectl rollout undo` and a restore from a backup bring back.
+
+use serde_json::{Map, Value, json};
+
+use crate::{
+    harness::run::Harness,
+    story::{intent::Intent, op::Slot},
+};
+
+/// An object after a step that changed it, and what its annotations asked for.
+type Snapshot = (Value, Intent);
+
+impl Harness<'_> {
+    /// The snapshot with that number, modulo how many there are.
+    pub(super) fn snapshot(&self, slot: Slot, number: usize) -> Option<Snapshot> {
+        let all = &self.snapshots[slot];
+        all.get(number % all.len().max(1)).cloned()
+    }
+
+    /// The newest snapshot on which an override had begun and was not lifted yet.
+    pub(super) fn held_by_override(&self, slot: Slot) -> Option<Snapshot> {
+        let has = |object: &Value, key: &str| {
+            object["metadata"]["annotations"][format!("dayshift/{key}")].is_string()
+        };
+        let is_held = |(object, _): &&Snapshot| {
+            let mut keys = ["pause", "wake-until", "sleep-until"].into_iter();
+            has(object, "override-began") && keys.any(|key| has(object, key))
+        };
+        self.snapshots[slot].iter().rev().find(is_held).cloned()
+    }
+
+    /// `kubectl rollout undo`: annotations of before, labels of now.
+    pub(super) fn undo(&mut self, slot: Slot, then: Option<Snapshot>) {
+        let (Some(live), Some((then, intent))) = (self.object_of(slot), then) else {
+            return;
+        };
+        let mut annotations = then["metadata"]["annotations"]
+            .as_object()
+            .cloned()
+            .unwrap_or_default();
+        for key in live["metadata"]["annotations"]
+            .as_object()
+            .into_iter()
+            .flat_map(Map::keys)
+        {
+            annotations.entry(key.clone()).or_insert(Value::Null);
+        }
+        self.merge(slot, &json!({"metadata": {"annotations": annotations}}));
+        self.wishes[slot].intent = intent;
+    }
+
+    /// The whole object is restored from a backup.
+    pub(super) fn restore(&mut self, slot: Slot, then: Option<Snapshot>) {
+        let (Some(live), Some((then, intent))) = (self.object_of(slot), then) else {
+            return;
+        };
+        let metadata = json!({
+            "labels": then["metadata"]["labels"],
+            "annotations": then["metadata"]["annotations"],
+        });
+        let mut manifest = self.manifest(slot, Some(metadata));
+        for count in ["replicas", "suspend"] {
+            if !then["spec"][count].is_null() {
+                manifest["spec"][count] = then["spec"][count].clone();
+            }
+        }
+        self.replace(&live, manifest);
+        self.wishes[slot].intent = intent;
+    }
+}
