@@ -6,6 +6,7 @@
 
 mod calendar_feed;
 mod ids;
+mod jobs;
 mod notices;
 mod objects;
 mod queue;

@@ -8,6 +8,7 @@
 //! - `converted`: what another tool has stopped and saved
 //! - `metrics/`: what each row of the metrics page has
 //! - `starts/`: whether what was started becomes ready
+//! - `jobs/`: what becomes of the Jobs of CronJobs that ask for it
 //! - `dashboard`: the pages of a running controller, and who looks at them
 //! - `server`: probes and metrics
 //! - `sandbox`: the cluster, the scaler and the manifests that the others are written with
@@ -22,6 +23,7 @@ mod faults;
 mod fights;
 mod guard;
 mod hostile;
+mod jobs;
 mod kinds;
 mod metrics;
 mod namespaces;

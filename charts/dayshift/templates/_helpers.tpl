@@ -166,6 +166,12 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name (.Chart.Version | replace "+" "_") 
   resources: [{{ range $index, $it := get $resources . }}{{ if $index }}, {{ end }}{{ $it | quote }}{{ end }}]
   verbs: ["get", "list", "watch", "patch"]
 {{- end }}
+{{- if .Values.stopJobs }}
+# For CronJobs with stop-jobs.
+- apiGroups: ["batch"]
+  resources: ["jobs"]
+  verbs: ["list", "patch"]
+{{- end }}
 {{- end }}
 
 {{- define "dayshift.eventRule" -}}

@@ -6,6 +6,7 @@ pub(super) mod defaults;
 pub(super) mod discovery;
 pub(super) mod events;
 pub(super) mod find;
+pub(super) mod jobs;
 pub(super) mod managers;
 pub(super) mod namespace;
 mod open_api;

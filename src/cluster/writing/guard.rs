@@ -40,7 +40,7 @@ pub fn guarded_patch(observed: &Observed, change: &Change, prefix: &Prefix) -> P
     if is_changed && !with_map {
         patch.put_value(count.write.0, count.write.1);
     }
-    Patch(patch.tests.into_iter().chain(patch.writes).collect())
+    patch.into_patch()
 }
 
 /// The JSON Patch that writes annotations of a user, if the object has the observed inputs. Its
@@ -56,7 +56,7 @@ pub fn annotation_patch(observed: &Observed, annotations: &[Annotation], prefix:
         // All of its keys are inherited.
         patch.test(&MAP, Value::Null);
         patch.add_map(annotations, prefix);
-        return Patch(patch.tests.into_iter().chain(patch.writes).collect());
+        return patch.into_patch();
     }
     patch.inputs(observed, prefix);
     if let Some(began) = &observed.override_began {
@@ -67,7 +67,7 @@ pub fn annotation_patch(observed: &Observed, annotations: &[Annotation], prefix:
     for (key, text) in annotations {
         patch.put(&[MAP[0], MAP[1], &prefix.annotation(*key)], text.as_deref());
     }
-    Patch(patch.tests.into_iter().chain(patch.writes).collect())
+    patch.into_patch()
 }
 
 /// The same, if the state of the object is the observed one too.
@@ -95,7 +95,7 @@ pub fn namespace_patch(
     let Some(seen) = &namespace.metadata.annotations else {
         patch.test(&MAP, Value::Null);
         patch.add_map(annotations, prefix);
-        return Patch(patch.tests.into_iter().chain(patch.writes).collect());
+        return patch.into_patch();
     };
     let others = Key::OVERRIDES
         .into_iter()
@@ -110,16 +110,22 @@ pub fn namespace_patch(
         patch.test(&path, json!(seen.get(&name)));
         patch.put(&path, text.as_deref());
     }
-    Patch(patch.tests.into_iter().chain(patch.writes).collect())
+    patch.into_patch()
 }
 
+/// A patch that is being written: tests, and what is written where they hold.
 #[derive(Default)]
-struct Operations {
+pub(super) struct Operations {
     tests: Vec<PatchOperation>,
     writes: Vec<PatchOperation>,
 }
 
 impl Operations {
+    /// The tests, then the writes.
+    pub(super) fn into_patch(self) -> Patch {
+        Patch(self.tests.into_iter().chain(self.writes).collect())
+    }
+
     /// Adds the map of annotations as a whole, if there is anything to put there.
     fn add_map(&mut self, annotations: &[Annotation], prefix: &Prefix) {
         let text = |(key, text): &Annotation| {
@@ -233,7 +239,7 @@ impl Operations {
         }
     }
 
-    fn test(&mut self, path: &[&str], value: Value) {
+    pub(super) fn test(&mut self, path: &[&str], value: Value) {
         let path = PointerBuf::from_tokens(path.iter().copied());
         self.tests
             .push(PatchOperation::Test(TestOperation { path, value }));
@@ -245,11 +251,11 @@ impl Operations {
             .push(PatchOperation::Add(AddOperation { path, value }));
     }
 
-    fn put(&mut self, path: &[&str], text: Option<&str>) {
+    pub(super) fn put(&mut self, path: &[&str], text: Option<&str>) {
         self.put_value(path, text.map(|text| json!(text)));
     }
 
-    fn put_value(&mut self, path: &[&str], value: Option<Value>) {
+    pub(super) fn put_value(&mut self, path: &[&str], value: Option<Value>) {
         match value {
             Some(value) => self.add(path, value),
             None => {

@@ -153,7 +153,7 @@ impl Writer {
             .ok_or_else(|| wrong_object(object))?)
     }
 
-    async fn patched(&self, path: String, patch: &Patch) -> Result<Bytes, PatchError> {
+    pub(super) async fn patched(&self, path: String, patch: &Patch) -> Result<Bytes, PatchError> {
         let uri = format!("{path}?fieldManager={}", self.manager);
         let request =
             Request::patch(uri).header(header::CONTENT_TYPE, "application/json-patch+json");
@@ -325,7 +325,7 @@ fn no_answer(error: impl std::error::Error + 'static) -> Unavailable {
 }
 
 /// A malformed answer, or request of ours: the fault of the one object, not of the server.
-fn malformed(error: impl std::error::Error + 'static) -> Unavailable {
+pub(super) fn malformed(error: impl std::error::Error + 'static) -> Unavailable {
     Unavailable {
         kind: FailureKind::Failed,
         ..no_answer(error)

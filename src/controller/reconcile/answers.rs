@@ -32,6 +32,7 @@ impl Engine {
             }
             Finished::LookedUp { lookup, result } => self.looked_up(&lookup, *result),
             Finished::LookedInto { not_ready, result } => self.looked_into(&not_ready, &result),
+            Finished::PassedOverJobs(passed) => self.passed_over_jobs(*passed),
             Finished::Probed { has_answered } => {
                 self.health.end_probe(has_answered, self.clock.monotonic());
                 self.telemetry.set(Condition::Reachable, has_answered);
@@ -375,7 +376,7 @@ fn made_no_count(sent: &Sent, field: &CountField) -> bool {
     }
 }
 
-const fn outcome(error: &PatchError) -> Outcome {
+pub(super) const fn outcome(error: &PatchError) -> Outcome {
     match error {
         PatchError::Conflict => Outcome::Conflict,
         PatchError::Gone => Outcome::Gone,

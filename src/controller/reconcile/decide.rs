@@ -31,6 +31,7 @@ impl Engine {
     pub(in crate::controller) fn reconcile(&mut self, id: Id) {
         self.look_at_readiness(id);
         self.look_at_next_stop(id);
+        self.look_at_jobs(id);
         let Some(entry) = self.index.get_mut(id) else {
             return;
         };

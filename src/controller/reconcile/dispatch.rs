@@ -25,6 +25,7 @@ impl Engine {
             }
         }
         self.dispatch_lookups();
+        self.dispatch_jobs();
         self.dispatch_events();
     }
 

@@ -12,6 +12,7 @@ use crate::{
 };
 
 use crate::controller::ids::Id;
+use crate::controller::jobs::cron_jobs::CronJobs;
 use crate::controller::notices::due::Notices;
 use crate::controller::objects::index::Index;
 use crate::controller::queue::lanes::Lane;
@@ -57,6 +58,7 @@ pub(in crate::controller) struct Engine {
     pub(super) waits: Waits,
     pub(super) starting: Starting,
     pub(super) notices: Notices,
+    pub(super) cron_jobs: CronJobs,
     pub(in crate::controller) publisher: Publisher,
     /// Whether the log has reported readiness.
     pub(super) said_ready: bool,
@@ -88,6 +90,7 @@ impl Engine {
             // Of what a dry run starts nothing becomes ready.
             starting: Starting::new(settings.max_starting.filter(|_| !settings.dry_run)),
             notices: Notices::default(),
+            cron_jobs: CronJobs::new(settings.seed),
             said_ready: false,
             telemetry,
             settings,
@@ -119,6 +122,7 @@ impl Engine {
             self.look_at_waits(&object.namespace, &Needed::of(&object));
         }
         self.notices.remove(id);
+        self.cron_jobs.remove(id);
     }
 
     /// Makes one pass: queues due work, and sends queued work.
@@ -188,6 +192,7 @@ impl Engine {
             self.clock.next_probe(),
             self.index.history.next_question(),
             notes.filter(|_| may_act),
+            self.cron_jobs.next().filter(|_| may_act),
         ];
         instants
             .into_iter()

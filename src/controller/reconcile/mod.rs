@@ -4,6 +4,7 @@ mod answers;
 mod decide;
 mod dispatch;
 pub(super) mod engine;
+mod jobs;
 mod notices;
 mod observe;
 mod publish;

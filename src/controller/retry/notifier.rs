@@ -15,6 +15,10 @@ pub(in crate::controller) enum Reason {
     Forbidden,
     /// The API server fails to patch an object, or does not answer.
     Failed,
+    /// The Jobs of a CronJob cannot be suspended or resumed.
+    JobsFailed,
+    /// The permission for that is missing.
+    JobsForbidden,
     /// Boundaries of an object are skipped.
     BoundariesSkipped,
     /// Somebody has set back the count of an object.
@@ -29,9 +33,9 @@ impl Reason {
     const fn period(self) -> Option<Duration> {
         const HOUR: u64 = 60 * 60;
         match self {
-            Self::Refused | Self::Failed | Self::BoundariesSkipped => None,
+            Self::Refused | Self::Failed | Self::JobsFailed | Self::BoundariesSkipped => None,
             // An Event lives for an hour (`--event-ttl` of the API server).
-            Self::Forbidden => Some(Duration::from_secs(HOUR)),
+            Self::Forbidden | Self::JobsForbidden => Some(Duration::from_secs(HOUR)),
             Self::Reverted => Some(Duration::from_secs(12 * HOUR)),
         }
     }

@@ -21,6 +21,7 @@ use crate::{
 };
 
 use crate::controller::ids::Id;
+use crate::controller::jobs::pass::Passed;
 use crate::controller::objects::history::{KnownVersions, VersionQuestion};
 use crate::controller::queue::lanes::Lane;
 use crate::controller::reverts::lookups::Lookup;
@@ -57,6 +58,7 @@ pub(in crate::controller) enum Finished {
         not_ready: Box<NotReady>,
         result: Box<Result<WithManagers, ReadError>>,
     },
+    PassedOverJobs(Box<Passed>),
     ToldTheTime(Result<Version, ReadError>),
     /// How far the server's history is.
     ToldTheVersion {

@@ -10,6 +10,7 @@ use crate::{
 };
 
 use crate::controller::ids::Id;
+use crate::controller::jobs::pass::Pass;
 use crate::controller::objects::history::VersionQuestion;
 use crate::controller::queue::lanes::Lane;
 use crate::controller::reverts::lookups::Lookup;
@@ -135,6 +136,14 @@ impl Sender {
                 not_ready: Box::new(not_ready),
                 result: Box::new(result),
             }
+        });
+    }
+
+    /// Looks at the Jobs of CronJobs, likewise.
+    pub(in crate::controller) fn look_at_jobs(&mut self, pass: Pass) {
+        let writer = self.writer.clone();
+        self.in_flight.send_aside(async move {
+            Finished::PassedOverJobs(Box::new(pass.carry_out(&writer).await))
         });
     }
 

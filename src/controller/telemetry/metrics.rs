@@ -16,6 +16,7 @@ use prometheus_client::{
 };
 use tokio::time::Instant;
 
+use crate::controller::jobs::metrics::JobMetrics;
 use crate::controller::settings::Settings;
 use crate::controller::starts::metrics::StartMetrics;
 use crate::controller::telemetry::calendar_metrics::CalendarMetrics;
@@ -69,6 +70,7 @@ pub struct Telemetry {
     savings: Savings,
     calendars: CalendarMetrics,
     pub(in crate::controller) starts: StartMetrics,
+    pub(in crate::controller) jobs: JobMetrics,
 }
 
 impl Telemetry {
@@ -122,6 +124,7 @@ impl Telemetry {
         let telemetry = Self {
             calendars: CalendarMetrics::registered(ours),
             starts: StartMetrics::registered(ours),
+            jobs: JobMetrics::registered(ours),
             transition_lateness,
             request_lateness,
             next_boundary,

@@ -118,13 +118,13 @@ fn is_read(key: &str, text: &str) -> bool {
         "pause" => is_truth || parse_moment(text, zone).is_ok(),
         "wake-until" | "sleep-until" => parse_moment(text, zone).is_ok(),
         "enforce" => is_truth || parse_grace(text).is_ok(),
-        "exclude" | "allow-volume-deletion" => is_truth,
+        "exclude" | "allow-volume-deletion" | "stop-jobs" => is_truth,
         _ => panic!("{key}"),
     }
 }
 
 /// Texts of each key that are read, from which others are made.
-const SEEDS: [(&str, &[&str]); 16] = [
+const SEEDS: [(&str, &[&str]); 17] = [
     (
         "start",
         &[
@@ -206,6 +206,7 @@ const SEEDS: [(&str, &[&str]); 16] = [
     ("ready-within", &["20m", "0", "1h30m", "24h"]),
     ("exclude", &["false", " False "]),
     ("allow-volume-deletion", &["true", "FALSE "]),
+    ("stop-jobs", &["true", " False"]),
 ];
 
 /// Signs that are put into texts: what texts are made of, blanks of Unicode, and what is none.
@@ -342,7 +343,7 @@ fn the_policy_is_told_by_kubectl_at_apply(plane: &ControlPlane) {
     );
     told(
         "dayshift/exclude=yes",
-        "dayshift/exclude and dayshift/allow-volume-deletion are",
+        "dayshift/exclude, dayshift/allow-volume-deletion and dayshift/stop-jobs are",
     );
 
     // What dayshift writes, what is left alone and what was there before says nothing.

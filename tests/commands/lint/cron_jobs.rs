@@ -1,6 +1,6 @@
-//! CronJobs whose times do not fall into their running hours.
+//! CronJobs whose times do not fall into their running hours, and their Jobs.
 
-use super::program::found;
+use super::program::{found, web};
 
 fn cron_job(annotations: &[&str], spec: &str) -> String {
     format!(
@@ -56,5 +56,32 @@ fn a_cron_job_that_is_suspended_at_each_of_its_times_is_found() {
             .map(|it| it.split(' ').next().unwrap())
             .collect();
         assert_eq!(rules, expected, "{text}");
+    }
+}
+
+#[test]
+fn stop_jobs_is_for_a_cron_job_with_a_stop_and_no_default() {
+    let leave = "dayshift/stop-jobs: 'true'";
+    let (office, no_spec) = ("dayshift/hours: 'Mon-Fri 09:00-19:00'", "");
+    for (text, expected) in [
+        (cron_job(&[office, leave], no_spec), &[][..]),
+        (
+            cron_job(&["dayshift/start: '09:00'", leave], no_spec),
+            &["never-stops 6:5", "no-effect 7:25"],
+        ),
+        (
+            cron_job(&[office, &leave.replace("true", "ja")], no_spec),
+            &["bad-override 7:26"],
+        ),
+        (web(&[office, leave]), &["bad-override 7:26"]),
+        (
+            web(&[office, leave])
+                .replace("apps/v1", "v1")
+                .replace("Deployment", "Namespace")
+                .replace("name: web", "name: default"),
+            &["no-effect 7:26"],
+        ),
+    ] {
+        assert_eq!(found(&text), expected, "{text}");
     }
 }

@@ -8,7 +8,8 @@ use kube_in_memory::{Fault, RequestLine, Status, Writer};
 use serde_json::json;
 
 use super::row::Row;
-use crate::sandbox::{Sandbox, deployment};
+use crate::jobs::{job_of, make};
+use crate::sandbox::{Sandbox, cron_job, deployment};
 
 const OFFICE: &str = "Mon-Fri 09:00-19:00";
 
@@ -223,4 +224,25 @@ pub(super) fn each_workload_that_is_told_of_its_stop_is_counted(row: &mut Row) {
     row.are(&story, [("", 2.0)]);
     story.sleep_until("19:00:30");
     row.are(&story, [("", 2.0)]);
+}
+
+pub(super) fn each_job_is_counted_by_how_its_patch_ended(row: &mut Row) {
+    let [done, refused, resumed] = [
+        r#"{action="suspend",outcome="done"}"#,
+        r#"{action="suspend",outcome="refused"}"#,
+        r#"{action="resume",outcome="done"}"#,
+    ];
+    let story = Sandbox::at("2026-11-20 18:00 UTC");
+    let report = cron_job("report").hours(OFFICE);
+    story.apply(report.annotation("stop-jobs", "true"));
+    make(&story, job_of(&story, "report", "report-1"));
+    story.sleep_until("18:59");
+    row.are(&story, []);
+    let denied = Status::denied_by_policy("batch", "jobs", "report-1", "nights", "not tonight");
+    let is_patch_of_job = |line: &RequestLine| is_patch(line) && line.resource == "jobs";
+    story.api.fail_next(is_patch_of_job, Fault::Answer(denied));
+    story.sleep_until("19:05");
+    row.are(&story, [(refused, 1.0), (done, 1.0)]);
+    story.sleep_until("2026-11-23 09:01");
+    row.are(&story, [(refused, 1.0), (done, 1.0), (resumed, 1.0)]);
 }

@@ -43,6 +43,7 @@ rows! {
     dayshift_transition_lateness_seconds: done::a_transition_is_as_late_as_its_patch_after_the_boundary,
     dayshift_request_lateness_seconds: done::a_wake_is_as_late_as_its_patch_after_the_edit,
     dayshift_start_duration_seconds: done::a_start_lasts_until_it_is_ready,
+    dayshift_jobs_total: done::each_job_is_counted_by_how_its_patch_ended,
     dayshift_events_total: done::each_event_is_counted_by_what_became_of_it,
     dayshift_stop_notices_total: done::each_workload_that_is_told_of_its_stop_is_counted,
     dayshift_reverts_total: done::a_count_that_is_set_back_is_counted_by_who_did_it,

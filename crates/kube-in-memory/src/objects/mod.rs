@@ -7,6 +7,7 @@ mod custom;
 mod deployment;
 mod event;
 mod fields;
+mod job;
 pub(crate) mod metadata;
 pub(crate) mod names;
 mod namespace;

@@ -3,13 +3,13 @@
 use std::time::Duration;
 
 use super::resource::{Generation, Resource};
-use super::{autoscaler, cron_job, deployment, event, names, namespace, stateful_set};
+use super::{autoscaler, cron_job, deployment, event, job, names, namespace, stateful_set};
 
 /// What a field selector may ask for of most kinds.
 pub(super) const NAMES: [&str; 2] = ["metadata.name", "metadata.namespace"];
 
 /// The table.
-pub(crate) static RESOURCES: [Resource; 6] = [
+pub(crate) static RESOURCES: [Resource; 7] = [
     Resource {
         index: 0,
         group: "",
@@ -123,6 +123,25 @@ pub(crate) static RESOURCES: [Resource; 6] = [
         complete: autoscaler::complete,
         check: autoscaler::check,
         empty: autoscaler::EMPTY,
+    },
+    Resource {
+        index: 6,
+        group: "batch",
+        error_group: "batch",
+        version: "v1",
+        kind: "Job",
+        plural: "jobs",
+        short_name: "",
+        namespaced: true,
+        custom: false,
+        check_name: names::subdomain,
+        fields: &NAMES,
+        generation: Some(Generation::Spec),
+        lifetime: None,
+        decode: job::decode,
+        complete: job::complete,
+        check: job::check,
+        empty: job::EMPTY,
     },
 ];
 

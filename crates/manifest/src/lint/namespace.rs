@@ -91,7 +91,9 @@ impl<'o> Object<'o> {
             let is_its_own = |it: &ScheduleFinding| {
                 it.rule.severity() == Severity::Error
                     || it.rule == LintRule::PastUntil
-                    || *it.name == *Key::AllowVolumeDeletion.name()
+                    || [Key::AllowVolumeDeletion, Key::StopJobs]
+                        .iter()
+                        .any(|key| *it.name == *key.name())
             };
             found.retain(is_its_own);
         }

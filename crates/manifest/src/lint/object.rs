@@ -225,7 +225,7 @@ impl<'o> Object<'o> {
             let becomes = match counts {
                 CountKind::Replicas | CountKind::Exact => "the count becomes 1",
                 CountKind::Minimum { .. } => "minReplicas becomes 1",
-                CountKind::Suspend => "it is unsuspended",
+                CountKind::Suspend { .. } => "it is unsuspended",
                 CountKind::Pause => "it is unpaused",
                 CountKind::Switch => "it is started",
                 CountKind::Runners => "minRunners becomes 0",

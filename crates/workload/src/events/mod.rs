@@ -3,6 +3,7 @@
 mod author_text;
 mod commands;
 mod event_text;
+mod jobs;
 mod note_text;
 mod reason;
 mod reverted;

@@ -41,6 +41,12 @@ pub enum EventReason {
     StartedWithout,
     /// What was started is not ready in time.
     NotReady,
+    /// Jobs of a CronJob were suspended after its stop.
+    JobsSuspended,
+    /// They were resumed.
+    JobsResumed,
+    /// They cannot be.
+    JobsFailed,
     /// Boundaries come faster than they can be carried out.
     BoundariesSkipped,
     /// A boundary was missed for longer than the catch-up.
@@ -55,7 +61,7 @@ pub enum EventReason {
 
 impl EventReason {
     /// All of them.
-    pub const ALL: [Self; 23] = [
+    pub const ALL: [Self; 26] = [
         Self::Started,
         Self::Stopped,
         Self::Scaled,
@@ -74,6 +80,9 @@ impl EventReason {
         Self::ScaleFailed,
         Self::StartedWithout,
         Self::NotReady,
+        Self::JobsSuspended,
+        Self::JobsResumed,
+        Self::JobsFailed,
         Self::BoundariesSkipped,
         Self::BoundaryMissed,
         Self::StateFromFuture,
@@ -97,6 +106,8 @@ impl EventReason {
                 | Self::Enforced
                 | Self::Adopted
                 | Self::ScheduleChanged
+                | Self::JobsSuspended
+                | Self::JobsResumed
         )
     }
 }

@@ -49,8 +49,8 @@ impl Origin {
 /// Each key falls back on its own, but for these: `start`, `stop`, `hours` and `scale` come
 /// together from wherever any of them is, a Namespace's `replicas` and `stop-replicas` do not
 /// lie beside an object's own `scale`, and what an object's kind has no use for it does not
-/// inherit. `allow-volume-deletion` counts on the object alone: data that is gone cannot be brought
-/// back, so it rests on nothing but what the object's own patch tests.
+/// inherit. `allow-volume-deletion` and `stop-jobs` count on the object alone: data or progress that
+/// is gone cannot be brought back.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Inputs {
     own: Arc<Annotations>,
@@ -169,7 +169,7 @@ impl Inputs {
         let defaults = self.defaults()?;
         let is_hidden = match key {
             _ if !self.counts.has(key) => true,
-            Key::AllowVolumeDeletion => true,
+            Key::AllowVolumeDeletion | Key::StopJobs => true,
             Key::Replicas | Key::StopReplicas => self.own.text(Key::Scale).is_some(),
             _ => Key::SCHEDULE.contains(&key) && self.own.has_schedule(),
         };
@@ -265,7 +265,7 @@ impl Inputs {
 }
 
 /// Reads `true` or `false`; case does not matter. A text that is too long is neither.
-pub(super) fn truth(text: &str) -> Option<bool> {
+pub(crate) fn truth(text: &str) -> Option<bool> {
     let is = |word: &str| !is_too_long(text) && text.trim().eq_ignore_ascii_case(word);
     if is("true") {
         Some(true)

@@ -104,10 +104,11 @@ pub fn read(inputs: &Inputs, context: &ParseContext) -> ParsedInputs {
     let mut unknown = inputs.unknown().peekable();
     while let Some((origin, it)) = unknown.next() {
         let more = unknown.peek().map_or(inputs.unknown_more(), |_| 0);
-        let problem = unknown_key(&it.name, it.length, more);
+        let problem = Problem::of_unknown(&it.name, it.length, more);
         problems.0.push(problem.from(origin));
     }
     let may_delete = problems.switch(inputs, Key::AllowVolumeDeletion);
+    problems.stop_jobs(inputs);
     if !inputs.has_schedule() {
         problems.reject_override_without_schedule(inputs);
     } else if inputs.volumes() == VolumeRetention::Delete && !may_delete {
@@ -141,19 +142,6 @@ fn too_long(inputs: &Inputs) -> Vec<Problem> {
         Some(problem.from(inputs.origin(key)?))
     };
     Key::ALL.into_iter().filter_map(problem).collect()
-}
-
-/// `more` are unknown besides.
-fn unknown_key(name: &str, length: usize, more: usize) -> Problem {
-    let mut help = match Key::nearest(name) {
-        Some(key) => format!("did you mean `{key}`?"),
-        None => format!("the annotations are {}", Key::ALL.map(Key::name).join(", ")),
-    };
-    if more > 0 {
-        help += &format!("; {more} more annotations are unknown");
-    }
-    let wrong = "is not an annotation of dayshift";
-    Problem::new(name, Diagnostic::new(0..length, name, wrong, help))
 }
 
 /// Collects what is wrong, so that a user sees all of it at once.
@@ -330,6 +318,13 @@ impl Problems {
         })
     }
 
+    /// Refuses `stop-jobs` where it is neither `true` nor `false`, or where there are no Jobs.
+    fn stop_jobs(&mut self, inputs: &Inputs) {
+        if self.take_usable(inputs, Key::StopJobs).is_some() {
+            self.switch(inputs, Key::StopJobs);
+        }
+    }
+
     /// Refuses an override without a schedule: nothing would start the object after its end.
     /// A pause without a schedule changes nothing and is fine.
     fn reject_override_without_schedule(&mut self, inputs: &Inputs) {
@@ -370,7 +365,8 @@ impl Problems {
         let text = inputs.text(key)?;
         let wrong = match inputs.counts() {
             counts if counts.has(key) => return Some(text),
-            CountKind::Suspend => {
+            _ if key == Key::StopJobs => "has no meaning here: only a CronJob has Jobs of its own",
+            CountKind::Suspend { .. } => {
                 "has no meaning on a CronJob, nor on any other kind that is only suspended and \
                     resumed"
             }

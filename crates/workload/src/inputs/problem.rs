@@ -62,6 +62,19 @@ impl Problem {
         }
     }
 
+    /// An annotation of that name, with a text of that length, is not a key; `more` are unknown besides.
+    pub(crate) fn of_unknown(name: &str, length: usize, more: usize) -> Self {
+        let mut help = match Key::nearest(name) {
+            Some(key) => format!("did you mean `{key}`?"),
+            None => format!("the annotations are {}", Key::ALL.map(Key::name).join(", ")),
+        };
+        if more > 0 {
+            help += &format!("; {more} more annotations are unknown");
+        }
+        let wrong = "is not an annotation of dayshift";
+        Self::new(name, Diagnostic::new(0..length, name, wrong, help))
+    }
+
     /// The refusal to scale down what deletes its volumes then.
     pub(crate) fn of_volumes(inputs: &Inputs) -> Self {
         let key = Key::AllowVolumeDeletion;

@@ -17,7 +17,10 @@ pub enum CountKind {
         may_be_zero: bool,
     },
     /// 0 where it is suspended, else 1.
-    Suspend,
+    Suspend {
+        /// Whether it makes Jobs, which run on when it is suspended.
+        has_jobs: bool,
+    },
     /// 0 where it is paused at a count, which `stop-replicas` says, else 1.
     Pause,
     /// 0 where a field of its own says that it is stopped, else 1.
@@ -34,9 +37,12 @@ pub fn takes_zero(metric: &str) -> bool {
 }
 
 impl CountKind {
+    /// What is only suspended and resumed, and makes no Jobs.
+    pub(super) const SUSPEND: Self = Self::Suspend { has_jobs: false };
+
     /// Whether there is only on and off. A 0 is then always somebody's wish: nothing else makes one.
     pub const fn is_switch(self) -> bool {
-        matches!(self, Self::Suspend | Self::Pause | Self::Switch)
+        matches!(self, Self::Suspend { .. } | Self::Pause | Self::Switch)
     }
 
     /// Whether it counts replicas, each of which requests something.
@@ -86,9 +92,12 @@ impl CountKind {
 
     /// Whether an object of such a kind has a use for a key.
     pub const fn has(self, key: Key) -> bool {
+        if matches!(key, Key::StopJobs) {
+            return matches!(self, Self::Suspend { has_jobs: true });
+        }
         match self {
             Self::Replicas | Self::Minimum { .. } | Self::Runners => true,
-            Self::Suspend | Self::Switch | Self::Exact => {
+            Self::Suspend { .. } | Self::Switch | Self::Exact => {
                 !matches!(key, Key::Replicas | Key::StopReplicas | Key::Scale)
             }
             Self::Pause => !matches!(key, Key::Replicas | Key::Scale),
@@ -102,8 +111,8 @@ impl CountKind {
             Self::Replicas | Self::Exact => format!("scaled from {from} to {to}"),
             Self::Minimum { .. } => format!("minReplicas set from {from} to {to}"),
             Self::Runners => format!("minRunners set from {from} to {to}"),
-            Self::Suspend if is_down => "suspended".to_owned(),
-            Self::Suspend => "no longer suspended".to_owned(),
+            Self::Suspend { .. } if is_down => "suspended".to_owned(),
+            Self::Suspend { .. } => "no longer suspended".to_owned(),
             Self::Pause if is_down => "paused".to_owned(),
             Self::Pause => "no longer paused".to_owned(),
             Self::Switch if is_down => "stopped".to_owned(),
@@ -121,7 +130,7 @@ impl CountKind {
             Self::Minimum { .. } => format!("set minReplicas to {now},"),
             Self::Runners if from == now => format!("set minRunners {now} again"),
             Self::Runners => format!("set minRunners to {now},"),
-            Self::Suspend | Self::Pause => format!("made it {} again", self.in_a_word(now)),
+            Self::Suspend { .. } | Self::Pause => format!("made it {} again", self.in_a_word(now)),
             Self::Switch if now == Replicas::ZERO => "stopped it again".to_owned(),
             Self::Switch => "started it again".to_owned(),
         }
@@ -134,8 +143,8 @@ impl CountKind {
             Self::Replicas | Self::Exact => format!("the count stays {at}"),
             Self::Minimum { .. } => format!("minReplicas stays {at}"),
             Self::Runners => format!("minRunners stays {at}"),
-            Self::Suspend if is_down => "it stays suspended".to_owned(),
-            Self::Suspend => "it stays unsuspended".to_owned(),
+            Self::Suspend { .. } if is_down => "it stays suspended".to_owned(),
+            Self::Suspend { .. } => "it stays unsuspended".to_owned(),
             Self::Pause if is_down => "it stays paused".to_owned(),
             Self::Pause => "it stays unpaused".to_owned(),
             Self::Switch => format!("it stays {}", self.in_a_word(at)),
@@ -186,7 +195,7 @@ impl CountKind {
             Self::Minimum { .. } => format!("sets minReplicas to {count}"),
             Self::Runners => format!("sets minRunners to {count}"),
             Self::Switch if !is_down => "starts it again".to_owned(),
-            Self::Suspend | Self::Pause | Self::Switch => {
+            Self::Suspend { .. } | Self::Pause | Self::Switch => {
                 format!("makes it {} again", self.in_a_word(count))
             }
         }
@@ -217,9 +226,9 @@ impl CountKind {
         match self {
             Self::Replicas | Self::Exact => count.to_string(),
             Self::Minimum { .. } | Self::Runners => format!("min {count}"),
-            Self::Suspend if is_down => "suspended".to_owned(),
+            Self::Suspend { .. } if is_down => "suspended".to_owned(),
             Self::Pause if is_down => "paused".to_owned(),
-            Self::Suspend | Self::Pause => "active".to_owned(),
+            Self::Suspend { .. } | Self::Pause => "active".to_owned(),
             Self::Switch if is_down => "stopped".to_owned(),
             Self::Switch => "running".to_owned(),
         }

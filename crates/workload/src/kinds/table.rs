@@ -63,7 +63,7 @@ pub(super) static CRON_JOB: Row = Row {
     serving: fixed!("CronJob", "batch", "v1"),
     path: &["spec", "suspend"],
     form: CountForm::Suspended,
-    counts: CountKind::Suspend,
+    counts: CountKind::Suspend { has_jobs: true },
     shape: Shape::Jobs,
     pods: Pods::None,
     ready: ReadyForm::Nowhere,

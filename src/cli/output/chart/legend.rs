@@ -59,7 +59,7 @@ pub(super) fn counts(group: &Group<'_>) -> String {
         );
     }
     let start = match (spec.counts, spec.replicas, group.brings_back()) {
-        (CountKind::Suspend, ..) => "start lets it run".to_owned(),
+        (CountKind::Suspend { .. }, ..) => "start lets it run".to_owned(),
         (CountKind::Pause, ..) => "start lets it scale".to_owned(),
         (CountKind::Switch, ..) => "start runs it again".to_owned(),
         (counts, Some(count), _) => format!("start sets {}", counts.with_unit(count)),
@@ -67,7 +67,7 @@ pub(super) fn counts(group: &Group<'_>) -> String {
         (_, None, None) => "start brings back the saved count".to_owned(),
     };
     let stop = match (spec.counts, spec.stop_replicas) {
-        (CountKind::Suspend, _) => "stop suspends it".to_owned(),
+        (CountKind::Suspend { .. }, _) => "stop suspends it".to_owned(),
         (CountKind::Pause, _) => "stop pauses it".to_owned(),
         (CountKind::Switch, _) => "stop shuts it down".to_owned(),
         (_, Replicas::ZERO) => "stop leaves 0".to_owned(),
@@ -96,7 +96,7 @@ fn hours(totals: &Totals, spec: &ScheduleSpec) -> String {
     }
     let percent = (stopped * 100 + whole / 2) / whole.max(1);
     text += &match (spec.counts, spec.stop_replicas) {
-        (CountKind::Suspend, _) => format!(", {} suspended ({percent}%)", hour(stopped)),
+        (CountKind::Suspend { .. }, _) => format!(", {} suspended ({percent}%)", hour(stopped)),
         (CountKind::Pause, _) => format!(", {} paused ({percent}%)", hour(stopped)),
         (_, Replicas::ZERO) => format!(", {} stopped ({percent}%)", hour(stopped)),
         (counts, count) => {

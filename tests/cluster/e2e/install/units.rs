@@ -64,6 +64,7 @@ users      templates/users.yaml                aggregate-to-view => aggregate-to
 users      templates/users.yaml                replace `, "patch"` "" => trim
 kinds      templates/_helpers.tpl              "watch", "patch"] => "watch", "patch", "delete"]
 kinds      templates/_helpers.tpl              "cronjobs" "batch" => "cronjobs" "apps"
+kinds      templates/_helpers.tpl              .Values.stopJobs => .Values.kinds
 refused    templates/_helpers.tpl              if not $scope.namespaces => if false
 refused    values.schema.json                  "minItems": 1, =>
 refused    values.schema.json                  "additionalProperties": false, =>

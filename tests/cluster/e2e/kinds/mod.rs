@@ -4,6 +4,7 @@
 mod autoscaler;
 mod cron_job;
 mod custom;
+mod jobs;
 mod stateful_set;
 mod switches;
 mod waits;
@@ -26,6 +27,7 @@ pub(crate) fn stories() -> Vec<Story> {
         cron_job::stories(),
         custom::stories(),
         autoscaler::stories(),
+        jobs::stories(),
         stateful_set::stories(),
         switches::stories(),
         waits::stories(),

@@ -162,3 +162,26 @@ fn what_contradicts_itself_stays_with_the_other_tool() {
         assert_eq!(said(&conversion), [id], "{annotations:?}");
     }
 }
+
+#[test]
+fn the_children_of_a_cron_job_are_its_jobs() {
+    let up = ("uptime", "Mon-Fri 08:00-20:00 UTC");
+    let cron_job = |text| {
+        let text = annotated("CronJob", &[up, ("scale-children", text)]);
+        convert(&text.replace("apps/v1", "batch/v1"))
+    };
+    for (text, expected) in [("true", "true"), ("False", "false")] {
+        let conversion = cron_job(text);
+        assert_eq!(said(&conversion), [""; 0], "{text}");
+        let set = &change(&conversion).set;
+        let mut jobs = set.iter().filter(|it| &*it.0 == "dayshift/stop-jobs");
+        assert_eq!(jobs.next().map(|it| &*it.1), Some(expected));
+    }
+    assert_eq!(said(&cron_job("yes")), ["not-read"]);
+    for kind in ["Namespace", "Deployment"] {
+        let conversion = convert(&annotated(kind, &[("scale-children", "true")]));
+        assert_eq!(said(&conversion), ["no-equivalent"], "{kind}");
+        let help = &conversion.findings[0].help;
+        assert!(help.contains("on each CronJob"), "{help}");
+    }
+}

@@ -62,7 +62,7 @@ pub(super) fn one(
             let counts = context.counts();
             if let Some(kind) = context.kind.filter(|_| !counts.has(Key::StopReplicas)) {
                 let why = match counts {
-                    CountKind::Suspend => "has no count: a stop suspends it",
+                    CountKind::Suspend { .. } => "has no count: a stop suspends it",
                     CountKind::Exact => "stops at 0 and at no other count",
                     _ => "has no count: a stop turns it off",
                 };
@@ -122,7 +122,27 @@ pub(super) fn one(
                 &format!("to let it run until the next stop, remove {}", name(Key::Enforce)),
             ));
         }
-        "scale-children" | "upscale-excluded" => {
+        "scale-children" if context.counts().has(Key::StopJobs) => {
+            let Ok(flag) = text.trim().to_ascii_lowercase().parse::<bool>() else {
+                return Err(remark(
+                    Topic::NotRead,
+                    format!("`{}` is neither true nor false", quote(text)),
+                    &format!("write {}: \"true\"", name(Key::StopJobs)),
+                ));
+            };
+            single.texts.push((Key::StopJobs.name(), flag.to_string()));
+        }
+        "scale-children" => {
+            return Err(remark(
+                Topic::NoEquivalent,
+                "counts on a CronJob alone in dayshift".to_owned(),
+                &format!(
+                    "write {}: \"true\" on each CronJob whose Jobs a stop is to suspend, and remove this annotation once the other tool is gone",
+                    name(Key::StopJobs)
+                ),
+            ));
+        }
+        "upscale-excluded" => {
             return Err(remark(
                 Topic::NoEquivalent,
                 "has no equivalent in dayshift".to_owned(),
@@ -262,8 +282,8 @@ fn until(text: &str) -> Option<DateTime<Utc>> {
 fn saved(text: &str, context: Context<'_>) -> Option<u32> {
     let counts = context.counts();
     let count = match (&*text.to_ascii_lowercase(), counts) {
-        ("true", CountKind::Suspend | CountKind::Switch) => Replicas::ZERO,
-        ("false", CountKind::Suspend | CountKind::Switch) | ("-1", CountKind::Pause) => {
+        ("true", CountKind::Suspend { .. } | CountKind::Switch) => Replicas::ZERO,
+        ("false", CountKind::Suspend { .. } | CountKind::Switch) | ("-1", CountKind::Pause) => {
             Replicas::ONE
         }
         (_, CountKind::Pause) => Replicas::parse(text).ok().map(|_| Replicas::ZERO)?,

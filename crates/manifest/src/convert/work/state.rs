@@ -160,7 +160,11 @@ impl<'a> Work<'_, 'a> {
     pub(super) fn accept(&mut self, at: usize, pairs: &Pairs, place: &Location) -> bool {
         let prefix = &self.converter.prefix;
         let all = pairs.iter().map(|(name, text)| (&**name, &**text));
-        let inputs = Inputs::from_annotations(prefix, all);
+        let document = &self.documents[at];
+        let kind = known_kind(document.group(), &document.object.kind);
+        // What another count means was told of each annotation.
+        let counts = kind.map(Kind::counts).filter(|it| it.has(Key::StopJobs));
+        let inputs = Inputs::from_annotations(prefix, all).with_counts(counts.unwrap_or_default());
         let ParsedInputs::Invalid(refusal) = read(&inputs, &any_calendar()) else {
             return true;
         };

@@ -18,7 +18,9 @@ pub(in crate::lint) fn right_text(key: Key) -> &'static str {
         Key::Except => "2026-12-28..2027-01-03; 2027-01-11",
         Key::TreatAs => "2026-10-10 = Mon",
         Key::After => "sts/db; deploy/cache, 5m",
-        Key::Pause | Key::Enforce | Key::Exclude | Key::AllowVolumeDeletion => "true",
+        Key::Pause | Key::Enforce | Key::Exclude | Key::AllowVolumeDeletion | Key::StopJobs => {
+            "true"
+        }
         Key::WakeUntil | Key::SleepUntil => "2026-12-24 22:00",
         Key::Reason => "migration of the database",
         Key::OverrideBy => "jane@example.com",

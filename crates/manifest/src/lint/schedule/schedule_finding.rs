@@ -134,6 +134,7 @@ fn rule_of(kind: DiagnosticKind, key: Option<Key>) -> LintRule {
             | Key::Notice
             | Key::ReadyWithin
             | Key::AllowVolumeDeletion
+            | Key::StopJobs
             | Key::Reason
             | Key::OverrideBy => LintRule::BadOverride,
             Key::WakeOnRequest | Key::WakeOnRequestIgnore => LintRule::BadWakeOnRequest,

@@ -150,6 +150,7 @@ fn no_effect(inputs: &Inputs, prefix: &Prefix, found: &mut Vec<ScheduleFinding>)
         (Key::Enforce, &[Key::Stop, Key::Scale, Key::Hours]),
         (Key::Notice, &[Key::Stop, Key::Scale, Key::Hours]),
         (Key::ReadyWithin, &[Key::Start, Key::Scale, Key::Hours]),
+        (Key::StopJobs, &[Key::Stop, Key::Hours]),
         (Key::WakeOnRequest, &[Key::Stop, Key::Scale, Key::Hours]),
         (Key::WakeOnRequestIgnore, &[Key::WakeOnRequest]),
     ] {
@@ -168,11 +169,10 @@ fn no_effect(inputs: &Inputs, prefix: &Prefix, found: &mut Vec<ScheduleFinding>)
     }
 }
 
-/// An `allow-volume-deletion` where no volume is deleted, or on a Namespace, where it does not count.
+/// An `allow-volume-deletion` where no volume is deleted, and what is no default on a Namespace.
 fn allows_nothing(inputs: &Inputs, prefix: &Prefix, found: &mut Vec<ScheduleFinding>) {
-    let key = Key::AllowVolumeDeletion;
-    let name = prefix.annotation(key);
-    let mut push = |origin: Origin, text: &str, message: String| {
+    let mut push = |key: Key, origin: Origin, text: &str, why: &str| {
+        let message = format!("{} {why}", prefix.annotation(key));
         let help = "remove it".to_owned();
         found.push(ScheduleFinding {
             origin,
@@ -180,14 +180,17 @@ fn allows_nothing(inputs: &Inputs, prefix: &Prefix, found: &mut Vec<ScheduleFind
             ..ScheduleFinding::on(key, inputs, LintRule::NoEffect, message, help)
         });
     };
+    let key = Key::AllowVolumeDeletion;
     if let Some(text) = inputs.own().text(key)
         && inputs.volumes() != VolumeRetention::Delete
     {
-        let message = format!("{name} has no effect here: scaling down deletes no volume");
-        push(Origin::Own, text, message);
+        let why = "has no effect here: scaling down deletes no volume";
+        push(key, Origin::Own, text, why);
     }
-    if let Some(text) = inputs.defaults().and_then(|it| it.text(key)) {
-        let message = format!("{name} is no default: it counts on the StatefulSet itself alone");
-        push(Origin::Namespace, text, message);
+    for (key, kind) in [(key, "StatefulSet"), (Key::StopJobs, "CronJob")] {
+        if let Some(text) = inputs.defaults().and_then(|it| it.text(key)) {
+            let why = format!("is no default: it counts on the {kind} itself alone");
+            push(key, Origin::Namespace, text, &why);
+        }
     }
 }

@@ -1,0 +1,97 @@
+//! One pass over the Jobs of a namespace: one list, and a patch of each that is not as it should be.
+
+use std::{sync::Arc, time::Duration};
+
+use tokio::time::timeout;
+
+use crate::cluster::{PatchError, ReadError, Unavailable, Writer};
+use crate::controller::ids::Id;
+use crate::workload::{Job, JobChange, JobsWish, WorkloadRef};
+
+/// The time limit of each request.
+const LIMIT: Duration = Duration::from_secs(5);
+
+/// The CronJobs of a namespace whose Jobs are to be looked at.
+#[derive(Debug)]
+pub(in crate::controller) struct Pass {
+    pub(in crate::controller) namespace: Arc<str>,
+    pub(in crate::controller) cron_jobs: Vec<Asked>,
+}
+
+/// What one CronJob wants of its Jobs.
+#[derive(Clone, Debug)]
+pub(in crate::controller) struct Asked {
+    pub(in crate::controller) id: Id,
+    pub(in crate::controller) object: WorkloadRef,
+    pub(in crate::controller) wish: JobsWish,
+}
+
+/// What came of it.
+pub(in crate::controller) struct Passed {
+    pub(in crate::controller) namespace: Arc<str>,
+    /// The patches for each CronJob; none where the Jobs could not be listed.
+    pub(in crate::controller) cron_jobs: Vec<(Asked, Vec<Attempt>)>,
+    /// Why they could not.
+    pub(in crate::controller) not_listed: Option<ReadError>,
+}
+
+/// A patch of one Job, by its name.
+pub(in crate::controller) struct Attempt {
+    pub(in crate::controller) job: Box<str>,
+    pub(in crate::controller) change: JobChange,
+    pub(in crate::controller) result: Result<(), PatchError>,
+}
+
+impl Pass {
+    /// Carries it out. A patch that fails keeps no other back, unless the server is at fault or a
+    /// permission is missing: the rest is for the next pass.
+    pub(in crate::controller) async fn carry_out(self, writer: &Writer) -> Passed {
+        let namespace = self.namespace;
+        let (jobs, not_listed) = match within(writer.jobs(&namespace)).await {
+            Ok(jobs) => (jobs, None),
+            Err(error) => (Vec::new(), Some(error)),
+        };
+        let mut cron_jobs = Vec::with_capacity(self.cron_jobs.len());
+        for asked in self.cron_jobs {
+            let attempts = settle(writer, &namespace, &asked, &jobs).await;
+            cron_jobs.push((asked, attempts));
+        }
+        Passed {
+            namespace,
+            cron_jobs,
+            not_listed,
+        }
+    }
+}
+
+async fn settle(writer: &Writer, namespace: &str, asked: &Asked, jobs: &[Job]) -> Vec<Attempt> {
+    let owner = &asked.object.uid;
+    let mut attempts = Vec::new();
+    for job in jobs {
+        let Some(change) = job.change(owner, asked.wish) else {
+            continue;
+        };
+        let result = within(writer.patch_job(namespace, job, change, owner)).await;
+        let ends = match &result {
+            Err(PatchError::Forbidden(_)) => true,
+            Err(PatchError::Unavailable(why)) => why.kind.is_servers(),
+            _ => false,
+        };
+        attempts.push(Attempt {
+            job: job.name.clone(),
+            change,
+            result,
+        });
+        if ends {
+            break;
+        }
+    }
+    attempts
+}
+
+async fn within<T, E: From<Unavailable>>(
+    request: impl Future<Output = Result<T, E>>,
+) -> Result<T, E> {
+    let answer = timeout(LIMIT, request).await;
+    answer.unwrap_or_else(|_| Err(Unavailable::timed_out(LIMIT).into()))
+}

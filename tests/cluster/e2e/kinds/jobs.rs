@@ -1,0 +1,73 @@
+//! The Jobs of a CronJob with `stop-jobs`, and Kubernetes' own controller of Jobs.
+
+use serde_json::{Value, json};
+
+use super::{STATE, allow_every_kind, await_field, before, create, field};
+use crate::{
+    e2e::test_namespace::TestNamespace,
+    support::{ControlPlane, Parts, Story, cron_job, eventually, soon, stories},
+};
+
+const SUSPENDED_BY: &str = "/metadata/labels/dayshift~1suspended-by";
+
+pub(crate) fn stories() -> Vec<Story> {
+    stories![Parts::Pods; their_pods_go_at_the_stop_and_come_back_at_the_start]
+}
+
+/// What the controller of Jobs says of a Job: whether it is suspended.
+fn await_condition(team: &TestNamespace<'_>, job: &str, suspended: bool) {
+    let status = if suspended { "True" } else { "False" };
+    eventually(&format!("{job}: Suspended is {status}"), || {
+        let conditions = field(team, job, "/status/conditions");
+        let conditions: Vec<Value> = serde_json::from_str(&conditions).ok()?;
+        let is_it = |it: &Value| it["type"] == "Suspended" && it["status"] == status;
+        conditions.iter().any(is_it).then_some(())
+    });
+}
+
+fn their_pods_go_at_the_stop_and_come_back_at_the_start(plane: &ControlPlane) {
+    allow_every_kind(plane);
+    let mut team = TestNamespace::new(plane, "stop-jobs");
+    let stop = soon(15);
+    let start = stop.plus(15);
+    let report = cron_job("report").stop(stop.text()).start(start.text());
+    let mut report = Value::from(report.annotation("dayshift/stop-jobs", "true"));
+    // Pods here end at once: there are always more to come.
+    report["spec"]["jobTemplate"]["spec"]["completions"] = json!(100_000);
+    report["spec"]["jobTemplate"]["spec"]["parallelism"] = json!(2);
+    create(&team, report);
+    for name in ["ours", "theirs"] {
+        let by_hand = ["create", "job", name, "--from=cronjob/report"];
+        team.kubectl(&by_hand).success();
+    }
+    let suspend = r#"{"spec":{"suspend":true}}"#;
+    team.kubectl(&["patch", "job/theirs", "-p", suspend])
+        .success();
+    before(&team, stop, "cj/report", STATE, "adopted");
+    let uid = field(&team, "cj/report", "/metadata/uid");
+
+    before(&team, start, "job/ours", "/spec/suspend", true);
+    await_condition(&team, "job/ours", true);
+    await_field(&team, "job/ours", "/status/active", "");
+    assert_eq!(field(&team, "job/ours", SUSPENDED_BY), uid);
+    assert_eq!(field(&team, "job/theirs", SUSPENDED_BY), "");
+    start.is_to_come("it is the night");
+
+    await_field(&team, "job/ours", "/spec/suspend", false);
+    await_condition(&team, "job/ours", false);
+    eventually("its pods are back", || {
+        let active = field(&team, "job/ours", "/status/active");
+        (!active.is_empty()).then_some(())
+    });
+    assert_eq!(field(&team, "job/ours", SUSPENDED_BY), "");
+    assert_eq!(field(&team, "job/theirs", "/spec/suspend"), "true");
+    assert_eq!(field(&team, "cj/report", STATE), "running");
+    team.stop_scalers();
+    let requests = team.requests();
+    let mut patches = requests
+        .iter()
+        .filter(|it| it.resource == "jobs" && it.verb == "patch");
+    let made = patches.clone().filter(|it| it.code == 200).count();
+    assert!(patches.all(|it| it.name == "ours"), "{requests:#?}");
+    assert_eq!(made, 2, "{requests:#?}");
+}

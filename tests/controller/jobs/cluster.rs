@@ -1,0 +1,96 @@
+//! CronJobs and their Jobs, as the CronJob controller makes them.
+
+use kube_in_memory::Api;
+use serde_json::{Value, json};
+
+use crate::sandbox::{Sandbox, cron_job};
+
+/// The Jobs of one CronJob.
+pub(super) struct Jobs {
+    api: Api,
+    pub(super) uid: String,
+}
+
+impl Jobs {
+    /// Whether a Job is suspended, and by whom.
+    pub(super) fn suspended(&self, name: &str) -> (Value, Value) {
+        let job = self.api.get("Job", "dev", name).unwrap();
+        let by = &job["metadata"]["labels"]["dayshift/suspended-by"];
+        (job["spec"]["suspend"].clone(), by.clone())
+    }
+
+    /// What somebody does by hand.
+    pub(super) fn suspend(&self, name: &str, suspend: bool) {
+        let patch = json!({"spec": {"suspend": suspend}});
+        self.api.merge("Job", "dev", name, &patch).unwrap();
+    }
+}
+
+/// What a story asks of the cluster.
+pub(super) trait Cluster {
+    /// How many requests about Jobs had this verb so far.
+    fn job_requests(&self, verb: &str) -> usize;
+
+    /// The Events about Jobs of an object, oldest first.
+    fn told(&self, name: &str) -> Vec<String>;
+}
+
+impl Cluster for Sandbox {
+    fn job_requests(&self, verb: &str) -> usize {
+        let requests = self.api.requests().into_iter();
+        let of_jobs = requests.filter(|line| line.resource == "jobs" && line.verb == verb);
+        of_jobs.count()
+    }
+
+    fn told(&self, name: &str) -> Vec<String> {
+        let mut events = self.api.list("Event");
+        events.retain(|it| it["regarding"]["name"] == name);
+        events.sort_by_key(|it| it["eventTime"].as_str().unwrap().to_owned());
+        let text = |it: &Value, key: &str| it[key].as_str().unwrap().to_owned();
+        let events = events.iter();
+        let texts = events.map(|it| format!("{}: {}", text(it, "reason"), text(it, "note")));
+        texts.filter(|it| it.starts_with("Jobs")).collect()
+    }
+}
+
+/// A CronJob in office hours with `stop-jobs`, and Jobs of it that run.
+pub(super) fn cron_job_with_jobs(story: &Sandbox, name: &str, jobs: &[&str]) -> Jobs {
+    let object = cron_job(name).hours("Mon-Fri 09:00-19:00");
+    story.apply(object.annotation("stop-jobs", "true"));
+    for job in jobs {
+        make(story, job_of(story, name, job));
+    }
+    let object = story.api.get("CronJob", "dev", name).unwrap();
+    Jobs {
+        api: story.api.clone(),
+        uid: object["metadata"]["uid"].as_str().unwrap().to_owned(),
+    }
+}
+
+/// A Job of that CronJob, which runs.
+pub(crate) fn job_of(story: &Sandbox, cron_job: &str, name: &str) -> Value {
+    let owner = story.api.get("CronJob", "dev", cron_job).unwrap();
+    let mut spec = owner["spec"]["jobTemplate"]["spec"].clone();
+    spec["suspend"] = json!(false);
+    json!({
+        "apiVersion": "batch/v1", "kind": "Job",
+        "metadata": {
+            "name": name, "namespace": "dev", "labels": {"job-name": name},
+            "ownerReferences": [{
+                "apiVersion": "batch/v1", "kind": "CronJob", "name": cron_job,
+                "uid": owner["metadata"]["uid"], "controller": true,
+            }],
+        },
+        "spec": spec,
+    })
+}
+
+/// Makes an object at the time in there.
+pub(crate) fn make(story: &Sandbox, object: Value) {
+    let made = story.block_on(async { story.api.create(object) });
+    made.unwrap();
+}
+
+pub(super) fn job(story: &Sandbox, name: &str) -> Value {
+    story.api.get("Job", "dev", name).unwrap()
+}

@@ -1,0 +1,158 @@
+//! The Jobs of a CronJob with `stop-jobs`: suspended after its stop, resumed after its start.
+
+mod cluster;
+mod nights;
+mod trouble;
+
+use cluster::{Cluster, cron_job_with_jobs, job};
+pub(crate) use cluster::{job_of, make};
+use dayshift::controller::Settings;
+use serde_json::json;
+
+use crate::sandbox::{Sandbox, cron_job, deployment};
+
+#[test]
+fn the_jobs_that_run_are_suspended_at_the_stop_and_resumed_at_the_start() {
+    let story = Sandbox::at("2026-11-20 18:00 UTC");
+    let api = cron_job_with_jobs(&story, "report", &["report-1", "report-2"]);
+    story.sleep_until("18:59");
+    assert_eq!(story.job_requests("list"), 1, "as the scaler has come up");
+    story.sleep_until("19:01");
+    for name in ["report-1", "report-2"] {
+        assert_eq!(api.suspended(name), (json!(true), json!(api.uid)), "{name}");
+    }
+    let events = [
+        "Stopped: suspended until Mon 09:00",
+        "JobsSuspended: suspended 2 Jobs: report-1, report-2",
+    ];
+    assert_eq!(
+        story.told("report")[..1],
+        events[1..],
+        "{:?}",
+        story.told("report")
+    );
+    assert_eq!(story.job_requests("patch"), 2);
+    story.sleep_until("2026-11-23 09:01");
+    for name in ["report-1", "report-2"] {
+        assert_eq!(api.suspended(name), (json!(false), json!(null)), "{name}");
+    }
+    assert!(
+        story
+            .told("report")
+            .contains(&"JobsResumed: resumed 2 Jobs: report-1, report-2".to_owned())
+    );
+    assert_eq!(story.job_requests("patch"), 4);
+    // One at the start, at the stop, a while after it, and at the start of Monday.
+    assert_eq!(story.job_requests("list"), 4);
+}
+
+#[test]
+fn what_nobody_asks_for_costs_no_request() {
+    let story = Sandbox::at("2026-11-20 18:00 UTC");
+    story.apply(cron_job("report").hours("Mon-Fri 09:00-19:00"));
+    make(&story, job_of(&story, "report", "report-1"));
+    let no = cron_job("no").hours("Mon-Fri 09:00-19:00");
+    story.apply(no.annotation("stop-jobs", "false"));
+    story.sleep_until("2026-11-23 09:01");
+    assert_eq!(job(&story, "report-1")["spec"]["suspend"], false);
+    let asked = story.api.requests();
+    assert!(asked.iter().all(|line| line.resource != "jobs"));
+}
+
+#[test]
+fn one_list_is_enough_for_all_of_a_namespace() {
+    let story = Sandbox::at("2026-11-20 18:00 UTC");
+    let names: Vec<String> = (0..20).map(|it| format!("report-{it}")).collect();
+    for name in &names {
+        let job = format!("{name}-1");
+        cron_job_with_jobs(&story, name, &[&job]);
+    }
+    story.sleep_until("18:59");
+    let before = story.job_requests("list");
+    story.sleep_until("19:01");
+    assert_eq!(story.job_requests("patch"), 20);
+    let lists = story.job_requests("list") - before;
+    assert!(lists <= 4, "{lists} lists at a stop");
+}
+
+/// Each of both does what it finds, and neither what is done.
+#[test]
+fn two_scalers_suspend_and_resume_each_job_once() {
+    let mut story = Sandbox::at("2026-11-20 18:00 UTC");
+    story.start_scaler(Settings::default());
+    let names: Vec<String> = (0..30).map(|it| format!("report-{it}")).collect();
+    let names: Vec<&str> = names.iter().map(|it| &**it).collect();
+    let api = cron_job_with_jobs(&story, "report", &names);
+    for (until, expected) in [
+        ("19:05", (json!(true), json!(api.uid))),
+        ("2026-11-23 09:05", (json!(false), json!(null))),
+    ] {
+        story.sleep_until(until);
+        for name in &names {
+            assert_eq!(api.suspended(name), expected, "{name}");
+        }
+    }
+    let patches = story.api.requests().into_iter();
+    let done =
+        patches.filter(|it| it.resource == "jobs" && it.verb == "patch" && it.code == Some(200));
+    assert_eq!(done.count(), 60);
+}
+
+#[test]
+fn a_dry_run_looks_at_no_job() {
+    let mut story = Sandbox::empty_at("2026-11-20 18:00 UTC");
+    story.start_scaler(Settings {
+        dry_run: true,
+        ..Settings::default()
+    });
+    let api = cron_job_with_jobs(&story, "report", &["report-1"]);
+    story.sleep_until("19:01");
+    assert_eq!(api.suspended("report-1").0, false);
+    assert_eq!(story.job_requests("list"), 0);
+}
+
+#[test]
+fn no_other_kind_has_jobs() {
+    let story = Sandbox::at("2026-11-20 18:00 UTC");
+    let web = || deployment("web").hours("09:00-19:00");
+    story.apply(web().annotation("stop-jobs", "true"));
+    let error = story.error("web").unwrap();
+    assert!(
+        error
+            .starts_with("dayshift/stop-jobs: `true` has no meaning here: only a CronJob has Jobs"),
+        "{error}"
+    );
+    story.apply(web().annotation("stop-jobs", "maybe"));
+    story.apply(
+        cron_job("report")
+            .hours("09:00-19:00")
+            .annotation("stop-jobs", "maybe"),
+    );
+    let report = story.api.get("CronJob", "dev", "report").unwrap();
+    let error = report["metadata"]["annotations"]["dayshift/error"].to_string();
+    assert!(
+        error.contains("`maybe` is neither `true` nor `false`"),
+        "{error}"
+    );
+}
+
+/// Progress that is lost does not come back, so each CronJob has to say so itself.
+#[test]
+fn it_is_no_default_of_a_namespace() {
+    let story = Sandbox::at("2026-11-20 18:00 UTC");
+    for (key, text) in [("hours", "09:00-19:00"), ("stop-jobs", "true")] {
+        let key = format!("dayshift/{key}");
+        let set = story
+            .api
+            .annotate_of("Namespace", "", "dev", &key, Some(text));
+        set.unwrap();
+    }
+    story.apply(cron_job("report"));
+    story.apply(deployment("web"));
+    make(&story, job_of(&story, "report", "report-1"));
+    story.sleep_until("19:01");
+    let report = story.api.get("CronJob", "dev", "report").unwrap();
+    assert_eq!(report["spec"]["suspend"], true);
+    assert_eq!(job(&story, "report-1")["spec"]["suspend"], false);
+    assert_eq!((story.error("web"), story.replicas("web")), (None, 0));
+}

@@ -1,0 +1,176 @@
+//! What people and the CronJob controller do to Jobs at night.
+
+use serde_json::{Value, json};
+
+use super::cluster::{Cluster, cron_job_with_jobs, job_of, make};
+use crate::sandbox::Sandbox;
+
+#[test]
+fn a_job_that_somebody_has_suspended_stays_suspended() {
+    let story = Sandbox::at("2026-11-20 18:00 UTC");
+    let api = cron_job_with_jobs(&story, "report", &["theirs", "ours"]);
+    api.suspend("theirs", true);
+    story.sleep_until("19:01");
+    assert_eq!(api.suspended("theirs"), (json!(true), json!(null)));
+    story.sleep_until("2026-11-23 09:01");
+    assert_eq!(api.suspended("theirs"), (json!(true), json!(null)));
+    assert_eq!(api.suspended("ours"), (json!(false), json!(null)));
+}
+
+#[test]
+fn a_job_that_somebody_resumes_at_night_runs_on() {
+    let mut story = Sandbox::at("2026-11-20 18:00 UTC");
+    let api = cron_job_with_jobs(&story, "report", &["urgent", "other"]);
+    story.sleep_until("19:01");
+    api.suspend("urgent", false);
+    // A scaler that comes up at night finds it so.
+    story.kill_scalers();
+    story.start_scaler(Default::default());
+    story.sleep_until("23:00");
+    assert_eq!(api.suspended("urgent").0, false);
+    assert_eq!(api.suspended("other").0, true);
+    story.sleep_until("2026-11-23 09:01");
+    assert_eq!(api.suspended("urgent"), (json!(false), json!(null)));
+    assert!(
+        story
+            .told("report")
+            .contains(&"JobsResumed: resumed 1 Job: other".to_owned())
+    );
+    // Its next stop is one for both.
+    story.sleep_until("19:01");
+    assert_eq!(api.suspended("urgent"), (json!(true), json!(api.uid)));
+}
+
+/// Its own time is that of the stop, and its controller sees the stop a moment later.
+#[test]
+fn a_job_that_is_made_in_the_moment_of_the_stop_is_suspended_too() {
+    let story = Sandbox::at("2026-11-20 18:00 UTC");
+    let api = cron_job_with_jobs(&story, "report", &[]);
+    story.sleep_until("19:00:03");
+    make(&story, job_of(&story, "report", "late"));
+    story.sleep_until("19:00:30");
+    assert_eq!(api.suspended("late"), (json!(true), json!(api.uid)));
+}
+
+/// `kubectl create job --from=cronjob/report`.
+#[test]
+fn a_job_that_somebody_makes_at_night_runs() {
+    let mut story = Sandbox::at("2026-11-20 18:00 UTC");
+    let api = cron_job_with_jobs(&story, "report", &[]);
+    story.sleep_until("21:00");
+    make(&story, job_of(&story, "report", "by-hand"));
+    story.kill_scalers();
+    story.start_scaler(Default::default());
+    story.sleep_until("23:00");
+    assert_eq!(api.suspended("by-hand").0, false);
+}
+
+#[test]
+fn what_has_ended_and_what_is_not_its_own_stays() {
+    let story = Sandbox::at("2026-11-20 18:00 UTC");
+    let api = cron_job_with_jobs(&story, "report", &["done", "failed"]);
+    for (name, kind) in [("done", "Complete"), ("failed", "Failed")] {
+        let conditions = json!({"conditions": [{"type": kind, "status": "True"}]});
+        story
+            .api
+            .set_status("Job", "dev", name, conditions)
+            .unwrap();
+    }
+    let but = |name: &str, change: &dyn Fn(&mut Value)| {
+        let mut job = job_of(&story, "report", name);
+        change(&mut job["metadata"]);
+        make(&story, job);
+    };
+    but("owned", &|meta| {
+        meta["ownerReferences"][0]["controller"] = json!(false)
+    });
+    but("anothers", &|meta| {
+        meta["ownerReferences"][0]["uid"] = json!("7");
+    });
+    story.sleep_until("19:01");
+    for name in ["done", "failed", "owned", "anothers"] {
+        assert_eq!(api.suspended(name), (json!(false), json!(null)), "{name}");
+    }
+    assert_eq!(story.job_requests("patch"), 0);
+}
+
+/// A CronJob that somebody had suspended stays so after the start; its Jobs were no less running.
+#[test]
+fn the_jobs_of_a_cron_job_that_somebody_has_suspended_come_back() {
+    let story = Sandbox::at("2026-11-20 18:00 UTC");
+    let api = cron_job_with_jobs(&story, "report", &["report-1"]);
+    let suspend = json!({"spec": {"suspend": true}});
+    story
+        .api
+        .merge("CronJob", "dev", "report", &suspend)
+        .unwrap();
+    story.sleep_until("19:01");
+    assert_eq!(api.suspended("report-1").0, true);
+    story.sleep_until("2026-11-23 09:01");
+    assert_eq!(api.suspended("report-1").0, false);
+    let report = story.api.get("CronJob", "dev", "report").unwrap();
+    assert_eq!(report["spec"]["suspend"], true);
+}
+
+#[test]
+fn a_wake_resumes_them_and_its_end_suspends_them_again() {
+    let story = Sandbox::at("2026-11-20 18:00 UTC");
+    let api = cron_job_with_jobs(&story, "report", &["report-1"]);
+    story.sleep_until("20:00");
+    let (key, until) = ("dayshift/wake-until", Some("2026-11-20T22:00:00Z"));
+    story
+        .api
+        .annotate_of("CronJob", "dev", "report", key, until)
+        .unwrap();
+    story.sleep_until("20:01");
+    assert_eq!(api.suspended("report-1"), (json!(false), json!(null)));
+    story.sleep_until("22:01");
+    assert_eq!(api.suspended("report-1"), (json!(true), json!(api.uid)));
+}
+
+/// Nothing else would say why they stay suspended.
+#[test]
+fn without_the_annotation_none_stays_suspended() {
+    for keys in [&["stop-jobs"][..], &["stop-jobs", "hours"]] {
+        let story = Sandbox::at("2026-11-20 18:00 UTC");
+        let api = cron_job_with_jobs(&story, "report", &["report-1"]);
+        story.sleep_until("20:00");
+        assert_eq!(api.suspended("report-1").0, true);
+        for key in keys {
+            let key = format!("dayshift/{key}");
+            story
+                .api
+                .annotate_of("CronJob", "dev", "report", &key, None)
+                .unwrap();
+        }
+        story.sleep_until("20:01");
+        assert_eq!(
+            api.suspended("report-1"),
+            (json!(false), json!(null)),
+            "{keys:?}"
+        );
+        let lists = story.job_requests("list");
+        story.sleep_until("2026-11-23 09:01");
+        assert_eq!(story.job_requests("list"), lists, "{keys:?}");
+    }
+}
+
+#[test]
+fn a_pause_at_night_leaves_them_as_they_are() {
+    let story = Sandbox::at("2026-11-20 18:00 UTC");
+    let api = cron_job_with_jobs(&story, "report", &["report-1"]);
+    story.sleep_until("20:00");
+    let (key, on) = ("dayshift/pause", Some("true"));
+    story
+        .api
+        .annotate_of("CronJob", "dev", "report", key, on)
+        .unwrap();
+    story.sleep_until("2026-11-23 09:01");
+    assert_eq!(api.suspended("report-1").0, true);
+    story
+        .api
+        .annotate_of("CronJob", "dev", "report", key, None)
+        .unwrap();
+    story.sleep_until("09:02");
+    assert_eq!(api.suspended("report-1").0, false);
+}

@@ -1,0 +1,167 @@
+//! What stands between a stop and the Jobs: kills, conflicts, permissions, webhooks that hang.
+
+use std::time::Duration;
+
+use chrono::TimeDelta;
+use dayshift::controller::Settings;
+use kube_in_memory::{Fault, RequestLine, Status};
+use serde_json::json;
+
+use super::cluster::{Cluster, cron_job_with_jobs};
+use crate::sandbox::{Sandbox, deployment};
+
+fn is_of_jobs(line: &RequestLine) -> bool {
+    line.resource == "jobs"
+}
+
+fn is_patch_of_job(line: &RequestLine) -> bool {
+    is_of_jobs(line) && line.verb == "patch"
+}
+
+/// Both at the stop and at the start.
+#[test]
+fn what_a_killed_scaler_has_left_the_next_one_does() {
+    let mut story = Sandbox::at("2026-11-20 18:00 UTC");
+    let api = cron_job_with_jobs(&story, "report", &["report-1", "report-2"]);
+    for (kill, expected) in [
+        ("2026-11-20 19:00:20", json!(true)),
+        ("2026-11-23 09:00:20", json!(false)),
+    ] {
+        // The first Job is done, and the second not, by its scaler's end.
+        story.api.on_request(|line| {
+            (is_patch_of_job(line) && line.name == "report-2").then_some(Fault::Hang)
+        });
+        story.sleep_until(kill);
+        assert_eq!(api.suspended("report-1").0, expected);
+        assert_ne!(api.suspended("report-2").0, expected);
+        story.kill_scalers();
+        story.api.serve_well();
+        story.start_scaler(Settings::default());
+        story.settle();
+        assert_eq!(api.suspended("report-2").0, expected, "{kill}");
+    }
+}
+
+#[test]
+fn a_job_that_somebody_changes_in_the_moment_of_the_stop_is_read_again() {
+    let story = Sandbox::at("2026-11-20 18:00 UTC");
+    let api = cron_job_with_jobs(&story, "report", &["theirs", "gone", "ours"]);
+    story.sleep_until("18:59");
+    story.api.on_request(|line| {
+        is_patch_of_job(line).then_some(Fault::Delay(Duration::from_millis(500)))
+    });
+    story.sleep_until("19:00");
+    api.suspend("theirs", true);
+    story.api.delete_of("Job", "dev", "gone").unwrap();
+    story.sleep_until("19:01");
+    assert_eq!(api.suspended("theirs"), (json!(true), json!(null)));
+    assert_eq!(api.suspended("ours"), (json!(true), json!(api.uid)));
+    assert_eq!(
+        story.told("report"),
+        ["JobsSuspended: suspended 1 Job: ours"]
+    );
+}
+
+/// With the label and not suspended it was resumed by somebody, by whichever scaler it was suspended.
+#[test]
+fn a_job_that_is_resumed_between_the_list_and_the_patch_of_a_second_scaler_runs() {
+    let story = Sandbox::at("2026-11-20 18:00 UTC");
+    let api = cron_job_with_jobs(&story, "report", &["report-1"]);
+    story.sleep_until("18:59");
+    story.api.on_request(|line| {
+        is_patch_of_job(line).then_some(Fault::Delay(Duration::from_millis(500)))
+    });
+    story.sleep_until("19:00");
+    // Another scaler is faster, and somebody faster still.
+    let label = json!({"metadata": {"labels": {"dayshift/suspended-by": api.uid}}});
+    story.api.merge("Job", "dev", "report-1", &label).unwrap();
+    story.sleep_until("19:01");
+    assert_eq!(api.suspended("report-1"), (json!(false), json!(api.uid)));
+}
+
+/// The CronJob is stopped all the same, and one Event of the namespace says what is missing.
+#[test]
+fn without_the_permission_one_event_says_so() {
+    for verb in ["list", "patch"] {
+        let story = Sandbox::at("2026-11-20 18:00 UTC");
+        let why = format!(r#"User "dayshift" cannot {verb} resource "jobs" in API group "batch""#);
+        story.api.on_request(move |line| {
+            let forbidden = || Fault::Answer(Status::forbidden("batch", "jobs", "", &why));
+            (is_of_jobs(line) && line.verb == verb).then(forbidden)
+        });
+        let api = cron_job_with_jobs(&story, "report", &["report-1"]);
+        cron_job_with_jobs(&story, "other", &["other-1"]);
+        story.apply(deployment("web").replicas(3).hours("09:00-19:00"));
+        story.sleep_until("19:30");
+        let report = story.api.get("CronJob", "dev", "report").unwrap();
+        assert_eq!(report["spec"]["suspend"], true);
+        assert_eq!(story.replicas("web"), 0);
+        let told: Vec<_> = ["report", "other"].map(|it| story.told(it)).concat();
+        assert_eq!(told.len(), 1, "{told:?}");
+        assert!(
+            told[0].starts_with("JobsFailed: cannot suspend or resume its Jobs: ")
+                && told[0].contains(&format!("cannot {verb} resource"))
+                && told[0].contains("manifests/kinds/jobs.yaml"),
+            "{told:?}"
+        );
+        let asked = story.job_requests("list");
+        assert!(asked < 150, "{asked} lists in {verb}");
+        story.api.serve_well();
+        story.sleep_until("19:35");
+        assert_eq!(api.suspended("report-1").0, true);
+    }
+}
+
+#[test]
+fn a_policy_that_refuses_one_job_keeps_no_other_back() {
+    let story = Sandbox::at("2026-11-20 18:00 UTC");
+    let api = cron_job_with_jobs(&story, "report", &["report-1", "report-2"]);
+    let others = cron_job_with_jobs(&story, "other", &["other-1"]);
+    story.api.on_admission(|it| {
+        let denied =
+            || Status::denied_by_policy("batch", "jobs", "report-1", "nights", "not tonight");
+        (it.name == "report-1").then(denied)
+    });
+    story.sleep_until("19:30");
+    assert_eq!(api.suspended("report-1").0, false);
+    assert_eq!(api.suspended("report-2").0, true);
+    assert_eq!(others.suspended("other-1").0, true);
+    let mut told = story.told("report");
+    told.sort_unstable();
+    assert_eq!(told.len(), 2, "{told:?}");
+    assert!(
+        told[0].contains("report-1: the API server refuses"),
+        "{told:?}"
+    );
+    story.api.admit_all();
+    story.sleep_until("19:45");
+    assert_eq!(api.suspended("report-1").0, true);
+}
+
+/// A webhook on Jobs that never answers, in one namespace.
+#[test]
+fn jobs_whose_patches_hang_delay_nobody_else() {
+    let story = Sandbox::at("2026-11-20 18:00 UTC");
+    let api = cron_job_with_jobs(&story, "report", &["report-1"]);
+    let names: Vec<String> = (0..50).map(|it| format!("web-{it}")).collect();
+    for name in &names {
+        story.apply(deployment(name).replicas(3).hours("09:00-19:00"));
+    }
+    story
+        .api
+        .on_request(|line| is_patch_of_job(line).then_some(Fault::Hang));
+    story.sleep_until("2026-11-21 09:01");
+    for name in &names {
+        let boundaries = ["2026-11-20 19:00", "2026-11-21 09:00"].map(|it| story.utc(it));
+        let patches = story.patched(name).into_iter().skip(1); // It is adopted before.
+        let late = patches
+            .zip(boundaries)
+            .filter(|(at, due)| *at > *due + TimeDelta::milliseconds(200));
+        let late = late.count();
+        assert_eq!(late, 0, "{name}");
+        assert_eq!(story.replicas(name), 3);
+    }
+    assert_eq!(api.suspended("report-1").0, false);
+    let events = story.events("web-7");
+    assert!(events.iter().any(|it| it == "Started"), "{events:?}");
+}
