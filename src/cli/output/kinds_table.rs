@@ -125,15 +125,39 @@ pub(crate) fn write_json(out: &mut impl Write, rows: &[KindRow<'_>]) -> io::Resu
     writeln!(out)
 }
 
-/// Writes the ClusterRole that these kinds take, and its binding.
+/// Writes the ClusterRole that these kinds take, and its binding; and as a comment what
+/// `manifests/policy/scaler.yaml` has to know of kinds that it does not have.
 ///
 /// # Errors
 /// What the writer says.
 pub(crate) fn write_roles(out: &mut impl Write, kinds: &[Kind]) -> io::Result<()> {
-    roles(kinds).iter().try_for_each(|role| {
+    for role in roles(kinds) {
         writeln!(out, "---")?;
-        write_yaml(out, role)
-    })
+        write_yaml(out, &role)?;
+    }
+    let lines: Vec<String> = kinds.iter().copied().filter_map(policy_line).collect();
+    if lines.is_empty() {
+        return Ok(());
+    }
+    writeln!(
+        out,
+        "# The policy of manifests/policy/scaler.yaml, where you use it, refuses dayshift's own stops until its table has:"
+    )?;
+    lines
+        .iter()
+        .try_for_each(|line| writeln!(out, "#   {line},"))
+}
+
+/// The line of a kind of a user's own in the policy that binds dayshift; none where that needs none.
+fn policy_line(kind: Kind) -> Option<String> {
+    let mut shipped = Kind::BUILT_IN.into_iter().chain(Kind::of_operators());
+    let path = kind.path();
+    if path == ["spec", "replicas"] || shipped.any(|it| it == kind) {
+        return None;
+    }
+    let path = path.strip_prefix(&["metadata"]).unwrap_or(path);
+    let path: Vec<String> = path.iter().map(|token| format!("'{token}'")).collect();
+    Some(format!("'{}': [{}]", kind.resource(), path.join(", ")))
 }
 
 /// What dayshift has to be allowed of these kinds, beside what `manifests/dayshift.yaml` allows.

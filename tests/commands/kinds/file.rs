@@ -337,3 +337,20 @@ fn a_file_that_is_absent_or_no_yaml_is_wrong_usage() {
         assert!(ended.err.contains(said), "{}", ended.err);
     }
 }
+
+/// Else the policy that binds dayshift refuses its own stops.
+#[test]
+fn the_role_of_a_kind_of_ones_own_comes_with_its_line_of_the_policy() {
+    let kinds = format!("clusters.postgresql.cnpg.io,rollouts.argoproj.io,{KINDS}");
+    let flags = ["--kind-file", "KINDS.yaml", "--kinds", &kinds];
+    let ended = dayshift(ROWS, &[&["kinds", "-o", "yaml"], &flags[..]].concat(), "");
+    assert_eq!((ended.status, &*ended.err), (0, ""));
+    let comments: Vec<&str> = ended.out.lines().filter(|it| it.starts_with('#')).collect();
+    assert!(comments[0].contains("manifests/policy/scaler.yaml"));
+    assert_eq!(
+        comments[1],
+        "#   'widgets.example.com': ['spec', 'paused'],"
+    );
+    assert!(!comments.concat().contains("cnpg"), "{comments:?}");
+    assert!(!comments.concat().contains("rollouts"), "{comments:?}");
+}

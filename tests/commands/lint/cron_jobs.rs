@@ -67,7 +67,7 @@ fn stop_jobs_is_for_a_cron_job_with_a_stop_and_no_default() {
         (cron_job(&[office, leave], no_spec), &[][..]),
         (
             cron_job(&["dayshift/start: '09:00'", leave], no_spec),
-            &["never-stops 6:5", "no-effect 7:25"],
+            &["start-without-stop 6:22", "no-effect 7:26"],
         ),
         (
             cron_job(&[office, &leave.replace("true", "ja")], no_spec),
