@@ -28,6 +28,8 @@ pub(in crate::activator) struct Cover {
     pub(in crate::activator) needs: Needs,
     /// Services of workloads that ask for it, and why nobody can stand in for them.
     pub(in crate::activator) not_covered: BTreeMap<ServiceName, NotCovered>,
+    /// When it is another one without any news: somebody's wake ends before the scaler has acted on it.
+    pub(in crate::activator) changes_at: Option<DateTime<Utc>>,
 }
 
 /// A namespace and the name of a slice in it.
@@ -46,6 +48,8 @@ impl Cover {
             else {
                 continue;
             };
+            let ends = [cover.changes_at, target.starts_until];
+            cover.changes_at = ends.into_iter().flatten().min();
             let namespace = &target.observed.object.namespace;
             cover
                 .needs

@@ -6,9 +6,9 @@ use serde_json::json;
 
 use crate::activator::cover::Cover;
 use crate::activator::index::Event;
-use crate::activator::routes::Prospect;
+use crate::activator::routes::{Prospect, Standing};
 use crate::activator::service::Family;
-use crate::activator::test_cluster::{Cluster, at, slice};
+use crate::activator::test_cluster::{Cluster, at, name, slice};
 use crate::cluster::ReflectorEvent;
 
 #[test]
@@ -285,4 +285,23 @@ fn what_a_new_list_does_not_show_is_gone() {
         .index
         .observe(1, Event::Service(Box::new(ReflectorEvent::Done)));
     assert!(cluster.cover().routes.is_empty());
+}
+
+/// Otherwise it is not made again while nothing is seen.
+#[test]
+fn it_changes_without_news_only_where_a_wake_ends() {
+    let mut cluster = Cluster::new().asleep().with_service();
+    assert_eq!(cluster.cover().changes_at, None);
+    let before = cluster.index.changes();
+    let ends = "2026-11-25T23:59:00Z";
+    let wake = json!({"dayshift/wake-on-request": "2h", "dayshift/wake-until": ends});
+    cluster.workload("stopped", 0, wake);
+    assert!(cluster.index.changes() > before, "that is news");
+    assert_eq!(cluster.cover().changes_at, Some(at(ends)));
+    let later = Cover::of(&cluster.index, &cluster.settings, at(ends));
+    assert_eq!(later.changes_at, None);
+    assert_eq!(
+        later.routes[&name("dev", "web")].targets[0].standing,
+        Standing::Asleep
+    );
 }

@@ -46,6 +46,7 @@ pub(in crate::activator) struct Index {
     services: BTreeMap<ServiceName, KnownService>,
     slices: BTreeMap<ServiceName, BTreeMap<Box<str>, KnownSlice>>,
     watches: Vec<Listed>,
+    changes: u64,
 }
 
 /// What a watch has listed.
@@ -73,6 +74,7 @@ impl Index {
             services: BTreeMap::new(),
             slices: BTreeMap::new(),
             watches: (0..watches).map(|_| Listed::default()).collect(),
+            changes: 0,
         }
     }
 
@@ -81,8 +83,14 @@ impl Index {
         self.watches.iter().all(|it| it.is_complete)
     }
 
+    /// How many events it has taken in: as long as there are no more, the same is known.
+    pub(in crate::activator) const fn changes(&self) -> u64 {
+        self.changes
+    }
+
     /// Takes in an event; returns why a watch has failed, if it has.
     pub(in crate::activator) fn observe(&mut self, watch: WatchId, event: Event) -> Option<String> {
+        self.changes += 1;
         match event {
             Event::Workload(kind, event) => self.take_in(watch, event, |index, it, is_gone| {
                 index.workload(kind, it, is_gone)

@@ -2,7 +2,7 @@
 
 use std::{mem, sync::Arc, time::Duration};
 
-use chrono::SecondsFormat;
+use chrono::{DateTime, SecondsFormat, Utc};
 use futures::{
     StreamExt as _,
     stream::{BoxStream, FuturesUnordered, select_all},
@@ -71,6 +71,7 @@ pub async fn run(
         listeners: Listeners::default(),
         wakes: Wakes::new(took, settings.seed),
         writes: SliceWrites::new(settings.seed),
+        looked_at: None,
         is_leaving: false,
         shared,
     };
@@ -211,6 +212,8 @@ struct Activator {
     listeners: Listeners,
     wakes: Wakes,
     writes: SliceWrites,
+    /// How many events there had been when the cover was made.
+    looked_at: Option<u64>,
     is_leaving: bool,
     shared: Shared,
 }
@@ -228,12 +231,10 @@ impl Activator {
             return;
         }
         let now = self.shared.clock.now();
-        let cover = Cover::of(&self.index, &self.shared.settings, now);
-        let known = mem::replace(&mut self.cover, cover).not_covered;
-        for (service, why) in &self.cover.not_covered {
-            if known.get(service) != Some(why) {
-                tracing::warn!(%service, "nobody can stand in for this Service: {}", why.reason());
-            }
+        let changes = Some(self.index.changes());
+        if self.looked_at != changes || self.cover.changes_at.is_some_and(|at| at <= now) {
+            self.looked_at = changes;
+            self.cover(now);
         }
         let are_open = self.listeners.follow(&self.cover.routes, &self.shared);
         routes.send_if_modified(|known| {
@@ -248,6 +249,17 @@ impl Activator {
         telemetry.set_services(self.cover.routes.len());
         telemetry.set_open(self.shared.places.taken());
         telemetry.set_ready(are_open && !self.is_leaving);
+    }
+
+    /// Makes the cover anew, which takes some milliseconds for a thousand workloads.
+    fn cover(&mut self, now: DateTime<Utc>) {
+        let cover = Cover::of(&self.index, &self.shared.settings, now);
+        let known = mem::replace(&mut self.cover, cover).not_covered;
+        for (service, why) in &self.cover.not_covered {
+            if known.get(service) != Some(why) {
+                tracing::warn!(%service, "nobody can stand in for this Service: {}", why.reason());
+            }
+        }
     }
 
     fn due_wakes(&mut self) -> Vec<Wake> {
