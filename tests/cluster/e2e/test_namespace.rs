@@ -10,10 +10,17 @@ use tempfile::NamedTempFile;
 
 use crate::support::{
     ControlPlane, Dayshift, Namespace, Output, Request, Soon, WORKLOADS, eventually, too_late,
+    too_slow,
 };
 
 /// How far the server's log may be behind what it has done.
 const LOG_LAG: Duration = Duration::from_secs(5);
+
+/// A request that has had no answer for so long may be given up, in microseconds.
+const GIVEN_UP_AFTER: i64 = 900_000;
+
+/// How long after that the server may be asked whether it answers.
+const AFTER_GIVING_UP: i64 = 100_000;
 
 /// A Namespace, and the scalers that look after it and nothing else.
 pub(crate) struct TestNamespace<'a> {
@@ -237,9 +244,10 @@ fn assert_frugal_with(resource: &str, requests: &[Request], runs: usize, closed_
     let pages = of_it()
         .filter(|each| each.uri.contains("continue="))
         .count();
-    let (probes, questions): (Vec<_>, Vec<_>) = of_it()
-        .filter(|each| each.is_small_list())
-        .partition(|each| is_probe(each, requests));
+    let (probes, questions) = probes_and_questions(of_it());
+    for probe in &probes {
+        assert_probes(probe, requests);
+    }
     let small_lists = probes.len() + questions.len();
     let refused_streams = of_it()
         .filter(|each| each.verb == "watch" && each.code == 422)
@@ -268,15 +276,43 @@ fn assert_frugal_with(resource: &str, requests: &[Request], runs: usize, closed_
     }
 }
 
-/// Whether a list of one object asks if the server answers at all: it names the kind and the namespace of a
-/// write or a read that has no answer yet.
-fn is_probe(list: &Request, requests: &[Request]) -> bool {
-    requests.iter().any(|it| {
+/// The lists of one object, in the order of their arrival. One that comes after a watch that goes on from a
+/// version asks how far the server is, once for each such watch; any other whether it answers at all.
+fn probes_and_questions<'a>(
+    requests: impl Iterator<Item = &'a Request>,
+) -> (Vec<&'a Request>, Vec<&'a Request>) {
+    let (mut probes, mut questions, mut watches) = (Vec::new(), Vec::new(), 0_usize);
+    for it in requests {
+        let goes_on = it.uri.contains("resourceVersion=") && !it.uri.contains("sendInitialEvents");
+        if it.verb == "watch" && goes_on {
+            watches += 1;
+        } else if it.is_small_list() && watches > 0 {
+            watches -= 1;
+            questions.push(it);
+        } else if it.is_small_list() {
+            probes.push(it);
+        }
+    }
+    (probes, questions)
+}
+
+/// Asserts that a list asks whether the server answers at all: a write or a read of the same kind and
+/// namespace has had no answer for a second. On a machine that stood still the two may arrive together.
+fn assert_probes(list: &Request, requests: &[Request]) {
+    let waits = requests.iter().filter(|it| {
         ["patch", "get"].contains(&&*it.verb)
             && (&it.resource, &it.namespace) == (&list.resource, &list.namespace)
             && it.received <= list.received
-            && list.received < it.answered
-    })
+            && list.received <= it.answered + AFTER_GIVING_UP
+    });
+    let longest = waits.map(|it| list.received - it.received).max();
+    match longest {
+        Some(waited) if waited >= GIVEN_UP_AFTER => {}
+        Some(waited) => too_slow(&format!(
+            "a list of one object {waited} µs after a write that is said to have no answer"
+        )),
+        None => panic!("a list of one object, and nothing waits: {list:#?}"),
+    }
 }
 
 /// Asserts that a workload was read at most once after each conflict about it, and once for each
