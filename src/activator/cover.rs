@@ -9,10 +9,10 @@ use std::{
 use chrono::{DateTime, Utc};
 
 use crate::activator::index::Index;
-use crate::activator::needs::Needs;
 use crate::activator::routes::{Backend, Route, Routes, Standing, Target, backends};
 use crate::activator::service::{Family, KnownService, KnownSlice, PodName, ServiceName, StandIn};
 use crate::activator::settings::Settings;
+use crate::activator::waking::needs::Needs;
 use crate::schedule::{Zone, parse_moment};
 use crate::workload::{
     After, IgnoredPaths, Key, Needed, NotCovered, Observed, Phase, Replicas, WakeOnRequest, hash_of,

@@ -9,7 +9,7 @@ use tokio::time::advance;
 use crate::activator::cover::Cover;
 use crate::activator::service::ServiceName;
 use crate::activator::test_cluster::{Cluster, settings, slice};
-use crate::activator::wakes::{Request, Took, Wakes};
+use crate::activator::waking::wakes::{Request, Took, Wakes};
 use crate::activator::writes::SliceWrites;
 use crate::cluster::PatchError;
 use crate::workload::Key;

@@ -8,23 +8,19 @@ mod cover_tests;
 #[cfg(test)]
 mod due_tests;
 mod index;
-mod needs;
-#[cfg(test)]
-mod needs_tests;
 mod pauses;
 mod routes;
 mod run;
 mod service;
 mod settings;
-mod simulated;
 mod telemetry;
 #[cfg(test)]
 mod test_cluster;
-mod wakes;
+mod waking;
 mod writes;
 
 pub use run::run;
 pub use service::ServiceName;
 pub use settings::{IGNORED_AGENTS, Settings};
-pub use simulated::{RequestedWake, request_wakes};
 pub use telemetry::Telemetry;
+pub use waking::simulated::{RequestedWake, request_wakes};

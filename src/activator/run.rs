@@ -22,7 +22,7 @@ use crate::activator::index::{Event, Index, WatchId};
 use crate::activator::routes::Routes;
 use crate::activator::settings::Settings;
 use crate::activator::telemetry::Telemetry;
-use crate::activator::wakes::{Took, Wake, Wakes};
+use crate::activator::waking::wakes::{Took, Wake, Wakes};
 use crate::activator::writes::{SliceWrite, SliceWrites};
 use crate::clock::Clock;
 use crate::cluster::{EventObject, PatchError, Reflector, Writer};

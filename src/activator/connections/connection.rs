@@ -18,7 +18,7 @@ use crate::activator::routes::{Prospect, Route, Routes};
 use crate::activator::service::ServiceName;
 use crate::activator::settings::Settings;
 use crate::activator::telemetry::{Outcome, Telemetry};
-use crate::activator::wakes::{Request, Took};
+use crate::activator::waking::wakes::{Request, Took};
 use crate::clock::Clock;
 
 /// A client that says nothing for this long speaks a protocol in which the server speaks first. One that

@@ -30,7 +30,7 @@ use crate::activator::routes::{Backend, Route, Routes, Standing, Target};
 use crate::activator::service::{PodName, ServiceName};
 use crate::activator::telemetry::Telemetry;
 use crate::activator::test_cluster::settings;
-use crate::activator::wakes::{Request, Took};
+use crate::activator::waking::wakes::{Request, Took};
 use crate::clock::Clock;
 use crate::schedule::Zone;
 use crate::workload::{IgnoredPaths, Kind, Observed, WakeOnRequest};

@@ -6,10 +6,10 @@ use chrono::{DateTime, TimeDelta, Utc};
 
 use crate::activator::cover::target;
 use crate::activator::index::stays_stopped;
-use crate::activator::needs::Needs;
 use crate::activator::routes::{Prospect, Route};
 use crate::activator::service::ServiceName;
-use crate::activator::wakes::{Request, Wanted};
+use crate::activator::waking::needs::Needs;
+use crate::activator::waking::wakes::{Request, Wanted};
 use crate::schedule::Zone;
 use crate::workload::{Annotation, Observed, WorkloadRef};
 

@@ -12,11 +12,11 @@ use tokio::time::Instant;
 
 use crate::activator::connections::head::Head;
 use crate::activator::cover::Cover;
-use crate::activator::needs::Needs;
 use crate::activator::pauses::Pauses;
 use crate::activator::routes::{Routes, Target};
 use crate::activator::service::ServiceName;
 use crate::activator::settings::Settings;
+use crate::activator::waking::needs::Needs;
 use crate::cluster::PatchError;
 use crate::workload::{Annotation, Key, Needed, Override, OverrideCommand};
 

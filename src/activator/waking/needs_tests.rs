@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use tokio::time::advance;
 
 use crate::activator::test_cluster::{Cluster, at, name, settings};
-use crate::activator::wakes::{Request, Took, Wake, Wakes};
+use crate::activator::waking::wakes::{Request, Took, Wake, Wakes};
 use crate::cluster::PatchError;
 
 fn now() -> DateTime<Utc> {
