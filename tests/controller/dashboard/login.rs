@@ -3,7 +3,7 @@
 use std::{sync::atomic::Ordering, time::Duration};
 
 use super::users::{Answer, PROXY, Proxied, input, request};
-use crate::sandbox::{Sandbox, deployment, stateful_set};
+use crate::sandbox::{Deployment, Sandbox, deployment, stateful_set};
 
 const OFFICE: &str = "Mon-Fri 09:00-19:00";
 
@@ -13,20 +13,15 @@ const NOWHERE: &str = "absent-team";
 
 /// A cluster in the evening in which `team-a` has workloads and, where they are asked for, others.
 fn evening(has_others: bool) -> Sandbox {
-    let story = Sandbox::at("2026-11-20 18:50 UTC");
+    let story = Sandbox::at("2026-11-20 17:50 UTC");
     story.api.namespace("team-a");
-    story.apply(
-        deployment("web")
-            .namespace("team-a")
-            .replicas(3)
-            .hours(OFFICE),
-    );
-    story.apply(
-        stateful_set("db")
-            .namespace("team-a")
-            .replicas(2)
-            .hours(OFFICE),
-    );
+    // All of them are in one zone, in which the pages show times; the others are in another one.
+    let ours = |it: Deployment, replicas| {
+        let it = it.namespace("team-a").replicas(replicas).hours(OFFICE);
+        it.annotation("timezone", "Europe/Berlin")
+    };
+    story.apply(ours(deployment("web"), 3));
+    story.apply(ours(stateful_set("db"), 2));
     if has_others {
         story.api.namespace(OTHERS);
         let secret = |name| deployment(name).namespace(OTHERS).replicas(7);
@@ -44,7 +39,7 @@ fn evening(has_others: bool) -> Sandbox {
                 .hours(OFFICE),
         );
     }
-    story.sleep_until("20:00");
+    story.sleep_until("19:00");
     story
 }
 
