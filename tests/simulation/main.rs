@@ -19,6 +19,7 @@
 //! - `generators/`: from a seed to a story
 //! - `checker/`: what the rules allow, and what each scaler can know
 //! - `harness/`: the controller, the cluster in memory, users and faults
+//! - `morning/`: starts that wait, with a judge of their own
 //! - `planted/`: defects that the stories have to find
 //! - `regressions/`: stories that once failed, each in the folder of what it is about
 #![allow(
@@ -31,6 +32,7 @@
 mod checker;
 mod generators;
 mod harness;
+mod morning;
 mod story;
 
 use std::{

@@ -1,0 +1,424 @@
+//! What may start when, without any code of dayshift.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
+use super::story::{Morning, Second, Thing};
+
+/// In milliseconds of the day.
+pub(super) type Milli = i64;
+
+/// How long anything may take that nothing holds back.
+const SOON: Milli = 1_500;
+/// How long a scaler may take to see what has happened.
+const MOMENT: Milli = 60;
+/// How long a start that a person asks for waits for what is stopped.
+const SETTLING: Milli = 5_000;
+const EVENING: Milli = 18 * 3_600_000;
+
+/// The namespace and the name of an object.
+pub(super) type Place = (String, String);
+
+pub(super) struct Judge {
+    max_starting: Option<usize>,
+    seen: BTreeMap<Place, Seen>,
+    /// When the scaler that runs was started.
+    pub(super) up: Option<Milli>,
+    last_up: Milli,
+    pub(super) failure: Option<String>,
+    pub(super) trace: Vec<String>,
+    pub(super) starts: usize,
+    pub(super) waited: usize,
+}
+
+/// What is to be known of an object.
+struct Seen {
+    named: Vec<Place>,
+    within: Milli,
+    ready_within: Milli,
+    start: Milli,
+    replicas: i64,
+    is_gone: bool,
+    /// Since when it is ready, and until when it was last.
+    ready_since: Option<Milli>,
+    ready_until: Milli,
+    /// The last start, and the label `last` of then.
+    started: Option<(Milli, Milli)>,
+    was_ready: bool,
+    /// The label `last`.
+    label: Milli,
+    /// Whether its labels say that it is started: an edit of its schedule takes that away.
+    is_started: bool,
+    edited: Milli,
+    wake_until: Milli,
+    sleep_until: Milli,
+    /// When what is due became so that all of its names were ready, or it has none.
+    free_since: Option<Milli>,
+    is_refused: bool,
+}
+
+/// A start that is due.
+#[derive(Clone, Copy)]
+struct Due {
+    since: Milli,
+    /// Whether somebody asks for it, and not the clock.
+    is_request: bool,
+}
+
+/// `sts/db; deploy/cache, 5m` as names and milliseconds.
+fn read_after(namespace: &str, text: &str) -> (Vec<Place>, Milli) {
+    let (names, within) = text.split_once(',').unwrap_or((text, "10m"));
+    let (number, unit) = within.trim().split_at(within.trim().len() - 1);
+    let unit = if unit == "m" { 60_000 } else { 1_000 };
+    let names = names
+        .split(';')
+        .filter_map(|it| it.trim().strip_prefix("deploy/"));
+    let places = names.map(|name| (namespace.to_owned(), name.to_owned()));
+    (places.collect(), number.parse::<Milli>().unwrap() * unit)
+}
+
+impl Seen {
+    fn of(thing: &Thing) -> Self {
+        let (named, within) = read_after(thing.namespace, &thing.after);
+        Self {
+            named,
+            within,
+            ready_within: thing.ready_within.map_or(600, |it| it.1) * 1000,
+            start: thing.start * 1000,
+            replicas: 0,
+            is_gone: false,
+            ready_since: None,
+            ready_until: -1,
+            started: None,
+            was_ready: false,
+            label: 0,
+            is_started: false,
+            edited: 0,
+            wake_until: 0,
+            sleep_until: 0,
+            free_since: None,
+            is_refused: false,
+        }
+    }
+
+    /// The start that is due at `now`, running or not.
+    fn due(&self, now: Milli) -> Option<Due> {
+        if self.is_gone {
+            return None;
+        }
+        if now < self.wake_until {
+            return Some(Due {
+                since: self.edited,
+                is_request: true,
+            });
+        }
+        if now < self.sleep_until {
+            return None;
+        }
+        let by_clock = self.start.max(self.sleep_until);
+        // The start of before a wake that has waited until its end is due again.
+        let is_request = self.edited >= by_clock && self.wake_until == 0;
+        let since = if is_request { self.edited } else { by_clock };
+        let is_open = self.start <= now && now < EVENING;
+        is_open.then_some(Due { since, is_request })
+    }
+
+    /// When it starts that is not due.
+    fn next_start(&self, now: Milli) -> Milli {
+        self.start.max(self.sleep_until).max(now)
+    }
+
+    /// Until when it has a place, if it has.
+    fn place_until(&self, up: Milli) -> Option<Milli> {
+        let (started, last) = self.started?;
+        if self.is_gone || self.was_ready || self.replicas == 0 {
+            return None;
+        }
+        // A scaler that begins later counts from the labels.
+        if up > started && !self.is_started {
+            return None;
+        }
+        let from = if up > started {
+            last.min(started)
+        } else {
+            started
+        };
+        Some(from + self.ready_within)
+    }
+}
+
+impl Judge {
+    pub(super) fn of(morning: &Morning) -> Self {
+        let place = |it: &Thing| (it.namespace.to_owned(), it.name.clone());
+        let seen = morning.objects.iter().map(|it| (place(it), Seen::of(it)));
+        Self {
+            max_starting: morning.max_starting,
+            seen: seen.collect(),
+            up: None,
+            last_up: 0,
+            failure: None,
+            trace: Vec::new(),
+            starts: 0,
+            waited: 0,
+        }
+    }
+
+    pub(super) fn note(&mut self, now: Milli, text: &str) {
+        let second = now / 1000;
+        let (hour, minute) = (second / 3600, second / 60 % 60);
+        let text = format!(
+            "{hour:02}:{minute:02}:{:02}.{:03} {text}",
+            second % 60,
+            now % 1000
+        );
+        self.trace.push(text);
+    }
+
+    fn fail(&mut self, now: Milli, why: String) {
+        self.note(now, &format!("which is wrong: {why}"));
+        self.failure.get_or_insert(why);
+    }
+
+    pub(super) fn is_up(&mut self, now: Milli, is_up: bool) {
+        self.note(
+            now,
+            if is_up {
+                "a scaler begins"
+            } else {
+                "it is killed"
+            },
+        );
+        self.up = is_up.then_some(now);
+        if is_up {
+            self.last_up = now;
+        }
+    }
+
+    fn get(&mut self, place: &Place) -> &mut Seen {
+        self.seen.get_mut(place).unwrap()
+    }
+
+    pub(super) fn wakes(&mut self, place: &Place, now: Milli, until: Second) {
+        let seen = self.get(place);
+        (seen.wake_until, seen.edited) = (until * 1000, now);
+    }
+
+    pub(super) fn sleeps(&mut self, place: &Place, now: Milli, until: Second) {
+        let seen = self.get(place);
+        (seen.sleep_until, seen.edited) = (until * 1000, now);
+    }
+
+    pub(super) fn resumes(&mut self, place: &Place, now: Milli) {
+        let seen = self.get(place);
+        (seen.sleep_until, seen.wake_until, seen.edited) = (0, 0, now);
+    }
+
+    pub(super) fn has_hours(&mut self, place: &Place, now: Milli, start: Second) {
+        let seen = self.get(place);
+        (seen.start, seen.edited) = (start * 1000, now);
+    }
+
+    pub(super) fn is_gone(&mut self, place: &Place) {
+        self.get(place).is_gone = true;
+    }
+
+    pub(super) fn is_refused(&mut self, place: &Place) {
+        self.get(place).is_refused = true;
+    }
+
+    /// The status says so now.
+    pub(super) fn is_ready(&mut self, place: &Place, now: Milli, is_ready: bool) {
+        self.note(
+            now,
+            &format!("{} is {}ready", place.1, if is_ready { "" } else { "not " }),
+        );
+        let seen = self.get(place);
+        if is_ready {
+            seen.ready_since.get_or_insert(now);
+            seen.was_ready = true;
+        } else if seen.ready_since.take().is_some() {
+            seen.ready_until = now;
+        }
+    }
+
+    /// The server has accepted a write of a scaler.
+    pub(super) fn wrote(&mut self, place: &Place, now: Milli, new: &Value) {
+        let count = new["spec"]["replicas"].as_i64().unwrap();
+        let last = new["metadata"]["labels"]["dayshift/last"].as_str();
+        let last = last.map_or(0, time_of_label);
+        let state = new["metadata"]["labels"]["dayshift/state"].as_str();
+        let seen = self.get(place);
+        seen.label = last;
+        seen.is_started = matches!(state, Some("running" | "woken"));
+        let before = self.get(place).replicas;
+        if count == before {
+            return;
+        }
+        self.note(
+            now,
+            &format!("{}/{}: {before} -> {count}", place.0, place.1),
+        );
+        if before == 0 {
+            self.may_start(place, now);
+        }
+        let seen = self.get(place);
+        seen.replicas = count;
+        if seen.ready_since.take().is_some() {
+            seen.ready_until = now;
+        }
+        seen.started = (count > before).then_some((now, last));
+        seen.was_ready = false;
+        self.starts += usize::from(before == 0);
+        self.are_few(now);
+    }
+
+    /// Nothing starts before what it waits for is ready, unless its time is over.
+    fn may_start(&mut self, place: &Place, now: Milli) {
+        let seen = &self.seen[place];
+        let Some(due) = seen.due(now) else {
+            return self.fail(now, format!("{} is not to run", place.1));
+        };
+        if now - due.since > SOON {
+            self.waited += 1;
+        }
+        let seen = &self.seen[place];
+        if now + MOMENT >= due.since + seen.within {
+            return;
+        }
+        for needed in &seen.named {
+            if let Some(why) = self.keeps_waiting(place, needed, due, now) {
+                let why = format!("{} starts before {}, which {why}", place.1, needed.1);
+                return self.fail(now, why);
+            }
+        }
+    }
+
+    /// Why a start has to wait for something, if it has to.
+    fn keeps_waiting(
+        &self,
+        place: &Place,
+        needed: &Place,
+        due: Due,
+        now: Milli,
+    ) -> Option<&'static str> {
+        let it = self.seen.get(needed).filter(|it| !it.is_gone)?;
+        let until = due.since + self.seen[place].within;
+        // What was ready once since it fell due is enough: the start may have waited for a place since.
+        let was_ready = it.ready_since.is_some() || it.ready_until + MOMENT >= due.since;
+        if was_ready || self.leads_to(needed, place) {
+            return None;
+        }
+        if it.replicas > 0 {
+            return Some("runs and is not ready");
+        }
+        if it.due(now).is_some() {
+            return Some("is due itself");
+        }
+        let settled = due.since.max(self.last_up) + SETTLING;
+        let is_late = it.next_start(now) > until;
+        if is_late && !(due.is_request && now + MOMENT < settled) {
+            return None;
+        }
+        Some(if is_late {
+            "somebody may be about to wake"
+        } else {
+            "starts in time"
+        })
+    }
+
+    fn leads_to(&self, from: &Place, to: &Place) -> bool {
+        let mut seen = vec![from.clone()];
+        let mut next = 0;
+        while let Some(one) = seen.get(next).cloned() {
+            next += 1;
+            if one == *to {
+                return true;
+            }
+            for other in self.seen.get(&one).map_or(&[][..], |it| &it.named) {
+                if !seen.contains(other) {
+                    seen.push(other.clone());
+                }
+            }
+        }
+        false
+    }
+
+    /// At most so many are starting.
+    fn are_few(&mut self, now: Milli) {
+        let Some(max) = self.max_starting else {
+            return;
+        };
+        let up = self.last_up;
+        let starting = self.seen.values().filter_map(|it| it.place_until(up));
+        let count = starting.filter(|until| *until > now + MOMENT).count();
+        if count > max {
+            self.fail(now, format!("{count} are starting, and {max} may be"));
+        }
+    }
+
+    /// Nothing waits for ever, or for nothing.
+    pub(super) fn look(&mut self, now: Milli) {
+        let Some(up) = self.up.filter(|up| now - up > SOON) else {
+            return;
+        };
+        let mut late = None;
+        let places: Vec<_> = self.seen.keys().cloned().collect();
+        for place in places {
+            let seen = &self.seen[&place];
+            let due = seen
+                .due(now)
+                .filter(|_| seen.replicas == 0 && !seen.is_refused);
+            let is_free = due.is_some_and(|due| {
+                let due_at = if due.is_request {
+                    due.since.max(up)
+                } else {
+                    due.since
+                };
+                let is_over = now > due_at + seen.within;
+                let all = &mut seen.named.iter();
+                is_over || all.all(|it| self.seen.get(it).is_none_or(|it| it.ready_since.is_some()))
+            });
+            let seen = self.get(&place);
+            seen.free_since = seen
+                .free_since
+                .filter(|_| is_free)
+                .or(is_free.then_some(now));
+            if seen
+                .free_since
+                .is_some_and(|since| now - since.max(up) > SOON)
+            {
+                late.get_or_insert(place);
+            }
+        }
+        let Some((_, name)) = late else {
+            return;
+        };
+        let has_place = self.max_starting.is_none_or(|max| {
+            let holds = |it: &&Seen| {
+                let (started, _) = it.started.unwrap_or((i64::MIN / 2, 0));
+                // One that recovers may be on its way, and one that is ready may have been so just now.
+                // A scaler that begins later goes by the label, which a wake sets anew.
+                let from = if up > started {
+                    started.max(it.label)
+                } else {
+                    started
+                };
+                let is_young = now <= from + it.ready_within + SOON;
+                let is_new = it.ready_since.is_some_and(|since| now - since <= SOON);
+                !it.is_gone && it.replicas > 0 && is_young && (it.ready_since.is_none() || is_new)
+            };
+            self.seen.values().filter(holds).count() < max
+        });
+        if has_place {
+            self.fail(now, format!("{name} waits for nothing"));
+        }
+    }
+}
+
+/// `2026-11-24T09.00.00Z` as milliseconds of its day.
+fn time_of_label(label: &str) -> Milli {
+    let (_, time) = label.trim_end_matches('Z').split_once('T').unwrap();
+    let parts = time.split('.').map(|it| it.parse::<Milli>().unwrap());
+    parts.fold(0, |all, part| all * 60 + part) * 1000
+}

@@ -1,0 +1,73 @@
+//! Mornings: starts that wait for what they need, and for a place of `--max-starting`.
+//!
+//! - `story`: what is there and what happens, from a seed
+//! - `world`: the controller, pods that become ready, users and kills
+//! - `judge`: what may start when, from the documentation alone: `docs/schedules/after.md` and `max-starting.md`
+
+mod judge;
+mod story;
+mod world;
+
+use std::{
+    sync::atomic::{AtomicUsize, Ordering},
+    thread,
+};
+
+use story::Morning;
+
+use crate::{number, seeds};
+
+/// So many mornings for each story of the others.
+const SHARE: usize = 4;
+
+#[test]
+fn no_count_waits_in_vain_or_starts_before_what_it_needs() {
+    if let Some(seed) = number("SIMULATION_MORNING") {
+        return fail_if_wrong(seed, true);
+    }
+    let seeds: Vec<_> = seeds().into_iter().step_by(SHARE).collect();
+    let next = AtomicUsize::new(0);
+    let (starts, waited) = (AtomicUsize::new(0), AtomicUsize::new(0));
+    let work = || {
+        while let Some(seed) = seeds.get(next.fetch_add(1, Ordering::Relaxed)) {
+            let told = world::run(&Morning::of(*seed));
+            starts.fetch_add(told.starts, Ordering::Relaxed);
+            waited.fetch_add(told.waited, Ordering::Relaxed);
+            if told.failure.is_some() {
+                return Some(*seed);
+            }
+        }
+        None
+    };
+    let threads = thread::available_parallelism().map_or(1, usize::from);
+    let failed = thread::scope(|scope| {
+        let all: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
+        let seeds = all.into_iter().filter_map(|it| it.join().unwrap());
+        seeds.min()
+    });
+    let (starts, waited) = (starts.into_inner(), waited.into_inner());
+    eprintln!(
+        "{} mornings with {starts} starts, of which {waited} waited",
+        seeds.len()
+    );
+    if let Some(seed) = failed {
+        fail_if_wrong(seed, false);
+    }
+    assert!(waited * 5 > starts, "too few wait");
+}
+
+fn fail_if_wrong(seed: u64, is_asked: bool) {
+    let morning = Morning::of(seed);
+    let told = world::run(&morning);
+    if let Some(why) = &told.failure {
+        eprintln!("seed {seed} fails: {why}");
+    }
+    let trace = told.trace.join("\n  ");
+    assert!(
+        told.failure.is_none(),
+        "{morning:#?}\n  {trace}\nTo repeat it: SIMULATION_MORNING={seed} cargo test --test simulation no_count"
+    );
+    if is_asked {
+        eprintln!("{morning:#?}\n  {trace}");
+    }
+}

@@ -1,0 +1,145 @@
+//! A morning: what is there, and what happens.
+
+use fastrand::Rng;
+
+/// In seconds of the day.
+pub(super) type Second = i64;
+
+pub(super) const NINE: Second = 9 * 3600;
+/// When the morning is over.
+pub(super) const END: Second = NINE + 50 * 60;
+
+/// What is there and what happens from a minute before nine on.
+#[derive(Debug)]
+pub(super) struct Morning {
+    pub(super) seed: u64,
+    pub(super) max_starting: Option<usize>,
+    pub(super) objects: Vec<Thing>,
+    /// In order of time.
+    pub(super) steps: Vec<(Second, Step)>,
+}
+
+/// A Deployment.
+#[derive(Clone, Debug)]
+pub(super) struct Thing {
+    pub(super) namespace: &'static str,
+    pub(super) name: String,
+    pub(super) replicas: i32,
+    pub(super) start: Second,
+    /// The text of `dayshift/after`; empty for none.
+    pub(super) after: String,
+    /// The text of `dayshift/ready-within`, with its seconds.
+    pub(super) ready_within: Option<(&'static str, Second)>,
+    /// How many milliseconds after a start it is ready; `None` where it never is.
+    pub(super) ready_after: Option<u64>,
+}
+
+/// Something that happens.
+#[derive(Clone, Debug)]
+pub(super) enum Step {
+    Kill,
+    Start,
+    WakeUntil(usize, Second),
+    SleepUntil(usize, Second),
+    Resume(usize),
+    /// Other hours, from then on.
+    Hours(usize, Second),
+    Delete(usize),
+    /// Something that is nobody's business.
+    Touch(usize),
+    /// It is not ready for so many seconds, if it was.
+    Flicker(usize, u64),
+    /// The server refuses each patch of it until then.
+    Refuse(usize, Second),
+}
+
+impl Morning {
+    pub(super) fn of(seed: u64) -> Self {
+        let mut random = Rng::with_seed(seed.wrapping_mul(77));
+        let count = random.usize(2..10);
+        let namespaces = random.usize(1..=2);
+        let places: Vec<_> = (0..count)
+            .map(|number| {
+                (
+                    ["dev", "test"][random.usize(..namespaces)],
+                    format!("web-{number}"),
+                )
+            })
+            .collect();
+        let objects = (0..count)
+            .map(|number| Thing::of(&mut random, &places, number))
+            .collect();
+        let mut steps = Vec::new();
+        let mut at = NINE - 50;
+        for _ in 0..random.usize(..8) {
+            at += random.i64(1..400);
+            let thing = random.usize(..count);
+            let later = at + random.i64(5..1500);
+            let step = match random.u8(..12) {
+                0 | 1 => {
+                    steps.push((at, Step::Kill));
+                    at += random.i64(1..120);
+                    (at, Step::Start)
+                }
+                2 | 3 => (at, Step::WakeUntil(thing, later)),
+                4 => (at, Step::SleepUntil(thing, later)),
+                5 => (at, Step::Resume(thing)),
+                6 => (at, Step::Hours(thing, NINE + 60 * random.i64(-30..30))),
+                7 => (at, Step::Delete(thing)),
+                8 => (at, Step::Touch(thing)),
+                9 | 10 => (at, Step::Flicker(thing, random.u64(1..90))),
+                _ => (at, Step::Refuse(thing, later)),
+            };
+            steps.push(step);
+        }
+        Self {
+            seed,
+            max_starting: random.bool().then(|| random.usize(1..4)),
+            objects,
+            steps,
+        }
+    }
+}
+
+impl Thing {
+    fn of(random: &mut Rng, places: &[(&'static str, String)], number: usize) -> Self {
+        let (namespace, name) = places[number].clone();
+        let others = places.iter().filter(|it| it.0 == namespace);
+        let mut named = Vec::new();
+        for (_, other) in others {
+            // Most name what comes before them, so that circles are few.
+            let is_likely = *other < name || random.u8(..20) == 0;
+            if is_likely && random.u8(..3) == 0 {
+                named.push(format!("deploy/{other}"));
+            }
+        }
+        if random.u8(..12) == 0 {
+            named.push("deploy/nothing".to_owned());
+        }
+        let mut after = named.join("; ");
+        let within = random.choice(["", "", ", 30s", ", 2m", ", 20m"]).unwrap();
+        if !after.is_empty() {
+            after += within;
+        }
+        let ready_within = [
+            None,
+            None,
+            Some(("1m", 60)),
+            Some(("0", 600)),
+            Some(("3m", 180)),
+        ];
+        Self {
+            namespace,
+            name,
+            replicas: random.i32(1..4),
+            start: if random.u8(..3) == 0 {
+                NINE + 60 * random.i64(0..15)
+            } else {
+                NINE
+            },
+            after,
+            ready_within: random.choice(ready_within).unwrap(),
+            ready_after: (random.u8(..7) > 0).then(|| random.u64(500..200_000)),
+        }
+    }
+}
