@@ -53,12 +53,14 @@ impl Index {
         if replicas == Replicas::ZERO || observed.deleting {
             return Some(Progress::Stopped);
         }
+        if of_readiness(kind, observed.readiness, replicas) != Standing::NotReady {
+            return Some(Progress::Ready);
+        }
         let state = observed.state();
         let is_started = matches!(state.phase, Some(Phase::Running | Phase::Woken))
-            && entry.ready_for != state.last
-            && of_readiness(kind, observed.readiness, replicas) == Standing::NotReady;
+            && entry.ready_for != state.last;
         let since = state.last.filter(|_| is_started);
-        Some(since.map_or(Progress::Up, Progress::Starting))
+        Some(since.map_or(Progress::NotReady, Progress::Starting))
     }
 
     /// Whether what is needed waits for this object, by itself or by others. By what is written,

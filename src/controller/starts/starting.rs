@@ -42,8 +42,10 @@ pub(in crate::controller) enum Progress {
     Stopped,
     /// It is started since then, by its labels, and has not been ready since.
     Starting(DateTime<Utc>),
-    /// It runs.
-    Up,
+    /// It is not ready, and its labels do not say that it is started: its schedule was edited since, say.
+    NotReady,
+    /// It is ready, or does not say whether it is.
+    Ready,
 }
 
 /// What holds a place.
@@ -174,11 +176,11 @@ impl Starting {
                 self.up.remove(&id);
                 return self.free(id);
             }
-            (Progress::Up, _) => {
+            (Progress::Starting(_) | Progress::NotReady, Some(Holds::Workload)) => return,
+            (Progress::Ready | Progress::NotReady, _) => {
                 self.up.insert(id);
                 return self.free(id);
             }
-            (Progress::Starting(_), Some(Holds::Workload)) => return,
             // A wake of what runs anyway is no start.
             (Progress::Starting(_), None) if self.up.contains(&id) => return,
             (Progress::Starting(since), None) => since,
@@ -268,8 +270,10 @@ mod tests {
         let mut order = Vec::new();
         for id in [1, 5, 2, 4] {
             starting.look(id, Progress::Starting(at(0)), WITHIN, at(0));
+            // An edit of its schedule leaves it as it is.
+            starting.look(id, Progress::NotReady, WITHIN, at(0));
             assert_eq!(starting.call(), None);
-            starting.look(id, Progress::Up, WITHIN, at(1));
+            starting.look(id, Progress::Ready, WITHIN, at(1));
             let next = starting.call().unwrap();
             assert_eq!(starting.ask(next, &dev, false), Place::TakenAfterWait);
             order.push(next);
@@ -319,7 +323,7 @@ mod tests {
             (starting.next(at(9)), starting.call()),
             (Some(at(60)), None)
         );
-        starting.look(2, Progress::Up, WITHIN, at(10));
+        starting.look(2, Progress::Ready, WITHIN, at(10));
         assert_eq!(starting.call(), Some(1));
     }
 }
