@@ -220,7 +220,14 @@ impl Resource {
 
     /// Whether a path leads to objects of this kind or of others beside it.
     pub(super) fn is_above(&self, path: &str) -> bool {
-        path.starts_with(self.kind.root())
+        let Some(rest) = path.strip_prefix(self.kind.root()) else {
+            return false;
+        };
+        // Jobs are in the same group as CronJobs, and are not decoded as those.
+        let in_namespace = rest.strip_prefix("namespaces/");
+        let collection = in_namespace.and_then(|it| it.split_once('/'));
+        let collection = collection.map_or(rest, |(_, it)| it);
+        collection.split('/').next() == Some(self.kind.plural())
     }
 
     /// The path of one object.
