@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use super::story::{Morning, Second, Thing};
-
-/// In milliseconds of the day.
-pub(super) type Milli = i64;
+use super::{
+    seen::{Due, Milli, Place, Seen, time_of_label},
+    story::{Morning, Second, Thing},
+};
 
 /// How long anything may take that nothing holds back.
 const SOON: Milli = 1_500;
@@ -15,10 +15,6 @@ const SOON: Milli = 1_500;
 const MOMENT: Milli = 60;
 /// How long a start that a person asks for waits for what is stopped.
 const SETTLING: Milli = 5_000;
-const EVENING: Milli = 18 * 3_600_000;
-
-/// The namespace and the name of an object.
-pub(super) type Place = (String, String);
 
 pub(super) struct Judge {
     max_starting: Option<usize>,
@@ -30,122 +26,6 @@ pub(super) struct Judge {
     pub(super) trace: Vec<String>,
     pub(super) starts: usize,
     pub(super) waited: usize,
-}
-
-/// What is to be known of an object.
-struct Seen {
-    named: Vec<Place>,
-    within: Milli,
-    ready_within: Milli,
-    start: Milli,
-    replicas: i64,
-    is_gone: bool,
-    /// Since when it is ready, and until when it was last.
-    ready_since: Option<Milli>,
-    ready_until: Milli,
-    /// The last start, and the label `last` of then.
-    started: Option<(Milli, Milli)>,
-    was_ready: bool,
-    /// The label `last`.
-    label: Milli,
-    /// Whether its labels say that it is started: an edit of its schedule takes that away.
-    is_started: bool,
-    edited: Milli,
-    wake_until: Milli,
-    sleep_until: Milli,
-    /// When what is due became so that all of its names were ready, or it has none.
-    free_since: Option<Milli>,
-    is_refused: bool,
-}
-
-/// A start that is due.
-#[derive(Clone, Copy)]
-struct Due {
-    since: Milli,
-    /// Whether somebody asks for it, and not the clock.
-    is_request: bool,
-}
-
-/// `sts/db; deploy/cache, 5m` as names and milliseconds.
-fn read_after(namespace: &str, text: &str) -> (Vec<Place>, Milli) {
-    let (names, within) = text.split_once(',').unwrap_or((text, "10m"));
-    let (number, unit) = within.trim().split_at(within.trim().len() - 1);
-    let unit = if unit == "m" { 60_000 } else { 1_000 };
-    let names = names
-        .split(';')
-        .filter_map(|it| it.trim().strip_prefix("deploy/"));
-    let places = names.map(|name| (namespace.to_owned(), name.to_owned()));
-    (places.collect(), number.parse::<Milli>().unwrap() * unit)
-}
-
-impl Seen {
-    fn of(thing: &Thing) -> Self {
-        let (named, within) = read_after(thing.namespace, &thing.after);
-        Self {
-            named,
-            within,
-            ready_within: thing.ready_within.map_or(600, |it| it.1) * 1000,
-            start: thing.start * 1000,
-            replicas: 0,
-            is_gone: false,
-            ready_since: None,
-            ready_until: -1,
-            started: None,
-            was_ready: false,
-            label: 0,
-            is_started: false,
-            edited: 0,
-            wake_until: 0,
-            sleep_until: 0,
-            free_since: None,
-            is_refused: false,
-        }
-    }
-
-    /// The start that is due at `now`, running or not.
-    fn due(&self, now: Milli) -> Option<Due> {
-        if self.is_gone {
-            return None;
-        }
-        if now < self.wake_until {
-            return Some(Due {
-                since: self.edited,
-                is_request: true,
-            });
-        }
-        if now < self.sleep_until {
-            return None;
-        }
-        let by_clock = self.start.max(self.sleep_until);
-        // The start of before a wake that has waited until its end is due again.
-        let is_request = self.edited >= by_clock && self.wake_until == 0;
-        let since = if is_request { self.edited } else { by_clock };
-        let is_open = self.start <= now && now < EVENING;
-        is_open.then_some(Due { since, is_request })
-    }
-
-    /// When it starts that is not due.
-    fn next_start(&self, now: Milli) -> Milli {
-        self.start.max(self.sleep_until).max(now)
-    }
-
-    /// Until when it has a place, if it has.
-    fn place_until(&self, up: Milli) -> Option<Milli> {
-        let (started, last) = self.started?;
-        if self.is_gone || self.was_ready || self.replicas == 0 {
-            return None;
-        }
-        // A scaler that begins later counts from the labels.
-        if up > started && !self.is_started {
-            return None;
-        }
-        let from = if up > started {
-            last.min(started)
-        } else {
-            started
-        };
-        Some(from + self.ready_within)
-    }
 }
 
 impl Judge {
@@ -414,11 +294,4 @@ impl Judge {
             self.fail(now, format!("{name} waits for nothing"));
         }
     }
-}
-
-/// `2026-11-24T09.00.00Z` as milliseconds of its day.
-fn time_of_label(label: &str) -> Milli {
-    let (_, time) = label.trim_end_matches('Z').split_once('T').unwrap();
-    let parts = time.split('.').map(|it| it.parse::<Milli>().unwrap());
-    parts.fold(0, |all, part| all * 60 + part) * 1000
 }

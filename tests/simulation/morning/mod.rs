@@ -2,9 +2,11 @@
 //!
 //! - `story`: what is there and what happens, from a seed
 //! - `world`: the controller, pods that become ready, users and kills
+//! - `seen`: what is known of an object, and what is due to it
 //! - `judge`: what may start when, from the documentation alone: `docs/schedules/after.md` and `max-starting.md`
 
 mod judge;
+mod seen;
 mod story;
 mod world;
 

@@ -18,7 +18,8 @@ use serde_json::{Value, json};
 use tokio::{task::JoinHandle, time::sleep};
 
 use super::{
-    judge::{Judge, Milli, Place},
+    judge::Judge,
+    seen::{Milli, Place},
     story::{END, Morning, NINE, Second, Step, Thing},
 };
 
