@@ -218,7 +218,7 @@ impl Resource {
         }
     }
 
-    /// Whether a path leads to objects of this kind or of others beside it.
+    /// Whether a path leads to objects of this kind.
     pub(super) fn is_above(&self, path: &str) -> bool {
         let Some(rest) = path.strip_prefix(self.kind.root()) else {
             return false;

@@ -112,3 +112,22 @@ fn pieces(body: Body) -> Pieces {
         .map(move |piece| Ok(Frame::data(Bytes::from(frames.push(&piece?)?))));
     StreamBody::new(lines).boxed_unsync()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_beside_a_kind_in_its_group_is_not_decoded_as_that_kind() {
+        for (path, expected) in [
+            ("/apis/batch/v1/namespaces/dev/cronjobs", true),
+            ("/apis/batch/v1/cronjobs", true),
+            ("/apis/batch/v1/namespaces/dev/cronjobs/report", true),
+            ("/apis/apps/v1/namespaces/deployments/deployments/web", true),
+            ("/apis/batch/v1/namespaces/dev/jobs", false),
+            ("/apis/batch/v1/namespaces/cronjobs/jobs/report-1", false),
+        ] {
+            assert_eq!(speaks_protobuf(path), expected, "{path}");
+        }
+    }
+}
