@@ -82,7 +82,7 @@ fn what_has_ended_and_what_is_not_its_own_stays() {
         make(&story, job);
     };
     but("owned", &|meta| {
-        meta["ownerReferences"][0]["controller"] = json!(false)
+        meta["ownerReferences"][0]["controller"] = json!(false);
     });
     but("anothers", &|meta| {
         meta["ownerReferences"][0]["uid"] = json!("7");
