@@ -9,7 +9,7 @@ use dayshift::schedule::{
     ExceptedDates, Hours, Times, TreatedDates, Zone, parse_grace, parse_jitter, parse_moment,
     parse_notice, parse_scale,
 };
-use dayshift::workload::{After, Key, Replicas};
+use dayshift::workload::{After, IgnoredPaths, Key, Replicas, WakeOnRequest};
 
 use crate::support::{
     ControlPlane, DeploymentBuilder, Namespace, Parts, Story, block_on, deployment, eventually,
@@ -119,12 +119,14 @@ fn is_read(key: &str, text: &str) -> bool {
         "wake-until" | "sleep-until" => parse_moment(text, zone).is_ok(),
         "enforce" => is_truth || parse_grace(text).is_ok(),
         "exclude" | "allow-volume-deletion" | "stop-jobs" => is_truth,
+        "wake-on-request" => WakeOnRequest::parse(text).is_ok(),
+        "wake-on-request-ignore" => IgnoredPaths::parse(text).is_ok(),
         _ => panic!("{key}"),
     }
 }
 
 /// Texts of each key that are read, from which others are made.
-const SEEDS: [(&str, &[&str]); 17] = [
+const SEEDS: [(&str, &[&str]); 19] = [
     (
         "start",
         &[
@@ -207,6 +209,18 @@ const SEEDS: [(&str, &[&str]); 17] = [
     ("exclude", &["false", " False "]),
     ("allow-volume-deletion", &["true", "FALSE "]),
     ("stop-jobs", &["true", " False"]),
+    (
+        "wake-on-request",
+        &[
+            "2h",
+            "90 min; Mon-Fri 06:00-23:00",
+            "1h30m;weekends 8:00 - 24:00, 1:00-2:00;last Fri 22:00-06:00",
+        ],
+    ),
+    (
+        "wake-on-request-ignore",
+        &["/healthz", "/healthz; /static/*", " /* ;/a.b"],
+    ),
 ];
 
 /// Signs that are put into texts: what texts are made of, blanks of Unicode, and what is none.
