@@ -78,9 +78,9 @@ workload has these fields, null where there is no value:
                  as after a pause, or where a wake ends and it runs on
   waitsFor       what a start that is due waits for:
                  {\"objects\": [\"sts/db\", ...], \"until\": when it stops waiting}
-  onRequest      what requests come to, with dayshift/wake-on-request: {\"services\":
-                 names of those that wake it, \"notCovered\": [texts]}; null where
-                 you may not list Services
+  onRequest      what requests come to, with dayshift/wake-on-request:
+                 {\"services\": those that wake it, \"notCovered\": [texts]}; null
+                 where you may not list Services
   ready          whether all of it is ready, by its status
   readyReplicas  how many replicas are ready
   savedReplicas  the count that a start restores

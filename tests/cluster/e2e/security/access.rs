@@ -60,6 +60,8 @@ fn each_kind_that_is_asked_for_adds_four_verbs_on_it_and_nothing_else(plane: &Co
             "deployments.apps [] [] [get list watch patch]",
             "events.events.k8s.io [] [] [create]",
             "horizontalpodautoscalers.autoscaling [] [] [get list watch patch]",
+            // No kind that is scaled: those of a CronJob with stop-jobs.
+            "jobs.batch [] [] [list patch]",
             "namespaces [] [] [list watch]",
             "rollouts.argoproj.io [] [] [get list watch patch]",
             "scaledobjects.keda.sh [] [] [get list watch patch]",

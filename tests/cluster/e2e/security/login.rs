@@ -166,6 +166,12 @@ fn users_behind_a_proxy_see_and_do_what_they_may(plane: &ControlPlane) {
     assert!(slept.contains("Put to sleep: done<"), "{slept}");
     team.await_replicas("web", 0);
     assert_eq!(by(&team, "deploy/web").as_deref(), Some("ann@example.com"));
+    // A page may be a second old, and what is confirmed is what it showed.
+    let page = format!("/object/{}/deploy/web", team.name());
+    eventually("the pages show the sleep", || {
+        let body = proxy.get(ann, &page).body;
+        body.contains("dayshift/override-by").then_some(())
+    });
     let woken = act(
         &proxy,
         ann,

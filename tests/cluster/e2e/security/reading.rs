@@ -164,6 +164,11 @@ fn dayshift(kubeconfig: &Path, arguments: &[&str]) -> (Option<i32>, String, Stri
     (ran.status.code(), text(ran.stdout), text(ran.stderr))
 }
 
+/// Whether all was read: no scaler adopts anything here, which `status` takes for a problem after 10 s.
+fn is_whole(code: Option<i32>) -> bool {
+    matches!(code, Some(0 | 1))
+}
+
 fn status_shows_what_may_be_read_and_names_the_rest(plane: &ControlPlane) {
     let reader = Reader::of(plane, "status-reader");
     let namespace = reader.team.name();
@@ -202,7 +207,7 @@ fn status_shows_what_may_be_read_and_names_the_rest(plane: &ControlPlane) {
 
     let kinds = ["--kinds", "deployments,statefulsets", "-n", namespace];
     let (code, _, said) = status(&kubeconfig, &kinds);
-    assert_eq!((code, &*said), (Some(0), ""));
+    assert!(is_whole(code) && said.is_empty(), "{code:?} {said}");
     // Of all namespaces a Role says nothing.
     let (code, out, said) = status(&kubeconfig, &["-A"]);
     assert_eq!((code, &*out), (Some(3), ""));
@@ -214,7 +219,7 @@ fn status_shows_what_may_be_read_and_names_the_rest(plane: &ControlPlane) {
     reader.may_read(&[("batch", "cronjobs")]);
     eventually("CronJobs are shown", || {
         let (code, out, said) = status(&kubeconfig, &["-n", namespace]);
-        (code == Some(0) && out.contains("cj/report") && said.is_empty()).then_some(())
+        (is_whole(code) && out.contains("cj/report") && said.is_empty()).then_some(())
     });
 }
 
