@@ -62,6 +62,47 @@ pub(super) fn next(status: &WorkloadStatus, zone: Zone, now: DateTime<Utc>) -> M
     }
 }
 
+/// A part of a page, below its heading.
+pub(super) fn section(id: &str, title: &str, content: &Markup) -> Markup {
+    html! {
+        section aria-labelledby=(id) {
+            h2 id=(id) { (title) }
+            (content)
+        }
+    }
+}
+
+/// A table below the heading with this id, which scrolls by itself where it is wider than the screen.
+pub(super) fn table(id: &str, headings: &[&str], rows: &Markup) -> Markup {
+    table_of_class(id, None, headings, rows)
+}
+
+/// The same, whose cells stand below each other on a narrow screen.
+pub(super) fn stacked_table(id: &str, headings: &[&str], rows: &Markup) -> Markup {
+    table_of_class(id, Some("stacked"), headings, rows)
+}
+
+fn table_of_class(id: &str, class: Option<&str>, headings: &[&str], rows: &Markup) -> Markup {
+    html! {
+        div.scroll tabindex="0" role="group" aria-labelledby=(id) {
+            table class=[class] {
+                thead { tr { @for heading in headings { th scope="col" { (heading) } } } }
+                tbody { (rows) }
+            }
+        }
+    }
+}
+
+/// Commands to copy.
+pub(super) fn commands(commands: &[String]) -> Markup {
+    let lines: Vec<_> = commands.iter().map(|it| safe(it)).collect();
+    section(
+        "commands",
+        "Commands",
+        &html! { pre tabindex="0" { (lines.join("\n")) } },
+    )
+}
+
 /// The state of an object, in a word with a colour.
 pub(super) fn badge(status: &WorkloadStatus) -> Markup {
     let name = status.state_name();

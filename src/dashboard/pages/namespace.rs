@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, sync::Arc};
 use maud::{Markup, html};
 
 use super::{
-    bits::{badge, namespace_path, next, path, time},
+    bits::{badge, commands, namespace_path, next, path, section, table, time},
     object::Events,
     overview::{by_state, held_down},
     shell::{Kind, Page},
@@ -49,32 +49,21 @@ impl Page<'_> {
     pub(super) fn namespaces(&self) -> Markup {
         let more = self.view.by_namespace().count();
         let more = more.saturating_sub(MAX_NAMESPACES);
-        html! {
-            section aria-labelledby="namespaces" {
-                h2 id="namespaces" { "Namespaces" }
-                div.scroll tabindex="0" role="group" aria-labelledby="namespaces" {
-                    table {
-                        thead {
-                            tr {
-                                th scope="col" { "Namespace" }
-                                th scope="col" { "Workloads" }
-                                th scope="col" { "Stopped by schedules now" }
-                            }
-                        }
-                        tbody {
-                            @for (name, rows) in self.view.by_namespace().take(MAX_NAMESPACES) {
-                                tr {
-                                    th scope="row" { (self.link_to_namespace(name)) }
-                                    td { (rows.len()) ": " (states(rows)) }
-                                    td { (held_down(rows.iter().map(|it| &**it), None)) }
-                                }
-                            }
-                        }
-                    }
+        let rows = html! {
+            @for (name, rows) in self.view.by_namespace().take(MAX_NAMESPACES) {
+                tr {
+                    th scope="row" { (self.link_to_namespace(name)) }
+                    td { (rows.len()) ": " (states(rows)) }
+                    td { (held_down(rows.iter().map(|it| &**it), None)) }
                 }
-                @if more > 0 { p { "And " (more) " more: filter the timeline by their names." } }
             }
-        }
+        };
+        let headings = ["Namespace", "Workloads", "Stopped by schedules now"];
+        let content = html! {
+            (table("namespaces", &headings, &rows))
+            @if more > 0 { p { "And " (more) " more: filter the timeline by their names." } }
+        };
+        section("namespaces", "Namespaces", &content)
     }
 
     /// The page of a namespace.
@@ -112,42 +101,31 @@ impl Page<'_> {
     fn workloads_of(&self, rows: &[&Row], timeline: &str) -> Markup {
         let more = rows.len().saturating_sub(MAX_WORKLOADS);
         let are_known = rows.iter().any(|row| row.status.ready().is_some());
-        html! {
-            section aria-labelledby="workloads" {
-                h2 id="workloads" { "Workloads" }
-                p {
-                    a href=(timeline) { "Their week on the timeline" }
-                    @if more > 0 { ", with " (more) " more" }
-                }
-                div.scroll tabindex="0" role="group" aria-labelledby="workloads" {
-                    table {
-                        thead {
-                            tr {
-                                th scope="col" { "Workload" }
-                                th scope="col" { "State" }
-                                @if are_known { th scope="col" { "Ready" } }
-                                th scope="col" { "Next" }
-                            }
-                        }
-                        tbody {
-                            @for row in rows.iter().take(MAX_WORKLOADS) {
-                                @let status = &row.status;
-                                tr {
-                                    th scope="row" {
-                                        a href=(self.params.common().link(&path(row))) {
-                                            (safe(&status.object.short_name()))
-                                        }
-                                    }
-                                    td { (badge(status)) " " span.far { (status.count()) } }
-                                    @if are_known { td { (status.ready().unwrap_or_default()) } }
-                                    td { (next(status, self.zone(), self.view.now)) }
-                                }
-                            }
+        let workloads = html! {
+            @for row in rows.iter().take(MAX_WORKLOADS) {
+                @let status = &row.status;
+                tr {
+                    th scope="row" {
+                        a href=(self.params.common().link(&path(row))) {
+                            (safe(&status.object.short_name()))
                         }
                     }
+                    td { (badge(status)) " " span.far { (status.count()) } }
+                    @if are_known { td { (status.ready().unwrap_or_default()) } }
+                    td { (next(status, self.zone(), self.view.now)) }
                 }
             }
-        }
+        };
+        let headings = ["Workload", "State", "Ready", "Next"].into_iter();
+        let headings: Vec<_> = headings.filter(|it| are_known || *it != "Ready").collect();
+        let content = html! {
+            p {
+                a href=(timeline) { "Their week on the timeline" }
+                @if more > 0 { ", with " (more) " more" }
+            }
+            (table("workloads", &headings, &workloads))
+        };
+        section("workloads", "Workloads", &content)
     }
 
     /// The overrides that hold, and whose they are: one of the Namespace once, however many obey it.
@@ -165,27 +143,25 @@ impl Page<'_> {
             }
         }
         let more = own.len().saturating_sub(MAX_OVERRIDES);
-        html! {
-            section aria-labelledby="overrides" {
-                h2 id="overrides" { "Overrides" }
-                @if of_namespace.is_empty() && own.is_empty() {
-                    p { "None." }
-                } @else {
-                    ul {
-                        @for (over, row, count) in &of_namespace {
-                            li {
-                                "The Namespace, for " (counted(*count, "workload")) ": "
-                                (self.override_of(*over, row))
-                            }
-                        }
-                        @for (over, row) in own.iter().take(MAX_OVERRIDES) {
-                            li { (self.link_to(row)) ": " (self.override_of(*over, row)) }
+        let content = html! {
+            @if of_namespace.is_empty() && own.is_empty() {
+                p { "None." }
+            } @else {
+                ul {
+                    @for (over, row, count) in &of_namespace {
+                        li {
+                            "The Namespace, for " (counted(*count, "workload")) ": "
+                            (self.override_of(*over, row))
                         }
                     }
-                    @if more > 0 { p { "And " (more) " more." } }
+                    @for (over, row) in own.iter().take(MAX_OVERRIDES) {
+                        li { (self.link_to(row)) ": " (self.override_of(*over, row)) }
+                    }
                 }
+                @if more > 0 { p { "And " (more) " more." } }
             }
-        }
+        };
+        section("overrides", "Overrides", &content)
     }
 
     fn override_of(&self, over: Override, row: &Row) -> Markup {
@@ -212,35 +188,21 @@ impl Page<'_> {
             }
         }
         let prefix = &self.settings.prefix;
-        html! {
-            section aria-labelledby="given" {
-                h2 id="given" { "Annotations of the Namespace" }
-                @if given.is_empty() {
-                    p { "No workload here uses an annotation of its Namespace." }
-                } @else {
-                    div.scroll tabindex="0" role="group" aria-labelledby="given" {
-                        table {
-                            thead {
-                                tr {
-                                    th scope="col" { "Annotation" }
-                                    th scope="col" { "Text" }
-                                    th scope="col" { "Holds for" }
-                                }
-                            }
-                            tbody {
-                                @for ((key, text), count) in &given {
-                                    tr {
-                                        th scope="row" { code { (prefix.annotation(*key)) } }
-                                        td { code { (safe(text)) } }
-                                        td { (counted(*count, "workload")) }
-                                    }
-                                }
-                            }
-                        }
-                    }
+        let rows = html! {
+            @for ((key, text), count) in &given {
+                tr {
+                    th scope="row" { code { (prefix.annotation(*key)) } }
+                    td { code { (safe(text)) } }
+                    td { (counted(*count, "workload")) }
                 }
             }
-        }
+        };
+        let content = if given.is_empty() {
+            html! { p { "No workload here uses an annotation of its Namespace." } }
+        } else {
+            table("given", &["Annotation", "Text", "Holds for"], &rows)
+        };
+        section("given", "Annotations of the Namespace", &content)
     }
 
     fn events_of_namespace(&self, name: &str, events: &Events) -> Markup {
@@ -250,7 +212,7 @@ impl Page<'_> {
 
     fn commands_of(&self, name: &str) -> Markup {
         let flag = self.settings.prefix.flag();
-        let commands = [
+        commands(&[
             format!("dayshift status -n {name}{flag}"),
             format!("dayshift plan -n {name}{flag}"),
             format!("dayshift wake ns/{name} --for 2h{flag}"),
@@ -258,14 +220,7 @@ impl Page<'_> {
             format!("dayshift pause ns/{name}{flag}"),
             format!("dayshift resume ns/{name}{flag}"),
             format!("kubectl get namespace {name} -o yaml"),
-        ];
-        let text = commands.map(|it| safe(&it).into_owned()).join("\n");
-        html! {
-            section aria-labelledby="commands" {
-                h2 id="commands" { "Commands" }
-                pre tabindex="0" { (text) }
-            }
-        }
+        ])
     }
 }
 

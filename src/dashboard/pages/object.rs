@@ -4,7 +4,7 @@ use chrono::{DateTime, Days, NaiveDate, Utc};
 use maud::{Markup, html};
 
 use super::{
-    bits::{badge, next, path, time},
+    bits::{badge, next, path, section, table, time},
     shell::{Kind, Page},
     text::{safe, safe_lines, said},
     week::{Week, day_name, legend, midnight, patterns},
@@ -205,31 +205,17 @@ impl Page<'_> {
         let keys: Vec<_> = keys
             .filter_map(|key| Some((key, inputs.text(key)?, inputs.origin(key)?)))
             .collect();
-        html! {
-            section aria-labelledby="schedule" {
-                h2 id="schedule" { "Its annotations" }
-                div.scroll tabindex="0" role="group" aria-labelledby="schedule" {
-                    table {
-                        thead {
-                            tr {
-                                th scope="col" { "Annotation" }
-                                th scope="col" { "Text" }
-                                th scope="col" { "Written on the" }
-                            }
-                        }
-                        tbody {
-                            @for (key, text, origin) in keys {
-                                tr {
-                                    th scope="row" { code { (prefix.annotation(key)) } }
-                                    td { code { (safe(text)) } }
-                                    td { (origin.name()) }
-                                }
-                            }
-                        }
-                    }
+        let rows = html! {
+            @for (key, text, origin) in &keys {
+                tr {
+                    th scope="row" { code { (prefix.annotation(*key)) } }
+                    td { code { (safe(text)) } }
+                    td { (origin.name()) }
                 }
             }
-        }
+        };
+        let table = table("schedule", &["Annotation", "Text", "Written on the"], &rows);
+        section("schedule", "Its annotations", &table)
     }
 }
 

@@ -4,7 +4,7 @@
 use maud::{Markup, html};
 
 use super::{
-    bits::time,
+    bits::{commands, section, stacked_table, table, time},
     object::Events,
     shell::Page,
     text::{safe, safe_lines, said},
@@ -21,26 +21,17 @@ impl Page<'_> {
         let labels: Vec<_> = labels
             .filter_map(|label| Some((label, row.observed.labels.text(label)?)))
             .collect();
+        let rows = html! {
+            @for (label, text) in &labels {
+                tr {
+                    th scope="row" { code { (prefix.label(*label)) } }
+                    td { code { (safe(text)) } }
+                }
+            }
+        };
         html! {
             @if !labels.is_empty() {
-                section aria-labelledby="labels" {
-                    h2 id="labels" { "Its labels" }
-                    div.scroll tabindex="0" role="group" aria-labelledby="labels" {
-                        table {
-                            thead {
-                                tr { th scope="col" { "Label" } th scope="col" { "Value" } }
-                            }
-                            tbody {
-                                @for (label, text) in labels {
-                                    tr {
-                                        th scope="row" { code { (prefix.label(label)) } }
-                                        td { code { (safe(text)) } }
-                                    }
-                                }
-                            }
-                        }
-                    }
-                }
+                (section("labels", "Its labels", &table("labels", &["Label", "Value"], &rows)))
             }
         }
     }
@@ -48,30 +39,29 @@ impl Page<'_> {
     /// Who else sets its count.
     pub(super) fn others(&self, row: &Row) -> Markup {
         let status = &row.status;
-        html! {
-            @if !self.view.asks {
-                section aria-labelledby="others" {
-                    h2 id="others" { "Other managers of replicas" }
-                    p {
-                        "The controller does not read this for every workload. To see it: "
-                        code {
-                            "dayshift status " (safe(&status.object.argument()))
-                            (self.settings.prefix.flag())
-                        }
-                    }
-                }
-            } @else if !status.owners.is_empty() {
-                section aria-labelledby="others" {
-                    h2 id="others" { "Other managers of replicas" }
-                    @for owner in &status.owners {
-                        h3 { (owner.name()) }
-                        pre tabindex="0" {
-                            (safe_lines(&owner.advice(&[&status.object], &self.settings.prefix)))
-                        }
+        let content = if !self.view.asks {
+            html! {
+                p {
+                    "The controller does not read this for every workload. To see it: "
+                    code {
+                        "dayshift status " (safe(&status.object.argument()))
+                        (self.settings.prefix.flag())
                     }
                 }
             }
-        }
+        } else if status.owners.is_empty() {
+            return html! {};
+        } else {
+            html! {
+                @for owner in &status.owners {
+                    h3 { (owner.name()) }
+                    pre tabindex="0" {
+                        (safe_lines(&owner.advice(&[&status.object], &self.settings.prefix)))
+                    }
+                }
+            }
+        };
+        section("others", "Other managers of replicas", &content)
     }
 
     pub(super) fn events_shown(&self, row: &Row, events: &Events) -> Markup {
@@ -81,62 +71,45 @@ impl Page<'_> {
 
     /// What happened, as far as Events tell; where they are not asked for, the command that does.
     pub(super) fn events_table(&self, events: &Events, command: &str, zone: Zone) -> Markup {
-        html! {
-            section aria-labelledby="events" {
-                h2 id="events" { "What happened" }
-                @match events {
-                    None => p {
-                        "This page does not ask the API server. To see the Events: "
-                        code { (safe(command)) }
+        let content = html! {
+            @match events {
+                None => p {
+                    "This page does not ask the API server. To see the Events: "
+                    code { (safe(command)) }
+                }
+                Some(Err(error)) => p { "The Events cannot be read: " (safe(&error.to_string())) }
+                Some(Ok(events)) => {
+                    p.far {
+                        @if events.is_empty() { "There are no Events. " }
+                        @if events.len() > MAX_EVENTS { "The last " (MAX_EVENTS) " of " (events.len()) " Events. " }
+                        "A cluster keeps Events for an hour, unless its API server has another --event-ttl."
                     }
-                    Some(Err(error)) => p { "The Events cannot be read: " (safe(&error.to_string())) }
-                    Some(Ok(events)) => {
-                        p.far {
-                            @if events.is_empty() { "There are no Events. " }
-                            @if events.len() > MAX_EVENTS { "The last " (MAX_EVENTS) " of " (events.len()) " Events. " }
-                            "A cluster keeps Events for an hour, unless its API server has another --event-ttl."
-                        }
-                        @if !events.is_empty() { (self.events_listed(events, zone)) }
-                    }
+                    @if !events.is_empty() { (self.events_listed(events, zone)) }
                 }
             }
-        }
+        };
+        section("events", "What happened", &content)
     }
 
     fn events_listed(&self, events: &[SeenEvent], zone: Zone) -> Markup {
-        html! {
-            div.scroll tabindex="0" role="group" aria-labelledby="events" {
-                table.stacked {
-                    thead {
-                        tr {
-                            th scope="col" { "When" }
-                            th scope="col" { "Type" }
-                            th scope="col" { "Object" }
-                            th scope="col" { "Reason" }
-                            th scope="col" { "Message" }
-                        }
-                    }
-                    tbody {
-                        @for event in events.iter().take(MAX_EVENTS) {
-                            tr {
-                                td {
-                                    @if let Some(at) = event.at { (time(at, zone, self.view.now)) }
-                                }
-                                td { (safe(&event.level)) }
-                                td { (safe(&event.object)) }
-                                td { (safe(&event.reason)) }
-                                td { (said(&event.message)) }
-                            }
-                        }
-                    }
+        let rows = html! {
+            @for event in events.iter().take(MAX_EVENTS) {
+                tr {
+                    td { @if let Some(at) = event.at { (time(at, zone, self.view.now)) } }
+                    td { (safe(&event.level)) }
+                    td { (safe(&event.object)) }
+                    td { (safe(&event.reason)) }
+                    td { (said(&event.message)) }
                 }
             }
-        }
+        };
+        let headings = ["When", "Type", "Object", "Reason", "Message"];
+        stacked_table("events", &headings, &rows)
     }
 
     pub(super) fn commands(&self, row: &Row) -> Markup {
         let (argument, flag) = (row.status.object.argument(), self.settings.prefix.flag());
-        let commands = [
+        commands(&[
             format!("dayshift status {argument}{flag}"),
             format!("dayshift plan {argument}{flag}"),
             format!("dayshift wake {argument} --for 2h{flag}"),
@@ -146,13 +119,6 @@ impl Page<'_> {
             format!("dayshift sync {argument}{flag}"),
             format!("kubectl events --for {argument}"),
             format!("kubectl get {argument} -o yaml"),
-        ];
-        let text = commands.map(|it| safe(&it).into_owned()).join("\n");
-        html! {
-            section aria-labelledby="commands" {
-                h2 id="commands" { "Commands" }
-                pre tabindex="0" { (text) }
-            }
-        }
+        ])
     }
 }

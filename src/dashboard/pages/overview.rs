@@ -6,7 +6,7 @@ use chrono::{DateTime, Utc};
 use maud::{Markup, html};
 
 use super::{
-    bits::time,
+    bits::{section, stacked_table, time},
     shell::{Kind, Page},
 };
 use crate::{
@@ -144,39 +144,22 @@ impl Page<'_> {
                 coming.entry((at, action)).or_default().push(row);
             }
         }
-        html! {
-            section aria-labelledby="next" {
-                h2 id="next" { "What comes next" }
-                @if coming.is_empty() {
-                    p { "Nothing." }
-                } @else {
-                    div.scroll tabindex="0" role="group" aria-labelledby="next" {
-                        table.stacked {
-                            thead {
-                                tr {
-                                    th scope="col" { "In" }
-                                    th scope="col" { "At" }
-                                    th scope="col" { "What" }
-                                    th scope="col" { "Workloads" }
-                                }
-                            }
-                            tbody {
-                                @for ((at, action), rows) in coming.iter().take(MAX_NEXT) {
-                                    tr {
-                                        td.countdown {
-                                            (distance(*at, now).trim_start_matches("in "))
-                                        }
-                                        td { (time(*at, self.zone(), now)) }
-                                        td { (action) }
-                                        td { (self.some(rows)) (self.keep_running(rows)) }
-                                    }
-                                }
-                            }
-                        }
+        let content = if coming.is_empty() {
+            html! { p { "Nothing." } }
+        } else {
+            let rows = html! {
+                @for ((at, action), rows) in coming.iter().take(MAX_NEXT) {
+                    tr {
+                        td.countdown { (distance(*at, now).trim_start_matches("in ")) }
+                        td { (time(*at, self.zone(), now)) }
+                        td { (action) }
+                        td { (self.some(rows)) (self.keep_running(rows)) }
                     }
                 }
-            }
-        }
+            };
+            stacked_table("next", &["In", "At", "What", "Workloads"], &rows)
+        };
+        section("next", "What comes next", &content)
     }
 
     fn some(&self, rows: &[&Row]) -> Markup {
