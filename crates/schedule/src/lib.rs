@@ -41,7 +41,7 @@ pub use moment::{parse_date_or_moment, parse_moment};
 pub use ranges::unite;
 pub use schedule::Schedule;
 pub use text::diagnostic::{Diagnostic, DiagnosticKind, MAX_TEXT, cut_too_long, is_too_long};
-pub use text::piece::list_items;
+pub use text::piece::{list_items, parse_items};
 pub use text::wall_time::WallTime;
 pub use times::Times;
 pub use zone::clock_change::{ClockChange, Gap};

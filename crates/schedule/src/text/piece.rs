@@ -150,6 +150,19 @@ fn empty(text: &str, example: &str) -> Diagnostic {
     Diagnostic::new(0..text.len(), "", "the value is empty", help)
 }
 
+/// Reads the items between the `;` of a list as [`list_items`] gives them. `example` is a right list.
+///
+/// # Errors
+/// The list or an item is empty, or the text is too long. The span is in bytes of the text.
+pub fn parse_items<'t>(
+    text: &'t str,
+    example: &'static str,
+) -> Result<Vec<(Range<usize>, &'t str)>, Diagnostic> {
+    Piece::items(text, example)?
+        .map(|item| item.map(|it| (it.span(), it.text())))
+        .collect()
+}
+
 /// The items between the `;` of a list, without the blanks around them, and where in bytes they
 /// stand in it. An empty list, or one that is too long to be read, has no items.
 pub fn list_items(text: &str) -> impl Iterator<Item = (Range<usize>, &str)> {

@@ -1,8 +1,11 @@
 //! `wake-on-request`: how long a connection to its Service wakes an object, and when.
 
+use std::ops::Range;
+
 use chrono::{DateTime, TimeDelta, Utc};
 use dayshift_schedule::{
-    Action, Diagnostic, ExceptedDates, Hours, Schedule, ScheduleRule, Zone, list_items, parse_grace,
+    Action, Diagnostic, ExceptedDates, Hours, Schedule, ScheduleRule, Zone, parse_grace,
+    parse_items,
 };
 
 use crate::inputs::effective::Inputs;
@@ -61,25 +64,21 @@ impl IgnoredPaths {
     /// Reads paths separated by `;`. A `*` at the end stands for anything.
     ///
     /// # Errors
-    /// An item does not begin with `/`, has a blank, or a `*` before its end. The span is in bytes
-    /// of the text.
+    /// The list or an item is empty; an item does not begin with `/`, has a blank, or a `*` before its
+    /// end. The span is in bytes of the text.
     pub fn parse(text: &str) -> Result<Self, Diagnostic> {
-        if dayshift_schedule::is_too_long(text) {
-            return Err(Diagnostic::too_long(text));
-        }
-        let path = |(span, item): (std::ops::Range<usize>, &str)| {
+        const EXAMPLE: &str = "/healthz; /static/*";
+        let path = |(span, item): (Range<usize>, &str)| {
             let plain = item.strip_suffix('*').unwrap_or(item);
             let is_path = plain.starts_with('/')
                 && !plain.contains(|it: char| it == '*' || it.is_whitespace() || it.is_control());
             is_path.then(|| Box::from(item)).ok_or_else(|| {
-                let help = "write for example `/healthz; /static/*`";
+                let help = format!("write for example `{EXAMPLE}`");
                 Diagnostic::new(span, item, "is not a path", help)
             })
         };
-        list_items(text)
-            .map(path)
-            .collect::<Result<_, _>>()
-            .map(Self)
+        let items = parse_items(text, EXAMPLE)?.into_iter();
+        items.map(path).collect::<Result<_, _>>().map(Self)
     }
 
     /// Whether a request for this path, which has no query, does not wake.
@@ -175,6 +174,10 @@ mod tests {
             ("/a; b", 4..5),
             ("/a*b", 0..4),
             ("/a b", 0..4),
+            ("", 0..0),
+            (" ;", 0..2),
+            ("/a;", 2..3),
+            ("/a;;/b", 3..4),
         ] {
             let error = IgnoredPaths::parse(text).unwrap_err();
             assert_eq!(error.span(), span, "{text}: {error}");
