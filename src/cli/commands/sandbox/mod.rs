@@ -10,6 +10,7 @@ mod input;
 mod left_out;
 #[cfg(feature = "sandbox")]
 mod pages;
+#[cfg(feature = "sandbox")]
 mod requests;
 
 #[cfg(feature = "sandbox")]
