@@ -37,6 +37,29 @@ pub(crate) fn talk(address: SocketAddr, first: &[u8]) -> io::Result<()> {
     Ok(())
 }
 
+/// How long a connection takes to be answered, and how many megabytes a second then come back through it.
+pub(crate) fn measured(address: SocketAddr) -> io::Result<(Duration, f64)> {
+    const BYTES: usize = 64_000_000;
+    let begin = Instant::now();
+    let mut stream = TcpStream::connect_timeout(&address, PATIENCE)?;
+    stream.set_read_timeout(Some(PATIENCE))?;
+    stream.write_all(b"PING")?;
+    let mut heard = vec![0; 64_000];
+    stream.read_exact(&mut heard[..4])?;
+    let answered = begin.elapsed();
+    let begin = Instant::now();
+    let mut sender = stream.try_clone()?;
+    let sending = thread::spawn(move || {
+        let part = [7; 64_000];
+        (0..BYTES / part.len()).try_for_each(|_| sender.write_all(&part))
+    });
+    for _ in 0..BYTES / heard.len() {
+        stream.read_exact(&mut heard)?;
+    }
+    sending.join().unwrap()?;
+    Ok((answered, BYTES as f64 / 1e6 / begin.elapsed().as_secs_f64()))
+}
+
 pub(crate) fn ping(address: SocketAddr) -> io::Result<()> {
     let mut stream = TcpStream::connect_timeout(&address, PATIENCE)?;
     stream.set_read_timeout(Some(PATIENCE))?;

@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 use libtest_mimic::{Completion, Failed, Trial};
 use serde_json::{Value, json};
 
-use crate::e2e::activator::clients::{Traffic, ping, protocols, talk};
+use crate::e2e::activator::clients::{Traffic, measured, ping, protocols, talk};
 use crate::e2e::activator::stand_ins::{addresses, await_stand_in, install, service, stand_in};
 use crate::e2e::test_namespace::TestNamespace;
 use crate::support::{
@@ -123,6 +123,7 @@ fn tell(mode: &str) {
 
     asleep(&team, address, &activators);
     let begin = Instant::now();
+    let through = thread::spawn(move || measured(address));
     let held: Vec<_> = protocols()
         .into_iter()
         .map(|first| thread::spawn(move || talk(address, &first)))
@@ -131,9 +132,11 @@ fn tell(mode: &str) {
         client.join().unwrap().unwrap();
     }
     println!(
-        "{mode}: held connections were answered after {:?}",
+        "{mode}: held connections were answered, with what they sent, after {:?}",
         begin.elapsed()
     );
+    let (answered, rate) = through.join().unwrap().unwrap();
+    println!("{mode}: a held one was answered after {answered:?}, then {rate:.0} MB/s came back");
     team.await_label("web", "dayshift/state", "woken");
     eventually("the audit log has the wake", || (wakes() > 0).then_some(()));
     assert_eq!(wakes(), 1, "one patch");
@@ -153,6 +156,8 @@ fn tell(mode: &str) {
         "{mode}: a direct connection takes {:?}",
         begin.elapsed() / 50
     );
+    let (answered, rate) = measured(address).unwrap();
+    println!("{mode}: a direct one was answered after {answered:?}, then {rate:.0} MB/s came back");
     let handed_on = all(&activators, Activator::handed_on);
     assert_eq!(handed_on, before, "they go to the pods directly");
 
