@@ -4,7 +4,7 @@ use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{Mutex, OnceLock};
+use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 use std::{env, fs, thread};
 
@@ -44,6 +44,10 @@ pub(crate) struct ControlPlane {
     names: AtomicU32,
     folder: TempDir,
 }
+
+/// Whose turn it is to apply files of the whole cluster, which stories share: of two `kubectl apply` of one
+/// at once, one is told that it exists already.
+static TURN: Mutex<()> = Mutex::new(());
 
 impl ControlPlane {
     /// Starts one and waits until it is ready, about 3 s on an idle machine.
@@ -190,6 +194,9 @@ impl ControlPlane {
     pub(crate) fn kubectl_as(&self, kubeconfig: &Path, arguments: &[&str]) -> Output {
         let line = format!("kubectl {}", arguments.join(" "));
         let mut kubectl = Command::new(self.assets.path("kubectl"));
+        let is_shared = |it: &&str| it.starts_with("manifests/") || it.starts_with("tests/");
+        let shared = arguments.iter().find(|it| is_shared(it));
+        let _turn = shared.map(|_| TURN.lock().unwrap_or_else(PoisonError::into_inner));
         self.output(&line, kubectl.args(arguments), kubeconfig)
     }
 

@@ -1,7 +1,6 @@
 //! The activator's manifest, and the slices by which it stands in for Services.
 
 use std::path::PathBuf;
-use std::sync::{Mutex, PoisonError};
 
 use serde_json::{Value, json};
 
@@ -10,15 +9,10 @@ use crate::support::{ControlPlane, eventually};
 
 /// Applies the manifest, as a user would, and returns the kubeconfig of its ServiceAccount.
 pub(crate) fn install(plane: &ControlPlane) -> PathBuf {
-    // Of two `kubectl apply` at once one is told that the objects exist already.
-    static TURN: Mutex<()> = Mutex::new(());
     plane.install();
-    {
-        let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
-        plane
-            .kubectl(&["apply", "-f", "manifests/activator.yaml"])
-            .success();
-    }
+    plane
+        .kubectl(&["apply", "-f", "manifests/activator.yaml"])
+        .success();
     eventually("the activator has two ready addresses", || {
         (addresses(plane).len() == 2).then_some(())
     });

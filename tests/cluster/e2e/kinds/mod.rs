@@ -9,10 +9,7 @@ mod stateful_set;
 mod switches;
 mod waits;
 
-use std::{
-    fmt::Display,
-    sync::{Mutex, PoisonError},
-};
+use std::fmt::Display;
 
 use serde_json::Value;
 use tempfile::NamedTempFile;
@@ -60,10 +57,8 @@ pub(crate) fn define(plane: &ControlPlane, file: &str, collection: &str) {
     });
 }
 
-/// `kubectl apply` of a file or folder of the whole cluster, one at a time: stories share them.
+/// `kubectl apply` of a file or folder of the whole cluster.
 pub(crate) fn apply(plane: &ControlPlane, path: &str) {
-    static TURN: Mutex<()> = Mutex::new(());
-    let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
     let applied = plane.kubectl(&["apply", "-f", path]);
     assert_eq!(applied.stderr, "", "{}", applied.command);
     applied.success();
