@@ -231,8 +231,8 @@ fn asleep(team: &TestNamespace<'_>, address: SocketAddr, activators: &[Activator
     team.await_label("web", "dayshift/state", "slept");
     team.await_pods("web", 0);
     await_stand_in(team, "web", true);
+    let before = all(activators, Activator::silent);
     eventually("kube-proxy sends connections to the activators", || {
-        let before = all(activators, Activator::silent);
         TcpStream::connect_timeout(&address, Duration::from_millis(300)).ok()?;
         thread::sleep(Duration::from_millis(100));
         (all(activators, Activator::silent) > before).then_some(())

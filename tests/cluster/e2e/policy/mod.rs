@@ -1,22 +1,21 @@
 //! `manifests/policy`: what the API server itself says of a wrong text, held against the parser.
 
+mod texts;
+
 use futures::{StreamExt, stream};
 use k8s_openapi::api::apps::v1::Deployment;
 use kube::api::{Api, PostParams};
 use tempfile::NamedTempFile;
 
-use dayshift::schedule::{
-    ExceptedDates, Hours, Times, TreatedDates, Zone, parse_grace, parse_jitter, parse_moment,
-    parse_notice, parse_scale,
-};
-use dayshift::workload::{After, IgnoredPaths, Key, Replicas, WakeOnRequest};
+use dayshift::workload::Key;
 
+use crate::e2e::policy::texts::{Numbers, SEEDS, changed, is_read};
 use crate::support::{
     ControlPlane, DeploymentBuilder, Namespace, Parts, Story, block_on, deployment, eventually,
     stories,
 };
 
-const POLICY: &str = include_str!("../../../manifests/policy/texts.yaml");
+const POLICY: &str = include_str!("../../../../manifests/policy/texts.yaml");
 
 pub(crate) fn stories() -> Vec<Story> {
     stories![
@@ -96,165 +95,6 @@ async fn refusal(api: Api<Deployment>, web: DeploymentBuilder) -> Option<String>
         }
         Err(error) => panic!("{error}"),
     }
-}
-
-/// Whether dayshift reads the text of that key.
-fn is_read(key: &str, text: &str) -> bool {
-    let zone = Zone::UTC;
-    let is_truth = ["true", "false"]
-        .iter()
-        .any(|it| text.trim().eq_ignore_ascii_case(it));
-    match key {
-        "start" | "stop" => Times::parse(text).is_ok(),
-        "hours" => Hours::parse(text).is_ok(),
-        "scale" => parse_scale(text).is_ok(),
-        "timezone" => Zone::parse(text).is_ok(),
-        "replicas" | "stop-replicas" => Replicas::parse(text).is_ok(),
-        "jitter" => parse_jitter(text).is_ok(),
-        "notice" | "ready-within" => parse_notice(text).is_ok(),
-        "except" => ExceptedDates::parse(text).is_ok(),
-        "treat-as" => TreatedDates::parse(text).is_ok(),
-        "after" => After::parse(text).is_ok(),
-        "pause" => is_truth || parse_moment(text, zone).is_ok(),
-        "wake-until" | "sleep-until" => parse_moment(text, zone).is_ok(),
-        "enforce" => is_truth || parse_grace(text).is_ok(),
-        "exclude" | "allow-volume-deletion" | "stop-jobs" => is_truth,
-        "wake-on-request" => WakeOnRequest::parse(text).is_ok(),
-        "wake-on-request-ignore" => IgnoredPaths::parse(text).is_ok(),
-        _ => panic!("{key}"),
-    }
-}
-
-/// Texts of each key that are read, from which others are made.
-const SEEDS: [(&str, &[&str]); 19] = [
-    (
-        "start",
-        &[
-            "Mon-Fri 09:00",
-            "9:05",
-            "daily 00:00, 12:30,23:59",
-            "weekdays,Sat 8:00;Sunday 10:00",
-            "fri - mon , wed 07:45",
-            "0 9 * * Mon-Fri",
-            "*/15 8-18/2 1,15 jan-dec ?",
-            "30 0 9 * * 7",
-            "@daily",
-            "@Hourly; 2026-12-24 18:00",
-            "2199-12-31  23:59",
-            "first Mon,last Friday 09:00; second  weekday 8:00",
-        ],
-    ),
-    ("stop", &["Mon-Fri 19:00; Sat 14:00", "0 19 * * 1-5"]),
-    (
-        "hours",
-        &[
-            "Mon-Fri 09:00-19:00; Sat 10:00-14:00",
-            "22:00-06:00",
-            "weekends 00:00 - 24:00",
-            "mon,wed-fri 8:00-12:00,13:00-17:00;Sun 9:00-10:00",
-            "Last Day 22:00-06:00; third tue, fourth Wed 09:00-17:00",
-        ],
-    ),
-    (
-        "scale",
-        &[
-            "Mon-Fri 08:00 = 5; 12:00=10; 19:00 = 0",
-            "0 8 * * 1-5 = 3",
-            "first day 08:00 = 5; last weekday 20:00=0",
-            "2026-12-24 18:00 = 2147483647",
-        ],
-    ),
-    ("replicas", &["3", "0", "2147483647", "007"]),
-    ("jitter", &["5m", "1m30s", "1h", "90s"]),
-    (
-        "except",
-        &[
-            "2026-12-28..2027-01-03; 2027-01-11",
-            "2026-02-28",
-            "2026-01-01 .. 2026-01-02;2026-05-01",
-        ],
-    ),
-    (
-        "treat-as",
-        &[
-            "2026-10-10 = Mon",
-            "2026-12-28..2027-01-03=sunday; 2026-02-28 = FRI",
-            "2026-01-01 .. 2026-01-02 = Wednesday ;2026-05-01=Tue",
-        ],
-    ),
-    (
-        "after",
-        &[
-            "sts/db",
-            "StatefulSet.apps/db ; deploy/cache.main, 5m",
-            "deployments/a-1;sts/b , 1h 30 min",
-        ],
-    ),
-    (
-        "pause",
-        &["true", "FALSE", "2026-12-24 18:00", "2026-12-24T18:00:00Z"],
-    ),
-    (
-        "wake-until",
-        &[
-            "2026-12-24 18:00",
-            "2026-12-24T18:00:00.5+09:00",
-            "2026-12-24t8:00Z",
-            "2026-12-24 18:00:30",
-        ],
-    ),
-    ("enforce", &["true", "30m", "1h30m", "24h", "1s"]),
-    ("notice", &["15m", "0", "1h30m", "24h"]),
-    ("ready-within", &["20m", "0", "1h30m", "24h"]),
-    ("exclude", &["false", " False "]),
-    ("allow-volume-deletion", &["true", "FALSE "]),
-    ("stop-jobs", &["true", " False"]),
-    (
-        "wake-on-request",
-        &[
-            "2h",
-            "90 min; Mon-Fri 06:00-23:00",
-            "1h30m;weekends 8:00 - 24:00, 1:00-2:00;last Fri 22:00-06:00",
-        ],
-    ),
-    (
-        "wake-on-request-ignore",
-        &["/healthz", "/healthz; /static/*", " /* ;/a.b"],
-    ),
-];
-
-/// Signs that are put into texts: what texts are made of, blanks of Unicode, and what is none.
-const SIGNS: &str =
-    " \t\u{a0}\u{2003}\u{3000};,-:=*?/@.0123456789TZtzMonFriSatfirstlastweekdaysjanhms+\u{2013}é";
-
-/// Numbers without a pattern, the same in each run.
-struct Numbers(u64);
-
-impl Numbers {
-    fn below(&mut self, bound: usize) -> usize {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        usize::try_from(self.0 >> 16).unwrap() % bound
-    }
-}
-
-/// A seed with some signs taken out, put in, doubled or in other case.
-fn changed(seed: &str, numbers: &mut Numbers) -> String {
-    let signs: Vec<char> = SIGNS.chars().collect();
-    let mut text: Vec<char> = seed.chars().collect();
-    for _ in 0..numbers.below(4) {
-        let at = numbers.below(text.len() + 1);
-        let is_there = at < text.len();
-        match numbers.below(5) {
-            0 if is_there => drop(text.remove(at)),
-            1 if is_there => text[at] = signs[numbers.below(signs.len())],
-            2 if is_there => text.insert(at, text[at]),
-            3 if is_there => text[at] = text[at].to_ascii_uppercase(),
-            _ => text.insert(at, signs[numbers.below(signs.len())]),
-        }
-    }
-    text.into_iter().collect()
 }
 
 fn the_policy_refuses_no_text_that_is_read(plane: &ControlPlane) {
