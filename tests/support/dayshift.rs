@@ -64,6 +64,14 @@ impl Dayshift {
         self
     }
 
+    /// Waits until it is ready and has nothing to say against a watch. A list may be shown, and
+    /// acted upon, a moment before the watch that continues it is granted.
+    pub(crate) fn await_every_watch(&self) {
+        eventually("dayshift is ready and watches everything", || {
+            (self.get("/readyz")? == (200, "ok\n".to_owned())).then_some(())
+        });
+    }
+
     /// Where the probes are: the first loopback port in its log that is not the API server's.
     pub(crate) fn address(&self) -> Option<SocketAddr> {
         let log = self.log();

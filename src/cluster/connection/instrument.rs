@@ -1,11 +1,11 @@
 //! An observer of every request: its verb, its code, and the server's time.
 
-use std::{sync::Arc, time::Duration};
+use std::{error::Error as StdError, sync::Arc, time::Duration};
 
 use bytes::Bytes;
 use chrono::{DateTime, Datelike as _, Utc};
 use http::{Method, Request, Response, header};
-use http_body_util::{BodyExt as _, Either, Limited};
+use http_body_util::{BodyExt as _, Either, LengthLimitError, Limited};
 use kube::{Client, client::Body};
 use tokio::time::timeout;
 use tower::{BoxError, service_fn};
@@ -84,6 +84,18 @@ pub(super) async fn in_time(
 /// [`LengthLimitError`]: http_body_util::LengthLimitError
 pub(in crate::cluster) async fn bounded(body: Body) -> Result<Bytes, BoxError> {
     Ok(Limited::new(body, MAX_ANSWER).collect().await?.to_bytes())
+}
+
+/// Whether an error says that a body is larger than [`bounded`] allows.
+pub(in crate::cluster) fn is_too_large(error: &(dyn StdError + 'static)) -> bool {
+    let mut link = Some(error);
+    while let Some(error) = link {
+        if error.is::<LengthLimitError>() {
+            return true;
+        }
+        link = error.source();
+    }
+    false
 }
 
 /// The verb of a request, as RBAC names it.

@@ -5,26 +5,14 @@ use std::collections::BTreeMap;
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, de::IgnoredAny};
 
-use crate::workload::{Job, Prefix};
+use crate::workload::Job;
 
 /// The root of the API of Jobs.
 pub(in crate::cluster) const JOBS_ROOT: &str = "/apis/batch/v1/";
 
-/// A page of Jobs.
-#[derive(Deserialize)]
-pub(in crate::cluster) struct JobPage {
-    metadata: PageMeta,
-    items: Vec<RawJob>,
-}
-
-#[derive(Deserialize)]
-struct PageMeta {
-    #[serde(default, rename = "continue")]
-    token: Option<String>,
-}
-
-#[derive(Deserialize)]
-struct RawJob {
+/// A Job as it is read.
+#[derive(Clone, Deserialize)]
+pub(in crate::cluster) struct RawJob {
     metadata: Meta,
     #[serde(default)]
     spec: Spec,
@@ -32,7 +20,7 @@ struct RawJob {
     status: Status,
 }
 
-#[derive(Deserialize)]
+#[derive(Clone, Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Meta {
     name: Box<str>,
@@ -44,41 +32,33 @@ struct Meta {
     owner_references: Vec<OwnerReference>,
 }
 
-#[derive(Deserialize)]
+#[derive(Clone, Deserialize)]
 struct OwnerReference {
     uid: Box<str>,
     #[serde(default)]
     controller: bool,
 }
 
-#[derive(Default, Deserialize)]
+#[derive(Clone, Default, Deserialize)]
 struct Spec {
     suspend: Option<bool>,
 }
 
-#[derive(Default, Deserialize)]
+#[derive(Clone, Default, Deserialize)]
 struct Status {
     conditions: Option<Vec<Condition>>,
 }
 
-#[derive(Deserialize)]
+#[derive(Clone, Deserialize)]
 struct Condition {
     #[serde(rename = "type")]
     kind: String,
     status: String,
 }
 
-impl JobPage {
-    /// Its Jobs, and the token of the next page.
-    pub(in crate::cluster) fn jobs(self, prefix: &Prefix) -> (Vec<Job>, Option<String>) {
-        let name = prefix.suspended_by();
-        let jobs = self.items.into_iter().map(|it| it.job(&name)).collect();
-        (jobs, self.metadata.token.filter(|it| !it.is_empty()))
-    }
-}
-
 impl RawJob {
-    fn job(self, suspended_by: &str) -> Job {
+    /// What is decided from, with the text of this label.
+    pub(in crate::cluster) fn job(self, suspended_by: &str) -> Job {
         let meta = self.metadata;
         let has_labels = meta.labels.is_some();
         let mut labels = meta.labels.unwrap_or_default();

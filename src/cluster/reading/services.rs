@@ -3,16 +3,13 @@
 use std::{collections::BTreeMap, time::Duration};
 
 use futures::future::join_all;
-use http::Request;
-use k8s_openapi::{List, api::core::v1::Service};
-use kube::{Client, Error};
+use k8s_openapi::api::core::v1::Service;
+use kube::{Api, Client, Error};
 use tokio::time::timeout;
 
+use crate::cluster::reading::find::listed;
 use crate::cluster::reading::query::Query;
 use crate::workload::{ServicePort, ServiceSpec};
-
-/// How many objects one request reads.
-const PAGE: usize = 500;
 
 /// The longest wait for all of them: their use is not worth more.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -30,14 +27,15 @@ type ByName = BTreeMap<Box<str>, ServiceSpec>;
 impl Services {
     /// Reads them with the rights of the user. If the server does not answer in 5 s, they are not known.
     pub async fn find(client: &Client, query: &Query) -> Self {
-        let places: Vec<_> = match &*query.namespaces() {
-            [] => vec![String::new()],
+        let namespaces = query.namespaces();
+        let apis: Vec<Api<Service>> = match &*namespaces {
+            [] => vec![Api::all(client.clone())],
             several => several
                 .iter()
-                .map(|it| format!("/namespaces/{it}"))
+                .map(|it| Api::namespaced(client.clone(), it))
                 .collect(),
         };
-        let lists = places.iter().map(|place| listed(client, place));
+        let lists = apis.iter().map(|api| listed(api, None));
         let Ok(lists) = timeout(PATIENCE, join_all(lists)).await else {
             return Self::default();
         };
@@ -83,22 +81,6 @@ impl Services {
     /// The words of the API server where they may not be listed.
     pub fn forbidden(&self) -> Option<&str> {
         self.forbidden.as_deref()
-    }
-}
-
-async fn listed(client: &Client, place: &str) -> Result<Vec<Service>, Error> {
-    let mut found = Vec::new();
-    let mut rest = String::new();
-    loop {
-        let path = format!("/api/v1{place}/services?limit={PAGE}{rest}");
-        let request = Request::get(path).body(Vec::new());
-        let page: List<Service> = client.request(request.map_err(Error::HttpError)?).await?;
-        found.extend(page.items);
-        match page.metadata.continue_.filter(|token| !token.is_empty()) {
-            // The server's own token: characters of base64url alone.
-            Some(token) => rest = format!("&continue={token}"),
-            None => return Ok(found),
-        }
     }
 }
 

@@ -1,9 +1,10 @@
 //! Why a watch fails.
 
-use std::{error::Error as _, time::Duration};
+use std::time::Duration;
 
-use http_body_util::LengthLimitError;
 use kube::Error;
+
+use crate::cluster::connection::instrument::is_too_large;
 
 /// Why a watch has failed. It continues by itself.
 #[derive(Debug, thiserror::Error)]
@@ -73,13 +74,6 @@ impl WatchError {
 
     /// Whether the answer is too large to be read.
     pub(super) fn is_too_large(&self) -> bool {
-        let mut link = self.error.source();
-        while let Some(error) = link {
-            if error.is::<LengthLimitError>() {
-                return true;
-            }
-            link = error.source();
-        }
-        false
+        is_too_large(&self.error)
     }
 }

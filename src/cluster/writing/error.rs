@@ -99,6 +99,9 @@ pub enum FailureKind {
     /// may not have the kind.
     #[error("the API server has nothing there")]
     NotServed,
+    /// The request's: its answer is larger than what is read.
+    #[error("the answer is too large")]
+    TooLarge,
     /// Unknown: no answer within the time limit of a request.
     #[error("the API server has not answered")]
     TimedOut,

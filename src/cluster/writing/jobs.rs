@@ -1,33 +1,38 @@
 //! Jobs of a CronJob that is stopped: their list, and a guarded patch of each.
 
 use http::Request;
+use kube::core::ObjectList;
 use serde_json::{Value, json};
 
-use crate::cluster::reading::jobs::{JOBS_ROOT, JobPage};
-use crate::cluster::writing::error::{PatchError, ReadError};
+use crate::cluster::reading::jobs::{JOBS_ROOT, RawJob};
+use crate::cluster::reading::view::PAGE;
+use crate::cluster::writing::error::{FailureKind, PatchError, ReadError};
 use crate::cluster::writing::guard::Operations;
 use crate::cluster::writing::writer::{Writer, malformed};
 use crate::workload::{Job, JobChange, Prefix};
 
-/// How many Jobs one request reads.
-const PAGE: usize = 500;
-
 impl Writer {
-    /// The Jobs of a namespace.
+    /// The Jobs of a namespace, in pages. A page that is too large to be read is asked for with a tenth of
+    /// its objects.
     ///
     /// # Errors
     /// Where the server is absent or unwilling.
     pub async fn jobs(&self, namespace: &str) -> Result<Vec<Job>, ReadError> {
+        let suspended_by = self.prefix().suspended_by();
         let mut jobs = Vec::new();
-        let mut rest = String::new();
+        let (mut limit, mut rest) = (PAGE, String::new());
         loop {
-            let uri = format!("{}?limit={PAGE}{rest}", path(namespace));
-            let answer = self.send(Request::get(uri), Vec::new()).await?;
-            let answer = answer.body(ReadError::sort)?;
-            let page: JobPage = serde_json::from_slice(&answer).map_err(malformed)?;
-            let (more, next) = page.jobs(self.prefix());
-            jobs.extend(more);
-            match next {
+            let uri = format!("{}?limit={limit}{rest}", path(namespace));
+            let answer = match self.send(Request::get(uri), Vec::new()).await {
+                Err(why) if why.kind == FailureKind::TooLarge && limit > 1 => {
+                    limit = limit.div_ceil(10);
+                    continue;
+                }
+                answer => answer?.body(ReadError::sort)?,
+            };
+            let page: ObjectList<RawJob> = serde_json::from_slice(&answer).map_err(malformed)?;
+            jobs.extend(page.items.into_iter().map(|it| it.job(&suspended_by)));
+            match page.metadata.continue_.filter(|it| !it.is_empty()) {
                 // The server's own token: characters of base64url alone.
                 Some(token) => rest = format!("&continue={token}"),
                 None => return Ok(jobs),

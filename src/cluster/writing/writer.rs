@@ -9,6 +9,7 @@ use json_patch::Patch;
 use kube::{Client, ResourceExt as _, client::Body, core::Status};
 use serde_json::{Value, json};
 use tokio::time::timeout;
+use tower::BoxError;
 
 use crate::delays::MAX_RETRY_AFTER;
 use crate::events::EventText;
@@ -16,6 +17,7 @@ use crate::neighbours::{ACTIVATOR, COMMANDS, CONTROLLER};
 use crate::text::{cut_bytes, escape_json, printable};
 use crate::workload::{Annotation, Change, Kind, Observed, Prefix, WorkloadRef};
 
+use crate::cluster::connection::instrument::{bounded, is_too_large};
 use crate::cluster::connection::patient::retry_after;
 use crate::cluster::connection::redact::redacted_chain;
 use crate::cluster::encoding::compact::InFull;
@@ -76,6 +78,15 @@ impl Writer {
         let mut writer = Self::new(client, prefix, instance);
         writer.manager = ACTIVATOR;
         writer
+    }
+
+    /// The same, whose requests may take so long at most.
+    #[must_use]
+    pub fn within(&self, limit: Duration) -> Self {
+        Self {
+            limit: Some(limit),
+            ..self.clone()
+        }
     }
 
     pub(super) const fn prefix(&self) -> &Prefix {
@@ -280,13 +291,10 @@ impl Writer {
     }
 
     async fn exchange(&self, request: Request<Body>) -> Result<Answer, Unavailable> {
-        let response = self.client.send(request).await.map_err(no_answer)?;
+        let response = self.client.send(request).await;
+        let response = response.map_err(|error| no_answer(&error))?;
         let (code, retry_after) = (response.status(), pause_asked(response.headers()));
-        let body = response
-            .into_body()
-            .collect_bytes()
-            .await
-            .map_err(no_answer)?;
+        let body = bounded(response.into_body()).await.map_err(unread)?;
         if code.is_success() {
             return Ok(Answer::Success(body));
         }
@@ -316,11 +324,24 @@ fn pause_asked(headers: &HeaderMap) -> Option<Duration> {
     Some(retry_after(headers)?.min(MAX_RETRY_AFTER))
 }
 
-fn no_answer(error: impl std::error::Error + 'static) -> Unavailable {
+fn no_answer(error: &(impl std::error::Error + 'static)) -> Unavailable {
     Unavailable {
-        reason: redacted_chain(&error),
+        reason: redacted_chain(error),
         retry_after: None,
         kind: FailureKind::Unreachable,
+    }
+}
+
+/// A body that broke off, or is larger than what is read.
+fn unread(error: BoxError) -> Unavailable {
+    let error = kube::Error::Service(error);
+    let unread = no_answer(&error);
+    match is_too_large(&error) {
+        true => Unavailable {
+            kind: FailureKind::TooLarge,
+            ..unread
+        },
+        false => unread,
     }
 }
 
@@ -328,7 +349,7 @@ fn no_answer(error: impl std::error::Error + 'static) -> Unavailable {
 pub(super) fn malformed(error: impl std::error::Error + 'static) -> Unavailable {
     Unavailable {
         kind: FailureKind::Failed,
-        ..no_answer(error)
+        ..no_answer(&error)
     }
 }
 

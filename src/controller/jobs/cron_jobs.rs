@@ -15,8 +15,8 @@ use crate::controller::time::scheduler::Scheduler;
 use crate::delays::Delays;
 use crate::workload::{JobsWish, WorkloadRef};
 
-/// In how many namespaces Jobs are looked at at once.
-const PLACES: usize = 8;
+/// In how many namespaces Jobs are looked at at once: a page of them may take 8 MiB.
+const PLACES: usize = 4;
 
 /// The same while starts and stops wait.
 const PLACES_BESIDE_TRANSITIONS: usize = 1;

@@ -1,15 +1,10 @@
 //! One pass over the Jobs of a namespace: one list, and a patch of each that is not as it should be.
 
-use std::{sync::Arc, time::Duration};
+use std::sync::Arc;
 
-use tokio::time::timeout;
-
-use crate::cluster::{PatchError, ReadError, Unavailable, Writer};
+use crate::cluster::{PatchError, ReadError, Writer};
 use crate::controller::ids::Id;
 use crate::workload::{Job, JobChange, JobsWish, WorkloadRef};
-
-/// The time limit of each request.
-const LIMIT: Duration = Duration::from_secs(5);
 
 /// The CronJobs of a namespace whose Jobs are to be looked at.
 #[derive(Debug)]
@@ -47,7 +42,7 @@ impl Pass {
     /// permission is missing: the rest is for the next pass.
     pub(in crate::controller) async fn carry_out(self, writer: &Writer) -> Passed {
         let namespace = self.namespace;
-        let (jobs, not_listed) = match within(writer.jobs(&namespace)).await {
+        let (jobs, not_listed) = match writer.jobs(&namespace).await {
             Ok(jobs) => (jobs, None),
             Err(error) => (Vec::new(), Some(error)),
         };
@@ -71,7 +66,7 @@ async fn settle(writer: &Writer, namespace: &str, asked: &Asked, jobs: &[Job]) -
         let Some(change) = job.change(owner, asked.wish) else {
             continue;
         };
-        let result = within(writer.patch_job(namespace, job, change, owner)).await;
+        let result = writer.patch_job(namespace, job, change, owner).await;
         let ends = match &result {
             Err(PatchError::Forbidden(_)) => true,
             Err(PatchError::Unavailable(why)) => why.kind.is_servers(),
@@ -87,11 +82,4 @@ async fn settle(writer: &Writer, namespace: &str, asked: &Asked, jobs: &[Job]) -
         }
     }
     attempts
-}
-
-async fn within<T, E: From<Unavailable>>(
-    request: impl Future<Output = Result<T, E>>,
-) -> Result<T, E> {
-    let answer = timeout(LIMIT, request).await;
-    answer.unwrap_or_else(|_| Err(Unavailable::timed_out(LIMIT).into()))
 }

@@ -279,7 +279,7 @@ impl Engine {
         let now = self.clock.monotonic();
         let is_servers = match why.kind {
             FailureKind::Unreachable | FailureKind::Overloaded => true,
-            FailureKind::Admission => false,
+            FailureKind::Admission | FailureKind::TooLarge => false,
             FailureKind::TimedOut => {
                 self.probe_server(id);
                 false

@@ -5,7 +5,7 @@ use tokio::time::Instant;
 use crate::{
     cluster::{EventObject, PatchError, ReadError},
     events::EventText,
-    workload::{JobChange, Key as Annotation, WorkloadRef, jobs_wish},
+    workload::{JobChange, JobsWish, Key as Annotation, WorkloadRef, jobs_wish},
 };
 
 use crate::controller::ids::Id;
@@ -38,8 +38,12 @@ impl Engine {
             }
             self.cron_jobs.ended(&pass.namespace);
             for asked in pass.cron_jobs {
-                let (object, wish) = (&asked.object, asked.wish);
-                tracing::info!(kind = %object.kind, %object, ?wish, "would look at its Jobs");
+                let object = &asked.object;
+                let would = match asked.wish {
+                    JobsWish::Suspended { .. } => "suspend the Jobs that it has running",
+                    _ => "resume the Jobs that a stop has suspended, if any",
+                };
+                tracing::info!(kind = %object.kind, %object, "would {would}");
                 self.cron_jobs.settled(&asked, (self.clock.now(), now));
             }
         }

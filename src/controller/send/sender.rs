@@ -2,10 +2,10 @@
 
 use std::{sync::Arc, time::Duration};
 
-use tokio::time::{Instant, timeout};
+use tokio::time::Instant;
 
 use crate::{
-    cluster::{ReadError, Unavailable, Version, Writer},
+    cluster::{ReadError, Version, Writer},
     workload::{Kind, WorkloadRef},
 };
 
@@ -22,7 +22,8 @@ use crate::controller::starts::started::NotReady;
 /// The time limit of an Event: it takes a place from those of other namespaces.
 const EVENT_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// The time limit of the read that shows who has set a count, or why an object is not ready.
+/// The time limit of a request beside starts and stops: who has set a count, why an object is not ready,
+/// and Jobs.
 const LOOKUP_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// The time limit of the list of one object that shows whether the server answers.
@@ -94,14 +95,12 @@ impl Sender {
 
     /// Sends an Event.
     pub(in crate::controller) fn event(&mut self, event: PendingEvent, now: Instant) {
-        let writer = self.writer.clone();
+        let writer = self.writer.within(EVENT_TIMEOUT);
         let namespace: Arc<str> = event.object.namespace.clone();
         self.in_flight
             .send(Lane::Event, &namespace, now, |_| async move {
-                let answer = writer.announce(&event.object, &event.text, event.at);
-                let result = timeout(EVENT_TIMEOUT, answer)
-                    .await
-                    .unwrap_or_else(|_| Err(Unavailable::timed_out(EVENT_TIMEOUT).into()));
+                let sent = writer.announce(&event.object, &event.text, event.at);
+                let result = sent.await;
                 Finished::Announced {
                     event: Box::new(event),
                     result,
@@ -111,12 +110,9 @@ impl Sender {
 
     /// Reads an object to learn who has set its count. That takes no place from anything else.
     pub(in crate::controller) fn look_up(&mut self, lookup: Lookup) {
-        let writer = self.writer.clone();
+        let writer = self.writer.within(LOOKUP_TIMEOUT);
         self.in_flight.send_aside(async move {
-            let read = writer.read_managers(&lookup.object);
-            let result = timeout(LOOKUP_TIMEOUT, read)
-                .await
-                .unwrap_or_else(|_| Err(Unavailable::timed_out(LOOKUP_TIMEOUT).into()));
+            let result = writer.read_managers(&lookup.object).await;
             Finished::LookedUp {
                 lookup: Box::new(lookup),
                 result: Box::new(result),
@@ -126,12 +122,9 @@ impl Sender {
 
     /// Reads an object for why it is not ready, likewise.
     pub(in crate::controller) fn look_into(&mut self, not_ready: NotReady) {
-        let writer = self.writer.clone();
+        let writer = self.writer.within(LOOKUP_TIMEOUT);
         self.in_flight.send_aside(async move {
-            let read = writer.read_managers(&not_ready.object);
-            let result = timeout(LOOKUP_TIMEOUT, read)
-                .await
-                .unwrap_or_else(|_| Err(Unavailable::timed_out(LOOKUP_TIMEOUT).into()));
+            let result = writer.read_managers(&not_ready.object).await;
             Finished::LookedInto {
                 not_ready: Box::new(not_ready),
                 result: Box::new(result),
@@ -141,7 +134,7 @@ impl Sender {
 
     /// Looks at the Jobs of CronJobs, likewise.
     pub(in crate::controller) fn look_at_jobs(&mut self, pass: Pass) {
-        let writer = self.writer.clone();
+        let writer = self.writer.within(LOOKUP_TIMEOUT);
         self.in_flight.send_aside(async move {
             Finished::PassedOverJobs(Box::new(pass.carry_out(&writer).await))
         });
@@ -150,11 +143,10 @@ impl Sender {
     /// Lists one object beside a given one, to learn whether the server answers at all: a list
     /// passes no admission.
     pub(in crate::controller) fn probe(&mut self, object: WorkloadRef) {
-        let writer = self.writer.clone();
+        let writer = self.writer.within(PROBE_TIMEOUT);
         self.in_flight.send_aside(async move {
             let list = writer.ask_the_version(object.kind, Some(&object.namespace));
-            let answer = timeout(PROBE_TIMEOUT, list).await;
-            let has_answered = !matches!(answer, Ok(Err(ReadError::Unavailable(_))) | Err(_));
+            let has_answered = !matches!(list.await, Err(ReadError::Unavailable(_)));
             Finished::Probed { has_answered }
         });
     }

@@ -238,7 +238,7 @@ fn where_it_may_not_be_read_what_depends_on_it_is_left_alone(plane: &ControlPlan
         plane.kubectl(arguments).success();
     }
     team.await_label("web", "dayshift/state", "adopted");
-    assert_eq!(dayshift.get("/readyz"), Some((200, "ok\n".to_owned())));
+    dayshift.await_every_watch();
     assert_eq!(team.made("own").len(), 2);
     assert!(dayshift.stop().success());
 }

@@ -1,6 +1,6 @@
 //! The pages that a running controller serves: from what it knows, and never in its way.
 
-use std::{sync::Arc, time::Duration};
+use std::{num::NonZeroUsize, sync::Arc, time::Duration};
 
 use dayshift::{
     cluster::Query,
@@ -51,6 +51,26 @@ fn page(story: &Sandbox, pages: &Arc<Dashboard>, path: &str) -> String {
     let (status, body) = story.block_on(get(pages, path));
     assert_eq!(status, 200, "{path}: {body}");
     body
+}
+
+/// An object does not say why its start is not carried out; the controller knows.
+#[test]
+fn a_start_that_waits_for_a_place_is_shown_as_such_and_not_as_overdue() {
+    let mut story = Sandbox::empty_at("2026-11-20 18:00 UTC");
+    story.start_scaler(Settings {
+        max_starting: NonZeroUsize::new(1),
+        ..Settings::default()
+    });
+    for name in ["api", "web"] {
+        story.apply(deployment(name).replicas(1).hours(OFFICE));
+    }
+    story.sleep_until("2026-11-23 09:05");
+    let pages = pages(&story);
+    let text = "its start waits until fewer workloads are starting (--max-starting)";
+    let of = |name: &str| page(&story, &pages, &format!("/object/dev/deploy/{name}"));
+    let waiting = ["api", "web"].iter().filter(|name| of(name).contains(text));
+    assert_eq!(waiting.count(), 1);
+    assert!(!page(&story, &pages, "/").contains("overdue"));
 }
 
 #[test]

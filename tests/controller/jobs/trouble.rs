@@ -7,7 +7,7 @@ use dayshift::controller::Settings;
 use kube_in_memory::{Fault, RequestLine, Status};
 use serde_json::json;
 
-use super::cluster::{Cluster, cron_job_with_jobs};
+use super::cluster::{Cluster, cron_job_with_jobs, job_of, make};
 use crate::sandbox::{Sandbox, deployment};
 
 fn is_of_jobs(line: &RequestLine) -> bool {
@@ -60,6 +60,32 @@ fn a_job_that_somebody_changes_in_the_moment_of_the_stop_is_read_again() {
         story.told("report"),
         ["JobsSuspended: suspended 1 Job: ours"]
     );
+}
+
+/// A hundred of them would be 40 MB, and a scaler has 64 MiB.
+#[test]
+fn jobs_that_are_too_large_for_a_page_are_read_in_smaller_ones() {
+    let story = Sandbox::at("2026-11-20 18:00 UTC");
+    let api = cron_job_with_jobs(&story, "report", &[]);
+    for number in 0..30 {
+        let mut job = job_of(&story, "report", &format!("report-{number}"));
+        let container = &mut job["spec"]["template"]["spec"]["containers"][0];
+        container["args"] = json!(["x".repeat(400_000)]);
+        make(&story, job);
+    }
+    story.sleep_until("18:59");
+    let before = story.job_requests("list");
+    story.sleep_until("2026-11-20 19:00:10");
+    for number in 0..30 {
+        let name = format!("report-{number}");
+        assert_eq!(
+            api.suspended(&name),
+            (json!(true), json!(api.uid)),
+            "{name}"
+        );
+    }
+    // One of a hundred, and three of ten.
+    assert_eq!(story.job_requests("list") - before, 4);
 }
 
 /// With the label and not suspended it was resumed by somebody, by whichever scaler it was suspended.

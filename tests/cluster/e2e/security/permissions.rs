@@ -225,5 +225,5 @@ fn without_one_kind_it_scales_the_others_and_looks_for_it(plane: &ControlPlane) 
         let get = ["get", "statefulset", "db", "-o", path];
         (namespace.kubectl(&get).success() == "adopted").then_some(())
     });
-    assert_eq!(dayshift.get("/readyz"), Some((200, "ok\n".to_owned())));
+    dayshift.await_every_watch();
 }

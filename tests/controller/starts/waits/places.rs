@@ -7,7 +7,7 @@ use kube_in_memory::{Fault, Status};
 use serde_json::{Value, json};
 
 use super::{OFFICE, ready, sent, waiting};
-use crate::sandbox::{Deployment, Sandbox, cron_job, deployment};
+use crate::sandbox::{Deployment, Sandbox, cron_job, deployment, stateful_set};
 
 fn at_most(count: usize) -> Settings {
     Settings {
@@ -197,6 +197,29 @@ fn a_controller_that_begins_anew_counts_what_it_sees() {
         (running(&story).len(), waiting(&story)),
         (6, "0".to_owned())
     );
+}
+
+/// The list of Deployments, one of which is starting, comes later than that of StatefulSets.
+#[test]
+fn no_start_goes_before_all_that_is_starting_has_been_shown() {
+    let mut story = Sandbox::empty_at("2026-11-20 18:00 UTC");
+    story.start_scaler(at_most(1));
+    story.apply(web("web").hours("Mon-Fri 08:59-19:00"));
+    story.apply(stateful_set("db").replicas(1).hours(OFFICE));
+    story.sleep_until("2026-11-23 09:00:30");
+    let of_db = |story: &Sandbox| story.api.get("StatefulSet", "dev", "db").unwrap();
+    assert_eq!((running(&story).len(), waiting(&story).as_str()), (1, "1"));
+    story.kill_scalers();
+    story.api.on_request(|line| {
+        let is_late = line.resource == "deployments" && line.verb != "patch";
+        is_late.then_some(Fault::Delay(Duration::from_secs(5)))
+    });
+    story.start_scaler(at_most(1));
+    story.pass(Duration::from_secs(30));
+    assert_eq!(of_db(&story)["spec"]["replicas"], 0);
+    ready(&story, "web", 3);
+    story.settle();
+    assert_eq!(of_db(&story)["spec"]["replicas"], 1);
 }
 
 #[test]
