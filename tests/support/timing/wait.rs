@@ -7,8 +7,9 @@ use chrono::{DateTime, DurationRound, TimeDelta, Utc};
 
 use super::retry::{pace, too_slow};
 
-/// How long [`eventually`] waits: far longer than anything takes on a busy machine.
-const TIMEOUT: Duration = Duration::from_secs(30);
+/// How long [`eventually`] waits: far longer than anything takes on a busy machine. Pods that took
+/// longer than 30 s to be ready were seen on one whose host withheld half of each second.
+const TIMEOUT: Duration = Duration::from_secs(120);
 
 /// How long between two looks: a dozen stories look at once.
 const PAUSE: Duration = Duration::from_millis(100);
