@@ -216,7 +216,11 @@ fn view_of(settings: &Settings, context: ParseContext, seen: &Seen, now: DateTim
         let observed = seen
             .defaults
             .applied(managed.workload.observe(kind, prefix));
-        Some(Arc::new(Row { status, observed }))
+        Some(Arc::new(Row {
+            status,
+            observed,
+            parsed: None,
+        }))
     };
     let error = seen.ended.as_ref().or_else(|| seen.live.outage());
     // Before all of them are known, nothing is said of any.

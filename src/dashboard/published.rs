@@ -107,7 +107,12 @@ impl Published {
                 WorkStatus::WaitingForPlace => status.waiting_for_place(),
                 _ => status,
             };
-            Some(Arc::new(Row { status, observed }))
+            let parsed = Some(it.shared_parsed());
+            Some(Arc::new(Row {
+                status,
+                observed,
+                parsed,
+            }))
         };
         let ready = self.telemetry.ready();
         let is_complete = was_complete || ready.is_ok();

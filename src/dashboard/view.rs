@@ -5,9 +5,10 @@ use std::{collections::HashMap, sync::Arc};
 use chrono::{DateTime, Utc};
 
 use crate::{
+    plan::Neighbours,
     schedule::Zone,
-    status::WorkloadStatus,
-    workload::{Observed, Origin, ParseContext, Prefix, WorkloadRef},
+    status::{Note, WorkloadStatus},
+    workload::{Observed, Origin, ParseContext, ParsedInputs, Prefix, WorkloadRef},
 };
 
 /// What the pages show, at one moment.
@@ -40,6 +41,8 @@ pub struct Row {
     pub status: WorkloadStatus,
     /// What it was seen as, with what it inherits.
     pub observed: Observed,
+    /// What its annotations say, where somebody keeps that.
+    pub parsed: Option<Arc<ParsedInputs>>,
 }
 
 /// Something to be said of one workload or of several.
@@ -170,6 +173,18 @@ impl Row {
             findings.push((level, said.text, said.command));
         }
         findings
+    }
+
+    /// Who else has to do with it, as far as that is known.
+    pub(super) fn neighbours(&self) -> Neighbours {
+        let operated_by = self.status.notes.iter().find_map(|it| match it {
+            Note::Operated { by } => Some(*by),
+            _ => None,
+        });
+        Neighbours {
+            owners: self.status.owners.clone(),
+            operated_by,
+        }
     }
 
     /// What a form calls it: `dev/deploy/web`.

@@ -7,8 +7,9 @@ use dayshift::{
     workload::Prefix,
 };
 use kube_in_memory::{Fault, Status};
+use serde_json::{Value, json};
 
-use crate::sandbox::{Sandbox, deployment, logged};
+use crate::sandbox::{Sandbox, deployment, logged, stateful_set};
 
 fn story_with(settings: Settings) -> Sandbox {
     let mut story = Sandbox::empty_at("2026-11-20 18:00 UTC");
@@ -128,6 +129,48 @@ fn a_dry_run_writes_nothing_and_goes_on_as_if_it_had() {
     let metrics = story.telemetry.render();
     let said = r#"dayshift_transitions_total{action="stop",outcome="dry_run"} 9"#;
     assert!(metrics.contains(said), "{metrics}");
+}
+
+/// A pilot with 300 namespaces reads a line for each of them, not one or two for each workload.
+#[test]
+fn a_dry_run_begins_with_a_summary_by_namespace() {
+    let (_guard, log) = logged();
+    let mut story = Sandbox::empty_at("2026-11-20 20:00 UTC");
+    for namespace in ["a", "b"] {
+        story.api.namespace(namespace);
+    }
+    let office = |name: &str, namespace: &str| {
+        let workload = deployment(name).namespace(namespace).replicas(2);
+        workload.hours("Mon-Fri 09:00-19:00")
+    };
+    (0..20).for_each(|n| story.apply(office(&format!("web-{n}"), "a")));
+    story.apply(office("web", "b").stop("Mon-Fri 18:00").hours(""));
+    story.apply(office("late", "b").annotation("timezone", "Asia/Tokyo"));
+    story.apply(deployment("plain").namespace("b"));
+    let mut volumes: Value = stateful_set("db").namespace("b").replicas(3).into();
+    volumes["metadata"]["annotations"] = json!({"dayshift/stop": "Mon-Fri 18:30"});
+    volumes["spec"]["persistentVolumeClaimRetentionPolicy"] = json!({"whenScaled": "Delete"});
+    story.api.apply(volumes).unwrap();
+    story.start_scaler(Settings {
+        dry_run: true,
+        ..Settings::default()
+    });
+    let told = || std::fs::read_to_string(log.path()).unwrap();
+    let text = told();
+    for said in [
+        r#"namespace="a" scheduled=20 next_stop="2026-11-23T19:00:00Z" stops=20 replicas=40 lose_volumes=0 refused=0"#,
+        r#"namespace="b" scheduled=3 next_stop="2026-11-23T19:00:00+09:00" stops=1 replicas=2 lose_volumes=1 refused=2"#,
+        r#"namespace="(all)" scheduled=23 next_stop="2026-11-23T19:00:00+09:00" stops=21 replicas=42 lose_volumes=1 refused=2"#,
+    ] {
+        assert!(text.contains(said), "{said}: {text}");
+    }
+    for not in ["would adopt", "the schedule says stopped"] {
+        assert!(!text.contains(not), "{not}: {text}");
+    }
+    // What comes later is told by itself.
+    story.apply(office("new", "a"));
+    assert!(told().contains("would adopt kind=Deployment object=a/new"));
+    assert_eq!(told().matches("the next stops of all").count(), 1);
 }
 
 #[test]

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use tokio::time::Instant;
 
-use crate::workload::{Change, Decision};
+use crate::workload::{Adoption, Change, ChangeKind, Decision};
 
 use crate::controller::ids::Id;
 use crate::controller::queue::lanes::Lane;
@@ -61,9 +61,13 @@ impl Engine {
         if let Some(action) = change.kind.action() {
             self.telemetry.transition(action, Outcome::DryRun);
         }
-        self.log_would(id, change);
+        // The summary of the first look counts what is taken up in it, in place of a line for each.
+        let is_told = self.said_ready || change.kind != ChangeKind::Adopt(Adoption::New);
+        if is_told {
+            self.log_would(id, change);
+        }
         self.index.apply_dry_run(id, change, self.clock.now());
-        if let Some(note) = &change.note {
+        if let Some(note) = change.note.as_ref().filter(|_| is_told) {
             self.tell(id, note);
         }
         if change.kind.is_transition() {

@@ -9,9 +9,13 @@ use tracing::dispatcher;
 use crate::controller::reconcile::engine::Engine;
 use crate::controller::telemetry::published::Counts;
 use crate::controller::telemetry::readiness::Condition;
+use crate::plan::{NamespaceSummary, Period, Planner, Summary};
 
 /// How many namespaces one log line names.
 const MAX_NAMED: usize = 20;
+
+/// How many days a dry run looks ahead for the next stops, as `dayshift plan` does.
+const DAYS_AHEAD: u32 = 7;
 
 impl Engine {
     /// Publishes the lengths of the queues, and the objects that have changed.
@@ -42,12 +46,52 @@ impl Engine {
         let objects = Arc::clone(self.publisher.objects());
         let next = self.queue.next_boundary();
         let has_default = self.settings.default_schedule.is_some();
+        let planner = self.settings.dry_run.then(|| self.planner()).flatten();
         let log = dispatcher::get_default(Clone::clone);
         spawn_blocking(move || {
             let counts = objects.count();
-            dispatcher::with_default(&log, || log_ready(&counts, next, has_default));
+            dispatcher::with_default(&log, || {
+                log_ready(&counts, next, has_default);
+                if let Some(planner) = planner {
+                    log_next_stops(&objects.summary(&planner));
+                }
+            });
         });
     }
+
+    fn planner(&self) -> Option<Planner> {
+        let (now, context) = (self.clock.now(), self.settings.parse_context());
+        Some(Planner {
+            period: Period::days(now, DAYS_AHEAD, context.default_zone).ok()?,
+            context,
+            prefix: self.settings.prefix.clone(),
+        })
+    }
+}
+
+/// Logs what a dry run has found, in a line for each namespace.
+fn log_next_stops(summary: &Summary) {
+    let log = |namespace: &str, it: &NamespaceSummary, message: &str| {
+        tracing::info!(
+            namespace,
+            scheduled = it.scheduled,
+            next_stop = it.next_stop_text(),
+            stops = it.stops,
+            replicas = it.replicas,
+            lose_volumes = it.lose_volumes,
+            refused = it.refused,
+            "{message}"
+        );
+    };
+    for (namespace, it) in summary.namespaces() {
+        log(namespace, it, "the next stops of a namespace");
+    }
+    log(
+        "(all)",
+        &summary.all(),
+        "the next stops of all; `dayshift plan -A -o summary` also counts autoscalers, operators \
+         and other programs that set counts",
+    );
 }
 
 fn log_ready(counts: &Counts, next: Option<DateTime<Utc>>, has_default: bool) {

@@ -16,6 +16,7 @@ use tokio::time::Instant;
 
 use crate::{
     clock::Clock,
+    plan::{Neighbours, Planner, Summary},
     savings::HeldDown,
     workload::{Origin, ParsedInputs, Phase},
 };
@@ -136,6 +137,17 @@ impl PublishedObjects {
             counts.not_ready += usize::from(object.is_not_ready(self.ready_within, now));
         }
         counts
+    }
+
+    /// What the next stops take away, by namespace. Who else sets the counts is not known here.
+    pub(in crate::controller) fn summary(&self, planner: &Planner) -> Summary {
+        let mut summary = Summary::default();
+        for (_, object) in self.each() {
+            let observed = object.observed();
+            let plan = planner.plan_read(&observed, object.parsed().clone());
+            summary.add(&observed, plan.as_ref(), Neighbours::default());
+        }
+        summary
     }
 
     fn shard(&self, id: Id) -> MutexGuard<'_, Shard> {

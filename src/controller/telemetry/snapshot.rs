@@ -110,6 +110,11 @@ impl ObjectSnapshot {
         &self.parsed
     }
 
+    /// The same, shared with all that have the same annotations.
+    pub fn shared_parsed(&self) -> Arc<ParsedInputs> {
+        Arc::clone(&self.parsed)
+    }
+
     /// When its annotations were first seen as they are.
     pub const fn asked_at(&self) -> DateTime<Utc> {
         self.seen

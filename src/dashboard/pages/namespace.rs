@@ -2,6 +2,7 @@
 
 use std::{collections::BTreeMap, sync::Arc};
 
+use chrono::TimeDelta;
 use maud::{Markup, html};
 
 use super::{
@@ -17,6 +18,7 @@ use crate::{
         view::{Row, View},
     },
     events::author_text,
+    plan::{NamespaceSummary, Summary},
     text::counted,
     workload::{Key, Origin, Override},
 };
@@ -45,8 +47,10 @@ impl Page<'_> {
         html! { a href=(href) { (safe(name)) } }
     }
 
-    /// The namespaces, with how many workloads of each are in which state.
+    /// The namespaces, with how many workloads of each are in which state, and what its next stops
+    /// take away.
     pub(super) fn namespaces(&self) -> Markup {
+        let summary = self.summary();
         let more = self.view.by_namespace().count();
         let more = more.saturating_sub(MAX_NAMESPACES);
         let rows = html! {
@@ -55,15 +59,43 @@ impl Page<'_> {
                     th scope="row" { (self.link_to_namespace(name)) }
                     td { (rows.len()) ": " (states(rows)) }
                     td { (held_down(rows.iter().map(|it| &**it), None)) }
+                    @let next = summary.namespace(name).copied().unwrap_or_default();
+                    td {
+                        @match next.next_stop {
+                            Some(at) => { (time(at.to_utc(), self.zone(), self.view.now)) }
+                            None => { span.far { "none this week" } }
+                        }
+                    }
+                    td { (takes_away(&next)) }
+                    td { (in_the_way(&next)) }
                 }
             }
         };
-        let headings = ["Namespace", "Workloads", "Stopped by schedules now"];
+        let headings = [
+            "Namespace",
+            "Workloads",
+            "Stopped by schedules now",
+            "Next stop",
+            "Takes away",
+            "In the way",
+        ];
         let content = html! {
             (table("namespaces", &headings, &rows))
             @if more > 0 { p { "And " (more) " more: filter the timeline by their names." } }
         };
         section("namespaces", "Namespaces", &content)
+    }
+
+    /// What the next stops of the listed namespaces take away in the seven days to come.
+    fn summary(&self) -> Summary {
+        let until = self.view.now + TimeDelta::days(7);
+        let mut summary = Summary::default();
+        let listed = self.view.by_namespace().take(MAX_NAMESPACES);
+        for row in listed.flat_map(|(_, rows)| rows) {
+            let plan = self.plan_of(row, until);
+            summary.add(&row.observed, plan.as_ref(), row.neighbours());
+        }
+        summary
     }
 
     /// The page of a namespace.
@@ -229,6 +261,31 @@ fn states(rows: &[Arc<Row>]) -> String {
     let by_state = by_state(rows.iter().map(|it| &**it)).into_iter();
     let texts: Vec<_> = by_state
         .map(|(state, count)| format!("{count} {state}"))
+        .collect();
+    texts.join(", ")
+}
+
+/// `6 replicas of 2 workloads`
+fn takes_away(next: &NamespaceSummary) -> String {
+    if next.stops == 0 {
+        return String::new();
+    }
+    let workloads = counted(next.stops, "workload");
+    format!("{} of {workloads}", counted(next.replicas, "replica"))
+}
+
+/// `1 with an autoscaler, 2 refused`
+fn in_the_way(next: &NamespaceSummary) -> String {
+    let parts = [
+        (next.autoscaled, "with an autoscaler"),
+        (next.set_by_others, "set by other programs"),
+        (next.operated, "of an operator"),
+        (next.lose_volumes, "would lose volumes"),
+        (next.refused, "refused"),
+    ];
+    let some = parts.into_iter().filter(|(count, _)| *count > 0);
+    let texts: Vec<_> = some
+        .map(|(count, what)| format!("{count} {what}"))
         .collect();
     texts.join(", ")
 }

@@ -110,7 +110,9 @@ impl Page<'_> {
             context: self.view.context.clone(),
             prefix: self.settings.prefix.clone(),
         };
-        planner.plan_live(&row.observed)
+        let parsed = row.parsed.as_deref().cloned();
+        let parsed = parsed.unwrap_or_else(|| row.observed.read(&planner.context));
+        planner.plan_read(&row.observed, parsed)
     }
 
     /// A period of an object, on the clocks of `zone`.

@@ -170,7 +170,7 @@ fn wrong_usage_is_told_with_what_would_be_right() {
     for (args, says) in [
         (
             &["-f", "examples", "-o", "picture"][..],
-            "[possible values: chart, table, summary, json]",
+            "[possible values: chart, table, summary, summary-json, json]",
         ),
         (
             &["-f", "examples", "deploy/web"],

@@ -69,6 +69,26 @@ fn a_summary_counts_what_the_next_stop_of_each_namespace_takes_away() {
 }
 
 #[test]
+fn the_json_of_a_summary_has_the_counts_of_its_table() {
+    let cluster = cluster();
+    cluster.autoscaler("hpa", ("apps/v1", "Deployment", "web"));
+    let ran = cluster.dayshift(&["plan", "-A", "-o", "summary-json"]);
+    assert_eq!((ran.status, &*ran.err), (1, ""), "{ran:?}");
+    let mut summary = ran.json();
+    let next = summary["namespaces"][0]["nextStop"].take();
+    assert!(next.as_str().unwrap().ends_with("T19:00:00Z"), "{next}");
+    assert_eq!(summary["all"]["nextStop"].take(), next);
+    let mut all = json!({
+        "workloads": 4, "scheduled": 3, "nextStop": null, "stops": 2, "replicas": 4,
+        "autoscaled": 1, "setByOthers": 0, "operated": 0, "loseVolumes": 0, "refused": 1,
+    });
+    assert_eq!(summary["all"], all);
+    all["namespace"] = json!("dev");
+    assert_eq!(summary["namespaces"], json!([all]));
+    assert_eq!(summary["unread"], json!([]));
+}
+
+#[test]
 fn a_default_schedule_and_labels_of_namespaces_say_what_a_scaler_would_do() {
     let cluster = cluster();
     let default = "--default-hours=Mon-Fri 09:00-17:00";
@@ -108,7 +128,7 @@ fn a_summary_needs_a_cluster_and_a_selector_all_namespaces() {
     for (arguments, said) in [
         (
             &["plan", "-f", "examples", "-o", "summary"][..],
-            "-o summary is of live workloads",
+            "a summary is of live workloads",
         ),
         (
             &["plan", "--namespace-selector=env=dev"],

@@ -96,6 +96,16 @@ fn the_pages_show_what_the_controller_knows() {
     }
     // What nobody has looked up is not told as nothing.
     assert!(!overview.contains("reverted"), "{overview}");
+    // `web` is awake until 21:00; `db` starts on Monday, and stops again.
+    let dev = overview.split("/ns/dev").nth(1).unwrap();
+    let dev = dev.split("</tr>").next().unwrap();
+    for cell in [
+        ">21:00 UTC</time>",
+        "<td>5 replicas of 2 workloads</td>",
+        "<td>1 refused</td>",
+    ] {
+        assert!(dev.contains(cell), "{cell}: {dev}");
+    }
     let web = page(&story, &pages, "/object/dev/deploy/web");
     assert!(web.contains("<dd>woken since "), "{web}");
     assert!(

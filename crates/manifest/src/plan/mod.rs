@@ -5,12 +5,14 @@
 
 mod boundaries;
 mod holiday;
+mod live_plan;
 mod next_stop;
 mod occurrence;
 mod override_turns;
 mod period;
 mod saved;
 mod starts_after;
+mod summary;
 mod timeline;
 mod whole_plan;
 mod workload_plan;
@@ -22,6 +24,7 @@ pub use occurrence::{Occurrence, occurrences};
 pub use override_turns::next_applied;
 pub use period::{Beginning, Period, PeriodError};
 pub use starts_after::StartsAfter;
+pub use summary::{NamespaceSummary, Neighbours, Summary};
 pub use timeline::{PlannedState, PlannedStep, timeline};
 pub use whole_plan::Plan;
 pub use workload_plan::{PlannedProblem, Planner, WorkloadPlan};

@@ -8,6 +8,9 @@ use crate::{
     workload::{Replicas, started, stopped},
 };
 
+/// How many boundaries are looked at: a schedule by the second has half a million in a week.
+const MAX_LOOKED_AT: usize = 500;
+
 /// The next boundary that leaves fewer than run before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NextStop {
@@ -21,11 +24,15 @@ pub struct NextStop {
 
 impl WorkloadPlan {
     /// The first boundary in the period that lowers the count of an object that runs with `count`
-    /// when the period begins. A start may come before it, as for one that is stopped now.
+    /// when the period begins, if it is among the first 500. A start may come before it, as for
+    /// one that is stopped now.
     pub fn next_stop(&self, count: Replicas) -> Option<NextStop> {
         let sets = self.spec().and_then(|spec| spec.replicas);
         let mut from = count;
-        let applied = self.boundaries().filter(|it| it.applied);
+        let applied = self
+            .boundaries()
+            .take(MAX_LOOKED_AT)
+            .filter(|it| it.applied);
         applied.into_iter().find_map(|boundary| {
             let to = match (boundary.action, boundary.replicas) {
                 (_, None) => from,

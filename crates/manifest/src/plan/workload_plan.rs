@@ -16,8 +16,8 @@ use crate::{
     schedule::Zone,
     text::quote,
     workload::{
-        Inputs, Key, Observed, Origin, ParseContext, ParsedInputs, Prefix, Problem, Replicas,
-        RequestCoverage, ResourceRequests, ScheduleSpec, WorkloadRef, read, stopped,
+        Inputs, Key, Origin, ParseContext, ParsedInputs, Prefix, Problem, Replicas,
+        RequestCoverage, ResourceRequests, ScheduleSpec, WorkloadRef, read,
     },
 };
 
@@ -31,14 +31,14 @@ pub struct WorkloadPlan {
     short_name: String,
     timezone: String,
     origin: Origin,
-    boundaries: Boundaries,
+    pub(super) boundaries: Boundaries,
     after: Option<StartsAfter>,
     holidays: Vec<Holiday>,
     treated_dates: Vec<TreatedDate>,
     /// The count that would run without the schedule, where it is known.
-    runs: Option<Replicas>,
+    pub(super) runs: Option<Replicas>,
     /// How it is when the period begins.
-    beginning: Beginning,
+    pub(super) beginning: Beginning,
     /// What each of them requests, and what that costs.
     pub(super) requests: ResourceRequests,
     pub(super) price: Option<Arc<Price>>,
@@ -156,7 +156,8 @@ impl Planner {
         self.plan_parsed(object, inputs, read(inputs, &self.context), refused)
     }
 
-    fn plan_parsed(
+    /// The same of inputs that have been read.
+    pub(super) fn plan_parsed(
         &self,
         object: &WorkloadRef,
         inputs: &Inputs,
@@ -204,37 +205,6 @@ impl Planner {
             on_request: None,
             problems: problems.iter().map(|it| self.problem(it)).collect(),
         })
-    }
-
-    /// The plan of a live object, of which it is known what a start brings back.
-    pub fn plan_live(&self, observed: &Observed) -> Option<WorkloadPlan> {
-        let parsed = observed.read(&self.context);
-        let mut plan = self.plan_parsed(&observed.object, &observed.inputs, parsed, &[])?;
-        let state = observed.state();
-        if let Some(spec) = &mut plan.boundaries.spec {
-            spec.overrides = observed.overrides(spec, &state, self.period.from());
-        }
-        plan.boundaries.brings_back = plan.spec().map(|spec| {
-            let seen = observed.replicas;
-            let remembered = spec.known_count(seen, state.remembered());
-            let (count, saved) = stopped(seen, remembered, spec.stop_replicas);
-            let inexact = ScheduleSpec {
-                replicas: None,
-                ..spec.clone()
-            };
-            inexact.started(count, saved)
-        });
-        plan.runs = plan.boundaries.brings_back;
-        plan.beginning = match state.phase {
-            // What somebody has raised since the stop is held down no more.
-            Some(phase)
-                if phase.follows_a_stop() && plan.runs.is_none_or(|it| observed.replicas < it) =>
-            {
-                Beginning::HeldDown
-            }
-            _ => Beginning::AsItIs,
-        };
-        Some(plan.requesting(observed.requests))
     }
 
     /// The name of an object's zone, or what stands in its place.

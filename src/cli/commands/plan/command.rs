@@ -27,13 +27,13 @@ use crate::{
             chart::Chart,
             findings::text::{has_errors, print_findings},
             messages::{note_nothing_scheduled, print_error},
-            plan_summary::PlanSummary,
+            plan_summary::{SummaryDocument, write_summary},
             plan_table::{WriteError, write_requests, write_saved, write_table},
             terminal,
         },
     },
     clock::Clock,
-    plan::{Period, Plan, Planner, WorkloadPlan},
+    plan::{Period, Plan, Planner, Summary, WorkloadPlan},
     schedule::Zone,
     text::TerminalSafe,
 };
@@ -111,6 +111,8 @@ enum Output {
     /// A row for each namespace of the cluster: what its next stop takes away, and what stands in
     /// the way
     Summary,
+    /// The same for other programs
+    SummaryJson,
     /// A stable format for other programs
     Json,
 }
@@ -195,7 +197,7 @@ impl PlanArgs {
             return Ok(Some(targets));
         }
         let message = if self.is_summary() {
-            "-o summary is of live workloads: leave the files out\n"
+            "a summary is of live workloads: leave the files out\n"
         } else if self.targets.scope.namespace.len() > 1 {
             "give one -n: it is the namespace of objects in files without one\n"
         } else if targets.are_chosen() || self.targets.scope.is_wide() {
@@ -209,7 +211,7 @@ impl PlanArgs {
 
     /// Whether a summary is asked for.
     pub(super) const fn is_summary(&self) -> bool {
-        matches!(self.output, Output::Summary)
+        matches!(self.output, Output::Summary | Output::SummaryJson)
     }
 
     /// Which namespaces are meant of all, by their labels.
@@ -237,21 +239,21 @@ impl PlanArgs {
         &self,
         plan: &Plan,
         errors: &[PlanError],
-        summary: &PlanSummary,
+        summary: &Summary,
         now: DateTime<Utc>,
         period: Period,
     ) -> Result<(), WriteError> {
         let stdout = io::stdout();
         let style = terminal::style(&stdout);
         let mut out = BufWriter::new(stdout.lock());
+        let unread = errors.iter().filter_map(PlanError::unread).collect();
         match self.output {
             Output::Json => {
-                let unread = errors.iter().filter_map(PlanError::unread).collect();
                 let workloads = &plan.workloads;
-                let document = Document { workloads, unread };
-                serde_json::to_writer_pretty(TerminalSafe(&mut out), &document)
-                    .map_err(io::Error::from)?;
-                writeln!(out)?;
+                write_json(&mut out, &Document { workloads, unread })?;
+            }
+            Output::SummaryJson => {
+                write_json(&mut out, &SummaryDocument::of(summary, unread))?;
             }
             Output::Table => {
                 if !plan.workloads.is_empty() {
@@ -262,12 +264,8 @@ impl PlanArgs {
             }
             Output::Summary => {
                 if !plan.workloads.is_empty() {
-                    summary.write(
-                        &mut out,
-                        style,
-                        &self.schedules.prefix.annotation_prefix,
-                        now,
-                    )?;
+                    let prefix = &self.schedules.prefix.annotation_prefix;
+                    write_summary(&mut out, summary, style, prefix, now)?;
                     write_saved(&mut out, plan)?;
                 }
             }
@@ -291,4 +289,9 @@ impl PlanArgs {
         let today = now.with_timezone(&zone).date_naive();
         self.period(zone.instant(today.and_time(NaiveTime::MIN)), zone)
     }
+}
+
+fn write_json(out: &mut impl Write, document: &impl Serialize) -> io::Result<()> {
+    serde_json::to_writer_pretty(TerminalSafe(&mut *out), document)?;
+    writeln!(out)
 }

@@ -12,7 +12,6 @@ use crate::{
         kind_files::is_refused,
         output::{
             messages::{note_given_again, note_unreadable, print_beside, print_note},
-            plan_summary::{Neighbours, PlanSummary},
             status::Notes,
             style::Style,
             unread,
@@ -25,7 +24,7 @@ use crate::{
     },
     lint::{Finding, Linter, refusals},
     manifest::{self, Contents, OpenError, Source, last_of_each},
-    plan::{Plan, Planner},
+    plan::{Neighbours, Plan, Planner, Summary},
     status::{Note, Unreadable, WorkloadStatus, owners},
     workload::{Inheritance, Key, Origin, Replicas, RequestCoverage, ServiceSpec},
 };
@@ -69,7 +68,7 @@ pub(super) struct Planned {
     pub(super) findings: Vec<Finding>,
     pub(super) sources: Vec<Source>,
     pub(super) errors: Vec<PlanError>,
-    pub(super) summary: PlanSummary,
+    pub(super) summary: Summary,
 }
 
 impl PlanArgs {
@@ -130,7 +129,7 @@ impl PlanArgs {
             findings: linter.obstacles(&opened.sources, &contents),
             sources: opened.sources,
             errors: opened.errors.into_iter().map(PlanError::from).collect(),
-            summary: PlanSummary::default(),
+            summary: Summary::default(),
         }
     }
 
