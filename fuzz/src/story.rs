@@ -5,9 +5,9 @@ use dayshift::{
     events::EventText,
     schedule::Zone,
     workload::{
-        Change, ChangeKind, CountField, Decision, DecisionContext, EventNote, Fingerprint, Inputs,
-        Key, Kind, Label, Labels, Memory, Observed, ParsedInputs, Prefix, Readiness, Replicas,
-        ResourceRequests, WorkloadRef, decide, read,
+        Change, ChangeKind, CountField, Decision, DecisionContext, EventNote, Fingerprint,
+        Footprint, Inputs, Key, Kind, Label, Labels, Memory, Observed, ParsedInputs, Prefix,
+        Readiness, Replicas, WorkloadRef, decide, read,
     },
 };
 
@@ -52,7 +52,7 @@ pub fn observed(inputs: Inputs, labels: Labels) -> Observed {
         },
         replicas: Replicas::new(3),
         count_field: CountField::Present,
-        requests: ResourceRequests::default(),
+        footprint: Footprint::default(),
         readiness: Readiness::default(),
         inputs,
         has_labels: !labels.is_empty(),

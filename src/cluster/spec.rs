@@ -10,7 +10,9 @@ use serde_json::Value;
 
 use super::pod_template::requests;
 use crate::text::quote;
-use crate::workload::{ResourceRequests, SpecMember, VolumeRetention, takes_zero};
+use crate::workload::{
+    Amounts, ResourceRequests, Resources, SpecMember, VolumeRetention, takes_zero,
+};
 
 /// The count fields of all kinds. Each object has those of its own kind.
 #[derive(Clone, Debug, Default)]
@@ -54,6 +56,42 @@ impl Spec {
             }
         };
         value.filter(|it| !it.is_null())
+    }
+
+    /// What stands at a path that the row of a kind names, as the tokens of a JSON pointer.
+    fn at(&self, path: &[&str]) -> Option<&Value> {
+        let [_, member, below @ ..] = path else {
+            return None;
+        };
+        let member = self.member(member)?;
+        below.iter().try_fold(member, |it, name| it.get(name))
+    }
+
+    /// The number there.
+    pub(super) fn number(&self, path: &[&str]) -> Option<u32> {
+        match (path, &self.replicas) {
+            (["spec", "replicas"], Some(Count::Number(number))) => Some(*number),
+            _ => u32::try_from(self.at(path)?.as_u64()?).ok(),
+        }
+    }
+
+    /// The `resources` there, as those of a container.
+    pub(super) fn resources(&self, path: &[&str]) -> Resources {
+        let amounts = |of: &str| {
+            let mut amounts = Amounts::default();
+            let found = self.at(path).and_then(|it| it.get(of)?.as_object());
+            for (resource, amount) in found.into_iter().flatten() {
+                match amount {
+                    Value::String(text) => amounts.take_in(resource, text),
+                    amount => amounts.take_in(resource, &amount.to_string()),
+                }
+            }
+            amounts
+        };
+        Resources {
+            requests: amounts("requests"),
+            limits: amounts("limits"),
+        }
     }
 }
 

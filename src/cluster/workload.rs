@@ -13,8 +13,8 @@ use serde::{
 
 use crate::schedule::{cut_too_long, is_too_long};
 use crate::workload::{
-    CountField, CountKind, Inputs, Kind, Label, Labels, Observed, Pods, Prefix, Readiness,
-    Replicas, ResourceRequests, VolumeRetention, WorkloadRef,
+    CountField, CountKind, Footprint, Inputs, Kind, Label, Labels, Observed, Pods, Prefix,
+    Readiness, Replicas, VolumeRetention, WorkloadRef,
 };
 
 use super::object_status::ObjectStatus;
@@ -98,9 +98,15 @@ impl Workload {
         Row::of(kind).read(&self.spec, self.metadata.annotations.as_ref())
     }
 
-    /// The requests of one of its replicas.
-    pub fn requests(&self) -> ResourceRequests {
-        self.spec.template
+    /// What 1 of its count stands for, as an object of this kind.
+    pub fn footprint(&self, kind: Kind) -> Footprint {
+        let spec = &self.spec;
+        Footprint::read(
+            kind,
+            || spec.template,
+            |path| spec.number(path),
+            |path| spec.resources(path),
+        )
     }
 
     /// How much of it is ready, as an object of this kind.
@@ -183,7 +189,7 @@ impl Workload {
             },
             replicas,
             count_field,
-            requests: self.requests(),
+            footprint: self.footprint(kind),
             readiness: self.readiness(kind),
             inputs: Inputs::from_annotations(prefix, texts)
                 .with_counts(self.counts(kind))

@@ -196,9 +196,9 @@ impl Watched {
             self.parsed = read(&observed.inputs, context);
         }
         let before = std::mem::replace(&mut self.observed, observed);
-        self.usage.has_requests = self.observed.requests.are_complete();
         self.usage
             .set_count(at, self.observed.replicas, self.held());
+        self.usage.set_footprint(self.observed.footprint);
         before
     }
 

@@ -5,7 +5,7 @@ use chrono::{DateTime, TimeDelta, Utc};
 use crate::{
     savings::{HeldDown, Saved},
     schedule::Action,
-    workload::{Observed, Replicas},
+    workload::{Footprint, Observed, Replicas},
 };
 
 /// The transitions of one workload, and how long it has run with how many replicas.
@@ -15,14 +15,11 @@ pub struct Usage {
     pub starts: u64,
     /// Stops, likewise.
     pub stops: u64,
-    /// Whether its count is one of replicas: a CronJob is suspended or not, and has none.
-    pub has_replicas: bool,
-    /// Whether its replicas request both CPU and memory.
-    pub has_requests: bool,
-    /// Up to here all is counted; from here on `count` replicas run, and `held` more would without
-    /// the schedule.
+    /// Up to here all is counted; from here on the count is `count`, of which 1 stands for
+    /// `footprint`, and `held` more would run without the schedule.
     since: DateTime<Utc>,
     count: Replicas,
+    footprint: Footprint,
     held: HeldDown,
     up: TimeDelta,
     replica_seconds: f64,
@@ -35,10 +32,9 @@ impl Usage {
         Self {
             starts: 0,
             stops: 0,
-            has_replicas: observed.object.kind.counts().is_replicas(),
-            has_requests: observed.requests.are_complete(),
             since: at,
             count: observed.replicas,
+            footprint: observed.footprint,
             held,
             up: TimeDelta::zero(),
             replica_seconds: 0.0,
@@ -54,15 +50,31 @@ impl Usage {
         }
     }
 
-    /// From `at` on `count` replicas run, and the schedule holds `held` down.
+    /// From `at` on the count is `count`, and the schedule holds `held` down.
     pub(super) fn set_count(&mut self, at: DateTime<Utc>, count: Replicas, held: HeldDown) {
         let time = at - self.since;
         if self.count > Replicas::ZERO {
             self.up += time;
         }
-        self.replica_seconds += f64::from(self.count.get()) * time.as_seconds_f64();
+        let runs = HeldDown::of(self.count, self.footprint).replicas;
+        self.replica_seconds += runs as f64 * time.as_seconds_f64();
         self.saved = [self.saved, Saved::of(self.held, time)].into_iter().sum();
         (self.since, self.count, self.held) = (at, count, held);
+    }
+
+    /// From the last [`Self::set_count`] on, 1 of its count stands for this.
+    pub(super) fn set_footprint(&mut self, footprint: Footprint) {
+        self.footprint = footprint;
+    }
+
+    /// Whether its count stands for replicas: a CronJob is suspended or not, and has none.
+    pub fn has_replicas(&self) -> bool {
+        self.footprint.replicas > 0
+    }
+
+    /// Whether its replicas request both CPU and memory.
+    pub fn has_requests(&self) -> bool {
+        self.footprint.requests.are_complete()
     }
 
     /// How long at least one replica ran.
@@ -96,19 +108,21 @@ mod tests {
     fn what_runs_and_what_is_held_down_is_counted_by_its_time() {
         let begin: DateTime<Utc> = "2026-11-20T10:00:00Z".parse().unwrap();
         let hour = |hours| begin + TimeDelta::minutes((hours * 60.0) as i64);
-        let requests = ResourceRequests {
-            cpu_nanos: 500_000_000,
-            memory_bytes: 2 << 30,
+        let footprint = Footprint {
+            replicas: 1,
+            requests: ResourceRequests {
+                cpu_nanos: 500_000_000,
+                memory_bytes: 2 << 30,
+            },
         };
         let [none, one, two, three] = [0, 1, 2, 3].map(Replicas::new);
-        let [no, held] = [none, two].map(|it| HeldDown::of(it, requests));
+        let [no, held] = [none, two].map(|it| HeldDown::of(it, footprint));
         let mut usage = Usage {
             starts: 0,
             stops: 0,
-            has_replicas: true,
-            has_requests: true,
             since: begin,
             count: two,
+            footprint,
             held: no,
             up: TimeDelta::zero(),
             replica_seconds: 0.0,

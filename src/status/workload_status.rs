@@ -161,7 +161,7 @@ impl WorkloadStatus {
             condition: ScheduleStatus::Followed,
             phase: state.phase,
             since: state.last,
-            requests: observed.requests,
+            requests: observed.footprint.requests,
             readiness: observed.readiness,
             complaint: None,
             held_down: held_down(observed, parsed),

@@ -16,7 +16,7 @@ use super::keys::{Key, Label};
 use super::kinds::switch::{SwitchField, SwitchValue};
 use super::readiness::Readiness;
 use super::replicas::Replicas;
-use super::requests::ResourceRequests;
+use super::requests::Footprint;
 use super::state::{Labels, Next, Phase, State};
 use super::workload_ref::WorkloadRef;
 
@@ -29,8 +29,8 @@ pub struct Observed {
     pub replicas: Replicas,
     /// What stands in the object where it holds its count.
     pub count_field: CountField,
-    /// What one of its replicas requests.
-    pub requests: ResourceRequests,
+    /// What 1 of its count stands for.
+    pub footprint: Footprint,
     /// How much of it is ready. Nothing is decided from it.
     pub readiness: Readiness,
     /// The annotations that are in force for it.

@@ -1,6 +1,53 @@
 //! What one replica requests, by the rule of Kubernetes' scheduler.
 
+use super::kinds::kind::Kind;
+use super::kinds::row::Size;
 use super::quantity::{nanos, whole};
+
+/// The replicas for which 1 of an object's count stands: 1 of a Deployment, all instances of a database
+/// with a switch, and 0 where nothing says that there are any, as of a CronJob.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Footprint {
+    /// How many they are.
+    pub replicas: u32,
+    /// What each of them requests.
+    pub requests: ResourceRequests,
+}
+
+impl Footprint {
+    /// The footprint of an object of this kind, where nothing is known of the object itself.
+    pub fn of_kind(kind: Kind) -> Self {
+        Self {
+            replicas: u32::from(kind.counts().is_replicas()),
+            requests: ResourceRequests::default(),
+        }
+    }
+
+    /// The footprint of an object of this kind, by what it says: the requests of its pod template, and
+    /// the number and the `resources` at a path, as the tokens of a JSON pointer.
+    pub fn read(
+        kind: Kind,
+        template: impl FnOnce() -> ResourceRequests,
+        number: impl FnOnce(&[&str]) -> Option<u32>,
+        resources: impl FnOnce(&[&str]) -> Resources,
+    ) -> Self {
+        let Some(Size {
+            instances,
+            resources: path,
+        }) = kind.size()
+        else {
+            let requests = template();
+            return Self {
+                requests,
+                ..Self::of_kind(kind)
+            };
+        };
+        Self {
+            replicas: instances.map_or(Some(1), number).unwrap_or_default(),
+            requests: path.map_or_else(template, |path| asked(resources(path))),
+        }
+    }
+}
 
 /// What one replica requests by its pod template; 0 of what it requests none of.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]

@@ -126,7 +126,7 @@ pub(super) fn plan_bill<'p>(
     members: impl Iterator<Item = &'p WorkloadPlan> + Clone,
 ) -> String {
     let price = members.clone().find_map(WorkloadPlan::price);
-    let complete = members.map(|it| it.requests().are_complete());
+    let complete = members.map(|it| it.footprint().requests.are_complete());
     Bill::of(saved, price).with_incomplete(complete)
 }
 

@@ -53,7 +53,7 @@ impl Page {
             text += &format!("{name:names$}  {of_starts:>6}  {of_stops:>5}  {up:>16}");
             starts += of_starts;
             stops += of_stops;
-            if !usage.has_replicas {
+            if !usage.has_replicas() {
                 text += &format!("  {:>13}  {:>9}  {:>5}\n", "-", "-", "-");
                 continue;
             }
@@ -79,12 +79,15 @@ impl Page {
 
 /// What was saved, where that is more than the table says.
 fn saved(usages: &[(String, Usage)], price: Option<&Price>) -> String {
-    let counted = usages.iter().map(|(_, it)| it).filter(|it| it.has_replicas);
+    let counted = usages
+        .iter()
+        .map(|(_, it)| it)
+        .filter(|it| it.has_replicas());
     let saved: Saved = counted.clone().map(Usage::saved).sum();
     if !saved.requests_any() && price.is_none() {
         return String::new();
     }
-    let complete = counted.map(|it| it.has_requests);
+    let complete = counted.map(Usage::has_requests);
     let bill = Bill::of(saved, price).with_incomplete(complete);
     format!("\nSaved: {bill}.\n")
 }

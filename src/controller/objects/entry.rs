@@ -194,7 +194,7 @@ impl Entry {
             object: self.observed.object.clone(),
             inputs: self.observed.inputs.clone(),
             replicas: self.observed.replicas,
-            requests: self.observed.requests,
+            footprint: self.observed.footprint,
             readiness: self.observed.readiness,
             ready_for: self.ready_for,
             state: self.memory.newest(&self.observed, now),

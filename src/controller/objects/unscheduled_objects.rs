@@ -7,8 +7,8 @@ use crate::{
     cluster::{Version, Workload},
     controller::ids::WatchId,
     workload::{
-        CountField, CountKind, Inputs, Kind, Labels, Observed, Readiness, Replicas,
-        ResourceRequests, VolumeRetention, WorkloadRef,
+        CountField, CountKind, Footprint, Inputs, Kind, Labels, Observed, Readiness, Replicas,
+        VolumeRetention, WorkloadRef,
     },
 };
 
@@ -25,7 +25,7 @@ struct UnscheduledObject {
     version: Version,
     count_field: CountField,
     replicas: Replicas,
-    requests: ResourceRequests,
+    footprint: Footprint,
     readiness: Readiness,
     volumes: VolumeRetention,
     counts: CountKind,
@@ -45,7 +45,7 @@ impl UnscheduledObjects {
             version: workload.version(),
             count_field,
             replicas,
-            requests: workload.requests(),
+            footprint: workload.footprint(kind),
             readiness: workload.readiness(kind),
             volumes: workload.volumes(),
             counts: workload.counts(kind),
@@ -71,7 +71,7 @@ impl UnscheduledObjects {
             version,
             count_field: observed.count_field.clone(),
             replicas: observed.replicas,
-            requests: observed.requests,
+            footprint: observed.footprint,
             readiness: observed.readiness,
             volumes: observed.inputs.volumes(),
             counts: observed.inputs.counts(),
@@ -147,7 +147,7 @@ impl UnscheduledObjects {
                     uid: it.uid.into(),
                 },
                 replicas: it.replicas,
-                requests: it.requests,
+                footprint: it.footprint,
                 readiness: it.readiness,
                 count_field: it.count_field,
                 inputs: Inputs::default()

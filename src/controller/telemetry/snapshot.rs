@@ -5,11 +5,11 @@ use std::{fmt, sync::Arc};
 use chrono::{DateTime, TimeDelta, Utc};
 
 use crate::{
-    savings::{HeldDown, held_down_replicas, is_kept_stopped},
+    savings::{HeldDown, held_down_count, is_kept_stopped},
     schedule::Boundary,
     workload::{
-        CountField, Inputs, InvalidSchedule, OVERDUE_GRACE, Observed, Overdue, Override,
-        ParsedInputs, Readiness, Replicas, ResourceRequests, ScheduleSpec, State, WorkloadRef,
+        CountField, Footprint, Inputs, InvalidSchedule, OVERDUE_GRACE, Observed, Overdue, Override,
+        ParsedInputs, Readiness, Replicas, ScheduleSpec, State, WorkloadRef,
         is_held_down_against_schedule,
     },
 };
@@ -35,8 +35,8 @@ pub struct ObjectSnapshot {
     pub inputs: Inputs,
     /// Its count now.
     pub replicas: Replicas,
-    /// What one of its replicas requests.
-    pub requests: ResourceRequests,
+    /// What 1 of its count stands for.
+    pub footprint: Footprint,
     /// How much of it is ready.
     pub readiness: Readiness,
     /// The `last` of the state in which it was seen to be ready.
@@ -126,7 +126,7 @@ impl ObjectSnapshot {
         Observed {
             object: self.object.clone(),
             replicas: self.replicas,
-            requests: self.requests,
+            footprint: self.footprint,
             readiness: self.readiness,
             count_field: CountField::Present,
             inputs: self.inputs.clone(),
@@ -155,10 +155,9 @@ impl ObjectSnapshot {
     /// The resources that its schedule holds down now, as the metrics count them and the pages show
     /// them.
     pub fn held_down(&self) -> HeldDown {
-        let counts = self.object.kind.counts();
         let (phase, saved) = (self.state.phase, self.state.saved);
-        let replicas = held_down_replicas(self.replicas, counts, phase, saved, &self.parsed);
-        HeldDown::of(replicas, self.requests)
+        let count = held_down_count(self.replicas, phase, saved, &self.parsed);
+        HeldDown::of(count, self.footprint)
     }
 
     /// Whether its schedule or an override keeps it stopped; `None` where it has no schedule.
@@ -173,8 +172,8 @@ impl ObjectSnapshot {
 
     /// Whether its replicas are scheduled, and do not request both CPU and memory.
     pub(super) fn lacks_requests(&self) -> bool {
-        let scales_replicas = |it: &ScheduleSpec| it.counts.is_replicas();
-        self.schedule().is_some_and(scales_replicas) && !self.requests.are_complete()
+        let Footprint { replicas, requests } = self.footprint;
+        replicas > 0 && self.schedule().is_some() && !requests.are_complete()
     }
 
     /// Whether it has not been ready since dayshift started it, longer ago than its start may take,

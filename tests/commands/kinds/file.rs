@@ -150,7 +150,7 @@ fn a_wrong_row_says_what_and_where_and_the_others_count() {
         (
             "THING, field: spec.template.off",
             "spec",
-            "`spec.template.off` cannot be a switch or a count",
+            "`spec.template.off` cannot be named by a row",
         ),
         ("THING, field: spec.off", "", "`stopped` is missing"),
         (
@@ -214,6 +214,21 @@ fn a_wrong_row_says_what_and_where_and_the_others_count() {
             "`lights` is not switch, replicas, exact or time",
         ),
         ("THING, feild: spec.off", "feild", "did you mean `field`?"),
+        (
+            "THING, field: spec.off, stopped: true, instances: size",
+            "size",
+            "`size` is not a field of spec",
+        ),
+        (
+            "THING, field: spec.off, stopped: true, resources: spec.template.cpu",
+            "spec",
+            "`spec.template.cpu` cannot be named by a row",
+        ),
+        (
+            "THING, field: spec.n, holds: exact, instances: spec.size",
+            "spec",
+            "the count of this row is the number of its instances already",
+        ),
         (
             "resource: mariadbs.k8s.mariadb.com, kind: MariaDB, field: spec.suspend, stopped: true",
             "",

@@ -5,3 +5,4 @@ mod file;
 mod list;
 mod owned;
 mod policies;
+mod savings;

@@ -4,4 +4,5 @@ mod custom;
 mod each;
 mod line;
 mod no_count;
+mod savings;
 mod switches;

@@ -68,7 +68,7 @@ fn a_file_and_a_live_object_request_the_same() {
             );
             let source = Source::new("file", text.clone());
             let found = source.contents(&prefix, "default").workloads;
-            let of_file = found[0].requests;
+            let of_file = found[0].footprint.requests;
             assert_eq!(
                 (of_file.cpu_nanos, of_file.memory_bytes),
                 expected,
@@ -78,7 +78,64 @@ fn a_file_and_a_live_object_request_the_same() {
             let manifests = source.manifests(&prefix, "default");
             let object: Value = manifests[0].1.clone();
             let live: cluster::Workload = serde_json::from_value(object).unwrap();
-            assert_eq!(live.observe(kind, &prefix).requests, of_file, "{text}");
+            assert_eq!(
+                live.observe(kind, &prefix).footprint.requests,
+                of_file,
+                "{text}"
+            );
         }
+    }
+}
+
+/// Each `spec` of a Cluster of CloudNativePG; its instances, and the millicores and MiB of each.
+#[test]
+fn a_file_and_a_live_object_have_the_same_footprint() {
+    let prefix = Prefix::default();
+    let kind = Kind::named("clusters", "postgresql.cnpg.io");
+    for (spec, replicas, cpu, memory) in [
+        (
+            "{instances: 3, resources: {requests: {cpu: 1, memory: 1Gi}}}",
+            3,
+            1000,
+            1024,
+        ),
+        (
+            "{instances: 1, resources: {limits: {cpu: 250m}}}",
+            1,
+            250,
+            0,
+        ),
+        ("{instances: 2}", 2, 0, 0),
+        (
+            "{instances: 2, resources: {requests: [cpu], limits: 1}}",
+            2,
+            0,
+            0,
+        ),
+        ("{instances: 2, resources: large}", 2, 0, 0),
+        (
+            "{instances: -1, resources: {requests: {cpu: 1}}}",
+            0,
+            1000,
+            0,
+        ),
+        ("{instances: 4294967296}", 0, 0, 0),
+        ("{instances: three}", 0, 0, 0),
+        ("{instances: [3]}", 0, 0, 0),
+        ("{instances: null}", 0, 0, 0),
+        ("{resources: {requests: {cpu: 1}}}", 0, 1000, 0),
+        ("{}", 0, 0, 0),
+    ] {
+        let text = format!(
+            "{{apiVersion: postgresql.cnpg.io/v1, kind: Cluster, metadata: {{name: db, namespace: dev}}, spec: {spec}}}"
+        );
+        let source = Source::new("file", text);
+        let of_file = source.contents(&prefix, "default").workloads[0].footprint;
+        let object: Value = source.manifests(&prefix, "default")[0].1.clone();
+        let live: cluster::Workload = serde_json::from_value(object).unwrap();
+        assert_eq!(live.observe(kind, &prefix).footprint, of_file, "{spec}");
+        let requests = of_file.requests;
+        let found = (of_file.replicas, requests.cpu_nanos, requests.memory_bytes);
+        assert_eq!(found, (replicas, cpu * 1_000_000, memory << 20), "{spec}");
     }
 }

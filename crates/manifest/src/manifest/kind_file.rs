@@ -23,7 +23,7 @@ pub struct KindRows {
 }
 
 /// What a row may say.
-const KEYS: [&str; 9] = [
+const KEYS: [&str; 11] = [
     "resource",
     "kind",
     "field",
@@ -33,6 +33,8 @@ const KEYS: [&str; 9] = [
     "running",
     "absent",
     "not-beside",
+    "instances",
+    "resources",
 ];
 
 type Wrong = (Location, String);
@@ -118,12 +120,21 @@ fn definition(row: &Node<'_>) -> Result<KindDefinition, Wrong> {
         }
     };
     let holds = holds(row, &path)?;
+    let below_spec = |key: &str| row.get(key).map(spec_path).transpose();
+    let instances = below_spec("instances")?;
+    if let (Some(node), Holds::Replicas | Holds::Exact) = (row.get("instances"), &holds) {
+        let message = "the count of this row is the number of its instances already".to_owned();
+        return Err(wrong(node, message));
+    }
+    let resources = below_spec("resources")?;
     Ok(KindDefinition {
         name,
         plural: plural.to_owned(),
         group: group.to_owned(),
         path,
         holds,
+        instances,
+        resources,
     })
 }
 
@@ -146,10 +157,7 @@ fn spec_path(field: &Node<'_>) -> Result<Vec<String>, Wrong> {
         )));
     }
     if SpecMember::of(&tokens[1]).is_some_and(|it| !it.may_be_named()) {
-        return Err(wrong(format!(
-            "{} cannot be a switch or a count",
-            of(field)
-        )));
+        return Err(wrong(format!("{} cannot be named by a row", of(field))));
     }
     Ok(tokens)
 }

@@ -39,6 +39,6 @@ impl Planner {
             }
             _ => Beginning::AsItIs,
         };
-        Some(plan.requesting(observed.requests))
+        Some(plan.with_footprint(observed.footprint))
     }
 }

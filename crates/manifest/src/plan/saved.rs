@@ -10,13 +10,13 @@ use super::{
 use crate::{
     savings::{Price, Saved},
     schedule::Action,
-    workload::{Replicas, ResourceRequests, ScheduleSpec},
+    workload::{Footprint, Replicas, ScheduleSpec},
 };
 
 impl WorkloadPlan {
-    /// What one of its replicas requests.
-    pub fn requests(&self) -> ResourceRequests {
-        self.requests
+    /// What 1 of its count stands for.
+    pub fn footprint(&self) -> Footprint {
+        self.footprint
     }
 
     /// What CPU and memory cost, where that is known.
@@ -26,7 +26,7 @@ impl WorkloadPlan {
 
     /// What the schedule will save in the period: the time of the replicas that would run without it
     /// ([`held_down`](crate::savings::held_down) has the rule for a live object), and of what they
-    /// request. `None` where the count is not known, or is not one of replicas.
+    /// request. `None` where the count is not known, or stands for no replicas.
     ///
     /// Nobody scales by hand in it, and each boundary comes at its instant. A schedule never acts
     /// backwards: what is not held down when the period begins runs on until its first boundary.
@@ -37,7 +37,7 @@ impl WorkloadPlan {
     /// The same in another period, in which overrides hold from `since` on.
     pub fn saved_in(&self, period: Period, since: DateTime<Utc>) -> Option<Saved> {
         let spec = self.spec()?;
-        if !spec.counts.is_replicas() {
+        if self.footprint.replicas == 0 {
             return None;
         }
         let without = spec.largest_count().or(spec.replicas).or(self.runs())?;
@@ -45,7 +45,7 @@ impl WorkloadPlan {
         let seconds = steps
             .map(|(from, until, held)| f64::from(held.get()) * (until - from).as_seconds_f64());
         let hours = seconds.sum::<f64>() / 3600.0;
-        Some(Saved::of_replicas(hours, self.requests()))
+        Some(Saved::of_count(hours, self.footprint))
     }
 }
 

@@ -12,8 +12,9 @@ use serde::{Serialize, Serializer};
 use super::{next_stop::NextStop, workload_plan::WorkloadPlan};
 use crate::{
     neighbours::Owner,
+    savings::HeldDown,
     schedule::Zone,
-    workload::{Kind, Observed, VolumeRetention},
+    workload::{Kind, Observed, Replicas, VolumeRetention},
 };
 
 /// Live workloads by namespace.
@@ -78,9 +79,8 @@ impl Summary {
         if let Some(NextStop { at, from, to }) = plan.next_stop(observed.replicas) {
             row.stops += 1;
             row.next_stop = row.next_stop.into_iter().chain([at]).min();
-            if object.kind.counts().is_replicas() {
-                row.replicas += u64::from(from.get().saturating_sub(to.get()));
-            }
+            let down = Replicas::new(from.get().saturating_sub(to.get()));
+            row.replicas += HeldDown::of(down, observed.footprint).replicas;
         }
         let mut owners = neighbours.owners.iter();
         row.autoscaled += usize::from(owners.clone().any(|it| it.scales_by_load()));

@@ -16,8 +16,8 @@ use crate::{
     schedule::Zone,
     text::quote,
     workload::{
-        Inputs, Key, Origin, ParseContext, ParsedInputs, Prefix, Problem, Replicas,
-        RequestCoverage, ResourceRequests, ScheduleSpec, WorkloadRef, read,
+        Footprint, Inputs, Key, Origin, ParseContext, ParsedInputs, Prefix, Problem, Replicas,
+        RequestCoverage, ScheduleSpec, WorkloadRef, read,
     },
 };
 
@@ -39,8 +39,8 @@ pub struct WorkloadPlan {
     pub(super) runs: Option<Replicas>,
     /// How it is when the period begins.
     pub(super) beginning: Beginning,
-    /// What each of them requests, and what that costs.
-    pub(super) requests: ResourceRequests,
+    /// What 1 of its count stands for, and what that costs.
+    pub(super) footprint: Footprint,
     pub(super) price: Option<Arc<Price>>,
     on_request: Option<RequestCoverage>,
     problems: Vec<PlannedProblem>,
@@ -71,10 +71,10 @@ impl Serialize for WorkloadPlan {
         }
         if let Some(saved) = saved {
             fields.serialize_entry("savedReplicaHours", &round(saved.replica_hours))?;
-            if self.requests.cpu_nanos > 0 {
+            if self.footprint.requests.cpu_nanos > 0 {
                 fields.serialize_entry("savedCpuCoreHours", &round(saved.cpu_core_hours))?;
             }
-            if self.requests.memory_bytes > 0 {
+            if self.footprint.requests.memory_bytes > 0 {
                 fields.serialize_entry("savedMemoryGibHours", &round(saved.memory_gib_hours))?;
             }
             if let Some(price) = &self.price {
@@ -200,7 +200,7 @@ impl Planner {
             },
             runs: None,
             beginning: Beginning::AsItIs,
-            requests: ResourceRequests::default(),
+            footprint: Footprint::of_kind(object.kind),
             price: None,
             on_request: None,
             problems: problems.iter().map(|it| self.problem(it)).collect(),
@@ -261,10 +261,10 @@ impl WorkloadPlan {
         self
     }
 
-    /// The same plan of an object whose replicas request so much.
+    /// The same plan of an object of which 1 stands for so much.
     #[must_use]
-    pub fn requesting(self, requests: ResourceRequests) -> Self {
-        Self { requests, ..self }
+    pub fn with_footprint(self, footprint: Footprint) -> Self {
+        Self { footprint, ..self }
     }
 
     /// The same plan at a price, if there is one.

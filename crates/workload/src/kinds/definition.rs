@@ -3,7 +3,7 @@
 use super::count_kind::CountKind;
 use super::kind::Kind;
 use super::not_stopped::NotStopped;
-use super::row::{CountForm, Pods, ReadyForm, Row, Serving, Shape};
+use super::row::{CountForm, Pods, ReadyForm, Row, Serving, Shape, Size};
 use super::served::{Discovery, leaked};
 use super::switch::{Switch, SwitchConstant};
 use super::table;
@@ -22,6 +22,10 @@ pub struct KindDefinition {
     pub path: Vec<String>,
     /// What stands there.
     pub holds: Holds,
+    /// Where the number of its instances stands, if that is not its count.
+    pub instances: Option<Vec<String>>,
+    /// Where the `resources` of each of them stand.
+    pub resources: Option<Vec<String>>,
 }
 
 /// What stands in the field of a kind that a user describes.
@@ -113,6 +117,11 @@ impl KindDefinition {
             }
         };
         let resource = leaked(format!("{}.{}", self.plural, self.group));
+        let has_size = self.instances.is_some() || self.resources.is_some();
+        let size = has_size.then(|| Size {
+            instances: self.instances.map(tokens),
+            resources: self.resources.map(tokens),
+        });
         let row = Row {
             place: Row::NAMED,
             group: leaked(self.group),
@@ -125,6 +134,7 @@ impl KindDefinition {
             counts,
             shape: Shape::Custom,
             pods: Pods::None,
+            size,
             ready: if counts.is_replicas() {
                 ReadyForm::ReplicasIfShown
             } else {

@@ -8,7 +8,7 @@ use std::{
 };
 
 use super::count_kind::CountKind;
-use super::row::{CountForm, Pods, ReadyForm, Row, Serving, Shape};
+use super::row::{CountForm, Pods, ReadyForm, Row, Serving, Shape, Size};
 use super::served::{Discovery, Served};
 use super::switch::Switch;
 use super::table;
@@ -154,10 +154,7 @@ impl Kind {
 
     /// The same as a JSON pointer (RFC 6901): `/spec/replicas`.
     pub fn pointer(self) -> String {
-        let tokens = self.path().iter();
-        tokens
-            .map(|token| format!("/{}", token.replace('~', "~0").replace('/', "~1")))
-            .collect()
+        pointer(self.path())
     }
 
     /// The shape of its `spec`.
@@ -168,6 +165,11 @@ impl Kind {
     /// How the pods of such an object are called.
     pub const fn pods(self) -> Pods {
         self.0.pods
+    }
+
+    /// Where such an object says which pods it runs, if that is not its count and its pod template.
+    pub const fn size(self) -> Option<Size> {
+        self.0.size
     }
 
     /// Where the status of such an object says how much of it is ready.
@@ -230,6 +232,14 @@ impl Kind {
             place => (place, ""),
         }
     }
+}
+
+/// Tokens as a JSON pointer (RFC 6901).
+pub fn pointer(tokens: &[&str]) -> String {
+    let tokens = tokens.iter();
+    tokens
+        .map(|token| format!("/{}", token.replace('~', "~0").replace('/', "~1")))
+        .collect()
 }
 
 /// There is one row of each kind.

@@ -1,7 +1,7 @@
 //! The rows of other operators' resources. docs/schedules/kinds.md says where each comes from.
 
 use super::count_kind::CountKind;
-use super::row::{CountForm, Pods, ReadyForm, Row, Serving, Shape};
+use super::row::{CountForm, Pods, ReadyForm, Row, Serving, Shape, Size};
 use super::served::Discovery;
 use super::switch::{Switch, SwitchConstant};
 
@@ -59,8 +59,26 @@ const NOTEBOOK: CountForm = CountForm::Switch(&Switch {
 const HIVE: CountForm =
     CountForm::Switch(&text("Hibernating", Some(SwitchConstant::Text("Running"))));
 
+/// Pods with the `spec.resources` of the object: as many as its count, or as the number that stands
+/// there. The operators' sources: `Resources` of CloudNativePG's `cluster_types.go`, of
+/// `cassandradatacenter_types.go` and of `rabbitmqcluster_types.go`, `getResources` of Strimzi's specs,
+/// and `resources` of Zalando's `postgresql_type.go`.
+const fn size(instances: Option<&'static [&'static str]>) -> Option<Size> {
+    Some(Size {
+        instances,
+        resources: Some(&["spec", "resources"]),
+    })
+}
+
+/// One pod, by its pod template (Kubeflow's `notebook_types.go`).
+const ONE_POD: Option<Size> = Some(Size {
+    instances: None,
+    resources: None,
+});
+
 /// A row of a kind that the API server is asked about before it is asked for it. How it says that it is
-/// ready, and how its pods are found, may be left out: not at all.
+/// ready, how its pods are found and which it runs may be left out: not at all, and by its count and its
+/// pod template.
 macro_rules! row {
     (@or $default:expr) => {
         $default
@@ -68,7 +86,7 @@ macro_rules! row {
     (@or $default:expr, $given:expr) => {
         $given
     };
-    ($name:literal, $plural:literal, $group:literal, $path:expr, $form:expr, $counts:ident $(, $ready:expr $(, $pods:expr)?)?) => {
+    ($name:literal, $plural:literal, $group:literal, $path:expr, $form:expr, $counts:ident $(, $ready:expr $(, $pods:expr)?)? $(; $size:expr)?) => {
         Row {
             place: Row::NAMED,
             group: $group,
@@ -81,6 +99,7 @@ macro_rules! row {
             counts: CountKind::$counts,
             shape: Shape::Custom,
             pods: row!(@or Pods::None $($(, $pods)?)?),
+            size: row!(@or None $(, $size)?),
             ready: row!(@or ReadyForm::Nowhere $(, $ready)?),
             has_claim_policy: false,
         }
@@ -91,18 +110,18 @@ macro_rules! row {
 #[rustfmt::skip]
 pub(super) static OPERATORS: [Row; 34] = [
     row!("Rollout", "rollouts", "argoproj.io", REPLICAS, CountForm::Number(1), Replicas, ReadyForm::Replicas, Pods::ByHash),
-    row!("Cluster", "clusters", "postgresql.cnpg.io", &["metadata", "annotations", "cnpg.io/hibernation"], CLOUD_NATIVE_PG, Switch),
+    row!("Cluster", "clusters", "postgresql.cnpg.io", &["metadata", "annotations", "cnpg.io/hibernation"], CLOUD_NATIVE_PG, Switch; size(Some(&["spec", "instances"]))),
     row!("PostgresCluster", "postgresclusters", "postgres-operator.crunchydata.com", &["spec", "shutdown"], TRUE, Switch),
     row!("PerconaPGCluster", "perconapgclusters", "pgv2.percona.com", PAUSE, TRUE, Switch),
     row!("PerconaServerMongoDB", "perconaservermongodbs", "psmdb.percona.com", PAUSE, TRUE, Switch),
     row!("PerconaXtraDBCluster", "perconaxtradbclusters", "pxc.percona.com", PAUSE, TRUE, Switch),
-    row!("postgresql", "postgresqls", "acid.zalan.do", &["spec", "numberOfInstances"], CountForm::Number(1), Replicas),
-    row!("CassandraDatacenter", "cassandradatacenters", "cassandra.datastax.com", &["spec", "stopped"], TRUE, Switch),
+    row!("postgresql", "postgresqls", "acid.zalan.do", &["spec", "numberOfInstances"], CountForm::Number(1), Replicas; size(None)),
+    row!("CassandraDatacenter", "cassandradatacenters", "cassandra.datastax.com", &["spec", "stopped"], TRUE, Switch; size(Some(&["spec", "size"]))),
     row!("ClickHouseInstallation", "clickhouseinstallations", "clickhouse.altinity.com", &["spec", "stop"], CLICK_HOUSE, Switch),
-    row!("RabbitmqCluster", "rabbitmqclusters", "rabbitmq.com", REPLICAS, CountForm::Number(1), Exact, ReadyForm::Condition("AllReplicasReady")),
-    row!("KafkaConnect", "kafkaconnects", "kafka.strimzi.io", REPLICAS, KAFKA_CONNECT, Replicas, ReadyForm::Condition("Ready")),
-    row!("KafkaBridge", "kafkabridges", "kafka.strimzi.io", REPLICAS, CountForm::Number(1), Replicas, ReadyForm::Condition("Ready")),
-    row!("KafkaMirrorMaker2", "kafkamirrormaker2s", "kafka.strimzi.io", REPLICAS, KAFKA_CONNECT, Replicas, ReadyForm::Condition("Ready")),
+    row!("RabbitmqCluster", "rabbitmqclusters", "rabbitmq.com", REPLICAS, CountForm::Number(1), Exact, ReadyForm::Condition("AllReplicasReady"); size(None)),
+    row!("KafkaConnect", "kafkaconnects", "kafka.strimzi.io", REPLICAS, KAFKA_CONNECT, Replicas, ReadyForm::Condition("Ready"); size(None)),
+    row!("KafkaBridge", "kafkabridges", "kafka.strimzi.io", REPLICAS, CountForm::Number(1), Replicas, ReadyForm::Condition("Ready"); size(None)),
+    row!("KafkaMirrorMaker2", "kafkamirrormaker2s", "kafka.strimzi.io", REPLICAS, KAFKA_CONNECT, Replicas, ReadyForm::Condition("Ready"); size(None)),
     row!("AirflowCluster", "airflowclusters", "airflow.stackable.tech", STACKABLE, TRUE, Switch),
     row!("DruidCluster", "druidclusters", "druid.stackable.tech", STACKABLE, TRUE, Switch),
     row!("HbaseCluster", "hbaseclusters", "hbase.stackable.tech", STACKABLE, TRUE, Switch),
@@ -121,7 +140,7 @@ pub(super) static OPERATORS: [Row; 34] = [
     row!("CronWorkflow", "cronworkflows", "argoproj.io", SUSPEND, TRUE, SUSPEND),
     row!("ScheduledSparkApplication", "scheduledsparkapplications", "sparkoperator.k8s.io", SUSPEND, TRUE, SUSPEND),
     row!("AutoscalingRunnerSet", "autoscalingrunnersets", "actions.github.com", &["spec", "minRunners"], CountForm::Number(0), Runners),
-    row!("Notebook", "notebooks", "kubeflow.org", &["metadata", "annotations", "kubeflow-resource-stopped"], NOTEBOOK, Switch),
+    row!("Notebook", "notebooks", "kubeflow.org", &["metadata", "annotations", "kubeflow-resource-stopped"], NOTEBOOK, Switch; ONE_POD),
     row!("Shoot", "shoots", "core.gardener.cloud", &["spec", "hibernation", "enabled"], TRUE, Switch),
     row!("ClusterDeployment", "clusterdeployments", "hive.openshift.io", &["spec", "powerState"], HIVE, Switch),
 ];

@@ -26,6 +26,8 @@ pub(super) struct Row {
     pub(super) counts: CountKind,
     pub(super) shape: Shape,
     pub(super) pods: Pods,
+    /// Where it says which pods it runs, if that is not its count and the template of its pods.
+    pub(super) size: Option<Size>,
     /// Where it says how much of it is ready.
     pub(super) ready: ReadyForm,
     /// Whether a policy on the object says what becomes of its volumes.
@@ -42,8 +44,10 @@ impl Row {
             CountForm::Switch(switch) => switch.not_beside,
             _ => None,
         };
-        let paths = [Some(self.path), beside].into_iter().flatten();
-        paths.filter_map(|path| match path {
+        let size = self.size.map(|it| [it.instances, it.resources]);
+        let size = size.into_iter().flatten();
+        let paths = [Some(self.path), beside].into_iter().chain(size);
+        paths.flatten().filter_map(|path| match path {
             ["spec", member, ..] => Some(*member),
             _ => None,
         })
@@ -83,6 +87,15 @@ pub enum Shape {
     Autoscaler,
     /// Whatever a CustomResourceDefinition says.
     Custom,
+}
+
+/// Where an object says which pods it runs, as the tokens of JSON pointers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Size {
+    /// The number of its instances, if a switch runs more than one.
+    pub instances: Option<&'static [&'static str]>,
+    /// The `resources` of each instance; `None` where its pod template has them.
+    pub resources: Option<&'static [&'static str]>,
 }
 
 /// Where the status of an object says how much of it is ready.

@@ -34,6 +34,7 @@ pub(super) static DEPLOYMENT: Row = Row {
     counts: CountKind::Replicas,
     shape: Shape::Pods,
     pods: Pods::ByHash,
+    size: None,
     ready: ReadyForm::Replicas,
     has_claim_policy: false,
 };
@@ -50,6 +51,7 @@ pub(super) static STATEFUL_SET: Row = Row {
     counts: CountKind::Replicas,
     shape: Shape::Pods,
     pods: Pods::ByNumber,
+    size: None,
     ready: ReadyForm::Replicas,
     has_claim_policy: true,
 };
@@ -66,6 +68,7 @@ pub(super) static CRON_JOB: Row = Row {
     counts: CountKind::Suspend { has_jobs: true },
     shape: Shape::Jobs,
     pods: Pods::None,
+    size: None,
     ready: ReadyForm::Nowhere,
     has_claim_policy: false,
 };
@@ -82,6 +85,7 @@ pub(super) static HORIZONTAL_POD_AUTOSCALER: Row = Row {
     counts: CountKind::Minimum { may_be_zero: false },
     shape: Shape::Autoscaler,
     pods: Pods::None,
+    size: None,
     ready: ReadyForm::Nowhere,
     has_claim_policy: false,
 };
@@ -102,6 +106,7 @@ pub(super) static SCALED_OBJECT: Row = Row {
     counts: CountKind::Pause,
     shape: Shape::Custom,
     pods: Pods::OfTarget,
+    size: None,
     ready: ReadyForm::Nowhere,
     has_claim_policy: false,
 };
@@ -134,6 +139,7 @@ pub(super) fn named(plural: &str, group: &str) -> &'static Row {
         counts: CountKind::Replicas,
         shape: Shape::Custom,
         pods: Pods::ByHash,
+        size: None,
         ready: ReadyForm::ReplicasIfShown,
         has_claim_policy: false,
     }));

@@ -105,7 +105,7 @@ mod tests {
     use chrono::TimeDelta;
 
     use super::*;
-    use crate::{Replicas, ResourceRequests};
+    use crate::{Footprint, Replicas, ResourceRequests};
 
     #[test]
     fn numbers_have_the_decimals_they_need() {
@@ -130,9 +130,12 @@ mod tests {
     fn a_bill_says_what_is_known() {
         let price = Price::parse("cpu=0.031,memory=0.0042,currency=EUR").unwrap();
         let plain = Price::parse("cpu=0.031").unwrap();
-        let requests = |cpu_nanos, memory_bytes| ResourceRequests {
-            cpu_nanos,
-            memory_bytes,
+        let requests = |cpu_nanos, memory_bytes| Footprint {
+            replicas: 1,
+            requests: ResourceRequests {
+                cpu_nanos,
+                memory_bytes,
+            },
         };
         let held = |requests| HeldDown::of(Replicas::new(3), requests);
         let whole = held(requests(250_000_000, 512 << 20));

@@ -2,7 +2,7 @@
 
 use std::iter::Sum;
 
-use crate::{CountKind, Label, Observed, ParsedInputs, Phase, Replicas, ResourceRequests};
+use crate::{Footprint, Label, Observed, ParsedInputs, Phase, Replicas};
 
 /// What does not run now because of schedules.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -16,9 +16,10 @@ pub struct HeldDown {
 }
 
 impl HeldDown {
-    /// That of this many replicas, each with these requests.
-    pub fn of(replicas: Replicas, requests: ResourceRequests) -> Self {
-        let replicas = u64::from(replicas.get());
+    /// That of a count, each of which has this footprint.
+    pub fn of(count: Replicas, footprint: Footprint) -> Self {
+        let Footprint { replicas, requests } = footprint;
+        let replicas = u64::from(count.get()) * u64::from(replicas);
         Self {
             replicas,
             cpu_nanos: requests.cpu_nanos.saturating_mul(replicas),
@@ -55,21 +56,19 @@ pub fn is_kept_stopped(observed: &Observed, parsed: &ParsedInputs) -> Option<boo
 ///
 /// Without it the saved count would run, or `replicas`, or the largest count of `scale`. It counts
 /// only while the schedule or `sleep-until` holds the object down: what somebody scales by hand is
-/// not saved by dayshift. It is 0 for kinds whose count is not one of replicas: a CronJob, a
-/// ScaledObject, the minimum of an autoscaler.
+/// not saved by dayshift. It is 0 for kinds whose count stands for no replicas: a CronJob, a
+/// ScaledObject, the minimum of an autoscaler, a switch whose row does not say where its size stands.
 pub fn held_down(observed: &Observed, parsed: &ParsedInputs) -> HeldDown {
     let label = observed.labels.text(Label::SavedReplicas);
     let saved = label.and_then(|it| Replicas::parse(it).ok());
-    let counts = observed.object.kind.counts();
-    let replicas = held_down_replicas(observed.replicas, counts, observed.phase(), saved, parsed);
-    HeldDown::of(replicas, observed.requests)
+    let count = held_down_count(observed.replicas, observed.phase(), saved, parsed);
+    HeldDown::of(count, observed.footprint)
 }
 
-/// The replicas of [`held_down`] where so many run of an object whose state has this phase and this
-/// saved count.
-pub fn held_down_replicas(
+/// The part of its count that [`held_down`] means, of an object with this count whose state has this
+/// phase and this saved count.
+pub fn held_down_count(
     running: Replicas,
-    counts: CountKind,
     phase: Option<Phase>,
     saved: Option<Replicas>,
     parsed: &ParsedInputs,
@@ -80,9 +79,6 @@ pub fn held_down_replicas(
         ParsedInputs::Invalid(_) => None,
         ParsedInputs::Unscheduled => return Replicas::ZERO,
     };
-    if !counts.is_replicas() {
-        return Replicas::ZERO;
-    }
     let is_down = phase.is_some_and(Phase::follows_a_stop);
     let largest = spec.and_then(|spec| spec.schedule.rule().largest_count());
     let without = match largest {

@@ -5,7 +5,7 @@ use std::{iter::Sum, ops::Sub};
 use chrono::{DateTime, TimeDelta, Utc};
 
 use super::held_down::HeldDown;
-use crate::{NANOS, ResourceRequests};
+use crate::{Footprint, NANOS, Replicas};
 
 /// What was saved, or will be, over some time.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -47,15 +47,11 @@ impl Saved {
         }
     }
 
-    /// Replica-hours of replicas with these requests.
-    pub fn of_replicas(replica_hours: f64, requests: ResourceRequests) -> Self {
-        let one = HeldDown {
-            replicas: 1,
-            cpu_nanos: requests.cpu_nanos,
-            memory_bytes: requests.memory_bytes,
-        };
+    /// The hours of a count, each of which has this footprint.
+    pub fn of_count(hours: f64, footprint: Footprint) -> Self {
+        let one = HeldDown::of(Replicas::ONE, footprint);
         let hour = Self::of(one, TimeDelta::hours(1));
-        hour.each(Self::default(), |it, _| it * replica_hours)
+        hour.each(Self::default(), |it, _| it * hours)
     }
 
     /// Whether CPU or memory is in it.

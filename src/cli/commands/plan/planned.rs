@@ -117,7 +117,7 @@ impl PlanArgs {
             let plan = plan.running_with(it.replicas.unwrap_or(Replicas::ONE));
             let plan = plan.woken_by(on_request(it, &services));
             Some(
-                plan.requesting(it.requests)
+                plan.with_footprint(it.footprint)
                     .at_price(self.price.price.clone()),
             )
         });

@@ -119,7 +119,7 @@ fn saved(group: &Group<'_>, period: Period, since: DateTime<Utc>) -> String {
     let mut known = HashMap::new();
     let of = |member: &&WorkloadPlan| {
         let runs = (member.runs(), member.beginning());
-        let alike = (runs, member.delay(), member.requests());
+        let alike = (runs, member.delay(), member.footprint());
         *known
             .entry(alike)
             .or_insert_with(|| member.saved_in(period, since))

@@ -3,7 +3,9 @@
 use chrono::{DateTime, TimeDelta, Utc};
 use dayshift::plan::{Period, Planner};
 use dayshift::schedule::Zone;
-use dayshift::workload::{Inputs, Key, Kind, Prefix, Replicas, ResourceRequests, WorkloadRef};
+use dayshift::workload::{
+    Footprint, Inputs, Key, Kind, Prefix, Replicas, ResourceRequests, WorkloadRef,
+};
 
 use super::calendar::{Dice, MINUTE, Object};
 
@@ -53,14 +55,17 @@ fn a_plan_is_that_of_a_calendar() {
             uid: "".into(),
         };
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
-        let requests = ResourceRequests {
-            cpu_nanos: (cpu * 1e9) as u64,
-            memory_bytes: (memory * f64::from(1 << 30)) as u64,
+        let footprint = Footprint {
+            replicas: 1,
+            requests: ResourceRequests {
+                cpu_nanos: (cpu * 1e9) as u64,
+                memory_bytes: (memory * f64::from(1 << 30)) as u64,
+            },
         };
         let plan = planner.plan(&web, &inputs, &[]).unwrap();
         let saved = plan
             .running_with(Replicas::new(object.count))
-            .requesting(requests)
+            .with_footprint(footprint)
             .saved()
             .unwrap();
         let found = [

@@ -5,11 +5,22 @@ use std::collections::BTreeMap;
 use crate::manifest::objects::service::texts;
 use crate::manifest::tree::node::Node;
 use crate::manifest::tree::scalar::Scalar;
-use crate::workload::{Amounts, PodRequests, ResourceRequests, Resources};
+use crate::workload::{Amounts, Footprint, Kind, PodRequests, ResourceRequests, Resources};
 
-/// What one replica of an object requests. What has another form than Kubernetes gives it requests
+/// What 1 of the count of an object stands for.
+pub(in crate::manifest) fn footprint(kind: Kind, object: &Node<'_>) -> Footprint {
+    let at = |path: &[&str]| path.iter().try_fold(object, |it, name| it.get(name));
+    let number = |path: &[&str]| match at(path)?.scalar() {
+        Some(Scalar::Number(number)) => u32::try_from(number.as_u64()?).ok(),
+        _ => None,
+    };
+    let resources = |path: &[&str]| at(path).map_or_else(Resources::default, read);
+    Footprint::read(kind, || requests(object), number, resources)
+}
+
+/// What the pod template of an object requests. What has another form than Kubernetes gives it requests
 /// nothing.
-pub(in crate::manifest) fn requests(object: &Node<'_>) -> ResourceRequests {
+fn requests(object: &Node<'_>) -> ResourceRequests {
     let Some(spec) = template(object).and_then(|it| it.get("spec")) else {
         return ResourceRequests::default();
     };
@@ -39,10 +50,14 @@ fn template<'n, 'a>(object: &'n Node<'a>) -> Option<&'n Node<'a>> {
 
 fn resources(of: &Node<'_>) -> Resources {
     of.get("resources")
-        .map_or_else(Resources::default, |it| Resources {
-            requests: amounts(it, "requests"),
-            limits: amounts(it, "limits"),
-        })
+        .map_or_else(Resources::default, |it| read(it))
+}
+
+fn read(resources: &Node<'_>) -> Resources {
+    Resources {
+        requests: amounts(resources, "requests"),
+        limits: amounts(resources, "limits"),
+    }
 }
 
 fn amounts(of: &Node<'_>, name: &str) -> Amounts {

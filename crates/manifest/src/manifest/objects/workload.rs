@@ -7,7 +7,7 @@ use crate::manifest::annotations::annotation_map::AnnotationMap;
 use crate::manifest::annotations::misplaced_key::{MisplacedKey, misplaced_keys};
 use crate::manifest::objects::count::count;
 use crate::manifest::objects::cron_job::CronTimes;
-use crate::manifest::objects::pod_template::{pod_labels, requests};
+use crate::manifest::objects::pod_template::{footprint, pod_labels};
 use crate::manifest::scope::Scope;
 use crate::manifest::tree::location::Location;
 use crate::manifest::tree::node::Node;
@@ -16,8 +16,7 @@ use crate::manifest::tree::scalar::Scalar;
 use crate::names::{is_dns_label, is_dns_subdomain};
 use crate::text::{cut_bytes, quote};
 use crate::workload::{
-    Inputs, Kind, Origin, Problem, Replicas, ResourceRequests, VolumeRetention, WorkloadRef,
-    takes_zero,
+    Footprint, Inputs, Kind, Origin, Problem, Replicas, VolumeRetention, WorkloadRef, takes_zero,
 };
 
 /// A workload as a file has it.
@@ -37,8 +36,8 @@ pub struct Workload {
     pub volumes_place: Option<Location>,
     /// When it makes Jobs, if it is a CronJob.
     pub cron: Option<CronTimes>,
-    /// What one of its replicas requests.
-    pub requests: ResourceRequests,
+    /// What 1 of its count stands for.
+    pub footprint: Footprint,
     /// The labels of its pods.
     pub pod_labels: BTreeMap<String, String>,
     /// Its annotations under the prefix, as [`crate::workload::read`] takes them; with the defaults
@@ -105,7 +104,7 @@ impl Workload {
             replicas: count.as_ref().map(|(count, _)| *count),
             count_place: count.map(|(_, place)| place),
             cron: CronTimes::read(kind, node),
-            requests: requests(node),
+            footprint: footprint(kind, node),
             pod_labels: pod_labels(node),
             inputs: inputs.with_counts(counts).with_volumes(
                 volumes.map_or_else(VolumeRetention::default, |it| {

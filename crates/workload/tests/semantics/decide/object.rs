@@ -6,9 +6,9 @@ use chrono::{DateTime, NaiveDateTime, TimeDelta, Utc};
 use dayshift_schedule::{Calendar, CalendarName, Calendars, Zone};
 use dayshift_workload::events::EventText;
 use dayshift_workload::{
-    Annotations, Change, CountField, Decision, DecisionContext, DefaultSchedule, EventNote, Inputs,
-    Key, Kind, Label, Labels, Memory, Observed, ParseContext, Phase, Prefix, Readiness, Replicas,
-    ResourceRequests, State, WorkloadRef, decide, read,
+    Annotations, Change, CountField, Decision, DecisionContext, DefaultSchedule, EventNote,
+    Footprint, Inputs, Key, Kind, Label, Labels, Memory, Observed, ParseContext, Phase, Prefix,
+    Readiness, Replicas, State, WorkloadRef, decide, read,
 };
 
 #[derive(Clone)]
@@ -46,7 +46,7 @@ impl Object {
             },
             replicas: Replicas::new(replicas),
             count_field: CountField::Present,
-            requests: ResourceRequests::default(),
+            footprint: Footprint::default(),
             readiness: Readiness::default(),
             inputs: Inputs::default(),
             labels: Labels::default(),

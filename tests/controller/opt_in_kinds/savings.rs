@@ -1,0 +1,123 @@
+//! What is held down of a database with a switch: metrics, snapshots and `status` count its instances.
+
+use dayshift::cluster::{Autoscalers, NamespaceDefaults, Query, Services, WithManagers, find};
+use dayshift::controller::{Scope, Settings};
+use dayshift::savings::HeldDown;
+use dayshift::status::{StatusContext, WorkloadStatus};
+use dayshift::workload::{Kind, ParseContext, Prefix};
+use serde_json::{Value, json};
+
+use crate::sandbox::Sandbox;
+
+const OFFICE: &str = "Mon-Fri 09:00-19:00";
+
+fn kinds() -> Vec<Kind> {
+    let cnpg = Kind::named("clusters", "postgresql.cnpg.io");
+    let crunchy = Kind::named("postgresclusters", "postgres-operator.crunchydata.com");
+    vec![cnpg, crunchy]
+}
+
+/// CloudNativePG's says how large it is; of Crunchy's nothing is known.
+fn story() -> Sandbox {
+    let mut story = Sandbox::empty_at("2026-11-20 18:00 UTC");
+    story.start_scaler(Settings {
+        scope: Scope {
+            kinds: kinds(),
+            ..Scope::default()
+        },
+        ..Settings::default()
+    });
+    let resources = json!({"requests": {"cpu": "500m", "memory": "1Gi"}});
+    for (version, plural, kind, spec) in [
+        (
+            "postgresql.cnpg.io/v1",
+            "clusters",
+            "Cluster",
+            json!({"instances": 3, "resources": resources}),
+        ),
+        (
+            "postgres-operator.crunchydata.com/v1beta1",
+            "postgresclusters",
+            "PostgresCluster",
+            json!({"instances": [{"replicas": 2, "resources": resources}]}),
+        ),
+    ] {
+        let (group, served) = version.split_once('/').unwrap();
+        story.api.serve_custom(group, served, plural, kind);
+        let annotations = json!({"dayshift/hours": OFFICE});
+        let object = json!({
+            "apiVersion": version, "kind": kind, "spec": spec,
+            "metadata": {"name": "db", "namespace": "dev", "annotations": annotations},
+        });
+        story.api.create(object).unwrap();
+    }
+    story
+}
+
+/// As metrics, as snapshots and as `status` have it: replicas, billionths of cores, bytes.
+fn all_say(story: &Sandbox, expected: [u64; 3]) {
+    let [replicas, cpu_nanos, memory_bytes] = expected;
+    let expected = HeldDown {
+        replicas,
+        cpu_nanos,
+        memory_bytes,
+    };
+    let known = story.snapshot().objects;
+    let known: HeldDown = known.iter().map(|it| it.held_down()).sum();
+    assert_eq!(known, expected);
+    let metrics = story.metrics();
+    let sample = format!("dayshift_held_down_replicas {replicas}\n");
+    assert!(metrics.contains(&sample), "{metrics}");
+    let (prefix, now) = (Prefix::default(), story.now());
+    let shown = story.block_on(async {
+        let client = story.api.client_as("somebody");
+        let query = Query::all(&kinds(), &[], None);
+        let (found, _) = find::<WithManagers>(&client, &query).await.unwrap();
+        let context = StatusContext {
+            defaults: &NamespaceDefaults::find(&client, &query, &prefix).await,
+            autoscalers: &Autoscalers::default(),
+            services: &Services::default(),
+            prefix: &prefix,
+            parse_context: &ParseContext::default(),
+            now,
+        };
+        let all = found.workloads.iter();
+        let all = all.filter_map(|(kind, it)| WorkloadStatus::of(*kind, it, &context));
+        all.map(|it| it.held_down).sum::<HeldDown>()
+    });
+    assert_eq!(shown, expected);
+}
+
+#[test]
+fn the_instances_of_a_database_are_held_down_while_it_is_stopped() {
+    let story = story();
+    story.sleep_until("18:30");
+    all_say(&story, [0, 0, 0]);
+    story.sleep_until("20:00");
+    all_say(&story, [3, 1_500_000_000, 3 << 30]);
+    // A larger one by the morning is what would run.
+    let larger = json!({"spec": {"instances": 5}});
+    story.api.merge("Cluster", "dev", "db", &larger).unwrap();
+    story.sleep_until("21:00");
+    all_say(&story, [5, 2_500_000_000, 5 << 30]);
+    // One whose number cannot be read is not guessed.
+    let odd = json!({"spec": {"instances": "five"}});
+    story.api.merge("Cluster", "dev", "db", &odd).unwrap();
+    story.sleep_until("22:00");
+    all_say(&story, [0, 0, 0]);
+    let seconds = story.metrics();
+    let name = "dayshift_saved_replica_seconds_total ";
+    let seconds = seconds
+        .lines()
+        .find_map(|it| it.strip_prefix(name))
+        .unwrap();
+    let hours = seconds.trim().parse::<f64>().unwrap() / 3600.0;
+    assert!((hours - 8.0).abs() < 0.02, "{hours}"); // 3 for one hour, and 5
+    story.sleep_until("2026-11-23 09:01");
+    all_say(&story, [0, 0, 0]);
+    let db: Value = story.api.get("Cluster", "dev", "db").unwrap();
+    assert_eq!(
+        db["metadata"]["annotations"]["cnpg.io/hibernation"],
+        Value::Null
+    );
+}
