@@ -20,7 +20,9 @@ pub use connection::patient::patient;
 pub use connection::redact::redacted_chain;
 pub use connection::server_time::server_time;
 pub use encoding::compact::compact;
-pub use reading::access::{KindAccess, VERBS, kind_access, may_list, may_patch_namespace};
+pub use reading::access::{
+    JOB_VERBS, KindAccess, VERBS, kind_access, lacking_for_jobs, may_list, may_patch_namespace,
+};
 pub use reading::autoscalers::{Autoscalers, ForbiddenList};
 pub use reading::defaults::NamespaceDefaults;
 pub use reading::discovery::{discover, note_lacks_count};

@@ -11,6 +11,7 @@ mod override_words;
 mod previewed;
 mod report;
 mod restore;
+mod resumed_jobs;
 mod retry;
 mod selection;
 mod until;

@@ -88,9 +88,14 @@ impl Selection {
     pub fn subject(&self, object: &WorkloadRef) -> String {
         let (kind, name) = (object.kind, &object.name);
         let subject = format!("{}.{}/{name}", kind.singular(), kind.group());
+        self.placed(subject, &object.namespace)
+    }
+
+    /// The name of something else, with its namespace where several are searched.
+    pub fn placed(&self, subject: String, namespace: &str) -> String {
         match &*self.query.namespaces() {
             [_] => subject,
-            _ => format!("{subject} in {}", object.namespace),
+            _ => format!("{subject} in {namespace}"),
         }
     }
 }

@@ -57,6 +57,13 @@ pub fn jobs_wish(observed: &Observed, parsed: &ParsedInputs) -> JobsWish {
     }
 }
 
+/// Whether a stop of the object may have suspended Jobs of it, by what it says now.
+pub fn may_have_suspended_jobs(observed: &Observed) -> bool {
+    let inputs = &observed.inputs;
+    let asks = inputs.counts().has(Key::StopJobs) && inputs.own().text(Key::StopJobs).is_some();
+    asks && !observed.deleting && !observed.labels.are_of_a_later_version()
+}
+
 /// A Job, as far as this is decided from it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Job {

@@ -2,6 +2,8 @@
 
 use std::io::{self, BufWriter, Write};
 
+use clap::builder::BoolishValueParser;
+
 use crate::{
     cli::{
         args::{
@@ -14,14 +16,15 @@ use crate::{
             terminal,
         },
     },
-    cluster::kind_access,
+    cluster::{kind_access, lacking_for_jobs},
     workload::Kind,
 };
 
 /// List the kinds that dayshift knows, and what this cluster has and allows of each
 ///
 /// Where the cluster cannot be reached, the kinds are listed all the same. With -o yaml, print the
-/// ClusterRole that dayshift needs for the kinds of --kinds, and its binding; no cluster is asked.
+/// ClusterRole that dayshift needs for the kinds of --kinds, and its binding; no cluster is asked. The
+/// last line is of Jobs, which no --kinds names: --stop-jobs does.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 The table shows what you may do; for dayshift itself, add \
@@ -30,6 +33,10 @@ Exit status: 0 done, 2 wrong usage, 3 no cluster.")]
 pub(crate) struct KindsArgs {
     #[command(flatten)]
     kinds: KindArgs,
+
+    /// Also name Jobs, which dayshift suspends for CronJobs with the annotation dayshift/stop-jobs
+    #[arg(long, value_parser = BoolishValueParser::new(), help_heading = "Which workloads")]
+    stop_jobs: bool,
 
     /// The namespace in which it has to be allowed [default: in all]
     #[arg(
@@ -63,23 +70,25 @@ impl KindsArgs {
     pub(crate) fn run(self) -> Exit {
         let named = self.kinds.kinds();
         if let Output::Yaml = self.output {
-            return shown(Exit::Done, |out| write_roles(out, &named));
+            return shown(Exit::Done, |out| write_roles(out, &named, self.stop_jobs));
         }
         let kinds: Vec<Kind> = Kind::known().collect();
         let namespace = self.namespace.clone();
         let asked = self.connection.on_cluster("kinds", async |client| {
-            kind_access(&client, &kinds, namespace.as_deref()).await
+            let namespace = namespace.as_deref();
+            let access = kind_access(&client, &kinds, namespace).await?;
+            Ok((access, lacking_for_jobs(&client, namespace).await?))
         });
-        let (exit, access) = match asked {
+        let (exit, (access, of_jobs)) = match asked {
             Ok(access) => (Exit::Done, access),
-            Err(error) => (error.report(), Vec::new()),
+            Err(error) => (error.report(), Default::default()),
         };
-        let rows = kinds.iter().map(|kind| KindRow {
-            kind: *kind,
-            is_named: named.contains(kind),
-            access: access.iter().find(|it| it.kind == *kind),
+        let rows = kinds.iter().map(|kind| {
+            let access = access.iter().find(|it| it.kind == *kind);
+            KindRow::of_kind(*kind, named.contains(kind), access)
         });
-        let rows: Vec<_> = rows.collect();
+        let of_jobs = KindRow::of_jobs(self.stop_jobs, of_jobs.as_deref());
+        let rows: Vec<_> = rows.chain([of_jobs]).collect();
         shown(exit, |out| match self.output {
             Output::Json => write_json(out, &rows),
             _ => write_table(out, &rows, terminal::style(&io::stdout())),

@@ -18,13 +18,13 @@ use crate::{
     clock::Clock,
     cluster::{FindError, no_namespaces},
     operations::{Restore, Selection},
-    workload::{Label, Observed},
+    workload::{Job, Label, Observed, may_have_suspended_jobs},
 };
 
 /// Bring stopped workloads back to their saved counts, without a controller
 ///
 /// Use it after you have removed dayshift, or in its place. Workloads whose schedule was removed
-/// come back too. A controller that is still running acts again at the next boundary: remove it
+/// come back too, and with a CronJob the Jobs that its stop has suspended. A controller that is still running acts again at the next boundary: remove it
 /// first, or pause the workloads.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
@@ -74,10 +74,12 @@ async fn restore_all(
     targets: &Targets,
     restore: &Restore,
 ) -> Result<Exit, FindError> {
-    let has_saved = |it: &Observed| it.labels.text(Label::SavedReplicas).is_some();
+    let is_down = |it: &Observed| {
+        it.labels.text(Label::SavedReplicas).is_some() || may_have_suspended_jobs(it)
+    };
     let query = targets.query(client.default_namespace());
     // What it restores stands in labels of the object itself.
-    let selection = Selection::find(client, query, &restore.prefix, has_saved).await?;
+    let selection = Selection::find(client, query, &restore.prefix, is_down).await?;
     let missing = selection.missing_namespaces(client).await;
     if !missing.is_empty() {
         print_error(&no_namespaces(&missing));
@@ -86,6 +88,7 @@ async fn restore_all(
     let mut exit = left_alone(&selection);
     let named = selection.is_by_name();
     let mut progress = Progress::new();
+    let dry = if restore.dry_run { " (dry run)" } else { "" };
     let (mut done, mut scheduled, mut quiet) = (0, false, selection.missing.is_empty());
     restore
         .restore(client, &selection, |observed, answer| {
@@ -94,7 +97,6 @@ async fn restore_all(
             progress.clear();
             match answer {
                 Ok(Some((before, after))) => {
-                    let dry = if restore.dry_run { " (dry run)" } else { "" };
                     let counts = observed.object.kind.counts();
                     let [before, after] = [before, after].map(|it| counts.in_a_word(it));
                     print_line(&format!("{subject} restored, {before} -> {after}{dry}"));
@@ -123,6 +125,21 @@ async fn restore_all(
         })
         .await;
     progress.clear();
+    restore
+        .resume_jobs(client, &selection, |namespace, job, answer| {
+            quiet = false;
+            let named = |job: &Job| selection.placed(format!("job.batch/{}", job.name), namespace);
+            match (job, answer) {
+                (Some(job), Ok(())) => print_line(&format!("{} resumed{dry}", named(job))),
+                (None, Ok(())) => {}
+                (job, Err(error)) => {
+                    let subject = job.map_or_else(|| format!("Jobs in {namespace}"), named);
+                    print_error(&format!("{subject}: not resumed: {error}"));
+                    exit = exit.worse(Exit::CouldNotRun);
+                }
+            }
+        })
+        .await;
     if quiet {
         let nothing = format!("nothing to restore in {}", selection.query.place());
         let not_all = !selection.unreadable.is_empty();

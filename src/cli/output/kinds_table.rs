@@ -13,9 +13,9 @@ use super::{
     yaml::write_yaml,
 };
 use crate::{
-    cluster::{KindAccess, VERBS},
+    cluster::{JOB_VERBS, KindAccess, VERBS},
     text::TerminalSafe,
-    workload::{CountForm, CountKind, Kind, SwitchConstant},
+    workload::{CountForm, CountKind, Kind, SwitchConstant, pointer},
 };
 
 const HEADINGS: [&str; 7] = [
@@ -28,53 +28,86 @@ const HEADINGS: [&str; 7] = [
     "NOT ALLOWED",
 ];
 
-/// One kind, and what is known of it here.
+/// A resource that dayshift writes to, and what is known of it here.
 pub(crate) struct KindRow<'a> {
-    /// Which one.
-    pub(crate) kind: Kind,
-    /// Whether `--kinds` names it.
-    pub(crate) is_named: bool,
-    /// What the cluster says, where it was asked.
-    pub(crate) access: Option<&'a KindAccess>,
+    /// As `--kinds` takes it: `clusters.postgresql.cnpg.io`
+    argument: &'a str,
+    /// `Cluster`
+    name: &'a str,
+    path: &'a [&'a str],
+    stopped: String,
+    running: String,
+    /// Whether this command was asked about it.
+    is_named: bool,
+    /// Whether the cluster has it, where that is known.
+    is_served: Option<bool>,
+    /// What is not allowed, where the cluster says it.
+    lacks: Option<&'a [&'static str]>,
 }
 
-impl KindRow<'_> {
+impl<'a> KindRow<'a> {
+    /// A kind; whether `--kinds` names it; what the cluster says, where it was asked.
+    pub(crate) fn of_kind(kind: Kind, is_named: bool, access: Option<&'a KindAccess>) -> Self {
+        let (stopped, running) = values(kind);
+        Self {
+            argument: kind.argument(),
+            name: kind.name(),
+            path: kind.path(),
+            stopped,
+            running,
+            is_named,
+            is_served: access.map(|it| it.is_served),
+            lacks: access.and_then(|it| it.lacks.as_deref()),
+        }
+    }
+
+    /// The Jobs of CronJobs with `stop-jobs`, which every cluster has.
+    pub(crate) fn of_jobs(is_named: bool, lacks: Option<&'a [&'static str]>) -> Self {
+        Self {
+            argument: "jobs",
+            name: "Job",
+            path: &["spec", "suspend"],
+            stopped: "true".to_owned(),
+            running: "false".to_owned(),
+            is_named,
+            is_served: lacks.map(|_| true),
+            lacks,
+        }
+    }
+
     fn cells(&self) -> [Cell; HEADINGS.len()] {
-        let (stopped, running) = values(self.kind);
         let yes = |is: bool| if is { "yes" } else { "no" };
-        let served = self.access.map_or("?", |it| yes(it.is_served));
-        let lacks = match self.access.map(|it| (it.is_served, &it.lacks)) {
-            Some((true, Some(lacks))) => lacks.join(","),
-            Some((false, _)) => String::new(),
+        let lacks = match (self.is_served, self.lacks) {
+            (Some(true), Some(lacks)) => lacks.join(","),
+            (Some(false), _) => String::new(),
             _ => "?".to_owned(),
         };
-        let lacks = if self.is_named && self.access.is_some_and(|it| it.is_served) {
+        let lacks = if self.is_named && self.is_served == Some(true) {
             Cell::from(lacks).painted(Paint::Red)
         } else {
             lacks.into()
         };
         [
-            self.kind.argument().into(),
-            self.kind.path().join(".").into(),
-            stopped.into(),
-            running.into(),
+            self.argument.into(),
+            self.path.join(".").into(),
+            self.stopped.as_str().into(),
+            self.running.as_str().into(),
             yes(self.is_named).into(),
-            served.into(),
+            self.is_served.map_or("?", yes).into(),
             lacks,
         ]
     }
 
     fn json(&self) -> Value {
-        let (stopped, running) = values(self.kind);
         json!({
-            "kind": self.kind.argument(),
-            "name": self.kind.name(),
-            "field": self.kind.pointer(),
-            "stopped": stopped,
-            "running": running,
+            "kind": self.argument,
+            "name": self.name,
+            "field": pointer(self.path),
+            "stopped": self.stopped,
+            "running": self.running,
             "lookedAt": self.is_named,
-            "served": self.access.map(|it| it.is_served),
-            "notAllowed": self.access.and_then(|it| it.lacks.clone()),
+            "served": self.is_served,
+            "notAllowed": self.lacks,
         })
     }
 }
@@ -125,13 +158,13 @@ pub(crate) fn write_json(out: &mut impl Write, rows: &[KindRow<'_>]) -> io::Resu
     writeln!(out)
 }
 
-/// Writes the ClusterRole that these kinds take, and its binding; and as a comment what
+/// Writes the ClusterRole that these kinds take, and Jobs where they are asked for, and its binding; and as a comment what
 /// `manifests/policy/scaler.yaml` has to know of kinds that it does not have.
 ///
 /// # Errors
 /// What the writer says.
-pub(crate) fn write_roles(out: &mut impl Write, kinds: &[Kind]) -> io::Result<()> {
-    for role in roles(kinds) {
+pub(crate) fn write_roles(out: &mut impl Write, kinds: &[Kind], has_jobs: bool) -> io::Result<()> {
+    for role in roles(kinds, has_jobs) {
         writeln!(out, "---")?;
         write_yaml(out, &role)?;
     }
@@ -161,16 +194,18 @@ fn policy_line(kind: Kind) -> Option<String> {
 }
 
 /// What dayshift has to be allowed of these kinds, beside what `manifests/dayshift.yaml` allows.
-fn roles(kinds: &[Kind]) -> [Value; 2] {
+fn roles(kinds: &[Kind], has_jobs: bool) -> [Value; 2] {
     const GROUP: &str = "rbac.authorization.k8s.io";
     let mut groups: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
     for kind in kinds {
         groups.entry(kind.group()).or_default().push(kind.plural());
     }
-    let rules: Vec<Value> = groups
+    let rule = |group: &str, plurals: &[&str], verbs: &[&str]| json!({"apiGroups": [group], "resources": plurals, "verbs": verbs});
+    let rules = groups
         .iter()
-        .map(|(group, plurals)| json!({"apiGroups": [group], "resources": plurals, "verbs": VERBS}))
-        .collect();
+        .map(|(group, plurals)| rule(group, plurals, &VERBS));
+    let of_jobs = has_jobs.then(|| rule("batch", &["jobs"], &JOB_VERBS));
+    let rules: Vec<Value> = rules.chain(of_jobs).collect();
     let metadata = json!({
         "name": "dayshift-kinds", "labels": {"app.kubernetes.io/name": "dayshift"},
     });

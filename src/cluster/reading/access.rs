@@ -15,6 +15,9 @@ use crate::workload::Kind;
 /// The verbs that dayshift needs for a kind.
 pub const VERBS: [&str; 4] = ["get", "list", "watch", "patch"];
 
+/// The verbs that dayshift needs for Jobs, where a CronJob asks for `stop-jobs`.
+pub const JOB_VERBS: [&str; 2] = ["list", "patch"];
+
 /// How many kinds are asked about at once.
 const AT_ONCE: usize = 8;
 
@@ -49,19 +52,47 @@ async fn one(
     namespace: Option<&str>,
 ) -> Result<KindAccess, FindError> {
     let is_served = is_served(client, kind).await?;
-    let mut lacks = is_served.then(Vec::new);
-    for verb in VERBS.into_iter().filter(|_| is_served) {
-        match is_allowed(client, kind, verb, namespace).await? {
-            Some(true) => {}
-            Some(false) => lacks.iter_mut().for_each(|it| it.push(verb)),
-            None => lacks = None,
-        }
-    }
+    let lacks = if is_served {
+        lacking(client, (kind.group(), kind.plural()), &VERBS, namespace).await?
+    } else {
+        None
+    };
     Ok(KindAccess {
         kind,
         is_served,
         lacks,
     })
+}
+
+/// Which of [`JOB_VERBS`] are not allowed, in one namespace or in all; `None` if the server does not say.
+///
+/// # Errors
+/// Where the server is absent or unwilling.
+pub async fn lacking_for_jobs(
+    client: &Client,
+    namespace: Option<&str>,
+) -> Result<Option<Vec<&'static str>>, FindError> {
+    lacking(client, ("batch", "jobs"), &JOB_VERBS, namespace).await
+}
+
+/// Which of these verbs on a resource, by its group and plural, are not allowed; `None` if the server does
+/// not say.
+async fn lacking(
+    client: &Client,
+    (group, plural): (&str, &str),
+    verbs: &[&'static str],
+    namespace: Option<&str>,
+) -> Result<Option<Vec<&'static str>>, FindError> {
+    let mut lacks = Some(Vec::new());
+    for verb in verbs {
+        let attributes = of_resource(group, plural, verb, namespace);
+        match is_allowed(client, &attributes).await? {
+            Some(true) => {}
+            Some(false) => lacks.iter_mut().for_each(|it| it.push(*verb)),
+            None => lacks = None,
+        }
+    }
+    Ok(lacks)
 }
 
 async fn is_served(client: &Client, kind: Kind) -> Result<bool, FindError> {
@@ -114,13 +145,8 @@ pub async fn may_patch_namespace(client: &Client, name: &str) -> Result<bool, Fi
 }
 
 /// Whether the server allows it to the caller; `None` if it does not say.
-async fn is_allowed(
-    client: &Client,
-    kind: Kind,
-    verb: &str,
-    namespace: Option<&str>,
-) -> Result<Option<bool>, FindError> {
-    match review(client, &of_kind(kind, verb, namespace)).await {
+async fn is_allowed(client: &Client, attributes: &Value) -> Result<Option<bool>, FindError> {
+    match review(client, attributes).await {
         Err(Error::Api(status)) if (400..500).contains(&status.code) && status.code != 429 => {
             Ok(None)
         }
@@ -129,9 +155,11 @@ async fn is_allowed(
 }
 
 fn of_kind(kind: Kind, verb: &str, namespace: Option<&str>) -> Value {
-    json!({
-        "group": kind.group(), "resource": kind.plural(), "verb": verb, "namespace": namespace,
-    })
+    of_resource(kind.group(), kind.plural(), verb, namespace)
+}
+
+fn of_resource(group: &str, plural: &str, verb: &str, namespace: Option<&str>) -> Value {
+    json!({"group": group, "resource": plural, "verb": verb, "namespace": namespace})
 }
 
 /// The server's answer, of which it stores nothing; `None` if it does not say.

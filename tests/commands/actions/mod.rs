@@ -6,5 +6,6 @@ mod inherited;
 mod opt_in;
 pub(crate) mod overrides;
 mod restore;
+mod restore_jobs;
 mod sync;
 mod waiting;

@@ -23,6 +23,7 @@ fn each_kind_is_listed_with_its_field_and_what_the_cluster_has() {
         "KIND FIELD STOPPED RUNNING LOOKED AT SERVED NOT ALLOWED",
         "deployments spec.replicas stop-replicas saved count yes yes ?",
         "cronjobs spec.suspend true false no yes ?",
+        "jobs spec.suspend true false no ? ?",
         "clusters.postgresql.cnpg.io metadata.annotations.cnpg.io/hibernation on saved value, else absent yes yes ?",
         "virtualmachines.kubevirt.io spec.runStrategy Halted saved value, else Always no no <none>",
         "notebooks.kubeflow.org metadata.annotations.kubeflow-resource-stopped a time saved value, else absent no no <none>",
@@ -75,6 +76,35 @@ fn the_cluster_role_names_the_kinds_and_nothing_more() {
         "{binding}"
     );
     assert!(binding.contains("namespace: \"dayshift\""), "{binding}");
+}
+
+/// Jobs are no kind of `--kinds`, and dayshift needs fewer verbs for them.
+#[test]
+fn jobs_are_named_where_somebody_asks_for_them() {
+    let flags = [
+        "kinds",
+        "-o",
+        "yaml",
+        "--stop-jobs",
+        "--kinds",
+        "rollouts.argoproj.io",
+    ];
+    let ran = dayshift_with(&[], &flags, "");
+    assert_eq!((ran.status, &*ran.err), (0, ""));
+    let squeezed: String = ran.out.split_whitespace().collect();
+    let rules = "rules:-apiGroups:-\"argoproj.io\"resources:-\"rollouts\"verbs:-\"get\"-\"list\"-\"watch\"-\"patch\"\
+                 -apiGroups:-\"batch\"resources:-\"jobs\"verbs:-\"list\"-\"patch\"---";
+    assert!(squeezed.contains(rules), "{}", ran.out);
+    let ran = dayshift_with(
+        &[],
+        &["kinds", "--stop-jobs", "--kubeconfig", "/nowhere"],
+        "",
+    );
+    let words: Vec<_> = ran.out.lines().last().unwrap().split_whitespace().collect();
+    assert_eq!(
+        words,
+        ["jobs", "spec.suspend", "true", "false", "yes", "?", "?"]
+    );
 }
 
 #[test]

@@ -1,0 +1,135 @@
+//! `dayshift restore` of a CronJob: the Jobs that its stop has suspended run again.
+
+use kube_in_memory::{Fault, Status};
+use serde_json::{Value, json};
+
+use crate::fake_server::Cluster;
+
+const SUSPENDED_BY: &str = "dayshift/suspended-by";
+
+/// A CronJob that a scaler has stopped, as it left it.
+fn stopped(cluster: &Cluster, name: &str, annotations: &[(&str, &str)]) -> String {
+    cluster.cron_job(name, annotations);
+    let labels = json!({"dayshift/state": "stopped", "dayshift/saved-replicas": "1"});
+    let left = json!({"metadata": {"labels": labels}, "spec": {"suspend": true}});
+    cluster.api.merge("CronJob", "dev", name, &left).unwrap();
+    let object = cluster.api.get("CronJob", "dev", name).unwrap();
+    object["metadata"]["uid"].as_str().unwrap().to_owned()
+}
+
+/// A Job of that CronJob, suspended by this one.
+fn job(cluster: &Cluster, name: &str, owner: &str, suspend: bool, by: Option<&str>) {
+    let mut job = json!({
+        "apiVersion": "batch/v1", "kind": "Job",
+        "metadata": {
+            "name": name, "namespace": "dev", "labels": {"app": name},
+            "ownerReferences": [{
+                "apiVersion": "batch/v1", "kind": "CronJob", "name": "report", "uid": owner,
+                "controller": true,
+            }],
+        },
+        "spec": {"suspend": suspend, "template": {"spec": {
+            "restartPolicy": "Never", "containers": [{"name": "job", "image": "job"}],
+        }}},
+    });
+    if let Some(by) = by {
+        job["metadata"]["labels"][SUSPENDED_BY] = json!(by);
+    }
+    cluster.api.create(job).unwrap();
+}
+
+/// Whether it is suspended, and by whom.
+fn seen(cluster: &Cluster, name: &str) -> (bool, Value) {
+    let job = cluster.api.get("Job", "dev", name).unwrap();
+    let by = job["metadata"]["labels"][SUSPENDED_BY].clone();
+    (job["spec"]["suspend"].as_bool().unwrap(), by)
+}
+
+const NIGHT: &[(&str, &str)] = &[("hours", "Mon-Fri 09:00-19:00"), ("stop-jobs", "true")];
+
+#[test]
+fn restore_resumes_the_jobs_that_a_stop_has_suspended_and_no_others() {
+    let cluster = Cluster::new();
+    let report = stopped(&cluster, "report", NIGHT);
+    let other = stopped(&cluster, "other", NIGHT);
+    job(&cluster, "ours", &report, true, Some(&report));
+    job(&cluster, "theirs", &report, true, None);
+    job(&cluster, "resumed", &report, false, Some(&report));
+    job(&cluster, "others", &other, true, Some(&other));
+
+    let dry = cluster.dayshift(&["restore", "cj/report", "--dry-run"]);
+    let said = "cronjob.batch/report restored, suspended -> active (dry run)\n\
+                job.batch/ours resumed (dry run)\n";
+    assert_eq!((dry.status, &*dry.out), (0, said), "{}", dry.err);
+    assert_eq!(seen(&cluster, "ours"), (true, json!(report)));
+
+    let ran = cluster.dayshift(&["restore", "cj/report"]);
+    let said = "cronjob.batch/report restored, suspended -> active\njob.batch/ours resumed\n";
+    assert_eq!((ran.status, &*ran.out), (0, said), "{}", ran.err);
+    assert_eq!(seen(&cluster, "ours"), (false, Value::Null));
+    assert_eq!(seen(&cluster, "theirs"), (true, Value::Null));
+    assert_eq!(seen(&cluster, "resumed"), (false, Value::Null));
+    assert_eq!(seen(&cluster, "others"), (true, json!(other)));
+
+    // What somebody has let run by hand has no saved count, and its Jobs still wait.
+    let by_hand = json!({
+        "metadata": {"labels": {"dayshift/saved-replicas": null}}, "spec": {"suspend": false},
+    });
+    cluster
+        .api
+        .merge("CronJob", "dev", "other", &by_hand)
+        .unwrap();
+    let ran = cluster.dayshift(&["restore", "-A"]);
+    let said = "job.batch/others in dev resumed\n";
+    assert_eq!((ran.status, &*ran.out), (0, said), "{}", ran.err);
+    assert_eq!(seen(&cluster, "others"), (false, Value::Null));
+    let ran = cluster.dayshift(&["restore", "-A"]);
+    assert_eq!(ran.out, "nothing to restore in all namespaces\n");
+}
+
+#[test]
+fn jobs_of_a_cron_job_that_never_asked_are_not_looked_at() {
+    let cluster = Cluster::new();
+    let report = stopped(&cluster, "report", &NIGHT[..1]);
+    job(&cluster, "theirs", &report, true, None);
+    cluster.refuse(&["list", "patch"], "jobs");
+    let ran = cluster.dayshift(&["restore", "cj/report"]);
+    let said = "cronjob.batch/report restored, suspended -> active\n";
+    assert_eq!((ran.status, &*ran.out), (0, said), "{}", ran.err);
+}
+
+#[test]
+fn a_job_that_changes_meanwhile_is_tried_again_and_a_refusal_is_told() {
+    let cluster = Cluster::new();
+    let report = stopped(&cluster, "report", NIGHT);
+    job(&cluster, "ours", &report, true, Some(&report));
+    let patches = |it: &kube_in_memory::RequestLine| it.verb == "patch" && it.resource == "jobs";
+    let again = Fault::Answer(Status::new(409, "Conflict", "again"));
+    cluster.api.fail_next(patches, again);
+    let ran = cluster.dayshift(&["restore", "cj/report"]);
+    assert_eq!(ran.status, 0, "{}", ran.err);
+    assert!(ran.out.ends_with("job.batch/ours resumed\n"), "{}", ran.out);
+    assert_eq!(seen(&cluster, "ours"), (false, Value::Null));
+
+    let cluster = Cluster::new();
+    let report = stopped(&cluster, "report", NIGHT);
+    job(&cluster, "ours", &report, true, Some(&report));
+    cluster.refuse(&["patch"], "jobs");
+    let ran = cluster.dayshift(&["restore", "cj/report"]);
+    let said = "error: job.batch/ours: not resumed: the API server refuses: ";
+    assert_eq!(ran.status, 3, "{}", ran.err);
+    assert!(ran.err.starts_with(said), "{}", ran.err);
+    assert!(
+        ran.out.contains("restored, suspended -> active"),
+        "{}",
+        ran.out
+    );
+
+    let cluster = Cluster::new();
+    stopped(&cluster, "report", NIGHT);
+    cluster.refuse(&["list"], "jobs");
+    let ran = cluster.dayshift(&["restore", "cj/report"]);
+    let said = "error: Jobs in dev: not resumed: the API server refuses: ";
+    assert_eq!(ran.status, 3, "{}", ran.err);
+    assert!(ran.err.starts_with(said), "{}", ran.err);
+}
