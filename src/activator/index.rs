@@ -11,7 +11,9 @@ use kube::ResourceExt as _;
 
 use crate::activator::service::{KnownService, KnownSlice, PodName, ServiceName};
 use crate::cluster::{NamespaceMeta, ObservedNamespace, ReflectorEvent, WithPodLabels};
-use crate::workload::{Annotations, Key, Kind, Label, Needed, Observed, Phase, Prefix, Replicas};
+use crate::workload::{
+    Annotations, Key, Kind, Label, Needed, NeededKind, Observed, Phase, Prefix, Replicas,
+};
 
 /// An event of one of the watches.
 pub(in crate::activator) enum Event {
@@ -224,7 +226,11 @@ impl Index {
 
     /// Whether dayshift has stopped that workload, which does not ask to be woken by a request.
     pub(in crate::activator) fn stays_stopped(&self, namespace: &str, needed: &Needed) -> bool {
-        let key = (needed.kind, namespace.into(), needed.name.clone());
+        // A Service is no workload: nobody wakes it.
+        let NeededKind::Workload(kind) = needed.kind else {
+            return false;
+        };
+        let key = (kind, namespace.into(), needed.name.clone());
         let Some((observed, _)) = self.workloads.get(&key) else {
             return false;
         };

@@ -188,7 +188,8 @@ fn watches(client: &Client, settings: &Settings) -> (usize, Events) {
                 .map(|it| Event::Service(Box::new(it)))
                 .boxed(),
         );
-        let slices = Reflector::of_slices(client.clone(), *namespace, random());
+        let slices =
+            Reflector::of_slices(client.clone(), *namespace, WatchParams::default(), random());
         all.push(slices.into_stream().map(Event::Slice).boxed());
     }
     let own = &*settings.service.namespace;
@@ -197,7 +198,8 @@ fn watches(client: &Client, settings: &Settings) -> (usize, Events) {
         let watch = Reflector::of_namespaces(client.clone(), selectors, random());
         all.push(watch.into_stream().map(Event::Namespace).boxed());
     } else if settings.namespaces.iter().all(|it| it != own) {
-        let slices = Reflector::of_slices(client.clone(), Some(own), random());
+        let slices =
+            Reflector::of_slices(client.clone(), Some(own), WatchParams::default(), random());
         all.push(slices.into_stream().map(Event::Slice).boxed());
     }
     let count = all.len();

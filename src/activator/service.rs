@@ -7,7 +7,7 @@ use k8s_openapi::api::{
     discovery::v1::{Endpoint, EndpointSlice},
 };
 
-use crate::cluster::service_spec;
+use crate::cluster::{MANAGED_BY, SERVICE_LABEL, is_ready, service_spec};
 use crate::workload::ServiceSpec;
 
 /// The name of a Service.
@@ -24,12 +24,6 @@ impl fmt::Display for ServiceName {
         write!(f, "{}/{}", self.namespace, self.name)
     }
 }
-
-/// The label by which a slice says whose it is.
-pub(in crate::activator) const SERVICE_LABEL: &str = "kubernetes.io/service-name";
-
-/// The label by which a slice says who writes it.
-pub(in crate::activator) const MANAGED_BY: &str = "endpointslice.kubernetes.io/managed-by";
 
 /// Whose slices are the activator's.
 pub(in crate::activator) const MANAGER: &str = "dayshift";
@@ -214,10 +208,9 @@ const READY: Conditions = (true, true, false);
 /// What a proxy takes where nothing is ready (KEP-1669), and nobody else.
 const STANDING_BY: Conditions = (false, true, true);
 
-/// Unknown is ready, as the API's documentation says.
 fn shape(endpoint: &Endpoint) -> Conditions {
     let conditions = endpoint.conditions.clone().unwrap_or_default();
-    let ready = conditions.ready.unwrap_or(true);
+    let ready = is_ready(endpoint);
     (
         ready,
         conditions.serving.unwrap_or(ready),

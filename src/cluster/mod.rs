@@ -42,6 +42,7 @@ pub use watching::error::{Absence, WatchError};
 pub use watching::event::ReflectorEvent;
 pub use watching::live_watch::{WatchEvent, WatchEvents, watch};
 pub use watching::reflector::Reflector;
+pub use watching::slices::{MANAGED_BY, OTHERS_SLICES, SERVICE_LABEL, ServiceSlice, is_ready};
 pub use workload::{Version, Workload};
 pub use writing::error::{AnnounceError, FailureKind, PatchError, ReadError, Unavailable};
 pub use writing::event_object::EventObject;

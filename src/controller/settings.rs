@@ -9,7 +9,7 @@ use crate::{
     controller::calendar_feed::CalendarFeed,
     neighbours::REVERT_WINDOW,
     schedule::Zone,
-    workload::{DefaultSchedule, Kind, ParseContext, Pods, Prefix, READY_WITHIN},
+    workload::{DefaultSchedule, Kind, NeededKind, ParseContext, Pods, Prefix, READY_WITHIN},
 };
 
 /// How a controller behaves.
@@ -75,6 +75,9 @@ pub struct Scope {
     /// Whether the annotations of a Namespace are defaults for the objects in it. That needs the
     /// permission to list and watch Namespaces.
     pub namespace_defaults: bool,
+    /// Whether starts may wait for Services. That needs the permission to list and watch
+    /// EndpointSlices.
+    pub services: bool,
 }
 
 /// The subject of one watch.
@@ -84,6 +87,8 @@ pub(in crate::controller) enum Watched {
     Namespaces,
     /// The objects of a kind.
     Kind(Kind),
+    /// The EndpointSlices of Services.
+    Services,
 }
 
 impl Watched {
@@ -92,6 +97,7 @@ impl Watched {
         match self {
             Self::Namespaces => "Namespace",
             Self::Kind(kind) => kind.name(),
+            Self::Services => "EndpointSlice",
         }
     }
 
@@ -100,13 +106,24 @@ impl Watched {
         match self {
             Self::Namespaces => "namespaces".to_owned(),
             Self::Kind(kind) => kind.resource(),
+            Self::Services => "endpointslices.discovery.k8s.io".to_owned(),
+        }
+    }
+}
+
+/// What shows how something stands that starts wait for.
+impl From<NeededKind> for Watched {
+    fn from(kind: NeededKind) -> Self {
+        match kind {
+            NeededKind::Workload(kind) => Self::Kind(kind),
+            NeededKind::Service => Self::Services,
         }
     }
 }
 
 impl Scope {
     /// All watches, in each namespace or in all at once: the Namespaces themselves, if they have
-    /// defaults, and each kind. The position is the watch's number.
+    /// defaults, each kind, and EndpointSlices. The position is the watch's number.
     pub(in crate::controller) fn watches(&self) -> impl Iterator<Item = (Watched, Option<&str>)> {
         let namespaces: Vec<Option<&str>> = match &*self.namespaces {
             [] => vec![None],
@@ -117,7 +134,8 @@ impl Scope {
             || self.team_label.is_some();
         let defaults = are_watched.then_some(Watched::Namespaces);
         let kinds = self.kinds.iter().copied().map(Watched::Kind);
-        let each = defaults.into_iter().chain(kinds);
+        let services = self.services.then_some(Watched::Services);
+        let each = defaults.into_iter().chain(kinds).chain(services);
         each.flat_map(move |what| namespaces.clone().into_iter().map(move |name| (what, name)))
     }
 }
@@ -133,6 +151,7 @@ impl Default for Scope {
             namespace_selector: None,
             team_label: None,
             namespace_defaults: true,
+            services: false,
         }
     }
 }

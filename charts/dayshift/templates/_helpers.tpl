@@ -117,6 +117,9 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name (.Chart.Version | replace "+" "_") 
 {{- range $name, $_ := .Values.calendars }}
 {{- $args = append $args (printf "--calendar=%s=/etc/dayshift/calendars/%s.ics" $name $name) }}
 {{- end }}
+{{- if .Values.services }}
+{{- $args = append $args "--services" }}
+{{- end }}
 {{- if .Values.kindRows }}
 {{- $args = append $args "--kind-file=/etc/dayshift/kinds/kinds.yaml" }}
 {{- end }}
@@ -171,6 +174,12 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name (.Chart.Version | replace "+" "_") 
 - apiGroups: ["batch"]
   resources: ["jobs"]
   verbs: ["list", "patch"]
+{{- end }}
+{{- if .Values.services }}
+# For svc/… in dayshift/after.
+- apiGroups: ["discovery.k8s.io"]
+  resources: ["endpointslices"]
+  verbs: ["list", "watch"]
 {{- end }}
 {{- end }}
 

@@ -36,7 +36,7 @@ pub use decision::memory::Memory;
 pub use decision::next_stop::next_stop;
 pub use decision::start_wait::{DueStart, Lack, Needs, Standing, StartWait, Waiting};
 pub use held_down::is_held_down_against_schedule;
-pub use inputs::after::{After, Needed};
+pub use inputs::after::{After, Needed, NeededKind};
 pub use inputs::annotations::{Annotations, Unknown};
 pub use inputs::effective::{Inputs, Origin};
 pub use inputs::fingerprint::{Fingerprint, hash_of};

@@ -109,6 +109,10 @@ struct ScopeArgs {
         value_parser = selector
     )]
     namespace_selector: Option<String>,
+
+    /// Watch EndpointSlices too, so that `dayshift/after` can name Services, such as `svc/db`
+    #[arg(long, value_parser = BoolishValueParser::new())]
+    services: bool,
 }
 
 #[derive(Debug, clap::Args)]
@@ -300,6 +304,7 @@ impl TryFrom<RunArgs> for Run {
                         .filter(|selector| !selector.is_empty()),
                     team_label: args.own.metrics_by,
                     namespace_defaults: inheritance.from_namespaces,
+                    services: args.scope.services,
                 },
                 catch_up: args.timing.catch_up,
                 max_clock_skew: args.timing.max_clock_skew.0,

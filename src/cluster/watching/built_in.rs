@@ -18,9 +18,14 @@ impl Reflector<Service> {
 
 impl Reflector<EndpointSlice> {
     /// A watch of EndpointSlices, in one namespace or in all.
-    pub fn of_slices(client: Client, namespace: Option<&str>, random: fastrand::Rng) -> Self {
+    pub fn of_slices(
+        client: Client,
+        namespace: Option<&str>,
+        selectors: WatchParams,
+        random: fastrand::Rng,
+    ) -> Self {
         let all = Collection::BuiltIn(SLICES_ROOT, "endpointslices");
-        let source = Source::new(client, all, namespace, WatchParams::default());
+        let source = Source::new(client, all, namespace, selectors);
         Self::new(source, random)
     }
 }

@@ -9,3 +9,4 @@ mod page;
 mod pauses;
 pub(super) mod reflector;
 mod request;
+pub(super) mod slices;

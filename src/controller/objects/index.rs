@@ -14,6 +14,7 @@ use crate::controller::objects::history::{History, KnownVersions};
 use crate::controller::objects::names::Names;
 use crate::controller::objects::namespaces::Namespaces;
 use crate::controller::objects::parse_cache::ParseCache;
+use crate::controller::objects::services::Services;
 use crate::controller::objects::shown_by::ShownBy;
 use crate::controller::objects::unscheduled_objects::UnscheduledObjects;
 use crate::controller::queue::work::Work;
@@ -42,6 +43,7 @@ pub(in crate::controller) struct Index {
     pub(in crate::controller) history: History,
     pub(super) entries: Entries,
     pub(super) names: Names,
+    pub(in crate::controller) services: Services,
     last_id: Id,
 }
 
@@ -58,6 +60,7 @@ impl Index {
             history: History::default(),
             entries: Entries::default(),
             names: Names::default(),
+            services: Services::default(),
             last_id: 0,
         }
     }

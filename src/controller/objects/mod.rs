@@ -12,6 +12,7 @@ pub(super) mod namespaces;
 pub(super) mod needed;
 pub(super) mod parse_cache;
 mod publish;
+mod services;
 pub(super) mod shown_by;
 mod time_changes;
 pub(super) mod unscheduled_objects;

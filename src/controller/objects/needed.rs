@@ -8,8 +8,8 @@ use crate::{
     },
     schedule::Action,
     workload::{
-        Decision, Kind, Needed, ParsedInputs, Phase, Readiness, ReadyForm, Replicas, ScheduleSpec,
-        Standing, WorkloadRef,
+        Decision, Kind, Needed, NeededKind, ParsedInputs, Phase, Readiness, ReadyForm, Replicas,
+        ScheduleSpec, Standing, WorkloadRef,
     },
 };
 
@@ -21,12 +21,16 @@ impl Index {
         needed: &Needed,
         now: DateTime<Utc>,
     ) -> Option<Standing> {
-        let Needed { kind, name } = needed;
-        let Some(id) = self.names.get(*kind, namespace, name) else {
-            let (replicas, readiness) = self.unscheduled_objects.count(*kind, namespace, name)?;
+        let name = &needed.name;
+        let kind = match needed.kind {
+            NeededKind::Workload(kind) => kind,
+            NeededKind::Service => return self.services.standing(namespace, name),
+        };
+        let Some(id) = self.names.get(kind, namespace, name) else {
+            let (replicas, readiness) = self.unscheduled_objects.count(kind, namespace, name)?;
             return Some(match replicas {
                 Replicas::ZERO => Standing::Stopped { until: None },
-                replicas => of_readiness(*kind, readiness, replicas),
+                replicas => of_readiness(kind, readiness, replicas),
             });
         };
         let entry = self.entries.get(id).filter(|it| !it.observed.deleting)?;
@@ -41,7 +45,7 @@ impl Index {
             Replicas::ZERO => Standing::Stopped {
                 until: spec_of(entry).and_then(|spec| next_start(spec, entry, now)),
             },
-            replicas => of_readiness(*kind, observed.readiness, replicas),
+            replicas => of_readiness(kind, observed.readiness, replicas),
         })
     }
 
@@ -67,7 +71,10 @@ impl Index {
     /// whatever runs: the first of a circle is started before the others are looked at.
     pub(in crate::controller) fn waits_for(&self, needed: &Needed, object: &WorkloadRef) -> bool {
         needed.leads_back_to(object, |one| {
-            let id = self.names.get(one.kind, &object.namespace, &one.name);
+            let NeededKind::Workload(kind) = one.kind else {
+                return Vec::new();
+            };
+            let id = self.names.get(kind, &object.namespace, &one.name);
             let entry = id.and_then(|id| self.entries.get(id));
             let needs = entry.and_then(|entry| {
                 let after = spec_of(entry)?.after.as_ref()?;

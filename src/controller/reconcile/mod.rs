@@ -9,6 +9,7 @@ mod notices;
 mod observe;
 mod publish;
 mod reverts;
+mod services;
 mod starts;
 mod troubles;
 mod waits;

@@ -30,6 +30,7 @@ impl Engine {
         match event {
             Event::Workload(kind, event) => self.observe_kind(kind, watch, event),
             Event::Namespace(event) => self.observe_namespaces(watch, event),
+            Event::Slice(event) => self.observe_slices(watch, event),
         }
     }
 
@@ -223,12 +224,12 @@ impl Engine {
         }
     }
 
-    fn opened(&mut self, watch: WatchId) {
+    pub(super) fn opened(&mut self, watch: WatchId) {
         self.watches.opened(watch);
         self.watches.publish(&self.telemetry);
     }
 
-    fn listed(&mut self, watch: WatchId) {
+    pub(super) fn listed(&mut self, watch: WatchId) {
         self.watches.listed(watch);
         self.watches.publish(&self.telemetry);
         self.queue.list_ended(watch);
@@ -236,7 +237,7 @@ impl Engine {
     }
 
     /// A watch has failed, which the [`WatchStates`](crate::controller::watch::states::WatchStates) know.
-    fn watch_failed(&mut self, what: Watched, watch: WatchId, error: &WatchError) {
+    pub(super) fn watch_failed(&mut self, what: Watched, watch: WatchId, error: &WatchError) {
         self.telemetry.watch_restart();
         self.watches.failed(watch, error);
         if error.absence().is_some() {
@@ -297,8 +298,8 @@ impl Engine {
     /// A workload was shown, or is gone: starts may wait for it.
     fn look_at_waits_of(&mut self, kind: Kind, workload: &Workload) {
         if self.waits.count() > 0 {
-            let name = workload.name().into();
-            self.look_at_waits(workload.namespace(), &Needed { kind, name });
+            let needed = Needed::workload(kind, workload.name());
+            self.look_at_waits(workload.namespace(), &needed);
         }
     }
 }

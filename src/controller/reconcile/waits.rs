@@ -161,11 +161,13 @@ impl Engine {
 
     fn standing(&self, namespace: &str, needed: &Needed, now: DateTime<Utc>) -> Standing {
         let known = self.index.standing(namespace, needed, now);
-        known.unwrap_or_else(|| match self.watches.sight_of(needed.kind, namespace) {
-            Sight::Unwatched => Standing::Unwatched,
-            Sight::Unlisted => Standing::NotReady,
-            Sight::Listed => Standing::Missing,
-        })
+        known.unwrap_or_else(
+            || match self.watches.sight_of(needed.kind.into(), namespace) {
+                Sight::Unwatched => Standing::Unwatched,
+                Sight::Unlisted => Standing::NotReady,
+                Sight::Listed => Standing::Missing,
+            },
+        )
     }
 
     /// An object has changed, or is gone: starts may have waited for that.

@@ -191,10 +191,7 @@ mod tests {
     use crate::workload::Kind;
 
     fn needed(name: &str) -> Needed {
-        Needed {
-            kind: Kind::STATEFUL_SET,
-            name: name.into(),
-        }
+        Needed::workload(Kind::STATEFUL_SET, name)
     }
 
     fn waiting(names: &[Needed]) -> Waiting {

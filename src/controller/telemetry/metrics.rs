@@ -173,7 +173,7 @@ impl Telemetry {
             watch_up: registered(
                 ours,
                 "watch_up",
-                "Whether all workloads of that kind in scope are being watched: 1, or 0",
+                "Whether all objects of that kind in scope are being watched: 1, or 0",
             ),
             queue_depth: registered(ours, "queue_depth", "Writes that wait to be sent, by class"),
             boundaries_skipped: registered(

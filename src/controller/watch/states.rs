@@ -11,7 +11,6 @@ use crate::{
     cluster::{Absence, WatchError},
     delays::CALM,
     text::counted,
-    workload::Kind,
 };
 
 use crate::controller::ids::WatchId;
@@ -55,7 +54,7 @@ impl WatchState {
         let place = self.namespace.as_ref();
         let place = place.map_or_else(String::new, |name| match self.what {
             Watched::Namespaces => format!(" {name}"),
-            Watched::Kind(_) => format!(" in namespace {name}"),
+            Watched::Kind(_) | Watched::Services => format!(" in namespace {name}"),
         });
         Some(format!("cannot watch {what}{place}: {why}"))
     }
@@ -157,11 +156,11 @@ impl WatchStates {
         self.0.iter().all(|it| it.was_tried)
     }
 
-    /// Whether the objects of a kind are seen in a namespace.
-    pub(in crate::controller) fn sight_of(&self, kind: Kind, namespace: &str) -> Sight {
+    /// Whether such objects are seen in a namespace.
+    pub(in crate::controller) fn sight_of(&self, what: Watched, namespace: &str) -> Sight {
         let is_it = |it: &&WatchState| {
             let name = it.namespace.as_deref();
-            it.what == Watched::Kind(kind) && name.is_none_or(|it| it == namespace)
+            it.what == what && name.is_none_or(|it| it == namespace)
         };
         match self.0.iter().find(is_it) {
             Some(watch) if watch.is_listed => Sight::Listed,
@@ -306,12 +305,11 @@ impl Outage {
 /// Whether this holds for each watch that is not absent, and for some watch of each namespace.
 fn is_each(watches: &[WatchState], is_so: fn(&WatchState) -> bool) -> bool {
     let (so, not): (Vec<_>, Vec<_>) = watches.iter().partition(|watch| is_so(watch));
-    let is_of_kind = |watch: &&&WatchState| watch.what != Watched::Namespaces;
-    let seen = so.iter().filter(is_of_kind);
+    let is_of_kind = |watch: &WatchState| matches!(watch.what, Watched::Kind(_));
+    let seen = so.iter().filter(|watch| is_of_kind(watch));
     let seen: BTreeSet<_> = seen.map(|watch| &watch.namespace).collect();
     not.iter().all(|watch| {
-        watch.absence.is_some()
-            && (watch.what == Watched::Namespaces || seen.contains(&watch.namespace))
+        watch.absence.is_some() && (!is_of_kind(watch) || seen.contains(&watch.namespace))
     })
 }
 

@@ -3,10 +3,11 @@
 use std::pin::Pin;
 
 use futures::{Stream, StreamExt as _, stream::select_all};
+use k8s_openapi::api::discovery::v1::EndpointSlice;
 use kube::{Client, api::WatchParams};
 
 use crate::{
-    cluster::{NamespaceMeta, Reflector, ReflectorEvent, Workload},
+    cluster::{NamespaceMeta, OTHERS_SLICES, Reflector, ReflectorEvent, Workload},
     workload::Kind,
 };
 
@@ -19,6 +20,8 @@ pub(in crate::controller) enum Event {
     Workload(Kind, ReflectorEvent<Workload>),
     /// Of the Namespaces.
     Namespace(ReflectorEvent<NamespaceMeta>),
+    /// Of the EndpointSlices of Services.
+    Slice(ReflectorEvent<EndpointSlice>),
 }
 
 pub(in crate::controller) type Watches = Pin<Box<dyn Stream<Item = (WatchId, Event)> + Send>>;
@@ -38,16 +41,22 @@ pub(in crate::controller) fn workloads(client: &Client, scope: &Scope, seed: u64
                 .into_stream()
                 .map(move |event| (id, Event::Workload(kind, event)))
                 .boxed(),
+            Watched::Services => Reflector::of_slices(client, namespace, selectors, random)
+                .into_stream()
+                .map(move |event| (id, Event::Slice(event)))
+                .boxed(),
         }
     });
     Box::pin(select_all(watches))
 }
 
-/// The objects that a watch asks for: one or all Namespaces, or the objects of a kind in scope.
+/// The objects that a watch asks for: one or all Namespaces, the objects of a kind in scope, or all
+/// EndpointSlices that others write for Services.
 fn selectors(scope: &Scope, what: Watched, namespace: Option<&str>) -> WatchParams {
     let (label_selector, field) = match what {
-        Watched::Namespaces => (&scope.namespace_selector, "metadata.name"),
-        Watched::Kind(_) => (&scope.selector, "metadata.namespace"),
+        Watched::Namespaces => (scope.namespace_selector.clone(), "metadata.name"),
+        Watched::Kind(_) => (scope.selector.clone(), "metadata.namespace"),
+        Watched::Services => (Some(OTHERS_SLICES.to_owned()), "metadata.namespace"),
     };
     let excluded = scope.excluded_namespaces.iter();
     let excluded: Vec<_> = excluded.map(|name| format!("{field}!={name}")).collect();
@@ -56,7 +65,7 @@ fn selectors(scope: &Scope, what: Watched, namespace: Option<&str>) -> WatchPara
         _ => (!excluded.is_empty()).then(|| excluded.join(",")),
     };
     WatchParams {
-        label_selector: label_selector.clone(),
+        label_selector,
         field_selector,
         ..WatchParams::default()
     }

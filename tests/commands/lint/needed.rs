@@ -13,6 +13,11 @@ fn object(name: &str, hours: &str, after: &str) -> String {
     )
 }
 
+/// A Service in `dev`.
+fn service(name: &str) -> String {
+    format!("---\napiVersion: v1\nkind: Service\nmetadata:\n  name: {name}\n  namespace: dev\n")
+}
+
 #[test]
 fn what_a_start_waits_for_in_vain_is_found_where_it_is_named() {
     let office = "Mon-Fri 09:00-19:00";
@@ -44,6 +49,13 @@ fn what_a_start_waits_for_in_vain_is_found_where_it_is_named() {
         (
             web("deploy/db, 9m") + &db("Mon-Fri 09:10-19:00", ""),
             vain(&["9:22"]),
+        ),
+        // A Service is another object than its workload, and may be elsewhere while none is here.
+        (web("svc/db") + &db(office, ""), vec![]),
+        (web("svc/db, 5m") + &service("db"), vec![]),
+        (
+            web("deploy/db; svc/dbb") + &db(office, "") + &service("db"),
+            vain(&["9:33"]),
         ),
         // On Fridays alone.
         (

@@ -98,7 +98,7 @@ fn each_rule_finds_what_it_is_for_and_where() {
             vec!["no-effect 6:25"],
         ),
         (
-            web(&[hours, "dayshift/after: 'sts/db; svc/cache, 5m'"]),
+            web(&[hours, "dayshift/after: 'sts/db; svc/Cache, 5m'"]),
             vec!["bad-after 7:30"],
         ),
         (web(&["dayshift/after: 'sts/db'"]), vec!["no-effect 6:22"]),

@@ -178,6 +178,7 @@ impl Harness<'_> {
                 namespace_defaults: true,
                 namespace_selector: story.namespace_selector.clone(),
                 team_label: None,
+                services: false,
             },
             dry_run: is_dry,
             max_in_flight: NonZeroUsize::new(story.in_flight)

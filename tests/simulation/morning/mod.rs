@@ -4,6 +4,8 @@
 //! - `world`: the controller, pods that become ready, users and kills
 //! - `seen`: what is known of an object, and what is due to it
 //! - `judge`: what may start when, from the documentation alone: `docs/schedules/after.md` and `max-starting.md`
+//!
+//! No morning names a Service: `tests/controller/starts/waits/services.rs` does.
 
 mod judge;
 mod seen;

@@ -1,6 +1,6 @@
 //! What starts wait for in vain, as far as the files tell.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use chrono::{DateTime, Utc};
 
@@ -9,15 +9,19 @@ use crate::lint::schedule::schedule_finding::ScheduleFinding;
 use crate::{
     manifest::{Contents, Workload},
     schedule::{Action, list_items},
-    workload::{Key, Needed, Origin, ParseContext, ParsedInputs, ScheduleSpec, WorkloadRef, read},
+    workload::{
+        Key, Needed, NeededKind, Origin, ParseContext, ParsedInputs, ScheduleSpec, WorkloadRef,
+        read,
+    },
 };
 
 /// How many starts are looked at.
 const MAX_STARTS: usize = 14;
 
-/// The workloads of all files, by namespace, kind and name.
+/// The workloads and Services of all files, by namespace, kind and name.
 pub(super) struct NeededObjects<'c> {
     workloads: HashMap<(&'c str, Needed), &'c Workload>,
+    services: HashSet<(&'c str, Needed)>,
     context: &'c ParseContext,
     from: DateTime<Utc>,
 }
@@ -32,6 +36,11 @@ impl<'c> NeededObjects<'c> {
         let place = |it: &'c Workload| (&*it.object.namespace, Needed::of(&it.object));
         Self {
             workloads: all.map(|it| (place(it), it)).collect(),
+            services: contents
+                .iter()
+                .flat_map(|it| &it.services)
+                .map(|it| (&*it.namespace, Needed::service(&it.name)))
+                .collect(),
             context,
             from,
         }
@@ -72,15 +81,22 @@ impl<'c> NeededObjects<'c> {
             };
             return Some((message, "remove it, or what it waits for".to_owned()));
         }
+        let namespace = &*object.namespace;
+        if self.services.contains(&(namespace, needed.clone())) {
+            return None;
+        }
         let Some(other) = self.get(needed, object) else {
-            let mut of_namespace = self.workloads.values().map(|it| &it.object);
-            let has_others =
-                of_namespace.any(|it| it.namespace == object.namespace && it.name != object.name);
+            let has_others = match needed.kind {
+                NeededKind::Service => self.services.iter().any(|(it, _)| *it == namespace),
+                NeededKind::Workload(_) => {
+                    let mut all = self.workloads.values().map(|it| &it.object);
+                    all.any(|it| *it.namespace == *namespace && it.name != object.name)
+                }
+            };
             return has_others.then(|| {
                 let message = format!("{needed} is not in these files: no start waits for it");
                 let help = format!(
-                    "check its kind and name, or leave it if it is elsewhere in namespace {}",
-                    object.namespace
+                    "check its kind and name, or leave it if it is elsewhere in namespace {namespace}"
                 );
                 (message, help)
             });

@@ -4,7 +4,7 @@ use chrono::TimeDelta;
 use dayshift_schedule::Zone;
 use dayshift_text::cut_chars;
 
-use crate::{Lack, Standing};
+use crate::{Lack, NeededKind, Standing};
 
 use super::event_text::EventText;
 use super::note_text::local;
@@ -14,13 +14,23 @@ use super::reason::EventReason;
 const MAX_LACKS: usize = 4;
 const MAX_NAME: usize = 100;
 
+const UNWATCHED_SERVICE: &str = "whose endpoints dayshift does not watch (run --services, with the \
+    permission of manifests/kinds/services.yaml; in the chart services: true)";
+
 impl EventText {
     /// A start that waited so long was carried out without something that it needs.
     pub fn started_without(without: &[Lack], waited: TimeDelta, zone: Zone) -> Self {
         let lacks = without.iter().take(MAX_LACKS).map(|(needed, standing)| {
             let name = needed.to_string();
             let name = cut_chars(&name, MAX_NAME);
-            format!("{name}, {}", lack_text(*standing, waited, zone))
+            let lack = match (needed.kind, standing) {
+                (NeededKind::Service, Standing::Missing) => {
+                    "which is not there, or has no EndpointSlice".to_owned()
+                }
+                (NeededKind::Service, Standing::Unwatched) => UNWATCHED_SERVICE.to_owned(),
+                _ => lack_text(*standing, waited, zone),
+            };
+            format!("{name}, {lack}")
         });
         let mut text = format!(
             "started without {}",

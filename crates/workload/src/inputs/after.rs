@@ -9,7 +9,7 @@ use super::effective::{Inputs, Origin};
 use crate::keys::Key;
 use crate::kinds::kind::Kind;
 use crate::kinds::row::ReadyForm;
-use crate::names::is_dns_subdomain;
+use crate::names::{is_dns_label, is_dns_subdomain};
 use crate::workload_ref::WorkloadRef;
 
 /// How long a start waits where its annotation does not say.
@@ -35,9 +35,18 @@ pub struct After {
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Needed {
     /// Its kind.
-    pub kind: Kind,
+    pub kind: NeededKind,
     /// Its name.
     pub name: Box<str>,
+}
+
+/// The kind of what a start may wait for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum NeededKind {
+    /// A workload, which is ready by its own status.
+    Workload(Kind),
+    /// A Service, which is ready where one of its endpoints is.
+    Service,
 }
 
 impl After {
@@ -109,8 +118,11 @@ impl Needed {
             return Err(("has no kind".to_owned(), KIND));
         };
         if matches!(&*kind.to_lowercase(), "svc" | "service" | "services") {
-            let help = "name the workload behind it, for example `sts/db`";
-            return Err(("is a Service, which no start waits for".to_owned(), help));
+            if !is_dns_label(name) {
+                let help = "write for example `svc/db`";
+                return Err(("is not the name of a Service".to_owned(), help));
+            }
+            return Ok(Self::service(name));
         }
         let Some(kind) = Kind::from_argument(kind) else {
             return Err(("is of a kind that dayshift does not know".to_owned(), KIND));
@@ -124,15 +136,27 @@ impl Needed {
                 "write kind and name, such as `sts/db`, and a time at the end of all, behind a `,`";
             return Err(("is not an object's name".to_owned(), help));
         }
-        let name = name.into();
-        Ok(Self { kind, name })
+        Ok(Self::workload(kind, name))
     }
 
     /// This object, to others of its namespace.
     pub fn of(object: &WorkloadRef) -> Self {
+        Self::workload(object.kind, &object.name)
+    }
+
+    /// The workload of this kind and name.
+    pub fn workload(kind: Kind, name: &str) -> Self {
         Self {
-            kind: object.kind,
-            name: (&*object.name).into(),
+            kind: NeededKind::Workload(kind),
+            name: name.into(),
+        }
+    }
+
+    /// The Service of this name.
+    pub fn service(name: &str) -> Self {
+        Self {
+            kind: NeededKind::Service,
+            name: name.into(),
         }
     }
 
@@ -156,14 +180,18 @@ impl Needed {
 
     /// Whether it is this object, which is in the same namespace.
     pub fn is(&self, object: &WorkloadRef) -> bool {
-        self.kind == object.kind && *self.name == *object.name
+        self.kind == NeededKind::Workload(object.kind) && *self.name == *object.name
     }
 }
 
 /// `sts/db`
 impl fmt::Display for Needed {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}/{}", self.kind.short_name(), self.name)
+        let kind = match self.kind {
+            NeededKind::Workload(kind) => kind.short_name(),
+            NeededKind::Service => "svc",
+        };
+        write!(f, "{kind}/{}", self.name)
     }
 }
 
@@ -181,6 +209,7 @@ mod tests {
                 5,
             ),
             ("StatefulSets.apps/db,1h", &["sts/db"], 60),
+            ("svc/db; Services/cache, 1h", &["svc/db", "svc/cache"], 60),
             (
                 "rollouts.argoproj.io/pg.main, 6h",
                 &["rollouts.argoproj.io/pg.main"],
@@ -215,7 +244,8 @@ mod tests {
                 "ds/logs",
                 "is of a kind that dayshift does not know",
             ),
-            ("svc/db", "svc/db", "is a Service, which no start waits for"),
+            ("svc/pg.main", "svc/pg.main", "is not the name of a Service"),
+            ("svc/db; service/db", "service/db", "is named twice"),
             (
                 "cj/report",
                 "cj/report",

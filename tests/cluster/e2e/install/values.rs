@@ -99,6 +99,7 @@ fn each_value_reaches_its_object(plane: &ControlPlane) {
                 "--log-level=debug",
                 "--calendar=de=/etc/dayshift/calendars/de.ics",
                 "--calendar=us=/etc/dayshift/calendars/us.ics",
+                "--services",
                 "--per-namespace-metrics",
                 "--per-workload-metrics",
                 "--dashboard-listen=0.0.0.0:8081",

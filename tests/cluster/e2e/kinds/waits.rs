@@ -2,14 +2,18 @@
 
 use serde_json::{Value, json};
 
-use super::{await_field, create, field};
+use super::{allow_every_kind, await_field, create, field};
 use crate::{
     e2e::test_namespace::TestNamespace,
     support::{ControlPlane, Parts, Story, deployment, soon, stories},
 };
 
 pub(crate) fn stories() -> Vec<Story> {
-    stories![Parts::Pods; an_app_starts_once_the_pods_of_its_database_are_ready]
+    stories![
+        Parts::Pods;
+        an_app_starts_once_the_pods_of_its_database_are_ready,
+        an_app_starts_once_a_service_has_a_ready_endpoint,
+    ]
 }
 
 fn an_app_starts_once_the_pods_of_its_database_are_ready(plane: &ControlPlane) {
@@ -56,4 +60,45 @@ fn an_app_starts_once_the_pods_of_its_database_are_ready(plane: &ControlPlane) {
     assert!(!events.any(|(reason, _)| reason == "StartedWithout"));
     // Adopted, stopped and started.
     team.ends([("db", 3), ("web", 3), ("api", 3)]);
+}
+
+/// The Service selects the pods of a Deployment that no schedule stops, and whose pods come late.
+fn an_app_starts_once_a_service_has_a_ready_endpoint(plane: &ControlPlane) {
+    allow_every_kind(plane);
+    let mut team = TestNamespace::without_scaler(plane, "services");
+    team.run(&["--services", "--namespace-defaults=false"]);
+    let mut db = Value::from(deployment("db").replicas(1));
+    db["spec"]["template"]["spec"]["nodeSelector"] = json!({"story": "none"});
+    create(&team, db.clone());
+    let labels = &db["spec"]["selector"]["matchLabels"];
+    create(
+        &team,
+        json!({
+            "apiVersion": "v1", "kind": "Service", "metadata": {"name": "db"},
+            "spec": {"selector": labels, "ports": [{"port": 5432}]},
+        }),
+    );
+    let stop = soon(10);
+    let start = stop.plus(10);
+    for (name, after) in [("web", "svc/db, 1h"), ("api", "svc/dbb, 1h")] {
+        let app = deployment(name).replicas(2);
+        let app = app.stop(stop.text()).start(start.text());
+        create(&team, Value::from(app.annotation("dayshift/after", after)));
+    }
+    for name in ["web", "api"] {
+        team.await_stopped(name, start);
+    }
+    let told = team.await_event("api", "StartedWithout");
+    let why = "which is not there, or has no EndpointSlice";
+    assert_eq!(told, format!("started without svc/dbb, {why}"));
+    await_field(&team, "deploy/api", "/spec/replicas", 2);
+    assert_eq!(field(&team, "deploy/web", "/spec/replicas"), "0");
+    let remove = r#"[{"op": "remove", "path": "/spec/template/spec/nodeSelector"}]"#;
+    let patch = ["patch", "deploy/db", "--type=json", "-p", remove];
+    team.kubectl(&patch).success();
+    await_field(&team, "deploy/web", "/spec/replicas", 2);
+    let mut events = team.events("web").into_iter();
+    assert!(!events.any(|(reason, _)| reason == "StartedWithout"));
+    // Adopted, stopped and started.
+    team.ends([("web", 3), ("api", 3)]);
 }

@@ -58,6 +58,8 @@ fn each_kind_that_is_asked_for_adds_four_verbs_on_it_and_nothing_else(plane: &Co
         [
             "cronjobs.batch [] [] [get list watch patch]",
             "deployments.apps [] [] [get list watch patch]",
+            // No kind that is scaled: the Services that starts may wait for.
+            "endpointslices.discovery.k8s.io [] [] [list watch]",
             "events.events.k8s.io [] [] [create]",
             "horizontalpodautoscalers.autoscaling [] [] [get list watch patch]",
             // No kind that is scaled: those of a CronJob with stop-jobs.

@@ -2,6 +2,7 @@
 
 mod needed;
 mod places;
+mod services;
 
 use std::time::Duration;
 
