@@ -50,6 +50,100 @@ fn lint_says_which_resource_to_schedule_in_its_place() {
     }
 }
 
+/// Each owner, what it owns, and the resource that people write. Percona's operator makes a
+/// PostgresCluster of its own group, and that the StatefulSets.
+#[test]
+fn lint_finds_the_resource_that_people_write_by_the_table() {
+    let rows = tempfile::NamedTempFile::new().unwrap();
+    let row = "{resource: widgets.example.com, kind: Widget, field: spec.paused, stopped: true}";
+    std::fs::write(rows.path(), row).unwrap();
+    let flags = ["lint", "-", "--kind-file", rows.path().to_str().unwrap()];
+    for (version, owner, owned, resource) in [
+        (
+            "upstream.pgv2.percona.com/v1beta1",
+            "PostgresCluster",
+            "StatefulSet",
+            "perconapgclusters.pgv2.percona.com",
+        ),
+        (
+            "pxc.percona.com/v1",
+            "PerconaXtraDBCluster",
+            "StatefulSet",
+            "perconaxtradbclusters.pxc.percona.com",
+        ),
+        (
+            "cassandra.datastax.com/v1beta1",
+            "CassandraDatacenter",
+            "StatefulSet",
+            "cassandradatacenters.cassandra.datastax.com",
+        ),
+        (
+            "rabbitmq.com/v1beta1",
+            "RabbitmqCluster",
+            "StatefulSet",
+            "rabbitmqclusters.rabbitmq.com",
+        ),
+        (
+            "kafka.strimzi.io/v1",
+            "KafkaBridge",
+            "Deployment",
+            "kafkabridges.kafka.strimzi.io",
+        ),
+        (
+            "trino.stackable.tech/v1alpha1",
+            "TrinoCluster",
+            "StatefulSet",
+            "trinoclusters.trino.stackable.tech",
+        ),
+        (
+            "kubeflow.org/v1",
+            "Notebook",
+            "StatefulSet",
+            "notebooks.kubeflow.org",
+        ),
+        (
+            "example.com/v2",
+            "Widget",
+            "Deployment",
+            "widgets.example.com",
+        ),
+    ] {
+        let text = OWNED.replace("OWNER", version).replace("KIND", owner);
+        let text = text.replace("CONTROLLER", "true");
+        let text = text.replace("kind: StatefulSet", &format!("kind: {owned}"));
+        let ran = dayshift_with(&[], &flags, &text);
+        let help = format!("run dayshift with {resource} among its --kinds");
+        assert!(ran.out.contains(&help), "{owner}: {}{}", ran.out, ran.err);
+        assert!(
+            ran.out.contains(&format!("this {owned} ")),
+            "{owner}: {}",
+            ran.out
+        );
+    }
+    // The next hop: what an operator makes of another of the table.
+    for (made, version, owner, resource) in [
+        (
+            "apiVersion: postgres-operator.crunchydata.com/v1beta1\nkind: PostgresCluster",
+            "pgv2.percona.com/v2",
+            "PerconaPGCluster",
+            "perconapgclusters.pgv2.percona.com",
+        ),
+        (
+            "apiVersion: ray.io/v1\nkind: RayCluster",
+            "ray.io/v1",
+            "RayService",
+            "rayservices.ray.io",
+        ),
+    ] {
+        let text = OWNED.replace("OWNER", version).replace("KIND", owner);
+        let text = text.replace("CONTROLLER", "true");
+        let text = text.replace("apiVersion: apps/v1\nkind: StatefulSet", made);
+        let ran = dayshift_with(&[], &flags, &text);
+        let help = format!("run dayshift with {resource} among its --kinds");
+        assert!(ran.out.contains(&help), "{owner}: {}{}", ran.out, ran.err);
+    }
+}
+
 #[test]
 fn status_names_the_owner_of_an_owned_object() {
     let cluster = Cluster::new();

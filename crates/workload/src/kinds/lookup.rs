@@ -57,8 +57,14 @@ impl Kind {
     }
 
     /// The kind of an owner whose operator sets the counts of what it owns: one of another operator
-    /// that is known, or of a user's own.
+    /// that is known, or of a user's own. What such an operator makes in between, and sets again itself,
+    /// stands for the resource that people write.
     pub fn of_owner(api_version: &str, kind: &str) -> Option<Self> {
+        // Percona's operator makes it of a PerconaPGCluster, and its workloads belong to it (its
+        // `pkg/apis/upstream.pgv2.percona.com`).
+        if kind == "PostgresCluster" && api_version.starts_with("upstream.pgv2.percona.com/") {
+            return Some(Self::named("perconapgclusters", "pgv2.percona.com"));
+        }
         Self::of(api_version, kind).filter(|it| it.is_discovered())
     }
 
