@@ -12,7 +12,7 @@ use crate::support::{ControlPlane, Parts, Story, block_on};
 
 /// A story for each file of the table.
 pub fn stories() -> Vec<Story> {
-    crate::support::stories![Parts::Server; objects, patches, refusals, lists, watches, stateful_sets, cron_jobs, cron_schedules, autoscalers, namespaces, metadata, custom]
+    crate::support::stories![Parts::Server; objects, patches, refusals, lists, watches, stateful_sets, cron_jobs, cron_schedules, jobs, autoscalers, namespaces, metadata, custom]
 }
 
 fn objects(plane: &ControlPlane) {
@@ -45,6 +45,10 @@ fn cron_jobs(plane: &ControlPlane) {
 
 fn cron_schedules(plane: &ControlPlane) {
     judge("cronschedules", plane);
+}
+
+fn jobs(plane: &ControlPlane) {
+    judge("jobs", plane);
 }
 
 fn autoscalers(plane: &ControlPlane) {

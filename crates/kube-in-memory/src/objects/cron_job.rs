@@ -4,6 +4,7 @@ use k8s_openapi::api::batch::v1::CronJob;
 use serde_json::{Value, json};
 
 use super::fields::{self, Field, not_negative, object, or_else};
+use super::job::check_template;
 use super::metadata::text;
 use super::{cron_schedule, pod_template};
 use crate::cause::Cause;
@@ -207,32 +208,11 @@ fn check_job(new: &Value, causes: &mut Vec<Cause>) {
         not_negative(new, &format!("{JOB}.{count}"), causes);
     }
     let job = &new["spec"]["jobTemplate"]["spec"];
-    pod_template::check(&job["template"], TEMPLATE, causes);
-    check_restart(&job["template"]["spec"]["restartPolicy"], causes);
+    check_template(&job["template"], TEMPLATE, causes);
     let selector = &job["selector"];
     if !selector.is_null() {
         let why = "`selector` will be auto-generated";
         let field = format!("{JOB}.selector");
         causes.push(Cause::invalid(&field, &selector.to_string(), why));
-    }
-}
-
-/// The server asks what any pod may have first, then what a Job's may.
-fn check_restart(policy: &Value, causes: &mut Vec<Cause>) {
-    let field = format!("{TEMPLATE}.spec.restartPolicy");
-    match policy.as_str() {
-        Some("OnFailure" | "Never") => {}
-        Some("Always") | None => {
-            let why = r#"valid values: "OnFailure", "Never""#;
-            causes.push(Cause::required(&field, why));
-        }
-        Some(_) => {
-            for known in [
-                &["Always", "OnFailure", "Never"][..],
-                &["OnFailure", "Never"],
-            ] {
-                causes.push(Cause::not_supported(&field, &policy.to_string(), known));
-            }
-        }
     }
 }

@@ -68,12 +68,28 @@ pub(super) fn check(new: &Value, _: Option<&Value>, causes: &mut Vec<Cause>) {
     for count in COUNTS {
         not_negative(new, &format!("spec.{count}"), causes);
     }
-    let template = &new["spec"]["template"];
-    pod_template::check(template, "spec.template", causes);
+    check_template(&new["spec"]["template"], "spec.template", causes);
+}
+
+/// Checks the pods of a Job at this field. The server asks what any pod may have first, then what a Job's
+/// may.
+pub(super) fn check_template(template: &Value, field: &str, causes: &mut Vec<Cause>) {
+    pod_template::check(template, field, causes);
     let policy = &template["spec"]["restartPolicy"];
-    if !matches!(policy.as_str(), Some("OnFailure" | "Never")) {
-        let field = "spec.template.spec.restartPolicy";
-        let known = ["OnFailure", "Never"];
-        causes.push(Cause::not_supported(field, &policy.to_string(), &known));
+    let field = format!("{field}.spec.restartPolicy");
+    match policy.as_str() {
+        Some("OnFailure" | "Never") => {}
+        Some("Always") | None => {
+            let why = r#"valid values: "OnFailure", "Never""#;
+            causes.push(Cause::required(&field, why));
+        }
+        Some(_) => {
+            for known in [
+                &["Always", "OnFailure", "Never"][..],
+                &["OnFailure", "Never"],
+            ] {
+                causes.push(Cause::not_supported(&field, &policy.to_string(), known));
+            }
+        }
     }
 }

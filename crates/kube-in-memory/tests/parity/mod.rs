@@ -40,6 +40,7 @@ agree!(
     statefulsets,
     cronjobs,
     cronschedules,
+    jobs,
     autoscalers,
     namespaces,
     metadata,

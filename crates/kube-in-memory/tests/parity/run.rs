@@ -253,6 +253,10 @@ fn strip(value: &mut Value, whole: bool, seen: &Seen, namespace: &str) {
                         .iter_mut()
                         .for_each(|item| *item = item["metadata"]["name"].take());
                 }
+                // The server makes a selector and labels of a Job of its UID.
+                if !whole && key == "spec" && member["backoffLimit"].is_number() {
+                    *member = json!({"suspend": member["suspend"]});
+                }
                 if !whole && key == "spec" && member["selector"].is_object() {
                     *member = json!({"replicas": member["replicas"], "paused": member["paused"]});
                 }

@@ -14,6 +14,10 @@ pub const DB: &str = "/apis/apps/v1/namespaces/{ns}/statefulsets/db";
 pub const CRON_JOBS: &str = "/apis/batch/v1/namespaces/{ns}/cronjobs";
 /// The CronJob that the cases about them are about.
 pub const REPORT: &str = "/apis/batch/v1/namespaces/{ns}/cronjobs/report";
+/// The Jobs of the case's namespace.
+pub const JOBS: &str = "/apis/batch/v1/namespaces/{ns}/jobs";
+/// The Job that the cases about them are about.
+pub const REPORT_1: &str = "/apis/batch/v1/namespaces/{ns}/jobs/report-1";
 /// The Events of the case's namespace.
 pub const EVENTS: &str = "/apis/events.k8s.io/v1/namespaces/{ns}/events";
 

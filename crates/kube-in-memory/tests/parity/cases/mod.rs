@@ -4,6 +4,7 @@ mod autoscalers;
 mod cron_jobs;
 mod cron_schedules;
 mod custom;
+mod jobs;
 mod lists;
 mod metadata;
 mod namespaces;
@@ -27,6 +28,7 @@ pub fn all() -> Vec<(&'static str, Vec<Case>)> {
         ("statefulsets", stateful_sets::cases()),
         ("cronjobs", cron_jobs::cases()),
         ("cronschedules", cron_schedules::cases()),
+        ("jobs", jobs::cases()),
         ("autoscalers", autoscalers::cases()),
         ("namespaces", namespaces::cases()),
         ("metadata", metadata::cases()),
