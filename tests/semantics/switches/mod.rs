@@ -5,4 +5,5 @@ mod counts;
 mod hands;
 mod letters;
 mod live;
+mod rows;
 mod table;

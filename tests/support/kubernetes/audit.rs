@@ -47,7 +47,7 @@ pub(crate) struct Request {
 }
 
 /// The kinds that stories scale.
-pub(crate) const WORKLOADS: [&str; 13] = [
+pub(crate) const WORKLOADS: [&str; 15] = [
     "deployments",
     "statefulsets",
     "cronjobs",
@@ -61,6 +61,8 @@ pub(crate) const WORKLOADS: [&str; 13] = [
     "virtualmachines",
     "shoots",
     "robots",
+    "postgresqls",
+    "rabbitmqclusters",
 ];
 
 impl Request {

@@ -75,7 +75,7 @@ fn allow_toys(plane: &ControlPlane, plural: &str) {
 }
 
 /// Where the API server has the objects of each name that these stories use for kubectl.
-const COLLECTIONS: [(&str, &str); 15] = [
+const COLLECTIONS: [(&str, &str); 17] = [
     ("balls", "apis/toys.example.com/v1/balls"),
     ("clusters", "apis/postgresql.cnpg.io/v1/clusters"),
     ("cj", "apis/batch/v1/cronjobs"),
@@ -87,6 +87,11 @@ const COLLECTIONS: [(&str, &str); 15] = [
     (
         "postgresclusters",
         "apis/postgres-operator.crunchydata.com/v1beta1/postgresclusters",
+    ),
+    ("postgresqls", "apis/acid.zalan.do/v1/postgresqls"),
+    (
+        "rabbitmqclusters",
+        "apis/rabbitmq.com/v1beta1/rabbitmqclusters",
     ),
     ("shoots", "apis/core.gardener.cloud/v1beta1/shoots"),
     ("virtualmachines", "apis/kubevirt.io/v1/virtualmachines"),

@@ -1,5 +1,5 @@
 //! Kinds with a switch, each class of row once: an annotation, a flag, a text, and a flag below a
-//! member that is not there. `switches.yaml` defines them with the same fields as the real ones;
+//! member that is not there; a count in a field of another name, and an exact one. `switches.yaml` defines them with the same fields as the real ones;
 //! no operator runs here, so what is shown is what the fields hold.
 
 use serde_json::{Value, json};
@@ -19,7 +19,7 @@ pub(crate) fn stories() -> Vec<Story> {
     ]
 }
 
-const KINDS: [(&str, &str, &str); 5] = [
+const KINDS: [(&str, &str, &str); 7] = [
     ("clusters", "postgresql.cnpg.io/v1", "Cluster"),
     (
         "postgresclusters",
@@ -29,11 +29,18 @@ const KINDS: [(&str, &str, &str); 5] = [
     ("virtualmachines", "kubevirt.io/v1", "VirtualMachine"),
     ("shoots", "core.gardener.cloud/v1beta1", "Shoot"),
     ("robots", "toys.example.com/v1", "Robot"),
+    ("postgresqls", "acid.zalan.do/v1", "postgresql"),
+    (
+        "rabbitmqclusters",
+        "rabbitmq.com/v1beta1",
+        "RabbitmqCluster",
+    ),
 ];
 
 const FLAG: &str = "--kinds=clusters.postgresql.cnpg.io,\
                     postgresclusters.postgres-operator.crunchydata.com,\
-                    virtualmachines.kubevirt.io,shoots.core.gardener.cloud";
+                    virtualmachines.kubevirt.io,shoots.core.gardener.cloud,\
+                    postgresqls.acid.zalan.do,rabbitmqclusters.rabbitmq.com";
 
 const HIBERNATION: &str = "/metadata/annotations/cnpg.io~1hibernation";
 const VALUE: &str = "/metadata/labels/dayshift~1saved-value";
@@ -120,6 +127,22 @@ fn what_each_switch_held_comes_back_to_the_letter(plane: &ControlPlane) {
             r#"{"enabled":true}"#,
             "absent.1",
         ),
+        (
+            of("postgresqls", "zalando", json!({"numberOfInstances": 3})),
+            "postgresqls/zalando",
+            "/spec/numberOfInstances",
+            "3",
+            "0",
+            "",
+        ),
+        (
+            of("rabbitmqclusters", "rabbit", json!({"replicas": 3})),
+            "rabbitmqclusters/rabbit",
+            "/spec/replicas",
+            "3",
+            "0",
+            "",
+        ),
     ];
     for (object, ..) in &rows {
         create(&team, object);
@@ -128,9 +151,10 @@ fn what_each_switch_held_comes_back_to_the_letter(plane: &ControlPlane) {
         before(&team, stop, name, STATE, "adopted");
         assert_eq!(field(&team, name, path), *first, "{name}");
     }
-    for (_, name, path, _, stopped, value) in &rows {
+    for (_, name, path, first, stopped, value) in &rows {
+        let saved = if value.is_empty() { first } else { "1" };
         before(&team, start, name, path, stopped);
-        before(&team, start, name, SAVED, 1);
+        before(&team, start, name, SAVED, saved);
         before(&team, start, name, VALUE, value);
     }
     for (_, name, path, first, ..) in &rows {
@@ -246,6 +270,8 @@ fn a_kind_that_nobody_knew_takes_five_lines(plane: &ControlPlane) {
   field: spec.power.mode
   stopped: \"off\"
   running: auto
+  instances: spec.arms
+  resources: spec.resources
 - {resource: drones.toys.example.com, kind: Drone, field: spec.wings, stopped: 3}
 ";
     std::fs::write(rows.path(), text).unwrap();
@@ -281,12 +307,14 @@ fn a_kind_that_nobody_knew_takes_five_lines(plane: &ControlPlane) {
     listed("<none>");
     let scaler = team.run(&flags);
     let log = scaler.log();
-    let wrong = ":6:80: `3` is not true, false or a text; nothing of this kind is scaled";
+    let wrong = ":8:80: `3` is not true, false or a text; nothing of this kind is scaled";
     assert!(log.contains(wrong), "{log}");
     let stop = soon(14);
-    let start = stop.plus(10);
+    let start = stop.plus(16);
     let of = |name: &str, spec: &Value| object("robots", name, spec, stop, start);
-    create(&team, of("eco", &json!({"power": {"mode": "eco"}})));
+    let resources = json!({"requests": {"cpu": "500m", "memory": "1Gi"}});
+    let eco = json!({"power": {"mode": "eco"}, "arms": 4, "resources": resources});
+    create(&team, of("eco", &eco));
     create(&team, of("bare", &json!({})));
     let mode = "/spec/power/mode";
     for name in ["robots/eco", "robots/bare"] {
@@ -295,6 +323,15 @@ fn a_kind_that_nobody_knew_takes_five_lines(plane: &ControlPlane) {
     for name in ["robots/eco", "robots/bare"] {
         before(&team, start, name, mode, "off");
     }
+    let line = format!(
+        "dayshift status -o wide -n {} {}",
+        team.name(),
+        flags.join(" ")
+    );
+    let held = "Stopped by schedules now: 4 replicas, 2 CPU cores, 4 GiB of memory.";
+    start.before("status counts the arms of the robot", || {
+        plane.shell(&line).success().contains(held).then_some(())
+    });
     for (name, path, expected) in [("eco", mode, "eco"), ("bare", "/spec/power", "")] {
         let name = &format!("robots/{name}");
         await_field(&team, name, STATE, "running");

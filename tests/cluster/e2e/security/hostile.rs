@@ -148,6 +148,8 @@ fn a_stolen_token_changes_counts_and_nothing_else(plane: &ControlPlane) {
         serde_json::Value::from(stateful_set("db").replicas(2)),
     );
     create(&team, serde_json::Value::from(cron_job("report")));
+    let job = ["create", "job", "once", "--image=busybox"];
+    team.kubectl(&job).success();
     for (version, kind) in [
         ("core.gardener.cloud/v1beta1", "Shoot"),
         ("kubeflow.org/v1", "Notebook"),
@@ -216,6 +218,14 @@ fn a_stolen_token_changes_counts_and_nothing_else(plane: &ControlPlane) {
             "cj/report",
             json!({"spec": {"suspend": true, "concurrencyPolicy": "Forbid"}}),
         ),
+        (
+            "job/once",
+            json!({"spec": {"suspend": true, "parallelism": 9}}),
+        ),
+        ("job/once", json!({"spec": {"activeDeadlineSeconds": 1}})),
+        ("job/once", json!({"spec": {"ttlSecondsAfterFinished": 0}})),
+        ("job/once", meta("labels", json!({"app": "evil"}))),
+        ("job/once", meta("finalizers", json!(["example.com/x"]))),
         ("shoot/it", json!({"spec": {"purpose": "production"}})),
         (
             "shoot/it",
@@ -241,6 +251,13 @@ fn a_stolen_token_changes_counts_and_nothing_else(plane: &ControlPlane) {
         ),
         ("sts/db", json!({"spec": {"replicas": 1}})),
         ("cj/report", json!({"spec": {"suspend": true}})),
+        (
+            "job/once",
+            json!({
+                "metadata": {"labels": {"dayshift/suspended-by": "x"}},
+                "spec": {"suspend": true},
+            }),
+        ),
         (
             "shoot/it",
             json!({"spec": {"hibernation": {"enabled": true}}}),

@@ -1,0 +1,368 @@
+//! Each row of the table, under whoever means it ill: another type in its field, nothing there, a change in
+//! between, two scalers, and one that is killed after each step.
+
+use dayshift::workload::Kind;
+use serde_json::{Value, json};
+
+use super::live::{Live, apply};
+use super::table::put;
+use crate::object::utc;
+
+/// What stands in a field that runs and in one that is stopped, and what is neither.
+#[derive(Clone, Copy)]
+enum Holds {
+    /// `false` and `true`.
+    Flag,
+    /// These texts.
+    Text(&'static str, &'static str),
+    /// An annotation with these texts, where any text is one.
+    Annotation(&'static str, &'static str),
+    /// An annotation that is not there, or the instant of the stop.
+    Instant,
+    /// 3 and 0.
+    Count,
+}
+
+use Holds::{Annotation, Count, Flag, Instant, Text};
+
+/// Every row: its resource, its field, and what it holds.
+const ROWS: [(&str, &str, Holds); 34] = [
+    ("rollouts.argoproj.io", "/spec/replicas", Count),
+    (
+        "clusters.postgresql.cnpg.io",
+        "/metadata/annotations/cnpg.io~1hibernation",
+        Annotation("off", "on"),
+    ),
+    (
+        "postgresclusters.postgres-operator.crunchydata.com",
+        "/spec/shutdown",
+        Flag,
+    ),
+    ("perconapgclusters.pgv2.percona.com", "/spec/pause", Flag),
+    (
+        "perconaservermongodbs.psmdb.percona.com",
+        "/spec/pause",
+        Flag,
+    ),
+    ("perconaxtradbclusters.pxc.percona.com", "/spec/pause", Flag),
+    (
+        "postgresqls.acid.zalan.do",
+        "/spec/numberOfInstances",
+        Count,
+    ),
+    (
+        "cassandradatacenters.cassandra.datastax.com",
+        "/spec/stopped",
+        Flag,
+    ),
+    (
+        "clickhouseinstallations.clickhouse.altinity.com",
+        "/spec/stop",
+        Text("no", "yes"),
+    ),
+    ("rabbitmqclusters.rabbitmq.com", "/spec/replicas", Count),
+    ("kafkaconnects.kafka.strimzi.io", "/spec/replicas", Count),
+    ("kafkabridges.kafka.strimzi.io", "/spec/replicas", Count),
+    (
+        "kafkamirrormaker2s.kafka.strimzi.io",
+        "/spec/replicas",
+        Count,
+    ),
+    (
+        "airflowclusters.airflow.stackable.tech",
+        "/spec/clusterOperation/stopped",
+        Flag,
+    ),
+    (
+        "druidclusters.druid.stackable.tech",
+        "/spec/clusterOperation/stopped",
+        Flag,
+    ),
+    (
+        "hbaseclusters.hbase.stackable.tech",
+        "/spec/clusterOperation/stopped",
+        Flag,
+    ),
+    (
+        "hdfsclusters.hdfs.stackable.tech",
+        "/spec/clusterOperation/stopped",
+        Flag,
+    ),
+    (
+        "hiveclusters.hive.stackable.tech",
+        "/spec/clusterOperation/stopped",
+        Flag,
+    ),
+    (
+        "kafkaclusters.kafka.stackable.tech",
+        "/spec/clusterOperation/stopped",
+        Flag,
+    ),
+    (
+        "nificlusters.nifi.stackable.tech",
+        "/spec/clusterOperation/stopped",
+        Flag,
+    ),
+    (
+        "opaclusters.opa.stackable.tech",
+        "/spec/clusterOperation/stopped",
+        Flag,
+    ),
+    (
+        "opensearchclusters.opensearch.stackable.tech",
+        "/spec/clusterOperation/stopped",
+        Flag,
+    ),
+    (
+        "supersetclusters.superset.stackable.tech",
+        "/spec/clusterOperation/stopped",
+        Flag,
+    ),
+    (
+        "trinoclusters.trino.stackable.tech",
+        "/spec/clusterOperation/stopped",
+        Flag,
+    ),
+    (
+        "zookeeperclusters.zookeeper.stackable.tech",
+        "/spec/clusterOperation/stopped",
+        Flag,
+    ),
+    (
+        "virtualmachines.kubevirt.io",
+        "/spec/runStrategy",
+        Text("RerunOnFailure", "Halted"),
+    ),
+    ("rayclusters.ray.io", "/spec/suspend", Flag),
+    ("rayservices.ray.io", "/spec/rayClusterConfig/suspend", Flag),
+    ("cronworkflows.argoproj.io", "/spec/suspend", Flag),
+    (
+        "scheduledsparkapplications.sparkoperator.k8s.io",
+        "/spec/suspend",
+        Flag,
+    ),
+    (
+        "autoscalingrunnersets.actions.github.com",
+        "/spec/minRunners",
+        Count,
+    ),
+    (
+        "notebooks.kubeflow.org",
+        "/metadata/annotations/kubeflow-resource-stopped",
+        Instant,
+    ),
+    (
+        "shoots.core.gardener.cloud",
+        "/spec/hibernation/enabled",
+        Flag,
+    ),
+    (
+        "clusterdeployments.hive.openshift.io",
+        "/spec/powerState",
+        Text("Running", "Hibernating"),
+    ),
+];
+
+impl Holds {
+    fn running(self) -> Value {
+        match self {
+            Flag => json!(false),
+            Text(running, _) | Annotation(running, _) => json!(running),
+            Instant => Value::Null,
+            Count => json!(3),
+        }
+    }
+
+    fn stopped(self) -> Value {
+        match self {
+            Flag => json!(true),
+            Text(_, stopped) | Annotation(_, stopped) => json!(stopped),
+            Instant => json!("2026-11-19T19:00:00Z"),
+            Count => json!(0),
+        }
+    }
+
+    /// Values that mean nothing there. An annotation is a text in any case.
+    fn odd(self) -> Vec<Value> {
+        let mut odd = vec![
+            json!([]),
+            json!([true]),
+            json!({}),
+            json!({"a": 1}),
+            json!(1.5),
+        ];
+        match self {
+            Flag => odd.extend([json!("true"), json!("no"), json!(1)]),
+            Text(..) => odd.extend([json!(true), json!(1)]),
+            Count => odd.extend([json!("3"), json!(true), json!(-1), json!(1_u64 << 40)]),
+            Annotation(..) | Instant => odd.clear(),
+        }
+        odd
+    }
+}
+
+/// An object with this in its field, or nothing.
+fn object(path: &str, value: Value) -> Value {
+    let mut object = json!({"spec": {"name": "x"}});
+    if !value.is_null() {
+        put(&mut object, path, value);
+    }
+    object
+}
+
+#[test]
+fn every_row_is_in_the_table() {
+    let mut rows = ROWS.map(|(resource, ..)| resource);
+    let mut known: Vec<_> = Kind::of_operators().map(Kind::argument).collect();
+    rows.sort_unstable();
+    known.sort_unstable();
+    assert_eq!(rows[..], known[..]);
+}
+
+#[test]
+fn a_value_of_another_type_is_refused_and_a_right_one_goes_on() {
+    for (resource, path, holds) in ROWS {
+        for odd in holds.odd() {
+            let mut live = Live::new(resource, object(path, odd.clone()));
+            live.until("2026-11-20 20:00");
+            assert_eq!(live.object.pointer(path), Some(&odd), "{resource}");
+            let field = path[1..].replace('/', ".");
+            assert!(
+                live.error().starts_with(&field),
+                "{resource} {odd}: {}",
+                live.error()
+            );
+            put(&mut live.object, path, holds.running());
+            live.until("2026-11-21 20:00");
+            assert_eq!(
+                live.object.pointer(path),
+                Some(&holds.stopped()),
+                "{resource} {odd}"
+            );
+            assert_eq!(live.error(), "", "{resource} {odd}");
+            live.until("2026-11-22 12:00");
+            assert_eq!(
+                live.object.pointer(path),
+                Some(&holds.running()),
+                "{resource} {odd}"
+            );
+        }
+    }
+}
+
+/// A member above the field that is no map is no place for it.
+#[test]
+fn a_parent_of_another_type_is_left_as_it_is() {
+    for (resource, path, _) in ROWS {
+        let above = path.rsplit_once('/').unwrap().0;
+        if above == "/spec" || above.starts_with("/metadata") {
+            continue;
+        }
+        for odd in [json!("x"), json!([]), json!(3), json!(true)] {
+            let before = object(above, odd.clone());
+            let mut live = Live::new(resource, before.clone());
+            live.until("2026-11-20 20:00");
+            assert_eq!(live.object["spec"], before["spec"], "{resource} {odd}");
+            assert_ne!(live.error(), "", "{resource} {odd}");
+        }
+    }
+}
+
+#[test]
+fn a_scaler_that_is_killed_after_each_step_brings_back_the_same() {
+    for (resource, path, holds) in ROWS {
+        for value in [holds.running(), Value::Null] {
+            let mut live = Live::new(resource, object(path, value.clone()));
+            let before = live.theirs();
+            let starts = if resource.starts_with("autoscalingrunnersets") && value.is_null() {
+                // Without a minimum it keeps none, by night and by day.
+                continue;
+            } else if value.is_null() && live.kind.switch().is_none() {
+                // A count that was absent comes back as the number that it stood for.
+                let mut live = live.clone();
+                let absent = live.until("2026-11-20 12:00").object.pointer(path).cloned();
+                Some(absent.unwrap())
+            } else {
+                None
+            };
+            for day in 19..22 {
+                live.killed().until(&format!("2026-11-{day} 20:00"));
+                let stopped = match holds {
+                    Instant => json!(format!("2026-11-{day}T19:00:00Z")),
+                    holds => holds.stopped(),
+                };
+                assert_eq!(
+                    live.object.pointer(path),
+                    Some(&stopped),
+                    "{resource} {value}"
+                );
+                live.killed().until(&format!("2026-11-{} 12:00", day + 1));
+                match &starts {
+                    Some(count) => assert_eq!(live.object.pointer(path), Some(count), "{resource}"),
+                    None if resource.starts_with("virtualmachines") && value.is_null() => {
+                        assert_eq!(live.object.pointer(path), None, "{resource}");
+                    }
+                    None => assert_eq!(live.theirs(), before, "{resource} {value}"),
+                }
+            }
+        }
+    }
+}
+
+/// What somebody writes while it is stopped holds until the next stop, and comes back after it.
+#[test]
+fn a_change_at_night_is_theirs_and_the_next_stop_saves_it() {
+    for (resource, path, holds) in ROWS {
+        let other = match holds {
+            Flag | Instant => Value::Null,
+            Text(..) if resource.starts_with("virtualmachines") => json!("Manual"),
+            Text(..) => json!("other"),
+            Annotation(..) => json!("no"),
+            Count => json!(5),
+        };
+        let mut live = Live::new(resource, object(path, holds.running()));
+        live.until("2026-11-19 20:00");
+        match &other {
+            Value::Null => {
+                let (above, name) = path.rsplit_once('/').unwrap();
+                let name = name.replace("~1", "/");
+                let above = live.object.pointer_mut(above).unwrap();
+                above.as_object_mut().unwrap().remove(&name);
+            }
+            other => put(&mut live.object, path, other.clone()),
+        }
+        let theirs = live.theirs();
+        for time in ["2026-11-20 02:00", "2026-11-20 12:00"] {
+            live.until(time);
+            assert_eq!(live.theirs(), theirs, "{resource} at {time}");
+        }
+        live.until("2026-11-20 20:00");
+        assert_ne!(live.theirs(), theirs, "{resource}");
+        live.until("2026-11-21 12:00");
+        assert_eq!(
+            live.object.pointer(path),
+            theirs.pointer(path),
+            "{resource}"
+        );
+    }
+}
+
+#[test]
+fn the_second_of_two_scalers_changes_nothing() {
+    for (resource, path, holds) in ROWS {
+        let mut live = Live::new(resource, object(path, holds.running()));
+        for time in ["2026-11-19 19:00", "2026-11-20 09:00"] {
+            live.now = utc(time);
+            let mut second = live.clone();
+            let (_, first) = live.due().unwrap();
+            let (_, late) = second.due().unwrap();
+            apply(&mut live.object, &first).unwrap();
+            let after = live.object.clone();
+            assert!(
+                apply(&mut live.object, &late).is_err(),
+                "{resource} at {time}"
+            );
+            assert_eq!(live.object, after, "{resource} at {time}");
+        }
+    }
+}
