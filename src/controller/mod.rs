@@ -11,6 +11,7 @@ mod notices;
 mod objects;
 mod queue;
 mod reconcile;
+mod report;
 mod retry;
 mod reverts;
 mod run;

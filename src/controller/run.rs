@@ -18,7 +18,7 @@ use crate::{
 use crate::controller::reconcile::engine::Engine;
 use crate::controller::settings::Settings;
 use crate::controller::telemetry::metrics::Telemetry;
-use crate::controller::telemetry::overdue::log_overdue;
+use crate::controller::telemetry::object_log::log_overdue;
 use crate::controller::telemetry::readiness::Condition;
 use crate::controller::time::guarded_clock::GuardedClock;
 use crate::controller::time::skew::SharedServerClock;

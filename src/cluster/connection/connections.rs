@@ -2,9 +2,9 @@
 //!
 //! An API server allows some 100 streams on a connection (`http2-max-streams-per-connection`), and
 //! hyper's pool opens one HTTP/2 connection to a host and queues what does not fit. A watch keeps its
-//! stream for minutes, so watches have connections that nothing else waits for. But for one of them: the
-//! server closes a connection on which no stream was open for 90 s, pings or not, and the first patch of
-//! a boundary would begin with a TLS handshake.
+//! stream for minutes, so watches have connections that nothing else waits for. One watch is the exception:
+//! it keeps the connection of the patches open. The server closes a connection on which no stream was open
+//! for 90 s, pings or not, and the first patch of a boundary would begin with a TLS handshake.
 
 use std::{
     future::Future,

@@ -150,8 +150,8 @@ impl Signed {
     }
 }
 
-/// What opens connections; `None` where that is left to kube's own client: behind a proxy, and with a
-/// server name that is none, of which it says what is wrong.
+/// The connector; `None` where kube's own client makes the connections: behind a proxy, and with an
+/// invalid server name, which it reports.
 fn connector(config: &Config) -> Result<Option<Connector>, Error> {
     if config.proxy_url.is_some() {
         return Ok(None);

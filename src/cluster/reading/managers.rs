@@ -72,7 +72,7 @@ impl WithManagers {
         Kind::of_owner(&controller.api_version, &controller.kind)
     }
 
-    /// What Kubernetes, or its operator, says of why it is not as it should be.
+    /// Why it is not as it should be, in the words of Kubernetes or of its operator.
     pub fn complaint(&self) -> Option<&str> {
         self.complaint.as_deref()
     }
@@ -120,7 +120,7 @@ const COMPLAINTS: [(&str, &str); 4] = [
     ("Available", "False"),
 ];
 
-/// What the conditions of a status say of why an object is not as it should be.
+/// Why an object is not as it should be, by the conditions of its status.
 fn complaint(status: &Value) -> Option<&str> {
     let all = status["conditions"].as_array()?;
     let text = |(name, is): (&str, &str)| {

@@ -11,6 +11,7 @@ use tokio::time::Instant;
 
 use crate::controller::ids::Id;
 use crate::controller::jobs::pass::{Asked, Pass};
+use crate::controller::telemetry::metrics::Telemetry;
 use crate::controller::time::scheduler::Scheduler;
 use crate::delays::Delays;
 use crate::workload::{JobsWish, WorkloadRef};
@@ -23,7 +24,7 @@ const PLACES_BESIDE_TRANSITIONS: usize = 1;
 
 /// The CronJobs whose Jobs follow them. All of a namespace are looked at together, with one list.
 ///
-/// What fails is tried again by itself, with a back-off of each CronJob's own.
+/// A CronJob whose Jobs cannot be changed is tried again by itself, with a back-off of its own.
 pub(in crate::controller) struct CronJobs {
     known: HashMap<Id, CronJob>,
     /// Those to be looked at now, by namespace, and whose turn it is.
@@ -33,6 +34,7 @@ pub(in crate::controller) struct CronJobs {
     /// Those to be looked at once more.
     later: Scheduler<Id, Instant>,
     random: fastrand::Rng,
+    pub(super) telemetry: Arc<Telemetry>,
 }
 
 struct CronJob {
@@ -44,7 +46,7 @@ struct CronJob {
 
 impl CronJobs {
     /// None yet. The seed is that of the jitter.
-    pub(in crate::controller) fn new(seed: u64) -> Self {
+    pub(in crate::controller) fn new(seed: u64, telemetry: Arc<Telemetry>) -> Self {
         Self {
             known: HashMap::new(),
             waiting: HashMap::new(),
@@ -52,11 +54,12 @@ impl CronJobs {
             under_way: HashSet::new(),
             later: Scheduler::new(),
             random: fastrand::Rng::with_seed(seed),
+            telemetry,
         }
     }
 
     /// Takes in what a CronJob wants of its Jobs by now.
-    pub(in crate::controller) fn expect(&mut self, id: Id, object: &WorkloadRef, wish: JobsWish) {
+    pub(super) fn expect(&mut self, id: Id, object: &WorkloadRef, wish: JobsWish) {
         let known = self.known.get(&id).map(|it| it.wish);
         let is_news = match wish {
             JobsWish::None => known.is_some_and(|it| it != wish),
@@ -121,12 +124,12 @@ impl CronJobs {
     }
 
     /// A pass over a namespace has ended.
-    pub(in crate::controller) fn ended(&mut self, namespace: &str) {
+    pub(super) fn ended(&mut self, namespace: &str) {
         self.under_way.remove(namespace);
     }
 
     /// All Jobs of a CronJob were as it wants them, at `now`.
-    pub(in crate::controller) fn settled(&mut self, asked: &Asked, now: (DateTime<Utc>, Instant)) {
+    pub(super) fn settled(&mut self, asked: &Asked, now: (DateTime<Utc>, Instant)) {
         let Some(cron_job) = self.known.get_mut(&asked.id) else {
             return;
         };
@@ -149,7 +152,7 @@ impl CronJobs {
 
     /// Some Jobs of a CronJob are not as it wants them: they are looked at again after one of these
     /// delays. Returns when, and how many passes in a row have failed.
-    pub(in crate::controller) fn failed(
+    pub(super) fn failed(
         &mut self,
         asked: &Asked,
         delays: &Delays,
@@ -165,9 +168,9 @@ impl CronJobs {
         Some((then, cron_job.failures))
     }
 
-    /// What keeps Jobs of a namespace from being looked at holds for all of its CronJobs: those that have
-    /// failed are looked at together then.
-    pub(in crate::controller) fn put_off(&mut self, namespace: &str, then: Instant) {
+    /// A permission is missing for all CronJobs of a namespace: those that have failed are looked at
+    /// together then.
+    pub(super) fn put_off(&mut self, namespace: &str, then: Instant) {
         let in_namespace = |it: &CronJob| it.failures > 0 && *it.object.namespace == *namespace;
         for (id, _) in self.known.iter().filter(|(_, it)| in_namespace(it)) {
             self.later.set(*id, then);
@@ -179,7 +182,7 @@ impl CronJobs {
         self.later.next()
     }
 
-    /// The object is not known any more. What it no longer asks for is still undone.
+    /// Forgets an object that is unknown by now. Jobs that it no longer wants suspended are still resumed.
     pub(in crate::controller) fn remove(&mut self, id: Id) {
         if self
             .known

@@ -29,7 +29,7 @@ impl JobMetrics {
         attempts
     }
 
-    /// So many attempts ended.
+    /// Counts attempts that have ended.
     pub(in crate::controller) fn count(&self, change: JobChange, outcome: Outcome, attempts: u64) {
         let action = match change {
             JobChange::Suspend => "suspend",

@@ -3,3 +3,4 @@
 pub(super) mod cron_jobs;
 pub(super) mod metrics;
 pub(super) mod pass;
+mod results;

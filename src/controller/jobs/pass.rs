@@ -21,7 +21,7 @@ pub(in crate::controller) struct Asked {
     pub(in crate::controller) wish: JobsWish,
 }
 
-/// What came of it.
+/// The result of a pass.
 pub(in crate::controller) struct Passed {
     pub(in crate::controller) namespace: Arc<str>,
     /// The patches for each CronJob; none where the Jobs could not be listed.

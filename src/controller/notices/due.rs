@@ -15,11 +15,11 @@ const GATHER: TimeDelta = TimeDelta::seconds(2);
 
 /// The objects of one namespace that stop at one instant, and of which people are told at one.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(in crate::controller) struct Group {
-    pub(in crate::controller) namespace: Arc<str>,
-    pub(in crate::controller) stop: DateTime<Utc>,
+pub(super) struct Group {
+    pub(super) namespace: Arc<str>,
+    pub(super) stop: DateTime<Utc>,
     /// How long before.
-    pub(in crate::controller) notice: TimeDelta,
+    pub(super) notice: TimeDelta,
 }
 
 /// Stops that people are to be told of. Nothing of it is kept anywhere else.
@@ -35,21 +35,16 @@ pub(in crate::controller) struct Notices {
 }
 
 /// A group of which people are to be told now.
-pub(in crate::controller) struct DueNotice {
-    pub(in crate::controller) group: Group,
-    pub(in crate::controller) ids: BTreeSet<Id>,
+pub(super) struct DueNotice {
+    pub(super) group: Group,
+    pub(super) ids: BTreeSet<Id>,
     /// Whether one Event tells of all of them: others of the group may have been told of before.
-    pub(in crate::controller) is_together: bool,
+    pub(super) is_together: bool,
 }
 
 impl Notices {
     /// Sets the group of an object whose stop is known, in place of any before.
-    pub(in crate::controller) fn expect(
-        &mut self,
-        id: Id,
-        group: Option<Group>,
-        now: DateTime<Utc>,
-    ) {
+    pub(super) fn expect(&mut self, id: Id, group: Option<Group>, now: DateTime<Utc>) {
         let group = group.filter(|it| self.told.get(&id) != Some(&it.stop));
         if self.group_of.get(&id) == group.as_ref() {
             return;
@@ -67,7 +62,7 @@ impl Notices {
     }
 
     /// Takes one group of which people are to be told now. Its objects count as told.
-    pub(in crate::controller) fn take_due(&mut self, now: DateTime<Utc>) -> Option<DueNotice> {
+    pub(super) fn take_due(&mut self, now: DateTime<Utc>) -> Option<DueNotice> {
         let (group, _) = self.due.take_due(now)?;
         let ids = self.members.remove(&group).unwrap_or_default();
         for id in &ids {

@@ -1,3 +1,4 @@
 //! The stops that people are told of beforehand.
 
 pub(super) mod due;
+mod telling;

@@ -102,7 +102,7 @@ impl Entry {
         }
     }
 
-    /// Takes in what the server has shown where nothing else has changed than how much of it is ready;
+    /// Takes in what the server shows if only how much of the object is ready has changed; returns
     /// whether that is so. Nothing is decided from that, and a rollout changes it many times.
     pub(super) fn take_readiness(&mut self, observed: &mut Observed, version: Version) -> bool {
         let readiness = mem::replace(&mut observed.readiness, self.observed.readiness);

@@ -26,7 +26,7 @@ use crate::controller::time::guarded_clock::SeenAt;
 pub(in crate::controller) struct Observation {
     /// The object, if it is in scope and the event is news.
     pub(in crate::controller) id: Option<Id>,
-    /// The object, if nothing else is news than how much of it is ready.
+    /// The object, if only how much of it is ready is news.
     pub(in crate::controller) readier: Option<Id>,
     /// An earlier object of that name, which is gone and to be removed.
     pub(in crate::controller) replaced: Option<Id>,
@@ -270,8 +270,8 @@ impl Index {
         }
     }
 
-    /// Keeps of an object for which nothing is asked any more what its Namespace's next schedule
-    /// will need, and the starts that wait for it.
+    /// Keeps what is needed of an object without annotations of ours: by the next schedule of its
+    /// Namespace, and by starts that wait for it.
     pub(in crate::controller) fn keep_unscheduled(&mut self, id: Id) {
         if let Some(entry) = self.entries.get(id) {
             let (observed, version) = (&entry.observed, entry.version);

@@ -1,4 +1,4 @@
-//! How the objects stand that starts wait for, with or without a schedule of their own.
+//! The states of the objects that starts wait for, with or without a schedule of their own.
 
 use chrono::{DateTime, Utc};
 
@@ -14,7 +14,7 @@ use crate::{
 };
 
 impl Index {
-    /// How an object of this namespace stands; `None` where none of that name is known.
+    /// The state of an object of this namespace; `None` if none of that name is known.
     pub(in crate::controller) fn standing(
         &self,
         namespace: &str,
@@ -67,8 +67,8 @@ impl Index {
         Some(since.map_or(Progress::NotReady, Progress::Starting))
     }
 
-    /// Whether what is needed waits for this object, by itself or by others. By what is written,
-    /// whatever runs: the first of a circle is started before the others are looked at.
+    /// Whether the needed object waits for this object, directly or through others. It goes by what is
+    /// written, whatever runs: the first of a circle is started before the others are looked at.
     pub(in crate::controller) fn waits_for(&self, needed: &Needed, object: &WorkloadRef) -> bool {
         needed.leads_back_to(object, |one| {
             let NeededKind::Workload(kind) = one.kind else {
@@ -110,7 +110,7 @@ fn spec_of(entry: &Entry) -> Option<&ScheduleSpec> {
     }
 }
 
-/// When something starts again that is stopped and of which nothing is due.
+/// When a stopped object of which nothing is due starts again.
 fn next_start(spec: &ScheduleSpec, entry: &Entry, now: DateTime<Utc>) -> Option<DateTime<Utc>> {
     let (observed, state) = (&entry.observed, entry.memory.newest(&entry.observed, now));
     let object = &observed.object;

@@ -174,13 +174,13 @@ impl Work {
         }
     }
 
-    /// What fell due waits for other objects, or for a place: it is not late.
+    /// Its start waits for other objects, or for a place: it is not late.
     pub(in crate::controller) const fn wait(&mut self, for_place: bool) {
         self.first_due = None;
         self.waits_for_place = for_place;
     }
 
-    /// What fell due waits no longer.
+    /// Its start waits no longer.
     pub(in crate::controller) const fn end_wait(&mut self) {
         self.waits_for_place = false;
     }

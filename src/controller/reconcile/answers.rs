@@ -1,18 +1,19 @@
 //! Results of requests: each failure delays its own subject, and nothing else.
 
+use chrono::{DateTime, Utc};
+
 use crate::{
     cluster::{
         FailureKind, PatchError, ReadError, Unavailable, Version, Workload, note_lacks_count,
     },
     events::EventText,
-    neighbours::{ADMISSION, ManagerKind},
-    workload::{Cause, Change, ChangeKind, CountField, Kind, Replicas, SwitchValue, WorkloadRef},
+    workload::{Cause, Change, ChangeKind, CountField, Kind, Observed, Replicas, SwitchValue},
 };
 
 use crate::controller::ids::Id;
 use crate::controller::reconcile::engine::Engine;
+use crate::controller::report::notifier::Reason;
 use crate::controller::retry::backoff::Key;
-use crate::controller::retry::notifier::Reason;
 use crate::controller::send::in_flight::{Finished, Patched, Sent};
 use crate::controller::telemetry::outcome::Outcome;
 use crate::controller::telemetry::readiness::Condition;
@@ -28,11 +29,22 @@ impl Engine {
             Finished::Patched(patched) => self.patched(*patched),
             Finished::Read { id, known, result } => self.read(id, known, *result),
             Finished::Announced { event, result } => {
-                self.events.finish(*event, result, self.clock.monotonic());
+                let now = self.clock.monotonic();
+                self.reporter.events.finish(*event, result, now);
             }
-            Finished::LookedUp { lookup, result } => self.looked_up(&lookup, *result),
-            Finished::LookedInto { not_ready, result } => self.looked_into(&not_ready, &result),
-            Finished::PassedOverJobs(passed) => self.passed_over_jobs(*passed),
+            Finished::LookedUp { lookup, result } => {
+                let now = self.clock.monotonic();
+                self.reverts
+                    .finish(&lookup, *result, &mut self.reporter, now);
+            }
+            Finished::LookedInto { not_ready, result } => {
+                self.starts
+                    .finish(&not_ready, &result, &self.index, &mut self.reporter);
+            }
+            Finished::LookedAtJobs(passed) => {
+                let now = (self.clock.now(), self.clock.monotonic());
+                self.cron_jobs.finish(*passed, &mut self.reporter, now);
+            }
             Finished::Probed { has_answered } => {
                 self.health.end_probe(has_answered, self.clock.monotonic());
                 self.telemetry.set(Condition::Reachable, has_answered);
@@ -52,14 +64,14 @@ impl Engine {
         let id = sent.id;
         let object = sent.observed.object.clone();
         if let (Some(action), Err(error)) = (sent.change.kind.action(), &result) {
-            self.telemetry.transition(action, outcome(error));
+            self.telemetry.transition(action, Outcome::of(error));
         }
         if self.index.get(id).is_some()
             && tells_of_permission(&result)
             && let Some(waiting) = self.queue.permitted(&object, id)
         {
             let key = Key::permission(&object);
-            self.notifier.clear(&key, &[Reason::Forbidden]);
+            self.reporter.clear(&key, &[Reason::Forbidden]);
             self.release(waiting);
         }
         match result {
@@ -107,7 +119,7 @@ impl Engine {
         if let Some(entry) = self.index.get_mut(id) {
             self.queue.succeeded(id, entry);
         }
-        self.notifier.clear(&Key::Object(id), &Reason::TROUBLES);
+        self.reporter.clear(&Key::Object(id), &Reason::TROUBLES);
     }
 
     /// A change was made. The count is as asked, unless the API server's admission has changed it.
@@ -121,26 +133,16 @@ impl Engine {
             ..
         } = sent;
         self.answered();
-        let lateness = match change.cause {
-            Cause::Clock(due) => Some(at - due),
-            Cause::Request { .. } | Cause::Correction => None,
-        };
-        if let Some(action) = change.kind.action() {
-            self.telemetry.transition(action, Outcome::Done);
-            match change.cause {
-                Cause::Clock(due) => self.telemetry.transition_lateness(action, at - due),
-                Cause::Request { seen } => self.telemetry.request_lateness(action, at - seen),
-                Cause::Correction => {}
-            }
-        }
+        self.count_change(&change, at);
         let now = self.clock.now();
         if let Some(entry) = self.index.get_mut(id) {
             entry.memory.wrote(&observed, &change, now);
         }
         let note = change.note.as_ref();
-        let mut event = note.map(|it| EventText::of(it, &observed.object, &self.settings.prefix));
+        let prefix = self.reporter.prefix();
+        let mut event = note.map(|it| EventText::of(it, &observed.object, prefix));
         if made != change.replicas && change.replicas != observed.replicas {
-            event = self.overruled(id, &observed.object, &change, made);
+            event = self.reporter.overruled(id, &observed.object, &change, made);
             change.replicas = made;
         }
         self.reverts
@@ -152,30 +154,27 @@ impl Engine {
             }
         }
         self.write_succeeded(id);
-        let (object, from, to) = (&observed.object, observed.replicas, change.replicas);
-        let next = change.state.next_at().map(|next| next.to_rfc3339());
-        match lateness {
-            Some(late) => tracing::info!(
-                kind = %object.kind, %object, %from, %to, late_ms = late.num_milliseconds(), next, "{}", change.kind
-            ),
-            // The operator should hear of it too, not the user alone.
-            None if change.kind == ChangeKind::Refuse => {
-                let why = change
-                    .error
-                    .as_deref()
-                    .unwrap_or_default()
-                    .replace('\n', "; ");
-                tracing::warn!(kind = %object.kind, %object, "the schedule is refused: {why}");
-            }
-            None => {
-                tracing::info!(kind = %object.kind, %object, replicas = %to, next, "{}", change.kind);
-            }
-        }
-        if let Some(event) = event {
-            self.announce(id, event);
+        log_change(&observed, &change, at);
+        if let Some(event) = event
+            && self.index.get(id).is_some()
+        {
+            self.reporter.announce(&observed.object, event);
         }
         if change.kind.is_transition() {
-            self.tell_without(id);
+            self.report_lacks(id);
+        }
+    }
+
+    /// Counts a change that was sent at this time.
+    fn count_change(&self, change: &Change, at: DateTime<Utc>) {
+        let Some(action) = change.kind.action() else {
+            return;
+        };
+        self.telemetry.transition(action, Outcome::Done);
+        match change.cause {
+            Cause::Clock(due) => self.telemetry.transition_lateness(action, at - due),
+            Cause::Request { seen } => self.telemetry.request_lateness(action, at - seen),
+            Cause::Correction => {}
         }
     }
 
@@ -190,26 +189,6 @@ impl Engine {
             self.succeeded(sent, made);
             self.reconcile(id);
         }
-    }
-
-    /// An admission webhook or policy has changed our count: reports that.
-    fn overruled(
-        &mut self,
-        id: Id,
-        object: &WorkloadRef,
-        change: &Change,
-        made: Replicas,
-    ) -> Option<EventText> {
-        let event = EventText::overruled(change, made, object.kind);
-        self.telemetry.revert(ManagerKind::Unknown);
-        tracing::warn!(kind = %object.kind, %object, "{}", event.text);
-        // Corrections that `enforce` repeats are reported once.
-        let now = self.clock.monotonic();
-        let key = Key::Object(id);
-        let is_news = self
-            .notifier
-            .take_news(&key, Reason::Reverted, ADMISSION, now);
-        (is_news || change.kind.is_transition()).then_some(event)
     }
 
     /// The object has changed: reads it and decides again, at once only a few times.
@@ -263,7 +242,9 @@ impl Engine {
         };
         let failures = self.queue.forbidden(id, entry, self.clock.monotonic());
         self.starting.give_back(id);
-        self.report(id, Reason::Forbidden, why, failures);
+        let object = entry.object();
+        self.reporter
+            .write_failed(id, object, Reason::Forbidden, why, failures);
     }
 
     /// No usable answer came. If the server is at fault, all wait until it has answered; otherwise
@@ -335,7 +316,8 @@ impl Engine {
         self.starting.give_back(id);
         if let Some(entry) = self.index.get_mut(id) {
             let failures = self.queue.failed(id, entry, delays, now);
-            self.report(id, reason, why, failures);
+            self.reporter
+                .write_failed(id, entry.object(), reason, why, failures);
         }
     }
 
@@ -347,10 +329,37 @@ impl Engine {
         }
     }
 
+    /// Checks whether somebody has reverted our count.
+    pub(super) fn look_for_revert(&mut self, id: Id) {
+        let now = (self.clock.now(), self.clock.monotonic());
+        self.reverts.observe(id, &self.index, now);
+    }
+
     pub(in crate::controller) fn log_would(&self, id: Id, change: &Change) {
         if let Some(entry) = self.index.get(id) {
             let (object, from, to) = (entry.object(), entry.observed.replicas, change.replicas);
             tracing::info!(kind = %object.kind, %object, change = %change.kind, %from, %to, "would {}", change.kind);
+        }
+    }
+}
+
+/// Logs a change that was sent at this time.
+fn log_change(observed: &Observed, change: &Change, at: DateTime<Utc>) {
+    let (object, from, to) = (&observed.object, observed.replicas, change.replicas);
+    let next = change.state.next_at().map(|next| next.to_rfc3339());
+    match change.cause {
+        Cause::Clock(due) => {
+            let late_ms = (at - due).num_milliseconds();
+            tracing::info!(kind = %object.kind, %object, %from, %to, late_ms, next, "{}", change.kind);
+        }
+        // The operator should hear of it too, not the user alone.
+        _ if change.kind == ChangeKind::Refuse => {
+            let why = change.error.as_deref().unwrap_or_default();
+            let why = why.replace('\n', "; ");
+            tracing::warn!(kind = %object.kind, %object, "the schedule is refused: {why}");
+        }
+        Cause::Request { .. } | Cause::Correction => {
+            tracing::info!(kind = %object.kind, %object, replicas = %to, next, "{}", change.kind);
         }
     }
 }
@@ -373,14 +382,5 @@ fn made_no_count(sent: &Sent, field: &CountField) -> bool {
         // A start may take the field away.
         CountField::Switch(it) => to < from && matches!(it.value, SwitchValue::Absent(_)),
         _ => false,
-    }
-}
-
-pub(super) const fn outcome(error: &PatchError) -> Outcome {
-    match error {
-        PatchError::Conflict => Outcome::Conflict,
-        PatchError::Gone => Outcome::Gone,
-        PatchError::Refused(_) | PatchError::Forbidden(_) => Outcome::Refused,
-        PatchError::Unavailable(_) => Outcome::Failed,
     }
 }

@@ -3,7 +3,6 @@
 use chrono::{DateTime, Utc};
 
 use crate::{
-    cluster::EventObject,
     events::EventText,
     workload::{Decision, EventNote},
 };
@@ -13,8 +12,8 @@ use crate::controller::objects::entry::Entry;
 use crate::controller::queue::lanes::Lane;
 use crate::controller::queue::work::WorkState;
 use crate::controller::reconcile::engine::Engine;
+use crate::controller::report::notifier::Reason;
 use crate::controller::retry::backoff::Key;
-use crate::controller::retry::notifier::Reason;
 
 impl Engine {
     /// Ends the wait of these objects.
@@ -27,17 +26,28 @@ impl Engine {
         }
     }
 
+    /// Takes in how much of an object is ready.
+    pub(super) fn look_at_readiness(&mut self, id: Id) {
+        let now = (self.clock.now(), self.clock.monotonic());
+        let (index, within) = (&self.index, self.settings.ready_within);
+        self.starting.observe(id, index, within, now.0);
+        if let Some(entry) = index.get(id) {
+            self.starts.observe(id, entry, now);
+        }
+    }
+
     /// Decides about an idle object, and queues it or notes when it is due.
     pub(in crate::controller) fn reconcile(&mut self, id: Id) {
         self.look_at_readiness(id);
-        self.look_at_next_stop(id);
-        self.look_at_jobs(id);
+        let (index, notice) = (&self.index, self.settings.notice);
+        self.notices.observe(id, index, notice, self.clock.now());
         let Some(entry) = self.index.get_mut(id) else {
             return;
         };
+        self.cron_jobs.observe(id, entry);
         if self.queue.take_edit(id, entry) {
             let key = Key::Object(id);
-            self.notifier.clear(&key, &[Reason::BoundariesSkipped]);
+            self.reporter.clear(&key, &[Reason::BoundariesSkipped]);
         }
         if self.clock.is_wrong() || entry.work.state() != WorkState::Idle {
             return;
@@ -87,8 +97,9 @@ impl Engine {
             return;
         };
         entry.memory.tell_stops_soon(now);
-        tracing::info!(kind = %entry.object().kind, object = %entry.object(), %due, "enforce stops it soon");
-        self.tell(id, note);
+        let object = entry.object();
+        tracing::info!(kind = %object.kind, %object, %due, "enforce stops it soon");
+        self.reporter.announce_note(object, note);
     }
 
     fn announce_correction_limit(&mut self, id: Id, note: &EventNote) {
@@ -97,25 +108,9 @@ impl Engine {
         };
         if entry.tell_correction_limit() {
             let object = entry.object();
-            let event = EventText::of(note, object, &self.settings.prefix);
+            let event = EventText::of(note, object, self.reporter.prefix());
             tracing::warn!(kind = %object.kind, %object, "{}", event.text);
-            self.announce(id, event);
-        }
-    }
-
-    /// Queues an Event about a decision.
-    pub(super) fn tell(&mut self, id: Id, note: &EventNote) {
-        if let Some(entry) = self.index.get(id) {
-            let event = EventText::of(note, entry.object(), &self.settings.prefix);
-            self.announce(id, event);
-        }
-    }
-
-    /// Queues an Event of an object.
-    pub(super) fn announce(&mut self, id: Id, event: EventText) {
-        if let Some(entry) = self.index.get(id) {
-            let object = EventObject::from(entry.object());
-            self.events.record(object, event, self.clock.now());
+            self.reporter.announce(object, event);
         }
     }
 }

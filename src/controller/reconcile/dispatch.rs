@@ -2,13 +2,17 @@
 
 use std::sync::Arc;
 
+use chrono::{DateTime, Utc};
 use tokio::time::Instant;
 
+use crate::events::EventText;
 use crate::workload::{Adoption, Change, ChangeKind, Decision};
 
 use crate::controller::ids::Id;
 use crate::controller::queue::lanes::Lane;
-use crate::controller::reconcile::engine::Engine;
+use crate::controller::reconcile::engine::{BATCH, Engine};
+use crate::controller::report::notifier::Reason;
+use crate::controller::retry::backoff::Key;
 use crate::controller::send::in_flight::{Finished, Sent};
 use crate::controller::telemetry::outcome::Outcome;
 
@@ -24,17 +28,61 @@ impl Engine {
                 self.send_next(id, lane);
             }
         }
-        self.dispatch_lookups();
-        self.dispatch_jobs();
+        self.dispatch_lookups(now);
+        self.dispatch_jobs(now);
         self.dispatch_events();
+    }
+
+    /// Reads reverted objects while there are places.
+    fn dispatch_lookups(&mut self, now: Instant) {
+        while let Some(lookup) = self.reverts.pop(self.queue.has_transitions(), now) {
+            self.sender.look_up(lookup);
+        }
+        self.reverts.report_due(&mut self.reporter, now);
+    }
+
+    /// Looks at Jobs while there are places, behind the starts and stops that wait.
+    fn dispatch_jobs(&mut self, now: Instant) {
+        while let Some(pass) = self.cron_jobs.pop(self.queue.has_transitions(), now) {
+            if self.settings.dry_run {
+                self.cron_jobs.log_would(pass, (self.clock.now(), now));
+            } else {
+                self.sender.look_at_jobs(pass);
+            }
+        }
     }
 
     /// Sends Events, while the server answers, and few beside starts and stops.
     pub(super) fn dispatch_events(&mut self) {
         let now = self.clock.monotonic();
         if !self.queue.is_held(now) {
-            self.events.set_busy(now, self.queue.has_transitions());
+            let is_busy = self.queue.has_transitions();
+            self.reporter.events.set_busy(now, is_busy);
             self.send_events(now);
+        }
+    }
+
+    /// Reads objects that should be ready by now and are not, while there are places, behind the starts
+    /// and stops that wait.
+    pub(super) fn dispatch_not_ready(&mut self, now: DateTime<Utc>) {
+        self.starts.find_due(BATCH, &self.index, now);
+        let is_busy = self.queue.is_held(self.clock.monotonic()) || self.queue.has_transitions();
+        while let Some(not_ready) = self.starts.pop(is_busy) {
+            if self.settings.dry_run {
+                self.starts.ended();
+            } else {
+                self.sender.look_into(not_ready);
+            }
+        }
+    }
+
+    /// Tells people of stops to come, as far as that is due.
+    pub(super) fn tell_stops(&mut self, now: DateTime<Utc>) {
+        let (index, reporter) = (&self.index, &mut self.reporter);
+        let told = self.notices.tell_due(BATCH, index, reporter, now);
+        if told > 0 {
+            self.telemetry.stop_notices.inc_by(told);
+            self.dispatch_events();
         }
     }
 
@@ -62,16 +110,17 @@ impl Engine {
             self.telemetry.transition(action, Outcome::DryRun);
         }
         // The summary of the first look counts what is taken up in it, in place of a line for each.
-        let is_told = self.said_ready || change.kind != ChangeKind::Adopt(Adoption::New);
+        let is_told = self.has_logged_ready || change.kind != ChangeKind::Adopt(Adoption::New);
         if is_told {
             self.log_would(id, change);
         }
         self.index.apply_dry_run(id, change, self.clock.now());
-        if let Some(note) = change.note.as_ref().filter(|_| is_told) {
-            self.tell(id, note);
+        let note = change.note.as_ref().filter(|_| is_told);
+        if let (Some(note), Some(entry)) = (note, self.index.get(id)) {
+            self.reporter.announce_note(entry.object(), note);
         }
         if change.kind.is_transition() {
-            self.tell_without(id);
+            self.report_lacks(id);
         }
         self.reconcile(id);
     }
@@ -93,6 +142,12 @@ impl Engine {
         self.queue.set_boundary(id, change.state.next_at());
         let boundary = change.boundary.map(|boundary| boundary.at);
         let skips = entry.work.take_skipped(boundary, monotonic);
+        if skips {
+            self.telemetry.boundaries_skipped.inc();
+            let (key, object) = (Key::Object(id), entry.object());
+            let (reason, event) = (Reason::BoundariesSkipped, EventText::boundaries_skipped());
+            self.reporter.warn_once(&key, reason, object, event);
+        }
         let sent = Sent {
             id,
             observed: Arc::new(entry.observed.clone()),
@@ -101,9 +156,6 @@ impl Engine {
             at: now,
             monotonic,
         };
-        if skips {
-            self.skipped(id);
-        }
         self.sender.patch(lane, sent, monotonic);
     }
 
@@ -124,12 +176,12 @@ impl Engine {
     pub(in crate::controller) fn finish_up(&mut self, finished: Finished) {
         self.finished(finished);
         let now = self.clock.monotonic();
-        self.events.set_busy(now, false);
+        self.reporter.events.set_busy(now, false);
         self.send_events(now);
     }
 
     fn send_events(&mut self, now: Instant) {
-        while let Some(event) = self.events.pop(self.sender.in_flight(), now) {
+        while let Some(event) = self.reporter.events.pop(self.sender.in_flight(), now) {
             self.sender.event(event, now);
         }
     }

@@ -17,11 +17,9 @@ use crate::controller::notices::due::Notices;
 use crate::controller::objects::index::Index;
 use crate::controller::queue::lanes::Lane;
 use crate::controller::queue::work_queue::WorkQueue;
-use crate::controller::retry::backoff::Key;
-use crate::controller::retry::notifier::Notifier;
+use crate::controller::report::reporter::Reporter;
 use crate::controller::retry::server_health::ServerHealth;
 use crate::controller::reverts::lookups::Reverts;
-use crate::controller::send::event_recorder::EventRecorder;
 use crate::controller::send::in_flight::Finished;
 use crate::controller::send::sender::Sender;
 use crate::controller::settings::Settings;
@@ -29,6 +27,7 @@ use crate::controller::starts::started::Starts;
 use crate::controller::starts::starting::Starting;
 use crate::controller::starts::waits::Waits;
 use crate::controller::telemetry::metrics::Telemetry;
+use crate::controller::telemetry::object_log::log_ready;
 use crate::controller::telemetry::published::Publisher;
 use crate::controller::telemetry::readiness::Condition;
 use crate::controller::time::guarded_clock::GuardedClock;
@@ -51,8 +50,7 @@ pub(in crate::controller) struct Engine {
     pub(super) queue: WorkQueue,
     pub(super) sender: Sender,
     pub(super) health: ServerHealth,
-    pub(super) notifier: Notifier,
-    pub(super) events: EventRecorder,
+    pub(super) reporter: Reporter,
     pub(super) reverts: Reverts,
     pub(super) starts: Starts,
     pub(super) waits: Waits,
@@ -61,7 +59,7 @@ pub(in crate::controller) struct Engine {
     pub(super) cron_jobs: CronJobs,
     pub(in crate::controller) publisher: Publisher,
     /// Whether the log has reported readiness.
-    pub(super) said_ready: bool,
+    pub(super) has_logged_ready: bool,
 }
 
 impl Engine {
@@ -76,22 +74,21 @@ impl Engine {
         let places = settings.max_in_flight.get();
         Self {
             publisher: telemetry.publisher(clock.clock(), &settings),
+            reporter: Reporter::new(&settings, Arc::clone(&telemetry), clock.clock().clone()),
             clock,
             index: Index::new(&settings),
             watches,
             queue: WorkQueue::new(places, settings.seed),
-            events: EventRecorder::new(&settings, telemetry.clone()),
             sender: Sender::new(writer, places),
             health: ServerHealth::default(),
-            notifier: Notifier::default(),
             reverts: Reverts::new(settings.revert_window),
-            starts: Starts::new(),
+            starts: Starts::new(settings.ready_within, Arc::clone(&telemetry)),
             waits: Waits::default(),
-            // Of what a dry run starts nothing becomes ready.
+            // A dry run starts nothing that could become ready.
             starting: Starting::new(settings.max_starting.filter(|_| !settings.dry_run)),
             notices: Notices::default(),
-            cron_jobs: CronJobs::new(settings.seed),
-            said_ready: false,
+            cron_jobs: CronJobs::new(settings.seed, Arc::clone(&telemetry)),
+            has_logged_ready: false,
             telemetry,
             settings,
         }
@@ -113,7 +110,7 @@ impl Engine {
         self.index.remove(id);
         self.queue.remove(id);
         self.health.remove(id);
-        self.notifier.remove(&Key::Object(id));
+        self.reporter.remove(id);
         self.reverts.remove(id);
         self.starts.remove(id);
         self.waits.remove(id);
@@ -148,10 +145,10 @@ impl Engine {
             self.release([id]);
         }
         self.call_starts(now);
-        self.events.forget_expired(monotonic);
+        self.reporter.events.forget_expired(monotonic);
         self.dispatch();
         // Behind everything that is due: thousands may have been started at one instant.
-        self.find_not_ready(now);
+        self.dispatch_not_ready(now);
         self.tell_stops(now);
     }
 
@@ -186,7 +183,7 @@ impl Engine {
         let notes = self.reverts.next_note();
         let notes = notes.map(|at| held.map_or(at, |until| at.max(until)));
         let instants = [
-            self.events.next(monotonic).filter(|_| may_act),
+            self.reporter.events.next(monotonic).filter(|_| may_act),
             self.queue.next_released().filter(|_| may_act),
             self.sender.in_flight().next_slow(),
             self.clock.next_probe(),
@@ -206,12 +203,38 @@ impl Engine {
             .unwrap_or(now + TimeDelta::days(1))
     }
 
+    /// Publishes the lengths of the queues, and the objects that have changed.
+    pub(in crate::controller) fn publish(&mut self) {
+        let (now, monotonic) = (self.clock.now(), self.clock.monotonic());
+        self.telemetry.acted(monotonic);
+        self.telemetry
+            .set(Condition::Permitted, self.queue.has_every_permission());
+        for (lane, depth) in self.queue.depths() {
+            self.telemetry.queue_depth(lane, depth);
+        }
+        self.telemetry
+            .queue_depth("event", self.reporter.events.len());
+        let next = self.queue.next_boundary();
+        self.telemetry.next_boundary(next);
+        let waiting = self.waits.count() + self.starting.waiting();
+        self.telemetry.starts.waiting(waiting);
+        self.telemetry
+            .invalid_namespaces(self.index.invalid_namespaces());
+        self.index.publish(&self.publisher, now, monotonic);
+        let is_ready = self.telemetry.is_ready() && !self.index.has_unpublished();
+        if !self.has_logged_ready && is_ready {
+            self.has_logged_ready = true;
+            let objects = Arc::clone(self.publisher.objects());
+            log_ready(objects, next, &self.settings);
+        }
+    }
+
     /// While the clock is wrong nothing is due and nothing is written.
     pub(in crate::controller) fn look_at_the_clock(&mut self) {
         let change = self.clock.look();
         let now = self.clock.now();
         if change.was_set_back {
-            // Nothing else would decide before that time has come again.
+            // Nothing else would decide about them until that time has come again.
             self.index.refresh_memories(now);
             self.reconcile_all();
         }

@@ -160,14 +160,14 @@ impl Engine {
             );
             let event = EventText::invalid(error);
             let about = EventObject::from(&namespace);
-            self.events.record(about, event, self.clock.now());
+            self.reporter.announce(about, event);
         }
         for id in ids {
             self.reconcile(id);
         }
     }
 
-    /// What a namespace saves is the saving of this team from now on, or of none.
+    /// From now on the savings of a namespace count for this team, or for none.
     fn set_team(&self, namespace: &str, team: Option<&str>) {
         if self.settings.scope.team_label.is_some() {
             let at = (self.clock.now(), self.clock.monotonic());

@@ -28,9 +28,9 @@ impl Engine {
         })
     }
 
-    /// Nothing of this object is to be started now.
+    /// Ends the wait of an object that is not to be started now.
     fn end_wait(&mut self, id: Id) {
-        if !self.waits.are_none() {
+        if !self.waits.is_empty() {
             self.waits.remove(id);
         }
         if self.starting.end_wait(id)
@@ -57,7 +57,7 @@ impl Engine {
             self.end_wait(id);
             return None;
         };
-        // What was ready once may be less ready by the time that the start is sent.
+        // What it needs may be unready again by the time that the start is sent.
         let is_over = self.waits.over(id).is_some_and(|it| it.due == start.due);
         let look = if is_over {
             None
@@ -90,7 +90,7 @@ impl Engine {
             ParsedInputs::Unscheduled | ParsedInputs::Invalid(_) => None,
         };
         let Some(needs) = needs else {
-            if !self.waits.are_none() {
+            if !self.waits.is_empty() {
                 self.waits.remove(id);
             }
             return None;
@@ -151,6 +151,18 @@ impl Engine {
         false
     }
 
+    /// Lets starts go that have waited for a place, as far as there are places.
+    pub(super) fn call_starts(&mut self, now: DateTime<Utc>) {
+        if !self.starting.is_bounded() {
+            return;
+        }
+        self.starting.open(|| self.watches.were_all_tried());
+        self.starting.end_late(&self.index, now);
+        while let Some(id) = self.starting.call() {
+            self.reconcile(id);
+        }
+    }
+
     /// The change, due since its wait has ended.
     fn with_wait(&self, id: Id, change: Change) -> Change {
         match self.waits.over(id).and_then(|it| it.ended) {
@@ -181,15 +193,15 @@ impl Engine {
         }
     }
 
-    /// All that starts wait for may stand otherwise by now.
+    /// Decides anew about all starts that wait: what they need may have changed.
     pub(super) fn look_at_all_waits(&mut self) {
         for id in self.waits.ids() {
             self.reconcile(id);
         }
     }
 
-    /// A start is carried out: tells what was not ready.
-    pub(super) fn tell_without(&mut self, id: Id) {
+    /// Reports what was not ready when a start was carried out.
+    pub(super) fn report_lacks(&mut self, id: Id) {
         let over = self.waits.over(id).cloned();
         let Some(Over { due, without, .. }) = over.filter(|it| !it.without.is_empty()) else {
             return;
@@ -204,7 +216,7 @@ impl Engine {
         let event = EventText::started_without(&without, self.clock.now() - due, zone);
         let object = entry.object();
         tracing::warn!(kind = %object.kind, %object, "{}", event.text);
-        self.announce(id, event);
+        self.reporter.announce(object, event);
     }
 }
 

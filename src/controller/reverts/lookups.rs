@@ -97,12 +97,7 @@ impl Reverts {
     }
 
     /// How an object was reverted, if it was.
-    pub(in crate::controller) fn find(
-        &self,
-        id: Id,
-        observed: &Observed,
-        now: Instant,
-    ) -> Option<Reverted> {
+    pub(super) fn find(&self, id: Id, observed: &Observed, now: Instant) -> Option<Reverted> {
         let set = self.counts.get(&id)?;
         let after = now.saturating_duration_since(set.at);
         // Another dayshift has done something since.
@@ -118,7 +113,7 @@ impl Reverts {
     }
 
     /// Queues an object to be read for who it was.
-    pub(in crate::controller) fn look_up(
+    pub(super) fn look_up(
         &mut self,
         id: Id,
         object: WorkloadRef,
@@ -158,23 +153,18 @@ impl Reverts {
     }
 
     /// Marks a read as ended.
-    pub(in crate::controller) const fn ended(&mut self) {
+    pub(super) const fn ended(&mut self) {
         self.in_flight = self.in_flight.saturating_sub(1);
     }
 
     /// Takes one of the Events of a namespace for an object, or adds the object to the Event that
     /// sums up the others; true for an Event of its own.
-    pub(in crate::controller) fn admit(
-        &mut self,
-        object: &EventObject,
-        manager: &str,
-        now: Instant,
-    ) -> bool {
+    pub(super) fn admit(&mut self, object: &EventObject, manager: &str, now: Instant) -> bool {
         self.notes.admit(object, manager, now)
     }
 
     /// Takes an Event that sums up many objects, on the first of them.
-    pub(in crate::controller) fn take_note(
+    pub(super) fn take_note(
         &mut self,
         now: Instant,
         prefix: &Prefix,

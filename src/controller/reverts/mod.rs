@@ -2,3 +2,4 @@
 
 pub(super) mod lookups;
 mod notes;
+mod results;

@@ -58,7 +58,7 @@ pub(in crate::controller) enum Finished {
         not_ready: Box<NotReady>,
         result: Box<Result<WithManagers, ReadError>>,
     },
-    PassedOverJobs(Box<Passed>),
+    LookedAtJobs(Box<Passed>),
     ToldTheTime(Result<Version, ReadError>),
     /// How far the server's history is.
     ToldTheVersion {

@@ -136,7 +136,7 @@ impl Sender {
     pub(in crate::controller) fn look_at_jobs(&mut self, pass: Pass) {
         let writer = self.writer.within(LOOKUP_TIMEOUT);
         self.in_flight.send_aside(async move {
-            Finished::PassedOverJobs(Box::new(pass.carry_out(&writer).await))
+            Finished::LookedAtJobs(Box::new(pass.carry_out(&writer).await))
         });
     }
 

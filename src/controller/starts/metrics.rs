@@ -54,7 +54,7 @@ impl StartMetrics {
         }
     }
 
-    /// So many starts wait.
+    /// Sets how many starts wait.
     pub(in crate::controller) fn waiting(&self, count: usize) {
         self.waiting.set(whole(count));
     }

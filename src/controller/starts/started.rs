@@ -1,6 +1,9 @@
 //! Objects that were started, until they are ready or should be.
 
-use std::collections::{HashMap, VecDeque};
+use std::{
+    collections::{HashMap, VecDeque},
+    sync::Arc,
+};
 
 use chrono::{DateTime, TimeDelta, Utc};
 use tokio::time::Instant;
@@ -8,6 +11,7 @@ use tokio::time::Instant;
 use crate::workload::{ReadyForm, WorkloadRef};
 
 use crate::controller::ids::Id;
+use crate::controller::telemetry::metrics::Telemetry;
 use crate::controller::time::scheduler::Scheduler;
 
 /// How many objects are read at once for why they are not ready.
@@ -23,6 +27,9 @@ pub(in crate::controller) struct Starts {
     sent: HashMap<Id, Instant>,
     waiting: VecDeque<NotReady>,
     in_flight: usize,
+    /// How long a start may take, unless the object says so itself.
+    pub(super) within: TimeDelta,
+    pub(super) telemetry: Arc<Telemetry>,
 }
 
 /// An object that is not ready and should be, to be read for the reason.
@@ -33,24 +40,21 @@ pub(in crate::controller) struct NotReady {
 }
 
 impl Starts {
-    /// None yet.
-    pub(in crate::controller) fn new() -> Self {
+    /// None yet. A start may take this long, unless the object says so itself.
+    pub(in crate::controller) fn new(within: TimeDelta, telemetry: Arc<Telemetry>) -> Self {
         Self {
             due: Scheduler::new(),
             sent: HashMap::new(),
             waiting: VecDeque::new(),
             in_flight: 0,
+            within,
+            telemetry,
         }
     }
 
     /// Takes in by when an object should be ready.
-    pub(in crate::controller) fn look(
-        &mut self,
-        id: Id,
-        due: Option<DateTime<Utc>>,
-        now: DateTime<Utc>,
-    ) {
-        // What is due already is taken, or was told.
+    pub(super) fn look(&mut self, id: Id, due: Option<DateTime<Utc>>, now: DateTime<Utc>) {
+        // One that is due already was taken, or was reported.
         if let Some(due) = due.filter(|due| *due > now) {
             self.due.set(id, due);
         }
@@ -64,16 +68,13 @@ impl Starts {
     }
 
     /// How long the start of an object has taken that is ready now, where that is news.
-    pub(in crate::controller) fn take_ready(&mut self, id: Id, now: Instant) -> Option<TimeDelta> {
+    pub(super) fn take_ready(&mut self, id: Id, now: Instant) -> Option<TimeDelta> {
         let sent = self.sent.remove(&id)?;
         TimeDelta::from_std(now.saturating_duration_since(sent)).ok()
     }
 
     /// Takes one object that should be ready by now, and when that was.
-    pub(in crate::controller) fn take_due(
-        &mut self,
-        now: DateTime<Utc>,
-    ) -> Option<(Id, DateTime<Utc>)> {
+    pub(super) fn take_due(&mut self, now: DateTime<Utc>) -> Option<(Id, DateTime<Utc>)> {
         self.due.take_due(now)
     }
 
@@ -83,7 +84,7 @@ impl Starts {
     }
 
     /// Queues an object to be read for why it is not ready.
-    pub(in crate::controller) fn look_up(&mut self, not_ready: NotReady) {
+    pub(super) fn look_up(&mut self, not_ready: NotReady) {
         self.waiting.push_back(not_ready);
     }
 

@@ -160,7 +160,7 @@ impl Starting {
     }
 
     /// Takes in how far a workload has come, and how long its start may take.
-    pub(in crate::controller) fn look(
+    pub(super) fn look(
         &mut self,
         id: Id,
         progress: Progress,
@@ -169,7 +169,7 @@ impl Starting {
     ) {
         let place = self.places.get(&id);
         let begun = match (progress, place) {
-            // What was sent late has its time from then on.
+            // A start that was sent late has its whole time from then on.
             (Progress::Starting(since), Some(Holds::Start)) => since.max(now),
             (_, Some(Holds::Start)) => return,
             (Progress::Stopped, _) => {
@@ -198,7 +198,7 @@ impl Starting {
     }
 
     /// Takes the place of one workload that is not ready in time.
-    pub(in crate::controller) fn take_ended(&mut self, now: DateTime<Utc>) -> Option<Id> {
+    pub(super) fn take_ended(&mut self, now: DateTime<Utc>) -> Option<Id> {
         let (id, _) = self.ends.take_due(now)?;
         self.places.remove(&id);
         self.up.insert(id);
@@ -212,7 +212,7 @@ impl Starting {
         }
     }
 
-    /// Nothing of an object is to be started now; returns whether its start waited.
+    /// Ends the wait of an object that is not to be started now; returns whether its start waited.
     pub(in crate::controller) fn end_wait(&mut self, id: Id) -> bool {
         self.give_back(id);
         self.waiting.remove(&id).is_some()

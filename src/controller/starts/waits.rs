@@ -48,7 +48,7 @@ struct Named {
 
 impl Waits {
     /// Whether no start waits or has waited.
-    pub(in crate::controller) fn are_none(&self) -> bool {
+    pub(in crate::controller) fn is_empty(&self) -> bool {
         self.waiting.is_empty() && self.over.is_empty()
     }
 
@@ -128,7 +128,7 @@ impl Waits {
         self.over.insert(id, over);
     }
 
-    /// Nothing of this object is to be started now.
+    /// Forgets the start of an object that is not to be started now.
     pub(in crate::controller) fn remove(&mut self, id: Id) {
         self.remove_waiting(id);
         self.over.remove(&id);
@@ -222,6 +222,6 @@ mod tests {
         for id in [1, 2] {
             waits.remove(id);
         }
-        assert!(waits.are_none() && waits.named.is_empty());
+        assert!(waits.is_empty() && waits.named.is_empty());
     }
 }

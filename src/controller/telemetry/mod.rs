@@ -6,8 +6,8 @@ mod calendar_metrics;
 pub(super) mod metrics;
 #[cfg(test)]
 mod metrics_tests;
+pub(super) mod object_log;
 pub(super) mod outcome;
-pub(super) mod overdue;
 pub(super) mod process_metrics;
 pub(super) mod published;
 pub(super) mod readiness;

@@ -1,5 +1,7 @@
 //! Outcomes of attempts, as the metrics count them.
 
+use crate::cluster::PatchError;
+
 /// How an attempt at a transition ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Outcome {
@@ -18,6 +20,16 @@ pub enum Outcome {
 }
 
 impl Outcome {
+    /// The outcome of a patch that was not made.
+    pub(in crate::controller) const fn of(error: &PatchError) -> Self {
+        match error {
+            PatchError::Conflict => Self::Conflict,
+            PatchError::Gone => Self::Gone,
+            PatchError::Refused(_) | PatchError::Forbidden(_) => Self::Refused,
+            PatchError::Unavailable(_) => Self::Failed,
+        }
+    }
+
     pub(in crate::controller) const ALL: [Self; 6] = [
         Self::Done,
         Self::Conflict,

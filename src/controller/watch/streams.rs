@@ -16,9 +16,9 @@ use crate::controller::settings::{Scope, Watched};
 
 /// An event of a watch.
 pub(in crate::controller) enum Event {
-    /// Of the objects of a kind.
+    /// About an object of a kind.
     Workload(Kind, ReflectorEvent<Workload>),
-    /// Of the Namespaces.
+    /// About a Namespace.
     Namespace(ReflectorEvent<NamespaceMeta>),
     /// Of the EndpointSlices of Services.
     Slice(ReflectorEvent<EndpointSlice>),

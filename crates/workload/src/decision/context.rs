@@ -150,7 +150,7 @@ impl DecisionContext<'_> {
         }))
     }
 
-    /// The change, saying what the object inherits. By itself that is no reason for one: it is for
+    /// The change, with what the object inherits. That alone is no reason for a change: it is for
     /// people and for the commands. A refused schedule leaves it as it was.
     fn with_inherited(&self, change: Change) -> Change {
         let inherited = match self.parsed {

@@ -1,4 +1,4 @@
-//! What a user is to be told of a change. The words are made of it in `events`.
+//! What a user is to be told of a change; `events` puts it in words.
 
 use chrono::{DateTime, Utc};
 use dayshift_schedule::{Action, Boundary, Zone};
@@ -43,7 +43,7 @@ pub enum EventNote {
         /// Whose it is.
         author: Box<Author>,
     },
-    /// A schedule was seen for the first time, and it says otherwise than what runs.
+    /// A schedule was seen for the first time, and differs from what runs.
     Adopted {
         /// What it says.
         says: Action,
@@ -132,7 +132,7 @@ pub enum EventNote {
 /// What becomes of a schedule that is followed from now on without scaling.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TakenUp {
-    /// What the schedule says now, where that is not so.
+    /// What the schedule says now, if that differs from what runs.
     pub says: Option<Action>,
     /// The count that stays.
     pub replicas: Replicas,

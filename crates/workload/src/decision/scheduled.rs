@@ -50,7 +50,7 @@ impl<'a> ScheduledDecision<'a> {
         }
     }
 
-    /// Where the override is written that is active now.
+    /// Where the active override is written.
     fn active_origin(&self) -> Origin {
         let active = self.overrides.with_origin_at(self.now);
         active.map_or(Origin::Own, |(origin, _)| origin)

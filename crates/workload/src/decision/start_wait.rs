@@ -7,7 +7,7 @@ use crate::inputs::after::{After, Needed};
 use crate::inputs::spec::ScheduleSpec;
 use crate::observed::Observed;
 
-/// How long a start that somebody asks for waits for what is stopped: a command that wakes several
+/// How long a start that somebody asks for waits for something stopped: a command that wakes several
 /// objects writes to one after another.
 const SETTLING: TimeDelta = TimeDelta::seconds(5);
 
@@ -28,10 +28,10 @@ pub struct Needs<'a> {
     start: DueStart,
 }
 
-/// How something stands that a start needs.
+/// The state of something that a start needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Standing {
-    /// All of it is ready.
+    /// It is ready, all of it.
     Ready,
     /// It is not ready, and may become so.
     NotReady,
@@ -50,7 +50,7 @@ pub enum Standing {
     Circle,
 }
 
-/// Something that was not ready at a start, and how it stood.
+/// Something that was not ready at a start, and its state then.
 pub type Lack = (Needed, Standing);
 
 /// Whether a start waits.
@@ -79,8 +79,8 @@ pub struct Waiting {
 }
 
 impl ScheduleSpec {
-    /// The start of something that is stopped, where this change is one. What brings back somebody
-    /// else's change is none, and waits for nothing.
+    /// The start of something that is stopped, if this change is one. A correction of somebody else's
+    /// change is none, and waits for nothing.
     pub fn due_start(&self, change: &Change, observed: &Observed) -> Option<DueStart> {
         let is_start = matches!(
             change.kind,
@@ -126,7 +126,7 @@ impl Needs<'_> {
         self.needed
     }
 
-    /// Whether the start waits at `now`, by how each of what it needs stands then.
+    /// Whether the start waits at `now`, given the state of each thing that it needs.
     pub fn wait(&self, now: DateTime<Utc>, standing: impl Fn(&Needed) -> Standing) -> StartWait {
         let until = self.until();
         let mut look = None;
@@ -153,7 +153,7 @@ impl Needs<'_> {
         })
     }
 
-    /// Until when the start waits for something that stands so.
+    /// Until when the start waits for something in this state.
     fn waits_until(&self, standing: Standing, until: DateTime<Utc>) -> Option<DateTime<Utc>> {
         match standing {
             Standing::NotReady => Some(until),
@@ -221,7 +221,7 @@ mod tests {
             ([NotReady, Ready], false, 60, Err(1)),
             ([NotReady, NotReady], true, 600, Err(2)),
             ([Missing, Ready], false, 0, Err(1)),
-            // What is missing does not end the wait for the other.
+            // A missing object does not end the wait for the other.
             ([Missing, NotReady], false, 0, Ok(60)),
             ([Unwatched, Silent], true, 0, Err(2)),
             ([Circle, Ready], true, 0, Err(1)),

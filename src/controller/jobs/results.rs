@@ -1,96 +1,93 @@
-//! The Jobs of CronJobs with `stop-jobs`.
+//! What comes of a pass over Jobs: what is told of it, and when they are looked at again.
 
+use chrono::{DateTime, Utc};
 use tokio::time::Instant;
 
 use crate::{
-    cluster::{EventObject, PatchError, ReadError},
+    cluster::{PatchError, ReadError},
+    delays::Delays,
     events::EventText,
-    workload::{JobChange, JobsWish, Key as Annotation, WorkloadRef, jobs_wish},
+    workload::{JobChange, JobsWish, Key as Annotation, jobs_wish},
 };
 
 use crate::controller::ids::Id;
-use crate::controller::jobs::pass::{Asked, Attempt, Passed};
-use crate::controller::reconcile::answers::outcome;
-use crate::controller::reconcile::engine::Engine;
+use crate::controller::jobs::cron_jobs::CronJobs;
+use crate::controller::jobs::pass::{Asked, Attempt, Pass, Passed};
+use crate::controller::objects::entry::Entry;
+use crate::controller::report::notifier::Reason;
+use crate::controller::report::reporter::Reporter;
 use crate::controller::retry::backoff::Key;
-use crate::controller::retry::notifier::Reason;
 use crate::controller::telemetry::outcome::Outcome;
-use crate::delays::Delays;
 
-impl Engine {
+impl CronJobs {
     /// Takes in what an object wants of its Jobs.
-    pub(super) fn look_at_jobs(&mut self, id: Id) {
-        if let Some(entry) = self.index.get(id)
-            && entry.observed.inputs.counts().has(Annotation::StopJobs)
-        {
+    pub(in crate::controller) fn observe(&mut self, id: Id, entry: &Entry) {
+        if entry.observed.inputs.counts().has(Annotation::StopJobs) {
             let wish = jobs_wish(&entry.observed, &entry.parsed);
-            self.cron_jobs.expect(id, entry.object(), wish);
+            self.expect(id, entry.object(), wish);
         }
     }
 
-    /// Looks at Jobs as far as there are places, behind the starts and stops that wait.
-    pub(super) fn dispatch_jobs(&mut self) {
-        let now = self.clock.monotonic();
-        while let Some(pass) = self.cron_jobs.pop(self.queue.has_transitions(), now) {
-            if !self.settings.dry_run {
-                self.sender.look_at_jobs(pass);
-                continue;
-            }
-            self.cron_jobs.ended(&pass.namespace);
-            for asked in pass.cron_jobs {
-                let object = &asked.object;
-                let would = match asked.wish {
-                    JobsWish::Suspended { .. } => "suspend the Jobs that it has running",
-                    _ => "resume the Jobs that a stop has suspended, if any",
-                };
-                tracing::info!(kind = %object.kind, %object, "would {would}");
-                self.cron_jobs.settled(&asked, (self.clock.now(), now));
-            }
+    /// Ends a pass of a dry run: logs what it would do.
+    pub(in crate::controller) fn log_would(&mut self, pass: Pass, now: (DateTime<Utc>, Instant)) {
+        self.ended(&pass.namespace);
+        for asked in pass.cron_jobs {
+            let object = &asked.object;
+            let would = match asked.wish {
+                JobsWish::Suspended { .. } => "suspend the Jobs that it has running",
+                _ => "resume the Jobs that a stop has suspended, if any",
+            };
+            tracing::info!(kind = %object.kind, %object, "would {would}");
+            self.settled(&asked, now);
         }
     }
 
-    /// Takes in what came of a pass over Jobs.
-    pub(super) fn passed_over_jobs(&mut self, passed: Passed) {
+    /// Takes in what came of a pass.
+    pub(in crate::controller) fn finish(
+        &mut self,
+        passed: Passed,
+        reporter: &mut Reporter,
+        now: (DateTime<Utc>, Instant),
+    ) {
         let Passed {
             namespace,
             cron_jobs,
             not_listed,
         } = passed;
-        self.cron_jobs.ended(&namespace);
+        self.ended(&namespace);
         if not_listed.is_none() && cron_jobs.iter().flat_map(|(_, it)| it).all(is_permitted) {
             for (asked, _) in &cron_jobs {
                 let key = Key::permission(&asked.object);
-                self.notifier.clear(&key, &[Reason::JobsForbidden]);
+                reporter.clear(&key, &[Reason::JobsForbidden]);
             }
         }
         let mut missing_until = None;
         for (asked, attempts) in cron_jobs {
-            self.tell_of_jobs(&asked, &attempts);
+            self.report_changes(&asked, &attempts, reporter);
             let failure = match &not_listed {
                 Some(error) => Some(JobsFailure::of_list(error)),
                 None => attempts.iter().find_map(JobsFailure::of_attempt),
             };
             match failure {
                 Some(failure) => {
-                    missing_until = self.jobs_failed(&asked, &failure).or(missing_until);
+                    let until = self.fail(&asked, &failure, reporter, now.1);
+                    missing_until = until.or(missing_until);
                 }
                 None => {
-                    let now = (self.clock.now(), self.clock.monotonic());
-                    self.cron_jobs.settled(&asked, now);
-                    self.notifier
-                        .clear(&Key::Object(asked.id), &[Reason::JobsFailed]);
+                    self.settled(&asked, now);
+                    reporter.clear(&Key::Object(asked.id), &[Reason::JobsFailed]);
                 }
             }
         }
         if let Some(then) = missing_until {
-            self.cron_jobs.put_off(&namespace, then);
+            self.put_off(&namespace, then);
         }
     }
 
     /// Counts what was done, and tells of it in the log and in an Event of the CronJob.
-    fn tell_of_jobs(&mut self, asked: &Asked, attempts: &[Attempt]) {
+    fn report_changes(&self, asked: &Asked, attempts: &[Attempt], reporter: &mut Reporter) {
         for it in attempts {
-            let outcome = it.result.as_ref().err().map_or(Outcome::Done, outcome);
+            let outcome = it.result.as_ref().err().map_or(Outcome::Done, Outcome::of);
             self.telemetry.jobs.count(it.change, outcome, 1);
         }
         for change in [JobChange::Suspend, JobChange::Resume] {
@@ -104,37 +101,37 @@ impl Engine {
             let event = EventText::jobs_changed(change, &names);
             let object = &asked.object;
             tracing::info!(kind = %object.kind, %object, "{}", event.text);
-            self.announce_jobs(object, event);
+            reporter.announce(object, event);
         }
     }
 
-    /// Returns until when a permission is taken to be missing.
-    fn jobs_failed(&mut self, asked: &Asked, failure: &JobsFailure) -> Option<Instant> {
-        let now = self.clock.monotonic();
-        let is_for_all = failure.reason == Some(Reason::JobsForbidden);
-        let (then, failures) = self.cron_jobs.failed(asked, failure.delays, now)?;
-        let missing_until = is_for_all.then_some(then);
+    /// Plans another pass. Returns until when a permission is taken to be missing.
+    fn fail(
+        &mut self,
+        asked: &Asked,
+        failure: &JobsFailure,
+        reporter: &mut Reporter,
+        now: Instant,
+    ) -> Option<Instant> {
+        let (then, failures) = self.failed(asked, failure.delays, now)?;
         let (object, why) = (&asked.object, &failure.why);
-        let (key, reason) = match failure.reason {
-            None => {
-                tracing::debug!(kind = %object.kind, %object, failures, "its Jobs: {why}");
-                return None;
-            }
-            // One is told for all of the namespace.
-            Some(reason) if is_for_all => (Key::permission(object), reason),
-            Some(reason) => (Key::Object(asked.id), reason),
+        let Some(reason) = failure.reason else {
+            tracing::debug!(kind = %object.kind, %object, failures, "its Jobs: {why}");
+            return None;
         };
         tracing::warn!(kind = %object.kind, %object, failures, "its Jobs: {why}");
-        if self.notifier.take_news(&key, reason, "", now) {
+        // A missing permission is reported once for all of the namespace.
+        let is_for_all = reason == Reason::JobsForbidden;
+        let key = if is_for_all {
+            Key::permission(object)
+        } else {
+            Key::Object(asked.id)
+        };
+        if reporter.take_news(&key, reason, "") {
             let event = EventText::jobs_failed(why, is_for_all.then_some(&*object.namespace));
-            self.announce_jobs(object, event);
+            reporter.announce(object, event);
         }
-        missing_until
-    }
-
-    fn announce_jobs(&mut self, object: &WorkloadRef, event: EventText) {
-        self.events
-            .record(EventObject::from(object), event, self.clock.now());
+        is_for_all.then_some(then)
     }
 }
 

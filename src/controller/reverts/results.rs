@@ -1,4 +1,7 @@
-//! Who has reverted dayshift's count: one read, one Event.
+//! Reverted counts: which are looked up, and what is told of who it was.
+
+use chrono::{DateTime, Utc};
+use tokio::time::Instant;
 
 use crate::{
     cluster::{EventObject, ReadError, WithManagers},
@@ -9,25 +12,29 @@ use crate::{
 
 use crate::controller::ids::Id;
 use crate::controller::objects::entry::Entry;
+use crate::controller::objects::index::Index;
 use crate::controller::queue::work::WorkState;
-use crate::controller::reconcile::engine::Engine;
+use crate::controller::report::notifier::Reason;
+use crate::controller::report::reporter::Reporter;
 use crate::controller::retry::backoff::Key;
-use crate::controller::retry::notifier::Reason;
-use crate::controller::reverts::lookups::Lookup;
+use crate::controller::reverts::lookups::{Lookup, Reverts};
 
-impl Engine {
-    /// Checks whether somebody has reverted our count, to learn who it was.
-    pub(in crate::controller) fn look_for_revert(&mut self, id: Id) {
+impl Reverts {
+    /// Checks whether somebody has reverted our count; then it is queued to be read for who it was.
+    pub(in crate::controller) fn observe(
+        &mut self,
+        id: Id,
+        index: &Index,
+        now: (DateTime<Utc>, Instant),
+    ) {
         let is_in_flight = |entry: &Entry| entry.work.state() == WorkState::InFlight;
-        let Some(entry) = self.index.get(id).filter(|entry| !is_in_flight(entry)) else {
+        let Some(entry) = index.get(id).filter(|entry| !is_in_flight(entry)) else {
             return; // It may already show the change in flight.
         };
-        let now = self.clock.monotonic();
-        let Some(reverted) = self.reverts.find(id, &entry.observed, now) else {
+        let Some(reverted) = self.find(id, &entry.observed, now.1) else {
             return;
         };
-        let object = entry.object().clone();
-        let gave_up = match self.index.decide(id, self.clock.now()) {
+        let gave_up = match index.decide(id, now.0) {
             // It is corrected, or set to something else: a repeated revert is reported then.
             Some(Decision::Write(change))
                 if change.kind.is_transition() || change.kind == ChangeKind::Enforce =>
@@ -37,33 +44,31 @@ impl Engine {
             Some(Decision::CorrectionLimitReached { .. }) => reverted.by == ChangeKind::Enforce,
             _ => false,
         };
-        self.reverts.look_up(id, object, reverted, gave_up, now);
+        self.look_up(id, entry.object().clone(), reverted, gave_up, now.1);
     }
 
-    /// Reads reverted objects while there are places, and sends summaries that are due.
-    pub(in crate::controller) fn dispatch_lookups(&mut self) {
-        let now = self.clock.monotonic();
-        while let Some(lookup) = self.reverts.pop(self.queue.has_transitions(), now) {
-            self.sender.look_up(lookup);
-        }
-        while let Some((object, event)) = self.reverts.take_note(now, &self.settings.prefix) {
+    /// Reports the summaries that are due.
+    pub(in crate::controller) fn report_due(&mut self, reporter: &mut Reporter, now: Instant) {
+        while let Some((object, event)) = self.take_note(now, reporter.prefix()) {
             tracing::warn!(namespace = &*object.namespace, "{}", event.text);
-            self.events.record(object, event, self.clock.now());
+            reporter.announce(object, event);
         }
     }
 
-    /// Reports who it was, if that is known now.
-    pub(in crate::controller) fn looked_up(
+    /// Takes in the answer to a lookup: reports who it was, if that is known now.
+    pub(in crate::controller) fn finish(
         &mut self,
         lookup: &Lookup,
         result: Result<WithManagers, ReadError>,
+        reporter: &mut Reporter,
+        now: Instant,
     ) {
-        self.reverts.ended();
+        self.ended();
         let object = &lookup.object;
         match result {
             Ok(managed) if managed.workload.uid() == &*object.uid => {
                 let manager = managed.last_manager(object.kind);
-                self.reverted(lookup, manager.as_ref());
+                self.report(lookup, manager.as_ref(), reporter, now);
             }
             Ok(_) | Err(ReadError::Gone) => {}
             Err(error) => {
@@ -74,29 +79,31 @@ impl Engine {
         }
     }
 
-    fn reverted(&mut self, lookup: &Lookup, manager: Option<&FieldManager>) {
+    fn report(
+        &mut self,
+        lookup: &Lookup,
+        manager: Option<&FieldManager>,
+        reporter: &mut Reporter,
+        now: Instant,
+    ) {
         let object = &lookup.object;
         let name = manager.map_or_else(|| "somebody".to_owned(), FieldManager::name);
         let kind = manager.map_or(ManagerKind::Unknown, FieldManager::kind);
-        let prefix = &self.settings.prefix;
         let reverted = &lookup.reverted;
-        let event = EventText::reverted(reverted, object, manager, lookup.gave_up, prefix);
-        let Some(event) = event else {
+        let gave_up = lookup.gave_up;
+        let Some(event) =
+            EventText::reverted(reverted, object, manager, gave_up, reporter.prefix())
+        else {
             let what = reverted.words(object.kind);
             tracing::debug!(kind = %object.kind, %object, "{name} {what}");
             return;
         };
-        self.telemetry.revert(kind);
-        let now = self.clock.monotonic();
-        let key = Key::Object(lookup.id);
-        if !self.notifier.take_news(&key, Reason::Reverted, &name, now) {
-            tracing::debug!(kind = %object.kind, %object, "{}", event.text);
-            return;
-        }
+        reporter.count_revert(kind);
         let about = EventObject::from(object);
-        if self.reverts.admit(&about, &name, now) {
+        let is_news = reporter.take_news(&Key::Object(lookup.id), Reason::Reverted, &name);
+        if is_news && self.admit(&about, &name, now) {
             tracing::warn!(kind = %object.kind, %object, "{}", event.text);
-            self.events.record(about, event, self.clock.now());
+            reporter.announce(about, event);
         } else {
             tracing::debug!(kind = %object.kind, %object, "{}", event.text);
         }
