@@ -18,6 +18,26 @@ fn variants() -> Vec<&'static str> {
         .collect()
 }
 
+/// The configuration of an exporter on `docs/operations/notify.md` finds Events by their reasons.
+#[test]
+fn the_reasons_that_an_exporter_finds_are_there() {
+    let page = include_str!("../../../docs/operations/notify.md");
+    let lines = page
+        .lines()
+        .filter_map(|it| it.trim().strip_prefix("reason: \"^("));
+    let texts: Vec<_> = lines.map(|it| it.strip_suffix(")$\"").unwrap()).collect();
+    assert_eq!(texts.len(), 2);
+    let all = EventReason::ALL.map(|it| it.to_string());
+    for text in texts {
+        let unknown: Vec<_> = text
+            .split('|')
+            .filter(|it| !all.contains(&(*it).to_owned()))
+            .collect();
+        assert_eq!(unknown, [""; 0]);
+        assert!(text.contains("StopsSoon"), "{text}");
+    }
+}
+
 #[test]
 fn each_reason_is_on_the_page_and_no_other() {
     let (normal, warnings) = PAGE.split_once("\n## Warnings\n").unwrap();
