@@ -66,6 +66,7 @@ fn a_bad_schedule_is_told_within_a_second_while_others_are_punctual(plane: &Cont
         too_late("an Event came", due, late as f64 / 1e6, 1.0);
     }
     stop.is_to_come("all of it is told");
+    team.await_adopted("good", stop);
 
     team.await_replicas("good", 0);
     team.assert_punctual("good", 1, stop);
@@ -119,6 +120,9 @@ fn an_admission_policy_that_refuses_is_told_and_tried_again_slowly(plane: &Contr
         said.stderr.contains("this team never sleeps")
     };
     stop.before("the policy is in force", || is_refused().then_some(()));
+    for name in ["refused", "good"] {
+        team.await_adopted(name, stop);
+    }
 
     let told = team.await_event("refused", "ScaleFailed");
     assert!(told.contains("this team never sleeps"), "{told}");
@@ -137,6 +141,10 @@ fn an_admission_policy_that_refuses_is_told_and_tried_again_slowly(plane: &Contr
     team.kubectl(&["delete", "validatingadmissionpolicybinding", team.name()])
         .success();
     team.await_replicas("refused", 0);
+    // The server's log may be a moment behind.
+    eventually("the last try is in the log", || {
+        (team.made("refused").len() == 2).then_some(())
+    });
     let tries = team.writes("refused").len();
     assert!((3..=4).contains(&tries), "{tries} tries");
     assert_eq!(
@@ -199,23 +207,21 @@ fn without_permission_it_is_not_ready_and_keeps_trying(plane: &ControlPlane) {
             .contains("cannot list resource")
             .then_some(())
     });
-    let (status, why) = dayshift.get("/readyz").unwrap();
-    assert_eq!(status, 503, "{why}");
-    assert!(
-        why.contains("the API server does not answer or refuses"),
-        "{why}"
-    );
-    assert_eq!(
-        dayshift.get("/healthz").unwrap().0,
-        200,
-        "a restart would not help"
-    );
+    eventually("it says that it is refused", || {
+        let (status, why) = dayshift.get("/readyz")?;
+        assert_eq!(status, 503, "{why}");
+        why.contains("the API server does not answer or refuses")
+            .then_some(())
+    });
+    let alive = eventually("/healthz answers", || dayshift.get("/healthz"));
+    assert_eq!(alive.0, 200, "a restart would not help");
 
     team.kubectl(&["apply", "-f", "manifests/namespaced.yaml"])
         .success();
     dayshift.wait_ready();
     let stop = soon(4);
     team.create(deployment("web").replicas(3).stop(stop.text()));
+    team.await_adopted("web", stop);
     team.await_replicas("web", 0);
     assert!(dayshift.stop().success());
 }

@@ -39,7 +39,7 @@ fn the_readme_tells_how_to_leave(plane: &ControlPlane) {
     let team = plane.namespace("leaving");
     let mut dayshift = Dayshift::run(plane, &["run", "-n", team.name()]);
     dayshift.wait_ready();
-    let stop = soon(6);
+    let stop = soon(8);
     let report = NamedTempFile::new().unwrap();
     let manifest = cron_job("report").stop(stop.text()).manifest();
     std::fs::write(report.path(), manifest).unwrap();
@@ -57,6 +57,11 @@ fn the_readme_tells_how_to_leave(plane: &ControlPlane) {
     // One that is refused has an annotation of dayshift's.
     team.create(deployment("other").replicas(2).stop("soon"));
     team.create(deployment("gone").replicas(4).stop(stop.text()));
+    for name in ["web", "gone"] {
+        stop.before(&format!("{name} is adopted"), || {
+            team.label(name, "dayshift/state")
+        });
+    }
     team.await_replicas("web", 0);
     team.await_replicas("gone", 0);
     assert!(team.annotation("web", "dayshift/inherited").is_some());

@@ -32,6 +32,8 @@ mod security;
 mod test_namespace;
 mod zones;
 
+pub(crate) use test_namespace::LOG_LAG;
+
 use crate::support::Story;
 
 /// All of them, the longest first.

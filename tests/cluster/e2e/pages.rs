@@ -6,7 +6,9 @@ use std::time::Duration;
 
 use chrono::{Timelike as _, Utc};
 
-use crate::support::{ControlPlane, Dayshift, Namespace, Parts, Story, deployment, stories};
+use crate::support::{
+    ControlPlane, Dayshift, Namespace, Parts, Story, deployment, eventually, stories,
+};
 
 pub(crate) fn stories() -> Vec<Story> {
     stories![
@@ -77,8 +79,12 @@ fn the_example_of_the_first_page_starts_at_the_next_minute(plane: &ControlPlane)
     assert_eq!(team.replicas("one-start"), 1);
     let mut dayshift = Dayshift::run(plane, &["run", "-n", team.name()]);
     dayshift.wait_ready();
+    // What is adopted after a minute began starts at the next one.
+    eventually("it is adopted", || {
+        team.label("one-start", "dayshift/state")
+    });
     // What comes is waited for half a minute at most.
-    let early = 35_u32.saturating_sub(Utc::now().second());
+    let early = 45_u32.saturating_sub(Utc::now().second());
     thread::sleep(Duration::from_secs(u64::from(early)));
     team.await_label("one-start", "dayshift/state", "running");
     assert_eq!(team.replicas("one-start"), 2);

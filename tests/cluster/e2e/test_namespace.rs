@@ -14,13 +14,14 @@ use crate::support::{
 };
 
 /// How far the server's log may be behind what it has done.
-const LOG_LAG: Duration = Duration::from_secs(5);
+pub(crate) const LOG_LAG: Duration = Duration::from_secs(5);
 
 /// A request that has had no answer for so long may be given up, in microseconds.
-const GIVEN_UP_AFTER: i64 = 900_000;
+pub(crate) const GIVEN_UP_AFTER: i64 = 900_000;
 
-/// How long after that the server may be asked whether it answers.
-const AFTER_GIVING_UP: i64 = 100_000;
+/// How long after that the server may be asked whether it answers: on a busy machine the answer comes before
+/// the question does.
+const AFTER_GIVING_UP: i64 = 2_000_000;
 
 /// A Namespace, and the scalers that look after it and nothing else.
 pub(crate) struct TestNamespace<'a> {
@@ -300,14 +301,14 @@ fn probes_and_questions<'a>(
 /// Asserts that a list asks whether the server answers at all: a write or a read of the same kind and
 /// namespace has had no answer for a second. On a machine that stood still the two may arrive together.
 fn assert_probes(list: &Request, requests: &[Request]) {
-    let waits = requests.iter().filter(|it| {
+    let late = requests.iter().filter(|it| {
         ["patch", "get"].contains(&&*it.verb)
             && (&it.resource, &it.namespace) == (&list.resource, &list.namespace)
             && it.received <= list.received
             && list.received <= it.answered + AFTER_GIVING_UP
     });
-    let longest = waits.map(|it| list.received - it.received).max();
-    match longest {
+    let longest = late.map(|it| it.answered.min(list.received) - it.received);
+    match longest.max() {
         Some(waited) if waited >= GIVEN_UP_AFTER => {}
         Some(waited) => too_slow(&format!(
             "a list of one object {waited} µs after a write that is said to have no answer"

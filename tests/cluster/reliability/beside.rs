@@ -3,10 +3,11 @@
 use std::collections::BTreeMap;
 use std::ops::Deref;
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use chrono::{DateTime, TimeDelta, Utc};
 
+use crate::e2e::LOG_LAG;
 use crate::reliability::harness::figures::{Figures, Others, peak_memory};
 use crate::reliability::harness::fleet::Fleet;
 use crate::reliability::harness::fleet_watch::FleetWatch;
@@ -15,9 +16,7 @@ use crate::reliability::harness::profile::Profile;
 use crate::reliability::harness::scenario::Place;
 use crate::reliability::harness::turns::Turns;
 use crate::reliability::harness::webhook::Webhook;
-use crate::support::{
-    Dayshift, Namespace, Request, Soon, deployment, eventually, soon, too_late, too_slow,
-};
+use crate::support::{Dayshift, Namespace, Request, Soon, deployment, soon, too_late, too_slow};
 
 /// How many healthy objects there are for each instant, in each of the two Namespaces.
 const HEALTHY: usize = 3;
@@ -184,12 +183,7 @@ impl<'a> Beside<'a> {
         assert!(status.success(), "{status}\n{}", self.scaler.log());
 
         let changes = 2 * (self.fleet.len() + self.healthy.len() * self.namespaces.len());
-        let requests = eventually("all writes are in the log", || {
-            let requests = self.namespaces.iter().flat_map(|it| it.requests());
-            let requests: Vec<Request> = requests.collect();
-            let made = requests.iter().filter(|each| each.is_made()).count();
-            (made >= changes).then_some(requests)
-        });
+        let requests = settled_log(&self.namespaces, changes);
         let name = self.namespaces[0].name();
         let (fleet, healthy): (Vec<_>, Vec<_>) = requests
             .iter()
@@ -233,6 +227,21 @@ impl<'a> Beside<'a> {
             writes: count(|each| each.is_made()) as f64 / changes as f64,
             tries: count(|each| each.verb == "patch") as f64 / changes as f64,
         }
+    }
+}
+
+/// What dayshift has asked, once so many changes are in the log, or the log has had time enough: a change that
+/// the server made and did not answer in time is no success there.
+fn settled_log(namespaces: &[CleanedNamespace<'_>], changes: usize) -> Vec<Request> {
+    let begin = Instant::now();
+    loop {
+        let requests = namespaces.iter().flat_map(|it| it.requests());
+        let requests: Vec<Request> = requests.collect();
+        let made = requests.iter().filter(|each| each.is_made()).count();
+        if made >= changes || begin.elapsed() > LOG_LAG {
+            return requests;
+        }
+        thread::sleep(Duration::from_millis(200));
     }
 }
 

@@ -203,10 +203,23 @@ fn a_stolen_token_of_the_activator_writes_its_own_slices_and_wakes_alone(plane: 
             "endpoints": [{"addresses": [address]}],
         })
     };
-    // The policies take effect a moment after they are applied.
-    eventually("the policies hold", || {
+    let deployments: Api<Deployment> = Api::namespaced(thief.clone(), &namespace);
+    let patch = |name: &str, patch: Value| {
+        let result =
+            block_on(deployments.patch(name, &PatchParams::default(), &Patch::Merge(patch)));
+        result.err().map(|error| error.to_string())
+    };
+    // Each policy takes effect a moment after it is applied.
+    eventually("the policy of slices holds", || {
         let foreign = slice("web-dayshift-probe", "dayshift", "IPv4", "10.9.9.9");
         apply(&thief, &namespace, &foreign).map(|_| ())
+    });
+    team.create(deployment("probe"));
+    let mut tries = 0;
+    eventually("the policy of wakes holds", || {
+        tries += 1;
+        let other = json!({"metadata": {"labels": {"try": tries.to_string()}}});
+        patch("probe", other).map(|_| ())
     });
     for (what, object, expected) in [
         (
@@ -261,12 +274,6 @@ fn a_stolen_token_of_the_activator_writes_its_own_slices_and_wakes_alone(plane: 
         }
         team.create(web);
     }
-    let deployments: Api<Deployment> = Api::namespaced(thief, &namespace);
-    let patch = |name: &str, patch: Value| {
-        let result =
-            block_on(deployments.patch(name, &PatchParams::default(), &Patch::Merge(patch)));
-        result.err().map(|error| error.to_string())
-    };
     let wake = json!({"metadata": {"annotations": {"dayshift/wake-until": "2026-12-24 18:00"}}});
     for (what, said, is_taken) in [
         ("a wake", patch("asleep", wake.clone()), true),

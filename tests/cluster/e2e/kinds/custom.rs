@@ -156,19 +156,16 @@ fn a_kind_that_is_installed_later_is_found_and_one_that_is_forbidden_holds_up_no
     let mut team = TestNamespace::without_scaler(plane, "later");
     let kinds = format!("deployments,balls.toys.example.com,{KITES}");
     let dayshift = team.run(&["--kinds", &kinds]);
-    let readiness = |dayshift: &Dayshift| dayshift.get("/readyz").unwrap();
-    let (status, said) = readiness(dayshift);
-    assert_eq!(status, 200);
     let absent = "cannot watch balls.toys.example.com in namespace ";
-    assert!(said.contains(absent), "{said}");
-    assert!(
-        said.contains("the API server does not have this kind"),
-        "{said}"
-    );
+    eventually("/readyz is 200 and names balls", || {
+        let (status, said) = dayshift.get("/readyz")?;
+        let is_told = said.contains("the API server does not have this kind");
+        (status == 200 && said.contains(absent) && is_told).then_some(())
+    });
 
     define(plane, "balls.yaml", "toys.example.com/v1/balls");
     let forbidden = |plural: &str, dayshift: &Dayshift| {
-        let said = readiness(dayshift).1;
+        let said = dayshift.get("/readyz")?.1;
         let mut lines = said.lines();
         let line = lines.find(|line| line.contains(plural)).unwrap_or("");
         line.ends_with(": forbidden").then_some(())
@@ -183,9 +180,11 @@ fn a_kind_that_is_installed_later_is_found_and_one_that_is_forbidden_holds_up_no
     create(&team, &ball);
     allow_toys(plane, "balls");
     eventually("balls are watched", || {
-        (!readiness(team.newest()).1.contains("balls.")).then_some(())
+        let (_, said) = team.newest().get("/readyz")?;
+        (!said.contains("balls.")).then_some(())
     });
     before(&team, stop, "balls/ball", STATE, "adopted");
+    team.await_adopted("web", stop);
     await_field(&team, "balls/ball", "/spec/replicas", 0);
     team.await_replicas("web", 0);
     team.stop_scalers();
@@ -212,8 +211,11 @@ fn an_object_whose_count_is_no_number_hides_no_other_of_its_list(plane: &Control
         let expected =
             format!("spec.replicas: `{quoted}` is not a count; write a number, such as 3");
         await_field(&team, &format!("kites/{name}"), error, expected);
-        let events = team.kubectl(&["events", "--for", &format!("kite/{name}")]);
-        assert!(events.stdout.contains("InvalidSchedule"), "{events:?}");
+        // An Event comes after the annotation.
+        eventually(&format!("{name} has an Event"), || {
+            let events = team.kubectl(&["events", "--for", &format!("kite/{name}")]);
+            events.stdout.contains("InvalidSchedule").then_some(())
+        });
     }
     team.ends([("a-odd", 1), ("b-good", 2), ("c-odder", 1), ("d-good", 2)]);
 }

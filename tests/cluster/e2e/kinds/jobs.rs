@@ -14,15 +14,13 @@ pub(crate) fn stories() -> Vec<Story> {
     stories![Parts::Pods; their_pods_go_at_the_stop_and_come_back_at_the_start]
 }
 
-/// What the controller of Jobs says of a Job: whether it is suspended.
-fn await_condition(team: &TestNamespace<'_>, job: &str, suspended: bool) {
+/// What the controller of Jobs says of a Job: that it is suspended, or is not.
+fn condition(team: &TestNamespace<'_>, job: &str, suspended: bool) -> Option<()> {
     let status = if suspended { "True" } else { "False" };
-    eventually(&format!("{job}: Suspended is {status}"), || {
-        let conditions = field(team, job, "/status/conditions");
-        let conditions: Vec<Value> = serde_json::from_str(&conditions).ok()?;
-        let is_it = |it: &Value| it["type"] == "Suspended" && it["status"] == status;
-        conditions.iter().any(is_it).then_some(())
-    });
+    let conditions = field(team, job, "/status/conditions");
+    let conditions: Vec<Value> = serde_json::from_str(&conditions).ok()?;
+    let is_it = |it: &Value| it["type"] == "Suspended" && it["status"] == status;
+    conditions.iter().any(is_it).then_some(())
 }
 
 fn their_pods_go_at_the_stop_and_come_back_at_the_start(plane: &ControlPlane) {
@@ -47,14 +45,18 @@ fn their_pods_go_at_the_stop_and_come_back_at_the_start(plane: &ControlPlane) {
     let uid = field(&team, "cj/report", "/metadata/uid");
 
     before(&team, start, "job/ours", "/spec/suspend", true);
-    await_condition(&team, "job/ours", true);
-    await_field(&team, "job/ours", "/status/active", "");
-    assert_eq!(field(&team, "job/ours", SUSPENDED_BY), uid);
-    assert_eq!(field(&team, "job/theirs", SUSPENDED_BY), "");
+    start.before("its controller has suspended it", || {
+        condition(&team, "job/ours", true)
+    });
+    before(&team, start, "job/ours", "/status/active", "");
+    let by = ["job/ours", "job/theirs"].map(|it| field(&team, it, SUSPENDED_BY));
     start.is_to_come("it is the night");
+    assert_eq!(by, [uid, String::new()]);
 
     await_field(&team, "job/ours", "/spec/suspend", false);
-    await_condition(&team, "job/ours", false);
+    eventually("its controller lets it run", || {
+        condition(&team, "job/ours", false)
+    });
     eventually("its pods are back", || {
         let active = field(&team, "job/ours", "/status/active");
         (!active.is_empty()).then_some(())

@@ -53,6 +53,7 @@ fn its_pods_go_and_come_back(plane: &ControlPlane) {
     let db = stateful_set("db").replicas(2);
     create(&team, Value::from(db.stop(stop.text()).start(start.text())));
     team.await_pods("db", 2);
+    before(&team, stop, "sts/db", STATE, "adopted");
     team.await_pods("db", 0);
     start.is_to_come("its pods are gone");
     team.await_pods("db", 2);
@@ -89,10 +90,12 @@ fn its_volumes_go_only_where_it_says_so(plane: &ControlPlane) {
     assert_eq!(field(&team, "sts/db", "/spec/replicas"), "2");
     assert_eq!(claims(), 2);
     // It was never adopted, so the next stop is the first to act.
-    let stop = format!("dayshift/stop={}", soon(8).text());
+    let again = soon(8);
+    let stop = format!("dayshift/stop={}", again.text());
     let allow = "dayshift/allow-volume-deletion=true";
     let annotate = ["annotate", "sts/db", "--overwrite", &stop, allow];
     team.kubectl(&annotate).success();
+    before(&team, again, "sts/db", STATE, "adopted");
     await_field(&team, "sts/db", "/spec/replicas", 0);
     eventually("no claim is kept", || (claims() == 0).then_some(()));
     // Refused, adopted and stopped.

@@ -1,7 +1,9 @@
 //! What dayshift says of who has put a count back, and what it cost to know.
 
+use chrono::DateTime;
+
 use crate::e2e::test_namespace::TestNamespace;
-use crate::support::{Request, eventually};
+use crate::support::{Request, eventually, too_late};
 
 /// Asserts that the controller has read the Deployment once after the last change by somebody else,
 /// and told who it was within 2 s; returns what it told.
@@ -22,7 +24,11 @@ pub(super) fn told_once(team: &TestNamespace<'_>, name: &str) -> String {
     });
     if let Some(change) = change {
         let late = event.answered - change;
-        assert!(late < 2_000_000, "{late} µs: {read:#?} {event:#?}");
+        if late >= 2_000_000 {
+            let change = DateTime::from_timestamp_micros(change).unwrap();
+            let what = format!("the Event came ({read:#?} {event:#?})");
+            too_late(&what, change, late as f64 / 1e6, 2.0);
+        }
     }
     assert_eq!(count(team, name), 1);
     told

@@ -122,16 +122,16 @@ fn an_override_has_the_name_of_who_wrote_it_and_loses_it_as_it_ends(plane: &Cont
     );
     plane.shell(&wake).success();
     let shown = annotations(&team, "deploy/web");
-    let me = shown[BY].clone();
-    assert_eq!(shown["dayshift/reason"], "migration of the database");
     let status = format!("dayshift status -n {} deploy/web -o json", team.name());
     let status: Value = serde_json::from_str(&plane.shell(&status).stdout).unwrap();
+    end.is_to_come("a look at the wake");
+    let me = shown[BY].clone();
+    assert_eq!(shown["dayshift/reason"], "migration of the database");
     let over = &status["workloads"][0]["override"];
     assert_eq!(
         (&over["by"], &over["reason"]),
         (&me.clone().into(), &"migration of the database".into())
     );
-    end.is_to_come("a look at the wake");
     let event = team.await_event("web", "Woken");
     assert!(
         event.contains(&format!("by {me}: migration of the database")),

@@ -1,7 +1,9 @@
 //! A word before the stop, by a real API server, under the shipped permissions.
 
+use chrono::TimeDelta;
+
 use crate::e2e::test_namespace::TestNamespace;
-use crate::support::{ControlPlane, Parts, Story, deployment, eventually, soon, stories};
+use crate::support::{ControlPlane, Parts, Soon, Story, deployment, eventually, soon, stories};
 
 pub(crate) fn stories() -> Vec<Story> {
     stories![
@@ -45,6 +47,10 @@ fn what_stops_together_is_told_on_the_namespace(plane: &ControlPlane) {
         team.create(deployment(name).replicas(3).stop(stop.text()));
     }
     team.run(&["--notice=8s"]);
+    let told_at = Soon(stop.0 - TimeDelta::seconds(8));
+    for name in ["web", "api"] {
+        team.await_adopted(name, told_at);
+    }
     let of_namespace = || {
         let said = "jsonpath={range .items[*]}{.involvedObject.kind}: {.message}{'\\n'}{end}";
         let reason = "--field-selector=reason=StopsSoon";

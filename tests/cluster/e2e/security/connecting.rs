@@ -25,6 +25,14 @@ pub(crate) fn stories() -> Vec<Story> {
     ]
 }
 
+/// A namespace with `web`, which a scaler has adopted: what nobody adopts `status` calls a problem soon.
+fn adopted<'a>(plane: &'a ControlPlane, name: &str) -> TestNamespace<'a> {
+    let team = TestNamespace::new(plane, name);
+    team.create(deployment("web").replicas(2).hours("00:00-24:00"));
+    team.await_label("web", "dayshift/state", "adopted");
+    team
+}
+
 /// Somebody who may do nothing but by the group `night-shift`, which may read and patch here.
 fn allow_night_shift(team: &TestNamespace<'_>) {
     let verbs = "--verb=get,list,watch,patch";
@@ -51,8 +59,7 @@ fn dayshift(kubeconfig: &Path, line: &[&str]) -> Output {
 }
 
 fn a_command_is_the_user_and_in_the_groups_that_it_is_told_to_be(plane: &ControlPlane) {
-    let team = TestNamespace::without_scaler(plane, "impersonated");
-    team.create(deployment("web").replicas(2).hours("00:00-24:00"));
+    let team = adopted(plane, "impersonated");
     allow_night_shift(&team);
     let admin = plane.kubeconfig();
     let told = |line: &[&str]| dayshift(&admin, &[line, &["-n", team.name()]].concat());
@@ -199,8 +206,7 @@ fn every_request_goes_through_the_proxy_of_the_kubeconfig(plane: &ControlPlane) 
 
 /// As Go's net/http reads them: `HTTPS_PROXY`, but for the hosts in `NO_PROXY`.
 fn the_proxy_of_the_environment_counts_as_for_kubectl(plane: &ControlPlane) {
-    let team = TestNamespace::without_scaler(plane, "proxied-by-environment");
-    team.create(deployment("web").replicas(2).hours("00:00-24:00"));
+    let team = adopted(plane, "proxied-by-environment");
     let folder = tempfile::tempdir().unwrap();
     let proxy = Way::by_proxy(plane.url());
     let by_proxy = |kubeconfig: &Path, not_for: &str| {
@@ -228,8 +234,7 @@ fn the_proxy_of_the_environment_counts_as_for_kubectl(plane: &ControlPlane) {
 
 /// The server's certificate is for 127.0.0.1 and for `kubernetes.default.svc`, and not for 127.0.0.2.
 fn the_server_shows_a_certificate_for_the_name_in_the_kubeconfig(plane: &ControlPlane) {
-    let team = TestNamespace::without_scaler(plane, "named");
-    team.create(deployment("web").replicas(2).hours("00:00-24:00"));
+    let team = adopted(plane, "named");
     let folder = tempfile::tempdir().unwrap();
     let way = Way::by_address(plane.url(), Ipv4Addr::new(127, 0, 0, 2));
     let proxy = Way::by_proxy(plane.url());

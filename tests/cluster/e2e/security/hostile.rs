@@ -281,7 +281,7 @@ fn a_stolen_token_changes_counts_and_nothing_else(plane: &ControlPlane) {
             .start(start.text()),
     );
     team.await_adopted("web", stop);
-    team.await_replicas("web", 0);
+    team.await_stopped("web", start);
     team.await_replicas("web", 3);
     team.assert_punctual("web", 1, stop);
     team.assert_punctual("web", 2, start);

@@ -289,7 +289,8 @@ fn nothing_that_dayshift_writes_is_refused_by_the_limits(plane: &ControlPlane) {
     );
     limited.team.run(&[]);
     let team = &limited.team;
-    team.await_replicas("web", 0);
+    team.await_adopted("web", stop);
+    team.await_stopped("web", start);
     team.assert_punctual("web", 1, stop);
     team.await_replicas("web", 3);
     team.assert_punctual("web", 2, start);

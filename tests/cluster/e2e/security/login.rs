@@ -180,6 +180,11 @@ fn users_behind_a_proxy_see_and_do_what_they_may(plane: &ControlPlane) {
     assert!(woken.contains("Wake: done<"), "{woken}");
     team.await_replicas("web", 3);
 
+    eventually("the pages show the wake", || {
+        let body = proxy.get(vic, &page).body;
+        body.contains("a demo").then_some(())
+    });
+
     // The viewer changes nothing, and nobody changes what they do not see.
     let web = format!("{}/deploy/web", team.name());
     let refused = act(
