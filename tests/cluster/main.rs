@@ -5,6 +5,7 @@
 //! - `api_parity/`: the API in memory beside a real server
 //! - `cron_differential`: cron texts against robfig/cron
 //! - `quantity_differential`: amounts against Kubernetes' own
+//! - `stall_detector`: what excuses a program that is late
 //!
 //! They share control planes (`tests/support`), each test in Namespaces of its own, and wait for
 //! instants most of their time: more of them run at once than there are cores.
@@ -28,6 +29,7 @@ mod quantity_differential;
 #[path = "../support/quoted_text.rs"]
 mod quoted_text;
 mod reliability;
+mod stall_detector;
 #[path = "../support/mod.rs"]
 mod support;
 
@@ -74,6 +76,7 @@ fn main() -> ExitCode {
     let mut trials = spread(trials, told(|plane| plane == Plane::Measured));
     trials.extend(told(|plane| plane == Plane::Quiet));
     trials.push(nightly_table::trial());
+    trials.extend(stall_detector::trials(&stage));
     if is_night {
         trials.push(e2e::activator::kube_proxy::trial(&stage));
     }

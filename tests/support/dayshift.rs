@@ -13,7 +13,7 @@ use tempfile::TempDir;
 
 use super::child_guard::ChildGuard;
 use super::kubernetes::control_plane::ControlPlane;
-use super::timing::wait::eventually;
+use super::timing::{processor_waits, wait::eventually};
 
 /// A running `dayshift`. It is killed when dropped; if the test has failed, its log is printed.
 pub(crate) struct Dayshift {
@@ -47,10 +47,9 @@ impl Dayshift {
             .current_dir(folder.path())
             .stdout(log.try_clone().unwrap())
             .stderr(log);
-        Self {
-            program: ChildGuard::spawn(&mut command, None).unwrap(),
-            folder,
-        }
+        let program = ChildGuard::spawn(&mut command, None).unwrap();
+        processor_waits::watch(program.id(), Some(thread::current().id()));
+        Self { program, folder }
     }
 
     /// Waits until `/readyz` answers 200: the first list is in.

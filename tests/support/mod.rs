@@ -36,5 +36,7 @@ pub(crate) use kubernetes::namespace::Namespace;
 pub(crate) use kubernetes::operator::Operator;
 pub(crate) use kubernetes::programs::Parts;
 pub(crate) use stories::{Stage, Story, assets, nightly, stories};
+pub(crate) use timing::processor_waits;
 pub(crate) use timing::retry::{print_tries, retry_when_stalled, too_late, too_slow};
+pub(crate) use timing::stall_detector::{self, Stall};
 pub(crate) use timing::wait::{Soon, eventually, soon};

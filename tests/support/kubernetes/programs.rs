@@ -14,6 +14,7 @@ use rustix::process::Signal;
 use super::assets::Assets;
 use super::kubeconfig;
 use crate::support::child_guard::ChildGuard;
+use crate::support::timing::processor_waits;
 
 /// What a control plane is made of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -271,6 +272,9 @@ impl Programs {
             .stdout(log.try_clone().unwrap())
             .stderr(log);
         let program = ChildGuard::spawn(&mut command, Some(&self.folder)).unwrap();
+        if ["etcd", "kube-apiserver"].contains(&name) {
+            processor_waits::watch(program.id(), None);
+        }
         self.running.push((name, program));
     }
 }

@@ -1,5 +1,6 @@
 //! Waiting in real time, on machines that may stand still.
 
+pub(crate) mod processor_waits;
 pub(super) mod retry;
-pub(super) mod stall_detector;
+pub(crate) mod stall_detector;
 pub(super) mod wait;

@@ -1,14 +1,18 @@
 //! Detects that this machine stood still, by a thread that asks for next to nothing and is late.
 //!
 //! A program that is late on a machine that was punctual is late by itself. So nothing is told
-//! again for being late, unless this thread was late at the same time, or Linux says that others
-//! waited for a processor (`/proc/pressure/cpu`): who asks for little waits little.
+//! again for being late, unless this thread was late at the same time, or Linux says that a thread of
+//! the program itself, or of the API server that it writes to, waited for a processor: what others
+//! waited is no excuse. A story that has not come as far as it wants before its own instant waits for many
+//! programs that come and go, so there it counts that anybody waited (`/proc/pressure/cpu`).
 
 use std::collections::VecDeque;
 use std::hint::black_box;
 use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 use std::{fmt, fs, thread};
+
+use super::processor_waits::{self, Waited};
 
 /// How long it sleeps between two looks at the clock.
 const SLEEP: Duration = Duration::from_millis(10);
@@ -23,6 +27,9 @@ const MAX_LOST: Duration = Duration::from_millis(150);
 /// How long others may wait for a processor within one second; longer is a stall.
 const MAX_WAITED: Duration = Duration::from_millis(500);
 
+/// How long between two looks at what the programs waited.
+const SAMPLE: Duration = Duration::from_millis(100);
+
 /// How far back it remembers: longer than any story.
 const MEMORY: Duration = Duration::from_secs(600);
 
@@ -35,11 +42,16 @@ static LOSSES: LazyLock<Arc<Mutex<VecDeque<Loss>>>> = LazyLock::new(|| {
     losses
 });
 
+/// What the programs of each story waited, and those that all share.
+static WAITS: Mutex<VecDeque<(Instant, Vec<Waited>)>> = Mutex::new(VecDeque::new());
+
 /// What was withheld up to an instant, since the one before.
 #[derive(Clone, Copy, Debug)]
 struct Loss {
     at: Instant,
     lost: Duration,
+    /// The part of it that this thread waited for a processor of this machine: a host withholds the rest.
+    queued: Duration,
     waited: Duration,
 }
 
@@ -61,13 +73,13 @@ impl Stall {
         (worst.second > MAX_LOST || worst.waited > MAX_WAITED).then_some(worst)
     }
 
-    /// Whether what was withheld between two instants may be why something came so much too late:
-    /// half of it, since one who waits keeps others waiting.
-    pub(super) fn explains(from: Instant, to: Instant, excess: Duration) -> bool {
+    /// Whether what was withheld between two instants from the programs of this thread's story may be
+    /// why something came so much too late: half of it, since one who waits keeps others waiting.
+    pub(crate) fn explains(from: Instant, to: Instant, excess: Duration) -> bool {
         let losses = LOSSES.lock().unwrap_or_else(PoisonError::into_inner);
         let meanwhile = losses.iter().filter(|it| it.at >= from && it.at <= to);
-        let withheld: Duration = meanwhile.map(|it| it.lost + it.waited).sum();
-        withheld >= excess / 2
+        let withheld: Duration = meanwhile.map(|it| it.lost.saturating_sub(it.queued)).sum();
+        withheld + programs_waited(from, to) >= excess / 2
     }
 
     /// What was withheld since `begin`, whether that is much or not.
@@ -113,30 +125,56 @@ impl fmt::Display for Stall {
     }
 }
 
+/// How long a thread of the programs of this thread's story, or of those that all share, waited.
+fn programs_waited(from: Instant, to: Instant) -> Duration {
+    let story = Some(thread::current().id());
+    let waits = WAITS.lock().unwrap_or_else(PoisonError::into_inner);
+    let meanwhile = waits
+        .iter()
+        .filter(|(at, _)| *at >= from && *at <= to + SAMPLE);
+    let longest = |all: &Vec<Waited>| {
+        let concerned = all.iter().filter(|(of, _)| of.is_none() || *of == story);
+        concerned.map(|(_, waited)| *waited).max()
+    };
+    meanwhile.filter_map(|(_, all)| longest(all)).sum()
+}
+
 /// Begins to measure; what was before is not known.
-pub(super) fn begin() {
+pub(crate) fn begin() {
     LazyLock::force(&LOSSES);
 }
 
 fn measure(losses: &Mutex<VecDeque<Loss>>) {
     // What the arithmetic takes where nothing is withheld.
     let mut least = (0..50).map(|_| timed(work)).min().unwrap_or_default();
-    let mut waited = pressure();
+    let own = || processor_waits::of_this_thread().unwrap_or_default();
+    let (mut waited, mut queued) = (pressure(), own());
+    let mut sampled = Instant::now();
     loop {
         let slept = timed(|| thread::sleep(SLEEP));
         let worked = timed(work);
         least = least.min(worked);
         let lost = (slept + worked).saturating_sub(SLEEP + least);
-        let (at, pressed) = (Instant::now(), pressure());
+        let (at, pressed, in_queue) = (Instant::now(), pressure(), own());
         let mut losses = losses.lock().unwrap_or_else(PoisonError::into_inner);
         losses.push_back(Loss {
             at,
             lost,
+            queued: in_queue.saturating_sub(queued),
             waited: pressed.saturating_sub(waited),
         });
-        waited = pressed;
+        (waited, queued) = (pressed, in_queue);
         while losses.front().is_some_and(|it| at - it.at > MEMORY) {
             losses.pop_front();
+        }
+        drop(losses);
+        if at - sampled >= SAMPLE {
+            sampled = at;
+            let mut waits = WAITS.lock().unwrap_or_else(PoisonError::into_inner);
+            waits.push_back((at, processor_waits::sample()));
+            while waits.front().is_some_and(|it| at - it.0 > MEMORY) {
+                waits.pop_front();
+            }
         }
     }
 }

@@ -1,0 +1,61 @@
+//! What excuses a program that is late: that it waited for a processor itself, and not that others did.
+
+use std::process::{Command, Stdio};
+use std::sync::Arc;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use libtest_mimic::Trial;
+
+use crate::support::{ChildGuard, Stage, Stall, processor_waits, stall_detector};
+
+/// How long each of them is looked at.
+const TIME: Duration = Duration::from_secs(3);
+
+/// What would be excused by more than half of that.
+const LATE: Duration = Duration::from_millis(3600);
+
+pub(crate) fn trials(stage: &Arc<Stage>) -> Vec<Trial> {
+    let told: [(&str, fn()); 2] = [
+        ("others_that_wait_excuse_nobody", others_that_wait),
+        ("one_that_waits_is_excused", one_that_waits),
+    ];
+    let trial = |(name, tell): (&str, fn())| {
+        let stage = Arc::clone(stage);
+        Trial::test(format!("stall_detector::{name}"), move || {
+            let _alone = stage.alone();
+            tell();
+            Ok(())
+        })
+    };
+    told.into_iter().map(trial).collect()
+}
+
+fn shell(line: &str) -> ChildGuard {
+    let mut shell = Command::new("sh");
+    shell.args(["-c", line]);
+    ChildGuard::spawn(shell.stdout(Stdio::null()), None).unwrap()
+}
+
+/// Whether a program that was watched for so long beside others that want every processor is excused.
+fn is_excused(program: &str) -> bool {
+    stall_detector::begin();
+    let processors = thread::available_parallelism().map_or(1, usize::from);
+    let others = (0..6 * processors).map(|_| shell("while :; do :; done"));
+    let _others: Vec<_> = others.collect();
+    let program = shell(program);
+    processor_waits::watch(program.id(), Some(thread::current().id()));
+    let from = Instant::now();
+    thread::sleep(TIME);
+    Stall::explains(from, Instant::now(), LATE)
+}
+
+fn others_that_wait() {
+    assert!(!is_excused("exec sleep 60"), "it asked for nothing");
+}
+
+fn one_that_waits() {
+    if cfg!(target_os = "linux") {
+        assert!(is_excused("while :; do :; done"), "it got a seventh");
+    }
+}
