@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn those_that_stop_together_are_told_together_and_once() {
+    fn workloads_that_stop_together_have_one_notice() {
         let mut notices = Notices::default();
         for id in 1..=3 {
             notices.expect(id, Some(group("a", 100, 10)), at(0));

@@ -140,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn the_same_is_told_again_when_its_period_is_over() {
+    fn a_reason_is_told_again_after_its_period() {
         let begun = Instant::now();
         let key = Key::Object(1);
         let mut notifier = Notifier::default();

@@ -112,7 +112,7 @@ fn each_namespace_has_an_account_where_that_is_asked_for() {
 }
 
 #[test]
-fn so_many_namespaces_and_no_more_have_series() {
+fn a_bounded_number_of_namespaces_has_series() {
     let mut story = Sandbox::empty_at("2026-11-20 18:00 UTC");
     for number in 0..210 {
         let namespace = format!("n{number}");

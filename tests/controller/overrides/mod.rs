@@ -38,7 +38,7 @@ fn annotation(story: &Sandbox, key: &str) -> Option<String> {
 }
 
 #[test]
-fn not_tonight_is_one_patch_at_once_and_one_at_its_very_end() {
+fn a_wake_takes_one_patch_at_once_and_one_at_its_end() {
     let story = at_night();
     story.annotate("web", "wake-until", Some("2026-11-20 22:00"));
     assert_eq!(seen(&story), expect(3, "woken", None));

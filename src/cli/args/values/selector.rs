@@ -96,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn refuses_what_it_refuses() {
+    fn a_selector_that_kubernetes_refuses_is_refused() {
         for bad in [
             ",",
             "team=web,",

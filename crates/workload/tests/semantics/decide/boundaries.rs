@@ -19,7 +19,7 @@ mod the_last_boundary_wins {
     }
 
     #[test]
-    fn one_write_a_boundary() {
+    fn each_boundary_takes_one_write() {
         let mut object = office(3);
         let before = object.writes;
         object.until("2026-11-20 20:00"); // Thursday's stop, Friday's start and stop

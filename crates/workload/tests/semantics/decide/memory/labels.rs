@@ -63,7 +63,7 @@ mod state_is_healed {
     }
 
     #[test]
-    fn even_where_only_a_start_is_known_by_now() {
+    fn a_dump_of_the_night_keeps_its_count_after_an_edit_by_day() {
         let mut object = office(5);
         object.until("2026-11-19 20:00");
         let night = object.observed.labels.clone();

@@ -88,7 +88,7 @@ fn loses_nothing_when_the_schedule_goes_or_goes_bad() {
 }
 
 #[test]
-fn that_a_wake_replaces_is_a_start_and_the_reverse_a_stop() {
+fn a_wake_after_a_sleep_starts_and_a_sleep_after_a_wake_stops() {
     let mut object = slept(3);
     object
         .edit("sleep-until", None)

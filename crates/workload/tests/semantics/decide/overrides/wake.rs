@@ -87,7 +87,7 @@ fn lets_hands_be_free_inside() {
 }
 
 #[test]
-fn that_is_removed_shortened_or_run_out_is_over() {
+fn a_wake_that_is_removed_shortened_or_run_out_is_over() {
     for text in [None, Some("2026-11-20 18:30"), Some("2020-01-01 00:00")] {
         let mut object = woken(3);
         object.until("2026-11-20 21:00");
@@ -103,7 +103,7 @@ fn that_is_removed_shortened_or_run_out_is_over() {
 }
 
 #[test]
-fn that_is_extended_as_often_as_one_likes_ends_at_the_last_time() {
+fn a_wake_that_is_extended_ends_at_its_last_time() {
     let mut object = woken(3);
     for hour in 21..24 {
         let writes = object.writes;
@@ -124,7 +124,7 @@ fn that_is_extended_as_often_as_one_likes_ends_at_the_last_time() {
 }
 
 #[test]
-fn outlives_a_restart_and_is_caught_up_with() {
+fn a_wake_outlives_a_restart_and_its_end_is_caught_up_with() {
     let mut object = woken(3);
     let before = object.writes;
     object.restart().until("2026-11-20 21:00");
@@ -134,7 +134,7 @@ fn outlives_a_restart_and_is_caught_up_with() {
 }
 
 #[test]
-fn that_ended_too_long_ago_is_adopted() {
+fn a_wake_that_ended_before_the_catch_up_is_adopted() {
     for (now, expected) in [("2026-11-23 08:59", 0), ("2026-11-25 22:00:01", 3)] {
         let mut object = Object::new("2026-11-19 12:00", 3).annotate("stop", "2026-11-19 19:00");
         object.until("2026-11-20 20:00");
