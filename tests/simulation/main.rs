@@ -194,7 +194,7 @@ fn each_planted_defect_applies() {
         .flat_map(|it| paths(&it).collect::<Vec<_>>())
         .filter(|it| it.extension().is_some_and(|it| it == "patch"))
         .collect();
-    assert!(patches.len() >= 30, "{} defects", patches.len());
+    assert!(patches.len() >= 36, "{} defects", patches.len());
     for patch in patches {
         let mut git = Command::new("git");
         git.args(["apply", "--check", "-p0"]);

@@ -14,7 +14,7 @@ use crate::{
         refusal::{Wrong, refusal},
         texts,
     },
-    story::holidays::Holidays,
+    story::{holidays::Holidays, prefix},
 };
 
 #[derive(Clone)]
@@ -36,13 +36,13 @@ pub fn calendars(holidays: &Holidays) -> Calendars {
 
 /// Of the calendars only the names make a difference.
 pub fn of(object: &Object, zone: Tz, holidays: &Holidays) -> Assumptions {
-    let prefix = Prefix::default();
+    let prefix = Prefix::parse(&prefix::current()).unwrap();
     let mut kinds = [Kind::STATEFUL_SET, Kind::CRON_JOB].into_iter();
     let kind = kinds.find(|it| it.resource().starts_with(object.plural));
     let kind = kind.unwrap_or(Kind::DEPLOYMENT);
     let named = |texts: &BTreeMap<String, String>| -> Vec<_> {
         let texts = texts.iter();
-        let named = texts.map(|(key, text)| (format!("dayshift/{key}"), text.clone()));
+        let named = texts.map(|(key, text)| (prefix::full(key), text.clone()));
         named.collect()
     };
     let under = |texts: &BTreeMap<String, String>| {

@@ -3,9 +3,12 @@
 
 use serde_json::Value;
 
-use crate::checker::{
-    objects::object::Object,
-    rules::outcome::{Outcome, WriteKind},
+use crate::{
+    checker::{
+        objects::object::Object,
+        rules::outcome::{Outcome, WriteKind},
+    },
+    story::prefix,
 };
 
 /// Nothing longer is written as an error, in bytes.
@@ -89,7 +92,7 @@ fn check_error(old: &Object, error: &str) -> Result<(), String> {
 pub fn check_labels(new: &Value) -> Result<(), String> {
     for (key, text) in new["metadata"]["labels"].as_object().into_iter().flatten() {
         let text = text.as_str().unwrap_or_default();
-        if key.starts_with("dayshift/") && !is_label_value(text) {
+        if prefix::strip(key).is_some() && !is_label_value(text) {
             return Err(format!("{key} is not a label value: {text}"));
         }
     }

@@ -63,6 +63,10 @@ impl Observer {
             match self.is_settled_for(by, &object, now) {
                 Err(_) if may_wait => {
                     let is_failing = troubled.until(&object) == Some(i64::MAX);
+                    if is_failing && self.hides_failure(by, &object.uid, at) {
+                        let name = object.full_name();
+                        return self.fail(at, &format!("{by} is refused {name} and tells nobody"));
+                    }
                     let look = if is_failing {
                         Look::Failing
                     } else {
@@ -74,6 +78,11 @@ impl Observer {
                     let name = object.full_name();
                     return self.fail(at, &format!("{by} has scaled {name} and tells nobody"));
                 }
+                Ok(_) if self.hides_revert(by, &object.uid, at) => {
+                    let name = object.full_name();
+                    let why = format!("{by} knows who has set {name} back and tells nobody");
+                    return self.fail(at, &why);
+                }
                 Ok(look) => *self.looks.entry(look).or_default() += 1,
                 Err(why) => return self.fail(at, &why),
             }
@@ -81,8 +90,20 @@ impl Observer {
     }
 
     fn is_silent(&self, by: &str, uid: &str, at: i64) -> bool {
-        let is_sure = self.exact && self.event_troubles == 0 && !self.has_lost_answer(by);
-        is_sure && self.telling.is_silent(by, uid, at)
+        self.hears_all(by) && self.telling.is_silent(by, uid, at)
+    }
+
+    fn hides_failure(&self, by: &str, uid: &str, at: i64) -> bool {
+        self.hears_all(by) && self.telling.hides_failure(by, uid, at)
+    }
+
+    fn hides_revert(&self, by: &str, uid: &str, at: i64) -> bool {
+        self.hears_all(by) && self.telling.hides_revert(by, uid, at)
+    }
+
+    /// Whether each Event of a process reaches the server.
+    fn hears_all(&self, by: &str) -> bool {
+        self.exact && self.event_troubles == 0 && !self.has_lost_answer(by)
     }
 
     /// Nothing is left to do for this process: it knows the object as it is, and leaves it so.

@@ -100,6 +100,8 @@ pub struct Observer {
     pub scoped: bool,
     pub namespaces: Vec<String>,
     pub excluded: Vec<String>,
+    /// The namespace and the name of what the scalers are pods of.
+    pub own: Option<(&'static str, String)>,
     /// The Namespaces with the labels that are asked for, where any are.
     pub selected: Option<&'static [&'static str]>,
     pub(crate) troubled: Troubled,
@@ -151,6 +153,7 @@ impl Observer {
             scoped: false,
             namespaces: Vec::new(),
             excluded: Vec::new(),
+            own: None,
             selected: None,
             troubled: Troubled::default(),
             telling: Telling::default(),
@@ -190,6 +193,7 @@ impl Observer {
     pub fn touched(&mut self, object: &Value, at: i64) {
         let in_scope = self.in_scope(object);
         let object = Object::shown(object);
+        self.telling.touched(&object.uid);
         let record = self.records.entry(object.uid.clone()).or_default();
         record.touched = at;
         if in_scope {
@@ -205,7 +209,13 @@ impl Observer {
         let is_named = self.namespaces.is_empty() || self.namespaces.iter().any(is_it);
         let is_selected = !self.scoped || object["metadata"]["labels"][SCOPE] == "on";
         let is_of_team = self.selected.is_none_or(|names| names.contains(&namespace));
-        is_named && is_selected && is_of_team && !self.excluded.iter().any(is_it)
+        let name = object["metadata"]["name"].as_str().unwrap();
+        let is_own = |(place, own): &(&str, String)| *place == namespace && own == name;
+        is_named
+            && is_selected
+            && is_of_team
+            && !self.excluded.iter().any(is_it)
+            && !self.own.as_ref().is_some_and(is_own)
     }
 
     /// A scaler's write: it has to be what the rules ask for, there and then.
@@ -305,7 +315,10 @@ impl Observer {
         }
         let [reason, kind, note] = ["reason", "type", "note"].map(|key| text(&event[key]));
         if self.exact && self.records.contains_key(&uid) && !self.has_lost_answer(&by) {
-            let told = self.telling.tells((&by, &uid), (&reason, &kind, &note));
+            let may_skip = self.troubled.is_any();
+            let told = self
+                .telling
+                .tells((&by, &uid), (&reason, &kind, &note), at, may_skip);
             if let Err(why) = told {
                 self.fail(at, &why);
             }

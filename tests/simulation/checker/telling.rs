@@ -1,9 +1,17 @@
 //! What a scaler tells of its writes: each Event has a write that it tells of, each write that changes a
 //! count has an Event, and the metrics count the same. Asked where nothing goes wrong.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
-use crate::checker::{objects::object::Object, rules::outcome::WriteKind};
+use serde_json::Value;
+
+use crate::{
+    checker::{
+        objects::{managers::programs_that_set_the_count, object::Object},
+        rules::outcome::WriteKind,
+    },
+    story::fault::Trouble,
+};
 
 /// The reasons of Warnings, as `docs/operations/events.md` has them.
 const WARNINGS: [&str; 11] = [
@@ -30,6 +38,9 @@ const MAX_NOTE: usize = 1024;
 /// one is sent each second.
 const MAX_DELAY: i64 = 5 * 60_000;
 
+/// How long nobody is told again of a program that has set a count back, in milliseconds.
+const REVERT_AGAIN: i64 = 12 * 3_600_000;
+
 /// A write that was accepted, and of which no Event has told yet.
 pub(crate) struct Untold {
     pub(crate) at: i64,
@@ -50,6 +61,29 @@ pub(crate) struct Telling {
     untold: HashMap<(String, String), Vec<Untold>>,
     /// How many starts and stops each process has made; `None` where it may be one more.
     transitions: HashMap<String, Option<usize>>,
+    /// Tries to write that met a trouble, since the last that was made; by process and object.
+    failing: HashMap<(String, String), Failing>,
+    /// Objects that are read for who has set their counts, and what was found; by process and path, and by
+    /// process and object.
+    looking: HashSet<(String, String)>,
+    found: HashMap<(String, String), Found>,
+    /// When a process last told of a program that sets an object back.
+    reverts: HashMap<(String, String, &'static str), i64>,
+}
+
+/// An object whose writes fail.
+struct Failing {
+    since: i64,
+    /// Whether an admission webhook has said no.
+    is_denied: bool,
+    is_told: bool,
+}
+
+/// Who has set a count back.
+struct Found {
+    at: i64,
+    programs: Vec<&'static str>,
+    is_told: bool,
 }
 
 impl Untold {
@@ -97,8 +131,46 @@ impl Telling {
         } else if write.kinds.iter().any(is_transition) {
             *count = None;
         }
+        self.failing.retain(|(_, object), _| object != uid);
         let place = (by.to_owned(), uid.to_owned());
         self.untold.entry(place).or_default().push(write);
+    }
+
+    /// Somebody has changed an object: what is wrong then is news.
+    pub(crate) fn touched(&mut self, uid: &str) {
+        let of_it = self.failing.iter_mut();
+        let of_it = of_it.filter(|((_, object), _)| object == uid);
+        of_it.for_each(|(_, it)| it.is_told = false);
+    }
+
+    /// A process has tried to write to an object in vain.
+    pub(crate) fn failed(&mut self, by: &str, uid: &str, answered: Option<Trouble>, at: i64) {
+        let place = (by.to_owned(), uid.to_owned());
+        let failing = self.failing.entry(place).or_insert(Failing {
+            since: at,
+            is_denied: false,
+            is_told: false,
+        });
+        failing.is_denied |= answered == Some(Trouble::Denies);
+    }
+
+    /// A process reads the object at a path for who has set its count.
+    pub(crate) fn looks_up(&mut self, by: &str, path: &str) {
+        self.looking.insert((by.to_owned(), path.to_owned()));
+    }
+
+    /// An object is shown to a process that has asked for it.
+    pub(crate) fn looked_up(&mut self, by: &str, path: &str, object: &Value, at: i64) {
+        if !self.looking.remove(&(by.to_owned(), path.to_owned())) {
+            return;
+        }
+        let uid = object["metadata"]["uid"].as_str().unwrap_or_default();
+        let found = Found {
+            at,
+            programs: programs_that_set_the_count(object),
+            is_told: false,
+        };
+        self.found.insert((by.to_owned(), uid.to_owned()), found);
     }
 
     /// A process tells of an object; why it must not.
@@ -106,6 +178,8 @@ impl Telling {
         &mut self,
         (by, uid): (&str, &str),
         (reason, kind, note): (&str, &str, &str),
+        at: i64,
+        may_skip: bool,
     ) -> Result<(), String> {
         let is_warning = WARNINGS.contains(&reason);
         if kind != if is_warning { "Warning" } else { "Normal" } {
@@ -118,10 +192,13 @@ impl Telling {
             return Err(format!("{reason} is told, and nothing asks for it"));
         }
         // Of these no write is told.
-        if ["StopsSoon", "CorrectionLimitReached", "Reverted"].contains(&reason)
-            || ["ScaleFailed", "BoundariesSkipped"].contains(&reason)
-        {
-            return Ok(());
+        match reason {
+            "StopsSoon" | "CorrectionLimitReached" => return Ok(()),
+            "BoundariesSkipped" if may_skip => return Ok(()),
+            "BoundariesSkipped" => return Err("boundaries are skipped, and nothing is slow".into()),
+            "ScaleFailed" => return self.tells_failure(by, uid),
+            "Reverted" => return self.tells_revert(by, uid, note, at),
+            _ => {}
         }
         let untold = self.untold.entry((by.to_owned(), uid.to_owned()));
         let untold = untold.or_default();
@@ -132,6 +209,66 @@ impl Telling {
             }
             None => Err(format!("{by} tells {reason}, and has done nothing of it")),
         }
+    }
+
+    fn tells_failure(&mut self, by: &str, uid: &str) -> Result<(), String> {
+        let failing = self.failing.get_mut(&(by.to_owned(), uid.to_owned()));
+        let Some(failing) = failing else {
+            return Err(format!("{by} tells of a failure, and nothing has failed"));
+        };
+        if std::mem::replace(&mut failing.is_told, true) {
+            return Err(format!("{by} tells twice that writes fail"));
+        }
+        Ok(())
+    }
+
+    fn tells_revert(&mut self, by: &str, uid: &str, note: &str, at: i64) -> Result<(), String> {
+        // The sixth of a namespace tells of all others.
+        if note.contains(" more in namespace ") {
+            return Ok(());
+        }
+        let found = self.found.get_mut(&(by.to_owned(), uid.to_owned()));
+        let Some(found) = found.filter(|it| !it.is_told) else {
+            return Err(format!(
+                "{by} tells who has set a count back, and has not looked"
+            ));
+        };
+        found.is_told = true;
+        let programs = &found.programs;
+        let Some(program) = programs.iter().find(|it| note.starts_with(**it)) else {
+            return Err(format!(
+                "it was set back by {programs:?}, and {by} tells: {note}"
+            ));
+        };
+        let place = (by.to_owned(), uid.to_owned(), *program);
+        let before = self.reverts.insert(place, at);
+        match before.filter(|before| at < before + REVERT_AGAIN) {
+            Some(before) => Err(format!(
+                "{by} tells of {program} again, {} ms later",
+                at - before
+            )),
+            None => Ok(()),
+        }
+    }
+
+    /// Whether an admission webhook has said no for too long, and no Event tells of it.
+    pub(crate) fn hides_failure(&self, by: &str, uid: &str, now: i64) -> bool {
+        let failing = self.failing.get(&(by.to_owned(), uid.to_owned()));
+        failing.is_some_and(|it| it.is_denied && !it.is_told && it.since + MAX_DELAY < now)
+    }
+
+    /// Whether it is known for too long that a program alone has set a count back, and no Event tells of it.
+    pub(crate) fn hides_revert(&self, by: &str, uid: &str, now: i64) -> bool {
+        let found = self.found.get(&(by.to_owned(), uid.to_owned()));
+        let Some(found) = found.filter(|it| !it.is_told && it.at + MAX_DELAY < now) else {
+            return false;
+        };
+        let [program] = found.programs[..] else {
+            return false;
+        };
+        let place = (by.to_owned(), uid.to_owned(), program);
+        let before = self.reverts.get(&place);
+        before.is_none_or(|before| found.at >= before + REVERT_AGAIN)
     }
 
     /// Whether no Event has told for too long of a write that changed a count.

@@ -13,7 +13,7 @@ use crate::{
             shown::version_of,
         },
     },
-    story::holidays::Holidays,
+    story::{fault::Trouble, holidays::Holidays},
 };
 
 /// How many requests there may be while no time passes.
@@ -38,6 +38,17 @@ impl Observer {
             self.fail(now, "the requests have no end");
         }
         is_endless
+    }
+
+    /// Namespaces are asked for.
+    pub fn asks_for_namespaces(&mut self, by: &str) {
+        if !self.processes[by].shown.asks_for_namespaces() {
+            let now = self.truth.now().timestamp_millis();
+            self.fail(
+                now,
+                &format!("{by} asks for Namespaces, which it was told not to"),
+            );
+        }
     }
 
     /// A patch leaves a process; its number.
@@ -83,8 +94,10 @@ impl Observer {
         let known = process.shown.known(namespace, name, at.truth);
         let clock_set = process.clock_set;
         let read = process.reads.read((namespace, name), &known, at, clock_set);
-        if let Err(why) = read {
-            self.fail(at.truth, &format!("{by}: {namespace}/{name}: {why}"));
+        match read {
+            Ok(true) => self.telling.looks_up(by, path),
+            Ok(false) => {}
+            Err(why) => self.fail(at.truth, &format!("{by}: {namespace}/{name}: {why}")),
         }
     }
 
@@ -101,6 +114,15 @@ impl Observer {
             let at = self.truth.now().timestamp_millis();
             let why = format!("{by} was shown {name} as it is, and its patch conflicts");
             self.fail(at, &why);
+        }
+    }
+
+    /// A try to write to an object meets its trouble, which the server tells of where `answered`.
+    pub fn meets_trouble(&mut self, by: &str, patch: Option<usize>, answered: Option<Trouble>) {
+        let at = self.truth.now().timestamp_millis();
+        let known = patch.and_then(|number| self.sent[number].known.first());
+        if let Some(uid) = known.map(|it| it.object.uid.clone()) {
+            self.telling.failed(by, &uid, answered, at);
         }
     }
 
@@ -125,6 +147,11 @@ impl Observer {
         let done = request
             .patch
             .and_then(|number| self.sent[number].done.clone());
+        if code == 200
+            && let Ok(object) = serde_json::from_slice::<Value>(body)
+        {
+            self.telling.looked_up(by, &request.path, &object, at.truth);
+        }
         if let Some(number) = request.patch {
             self.sent[number].is_answered = true;
             if matches!(code, 409 | 422) {

@@ -12,6 +12,7 @@ use crate::{
         definition::{Kind, Story},
         fault::Trouble,
         op::{Op, SELECTED},
+        prefix,
         tampering::{Label, Tampering},
     },
 };
@@ -58,6 +59,20 @@ impl Story {
             let (selector, _) = SELECTED[random.usize(..SELECTED.len())];
             self.namespace_selector = Some(selector.to_owned());
         }
+    }
+}
+
+impl Story {
+    /// Draws flags that few have, with draws of its own.
+    pub fn draw_flags(&mut self) {
+        let random = &mut Rng::with_seed(self.seed ^ 0x0f1a_65ed);
+        if random.u8(..5) == 0 {
+            self.prefix = Some(prefix::OTHER.to_owned());
+        }
+        self.without_defaults = random.u8(..6) == 0 && self.namespace_selector.is_none();
+        // In its own namespace the schedule of the scaler holds for nobody, which no story looks at.
+        let has_flag = self.steps.iter().any(|it| matches!(it.op, Op::Flag(_)));
+        self.scales_itself = random.u8(..6) == 0 && !has_flag && !self.is_switch(0);
     }
 }
 

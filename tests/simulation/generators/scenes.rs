@@ -7,7 +7,7 @@ use crate::{
     generators::steps::{HOUR, MINUTE, Steps},
     story::{
         definition::Kind,
-        fault::Fault,
+        fault::{Fault, Trouble},
         op::{Hold, Op, Slot},
     },
 };
@@ -54,6 +54,50 @@ impl Steps<'_> {
             4 => scene.scale_unseen(slot, at),
             _ => scene.show_old_events(slot, at),
         }
+    }
+
+    /// Adds to some stories without faults what users have to be told of, with draws of its own.
+    pub(super) fn add_told(&mut self) {
+        let random = &mut Rng::with_seed(self.story.seed ^ 0x7e11_0f17);
+        if self.story.kind == Kind::Faults || random.bool() {
+            return;
+        }
+        let mut scene = Steps {
+            random,
+            story: self.story,
+            objects: self.objects,
+        };
+        let slot = scene.random.usize(..scene.objects);
+        let plan = scene.random.usize(..scene.story.plans.len());
+        let Some(at) = scene.boundary_of(plan) else {
+            return;
+        };
+        let before = at.saturating_sub(10 * SECOND);
+        for op in WITHOUT_OVERRIDES {
+            scene.add(before, op(slot));
+        }
+        scene.add(before, Op::Plan(slot, Some(plan)));
+        match scene.random.u8(..3) {
+            0 => scene.deny_for_minutes(slot, at),
+            1 => {
+                let count = scene.random.u32(1..9);
+                let scaled = at + scene.random.u32(SECOND..10 * MINUTE);
+                scene.add(scaled, Op::Scale(slot, count));
+            }
+            _ => {
+                let replaced = at + scene.random.u32(SECOND..5 * MINUTE);
+                scene.add(replaced, Op::ReplaceFromManifest(slot, true));
+                scene.add(replaced + 6 * MINUTE, Op::Quiet);
+            }
+        }
+    }
+
+    /// An admission webhook says no to what is due.
+    fn deny_for_minutes(&mut self, slot: Slot, at: u32) {
+        let begun = at.saturating_sub(SECOND);
+        self.add(begun, Op::Trouble(slot, Some(Trouble::Denies)));
+        self.add(at + 6 * MINUTE, Op::Quiet);
+        self.add(at + 7 * MINUTE, Op::Trouble(slot, None));
     }
 
     /// A boundary of a plan, in milliseconds since the beginning, with time before it and after.

@@ -59,6 +59,9 @@ impl Story {
             namespaces: Vec::new(),
             excluded: Vec::new(),
             namespace_selector: None,
+            prefix: None,
+            without_defaults: false,
+            scales_itself: false,
             zones: Vec::new(),
             dry: Vec::new(),
             in_flight: 0,
@@ -86,6 +89,7 @@ impl Story {
         } else {
             steps.write();
         }
+        story.draw_flags();
         story
     }
 }
@@ -145,6 +149,7 @@ impl Steps<'_> {
         self.change_calendars(&boundaries);
         self.end_pauses_at(&boundaries);
         self.add_scene();
+        self.add_told();
         self.story.steps.sort_by_key(|step| step.at);
         if self.story.kind == Kind::Faults {
             self.sleep_over();

@@ -4,16 +4,16 @@ use std::{num::NonZeroUsize, sync::Arc};
 
 use chrono::TimeDelta;
 use dayshift::{
-    controller::{Scope, Settings},
+    controller::{OwnPod, Scope, Settings},
     schedule::Zone,
-    workload::{DefaultSchedule, Key, Kind},
+    workload::{DefaultSchedule, Key, Kind, Prefix},
 };
 
 use crate::{
     checker::{
         objects::object::{Object, SCOPE},
         observer::Process,
-        scalers::{reads::Reads, shown::Shown},
+        scalers::{namespaces::Namespaces, reads::Reads, shown::Shown},
     },
     harness::{
         run::{Harness, SETTLING},
@@ -25,6 +25,7 @@ use crate::{
         definition::Story,
         fault::Trouble,
         op::{NAMED, Op, Slot, place},
+        prefix,
     },
 };
 
@@ -175,11 +176,13 @@ impl Harness<'_> {
                 selector: story.scoped.then(selector),
                 namespaces: story.namespaces.clone(),
                 excluded_namespaces: story.excluded.clone(),
-                namespace_defaults: true,
+                namespace_defaults: !story.without_defaults,
                 namespace_selector: story.namespace_selector.clone(),
                 team_label: None,
                 services: false,
             },
+            prefix: Prefix::parse(&prefix::current()).unwrap(),
+            own_pod: story.scales_itself.then(|| own_pod(story)),
             dry_run: is_dry,
             max_in_flight: NonZeroUsize::new(story.in_flight)
                 .unwrap_or(Settings::default().max_in_flight),
@@ -196,6 +199,12 @@ impl Harness<'_> {
             &self.observer,
             &self.troubles,
         ) {
+            let flag = self.flag.clone();
+            let namespaces = if story.without_defaults {
+                Namespaces::ignored(flag)
+            } else {
+                Namespaces::of(&story.namespaces, flag)
+            };
             let process = Process {
                 zone,
                 is_dry,
@@ -204,13 +213,26 @@ impl Harness<'_> {
                 catch_up: self.story.catch_up,
                 started,
                 clock: scaler.clock.clone(),
-                shown: Shown::of(&story.namespaces, self.flag.clone(), Arc::new(holidays)),
+                shown: Shown::of(namespaces, Arc::new(holidays)),
                 reads: Reads::default(),
                 calendars_read: 0,
                 late: 0,
             };
             self.observer().processes.insert(by, process);
         }
+    }
+}
+
+/// A pod of the first object.
+fn own_pod(story: &Story) -> OwnPod {
+    let (namespace, name) = place(0);
+    let pod = match story.kind_of(0).name {
+        "StatefulSet" => format!("{name}-0"),
+        _ => format!("{name}-5d4f8c7b9-x2x7q"),
+    };
+    OwnPod {
+        namespace: namespace.to_owned(),
+        name: pod,
     }
 }
 

@@ -31,7 +31,8 @@ use crate::{
         fault::{A_MOMENT, RETRIED},
         intent::Intent,
         kinds,
-        op::{NAMED, Op, PLACES, SELECTED, Slot, TEAMS},
+        op::{NAMED, Op, PLACES, SELECTED, Slot, TEAMS, place},
+        prefix,
     },
 };
 
@@ -92,6 +93,7 @@ fn with_inherited(plans: &[Plan]) -> Vec<Plan> {
 
 /// Runs a story from its beginning to its end.
 pub fn run(story: &Story) -> StoryOutcome {
+    prefix::begin(story.prefix.as_deref());
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_time()
         .start_paused(true)
@@ -127,6 +129,7 @@ impl<'a> Harness<'a> {
         observer.excluded = story.excluded.clone();
         let selector = story.namespace_selector.as_deref();
         let is_it = |(it, _): &(&str, _)| Some(*it) == selector;
+        observer.own = story.scales_itself.then(|| place(0));
         observer.selected = SELECTED.into_iter().find(is_it).map(|(_, names)| names);
         let observer = Arc::new(Mutex::new(observer));
         listen(&api, &truth, &observer);

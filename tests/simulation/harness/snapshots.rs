@@ -4,7 +4,7 @@ use serde_json::{Map, Value, json};
 
 use crate::{
     harness::run::Harness,
-    story::{intent::Intent, op::Slot},
+    story::{intent::Intent, op::Slot, prefix},
 };
 
 /// An object after a step that changed it, and what its annotations asked for.
@@ -20,7 +20,7 @@ impl Harness<'_> {
     /// The newest snapshot on which an override had begun and was not lifted yet.
     pub(super) fn held_by_override(&self, slot: Slot) -> Option<Snapshot> {
         let has = |object: &Value, key: &str| {
-            object["metadata"]["annotations"][format!("dayshift/{key}")].is_string()
+            object["metadata"]["annotations"][prefix::full(key)].is_string()
         };
         let is_held = |(object, _): &&Snapshot| {
             let mut keys = ["pause", "wake-until", "sleep-until"].into_iter();

@@ -12,6 +12,7 @@ use crate::{
     story::{
         calendar::BoundaryAction,
         op::Slot,
+        prefix,
         tampering::{Label, Tampering},
     },
 };
@@ -37,11 +38,11 @@ impl Harness<'_> {
                 (Label::Fingerprint, Some(text.to_owned()))
             }
             Tampering::DropError => {
-                let annotations = json!({"dayshift/error": null});
+                let annotations = json!({prefix::full("error"): null});
                 return self.merge(slot, &json!({"metadata": {"annotations": annotations}}));
             }
         };
-        let labels = json!({label.key(): text});
+        let labels = json!({prefix::full(label.name()): text});
         self.merge(slot, &json!({"metadata": {"labels": labels}}));
     }
 
@@ -67,11 +68,11 @@ impl Harness<'_> {
             }
         };
         let labels = json!({
-            "dayshift/state": state,
-            "dayshift/last": label_of(newest.map_or(ended, |(at, _)| at)),
-            "dayshift/next": boundaries.get(following).map(|(at, _)| label_of(*at)),
-            "dayshift/saved-replicas": saved,
-            "dayshift/fingerprint": texts::fingerprint(&object.texts, &object.uid),
+            prefix::full("state"): state,
+            prefix::full("last"): label_of(newest.map_or(ended, |(at, _)| at)),
+            prefix::full("next"): boundaries.get(following).map(|(at, _)| label_of(*at)),
+            prefix::full("saved-replicas"): saved,
+            prefix::full("fingerprint"): texts::fingerprint(&object.texts, &object.uid),
         });
         Some(json!({"metadata": {"labels": labels}, "spec": self.count(slot, replicas)}))
     }

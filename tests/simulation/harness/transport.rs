@@ -19,7 +19,10 @@ use tokio::time::sleep;
 use tower::{BoxError, Service};
 
 use crate::{
-    checker::{observer::Observer, scalers::request::Request as Parsed},
+    checker::{
+        observer::Observer,
+        scalers::request::{NAMESPACES, Request as Parsed},
+    },
     harness::{
         faults::{Faults, millis},
         troubles::Troubles,
@@ -70,6 +73,9 @@ impl Service<Request<Body>> for Transport {
             *request.uri_mut() = uri.parse::<Uri>().unwrap();
         } else if request.method() == http::Method::GET {
             self.observer().reads_object(&self.by, request.uri().path());
+            if request.uri().path() == NAMESPACES {
+                self.observer().asks_for_namespaces(&self.by);
+            }
             if request.uri().query() == Some("limit=1") {
                 self.observer().asks_how_far(&self.by);
             }
@@ -116,8 +122,14 @@ impl Transport {
         let parsed = Parsed::of(&request);
         match self.troubles.of(request.method(), request.uri().path()) {
             None => {}
-            Some(Trouble::Hangs) => return never().await,
+            Some(Trouble::Hangs) => {
+                self.observer().meets_trouble(&self.by, parsed.patch, None);
+                return never().await;
+            }
             Some(trouble) => {
+                let mut observer = self.observer();
+                observer.meets_trouble(&self.by, parsed.patch, Some(trouble));
+                drop(observer);
                 let (code, message) = trouble.answer();
                 return Ok(self.says(code, message, &json!({}), None));
             }

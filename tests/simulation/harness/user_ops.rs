@@ -14,6 +14,7 @@ use crate::{
         intent::{Enforce, Intent, Pause},
         kinds,
         op::{Asked, Hold, NAMED, Op, PLACES, Slot, place},
+        prefix,
     },
 };
 
@@ -263,14 +264,19 @@ impl Harness<'_> {
         let ((namespace, name), wish) = (place(slot), &self.wishes[slot]);
         let mut metadata = metadata.unwrap_or_else(|| {
             let texts = self.texts(&wish.manifest).into_iter();
-            let annotations: Map<_, _> = texts
-                .map(|(key, text)| (format!("dayshift/{key}"), json!(text)))
+            let mut annotations: Map<_, _> = texts
+                .map(|(key, text)| (prefix::full(&key), json!(text)))
                 .collect();
-            let labels = if self.story.scoped {
+            let mut labels = if self.story.scoped {
                 json!({SCOPE: "on"})
             } else {
                 json!({})
             };
+            if self.story.prefix.is_some() {
+                // Of a scaler with the usual prefix, and nothing to this one.
+                annotations.insert(format!("{}/stop", prefix::USUAL), json!("* * * * *"));
+                labels[format!("{}/state", prefix::USUAL)] = json!("running");
+            }
             json!({"annotations": annotations, "labels": labels})
         });
         metadata["name"] = json!(name);
@@ -344,11 +350,11 @@ impl Harness<'_> {
 /// The patch that makes these annotations of those.
 fn annotations_from(before: &BTreeMap<String, String>, after: &BTreeMap<String, String>) -> Value {
     let gone = before.keys().filter(|key| !after.contains_key(*key));
-    let gone = gone.map(|key| (format!("dayshift/{key}"), Value::Null));
+    let gone = gone.map(|key| (prefix::full(key), Value::Null));
     let new = after
         .iter()
         .filter(|(key, text)| before.get(*key) != Some(text));
-    let new = new.map(|(key, text)| (format!("dayshift/{key}"), json!(text)));
+    let new = new.map(|(key, text)| (prefix::full(key), json!(text)));
     let annotations: Map<_, _> = gone.chain(new).collect();
     json!({"metadata": {"annotations": annotations}})
 }

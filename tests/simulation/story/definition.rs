@@ -44,6 +44,15 @@ pub struct Story {
     /// `--namespace-selector`: one of `SELECTED`.
     #[serde(default)]
     pub namespace_selector: Option<String>,
+    /// `--annotation-prefix`, where it is not the usual one.
+    #[serde(default)]
+    pub prefix: Option<String>,
+    /// `--namespace-defaults=false`.
+    #[serde(default)]
+    pub without_defaults: bool,
+    /// Whether the scalers are pods of the first object.
+    #[serde(default)]
+    pub scales_itself: bool,
     /// The zones of scalers that have one of their own.
     #[serde(default)]
     pub zones: Vec<String>,
@@ -121,6 +130,9 @@ impl fmt::Display for Story {
             namespaces,
             excluded,
             namespace_selector,
+            prefix,
+            without_defaults,
+            scales_itself,
             zones,
             dry,
             in_flight,
@@ -136,7 +148,8 @@ impl fmt::Display for Story {
             f,
             "{kind:?}, {begin}, {scalers} scalers in {zone}, guarded: {guarded}, catch up: \
              {catch_up} h, scoped: {scoped} \
-             {selector:?}, namespaces: {namespaces:?} without {excluded:?} by {namespace_selector:?}, zones: {zones:?}, dry: \
+             {selector:?}, namespaces: {namespaces:?} without {excluded:?} by {namespace_selector:?}, prefix: {prefix:?}, without \
+             defaults: {without_defaults}, as a pod of the first: {scales_itself}, zones: {zones:?}, dry: \
              {dry:?}, in flight: {in_flight}, local times: {is_local}, CronJobs: {switches}, \
              StatefulSets: {has_sets}, \
              mixed: {is_mixed}, calendars: {calendars:?}"

@@ -8,6 +8,7 @@ pub mod holidays;
 pub mod intent;
 pub mod kinds;
 pub mod op;
+pub mod prefix;
 pub mod stored;
 pub mod tampering;
 pub mod times;

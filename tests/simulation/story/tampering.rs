@@ -38,14 +38,14 @@ impl Label {
         Self::Fingerprint,
     ];
 
-    /// The key of the label.
-    pub const fn key(self) -> &'static str {
+    /// The name of the label, without the prefix.
+    pub const fn name(self) -> &'static str {
         match self {
-            Self::State => "dayshift/state",
-            Self::Last => "dayshift/last",
-            Self::Next => "dayshift/next",
-            Self::SavedReplicas => "dayshift/saved-replicas",
-            Self::Fingerprint => "dayshift/fingerprint",
+            Self::State => "state",
+            Self::Last => "last",
+            Self::Next => "next",
+            Self::SavedReplicas => "saved-replicas",
+            Self::Fingerprint => "fingerprint",
         }
     }
 }

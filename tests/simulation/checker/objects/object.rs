@@ -10,10 +10,9 @@ use serde_json::Value;
 
 use crate::{
     checker::objects::{phase::Phase, texts},
-    story::kinds,
+    story::{kinds, prefix},
 };
 
-const PREFIX: &str = "dayshift/";
 /// The label that scalers with a selector select by.
 pub const SCOPE: &str = "shift";
 
@@ -74,7 +73,7 @@ impl Object {
         let (mut error, mut began) = (None, None);
         for (key, text) in metadata["annotations"].as_object().into_iter().flatten() {
             let text = text.as_str().unwrap_or_default().to_owned();
-            match key.strip_prefix(PREFIX) {
+            match prefix::strip(key) {
                 Some("error") => error = Some(text),
                 Some("override-began") => began = Some(text),
                 // Nothing is decided from it.
@@ -221,7 +220,7 @@ impl State {
     }
 
     fn of(labels: &Value) -> Self {
-        let text = |key: &str| labels[format!("{PREFIX}{key}")].as_str();
+        let text = |key: &str| labels[prefix::full(key)].as_str();
         let instant = |key: &str| {
             let at = NaiveDateTime::parse_from_str(text(key)?, "%Y-%m-%dT%H.%M.%SZ").ok()?;
             Some(at.and_utc().timestamp())
@@ -285,7 +284,7 @@ fn rest(value: &Value) -> Value {
     }
     for map in ["labels", "annotations"] {
         if let Some(Value::Object(members)) = metadata.get_mut(map) {
-            members.retain(|key, _| !key.starts_with(PREFIX));
+            members.retain(|key, _| prefix::strip(key).is_none());
         }
         if metadata
             .get(map)

@@ -6,6 +6,8 @@ use chrono::DateTime;
 use chrono_tz::Tz;
 use serde_json::Value;
 
+use crate::story::prefix;
+
 const SCHEDULE: [&str; 4] = ["start", "stop", "hours", "scale"];
 const FINGERPRINTED: [&str; 8] = [
     "start", "stop", "hours", "scale", "timezone", "except", "treat-as", "jitter",
@@ -15,7 +17,7 @@ const FINGERPRINTED: [&str; 8] = [
 pub fn under_prefix(metadata: &Value) -> BTreeMap<String, String> {
     let texts = metadata["annotations"].as_object().into_iter().flatten();
     let ours = texts.filter_map(|(key, text)| {
-        let key = key.strip_prefix("dayshift/")?;
+        let key = prefix::strip(key)?;
         Some((key.to_owned(), text.as_str()?.to_owned()))
     });
     ours.collect()

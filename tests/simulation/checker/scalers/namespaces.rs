@@ -16,6 +16,8 @@ pub struct Namespaces {
     awaited: Vec<Option<String>>,
     /// The schedule of what neither has nor inherits one.
     flag: Texts,
+    /// Whether they are no defaults, with `--namespace-defaults=false`.
+    are_ignored: bool,
 }
 
 impl Namespaces {
@@ -30,6 +32,20 @@ impl Namespaces {
             flag,
             ..Self::default()
         }
+    }
+
+    /// The same of a process for which they are no defaults.
+    pub fn ignored(flag: Texts) -> Self {
+        Self {
+            flag,
+            are_ignored: true,
+            ..Self::default()
+        }
+    }
+
+    /// Whether they are asked for.
+    pub const fn are_asked_for(&self) -> bool {
+        !self.are_ignored
     }
 
     /// Whether all of them have been shown.
@@ -50,7 +66,10 @@ impl Namespaces {
     /// What objects inherit where these are the annotations: the schedule of the scaler comes last.
     pub fn inherited(&self, annotations: &Texts) -> Texts {
         let mut all = annotations.clone();
-        if !has_schedule(annotations) {
+        if self.are_ignored {
+            all.clear();
+        }
+        if !has_schedule(&all) {
             all.extend(self.flag.clone());
         }
         all

@@ -49,30 +49,32 @@ impl Reads {
         counts.push(set);
     }
 
-    /// An object is read, of which this is known; why it must not be.
+    /// An object is read, of which this is known: whether for who has set its count, and not after a
+    /// conflict; or why it must not be.
     pub fn read(
         &mut self,
         (namespace, name): (&str, &str),
         known: &[Known],
         at: Instants,
         clock_set: i64,
-    ) -> Result<(), String> {
+    ) -> Result<bool, String> {
         let object = (namespace.to_owned(), name.to_owned());
         if let Some(conflicts) = self.conflicts.get_mut(&object)
             && *conflicts > 0
         {
             *conflicts -= 1;
-            return Ok(());
+            return Ok(false);
         }
         let counts = self.counts.remove(&object).unwrap_or_default();
-        let mut asked = Err("it is read, and nothing happened that asks for it".into());
+        let mut asked: Result<(), String> =
+            Err("it is read, and nothing happened that asks for it".into());
         for set in &counts {
             asked = set.is_read(known, at, clock_set);
             if asked.is_ok() {
                 break;
             }
         }
-        asked
+        asked.map(|()| true)
     }
 }
 

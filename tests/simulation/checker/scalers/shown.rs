@@ -123,15 +123,15 @@ impl Shown {
         self.namespaces.are_known()
     }
 
-    /// A process that looks at these Namespaces, at all where none is named, and has read these
-    /// calendars.
-    pub fn of(
-        namespaces: &[String],
-        flag: BTreeMap<String, String>,
-        holidays: Arc<Holidays>,
-    ) -> Self {
+    /// Whether it asks for Namespaces.
+    pub const fn asks_for_namespaces(&self) -> bool {
+        self.namespaces.are_asked_for()
+    }
+
+    /// A process to which these Namespaces are something, and that has read these calendars.
+    pub fn of(namespaces: Namespaces, holidays: Arc<Holidays>) -> Self {
         Self {
-            namespaces: Namespaces::of(namespaces, flag),
+            namespaces,
             holidays,
             ..Self::default()
         }

@@ -67,6 +67,11 @@ impl Troubled {
         self.hanging.values().any(|until| at < *until)
     }
 
+    /// Whether anything at all has gone wrong.
+    pub const fn is_any(&self) -> bool {
+        self.is_any
+    }
+
     pub const fn set_events(&mut self) {
         self.is_any = true;
     }

@@ -1,0 +1,29 @@
+//! Who has set a count, by what the API server keeps of it.
+
+use serde_json::Value;
+
+/// The programs of stories, as they call themselves in `managedFields` and as Events name them
+/// (`docs/operations/troubleshooting.md`). A person with kubectl is none.
+const PROGRAMS: [(&str, &str); 2] = [
+    ("kubectl-replace", "kubectl-replace (kubectl replace) "),
+    (
+        "kubectl-client-side-apply",
+        "kubectl-client-side-apply (kubectl apply) ",
+    ),
+];
+
+/// What Events call the programs among the owners of an object's count; nothing where others own it too.
+pub fn programs_that_set_the_count(object: &Value) -> Vec<&'static str> {
+    let entries = object["metadata"]["managedFields"].as_array();
+    let owns = |entry: &&Value| {
+        let spec = &entry["fieldsV1"]["f:spec"];
+        ["f:replicas", "f:suspend"]
+            .iter()
+            .any(|field| spec.get(field).is_some())
+    };
+    let owners = entries.into_iter().flatten().filter(owns);
+    let names = owners.map(|entry| entry["manager"].as_str().unwrap_or_default());
+    let told = names.map(|name| PROGRAMS.iter().find(|(program, _)| *program == name));
+    let told: Option<Vec<_>> = told.collect();
+    told.into_iter().flatten().map(|(_, told)| *told).collect()
+}
