@@ -108,7 +108,8 @@ impl Served {
 
     pub(crate) fn connect(&self) -> TcpStream {
         let stream = TcpStream::connect(self.address).unwrap();
-        let timeout = Some(Duration::from_secs(30));
+        // A page of thousands takes half a minute on a busy machine.
+        let timeout = Some(Duration::from_secs(120));
         stream.set_read_timeout(timeout).unwrap();
         stream
     }
