@@ -24,7 +24,7 @@ const MAX_FORGOTTEN: usize = MAX_KNOWN / 10;
 const LARGER: f64 = 1.25;
 
 /// The label of those that share one: no namespace can have such a name.
-const OTHER: &str = "(other)";
+pub(super) const OTHER: &str = "(other)";
 
 /// The accounts of namespaces, and the series that show them.
 ///

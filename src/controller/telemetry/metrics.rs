@@ -29,13 +29,12 @@ use crate::controller::telemetry::shapes::{
     LATENESS_SECONDS, Labels, Lateness, Optional, label, lock, registered, transition, whole,
 };
 use crate::controller::telemetry::snapshot::Snapshot;
-use crate::controller::telemetry::stopped::StoppedWorkloads;
+use crate::controller::telemetry::workload_metrics::{StatesByNamespace, StoppedWorkloads};
 use crate::{
     clock::Clock,
     neighbours::{ManagerKind, Owner},
     savings::SavedSoFar,
     schedule::{Action, CalendarName, Tzdata},
-    workload::Phase,
 };
 
 /// The metrics of one scaler, and whether it is ready. The controller writes them, the server reads
@@ -51,10 +50,8 @@ pub struct Telemetry {
     transitions: Family<Labels<2>, Counter>,
     transition_lateness: Lateness,
     request_lateness: Lateness,
-    workloads: Family<Labels<1>, Gauge>,
-    invalid_schedules: Gauge,
+    states: StatesByNamespace,
     invalid_namespaces: Gauge,
-    held_down_against_schedule: Gauge,
     overdue: Gauge,
     without_requests: Gauge,
     next_boundary: Optional<Gauge>,
@@ -80,6 +77,8 @@ impl Telemetry {
         registry.register_collector(Box::new(ProcessMetrics { started }));
         let savings = Savings::default();
         registry.register_collector(Box::new(savings.clone()));
+        let states = StatesByNamespace::new(savings.clone());
+        registry.register_collector(Box::new(states.clone()));
         let published = Newest::default();
         registry.register_collector(Box::new(StoppedWorkloads(published.clone())));
         let ours = registry.sub_registry_with_prefix("dayshift");
@@ -134,21 +133,11 @@ impl Telemetry {
                 "transitions",
                 "Attempts to start or stop a workload, by outcome",
             ),
-            workloads: registered(ours, "workloads", "Workloads with a schedule, by state"),
-            invalid_schedules: registered(
-                ours,
-                "invalid_schedules",
-                "Workloads whose schedule is refused",
-            ),
+            states,
             invalid_namespaces: registered(
                 ours,
                 "invalid_namespaces",
                 "Namespaces whose annotations are refused",
-            ),
-            held_down_against_schedule: registered(
-                ours,
-                "workloads_held_down_against_schedule",
-                "Workloads that dayshift holds down though their schedule says running",
             ),
             overdue: registered(
                 ours,
@@ -381,15 +370,8 @@ impl Telemetry {
     }
 
     fn count(&self, counts: &Counts) {
-        for phase in Phase::ALL {
-            let count = counts.by_phase.get(&phase).copied().unwrap_or_default();
-            self.workloads
-                .get_or_create(&[("state", phase.name())])
-                .set(whole(count));
-        }
+        self.states.set(&counts.by_namespace);
         for (gauge, count) in [
-            (&self.invalid_schedules, counts.invalid),
-            (&self.held_down_against_schedule, counts.against_schedule),
             (&self.without_requests, counts.without_requests),
             (&self.overdue, counts.overdue),
             (&self.starts.not_ready, counts.not_ready),

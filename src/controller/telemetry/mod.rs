@@ -16,4 +16,4 @@ pub(super) mod savings;
 mod savings_tests;
 pub(super) mod shapes;
 pub(super) mod snapshot;
-mod stopped;
+mod workload_metrics;

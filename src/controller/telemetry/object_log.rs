@@ -107,7 +107,7 @@ fn log_next_stops(summary: &Summary) {
 
 fn log_counts(counts: &Counts, next: Option<DateTime<Utc>>, has_default: bool) {
     let next = next.map(|at| at.to_rfc3339_opts(SecondsFormat::Secs, true));
-    let (scheduled, invalid) = (counts.scheduled, counts.invalid);
+    let (scheduled, invalid) = (counts.scheduled, counts.invalid());
     tracing::info!(scheduled, invalid, next, "ready");
     if has_default {
         let by_default = &counts.by_default;

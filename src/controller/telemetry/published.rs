@@ -18,14 +18,14 @@ use crate::{
     clock::Clock,
     plan::{Neighbours, Planner, Summary},
     savings::HeldDown,
-    workload::{Origin, ParsedInputs, Phase},
+    workload::Origin,
 };
 
 use crate::controller::ids::Id;
 use crate::controller::settings::Settings;
 use crate::controller::telemetry::savings::{Change, Savings, SavingsBy, What};
 use crate::controller::telemetry::shapes::lock;
-use crate::controller::telemetry::snapshot::{ObjectSnapshot, Snapshot};
+use crate::controller::telemetry::snapshot::{ObjectSnapshot, Snapshot, States};
 
 /// With 100,000 objects each map has some 400.
 const SHARDS: usize = 256;
@@ -60,13 +60,9 @@ pub(in crate::controller) struct Publisher {
 /// Sums over all objects at one moment.
 #[derive(Debug, Default)]
 pub(in crate::controller) struct Counts {
-    pub(in crate::controller) by_phase: BTreeMap<Phase, usize>,
+    pub(in crate::controller) by_namespace: BTreeMap<Arc<str>, States>,
     /// They have a schedule that is not refused.
     pub(in crate::controller) scheduled: usize,
-    /// Their schedule is refused.
-    pub(in crate::controller) invalid: usize,
-    /// Held down though their schedule says running.
-    pub(in crate::controller) against_schedule: usize,
     /// Their replicas are scheduled and do not request both CPU and memory.
     pub(in crate::controller) without_requests: usize,
     /// They have not been ready since they were started, and should be.
@@ -157,22 +153,20 @@ impl PublishedObjects {
 }
 
 impl Counts {
+    /// How many schedules are refused.
+    pub(in crate::controller) fn invalid(&self) -> usize {
+        self.by_namespace.values().map(|it| it.invalid).sum()
+    }
+
     fn add(&mut self, id: Id, object: &Arc<ObjectSnapshot>, now: DateTime<Utc>) {
-        match object.parsed() {
-            ParsedInputs::Unscheduled => {}
-            ParsedInputs::Invalid(_) => self.invalid += 1,
-            ParsedInputs::Scheduled(_) => {
-                self.scheduled += 1;
-                if let Some(phase) = object.state.phase {
-                    *self.by_phase.entry(phase).or_default() += 1;
-                }
-                if object.inputs.schedule_origin() == Some(Origin::Scaler) {
-                    let namespace = object.object.namespace.clone();
-                    *self.by_default.entry(namespace).or_default() += 1;
-                }
+        let namespace = Arc::clone(&object.object.namespace);
+        if object.schedule().is_some() {
+            self.scheduled += 1;
+            if object.inputs.schedule_origin() == Some(Origin::Scaler) {
+                *self.by_default.entry(Arc::clone(&namespace)).or_default() += 1;
             }
         }
-        self.against_schedule += usize::from(object.is_against_schedule());
+        self.by_namespace.entry(namespace).or_default().add(object);
         self.without_requests += usize::from(object.lacks_requests());
         let from = object.overdue_from(now).map(|from| from.max(now));
         self.next_overdue = self.next_overdue.into_iter().chain(from).min();

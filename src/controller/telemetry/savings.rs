@@ -204,6 +204,20 @@ impl Savings {
         }
     }
 
+    /// The label of the series, if each namespace or team has one.
+    pub(super) fn label(&self) -> Option<&'static str> {
+        let accounts = self.accounts();
+        accounts.each.as_ref().map(|_| accounts.label())
+    }
+
+    /// The namespace itself, or its team.
+    pub(super) fn series_of(&self, namespace: &Arc<str>) -> Arc<str> {
+        let teams = &self.accounts().teams;
+        teams
+            .as_ref()
+            .map_or_else(|| Arc::clone(namespace), |it| it.of(namespace))
+    }
+
     /// The accounts, all changes counted.
     pub(super) fn accounts(&self) -> MutexGuard<'_, Accounts> {
         self.count_waiting(lock(&self.0.accounts))
@@ -286,11 +300,11 @@ impl Collector for Savings {
 }
 
 /// A sample of each account; the one of everything has no label.
-fn samples<M: EncodeMetric>(
+pub(super) fn samples<T, M: EncodeMetric>(
     mut metric: MetricEncoder<'_>,
     label: &str,
-    each: &[(Option<&str>, Account)],
-    of: impl Fn(&Account) -> M,
+    each: &[(Option<&str>, T)],
+    of: impl Fn(&T) -> M,
 ) -> fmt::Result {
     for (name, account) in each {
         match name {

@@ -1,6 +1,6 @@
 //! The controller's knowledge of every object, for readers outside it.
 
-use std::{fmt, sync::Arc};
+use std::{collections::BTreeMap, fmt, sync::Arc};
 
 use chrono::{DateTime, TimeDelta, Utc};
 
@@ -9,7 +9,7 @@ use crate::{
     schedule::Boundary,
     workload::{
         CountField, Footprint, Inputs, InvalidSchedule, OVERDUE_GRACE, Observed, Overdue, Override,
-        ParsedInputs, Readiness, Replicas, ScheduleSpec, State, WorkloadRef,
+        ParsedInputs, Phase, Readiness, Replicas, ScheduleSpec, State, WorkloadRef,
         is_held_down_against_schedule,
     },
 };
@@ -213,5 +213,51 @@ impl ObjectSnapshot {
     fn changed_at(&self, now: DateTime<Utc>) -> DateTime<Utc> {
         // A clock that was ahead may have dated the labels.
         self.seen.max(self.labels_seen.min(now))
+    }
+}
+
+/// How many workloads are in which state.
+#[derive(Clone, Debug, Default)]
+pub(in crate::controller) struct States {
+    by_phase: BTreeMap<Phase, usize>,
+    /// Their schedule is refused.
+    pub(in crate::controller) invalid: usize,
+    /// Held down though their schedule says running.
+    pub(super) against_schedule: usize,
+}
+
+impl States {
+    /// Counts one more.
+    pub(super) fn add(&mut self, object: &ObjectSnapshot) {
+        match object.parsed() {
+            ParsedInputs::Unscheduled => {}
+            ParsedInputs::Invalid(_) => self.invalid += 1,
+            ParsedInputs::Scheduled(_) => {
+                if let Some(phase) = object.state.phase {
+                    *self.by_phase.entry(phase).or_default() += 1;
+                }
+            }
+        }
+        self.against_schedule += usize::from(object.is_against_schedule());
+    }
+
+    /// The sum of two.
+    pub(super) fn and(mut self, other: &Self) -> Self {
+        for (phase, count) in &other.by_phase {
+            *self.by_phase.entry(*phase).or_default() += count;
+        }
+        self.invalid += other.invalid;
+        self.against_schedule += other.against_schedule;
+        self
+    }
+
+    /// Those in one state.
+    pub(super) fn of(&self, phase: Phase) -> usize {
+        self.by_phase.get(&phase).copied().unwrap_or_default()
+    }
+
+    /// All of them.
+    pub(super) fn all(&self) -> usize {
+        self.by_phase.values().sum::<usize>() + self.invalid
     }
 }

@@ -2,7 +2,8 @@
 
 use std::fs;
 
-use dayshift::controller::Settings;
+use dayshift::controller::{Scope, Settings};
+use serde_json::json;
 
 use super::row::Row;
 use super::well::{calendar, with_calendar};
@@ -46,6 +47,58 @@ pub(super) fn workloads_are_counted_by_state(row: &mut Row) {
         (&*paused, 1.0),
     ];
     row.are(&story, each);
+    by_team(row);
+    by_namespace(row);
+}
+
+/// Of two teams one has no label yet; a namespace takes its workloads along to another team.
+fn by_team(row: &mut Row) {
+    let mut story = Sandbox::empty_at("2026-11-20 18:00 UTC");
+    let belongs = |story: &Sandbox, namespace: &str| {
+        let labels = json!({"metadata": {"labels": {"team": "pay"}}});
+        let merged = story.api.merge("Namespace", "", namespace, &labels);
+        merged.unwrap();
+        story.settle();
+    };
+    for namespace in ["test", "more"] {
+        story.api.namespace(namespace);
+        story.apply(deployment("web").namespace(namespace).hours(OFFICE));
+    }
+    story.apply(deployment("web").hours(OFFICE));
+    belongs(&story, "test");
+    story.start_scaler(Settings {
+        scope: Scope {
+            team_label: Some("team".to_owned()),
+            ..Scope::default()
+        },
+        ..Settings::default()
+    });
+    story.sleep_until("19:01");
+    let [none, pay] = ["(none)", "pay"].map(|it| format!("{{team=\"{it}\",state=\"stopped\"}}"));
+    row.are(&story, [(&*none, 2.0), (&pay, 1.0)]);
+    belongs(&story, "more");
+    row.are(&story, [(&*none, 1.0), (&pay, 2.0)]);
+}
+
+/// More namespaces than have series: those with most workloads have their own.
+fn by_namespace(row: &mut Row) {
+    let mut story = Sandbox::empty_at("2026-11-20 18:00 UTC");
+    story.start_scaler(Settings {
+        per_namespace_metrics: true,
+        ..Settings::default()
+    });
+    for number in 0..202 {
+        let namespace = format!("team-{number:03}");
+        story.api.namespace(&namespace);
+        story.apply(deployment("web").namespace(&namespace).hours(OFFICE));
+    }
+    let api = deployment("api").namespace("team-201");
+    story.apply(api.hours(OFFICE));
+    let adopted = |it: &str| format!("{{namespace=\"{it}\",state=\"adopted\"}}");
+    row.is(&story, &adopted("team-201"), 2.0);
+    row.is(&story, &adopted("team-000"), 1.0);
+    row.is(&story, &adopted("(other)"), 2.0);
+    row.is(&story, &adopted("team-200"), None);
 }
 
 pub(super) fn what_is_kept_stopped_is_shown_by_name(row: &mut Row) {

@@ -1,0 +1,150 @@
+//! How many workloads are in which state, all together or by namespace or team, and which of them their
+//! schedules keep stopped, with a series for each.
+
+use std::{
+    collections::BTreeMap,
+    fmt,
+    sync::{Arc, Mutex},
+};
+
+use prometheus_client::{
+    collector::Collector,
+    encoding::{DescriptorEncoder, EncodeMetric},
+    metrics::{MetricType, gauge::ConstGauge},
+};
+
+use super::by_namespace::{MAX_SERIES, OTHER};
+use crate::controller::telemetry::published::Newest;
+use crate::controller::telemetry::savings::{Savings, samples};
+use crate::controller::telemetry::shapes::{lock, whole};
+use crate::controller::telemetry::snapshot::States;
+use crate::workload::Phase;
+
+/// The states as they were counted last, which have a series for each namespace or team where savings
+/// have.
+#[derive(Clone, Debug)]
+pub(super) struct StatesByNamespace {
+    counted: Arc<Mutex<BTreeMap<Arc<str>, States>>>,
+    savings: Savings,
+}
+
+/// What one gauge counts.
+type Count = fn(&States) -> usize;
+
+/// The namespace or team of a series, if it has one, and the states that it shows.
+type Series = (Option<Arc<str>>, States);
+
+impl StatesByNamespace {
+    /// Nothing is counted yet.
+    pub(super) fn new(savings: Savings) -> Self {
+        Self {
+            counted: Arc::default(),
+            savings,
+        }
+    }
+
+    /// Takes in what was counted, by namespace.
+    pub(super) fn set(&self, by_namespace: &BTreeMap<Arc<str>, States>) {
+        lock(&self.counted).clone_from(by_namespace);
+    }
+
+    /// The series: of the namespaces or teams with most workloads each its own, and one of the rest.
+    fn series(&self, are_each: bool) -> Vec<Series> {
+        let counted = lock(&self.counted).clone();
+        let sum = |all: &mut dyn Iterator<Item = States>| {
+            all.fold(States::default(), |sum, it| sum.and(&it))
+        };
+        if !are_each {
+            return vec![(None, sum(&mut counted.into_values()))];
+        }
+        let mut each: BTreeMap<Arc<str>, States> = BTreeMap::new();
+        for (namespace, states) in &counted {
+            let it = each.entry(self.savings.series_of(namespace)).or_default();
+            *it = std::mem::take(it).and(states);
+        }
+        let mut each: Vec<_> = each.into_iter().collect();
+        each.sort_by_key(|(_, it)| std::cmp::Reverse(it.all()));
+        let rest = each.split_off(each.len().min(MAX_SERIES));
+        if !rest.is_empty() {
+            let rest = sum(&mut rest.into_iter().map(|(_, it)| it));
+            each.push((OTHER.into(), rest));
+        }
+        each.into_iter()
+            .map(|(name, it)| (Some(name), it))
+            .collect()
+    }
+}
+
+impl Collector for StatesByNamespace {
+    fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> fmt::Result {
+        let label = self.savings.label();
+        let series = self.series(label.is_some());
+        let label = label.unwrap_or_default();
+        let each: Vec<_> = series
+            .iter()
+            .map(|(name, it)| (name.as_deref(), it))
+            .collect();
+        let (name, help) = ("dayshift_workloads", "Workloads with a schedule, by state.");
+        let mut metric = encoder.encode_descriptor(name, help, None, MetricType::Gauge)?;
+        for (name, states) in &each {
+            for phase in Phase::ALL {
+                let own = name.map(|name| (label, name)).into_iter();
+                let labels: Vec<_> = own.chain([("state", phase.name())]).collect();
+                let gauge = ConstGauge::new(whole(states.of(phase)));
+                gauge.encode(metric.encode_family(&labels)?)?;
+            }
+        }
+        let gauges: [(&str, &str, Count); 2] = [
+            (
+                "dayshift_invalid_schedules",
+                "Workloads whose schedule is refused.",
+                |it| it.invalid,
+            ),
+            (
+                "dayshift_workloads_held_down_against_schedule",
+                "Workloads that dayshift holds down though their schedule says running.",
+                |it| it.against_schedule,
+            ),
+        ];
+        for (name, help, of) in gauges {
+            let metric = encoder.encode_descriptor(name, help, None, MetricType::Gauge)?;
+            samples(metric, label, &each, |it| ConstGauge::new(whole(of(it))))?;
+        }
+        Ok(())
+    }
+}
+
+/// Each published workload with a schedule, and whether it is kept stopped; nothing unless these
+/// series are enabled.
+#[derive(Debug)]
+pub(super) struct StoppedWorkloads(pub(super) Newest);
+
+impl Collector for StoppedWorkloads {
+    fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> fmt::Result {
+        let newest = lock(&self.0).clone();
+        let Some(objects) = newest.filter(|it| it.per_workload_metrics) else {
+            return Ok(());
+        };
+        let each = objects.each();
+        let stopped = each.filter_map(|(id, it)| Some((id, it.is_kept_stopped()?, it)));
+        let mut stopped: Vec<_> = stopped.collect();
+        if stopped.is_empty() {
+            return Ok(());
+        }
+        stopped.sort_unstable_by_key(|(id, ..)| *id);
+        let help = "Whether the schedule or `dayshift/sleep-until` keeps a workload stopped: 1, or 0; \
+                    only with --per-workload-metrics.";
+        let mut metric =
+            encoder.encode_descriptor("dayshift_stopped", help, None, MetricType::Gauge)?;
+        for (_, is_stopped, it) in &stopped {
+            let kind = it.object.kind.to_string();
+            let labels = [
+                ("kind", kind.as_str()),
+                ("namespace", &it.object.namespace),
+                ("name", &it.object.name),
+            ];
+            ConstGauge::new(i64::from(*is_stopped)).encode(metric.encode_family(&labels)?)?;
+        }
+        Ok(())
+    }
+}
