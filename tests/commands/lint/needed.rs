@@ -57,6 +57,42 @@ fn what_a_start_waits_for_in_vain_is_found_where_it_is_named() {
             web("deploy/db; svc/dbb") + &db(office, "") + &service("db"),
             vain(&["9:33"]),
         ),
+        (
+            web("deploy/db") + &db(&format!("{office}'\n    dayshift/pause: 'true"), ""),
+            vain(&["9:22"]),
+        ),
+        (
+            web("deploy/db")
+                + &db(
+                    &format!("{office}'\n    dayshift/pause: '2099-01-01 00:00"),
+                    "",
+                ),
+            vain(&["9:22"]),
+        ),
+        // It runs by then.
+        (
+            web("deploy/db")
+                + &db(
+                    &format!("{office}'\n    dayshift/pause: '2000-01-01 00:00"),
+                    "",
+                ),
+            vec!["past-until 18:22".to_owned()],
+        ),
+        // Excluded, it runs all the time where its manifest says so.
+        (
+            web("deploy/db") + &db(&format!("{office}'\n    dayshift/exclude: 'true"), ""),
+            vec![],
+        ),
+        (
+            web("deploy/db")
+                + &db(&format!("{office}'\n    dayshift/exclude: 'true"), "")
+                + "spec:\n  replicas: 0\n",
+            [
+                vain(&["9:22"]),
+                vec!["replicas-in-manifest 20:13".to_owned()],
+            ]
+            .concat(),
+        ),
         // On Fridays alone.
         (
             web("deploy/db") + &db("Mon-Thu 09:00-19:00", ""),

@@ -10,8 +10,8 @@ use crate::{
     manifest::{Contents, Workload},
     schedule::{Action, list_items},
     workload::{
-        Key, Needed, NeededKind, Origin, ParseContext, ParsedInputs, ScheduleSpec, WorkloadRef,
-        read,
+        Key, Needed, NeededKind, Origin, Override, ParseContext, ParsedInputs, Pause, Replicas,
+        ScheduleSpec, WorkloadRef, read,
     },
 };
 
@@ -101,6 +101,10 @@ impl<'c> NeededObjects<'c> {
                 (message, help)
             });
         };
+        if let Some(why) = self.why_never_started(other, spec) {
+            let message = format!("{needed} {why}: no start waits for it while it is stopped");
+            return Some((message, "remove that, or do not name it".to_owned()));
+        }
         let at = self.stopped_at_start(other, workload, spec)?;
         let local = at.with_timezone(&spec.schedule.zone());
         let message = format!(
@@ -109,6 +113,25 @@ impl<'c> NeededObjects<'c> {
         );
         let help = format!("start {needed} before, or at the same time");
         Some((message, help))
+    }
+
+    /// Why dayshift does not start another object before the next start of this schedule is over; `None`
+    /// where it does, or where the object runs all the time.
+    fn why_never_started(&self, other: &Workload, spec: &ScheduleSpec) -> Option<&'static str> {
+        if !other.inputs.is_scheduled() {
+            let is_down = other.replicas == Some(Replicas::ZERO);
+            return is_down.then_some("has no replicas, and no schedule starts it");
+        }
+        let other_spec = self.spec_of(other)?;
+        let start = spec.next_that(true, &other.object, self.from)?.at;
+        let end = start + spec.after.as_ref()?.within();
+        match other_spec.overrides.at(start)? {
+            Override::Pause(Pause::Forever) => Some("is paused without an end"),
+            Override::Pause(Pause::Until(until)) if until > end => {
+                Some("is paused for longer than a start waits")
+            }
+            _ => None,
+        }
     }
 
     /// When a start comes at which another object is stopped for longer than it is waited for.
