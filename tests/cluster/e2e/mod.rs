@@ -41,6 +41,7 @@ pub(crate) fn stories() -> Vec<Story> {
     [
         kinds::stories(),
         moving::stories(),
+        scalers::starting::stories(),
         scalers::together::stories(),
         overrides::rollout::stories(),
         overrides::ended::stories(),

@@ -94,6 +94,9 @@ const CONTROLLERS: [&str; 12] = [
     "endpointslice-controller",
 ];
 
+/// The annotation of pods that are not ready at once, but so long after they have a node: `1s`.
+pub(crate) const READY_AFTER: &str = "stories/ready-after";
+
 /// Who the tokens of ServiceAccounts are from.
 pub(crate) const ISSUER: &str = "https://kubernetes.default.svc";
 
@@ -208,10 +211,16 @@ impl Programs {
             &[&config, "--secure-port=0", "--leader-elect=false"],
         );
         let config = self.kubeconfig(User::Kwok, url);
-        let stages = format!(
-            "--config={}",
-            self.assets.path("kwok-stages.yaml").display()
+        let stages = std::fs::read_to_string(self.assets.path("kwok-stages.yaml")).unwrap();
+        let known = "  name: pod-ready\nspec:\n";
+        assert!(stages.contains(known), "kwok's stages have changed");
+        let delayed = format!(
+            "{known}  delay:\n    durationMilliseconds: 0\n    durationFrom:\n      \
+                expressionFrom: '.metadata.annotations[\"{READY_AFTER}\"]'\n"
         );
+        let path = self.folder.join("stages.yaml");
+        std::fs::write(&path, stages.replace(known, &delayed)).unwrap();
+        let stages = format!("--config={}", path.display());
         self.start(
             "kwok",
             &[

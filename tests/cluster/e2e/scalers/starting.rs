@@ -1,0 +1,75 @@
+//! `--max-starting`, with Kubernetes' own controllers, and pods that take a second to be ready.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use futures::{StreamExt as _, TryStreamExt as _, stream};
+use k8s_openapi::api::apps::v1::Deployment;
+use kube::api::{Api, PostParams, WatchEvent, WatchParams};
+use serde_json::{Value, json};
+use tokio::time::timeout;
+
+use crate::e2e::test_namespace::TestNamespace;
+use crate::support::{
+    ControlPlane, Parts, READY_AFTER, Story, block_on, deployment, nightly, soon, stories,
+};
+
+const COUNT: usize = 100;
+const MAX: usize = 10;
+
+/// How long all of them may take.
+const TIMEOUT: Duration = Duration::from_secs(240);
+
+pub(crate) fn stories() -> Vec<Story> {
+    nightly(stories![Parts::Pods; of_100_starts_at_most_10_are_not_ready_at_any_time])
+}
+
+fn of_100_starts_at_most_10_are_not_ready_at_any_time(plane: &ControlPlane) {
+    let mut team = TestNamespace::without_scaler(plane, "starting");
+    team.run(&["--max-starting=10", "--namespace-defaults=false"]);
+    let start = soon(20);
+    let api: Api<Deployment> = Api::namespaced(plane.client().clone(), team.name());
+    let names: Vec<_> = (0..COUNT).map(|it| format!("web-{it:03}")).collect();
+    let params = PostParams::default();
+    let creations = names.iter().map(|name| {
+        let mut web = Value::from(deployment(name).replicas(0).start(start.text()));
+        web["spec"]["template"]["metadata"]["annotations"] = json!({READY_AFTER: "1s"});
+        let (api, params) = (&api, &params);
+        async move {
+            let web = serde_json::from_value(web).unwrap();
+            api.create(params, &web).await
+        }
+    });
+    let creations = stream::iter(creations).buffered(16).try_collect::<Vec<_>>();
+    block_on(creations).unwrap();
+    team.await_adopted(&names[COUNT - 1], start);
+    let most = block_on(async { timeout(TIMEOUT, most_not_ready(&api)).await });
+    let most = most.expect("not all are ready");
+    assert_eq!(most, MAX, "at most {most} were not ready");
+    // Adopted and started.
+    team.ends(names.into_iter().map(|name| (name, 2)));
+}
+
+/// How many were not ready at most, until all are, by a watch of its own: what it has shown up to an event
+/// was so at that moment.
+async fn most_not_ready(api: &Api<Deployment>) -> usize {
+    let params = WatchParams::default().timeout(290).disable_bookmarks();
+    let mut events = api.watch(&params, "0").await.unwrap().boxed();
+    let (mut all, mut most) = (BTreeMap::new(), 0);
+    loop {
+        let Some(Ok(WatchEvent::Added(it) | WatchEvent::Modified(it))) = events.next().await else {
+            panic!("the watch has ended");
+        };
+        let asked = it.spec.unwrap().replicas.unwrap();
+        let ready = it.status.unwrap().ready_replicas.unwrap_or(0);
+        all.insert(it.metadata.name.unwrap(), (asked, ready));
+        let not_ready = all.values().filter(|(asked, ready)| ready < asked).count();
+        most = most.max(not_ready);
+        let up = all
+            .values()
+            .filter(|(asked, ready)| *asked > 0 && ready >= asked);
+        if up.count() == COUNT {
+            return most;
+        }
+    }
+}
