@@ -1,7 +1,7 @@
 //! "Everything at 09:00", on a real API server: how late the patches of one boundary arrive, and
 //! how fast, beside a baseline client that sends the same patches with the same number in flight.
-//! Besides: single transitions at a steady rate, many namespaces with a Role each, the number in
-//! flight over HTTP/2 and HTTP/1.1, and ways to list.
+//! Besides: single transitions at a steady rate, many namespaces with a Role each, starts that wait for
+//! others, the number in flight over HTTP/2 and HTTP/1.1, and ways to list.
 //!
 //! ```text
 //! cargo bench --bench boundary -- [--deployments 100,1000,10000] [--json FILE]
@@ -34,6 +34,7 @@ mod run;
 mod steady;
 #[path = "../../tests/support/mod.rs"]
 mod support;
+mod waits;
 
 use std::{fs, path::PathBuf, process::ExitCode};
 
@@ -84,6 +85,11 @@ struct Options {
     /// Numbers in flight to compare, over HTTP/2 and HTTP/1.1. 0 leaves it out
     #[arg(long, value_name = "N,…", value_delimiter = ',', default_values_t = [1, 8, 16, 32, 64, 128])]
     flights: Vec<u16>,
+
+    /// How many starts wait for others, in chains and in a star, beside as many that wait for nothing. 0
+    /// leaves them out
+    #[arg(long, value_name = "N,…", value_delimiter = ',', default_values_t = [1000])]
+    waits: Vec<u16>,
 
     /// Write the figures to this file as well
     #[arg(long, value_name = "FILE")]
@@ -160,6 +166,12 @@ fn measure(options: &Options, assets: &support::Assets) -> Report {
         let figures = namespaces::run(assets, &options.program, usize::from(*number));
         println!("{figures}");
         report.namespaces.push(figures);
+    }
+    for number in options.waits.iter().filter(|number| **number > 0) {
+        for figures in waits::run(assets, &options.program, usize::from(*number)) {
+            println!("{figures}");
+            report.waits.push(figures);
+        }
     }
     let flights = options.flights.iter().filter(|number| **number > 0);
     let flights: Vec<usize> = flights.map(|number| usize::from(*number)).collect();

@@ -11,6 +11,7 @@ use super::{
     load::Fleet,
     namespaces::Namespaces,
     steady::Steady,
+    waits::Waits,
 };
 
 /// Everything that was measured.
@@ -19,6 +20,7 @@ pub(crate) struct Report {
     pub(crate) boundaries: Vec<Figures>,
     pub(crate) steady: Vec<Steady>,
     pub(crate) namespaces: Vec<Namespaces>,
+    pub(crate) waits: Vec<Waits>,
     pub(crate) flights: Vec<Concurrency>,
 }
 
