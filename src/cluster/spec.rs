@@ -296,10 +296,10 @@ mod tests {
 
     #[test]
     fn members_that_no_row_names_are_passed_over() {
-        let spec = json!({"shutdown": true, "instances": [{"name": "one"}], "pause": null});
+        let spec = json!({"shutdown": true, "storage": [{"name": "one"}], "pause": null});
         let spec = Spec::deserialize(spec).unwrap();
         assert_eq!(spec.member("shutdown"), Some(&json!(true)));
         assert_eq!(spec.member("pause"), None);
-        assert_eq!(spec.member("instances"), None);
+        assert_eq!(spec.member("storage"), None);
     }
 }

@@ -1,7 +1,7 @@
 //! Stories that share control planes, and what happens where there is none.
 
-use std::env;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+use std::{env, thread};
 
 use libtest_mimic::{Completion, Failed, Trial};
 
@@ -99,6 +99,7 @@ impl Stage {
         let _turn = turn.map(|turn| turn.lock().unwrap_or_else(PoisonError::into_inner));
         let _others = self.among_others();
         let plane = self.plane(story.parts)?;
+        let _if_it_fails = PrintsPods(plane, story.parts);
         let told = retry_when_stalled(name, || (story.tell)(plane));
         plane.assert_alive();
         Ok(told.map(|_| ()))
@@ -116,6 +117,17 @@ impl Stage {
             }
         };
         Ok(place.get_or_init(|| ControlPlane::start(assets, parts)))
+    }
+}
+
+/// Prints, where a story fails, how the pods of its control plane stand.
+struct PrintsPods<'p>(&'p ControlPlane, Parts);
+
+impl Drop for PrintsPods<'_> {
+    fn drop(&mut self) {
+        if thread::panicking() && self.1 == Parts::Pods {
+            eprintln!("{}", self.0.pods_and_their_makers());
+        }
     }
 }
 

@@ -250,14 +250,20 @@ impl Programs {
         found.unwrap_or_else(|| panic!("{name} does not run"))
     }
 
+    /// The last lines of the log of each.
+    pub(crate) fn last_lines(&self, count: usize) -> String {
+        let of = |(name, _): &(&'static str, ChildGuard)| {
+            format!("--- {name}\n{}\n", last_lines(&self.folder, name, count))
+        };
+        self.running.iter().map(of).collect()
+    }
+
     /// Panics with the end of its log if one of them has ended.
     pub(crate) fn assert_alive(&mut self) {
         for (name, program) in &mut self.running {
             if let Some(status) = program.exited() {
-                let log = std::fs::read_to_string(log_of(&self.folder, name)).unwrap_or_default();
-                let tail: Vec<&str> = log.lines().rev().take(20).collect();
-                let tail: Vec<&str> = tail.into_iter().rev().collect();
-                panic!("{name} ended: {status}\n{}", tail.join("\n"));
+                let tail = last_lines(&self.folder, name, 20);
+                panic!("{name} ended: {status}\n{tail}");
             }
         }
     }
@@ -286,6 +292,12 @@ impl Programs {
         }
         self.running.push((name, program));
     }
+}
+
+fn last_lines(folder: &Path, name: &str, count: usize) -> String {
+    let log = std::fs::read_to_string(log_of(folder, name)).unwrap_or_default();
+    let lines: Vec<&str> = log.lines().collect();
+    lines[lines.len().saturating_sub(count)..].join("\n")
 }
 
 fn log_of(folder: &Path, name: &str) -> PathBuf {

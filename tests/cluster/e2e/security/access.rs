@@ -51,6 +51,8 @@ fn each_kind_that_is_asked_for_adds_four_verbs_on_it_and_nothing_else(plane: &Co
         ".postgres-operator.crunchydata.com ",
         ".kubevirt.io ",
         ".core.gardener.cloud ",
+        ".acid.zalan.do ",
+        ".rabbitmq.com ",
     ];
     rights.retain(|row| of_stories.iter().all(|it| !row.contains(it)));
     assert_eq!(
