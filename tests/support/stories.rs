@@ -126,9 +126,25 @@ struct PrintsPods<'p>(&'p ControlPlane, Parts);
 impl Drop for PrintsPods<'_> {
     fn drop(&mut self) {
         if thread::panicking() && self.1 == Parts::Pods {
-            eprintln!("{}", self.0.pods_and_their_makers());
+            eprintln!("{}", pods_and_their_makers(self.0));
         }
     }
+}
+
+/// Pods that are not ready, the newest Events, and the end of each program's log.
+fn pods_and_their_makers(plane: &ControlPlane) -> String {
+    let show = |arguments: &[&str], is_shown: fn(&str) -> bool| {
+        let lines = plane.kubectl(arguments).stdout;
+        let shown: Vec<_> = lines.lines().filter(|it| is_shown(it)).collect();
+        shown[shown.len().saturating_sub(30)..].join("\n")
+    };
+    let pods = show(&["get", "pods", "-A"], |it| !it.contains(" 1/1 "));
+    let by_time = "--sort-by=.metadata.creationTimestamp";
+    let events = show(&["get", "events.v1.", "-A", by_time], |it| {
+        it.contains("Warning") || it.contains("/pod")
+    });
+    let logs = plane.last_lines(12);
+    format!("--- pods\n{pods}\n--- events\n{events}\n{logs}---")
 }
 
 /// The programs of all control planes, looked for or built once.

@@ -190,20 +190,9 @@ impl ControlPlane {
         self.kubectl_as(&self.kubeconfig(), arguments)
     }
 
-    /// Pods that are not ready, the newest Events, and the end of each program's log.
-    pub(crate) fn pods_and_their_makers(&self) -> String {
-        let show = |arguments: &[&str], is_shown: fn(&str) -> bool| {
-            let lines = self.kubectl(arguments).stdout;
-            let shown: Vec<_> = lines.lines().filter(|it| is_shown(it)).collect();
-            shown[shown.len().saturating_sub(30)..].join("\n")
-        };
-        let pods = show(&["get", "pods", "-A"], |it| !it.contains(" 1/1 "));
-        let by_time = "--sort-by=.metadata.creationTimestamp";
-        let events = show(&["get", "events.v1.", "-A", by_time], |it| {
-            it.contains("Warning") || it.contains("/pod")
-        });
-        let logs = self.programs.lock().unwrap().last_lines(12);
-        format!("--- pods\n{pods}\n--- events\n{events}\n{logs}---")
+    /// The last lines of the log of each program.
+    pub(crate) fn last_lines(&self, count: usize) -> String {
+        self.programs.lock().unwrap().last_lines(count)
     }
 
     /// The real kubectl, as whoever the kubeconfig says.
