@@ -187,9 +187,11 @@ impl Engine {
         if !self.waits.names(namespace, needed) {
             return;
         }
-        let holds = self.standing(namespace, needed, self.clock.now()) == Standing::NotReady;
+        let now = self.clock.now();
+        let holds = self.standing(namespace, needed, now) == Standing::NotReady;
+        // They fall due now: the first is sent before the others are decided about.
         for id in self.waits.take_freed(namespace, needed, holds) {
-            self.reconcile(id);
+            self.queue.set_boundary(id, Some(now));
         }
     }
 

@@ -96,6 +96,7 @@ pub(super) const SEEDS: [(&str, &[&str]); 19] = [
             "sts/db",
             "StatefulSet.apps/db ; deploy/cache.main, 5m",
             "deployments/a-1;sts/b , 1h 30 min",
+            "svc/db-1; Services/cache , 1h",
         ],
     ),
     (

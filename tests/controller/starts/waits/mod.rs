@@ -7,6 +7,7 @@ mod services;
 use std::time::Duration;
 
 use dayshift::controller::Settings;
+use kube_in_memory::{Fault, RequestLine, Status};
 use serde_json::{Value, json};
 
 use crate::sandbox::{Sandbox, deployment};
@@ -71,6 +72,27 @@ fn sent(story: &Sandbox) -> usize {
 
 fn is_none_told(story: &Sandbox) -> bool {
     told(story).is_empty()
+}
+
+/// All but the first are decided about when that is on its way.
+#[test]
+fn a_server_that_is_too_busy_for_the_first_that_is_freed_is_not_asked_for_the_others() {
+    let names: Vec<_> = (0..20).map(|number| format!("web-{number:02}")).collect();
+    let apps = names.iter().map(|name| (&**name, "deploy/db"));
+    let story = evening(&[("db", "")].into_iter().chain(apps).collect::<Vec<_>>());
+    story.sleep_until("2026-11-23 09:00:01");
+    assert_eq!(waiting(&story), "20");
+    story.api.forget_requests();
+    let freed = story.now();
+    story.api.on_request(move |line: &RequestLine| {
+        let refusal = Fault::Answer(Status::too_many_requests(1));
+        (line.verb == "patch" && line.at == freed).then_some(refusal)
+    });
+    ready(&story, "db", 3);
+    let patches = story.requests("patch");
+    assert_eq!(patches.iter().filter(|it| it.at == freed).count(), 1);
+    story.sleep_until("2026-11-23 09:01");
+    assert!(names.iter().all(|name| story.replicas(name) == 3));
 }
 
 #[test]
