@@ -97,6 +97,9 @@ const CONTROLLERS: [&str; 12] = [
 /// The annotation of pods that are not ready at once, but so long after they have a node: `1s`.
 pub(crate) const READY_AFTER: &str = "stories/ready-after";
 
+/// The annotation of a Job's pods that do not end at once, but so long after they run: `1h`.
+pub(crate) const ENDS_AFTER: &str = "stories/ends-after";
+
 /// Who the tokens of ServiceAccounts are from.
 pub(crate) const ISSUER: &str = "https://kubernetes.default.svc";
 
@@ -212,14 +215,12 @@ impl Programs {
         );
         let config = self.kubeconfig(User::Kwok, url);
         let stages = std::fs::read_to_string(self.assets.path("kwok-stages.yaml")).unwrap();
-        let known = "  name: pod-ready\nspec:\n";
-        assert!(stages.contains(known), "kwok's stages have changed");
-        let delayed = format!(
-            "{known}  delay:\n    durationMilliseconds: 0\n    durationFrom:\n      \
-                expressionFrom: '.metadata.annotations[\"{READY_AFTER}\"]'\n"
-        );
+        let delays = [("pod-ready", READY_AFTER), ("pod-complete", ENDS_AFTER)];
+        let stages = delays.iter().fold(stages, |stages, (name, annotation)| {
+            delayed(&stages, name, annotation)
+        });
         let path = self.folder.join("stages.yaml");
-        std::fs::write(&path, stages.replace(known, &delayed)).unwrap();
+        std::fs::write(&path, stages).unwrap();
         let stages = format!("--config={}", path.display());
         self.start(
             "kwok",
@@ -292,6 +293,17 @@ impl Programs {
         }
         self.running.push((name, program));
     }
+}
+
+/// kwok's stages where one of them comes as long after the one before as an annotation of the pod says.
+fn delayed(stages: &str, name: &str, annotation: &str) -> String {
+    let known = format!("  name: {name}\nspec:\n");
+    assert!(stages.contains(&known), "kwok's stages have changed");
+    let delay = format!(
+        "{known}  delay:\n    durationMilliseconds: 0\n    durationFrom:\n      \
+            expressionFrom: '.metadata.annotations[\"{annotation}\"]'\n"
+    );
+    stages.replace(&known, &delay)
 }
 
 fn last_lines(folder: &Path, name: &str, count: usize) -> String {

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::{STATE, allow_every_kind, await_field, before, create, field};
 use crate::{
     e2e::test_namespace::TestNamespace,
-    support::{ControlPlane, Parts, Story, cron_job, eventually, soon, stories},
+    support::{ControlPlane, ENDS_AFTER, Parts, Story, cron_job, eventually, soon, stories},
 };
 
 const SUSPENDED_BY: &str = "/metadata/labels/dayshift~1suspended-by";
@@ -30,9 +30,8 @@ fn their_pods_go_at_the_stop_and_come_back_at_the_start(plane: &ControlPlane) {
     let start = stop.plus(15);
     let report = cron_job("report").stop(stop.text()).start(start.text());
     let mut report = Value::from(report.annotation("dayshift/stop-jobs", "true"));
-    // Pods here end at once: there are always more to come.
-    report["spec"]["jobTemplate"]["spec"]["completions"] = json!(100_000);
-    report["spec"]["jobTemplate"]["spec"]["parallelism"] = json!(2);
+    let pods = &mut report["spec"]["jobTemplate"]["spec"]["template"];
+    pods["metadata"]["annotations"] = json!({ENDS_AFTER: "1h"});
     create(&team, report);
     for name in ["ours", "theirs"] {
         let by_hand = ["create", "job", name, "--from=cronjob/report"];
