@@ -105,6 +105,18 @@ fn a_kind_that_nobody_knew_has_a_plan_by_its_row() {
     }
 }
 
+/// As a kind with a row of dayshift's own is known by them once somebody has named its group.
+#[test]
+fn the_row_makes_a_kind_known_by_its_own_names() {
+    for (name, status) in [("widget", 3), ("Widgets", 3), ("wodget", 2)] {
+        let workload = format!("{name}/one");
+        let of_one = ["wake", &workload, "-n", "dev", "--for", "1h"];
+        let flags = ["--kind-file", "KINDS.yaml", "--kubeconfig", "no-such-file"];
+        let ended = dayshift(ROWS, &[&of_one[..], &flags[..]].concat(), "");
+        assert_eq!(ended.status, status, "{name}: {}", ended.err);
+    }
+}
+
 #[test]
 fn lint_finds_the_same_kinds_and_an_odd_value_in_their_field() {
     let flags = ["lint", "--kind-file", "KINDS.yaml", "--kinds", KINDS, "-"];

@@ -142,7 +142,9 @@ impl KindDefinition {
             },
             has_claim_policy: false,
         };
-        table::add(row, MAX_DEFINITIONS).map(Kind)
+        let kind = table::add(row, MAX_DEFINITIONS).map(Kind)?;
+        kind.mark_named();
+        Ok(kind)
     }
 }
 

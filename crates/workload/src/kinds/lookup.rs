@@ -109,7 +109,7 @@ impl Kind {
         self.discovery().is_none_or(Discovery::is_named)
     }
 
-    fn mark_named(self) {
+    pub(super) fn mark_named(self) {
         if let Some(discovery) = self.discovery() {
             discovery.mark_named();
         }
