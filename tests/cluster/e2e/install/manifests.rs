@@ -20,6 +20,7 @@ pub(super) fn stories() -> Vec<Story> {
         Parts::Server;
         the_chart_is_what_the_manifests_are,
         the_policies_of_the_chart_are_those_of_the_manifests,
+        the_network_policies_of_the_chart_are_those_of_the_manifests,
         one_role_in_each_namespace_and_no_cluster_role,
         the_roles_for_people_of_the_chart_are_those_of_the_manifests,
     ]
@@ -133,6 +134,32 @@ fn the_policies_of_the_chart_are_those_of_the_manifests(plane: &ControlPlane) {
     let old = ["template", "x", CHART, "--kube-version=1.29.0", "--set"];
     let refused = plane.helm(4, &[&old[..], &["policy.enabled=true"]].concat());
     assert!(refused.stderr.contains("1.30"), "{}", refused.stderr);
+}
+
+fn the_network_policies_of_the_chart_are_those_of_the_manifests(plane: &ControlPlane) {
+    let file = std::fs::read_to_string("manifests/networkpolicy.yaml").unwrap();
+    let manifest = all_plain(objects(plane, &file));
+    assert_eq!(manifest.len(), 2);
+    let values = "networkPolicy.enabled=true,activator.enabled=true";
+    let mut chart = all_plain(rendered(plane, &["--set", values]));
+    chart.retain(|(kind, _), _| kind == "NetworkPolicy");
+    assert_eq!(chart, manifest);
+    // Each selects the pods of the Deployment of its name, and names ports that these have.
+    for path in ["manifests/dayshift.yaml", "manifests/activator.yaml"] {
+        let file = std::fs::read_to_string(path).unwrap();
+        let mut deployments = all_plain(objects(plane, &file));
+        deployments.retain(|(kind, _), _| kind == "Deployment");
+        let ((_, name), deployment) = deployments.into_iter().next().unwrap();
+        let policy = &manifest[&("NetworkPolicy".to_owned(), name)]["spec"];
+        let pod = &deployment["spec"]["template"];
+        assert_eq!(
+            policy["podSelector"]["matchLabels"],
+            pod["metadata"]["labels"]
+        );
+        let ports = pod["spec"]["containers"][0]["ports"].as_array().unwrap();
+        let metrics = &policy["ingress"][0]["ports"][0]["port"];
+        assert!(ports.iter().any(|it| it["name"] == *metrics), "{metrics}");
+    }
 }
 
 fn one_role_in_each_namespace_and_no_cluster_role(plane: &ControlPlane) {
