@@ -22,6 +22,10 @@ use crate::delays::Delays;
 /// How many times an object is read and decided anew at once after a conflict.
 const MAX_CONFLICTS: u32 = 5;
 
+/// What is told of an object whose patches all meet a conflict.
+const NOT_APPLIED: &str = "the API server has applied no patch, though the object was read again \
+    before each: something changes it all the time, or it lacks what the patch tests";
+
 impl Engine {
     /// Takes in the result of a request.
     pub(in crate::controller) fn finished(&mut self, finished: Finished) {
@@ -198,9 +202,7 @@ impl Engine {
             return;
         };
         if entry.work.conflicted() > MAX_CONFLICTS {
-            self.queue
-                .failed(id, entry, &Delays::OBJECT, self.clock.monotonic());
-            self.starting.give_back(id);
+            self.failed(id, Reason::Failed, NOT_APPLIED, &Delays::OBJECT);
         } else {
             self.send_read(id);
         }

@@ -171,11 +171,12 @@ fn what_fails_slowly_comes_after_what_has_not_failed() {
 
 /// One object's conflicts are its own too: something writes to it before every patch.
 #[test]
-fn who_changes_faster_than_it_can_be_read_delays_nobody() {
+fn who_changes_faster_than_it_can_be_read_delays_nobody_and_is_told_once() {
     let conflict = Status::new(422, "Invalid", "the server rejected our request");
     let story = with_neighbours(60, Fault::Answer(conflict));
     story.sleep_until("19:02");
     assert_eq!(lateness(&story), [0; 6]);
+    assert_eq!(story.events("bad-0"), ["ScaleFailed"]);
 }
 
 #[test]
