@@ -94,10 +94,12 @@ pub fn parse_items_and_wait<'t>(
         && let Some((item, length)) = last.split_once(",")
     {
         let length = length.trim();
-        if length.text().contains(['/', ',']) {
+        if !length.text().starts_with(|it: char| it.is_ascii_digit())
+            || length.text().contains(['/', ','])
+        {
             return Err(length.fails(
-                "stands behind a `,`, where a length of time does",
-                format!("write for example `{example}`"),
+                "follows a `,`, where only a duration may stand",
+                format!("separate objects with `;`, as in `{example}`"),
             ));
         }
         let read = read(length, MAX_WAIT, MAX_WAIT_SECONDS)?;

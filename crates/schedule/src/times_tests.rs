@@ -205,6 +205,11 @@ fn says_where_a_text_is_wrong_and_what_to_write() {
             "Mon",
             "comes after the time; write days first",
         ),
+        (
+            "Mon-Fri 09:00 Europe/Berlin",
+            "Europe/Berlin",
+            "does not belong in the times; a time zone belongs in the timezone annotation",
+        ),
         ("Mon 09:00-17:00", "09:00-17:00", "is a window"),
         ("09:00 – 17:00", "–", "is not the plain `-`"),
         (

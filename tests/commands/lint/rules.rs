@@ -54,6 +54,14 @@ fn each_rule_finds_what_it_is_for_and_where() {
             vec!["bad-jitter 7:22"],
         ),
         (
+            web(&[hours, "dayshift/wake-on-request: soon"]),
+            vec!["bad-wake-on-request 7:31"],
+        ),
+        (
+            web(&["dayshift/wake-on-request: soon", "dayshift/hours: 9-17"]),
+            vec!["bad-wake-on-request 6:31", "bad-hours 7:21"],
+        ),
+        (
             web(&[hours, "dayshift/except: Christmas"]),
             vec!["bad-except 7:22"],
         ),

@@ -176,7 +176,10 @@ impl<'a> Tokens<'a> {
         let Some((kind, piece)) = self.peek()? else {
             return Ok(());
         };
-        Err(if kind == Kind::Word && is_day_like(piece.text()) {
+        Err(if kind == Kind::Word && piece.text().contains('/') {
+            let help = "a time zone belongs in the timezone annotation";
+            piece.fails("does not belong in the times", help)
+        } else if kind == Kind::Word && is_day_like(piece.text()) {
             let example = self.example;
             let help = format!("write days first, as in `{example}`, and separate items with `;`");
             piece.fails("comes after the time", help)

@@ -262,7 +262,12 @@ mod tests {
             (
                 "sts/db, deploy/cache",
                 "deploy/cache",
-                "stands behind a `,`, where a length of time does",
+                "follows a `,`, where only a duration may stand",
+            ),
+            (
+                "db, cache",
+                "cache",
+                "follows a `,`, where only a duration may stand",
             ),
             ("sts/db, 5", "5", "is not a duration"),
             ("sts/db, 0s", "0s", "is not a duration"),

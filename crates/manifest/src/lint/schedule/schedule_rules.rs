@@ -5,8 +5,8 @@ use crate::lint::schedule::{examples::right_line, schedule_finding::ScheduleFind
 use crate::{
     schedule::{Gap, Zone},
     workload::{
-        Inputs, InvalidSchedule, Key, Origin, ParseContext, ParsedInputs, Prefix, VolumeRetention,
-        read, wake_on_request_problems,
+        Inputs, Key, Origin, ParseContext, ParsedInputs, Prefix, Problem, VolumeRetention, read,
+        wake_on_request_problems,
     },
 };
 
@@ -17,15 +17,14 @@ pub(in crate::lint) fn schedule_errors(
     prefix: &Prefix,
 ) -> Vec<ScheduleFinding> {
     match read(inputs, context) {
-        ParsedInputs::Invalid(refusal) => of_refusal(&refusal, prefix),
+        ParsedInputs::Invalid(refusal) => of_problems(refusal.problems(), prefix),
         ParsedInputs::Unscheduled | ParsedInputs::Scheduled(_) => Vec::new(),
     }
 }
 
-fn of_refusal(refusal: &InvalidSchedule, prefix: &Prefix) -> Vec<ScheduleFinding> {
-    let problems = refusal.problems().iter();
+fn of_problems(problems: &[Problem], prefix: &Prefix) -> Vec<ScheduleFinding> {
     let finding = |it| ScheduleFinding::of_problem(it, prefix);
-    problems.map(finding).collect()
+    problems.iter().map(finding).collect()
 }
 
 /// Everything to say of these inputs; what is refused gets no more than its errors.
@@ -35,16 +34,14 @@ pub(in crate::lint) fn schedule_findings(
     prefix: &Prefix,
     gaps: impl FnOnce(Zone) -> Vec<Gap>,
 ) -> Vec<ScheduleFinding> {
+    let mut found = of_problems(&wake_on_request_problems(inputs), prefix);
     let spec = match read(inputs, &span.context) {
-        ParsedInputs::Invalid(refusal) => return of_refusal(&refusal, prefix),
+        ParsedInputs::Invalid(refusal) => {
+            return [of_problems(refusal.problems(), prefix), found].concat();
+        }
         ParsedInputs::Unscheduled => None,
         ParsedInputs::Scheduled(spec) => Some(spec),
     };
-    let on_request = wake_on_request_problems(inputs);
-    let mut found: Vec<_> = on_request
-        .iter()
-        .map(|it| ScheduleFinding::of_problem(it, prefix))
-        .collect();
     no_effect(inputs, prefix, &mut found);
     allows_nothing(inputs, prefix, &mut found);
     let Some(spec) = spec else {
