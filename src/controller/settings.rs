@@ -235,6 +235,8 @@ impl Settings {
         ParseContext {
             default_zone: self.default_zone,
             calendars: self.calendars.current(),
+            notice: Some(self.notice).filter(|it| !it.is_zero()),
+            ready_within: Some(self.ready_within).filter(|it| *it != READY_WITHIN),
         }
     }
 }

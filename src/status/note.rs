@@ -108,13 +108,13 @@ pub enum Note {
 }
 
 impl Note {
-    /// That an object is stopped before long, where its own `notice` has people told by now.
+    /// That an object is stopped before long, where its `notice` has people told by now.
     pub(super) fn of_stop(
         parsed: &ParsedInputs,
         observed: &Observed,
         now: DateTime<Utc>,
     ) -> Option<Self> {
-        let notice = parsed.notice(TimeDelta::zero());
+        let notice = parsed.notice();
         if notice.is_zero() {
             return None;
         }

@@ -74,6 +74,18 @@ pub fn parse_notice(text: &str) -> Result<TimeDelta, Diagnostic> {
     length(text, &NOTICE)
 }
 
+/// A length of time as [`parse_notice`] reads it, in the largest unit that has a whole number of it:
+/// `2h`, `90m`, `45s`, `0`.
+pub fn notice_text(length: TimeDelta) -> String {
+    let seconds = length.num_seconds();
+    let units = [(3600, "h"), (60, "m"), (1, "s")];
+    let unit = units.into_iter().find(|(of, _)| seconds % of == 0);
+    match unit.filter(|_| seconds != 0) {
+        Some((of, unit)) => format!("{}{unit}", seconds / of),
+        None => "0".to_owned(),
+    }
+}
+
 /// Reads the items between the `;` of a list, with where in bytes each stands in it, and the length of
 /// time from one second to six hours that may follow the last item behind a `,`: `sts/db; deploy/cache,
 /// 5m`.

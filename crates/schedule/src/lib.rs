@@ -34,7 +34,7 @@ pub use days::treated::TreatedDates;
 pub use entry::{Entry, ScheduleRule, parse_scale};
 pub use except::ExceptedDates;
 pub use hours::Hours;
-pub use jitter::{parse_grace, parse_items_and_wait, parse_jitter, parse_notice};
+pub use jitter::{notice_text, parse_grace, parse_items_and_wait, parse_jitter, parse_notice};
 pub use meant::characters::plain;
 pub use meant::meaning::Meant;
 pub use moment::{parse_date_or_moment, parse_moment};

@@ -78,6 +78,7 @@ impl ScheduleArgs {
         ParseContext {
             default_zone: self.zone(),
             calendars: Calendars::of_files(named),
+            ..ParseContext::default()
         }
     }
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use chrono::{DateTime, TimeDelta, Utc};
+use chrono::{DateTime, Utc};
 
 use crate::{
     cluster::EventObject,
@@ -20,16 +20,9 @@ use crate::controller::report::reporter::Reporter;
 const MAX_ALONE: usize = 5;
 
 impl Notices {
-    /// Takes in when an object is stopped next. Without a `notice` of its own, people are told of that
-    /// so long before.
-    pub(in crate::controller) fn observe(
-        &mut self,
-        id: Id,
-        index: &Index,
-        notice: TimeDelta,
-        now: DateTime<Utc>,
-    ) {
-        self.expect(id, stop_to_tell(id, index, notice, now), now);
+    /// Takes in when an object is stopped next.
+    pub(in crate::controller) fn observe(&mut self, id: Id, index: &Index, now: DateTime<Utc>) {
+        self.expect(id, stop_to_tell(id, index, now), now);
     }
 
     /// Tells people of stops to come, as far as that is due, of at most so many groups. Returns of how
@@ -55,9 +48,9 @@ impl Notices {
     }
 }
 
-fn stop_to_tell(id: Id, index: &Index, notice: TimeDelta, now: DateTime<Utc>) -> Option<Group> {
+fn stop_to_tell(id: Id, index: &Index, now: DateTime<Utc>) -> Option<Group> {
     let parsed = &index.get(id)?.parsed;
-    let notice = parsed.notice(notice);
+    let notice = parsed.notice();
     if notice.is_zero() {
         return None;
     }

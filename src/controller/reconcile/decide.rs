@@ -39,8 +39,7 @@ impl Engine {
     /// Decides about an idle object, and queues it or notes when it is due.
     pub(in crate::controller) fn reconcile(&mut self, id: Id) {
         self.look_at_readiness(id);
-        let (index, notice) = (&self.index, self.settings.notice);
-        self.notices.observe(id, index, notice, self.clock.now());
+        self.notices.observe(id, &self.index, self.clock.now());
         let Some(entry) = self.index.get_mut(id) else {
             return;
         };

@@ -47,6 +47,42 @@ fn a_stop_is_said_within_its_notice_and_not_before() {
     assert!(problems.err.contains("No problem"), "{problems:?}");
 }
 
+/// The scaler writes its flags on what it follows.
+#[test]
+fn the_times_of_the_flags_of_the_scaler_count_where_an_object_has_none() {
+    let flags = (
+        "inherited",
+        r#"{"from":"scaler","notice":"15m","ready-within":"2m"}"#,
+    );
+    let morning = "2026-11-20T00:03:00Z".parse().unwrap();
+    let cluster = Cluster::at(move || morning);
+    for (name, own) in [
+        ("web", &[flags][..]),
+        ("own", &[flags, ("ready-within", "5m")]),
+    ] {
+        office(&cluster, name, own);
+        none_ready(&cluster, name);
+    }
+    let said = "0 of 3 replicas are ready 3 min after its start";
+    assert!(notes(&cluster, "web").starts_with(said));
+    assert_eq!(notes(&cluster, "own"), "");
+
+    let evening = "2026-11-20T09:50:00Z".parse().unwrap();
+    let cluster = Cluster::at(move || evening);
+    office(&cluster, "web", &[flags]);
+    office(&cluster, "own", &[flags, ("notice", "5m")]);
+    assert!(notes(&cluster, "web").starts_with("it is stopped at 19:00 JST"));
+    assert_eq!(notes(&cluster, "own"), "");
+}
+
+fn none_ready(cluster: &Cluster, name: &str) {
+    let object = cluster.api.get("Deployment", "dev", name).unwrap();
+    let generation = &object["metadata"]["generation"];
+    let status = json!({"observedGeneration": generation, "readyReplicas": 0});
+    let set = cluster.api.set_status("Deployment", "dev", name, status);
+    set.unwrap();
+}
+
 #[test]
 fn what_is_not_ready_is_said_after_the_time_that_the_object_allows() {
     let now = "2026-11-20T00:20:00Z".parse().unwrap();

@@ -1,5 +1,7 @@
 //! What is written on an object of what it inherits, and when.
 
+use chrono::TimeDelta;
+use dayshift::controller::Settings;
 use serde_json::{Value, json};
 
 use super::{annotate, office, patches};
@@ -43,6 +45,45 @@ fn goes_with_the_patches_that_are_sent_anyway() {
     story.api.annotate("dev", "web", key, text).unwrap();
     story.settle();
     assert_eq!((inherited(&story, "web"), patches(&story)), (None, 5));
+}
+
+/// Other flags make no patch: the next one, at a stop or a start, says what they are.
+#[test]
+fn says_the_lengths_of_time_of_the_flags() {
+    let mut story = Sandbox::empty_at("2026-11-20 12:00 UTC");
+    let flags = |notice, ready_within| Settings {
+        notice: TimeDelta::minutes(notice),
+        ready_within: TimeDelta::minutes(ready_within),
+        ..Settings::default()
+    };
+    story.start_scaler(flags(15, 2));
+    let hours = "Mon-Fri 09:00-19:00";
+    story.apply(deployment("web").replicas(3).hours(hours));
+    story.apply(
+        deployment("own")
+            .replicas(3)
+            .hours(hours)
+            .annotation("notice", "5m"),
+    );
+    let of_flags = |more: &[(&str, &str)]| {
+        let mut all = json!({"from": "scaler"});
+        for (key, text) in more {
+            all[*key] = json!(text);
+        }
+        Some(all)
+    };
+    let both = of_flags(&[("notice", "15m"), ("ready-within", "2m")]);
+    assert_eq!(inherited(&story, "web"), both);
+    let within = of_flags(&[("ready-within", "2m")]);
+    assert_eq!(inherited(&story, "own"), within);
+    story.kill_scalers();
+    // 10 minutes are what everybody takes.
+    story.start_scaler(flags(30, 10));
+    story.sleep_until("18:59");
+    assert_eq!((inherited(&story, "web"), patches(&story)), (both, 2));
+    story.sleep_until("19:01");
+    assert_eq!(inherited(&story, "web"), of_flags(&[("notice", "30m")]));
+    assert_eq!((inherited(&story, "own"), patches(&story)), (None, 4));
 }
 
 /// The schedule goes, and with it all that was written of it.

@@ -56,6 +56,7 @@ pub fn of(object: &Object, zone: Tz, holidays: &Holidays) -> Assumptions {
     let context = ParseContext {
         default_zone: Zone::parse(zone.name()).unwrap(),
         calendars: calendars(holidays),
+        ..ParseContext::default()
     };
     let parsed = read(&inputs, &context);
     let refused = match &parsed {

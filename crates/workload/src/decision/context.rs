@@ -156,9 +156,7 @@ impl DecisionContext<'_> {
         let inherited = match self.parsed {
             ParsedInputs::Unscheduled => None,
             ParsedInputs::Invalid(_) => return change,
-            ParsedInputs::Scheduled(spec) => {
-                Inherited::of(&self.observed.inputs, spec.schedule.zone()).text()
-            }
+            ParsedInputs::Scheduled(spec) => Inherited::of(&self.observed.inputs, spec).text(),
         };
         Change {
             inherited,

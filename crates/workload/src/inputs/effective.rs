@@ -185,10 +185,9 @@ impl Inputs {
         if defaults.text(key).is_some() {
             return Some(Origin::Namespace);
         }
-        let zone = defaults
-            .default_schedule()
-            .filter(|_| key == Key::Timezone)?;
-        zone.text(key).map(|_| Origin::Scaler)
+        let is_flag = matches!(key, Key::Timezone | Key::Notice | Key::ReadyWithin);
+        let flags = defaults.default_schedule().filter(|_| is_flag)?;
+        flags.text(key).map(|_| Origin::Scaler)
     }
 
     /// Whose the override is that is written there, and why.

@@ -2,11 +2,12 @@
 
 use std::sync::Arc;
 
-use dayshift_schedule::{Zone, is_too_long};
+use dayshift_schedule::{Zone, is_too_long, notice_text};
 use serde_json::{Map, Value};
 
 use super::annotations::Annotations;
 use super::effective::{Inputs, Origin};
+use super::spec::ScheduleSpec;
 use crate::keys::Key;
 use crate::observed::Observed;
 
@@ -33,9 +34,25 @@ pub(crate) struct Inherited {
 }
 
 impl Inherited {
-    /// What these inputs have that is not the object's own, and the zone, where no annotation names
-    /// it. UTC is left out: without a word it is what everybody takes.
-    pub(crate) fn of(inputs: &Inputs, zone: Zone) -> Self {
+    /// What these inputs have that is not the object's own, and what the scaler adds to them where no
+    /// annotation names it: the zone, and lengths of time. UTC is left out: without a word it is what
+    /// everybody takes.
+    pub(crate) fn of(inputs: &Inputs, spec: &ScheduleSpec) -> Self {
+        let mut inherited = Self::of_annotations(inputs);
+        let zone = Some(spec.schedule.zone()).filter(|it| *it != Zone::UTC);
+        for (key, text) in [
+            (Key::Timezone, zone.map(|it| it.name().to_owned())),
+            (Key::Notice, spec.notice.map(notice_text)),
+            (Key::ReadyWithin, spec.ready_within.map(notice_text)),
+        ] {
+            if inputs.text(key).is_none() {
+                inherited.scaler.set(key, text.as_deref());
+            }
+        }
+        inherited
+    }
+
+    fn of_annotations(inputs: &Inputs) -> Self {
         let mut inherited = Self::default();
         let keys = inputs.defaults().map(|_| Key::ALL);
         for key in keys.into_iter().flatten() {
@@ -50,9 +67,6 @@ impl Inherited {
                 Some(Origin::Scaler) => inherited.scaler.set(key, inputs.text(key)),
                 Some(Origin::Own) | None => {}
             }
-        }
-        if inputs.text(Key::Timezone).is_none() && zone != Zone::UTC {
-            inherited.scaler.set(Key::Timezone, Some(zone.name()));
         }
         inherited
     }
@@ -202,8 +216,12 @@ impl Observed {
 
 #[cfg(test)]
 mod tests {
+    use chrono::TimeDelta;
+
     use super::*;
     use crate::inputs::inheritance::{DefaultSchedule, Inheritance};
+    use crate::inputs::parse_context::ParseContext;
+    use crate::inputs::parsed::{ParsedInputs, read};
 
     fn annotations(texts: &[(Key, &str)]) -> Arc<Annotations> {
         let texts = texts.iter().map(|(key, text)| (*key, (*text).to_owned()));
@@ -218,6 +236,13 @@ mod tests {
         };
         let defaults = levels.in_force("dev", Some(&annotations(namespace)));
         Inputs::of_own(annotations(own)).with_defaults(defaults)
+    }
+
+    fn text(inputs: &Inputs, context: &ParseContext) -> Option<Box<str>> {
+        match read(inputs, context) {
+            ParsedInputs::Scheduled(spec) => Inherited::of(inputs, &spec).text(),
+            other => panic!("{other:?}"),
+        }
     }
 
     const HOURS: (Key, &str) = (Key::Hours, "Mon-Fri 09:00-19:00");
@@ -259,7 +284,7 @@ mod tests {
                 Some(r#"{"enforce":"true","from":"Namespace","wake-until":"2026-11-20 12:00"}"#),
             ),
         ] {
-            let text = Inherited::of(&inputs, zone).text();
+            let text = text(&inputs, &zone.into());
             assert_eq!(text.as_deref(), expected);
             let Some(text) = text else { continue };
             let read = Inherited::parse(&text).unwrap();
@@ -268,9 +293,48 @@ mod tests {
     }
 
     #[test]
+    fn has_the_lengths_of_time_of_the_scaler_where_no_annotation_names_them() {
+        let flags = ParseContext {
+            notice: Some(TimeDelta::minutes(15)),
+            ready_within: Some(TimeDelta::seconds(150)),
+            ..ParseContext::default()
+        };
+        let notice = (Key::Notice, "0");
+        let within = (Key::ReadyWithin, "1h");
+        for (own, namespace, expected) in [
+            (
+                &[HOURS][..],
+                &[][..],
+                Some(r#"{"from":"scaler","notice":"15m","ready-within":"150s"}"#),
+            ),
+            (
+                &[HOURS, notice],
+                &[within],
+                Some(r#"{"from":"Namespace","ready-within":"1h"}"#),
+            ),
+            (
+                &[HOURS, within],
+                &[ZONE],
+                Some(r#"{"from":"Namespace","scaler":{"notice":"15m"},"timezone":"Asia/Tokyo"}"#),
+            ),
+            (&[HOURS, within, notice], &[], None),
+        ] {
+            let given = inputs(own, namespace, None);
+            let text = text(&given, &flags);
+            assert_eq!(text.as_deref(), expected);
+            // Who knows no flags reads the same from it.
+            let defaults = text.map(|it| Inherited::parse(&it).unwrap().defaults());
+            let seen = inputs(own, &[], None).with_defaults(defaults);
+            let [by_flags, by_text] = [read(&given, &flags), read(&seen, &ParseContext::default())];
+            let lengths = |it: &ParsedInputs| (it.notice(), it.ready_within(crate::READY_WITHIN));
+            assert_eq!(lengths(&by_text), lengths(&by_flags));
+        }
+    }
+
+    #[test]
     fn what_is_read_from_it_is_what_was_in_force() {
         let inherited = inputs(&[], &[ZONE], Some("20:00-22:00"));
-        let read = Inherited::parse(&Inherited::of(&inherited, Zone::UTC).text().unwrap());
+        let read = Inherited::parse(&text(&inherited, &ParseContext::default()).unwrap());
         let read = Inputs::default().with_defaults(Some(read.unwrap().defaults()));
         for key in Key::ALL {
             assert_eq!(read.text(key), inherited.text(key), "{key}");
@@ -287,7 +351,7 @@ mod tests {
             &[(Key::Except, &*long), (Key::TreatAs, &*long), HOURS],
             &[(Key::Hours, &*quoted)],
         ] {
-            let text = Inherited::of(&inputs(&[], texts, None), Zone::UTC).text();
+            let text = Inherited::of_annotations(&inputs(&[], texts, None)).text();
             let text = text.unwrap();
             assert!(!is_too_long(&text), "{}", text.len());
             let left_out = Inherited::parse(&text).unwrap().left_out;

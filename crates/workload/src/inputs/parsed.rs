@@ -62,10 +62,10 @@ impl ParsedInputs {
         hasher.finish()
     }
 
-    /// How long before a stop people are told, where it is not said otherwise; zero where nobody is.
-    pub fn notice(&self, otherwise: TimeDelta) -> TimeDelta {
+    /// How long before a stop people are told; zero where nobody is.
+    pub fn notice(&self) -> TimeDelta {
         match self {
-            Self::Scheduled(spec) => spec.notice.unwrap_or(otherwise),
+            Self::Scheduled(spec) => spec.notice.unwrap_or_default(),
             Self::Unscheduled | Self::Invalid(_) => TimeDelta::zero(),
         }
     }
@@ -211,8 +211,8 @@ impl Problems {
             counts,
             jitter: jitter.unwrap_or_default(),
             after,
-            notice,
-            ready_within,
+            notice: notice.or(context.notice),
+            ready_within: ready_within.or(context.ready_within),
             overrides,
         })
     }

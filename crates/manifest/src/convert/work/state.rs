@@ -9,7 +9,7 @@ use crate::convert::finding::{ObjectName, Topic};
 use crate::convert::settings::Converter;
 use crate::{
     manifest::{Finding, Location, Source},
-    schedule::{Calendars, Zone},
+    schedule::Calendars,
     text::quote,
     workload::{Inputs, Key, Kind, ParseContext, ParsedInputs, read},
 };
@@ -198,7 +198,7 @@ impl<'a> Work<'_, 'a> {
 /// Converting changes no excepted dates that are there: a calendar is as good as it was.
 fn any_calendar() -> ParseContext {
     ParseContext {
-        default_zone: Zone::UTC,
         calendars: Calendars::default().or_any(),
+        ..ParseContext::default()
     }
 }
