@@ -59,7 +59,7 @@ fn stopped_by_another(story: &Sandbox, name: &str, original: &str) {
 #[test]
 fn what_another_tool_had_stopped_starts_at_the_count_that_it_had_saved() {
     // Saturday: both are down until Monday.
-    let story = Sandbox::at("2026-11-21 12:00 UTC");
+    let story = Sandbox::of_deployments_at("2026-11-21 12:00 UTC");
     for (name, original) in [("web", "3"), ("one", "1"), ("off", "0")] {
         stopped_by_another(&story, name, original);
         let patch = conversion(&story, name);
@@ -87,7 +87,7 @@ fn what_another_tool_had_stopped_starts_at_the_count_that_it_had_saved() {
 
 #[test]
 fn the_count_outlives_a_scaler_that_comes_later() {
-    let story = Sandbox::at("2026-11-21 12:00 UTC");
+    let story = Sandbox::of_deployments_at("2026-11-21 12:00 UTC");
     stopped_by_another(&story, "web", "5");
     let patch = conversion(&story, "web");
     story.api.merge("Deployment", "dev", "web", &patch).unwrap();

@@ -4,14 +4,14 @@
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex};
 
-use dayshift::controller::Settings;
+use dayshift::{controller::Settings, workload::Kind};
 use http::{Method, Request};
 use kube::{Client, client::Body};
 use kube_in_memory::Api;
 use serde_json::{Value, json};
 use tower::{BoxError, service_fn};
 
-use crate::sandbox::{Sandbox, deployment, stateful_set};
+use crate::sandbox::{Sandbox, deployment, of_deployments, stateful_set};
 
 /// What somebody else does between the decision and the patch.
 type Hand = fn(&Api);
@@ -191,9 +191,15 @@ fn scheduled() -> Value {
     web
 }
 
+fn settings() -> Settings {
+    let mut settings = of_deployments();
+    settings.scope.kinds.push(Kind::STATEFUL_SET);
+    settings
+}
+
 fn begin(trap: &Trap, at: &str, web: Value) -> Sandbox {
     let mut story = Sandbox::empty_at(&format!("{at} UTC"));
-    story.start_scaler_with(|api| trap.client(api), Settings::default());
+    story.start_scaler_with(|api| trap.client(api), settings());
     story.api.create(web).unwrap();
     story.settle();
     story
@@ -249,7 +255,7 @@ fn slept(trap: &Trap) -> Sandbox {
 /// One without labels that is not adopted yet.
 fn unlabelled(trap: &Trap) -> Sandbox {
     let mut story = Sandbox::empty_at("2026-11-20 18:00 UTC");
-    story.start_scaler_with(|api| trap.client(api), Settings::default());
+    story.start_scaler_with(|api| trap.client(api), settings());
     let mut web = scheduled();
     web["metadata"]["labels"].take();
     story.api.create(web).unwrap();

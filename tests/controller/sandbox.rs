@@ -168,30 +168,17 @@ impl Sandbox {
         sandbox
     }
 
-    /// One for months: its scaler watches Deployments alone. Nothing else costs as much as watches that
-    /// end every five minutes and begin again, and this has one where the others have four.
+    /// The same with a scaler [`of_deployments`].
     pub fn of_deployments_at(text: &str) -> Self {
         let mut sandbox = Self::empty_at(text);
-        let scope = Scope {
-            kinds: vec![Kind::DEPLOYMENT],
-            namespace_defaults: false,
-            ..Scope::default()
-        };
-        sandbox.start_scaler(Settings {
-            scope,
-            ..Settings::default()
-        });
+        sandbox.start_scaler(of_deployments());
         sandbox
     }
 
     /// Starts a scaler; several may run at once.
     pub fn start_scaler(&mut self, settings: Settings) {
-        let context = self.runtime.enter();
-        let client = self
-            .api
-            .client_as(&format!("scaler-{}", self.scalers.len()));
-        drop(context);
-        self.start_scaler_with(|_| client, settings);
+        let name = format!("scaler-{}", self.scalers.len());
+        self.start_scaler_with(|api| api.client_as(&name), settings);
     }
 
     /// Starts one with a client that is made of the API.
@@ -361,6 +348,19 @@ impl Sandbox {
     pub fn step_clock(&self, by: TimeDelta) {
         self.clock.step(by);
         self.settle();
+    }
+}
+
+/// For days and months: the scaler watches Deployments alone. Nothing else costs as much as watches that end
+/// every five minutes and begin again, and this has one where the others have four.
+pub fn of_deployments() -> Settings {
+    Settings {
+        scope: Scope {
+            kinds: vec![Kind::DEPLOYMENT],
+            namespace_defaults: false,
+            ..Scope::default()
+        },
+        ..Settings::default()
     }
 }
 

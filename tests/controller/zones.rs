@@ -9,7 +9,7 @@ use dayshift::{
 };
 
 use crate::{
-    sandbox::{Sandbox, deployment},
+    sandbox::{Sandbox, deployment, of_deployments},
     zone_file::zone_file,
 };
 
@@ -25,7 +25,7 @@ fn old_vancouver() -> Zone {
 fn by(zone: Zone) -> Settings {
     Settings {
         default_zone: zone,
-        ..Settings::default()
+        ..of_deployments()
     }
 }
 

@@ -3,13 +3,14 @@
 use chrono::{DateTime, TimeDelta, Utc};
 use dayshift::{
     clock::Clock,
-    controller::{Scope, Settings},
     plan::{Period, Planner},
     sandbox::{Simulation, Speed},
     schedule::Zone,
     workload::{Inputs, Key, Kind, Prefix, Replicas, WorkloadRef},
 };
 use serde_json::{Value, json};
+
+use crate::sandbox::of_deployments;
 
 const OFFICE: (&str, &str) = ("hours", "Mon-Fri 09:00-19:00");
 
@@ -24,15 +25,7 @@ fn played(from: DateTime<Utc>, files: &[File]) -> Vec<f64> {
         .build()
         .unwrap();
     let mut usages = runtime.block_on(async {
-        let settings = Settings {
-            scope: Scope {
-                kinds: vec![Kind::DEPLOYMENT],
-                namespace_defaults: false,
-                ..Scope::default()
-            },
-            ..Settings::default()
-        };
-        let mut simulation = Simulation::new(Clock::simulated(from), settings);
+        let mut simulation = Simulation::new(Clock::simulated(from), of_deployments());
         for (at, file) in files.iter().enumerate() {
             simulation.load(&manifest(&name(at), file)).unwrap();
         }

@@ -9,7 +9,7 @@ use dayshift::{
     schedule::{Calendar, CalendarName, Calendars},
 };
 
-use crate::sandbox::{Sandbox, deployment};
+use crate::sandbox::{Sandbox, deployment, of_deployments};
 
 /// A calendar `de` of these dates, and one of the same dates by another name.
 fn calendars(dates: &[&str]) -> Calendars {
@@ -26,11 +26,15 @@ fn calendars(dates: &[&str]) -> Calendars {
 
 /// A cluster on Thursday evening, and a scaler with a calendar.
 fn evening(dates: &[&str]) -> (Sandbox, CalendarPublisher) {
+    evening_with(calendars(dates), of_deployments())
+}
+
+fn evening_with(calendars: Calendars, settings: Settings) -> (Sandbox, CalendarPublisher) {
     let mut story = Sandbox::empty_at("2026-11-19 20:00 UTC");
-    let (publisher, feed) = CalendarFeed::open(calendars(dates));
+    let (publisher, calendars) = CalendarFeed::open(calendars);
     story.start_scaler(Settings {
-        calendars: feed,
-        ..Settings::default()
+        calendars,
+        ..settings
     });
     (story, publisher)
 }
@@ -75,7 +79,7 @@ fn what_a_restart_finds_changed_does_not_act_backwards() {
         story.sleep_until("2026-11-20 10:00");
         story.start_scaler(Settings {
             calendars: CalendarFeed::fixed(calendars(&dates[1..])),
-            ..Settings::default()
+            ..of_deployments()
         });
         assert_eq!(story.replicas("web"), 0, "{dates:?}");
     }
@@ -86,7 +90,7 @@ fn what_a_restart_finds_changed_does_not_act_backwards() {
     story.sleep_until("2026-11-20 10:00");
     story.start_scaler(Settings {
         calendars: CalendarFeed::fixed(calendars(&["2027-05-01"])),
-        ..Settings::default()
+        ..of_deployments()
     });
     assert_eq!(story.replicas("web"), 3);
 }
@@ -115,7 +119,7 @@ fn only_what_names_a_calendar_is_looked_at_and_only_what_changes_is_written() {
 
 #[test]
 fn a_namespace_may_name_a_calendar_too() {
-    let (story, publisher) = evening(&[FRIDAY]);
+    let (story, publisher) = evening_with(calendars(&[FRIDAY]), Settings::default());
     for (key, text) in [("hours", "Mon-Fri 09:00-19:00"), ("except", "calendar:de")] {
         let key = format!("dayshift/{key}");
         story
@@ -224,7 +228,7 @@ fn two_scalers(dates: &[&str]) -> (Sandbox, [CalendarPublisher; 2]) {
     let (second, feed) = CalendarFeed::open(calendars(dates));
     story.start_scaler(Settings {
         calendars: feed,
-        ..Settings::default()
+        ..of_deployments()
     });
     (story, [first, second])
 }

@@ -18,19 +18,13 @@ fn without_de(dates: &[&str], why: &str) -> Calendars {
 }
 
 /// A scaler that begins on Thursday evening with a calendar that it cannot read.
-fn evening_without_de() -> (Sandbox, CalendarPublisher) {
-    let mut story = Sandbox::empty_at("2026-11-19 20:00 UTC");
-    let (publisher, feed) = CalendarFeed::open(without_de(&[NO_DAY], WHY));
-    story.start_scaler(Settings {
-        calendars: feed,
-        ..Settings::default()
-    });
-    (story, publisher)
+fn evening_without_de(settings: Settings) -> (Sandbox, CalendarPublisher) {
+    evening_with(without_de(&[NO_DAY], WHY), settings)
 }
 
 #[test]
 fn a_calendar_that_cannot_be_read_refuses_what_names_it_alone() {
-    let (story, publisher) = evening_without_de();
+    let (story, publisher) = evening_without_de(of_deployments());
     story.apply(web("2026-12-24; calendar:de"));
     let other = deployment("other").replicas(0).annotation("replicas", "3");
     let other = other.hours("Mon-Fri 09:00-19:00");
@@ -70,7 +64,7 @@ fn a_calendar_that_cannot_be_read_refuses_what_names_it_alone() {
 
 #[test]
 fn a_namespace_whose_calendar_cannot_be_read_is_good_once_that_can() {
-    let (story, publisher) = evening_without_de();
+    let (story, publisher) = evening_without_de(Settings::default());
     for (key, text) in [("hours", "Mon-Fri 09:00-19:00"), ("except", "calendar:de")] {
         let key = format!("dayshift/{key}");
         let annotated = story
@@ -104,7 +98,7 @@ fn a_calendar_that_cannot_be_read_after_a_restart_is_caught_up_with() {
         let (publisher, feed) = CalendarFeed::open(without_de(&[dates], WHY));
         story.start_scaler(Settings {
             calendars: feed,
-            ..Settings::default()
+            ..of_deployments()
         });
         story.sleep_until("2026-11-20 10:00");
         assert!(story.error("web").is_some());

@@ -6,7 +6,7 @@ use chrono::{DateTime, TimeDelta, Utc};
 use dayshift::controller::{Settings, Telemetry};
 
 use super::calendar::{Dice, MINUTE, Object};
-use crate::sandbox::Sandbox;
+use crate::sandbox::{Sandbox, of_deployments};
 
 /// The hours that the counters of a namespace have.
 fn counted(story: &Sandbox, namespace: &str) -> [f64; 3] {
@@ -23,7 +23,7 @@ fn counted(story: &Sandbox, namespace: &str) -> [f64; 3] {
 fn settings() -> Settings {
     Settings {
         per_namespace_metrics: true,
-        ..Settings::default()
+        ..of_deployments()
     }
 }
 
