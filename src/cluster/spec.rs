@@ -11,7 +11,7 @@ use serde_json::Value;
 use super::pod_template::requests;
 use crate::text::quote;
 use crate::workload::{
-    Amounts, ResourceRequests, Resources, SpecMember, VolumeRetention, takes_zero,
+    Amounts, ResourceRequests, Resources, SpecMember, SpecNode, VolumeRetention, takes_zero,
 };
 
 /// The count fields of all kinds. Each object has those of its own kind.
@@ -57,29 +57,53 @@ impl Spec {
         };
         value.filter(|it| !it.is_null())
     }
+}
 
-    /// What stands at a path that the row of a kind names, as the tokens of a JSON pointer.
-    fn at(&self, path: &[&str]) -> Option<&Value> {
-        let [_, member, below @ ..] = path else {
-            return None;
-        };
-        let member = self.member(member)?;
-        below.iter().try_fold(member, |it, name| it.get(name))
-    }
+/// A `spec`, or what stands in it.
+#[derive(Clone, Copy)]
+pub(super) enum LiveNode<'a> {
+    Spec(&'a Spec),
+    Replicas(&'a Count),
+    Value(&'a Value),
+}
 
-    /// The number there.
-    pub(super) fn number(&self, path: &[&str]) -> Option<u32> {
-        match (path, &self.replicas) {
-            (["spec", "replicas"], Some(Count::Number(number))) => Some(*number),
-            _ => u32::try_from(self.at(path)?.as_u64()?).ok(),
+impl SpecNode for LiveNode<'_> {
+    fn member(self, name: &str) -> Option<Self> {
+        match self {
+            Self::Spec(spec) if name == "replicas" => spec.replicas.as_ref().map(Self::Replicas),
+            Self::Spec(spec) => spec.member(name).map(Self::Value),
+            Self::Replicas(_) => None,
+            Self::Value(value) => value.get(name).filter(|it| !it.is_null()).map(Self::Value),
         }
     }
 
-    /// The `resources` there, as those of a container.
-    pub(super) fn resources(&self, path: &[&str]) -> Resources {
+    fn items(self) -> impl Iterator<Item = Self> {
+        let items = match self {
+            Self::Value(Value::Array(items)) => &items[..],
+            _ => &[],
+        };
+        items.iter().map(Self::Value)
+    }
+
+    fn number(self) -> Option<u32> {
+        match self {
+            Self::Replicas(Count::Number(number)) => Some(*number),
+            Self::Value(value) => u32::try_from(value.as_u64()?).ok(),
+            Self::Replicas(Count::Invalid(_)) | Self::Spec(_) => None,
+        }
+    }
+
+    fn is_false(self) -> bool {
+        matches!(self, Self::Value(Value::Bool(false)))
+    }
+
+    fn resources(self) -> Resources {
         let amounts = |of: &str| {
             let mut amounts = Amounts::default();
-            let found = self.at(path).and_then(|it| it.get(of)?.as_object());
+            let found = match self {
+                Self::Value(value) => value.get(of).and_then(Value::as_object),
+                _ => None,
+            };
             for (resource, amount) in found.into_iter().flatten() {
                 match amount {
                     Value::String(text) => amounts.take_in(resource, text),

@@ -19,7 +19,7 @@ use crate::workload::{
 
 use super::object_status::ObjectStatus;
 use super::resource::Resource as Row;
-use super::spec::Spec;
+use super::spec::{LiveNode, Spec};
 
 /// A workload without its managed fields, which are skipped as they are read. Of its pod template it is
 /// read what it requests, and of its status how much is ready: a cluster's workloads pass through here,
@@ -101,12 +101,7 @@ impl Workload {
     /// What 1 of its count stands for, as an object of this kind.
     pub fn footprint(&self, kind: Kind) -> Footprint {
         let spec = &self.spec;
-        Footprint::read(
-            kind,
-            || spec.template,
-            |path| spec.number(path),
-            |path| spec.resources(path),
-        )
+        Footprint::read(kind, || spec.template, Some(LiveNode::Spec(spec)))
     }
 
     /// How much of it is ready, as an object of this kind.

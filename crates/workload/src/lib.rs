@@ -49,10 +49,12 @@ pub use inputs::spec::ScheduleSpec;
 pub use jobs::{Job, JobChange, JobsWish, MADE_LATE, jobs_wish, may_have_suspended_jobs};
 pub use keys::{INHERITED, Key, Label, OVERRIDE_BEGAN, OWN_ANNOTATIONS, Prefix, PrefixError};
 pub use kinds::count_kind::{CountKind, takes_zero};
-pub use kinds::definition::{DefinitionError, Holds, KindDefinition, MAX_DEFINITIONS, SwitchText};
+pub use kinds::definition::{
+    DefinitionError, Holds, KindDefinition, MAX_DEFINITIONS, PartDefinition, SwitchText,
+};
 pub use kinds::kind::{Kind, pointer};
 pub use kinds::not_stopped::NotStopped;
-pub use kinds::row::{CountForm, Pods, ReadyForm, Shape, Size};
+pub use kinds::row::{CountForm, Part, Pods, ReadyForm, Shape};
 pub use kinds::spec_member::SpecMember;
 pub use kinds::switch::{Switch, SwitchConstant, SwitchField, SwitchValue};
 pub use observed::{CountField, Observed};
@@ -61,7 +63,7 @@ pub use override_command::{Annotation, OverrideCommand, OverrideError};
 pub use quantity::NANOS;
 pub use readiness::{READY_WITHIN, Readiness};
 pub use replicas::Replicas;
-pub use requests::{Amounts, Footprint, PodRequests, ResourceRequests, Resources};
+pub use requests::{Amounts, Footprint, PodRequests, ResourceRequests, Resources, SpecNode};
 pub use restore::{NotRestored, restored};
 pub use state::{Labels, Next, Phase, State};
 pub use sync::Sync;

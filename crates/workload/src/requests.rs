@@ -1,7 +1,7 @@
 //! What one replica requests, by the rule of Kubernetes' scheduler.
 
 use super::kinds::kind::Kind;
-use super::kinds::row::Size;
+use super::kinds::row::Part;
 use super::quantity::{nanos, whole};
 
 /// The replicas for which 1 of an object's count stands: 1 of a Deployment, all instances of a database
@@ -14,6 +14,59 @@ pub struct Footprint {
     pub requests: ResourceRequests,
 }
 
+/// What is read of a `spec` for its [`Footprint`], whether it stands in a file or in a live object.
+pub trait SpecNode: Copy {
+    /// A member that is not `null`.
+    fn member(self, name: &str) -> Option<Self>;
+    /// The items of a list; none of anything else.
+    fn items(self) -> impl Iterator<Item = Self>;
+    /// A whole number.
+    fn number(self) -> Option<u32>;
+    /// Whether it is `false`.
+    fn is_false(self) -> bool;
+    /// The `requests` and `limits` in it.
+    fn resources(self) -> Resources;
+}
+
+/// Whether an object says `enabled: false` of itself, as operators do of a part that is not to run.
+fn is_enabled<T: SpecNode>(node: T) -> bool {
+    !node.member("enabled").is_some_and(T::is_false)
+}
+
+fn at<T: SpecNode>(node: T, path: &[&str]) -> Option<T> {
+    path.iter().try_fold(node, |it, name| {
+        it.member(name).filter(|it| is_enabled(*it))
+    })
+}
+
+/// Shows what stands at a path through lists.
+fn each<T: SpecNode>(node: T, path: &[&str], show: &mut impl FnMut(T)) {
+    match path {
+        [] => show(node),
+        [Part::EACH, rest @ ..] => node
+            .items()
+            .filter(|it| is_enabled(*it))
+            .for_each(|it| each(it, rest, show)),
+        [name, rest @ ..] => at(node, &[name])
+            .into_iter()
+            .for_each(|it| each(it, rest, show)),
+    }
+}
+
+/// How many pods a part runs: none where the object that would say so is not there, and one where
+/// that says nothing. `None` where that cannot be read, or `spec` itself says nothing.
+fn instances<T: SpecNode>(node: T, part: &Part) -> Option<u32> {
+    let Some([above @ .., name]) = part.instances else {
+        return Some(1);
+    };
+    let Some(holder) = at(node, above) else {
+        return Some(0);
+    };
+    let is_spec = part.list.is_empty() && above.is_empty();
+    let unsaid = (!is_spec).then_some(1);
+    holder.member(name).map_or(unsaid, T::number)
+}
+
 impl Footprint {
     /// The footprint of an object of this kind, where nothing is known of the object itself.
     pub fn of_kind(kind: Kind) -> Self {
@@ -23,29 +76,52 @@ impl Footprint {
         }
     }
 
-    /// The footprint of an object of this kind, by what it says: the requests of its pod template, and
-    /// the number and the `resources` at a path, as the tokens of a JSON pointer.
-    pub fn read(
+    /// The footprint of an object of this kind, by what its `spec` says: the requests of its pod template,
+    /// or the sum of its parts, of which each replica requests the mean.
+    pub fn read<T: SpecNode>(
         kind: Kind,
-        template: impl FnOnce() -> ResourceRequests,
-        number: impl FnOnce(&[&str]) -> Option<u32>,
-        resources: impl FnOnce(&[&str]) -> Resources,
+        template: impl Fn() -> ResourceRequests,
+        spec: Option<T>,
     ) -> Self {
-        let Some(Size {
-            instances,
-            resources: path,
-        }) = kind.size()
-        else {
+        if kind.size().is_empty() {
             let requests = template();
             return Self {
                 requests,
                 ..Self::of_kind(kind)
             };
-        };
-        Self {
-            replicas: instances.map_or(Some(1), number).unwrap_or_default(),
-            requests: path.map_or_else(template, |path| asked(resources(path))),
         }
+        let (mut sum, mut is_readable) = (Self::default(), true);
+        for part in kind.size() {
+            let mut add = |node: T| {
+                let replicas = instances(node, part);
+                is_readable &= replicas.is_some();
+                let of_one = part.resources.map_or_else(&template, |path| {
+                    asked(at(node, path).map_or_else(Resources::default, T::resources))
+                });
+                sum.add(replicas.unwrap_or_default(), of_one);
+            };
+            spec.into_iter()
+                .for_each(|spec| each(spec, part.list, &mut add));
+        }
+        if is_readable {
+            sum.mean()
+        } else {
+            Self::default()
+        }
+    }
+
+    fn add(&mut self, replicas: u32, of_one: ResourceRequests) {
+        self.replicas = self.replicas.saturating_add(replicas);
+        let add = |sum: u64, one: u64| sum.saturating_add(one.saturating_mul(u64::from(replicas)));
+        self.requests = self.requests.of_each(of_one, add);
+    }
+
+    /// With what one of them requests in place of their sum.
+    fn mean(self) -> Self {
+        let replicas = u64::from(self.replicas).max(1);
+        let mean = |sum: u64, _| sum / replicas;
+        let requests = self.requests.of_each(ResourceRequests::default(), mean);
+        Self { requests, ..self }
     }
 }
 

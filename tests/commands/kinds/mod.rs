@@ -6,3 +6,4 @@ mod list;
 mod owned;
 mod policies;
 mod savings;
+mod sizes;

@@ -15,11 +15,17 @@ const ROWS: &str = r#"
   instances: spec.replicas
   resources: spec.pod.resources
 - {resource: gadgets.example.com, kind: Gadget, field: spec.off, stopped: true}
+- resource: grids.example.com
+  kind: Grid
+  field: spec.off
+  stopped: true
+  instances: [spec.head.count, "spec.pools[].nodes[].count"]
+  resources: [spec.head.resources, "spec.pools[].nodes[].resources"]
 - {resource: gizmos.example.com, kind: Gizmo, field: spec.size, holds: replicas, resources: spec.resources}
 "#;
 
 /// Each kind with its `spec`; the replicas that a stop takes down, their cores and their GiB.
-const OBJECTS: [(&str, &str, &str, [f64; 3]); 10] = [
+const OBJECTS: [(&str, &str, &str, [f64; 3]); 11] = [
     (
         "postgresql.cnpg.io/v1",
         "Cluster",
@@ -60,7 +66,14 @@ const OBJECTS: [(&str, &str, &str, [f64; 3]); 10] = [
         "postgres-operator.crunchydata.com/v1beta1",
         "PostgresCluster",
         "{instances: [{replicas: 2, resources: {requests: {cpu: 1, memory: 1Gi}}}]}",
-        [0.0, 0.0, 0.0],
+        [2.0, 2.0, 2.0],
+    ),
+    (
+        "example.com/v1",
+        "Grid",
+        "{head: {resources: {requests: {cpu: 2, memory: 1Gi}}}, pools: [{nodes: [\
+           {count: 2, resources: {requests: {cpu: 1, memory: 3Gi}}}, {count: 7, enabled: false}]}, {}]}",
+        [3.0, 4.0, 7.0],
     ),
     (
         "example.com/v1",
@@ -80,7 +93,7 @@ const OBJECTS: [(&str, &str, &str, [f64; 3]); 10] = [
 const KINDS: &str = "clusters.postgresql.cnpg.io,cassandradatacenters.cassandra.datastax.com,\
      postgresqls.acid.zalan.do,rabbitmqclusters.rabbitmq.com,kafkaconnects.kafka.strimzi.io,\
      notebooks.kubeflow.org,postgresclusters.postgres-operator.crunchydata.com,widgets.example.com,\
-     gadgets.example.com,gizmos.example.com";
+     gadgets.example.com,grids.example.com,gizmos.example.com";
 
 /// From Monday 12:00 to Tuesday 12:00, of which the night takes 14 hours.
 const HOURS: f64 = 14.0;

@@ -13,11 +13,11 @@ const OFFICE: &str = "Mon-Fri 09:00-19:00";
 
 fn kinds() -> Vec<Kind> {
     let cnpg = Kind::named("clusters", "postgresql.cnpg.io");
-    let crunchy = Kind::named("postgresclusters", "postgres-operator.crunchydata.com");
-    vec![cnpg, crunchy]
+    let click_house = Kind::named("clickhouseinstallations", "clickhouse.altinity.com");
+    vec![cnpg, click_house]
 }
 
-/// CloudNativePG's says how large it is; of Crunchy's nothing is known.
+/// CloudNativePG's says how large it is; of a ClickHouseInstallation that is not known.
 fn story() -> Sandbox {
     let mut story = Sandbox::empty_at("2026-11-20 18:00 UTC");
     story.start_scaler(Settings {
@@ -36,9 +36,9 @@ fn story() -> Sandbox {
             json!({"instances": 3, "resources": resources}),
         ),
         (
-            "postgres-operator.crunchydata.com/v1beta1",
-            "postgresclusters",
-            "PostgresCluster",
+            "clickhouse.altinity.com/v1",
+            "clickhouseinstallations",
+            "ClickHouseInstallation",
             json!({"instances": [{"replicas": 2, "resources": resources}]}),
         ),
     ] {

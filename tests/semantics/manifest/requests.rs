@@ -87,11 +87,29 @@ fn a_file_and_a_live_object_request_the_same() {
     }
 }
 
-/// Each `spec` of a Cluster of CloudNativePG; its instances, and the millicores and MiB of each.
+/// Checks what 1 of the count of a resource stands for: its instances, and the millicores and MiB of each, of
+/// a file and of a live object alike.
+fn has_footprint(resource: &str, spec: &str, (replicas, cpu, memory): (u32, u64, u64)) {
+    let prefix = Prefix::default();
+    let (plural, group) = resource.split_once('.').unwrap();
+    let kind = Kind::named(plural, group);
+    let name = kind.name();
+    let text = format!(
+        "{{apiVersion: {group}/v1, kind: {name}, metadata: {{name: db, namespace: dev}}, spec: {spec}}}"
+    );
+    let source = Source::new("file", text);
+    let of_file = source.contents(&prefix, "default").workloads[0].footprint;
+    let object: Value = source.manifests(&prefix, "default")[0].1.clone();
+    let live: cluster::Workload = serde_json::from_value(object).unwrap();
+    assert_eq!(live.observe(kind, &prefix).footprint, of_file, "{spec}");
+    let requests = of_file.requests;
+    let found = (of_file.replicas, requests.cpu_nanos, requests.memory_bytes);
+    assert_eq!(found, (replicas, cpu * 1_000_000, memory << 20), "{spec}");
+}
+
+/// Each `spec` of a Cluster of CloudNativePG.
 #[test]
 fn a_file_and_a_live_object_have_the_same_footprint() {
-    let prefix = Prefix::default();
-    let kind = Kind::named("clusters", "postgresql.cnpg.io");
     for (spec, replicas, cpu, memory) in [
         (
             "{instances: 3, resources: {requests: {cpu: 1, memory: 1Gi}}}",
@@ -113,29 +131,70 @@ fn a_file_and_a_live_object_have_the_same_footprint() {
             0,
         ),
         ("{instances: 2, resources: large}", 2, 0, 0),
-        (
-            "{instances: -1, resources: {requests: {cpu: 1}}}",
-            0,
-            1000,
-            0,
-        ),
+        ("{instances: -1, resources: {requests: {cpu: 1}}}", 0, 0, 0),
         ("{instances: 4294967296}", 0, 0, 0),
         ("{instances: three}", 0, 0, 0),
         ("{instances: [3]}", 0, 0, 0),
         ("{instances: null}", 0, 0, 0),
-        ("{resources: {requests: {cpu: 1}}}", 0, 1000, 0),
+        ("{resources: {requests: {cpu: 1}}}", 0, 0, 0),
         ("{}", 0, 0, 0),
     ] {
-        let text = format!(
-            "{{apiVersion: postgresql.cnpg.io/v1, kind: Cluster, metadata: {{name: db, namespace: dev}}, spec: {spec}}}"
-        );
-        let source = Source::new("file", text);
-        let of_file = source.contents(&prefix, "default").workloads[0].footprint;
-        let object: Value = source.manifests(&prefix, "default")[0].1.clone();
-        let live: cluster::Workload = serde_json::from_value(object).unwrap();
-        assert_eq!(live.observe(kind, &prefix).footprint, of_file, "{spec}");
-        let requests = of_file.requests;
-        let found = (of_file.replicas, requests.cpu_nanos, requests.memory_bytes);
-        assert_eq!(found, (replicas, cpu * 1_000_000, memory << 20), "{spec}");
+        has_footprint("clusters.postgresql.cnpg.io", spec, (replicas, cpu, memory));
+    }
+}
+
+const CRUNCHY: &str = "postgresclusters.postgres-operator.crunchydata.com";
+const MONGO_DB: &str = "perconaservermongodbs.psmdb.percona.com";
+const XTRA_DB: &str = "perconaxtradbclusters.pxc.percona.com";
+
+/// With the members of the operators' own examples: Crunchy's tutorial (two sets of instances and a
+/// PgBouncer), and `deploy/cr.yaml` of Percona's operators.
+#[test]
+fn a_database_of_several_parts_has_the_sum_of_them() {
+    for (resource, spec, expected) in [
+        (
+            CRUNCHY,
+            "{postgresVersion: 16,
+              instances: [{name: large, replicas: 2, resources: {requests: {cpu: 2, memory: 4Gi}}},
+                          {name: small, resources: {limits: {cpu: 1, memory: 1Gi}}}],
+              proxy: {pgBouncer: {replicas: 2, resources: {requests: {cpu: 250m, memory: 512Mi}}}}}",
+            // 2 * 2 + 1 + 2 * 0.25 of a core, and 2 * 4096 + 1024 + 2 * 512 MiB, by 5.
+            (5, 1100, 2048),
+        ),
+        (
+            "perconapgclusters.pgv2.percona.com",
+            "{instances: [{name: instance1, replicas: 3}], proxy: {pgBouncer: {}}}",
+            (4, 0, 0),
+        ),
+        (
+            MONGO_DB,
+            "{replsets: [{name: rs0, size: 3, resources: {requests: {cpu: 300m, memory: 512Mi}},
+                nonvoting: {enabled: false, size: 3, resources: {requests: {cpu: 300m}}},
+                arbiter: {enabled: true, size: 1, resources: {limits: {cpu: 300m, memory: 512Mi}}}}],
+              sharding: {enabled: true,
+                configsvrReplSet: {size: 3, resources: {requests: {cpu: 300m, memory: 512Mi}}},
+                mongos: {size: 2, resources: {requests: {cpu: 300m, memory: 512Mi}}}}}",
+            (9, 300, 512),
+        ),
+        (
+            MONGO_DB,
+            "{replsets: [{size: 3}, {size: 1}],
+              sharding: {enabled: false, configsvrReplSet: {size: 3}, mongos: {size: 3}}}",
+            (4, 0, 0),
+        ),
+        (
+            XTRA_DB,
+            "{pxc: {size: 3, resources: {requests: {cpu: 600m, memory: 1Gi}}},
+              haproxy: {enabled: true, size: 3, resources: {requests: {cpu: 600m, memory: 1Gi}}},
+              proxysql: {enabled: false, size: 3, resources: {requests: {cpu: 600m, memory: 1Gi}}}}",
+            (6, 600, 1024),
+        ),
+        // What is not there does not run; what cannot be read is not guessed, and nor is the rest.
+        (XTRA_DB, "{}", (0, 0, 0)),
+        (XTRA_DB, "{pxc: {size: 3}, haproxy: {size: many}}", (0, 0, 0)),
+        (CRUNCHY, "{instances: {replicas: 3}}", (0, 0, 0)),
+        (CRUNCHY, "{instances: [{replicas: [3]}, {replicas: 2}]}", (0, 0, 0)),
+    ] {
+        has_footprint(resource, spec, expected);
     }
 }

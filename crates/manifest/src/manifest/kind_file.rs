@@ -8,7 +8,7 @@ use super::tree::scalar::Scalar;
 use crate::{
     names::{is_dns_label, is_dns_subdomain},
     text::{nearest, quote},
-    workload::{Holds, KindDefinition, SpecMember, SwitchText},
+    workload::{Holds, KindDefinition, Part, PartDefinition, SpecMember, SwitchText},
 };
 
 /// What a file of kinds holds. What is wrong with a row is no reason not to take the others.
@@ -120,26 +120,95 @@ fn definition(row: &Node<'_>) -> Result<KindDefinition, Wrong> {
         }
     };
     let holds = holds(row, &path)?;
-    let below_spec = |key: &str| row.get(key).map(spec_path).transpose();
-    let instances = below_spec("instances")?;
     if let (Some(node), Holds::Replicas | Holds::Exact) = (row.get("instances"), &holds) {
         let message = "the count of this row is the number of its instances already".to_owned();
         return Err(wrong(node, message));
     }
-    let resources = below_spec("resources")?;
     Ok(KindDefinition {
         name,
         plural: plural.to_owned(),
         group: group.to_owned(),
         path,
+        size: size(row, &holds)?,
         holds,
-        instances,
-        resources,
     })
+}
+
+/// Where it says which pods it runs: a field or a list of fields each for `instances` and `resources`.
+fn size(row: &Node<'_>, holds: &Holds) -> Result<Vec<PartDefinition>, Wrong> {
+    let fields = |key: &str| match row.get(key) {
+        Some(node) if !node.items().is_empty() => node.items().iter().map(|it| &**it).collect(),
+        node => Vec::from_iter(node),
+    };
+    let (instances, resources) = (fields("instances"), fields("resources"));
+    if let (Some(first), Some(_)) = (resources.first(), instances.first())
+        && resources.len() != instances.len()
+    {
+        let message = format!(
+            "`resources` and `instances` go together, and there are {} and {} of them",
+            resources.len(),
+            instances.len()
+        );
+        return Err((first.place.clone(), message));
+    }
+    let is_count = matches!(holds, Holds::Replicas | Holds::Exact);
+    let mut parts = Vec::new();
+    for index in 0..instances.len().max(resources.len()) {
+        let path = |of: &[&Node<'_>]| of.get(index).map(|it| listed_path(it)).transpose();
+        let (number, pods) = (path(&instances)?, path(&resources)?);
+        let place = |it: &[&Node<'_>]| it.get(index).map_or(row, |it| *it).place.clone();
+        let lists = [&number, &pods].map(|it| it.as_ref().map(|(list, _)| list));
+        let list = match lists {
+            [Some(number), Some(pods)] if number != pods => {
+                let message = "it does not go through the same list as its `instances`".to_owned();
+                return Err((place(&resources), message));
+            }
+            [list, other] => list.or(other).cloned().unwrap_or_default(),
+        };
+        if is_count && (!list.is_empty() || index > 0) {
+            let message = "the pods of a count have `resources` in one place, outside of lists";
+            return Err((place(&resources), message.to_owned()));
+        }
+        parts.push(PartDefinition {
+            list,
+            instances: number.map(|it| it.1),
+            resources: pods.map(|it| it.1),
+        });
+    }
+    Ok(parts)
+}
+
+/// `spec.pools[].size`, as the tokens below `spec` up to the last list, and those from there on.
+fn listed_path(field: &Node<'_>) -> Result<(Vec<String>, Vec<String>), Wrong> {
+    let mut list = Vec::new();
+    let mut rest = Vec::new();
+    for token in tokens_of(field)?.drain(1..) {
+        let of_each = token.strip_suffix(Part::EACH).map(str::to_owned);
+        let is_list = of_each.is_some();
+        rest.push(of_each.unwrap_or(token));
+        if is_list {
+            list.append(&mut rest);
+            list.push(Part::EACH.to_owned());
+        }
+    }
+    if rest.is_empty() {
+        let message = format!("{} ends in a list; write spec.pools[].size", of(field));
+        return Err((field.place.clone(), message));
+    }
+    Ok((list, rest))
 }
 
 /// `spec.paused` or `/spec/paused`, as the tokens of a JSON pointer.
 fn spec_path(field: &Node<'_>) -> Result<Vec<String>, Wrong> {
+    let tokens = tokens_of(field)?;
+    if tokens.iter().any(|it| it.ends_with(Part::EACH)) {
+        let message = format!("{} goes through a list; write one field", of(field));
+        return Err((field.place.clone(), message));
+    }
+    Ok(tokens)
+}
+
+fn tokens_of(field: &Node<'_>) -> Result<Vec<String>, Wrong> {
     let wrong = |message: String| (field.place.clone(), message);
     let text = field.text().unwrap_or_default();
     let tokens: Vec<String> = match text.strip_prefix('/') {
@@ -149,14 +218,16 @@ fn spec_path(field: &Node<'_>) -> Result<Vec<String>, Wrong> {
             .collect(),
         None => text.split('.').map(str::to_owned).collect(),
     };
-    let is_whole = tokens.len() >= 2 && tokens.iter().all(|token| !token.is_empty());
+    let name = |token: &str| token.strip_suffix(Part::EACH).unwrap_or(token).to_owned();
+    let is_name = |token: &String| !name(token).is_empty() && !name(token).ends_with(Part::EACH);
+    let is_whole = tokens.len() >= 2 && tokens.iter().all(is_name);
     if !is_whole || tokens[0] != "spec" {
         return Err(wrong(format!(
             "{} is not a field of spec; write spec.paused or /spec/paused",
             of(field)
         )));
     }
-    if SpecMember::of(&tokens[1]).is_some_and(|it| !it.may_be_named()) {
+    if SpecMember::of(&name(&tokens[1])).is_some_and(|it| !it.may_be_named()) {
         return Err(wrong(format!("{} cannot be named by a row", of(field))));
     }
     Ok(tokens)

@@ -3,7 +3,7 @@
 use super::count_kind::CountKind;
 use super::kind::Kind;
 use super::not_stopped::NotStopped;
-use super::row::{CountForm, Pods, ReadyForm, Row, Serving, Shape, Size};
+use super::row::{CountForm, Part, Pods, ReadyForm, Row, Serving, Shape};
 use super::served::{Discovery, leaked};
 use super::switch::{Switch, SwitchConstant};
 use super::table;
@@ -22,9 +22,18 @@ pub struct KindDefinition {
     pub path: Vec<String>,
     /// What stands there.
     pub holds: Holds,
-    /// Where the number of its instances stands, if that is not its count.
+    /// Where it says which pods it runs, if that is not its count and the template of its pods.
+    pub size: Vec<PartDefinition>,
+}
+
+/// A [`Part`] that a user describes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PartDefinition {
+    /// [`Part::list`]
+    pub list: Vec<String>,
+    /// [`Part::instances`]
     pub instances: Option<Vec<String>>,
-    /// Where the `resources` of each of them stand.
+    /// [`Part::resources`]
     pub resources: Option<Vec<String>>,
 }
 
@@ -117,10 +126,10 @@ impl KindDefinition {
             }
         };
         let resource = leaked(format!("{}.{}", self.plural, self.group));
-        let has_size = self.instances.is_some() || self.resources.is_some();
-        let size = has_size.then(|| Size {
-            instances: self.instances.map(tokens),
-            resources: self.resources.map(tokens),
+        let size = self.size.into_iter().map(|it| Part {
+            list: tokens(it.list),
+            instances: it.instances.map(tokens),
+            resources: it.resources.map(tokens),
         });
         let row = Row {
             place: Row::NAMED,
@@ -134,7 +143,7 @@ impl KindDefinition {
             counts,
             shape: Shape::Custom,
             pods: Pods::None,
-            size,
+            size: Box::leak(size.collect()),
             ready: if counts.is_replicas() {
                 ReadyForm::ReplicasIfShown
             } else {

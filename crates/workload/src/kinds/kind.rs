@@ -8,7 +8,7 @@ use std::{
 };
 
 use super::count_kind::CountKind;
-use super::row::{CountForm, Pods, ReadyForm, Row, Serving, Shape, Size};
+use super::row::{CountForm, Part, Pods, ReadyForm, Row, Serving, Shape};
 use super::served::{Discovery, Served};
 use super::switch::Switch;
 use super::table;
@@ -167,8 +167,8 @@ impl Kind {
         self.0.pods
     }
 
-    /// Where such an object says which pods it runs, if that is not its count and its pod template.
-    pub const fn size(self) -> Option<Size> {
+    /// Where such an object says which pods it runs; empty where that is its count and its pod template.
+    pub const fn size(self) -> &'static [Part] {
         self.0.size
     }
 

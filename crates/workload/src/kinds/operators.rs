@@ -1,7 +1,7 @@
 //! The rows of other operators' resources. docs/schedules/kinds.md says where each comes from.
 
 use super::count_kind::CountKind;
-use super::row::{CountForm, Pods, ReadyForm, Row, Serving, Shape, Size};
+use super::row::{CountForm, Part, Pods, ReadyForm, Row, Serving, Shape};
 use super::served::Discovery;
 use super::switch::{Switch, SwitchConstant};
 
@@ -59,22 +59,64 @@ const NOTEBOOK: CountForm = CountForm::Switch(&Switch {
 const HIVE: CountForm =
     CountForm::Switch(&text("Hibernating", Some(SwitchConstant::Text("Running"))));
 
-/// Pods with the `spec.resources` of the object: as many as its count, or as the number that stands
-/// there. The operators' sources: `Resources` of CloudNativePG's `cluster_types.go`, of
-/// `cassandradatacenter_types.go` and of `rabbitmqcluster_types.go`, `getResources` of Strimzi's specs,
-/// and `resources` of Zalando's `postgresql_type.go`.
-const fn size(instances: Option<&'static [&'static str]>) -> Option<Size> {
-    Some(Size {
+/// Pods with the `resources` beside their number, in each item of `list`. `None`: as many as its count.
+const fn part(list: &'static [&'static str], instances: Option<&'static [&'static str]>) -> Part {
+    Part {
+        list,
         instances,
-        resources: Some(&["spec", "resources"]),
-    })
+        resources: Some(&["resources"]),
+    }
 }
 
+/// The same, below a member of `spec`, or of each item of `list`, that may be missing.
+macro_rules! below {
+    ($list:expr, $($member:literal).+, $number:literal) => {
+        Part {
+            list: $list,
+            instances: Some(&[$($member,)+ $number]),
+            resources: Some(&[$($member,)+ "resources"]),
+        }
+    };
+}
+
+/// The operators' sources: `Resources` of `rabbitmqcluster_types.go`, `getResources` of Strimzi's specs, and
+/// `resources` of Zalando's `postgresql_type.go`.
+const ITS_COUNT: &[Part] = &[part(&[], None)];
+
+/// `Resources` of CloudNativePG's `cluster_types.go`.
+const INSTANCES: &[Part] = &[part(&[], Some(&["instances"]))];
+
+/// `Resources` of `cassandradatacenter_types.go`.
+const NODES: &[Part] = &[part(&[], Some(&["size"]))];
+
+/// Crunchy's `postgrescluster_types.go` and `pgbouncer_types.go`, and Percona's `perconapgcluster_types.go`.
+const POSTGRES: &[Part] = &[
+    part(&["instances", Part::EACH], Some(&["replicas"])),
+    below!(&[], "proxy"."pgBouncer", "replicas"),
+];
+
+/// Percona's `psmdb_types.go`.
+const MONGO_DB: &[Part] = &[
+    part(&["replsets", Part::EACH], Some(&["size"])),
+    below!(&["replsets", Part::EACH], "nonvoting", "size"),
+    below!(&["replsets", Part::EACH], "arbiter", "size"),
+    below!(&[], "sharding"."configsvrReplSet", "size"),
+    below!(&[], "sharding"."mongos", "size"),
+];
+
+/// Percona's `pxc_types.go`.
+const XTRA_DB: &[Part] = &[
+    below!(&[], "pxc", "size"),
+    below!(&[], "haproxy", "size"),
+    below!(&[], "proxysql", "size"),
+];
+
 /// One pod, by its pod template (Kubeflow's `notebook_types.go`).
-const ONE_POD: Option<Size> = Some(Size {
+const ONE_POD: &[Part] = &[Part {
+    list: &[],
     instances: None,
     resources: None,
-});
+}];
 
 /// A row of a kind that the API server is asked about before it is asked for it. How it says that it is
 /// ready, how its pods are found and which it runs may be left out: not at all, and by its count and its
@@ -99,7 +141,7 @@ macro_rules! row {
             counts: CountKind::$counts,
             shape: Shape::Custom,
             pods: row!(@or Pods::None $($(, $pods)?)?),
-            size: row!(@or None $(, $size)?),
+            size: row!(@or &[] $(, $size)?),
             ready: row!(@or ReadyForm::Nowhere $(, $ready)?),
             has_claim_policy: false,
         }
@@ -110,18 +152,18 @@ macro_rules! row {
 #[rustfmt::skip]
 pub(super) static OPERATORS: [Row; 34] = [
     row!("Rollout", "rollouts", "argoproj.io", REPLICAS, CountForm::Number(1), Replicas, ReadyForm::Replicas, Pods::ByHash),
-    row!("Cluster", "clusters", "postgresql.cnpg.io", &["metadata", "annotations", "cnpg.io/hibernation"], CLOUD_NATIVE_PG, Switch; size(Some(&["spec", "instances"]))),
-    row!("PostgresCluster", "postgresclusters", "postgres-operator.crunchydata.com", &["spec", "shutdown"], TRUE, Switch),
-    row!("PerconaPGCluster", "perconapgclusters", "pgv2.percona.com", PAUSE, TRUE, Switch),
-    row!("PerconaServerMongoDB", "perconaservermongodbs", "psmdb.percona.com", PAUSE, TRUE, Switch),
-    row!("PerconaXtraDBCluster", "perconaxtradbclusters", "pxc.percona.com", PAUSE, TRUE, Switch),
-    row!("postgresql", "postgresqls", "acid.zalan.do", &["spec", "numberOfInstances"], CountForm::Number(1), Replicas; size(None)),
-    row!("CassandraDatacenter", "cassandradatacenters", "cassandra.datastax.com", &["spec", "stopped"], TRUE, Switch; size(Some(&["spec", "size"]))),
+    row!("Cluster", "clusters", "postgresql.cnpg.io", &["metadata", "annotations", "cnpg.io/hibernation"], CLOUD_NATIVE_PG, Switch; INSTANCES),
+    row!("PostgresCluster", "postgresclusters", "postgres-operator.crunchydata.com", &["spec", "shutdown"], TRUE, Switch; POSTGRES),
+    row!("PerconaPGCluster", "perconapgclusters", "pgv2.percona.com", PAUSE, TRUE, Switch; POSTGRES),
+    row!("PerconaServerMongoDB", "perconaservermongodbs", "psmdb.percona.com", PAUSE, TRUE, Switch; MONGO_DB),
+    row!("PerconaXtraDBCluster", "perconaxtradbclusters", "pxc.percona.com", PAUSE, TRUE, Switch; XTRA_DB),
+    row!("postgresql", "postgresqls", "acid.zalan.do", &["spec", "numberOfInstances"], CountForm::Number(1), Replicas; ITS_COUNT),
+    row!("CassandraDatacenter", "cassandradatacenters", "cassandra.datastax.com", &["spec", "stopped"], TRUE, Switch; NODES),
     row!("ClickHouseInstallation", "clickhouseinstallations", "clickhouse.altinity.com", &["spec", "stop"], CLICK_HOUSE, Switch),
-    row!("RabbitmqCluster", "rabbitmqclusters", "rabbitmq.com", REPLICAS, CountForm::Number(1), Exact, ReadyForm::Condition("AllReplicasReady"); size(None)),
-    row!("KafkaConnect", "kafkaconnects", "kafka.strimzi.io", REPLICAS, KAFKA_CONNECT, Replicas, ReadyForm::Condition("Ready"); size(None)),
-    row!("KafkaBridge", "kafkabridges", "kafka.strimzi.io", REPLICAS, CountForm::Number(1), Replicas, ReadyForm::Condition("Ready"); size(None)),
-    row!("KafkaMirrorMaker2", "kafkamirrormaker2s", "kafka.strimzi.io", REPLICAS, KAFKA_CONNECT, Replicas, ReadyForm::Condition("Ready"); size(None)),
+    row!("RabbitmqCluster", "rabbitmqclusters", "rabbitmq.com", REPLICAS, CountForm::Number(1), Exact, ReadyForm::Condition("AllReplicasReady"); ITS_COUNT),
+    row!("KafkaConnect", "kafkaconnects", "kafka.strimzi.io", REPLICAS, KAFKA_CONNECT, Replicas, ReadyForm::Condition("Ready"); ITS_COUNT),
+    row!("KafkaBridge", "kafkabridges", "kafka.strimzi.io", REPLICAS, CountForm::Number(1), Replicas, ReadyForm::Condition("Ready"); ITS_COUNT),
+    row!("KafkaMirrorMaker2", "kafkamirrormaker2s", "kafka.strimzi.io", REPLICAS, KAFKA_CONNECT, Replicas, ReadyForm::Condition("Ready"); ITS_COUNT),
     row!("AirflowCluster", "airflowclusters", "airflow.stackable.tech", STACKABLE, TRUE, Switch),
     row!("DruidCluster", "druidclusters", "druid.stackable.tech", STACKABLE, TRUE, Switch),
     row!("HbaseCluster", "hbaseclusters", "hbase.stackable.tech", STACKABLE, TRUE, Switch),

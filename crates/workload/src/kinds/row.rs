@@ -26,8 +26,8 @@ pub(super) struct Row {
     pub(super) counts: CountKind,
     pub(super) shape: Shape,
     pub(super) pods: Pods,
-    /// Where it says which pods it runs, if that is not its count and the template of its pods.
-    pub(super) size: Option<Size>,
+    /// Where it says which pods it runs; empty where that is its count and the template of its pods.
+    pub(super) size: &'static [Part],
     /// Where it says how much of it is ready.
     pub(super) ready: ReadyForm,
     /// Whether a policy on the object says what becomes of its volumes.
@@ -44,13 +44,12 @@ impl Row {
             CountForm::Switch(switch) => switch.not_beside,
             _ => None,
         };
-        let size = self.size.map(|it| [it.instances, it.resources]);
-        let size = size.into_iter().flatten();
-        let paths = [Some(self.path), beside].into_iter().chain(size);
-        paths.flatten().filter_map(|path| match path {
+        let paths = [Some(self.path), beside].into_iter().flatten();
+        let own = paths.filter_map(|path| match path {
             ["spec", member, ..] => Some(*member),
             _ => None,
-        })
+        });
+        own.chain(self.size.iter().flat_map(Part::spec_members))
     }
 }
 
@@ -89,13 +88,30 @@ pub enum Shape {
     Custom,
 }
 
-/// Where an object says which pods it runs, as the tokens of JSON pointers.
+/// Where an object says how many pods of one sort it runs, as the tokens of JSON pointers below its `spec`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Size {
-    /// The number of its instances, if a switch runs more than one.
-    pub instances: Option<&'static [&'static str]>,
-    /// The `resources` of each instance; `None` where its pod template has them.
-    pub resources: Option<&'static [&'static str]>,
+pub struct Part {
+    /// The lists to go through, each followed by [`Part::EACH`]; empty where there is none.
+    pub list: Path,
+    /// The number of pods, from there on; `None` for one pod.
+    pub instances: Option<Path>,
+    /// The `resources` of each pod, from there on; `None` where its pod template has them.
+    pub resources: Option<Path>,
+}
+
+type Path = &'static [&'static str];
+
+impl Part {
+    /// The token that stands for each item of a list.
+    pub const EACH: &'static str = "[]";
+
+    fn spec_members(&self) -> impl Iterator<Item = &'static str> + use<> {
+        let Self { list, .. } = *self;
+        let paths = [Some(list), self.instances, self.resources];
+        let begun = if list.is_empty() { 3 } else { 1 };
+        let paths = paths.into_iter().take(begun).flatten();
+        paths.filter_map(|path| path.first().copied())
+    }
 }
 
 /// Where the status of an object says how much of it is ready.

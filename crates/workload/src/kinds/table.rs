@@ -34,7 +34,7 @@ pub(super) static DEPLOYMENT: Row = Row {
     counts: CountKind::Replicas,
     shape: Shape::Pods,
     pods: Pods::ByHash,
-    size: None,
+    size: &[],
     ready: ReadyForm::Replicas,
     has_claim_policy: false,
 };
@@ -51,7 +51,7 @@ pub(super) static STATEFUL_SET: Row = Row {
     counts: CountKind::Replicas,
     shape: Shape::Pods,
     pods: Pods::ByNumber,
-    size: None,
+    size: &[],
     ready: ReadyForm::Replicas,
     has_claim_policy: true,
 };
@@ -68,7 +68,7 @@ pub(super) static CRON_JOB: Row = Row {
     counts: CountKind::Suspend { has_jobs: true },
     shape: Shape::Jobs,
     pods: Pods::None,
-    size: None,
+    size: &[],
     ready: ReadyForm::Nowhere,
     has_claim_policy: false,
 };
@@ -85,7 +85,7 @@ pub(super) static HORIZONTAL_POD_AUTOSCALER: Row = Row {
     counts: CountKind::Minimum { may_be_zero: false },
     shape: Shape::Autoscaler,
     pods: Pods::None,
-    size: None,
+    size: &[],
     ready: ReadyForm::Nowhere,
     has_claim_policy: false,
 };
@@ -106,7 +106,7 @@ pub(super) static SCALED_OBJECT: Row = Row {
     counts: CountKind::Pause,
     shape: Shape::Custom,
     pods: Pods::OfTarget,
-    size: None,
+    size: &[],
     ready: ReadyForm::Nowhere,
     has_claim_policy: false,
 };
@@ -139,7 +139,7 @@ pub(super) fn named(plural: &str, group: &str) -> &'static Row {
         counts: CountKind::Replicas,
         shape: Shape::Custom,
         pods: Pods::ByHash,
-        size: None,
+        size: &[],
         ready: ReadyForm::ReplicasIfShown,
         has_claim_policy: false,
     }));

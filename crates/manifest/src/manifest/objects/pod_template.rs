@@ -5,17 +5,38 @@ use std::collections::BTreeMap;
 use crate::manifest::objects::service::texts;
 use crate::manifest::tree::node::Node;
 use crate::manifest::tree::scalar::Scalar;
-use crate::workload::{Amounts, Footprint, Kind, PodRequests, ResourceRequests, Resources};
+use crate::workload::{
+    Amounts, Footprint, Kind, PodRequests, ResourceRequests, Resources, SpecNode,
+};
 
 /// What 1 of the count of an object stands for.
 pub(in crate::manifest) fn footprint(kind: Kind, object: &Node<'_>) -> Footprint {
-    let at = |path: &[&str]| path.iter().try_fold(object, |it, name| it.get(name));
-    let number = |path: &[&str]| match at(path)?.scalar() {
-        Some(Scalar::Number(number)) => u32::try_from(number.as_u64()?).ok(),
-        _ => None,
-    };
-    let resources = |path: &[&str]| at(path).map_or_else(Resources::default, read);
-    Footprint::read(kind, || requests(object), number, resources)
+    Footprint::read(kind, || requests(object), object.get("spec"))
+}
+
+impl SpecNode for &Node<'_> {
+    fn member(self, name: &str) -> Option<Self> {
+        self.get(name)
+    }
+
+    fn items(self) -> impl Iterator<Item = Self> {
+        Node::items(self).iter().map(|item| &**item)
+    }
+
+    fn number(self) -> Option<u32> {
+        match self.scalar() {
+            Some(Scalar::Number(number)) => u32::try_from(number.as_u64()?).ok(),
+            _ => None,
+        }
+    }
+
+    fn is_false(self) -> bool {
+        self.scalar() == Some(Scalar::Bool(false))
+    }
+
+    fn resources(self) -> Resources {
+        read(self)
+    }
 }
 
 /// What the pod template of an object requests. What has another form than Kubernetes gives it requests

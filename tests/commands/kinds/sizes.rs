@@ -1,0 +1,55 @@
+//! Where a row of a user's own says which pods run: what is said of a wrong one, and where.
+
+use std::fs;
+
+use tempfile::TempDir;
+
+use crate::program::dayshift_with;
+
+#[test]
+fn a_wrong_size_says_what_and_where() {
+    for (row, at, said) in [
+        (
+            "field: spec.off, stopped: true, instances: \"spec.a[].n\", resources: \"spec.b[].r\"",
+            "\"spec.b",
+            "it does not go through the same list as its `instances`",
+        ),
+        (
+            "field: spec.off, stopped: true, instances: [spec.a, spec.b], resources: spec.r",
+            "spec.r",
+            "`resources` and `instances` go together, and there are 1 and 2 of them",
+        ),
+        (
+            "field: spec.off, stopped: true, instances: \"spec.a[]\"",
+            "\"spec.a",
+            "`spec.a[]` ends in a list; write spec.pools[].size",
+        ),
+        (
+            "field: spec.off, stopped: true, instances: [spec.a, \"spec.b[][].n\"]",
+            "\"spec.b",
+            "`spec.b[][].n` is not a field of spec",
+        ),
+        (
+            "field: \"spec.off[].x\", stopped: true",
+            "\"spec",
+            "`spec.off[].x` goes through a list; write one field",
+        ),
+        (
+            "field: spec.n, holds: replicas, resources: \"spec.a[].r\"",
+            "\"spec.a",
+            "the pods of a count have `resources` in one place, outside of lists",
+        ),
+    ] {
+        let line = format!("- {{resource: things.example.com, kind: Thing, {row}}}");
+        let folder = TempDir::new().unwrap();
+        let file = folder.path().join("kinds.yaml");
+        fs::write(&file, &line).unwrap();
+        let file = file.to_str().unwrap();
+        let ended = dayshift_with(&[], &["lint", "--kind-file", file], "");
+        assert_eq!(ended.status, 1, "{row}: {}", ended.err);
+        let column = line.rfind(at).unwrap() + 1;
+        let place = format!("error: {file}:1:{column}: ");
+        assert!(ended.err.starts_with(&place), "{row}: {}", ended.err);
+        assert!(ended.err.contains(said), "{row}: {}", ended.err);
+    }
+}
