@@ -66,6 +66,12 @@ fn lint_finds_the_resource_that_people_write_by_the_table() {
             "perconapgclusters.pgv2.percona.com",
         ),
         (
+            "postgresql.cnpg.io/v1",
+            "Pooler",
+            "Deployment",
+            "poolers.postgresql.cnpg.io",
+        ),
+        (
             "pxc.percona.com/v1",
             "PerconaXtraDBCluster",
             "StatefulSet",

@@ -26,13 +26,14 @@ enum Holds {
 use Holds::{Annotation, Count, Flag, Instant, Text};
 
 /// Every row: its resource, its field, and what it holds.
-const ROWS: [(&str, &str, Holds); 34] = [
+const ROWS: [(&str, &str, Holds); 35] = [
     ("rollouts.argoproj.io", "/spec/replicas", Count),
     (
         "clusters.postgresql.cnpg.io",
         "/metadata/annotations/cnpg.io~1hibernation",
         Annotation("off", "on"),
     ),
+    ("poolers.postgresql.cnpg.io", "/spec/instances", Count),
     (
         "postgresclusters.postgres-operator.crunchydata.com",
         "/spec/shutdown",
@@ -305,6 +306,28 @@ fn a_scaler_that_is_killed_after_each_step_brings_back_the_same() {
                     None => assert_eq!(live.theirs(), before, "{resource} {value}"),
                 }
             }
+        }
+    }
+}
+
+/// The stop makes the `spec`, and the start takes it away again; a count stays in it.
+#[test]
+fn an_object_without_a_spec_is_stopped_and_comes_back() {
+    for (resource, path, holds) in ROWS {
+        if resource.starts_with("autoscalingrunnersets") {
+            continue; // Without a minimum it keeps none.
+        }
+        let mut live = Live::new(resource, json!({}));
+        let before = live.theirs();
+        live.until("2026-11-19 20:00");
+        let stopped = holds.stopped();
+        assert_eq!(live.object.pointer(path), Some(&stopped), "{resource}");
+        live.killed().until("2026-11-20 12:00");
+        if live.kind.switch().is_some() {
+            assert_eq!(live.theirs(), before, "{resource}");
+        } else {
+            let started = live.object.pointer(path).and_then(Value::as_u64);
+            assert!(started > Some(0), "{resource}");
         }
     }
 }

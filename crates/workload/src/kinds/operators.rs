@@ -150,9 +150,10 @@ macro_rules! row {
 
 /// The rows, in the order of the documentation.
 #[rustfmt::skip]
-pub(super) static OPERATORS: [Row; 34] = [
+pub(super) static OPERATORS: [Row; 35] = [
     row!("Rollout", "rollouts", "argoproj.io", REPLICAS, CountForm::Number(1), Replicas, ReadyForm::Replicas, Pods::ByHash),
     row!("Cluster", "clusters", "postgresql.cnpg.io", &["metadata", "annotations", "cnpg.io/hibernation"], CLOUD_NATIVE_PG, Switch; INSTANCES),
+    row!("Pooler", "poolers", "postgresql.cnpg.io", &["spec", "instances"], CountForm::Number(1), Replicas),
     row!("PostgresCluster", "postgresclusters", "postgres-operator.crunchydata.com", &["spec", "shutdown"], TRUE, Switch; POSTGRES),
     row!("PerconaPGCluster", "perconapgclusters", "pgv2.percona.com", PAUSE, TRUE, Switch; POSTGRES),
     row!("PerconaServerMongoDB", "perconaservermongodbs", "psmdb.percona.com", PAUSE, TRUE, Switch; MONGO_DB),
