@@ -7,6 +7,7 @@ mod pod_template;
 mod reading;
 mod resource;
 mod spec;
+mod switch_field;
 mod watching;
 mod workload;
 mod writing;

@@ -6,6 +6,7 @@ use chrono::SecondsFormat;
 use serde_json::{Value, json};
 
 use super::spec::{Count, Spec};
+use super::switch_field::{annotated, in_spec};
 use crate::schedule::is_too_long;
 use crate::text::quote;
 use crate::workload::{
@@ -102,6 +103,9 @@ impl Resource {
                     }
                     Some(Count::Number(number)) => Some(number),
                     None if self.kind.lacks_count() => return (Replicas::ONE, CountField::Missing),
+                    None if self.kind.shape() == Shape::Custom && spec.members.is_none() => {
+                        return (Replicas::new(absent), CountField::WithoutSpec);
+                    }
                     None => return (Replicas::new(absent), CountField::Absent),
                 }
             }
@@ -120,14 +124,17 @@ impl Resource {
         spec: &Spec,
         found: Result<SwitchField, Box<str>>,
     ) -> (Replicas, CountField) {
-        let beside = switch
-            .not_beside
-            .and_then(|path| in_spec(spec, &path[1..]).ok());
-        if beside.is_some_and(|it| !matches!(it.value, SwitchValue::Absent(_))) {
-            return (Replicas::ONE, CountField::Beside);
-        }
+        let beside = switch.not_beside.map(|path| in_spec(spec, &path[1..]));
+        let beside_missing = match beside.map(|it| it.map(|it| it.value)) {
+            None => 0,
+            Some(Ok(SwitchValue::Absent(missing))) => missing,
+            Some(_) => return (Replicas::ONE, CountField::Beside),
+        };
         let field = match found {
-            Ok(field) => field,
+            Ok(field) => SwitchField {
+                beside_missing,
+                ..field
+            },
             Err(text) => return (Replicas::ONE, CountField::Invalid(text)),
         };
         let is_absent = matches!(field.value, SwitchValue::Absent(_));
@@ -178,15 +185,23 @@ impl Resource {
         };
         let test = match &observed.count_field {
             CountField::Present => Some(value(observed.replicas).unwrap_or_default()),
-            CountField::Absent | CountField::Missing => Some(Value::Null),
+            CountField::Absent | CountField::WithoutSpec => Some(Value::Null),
             // The end of the text was not kept.
             CountField::Text(text) if is_too_long(text) => None,
             CountField::Text(text) => Some(json!(text)),
-            CountField::Invalid(_) | CountField::Switch(_) | CountField::Beside => None,
+            // Nothing but why it is refused is written, and there need be nothing that would hold a count.
+            CountField::Missing
+            | CountField::Invalid(_)
+            | CountField::Switch(_)
+            | CountField::Beside => None,
+        };
+        let (at, below) = match observed.count_field {
+            CountField::WithoutSpec => path.split_at(1),
+            _ => (path, &[][..]),
         };
         CountPatch {
-            tests: test.map(|value| (path, value)).into_iter().collect(),
-            write: (path, value(change.replicas)),
+            tests: test.map(|value| (at, value)).into_iter().collect(),
+            write: (at, value(change.replicas).map(|it| nested(below, it))),
         }
     }
 
@@ -261,16 +276,24 @@ fn switch_patch(path: Path, switch: &Switch, field: &SwitchField, change: &Chang
         _ => 0,
     };
     let (at, below) = path.split_at(path.len().saturating_sub(above.into()));
-    let nested = |value: Value| below.iter().rfold(value, |it, name| json!({ *name: it }));
+    let nested = |value| nested(below, value);
     let seen = json_of(&field.value);
     // The end of a text that is too long was not kept.
     let is_cut = matches!(&field.value, SwitchValue::Text(text) if is_too_long(text));
     let test = (!is_cut).then(|| (at, seen.map_or(Value::Null, nested)));
-    let beside = switch.not_beside.map(|path| (path, Value::Null));
+    let beside = switch.not_beside.map(|path| {
+        let missing = usize::from(field.beside_missing);
+        (&path[..path.len().saturating_sub(missing)], Value::Null)
+    });
     CountPatch {
         tests: test.into_iter().chain(beside).collect(),
         write: (at, json_of(&wanted).map(nested)),
     }
+}
+
+/// A value in the members of these names.
+fn nested(names: &[&str], value: Value) -> Value {
+    names.iter().rfold(value, |it, name| json!({ *name: it }))
 }
 
 /// A value as JSON; `None` for none.
@@ -280,45 +303,6 @@ fn json_of(value: &SwitchValue) -> Option<Value> {
         SwitchValue::Flag(flag) => Some(json!(flag)),
         SwitchValue::Text(text) => Some(json!(text)),
     }
-}
-
-/// The value of a switch in an annotation. Its map is written apart.
-fn annotated(text: Option<&String>) -> SwitchField {
-    let value = text.map_or(SwitchValue::Absent(0), |it| {
-        SwitchValue::Text(it.as_str().into())
-    });
-    SwitchField { value, alone: 0 }
-}
-
-/// The value of the field at `path` below a `spec`.
-///
-/// # Errors
-/// The value, quoted, if the field or a member above it holds what no switch does.
-fn in_spec(spec: &Spec, path: &[&str]) -> Result<SwitchField, Box<str>> {
-    let mut found: Option<&Value> = None;
-    let mut alone = 0;
-    for (depth, name) in path.iter().enumerate() {
-        let next = match found {
-            None => spec.member(name),
-            Some(Value::Object(members)) => {
-                alone = if members.len() == 1 { alone + 1 } else { 0 };
-                members.get(*name).filter(|it| !it.is_null())
-            }
-            Some(other) => return Err(quote(&other.to_string()).into()),
-        };
-        if next.is_none() {
-            let missing = path.len() - 1 - depth;
-            let value = SwitchValue::Absent(u8::try_from(missing).unwrap_or(u8::MAX));
-            return Ok(SwitchField { value, alone: 0 });
-        }
-        found = next;
-    }
-    let value = match found {
-        Some(Value::Bool(flag)) => SwitchValue::Flag(*flag),
-        Some(Value::String(text)) => SwitchValue::Text(text.as_str().into()),
-        other => return Err(quote(&other.unwrap_or(&Value::Null).to_string()).into()),
-    };
-    Ok(SwitchField { value, alone })
 }
 
 /// The kind whose collection has this path, in one namespace or in all; `None` for every other

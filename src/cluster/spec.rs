@@ -30,6 +30,8 @@ pub(super) struct Spec {
     pub(super) scale_target_ref: Option<Box<ScaleTarget>>,
     /// The members in which other kinds hold their counts.
     others: Vec<(&'static str, Value)>,
+    /// How many members it has, whether they are read or not; `None` where there is no `spec`.
+    pub(super) members: Option<usize>,
 }
 
 impl Spec {
@@ -197,7 +199,9 @@ impl<'de> Deserialize<'de> for Spec {
 
             fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Spec, A::Error> {
                 let mut spec = Spec::default();
+                let mut members = 0;
                 while let Some(Member(member)) = map.next_key()? {
+                    members += 1;
                     let Some(member) = member else {
                         map.next_value::<IgnoredAny>()?;
                         continue;
@@ -220,6 +224,7 @@ impl<'de> Deserialize<'de> for Spec {
                         SpecMember::Named(name) => spec.others.push((name, map.next_value()?)),
                     }
                 }
+                spec.members = Some(members);
                 Ok(spec)
             }
         }

@@ -59,6 +59,8 @@ pub enum CountField {
     Present,
     /// Nothing: the count is what its kind takes for that.
     Absent,
+    /// Nothing, nor a `spec` that would hold it.
+    WithoutSpec,
     /// Nothing, as its kind has no such field: the API server drops what is written there.
     Missing,
     /// A text that says more than the count.
@@ -115,6 +117,7 @@ impl Observed {
             }
             CountField::Present
             | CountField::Absent
+            | CountField::WithoutSpec
             | CountField::Text(_)
             | CountField::Switch(_) => None,
         }

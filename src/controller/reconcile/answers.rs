@@ -380,7 +380,7 @@ fn tells_of_permission<T>(result: &Result<T, PatchError>) -> bool {
 fn made_no_count(sent: &Sent, field: &CountField) -> bool {
     let (from, to) = (sent.observed.replicas, sent.change.replicas);
     match field {
-        CountField::Absent | CountField::Missing => from != to,
+        CountField::Absent | CountField::WithoutSpec | CountField::Missing => from != to,
         // A start may take the field away.
         CountField::Switch(it) => to < from && matches!(it.value, SwitchValue::Absent(_)),
         _ => false,

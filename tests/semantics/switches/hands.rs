@@ -1,5 +1,6 @@
 //! What somebody else writes into a switch, and what is refused.
 
+use dayshift::workload::{Holds, KindDefinition, SwitchText};
 use serde_json::{Value, json};
 
 use super::live::{Live, apply};
@@ -155,4 +156,60 @@ fn a_virtual_machine_with_the_older_field_beside_is_refused() {
     let (_, stop) = live.due().unwrap();
     live.object["spec"]["running"] = json!(true);
     assert!(apply(&mut live.object, &stop).is_err());
+}
+
+/// Whatever stands in the other field, a count too, and wherever that lies.
+#[test]
+fn a_row_of_a_users_own_is_refused_beside_another_field() {
+    let row = |plural: &str, beside: &[&str]| {
+        let tokens = |path: &[&str]| path.iter().map(|it| (*it).to_owned()).collect::<Vec<_>>();
+        let row = KindDefinition {
+            name: "Mill".to_owned(),
+            plural: plural.to_owned(),
+            group: "beside.example.com".to_owned(),
+            path: tokens(&["spec", "paused"]),
+            holds: Holds::Switch {
+                stopped: SwitchText::Flag(true),
+                running: None,
+                is_absent_stopped: false,
+                not_beside: Some(tokens(beside)),
+            },
+            size: Vec::new(),
+        };
+        row.take_up().unwrap();
+        format!("{plural}.beside.example.com")
+    };
+    let mills = row("mills", &["spec", "replicas"]);
+    let pumps = row("pumps", &["spec", "pool", "size"]);
+    for (kind, spec, said) in [
+        (&mills, json!({"replicas": 3}), "spec.replicas"),
+        (&mills, json!({"replicas": "three"}), "spec.replicas"),
+        (&pumps, json!({"pool": {"size": 3}}), "spec.pool.size"),
+        (
+            &pumps,
+            json!({"pool": {"size": {"min": 1}}}),
+            "spec.pool.size",
+        ),
+    ] {
+        let mut live = Live::new(kind, json!({"spec": spec.clone()}));
+        live.until("2026-11-19 20:00");
+        assert_eq!(live.object["spec"], spec, "{kind}");
+        let expected = format!("spec.paused: cannot be combined with {said}");
+        assert!(live.error().starts_with(&expected), "{}", live.error());
+    }
+    for (kind, object) in [
+        (&mills, json!({"spec": {"size": 3}})),
+        (&mills, json!({})),
+        (&pumps, json!({"spec": {"size": 3}})),
+        (&pumps, json!({"spec": {"pool": {"name": "x"}}})),
+        (&pumps, json!({"spec": {"pool": null}})),
+        (&pumps, json!({})),
+    ] {
+        let mut live = Live::new(kind, object);
+        let before = live.theirs();
+        live.until("2026-11-19 20:00");
+        assert_eq!(live.object["spec"]["paused"], true, "{kind} {before}");
+        live.until("2026-11-20 12:00");
+        assert_eq!(live.theirs(), before, "{kind}");
+    }
 }

@@ -21,6 +21,8 @@ pub struct SwitchField {
     pub value: SwitchValue,
     /// How many of the members above it, from the nearest one on, hold nothing else.
     pub alone: u8,
+    /// How many of the members above the field of [`Switch::not_beside`] are missing, as that is.
+    pub beside_missing: u8,
 }
 
 /// A value that a row of the table names.

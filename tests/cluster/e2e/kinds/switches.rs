@@ -81,7 +81,17 @@ fn what_each_switch_held_comes_back_to_the_letter(plane: &ControlPlane) {
     let of = |plural: &str, name: &str, spec: Value| object(plural, name, &spec, stop, start);
     let mut off = of("clusters", "off", json!({"instances": 3}));
     off["metadata"]["annotations"]["cnpg.io/hibernation"] = json!("off");
+    let mut without_spec = of("postgresclusters", "without-spec", json!({}));
+    without_spec.as_object_mut().unwrap().remove("spec");
     let rows = [
+        (
+            without_spec,
+            "postgresclusters/without-spec",
+            "/spec",
+            "",
+            r#"{"shutdown":true}"#,
+            "absent.1",
+        ),
         (off, "clusters/off", HIBERNATION, "off", "on", "off"),
         (
             of("clusters", "bare", json!({"instances": 1})),
