@@ -224,6 +224,8 @@ pub(in crate::controller) struct States {
     pub(in crate::controller) invalid: usize,
     /// Held down though their schedule says running.
     pub(super) against_schedule: usize,
+    /// The replicas of scheduled ones that run.
+    pub(super) running_replicas: usize,
 }
 
 impl States {
@@ -236,6 +238,8 @@ impl States {
                 if let Some(phase) = object.state.phase {
                     *self.by_phase.entry(phase).or_default() += 1;
                 }
+                let running = HeldDown::of(object.replicas, object.footprint).replicas;
+                self.running_replicas += usize::try_from(running).unwrap_or_default();
             }
         }
         self.against_schedule += usize::from(object.is_against_schedule());
@@ -248,6 +252,7 @@ impl States {
         }
         self.invalid += other.invalid;
         self.against_schedule += other.against_schedule;
+        self.running_replicas += other.running_replicas;
         self
     }
 

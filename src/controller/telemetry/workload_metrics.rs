@@ -94,7 +94,7 @@ impl Collector for StatesByNamespace {
                 gauge.encode(metric.encode_family(&labels)?)?;
             }
         }
-        let gauges: [(&str, &str, Count); 2] = [
+        let gauges: [(&str, &str, Count); 3] = [
             (
                 "dayshift_invalid_schedules",
                 "Workloads whose schedule is refused.",
@@ -104,6 +104,11 @@ impl Collector for StatesByNamespace {
                 "dayshift_workloads_held_down_against_schedule",
                 "Workloads that dayshift holds down though their schedule says running.",
                 |it| it.against_schedule,
+            ),
+            (
+                "dayshift_running_replicas",
+                "Replicas of workloads with a schedule that run now.",
+                |it| it.running_replicas,
             ),
         ];
         for (name, help, of) in gauges {

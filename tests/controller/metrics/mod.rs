@@ -56,6 +56,7 @@ rows! {
     dayshift_saved_cpu_core_seconds_total: saved::the_time_of_their_cores_adds_up,
     dayshift_saved_memory_byte_seconds_total: saved::the_time_of_their_memory_adds_up,
     dayshift_held_down_replicas: saved::replicas_that_are_held_down_are_counted,
+    dayshift_running_replicas: saved::replicas_of_scheduled_workloads_that_run_are_counted,
     dayshift_namespaces_without_series: saved::namespaces_beyond_the_largest_are_counted,
     dayshift_workloads_without_requests: saved::what_requests_nothing_is_counted,
     dayshift_api_requests_total: cost::each_request_is_counted_by_its_answer,

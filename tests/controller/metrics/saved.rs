@@ -4,7 +4,7 @@ use dayshift::controller::{Scope, Settings};
 use serde_json::json;
 
 use super::row::Row;
-use crate::sandbox::{Sandbox, deployment};
+use crate::sandbox::{Sandbox, cron_job, deployment};
 
 const OFFICE: &str = "Mon-Fri 09:00-19:00";
 
@@ -101,6 +101,43 @@ pub(super) fn replicas_that_are_held_down_are_counted(row: &mut Row) {
     row.is(&story, "", 4.0);
     story.sleep_until("2026-11-23 09:01");
     row.is(&story, "", 0.0);
+}
+
+pub(super) fn replicas_of_scheduled_workloads_that_run_are_counted(row: &mut Row) {
+    let story = Sandbox::at("2026-11-20 18:00 UTC");
+    story.apply(deployment("plain").replicas(9));
+    story.apply(cron_job("report").hours(OFFICE));
+    row.is(&story, "", 0.0);
+    story.apply(deployment("web").replicas(3).hours(OFFICE));
+    let few = deployment("few").replicas(4).hours(OFFICE);
+    story.apply(few.annotation("stop-replicas", "1"));
+    row.is(&story, "", 7.0);
+    story.sleep_until("19:01");
+    row.is(&story, "", 1.0);
+    story.scale("web", 2);
+    row.is(&story, "", 3.0);
+    story.sleep_until("2026-11-23 09:01");
+    row.is(&story, "", 7.0);
+    by_namespace(row);
+}
+
+/// As those that are held down are.
+fn by_namespace(row: &mut Row) {
+    let mut story = Sandbox::empty_at("2026-11-20 18:00 UTC");
+    story.start_scaler(Settings {
+        per_namespace_metrics: true,
+        ..Settings::default()
+    });
+    story.api.namespace("test");
+    story.apply(
+        deployment("web")
+            .namespace("test")
+            .replicas(2)
+            .hours(OFFICE),
+    );
+    story.apply(deployment("web").replicas(3).hours(OFFICE));
+    let [dev, test] = ["dev", "test"].map(|it| format!("{{namespace=\"{it}\"}}"));
+    row.are(&story, [(&*dev, 3.0), (&test, 2.0)]);
 }
 
 pub(super) fn what_requests_nothing_is_counted(row: &mut Row) {
