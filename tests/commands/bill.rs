@@ -122,14 +122,22 @@ fn a_wrong_price_says_how_to_write_it() {
 
 #[test]
 fn a_sandbox_says_what_it_has_saved() {
-    let args = ["sandbox", "-", "--from", "2026-11-16 09:00", PRICE];
+    let args = [
+        "sandbox",
+        "-",
+        "--from",
+        "2026-11-16 09:00",
+        "--for",
+        "2d",
+        PRICE,
+    ];
     let ran = dayshift_with(&[], &args, &[web(), plain()].concat());
     assert_eq!(ran.status, 0, "{ran:?}");
-    // From a start on: all of 118 hours.
-    let expected = "Saved: 472 replica-hours, 88.5 CPU core-hours, 177 GiB-hours of memory (3.49 EUR); \
+    // From a start on: two nights, 28 hours.
+    let expected = "Saved: 112 replica-hours, 21 CPU core-hours, 42 GiB-hours of memory (0.83 EUR); \
                     1 of 2 workloads requests no CPU or no memory.";
     assert!(ran.out.contains(expected), "{ran:?}");
-    let ran = dayshift_with(&[], &args[..4], &plain());
+    let ran = dayshift_with(&[], &args[..6], &plain());
     assert!(!ran.out.contains("Saved:"), "the table has it: {ran:?}");
 }
 

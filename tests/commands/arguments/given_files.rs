@@ -168,7 +168,12 @@ fn a_file_is_a_word_or_a_flag_in_each_command() {
         annotated("StatefulSet", "db", "dayshift/hours: '09:00-19:00'"),
     );
     let folder = folder(&[("web.yaml", &office), ("more/db.yaml", &db)]);
-    for command in ["lint", "plan -o table", "sandbox --for 1d", "convert"] {
+    for command in [
+        "lint",
+        "plan -o table --from 2026-11-26",
+        "sandbox --for 1h --from 2026-11-26",
+        "convert",
+    ] {
         let words = format!("{command} web.yaml ./more");
         let expected = run_in(folder.path(), &words);
         assert_eq!(expected.status, 0, "{words}: {expected:?}");

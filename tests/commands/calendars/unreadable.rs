@@ -127,7 +127,7 @@ fn a_file_that_is_no_calendar_stops_no_command_where_nothing_names_it() {
         for args in [
             &["plan", "-f", "-", "-o", "table"][..],
             &["lint", "-", "--from", "2026-11-20"],
-            &["sandbox", "--for", "1d", "-"],
+            &["sandbox", "--for", "1h", "-"],
         ] {
             let args = [args, &["--calendar", &calendar]].concat();
             let ended = dayshift_with(&[], &args, &plain);

@@ -85,6 +85,7 @@ fn commands(err: &str) -> Vec<String> {
 
 #[test]
 fn kinds_and_versions_run_nothing_in_a_shell() {
+    let folder = with_kubectl();
     for text in HOSTILE {
         let deployment = ("apps/v1", "Deployment", "web");
         for (api_version, kind, name) in [
@@ -95,7 +96,6 @@ fn kinds_and_versions_run_nothing_in_a_shell() {
         ] {
             let input = scaled_object(api_version, kind, name);
             let (_, _, err) = convert(&["-", "--check"], &input);
-            let folder = with_kubectl();
             for command in commands(&err) {
                 let called = calls(folder.path(), &command);
                 assert_eq!(called.len(), 1, "{command}\n{called:#?}");
@@ -128,6 +128,7 @@ fn the_commands_are_whole_words() {
 /// The name of a ScaledObject in a file may be anything, too.
 #[test]
 fn names_run_nothing_in_a_shell() {
+    let folder = with_kubectl();
     for text in HOSTILE {
         let name = serde_json::to_string(text).unwrap();
         let input = scaled_object("apps/v1", "Deployment", "web");
@@ -136,7 +137,6 @@ fn names_run_nothing_in_a_shell() {
             input.replace("\"team\"", &name),
         ] {
             let (_, _, err) = convert(&["-", "--check"], &input);
-            let folder = with_kubectl();
             let all = commands(&err);
             for command in &all {
                 calls(folder.path(), command);
@@ -246,10 +246,10 @@ fn objects_with(text: &str) -> Vec<Value> {
 /// Every line of an object of any of the tools is nothing, or one call of kubectl.
 #[test]
 fn no_text_of_an_object_runs_anything_in_the_shell_of_an_admin() {
+    let folder = with_kubectl();
     for text in HOSTILE {
         for object in objects_with(text) {
             let (_, _, err) = convert(&["-", "--check"], &object.to_string());
-            let folder = with_kubectl();
             for command in commands(&err) {
                 let called = calls(folder.path(), &command);
                 assert_eq!(called.len(), 1, "{object}: {command}\n{called:#?}");
