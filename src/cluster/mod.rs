@@ -47,5 +47,5 @@ pub use watching::slices::{MANAGED_BY, OTHERS_SLICES, SERVICE_LABEL, ServiceSlic
 pub use workload::{Version, Workload};
 pub use writing::error::{AnnounceError, FailureKind, PatchError, ReadError, Unavailable};
 pub use writing::event_object::EventObject;
-pub use writing::guard::{annotation_patch, guarded_patch};
+pub use writing::guard::{Patch, guarded_patch};
 pub use writing::writer::Writer;

@@ -1,8 +1,6 @@
 //! One guarded patch: a change, and tests of everything on which the decision rests.
 
-use json_patch::{
-    AddOperation, Patch, PatchOperation, RemoveOperation, TestOperation, jsonptr::PointerBuf,
-};
+use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use crate::cluster::reading::namespace::NamespaceMeta;
@@ -78,8 +76,9 @@ pub fn wake_patch(observed: &Observed, annotations: &[Annotation], prefix: &Pref
         &["metadata", "labels", &state],
         json!(observed.labels.text(Label::State)),
     );
-    let rest = annotation_patch(observed, annotations, prefix);
-    Patch(patch.tests.into_iter().chain(rest.0).collect())
+    let mut operations = patch.tests;
+    operations.extend(annotation_patch(observed, annotations, prefix).0);
+    Patch(operations)
 }
 
 /// The JSON Patch that writes annotations of a user on a Namespace, if its overrides and the
@@ -113,17 +112,58 @@ pub fn namespace_patch(
     patch.into_patch()
 }
 
+/// A JSON Patch (RFC 6902), as it is sent.
+#[derive(Debug, Serialize)]
+pub struct Patch(Vec<Operation>);
+
+#[derive(Debug, Serialize)]
+struct Operation {
+    op: &'static str,
+    path: String,
+    /// Absent where something is removed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    value: Option<Value>,
+}
+
+impl Operation {
+    fn new(op: &'static str, path: &[&str], value: Option<Value>) -> Self {
+        let path = pointer(path);
+        Self { op, path, value }
+    }
+}
+
+/// The JSON Pointer (RFC 6901) of these members, one in another.
+fn pointer(members: &[&str]) -> String {
+    let mut pointer = String::with_capacity(MAX_USUAL_PATH);
+    for member in members {
+        pointer.push('/');
+        for letter in member.chars() {
+            match letter {
+                '~' => pointer.push_str("~0"),
+                '/' => pointer.push_str("~1"),
+                _ => pointer.push(letter),
+            }
+        }
+    }
+    pointer
+}
+
+/// The room that is made for a path at once, in bytes.
+const MAX_USUAL_PATH: usize = 64;
+
 /// A patch that is being written: tests, and what is written where they hold.
 #[derive(Default)]
 pub(super) struct Operations {
-    tests: Vec<PatchOperation>,
-    writes: Vec<PatchOperation>,
+    tests: Vec<Operation>,
+    writes: Vec<Operation>,
 }
 
 impl Operations {
     /// The tests, then the writes.
     pub(super) fn into_patch(self) -> Patch {
-        Patch(self.tests.into_iter().chain(self.writes).collect())
+        let mut operations = self.tests;
+        operations.extend(self.writes);
+        Patch(operations)
     }
 
     /// Adds the map of annotations as a whole, if there is anything to put there.
@@ -240,15 +280,11 @@ impl Operations {
     }
 
     pub(super) fn test(&mut self, path: &[&str], value: Value) {
-        let path = PointerBuf::from_tokens(path.iter().copied());
-        self.tests
-            .push(PatchOperation::Test(TestOperation { path, value }));
+        self.tests.push(Operation::new("test", path, Some(value)));
     }
 
     fn add(&mut self, path: &[&str], value: Value) {
-        let path = PointerBuf::from_tokens(path.iter().copied());
-        self.writes
-            .push(PatchOperation::Add(AddOperation { path, value }));
+        self.writes.push(Operation::new("add", path, Some(value)));
     }
 
     pub(super) fn put(&mut self, path: &[&str], text: Option<&str>) {
@@ -258,11 +294,23 @@ impl Operations {
     pub(super) fn put_value(&mut self, path: &[&str], value: Option<Value>) {
         match value {
             Some(value) => self.add(path, value),
-            None => {
-                let path = PointerBuf::from_tokens(path.iter().copied());
-                self.writes
-                    .push(PatchOperation::Remove(RemoveOperation { path }));
-            }
+            None => self.writes.push(Operation::new("remove", path, None)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_is_a_json_pointer() {
+        for (members, expected) in [
+            (&["spec", "replicas"][..], "/spec/replicas"),
+            (&["a", "dayshift/stop"], "/a/dayshift~1stop"),
+            (&["~/~1", ""], "/~0~1~01/"),
+        ] {
+            assert_eq!(pointer(members), expected, "{members:?}");
         }
     }
 }

@@ -5,7 +5,6 @@ use std::{fmt, time::Duration};
 use bytes::Bytes;
 use chrono::{DateTime, SecondsFormat, Utc};
 use http::{HeaderMap, Request, header};
-use json_patch::Patch;
 use kube::{Client, ResourceExt as _, client::Body, core::Status};
 use serde_json::{Value, json};
 use tokio::time::timeout;
@@ -30,7 +29,7 @@ use crate::cluster::writing::error::{
     AnnounceError, Answer, FailureKind, PatchError, ReadError, Unavailable, foreign,
 };
 use crate::cluster::writing::event_object::EventObject;
-use crate::cluster::writing::guard::{annotation_patch, guarded_patch, namespace_patch};
+use crate::cluster::writing::guard::{Patch, annotation_patch, guarded_patch, namespace_patch};
 
 /// The time limit of one request. A patch that took effect although its answer came too late is
 /// harmless: sent again, its tests fail, and the object is read anew.

@@ -4,7 +4,7 @@ use dayshift::cluster::{Workload, guarded_patch};
 use dayshift::workload::{Kind, Prefix, restored};
 use serde_json::{Value, json};
 
-use super::live::{Live, apply};
+use super::live::{Live, apply, as_sent};
 use super::table::{CRUNCHY, put, running};
 use crate::object::utc;
 
@@ -156,11 +156,8 @@ fn a_restore_brings_back_the_same_value() {
         let workload: Workload = serde_json::from_value(live.object.clone()).unwrap();
         let observed = workload.observe(live.kind, &prefix);
         let change = restored(&observed, live.now).unwrap().unwrap();
-        apply(
-            &mut live.object,
-            &guarded_patch(&observed, &change, &prefix),
-        )
-        .unwrap();
+        let patch = as_sent(&guarded_patch(&observed, &change, &prefix));
+        apply(&mut live.object, &patch).unwrap();
         assert_eq!(live.theirs(), before, "{kind}");
         assert_eq!(live.label("saved-value"), None, "{kind}");
     }

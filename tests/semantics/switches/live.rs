@@ -1,7 +1,7 @@
 //! An object with a switch on a server, and a scaler that may be killed at any time.
 
 use chrono::{DateTime, TimeDelta, Utc};
-use dayshift::cluster::{Workload, guarded_patch};
+use dayshift::cluster::{self, Workload, guarded_patch};
 use dayshift::workload::{
     Change, Decision, DecisionContext, Kind, Memory, ParseContext, Prefix, decide,
 };
@@ -65,7 +65,7 @@ impl Live {
         };
         match decide(&context, self.now) {
             Decision::Write(change) => {
-                let patch = guarded_patch(&observed, &change, &prefix);
+                let patch = as_sent(&guarded_patch(&observed, &change, &prefix));
                 memory.wrote(&observed, &change, self.now);
                 Ok((change, patch))
             }
@@ -128,6 +128,11 @@ impl Live {
         let error = &self.object["metadata"]["annotations"]["dayshift/error"];
         error.as_str().unwrap_or_default()
     }
+}
+
+/// The patch as its receiver reads it.
+pub(super) fn as_sent(patch: &cluster::Patch) -> Patch {
+    serde_json::from_value(serde_json::to_value(patch).unwrap()).unwrap()
 }
 
 /// As the API server applies a JSON patch: a test for `null` passes where the last member is
