@@ -21,7 +21,7 @@ use crate::controller::telemetry::metrics::Telemetry;
 use crate::controller::telemetry::object_log::log_overdue;
 use crate::controller::telemetry::readiness::Condition;
 use crate::controller::time::guarded_clock::GuardedClock;
-use crate::controller::time::skew::SharedServerClock;
+use crate::controller::time::skew::ServerClock;
 use crate::controller::watch::states::WatchStates;
 use crate::controller::watch::streams;
 
@@ -46,7 +46,7 @@ pub async fn run(
     telemetry: Arc<Telemetry>,
     shutdown: impl Future<Output = ()>,
 ) {
-    let server_clock = SharedServerClock::default();
+    let server_clock = ServerClock::default();
     let client = instrument(client, {
         let (server_clock, telemetry, clock) =
             (server_clock.clone(), telemetry.clone(), clock.clone());

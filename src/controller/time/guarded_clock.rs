@@ -1,18 +1,27 @@
 //! The wall clock, held against the API server's and against time that no step touches.
 
-use std::time::Duration;
+use std::{mem, time::Duration};
 
 use chrono::{DateTime, TimeDelta, Utc};
 use tokio::time::Instant;
 
 use crate::clock::Clock;
 
-use crate::controller::time::skew::{ClockGuard, SharedServerClock};
+use crate::controller::time::skew::ServerClock;
 
-/// The wall clock, and whether it is right.
+/// How often the server's time is asked for while the clock is wrong.
+const PROBE_PAUSE: Duration = Duration::from_secs(5);
+
+/// The wall clock, and whether it is right: a scaler with a wrong clock does not act.
 pub(in crate::controller) struct GuardedClock {
     clock: Clock,
-    guard: ClockGuard,
+    server: ServerClock,
+    /// How far it may differ from the server's; `None` disables the comparison.
+    max_skew: Option<TimeDelta>,
+    skew: Option<TimeDelta>,
+    is_wrong: bool,
+    /// When the server was asked for its time last.
+    probed: Option<Instant>,
     /// The time that it showed at the last check.
     shown: Option<(DateTime<Utc>, Instant)>,
 }
@@ -35,15 +44,20 @@ pub(in crate::controller) struct ClockChange {
 }
 
 impl GuardedClock {
-    /// The clock beside the server's, which may differ by `most`; `None` disables the comparison.
-    pub(in crate::controller) fn new(
+    /// The clock beside the server's, which may differ by `max_skew`; `None` disables the
+    /// comparison.
+    pub(in crate::controller) const fn new(
         clock: Clock,
-        server: SharedServerClock,
-        most: Option<TimeDelta>,
+        server: ServerClock,
+        max_skew: Option<TimeDelta>,
     ) -> Self {
         Self {
             clock,
-            guard: ClockGuard::new(server, most),
+            server,
+            max_skew,
+            skew: None,
+            is_wrong: false,
+            probed: None,
             shown: None,
         }
     }
@@ -65,20 +79,22 @@ impl GuardedClock {
 
     /// While it is wrong nothing is due and nothing is written.
     pub(in crate::controller) const fn is_wrong(&self) -> bool {
-        self.guard.is_wrong()
+        self.is_wrong
     }
 
     /// How far it is ahead of the server's; `None` if unknown, or the comparison is disabled.
     pub(in crate::controller) const fn skew(&self) -> Option<TimeDelta> {
-        self.guard.skew()
+        self.skew
     }
 
-    /// The time of an observation now.
+    /// The time of an observation now: by the server's clock if our own is wrong, so that
+    /// observations are dated correctly meanwhile.
     pub(in crate::controller) fn seen_at(&self) -> SeenAt {
         let monotonic = self.clock.monotonic();
+        let ahead = self.skew.filter(|_| self.is_wrong);
         SeenAt {
-            by_clock: self.guard.correct(self.clock.now()),
-            monotonic: self.guard.is_wrong().then_some(monotonic),
+            by_clock: self.clock.now() - ahead.unwrap_or_default(),
+            monotonic: self.is_wrong.then_some(monotonic),
         }
     }
 
@@ -86,9 +102,19 @@ impl GuardedClock {
     pub(in crate::controller) fn look(&mut self) -> ClockChange {
         let (now, monotonic) = (self.now(), self.monotonic());
         ClockChange {
-            has_turned: self.guard.look(now, monotonic),
+            has_turned: self.take_turn(now, monotonic),
             was_set_back: self.take_set_back(now, monotonic),
         }
+    }
+
+    /// Whether it has become wrong or right since the last look.
+    fn take_turn(&mut self, now: DateTime<Utc>, at: Instant) -> bool {
+        let Some(max) = self.max_skew else {
+            return false;
+        };
+        self.skew = self.server.skew(now, at);
+        let is_wrong = self.skew.is_some_and(|skew| skew.abs() > max);
+        mem::replace(&mut self.is_wrong, is_wrong) != is_wrong
     }
 
     /// Whether it was set back since the last look.
@@ -108,12 +134,20 @@ impl GuardedClock {
 
     /// When to ask the server for its time, if at all.
     pub(in crate::controller) fn next_probe(&self) -> Option<Instant> {
-        self.guard.next_probe(self.monotonic())
+        let next = || {
+            self.probed
+                .map_or_else(|| self.monotonic(), |at| at + PROBE_PAUSE)
+        };
+        self.is_wrong.then(next)
     }
 
     /// Whether to ask the server for its time now; it counts as asked.
     pub(in crate::controller) fn take_probe(&mut self) -> bool {
-        let monotonic = self.monotonic();
-        self.guard.take_probe(monotonic)
+        let now = self.monotonic();
+        let is_due = self.next_probe().is_some_and(|at| now >= at);
+        if is_due {
+            self.probed = Some(now);
+        }
+        is_due
     }
 }
