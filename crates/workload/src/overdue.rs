@@ -70,9 +70,7 @@ impl Overdue {
         changed: Option<DateTime<Utc>>,
         now: DateTime<Utc>,
     ) -> Option<Self> {
-        let ParsedInputs::Scheduled(spec) = parsed else {
-            return None;
-        };
+        let spec = parsed.spec()?;
         let observed = &with_fingerprint(observed);
         let state = observed.state();
         let then = now - OVERDUE_GRACE;
@@ -109,9 +107,7 @@ pub fn waiting_start(
     changed: Option<DateTime<Utc>>,
     now: DateTime<Utc>,
 ) -> Option<Waiting> {
-    let ParsedInputs::Scheduled(spec) = parsed else {
-        return None;
-    };
+    let spec = parsed.spec()?;
     spec.after.as_ref()?;
     let observed = &with_fingerprint(observed);
     let change = due_to(parsed, observed, changed.unwrap_or(now), now)?;

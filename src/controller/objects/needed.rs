@@ -8,8 +8,8 @@ use crate::{
     },
     schedule::Action,
     workload::{
-        Decision, Kind, Needed, NeededKind, ParsedInputs, Phase, Readiness, ReadyForm, Replicas,
-        ScheduleSpec, Standing, WorkloadRef,
+        Decision, Kind, Needed, NeededKind, Phase, Readiness, ReadyForm, Replicas, ScheduleSpec,
+        Standing, WorkloadRef,
     },
 };
 
@@ -43,7 +43,10 @@ impl Index {
         }
         Some(match observed.replicas {
             Replicas::ZERO => Standing::Stopped {
-                until: spec_of(entry).and_then(|spec| next_start(spec, entry, now)),
+                until: entry
+                    .parsed
+                    .spec()
+                    .and_then(|spec| next_start(spec, entry, now)),
             },
             replicas => of_readiness(kind, observed.readiness, replicas),
         })
@@ -77,7 +80,7 @@ impl Index {
             let id = self.names.get(kind, &object.namespace, &one.name);
             let entry = id.and_then(|id| self.entries.get(id));
             let needs = entry.and_then(|entry| {
-                let after = spec_of(entry)?.after.as_ref()?;
+                let after = entry.parsed.spec()?.after.as_ref()?;
                 Some(after.needed_by(entry.object()).to_vec())
             });
             needs.unwrap_or_default()
@@ -100,13 +103,6 @@ fn of_readiness(kind: Kind, readiness: Readiness, replicas: Replicas) -> Standin
         None if is_silent(kind) => Standing::Silent,
         // Its controller has not seen it yet.
         Some(false) | None => Standing::NotReady,
-    }
-}
-
-fn spec_of(entry: &Entry) -> Option<&ScheduleSpec> {
-    match &*entry.parsed {
-        ParsedInputs::Scheduled(spec) => Some(spec),
-        ParsedInputs::Unscheduled | ParsedInputs::Invalid(_) => None,
     }
 }
 

@@ -91,10 +91,7 @@ impl fmt::Display for WorkStatus {
 impl ObjectSnapshot {
     /// The schedule that it follows; `None` where it has none, or one that is refused.
     pub fn schedule(&self) -> Option<&ScheduleSpec> {
-        match &*self.parsed {
-            ParsedInputs::Scheduled(spec) => Some(spec),
-            ParsedInputs::Unscheduled | ParsedInputs::Invalid(_) => None,
-        }
+        self.parsed.spec()
     }
 
     /// Why its schedule is refused, if it is.

@@ -15,9 +15,7 @@ pub fn next_stop(
     observed: &Observed,
     now: DateTime<Utc>,
 ) -> Option<DateTime<Utc>> {
-    let ParsedInputs::Scheduled(spec) = parsed else {
-        return None;
-    };
+    let spec = parsed.spec()?;
     let is_stopped = observed.replicas <= spec.stop_replicas;
     if is_stopped || observed.deleting || observed.labels.are_of_a_later_version() {
         return None;

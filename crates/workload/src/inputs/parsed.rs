@@ -38,21 +38,23 @@ pub enum ParsedInputs {
 }
 
 impl ParsedInputs {
+    /// The schedule to follow; `None` where there is none, or one that is refused.
+    pub const fn spec(&self) -> Option<&ScheduleSpec> {
+        match self {
+            Self::Scheduled(spec) => Some(spec),
+            Self::Unscheduled | Self::Invalid(_) => None,
+        }
+    }
+
     /// Whether the schedule goes by the dates of calendars.
     pub fn names_calendars(&self) -> bool {
-        match self {
-            Self::Scheduled(spec) => spec.names_calendars(),
-            Self::Unscheduled | Self::Invalid(_) => false,
-        }
+        self.spec().is_some_and(ScheduleSpec::names_calendars)
     }
 
     /// A digest of the dates of those calendars; 0 without any. It is the same as long as the program
     /// runs, and no longer.
     pub fn calendar_digest(&self) -> u64 {
-        if !self.names_calendars() {
-            return 0;
-        }
-        let Self::Scheduled(spec) = self else {
+        let Some(spec) = self.spec().filter(|it| it.names_calendars()) else {
             return 0;
         };
         let mut hasher = DefaultHasher::new();
@@ -64,18 +66,14 @@ impl ParsedInputs {
 
     /// How long before a stop people are told; zero where nobody is.
     pub fn notice(&self) -> TimeDelta {
-        match self {
-            Self::Scheduled(spec) => spec.notice.unwrap_or_default(),
-            Self::Unscheduled | Self::Invalid(_) => TimeDelta::zero(),
-        }
+        let notice = self.spec().and_then(|spec| spec.notice);
+        notice.unwrap_or_default()
     }
 
     /// How long a start may take, where it is not said otherwise; zero where nobody is told.
     pub fn ready_within(&self, otherwise: TimeDelta) -> TimeDelta {
-        match self {
-            Self::Scheduled(spec) => spec.ready_within.unwrap_or(otherwise),
-            Self::Unscheduled | Self::Invalid(_) => otherwise,
-        }
+        let own = self.spec().and_then(|spec| spec.ready_within);
+        own.unwrap_or(otherwise)
     }
 
     /// Whether other calendars may make something else of the same inputs: they name calendars,
