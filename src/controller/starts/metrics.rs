@@ -3,10 +3,10 @@
 use chrono::TimeDelta;
 use prometheus_client::{
     metrics::{family::Family, gauge::Gauge, histogram::Histogram},
-    registry::{Registry, Unit},
+    registry::Registry,
 };
 
-use crate::controller::telemetry::shapes::{Labels, registered, whole};
+use crate::controller::telemetry::shapes::{Labels, registered, registered_in_seconds, whole};
 use crate::workload::{Kind, ReadyForm};
 
 /// From a second (an image that is there) to two hours.
@@ -35,12 +35,11 @@ impl StartMetrics {
             "Starts that are due and wait until what they need is ready, or for a place of --max-starting",
         );
         let histogram: fn() -> Histogram = || Histogram::new(DURATION_SECONDS);
-        let durations = Family::new_with_constructor(histogram);
-        registry.register_with_unit(
+        let durations = registered_in_seconds(
+            registry,
             "start_duration",
             "From the sending of a start to the workload being ready",
-            Unit::Seconds,
-            Family::clone(&durations),
+            Family::new_with_constructor(histogram),
         );
         // Begun at zero, so that `increase()` sees the first of each too.
         let says_it = |kind: &Kind| kind.ready_form() != ReadyForm::Nowhere;

@@ -3,13 +3,14 @@
 use chrono::{NaiveDate, NaiveTime};
 use prometheus_client::{
     metrics::{family::Family, gauge::Gauge},
-    registry::{Registry, Unit},
+    registry::Registry,
 };
 
+use crate::controller::telemetry::shapes::{registered, registered_in_seconds};
 use crate::schedule::CalendarName;
 
 /// The metrics of calendars, by the calendar's name.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct CalendarMetrics {
     last_date: OfCalendars,
     is_good: OfCalendars,
@@ -19,19 +20,19 @@ type OfCalendars = Family<[(&'static str, String); 1], Gauge>;
 
 impl CalendarMetrics {
     pub(super) fn registered(registry: &mut Registry) -> Self {
-        let metrics = Self::default();
-        registry.register_with_unit(
-            "calendar_last_date_timestamp",
-            "The beginning in UTC of the last date of a calendar; absent where it has no end",
-            Unit::Seconds,
-            metrics.last_date.clone(),
-        );
-        registry.register(
-            "calendar_last_reload_successful",
-            "Whether the file of a calendar could be read at the last attempt: 1, or 0",
-            metrics.is_good.clone(),
-        );
-        metrics
+        Self {
+            last_date: registered_in_seconds(
+                registry,
+                "calendar_last_date_timestamp",
+                "The beginning in UTC of the last date of a calendar; absent where it has no end",
+                OfCalendars::default(),
+            ),
+            is_good: registered(
+                registry,
+                "calendar_last_reload_successful",
+                "Whether the file of a calendar could be read at the last attempt: 1, or 0",
+            ),
+        }
     }
 
     pub(super) fn tell(&self, name: &CalendarName, last: Option<NaiveDate>, is_good: bool) {

@@ -12,7 +12,7 @@ use chrono::{DateTime, NaiveDate, TimeDelta, Utc};
 use prometheus_client::{
     encoding::text,
     metrics::{counter::Counter, family::Family, gauge::Gauge, histogram::Histogram, info::Info},
-    registry::{Registry, Unit},
+    registry::Registry,
 };
 use tokio::time::Instant;
 
@@ -26,7 +26,8 @@ use crate::controller::telemetry::published::{Counts, Newest, PublishedObjects, 
 use crate::controller::telemetry::readiness::{Condition, Heartbeat, Readiness};
 use crate::controller::telemetry::savings::Savings;
 use crate::controller::telemetry::shapes::{
-    LATENESS_SECONDS, Labels, Lateness, Optional, label, lock, registered, transition, whole,
+    LATENESS_SECONDS, Labels, Lateness, Optional, label, lock, registered, registered_in_seconds,
+    transition, whole,
 };
 use crate::controller::telemetry::snapshot::Snapshot;
 use crate::controller::telemetry::workload_metrics::{StatesByNamespace, StoppedWorkloads};
@@ -91,43 +92,35 @@ impl Telemetry {
                 ("zoneinfo", Tzdata::in_use().source()),
             ]),
         );
-        let histogram: fn() -> Histogram = || Histogram::new(LATENESS_SECONDS);
-        let transition_lateness = Lateness::new_with_constructor(histogram);
-        ours.register_with_unit(
-            "transition_lateness",
-            "From a boundary, or the end of an override, to the sending of the patch",
-            Unit::Seconds,
-            transition_lateness.clone(),
-        );
-        let request_lateness = Lateness::new_with_constructor(histogram);
-        ours.register_with_unit(
-            "request_lateness",
-            "From seeing what a person asks for, such as a wake, to the sending of the patch",
-            Unit::Seconds,
-            request_lateness.clone(),
-        );
-        let next_boundary = Optional::default();
-        ours.register_with_unit(
-            "next_boundary_timestamp",
-            "The next boundary of all workloads, since the Unix epoch; absent where there is none",
-            Unit::Seconds,
-            Optional::clone(&next_boundary),
-        );
-        let clock_skew = Optional::default();
-        ours.register_with_unit(
-            "clock_skew",
-            "How far this clock is ahead of the API server's; absent where it is not checked",
-            Unit::Seconds,
-            Optional::clone(&clock_skew),
-        );
+        let lateness = || Lateness::new_with_constructor(|| Histogram::new(LATENESS_SECONDS));
         let telemetry = Self {
             calendars: CalendarMetrics::registered(ours),
             starts: StartMetrics::registered(ours),
             jobs: JobMetrics::registered(ours),
-            transition_lateness,
-            request_lateness,
-            next_boundary,
-            clock_skew,
+            transition_lateness: registered_in_seconds(
+                ours,
+                "transition_lateness",
+                "From a boundary, or the end of an override, to the sending of the patch",
+                lateness(),
+            ),
+            request_lateness: registered_in_seconds(
+                ours,
+                "request_lateness",
+                "From seeing what a person asks for, such as a wake, to the sending of the patch",
+                lateness(),
+            ),
+            next_boundary: registered_in_seconds(
+                ours,
+                "next_boundary_timestamp",
+                "The next boundary of all workloads, since the Unix epoch; absent where there is none",
+                Optional::default(),
+            ),
+            clock_skew: registered_in_seconds(
+                ours,
+                "clock_skew",
+                "How far this clock is ahead of the API server's; absent where it is not checked",
+                Optional::default(),
+            ),
             transitions: registered(
                 ours,
                 "transitions",

@@ -21,25 +21,20 @@ pub(in crate::controller) struct ProcessMetrics {
 
 impl Collector for ProcessMetrics {
     fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> fmt::Result {
-        if let Some(seconds) = cpu_seconds() {
-            let cpu = ConstCounter::new(seconds);
+        let (seconds, bytes) = (Some(&Unit::Seconds), Some(&Unit::Bytes));
+        if let Some(cpu) = cpu_seconds() {
             let help = "User and system CPU time spent.";
-            cpu.encode(encoder.encode_descriptor(
+            sample(
+                &mut encoder,
                 "process_cpu",
                 help,
-                Some(&Unit::Seconds),
-                cpu.metric_type(),
-            )?)?;
+                seconds,
+                &ConstCounter::new(cpu),
+            )?;
         }
-        if let Some(bytes) = resident_bytes() {
-            let memory = ConstGauge::new(bytes);
-            let help = "Memory that is resident.";
-            memory.encode(encoder.encode_descriptor(
-                "process_resident_memory",
-                help,
-                Some(&Unit::Bytes),
-                memory.metric_type(),
-            )?)?;
+        if let Some(memory) = resident_bytes() {
+            let (name, help) = ("process_resident_memory", "Memory that is resident.");
+            sample(&mut encoder, name, help, bytes, &ConstGauge::new(memory))?;
         }
         #[expect(
             clippy::cast_precision_loss,
@@ -47,13 +42,18 @@ impl Collector for ProcessMetrics {
         )]
         let start = ConstGauge::new(self.started.timestamp_millis() as f64 / 1e3);
         let help = "When the program started, since the Unix epoch.";
-        start.encode(encoder.encode_descriptor(
-            "process_start_time",
-            help,
-            Some(&Unit::Seconds),
-            start.metric_type(),
-        )?)
+        sample(&mut encoder, "process_start_time", help, seconds, &start)
     }
+}
+
+fn sample(
+    encoder: &mut DescriptorEncoder<'_>,
+    name: &str,
+    help: &str,
+    unit: Option<&Unit>,
+    metric: &impl EncodeMetric,
+) -> fmt::Result {
+    metric.encode(encoder.encode_descriptor(name, help, unit, metric.metric_type())?)
 }
 
 /// From `/proc/self/stat` (proc_pid_stat(5)): fields 14 and 15, counted behind the name in

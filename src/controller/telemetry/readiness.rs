@@ -2,13 +2,15 @@
 
 use std::{
     sync::{
-        Mutex, PoisonError,
+        Mutex,
         atomic::{AtomicBool, Ordering},
     },
     time::Duration,
 };
 
 use tokio::time::Instant;
+
+use crate::controller::telemetry::shapes::lock;
 
 /// Something that must hold for the scaler to be ready.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -75,15 +77,11 @@ impl Readiness {
     }
 
     pub(in crate::controller) fn set_unwatched(&self, unwatched: Vec<String>) {
-        *self
-            .unwatched
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner) = unwatched;
+        *lock(&self.unwatched) = unwatched;
     }
 
     pub(in crate::controller) fn unwatched(&self) -> Vec<String> {
-        let unwatched = self.unwatched.lock();
-        unwatched.unwrap_or_else(PoisonError::into_inner).clone()
+        lock(&self.unwatched).clone()
     }
 
     pub(in crate::controller) fn end(&self) {
@@ -120,12 +118,12 @@ pub(in crate::controller) struct Heartbeat(Mutex<Option<Instant>>);
 
 impl Heartbeat {
     pub(in crate::controller) fn beat(&self, now: Instant) {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(now);
+        *lock(&self.0) = Some(now);
     }
 
     /// Whether a controller works, or none has begun yet.
     pub(in crate::controller) fn is_alive(&self, now: Instant) -> bool {
-        let last = *self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let last = *lock(&self.0);
         last.is_none_or(|at| now.saturating_duration_since(at) < MAX_SILENCE)
     }
 }

@@ -4,7 +4,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use prometheus_client::{
     metrics::{family::Family, histogram::Histogram},
-    registry::{Metric, Registry},
+    registry::{Metric, Registry, Unit},
 };
 
 use crate::controller::telemetry::outcome::Outcome;
@@ -31,6 +31,17 @@ pub(in crate::controller) fn registered<M: Metric + Clone + Default>(
 ) -> M {
     let metric = M::default();
     registry.register(name, help, metric.clone());
+    metric
+}
+
+/// The same with seconds as its unit.
+pub(in crate::controller) fn registered_in_seconds<M: Metric + Clone>(
+    registry: &mut Registry,
+    name: &str,
+    help: &str,
+    metric: M,
+) -> M {
+    registry.register_with_unit(name, help, Unit::Seconds, metric.clone());
     metric
 }
 
