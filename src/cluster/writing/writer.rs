@@ -125,10 +125,7 @@ impl Writer {
     /// If it does not exist, or the server is absent or unwilling.
     pub async fn read_namespace(&self, name: &str) -> Result<NamespaceMeta, ReadError> {
         let request = Request::get(format!("{NAMESPACES_PATH}/{name}"));
-        let answer = self
-            .send(request, Vec::new())
-            .await?
-            .body(ReadError::sort)?;
+        let answer = self.get(request).await?;
         Ok(namespace_in(&answer, name)?)
     }
 
@@ -158,9 +155,7 @@ impl Writer {
         let answer = self.patched(Resource::path_of(object), patch).await?;
         let workload: Workload = serde_json::from_slice(&answer).map_err(malformed)?;
         let is_it = is_at(&workload, object) && workload.uid() == &*object.uid;
-        Ok(is_it
-            .then_some(workload)
-            .ok_or_else(|| wrong_object(object))?)
+        Ok(shown(workload, is_it, object)?)
     }
 
     pub(super) async fn patched(&self, path: String, patch: &Patch) -> Result<Bytes, PatchError> {
@@ -176,16 +171,10 @@ impl Writer {
     /// # Errors
     /// Where it is gone, or the server absent or unwilling.
     pub async fn read(&self, object: &WorkloadRef) -> Result<Workload, ReadError> {
-        let request = Request::get(Resource::path_of(object));
-        let answer = self
-            .send(request, Vec::new())
-            .await?
-            .body(ReadError::sort)?;
+        let answer = self.get(Request::get(Resource::path_of(object))).await?;
         let workload: Workload = serde_json::from_slice(&answer).map_err(malformed)?;
         let is_it = is_at(&workload, object);
-        Ok(is_it
-            .then_some(workload)
-            .ok_or_else(|| wrong_object(object))?)
+        Ok(shown(workload, is_it, object)?)
     }
 
     /// Reads the object as it is now, with who has set its count.
@@ -194,13 +183,10 @@ impl Writer {
     /// Where it is gone, or the server absent or unwilling.
     pub async fn read_managers(&self, object: &WorkloadRef) -> Result<WithManagers, ReadError> {
         let request = Request::get(Resource::path_of(object)).extension(InFull);
-        let answer = self
-            .send(request, Vec::new())
-            .await?
-            .body(ReadError::sort)?;
+        let answer = self.get(request).await?;
         let read: WithManagers = serde_json::from_slice(&answer).map_err(malformed)?;
         let is_it = is_at(&read.workload, object);
-        Ok(is_it.then_some(read).ok_or_else(|| wrong_object(object))?)
+        Ok(shown(read, is_it, object)?)
     }
 
     /// Asks for a list of at most one object of a kind: returns how far the server's history is, and
@@ -214,11 +200,7 @@ impl Writer {
         namespace: Option<&str>,
     ) -> Result<Version, ReadError> {
         let uri = format!("{}?limit=1", Resource::of(kind).path(namespace));
-        let request = Request::get(uri);
-        let answer = self
-            .send(request, Vec::new())
-            .await?
-            .body(ReadError::sort)?;
+        let answer = self.get(Request::get(uri)).await?;
         let list: Value = serde_json::from_slice(&answer).map_err(malformed)?;
         let version = list["metadata"]["resourceVersion"].as_str();
         Ok(Version::parse(version.unwrap_or_default()))
@@ -273,6 +255,11 @@ impl Writer {
                 "namespace": &*object.namespace, "name": &*object.name, "uid": &*object.uid,
             },
         })
+    }
+
+    async fn get(&self, request: http::request::Builder) -> Result<Bytes, ReadError> {
+        let answer = self.send(request, Vec::new()).await?;
+        answer.body(ReadError::sort)
     }
 
     pub(super) async fn send(
@@ -361,18 +348,17 @@ fn is_at(workload: &Workload, object: &WorkloadRef) -> bool {
 fn namespace_in(answer: &[u8], name: &str) -> Result<NamespaceMeta, Unavailable> {
     let namespace: NamespaceMeta = serde_json::from_slice(answer).map_err(malformed)?;
     let is_it = namespace.metadata.name.as_deref() == Some(name);
-    is_it
-        .then_some(namespace)
-        .ok_or_else(|| wrong_object(&format_args!("Namespace {name}")))
+    shown(namespace, is_it, &format_args!("Namespace {name}"))
 }
 
-/// A success that shows something else, such as a `Status`: whoever answered, nothing was done.
-fn wrong_object(object: &dyn fmt::Display) -> Unavailable {
-    Unavailable {
+/// What an answer shows, if it is the object asked for. A success may show something else, such as a
+/// `Status`: whoever answered, nothing was done.
+fn shown<T>(answer: T, is_it: bool, object: &dyn fmt::Display) -> Result<T, Unavailable> {
+    is_it.then_some(answer).ok_or_else(|| Unavailable {
         reason: format!("the answer does not show {object}"),
         retry_after: None,
         kind: FailureKind::Failed,
-    }
+    })
 }
 
 #[cfg(test)]

@@ -74,19 +74,15 @@ impl History {
         self.went_back |= version.is_before(known);
     }
 
+    /// The server has not answered.
+    pub(in crate::controller) fn ask_again(&mut self, question: VersionQuestion, now: Instant) {
+        self.ask(question, now + AGAIN_AFTER);
+    }
+
     /// A watch continues earlier than usual: asks how far the server is. One question stands for
     /// all watches, which break together: that of the newest version. A server that has fallen
     /// behind the newest may be ahead of a kind that seldom changes.
-    pub(in crate::controller) fn ask(&mut self, question: VersionQuestion, now: Instant) {
-        self.ask_at(question, now);
-    }
-
-    /// The server has not answered.
-    pub(in crate::controller) fn ask_again(&mut self, question: VersionQuestion, now: Instant) {
-        self.ask_at(question, now + AGAIN_AFTER);
-    }
-
-    fn ask_at(&mut self, question: VersionQuestion, at: Instant) {
+    pub(in crate::controller) fn ask(&mut self, question: VersionQuestion, at: Instant) {
         self.question = Some(match self.question.take() {
             None => (question, at),
             Some((other, due)) if other.version.is_before(question.version) => {
