@@ -4,7 +4,7 @@ use chrono::{DateTime, Utc};
 
 use crate::{
     events::EventText,
-    workload::{Change, Decision, DueStart, Lack, Needed, ParsedInputs, Standing, StartWait},
+    workload::{Change, Decision, DueStart, Lack, Needed, Standing, StartWait},
 };
 
 use crate::controller::ids::Id;
@@ -30,9 +30,7 @@ impl Engine {
 
     /// Ends the wait of an object that is not to be started now.
     fn end_wait(&mut self, id: Id) {
-        if !self.waits.is_empty() {
-            self.waits.remove(id);
-        }
+        self.waits.remove(id);
         if self.starting.end_wait(id)
             && let Some(entry) = self.index.get_mut(id)
         {
@@ -49,10 +47,8 @@ impl Engine {
         now: DateTime<Utc>,
     ) -> Option<Option<DateTime<Utc>>> {
         let entry = self.index.get(id)?;
-        let start = match &*entry.parsed {
-            ParsedInputs::Scheduled(spec) => spec.due_start(change, &entry.observed),
-            ParsedInputs::Unscheduled | ParsedInputs::Invalid(_) => None,
-        };
+        let spec = entry.parsed.spec();
+        let start = spec.and_then(|spec| spec.due_start(change, &entry.observed));
         let Some(start) = start else {
             self.end_wait(id);
             return None;
@@ -85,14 +81,10 @@ impl Engine {
         now: DateTime<Utc>,
     ) -> Option<DateTime<Utc>> {
         let entry = self.index.get(id)?;
-        let needs = match &*entry.parsed {
-            ParsedInputs::Scheduled(spec) => spec.needs(change, &entry.observed),
-            ParsedInputs::Unscheduled | ParsedInputs::Invalid(_) => None,
-        };
+        let spec = entry.parsed.spec();
+        let needs = spec.and_then(|spec| spec.needs(change, &entry.observed));
         let Some(needs) = needs else {
-            if !self.waits.is_empty() {
-                self.waits.remove(id);
-            }
+            self.waits.remove(id);
             return None;
         };
         let object = entry.object().clone();
@@ -104,7 +96,7 @@ impl Engine {
         let waiting = match needs.wait(now, standing) {
             StartWait::Waits(waiting) => waiting,
             StartWait::Over { without } => {
-                self.waits.end(id, due, now, without);
+                self.waits.end(id, (due, now), false, without);
                 return None;
             }
         };
@@ -144,7 +136,7 @@ impl Engine {
         let without = over.map_or_else(Vec::new, |it| {
             it.without.iter().filter(is_lacking).cloned().collect()
         });
-        self.waits.end_for_place(id, start.due, now, without);
+        self.waits.end(id, (start.due, now), true, without);
         if let Some(entry) = self.index.get_mut(id) {
             entry.work.end_wait();
         }
@@ -211,10 +203,8 @@ impl Engine {
         let Some(entry) = self.index.get(id) else {
             return;
         };
-        let zone = match &*entry.parsed {
-            ParsedInputs::Scheduled(spec) => spec.schedule.zone(),
-            ParsedInputs::Unscheduled | ParsedInputs::Invalid(_) => self.settings.default_zone,
-        };
+        let spec = entry.parsed.spec();
+        let zone = spec.map_or(self.settings.default_zone, |spec| spec.schedule.zone());
         let event = EventText::started_without(&without, self.clock.now() - due, zone);
         let object = entry.object();
         tracing::warn!(kind = %object.kind, %object, "{}", event.text);

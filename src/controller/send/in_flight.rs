@@ -17,7 +17,7 @@ use crate::{
         Workload,
     },
     events::EventText,
-    workload::{Change, Observed},
+    workload::{Change, Observed, WorkloadRef},
 };
 
 use crate::controller::ids::Id;
@@ -25,7 +25,6 @@ use crate::controller::jobs::pass::Passed;
 use crate::controller::objects::history::{KnownVersions, VersionQuestion};
 use crate::controller::queue::lanes::Lane;
 use crate::controller::reverts::lookups::Lookup;
-use crate::controller::starts::started::NotReady;
 
 /// An Event to be sent.
 pub(in crate::controller) struct PendingEvent {
@@ -34,6 +33,13 @@ pub(in crate::controller) struct PendingEvent {
     pub(in crate::controller) at: DateTime<Utc>,
     /// How many times it was sent.
     pub(in crate::controller) tries: u32,
+}
+
+/// An object that is not ready and should be, to be read for the reason.
+#[derive(Clone, Debug)]
+pub(in crate::controller) struct NotReady {
+    pub(in crate::controller) id: Id,
+    pub(in crate::controller) object: WorkloadRef,
 }
 
 /// The result of a request.

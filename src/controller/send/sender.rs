@@ -15,9 +15,8 @@ use crate::controller::objects::history::VersionQuestion;
 use crate::controller::queue::lanes::Lane;
 use crate::controller::reverts::lookups::Lookup;
 use crate::controller::send::in_flight::{
-    Finished, InFlight, Patched, PendingEvent, Sent, unless_given_up,
+    Finished, InFlight, NotReady, Patched, PendingEvent, Sent, unless_given_up,
 };
-use crate::controller::starts::started::NotReady;
 
 /// The time limit of an Event: it takes a place from those of other namespaces.
 const EVENT_TIMEOUT: Duration = Duration::from_secs(5);

@@ -1,7 +1,6 @@
 //! What is started: what it waits for, whether it becomes ready, and when.
 
 pub(super) mod metrics;
-mod readiness;
 pub(super) mod started;
 pub(super) mod starting;
 pub(super) mod waits;

@@ -1,4 +1,5 @@
-//! Objects that were started, until they are ready or should be.
+//! Objects that were started, until they are ready or should be: one read, one Event where they are
+//! not.
 
 use std::{
     collections::{HashMap, VecDeque},
@@ -8,9 +9,17 @@ use std::{
 use chrono::{DateTime, TimeDelta, Utc};
 use tokio::time::Instant;
 
-use crate::workload::{ReadyForm, WorkloadRef};
+use crate::{
+    cluster::{ReadError, WithManagers},
+    events::EventText,
+    workload::{ReadyForm, WorkloadRef},
+};
 
 use crate::controller::ids::Id;
+use crate::controller::objects::entry::Entry;
+use crate::controller::objects::index::Index;
+use crate::controller::report::reporter::Reporter;
+use crate::controller::send::in_flight::NotReady;
 use crate::controller::telemetry::metrics::Telemetry;
 use crate::controller::time::scheduler::Scheduler;
 
@@ -28,15 +37,8 @@ pub(in crate::controller) struct Starts {
     waiting: VecDeque<NotReady>,
     in_flight: usize,
     /// How long a start may take, unless the object says so itself.
-    pub(super) within: TimeDelta,
-    pub(super) telemetry: Arc<Telemetry>,
-}
-
-/// An object that is not ready and should be, to be read for the reason.
-#[derive(Clone, Debug)]
-pub(in crate::controller) struct NotReady {
-    pub(in crate::controller) id: Id,
-    pub(in crate::controller) object: WorkloadRef,
+    within: TimeDelta,
+    telemetry: Arc<Telemetry>,
 }
 
 impl Starts {
@@ -52,14 +54,6 @@ impl Starts {
         }
     }
 
-    /// Takes in by when an object should be ready.
-    pub(super) fn look(&mut self, id: Id, due: Option<DateTime<Utc>>, now: DateTime<Utc>) {
-        // One that is due already was taken, or was reported.
-        if let Some(due) = due.filter(|due| *due > now) {
-            self.due.set(id, due);
-        }
-    }
-
     /// A start of that object was sent then, and carried out.
     pub(in crate::controller) fn started(&mut self, id: Id, object: &WorkloadRef, sent: Instant) {
         if object.kind.ready_form() != ReadyForm::Nowhere {
@@ -67,15 +61,24 @@ impl Starts {
         }
     }
 
-    /// How long the start of an object has taken that is ready now, where that is news.
-    pub(super) fn take_ready(&mut self, id: Id, now: Instant) -> Option<TimeDelta> {
-        let sent = self.sent.remove(&id)?;
-        TimeDelta::from_std(now.saturating_duration_since(sent)).ok()
-    }
-
-    /// Takes one object that should be ready by now, and when that was.
-    pub(super) fn take_due(&mut self, now: DateTime<Utc>) -> Option<(Id, DateTime<Utc>)> {
-        self.due.take_due(now)
+    /// Takes in how much of an object is ready.
+    pub(in crate::controller) fn observe(
+        &mut self,
+        id: Id,
+        entry: &Entry,
+        now: (DateTime<Utc>, Instant),
+    ) {
+        let observed = &entry.observed;
+        if observed.is_ready() == Some(true) {
+            if let Some(sent) = self.sent.remove(&id) {
+                let took = TimeDelta::from_std(now.1.saturating_duration_since(sent));
+                let took = took.unwrap_or(TimeDelta::MAX);
+                self.telemetry.starts.ready(observed.object.kind, took);
+            }
+        } else if let Some(due) = self.ready_due(entry).filter(|due| *due > now.0) {
+            // One that is due already was taken, or was reported.
+            self.due.set(id, due);
+        }
     }
 
     /// When the next object should be ready.
@@ -83,9 +86,25 @@ impl Starts {
         self.due.next()
     }
 
-    /// Queues an object to be read for why it is not ready.
-    pub(super) fn look_up(&mut self, not_ready: NotReady) {
-        self.waiting.push_back(not_ready);
+    /// Queues objects that should be ready by now and are not, at most so many, to be read for the
+    /// reason.
+    pub(in crate::controller) fn find_due(
+        &mut self,
+        max: usize,
+        index: &Index,
+        now: DateTime<Utc>,
+    ) {
+        for _ in 0..max {
+            let Some((id, due)) = self.due.take_due(now) else {
+                break;
+            };
+            if let Some(entry) = index.get(id)
+                && self.ready_due(entry) == Some(due)
+            {
+                let object = entry.object().clone();
+                self.waiting.push_back(NotReady { id, object });
+            }
+        }
     }
 
     /// The next object to read, if there is a place for it: none beside starts and stops.
@@ -107,5 +126,40 @@ impl Starts {
     pub(in crate::controller) fn remove(&mut self, id: Id) {
         self.due.cancel(&id);
         self.sent.remove(&id);
+    }
+
+    /// Takes in why an object is not ready, if that is known now, and reports it.
+    pub(in crate::controller) fn finish(
+        &mut self,
+        not_ready: &NotReady,
+        result: &Result<WithManagers, ReadError>,
+        index: &Index,
+        reporter: &mut Reporter,
+    ) {
+        self.ended();
+        let object = &not_ready.object;
+        let why = match result {
+            Ok(managed) if managed.workload.uid() != &*object.uid => return,
+            Ok(managed) => managed.complaint(),
+            Err(ReadError::Gone) => return,
+            Err(error) => {
+                tracing::debug!(kind = %object.kind, %object, %error, "cannot read why it is not ready");
+                None
+            }
+        };
+        let entry = index.get(not_ready.id);
+        let Some(entry) = entry.filter(|it| self.ready_due(it).is_some()) else {
+            return;
+        };
+        let within = entry.parsed.ready_within(self.within);
+        let event = EventText::not_ready(&entry.observed, within, why);
+        tracing::warn!(kind = %object.kind, %object, "{}", event.text);
+        reporter.announce(object, event);
+    }
+
+    /// By when an object should be ready.
+    fn ready_due(&self, entry: &Entry) -> Option<DateTime<Utc>> {
+        let within = entry.parsed.ready_within(self.within);
+        entry.observed.ready_due(within)
     }
 }

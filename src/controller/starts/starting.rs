@@ -9,8 +9,10 @@ use std::{
 use chrono::{DateTime, TimeDelta, Utc};
 
 use crate::controller::ids::Id;
+use crate::controller::objects::index::Index;
 use crate::controller::queue::fair_queue::FairQueue;
 use crate::controller::time::scheduler::Scheduler;
+use crate::workload::READY_WITHIN;
 
 /// The workloads that are starting: started and not ready yet. Each has a place until it is ready, for
 /// as long as its start may take.
@@ -160,13 +162,7 @@ impl Starting {
     }
 
     /// Takes in how far a workload has come, and how long its start may take.
-    pub(super) fn look(
-        &mut self,
-        id: Id,
-        progress: Progress,
-        within: TimeDelta,
-        now: DateTime<Utc>,
-    ) {
+    fn look(&mut self, id: Id, progress: Progress, within: TimeDelta, now: DateTime<Utc>) {
         let place = self.places.get(&id);
         let begun = match (progress, place) {
             // A start that was sent late has its whole time from then on.
@@ -198,7 +194,7 @@ impl Starting {
     }
 
     /// Takes the place of one workload that is not ready in time.
-    pub(super) fn take_ended(&mut self, now: DateTime<Utc>) -> Option<Id> {
+    fn take_ended(&mut self, now: DateTime<Utc>) -> Option<Id> {
         let (id, _) = self.ends.take_due(now)?;
         self.places.remove(&id);
         self.up.insert(id);
@@ -228,6 +224,39 @@ impl Starting {
     fn free(&mut self, id: Id) {
         self.places.remove(&id);
         self.ends.cancel(&id);
+    }
+
+    /// Takes in how much of an object is ready. Without a `ready-within` of its own, its start may take
+    /// this long.
+    pub(in crate::controller) fn observe(
+        &mut self,
+        id: Id,
+        index: &Index,
+        within: TimeDelta,
+        now: DateTime<Utc>,
+    ) {
+        if self.is_bounded()
+            && let Some(entry) = index.get(id)
+            && let Some(progress) = index.progress(id)
+        {
+            let within = entry.parsed.ready_within(within);
+            let within = if within.is_zero() {
+                READY_WITHIN
+            } else {
+                within
+            };
+            self.look(id, progress, within, now);
+        }
+    }
+
+    /// Takes the places of workloads that are not ready in time.
+    pub(in crate::controller) fn end_late(&mut self, index: &Index, now: DateTime<Utc>) {
+        while let Some(id) = self.take_ended(now) {
+            if let Some(entry) = index.get(id) {
+                let object = entry.object();
+                tracing::warn!(kind = %object.kind, %object, "not ready in time; its place is for the next start");
+            }
+        }
     }
 
     /// When something is to be done next.

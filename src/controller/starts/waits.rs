@@ -47,11 +47,6 @@ struct Named {
 }
 
 impl Waits {
-    /// Whether no start waits or has waited.
-    pub(in crate::controller) fn is_empty(&self) -> bool {
-        self.waiting.is_empty() && self.over.is_empty()
-    }
-
     /// How many starts wait.
     pub(in crate::controller) fn count(&self) -> usize {
         self.waiting.len()
@@ -87,16 +82,18 @@ impl Waits {
         before.is_none_or(|it| it.due != waiting.due)
     }
 
-    /// A start that fell due then is to be carried out now, without what is not ready.
+    /// A start that fell due then, and may have waited for a place, is to be carried out now, without
+    /// what is not ready.
     pub(in crate::controller) fn end(
         &mut self,
         id: Id,
-        due: DateTime<Utc>,
-        now: DateTime<Utc>,
+        (due, now): (DateTime<Utc>, DateTime<Utc>),
+        for_place: bool,
         without: Vec<Lack>,
     ) {
-        let ended = self.remove_waiting(id).map(|_| now);
-        if ended.is_some() || !without.is_empty() {
+        let has_waited = self.remove_waiting(id).is_some() || for_place;
+        let ended = has_waited.then_some(now);
+        if has_waited || !without.is_empty() {
             let over = Over {
                 due,
                 ended,
@@ -109,23 +106,6 @@ impl Waits {
     /// How the wait of a start has ended that is not carried out yet.
     pub(in crate::controller) fn over(&self, id: Id) -> Option<&Over> {
         self.over.get(&id)
-    }
-
-    /// A start that fell due then has waited for a place, and has one now.
-    pub(in crate::controller) fn end_for_place(
-        &mut self,
-        id: Id,
-        due: DateTime<Utc>,
-        now: DateTime<Utc>,
-        without: Vec<Lack>,
-    ) {
-        let ended = Some(now);
-        let over = Over {
-            due,
-            ended,
-            without,
-        };
-        self.over.insert(id, over);
     }
 
     /// Forgets the start of an object that is not to be started now.
@@ -215,13 +195,14 @@ mod tests {
         assert_eq!(waits.take_freed("test", &both[0], false), [0; 0]);
         assert_eq!(waits.take_freed("dev", &both[0], false), [2]);
         assert_eq!(waits.take_freed("dev", &both[1], false), [1]);
-        waits.end(2, DateTime::UNIX_EPOCH, DateTime::UNIX_EPOCH, Vec::new());
+        let now = DateTime::UNIX_EPOCH;
+        waits.end(2, (now, now), false, Vec::new());
         assert!(waits.over(2).is_some_and(|it| it.ended.is_some()));
-        waits.end(3, DateTime::UNIX_EPOCH, DateTime::UNIX_EPOCH, Vec::new());
+        waits.end(3, (now, now), false, Vec::new());
         assert!(waits.over(3).is_none());
         for id in [1, 2] {
             waits.remove(id);
         }
-        assert!(waits.is_empty() && waits.named.is_empty());
+        assert!(waits.waiting.is_empty() && waits.over.is_empty() && waits.named.is_empty());
     }
 }
