@@ -94,7 +94,7 @@ pub async fn run(
             () = &mut shutdown => break,
             // Before what is in flight, or the list would wait for every patch in the queue.
             Some((watch, event)) = watches.next() => engine.observe(watch, event),
-            Some(outcome) = engine.next_finished(), if engine.in_flight() > 0 => {
+            Some(outcome) = engine.sender.in_flight.next(), if engine.sender.in_flight.len() > 0 => {
                 engine.finished(outcome);
             }
             other = calendars.changed() => engine.calendars_changed(other),
@@ -103,9 +103,9 @@ pub async fn run(
         }
     }
     telemetry.shutting_down();
-    tracing::info!(in_flight = engine.in_flight(), "shutting down");
+    tracing::info!(in_flight = engine.sender.in_flight.len(), "shutting down");
     let rest = async {
-        while let Some(outcome) = engine.next_finished().await {
+        while let Some(outcome) = engine.sender.in_flight.next().await {
             engine.finish_up(outcome);
             engine.publish();
         }

@@ -11,16 +11,11 @@ use tokio::time::Instant;
 
 use crate::controller::ids::Id;
 use crate::controller::jobs::pass::{Asked, Pass};
+use crate::controller::queue::lanes::places_for_lookups;
 use crate::controller::telemetry::metrics::Telemetry;
 use crate::controller::time::scheduler::Scheduler;
 use crate::delays::Delays;
 use crate::workload::{JobsWish, WorkloadRef};
-
-/// In how many namespaces Jobs are looked at at once: a page of them may take 8 MiB.
-const PLACES: usize = 4;
-
-/// The same while starts and stops wait.
-const PLACES_BESIDE_TRANSITIONS: usize = 1;
 
 /// The CronJobs whose Jobs follow them. All of a namespace are looked at together, with one list.
 ///
@@ -95,12 +90,7 @@ impl CronJobs {
         while let Some((id, _)) = self.later.take_due(now) {
             self.queue(id);
         }
-        let places = if is_busy {
-            PLACES_BESIDE_TRANSITIONS
-        } else {
-            PLACES
-        };
-        if self.under_way.len() >= places {
+        if self.under_way.len() >= places_for_lookups(is_busy) {
             return None;
         }
         let is_free = |namespace: &Arc<str>| !self.under_way.contains(namespace);

@@ -8,7 +8,7 @@ use crate::{
     cluster::EventObject,
     events::EventText,
     schedule::Zone,
-    workload::{ParsedInputs, WorkloadRef, next_stop},
+    workload::{WorkloadRef, next_stop},
 };
 
 use crate::controller::ids::Id;
@@ -69,10 +69,7 @@ fn tell(due: &DueNotice, index: &Index, reporter: &mut Reporter) -> u64 {
     } = &due.group;
     let entries = due.ids.iter().filter_map(|id| index.get(*id));
     let objects: Vec<(&WorkloadRef, Zone)> = entries
-        .filter_map(|entry| match &*entry.parsed {
-            ParsedInputs::Scheduled(spec) => Some((entry.object(), spec.schedule.zone())),
-            ParsedInputs::Unscheduled | ParsedInputs::Invalid(_) => None,
-        })
+        .filter_map(|entry| Some((entry.object(), entry.parsed.spec()?.schedule.zone())))
         .collect();
     let Some((_, zone)) = objects.first().copied() else {
         return 0;
@@ -87,7 +84,7 @@ fn tell(due: &DueNotice, index: &Index, reporter: &mut Reporter) -> u64 {
     if due.is_together {
         let objects: Vec<_> = objects.iter().map(|(object, _)| *object).collect();
         let text = EventText::stop_notice_of_all(&objects, *stop, zone, &prefix);
-        let uid: Arc<str> = index.namespace_uid(namespace).into();
+        let uid: Arc<str> = index.namespaces.uid(namespace).into();
         reporter.announce(EventObject::namespace(namespace.clone(), uid), text);
     } else {
         for (object, zone) in &objects[..told] {

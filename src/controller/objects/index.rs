@@ -38,7 +38,7 @@ pub(in crate::controller) struct Index {
     catch_up: TimeDelta,
     dry_run: bool,
     pub(super) parse_cache: ParseCache,
-    pub(super) namespaces: Namespaces,
+    pub(in crate::controller) namespaces: Namespaces,
     pub(super) unscheduled_objects: UnscheduledObjects,
     pub(in crate::controller) history: History,
     pub(super) entries: Entries,

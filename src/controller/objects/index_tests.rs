@@ -95,7 +95,7 @@ fn what_a_namespace_said_before_it_said_nothing_is_late() {
         let mut index = Index::new(&Settings::default());
         let mut show = |(version, stop), shown| {
             index.observe_namespace(&team(version, stop), shown, EPOCH);
-            index.namespaces().defaults("team").is_some()
+            index.namespaces.defaults("team").is_some()
         };
         for one in first {
             show(*one, ShownBy::list_of(1));
@@ -128,7 +128,7 @@ fn namespaces_that_come_and_go_leave_nothing_behind() {
             assert!(object_goes_first || index.get(id).is_some());
             index.remove(id);
         }
-        assert_eq!(index.namespaces().len(), 0, "{stop} {object_goes_first}");
+        assert_eq!(index.namespaces.len(), 0, "{stop} {object_goes_first}");
         assert!(!index.names.has_any_in("preview-1"));
     }
 }
@@ -137,11 +137,11 @@ fn namespaces_that_come_and_go_leave_nothing_behind() {
 fn no_late_change_brings_a_namespace_back_that_is_gone() {
     let mut index = Index::new(&Settings::default());
     index.observe_namespace(&team(100, "whenever"), ShownBy::list_of(1), EPOCH);
-    assert_eq!(index.invalid_namespaces(), 1);
+    assert_eq!(index.namespaces.invalid(), 1);
     index.namespace_gone("team");
     for (version, invalid) in [(90, 0), (110, 1)] {
         index.observe_namespace(&team(version, "whenever"), ShownBy::change_of(1), EPOCH);
-        assert_eq!(index.invalid_namespaces(), invalid);
+        assert_eq!(index.namespaces.invalid(), invalid);
     }
 }
 

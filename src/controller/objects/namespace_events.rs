@@ -3,7 +3,7 @@
 use crate::cluster::ObservedNamespace;
 use crate::controller::ids::{Id, WatchId};
 use crate::controller::objects::index::Index;
-use crate::controller::objects::namespaces::{NamespaceNews, Namespaces};
+use crate::controller::objects::namespaces::NamespaceNews;
 use crate::controller::objects::shown_by::ShownBy;
 use crate::controller::time::guarded_clock::SeenAt;
 
@@ -60,20 +60,5 @@ impl Index {
     /// first seen.
     pub(in crate::controller) fn ids_in(&self, namespace: Option<&str>) -> Vec<Id> {
         namespace.map_or_else(|| self.ids(), |name| self.names.ids_in(name))
-    }
-
-    /// The UID of a Namespace; empty where it is not known.
-    pub(in crate::controller) fn namespace_uid(&self, namespace: &str) -> &str {
-        self.namespaces.uid(namespace)
-    }
-
-    /// The known Namespaces.
-    pub(in crate::controller) const fn namespaces(&mut self) -> &mut Namespaces {
-        &mut self.namespaces
-    }
-
-    /// How many Namespaces have invalid annotations.
-    pub(in crate::controller) fn invalid_namespaces(&self) -> usize {
-        self.namespaces.invalid()
     }
 }

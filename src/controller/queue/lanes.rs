@@ -18,6 +18,12 @@ pub(in crate::controller) enum Lane {
     Event,
 }
 
+/// How many objects are read at once to learn who has set their counts, and in how many namespaces
+/// Jobs are looked at: a page of those may take 8 MiB. While starts and stops wait, one.
+pub(in crate::controller) const fn places_for_lookups(transitions_wait: bool) -> usize {
+    if transitions_wait { 1 } else { 4 }
+}
+
 /// The objects that wait to be decided about once more, and sent. One that has moved to another
 /// lane stays in its old place: the code that pops it checks where it waits now.
 #[derive(Debug, Default)]

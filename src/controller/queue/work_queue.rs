@@ -1,13 +1,13 @@
 //! When work on each object is due.
 
-use std::{collections::BTreeSet, sync::Arc};
+use std::sync::Arc;
 
 use chrono::{DateTime, Utc};
 use tokio::time::Instant;
 
-use crate::{cluster::Unavailable, workload::WorkloadRef};
+use crate::cluster::Unavailable;
 
-use crate::controller::ids::{Id, WatchId};
+use crate::controller::ids::Id;
 use crate::controller::objects::entry::Entry;
 use crate::controller::queue::lanes::{Lane, Lanes};
 use crate::controller::queue::work::HeldBy;
@@ -24,9 +24,9 @@ use crate::delays::Delays;
 /// end of its hold. Its [`Work`](super::work::Work) says where it stands.
 pub(in crate::controller) struct WorkQueue {
     /// The next boundary of each object, or the end of what holds it.
-    boundaries: Scheduler<Id, DateTime<Utc>>,
-    lanes: Lanes,
-    backoff: Backoff,
+    pub(in crate::controller) boundaries: Scheduler<Id, DateTime<Utc>>,
+    pub(in crate::controller) lanes: Lanes,
+    pub(in crate::controller) backoff: Backoff,
     room: Room,
 }
 
@@ -47,14 +47,6 @@ impl WorkQueue {
             Some(at) => self.boundaries.set(id, at),
             None => self.boundaries.cancel(&id),
         }
-    }
-
-    /// Takes one object whose boundary is due, with the boundary.
-    pub(in crate::controller) fn take_due(
-        &mut self,
-        now: DateTime<Utc>,
-    ) -> Option<(Id, DateTime<Utc>)> {
-        self.boundaries.take_due(now)
     }
 
     /// A boundary of an object has fallen due: it goes before any less urgent work, and earlier
@@ -89,11 +81,6 @@ impl WorkQueue {
         self.lanes.hold(entry.watch, namespace, id);
     }
 
-    /// The first list of a watch has ended, in success or failure.
-    pub(in crate::controller) fn list_ended(&mut self, watch: WatchId) {
-        self.lanes.release(watch);
-    }
-
     /// Takes the next object of a lane that may be sent now.
     pub(in crate::controller) fn pop(
         &mut self,
@@ -116,11 +103,6 @@ impl WorkQueue {
     /// Whether sending is stopped, because the server is away or too busy.
     pub(in crate::controller) fn is_held(&self, now: Instant) -> bool {
         self.backoff.is_held(&Key::Server, now)
-    }
-
-    /// Until when sending is stopped, or was.
-    pub(in crate::controller) fn held_until(&self) -> Option<Instant> {
-        self.backoff.until(&Key::Server)
     }
 
     /// Whether the permission allows a patch of an object now; otherwise the object waits.
@@ -182,21 +164,6 @@ impl WorkQueue {
         failures
     }
 
-    /// A patch of this object was not forbidden. Returns the objects that waited for that; `None`
-    /// if the permission was not missing.
-    pub(in crate::controller) fn permitted(
-        &mut self,
-        object: &WorkloadRef,
-        id: Id,
-    ) -> Option<BTreeSet<Id>> {
-        self.backoff.permit(object, id)
-    }
-
-    /// Takes one object to be tried again now.
-    pub(in crate::controller) fn take_released(&mut self, now: Instant) -> Option<Id> {
-        self.backoff.take_released(now)
-    }
-
     /// The server has answered.
     pub(in crate::controller) fn server_answered(&mut self, now: Instant) {
         self.room.answered();
@@ -219,30 +186,5 @@ impl WorkQueue {
     pub(in crate::controller) fn remove(&mut self, id: Id) {
         self.boundaries.cancel(&id);
         self.backoff.remove(id);
-    }
-
-    /// Whether a start or a stop waits to be sent.
-    pub(in crate::controller) const fn has_transitions(&self) -> bool {
-        self.lanes.has_transitions()
-    }
-
-    /// Whether no permission is missing, as far as is known.
-    pub(in crate::controller) fn has_every_permission(&self) -> bool {
-        self.backoff.has_every_permission()
-    }
-
-    /// How many wait to be sent, by the lane's name in the metrics.
-    pub(in crate::controller) fn depths(&self) -> [(&'static str, usize); 3] {
-        self.lanes.depths()
-    }
-
-    /// The soonest boundary of all.
-    pub(in crate::controller) fn next_boundary(&self) -> Option<DateTime<Utc>> {
-        self.boundaries.next()
-    }
-
-    /// When something may be tried again.
-    pub(in crate::controller) fn next_released(&self) -> Option<Instant> {
-        self.backoff.next()
     }
 }

@@ -72,7 +72,7 @@ impl Engine {
         }
         if self.index.get(id).is_some()
             && tells_of_permission(&result)
-            && let Some(waiting) = self.queue.permitted(&object, id)
+            && let Some(waiting) = self.queue.backoff.permit(&object, id)
         {
             let key = Key::permission(&object);
             self.reporter.clear(&key, &[Reason::Forbidden]);

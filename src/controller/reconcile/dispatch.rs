@@ -24,7 +24,7 @@ impl Engine {
             return;
         }
         for lane in [Lane::Transition, Lane::Slow, Lane::Adoption] {
-            while let Some(id) = self.queue.pop(lane, self.sender.in_flight(), now) {
+            while let Some(id) = self.queue.pop(lane, &self.sender.in_flight, now) {
                 self.send_next(id, lane);
             }
         }
@@ -35,7 +35,7 @@ impl Engine {
 
     /// Reads reverted objects while there are places.
     fn dispatch_lookups(&mut self, now: Instant) {
-        while let Some(lookup) = self.reverts.pop(self.queue.has_transitions(), now) {
+        while let Some(lookup) = self.reverts.pop(self.queue.lanes.has_transitions(), now) {
             self.sender.look_up(lookup);
         }
         self.reverts.report_due(&mut self.reporter, now);
@@ -43,7 +43,7 @@ impl Engine {
 
     /// Looks at Jobs while there are places, behind the starts and stops that wait.
     fn dispatch_jobs(&mut self, now: Instant) {
-        while let Some(pass) = self.cron_jobs.pop(self.queue.has_transitions(), now) {
+        while let Some(pass) = self.cron_jobs.pop(self.queue.lanes.has_transitions(), now) {
             if self.settings.dry_run {
                 self.cron_jobs.log_would(pass, (self.clock.now(), now));
             } else {
@@ -56,7 +56,7 @@ impl Engine {
     pub(super) fn dispatch_events(&mut self) {
         let now = self.clock.monotonic();
         if !self.queue.is_held(now) {
-            let is_busy = self.queue.has_transitions();
+            let is_busy = self.queue.lanes.has_transitions();
             self.reporter.events.set_busy(now, is_busy);
             self.send_events(now);
         }
@@ -66,7 +66,8 @@ impl Engine {
     /// and stops that wait.
     pub(super) fn dispatch_not_ready(&mut self, now: DateTime<Utc>) {
         self.starts.find_due(BATCH, &self.index, now);
-        let is_busy = self.queue.is_held(self.clock.monotonic()) || self.queue.has_transitions();
+        let is_busy =
+            self.queue.is_held(self.clock.monotonic()) || self.queue.lanes.has_transitions();
         while let Some(not_ready) = self.starts.pop(is_busy) {
             if self.settings.dry_run {
                 self.starts.ended();
@@ -181,7 +182,7 @@ impl Engine {
     }
 
     fn send_events(&mut self, now: Instant) {
-        while let Some(event) = self.reporter.events.pop(self.sender.in_flight(), now) {
+        while let Some(event) = self.reporter.events.pop(&self.sender.in_flight, now) {
             self.sender.event(event, now);
         }
     }

@@ -18,9 +18,9 @@ use crate::controller::objects::index::Index;
 use crate::controller::queue::lanes::Lane;
 use crate::controller::queue::work_queue::WorkQueue;
 use crate::controller::report::reporter::Reporter;
+use crate::controller::retry::backoff::Key;
 use crate::controller::retry::server_health::ServerHealth;
 use crate::controller::reverts::lookups::Reverts;
-use crate::controller::send::in_flight::Finished;
 use crate::controller::send::sender::Sender;
 use crate::controller::settings::Settings;
 use crate::controller::starts::started::Starts;
@@ -48,7 +48,7 @@ pub(in crate::controller) struct Engine {
     pub(in crate::controller) index: Index,
     pub(in crate::controller) watches: WatchStates,
     pub(super) queue: WorkQueue,
-    pub(super) sender: Sender,
+    pub(in crate::controller) sender: Sender,
     pub(super) health: ServerHealth,
     pub(super) reporter: Reporter,
     pub(super) reverts: Reverts,
@@ -94,16 +94,6 @@ impl Engine {
         }
     }
 
-    /// The result of the next request that ends; `None` if none is in flight.
-    pub(in crate::controller) async fn next_finished(&mut self) -> Option<Finished> {
-        self.sender.next().await
-    }
-
-    /// How many requests are in flight.
-    pub(in crate::controller) fn in_flight(&self) -> usize {
-        self.sender.in_flight().len()
-    }
-
     /// Forgets an object, and all planned work on it.
     pub(in crate::controller) fn remove(&mut self, id: Id) {
         let object = self.index.get(id).map(|it| it.object().clone());
@@ -126,7 +116,7 @@ impl Engine {
     pub(in crate::controller) fn act(&mut self) {
         self.look_at_the_clock();
         let (now, monotonic) = (self.clock.now(), self.clock.monotonic());
-        self.sender.move_slow(monotonic);
+        self.sender.in_flight.move_slow(monotonic);
         if let Some(question) = self.index.history.take_question(monotonic) {
             self.sender.ask_the_version(question);
         }
@@ -141,7 +131,7 @@ impl Engine {
                 break;
             }
         }
-        while let Some(id) = self.queue.take_released(monotonic) {
+        while let Some(id) = self.queue.backoff.take_released(monotonic) {
             self.release([id]);
         }
         self.call_starts(now);
@@ -155,7 +145,7 @@ impl Engine {
     /// Sends the first of the boundaries that are due, where nothing like it is in flight: it is on
     /// its way before the others are looked at. Returns whether it was sent.
     fn send_first(&mut self, now: DateTime<Utc>, monotonic: Instant) -> bool {
-        let sent = |engine: &Self| engine.sender.in_flight().taken(Lane::Transition);
+        let sent = |engine: &Self| engine.sender.in_flight.taken(Lane::Transition);
         if sent(self) > 0 || !self.take_due(now, monotonic) {
             return false;
         }
@@ -165,7 +155,7 @@ impl Engine {
 
     /// Queues one object whose boundary is due. Returns whether there was one.
     fn take_due(&mut self, now: DateTime<Utc>, monotonic: Instant) -> bool {
-        let due = self.queue.take_due(now);
+        let due = self.queue.boundaries.take_due(now);
         if let Some((id, at)) = due
             && let Some(entry) = self.index.get_mut(id)
         {
@@ -179,13 +169,13 @@ impl Engine {
         let (now, monotonic) = (self.clock.now(), self.clock.monotonic());
         let may_act = !self.clock.is_wrong();
         // They are queued when work is sent, so not before sending is allowed.
-        let held = self.queue.held_until();
-        let notes = self.reverts.next_note();
+        let held = self.queue.backoff.until(&Key::Server);
+        let notes = self.reverts.notes.next();
         let notes = notes.map(|at| held.map_or(at, |until| at.max(until)));
         let instants = [
             self.reporter.events.next(monotonic).filter(|_| may_act),
-            self.queue.next_released().filter(|_| may_act),
-            self.sender.in_flight().next_slow(),
+            self.queue.backoff.next().filter(|_| may_act),
+            self.sender.in_flight.next_slow(),
             self.clock.next_probe(),
             self.index.history.next_question(),
             notes.filter(|_| may_act),
@@ -195,7 +185,7 @@ impl Engine {
             .into_iter()
             .flatten()
             .map(|at| self.clock.wall_time(at))
-            .chain(self.queue.next_boundary().filter(|_| may_act))
+            .chain(self.queue.boundaries.next().filter(|_| may_act))
             .chain(self.starts.next().filter(|_| may_act))
             .chain(self.starting.next(now).filter(|_| may_act))
             .chain(self.notices.next().filter(|_| may_act))
@@ -207,19 +197,21 @@ impl Engine {
     pub(in crate::controller) fn publish(&mut self) {
         let (now, monotonic) = (self.clock.now(), self.clock.monotonic());
         self.telemetry.acted(monotonic);
-        self.telemetry
-            .set(Condition::Permitted, self.queue.has_every_permission());
-        for (lane, depth) in self.queue.depths() {
+        self.telemetry.set(
+            Condition::Permitted,
+            self.queue.backoff.has_every_permission(),
+        );
+        for (lane, depth) in self.queue.lanes.depths() {
             self.telemetry.queue_depth(lane, depth);
         }
         self.telemetry
             .queue_depth("event", self.reporter.events.len());
-        let next = self.queue.next_boundary();
+        let next = self.queue.boundaries.next();
         self.telemetry.next_boundary(next);
         let waiting = self.waits.count() + self.starting.waiting();
         self.telemetry.starts.waiting(waiting);
         self.telemetry
-            .invalid_namespaces(self.index.invalid_namespaces());
+            .invalid_namespaces(self.index.namespaces.invalid());
         self.index.publish(&self.publisher, now, monotonic);
         let is_ready = self.telemetry.is_ready() && !self.index.has_unpublished();
         if !self.has_logged_ready && is_ready {

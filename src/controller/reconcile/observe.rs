@@ -102,14 +102,14 @@ impl Engine {
             }
             ReflectorEvent::Init => {
                 self.watches.clear_shown(watch);
-                self.index.namespaces().begin_list(watch);
+                self.index.namespaces.begin_list(watch);
             }
             ReflectorEvent::Done => {
                 self.note_existence(watch, self.watches.is_shown(watch));
                 self.index.namespaces_listed(watch);
                 self.listed(watch);
                 let name = self.watches.namespace(watch);
-                if self.index.namespaces().mark_complete(name.as_deref()) {
+                if self.index.namespaces.mark_complete(name.as_deref()) {
                     self.reconcile_in(name.as_deref());
                 }
             }
@@ -232,7 +232,7 @@ impl Engine {
     pub(super) fn listed(&mut self, watch: WatchId) {
         self.watches.listed(watch);
         self.watches.publish(&self.telemetry);
-        self.queue.list_ended(watch);
+        self.queue.lanes.release(watch);
         tracing::debug!(watch, "listed");
     }
 
@@ -246,7 +246,7 @@ impl Engine {
         let name = self.watches.namespace(watch);
         self.index.expect_list(watch, name.as_deref());
         self.watches.publish(&self.telemetry);
-        self.queue.list_ended(watch);
+        self.queue.lanes.release(watch);
         let (kind, text) = (what.name(), redacted_chain(error));
         if error.absence().is_none() {
             self.telemetry.set(Condition::Reachable, false);
@@ -264,7 +264,7 @@ impl Engine {
                 tracing::warn!(kind, error = %text, "the watch still fails {so_far}; retrying with backoff");
             }
         }
-        if what == Watched::Namespaces && self.index.namespaces().mark_unreadable(name.as_deref()) {
+        if what == Watched::Namespaces && self.index.namespaces.mark_unreadable(name.as_deref()) {
             let subject = name.as_ref().map_or("Namespaces", |_| "the Namespace");
             tracing::warn!(
                 namespace = name,

@@ -8,17 +8,11 @@ use std::{
 use tokio::time::Instant;
 
 use crate::neighbours::Reverted;
-use crate::workload::{Change, ChangeKind, Observed, Prefix, Replicas, WorkloadRef};
-use crate::{cluster::EventObject, events::EventText};
+use crate::workload::{Change, ChangeKind, Observed, Replicas, WorkloadRef};
 
 use crate::controller::ids::Id;
+use crate::controller::queue::lanes::places_for_lookups;
 use crate::controller::reverts::notes::RevertNotes;
-
-/// How many reverted objects are read at once to learn who it was.
-const PLACES: usize = 4;
-
-/// The same while starts and stops wait.
-const PLACES_BESIDE_TRANSITIONS: usize = 1;
 
 /// Counts that dayshift has set recently, and those that somebody else has reverted.
 ///
@@ -30,7 +24,7 @@ pub(in crate::controller) struct Reverts {
     waiting: VecDeque<Lookup>,
     in_flight: usize,
     pruned: Option<Instant>,
-    notes: RevertNotes,
+    pub(in crate::controller) notes: RevertNotes,
 }
 
 /// A count that dayshift has set.
@@ -133,12 +127,7 @@ impl Reverts {
 
     /// The next object to read, if there is a place for it.
     pub(in crate::controller) fn pop(&mut self, is_busy: bool, now: Instant) -> Option<Lookup> {
-        let places = if is_busy {
-            PLACES_BESIDE_TRANSITIONS
-        } else {
-            PLACES
-        };
-        if self.in_flight >= places {
+        if self.in_flight >= places_for_lookups(is_busy) {
             return None;
         }
         // A lookup that has waited this long no longer shows who it was.
@@ -155,26 +144,6 @@ impl Reverts {
     /// Marks a read as ended.
     pub(super) const fn ended(&mut self) {
         self.in_flight = self.in_flight.saturating_sub(1);
-    }
-
-    /// Takes one of the Events of a namespace for an object, or adds the object to the Event that
-    /// sums up the others; true for an Event of its own.
-    pub(super) fn admit(&mut self, object: &EventObject, manager: &str, now: Instant) -> bool {
-        self.notes.admit(object, manager, now)
-    }
-
-    /// Takes an Event that sums up many objects, on the first of them.
-    pub(super) fn take_note(
-        &mut self,
-        now: Instant,
-        prefix: &Prefix,
-    ) -> Option<(EventObject, EventText)> {
-        self.notes.take_due(now, prefix)
-    }
-
-    /// When the next summary is due.
-    pub(in crate::controller) fn next_note(&self) -> Option<Instant> {
-        self.notes.next()
     }
 
     /// Forgets an object. A read under way continues.
@@ -204,7 +173,7 @@ mod tests {
     use super::*;
     use crate::{
         cluster::Workload,
-        workload::{Cause, Kind, State},
+        workload::{Cause, Kind, Prefix, State},
     };
 
     const MINUTE: Duration = Duration::from_secs(60);

@@ -25,7 +25,7 @@ const MAX_MANAGERS: usize = 3;
 
 /// Recent Events of each namespace, and the next summary.
 #[derive(Default)]
-pub(super) struct RevertNotes {
+pub(in crate::controller) struct RevertNotes {
     namespaces: HashMap<Arc<str>, Told>,
 }
 
@@ -45,7 +45,8 @@ struct Rest {
 }
 
 impl RevertNotes {
-    /// As [`Reverts::admit`](super::lookups::Reverts::admit).
+    /// Takes one of the Events of a namespace for an object, or adds the object to the Event that
+    /// sums up the others; true for an Event of its own.
     pub(super) fn admit(&mut self, object: &EventObject, manager: &str, now: Instant) -> bool {
         let told = self
             .namespaces
@@ -79,7 +80,7 @@ impl RevertNotes {
     }
 
     /// When the next summary is due.
-    pub(super) fn next(&self) -> Option<Instant> {
+    pub(in crate::controller) fn next(&self) -> Option<Instant> {
         let all = self.namespaces.values();
         all.filter_map(|told| Some(told.rest.as_ref()?.due)).min()
     }

@@ -49,7 +49,7 @@ impl Reverts {
 
     /// Reports the summaries that are due.
     pub(in crate::controller) fn report_due(&mut self, reporter: &mut Reporter, now: Instant) {
-        while let Some((object, event)) = self.take_note(now, reporter.prefix()) {
+        while let Some((object, event)) = self.notes.take_due(now, reporter.prefix()) {
             tracing::warn!(namespace = &*object.namespace, "{}", event.text);
             reporter.announce(object, event);
         }
@@ -101,7 +101,7 @@ impl Reverts {
         reporter.count_revert(kind);
         let about = EventObject::from(object);
         let is_news = reporter.take_news(&Key::Object(lookup.id), Reason::Reverted, &name);
-        if is_news && self.admit(&about, &name, now) {
+        if is_news && self.notes.admit(&about, &name, now) {
             tracing::warn!(kind = %object.kind, %object, "{}", event.text);
             reporter.announce(about, event);
         } else {

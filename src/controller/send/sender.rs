@@ -31,7 +31,7 @@ const PROBE_TIMEOUT: Duration = Duration::from_secs(2);
 /// Sends requests, and returns their results.
 pub(in crate::controller) struct Sender {
     writer: Writer,
-    in_flight: InFlight,
+    pub(in crate::controller) in_flight: InFlight,
 }
 
 impl Sender {
@@ -41,21 +41,6 @@ impl Sender {
             writer,
             in_flight: InFlight::new(max_in_flight),
         }
-    }
-
-    /// The requests in flight.
-    pub(in crate::controller) const fn in_flight(&self) -> &InFlight {
-        &self.in_flight
-    }
-
-    /// The result of the next request that ends; `None` if none is in flight.
-    pub(in crate::controller) async fn next(&mut self) -> Option<Finished> {
-        self.in_flight.next().await
-    }
-
-    /// Moves requests that have been in flight for long to the slow lane.
-    pub(in crate::controller) fn move_slow(&mut self, now: Instant) {
-        self.in_flight.move_slow(now);
     }
 
     /// Sends a guarded patch.
