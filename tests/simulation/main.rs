@@ -217,7 +217,8 @@ fn run_again(story: &Story) {
     eprintln!("seed {} fails: {why}", story.seed);
     assert!(
         number("SIMULATION_SHRINK") != Some(0),
-        "it is not made shorter"
+        "it is not made shorter:\n{story}{}",
+        first.trace.join("\n")
     );
     let short = shrink::shortest(story);
     let told = outcome_of(&short);

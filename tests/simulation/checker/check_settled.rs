@@ -6,7 +6,7 @@ use crate::{
     checker::{
         check_write::all,
         objects::{object::Object, phase::Phase},
-        observer::{Observer, Sent},
+        observer::Observer,
         rules::outcome::Outcome,
         scalers::known::{Instants, Known, MAX_CORRECTIONS},
         told::told,
@@ -90,20 +90,20 @@ impl Observer {
     }
 
     fn is_silent(&self, by: &str, uid: &str, at: i64) -> bool {
-        self.hears_all(by) && self.telling.is_silent(by, uid, at)
+        self.hears_all(by, uid) && self.telling.is_silent(by, uid, at)
     }
 
     fn hides_failure(&self, by: &str, uid: &str, at: i64) -> bool {
-        self.hears_all(by) && self.telling.hides_failure(by, uid, at)
+        self.hears_all(by, uid) && self.telling.hides_failure(by, uid, at)
     }
 
     fn hides_revert(&self, by: &str, uid: &str, at: i64) -> bool {
-        self.hears_all(by) && self.telling.hides_revert(by, uid, at)
+        self.hears_all(by, uid) && self.telling.hides_revert(by, uid, at)
     }
 
-    /// Whether each Event of a process reaches the server.
-    fn hears_all(&self, by: &str) -> bool {
-        self.exact && self.event_troubles == 0 && !self.has_lost_answer(by)
+    /// Whether each Event of a process about an object reaches the server.
+    fn hears_all(&self, by: &str, uid: &str) -> bool {
+        self.exact && self.event_troubles == 0 && self.lost_answers(by, Some(uid)) == 0
     }
 
     /// Nothing is left to do for this process: it knows the object as it is, and leaves it so.
@@ -136,11 +136,7 @@ impl Observer {
             known.is_corrective(it, &applied).1
         };
         // A patch whose answer is lost may show on the object, and its sender counts it then.
-        let is_lost = |sent: &&Sent| {
-            let of_this = |it: &Known| it.object.uid == object.uid;
-            sent.by == by && !sent.is_answered && sent.known.iter().any(of_this)
-        };
-        let lost = self.sent.iter().filter(is_lost).count();
+        let lost = self.lost_answers(by, Some(&object.uid));
         let counted = usize::from(known.corrections.1) + lost;
         let second = now.clock.div_euclid(1000);
         let is_of_another = |it: &Outcome| it.corrects_only_next(object, second);

@@ -5,6 +5,7 @@ use std::{
     sync::{Arc, Mutex},
 };
 
+use chrono::{DateTime, Utc};
 use chrono_tz::Tz;
 use dayshift::clock::Clock;
 use serde_json::Value;
@@ -314,12 +315,20 @@ impl Observer {
             record.warned.insert(by.clone(), clock);
         }
         let [reason, kind, note] = ["reason", "type", "note"].map(|key| text(&event[key]));
-        if self.exact && self.records.contains_key(&uid) && !self.has_lost_answer(&by) {
+        if self.exact && self.records.contains_key(&uid) {
+            let off = self
+                .processes
+                .get(&by)
+                .map_or(0, |it| it.clock.now().timestamp_millis() - at);
+            let made = text(&event["eventTime"]).parse::<DateTime<Utc>>().unwrap();
+            let made = made.timestamp_millis() - off;
             let may_skip = self.troubled.is_any();
-            let told = self
-                .telling
-                .tells((&by, &uid), (&reason, &kind, &note), at, may_skip);
-            if let Err(why) = told {
+            let told =
+                self.telling
+                    .tells((&by, &uid), (&reason, &kind, &note), (made, at), may_skip);
+            if let Err(why) = told
+                && self.lost_answers(&by, Some(&uid)) == 0
+            {
                 self.fail(at, &why);
             }
         }
@@ -336,10 +345,12 @@ impl Observer {
         }
     }
 
-    /// Whether a process has not had each answer: it takes what it is shown for its own.
-    pub fn has_lost_answer(&self, by: &str) -> bool {
-        let mut sent = self.sent.iter();
-        sent.any(|it| it.by == by && !it.is_answered)
+    /// How many answers about an object, or about any, a process has not had: it takes what it is shown
+    /// for its own.
+    pub fn lost_answers(&self, by: &str, uid: Option<&str>) -> usize {
+        let is_it = |known: &Known| uid.is_none_or(|uid| known.object.uid == uid);
+        let of_it = |it: &&Sent| it.by == by && !it.is_answered && it.known.iter().any(is_it);
+        self.sent.iter().filter(of_it).count()
     }
 
     /// From now on something befalls Events, or no more.

@@ -173,12 +173,12 @@ impl Telling {
         self.found.insert((by.to_owned(), uid.to_owned()), found);
     }
 
-    /// A process tells of an object; why it must not.
+    /// A process tells of an object what it has noted at `made`; why it must not.
     pub(crate) fn tells(
         &mut self,
         (by, uid): (&str, &str),
         (reason, kind, note): (&str, &str, &str),
-        at: i64,
+        (made, at): (i64, i64),
         may_skip: bool,
     ) -> Result<(), String> {
         let is_warning = WARNINGS.contains(&reason);
@@ -202,8 +202,13 @@ impl Telling {
         }
         let untold = self.untold.entry((by.to_owned(), uid.to_owned()));
         let untold = untold.or_default();
-        match untold.iter().position(|it| it.is_told_by(reason)) {
-            Some(place) => {
+        // Some adoptions have no Event, so it may be of a later write than the first.
+        let is_told = untold
+            .iter()
+            .enumerate()
+            .filter(|(_, it)| it.is_told_by(reason));
+        match is_told.min_by_key(|(_, it)| (it.at - made).abs()) {
+            Some((place, _)) => {
                 untold.remove(place);
                 Ok(())
             }

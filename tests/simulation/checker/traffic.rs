@@ -120,9 +120,12 @@ impl Observer {
     /// A try to write to an object meets its trouble, which the server tells of where `answered`.
     pub fn meets_trouble(&mut self, by: &str, patch: Option<usize>, answered: Option<Trouble>) {
         let at = self.truth.now().timestamp_millis();
-        let known = patch.and_then(|number| self.sent[number].known.first());
-        if let Some(uid) = known.map(|it| it.object.uid.clone()) {
-            self.telling.failed(by, &uid, answered, at);
+        let Some(sent) = patch.map(|number| &mut self.sent[number]) else {
+            return;
+        };
+        sent.is_answered = answered.is_some();
+        if let Some(known) = sent.known.first() {
+            self.telling.failed(by, &known.object.uid, answered, at);
         }
     }
 

@@ -18,7 +18,7 @@ impl Harness<'_> {
                 let why = format!("{} is not ready: {why:?}", it.by);
                 self.observer().fail(now, &why);
             }
-            if self.is_fault_free() && !self.observer().has_lost_answer(&it.by) {
+            if self.is_fault_free() && self.observer().lost_answers(&it.by, None) == 0 {
                 let metrics = it.telemetry.render();
                 let counted = self.observer().telling.is_counted(&it.by, &metrics);
                 if let Err(why) = counted {
