@@ -3,10 +3,14 @@
 
 use chrono_tz::Tz;
 use dayshift::{
+    manifest::Source,
     schedule::{Calendar, CalendarName, Calendars, Zone},
     workload::{Annotations, Inputs, Kind, ParseContext, ParsedInputs, Prefix, read},
 };
-use std::{collections::BTreeMap, sync::Arc};
+use std::{
+    collections::BTreeMap,
+    sync::{Arc, LazyLock},
+};
 
 use crate::{
     checker::objects::{
@@ -14,7 +18,11 @@ use crate::{
         refusal::{Wrong, refusal},
         texts,
     },
-    story::{holidays::Holidays, prefix},
+    story::{
+        holidays::Holidays,
+        kinds::{self, Row},
+        prefix,
+    },
 };
 
 #[derive(Clone)]
@@ -34,12 +42,27 @@ pub fn calendars(holidays: &Holidays) -> Calendars {
     }))
 }
 
+/// The kind as dayshift has it.
+pub fn kind_of(row: &Row) -> Kind {
+    static WIDGET: LazyLock<Kind> = LazyLock::new(|| {
+        let rows = Source::new("kinds.yaml", kinds::KIND_FILE).kind_rows();
+        let (widget, _) = rows.rows.into_iter().next().unwrap();
+        widget.take_up().unwrap()
+    });
+    match row.name {
+        "Deployment" => Kind::DEPLOYMENT,
+        "StatefulSet" => Kind::STATEFUL_SET,
+        "CronJob" => Kind::CRON_JOB,
+        "ScaledObject" => Kind::SCALED_OBJECT,
+        "Widget" => *WIDGET,
+        _ => Kind::named(row.plural, row.custom().unwrap()[0]),
+    }
+}
+
 /// Of the calendars only the names make a difference.
 pub fn of(object: &Object, zone: Tz, holidays: &Holidays) -> Assumptions {
     let prefix = Prefix::parse(&prefix::current()).unwrap();
-    let mut kinds = [Kind::STATEFUL_SET, Kind::CRON_JOB].into_iter();
-    let kind = kinds.find(|it| it.resource().starts_with(object.plural));
-    let kind = kind.unwrap_or(Kind::DEPLOYMENT);
+    let kind = kind_of(object.kind);
     let named = |texts: &BTreeMap<String, String>| -> Vec<_> {
         let texts = texts.iter();
         let named = texts.map(|(key, text)| (prefix::full(key), text.clone()));

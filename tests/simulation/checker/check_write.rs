@@ -16,6 +16,7 @@ use crate::{
             timeline::Timeline,
         },
         scalers::known::{Done, Known, MAX_CORRECTIONS},
+        switches,
         told::told,
     },
     story::{
@@ -105,6 +106,7 @@ impl Observer {
         let is_exact = known.object.in_force().contains_key("replicas");
         change_invariants::check(old, new, outcome, is_exact, now)?;
         change_invariants::check_labels(write.new)?;
+        switches::check(&known.object, new, outcome.kind, record.held.as_ref())?;
         self.keeps_the_count(outcome, known, write, new)?;
         if self.exact {
             // It may be each of them, where only the scaler knows since when a grace runs.
@@ -195,7 +197,7 @@ impl Observer {
                 told,
                 planned: known.planned(),
                 is_refusal_news: known.is_refusal_news(assumed.complaint.as_deref()),
-                stop_count: texts::stop_count(&old.in_force()),
+                stop_count: old.stop_count(),
                 catch_up: process.catch_up,
             };
             inputs.outcomes()
@@ -269,13 +271,13 @@ impl Observer {
         let state = known.newest(write.sent.at.clock.div_euclid(1000));
         let is_of = |owner: &String| texts::is_of_object(owner, &old.uid);
         let is_copy = state.owner.as_ref().and_then(is_of) == Some(false);
-        let is_up = old.replicas > texts::stop_count(&in_force);
+        let is_up = old.replicas > old.stop_count();
         let floor = if is_up && (is_copy || state.is_only_saved()) {
             old.replicas
         } else {
             old.replicas.max(state.saved.unwrap_or(0))
         };
-        let floor = if old.is_switch { floor.min(1) } else { floor };
+        let floor = if old.is_switch() { floor.min(1) } else { floor };
         if exact || new.recoverable() >= floor {
             return Ok(());
         }

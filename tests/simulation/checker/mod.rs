@@ -3,6 +3,7 @@
 //! - `objects/`: what stands on an object
 //! - `rules/`: what the rules allow at an instant
 //! - `scalers/`: what each scaler knows
+//! - `switches`: what a write makes of what says whether an object runs
 //! - `telling`: the Events and metrics of writes
 //! - `told`: a write in words
 //! - `observer`: sees every write, and `traffic` what scalers ask and hear; `check_write` and `check_settled` judge it
@@ -15,6 +16,7 @@ pub mod objects;
 pub mod observer;
 pub mod rules;
 pub mod scalers;
+pub mod switches;
 pub mod telling;
 pub mod told;
 pub mod traffic;

@@ -22,6 +22,7 @@ use crate::{
             shown::Shown,
             troubled::Troubled,
         },
+        switches,
         telling::{Telling, Untold},
         told::told,
     },
@@ -82,6 +83,8 @@ pub(crate) struct Record {
     pub(crate) touched: i64,
     /// When it left the scope, and how long all machines had slept until then.
     pub(crate) left: Option<(i64, i64)>,
+    /// What a stop found in the member of its switch.
+    pub(crate) held: Option<Value>,
     /// When each process last said that it stops it before long, by its clock; in milliseconds.
     pub(crate) warned: HashMap<String, i64>,
 }
@@ -242,6 +245,7 @@ impl Observer {
         let checked = self.check_write(write, &old, &new);
         if let Some(record) = self.records.get_mut(&new.uid) {
             record.touched = record.touched.max(write.at);
+            record.held = switches::held(&old, &new).or(record.held.take());
         }
         match checked {
             Ok(done) => {

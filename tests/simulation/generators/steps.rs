@@ -67,6 +67,8 @@ impl Story {
             in_flight: 0,
             is_local: random.u8(..4) == 0,
             switches: random.u8(..4) == 0,
+            // A third are CronJobs.
+            switch_kind: [0, 0, 1, 2, 3, 4][usize::try_from(seed % 6).unwrap()],
             has_sets: seed % 3 == 1,
             is_mixed: random.u8(..3) == 0,
             calendars: Vec::new(),

@@ -11,6 +11,7 @@ use dayshift::{
 
 use crate::{
     checker::{
+        assumptions,
         objects::object::{Object, SCOPE},
         observer::Process,
         scalers::{namespaces::Namespaces, reads::Reads, shown::Shown},
@@ -24,6 +25,7 @@ use crate::{
         calendar::Plan,
         definition::Story,
         fault::Trouble,
+        kinds::{self, Row},
         op::{NAMED, Op, Slot, place},
         prefix,
     },
@@ -238,7 +240,7 @@ fn own_pod(story: &Story) -> OwnPod {
 
 /// `--kinds`: those that its objects can be of.
 fn kinds_of(story: &Story) -> Vec<Kind> {
-    let all = [Kind::DEPLOYMENT, Kind::STATEFUL_SET, Kind::CRON_JOB];
-    let is_any = |kind: &Kind| (0..=NAMED).any(|slot| story.kind_of(slot).name == kind.name());
-    all.into_iter().filter(is_any).collect()
+    let is_any = |row: &&Row| (0..=NAMED).any(|slot| story.kind_of(slot) == *row);
+    let rows = kinds::ALL.into_iter().filter(is_any);
+    rows.map(assumptions::kind_of).collect()
 }

@@ -5,7 +5,10 @@ use std::sync::{Arc, Mutex};
 use dayshift::clock::Clock;
 use kube_in_memory::{Admission, Api, Status};
 
-use crate::checker::observer::{Observer, Write};
+use crate::{
+    checker::observer::{Observer, Write},
+    story::kinds,
+};
 
 /// Shows the observer every write at the moment the server accepts it.
 pub fn listen(api: &Api, truth: &Clock, observer: &Arc<Mutex<Observer>>) {
@@ -28,11 +31,12 @@ pub fn listen(api: &Api, truth: &Clock, observer: &Arc<Mutex<Observer>>) {
             observer.lock().unwrap().wrote_namespace(at);
         }
         if let Admission {
-            resource: "deployments" | "statefulsets" | "cronjobs",
+            resource,
             old: Some(old),
             new,
             ..
         } = admission
+            && kinds::ALL.iter().any(|kind| kind.plural == *resource)
         {
             let query = query.lock().unwrap();
             let number = query.split('&').find_map(|it| it.strip_prefix("sent="));

@@ -113,6 +113,10 @@ impl<'a> Harness<'a> {
             let truth = truth.clone();
             move || truth.now()
         });
+        for [group, version, plural, kind] in kinds::ALL.into_iter().filter_map(kinds::Row::custom)
+        {
+            api.serve_custom(group, version, plural, kind);
+        }
         for (namespace, team) in PLACES.into_iter().zip(TEAMS) {
             api.namespace(namespace);
             let labels = json!({"metadata": {"labels": {"team": team}}});

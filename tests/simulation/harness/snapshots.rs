@@ -59,11 +59,7 @@ impl Harness<'_> {
             "annotations": then["metadata"]["annotations"],
         });
         let mut manifest = self.manifest(slot, Some(metadata));
-        for count in ["replicas", "suspend"] {
-            if !then["spec"][count].is_null() {
-                manifest["spec"][count] = then["spec"][count].clone();
-            }
-        }
+        self.story.kind_of(slot).set_as(&mut manifest, &then);
         self.replace(&live, manifest);
         self.wishes[slot].intent = intent;
     }

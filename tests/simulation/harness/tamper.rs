@@ -74,7 +74,9 @@ impl Harness<'_> {
             prefix::full("saved-replicas"): saved,
             prefix::full("fingerprint"): texts::fingerprint(&object.texts, &object.uid),
         });
-        Some(json!({"metadata": {"labels": labels}, "spec": self.count(slot, replicas)}))
+        let mut patch = self.story.kind_of(slot).patch(replicas);
+        patch["metadata"]["labels"] = labels;
+        Some(patch)
     }
 }
 

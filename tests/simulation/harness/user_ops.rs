@@ -95,7 +95,7 @@ impl Harness<'_> {
                 intent.plan = *plan;
                 intent.stop_replicas = *count;
             }),
-            Op::Scale(_, count) => self.merge(slot, &json!({"spec": self.count(slot, *count)})),
+            Op::Scale(_, count) => self.merge(slot, &self.story.kind_of(slot).patch(*count)),
             Op::Autoscale(_, count) => self.autoscale(slot, *count),
             Op::Plan(_, plan) => self.ask(slot, |intent| intent.plan = *plan),
             Op::Replicas(_, count) => self.ask(slot, |intent| intent.replicas = *count),
@@ -187,15 +187,6 @@ impl Harness<'_> {
         self.make(slot, None);
     }
 
-    /// A count in the form of its kind: a CronJob is suspended at 0.
-    pub(super) fn count(&self, slot: Slot, count: u32) -> Value {
-        if self.story.is_switch(slot) {
-            json!({"suspend": count == 0})
-        } else {
-            json!({"replicas": count})
-        }
-    }
-
     pub(super) fn object_of(&self, slot: Slot) -> Option<Value> {
         let (namespace, name) = place(slot);
         self.api.get(self.kind(slot), namespace, &name)
@@ -216,7 +207,7 @@ impl Harness<'_> {
             .object_of(slot)
             .is_some_and(|it| Object::of(&it).replicas > 0)
         {
-            self.merge(slot, &json!({"spec": self.count(slot, count)}));
+            self.merge(slot, &self.story.kind_of(slot).patch(count));
         }
     }
 
@@ -281,31 +272,32 @@ impl Harness<'_> {
         });
         metadata["name"] = json!(name);
         metadata["namespace"] = json!(namespace);
-        if self.story.is_switch(slot) {
-            let containers = json!([{"name": "web", "image": "nginx"}]);
-            let pod = json!({"restartPolicy": "Never", "containers": containers});
-            let mut spec = self.count(slot, wish.replicas);
-            spec["schedule"] = json!("0 * * * *");
-            spec["jobTemplate"] = json!({"spec": {"template": {"spec": pod}}});
-            return json!({
-                "apiVersion": "batch/v1", "kind": "CronJob", "metadata": metadata, "spec": spec,
-            });
-        }
         let kind = self.story.kind_of(slot);
-        let mut spec = json!({
-            "replicas": wish.replicas,
-            "selector": {"matchLabels": {"app": name}},
-            "template": {
-                "metadata": {"labels": {"app": name}},
-                "spec": {"containers": [{"name": "web", "image": "nginx"}]},
-            },
+        let containers = json!([{"name": "web", "image": "nginx"}]);
+        let spec = match kind.name {
+            "CronJob" => {
+                let pod = json!({"restartPolicy": "Never", "containers": containers});
+                let job = json!({"spec": {"template": {"spec": pod}}});
+                json!({"schedule": "0 * * * *", "jobTemplate": job})
+            }
+            "Deployment" | "StatefulSet" => json!({
+                "selector": {"matchLabels": {"app": name}},
+                "template": {
+                    "metadata": {"labels": {"app": name}},
+                    "spec": {"containers": containers},
+                },
+            }),
+            // Its operator's own, which nobody reads here.
+            _ => json!({kind.mark: {"name": "other"}}),
+        };
+        let mut manifest = json!({
+            "apiVersion": kind.api_version, "kind": kind.name, "metadata": metadata, "spec": spec,
         });
         if kind.name == kinds::STATEFUL_SET.name {
-            spec["serviceName"] = json!(name);
+            manifest["spec"]["serviceName"] = json!(name);
         }
-        json!({
-            "apiVersion": kind.api_version, "kind": kind.name, "metadata": metadata, "spec": spec,
-        })
+        kind.set(&mut manifest, wish.replicas);
+        manifest
     }
 
     fn delete(&self, slot: Slot) {
@@ -327,7 +319,10 @@ impl Harness<'_> {
     }
 
     pub(super) fn replace(&self, live: &Value, mut manifest: Value) {
-        manifest["metadata"]["finalizers"] = live["metadata"]["finalizers"].clone();
+        // Without a version the server replaces no custom kind.
+        for member in ["finalizers", "resourceVersion"] {
+            manifest["metadata"][member] = live["metadata"][member].clone();
+        }
         self.api.replace(manifest).unwrap();
     }
 

@@ -62,9 +62,12 @@ pub struct Story {
     /// `--max-in-flight`; 32 where it is 0.
     #[serde(default)]
     pub in_flight: usize,
-    /// Whether its objects are CronJobs, which run or are suspended, and not Deployments.
+    /// Whether its objects have a switch, and are no Deployments.
     #[serde(default)]
     pub switches: bool,
+    /// Which of `SWITCHES` those are that have one.
+    #[serde(default)]
+    pub switch_kind: usize,
     /// Whether those of the second Namespace are StatefulSets, and not Deployments.
     #[serde(default)]
     pub has_sets: bool,
@@ -96,7 +99,7 @@ impl Story {
         (first, self.begin.date_naive() + Days::new(days + 13))
     }
 
-    /// Whether the object of a slot is a CronJob.
+    /// Whether the object of a slot has a switch.
     pub const fn is_switch(&self, slot: Slot) -> bool {
         self.switches != (self.is_mixed && slot % 2 == 1)
     }
@@ -104,7 +107,7 @@ impl Story {
     /// The kind of the object of a slot.
     pub const fn kind_of(&self, slot: Slot) -> &'static Row {
         if self.is_switch(slot) {
-            &kinds::CRON_JOB
+            kinds::SWITCHES[self.switch_kind]
         } else if self.has_sets && slot >= NAMED / 2 && slot < NAMED {
             &kinds::STATEFUL_SET
         } else {
@@ -138,6 +141,7 @@ impl fmt::Display for Story {
             in_flight,
             is_local,
             switches,
+            switch_kind,
             has_sets,
             is_mixed,
             calendars,
@@ -150,9 +154,10 @@ impl fmt::Display for Story {
              {catch_up} h, scoped: {scoped} \
              {selector:?}, namespaces: {namespaces:?} without {excluded:?} by {namespace_selector:?}, prefix: {prefix:?}, without \
              defaults: {without_defaults}, as a pod of the first: {scales_itself}, zones: {zones:?}, dry: \
-             {dry:?}, in flight: {in_flight}, local times: {is_local}, CronJobs: {switches}, \
+             {dry:?}, in flight: {in_flight}, local times: {is_local}, {}s: {switches}, \
              StatefulSets: {has_sets}, \
-             mixed: {is_mixed}, calendars: {calendars:?}"
+             mixed: {is_mixed}, calendars: {calendars:?}",
+            kinds::SWITCHES[*switch_kind].name
         )?;
         for (number, plan) in self.plans.iter().enumerate() {
             writeln!(f, "  plan {number}: {:?}", plan.texts())?;

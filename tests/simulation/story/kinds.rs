@@ -1,24 +1,56 @@
-//! The kinds that objects of stories can be of.
+//! The kinds that objects of stories can be of, by `docs/schedules/kinds.md` and `operators.md`.
+
+use serde_json::{Value, json};
 
 /// A kind as the server has it.
+#[derive(Debug, PartialEq, Eq)]
 pub struct Row {
     pub name: &'static str,
     pub api_version: &'static str,
     /// Where all of its collections are, whatever the Namespace.
     pub root: &'static str,
     pub plural: &'static str,
+    /// A member that its specs have, and those of no kind before it in [`ALL`].
+    pub mark: &'static str,
+    /// What says whether it runs; `None` where `spec.replicas` does.
+    pub switch: Option<&'static Switch>,
 }
+
+/// What an object has in place of a count. Values are JSON.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Switch {
+    /// Whether it is an annotation, and not below `spec`.
+    pub is_annotation: bool,
+    pub member: &'static str,
+    /// The member of that member that says it, where it is not a value itself.
+    pub inner: Option<&'static str>,
+    /// What a stop writes; where it is `None`, `stop-replicas`, and any text is off.
+    pub off: Option<&'static str>,
+    /// What people have in the member while it runs.
+    pub on: &'static [&'static str],
+    /// What a start writes where nobody knows what was there.
+    pub started: &'static str,
+    /// Whether the label `saved-value` keeps what was there before a stop.
+    pub is_saved: bool,
+    /// Annotations that mean nothing to it.
+    pub refuses: &'static [&'static str],
+}
+
+const COUNTS: &[&str] = &["replicas", "stop-replicas", "scale"];
 
 pub const DEPLOYMENT: Row = Row {
     name: "Deployment",
     api_version: "apps/v1",
     root: "/apis/apps/v1",
     plural: "deployments",
+    mark: "template",
+    switch: None,
 };
 
 pub const STATEFUL_SET: Row = Row {
     name: "StatefulSet",
     plural: "statefulsets",
+    mark: "serviceName",
     ..DEPLOYMENT
 };
 
@@ -27,9 +59,120 @@ pub const CRON_JOB: Row = Row {
     api_version: "batch/v1",
     root: "/apis/batch/v1",
     plural: "cronjobs",
+    mark: "jobTemplate",
+    switch: Some(&Switch {
+        on: &["false"],
+        is_saved: false,
+        member: "suspend",
+        ..PAUSE
+    }),
 };
 
-pub const ALL: [&Row; 3] = [&DEPLOYMENT, &STATEFUL_SET, &CRON_JOB];
+pub const SCALED_OBJECT: Row = Row {
+    name: "ScaledObject",
+    api_version: "keda.sh/v1alpha1",
+    root: "/apis/keda.sh/v1alpha1",
+    plural: "scaledobjects",
+    mark: "scaleTargetRef",
+    switch: Some(&Switch {
+        is_annotation: true,
+        member: "autoscaling.keda.sh/paused-replicas",
+        inner: None,
+        off: None,
+        on: &["null"],
+        started: "null",
+        is_saved: false,
+        refuses: &["replicas", "scale"],
+    }),
+};
+
+const PAUSE: Switch = Switch {
+    is_annotation: false,
+    member: "pause",
+    inner: None,
+    off: Some("true"),
+    on: &["null", "false"],
+    started: "false",
+    is_saved: true,
+    refuses: COUNTS,
+};
+
+/// A row of the table of kinds with a field.
+pub const XTRA_DB: Row = Row {
+    name: "PerconaXtraDBCluster",
+    api_version: "pxc.percona.com/v1",
+    root: "/apis/pxc.percona.com/v1",
+    plural: "perconaxtradbclusters",
+    mark: "crVersion",
+    switch: Some(&PAUSE),
+};
+
+/// And one with an annotation.
+pub const CLOUD_NATIVE_PG: Row = Row {
+    name: "Cluster",
+    api_version: "postgresql.cnpg.io/v1",
+    root: "/apis/postgresql.cnpg.io/v1",
+    plural: "clusters",
+    mark: "instances",
+    switch: Some(&Switch {
+        is_annotation: true,
+        member: "cnpg.io/hibernation",
+        off: Some("\"on\""),
+        on: &["null", "\"off\""],
+        started: "null",
+        ..PAUSE
+    }),
+};
+
+/// A kind of [`KIND_FILE`].
+pub const WIDGET: Row = Row {
+    name: "Widget",
+    api_version: "example.com/v1",
+    root: "/apis/example.com/v1",
+    plural: "widgets",
+    mark: "size",
+    switch: Some(&Switch {
+        member: "power",
+        inner: Some("mode"),
+        off: Some("\"Off\""),
+        on: &[
+            "null",
+            r#"{"source": "grid"}"#,
+            r#"{"mode": "Eco"}"#,
+            r#"{"mode": "On", "source": "grid"}"#,
+        ],
+        started: "\"On\"",
+        ..PAUSE
+    }),
+};
+
+/// What `--kind-file` names.
+pub const KIND_FILE: &str = "
+- resource: widgets.example.com
+  kind: Widget
+  field: spec.power.mode
+  stopped: \"Off\"
+  running: \"On\"
+";
+
+/// The kinds with a switch.
+pub const SWITCHES: [&Row; 5] = [
+    &CRON_JOB,
+    &SCALED_OBJECT,
+    &XTRA_DB,
+    &CLOUD_NATIVE_PG,
+    &WIDGET,
+];
+
+pub const ALL: [&Row; 7] = [
+    &CRON_JOB,
+    &SCALED_OBJECT,
+    &XTRA_DB,
+    &CLOUD_NATIVE_PG,
+    &WIDGET,
+    &STATEFUL_SET,
+    &DEPLOYMENT,
+];
 
 impl Row {
     /// The path of one object.
@@ -37,6 +180,115 @@ impl Row {
         let Self { root, plural, .. } = self;
         format!("{root}/namespaces/{namespace}/{plural}/{name}")
     }
+
+    /// The group, the version, the plural and the name of a kind of a CustomResourceDefinition.
+    pub fn custom(&self) -> Option<[&'static str; 4]> {
+        let (group, version) = self.api_version.split_once('/')?;
+        let is_custom = group.contains('.');
+        is_custom.then_some([group, version, self.plural, self.name])
+    }
+
+    /// The kind of an object with that spec: lists and watches do not name it.
+    pub fn of_spec(spec: &Value) -> &'static Self {
+        let is_it = |row: &&Self| !spec[row.mark].is_null();
+        ALL.into_iter().find(is_it).unwrap_or(&DEPLOYMENT)
+    }
+
+    /// The count of an object: of one with a switch 1 while it runs, else 0.
+    pub fn count_of(&self, object: &Value) -> u32 {
+        match self.switch {
+            Some(switch) => u32::from(!switch.is_off(&switch.member_of(object))),
+            None => u32::try_from(object["spec"]["replicas"].as_u64().unwrap_or(1)).unwrap(),
+        }
+    }
+
+    /// The merge patch with which somebody sets a count.
+    pub fn patch(&self, count: u32) -> Value {
+        let Some(switch) = self.switch else {
+            return json!({"spec": {"replicas": count}});
+        };
+        let mut member = switch.written(count);
+        if let (Some(inner), Some(members)) = (switch.inner, member.as_object_mut()) {
+            members.entry(inner).or_insert(Value::Null);
+        }
+        switch.place(&member)
+    }
+
+    /// A manifest becomes one with that count.
+    pub fn set(&self, manifest: &mut Value, count: u32) {
+        match self.switch {
+            Some(switch) => switch.set(manifest, switch.written(count)),
+            None => manifest["spec"]["replicas"] = json!(count),
+        }
+    }
+
+    /// A manifest becomes one with the count of another.
+    pub fn set_as(&self, manifest: &mut Value, other: &Value) {
+        match self.switch {
+            Some(switch) => switch.set(manifest, switch.member_of(other)),
+            None => manifest["spec"]["replicas"] = other["spec"]["replicas"].clone(),
+        }
+    }
+}
+
+impl Switch {
+    /// The member of an object in which it is; null where there is none.
+    pub fn member_of(&self, object: &Value) -> Value {
+        let holder = if self.is_annotation {
+            &object["metadata"]["annotations"]
+        } else {
+            &object["spec"]
+        };
+        holder[self.member].clone()
+    }
+
+    /// What says whether it runs in such a member; null where there is nothing.
+    pub fn value_in<'a>(&self, member: &'a Value) -> &'a Value {
+        self.inner.map_or(member, |inner| &member[inner])
+    }
+
+    pub fn is_off(&self, member: &Value) -> bool {
+        let value = self.value_in(member);
+        self.off
+            .map_or(!value.is_null(), |off| *value == json_of(off))
+    }
+
+    /// What somebody writes into the member for a count.
+    fn written(&self, count: u32) -> Value {
+        if count > 0 {
+            return json_of(self.on[count as usize % self.on.len()]);
+        }
+        let off = self.off.map_or(json!("0"), json_of);
+        self.inner.map_or(off.clone(), |inner| json!({inner: off}))
+    }
+
+    fn place(&self, member: &Value) -> Value {
+        let holder = json!({self.member: member});
+        if self.is_annotation {
+            json!({"metadata": {"annotations": holder}})
+        } else {
+            json!({"spec": holder})
+        }
+    }
+
+    fn set(&self, manifest: &mut Value, member: Value) {
+        let holder = if self.is_annotation {
+            &mut manifest["metadata"]["annotations"]
+        } else {
+            &mut manifest["spec"]
+        };
+        if member.is_null() {
+            if let Some(members) = holder.as_object_mut() {
+                members.remove(self.member);
+            }
+        } else {
+            holder[self.member] = member;
+        }
+    }
+}
+
+pub fn json_of(text: &str) -> Value {
+    serde_json::from_str(text).unwrap()
 }
 
 /// The kind, namespace and name of the object at a path.

@@ -2,6 +2,8 @@
 
 use serde_json::Value;
 
+use crate::story::kinds::Row;
+
 /// The programs of stories, as they call themselves in `managedFields` and as Events name them
 /// (`docs/operations/troubleshooting.md`). A person with kubectl is none.
 const PROGRAMS: [(&str, &str); 2] = [
@@ -15,11 +17,16 @@ const PROGRAMS: [(&str, &str); 2] = [
 /// What Events call the programs among the owners of an object's count; nothing where others own it too.
 pub fn programs_that_set_the_count(object: &Value) -> Vec<&'static str> {
     let entries = object["metadata"]["managedFields"].as_array();
+    let path = match Row::of_spec(&object["spec"]).switch {
+        None => vec!["spec", "replicas"],
+        Some(it) if it.is_annotation => vec!["metadata", "annotations", it.member],
+        Some(it) => ["spec", it.member].into_iter().chain(it.inner).collect(),
+    };
     let owns = |entry: &&Value| {
-        let spec = &entry["fieldsV1"]["f:spec"];
-        ["f:replicas", "f:suspend"]
-            .iter()
-            .any(|field| spec.get(field).is_some())
+        let mut names = path.iter().map(|name| format!("f:{name}"));
+        let fields = entry.get("fieldsV1");
+        let owned = names.try_fold(fields, |it, name| it?.get(name).map(Some));
+        owned.flatten().is_some()
     };
     let owners = entries.into_iter().flatten().filter(owns);
     let names = owners.map(|entry| entry["manager"].as_str().unwrap_or_default());

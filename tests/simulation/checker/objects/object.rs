@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use crate::{
     checker::objects::{phase::Phase, texts},
-    story::{kinds, prefix},
+    story::{kinds::Row, prefix},
 };
 
 /// The label that scalers with a selector select by.
@@ -37,12 +37,12 @@ pub struct Object {
     pub uid: String,
     pub namespace: String,
     pub name: String,
-    /// The count; of a CronJob 0 where it is suspended, else 1.
+    /// The count; of what has a switch 1 while it runs, else 0.
     pub replicas: u32,
-    /// Whether it is a CronJob.
-    pub is_switch: bool,
-    /// The name of its kind in paths.
-    pub plural: &'static str,
+    pub kind: &'static Row,
+    /// The member that holds its switch, and the label that keeps what was there.
+    pub switch: Value,
+    pub saved_value: Option<String>,
     /// A user's annotations, without the prefix.
     pub texts: BTreeMap<String, String>,
     /// The annotations of its Namespace, where that is known.
@@ -69,6 +69,9 @@ impl Object {
         let metadata = &value["metadata"];
         let text = |key: &str| metadata[key].as_str().unwrap_or_default().to_owned();
         let defaults = BTreeMap::new();
+        let kind = Row::of_spec(&value["spec"]);
+        let switch = kind.switch.map(|it| it.member_of(value));
+        let saved_value = &metadata["labels"][prefix::full("saved-value")];
         let mut texts = BTreeMap::new();
         let (mut error, mut began) = (None, None);
         for (key, text) in metadata["annotations"].as_object().into_iter().flatten() {
@@ -88,12 +91,10 @@ impl Object {
             uid: text("uid"),
             namespace: text("namespace"),
             name: text("name"),
-            replicas: match value["spec"]["suspend"].as_bool() {
-                Some(is_suspended) => u32::from(!is_suspended),
-                None => u32::try_from(value["spec"]["replicas"].as_u64().unwrap_or(1)).unwrap(),
-            },
-            is_switch: value["spec"]["suspend"].is_boolean(),
-            plural: plural(&value["spec"]),
+            replicas: kind.count_of(value),
+            kind,
+            switch: switch.unwrap_or_default(),
+            saved_value: saved_value.as_str().map(str::to_owned),
             texts,
             defaults,
             state: State::of(&metadata["labels"]),
@@ -107,18 +108,28 @@ impl Object {
     /// Whether it lies in a collection with this path.
     pub fn is_in(&self, path: &str) -> bool {
         path.rsplit_once('/')
-            .is_some_and(|(_, end)| end == self.plural)
+            .is_some_and(|(_, end)| end == self.kind.plural)
     }
 
-    /// The same with what it can inherit of the annotations of its Namespace: a CronJob has no
+    /// The same with what it can inherit of the annotations of its Namespace: a switch has no
     /// count that any of them could be.
     pub fn beside(mut self, defaults: &BTreeMap<String, String>) -> Self {
         self.defaults.clone_from(defaults);
-        if self.is_switch {
-            let is_count = |key: &str| ["replicas", "stop-replicas", "scale"].contains(&key);
-            self.defaults.retain(|key, _| !is_count(key));
-        }
+        let refuses = self.kind.switch.map_or(&[][..], |it| it.refuses);
+        self.defaults.retain(|key, _| !refuses.contains(&&**key));
         self
+    }
+
+    /// Whether it only runs or not.
+    pub const fn is_switch(&self) -> bool {
+        self.kind.switch.is_some()
+    }
+
+    /// The count after a stop; an unreadable one counts as none.
+    pub fn stop_count(&self) -> u32 {
+        let in_force = self.in_force();
+        let text = in_force.get("stop-replicas").filter(|_| !self.is_switch());
+        text.and_then(|text| text.parse().ok()).unwrap_or(0)
     }
 
     pub fn full_name(&self) -> String {
@@ -155,7 +166,7 @@ impl Object {
 
     /// The same of what is known from elsewhere.
     pub fn wanted(&self, known: Option<u32>) -> Option<u32> {
-        let is_wish = self.is_switch && self.replicas == 0;
+        let is_wish = self.is_switch() && self.replicas == 0;
         known.or(is_wish.then_some(0))
     }
 
@@ -263,20 +274,10 @@ impl State {
     }
 }
 
-/// Events of a watch are told of a kind by what is in it.
-fn plural(spec: &Value) -> &'static str {
-    let kind = if spec["suspend"].is_boolean() {
-        &kinds::CRON_JOB
-    } else if spec["serviceName"].is_string() {
-        &kinds::STATEFUL_SET
-    } else {
-        &kinds::DEPLOYMENT
-    };
-    kind.plural
-}
-
 /// The object without what dayshift may write, and without what the server writes at each change.
 fn rest(value: &Value) -> Value {
+    let switch = Row::of_spec(&value["spec"]).switch;
+    let annotation = switch.filter(|it| it.is_annotation).map(|it| it.member);
     let mut rest = value.clone();
     let metadata = rest["metadata"].as_object_mut().unwrap();
     for key in ["resourceVersion", "generation", "managedFields", "uid"] {
@@ -284,7 +285,7 @@ fn rest(value: &Value) -> Value {
     }
     for map in ["labels", "annotations"] {
         if let Some(Value::Object(members)) = metadata.get_mut(map) {
-            members.retain(|key, _| prefix::strip(key).is_none());
+            members.retain(|key, _| prefix::strip(key).is_none() && annotation != Some(&**key));
         }
         if metadata
             .get(map)
@@ -295,8 +296,7 @@ fn rest(value: &Value) -> Value {
         }
     }
     let spec = rest["spec"].as_object_mut().unwrap();
-    spec.remove("replicas");
-    spec.remove("suspend");
+    spec.remove(switch.map_or("replicas", |it| it.member));
     for key in ["kind", "apiVersion", "status"] {
         rest.as_object_mut().unwrap().remove(key);
     }

@@ -12,9 +12,6 @@ use crate::story::{
 /// What is over 4 kB is refused unread.
 const MAX_TEXT: usize = 4096;
 
-/// What makes no sense on a CronJob.
-const COUNTS: [&str; 3] = ["replicas", "stop-replicas", "scale"];
-
 const OVERRIDES: [&str; 3] = ["pause", "wake-until", "sleep-until"];
 
 /// What may not stand beside each other.
@@ -58,6 +55,7 @@ fn wrong(object: &Object, in_force: &BTreeMap<String, String>, holidays: &Holida
     let is_scheduled = texts::has_schedule(in_force);
     let is_inherited = |key: &String| key != Bad::UNKNOWN_KEY && !object.texts.contains_key(key);
     let inherits = in_force.keys().any(is_inherited);
+    let refuses = object.kind.switch.map_or(&[][..], |it| it.refuses);
     // Overrides hold in both places, so those of the Namespace are read too.
     let hidden = object
         .defaults
@@ -69,7 +67,7 @@ fn wrong(object: &Object, in_force: &BTreeMap<String, String>, holidays: &Holida
     let wrong = all.filter(|((key, text), is_own)| {
         let is_override = ["wake-until", "sleep-until"].contains(&&***key);
         let is_about_nothing = *is_own && is_override && !is_scheduled;
-        let is_count = object.is_switch && is_scheduled && COUNTS.contains(&&***key);
+        let is_count = is_scheduled && refuses.contains(&&***key);
         // Beside what is inherited it may be a misspelt part of that.
         let is_unknown = **key == Bad::UNKNOWN_KEY && (*is_own || inherits);
         is_unknown || is_about_nothing || is_count || is_wrong(key, text, is_scheduled, holidays)

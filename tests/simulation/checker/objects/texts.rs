@@ -120,12 +120,6 @@ pub fn digits(text: &str) -> String {
         .collect()
 }
 
-/// The count after a stop that stands there; an unreadable one counts as none.
-pub fn stop_count(texts: &BTreeMap<String, String>) -> u32 {
-    let text = texts.get("stop-replicas");
-    text.and_then(|text| text.parse().ok()).unwrap_or(0)
-}
-
 /// The local form of an instant that is written in RFC 3339, to the minute; other texts as they
 /// are.
 pub fn local(text: &str, zone: Tz) -> String {

@@ -78,7 +78,7 @@ impl RuleInputs<'_> {
             (None, Some(_)) => self.follow(),
         };
         // What runs or not has no larger count, whatever somebody wrote into the labels.
-        let most = if self.object.is_switch { 1 } else { u32::MAX };
+        let most = if self.object.is_switch() { 1 } else { u32::MAX };
         let outcomes = outcomes.into_iter().map(|outcome| Outcome {
             replicas: outcome.replicas.min(most),
             ..outcome

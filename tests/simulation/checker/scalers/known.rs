@@ -171,7 +171,7 @@ impl Known {
         if object.inputs() != self.object.inputs() {
             self.seen = at;
         }
-        let stopped = texts::stop_count(&object.in_force());
+        let stopped = object.stop_count();
         if self.count <= stopped && object.replicas > stopped {
             self.risen = Some(at);
         }
@@ -224,7 +224,7 @@ impl Known {
         }
         let too_far = own.last.is_some_and(is_ahead) && !is_ahead(known_last);
         if own.last < known.last || too_far {
-            let is_down = self.object.replicas <= texts::stop_count(&in_force);
+            let is_down = self.object.replicas <= self.object.stop_count();
             // A 0 says no more than that a start came before.
             let more = known.saved.filter(|saved| *saved > 0);
             let saved = more.or(own.saved.filter(|_| is_down));
@@ -325,7 +325,8 @@ impl Known {
             texts
         };
         tested(known) == tested(object)
-            && (known.replicas, &known.state) == (object.replicas, &object.state)
+            && (known.replicas, &known.switch, &known.state)
+                == (object.replicas, &object.switch, &object.state)
             && (&known.uid, &known.error, &known.began)
                 == (&object.uid, &object.error, &object.began)
     }

@@ -1,0 +1,115 @@
+//! What a write makes of a switch, from `docs/schedules/kinds.md` and `operators.md` alone: a stop saves
+//! what it found, a start brings it back, also that there was nothing, and no other write changes it.
+
+use serde_json::{Value, json};
+
+use crate::{
+    checker::{objects::object::Object, rules::outcome::WriteKind},
+    story::kinds::{Switch, json_of},
+};
+
+/// Whether a write may be made of the switch of an object, where the stop before found this in it.
+pub fn check(
+    old: &Object,
+    new: &Object,
+    kind: WriteKind,
+    held: Option<&Value>,
+) -> Result<(), String> {
+    let Some(switch) = old.kind.switch else {
+        return Ok(());
+    };
+    let saved = old.saved_value.as_deref().filter(|_| switch.is_saved);
+    let (members, labels) = if new.replicas < old.replicas {
+        // What `enforce` takes back was set since the stop, whose label stays.
+        let stays = saved.filter(|_| kind == WriteKind::Enforce);
+        let label = stays.map_or_else(|| label_of(switch, &old.switch), str::to_owned);
+        (vec![stopped(switch, old)], vec![Some(label)])
+    } else if new.replicas > old.replicas {
+        let known = saved.map(|label| brought_back(switch, &old.switch, label));
+        let known = known.filter(|member| !switch.is_off(member));
+        let started = with(switch, &old.switch, json_of(switch.started));
+        let unknown = || held.cloned().into_iter().chain([started]).collect();
+        (known.map_or_else(unknown, |it| vec![it]), vec![None])
+    } else {
+        let is_held_down = new.state.saved > Some(0);
+        let kept = old.saved_value.clone();
+        let remembered = held.map(|member| label_of(switch, member));
+        let labels = match (is_held_down, kept) {
+            (true, Some(kept)) => vec![Some(kept)],
+            (true, None) => vec![remembered, None],
+            (false, kept) => vec![kept, None],
+        };
+        (vec![old.switch.clone()], labels)
+    };
+    if !members.contains(&new.switch) {
+        let (old, new) = (&old.switch, &new.switch);
+        return Err(format!("the switch {old} became {new}, not {members:?}"));
+    }
+    if switch.is_saved && !labels.contains(&new.saved_value) {
+        let (kept, all) = (&new.saved_value, labels);
+        return Err(format!(
+            "the label keeps {kept:?} of the switch, not {all:?}"
+        ));
+    }
+    Ok(())
+}
+
+/// What a write has found and taken from the switch of an object.
+pub fn held(old: &Object, new: &Object) -> Option<Value> {
+    let switch = old.kind.switch.filter(|_| new.replicas < old.replicas)?;
+    let label = label_of(switch, &old.switch);
+    let is_kept = !switch.is_saved || new.saved_value == Some(label);
+    is_kept.then(|| old.switch.clone())
+}
+
+/// The member after a stop.
+fn stopped(switch: &Switch, old: &Object) -> Value {
+    let in_force = old.in_force();
+    let count = in_force.get("stop-replicas").map_or("0", |it| it.trim());
+    let off = switch.off.map_or_else(|| json!(count), json_of);
+    with(switch, &old.switch, off)
+}
+
+/// The member with this value in it, and all else as it was.
+fn with(switch: &Switch, member: &Value, value: Value) -> Value {
+    let Some(inner) = switch.inner else {
+        return value;
+    };
+    let mut member = member.clone();
+    member[inner] = value;
+    member
+}
+
+/// How the label keeps what is in a member: `absent` where nothing is, `absent.1` where the member is
+/// missing that would hold it.
+fn label_of(switch: &Switch, member: &Value) -> String {
+    match switch.value_in(member) {
+        Value::Null if member.is_null() && switch.inner.is_some() => "absent.1".to_owned(),
+        Value::Null => "absent".to_owned(),
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    }
+}
+
+/// The member after a start that brings back what the label keeps.
+fn brought_back(switch: &Switch, member: &Value, label: &str) -> Value {
+    if !label.starts_with("absent") {
+        let is_flag = matches!(label, "true" | "false");
+        let value = if is_flag {
+            label.parse::<bool>().map(Value::from).unwrap()
+        } else {
+            json!(label)
+        };
+        return with(switch, member, value);
+    }
+    let Some(inner) = switch.inner else {
+        return Value::Null;
+    };
+    let mut member = member.clone();
+    let members = member.as_object_mut().unwrap();
+    members.remove(inner);
+    if members.is_empty() && label == "absent.1" {
+        return Value::Null;
+    }
+    member
+}
