@@ -11,7 +11,8 @@ use crate::{
     story::{
         definition::{Kind, Story},
         fault::Trouble,
-        op::{Op, SELECTED},
+        kinds::{SCALED_OBJECT, SWITCHES},
+        op::{Op, SELECTED, Step},
         prefix,
         tampering::{Label, Tampering},
     },
@@ -73,6 +74,24 @@ impl Story {
         // In its own namespace the schedule of the scaler holds for nobody, which no story looks at.
         let has_flag = self.steps.iter().any(|it| matches!(it.op, Op::Flag(_)));
         self.scales_itself = random.u8(..6) == 0 && !has_flag && !self.is_switch(0);
+    }
+}
+
+impl Story {
+    /// ScaledObjects are paused at a count of their own in every other story.
+    pub fn pause_at_counts(&mut self) {
+        let is_scaled = SWITCHES[self.switch_kind] == &SCALED_OBJECT;
+        let made = self.steps.iter().filter_map(|step| match step.op {
+            Op::Make(slot, ..) if self.is_switch(slot) => Some((step.at + 1, slot)),
+            _ => None,
+        });
+        let made: Vec<_> = made.filter(|_| is_scaled && self.seed % 4 == 0).collect();
+        let paused = made.into_iter().map(|(at, slot)| Step {
+            at,
+            op: Op::StopReplicas(slot, Some(2)),
+        });
+        self.steps.extend(paused);
+        self.steps.sort_by_key(|step| step.at);
     }
 }
 

@@ -92,6 +92,7 @@ impl Story {
             steps.write();
         }
         story.draw_flags();
+        story.pause_at_counts();
         story
     }
 }
