@@ -123,7 +123,11 @@ impl Observer {
         let Some(sent) = patch.map(|number| &mut self.sent[number]) else {
             return;
         };
-        sent.is_answered = answered.is_some();
+        // After a 500 or none nobody knows whether it took effect.
+        sent.is_answered = matches!(
+            answered,
+            Some(Trouble::Denies | Trouble::Forbidden | Trouble::Busy)
+        );
         if let Some(known) = sent.known.first() {
             self.telling.failed(by, &known.object.uid, answered, at);
         }
