@@ -27,7 +27,7 @@ pub use reading::access::{
 pub use reading::autoscalers::{Autoscalers, ForbiddenList};
 pub use reading::defaults::NamespaceDefaults;
 pub use reading::discovery::{discover, note_lacks_count};
-pub use reading::events::{SeenEvent, events_in, events_of};
+pub use reading::events::{SeenEvent, WaitingStarts, events_in, events_of};
 pub use reading::find::{
     FindError, Found, Missing, Refused, find, missing_namespaces, namespace_exists, no_namespaces,
     selected_namespaces,

@@ -14,7 +14,10 @@ use super::{
 };
 use crate::{
     clock::Clock,
-    cluster::{Autoscalers, FindError, NamespaceDefaults, Services, WithManagers, server_time},
+    cluster::{
+        Autoscalers, FindError, NamespaceDefaults, Services, WaitingStarts, WithManagers,
+        server_time,
+    },
     controller::CalendarFeed,
     status::{
         HPA_REFRESH, KindWatches, LiveView, NAMESPACE_REFRESH, PROBE, StatusContext, Unreadable,
@@ -37,6 +40,7 @@ struct Seen {
     defaults: NamespaceDefaults,
     autoscalers: Autoscalers,
     services: Services,
+    waiting_starts: WaitingStarts,
     /// How far the clock of the API server is ahead of this one.
     ahead: TimeDelta,
     /// Why nothing more will be seen.
@@ -55,6 +59,7 @@ impl Followed {
             defaults: NamespaceDefaults::default(),
             autoscalers: Autoscalers::default(),
             services: Services::default(),
+            waiting_starts: WaitingStarts::default(),
             ahead: TimeDelta::zero(),
             ended: None,
             view: None,
@@ -107,7 +112,7 @@ impl Followed {
                 namespaces_at = now + NAMESPACE_REFRESH;
             }
             if !outage && now >= hpas_at && self.seen().live.is_complete() {
-                self.read_others(settings).await;
+                self.read_others(settings, clock).await;
                 hpas_at = now + HPA_REFRESH;
             }
             tokio::select! {
@@ -142,8 +147,9 @@ impl Followed {
         }
     }
 
-    /// Reads the autoscalers, and the Services where a workload asks to be woken by requests to them.
-    async fn read_others(&self, settings: &Settings) {
+    /// Reads the autoscalers, the Services where a workload asks to be woken by requests to them, and
+    /// where starts wait, where one is overdue.
+    async fn read_others(&self, settings: &Settings, clock: &Clock) {
         let query = &settings.query;
         let ask_for_wakes = {
             let seen = self.seen();
@@ -156,11 +162,23 @@ impl Followed {
                 false => Services::default(),
             }
         };
-        let (autoscalers, services) =
-            tokio::join!(Autoscalers::find(&self.client, query), services);
+        let view = self.view(settings, clock);
+        let waiting_starts = async {
+            let mut rows = view.rows.iter();
+            match rows.any(|it| it.status.has_overdue_start() || it.status.waits_for_place()) {
+                true => WaitingStarts::find(&self.client, query).await,
+                false => WaitingStarts::default(),
+            }
+        };
+        let (autoscalers, services, waiting_starts) = tokio::join!(
+            Autoscalers::find(&self.client, query),
+            services,
+            waiting_starts
+        );
         let mut seen = self.seen();
         seen.autoscalers = autoscalers;
         seen.services = services;
+        seen.waiting_starts = waiting_starts;
         seen.view = None;
     }
 
@@ -207,6 +225,7 @@ fn view_of(settings: &Settings, context: ParseContext, seen: &Seen, now: DateTim
         defaults: &seen.defaults,
         autoscalers: &seen.autoscalers,
         services: &seen.services,
+        waiting_starts: &seen.waiting_starts,
         prefix,
         parse_context: &context,
         now,

@@ -41,6 +41,17 @@ impl WorkloadStatus {
         self
     }
 
+    /// Whether a start should have been carried out by now: it may wait for a place.
+    pub fn has_overdue_start(&self) -> bool {
+        let mut notes = self.notes.iter();
+        notes.any(|it| matches!(it, Note::Overdue(Overdue { is_start: true, .. })))
+    }
+
+    /// Whether its start waits until fewer workloads are starting.
+    pub fn waits_for_place(&self) -> bool {
+        self.notes.contains(&Note::WaitsForPlace)
+    }
+
     /// What is said of one of its notes, with times in its own zone.
     pub fn note_text(&self, note: Note, prefix: &Prefix, now: DateTime<Utc>) -> NoteText {
         let at = |at: DateTime<Utc>| clock(at, self.zone, now);
@@ -60,12 +71,7 @@ impl WorkloadStatus {
                 (self.overdue_text(overdue, prefix, now), String::new())
             }
             Note::Overdue(overdue) => (
-                self.overdue_text(overdue, prefix, now)
-                    + if overdue.duty.is_start() {
-                        "; is the controller running, or are too many others starting (--max-starting)?"
-                    } else {
-                        "; is the controller running?"
-                    },
+                self.overdue_text(overdue, prefix, now) + "; is the controller running?",
                 format!(" kubectl events --for {}", object.argument()),
             ),
             Note::NamespaceAhead => (

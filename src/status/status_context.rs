@@ -3,7 +3,7 @@
 use chrono::{DateTime, Utc};
 
 use crate::{
-    cluster::{Autoscalers, NamespaceDefaults, Services},
+    cluster::{Autoscalers, NamespaceDefaults, Services, WaitingStarts},
     workload::{ParseContext, Prefix},
 };
 
@@ -16,6 +16,8 @@ pub struct StatusContext<'a> {
     pub autoscalers: &'a Autoscalers,
     /// Which Services select them.
     pub services: &'a Services,
+    /// Where starts wait until fewer workloads are starting.
+    pub waiting_starts: &'a WaitingStarts,
     /// What stands before the slash of annotations and labels.
     pub prefix: &'a Prefix,
     /// How annotations are read. Local times without a zone of their own are in its zone.

@@ -101,6 +101,7 @@ impl WorkloadStatus {
             defaults,
             autoscalers,
             services,
+            waiting_starts,
             prefix,
             parse_context,
             now,
@@ -116,6 +117,9 @@ impl WorkloadStatus {
         let changed = is_scheduled.then(|| managed.changed()).flatten();
         let zone = parse_context.default_zone;
         let mut status = Self::of_known(&observed, &parsed, changed, prefix, zone, now)?;
+        if status.has_overdue_start() && waiting_starts.wait_in(&status.object.namespace, now) {
+            status = status.waiting_for_place();
+        }
         if is_namespace_ahead {
             status.notes.push(Note::NamespaceAhead);
         }

@@ -31,6 +31,8 @@ pub struct Overdue {
     pub duty: Duty,
     /// Since when; `None` where nobody knows when a user asked for it.
     pub since: Option<DateTime<Utc>>,
+    /// Whether it is a start of something that is stopped: such a start may wait for a place.
+    pub is_start: bool,
 }
 
 /// What an object asks of a controller.
@@ -44,17 +46,6 @@ pub enum Duty {
     Begin(Override),
     /// An override that is over, or was removed, is to end; the phase is that override's.
     End(Phase),
-}
-
-impl Duty {
-    /// Whether it is a start.
-    pub fn is_start(self) -> bool {
-        match self {
-            Self::Boundary(boundary) => boundary.action.brings_up(),
-            Self::Begin(over) => over.phase() == Phase::Woken,
-            Self::Adopt | Self::End(_) => false,
-        }
-    }
 }
 
 impl Overdue {
@@ -95,7 +86,11 @@ impl Overdue {
             None => since,
         };
         let is_late = since.is_none_or(|since| since <= then);
-        is_late.then_some(Self { duty, since })
+        is_late.then(|| Self {
+            duty,
+            since,
+            is_start: spec.due_start(&due, observed).is_some(),
+        })
     }
 }
 

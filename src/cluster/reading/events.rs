@@ -1,11 +1,16 @@
 //! The Events of one object, and dayshift's own in a namespace.
 
-use chrono::{DateTime, Utc};
+use std::collections::HashMap;
+
+use chrono::{DateTime, TimeDelta, Utc};
+use futures::future::join_all;
 use kube::Client;
 use serde_json::Value;
 
 use crate::cluster::reading::find::FindError;
+use crate::cluster::reading::query::Query;
 use crate::cluster::reading::raw::{RawList, list_raw_where};
+use crate::events::{EventReason, STARTS_WAIT_INTERVAL};
 use crate::workload::WorkloadRef;
 
 /// The reporter of dayshift's Events.
@@ -32,7 +37,8 @@ pub struct SeenEvent {
 pub async fn events_of(client: &Client, object: &WorkloadRef) -> Result<Vec<SeenEvent>, FindError> {
     let (kind, name) = (object.kind.name(), &object.name);
     let fields = format!("involvedObject.kind={kind},involvedObject.name={name}");
-    list(client, &object.namespace, &fields, |it| is_of(it, object)).await
+    let namespace = Some(&*object.namespace);
+    list(client, namespace, &fields, |it| is_of(it, object)).await
 }
 
 /// dayshift's own Events about the objects in a namespace, the newest first.
@@ -41,20 +47,67 @@ pub async fn events_of(client: &Client, object: &WorkloadRef) -> Result<Vec<Seen
 /// If the user may not list Events, or the server is absent or unwilling.
 pub async fn events_in(client: &Client, namespace: &str) -> Result<Vec<SeenEvent>, FindError> {
     let fields = format!("reportingComponent={REPORTER}");
-    list(client, namespace, &fields, is_own).await
+    list(client, Some(namespace), &fields, is_own).await
 }
 
-/// The Events with these fields that `is_taken` accepts, the newest first.
+/// How much later than usual the next Event of starts that wait may come.
+const LATE: TimeDelta = TimeDelta::minutes(1);
+
+/// Where starts wait until fewer workloads are starting, as the Events on Namespaces say.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct WaitingStarts {
+    /// By namespace, when that was told last.
+    told: HashMap<Box<str>, DateTime<Utc>>,
+}
+
+impl WaitingStarts {
+    /// Reads them in the namespaces of a query, as far as the user may list Events.
+    pub async fn find(client: &Client, query: &Query) -> Self {
+        let fields = format!(
+            "reportingComponent={REPORTER},involvedObject.kind=Namespace,reason={}",
+            EventReason::StartsWait
+        );
+        let namespaces = match &*query.namespaces() {
+            [] => vec![None],
+            several => several.iter().map(|it| Some(*it)).collect(),
+        };
+        let of = |namespace| list(client, namespace, &fields, is_own);
+        let mut told = HashMap::new();
+        for events in join_all(namespaces.into_iter().map(of)).await {
+            for event in events.unwrap_or_default() {
+                let namespace = event.object.strip_prefix("Namespace/");
+                let is_wait = event.reason == EventReason::StartsWait.to_string();
+                if let (Some(namespace), Some(at), true) = (namespace, event.at, is_wait) {
+                    let last = told.entry(namespace.into()).or_insert(at);
+                    *last = at.max(*last);
+                }
+            }
+        }
+        Self { told }
+    }
+
+    /// Whether starts of a namespace wait now.
+    pub fn wait_in(&self, namespace: &str, now: DateTime<Utc>) -> bool {
+        let told = self.told.get(namespace);
+        told.is_some_and(|told| now - *told < STARTS_WAIT_INTERVAL + LATE)
+    }
+}
+
+/// The Events of a namespace, or of all, with these fields that `is_taken` accepts, the newest first.
 async fn list(
     client: &Client,
-    namespace: &str,
+    namespace: Option<&str>,
     fields: &str,
     is_taken: impl Fn(&Value) -> bool,
 ) -> Result<Vec<SeenEvent>, FindError> {
-    let path = format!("/api/v1/namespaces/{namespace}/events");
+    let of = |api: &str| match namespace {
+        Some(namespace) => format!("{api}/namespaces/{namespace}/events"),
+        None => format!("{api}/events"),
+    };
+    let path = of("/api/v1");
     let mut list = list_raw_where(client, &path, &[("fieldSelector", fields)]).await?;
     if matches!(list, RawList::Absent) {
-        let path = format!("/apis/events.k8s.io/v1/namespaces/{namespace}/events");
+        let path = of("/apis/events.k8s.io/v1");
         list = list_raw_where(client, &path, &[]).await?;
     }
     match list {

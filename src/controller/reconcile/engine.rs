@@ -25,6 +25,7 @@ use crate::controller::send::sender::Sender;
 use crate::controller::settings::Settings;
 use crate::controller::starts::started::Starts;
 use crate::controller::starts::starting::Starting;
+use crate::controller::starts::wait_notices::WaitNotices;
 use crate::controller::starts::waits::Waits;
 use crate::controller::telemetry::metrics::Telemetry;
 use crate::controller::telemetry::object_log::log_ready;
@@ -55,6 +56,7 @@ pub(in crate::controller) struct Engine {
     pub(super) starts: Starts,
     pub(super) waits: Waits,
     pub(super) starting: Starting,
+    pub(super) wait_notices: WaitNotices,
     pub(super) notices: Notices,
     pub(super) cron_jobs: CronJobs,
     pub(in crate::controller) publisher: Publisher,
@@ -86,6 +88,7 @@ impl Engine {
             waits: Waits::default(),
             // A dry run starts nothing that could become ready.
             starting: Starting::new(settings.max_starting.filter(|_| !settings.dry_run)),
+            wait_notices: WaitNotices::default(),
             notices: Notices::default(),
             cron_jobs: CronJobs::new(settings.seed, Arc::clone(&telemetry)),
             has_logged_ready: false,
@@ -135,6 +138,7 @@ impl Engine {
             self.release([id]);
         }
         self.call_starts(now);
+        self.tell_waits(now);
         self.reporter.events.forget_expired(monotonic);
         self.dispatch();
         // Behind everything that is due: thousands may have been started at one instant.
@@ -188,6 +192,7 @@ impl Engine {
             .chain(self.queue.boundaries.next().filter(|_| may_act))
             .chain(self.starts.next().filter(|_| may_act))
             .chain(self.starting.next(now).filter(|_| may_act))
+            .chain(self.wait_notices.next().filter(|_| may_act))
             .chain(self.notices.next().filter(|_| may_act))
             .min()
             .unwrap_or(now + TimeDelta::days(1))

@@ -1,8 +1,11 @@
 //! Starts that wait until what they need is ready.
 
+use std::{collections::BTreeMap, sync::Arc};
+
 use chrono::{DateTime, Utc};
 
 use crate::{
+    cluster::EventObject,
     events::EventText,
     workload::{Change, Decision, DueStart, Lack, Needed, Standing, StartWait},
 };
@@ -124,6 +127,7 @@ impl Engine {
             Place::TakenAfterWait => {}
             Place::Wait { is_news } => {
                 if is_news {
+                    self.wait_notices.begin(&object.namespace, now);
                     tracing::debug!(kind = %object.kind, %object, "the start waits for a place");
                 }
                 return true;
@@ -152,6 +156,32 @@ impl Engine {
         self.starting.end_late(&self.index, now);
         while let Some(id) = self.starting.call() {
             self.reconcile(id);
+        }
+    }
+
+    /// Tells people of starts that wait for a place, on their Namespaces, as far as that is due.
+    pub(super) fn tell_waits(&mut self, now: DateTime<Utc>) {
+        let Some(max) = self.starting.max() else {
+            return;
+        };
+        if self.wait_notices.next().is_none_or(|next| next > now) {
+            return;
+        }
+        let mut waiting = BTreeMap::new();
+        for entry in self
+            .starting
+            .waiting_ids()
+            .filter_map(|id| self.index.get(id))
+        {
+            let namespace = Arc::clone(&entry.object().namespace);
+            *waiting.entry(namespace).or_insert(0) += 1;
+        }
+        for (namespace, count) in self.wait_notices.take_due(waiting, now) {
+            let event = EventText::starts_wait(count, max.get());
+            tracing::info!(%namespace, "{}", event.text);
+            let uid: Arc<str> = self.index.namespace_uid(&namespace).into();
+            self.reporter
+                .announce(EventObject::namespace(namespace, uid), event);
         }
     }
 

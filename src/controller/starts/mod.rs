@@ -3,4 +3,5 @@
 pub(super) mod metrics;
 pub(super) mod started;
 pub(super) mod starting;
+pub(super) mod wait_notices;
 pub(super) mod waits;

@@ -105,6 +105,16 @@ impl Starting {
         self.waiting.len()
     }
 
+    /// The workloads whose starts wait.
+    pub(in crate::controller) fn waiting_ids(&self) -> impl Iterator<Item = Id> {
+        self.waiting.keys().copied()
+    }
+
+    /// How many workloads may be starting.
+    pub(in crate::controller) const fn max(&self) -> Option<NonZeroUsize> {
+        self.max
+    }
+
     fn is_place_free(&self) -> bool {
         self.is_open && self.max.is_none_or(|max| self.places.len() < max.get())
     }

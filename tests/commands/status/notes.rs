@@ -81,7 +81,7 @@ fn an_override_or_a_schedule_that_nobody_obeys_is_a_problem_once_it_is_old() {
     for warning in [
         "warning: dev/new: its schedule is new or edited, and no controller has seen it yet; is \
             the",
-        "warning: dev/woken: its `dayshift/wake-until` is 73 s overdue; is the controller running, or are",
+        "warning: dev/woken: its `dayshift/wake-until` is 73 s overdue; is the controller running?",
     ] {
         assert!(ran.out.contains(warning), "{warning}: {}", ran.out);
     }

@@ -5,7 +5,7 @@
 use std::{sync::Arc, time::Duration};
 
 use dayshift::{
-    cluster::{Autoscalers, NamespaceDefaults, Query, Services, WithManagers, find},
+    cluster::{Autoscalers, NamespaceDefaults, Query, Services, WaitingStarts, WithManagers, find},
     controller::{CalendarFeed, Settings, Telemetry},
     dashboard::{self, Dashboard},
     status::{StatusContext, WorkloadStatus},
@@ -118,6 +118,7 @@ fn by_status(story: &Sandbox) -> u64 {
             defaults: &NamespaceDefaults::find(&client, &query(), &prefix).await,
             autoscalers: &Autoscalers::default(),
             services: &Services::default(),
+            waiting_starts: &WaitingStarts::default(),
             prefix: &prefix,
             parse_context: &ParseContext::default(),
             now,

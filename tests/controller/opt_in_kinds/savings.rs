@@ -1,6 +1,8 @@
 //! What is held down of a database with a switch: metrics, snapshots and `status` count its instances.
 
-use dayshift::cluster::{Autoscalers, NamespaceDefaults, Query, Services, WithManagers, find};
+use dayshift::cluster::{
+    Autoscalers, NamespaceDefaults, Query, Services, WaitingStarts, WithManagers, find,
+};
 use dayshift::controller::{Scope, Settings};
 use dayshift::savings::HeldDown;
 use dayshift::status::{StatusContext, WorkloadStatus};
@@ -77,6 +79,7 @@ fn all_say(story: &Sandbox, expected: [u64; 3]) {
             defaults: &NamespaceDefaults::find(&client, &query, &prefix).await,
             autoscalers: &Autoscalers::default(),
             services: &Services::default(),
+            waiting_starts: &WaitingStarts::default(),
             prefix: &prefix,
             parse_context: &ParseContext::default(),
             now,

@@ -7,9 +7,11 @@ mod jobs;
 mod note_text;
 mod reason;
 mod reverted;
+mod starts_wait;
 mod stop_notice;
 mod without;
 
 pub use author_text::author_text;
 pub use event_text::EventText;
 pub use reason::EventReason;
+pub use starts_wait::STARTS_WAIT_INTERVAL;

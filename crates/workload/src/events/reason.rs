@@ -39,6 +39,8 @@ pub enum EventReason {
     ScaleFailed,
     /// What a start needs was not ready.
     StartedWithout,
+    /// Starts of a namespace wait until fewer workloads are starting.
+    StartsWait,
     /// What was started is not ready in time.
     NotReady,
     /// Jobs of a CronJob were suspended after its stop.
@@ -61,7 +63,7 @@ pub enum EventReason {
 
 impl EventReason {
     /// All of them.
-    pub const ALL: [Self; 26] = [
+    pub const ALL: [Self; 27] = [
         Self::Started,
         Self::Stopped,
         Self::Scaled,
@@ -79,6 +81,7 @@ impl EventReason {
         Self::InvalidSchedule,
         Self::ScaleFailed,
         Self::StartedWithout,
+        Self::StartsWait,
         Self::NotReady,
         Self::JobsSuspended,
         Self::JobsResumed,
@@ -104,6 +107,7 @@ impl EventReason {
                 | Self::Resumed
                 | Self::StopsSoon
                 | Self::Enforced
+                | Self::StartsWait
                 | Self::Adopted
                 | Self::ScheduleChanged
                 | Self::JobsSuspended

@@ -22,8 +22,8 @@ use crate::{
     },
     clock::Clock,
     cluster::{
-        Autoscalers, FindError, Found, NamespaceDefaults, Query, Refused, Services, WithManagers,
-        find, missing_namespaces, no_namespaces, server_time,
+        Autoscalers, FindError, Found, NamespaceDefaults, Query, Refused, Services, WaitingStarts,
+        WithManagers, find, missing_namespaces, no_namespaces, server_time,
     },
     savings::Price,
     status::{
@@ -60,6 +60,7 @@ struct Live<'a> {
     refused: &'a [Refused],
     autoscalers: &'a Autoscalers,
     services: &'a Services,
+    waiting_starts: &'a WaitingStarts,
     defaults: &'a NamespaceDefaults,
 }
 
@@ -71,6 +72,8 @@ struct Shown {
     /// is nothing.
     beside: Vec<String>,
     exit: Exit,
+    /// Whether a start is overdue, which may wait for a place.
+    has_overdue_start: bool,
 }
 
 impl Shown {
@@ -95,14 +98,21 @@ impl View {
             autoscalers(client, &query, &found),
             self.services(client, &query, &found, &defaults)
         );
-        let live = Live {
-            found: &found,
-            refused: &refused,
-            autoscalers: &autoscalers,
-            services: &services,
-            defaults: &defaults,
+        let shown_with = |waiting_starts: &WaitingStarts| {
+            let live = Live {
+                found: &found,
+                refused: &refused,
+                autoscalers: &autoscalers,
+                services: &services,
+                waiting_starts,
+                defaults: &defaults,
+            };
+            self.of(live, &query, now, style(&io::stdout()), stdout_width())
         };
-        let mut shown = self.of(live, &query, now, style(&io::stdout()), stdout_width());
+        let mut shown = shown_with(&WaitingStarts::default());
+        if shown.has_overdue_start {
+            shown = shown_with(&WaitingStarts::find(client, &query).await);
+        }
         let is_found = |name: &str| {
             let mut workloads = found.workloads.iter();
             workloads.any(|(_, it)| it.workload.namespace() == name)
@@ -138,6 +148,8 @@ impl View {
         let mut watches = KindWatches::of(client, &query, &clock);
         let mut probe = clock.now();
         let (mut hpas, mut services) = (Autoscalers::default(), Services::default());
+        let mut waiting_starts = WaitingStarts::default();
+        let mut waits_known_until = clock.now();
         let mut hpas_known_until = clock.now();
         let mut defaults = self.defaults(client, &query).await;
         let mut defaults_known_until = clock.now() + NAMESPACE_REFRESH;
@@ -177,14 +189,26 @@ impl View {
                 );
                 hpas_known_until = clock.now() + HPA_REFRESH;
             }
-            let known = Live {
-                found: &found,
-                refused: live.refused(),
-                autoscalers: &hpas,
-                services: &services,
-                defaults: &defaults,
+            let shown_with = |waiting_starts: &WaitingStarts| {
+                let known = Live {
+                    found: &found,
+                    refused: live.refused(),
+                    autoscalers: &hpas,
+                    services: &services,
+                    waiting_starts,
+                    defaults: &defaults,
+                };
+                self.of(known, &query, at, screen.style(), stdout_width())
             };
-            let shown = self.of(known, &query, at, screen.style(), stdout_width());
+            let mut shown = shown_with(&waiting_starts);
+            if shown.has_overdue_start
+                && live.outage().is_none()
+                && clock.now() >= waits_known_until
+            {
+                waiting_starts = WaitingStarts::find(client, &query).await;
+                waits_known_until = clock.now() + HPA_REFRESH;
+                shown = shown_with(&waiting_starts);
+            }
             if let Some(exit) = written(screen.show(&shown.beside, &shown.out)) {
                 return Ok(exit);
             }
@@ -228,6 +252,7 @@ impl View {
             out: Vec::new(),
             beside: Vec::new(),
             exit: Exit::Done,
+            has_overdue_start: false,
         };
         for it in &unreadable {
             if it.hides_workloads {
@@ -239,6 +264,7 @@ impl View {
         }
         let found = live.found.workloads.len();
         let mut statuses = self.statuses(live, query, now, &mut shown);
+        shown.has_overdue_start = statuses.iter().any(WorkloadStatus::has_overdue_start);
         if (statuses.is_empty() || query.is_by_name() && statuses.len() < found)
             && let Some(it) = Unreadable::namespaces(live.defaults)
         {
@@ -290,6 +316,7 @@ impl View {
             defaults: live.defaults,
             autoscalers: live.autoscalers,
             services: live.services,
+            waiting_starts: live.waiting_starts,
             prefix: &self.schedules.prefix.annotation_prefix,
             parse_context: &self.schedules.context_of_others(),
             now,

@@ -155,6 +155,65 @@ fn namespaces_take_turns_and_what_somebody_asks_for_goes_first() {
     }
 }
 
+/// The Events about starts that wait: when, on which Namespace, and the text.
+fn told_on_namespaces(story: &Sandbox) -> Vec<(String, String, String)> {
+    let mut events = story.api.list("Event");
+    events.retain(|event| event["reason"] == "StartsWait");
+    let text = |value: &Value| value.as_str().unwrap().to_owned();
+    let told = |event: &Value| {
+        assert_eq!(event["regarding"]["kind"], "Namespace");
+        assert_eq!(event["type"], "Normal");
+        let at = text(&event["eventTime"]);
+        let name = text(&event["regarding"]["name"]);
+        (at[11..19].to_owned(), name, text(&event["note"]))
+    };
+    let mut told: Vec<_> = events.iter().map(told).collect();
+    told.sort();
+    told
+}
+
+#[test]
+fn starts_that_wait_are_told_on_their_namespace_as_long_as_they_do() {
+    let dev = (1..=4).map(|number| web(&format!("web-{number}")).annotation("ready-within", "0"));
+    let test = std::iter::once(web("test-1").namespace("test"));
+    let story = evening_of(1, dev.chain(test));
+    assert_eq!(told_on_namespaces(&story), []);
+    story.sleep_until("2026-11-23 09:07");
+    let entry = |at: &str, namespace: &str, starts: &str| {
+        let text = format!("{starts} until fewer workloads are starting (--max-starting 1)");
+        (at.to_owned(), namespace.to_owned(), text)
+    };
+    let mut expected = vec![
+        entry("09:00:01", "dev", "3 starts wait"),
+        entry("09:00:01", "test", "1 start waits"),
+        entry("09:05:01", "dev", "3 starts wait"),
+        entry("09:05:01", "test", "1 start waits"),
+    ];
+    assert_eq!(told_on_namespaces(&story), expected);
+    ready(&story, "web-1", 3);
+    assert_eq!(
+        story.api.get("Deployment", "test", "test-1").unwrap()["spec"]["replicas"],
+        0
+    );
+    ready(&story, "web-2", 3);
+    assert_eq!(
+        story.api.get("Deployment", "test", "test-1").unwrap()["spec"]["replicas"],
+        3
+    );
+    assert_eq!(waiting(&story), "2");
+    // Nothing waits in the other namespace any more.
+    story.sleep_until("09:10:30");
+    expected.push(entry("09:10:01", "dev", "2 starts wait"));
+    assert_eq!(told_on_namespaces(&story), expected);
+    story.sleep_until("19:01");
+    let before = told_on_namespaces(&story).len();
+    story.sleep_until("23:00");
+    assert_eq!(
+        (told_on_namespaces(&story).len(), waiting(&story)),
+        (before, "0".to_owned())
+    );
+}
+
 #[test]
 fn stops_wait_for_nothing_and_end_a_wait() {
     let story = evening(1, 4);

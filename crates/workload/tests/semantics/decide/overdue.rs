@@ -72,6 +72,7 @@ fn a_schedule_that_nobody_took_up_is_overdue_from_its_last_change() {
         let expected = Overdue {
             duty: Duty::Adopt,
             since: Some(utc("2026-11-20 18:00")),
+            is_start: false,
         };
         assert_eq!(
             overdue(&web, changed, "2026-11-20 18:00:10"),
@@ -95,12 +96,14 @@ fn an_override_that_does_not_begin_or_end_is_overdue() {
     let expected = Overdue {
         duty: Duty::End(Phase::Slept),
         since: Some(utc("2026-11-20 21:00")),
+        is_start: false,
     };
     assert_eq!(overdue(&web, None, "2026-11-20 21:00:10"), Some(expected));
 
     web.edit("sleep-until", None);
     let expected = Overdue {
         since: Some(utc("2026-11-20 18:05")),
+        is_start: true,
         ..expected
     };
     let changed = Some("2026-11-20 18:05");
