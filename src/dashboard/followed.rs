@@ -20,8 +20,8 @@ use crate::{
     },
     controller::CalendarFeed,
     status::{
-        HPA_REFRESH, KindWatches, LiveView, NAMESPACE_REFRESH, PROBE, StatusContext, Unreadable,
-        WorkloadStatus, asks_for_wakes, clock_ahead,
+        HPA_REFRESH, KindWatches, LiveView, NAMESPACE_REFRESH, PROBE, SeenWorkloads, StatusContext,
+        Unreadable, WorkloadStatus, asks_for_wakes, clock_ahead,
     },
     workload::ParseContext,
 };
@@ -221,7 +221,9 @@ impl Followed {
 
 fn view_of(settings: &Settings, context: ParseContext, seen: &Seen, now: DateTime<Utc>) -> View {
     let prefix = &settings.prefix;
+    let refused = seen.live.refused();
     let status_context = StatusContext {
+        workloads: &SeenWorkloads::of(&settings.query, refused, seen.live.workloads()),
         defaults: &seen.defaults,
         autoscalers: &seen.autoscalers,
         services: &seen.services,
@@ -246,7 +248,6 @@ fn view_of(settings: &Settings, context: ParseContext, seen: &Seen, now: DateTim
     let is_complete = seen.live.is_complete();
     let known = seen.live.workloads().filter(|_| is_complete);
     let rows: Vec<Arc<Row>> = known.filter_map(row).collect();
-    let refused = seen.live.refused();
     let mut unreadable =
         Unreadable::of(&settings.query, refused, &seen.autoscalers, &seen.services);
     if rows.is_empty() {

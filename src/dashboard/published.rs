@@ -1,6 +1,6 @@
 //! What a controller in this process knows, for the pages.
 
-use std::{convert::Infallible, sync::Arc, time::Duration};
+use std::{cell::OnceCell, collections::HashMap, convert::Infallible, sync::Arc, time::Duration};
 
 use chrono::TimeDelta;
 use tokio::{
@@ -16,8 +16,8 @@ use super::{
 use crate::{
     clock::Clock,
     controller::{CalendarFeed, ObjectSnapshot, Snapshot, Telemetry, WorkStatus},
-    status::WorkloadStatus,
-    workload::ParseContext,
+    status::{Seen, WorkloadStatus},
+    workload::{Needed, ParseContext},
 };
 
 /// How long a view is good: making one takes some microseconds an object.
@@ -93,9 +93,26 @@ impl Published {
 
     fn view_of(&self, settings: &Settings, snapshot: &Snapshot, was_complete: bool) -> View {
         let context = self.context(settings);
+        let named = OnceCell::new();
+        let seen = |namespace: &str, needed: &Needed| {
+            let place = |it: &Arc<ObjectSnapshot>| {
+                let object = &it.object;
+                (
+                    (object.namespace.clone(), Needed::of(object)),
+                    Arc::clone(it),
+                )
+            };
+            let named: &HashMap<_, _> =
+                named.get_or_init(|| snapshot.objects.iter().map(place).collect());
+            // What has no schedule is not published.
+            let known = named.get(&(namespace.into(), needed.clone()));
+            known.map_or(Seen::Unknown, |it| {
+                Seen::There(Box::new((it.observed(), it.parsed().clone())))
+            })
+        };
         let row = |it: &Arc<ObjectSnapshot>| {
             let observed = it.observed();
-            let status = WorkloadStatus::of_known(
+            let mut status = WorkloadStatus::of_known(
                 &observed,
                 it.parsed(),
                 Some(it.asked_at()),
@@ -103,6 +120,8 @@ impl Published {
                 context.default_zone,
                 snapshot.at,
             )?;
+            let namespace = &observed.object.namespace;
+            status.find_vain_waits(it.parsed(), snapshot.at, |needed| seen(namespace, needed));
             let status = match it.work {
                 WorkStatus::WaitingForPlace => status.waiting_for_place(),
                 _ => status,

@@ -14,6 +14,7 @@ mod reverts;
 mod status_context;
 mod time_format;
 mod unreadable;
+mod vain_waits;
 mod workload_status;
 
 pub use following::{HPA_REFRESH, NAMESPACE_REFRESH, PROBE, clock_ahead};
@@ -27,4 +28,5 @@ pub use reverted::RevertedBy;
 pub use status_context::StatusContext;
 pub use time_format::{clock, date_and_time, distance, duration, span, time_of_day};
 pub use unreadable::Unreadable;
+pub use vain_waits::{InVain, Seen, SeenWorkloads};
 pub use workload_status::{ScheduleStatus, WorkloadStatus};

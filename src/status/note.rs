@@ -22,6 +22,8 @@ pub enum Note {
         /// Until when at most.
         until: DateTime<Utc>,
     },
+    /// Its next starts do not wait for something that they name: the status says for what.
+    WaitsInVain,
     /// Its start is due, and waits until fewer workloads are starting.
     WaitsForPlace,
     /// Its schedule was removed, and fewer run than are saved.
@@ -149,6 +151,7 @@ impl Note {
                     ..
                 }
                 | Self::NamespaceAhead
+                | Self::WaitsInVain
                 | Self::Reverted { soon: true, .. }
                 | Self::NothingSaved { .. }
                 | Self::Operated { .. }

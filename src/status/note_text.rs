@@ -52,6 +52,22 @@ impl WorkloadStatus {
         self.notes.contains(&Note::WaitsForPlace)
     }
 
+    /// Until when its start waits at most, if it does.
+    pub fn waits_until(&self) -> Option<DateTime<Utc>> {
+        self.notes.iter().find_map(|note| match note {
+            Note::Waits { until } => Some(*until),
+            _ => None,
+        })
+    }
+
+    /// Since when something should have been done, where that is known.
+    pub fn overdue_since(&self) -> Option<DateTime<Utc>> {
+        self.notes.iter().find_map(|note| match note {
+            Note::Overdue(overdue) => overdue.since,
+            _ => None,
+        })
+    }
+
     /// What is said of one of its notes, with times in its own zone.
     pub fn note_text(&self, note: Note, prefix: &Prefix, now: DateTime<Utc>) -> NoteText {
         let at = |at: DateTime<Utc>| clock(at, self.zone, now);
@@ -109,6 +125,7 @@ impl WorkloadStatus {
                     String::new(),
                 )
             }
+            Note::WaitsInVain => self.vain_words(prefix),
             Note::WaitsForPlace => (
                 "its start waits until fewer workloads are starting (--max-starting)".to_owned(),
                 String::new(),

@@ -1,5 +1,6 @@
 //! What a status is made with.
 
+use super::vain_waits::SeenWorkloads;
 use chrono::{DateTime, Utc};
 
 use crate::{
@@ -18,6 +19,8 @@ pub struct StatusContext<'a> {
     pub services: &'a Services,
     /// Where starts wait until fewer workloads are starting.
     pub waiting_starts: &'a WaitingStarts,
+    /// The workloads that are seen: starts may wait for them.
+    pub workloads: &'a SeenWorkloads<'a>,
     /// What stands before the slash of annotations and labels.
     pub prefix: &'a Prefix,
     /// How annotations are read. Local times without a zone of their own are in its zone.

@@ -11,6 +11,7 @@ use super::{
     owners::owners,
     reverted::RevertedBy,
     status_context::StatusContext,
+    vain_waits::InVain,
 };
 use crate::{
     cluster::WithManagers,
@@ -54,6 +55,8 @@ pub struct WorkloadStatus {
     pub next_action: Option<Action>,
     /// What its start waits for that is due.
     pub waits_for: Vec<Needed>,
+    /// What its next starts name in vain.
+    pub in_vain: Vec<InVain>,
     /// The active override, and where it is written.
     pub laid_over: Option<(Origin, Override)>,
     /// Whose that override is.
@@ -102,6 +105,7 @@ impl WorkloadStatus {
             autoscalers,
             services,
             waiting_starts,
+            workloads,
             prefix,
             parse_context,
             now,
@@ -139,6 +143,8 @@ impl WorkloadStatus {
                 let is_problem = is_none_ready || status.complaint.is_some();
                 status.notes.push(Note::NotReady { since, is_problem });
             }
+            let namespace = status.object.namespace.clone();
+            status.find_vain_waits(&parsed, now, |it| workloads.seen(&namespace, it, context));
             status.find_revert(managed, &observed);
             let operated_by = managed.operated_by();
             status
@@ -173,6 +179,7 @@ impl WorkloadStatus {
             next: None,
             next_action: None,
             waits_for: Vec::new(),
+            in_vain: Vec::new(),
             laid_over: None,
             author: Author::default(),
             origin: observed.inputs.schedule_origin().unwrap_or(Origin::Own),
@@ -354,22 +361,6 @@ impl WorkloadStatus {
     /// Whether somebody has to do something: an error, or a warning among the notes.
     pub fn has_problem(&self) -> bool {
         self.error.is_some() || self.notes.iter().any(|it| it.is_warning())
-    }
-
-    /// Until when its start waits at most, if it does.
-    pub fn waits_until(&self) -> Option<DateTime<Utc>> {
-        self.notes.iter().find_map(|note| match note {
-            Note::Waits { until } => Some(*until),
-            _ => None,
-        })
-    }
-
-    /// Since when something should have been done, where that is known.
-    pub fn overdue_since(&self) -> Option<DateTime<Utc>> {
-        self.notes.iter().find_map(|note| match note {
-            Note::Overdue(overdue) => overdue.since,
-            _ => None,
-        })
     }
 
     /// The command that brings it back to its saved count.

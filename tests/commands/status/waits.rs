@@ -8,8 +8,105 @@ use std::sync::{
 use chrono::{DateTime, TimeDelta, Utc};
 use serde_json::{Value, json};
 
-use super::{OFFICE, STOPPED, state};
+use super::{OFFICE, STOPPED, evening, state};
 use crate::fake_server::Cluster;
+
+#[test]
+fn what_a_start_names_in_vain_is_a_problem_and_what_helps_is_said() {
+    let cluster = evening();
+    let hours = |hours: &'static str| [("hours", hours), OFFICE[1]];
+    let pause = ("pause", "true");
+    let paused = [OFFICE, &[pause]].concat();
+    let slept = [OFFICE, &[("sleep-until", "2026-11-23 12:00")]].concat();
+    for (name, count, texts) in [
+        ("db", 0, OFFICE),
+        ("late", 0, &hours("Mon-Fri 09:20-19:00")),
+        ("soon", 0, &hours("Mon-Fri 09:05-19:00")),
+        ("paused", 0, &paused),
+        ("up", 3, &paused),
+        ("slept", 0, &slept),
+        ("off", 0, &[]),
+        (
+            "excluded",
+            0,
+            &[&paused, &[("exclude", "true")][..]].concat(),
+        ),
+        ("on", 1, &[]),
+    ] {
+        cluster.deployment(name, count, texts);
+        if texts.len() > 1 && name != "excluded" {
+            state(&cluster, name, STOPPED);
+        }
+    }
+    let cases = [
+        ("deploy/db; deploy/soon; deploy/up; deploy/on; svc/db", ""),
+        (
+            "sts/db",
+            "sts/db, which is not there; correct dayshift/after",
+        ),
+        (
+            "deploy/late",
+            "deploy/late, which is stopped by its own schedule at the start of Mon 2026-11-23 09:00 JST; \
+             start deploy/late before, or at the same time, or remove it from dayshift/after",
+        ),
+        (
+            "deploy/paused",
+            "deploy/paused, which is paused without an end; end the pause of deploy/paused, or remove it \
+             from dayshift/after",
+        ),
+        (
+            "deploy/slept",
+            "deploy/slept, which is put to sleep for longer than the start waits; end the sleep of \
+             deploy/slept, or remove it from dayshift/after",
+        ),
+        (
+            "deploy/off",
+            "deploy/off, which has no replicas, and no schedule starts it; give deploy/off a schedule, or \
+             remove it from dayshift/after",
+        ),
+        (
+            "deploy/db; deploy/excluded; sts/db",
+            "deploy/excluded, which has no replicas, and no schedule starts it; nor for sts/db, which is not \
+             there; give deploy/excluded a schedule, or remove it from dayshift/after; correct \
+             dayshift/after",
+        ),
+    ];
+    for (number, (after, _)) in cases.iter().enumerate() {
+        let name = format!("web-{number}");
+        cluster.deployment(&name, 0, &[OFFICE, &[("after", after)]].concat());
+        state(&cluster, &name, STOPPED);
+    }
+    let notes = |arguments: &[&str], number: usize| {
+        let all = cluster
+            .dayshift(&[&["status", "-o", "json"], arguments].concat())
+            .json();
+        let mut all = all["workloads"].as_array().unwrap().clone();
+        all.retain(|it| it["name"] == format!("web-{number}"));
+        let [web] = &all[..] else { panic!("{all:?}") };
+        let notes = web["notes"].as_array().unwrap().iter();
+        notes
+            .map(|it| it.as_str().unwrap().to_owned())
+            .collect::<String>()
+    };
+    for (number, (after, said)) in cases.iter().enumerate() {
+        let said = match *said {
+            "" => String::new(),
+            said => format!("its start does not wait for {said}"),
+        };
+        assert_eq!(notes(&[], number), said, "{after}");
+    }
+    // Of what it does not look for it says nothing.
+    assert_eq!(notes(&["web-1"], 1), "");
+    assert_eq!(notes(&["deploy"], 1), "");
+    let ran = cluster.dayshift(&["status", "--problems"]);
+    assert_eq!(ran.status, 1, "{ran:?}");
+    assert_eq!(
+        ran.out.matches("its start does not wait for").count(),
+        6,
+        "{}",
+        ran.out
+    );
+}
 
 /// The controller says it on the Namespace, every 5 minutes as long as a start waits.
 #[test]

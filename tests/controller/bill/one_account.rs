@@ -8,7 +8,7 @@ use dayshift::{
     cluster::{Autoscalers, NamespaceDefaults, Query, Services, WaitingStarts, WithManagers, find},
     controller::{CalendarFeed, Settings, Telemetry},
     dashboard::{self, Dashboard},
-    status::{StatusContext, WorkloadStatus},
+    status::{SeenWorkloads, StatusContext, WorkloadStatus},
     workload::{DefaultSchedule, Key, Kind, ParseContext, Prefix},
 };
 use http::Request;
@@ -114,8 +114,11 @@ fn by_status(story: &Sandbox) -> u64 {
     story.block_on(async {
         let client = story.api.client_as("somebody");
         let (found, _) = find::<WithManagers>(&client, &query()).await.unwrap();
+        let all = found.workloads.iter().map(|(kind, it)| (*kind, it));
+        let query = query();
         let context = StatusContext {
-            defaults: &NamespaceDefaults::find(&client, &query(), &prefix).await,
+            workloads: &SeenWorkloads::of(&query, &[], all),
+            defaults: &NamespaceDefaults::find(&client, &query, &prefix).await,
             autoscalers: &Autoscalers::default(),
             services: &Services::default(),
             waiting_starts: &WaitingStarts::default(),

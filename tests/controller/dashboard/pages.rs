@@ -74,6 +74,23 @@ fn a_start_that_waits_for_a_place_is_shown_as_such_and_not_as_overdue() {
 }
 
 #[test]
+fn what_a_start_names_in_vain_is_wrong() {
+    let story = Sandbox::at("2026-11-20 18:00 UTC");
+    let web = deployment("web").replicas(3).hours(OFFICE);
+    story.apply(web.annotation("after", "deploy/db; deploy/unknown"));
+    story.apply(deployment("db").replicas(3).hours("Mon-Fri 12:00-19:00"));
+    story.sleep_until("19:30");
+    let pages = pages(&story);
+    let text = "its start does not wait for deploy/db, which is stopped by its own schedule at the \
+        start of Mon 2026-11-23 09:00 UTC";
+    for path in ["/", "/object/dev/deploy/web"] {
+        let body = page(&story, &pages, path);
+        assert!(body.contains(text), "{body}");
+        assert!(!body.contains("deploy/unknown, which"), "{body}");
+    }
+}
+
+#[test]
 fn the_pages_show_what_the_controller_knows() {
     let story = Sandbox::at("2026-11-20 18:00 UTC");
     story.apply(deployment("web").replicas(3).hours(OFFICE));

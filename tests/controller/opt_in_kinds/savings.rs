@@ -5,7 +5,7 @@ use dayshift::cluster::{
 };
 use dayshift::controller::{Scope, Settings};
 use dayshift::savings::HeldDown;
-use dayshift::status::{StatusContext, WorkloadStatus};
+use dayshift::status::{SeenWorkloads, StatusContext, WorkloadStatus};
 use dayshift::workload::{Kind, ParseContext, Prefix};
 use serde_json::{Value, json};
 
@@ -75,7 +75,9 @@ fn all_say(story: &Sandbox, expected: [u64; 3]) {
         let client = story.api.client_as("somebody");
         let query = Query::all(&kinds(), &[], None);
         let (found, _) = find::<WithManagers>(&client, &query).await.unwrap();
+        let all = found.workloads.iter().map(|(kind, it)| (*kind, it));
         let context = StatusContext {
+            workloads: &SeenWorkloads::of(&query, &[], all),
             defaults: &NamespaceDefaults::find(&client, &query, &prefix).await,
             autoscalers: &Autoscalers::default(),
             services: &Services::default(),

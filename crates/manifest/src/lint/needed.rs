@@ -8,15 +8,12 @@ use super::rule::LintRule;
 use crate::lint::schedule::schedule_finding::ScheduleFinding;
 use crate::{
     manifest::{Contents, Workload},
-    schedule::{Action, list_items},
+    schedule::list_items,
     workload::{
-        Key, Needed, NeededKind, Origin, Override, ParseContext, ParsedInputs, Pause, Replicas,
-        ScheduleSpec, WorkloadRef, read,
+        Key, Needed, NeededKind, NeededWorkload, Origin, ParseContext, ParsedInputs, ScheduleSpec,
+        VainWait, WorkloadRef, read,
     },
 };
-
-/// How many starts are looked at.
-const MAX_STARTS: usize = 14;
 
 /// The workloads and Services of all files, by namespace, kind and name.
 pub(super) struct NeededObjects<'c> {
@@ -101,60 +98,24 @@ impl<'c> NeededObjects<'c> {
                 (message, help)
             });
         };
-        if let Some(why) = self.why_never_started(other, spec) {
-            let message = format!("{needed} {why}: no start waits for it while it is stopped");
-            return Some((message, "remove that, or do not name it".to_owned()));
-        }
-        let at = self.stopped_at_start(other, workload, spec)?;
-        let local = at.with_timezone(&spec.schedule.zone());
-        let message = format!(
-            "{needed} is stopped by its own schedule at the start of {}: it does not wait",
-            local.format("%a %Y-%m-%d %H:%M %Z")
-        );
-        let help = format!("start {needed} before, or at the same time");
-        Some((message, help))
-    }
-
-    /// Why dayshift does not start another object before the next start of this schedule is over; `None`
-    /// where it does, or where the object runs all the time.
-    fn why_never_started(&self, other: &Workload, spec: &ScheduleSpec) -> Option<&'static str> {
-        if !other.inputs.is_scheduled() {
-            let is_down = other.replicas == Some(Replicas::ZERO);
-            return is_down.then_some("has no replicas, and no schedule starts it");
-        }
-        let other_spec = self.spec_of(other)?;
-        let start = spec.next_that(true, &other.object, self.from)?.at;
-        let end = start + spec.after.as_ref()?.within();
-        match other_spec.overrides.at(start)? {
-            Override::Pause(Pause::Forever) => Some("is paused without an end"),
-            Override::Pause(Pause::Until(until)) if until > end => {
-                Some("is paused for longer than a start waits")
-            }
-            _ => None,
-        }
-    }
-
-    /// When a start comes at which another object is stopped for longer than it is waited for.
-    fn stopped_at_start(
-        &self,
-        other: &Workload,
-        workload: &Workload,
-        spec: &ScheduleSpec,
-    ) -> Option<DateTime<Utc>> {
-        let other_spec = self.spec_of(other)?;
-        let within = spec.after.as_ref()?.within();
-        let mut from = self.from;
-        for _ in 0..MAX_STARTS {
-            let start = spec.next_that(true, &workload.object, from)?.at;
-            let is_stopped = other_spec.says(&other.object, start) == Some(Action::Stop);
-            let next = other_spec.next_that(true, &other.object, start);
-            let is_later = next.is_none_or(|next| next.at > start + within);
-            if is_stopped && is_later {
-                return Some(start);
-            }
-            from = spec.next_that(false, &workload.object, start)?.at;
-        }
-        None
+        let parsed = read(&other.inputs, self.context);
+        let needed_workload = NeededWorkload {
+            object: &other.object,
+            parsed: &parsed,
+            replicas: other.replicas,
+        };
+        let why = spec.waits_in_vain(object, &needed_workload, self.from)?;
+        let words = why.words(spec.schedule.zone());
+        Some(match why {
+            VainWait::Stopped(_) => (
+                format!("{needed} {words}: it does not wait"),
+                format!("start {needed} before, or at the same time"),
+            ),
+            VainWait::Unscheduled | VainWait::Overridden(_) => (
+                format!("{needed} {words}: no start waits for it while it is stopped"),
+                "remove that, or do not name it".to_owned(),
+            ),
+        })
     }
 
     fn waits_for(&self, needed: &Needed, object: &WorkloadRef) -> bool {

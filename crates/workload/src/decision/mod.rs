@@ -13,3 +13,4 @@ pub(super) mod next_stop;
 pub(super) mod scheduled;
 pub(super) mod start_wait;
 pub(super) mod upkeep;
+pub(super) mod vain_wait;

@@ -27,8 +27,8 @@ use crate::{
     },
     savings::Price,
     status::{
-        HPA_REFRESH, KindWatches, LiveView, NAMESPACE_REFRESH, PROBE, StatusContext, Unreadable,
-        WorkloadStatus, asks_for_wakes, clock_ahead,
+        HPA_REFRESH, KindWatches, LiveView, NAMESPACE_REFRESH, PROBE, SeenWorkloads, StatusContext,
+        Unreadable, WorkloadStatus, asks_for_wakes, clock_ahead,
     },
     text::counted,
 };
@@ -312,7 +312,9 @@ impl View {
         now: DateTime<Utc>,
         shown: &mut Shown,
     ) -> Vec<WorkloadStatus> {
+        let all = live.found.workloads.iter().map(|(kind, it)| (*kind, it));
         let context = StatusContext {
+            workloads: &SeenWorkloads::of(query, live.refused, all),
             defaults: live.defaults,
             autoscalers: live.autoscalers,
             services: live.services,
