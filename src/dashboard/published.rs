@@ -16,7 +16,7 @@ use super::{
 use crate::{
     clock::Clock,
     controller::{CalendarFeed, ObjectSnapshot, Snapshot, Telemetry, WorkStatus},
-    status::{Seen, WorkloadStatus},
+    status::{Seen, WorkloadStatus, vain_waits},
     workload::{Needed, ParseContext},
 };
 
@@ -112,7 +112,7 @@ impl Published {
         };
         let row = |it: &Arc<ObjectSnapshot>| {
             let observed = it.observed();
-            let mut status = WorkloadStatus::of_known(
+            let status = WorkloadStatus::of_known(
                 &observed,
                 it.parsed(),
                 Some(it.asked_at()),
@@ -121,7 +121,9 @@ impl Published {
                 snapshot.at,
             )?;
             let namespace = &observed.object.namespace;
-            status.find_vain_waits(it.parsed(), snapshot.at, |needed| seen(namespace, needed));
+            let seen = |needed: &Needed| seen(namespace, needed);
+            let in_vain = vain_waits(&observed.object, it.parsed(), snapshot.at, seen);
+            let status = status.with_vain_waits(in_vain);
             let status = match it.work {
                 WorkStatus::WaitingForPlace => status.waiting_for_place(),
                 _ => status,

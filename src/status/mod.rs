@@ -28,5 +28,5 @@ pub use reverted::RevertedBy;
 pub use status_context::StatusContext;
 pub use time_format::{clock, date_and_time, distance, duration, span, time_of_day};
 pub use unreadable::Unreadable;
-pub use vain_waits::{InVain, Seen, SeenWorkloads};
+pub use vain_waits::{InVain, Seen, SeenWorkloads, vain_waits};
 pub use workload_status::{ScheduleStatus, WorkloadStatus};

@@ -7,6 +7,7 @@ use chrono::{DateTime, Utc};
 use super::{
     note::Note,
     time_format::{clock, duration},
+    vain_waits::InVain,
     workload_status::{ScheduleStatus, WorkloadStatus},
 };
 use crate::{
@@ -37,6 +38,16 @@ impl WorkloadStatus {
         self.notes.insert(0, Note::WaitsForPlace);
         if self.condition == ScheduleStatus::Overdue {
             self.condition = ScheduleStatus::Followed;
+        }
+        self
+    }
+
+    /// The same with what its next starts name in vain.
+    #[must_use]
+    pub fn with_vain_waits(mut self, in_vain: Vec<InVain>) -> Self {
+        if self.waits_for.is_empty() && !in_vain.is_empty() {
+            self.in_vain = in_vain;
+            self.notes.push(Note::WaitsInVain);
         }
         self
     }
@@ -125,7 +136,14 @@ impl WorkloadStatus {
                     String::new(),
                 )
             }
-            Note::WaitsInVain => self.vain_words(prefix),
+            Note::WaitsInVain => {
+                let words: Vec<_> = self.in_vain.iter().map(|it| it.words(self.zone)).collect();
+                let help: Vec<_> = self.in_vain.iter().map(|it| it.help(prefix)).collect();
+                (
+                    format!("its start does not wait for {}", words.join("; nor for ")),
+                    format!("; {}", help.join("; ")),
+                )
+            }
             Note::WaitsForPlace => (
                 "its start waits until fewer workloads are starting (--max-starting)".to_owned(),
                 String::new(),

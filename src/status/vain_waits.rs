@@ -4,13 +4,12 @@ use std::collections::HashMap;
 
 use chrono::{DateTime, Utc};
 
-use super::{note::Note, status_context::StatusContext, workload_status::WorkloadStatus};
 use crate::{
     cluster::{Part, Query, Refused, WithManagers},
     schedule::Zone,
     workload::{
         Key, Kind, Needed, NeededKind, NeededWorkload, Observed, Override, ParsedInputs, Prefix,
-        Replicas, ScheduleSpec, VainWait,
+        Replicas, ScheduleSpec, VainWait, WorkloadRef,
     },
 };
 
@@ -25,7 +24,7 @@ pub struct InVain {
 
 impl InVain {
     /// `sts/db, which is paused without an end`
-    fn words(&self, zone: Zone) -> String {
+    pub(super) fn words(&self, zone: Zone) -> String {
         let why = self
             .why
             .map_or_else(|| "is not there".to_owned(), |it| it.words(zone));
@@ -33,7 +32,7 @@ impl InVain {
     }
 
     /// What helps.
-    fn help(&self, prefix: &Prefix) -> String {
+    pub(super) fn help(&self, prefix: &Prefix) -> String {
         let (needed, key) = (&self.needed, prefix.annotation(Key::After));
         let change = match self.why {
             None => return format!("correct {key}"),
@@ -56,54 +55,38 @@ pub enum Seen {
     Unknown,
 }
 
-impl WorkloadStatus {
-    /// Takes in what its next starts name in vain.
-    pub fn find_vain_waits(
-        &mut self,
-        parsed: &ParsedInputs,
-        now: DateTime<Utc>,
-        seen: impl Fn(&Needed) -> Seen,
-    ) {
-        let ParsedInputs::Scheduled(spec) = parsed else {
-            return;
+/// What the next starts of an object with these inputs name in vain.
+pub fn vain_waits(
+    object: &WorkloadRef,
+    parsed: &ParsedInputs,
+    now: DateTime<Utc>,
+    seen: impl Fn(&Needed) -> Seen,
+) -> Vec<InVain> {
+    let ParsedInputs::Scheduled(spec) = parsed else {
+        return Vec::new();
+    };
+    let is_known = spec.schedule.knows_its_calendars();
+    let Some(after) = spec.after.as_ref().filter(|_| is_known) else {
+        return Vec::new();
+    };
+    let in_vain = |needed: &Needed| {
+        let why = match seen(needed) {
+            Seen::Unknown => return None,
+            Seen::Missing => None,
+            Seen::There(it) => {
+                let (observed, parsed) = *it;
+                Some(why_in_vain(object, spec, &observed, parsed, now)?)
+            }
         };
-        let is_known = spec.schedule.knows_its_calendars() && self.waits_for.is_empty();
-        let Some(after) = spec.after.as_ref().filter(|_| is_known) else {
-            return;
-        };
-        for needed in after.needed_by(&self.object) {
-            let why = match seen(needed) {
-                Seen::Unknown => continue,
-                Seen::Missing => None,
-                Seen::There(it) => {
-                    let (observed, parsed) = *it;
-                    let Some(why) = why_in_vain(self, spec, &observed, parsed, now) else {
-                        continue;
-                    };
-                    Some(why)
-                }
-            };
-            let needed = needed.clone();
-            self.in_vain.push(InVain { needed, why });
-        }
-        if !self.in_vain.is_empty() {
-            self.notes.push(Note::WaitsInVain);
-        }
-    }
-
-    /// What is said of that, and what helps.
-    pub(super) fn vain_words(&self, prefix: &Prefix) -> (String, String) {
-        let words: Vec<_> = self.in_vain.iter().map(|it| it.words(self.zone)).collect();
-        let help: Vec<_> = self.in_vain.iter().map(|it| it.help(prefix)).collect();
-        (
-            format!("its start does not wait for {}", words.join("; nor for ")),
-            format!("; {}", help.join("; ")),
-        )
-    }
+        let needed = needed.clone();
+        Some(InVain { needed, why })
+    };
+    let needed = after.needed_by(object).iter();
+    needed.filter_map(in_vain).collect()
 }
 
 fn why_in_vain(
-    status: &WorkloadStatus,
+    object: &WorkloadRef,
     spec: &ScheduleSpec,
     observed: &Observed,
     mut parsed: ParsedInputs,
@@ -120,7 +103,7 @@ fn why_in_vain(
         parsed: &parsed,
         replicas: Some(observed.replicas),
     };
-    let why = spec.waits_in_vain(&status.object, &needed, now)?;
+    let why = spec.waits_in_vain(object, &needed, now)?;
     // What is paused while it runs goes on to run.
     let is_up = observed.replicas > Replicas::ZERO;
     let goes_on = is_up && matches!(why, VainWait::Overridden(Override::Pause(_)));
@@ -158,18 +141,13 @@ impl<'a> SeenWorkloads<'a> {
         &self,
         namespace: &str,
         needed: &Needed,
-        context: &StatusContext<'_>,
+        read: impl Fn(Kind, &WithManagers) -> (Observed, ParsedInputs),
     ) -> Seen {
         let NeededKind::Workload(kind) = needed.kind else {
             return Seen::Unknown;
         };
         match self.known.get(&(namespace, kind, &*needed.name)) {
-            Some(managed) => {
-                let seen = managed.workload.observe(kind, context.prefix);
-                let observed = context.defaults.applied(seen);
-                let parsed = observed.read(context.parse_context);
-                Seen::There(Box::new((observed, parsed)))
-            }
+            Some(managed) => Seen::There(Box::new(read(kind, managed))),
             None if self.has_all_of(kind, namespace) => Seen::Missing,
             None => Seen::Unknown,
         }

@@ -11,7 +11,7 @@ use super::{
     owners::owners,
     reverted::RevertedBy,
     status_context::StatusContext,
-    vain_waits::InVain,
+    vain_waits::{InVain, vain_waits},
 };
 use crate::{
     cluster::WithManagers,
@@ -143,8 +143,14 @@ impl WorkloadStatus {
                 let is_problem = is_none_ready || status.complaint.is_some();
                 status.notes.push(Note::NotReady { since, is_problem });
             }
-            let namespace = status.object.namespace.clone();
-            status.find_vain_waits(&parsed, now, |it| workloads.seen(&namespace, it, context));
+            let read = |kind, it: &WithManagers| {
+                let seen = defaults.applied(it.workload.observe(kind, prefix));
+                let parsed = seen.read(parse_context);
+                (seen, parsed)
+            };
+            let namespace = &observed.object.namespace;
+            let seen = |needed: &Needed| workloads.seen(namespace, needed, read);
+            status = status.with_vain_waits(vain_waits(&observed.object, &parsed, now, seen));
             status.find_revert(managed, &observed);
             let operated_by = managed.operated_by();
             status
