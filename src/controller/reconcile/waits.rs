@@ -179,7 +179,7 @@ impl Engine {
         for (namespace, count) in self.wait_notices.take_due(waiting, now) {
             let event = EventText::starts_wait(count, max.get());
             tracing::info!(%namespace, "{}", event.text);
-            let uid: Arc<str> = self.index.namespace_uid(&namespace).into();
+            let uid: Arc<str> = self.index.namespaces.uid(&namespace).into();
             self.reporter
                 .announce(EventObject::namespace(namespace, uid), event);
         }
