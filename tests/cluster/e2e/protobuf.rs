@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use dayshift::cluster::{Version, Workload, compact};
 use dayshift::workload::{Kind, Observed, Prefix, Replicas};
 use futures::StreamExt as _;
-use kube::api::{Api, ListParams, Patch, PatchParams, WatchEvent, WatchParams};
+use http::{Request, header::CONTENT_TYPE};
+use kube::api::{Api, ListParams, WatchEvent, WatchParams};
 use kube::{Client, Error};
 use serde_json::json;
 
@@ -95,8 +96,10 @@ fn failures_are_the_same_in_protobuf_and_in_json(plane: &ControlPlane) {
     let [json, protobuf] = FORMS.map(|form| {
         let name = namespace.name();
         block_on(async move {
+            let client = form.client(plane);
             let deployments =
-                Api::<Workload>::namespaced_with(form.client(plane), name, &Kind::DEPLOYMENT);
+                Api::<Workload>::namespaced_with(client.clone(), name, &Kind::DEPLOYMENT);
+            let web = format!("/apis/apps/v1/namespaces/{name}/deployments/web");
             let operations = [
                 json!([{"op": "test", "path": "/spec/replicas", "value": 9}]),
                 json!([{"op": "replace", "path": "/spec/replicas", "value": -9}]),
@@ -104,9 +107,10 @@ fn failures_are_the_same_in_protobuf_and_in_json(plane: &ControlPlane) {
             ];
             let mut failures = vec![deployments.get("nobody").await.unwrap_err()];
             for operation in operations {
-                let patch = Patch::Json::<()>(serde_json::from_value(operation).unwrap());
-                let params = PatchParams::default();
-                failures.push(deployments.patch("web", &params, &patch).await.unwrap_err());
+                let patch =
+                    Request::patch(&web).header(CONTENT_TYPE, "application/json-patch+json");
+                let patch = patch.body(operation.to_string().into_bytes()).unwrap();
+                failures.push(client.request::<Workload>(patch).await.unwrap_err());
             }
             let nowhere = ListParams::default().continue_token("nowhere");
             failures.push(deployments.list(&nowhere).await.unwrap_err());
