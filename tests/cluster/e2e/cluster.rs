@@ -2,12 +2,19 @@
 
 use k8s_openapi::apimachinery::pkg::version::Info;
 
-use crate::support::{ControlPlane, Parts, Story, block_on, deployment, eventually, stories};
+use crate::e2e::test_namespace::TestNamespace;
+use crate::support::{
+    ControlPlane, Parts, Story, block_on, cron_job, deployment, eventually, stories,
+};
 
 pub(crate) fn stories() -> Vec<Story> {
     [
         stories![Parts::Server; its_version_can_be_read, the_audit_log_tells_who_asked_what],
-        stories![Parts::Pods; pods_go_with_a_count_of_zero_and_come_back],
+        stories![
+            Parts::Pods;
+            pods_go_with_a_count_of_zero_and_come_back,
+            what_makes_pods_goes_with_its_story,
+        ],
     ]
     .concat()
 }
@@ -86,4 +93,21 @@ fn pods_go_with_a_count_of_zero_and_come_back(plane: &ControlPlane) {
     team.kubectl(&["scale", "deployment", "web", "--replicas=3"])
         .success();
     team.await_pods("web", 3);
+}
+
+/// Other stories wait for pods of the same controllers.
+fn what_makes_pods_goes_with_its_story(plane: &ControlPlane) {
+    let team = TestNamespace::without_scaler(plane, "left");
+    let report = serde_json::Value::from(cron_job("report")).to_string();
+    team.kubectl_with(&["create"], &report).success();
+    let by_hand = ["create", "job", "by-hand", "--from=cronjob/report"];
+    team.kubectl(&by_hand).success();
+    team.create(deployment("web"));
+    team.autoscale("web", 1, 4);
+    let name = team.name().to_owned();
+    drop(team);
+    eventually("nothing makes pods", || {
+        let get = ["get", "cj,job,hpa,deploy", "-o", "name", "-n", &name];
+        (plane.kubectl(&get).success() == "deployment.apps/web\n").then_some(())
+    });
 }

@@ -6,6 +6,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use chrono::{DateTime, TimeDelta, Utc};
+use k8s_openapi::api::apps::v1::Deployment;
 
 use crate::e2e::LOG_LAG;
 use crate::reliability::harness::figures::{Figures, Others, peak_memory};
@@ -258,7 +259,7 @@ impl<'a> Deref for CleanedNamespace<'a> {
 
 impl Drop for CleanedNamespace<'_> {
     fn drop(&mut self) {
-        self.0.delete_all();
+        self.0.delete_all::<Deployment>();
     }
 }
 

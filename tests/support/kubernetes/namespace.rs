@@ -1,19 +1,27 @@
 //! A Namespace of one test, and the hands of its users.
 
 use std::collections::BTreeMap;
+use std::fmt::Debug;
 
+use k8s_openapi::NamespaceResourceScope;
 use k8s_openapi::api::apps::v1::Deployment;
+use k8s_openapi::api::autoscaling::v2::HorizontalPodAutoscaler;
+use k8s_openapi::api::batch::v1::{CronJob, Job};
 use k8s_openapi::api::core::v1::{Namespace as Definition, Pod};
 use k8s_openapi::api::events::v1::Event;
+use kube::Resource;
 use kube::api::{Api, DeleteParams, ListParams, Patch, PatchParams, PostParams};
+use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
 use super::audit::{Mark, Request};
 use super::control_plane::{ControlPlane, Output};
+use super::programs::Parts;
 use crate::support::blocking::block_on;
 use crate::support::timing::wait::eventually;
 
-/// A Namespace of one test. What is done through it, the user `admin` does.
+/// A Namespace of one test. What is done through it, the user `admin` does. Its objects stay after the test, but
+/// for those that make the controllers work on and on.
 pub(crate) struct Namespace<'a> {
     plane: &'a ControlPlane,
     name: String,
@@ -72,10 +80,17 @@ impl<'a> Namespace<'a> {
         });
     }
 
-    /// Deletes all Deployments here, as far as the server lets it, and does not wait for it.
-    pub(crate) fn delete_all(&self) {
-        let (params, all) = (DeleteParams::default(), ListParams::default());
-        let _ = block_on(self.deployments().delete_collection(&params, &all));
+    /// Deletes all objects of a kind here and what they own, as far as the server lets it, and does not wait for it.
+    pub(crate) fn delete_all<K>(&self)
+    where
+        K: Resource<Scope = NamespaceResourceScope, DynamicType = ()>
+            + Clone
+            + Debug
+            + DeserializeOwned,
+    {
+        let objects: Api<K> = Api::namespaced(self.plane.client().clone(), &self.name);
+        let (params, all) = (DeleteParams::background(), ListParams::default());
+        let _ = block_on(objects.delete_collection(&params, &all));
     }
 
     pub(crate) fn get(&self, name: &str) -> Deployment {
@@ -236,6 +251,17 @@ impl<'a> Namespace<'a> {
 
     fn deployments(&self) -> Api<Deployment> {
         Api::namespaced(self.plane.client().clone(), &self.name)
+    }
+}
+
+impl Drop for Namespace<'_> {
+    /// The controllers are shared: pods of other tests wait for those that are made here without end.
+    fn drop(&mut self) {
+        if self.plane.parts() == Parts::Pods {
+            self.delete_all::<CronJob>();
+            self.delete_all::<Job>();
+            self.delete_all::<HorizontalPodAutoscaler>();
+        }
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::io::Write as _;
 
+use k8s_openapi::api::apps::v1::Deployment;
 use tempfile::NamedTempFile;
 
 use crate::e2e::test_namespace::TestNamespace;
@@ -141,7 +142,7 @@ fn the_count_outlives_being_taken_out_of_a_manifest_in_the_safe_order(plane: &Co
     }
     assert_eq!(team.replicas("careless"), 1, "kubernetes#67135");
     assert_eq!(team.replicas("careful"), 3);
-    team.delete_all();
+    team.delete_all::<Deployment>();
 }
 
 fn an_autoscaler_rests_at_zero_and_takes_over_at_the_start(plane: &ControlPlane) {
