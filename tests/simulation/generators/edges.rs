@@ -85,7 +85,9 @@ impl Story {
             Op::Make(slot, ..) if self.is_switch(slot) => Some((step.at + 1, slot)),
             _ => None,
         });
-        let made: Vec<_> = made.filter(|_| is_scaled && self.seed % 4 == 0).collect();
+        let made: Vec<_> = made
+            .filter(|_| is_scaled && self.seed.is_multiple_of(4))
+            .collect();
         let paused = made.into_iter().map(|(at, slot)| Step {
             at,
             op: Op::StopReplicas(slot, Some(2)),
