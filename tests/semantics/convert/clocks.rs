@@ -21,9 +21,20 @@ pub(crate) struct Minute {
     pub(crate) local: NaiveDateTime,
     /// Whether clocks have shown this time, or a later one, before.
     pub(crate) is_repeated: bool,
+    /// How many minutes clocks have left out before it.
+    skipped: i32,
 }
 
 impl Minute {
+    /// The minutes that no clock has shown, right before it.
+    pub(crate) fn skipped(self) -> impl Iterator<Item = Self> {
+        let of_skipped = move |back: i32| Self {
+            local: self.local - TimeDelta::minutes(back.into()),
+            ..self
+        };
+        (1..=self.skipped).map(of_skipped)
+    }
+
     /// From Monday as 0.
     pub(crate) fn weekday(&self) -> u32 {
         self.local.weekday().num_days_from_monday()
@@ -43,11 +54,14 @@ pub(crate) fn minutes(zone: Tz, from: &str, until: &str) -> Vec<Minute> {
     while at < until {
         let local = at.with_timezone(&zone).naive_local();
         let is_repeated = local <= latest;
+        let step = (local - latest).num_minutes();
+        let skipped = if all.is_empty() { 0 } else { step - 1 };
         latest = latest.max(local);
         all.push(Minute {
             at,
             local,
             is_repeated,
+            skipped: i32::try_from(skipped).unwrap(),
         });
         at += TimeDelta::minutes(1);
     }

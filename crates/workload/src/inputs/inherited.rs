@@ -1,6 +1,6 @@
 //! What an object goes by that is written elsewhere, as the annotation `inherited` on it says.
 
-use std::sync::Arc;
+use std::{borrow::Cow, sync::Arc};
 
 use dayshift_schedule::{Zone, is_too_long, notice_text};
 use serde_json::{Map, Value};
@@ -41,9 +41,12 @@ impl Inherited {
         let mut inherited = Self::of_annotations(inputs);
         let zone = Some(spec.schedule.zone()).filter(|it| *it != Zone::UTC);
         for (key, text) in [
-            (Key::Timezone, zone.map(|it| it.name().to_owned())),
-            (Key::Notice, spec.notice.map(notice_text)),
-            (Key::ReadyWithin, spec.ready_within.map(notice_text)),
+            (Key::Timezone, zone.map(|it| Cow::from(it.name()))),
+            (Key::Notice, spec.notice.map(notice_text).map(Cow::from)),
+            (
+                Key::ReadyWithin,
+                spec.ready_within.map(notice_text).map(Cow::from),
+            ),
         ] {
             if inputs.text(key).is_none() {
                 inherited.scaler.set(key, text.as_deref());
