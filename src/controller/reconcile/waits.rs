@@ -103,11 +103,9 @@ impl Engine {
                 return None;
             }
         };
-        let needed = needs.needed().to_vec();
         self.starting.end_wait(id);
-        if self.waits.wait(id, &object.namespace, &needed, &waiting) {
-            let names = text_of(&waiting.needed);
-            let until = waiting.until;
+        if self.waits.wait(id, &object.namespace, &waiting) {
+            let (names, until) = (text_of(&waiting.needed), waiting.until);
             tracing::info!(kind = %object.kind, %object, %until, "the start waits for {names}");
         }
         Some(waiting.look)
@@ -206,13 +204,15 @@ impl Engine {
 
     /// An object has changed, or is gone: starts may have waited for that.
     pub(super) fn look_at_waits(&mut self, namespace: &str, needed: &Needed) {
-        if !self.waits.names(namespace, needed) {
+        if !self.waits.are_for(namespace, needed) {
             return;
         }
         let now = self.clock.now();
-        let holds = self.standing(namespace, needed, now) == Standing::NotReady;
+        if self.standing(namespace, needed, now) == Standing::NotReady {
+            return;
+        }
         // They fall due now: the first is sent before the others are decided about.
-        for id in self.waits.take_freed(namespace, needed, holds) {
+        for id in self.waits.take_freed(namespace, needed) {
             self.queue.set_boundary(id, Some(now));
         }
     }

@@ -15,16 +15,16 @@ use crate::workload::{Lack, Needed, Waiting};
 pub(in crate::controller) struct Waits {
     waiting: HashMap<Id, Start>,
     over: HashMap<Id, Over>,
-    /// What they wait for, by namespace.
-    named: HashMap<Arc<str>, HashMap<Needed, Named>>,
+    /// By namespace, which starts wait for what.
+    for_each: HashMap<Arc<str>, HashMap<Needed, BTreeSet<Id>>>,
 }
 
 /// A start that waits.
 struct Start {
     namespace: Arc<str>,
     due: DateTime<Utc>,
-    /// All that is named, whether it is waited for or not.
-    needed: Box<[Needed]>,
+    /// What it waits for, as it was seen last.
+    needed: Vec<Needed>,
 }
 
 /// A start that waits no longer.
@@ -36,14 +36,6 @@ pub(in crate::controller) struct Over {
     pub(in crate::controller) ended: Option<DateTime<Utc>>,
     /// What is not ready.
     pub(in crate::controller) without: Vec<Lack>,
-}
-
-/// Something that a start names.
-#[derive(Default)]
-struct Named {
-    by: BTreeSet<Id>,
-    /// Whether it is waited for, as it was seen last.
-    holds: bool,
 }
 
 impl Waits {
@@ -62,21 +54,18 @@ impl Waits {
         &mut self,
         id: Id,
         namespace: &Arc<str>,
-        needed: &[Needed],
         waiting: &Waiting,
     ) -> bool {
         let before = self.remove_waiting(id);
         self.over.remove(&id);
-        let of_namespace = self.named.entry(Arc::clone(namespace)).or_default();
-        for one in needed {
-            let named = of_namespace.entry(one.clone()).or_default();
-            named.by.insert(id);
-            named.holds = waiting.needed.contains(one);
+        let of_namespace = self.for_each.entry(Arc::clone(namespace)).or_default();
+        for one in &waiting.needed {
+            of_namespace.entry(one.clone()).or_default().insert(id);
         }
         let start = Start {
             namespace: Arc::clone(namespace),
             due: waiting.due,
-            needed: needed.into(),
+            needed: waiting.needed.clone(),
         };
         self.waiting.insert(id, start);
         before.is_none_or(|it| it.due != waiting.due)
@@ -116,52 +105,47 @@ impl Waits {
 
     fn remove_waiting(&mut self, id: Id) -> Option<Start> {
         let start = self.waiting.remove(&id)?;
-        if let Some(of_namespace) = self.named.get_mut(&start.namespace) {
+        if let Some(of_namespace) = self.for_each.get_mut(&start.namespace) {
             for one in &start.needed {
-                if let Some(named) = of_namespace.get_mut(one) {
-                    named.by.remove(&id);
+                if let Some(ids) = of_namespace.get_mut(one) {
+                    ids.remove(&id);
                 }
             }
-            of_namespace.retain(|_, named| !named.by.is_empty());
+            of_namespace.retain(|_, ids| !ids.is_empty());
             if of_namespace.is_empty() {
-                self.named.remove(&start.namespace);
+                self.for_each.remove(&start.namespace);
             }
         }
         Some(start)
     }
 
-    /// Whether a start waits that names this object.
-    pub(in crate::controller) fn names(&self, namespace: &str, needed: &Needed) -> bool {
-        let of_namespace = self.named.get(namespace);
+    /// Whether a start waits for this object.
+    pub(in crate::controller) fn are_for(&self, namespace: &str, needed: &Needed) -> bool {
+        let of_namespace = self.for_each.get(namespace);
         of_namespace.is_some_and(|it| it.contains_key(needed))
     }
 
-    /// Notes whether an object is waited for as it is now. Returns the starts that may be carried out,
-    /// where it was and is no longer.
+    /// Nothing waits for this object any more. Returns the starts that waited for nothing else. What
+    /// became unready meanwhile is seen where they are decided about.
     pub(in crate::controller) fn take_freed(
         &mut self,
         namespace: &str,
         needed: &Needed,
-        holds: bool,
     ) -> Vec<Id> {
-        let Some(of_namespace) = self.named.get_mut(namespace) else {
-            return Vec::new();
-        };
-        let Some(named) = of_namespace.get_mut(needed) else {
-            return Vec::new();
-        };
-        let held = std::mem::replace(&mut named.holds, holds);
-        if holds || !held {
-            return Vec::new();
-        }
-        let of_namespace = &self.named[namespace];
-        let is_held = |one: &Needed| of_namespace.get(one).is_some_and(|it| it.holds);
-        let is_free = |id: &Id| {
-            let start = self.waiting.get(id);
-            start.is_some_and(|it| !it.needed.iter().any(is_held))
-        };
-        let by = &of_namespace[needed].by;
-        by.iter().copied().filter(is_free).collect()
+        let of_namespace = self.for_each.get_mut(namespace);
+        let mut freed = Vec::from_iter(
+            of_namespace
+                .and_then(|it| it.remove(needed))
+                .unwrap_or_default(),
+        );
+        freed.retain(|id| {
+            let Some(start) = self.waiting.get_mut(id) else {
+                return false;
+            };
+            start.needed.retain(|one| one != needed);
+            start.needed.is_empty()
+        });
+        freed
     }
 }
 
@@ -187,14 +171,15 @@ mod tests {
     fn a_start_is_free_once_nothing_of_what_it_names_is_waited_for() {
         let mut waits = Waits::default();
         let dev: Arc<str> = "dev".into();
-        let both = [needed("db"), needed("cache")];
-        assert!(waits.wait(1, &dev, &both, &waiting(&both)));
-        assert!(!waits.wait(1, &dev, &both, &waiting(&both)));
-        waits.wait(2, &dev, &both[..1], &waiting(&both[..1]));
-        assert_eq!(waits.take_freed("dev", &both[0], true), [0; 0]);
-        assert_eq!(waits.take_freed("test", &both[0], false), [0; 0]);
-        assert_eq!(waits.take_freed("dev", &both[0], false), [2]);
-        assert_eq!(waits.take_freed("dev", &both[1], false), [1]);
+        let [db, cache] = ["db", "cache"].map(needed);
+        let both = || waiting(&[needed("db"), needed("cache")]);
+        assert!(waits.wait(1, &dev, &both()));
+        assert!(!waits.wait(1, &dev, &both()));
+        waits.wait(2, &dev, &waiting(std::slice::from_ref(&db)));
+        assert_eq!(waits.take_freed("test", &db), [0; 0]);
+        assert_eq!(waits.take_freed("dev", &db), [2]);
+        assert!(!waits.are_for("dev", &db) && waits.are_for("dev", &cache));
+        assert_eq!(waits.take_freed("dev", &cache), [1]);
         let now = DateTime::UNIX_EPOCH;
         waits.end(2, (now, now), false, Vec::new());
         assert!(waits.over(2).is_some_and(|it| it.ended.is_some()));
@@ -203,6 +188,6 @@ mod tests {
         for id in [1, 2] {
             waits.remove(id);
         }
-        assert!(waits.waiting.is_empty() && waits.over.is_empty() && waits.named.is_empty());
+        assert!(waits.waiting.is_empty() && waits.over.is_empty() && waits.for_each.is_empty());
     }
 }

@@ -129,14 +129,14 @@ impl Needs<'_> {
     /// Whether the start waits at `now`, given the state of each thing that it needs.
     pub fn wait(&self, now: DateTime<Utc>, standing: impl Fn(&Needed) -> Standing) -> StartWait {
         let until = self.until();
-        let mut look = None;
+        let mut look: Option<DateTime<Utc>> = None;
         let mut needed = Vec::new();
         let mut without = Vec::new();
         for one in self.needed {
             let stands = standing(one);
             match self.waits_until(stands, until).filter(|end| now < *end) {
                 Some(end) => {
-                    look = look.max(Some(end));
+                    look = Some(look.map_or(end, |it| it.min(end)));
                     needed.push(one.clone());
                 }
                 None if stands != Standing::Ready => without.push((one.clone(), stands)),
@@ -231,7 +231,8 @@ mod tests {
             // A command may be about to wake it.
             ([late, never], true, 4, Ok(5)),
             ([late, never], true, 5, Err(2)),
-            ([late, NotReady], true, 4, Ok(60)),
+            ([late, NotReady], true, 4, Ok(5)),
+            ([late, NotReady], true, 5, Ok(60)),
         ] {
             let found = wait(stand, is_request, now);
             assert_eq!(found, expected, "{stand:?} {is_request} {now}");

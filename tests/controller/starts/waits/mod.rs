@@ -74,6 +74,25 @@ fn is_none_told(story: &Sandbox) -> bool {
     told(story).is_empty()
 }
 
+/// Whether the other is ready before or after the start stops waiting for what is not woken with it.
+#[test]
+fn a_wake_that_needs_something_stopped_goes_as_soon_as_the_other_is_ready() {
+    for (after, goes) in [(1, 5), (20, 20)] {
+        let story = evening(&[("web", "deploy/db; deploy/logs"), ("db", ""), ("logs", "")]);
+        let woken = story.now();
+        for name in ["db", "web"] {
+            story.annotate(name, "wake-until", Some("2026-11-21 12:00"));
+        }
+        story.pass(Duration::from_secs(after));
+        assert_eq!((story.replicas("db"), story.replicas("web")), (3, 0));
+        ready(&story, "db", 3);
+        story.pass(Duration::from_secs(30));
+        let started = *story.patched("web").last().unwrap() - woken;
+        assert_eq!(started.num_seconds(), goes, "ready after {after} s");
+        assert_eq!(told(&story).len(), 1);
+    }
+}
+
 /// All but the first are decided about when that is on its way.
 #[test]
 fn a_server_that_is_too_busy_for_the_first_that_is_freed_is_not_asked_for_the_others() {
