@@ -11,7 +11,8 @@ use tokio::time::timeout;
 
 use crate::e2e::test_namespace::TestNamespace;
 use crate::support::{
-    ControlPlane, Parts, READY_AFTER, Story, block_on, deployment, nightly, soon, stories,
+    ControlPlane, Parts, READY_AFTER, Story, block_on, deployment, eventually, nightly, soon,
+    stories,
 };
 
 const COUNT: usize = 100;
@@ -21,7 +22,55 @@ const MAX: usize = 10;
 const TIMEOUT: Duration = Duration::from_secs(240);
 
 pub(crate) fn stories() -> Vec<Story> {
-    nightly(stories![Parts::Pods; of_100_starts_at_most_10_are_not_ready_at_any_time])
+    [
+        stories![Parts::Pods; status_tells_a_start_that_waits_from_one_that_nobody_carries_out],
+        nightly(stories![Parts::Pods; of_100_starts_at_most_10_are_not_ready_at_any_time]),
+    ]
+    .concat()
+}
+
+fn status_tells_a_start_that_waits_from_one_that_nobody_carries_out(plane: &ControlPlane) {
+    let mut team = TestNamespace::without_scaler(plane, "waits-for-place");
+    team.run(&["--max-starting=1", "--namespace-defaults=false"]);
+    let start = soon(10);
+    for name in ["first", "second"] {
+        let mut web = Value::from(deployment(name).replicas(0).start(start.text()));
+        // No node has this label, so its pods stay pending.
+        web["spec"]["template"]["spec"]["nodeSelector"] = json!({"story": "none"});
+        team.kubectl_with(&["apply"], &web.to_string()).success();
+    }
+    for name in ["first", "second"] {
+        team.await_adopted(name, start);
+    }
+    let status = format!("dayshift status -n {} -o json", team.name());
+    let notes = || {
+        let shown = plane.shell(&status);
+        let shown: Value = serde_json::from_str(&shown.stdout).unwrap();
+        let workloads = shown["workloads"].as_array().unwrap().iter();
+        let notes = workloads.filter_map(|it| it["notes"].as_array()).flatten();
+        notes
+            .map(|it| it.as_str().unwrap().to_owned())
+            .collect::<Vec<_>>()
+    };
+    let said = "its start waits until fewer workloads are starting (--max-starting)";
+    let waits = |expected: bool| {
+        eventually(
+            &format!("status says that a start waits: {expected}"),
+            || {
+                let notes = notes();
+                let waits = notes.iter().any(|it| it == said);
+                let is_late = notes.iter().any(|it| it.contains("overdue"));
+                // Ten seconds after its start it is late or waits, and before it is neither.
+                (waits == expected && is_late != expected).then_some(())
+            },
+        );
+    };
+    waits(true);
+    // Nobody says so of it once that Event is gone.
+    team.kill_scalers();
+    let delete = ["delete", "events", "--field-selector=reason=StartsWait"];
+    team.kubectl(&delete).success();
+    waits(false);
 }
 
 fn of_100_starts_at_most_10_are_not_ready_at_any_time(plane: &ControlPlane) {
