@@ -93,6 +93,10 @@ fn the_chart_has_the_policies_of_the_activator() {
             include_str!("../../charts/dayshift/files/policy/activator-slices.yaml"),
         ),
         (
+            "addresses",
+            include_str!("../../charts/dayshift/files/policy/activator-addresses.yaml"),
+        ),
+        (
             "wakes",
             include_str!("../../charts/dayshift/files/policy/activator-wakes.yaml"),
         ),

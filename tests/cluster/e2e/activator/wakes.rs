@@ -26,6 +26,7 @@ pub(crate) fn stories() -> Vec<Story> {
         a_connection_wakes_what_is_stopped_by_one_patch,
         what_a_workload_needs_is_woken_with_it,
         a_stolen_token_of_the_activator_writes_its_own_slices_and_wakes_alone,
+        without_pods_of_the_activator_its_policies_refuse_nobody_elses_slices,
     ]
 }
 
@@ -188,6 +189,43 @@ fn apply(client: &kube::Client, namespace: &str, slice: &Value) -> Option<String
     result.err().map(|error| error.to_string())
 }
 
+/// The policies of an activator whose Service is not there: the EndpointSlices of all others go on.
+fn without_pods_of_the_activator_its_policies_refuse_nobody_elses_slices(plane: &ControlPlane) {
+    let team = TestNamespace::without_scaler(plane, "no-pods");
+    let here = format!(
+        "\n  matchResources: {{namespaceSelector: {{matchLabels: {{kubernetes.io/metadata.name: {}}}}}}}\n  \
+            validationActions",
+        team.name()
+    );
+    let documents = include_str!("../../../../manifests/activator.yaml").split("\n---\n");
+    let policies: Vec<_> = documents
+        .filter(|it| it.contains("kind: ValidatingAdmissionPolicy"))
+        .collect();
+    assert_eq!(policies.len(), 6);
+    let policies = policies.join("\n---\n");
+    let policies = policies.replace("dayshift-activator", "dayshift-nobody");
+    let policies = policies.replace("\n  validationActions", &here);
+    team.kubectl_with(&["apply"], &policies).success();
+    let slice = |name: &str, manager: &str| {
+        json!({
+            "apiVersion": "discovery.k8s.io/v1", "kind": "EndpointSlice",
+            "metadata": {"name": name, "labels": {
+                "kubernetes.io/service-name": "web", "endpointslice.kubernetes.io/managed-by": manager,
+            }},
+            "addressType": "IPv4", "endpoints": [{"addresses": ["10.9.9.9"]}], "ports": [],
+        })
+    };
+    let mut tries = 0;
+    eventually("a slice of an activator without pods is refused", || {
+        tries += 1;
+        let own = slice(&format!("web-dayshift-{tries}"), "dayshift");
+        apply(plane.client(), team.name(), &own).filter(|said| said.contains("no params found"))
+    });
+    let others = slice("web-abcde", "endpointslice-controller.k8s.io");
+    assert_eq!(apply(plane.client(), team.name(), &others), None);
+    team.kubectl_with(&["delete"], &policies).success();
+}
+
 fn a_stolen_token_of_the_activator_writes_its_own_slices_and_wakes_alone(plane: &ControlPlane) {
     let thief = plane.client_of(&install(plane));
     let team = TestNamespace::without_scaler(plane, "stolen");
@@ -210,10 +248,12 @@ fn a_stolen_token_of_the_activator_writes_its_own_slices_and_wakes_alone(plane: 
         result.err().map(|error| error.to_string())
     };
     // Each policy takes effect a moment after it is applied.
-    eventually("the policy of slices holds", || {
-        let foreign = slice("web-dayshift-probe", "dayshift", "IPv4", "10.9.9.9");
-        apply(&thief, &namespace, &foreign).map(|_| ())
-    });
+    for (policy, manager) in [("addresses", "dayshift"), ("slices", "me")] {
+        eventually(&format!("the policy of {policy} holds"), || {
+            let foreign = slice("web-dayshift-probe", manager, "IPv4", "10.9.9.9");
+            apply(&thief, &namespace, &foreign).map(|_| ())
+        });
+    }
     team.create(deployment("probe"));
     let mut tries = 0;
     eventually("the policy of wakes holds", || {
