@@ -20,7 +20,7 @@ use crate::{
     schedule::{Action, Zone},
     workload::{
         Author, Duty, Kind, Needed, OVERDUE_GRACE, Observed, Origin, Overdue, Override,
-        ParsedInputs, Phase, Prefix, Problem, READY_WITHIN, Readiness, Replicas, RequestCoverage,
+        ParsedInputs, Phase, Prefix, Problem, Readiness, Replicas, RequestCoverage,
         ResourceRequests, ScheduleSpec, State, WorkloadRef, action_at,
         is_held_down_against_schedule, waiting_start,
     },
@@ -135,7 +135,7 @@ impl WorkloadStatus {
             .any(|it| !it.not_covered.is_empty());
         status.notes.extend(lacks.then_some(Note::NotCovered));
         if is_scheduled {
-            let within = parsed.ready_within(READY_WITHIN);
+            let within = parsed.ready_within();
             let due = observed.ready_due(within).filter(|due| *due <= now);
             if let Some(since) = due.and(status.since) {
                 status.complaint = managed.complaint().map(str::to_owned);

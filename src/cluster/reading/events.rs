@@ -3,11 +3,11 @@
 use std::collections::HashMap;
 
 use chrono::{DateTime, TimeDelta, Utc};
-use futures::future::join_all;
+use futures::{StreamExt as _, stream};
 use kube::Client;
 use serde_json::Value;
 
-use crate::cluster::reading::find::FindError;
+use crate::cluster::reading::find::{AT_ONCE, FindError};
 use crate::cluster::reading::query::Query;
 use crate::cluster::reading::raw::{RawList, list_raw_where};
 use crate::events::{EventReason, STARTS_WAIT_INTERVAL};
@@ -73,7 +73,8 @@ impl WaitingStarts {
         };
         let of = |namespace| list(client, namespace, &fields, is_own);
         let mut told = HashMap::new();
-        for events in join_all(namespaces.into_iter().map(of)).await {
+        let mut answers = stream::iter(namespaces).map(of).buffer_unordered(AT_ONCE);
+        while let Some(events) = answers.next().await {
             for event in events.unwrap_or_default() {
                 let namespace = event.object.strip_prefix("Namespace/");
                 let is_wait = event.reason == EventReason::StartsWait.to_string();

@@ -19,8 +19,8 @@ use crate::cluster::reading::view::PAGE;
 use crate::cluster::reading::view::{WorkloadView, api_of};
 use crate::workload::Kind;
 
-/// How many objects are read by name at once.
-const AT_ONCE: usize = 8;
+/// How many requests of a command are under way at once.
+pub(super) const AT_ONCE: usize = 8;
 
 /// The workloads that were found.
 #[derive(Clone, Debug)]

@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 use crate::cluster::reading::namespace::NamespaceMeta;
 use crate::cluster::resource::Resource;
 use crate::schedule::is_too_long;
-use crate::workload::{Annotation, Change, Key, Label, Observed, Prefix, VolumeRetention};
+use crate::workload::{Annotation, Change, Key, Label, Observed, Prefix, VolumeRetention, pointer};
 
 /// The JSON Patch (RFC 6902) that makes `change` of the object, if it still is as observed.
 ///
@@ -127,29 +127,13 @@ struct Operation {
 
 impl Operation {
     fn new(op: &'static str, path: &[&str], value: Option<Value>) -> Self {
-        let path = pointer(path);
-        Self { op, path, value }
-    }
-}
-
-/// The JSON Pointer (RFC 6901) of these members, one in another.
-fn pointer(members: &[&str]) -> String {
-    let mut pointer = String::with_capacity(MAX_USUAL_PATH);
-    for member in members {
-        pointer.push('/');
-        for letter in member.chars() {
-            match letter {
-                '~' => pointer.push_str("~0"),
-                '/' => pointer.push_str("~1"),
-                _ => pointer.push(letter),
-            }
+        Self {
+            op,
+            path: pointer(path),
+            value,
         }
     }
-    pointer
 }
-
-/// The room that is made for a path at once, in bytes.
-const MAX_USUAL_PATH: usize = 64;
 
 /// A patch that is being written: tests, and what is written where they hold.
 #[derive(Default)]
@@ -295,22 +279,6 @@ impl Operations {
         match value {
             Some(value) => self.add(path, value),
             None => self.writes.push(Operation::new("remove", path, None)),
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_path_is_a_json_pointer() {
-        for (members, expected) in [
-            (&["spec", "replicas"][..], "/spec/replicas"),
-            (&["a", "dayshift/stop"], "/a/dayshift~1stop"),
-            (&["~/~1", ""], "/~0~1~01/"),
-        ] {
-            assert_eq!(pointer(members), expected, "{members:?}");
         }
     }
 }

@@ -29,9 +29,8 @@ impl Engine {
     /// Takes in how much of an object is ready.
     pub(super) fn look_at_readiness(&mut self, id: Id) {
         let now = (self.clock.now(), self.clock.monotonic());
-        let (index, within) = (&self.index, self.settings.ready_within);
-        self.starting.observe(id, index, within, now.0);
-        if let Some(entry) = index.get(id) {
+        self.starting.observe(id, &self.index, now.0);
+        if let Some(entry) = self.index.get(id) {
             self.starts.observe(id, entry, now);
         }
     }

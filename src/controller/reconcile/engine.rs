@@ -84,7 +84,7 @@ impl Engine {
             sender: Sender::new(writer, places),
             health: ServerHealth::default(),
             reverts: Reverts::new(settings.revert_window),
-            starts: Starts::new(settings.ready_within, Arc::clone(&telemetry)),
+            starts: Starts::new(Arc::clone(&telemetry)),
             waits: Waits::default(),
             // A dry run starts nothing that could become ready.
             starting: Starting::new(settings.max_starting.filter(|_| !settings.dry_run)),

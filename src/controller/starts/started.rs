@@ -36,20 +36,17 @@ pub(in crate::controller) struct Starts {
     sent: HashMap<Id, Instant>,
     waiting: VecDeque<NotReady>,
     in_flight: usize,
-    /// How long a start may take, unless the object says so itself.
-    within: TimeDelta,
     telemetry: Arc<Telemetry>,
 }
 
 impl Starts {
-    /// None yet. A start may take this long, unless the object says so itself.
-    pub(in crate::controller) fn new(within: TimeDelta, telemetry: Arc<Telemetry>) -> Self {
+    /// None yet.
+    pub(in crate::controller) fn new(telemetry: Arc<Telemetry>) -> Self {
         Self {
             due: Scheduler::new(),
             sent: HashMap::new(),
             waiting: VecDeque::new(),
             in_flight: 0,
-            within,
             telemetry,
         }
     }
@@ -75,7 +72,7 @@ impl Starts {
                 let took = took.unwrap_or(TimeDelta::MAX);
                 self.telemetry.starts.ready(observed.object.kind, took);
             }
-        } else if let Some(due) = self.ready_due(entry).filter(|due| *due > now.0) {
+        } else if let Some(due) = ready_due(entry).filter(|due| *due > now.0) {
             // One that is due already was taken, or was reported.
             self.due.set(id, due);
         }
@@ -99,7 +96,7 @@ impl Starts {
                 break;
             };
             if let Some(entry) = index.get(id)
-                && self.ready_due(entry) == Some(due)
+                && ready_due(entry) == Some(due)
             {
                 let object = entry.object().clone();
                 self.waiting.push_back(NotReady { id, object });
@@ -148,18 +145,17 @@ impl Starts {
             }
         };
         let entry = index.get(not_ready.id);
-        let Some(entry) = entry.filter(|it| self.ready_due(it).is_some()) else {
+        let Some(entry) = entry.filter(|it| ready_due(it).is_some()) else {
             return;
         };
-        let within = entry.parsed.ready_within(self.within);
+        let within = entry.parsed.ready_within();
         let event = EventText::not_ready(&entry.observed, within, why);
         tracing::warn!(kind = %object.kind, %object, "{}", event.text);
         reporter.announce(object, event);
     }
+}
 
-    /// By when an object should be ready.
-    fn ready_due(&self, entry: &Entry) -> Option<DateTime<Utc>> {
-        let within = entry.parsed.ready_within(self.within);
-        entry.observed.ready_due(within)
-    }
+/// By when an object should be ready.
+fn ready_due(entry: &Entry) -> Option<DateTime<Utc>> {
+    entry.observed.ready_due(entry.parsed.ready_within())
 }

@@ -236,20 +236,13 @@ impl Starting {
         self.ends.cancel(&id);
     }
 
-    /// Takes in how much of an object is ready. Without a `ready-within` of its own, its start may take
-    /// this long.
-    pub(in crate::controller) fn observe(
-        &mut self,
-        id: Id,
-        index: &Index,
-        within: TimeDelta,
-        now: DateTime<Utc>,
-    ) {
+    /// Takes in how much of an object is ready.
+    pub(in crate::controller) fn observe(&mut self, id: Id, index: &Index, now: DateTime<Utc>) {
         if self.is_bounded()
             && let Some(entry) = index.get(id)
             && let Some(progress) = index.progress(id)
         {
-            let within = entry.parsed.ready_within(within);
+            let within = entry.parsed.ready_within();
             let within = if within.is_zero() {
                 READY_WITHIN
             } else {

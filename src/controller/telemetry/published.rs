@@ -11,7 +11,7 @@ use std::{
     },
 };
 
-use chrono::{DateTime, TimeDelta, Utc};
+use chrono::{DateTime, Utc};
 use tokio::time::Instant;
 
 use crate::{
@@ -42,8 +42,6 @@ pub(in crate::controller) struct PublishedObjects {
     is_changed: AtomicBool,
     /// Whether each has a metric of its own.
     pub(super) per_workload_metrics: bool,
-    /// How long a start may take.
-    ready_within: TimeDelta,
 }
 
 /// The objects of the controller that has begun last.
@@ -84,7 +82,6 @@ impl PublishedObjects {
             is_running: AtomicBool::new(true),
             is_changed: AtomicBool::new(true),
             per_workload_metrics: settings.per_workload_metrics,
-            ready_within: settings.ready_within,
         }
     }
 
@@ -130,7 +127,7 @@ impl PublishedObjects {
         let mut counts = Counts::default();
         for (id, object) in self.each() {
             counts.add(id, &object, now);
-            counts.not_ready += usize::from(object.is_not_ready(self.ready_within, now));
+            counts.not_ready += usize::from(object.is_not_ready(now));
         }
         counts
     }

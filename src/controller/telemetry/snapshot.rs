@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, fmt, sync::Arc};
 
-use chrono::{DateTime, TimeDelta, Utc};
+use chrono::{DateTime, Utc};
 
 use crate::{
     savings::{HeldDown, held_down_count, is_kept_stopped},
@@ -173,10 +173,9 @@ impl ObjectSnapshot {
         replicas > 0 && self.schedule().is_some() && !requests.are_complete()
     }
 
-    /// Whether it has not been ready since dayshift started it, longer ago than its start may take,
-    /// which is this where it does not say.
-    pub(super) fn is_not_ready(&self, otherwise: TimeDelta, now: DateTime<Utc>) -> bool {
-        let within = self.parsed.ready_within(otherwise);
+    /// Whether it has not been ready since dayshift started it, longer ago than its start may take.
+    pub(super) fn is_not_ready(&self, now: DateTime<Utc>) -> bool {
+        let within = self.parsed.ready_within();
         let due = self.readiness.due(self.replicas, &self.state, within);
         let was_ready = self.ready_for.is_some() && self.ready_for == self.state.last;
         !self.deleting && !was_ready && due.is_some_and(|due| due <= now)

@@ -11,6 +11,19 @@ use serde_json::{Value, json};
 use super::{OFFICE, STOPPED, evening, state};
 use crate::fake_server::Cluster;
 
+/// A cluster at 09:00 of a Monday in Tokyo, and how many seconds have passed since.
+fn monday_morning() -> (Arc<AtomicI64>, Cluster) {
+    let now = Arc::new(AtomicI64::new(0));
+    let cluster = Cluster::at({
+        let now = now.clone();
+        move || {
+            let morning: DateTime<Utc> = "2026-11-23T00:00:00Z".parse().unwrap();
+            morning + TimeDelta::seconds(now.load(Ordering::Relaxed))
+        }
+    });
+    (now, cluster)
+}
+
 #[test]
 fn what_a_start_names_in_vain_is_a_problem_and_what_helps_is_said() {
     let cluster = evening();
@@ -111,14 +124,7 @@ fn what_a_start_names_in_vain_is_a_problem_and_what_helps_is_said() {
 /// The controller says it on the Namespace, every 5 minutes as long as a start waits.
 #[test]
 fn a_start_that_waits_for_a_place_is_no_problem_as_long_as_its_controller_says_so() {
-    let now = Arc::new(AtomicI64::new(0));
-    let cluster = Cluster::at({
-        let now = now.clone();
-        move || {
-            let morning: DateTime<Utc> = "2026-11-23T00:00:00Z".parse().unwrap();
-            morning + TimeDelta::seconds(now.load(Ordering::Relaxed))
-        }
-    });
+    let (now, cluster) = monday_morning();
     cluster.deployment("web", 0, OFFICE);
     state(&cluster, "web", STOPPED);
     let woken = [OFFICE, &[("sleep-until", "2026-11-23 09:00")]].concat();
@@ -189,14 +195,7 @@ fn a_start_that_waits_for_a_place_is_no_problem_as_long_as_its_controller_says_s
 
 #[test]
 fn a_start_that_waits_is_no_problem_until_its_time_is_over() {
-    let now = Arc::new(AtomicI64::new(0));
-    let cluster = Cluster::at({
-        let now = now.clone();
-        move || {
-            let morning: DateTime<Utc> = "2026-11-23T00:00:00Z".parse().unwrap();
-            morning + TimeDelta::seconds(now.load(Ordering::Relaxed))
-        }
-    });
+    let (now, cluster) = monday_morning();
     let after = [OFFICE, &[("after", "sts/db; deploy/cache, 5m")]].concat();
     cluster.deployment("web", 0, &after);
     cluster.deployment("plain", 0, OFFICE);

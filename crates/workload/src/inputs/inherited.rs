@@ -329,7 +329,7 @@ mod tests {
             let defaults = text.map(|it| Inherited::parse(&it).unwrap().defaults());
             let seen = inputs(own, &[], None).with_defaults(defaults);
             let [by_flags, by_text] = [read(&given, &flags), read(&seen, &ParseContext::default())];
-            let lengths = |it: &ParsedInputs| (it.notice(), it.ready_within(crate::READY_WITHIN));
+            let lengths = |it: &ParsedInputs| (it.notice(), it.ready_within());
             assert_eq!(lengths(&by_text), lengths(&by_flags));
         }
     }

@@ -19,6 +19,7 @@ use super::problem::{InvalidSchedule, Problem};
 use super::spec::ScheduleSpec;
 use crate::keys::Key;
 use crate::kinds::count_kind::CountKind;
+use crate::readiness::READY_WITHIN;
 use crate::replicas::Replicas;
 use crate::volumes::VolumeRetention;
 
@@ -70,10 +71,10 @@ impl ParsedInputs {
         notice.unwrap_or_default()
     }
 
-    /// How long a start may take, where it is not said otherwise; zero where nobody is told.
-    pub fn ready_within(&self, otherwise: TimeDelta) -> TimeDelta {
-        let own = self.spec().and_then(|spec| spec.ready_within);
-        own.unwrap_or(otherwise)
+    /// How long a start may take; zero where nobody is told.
+    pub fn ready_within(&self) -> TimeDelta {
+        let within = self.spec().and_then(|spec| spec.ready_within);
+        within.unwrap_or(READY_WITHIN)
     }
 
     /// Whether other calendars may make something else of the same inputs: they name calendars,
