@@ -191,6 +191,7 @@ impl Resource {
             CountField::Text(text) => Some(json!(text)),
             // Nothing but why it is refused is written, and there need be nothing that would hold a count.
             CountField::Missing
+            | CountField::UnknownSwitch
             | CountField::Invalid(_)
             | CountField::Switch(_)
             | CountField::Beside => None,

@@ -174,7 +174,11 @@ impl Workload {
                 labels.and_then(|labels| labels.get(&prefix.label(label)).cloned()),
             );
         }
-        let (replicas, count_field) = self.count(kind);
+        let (replicas, mut count_field) = self.count(kind);
+        let saved_value = || prefix.label(Label::SavedValue);
+        if kind.is_assumed() && labels.is_some_and(|it| it.contains_key(&saved_value())) {
+            count_field = CountField::UnknownSwitch;
+        }
         Observed {
             object: WorkloadRef {
                 kind,

@@ -14,8 +14,9 @@ use crate::{
     cluster::{PatchError, ReadError, Writer},
     schedule::Zone,
     workload::{
-        Annotation, Inputs, Kind, Observed, Override, OverrideCommand, OverrideError, ParseContext,
-        ParsedInputs, Pause, Prefix, ReadyForm, Replicas, State, Sync, WorkloadRef, read,
+        Annotation, Inputs, InvalidSchedule, Kind, Observed, Override, OverrideCommand,
+        OverrideError, ParseContext, ParsedInputs, Pause, Prefix, ReadyForm, Replicas, State, Sync,
+        WorkloadRef, read,
     },
 };
 
@@ -86,10 +87,14 @@ pub enum RequestError {
     Changed(#[from] Changed),
     /// It is of a kind that is watched only where somebody asks for it, and nobody has seen it.
     #[error(
-        "no `dayshift run` has seen it, and nothing is written: one watches {} only with --kinds {}",
+        "no `dayshift run` has seen it, and nothing was written: `dayshift run` watches {} only with \
+         --kinds {}",
         .0.names_of_all(), .0.argument()
     )]
     Unwatched(Kind),
+    /// No row says where it has its switch.
+    #[error("{0}")]
+    MissingRow(InvalidSchedule),
 }
 
 /// What a request did to one object.
@@ -185,6 +190,9 @@ impl OverrideRequest {
         retry(before, read, async |observed| {
             if selection.is_previewed {
                 changed_since(before, observed, &self.prefix)?;
+            }
+            if let Some(refusal) = observed.missing_row() {
+                return Err(RequestError::MissingRow(refusal));
             }
             let Some((sync, zone)) = self.command(observed)? else {
                 return Ok(RequestOutcome::Unchanged);
@@ -326,15 +334,20 @@ impl Retry for RequestError {
         match self {
             Self::Patch(error) => error.is_worth_another_try(),
             Self::Read(error) => error.is_worth_another_try(),
-            Self::Override(_) | Self::Until(_) | Self::Changed(_) | Self::Unwatched(_) => false,
+            Self::Override(_)
+            | Self::Until(_)
+            | Self::Changed(_)
+            | Self::Unwatched(_)
+            | Self::MissingRow(_) => false,
         }
     }
 }
 
 impl RequestError {
-    /// Whether it is about the object or the request, and not about the cluster.
+    /// Whether it is about the object or the request, and not about the cluster, or about what the
+    /// program was not told.
     pub const fn is_refusal(&self) -> bool {
-        !matches!(self, Self::Patch(_) | Self::Read(_))
+        !matches!(self, Self::Patch(_) | Self::Read(_) | Self::MissingRow(_))
     }
 }
 

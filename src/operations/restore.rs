@@ -10,7 +10,7 @@ use super::{
 };
 use crate::{
     cluster::{PatchError, ReadError, Writer},
-    workload::{NotRestored, Observed, Prefix, Replicas, restored},
+    workload::{InvalidSchedule, NotRestored, Observed, Prefix, Replicas, restored},
 };
 
 /// How workloads are restored.
@@ -30,6 +30,9 @@ pub enum RestoreError {
     /// Its state does not allow it.
     #[error("{0}")]
     Not(#[from] NotRestored),
+    /// No row says where it has its switch.
+    #[error("{0}")]
+    MissingRow(InvalidSchedule),
     /// The count could not be written.
     #[error("{0}")]
     Patch(#[from] PatchError),
@@ -69,6 +72,9 @@ impl Restore {
     ) -> Result<RestoredCounts, RestoreError> {
         let read = async || selection.read(writer, &before.object, &self.prefix).await;
         retry(before, read, async |observed| {
+            if let Some(refusal) = observed.missing_row() {
+                return Err(RestoreError::MissingRow(refusal));
+            }
             let Some(change) = restored(observed, self.now)? else {
                 return Ok(None);
             };
@@ -86,7 +92,7 @@ impl Retry for RestoreError {
         match self {
             Self::Patch(error) => error.is_worth_another_try(),
             Self::Read(error) => error.is_worth_another_try(),
-            Self::Not(_) => false,
+            Self::Not(_) | Self::MissingRow(_) => false,
         }
     }
 }
@@ -102,7 +108,7 @@ impl RestoreError {
         )
     }
 
-    /// Whether it is about the object, and not about the cluster.
+    /// Whether it is about the object, and not about the cluster or what the program was not told.
     pub const fn is_refusal(&self) -> bool {
         matches!(self, Self::Not(_))
     }

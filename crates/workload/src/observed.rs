@@ -63,6 +63,9 @@ pub enum CountField {
     WithoutSpec,
     /// Nothing, as its kind has no such field: the API server drops what is written there.
     Missing,
+    /// Nothing that counts: a label says that a switch stopped the object, and no row of its kind says
+    /// where that is.
+    UnknownSwitch,
     /// A text that says more than the count.
     Text(Box<str>),
     /// What a switch holds, of which no label need be able to keep what means stopped.
@@ -98,8 +101,20 @@ impl Observed {
                     "a {kind} has no such field: the API server drops what is written there, so \
                         dayshift cannot scale it"
                 );
-                let help = "remove the schedule, or take the kind out of --kinds";
+                let help = if kind.is_assumed() {
+                    "give the row of its switch with --kind-file, or remove the schedule"
+                } else {
+                    "remove the schedule, or take the kind out of --kinds"
+                };
                 Some(refusal("", wrong, help))
+            }
+            CountField::UnknownSwitch => {
+                let wrong = format!(
+                    "a switch stops this {kind}, as its label `{}` says, and no row says where the \
+                        switch is",
+                    Label::SavedValue.name()
+                );
+                Some(refusal("", wrong, "give the row with --kind-file"))
             }
             CountField::Beside => {
                 let other = kind.switch().and_then(|it| it.not_beside);
@@ -121,6 +136,17 @@ impl Observed {
             | CountField::Text(_)
             | CountField::Switch(_) => None,
         }
+    }
+
+    /// Why nothing that rests on its count can be told or done: no row says where it is, and it is
+    /// not at `spec.replicas`.
+    pub fn missing_row(&self) -> Option<InvalidSchedule> {
+        let is_elsewhere = match self.count_field {
+            CountField::UnknownSwitch => true,
+            CountField::Missing => self.object.kind.is_assumed(),
+            _ => false,
+        };
+        self.count_refusal().filter(|_| is_elsewhere)
     }
 
     /// The state in the labels.

@@ -30,7 +30,8 @@ use crate::{
 pub(in crate::cli) const AFTER_HELP: &str = "\
 The command only writes annotations, as kubectl annotate does; a running controller acts on them.
 Exit status: 0 done, 1 no controller acted in time, or a workload cannot be changed, 2 wrong usage, \
-3 could not reach the cluster, or may not read all that was asked for.";
+3 could not reach the cluster, may not read all that was asked for, or lacks the row of a kind \
+(--kind-file).";
 
 /// The flags that all of them share.
 #[derive(Debug, clap::Args)]

@@ -29,7 +29,7 @@ use crate::{
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Exit status: 0 done, 1 a workload could not be restored, 2 wrong usage, 3 could not reach the \
-cluster, or may not read all that was asked for.")]
+cluster, may not read all that was asked for, or lacks the row of a kind (--kind-file).")]
 pub(crate) struct RestoreArgs {
     #[command(flatten)]
     chosen: ChosenArgs,

@@ -3,6 +3,7 @@
 mod each;
 mod file;
 mod list;
+mod missing_row;
 mod owned;
 mod policies;
 mod savings;

@@ -108,3 +108,21 @@ fn a_schema_that_gets_the_field_later_has_its_objects_scaled() {
         assert_eq!(object["spec"]["replicas"], count, "{name}");
     }
 }
+
+/// Such as by a scaler that was started again without its `--kind-file`.
+#[test]
+fn what_a_switch_has_stopped_keeps_its_state_while_the_row_is_missing() {
+    let story = story("ships", "Ship");
+    let mut ship = plane("Ship", "one");
+    let ours = json!({
+        "dayshift/state": "stopped", "dayshift/saved-replicas": "1", "dayshift/saved-value": "false",
+    });
+    ship["metadata"]["labels"] = ours.clone();
+    story.api.create(ship).unwrap();
+    story.sleep_until("2026-11-21 20:00");
+    let ship = story.api.get("Ship", "dev", "one").unwrap();
+    assert_eq!(ship["metadata"]["labels"], ours);
+    let error = ship["metadata"]["annotations"]["dayshift/error"].as_str();
+    assert!(error.unwrap().contains("with --kind-file"), "{ship}");
+    assert_eq!(ship["spec"], json!({"folds": 7}));
+}

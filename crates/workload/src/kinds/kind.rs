@@ -205,6 +205,11 @@ impl Kind {
         self.discovery().is_some()
     }
 
+    /// Whether no row says where its count is: it is taken for a kind with `spec.replicas`.
+    pub fn is_assumed(self) -> bool {
+        self.discovery().is_some_and(|it| it.is_assumed)
+    }
+
     /// Takes in the name of the kind and the version that the API server prefers, in place of what
     /// it has said before.
     pub fn discovered(self, name: &str, version: &str) {

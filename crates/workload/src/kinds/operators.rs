@@ -1,4 +1,4 @@
-//! The rows of other operators' resources. docs/schedules/kinds.md says where each comes from.
+//! The rows of other operators' resources. docs/schedules/operators.md says where each comes from.
 
 use super::count_kind::CountKind;
 use super::row::{CountForm, Part, Pods, ReadyForm, Row, Serving, Shape};

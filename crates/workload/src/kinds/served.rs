@@ -32,6 +32,8 @@ pub(super) struct Discovery {
     shows_ready_replicas: AtomicBool,
     /// Whether somebody has asked for it by its group.
     is_named: AtomicBool,
+    /// Whether no row says where its count is, so that it is taken for a kind with `spec.replicas`.
+    pub(super) is_assumed: bool,
 }
 
 impl Discovery {
@@ -48,6 +50,15 @@ impl Discovery {
             lacks_count: AtomicBool::new(false),
             shows_ready_replicas: AtomicBool::new(false),
             is_named: AtomicBool::new(false),
+            is_assumed: false,
+        }
+    }
+
+    /// The same of a kind without a row.
+    pub(super) fn assumed(plural: &'static str) -> Self {
+        Self {
+            is_assumed: true,
+            ..Self::new(plural)
         }
     }
 

@@ -133,7 +133,7 @@ pub(super) fn named(plural: &str, group: &str) -> &'static Row {
         plural,
         short: resource,
         argument: resource,
-        serving: Serving::Discovered(Discovery::new(plural)),
+        serving: Serving::Discovered(Discovery::assumed(plural)),
         path: REPLICAS,
         form: CountForm::Number(1),
         counts: CountKind::Replicas,

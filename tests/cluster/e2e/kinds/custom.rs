@@ -245,6 +245,16 @@ fn a_kind_without_a_count_is_refused_and_gets_no_label(plane: &ControlPlane) {
         let said = shown.stdout.clone() + &shown.stderr;
         assert!(said.contains("has no such field"), "{shown:?}");
     }
+    // It may have a switch, whose row was not given.
+    for command in [
+        "wake planes.toys.example.com/paper --for 1h",
+        "restore planes.toys.example.com/paper",
+    ] {
+        let line = format!("dayshift {command} -n {} || echo status $?", team.name());
+        let shown = plane.shell(&line);
+        assert_eq!(shown.stdout.trim(), "status 3", "{shown:?}");
+        assert!(shown.stderr.contains("with --kind-file"), "{shown:?}");
+    }
     team.run(&planes);
     let error = "/metadata/annotations/dayshift~1error";
     eventually("the plane is refused", || {

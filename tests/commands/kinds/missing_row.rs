@@ -1,0 +1,76 @@
+//! A kind with a switch, in commands that were not given its row.
+
+use std::fs;
+
+use serde_json::{Value, json};
+
+use crate::fake_server::Cluster;
+
+const GROUP: &str = "store.example.com";
+const ONE: &str = "databases.store.example.com/one";
+const ROW: &str = "[{resource: databases.store.example.com, kind: Database, field: spec.off, stopped: true, \
+                   running: false}]";
+
+/// A Database of the namespace `dev`, as a scaler with its row has stopped it.
+fn stopped(labels: &Value) -> Value {
+    json!({
+        "apiVersion": "store.example.com/v1", "kind": "Database",
+        "metadata": {
+            "namespace": "dev", "name": "one", "labels": labels,
+            "annotations": {"dayshift/hours": "00:00-24:00"},
+        },
+        "spec": {"off": true},
+    })
+}
+
+fn read(cluster: &Cluster) -> Value {
+    cluster.api.get("Database", "dev", "one").unwrap()
+}
+
+const COMMANDS: [&str; 8] = [
+    "wake ONE --for 1h",
+    "sleep ONE --for 1h --dry-run",
+    "pause ONE --no-wait",
+    "resume ONE",
+    "sync ONE",
+    "restore ONE",
+    "restore --all --kinds databases.store.example.com",
+    "wake --all --kinds databases.store.example.com --for 1h",
+];
+
+#[test]
+fn what_a_switch_has_stopped_is_left_alone_without_its_row() {
+    let cluster = Cluster::new();
+    cluster
+        .api
+        .serve_custom(GROUP, "v1", "databases", "Database");
+    let labels = json!({
+        "dayshift/state": "stopped", "dayshift/saved-replicas": "1", "dayshift/saved-value": "false",
+    });
+    cluster.api.create(stopped(&labels)).unwrap();
+    let before = read(&cluster);
+    for line in COMMANDS {
+        let line = line.replace("ONE", ONE);
+        let ran = cluster.dayshift(&line.split(' ').collect::<Vec<_>>());
+        assert_eq!((ran.status, &*ran.out), (3, ""), "{line}: {ran:?}");
+        let expected = "a switch stops this Database, as its label `saved-value` says, and no row \
+                        says where the switch is; give the row with --kind-file";
+        assert!(ran.err.contains(expected), "{line}: {ran:?}");
+        assert_eq!(read(&cluster), before, "{line}");
+    }
+    for command in ["status", "plan"] {
+        let ran = cluster.dayshift(&[command, ONE]);
+        assert_eq!(ran.status, 1, "{command}: {ran:?}");
+        let said = ran.out + &ran.err;
+        assert!(said.contains("--kind-file"), "{command}: {said}");
+    }
+    // With the row it is a switch that is off.
+    let folder = tempfile::tempdir().unwrap();
+    let row = folder.path().join("kinds.yaml");
+    fs::write(&row, ROW).unwrap();
+    let row = row.to_str().unwrap();
+    let ran = cluster.dayshift(&["restore", ONE, "--kind-file", row]);
+    assert_eq!(ran.status, 0, "{ran:?}");
+    assert!(ran.out.contains("stopped -> running"), "{ran:?}");
+    assert_eq!(read(&cluster)["spec"]["off"], false);
+}
