@@ -222,8 +222,7 @@ impl WorkloadStatus {
                 }),
             ),
             Note::UnknownCalendars => (
-                "whether its count is as its schedule says is unknown: the calendars that it names \
-                    are not known here"
+                "its schedule names calendars that are not known here, so its count cannot be checked"
                     .to_owned(),
                 "; give them with --calendar NAME=FILE".to_owned(),
             ),
@@ -268,8 +267,8 @@ impl WorkloadStatus {
                 (format!("{key}: {reasons}"), String::new())
             }
             Note::NoStart => (
-                "nothing will start it again: its schedule has no start to come".to_owned(),
-                format!("; `{}` does", self.restore(prefix)),
+                "nothing will start it again: its schedule has no further start".to_owned(),
+                format!("; `{}` brings it back", self.restore(prefix)),
             ),
         };
         NoteText { text, command }

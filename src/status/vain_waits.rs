@@ -34,14 +34,10 @@ impl InVain {
     /// What helps.
     pub(super) fn help(&self, prefix: &Prefix) -> String {
         let (needed, key) = (&self.needed, prefix.annotation(Key::After));
-        let change = match self.why {
-            None => return format!("correct {key}"),
-            Some(VainWait::Unscheduled) => format!("give {needed} a schedule"),
-            Some(VainWait::Overridden(Override::Pause(_))) => format!("end the pause of {needed}"),
-            Some(VainWait::Overridden(_)) => format!("end the sleep of {needed}"),
-            Some(VainWait::Stopped(_)) => format!("start {needed} before, or at the same time"),
-        };
-        format!("{change}, or remove it from {key}")
+        match self.why {
+            None => format!("correct {key}"),
+            Some(why) => format!("{}, or remove it from {key}", why.help(needed)),
+        }
     }
 }
 

@@ -26,7 +26,7 @@ pub(crate) struct KindArgs {
     kinds: Vec<Kind>,
 
     /// A file of kinds of your own: where their switch or their count is, as
-    /// docs/schedules/kinds.md describes; repeatable
+    /// docs/schedules/operators.md describes; repeatable
     #[arg(
         long,
         help_heading = "Which workloads",

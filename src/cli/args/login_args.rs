@@ -23,7 +23,7 @@ pub(crate) struct LoginArgs {
     group_header: Option<HeaderName>,
 
     /// The address of the proxy, or a network such as 10.0.0.0/8; repeatable, or a list with commas.
-    /// Nobody else is shown anything
+    /// All other requests are refused
     #[arg(
         long,
         value_name = "ADDRESS",

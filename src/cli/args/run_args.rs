@@ -152,8 +152,8 @@ struct TimingArgs {
     )]
     revert_window: TimeDelta,
 
-    /// How many workloads that dayshift has started may be not ready yet: other starts wait, and stops
-    /// never do; 0 is any number
+    /// The most workloads that dayshift has started and that are not ready yet: other starts wait, and
+    /// stops never do; 0 is no limit
     #[arg(long, value_name = "COUNT", default_value = "0")]
     max_starting: u16,
 
@@ -166,8 +166,8 @@ struct TimingArgs {
     )]
     notice: TimeDelta,
 
-    /// Report what is not ready so long after dayshift started it, with one read and one Event; 0
-    /// turns it off
+    /// Report a workload that is not ready this long after dayshift started it, with one read and one
+    /// Event; 0 turns it off
     #[arg(
         long,
         value_name = "TIME",

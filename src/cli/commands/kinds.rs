@@ -24,7 +24,7 @@ use crate::{
 ///
 /// Where the cluster cannot be reached, the kinds are listed all the same. With -o yaml, print the
 /// ClusterRole that dayshift needs for the kinds of --kinds, and its binding; no cluster is asked. The
-/// last line is of Jobs, which no --kinds names: --stop-jobs does.
+/// last line is for Jobs, which --stop-jobs adds and --kinds does not.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 The table shows what you may do; for dayshift itself, add \

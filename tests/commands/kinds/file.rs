@@ -203,7 +203,7 @@ fn a_wrong_row_says_what_and_where_and_the_others_count() {
         (
             "THING, annotation: e.com/n, field: spec.n",
             "e.com",
-            "stand beside each other",
+            "`field` cannot be combined with `annotation`",
         ),
         (
             "THING, annotation: e.com/n, holds: replicas",

@@ -118,7 +118,7 @@ fn a_count_that_the_schedule_does_not_explain_is_explained() {
     for note in [
         "note: dev/held: held at 6 by hand until Mon 09:00 JST; `dayshift sync deploy/held -n dev` stops it now",
         "note: dev/adopted: the schedule says stopped; it runs until Mon 19:00 JST; `dayshift sync deploy/adopted -n dev` stops it now",
-        "note: dev/stop-only: nothing will start it again: its schedule has no start to come; `dayshift restore deploy/stop-only -n dev` does",
+        "note: dev/stop-only: nothing will start it again: its schedule has no further start; `dayshift restore deploy/stop-only -n dev` brings it back",
         "stop Mon 19:00 JST (in 2 d 23 h)",
     ] {
         assert!(ran.out.contains(note), "{note}: {}", ran.out);

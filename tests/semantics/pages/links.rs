@@ -161,6 +161,16 @@ fn each_link_leads_somewhere() {
     assert!(seen > 150, "{seen}");
 }
 
+/// One that does not is shown as a dash in the middle of the item before it.
+#[test]
+fn each_item_of_a_list_begins_a_line() {
+    let is_glued = |line: &&str| !line.starts_with('|') && line.contains(". - ");
+    for (path, page) in &pages() {
+        let glued = page.lines().find(is_glued);
+        assert_eq!(glued, None, "{}", path.display());
+    }
+}
+
 /// The judge of the links is worth something only if it sees these.
 #[test]
 fn a_link_that_leads_nowhere_is_found() {

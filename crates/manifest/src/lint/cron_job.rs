@@ -18,7 +18,7 @@ impl Object<'_> {
             "none of the times `{}` fall into its running hours: this CronJob never runs",
             quote(&cron.text)
         );
-        let help = "write hours that hold one of its times, or other times into spec.schedule";
+        let help = "write hours that contain one of its times, or change spec.schedule";
         let place = cron.place.clone();
         self.findings
             .push(self.at(LintRule::NeverRuns, place, message, help.to_owned()));

@@ -106,16 +106,14 @@ impl<'c> NeededObjects<'c> {
         };
         let why = spec.waits_in_vain(object, &needed_workload, self.from)?;
         let words = why.words(spec.schedule.zone());
-        Some(match why {
-            VainWait::Stopped(_) => (
-                format!("{needed} {words}: it does not wait"),
-                format!("start {needed} before, or at the same time"),
-            ),
-            VainWait::Unscheduled | VainWait::Overridden(_) => (
-                format!("{needed} {words}: no start waits for it while it is stopped"),
-                "remove that, or do not name it".to_owned(),
-            ),
-        })
+        let waits = match why {
+            VainWait::Stopped(_) => "this start does not wait for it",
+            VainWait::Unscheduled | VainWait::Overridden(_) => {
+                "no start waits for it while it is stopped"
+            }
+        };
+        let help = format!("{}, or do not name it", why.help(needed));
+        Some((format!("{needed} {words}: {waits}"), help))
     }
 
     fn waits_for(&self, needed: &Needed, object: &WorkloadRef) -> bool {

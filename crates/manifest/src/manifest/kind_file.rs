@@ -76,7 +76,7 @@ fn definition(row: &Node<'_>) -> Result<KindDefinition, Wrong> {
             || format!("write one of {}", KEYS.join(", ")),
             |nearest| format!("did you mean `{nearest}`?"),
         );
-        let message = format!("`{}` is no key of a row; {help}", quote(name));
+        let message = format!("`{}` is not a key of a row; {help}", quote(name));
         return Err(wrong(&entry.key, message));
     }
     let text = |key: &str, example: &str| {
@@ -110,7 +110,7 @@ fn definition(row: &Node<'_>) -> Result<KindDefinition, Wrong> {
                 .to_vec()
         }
         (Some(_), Some(both)) => {
-            let message = "`field` and `annotation` stand beside each other; write one of them";
+            let message = "`field` cannot be combined with `annotation`; write one of them";
             return Err(wrong(both, message.to_owned()));
         }
         (None, None) => {

@@ -3,6 +3,7 @@
 use chrono::{DateTime, Utc};
 use dayshift_schedule::{Action, Zone};
 
+use crate::inputs::after::Needed;
 use crate::inputs::overrides::Override;
 use crate::inputs::parsed::ParsedInputs;
 use crate::inputs::spec::ScheduleSpec;
@@ -50,6 +51,16 @@ impl VainWait {
                 "is stopped by its own schedule at the start of {}",
                 at.with_timezone(&zone).format("%a %Y-%m-%d %H:%M %Z")
             ),
+        }
+    }
+
+    /// What lets the start wait for `needed`.
+    pub fn help(self, needed: &Needed) -> String {
+        match self {
+            Self::Unscheduled => format!("give {needed} a schedule"),
+            Self::Overridden(Override::Pause(_)) => format!("end the pause of {needed}"),
+            Self::Overridden(_) => format!("end the sleep of {needed}"),
+            Self::Stopped(_) => format!("start {needed} before, or at the same time"),
         }
     }
 }

@@ -62,8 +62,8 @@ Exit status: 0 done, 1 something has no equivalent (with --check: or is to be co
 )]
 pub(crate) struct ConvertArgs {
     /// Files of YAML or JSON, folders of such files, - for standard input; or live workloads, such as
-    /// deploy/web, and namespaces, such as ns/team. What could name a workload does: write ./deploy/web
-    /// for a folder
+    /// deploy/web, and namespaces, such as ns/team. A word that could name a workload names one: write
+    /// ./deploy/web for a folder
     #[arg(value_name = "FILE|WORKLOAD")]
     files: Vec<String>,
 

@@ -40,7 +40,7 @@ use crate::{
 
 /// Show when workloads will start and stop, from files or from the cluster
 ///
-/// Files need no cluster; objects that are no workloads are skipped. Without files, the plan shows
+/// Files need no cluster; objects that are not workloads are skipped. Without files, the plan shows
 /// the named workloads of the cluster, or all in the namespace of the context. Workloads
 /// without a schedule are left out.
 #[derive(Debug, clap::Args)]

@@ -61,10 +61,10 @@ Exit status: 0 done, 1 a workload has a problem, 2 wrong usage, 3 no cluster, no
 not all of those that were asked for may be read.";
 
 const AFTER_LONG_HELP: &str = "\
-A problem is an error in a schedule, a start, a stop or an override that is more than 10 s overdue, \
-a schedule that was removed from a workload that is down, one of which nothing is ready 10 minutes \
-after its start, and a count that another program has set \
-back within 15 minutes.
+A problem is a schedule that is refused; a start, stop or override that is more than 10 s overdue; a \
+workload that is down without a schedule, against its schedule or with no saved count; one with \
+nothing ready 10 minutes after its start; one whose next start names something in vain in \
+dayshift/after; and a count that another program has set back within 15 minutes.
 
 With -o json there is one document, {\"workloads\": [...], \"unread\": [...]}. Each \
 workload has these fields, null where there is no value:
@@ -102,7 +102,7 @@ workload has these fields, null where there is no value:
                  Kustomization\", ...; an HPA or KEDA that has not scaled yet is
                  found where you may list HPAs and ScaledObjects
 
-What may not be read stands on standard error, and in unread: {\"resource\", such as \
+Standard error and unread name what may not be read: {\"resource\", such as \
 \"cronjobs.batch\", \"message\", \"cure\": what helps, or null}. Where that is a kind or a workload \
 that was asked for, the others are shown and the exit status is 3, whatever they say; Namespaces, \
 Services, HPAs and ScaledObjects do not change it.";

@@ -130,7 +130,7 @@ impl Editor<'_> {
             let before = self.before(range.start);
             if !is_flow && !before.chars().all(|it| it == ' ') {
                 return Err(NotEditable(
-                    "it is written in a form of YAML that is not changed",
+                    "convert does not change the form of YAML in which it is written",
                 ));
             }
             let style = Style::of(self.text, last, is_flow);
@@ -236,7 +236,7 @@ impl Editor<'_> {
         let before = self.before(range.start);
         if !before.chars().all(|it| it == ' ') {
             return Err(NotEditable(
-                "it is written in a form of YAML that is not changed",
+                "convert does not change the form of YAML in which it is written",
             ));
         }
         let end = self.line_end(range.end);

@@ -33,7 +33,7 @@ impl Editor<'_> {
         let between = self.slice(key.end..value.start).trim_start();
         let Some(between) = between.strip_prefix(':') else {
             return Err(NotEditable(
-                "it is written in a form of YAML that is not changed",
+                "convert does not change the form of YAML in which it is written",
             ));
         };
         let is_map = entry.value.what() == "a map";

@@ -63,7 +63,7 @@ pub(in crate::convert) fn convert(
                         Topic::SecondsFirst,
                         &job.place,
                         format!(
-                            "`{}` has five fields, of which the controller takes the first for seconds, and so does what is written here",
+                            "`{}` has five fields; the controller reads the first one as seconds, and so does the converted text",
                             quote(schedule)
                         ),
                         format!(

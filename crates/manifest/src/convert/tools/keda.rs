@@ -83,7 +83,7 @@ pub(in crate::convert) fn convert(document: &Document<'_>, requests: &mut Reques
                 requests.say(
                     Topic::Triggers,
                     &first.place,
-                    "several cron triggers of which the highest count holds can be written only where all are weekly and in one zone",
+                    "several cron triggers, whose highest count holds, can be converted only if all are weekly and in one zone",
                     format!("write the counts into {} by hand, such as Mon-Fri 08:00 = 5; 19:00 = 0", requests.name(Key::Scale)),
                 );
                 return;

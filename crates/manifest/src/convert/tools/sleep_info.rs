@@ -70,7 +70,7 @@ pub(in crate::convert) fn convert(
         )
     } else {
         (
-            "as long as it is there kube-green acts too; with it goes the Secret in which it saves counts",
+            "as long as it is there kube-green acts too; deleting it also deletes the Secret in which kube-green saves counts",
             "while everything is awake (or after dayshift convert -n NAMESPACE, which takes the counts over): ",
         )
     };
