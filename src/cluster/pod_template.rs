@@ -37,6 +37,8 @@ struct Seen {
 enum At {
     Template,
     Spec,
+    Domain,
+    GuestMemory,
     Containers { are_init: bool },
     Container,
     RestartPolicy,
@@ -53,6 +55,8 @@ enum Name {
     Containers,
     InitContainers,
     RestartPolicy,
+    Domain,
+    Guest,
     Resources,
     Overhead,
     Requests,
@@ -69,7 +73,13 @@ impl At {
             (Self::Template, Name::Spec) => Self::Spec,
             (Self::Spec, Name::Containers) => Self::Containers { are_init: false },
             (Self::Spec, Name::InitContainers) => Self::Containers { are_init: true },
-            (Self::Spec | Self::Container, Name::Resources) => Self::Resources,
+            (Self::Spec, Name::Domain) => Self::Domain,
+            (Self::Spec | Self::Domain | Self::Container, Name::Resources) => Self::Resources,
+            (Self::Domain, Name::Memory) => Self::GuestMemory,
+            (Self::GuestMemory, Name::Guest) => Self::Amount {
+                is_limit: false,
+                of: "memory",
+            },
             (Self::Spec, Name::Overhead) | (Self::Resources, Name::Requests) => {
                 Self::Amounts { are_limits: false }
             }
@@ -137,13 +147,16 @@ impl<'de> Visitor<'de> for Part<'_> {
                 continue;
             };
             map.next_value_seed(self.below(at))?;
-            if let At::Spec = self.at {
-                let taken = |seen: &mut Seen| std::mem::take(&mut seen.resources);
-                match at {
-                    At::Resources => self.seen.pod.resources = taken(self.seen),
-                    At::Amounts { .. } => self.seen.pod.overhead = taken(self.seen).requests,
-                    _ => {}
+            let taken = |seen: &mut Seen| std::mem::take(&mut seen.resources);
+            match (self.at, at) {
+                (At::Spec | At::Domain, At::Resources) => {
+                    self.seen.pod.resources = taken(self.seen);
                 }
+                (At::Spec, At::Amounts { .. }) => {
+                    self.seen.pod.overhead = taken(self.seen).requests;
+                }
+                (At::Domain, At::GuestMemory) => self.seen.pod.guest = taken(self.seen).requests,
+                _ => {}
             }
         }
         Ok(())

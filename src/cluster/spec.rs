@@ -10,9 +10,7 @@ use serde_json::Value;
 
 use super::pod_template::requests;
 use crate::text::quote;
-use crate::workload::{
-    Amounts, ResourceRequests, Resources, SpecMember, SpecNode, VolumeRetention, takes_zero,
-};
+use crate::workload::{ResourceRequests, SpecMember, SpecNode, VolumeRetention, takes_zero};
 
 /// The count fields of all kinds. Each object has those of its own kind.
 #[derive(Clone, Debug, Default)]
@@ -95,28 +93,18 @@ impl SpecNode for LiveNode<'_> {
         }
     }
 
-    fn is_false(self) -> bool {
-        matches!(self, Self::Value(Value::Bool(false)))
+    fn flag(self) -> Option<bool> {
+        match self {
+            Self::Value(value) => value.as_bool(),
+            _ => None,
+        }
     }
 
-    fn resources(self) -> Resources {
-        let amounts = |of: &str| {
-            let mut amounts = Amounts::default();
-            let found = match self {
-                Self::Value(value) => value.get(of).and_then(Value::as_object),
-                _ => None,
-            };
-            for (resource, amount) in found.into_iter().flatten() {
-                match amount {
-                    Value::String(text) => amounts.take_in(resource, text),
-                    amount => amounts.take_in(resource, &amount.to_string()),
-                }
-            }
-            amounts
-        };
-        Resources {
-            requests: amounts("requests"),
-            limits: amounts("limits"),
+    fn written<R>(self, read: impl FnOnce(&str) -> R) -> Option<R> {
+        match self {
+            Self::Value(Value::String(text)) => Some(read(text)),
+            Self::Value(Value::Number(number)) => Some(read(&number.to_string())),
+            _ => None,
         }
     }
 }

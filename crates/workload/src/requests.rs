@@ -22,15 +22,20 @@ pub trait SpecNode: Copy {
     fn items(self) -> impl Iterator<Item = Self>;
     /// A whole number.
     fn number(self) -> Option<u32>;
-    /// Whether it is `false`.
-    fn is_false(self) -> bool;
-    /// The `requests` and `limits` in it.
-    fn resources(self) -> Resources;
+    /// `true` or `false`.
+    fn flag(self) -> Option<bool>;
+    /// What `read` makes of a text or a number, as it is written; `None` of anything else.
+    fn written<R>(self, read: impl FnOnce(&str) -> R) -> Option<R>;
 }
 
 /// Whether an object says `enabled: false` of itself, as operators do of a part that is not to run.
 fn is_enabled<T: SpecNode>(node: T) -> bool {
-    !node.member("enabled").is_some_and(T::is_false)
+    node.member("enabled").and_then(T::flag) != Some(false)
+}
+
+/// Whether an item of a list runs: it does not say `suspend: true` either.
+fn is_running<T: SpecNode>(item: T) -> bool {
+    is_enabled(item) && item.member("suspend").and_then(T::flag) != Some(true)
 }
 
 fn at<T: SpecNode>(node: T, path: &[&str]) -> Option<T> {
@@ -45,7 +50,7 @@ fn each<T: SpecNode>(node: T, path: &[&str], show: &mut impl FnMut(T)) {
         [] => show(node),
         [Part::EACH, rest @ ..] => node
             .items()
-            .filter(|it| is_enabled(*it))
+            .filter(|it| is_running(*it))
             .for_each(|it| each(it, rest, show)),
         [name, rest @ ..] => at(node, &[name])
             .into_iter()
@@ -62,9 +67,21 @@ fn instances<T: SpecNode>(node: T, part: &Part) -> Option<u32> {
     let Some(holder) = at(node, above) else {
         return Some(0);
     };
+    let number_or = |name: &str, unsaid| holder.member(name).map_or(unsaid, T::number);
+    let beside = |name: Option<&str>, unsaid| name.map_or(unsaid, |name| number_or(name, unsaid));
     let is_spec = part.list.is_empty() && above.is_empty();
-    let unsaid = (!is_spec).then_some(1);
-    holder.member(name).map_or(unsaid, T::number)
+    let unsaid = (!is_spec).then_some(u32::from(part.at_least.is_none()));
+    let number = number_or(name, unsaid)?.max(beside(part.at_least, Some(0))?);
+    Some(number.saturating_mul(beside(part.times, Some(1))?))
+}
+
+/// What a pod requests by its template or, where there is none, by the `resources` that stand there.
+fn requests_of<T: SpecNode>(node: T) -> ResourceRequests {
+    if node.member("spec").is_some() {
+        ResourceRequests::of_template(node)
+    } else {
+        asked(Resources::read(node))
+    }
 }
 
 impl Footprint {
@@ -96,7 +113,7 @@ impl Footprint {
                 let replicas = instances(node, part);
                 is_readable &= replicas.is_some();
                 let of_one = part.resources.map_or_else(&template, |path| {
-                    asked(at(node, path).map_or_else(Resources::default, T::resources))
+                    at(node, path).map_or_else(ResourceRequests::default, requests_of)
                 });
                 sum.add(replicas.unwrap_or_default(), of_one);
             };
@@ -135,6 +152,35 @@ pub struct ResourceRequests {
 }
 
 impl ResourceRequests {
+    /// Reads a pod template. What has another form than Kubernetes gives it requests nothing.
+    pub fn of_template<T: SpecNode>(template: T) -> Self {
+        let Some(spec) = template.member("spec") else {
+            return Self::default();
+        };
+        let resources = |of: T| {
+            let found = of.member("resources");
+            found.map_or_else(Resources::default, Resources::read)
+        };
+        let domain = spec.member("domain");
+        let guest = domain.and_then(|it| it.member("memory")?.member("guest"));
+        let mut pod = PodRequests {
+            resources: resources(domain.unwrap_or(spec)),
+            overhead: Amounts::read(spec, "overhead"),
+            ..PodRequests::default()
+        };
+        pod.guest.memory_bytes = guest.and_then(|it| it.written(whole)?);
+        let list = |name| spec.member(name).into_iter().flat_map(T::items);
+        for container in list("containers") {
+            pod.container(resources(container));
+        }
+        for container in list("initContainers") {
+            let policy = container.member("restartPolicy");
+            let is_sidecar = policy.and_then(|it| it.written(|policy| policy == "Always"));
+            pod.init_container(resources(container), is_sidecar == Some(true));
+        }
+        pod.total()
+    }
+
     /// Whether it requests both CPU and memory.
     pub const fn are_complete(self) -> bool {
         self.cpu_nanos > 0 && self.memory_bytes > 0
@@ -156,6 +202,18 @@ pub struct Amounts {
 }
 
 impl Amounts {
+    fn read<T: SpecNode>(of: T, name: &str) -> Self {
+        let Some(list) = of.member(name) else {
+            return Self::default();
+        };
+        let amount =
+            |resource, read: fn(&str) -> Option<u64>| list.member(resource)?.written(read)?;
+        Self {
+            cpu_nanos: amount("cpu", nanos),
+            memory_bytes: amount("memory", whole),
+        }
+    }
+
     /// Takes in one of the list. What is no amount is left out, and so is every other resource.
     pub fn take_in(&mut self, resource: &str, amount: &str) {
         match resource {
@@ -189,6 +247,15 @@ pub struct Resources {
     pub limits: Amounts,
 }
 
+impl Resources {
+    fn read<T: SpecNode>(node: T) -> Self {
+        Self {
+            requests: Amounts::read(node, "requests"),
+            limits: Amounts::read(node, "limits"),
+        }
+    }
+}
+
 /// Adds up what a pod requests
 /// (<https://kubernetes.io/docs/concepts/workloads/pods/init-containers/#resource-sharing-within-containers>):
 /// its containers and sidecars together, or the largest step of its initialization where that is
@@ -200,6 +267,9 @@ pub struct PodRequests {
     pub resources: Resources,
     /// Its `overhead`.
     pub overhead: Amounts,
+    /// The memory of the virtual machine that it runs, which it requests where its `resources` do not say
+    /// so (KubeVirt's `renderresources.go`).
+    pub guest: Amounts,
     together: ResourceRequests,
     sidecars: ResourceRequests,
     largest_step: ResourceRequests,
@@ -229,8 +299,10 @@ impl PodRequests {
             .resources
             .limits
             .or_requests(ResourceRequests::default());
+        let guest = self.guest.or_requests(ResourceRequests::default());
         let unless_none = |of, limit| if of == 0 { limit } else { of };
         let containers = containers.of_each(limit, unless_none);
+        let containers = containers.of_each(guest, unless_none);
         let pod = self.resources.requests.or_requests(containers);
         let overhead = self.overhead.or_requests(ResourceRequests::default());
         pod.of_each(overhead, u64::saturating_add)

@@ -21,11 +21,17 @@ const ROWS: &str = r#"
   stopped: true
   instances: [spec.head.count, "spec.pools[].nodes[].count"]
   resources: [spec.head.resources, "spec.pools[].nodes[].resources"]
+- resource: farms.example.com
+  kind: Farm
+  field: spec.off
+  stopped: true
+  instances: "spec.groups[].count"
+  resources: "spec.groups[].pod"
 - {resource: gizmos.example.com, kind: Gizmo, field: spec.size, holds: replicas, resources: spec.resources}
 "#;
 
 /// Each kind with its `spec`; the replicas that a stop takes down, their cores and their GiB.
-const OBJECTS: [(&str, &str, &str, [f64; 3]); 11] = [
+const OBJECTS: [(&str, &str, &str, [f64; 3]); 14] = [
     (
         "postgresql.cnpg.io/v1",
         "Cluster",
@@ -69,6 +75,27 @@ const OBJECTS: [(&str, &str, &str, [f64; 3]); 11] = [
         [2.0, 2.0, 2.0],
     ),
     (
+        "ray.io/v1",
+        "RayCluster",
+        "{headGroupSpec: {template: {spec: {containers: [{resources: {requests: {cpu: 1, memory: 2Gi}}}]}}}, \
+           workerGroupSpecs: [{replicas: 3, template: {spec: {containers: [{resources: {requests: \
+           {cpu: 2, memory: 4Gi}}}]}}}, {replicas: 9, suspend: true}]}",
+        [4.0, 7.0, 14.0],
+    ),
+    (
+        "kubevirt.io/v1",
+        "VirtualMachine",
+        "{runStrategy: Always, template: {spec: {domain: {resources: {requests: {cpu: 2}}, memory: {guest: 3Gi}}}}}",
+        [1.0, 2.0, 3.0],
+    ),
+    (
+        "example.com/v1",
+        "Farm",
+        "{groups: [{count: 2, pod: {spec: {initContainers: [{resources: {requests: {cpu: 5}}}], containers: \
+           [{resources: {requests: {cpu: 1, memory: 1Gi}}}, {resources: {limits: {memory: 1Gi}}}]}}}]}",
+        [2.0, 10.0, 4.0],
+    ),
+    (
         "example.com/v1",
         "Grid",
         "{head: {resources: {requests: {cpu: 2, memory: 1Gi}}}, pools: [{nodes: [\
@@ -93,7 +120,8 @@ const OBJECTS: [(&str, &str, &str, [f64; 3]); 11] = [
 const KINDS: &str = "clusters.postgresql.cnpg.io,cassandradatacenters.cassandra.datastax.com,\
      postgresqls.acid.zalan.do,rabbitmqclusters.rabbitmq.com,kafkaconnects.kafka.strimzi.io,\
      notebooks.kubeflow.org,postgresclusters.postgres-operator.crunchydata.com,widgets.example.com,\
-     gadgets.example.com,grids.example.com,gizmos.example.com";
+     gadgets.example.com,grids.example.com,gizmos.example.com,farms.example.com,rayclusters.ray.io,\
+     virtualmachines.kubevirt.io";
 
 /// From Monday 12:00 to Tuesday 12:00, of which the night takes 14 hours.
 const HOURS: f64 = 14.0;

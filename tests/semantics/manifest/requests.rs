@@ -107,6 +107,68 @@ fn has_footprint(resource: &str, spec: &str, (replicas, cpu, memory): (u32, u64,
     assert_eq!(found, (replicas, cpu * 1_000_000, memory << 20), "{spec}");
 }
 
+/// KubeRay's head and groups, of which one is suspended, one has fewer than its least number, one says no
+/// number, and one has two hosts for each replica.
+#[test]
+fn a_ray_cluster_has_a_head_and_its_groups_of_workers() {
+    let pod = |cpu: &str, memory: &str| {
+        let requests = format!("{{requests: {{cpu: {cpu}, memory: {memory}}}}}");
+        format!("template: {{spec: {{containers: [{{resources: {requests}}}]}}}}")
+    };
+    let small = pod("1", "1Gi");
+    let head = "headGroupSpec: {template: {spec: {containers: [\
+         {resources: {limits: {cpu: 2, memory: 4Gi}}}, {resources: {requests: {cpu: 1, memory: 1Gi}}}]}}}";
+    let groups = format!(
+        "workerGroupSpecs: [{{replicas: 2, numOfHosts: 2, {}}}, {{replicas: 5, suspend: true, {small}}},\
+           {{replicas: 0, minReplicas: 1, {small}}}, {{maxReplicas: 4, {small}}}, {{replicas: 2, minReplicas: 1, {small}}}]",
+        pod("2", "3Gi")
+    );
+    // 1 of 3 cores and 5 GiB, 4 of 2 cores and 3 GiB, and 1 and 2 of 1 core and 1 GiB: the mean of 8.
+    let expected = (
+        8,
+        (3_000 + 4 * 2_000 + 3 * 1_000) / 8,
+        (5 + 4 * 3 + 3) * 1024 / 8,
+    );
+    has_footprint(
+        "rayclusters.ray.io",
+        &format!("{{suspend: false, {head}, {groups}}}"),
+        expected,
+    );
+    // Its own `suspend` is the switch, not that of a group.
+    let service = format!("{{rayClusterConfig: {{suspend: true, {head}, {groups}}}}}");
+    has_footprint("rayservices.ray.io", &service, expected);
+    has_footprint(
+        "rayclusters.ray.io",
+        &format!("{{{head}}}"),
+        (1, 3_000, 5 * 1024),
+    );
+    let odd = format!("{{{head}, workerGroupSpecs: [{{replicas: many, {small}}}]}}");
+    has_footprint("rayclusters.ray.io", &odd, (0, 0, 0));
+}
+
+/// Of the memory its `resources` come first, then what its guest sees; of CPU only what it requests.
+#[test]
+fn a_virtual_machine_is_one_pod_of_what_its_domain_requests() {
+    for (domain, cpu, memory) in [
+        ("{cpu: {cores: 4}, memory: {guest: 4Gi}}", 0, 4096),
+        (
+            "{memory: {guest: 4Gi}, resources: {requests: {cpu: 500m, memory: 2Gi}}}",
+            500,
+            2048,
+        ),
+        (
+            "{resources: {limits: {cpu: 2, memory: 3Gi}}, memory: {guest: 1Gi}}",
+            2000,
+            3072,
+        ),
+        ("{memory: {hugepages: {pageSize: 2Mi}}}", 0, 0),
+        ("{memory: {guest: {}}, resources: 7}", 0, 0),
+    ] {
+        let spec = format!("{{runStrategy: Always, template: {{spec: {{domain: {domain}}}}}}}");
+        has_footprint("virtualmachines.kubevirt.io", &spec, (1, cpu, memory));
+    }
+}
+
 /// Each `spec` of a Cluster of CloudNativePG.
 #[test]
 fn a_file_and_a_live_object_have_the_same_footprint() {

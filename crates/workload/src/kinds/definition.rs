@@ -130,6 +130,7 @@ impl KindDefinition {
             list: tokens(it.list),
             instances: it.instances.map(tokens),
             resources: it.resources.map(tokens),
+            ..Part::POD
         });
         let row = Row {
             place: Row::NAMED,

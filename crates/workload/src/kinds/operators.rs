@@ -65,6 +65,7 @@ const fn part(list: &'static [&'static str], instances: Option<&'static [&'stati
         list,
         instances,
         resources: Some(&["resources"]),
+        ..Part::POD
     }
 }
 
@@ -75,6 +76,7 @@ macro_rules! below {
             list: $list,
             instances: Some(&[$($member,)+ $number]),
             resources: Some(&[$($member,)+ "resources"]),
+            ..Part::POD
         }
     };
 }
@@ -111,12 +113,28 @@ const XTRA_DB: &[Part] = &[
     below!(&[], "proxysql", "size"),
 ];
 
-/// One pod, by its pod template (Kubeflow's `notebook_types.go`).
-const ONE_POD: &[Part] = &[Part {
-    list: &[],
-    instances: None,
-    resources: None,
-}];
+/// One pod, by its pod template (Kubeflow's `notebook_types.go`, KubeVirt's `schema.go`).
+const ONE_POD: &[Part] = &[Part::POD];
+
+/// A head, and groups of workers, of each of which as many as `GetWorkerGroupDesiredReplicas` of KubeRay's
+/// `util.go` says.
+macro_rules! ray {
+    ($($above:literal),*) => {
+        &[
+            Part {
+                resources: Some(&[$($above,)* "headGroupSpec", "template"]),
+                ..Part::POD
+            },
+            Part {
+                list: &[$($above,)* "workerGroupSpecs", Part::EACH],
+                instances: Some(&["replicas"]),
+                at_least: Some("minReplicas"),
+                times: Some("numOfHosts"),
+                resources: Some(&["template"]),
+            },
+        ]
+    };
+}
 
 /// A row of a kind that the API server is asked about before it is asked for it. How it says that it is
 /// ready, how its pods are found and which it runs may be left out: not at all, and by its count and its
@@ -177,9 +195,9 @@ pub(super) static OPERATORS: [Row; 35] = [
     row!("SupersetCluster", "supersetclusters", "superset.stackable.tech", STACKABLE, TRUE, Switch),
     row!("TrinoCluster", "trinoclusters", "trino.stackable.tech", STACKABLE, TRUE, Switch),
     row!("ZookeeperCluster", "zookeeperclusters", "zookeeper.stackable.tech", STACKABLE, TRUE, Switch),
-    row!("VirtualMachine", "virtualmachines", "kubevirt.io", &["spec", "runStrategy"], VIRTUAL_MACHINE, Switch, ReadyForm::Condition("Ready")),
-    row!("RayCluster", "rayclusters", "ray.io", SUSPEND, TRUE, Switch),
-    row!("RayService", "rayservices", "ray.io", &["spec", "rayClusterConfig", "suspend"], TRUE, Switch),
+    row!("VirtualMachine", "virtualmachines", "kubevirt.io", &["spec", "runStrategy"], VIRTUAL_MACHINE, Switch, ReadyForm::Condition("Ready"); ONE_POD),
+    row!("RayCluster", "rayclusters", "ray.io", SUSPEND, TRUE, Switch; ray!()),
+    row!("RayService", "rayservices", "ray.io", &["spec", "rayClusterConfig", "suspend"], TRUE, Switch; ray!("rayClusterConfig")),
     row!("CronWorkflow", "cronworkflows", "argoproj.io", SUSPEND, TRUE, SUSPEND),
     row!("ScheduledSparkApplication", "scheduledsparkapplications", "sparkoperator.k8s.io", SUSPEND, TRUE, SUSPEND),
     row!("AutoscalingRunnerSet", "autoscalingrunnersets", "actions.github.com", &["spec", "minRunners"], CountForm::Number(0), Runners),

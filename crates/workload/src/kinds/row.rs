@@ -95,7 +95,11 @@ pub struct Part {
     pub list: Path,
     /// The number of pods, from there on; `None` for one pod.
     pub instances: Option<Path>,
-    /// The `resources` of each pod, from there on; `None` where its pod template has them.
+    /// The name beside it of a number that is run at least. Where both are missing, there are none.
+    pub at_least: Option<&'static str>,
+    /// The name beside it of how many pods each of that number is.
+    pub times: Option<&'static str>,
+    /// The `resources` or the template of each pod, from there on; `None` where its pod template has them.
     pub resources: Option<Path>,
 }
 
@@ -104,6 +108,15 @@ type Path = &'static [&'static str];
 impl Part {
     /// The token that stands for each item of a list.
     pub const EACH: &'static str = "[]";
+
+    /// One pod, by the object's pod template.
+    pub const POD: Self = Self {
+        list: &[],
+        instances: None,
+        at_least: None,
+        times: None,
+        resources: None,
+    };
 
     fn spec_members(&self) -> impl Iterator<Item = &'static str> + use<> {
         let Self { list, .. } = *self;

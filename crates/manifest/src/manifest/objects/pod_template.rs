@@ -5,9 +5,7 @@ use std::collections::BTreeMap;
 use crate::manifest::objects::service::texts;
 use crate::manifest::tree::node::Node;
 use crate::manifest::tree::scalar::Scalar;
-use crate::workload::{
-    Amounts, Footprint, Kind, PodRequests, ResourceRequests, Resources, SpecNode,
-};
+use crate::workload::{Footprint, Kind, ResourceRequests, SpecNode};
 
 /// What 1 of the count of an object stands for.
 pub(in crate::manifest) fn footprint(kind: Kind, object: &Node<'_>) -> Footprint {
@@ -30,33 +28,24 @@ impl SpecNode for &Node<'_> {
         }
     }
 
-    fn is_false(self) -> bool {
-        self.scalar() == Some(Scalar::Bool(false))
+    fn flag(self) -> Option<bool> {
+        match self.scalar() {
+            Some(Scalar::Bool(flag)) => Some(flag),
+            _ => None,
+        }
     }
 
-    fn resources(self) -> Resources {
-        read(self)
+    fn written<R>(self, read: impl FnOnce(&str) -> R) -> Option<R> {
+        match self.scalar() {
+            Some(Scalar::Number(number)) => Some(read(&number.to_string())),
+            _ => self.text().map(read),
+        }
     }
 }
 
-/// What the pod template of an object requests. What has another form than Kubernetes gives it requests
-/// nothing.
+/// What the pod template of an object requests.
 fn requests(object: &Node<'_>) -> ResourceRequests {
-    let Some(spec) = template(object).and_then(|it| it.get("spec")) else {
-        return ResourceRequests::default();
-    };
-    let mut pod = PodRequests::default();
-    pod.resources = resources(spec);
-    pod.overhead = amounts(spec, "overhead");
-    let list = |name| spec.get(name).map_or(&[][..], Node::items);
-    for container in list("containers") {
-        pod.container(resources(container));
-    }
-    for container in list("initContainers") {
-        let policy = container.get("restartPolicy").and_then(Node::text);
-        pod.init_container(resources(container), policy == Some("Always"));
-    }
-    pod.total()
+    template(object).map_or_else(ResourceRequests::default, ResourceRequests::of_template)
 }
 
 /// The labels of the pods of an object, by which Services select them.
@@ -67,27 +56,4 @@ pub(in crate::manifest) fn pod_labels(object: &Node<'_>) -> BTreeMap<String, Str
 
 fn template<'n, 'a>(object: &'n Node<'a>) -> Option<&'n Node<'a>> {
     object.get("spec").and_then(|it| it.get("template"))
-}
-
-fn resources(of: &Node<'_>) -> Resources {
-    of.get("resources")
-        .map_or_else(Resources::default, |it| read(it))
-}
-
-fn read(resources: &Node<'_>) -> Resources {
-    Resources {
-        requests: amounts(resources, "requests"),
-        limits: amounts(resources, "limits"),
-    }
-}
-
-fn amounts(of: &Node<'_>, name: &str) -> Amounts {
-    let mut amounts = Amounts::default();
-    for entry in of.get(name).map_or(&[][..], Node::entries) {
-        match entry.value.scalar() {
-            Some(Scalar::Number(number)) => amounts.take_in(entry.name(), &number.to_string()),
-            _ => amounts.take_in(entry.name(), entry.value.text().unwrap_or_default()),
-        }
-    }
-    amounts
 }
