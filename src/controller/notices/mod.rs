@@ -1,4 +1,5 @@
 //! The stops that people are told of beforehand.
 
 pub(super) mod due;
+pub(super) mod metrics;
 mod telling;

@@ -13,6 +13,7 @@ use crate::{
 
 use crate::controller::ids::Id;
 use crate::controller::notices::due::{DueNotice, Group, Notices};
+use crate::controller::notices::metrics::StopNotices;
 use crate::controller::objects::index::Index;
 use crate::controller::report::reporter::Reporter;
 
@@ -25,26 +26,29 @@ impl Notices {
         self.expect(id, stop_to_tell(id, index, now), now);
     }
 
-    /// Tells people of stops to come, as far as that is due, of at most so many groups. Returns of how
-    /// many workloads.
+    /// Tells people of stops to come, as far as that is due, of at most so many groups. Returns whether it
+    /// told anything.
     pub(in crate::controller) fn tell_due(
         &mut self,
         max_groups: usize,
         index: &Index,
         reporter: &mut Reporter,
+        counter: &StopNotices,
         now: DateTime<Utc>,
-    ) -> u64 {
-        let mut told = 0;
+    ) -> bool {
+        let mut has_told = false;
         for _ in 0..max_groups {
             let Some(due) = self.take_due(now) else {
                 break;
             };
             // The clock may have been set to a time after it.
             if due.group.stop > now {
-                told += tell(&due, index, reporter);
+                let told = tell(&due, index, reporter);
+                counter.count(&due.group.namespace, told);
+                has_told |= told > 0;
             }
         }
-        told
+        has_told
     }
 }
 

@@ -80,9 +80,8 @@ impl Engine {
     /// Tells people of stops to come, as far as that is due.
     pub(super) fn tell_stops(&mut self, now: DateTime<Utc>) {
         let (index, reporter) = (&self.index, &mut self.reporter);
-        let told = self.notices.tell_due(BATCH, index, reporter, now);
-        if told > 0 {
-            self.telemetry.stop_notices.inc_by(told);
+        let counter = &self.telemetry.stop_notices;
+        if self.notices.tell_due(BATCH, index, reporter, counter, now) {
             self.dispatch_events();
         }
     }

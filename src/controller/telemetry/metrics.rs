@@ -17,6 +17,7 @@ use prometheus_client::{
 use tokio::time::Instant;
 
 use crate::controller::jobs::metrics::JobMetrics;
+use crate::controller::notices::metrics::StopNotices;
 use crate::controller::settings::Settings;
 use crate::controller::starts::metrics::StartMetrics;
 use crate::controller::telemetry::calendar_metrics::CalendarMetrics;
@@ -62,7 +63,7 @@ pub struct Telemetry {
     queue_depth: Family<Labels<1>, Gauge>,
     clock_skew: Optional<Gauge<f64, AtomicU64>>,
     pub(in crate::controller) boundaries_skipped: Counter,
-    pub(in crate::controller) stop_notices: Counter,
+    pub(in crate::controller) stop_notices: StopNotices,
     events: Family<Labels<1>, Counter>,
     reverts: Family<Labels<1>, Counter>,
     savings: Savings,
@@ -80,6 +81,8 @@ impl Telemetry {
         registry.register_collector(Box::new(savings.clone()));
         let states = StatesByNamespace::new(savings.clone());
         registry.register_collector(Box::new(states.clone()));
+        let stop_notices = StopNotices::new(savings.clone());
+        registry.register_collector(Box::new(stop_notices.clone()));
         let published = Newest::default();
         registry.register_collector(Box::new(StoppedWorkloads(published.clone())));
         let ours = registry.sub_registry_with_prefix("dayshift");
@@ -164,7 +167,7 @@ impl Telemetry {
                 "Transitions before which others were skipped, because boundaries of one workload \
                  come faster than they can be carried out",
             ),
-            stop_notices: registered(ours, "stop_notices", "Stops told beforehand, by workload"),
+            stop_notices,
             events: registered(ours, "events", "Kubernetes Events, by outcome"),
             reverts: registered(
                 ours,
@@ -364,6 +367,7 @@ impl Telemetry {
 
     fn count(&self, counts: &Counts) {
         self.states.set(&counts.by_namespace);
+        self.stop_notices.take_in(counts.by_namespace.keys());
         for (gauge, count) in [
             (&self.without_requests, counts.without_requests),
             (&self.overdue, counts.overdue),

@@ -1,7 +1,7 @@
 //! What the controller publishes: metrics, readiness, and what it knows of each object.
 
 mod account;
-mod by_namespace;
+pub(super) mod by_namespace;
 mod calendar_metrics;
 pub(super) mod metrics;
 #[cfg(test)]

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use chrono::{DateTime, TimeDelta, Utc};
-use dayshift::controller::Settings;
+use dayshift::controller::{Scope, Settings};
 use kube_in_memory::{Fault, RequestLine, Status, Writer};
 use serde_json::json;
 
@@ -224,6 +224,54 @@ pub(super) fn each_workload_that_is_told_of_its_stop_is_counted(row: &mut Row) {
     row.are(&story, [("", 2.0)]);
     story.sleep_until("19:00:30");
     row.are(&story, [("", 2.0)]);
+    by_namespace(row);
+    by_team(row);
+}
+
+/// Each begins at zero, before anybody is told. The first come have a series each, and no other changes it.
+fn by_namespace(row: &mut Row) {
+    let mut story = Sandbox::empty_at("2026-11-20 18:00 UTC");
+    story.start_scaler(Settings {
+        per_namespace_metrics: true,
+        ..Settings::default()
+    });
+    for number in 0..202 {
+        let namespace = format!("team-{number:03}");
+        story.api.namespace(&namespace);
+        let web = deployment("web").namespace(&namespace).hours(OFFICE);
+        let notice = if number == 7 { "40s" } else { "20s" };
+        story.apply(web.annotation("notice", notice));
+    }
+    let of = |it: &str| format!("{{namespace=\"{it}\"}}");
+    row.is(&story, &of("team-007"), 0.0);
+    row.is(&story, &of("dev"), None);
+    story.sleep_until("18:59:30");
+    row.are(&story, [(&of("team-007"), 1.0)]);
+    story.sleep_until("19:01");
+    row.is(&story, &of("team-007"), 1.0);
+    row.is(&story, &of("team-199"), 1.0);
+    row.is(&story, &of("team-200"), None);
+    row.is(&story, &of("(other)"), 2.0);
+}
+
+/// What the team of a namespace was told stays with it when the namespace goes to another one.
+fn by_team(row: &mut Row) {
+    let mut story = Sandbox::empty_at("2026-11-20 18:00 UTC");
+    story.start_scaler(Settings {
+        scope: Scope {
+            team_label: Some("team".to_owned()),
+            ..Scope::default()
+        },
+        ..Settings::default()
+    });
+    story.apply(deployment("web").hours(OFFICE).annotation("notice", "30s"));
+    let [none, pay] = ["(none)", "pay"].map(|it| format!("{{team=\"{it}\"}}"));
+    story.sleep_until("18:59:31");
+    row.are(&story, [(&*none, 1.0)]);
+    let labels = json!({"metadata": {"labels": {"team": "pay"}}});
+    story.api.merge("Namespace", "", "dev", &labels).unwrap();
+    story.sleep_until("2026-11-23 19:01");
+    row.are(&story, [(&*none, 1.0), (&*pay, 1.0)]);
 }
 
 pub(super) fn each_job_is_counted_by_how_its_patch_ended(row: &mut Row) {

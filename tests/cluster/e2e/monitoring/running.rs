@@ -110,11 +110,16 @@ impl Scrapes {
     }
 }
 
-/// A series with the labels that the PodMonitor gives it.
+/// A series with the labels that the PodMonitor gives it, which leaves it a `namespace` of its own.
 fn of_pod(series: &str) -> String {
     let (name, labels) = series.split_once('{').unwrap_or((series, "}"));
     let comma = if labels == "}" { "" } else { "," };
-    format!("{name}{{namespace=\"dayshift\",pod=\"dayshift-0\"{comma}{labels}")
+    let pods = if labels.starts_with("namespace=") {
+        ""
+    } else {
+        "namespace=\"dayshift\","
+    };
+    format!("{name}{{{pods}pod=\"dayshift-0\"{comma}{labels}")
 }
 
 /// This becomes of each request to patch from now on.
@@ -327,6 +332,27 @@ fn a_calendar(name: &'static str, broken: bool) -> Scrapes {
     run
 }
 
+/// Fifteen minutes before the stop of its namespace, in which another one runs on without a word.
+fn a_stop_that_people_are_told_of() -> Scrapes {
+    let mut story = Sandbox::empty_at("2026-11-20 18:30 UTC");
+    story.start_scaler(Settings {
+        per_namespace_metrics: true,
+        ..Settings::default()
+    });
+    story.api.namespace("test");
+    story.apply(deployment("web").replicas(3).hours(OFFICE));
+    let told = deployment("web").namespace("test").replicas(3);
+    story.apply(told.hours(OFFICE).annotation("notice", "15m"));
+    let mut run = Scrapes::of("people of a namespace are told of a stop", story);
+    run.minutes(14);
+    run.fires(&[]);
+    run.minutes(2);
+    run.fires(&[("DayshiftStopsSoon", 1)]);
+    run.minutes(5);
+    run.fires(&[]);
+    run
+}
+
 pub(super) fn each_alert_fires_in_a_story_of_a_running_controller() {
     let runs = [
         a_weekend_and_a_monday(),
@@ -340,6 +366,7 @@ pub(super) fn each_alert_fires_in_a_story_of_a_running_controller() {
         a_clock_that_is_wrong(),
         a_program_that_sets_a_count_back(),
         a_server_that_is_too_busy(),
+        a_stop_that_people_are_told_of(),
         a_calendar("a calendar ends", false),
         a_calendar("a calendar cannot be read", true),
     ];
