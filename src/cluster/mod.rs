@@ -1,5 +1,6 @@
 //! Kubernetes: the client, workloads as dayshift sees them, and the only code that sends writes.
 
+mod bounded_value;
 mod connection;
 mod encoding;
 mod object_status;

@@ -8,6 +8,7 @@ use serde::{
 };
 use serde_json::Value;
 
+use super::bounded_value::BoundedValue;
 use super::pod_template::requests;
 use crate::text::quote;
 use crate::workload::{ResourceRequests, SpecMember, SpecNode, VolumeRetention, takes_zero};
@@ -196,11 +197,15 @@ impl<'de> Deserialize<'de> for Spec {
                     };
                     match member {
                         SpecMember::Replicas => {
-                            let value: Option<Value> = map.next_value()?;
+                            let BoundedValue(value) = map.next_value()?;
+                            let value = Some(value).filter(|it| !it.is_null());
                             spec.replicas = value.as_ref().map(Count::of);
                         }
                         SpecMember::Template => spec.template = map.next_value::<Template>()?.0,
-                        SpecMember::Suspend => spec.suspend = map.next_value()?,
+                        SpecMember::Suspend => {
+                            let BoundedValue(value) = map.next_value()?;
+                            spec.suspend = Some(value);
+                        }
                         SpecMember::MinReplicas => spec.min_replicas = readable(&mut map)?,
                         SpecMember::Metrics => {
                             let metrics: Option<Vec<Metric>> = readable(&mut map)?;
@@ -209,7 +214,10 @@ impl<'de> Deserialize<'de> for Spec {
                         }
                         SpecMember::ClaimRetention => spec.claim_retention = readable(&mut map)?,
                         SpecMember::ScaleTarget => spec.scale_target_ref = readable(&mut map)?,
-                        SpecMember::Named(name) => spec.others.push((name, map.next_value()?)),
+                        SpecMember::Named(name) => {
+                            let BoundedValue(value) = map.next_value()?;
+                            spec.others.push((name, value));
+                        }
                     }
                 }
                 spec.members = Some(members);
@@ -226,7 +234,8 @@ impl<'de> Deserialize<'de> for Spec {
 fn readable<'de, A: MapAccess<'de>, T: DeserializeOwned>(
     map: &mut A,
 ) -> Result<Option<T>, A::Error> {
-    Ok(T::deserialize(map.next_value::<Value>()?).ok())
+    let BoundedValue(value) = map.next_value()?;
+    Ok(T::deserialize(value).ok())
 }
 
 struct Template(ResourceRequests);
@@ -266,6 +275,29 @@ mod tests {
         assert_eq!(counts, (Some(json!(true)), Some(2)));
         let target = spec.scale_target_ref.unwrap();
         assert_eq!((target.kind, target.name.as_deref()), (None, Some("web")));
+    }
+
+    /// `serde_json` reads no text with values below 128 others.
+    #[test]
+    fn what_is_nested_to_any_depth_hides_no_count() {
+        let deep = format!("{}7{}", "[".repeat(5_000), "]".repeat(5_000));
+        for name in [
+            "suspend",
+            "minReplicas",
+            "metrics",
+            "scaleTargetRef",
+            "persistentVolumeClaimRetentionPolicy",
+            "template",
+            "shutdown",
+            "unread",
+        ] {
+            let spec = format!(r#"{{"{name}":{deep},"replicas":3}}"#);
+            let spec: Spec = serde_json::from_str(&spec).unwrap();
+            assert_eq!(spec.replicas, Some(Count::Number(3)), "{name}");
+        }
+        let spec = format!(r#"{{"replicas":{deep}}}"#);
+        let spec: Spec = serde_json::from_str(&spec).unwrap();
+        assert!(matches!(spec.replicas, Some(Count::Invalid(_))));
     }
 
     #[test]

@@ -3,10 +3,11 @@
 use std::collections::BTreeMap;
 
 use chrono::{DateTime, Utc};
-use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ManagedFieldsEntry, OwnerReference};
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::{OwnerReference, Time};
 use serde::Deserialize;
 use serde_json::Value;
 
+use crate::cluster::bounded_value::BoundedValue;
 use crate::cluster::object_status::ObjectStatus;
 use crate::cluster::reading::pod_labels::pod_labels;
 use crate::cluster::resource::Resource as Row;
@@ -24,7 +25,7 @@ pub struct WithManagers {
     pub workload: Workload,
     /// The labels of its pods.
     pub pod_labels: BTreeMap<String, String>,
-    managed_fields: Vec<ManagedFieldsEntry>,
+    managed_fields: Vec<ManagedFields>,
     owners: Vec<OwnerReference>,
     complaint: Option<Box<str>>,
 }
@@ -33,9 +34,9 @@ pub struct WithManagers {
 struct Raw {
     metadata: ManagedMeta,
     #[serde(default)]
-    spec: Value,
+    spec: BoundedValue,
     #[serde(default)]
-    status: Value,
+    status: BoundedValue,
 }
 
 #[derive(Deserialize)]
@@ -44,19 +45,32 @@ struct ManagedMeta {
     #[serde(flatten)]
     meta: Meta,
     #[serde(default)]
-    managed_fields: Option<Vec<ManagedFieldsEntry>>,
+    managed_fields: Option<Vec<ManagedFields>>,
     #[serde(default)]
     owner_references: Option<Vec<OwnerReference>>,
 }
 
+/// What an entry of `metadata.managedFields` says.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+struct ManagedFields {
+    manager: Option<String>,
+    operation: Option<String>,
+    subresource: Option<String>,
+    time: Option<Time>,
+    /// Nested as deep as the object.
+    fields_v1: BoundedValue,
+}
+
 impl From<Raw> for WithManagers {
     fn from(raw: Raw) -> Self {
-        let status = ObjectStatus::deserialize(&raw.status).unwrap_or_default();
-        let spec = Spec::deserialize(&raw.spec).unwrap_or_default();
+        let (BoundedValue(spec), BoundedValue(status)) = (raw.spec, raw.status);
+        let readiness = ObjectStatus::deserialize(&status).unwrap_or_default();
+        let counts = Spec::deserialize(&spec).unwrap_or_default();
         Self {
-            workload: Workload::new(raw.metadata.meta, spec, status),
-            pod_labels: pod_labels(&raw.spec),
-            complaint: complaint(&raw.status).map(Into::into),
+            workload: Workload::new(raw.metadata.meta, counts, readiness),
+            pod_labels: pod_labels(&spec),
+            complaint: complaint(&status).map(Into::into),
             managed_fields: raw.metadata.managed_fields.unwrap_or_default(),
             owners: raw.metadata.owner_references.unwrap_or_default(),
         }
@@ -132,16 +146,16 @@ fn complaint(status: &Value) -> Option<&str> {
 }
 
 /// Whether it wrote the object itself, not a subresource.
-fn is_whole(entry: &ManagedFieldsEntry) -> bool {
+fn is_whole(entry: &ManagedFields) -> bool {
     entry.subresource.as_deref().is_none_or(str::is_empty)
 }
 
-fn field_manager(entry: &ManagedFieldsEntry, count: &str) -> Option<FieldManager> {
-    entry.fields_v1.as_ref()?.0.pointer(count)?;
+fn field_manager(entry: &ManagedFields, count: &str) -> Option<FieldManager> {
+    entry.fields_v1.0.pointer(count)?;
     Some(described(entry))
 }
 
-fn described(entry: &ManagedFieldsEntry) -> FieldManager {
+fn described(entry: &ManagedFields) -> FieldManager {
     let time = entry.time.as_ref().map(|time| time.0.as_second());
     FieldManager {
         manager: entry.manager.clone().unwrap_or_default(),

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 use serde_json::Value;
 
+use crate::cluster::bounded_value::BoundedValue;
 use crate::cluster::spec::Spec;
 use crate::cluster::workload::{Meta, Workload, resource_of_workload};
 
@@ -23,15 +24,16 @@ pub struct WithPodLabels {
 struct Raw {
     metadata: Meta,
     #[serde(default)]
-    spec: Value,
+    spec: BoundedValue,
 }
 
 impl From<Raw> for WithPodLabels {
     fn from(raw: Raw) -> Self {
-        let spec = Spec::deserialize(&raw.spec).unwrap_or_default();
+        let BoundedValue(spec) = raw.spec;
+        let counts = Spec::deserialize(&spec).unwrap_or_default();
         Self {
-            workload: Workload::new(raw.metadata, spec, Default::default()),
-            labels: pod_labels(&raw.spec),
+            workload: Workload::new(raw.metadata, counts, Default::default()),
+            labels: pod_labels(&spec),
         }
     }
 }
