@@ -4,8 +4,9 @@ use std::{error::Error as StdError, sync::Arc, time::Duration};
 
 use bytes::Bytes;
 use chrono::{DateTime, Datelike as _, Utc};
+use futures::StreamExt as _;
 use http::{Method, Request, Response, header};
-use http_body_util::{BodyExt as _, Either, LengthLimitError, Limited};
+use http_body_util::{BodyDataStream, BodyExt as _, Either, LengthLimitError, Limited};
 use kube::{Client, client::Body};
 use tokio::time::timeout;
 use tower::{BoxError, service_fn};
@@ -27,6 +28,10 @@ pub struct Exchange {
 /// The longest wait of a request other than a watch for its answer, and of an answer for its next
 /// byte.
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(30);
+
+/// How long the rest of an event of a watch may take: the server sends an event as a whole. What holds it
+/// up, such as a proxy that fills its buffer first, may hold it up until the watch ends.
+const EVENT_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// The largest answer in bytes that is read as a whole. A page of a list is in memory three times
 /// over while it is read, and a container of dayshift has 64 MiB.
@@ -84,6 +89,18 @@ pub(super) async fn in_time(
 /// [`LengthLimitError`]: http_body_util::LengthLimitError
 pub(in crate::cluster) async fn bounded(body: Body) -> Result<Bytes, BoxError> {
     Ok(Limited::new(body, MAX_ANSWER).collect().await?.to_bytes())
+}
+
+/// The next piece of a watch. `is_within_event` says whether an event has begun and not ended: then
+/// the watch ends here if the rest does not come.
+pub(in crate::cluster) async fn next_piece(
+    body: &mut BodyDataStream<Body>,
+    is_within_event: bool,
+) -> Option<Result<Bytes, kube::Error>> {
+    match is_within_event {
+        false => body.next().await,
+        true => timeout(EVENT_TIMEOUT, body.next()).await.ok()?,
+    }
 }
 
 /// Whether an error says that a body is larger than [`bounded`] allows.

@@ -2,14 +2,14 @@
 
 use std::task::{Context, Poll};
 
-use futures::{StreamExt as _, future::BoxFuture};
+use futures::{future::BoxFuture, stream};
 use http::{HeaderMap, HeaderValue, Request, Response, header};
 use http_body_util::{BodyExt as _, Either, Full, StreamBody, combinators::UnsyncBoxBody};
 use hyper::body::{Bytes, Frame};
 use kube::{Client, client::Body};
 use tower::{BoxError, Service};
 
-use crate::cluster::connection::instrument::bounded;
+use crate::cluster::connection::instrument::{bounded, next_piece};
 use crate::cluster::encoding::protobuf::{Frames, to_json};
 use crate::cluster::resource::Resource;
 use crate::workload::Kind;
@@ -106,16 +106,52 @@ async fn whole(body: Body) -> Result<Pieces, BoxError> {
 }
 
 fn pieces(body: Body) -> Pieces {
-    let mut frames = Frames::default();
-    let lines = body
-        .into_data_stream()
-        .map(move |piece| Ok(Frame::data(Bytes::from(frames.push(&piece?)?))));
+    let begun = (body.into_data_stream(), Frames::default());
+    let lines = stream::unfold(begun, |(mut body, mut frames)| async move {
+        let piece = next_piece(&mut body, frames.are_within_event()).await?;
+        let lines = piece.map_err(BoxError::from);
+        let lines = lines.and_then(|it| Ok(Frame::data(Bytes::from(frames.push(&it)?))));
+        Some((lines, (body, frames)))
+    });
     StreamBody::new(lines).boxed_unsync()
 }
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
+    use futures::StreamExt as _;
+    use tokio::time::{Instant, timeout};
+    use tower::service_fn;
+
     use super::*;
+
+    /// What a watch says whose server says this and then nothing more, and when it ends.
+    async fn read(said: &'static [u8]) -> Option<(Bytes, Duration)> {
+        let server = service_fn(move |_: Request<Body>| async move {
+            let begin = Ok::<_, BoxError>(Frame::data(Bytes::from_static(said)));
+            let body = StreamBody::new(stream::iter([begin]).chain(stream::pending()));
+            let answer = Response::builder().header(header::CONTENT_TYPE, STREAM);
+            Ok::<_, BoxError>(answer.body(body)?)
+        });
+        let client = compact(Client::new(server, "default"));
+        let since = Instant::now();
+        let answer = client.send(Request::new(Body::empty())).await.unwrap();
+        let read = timeout(Duration::from_secs(3600), answer.into_body().collect());
+        let read = read.await.ok()?.unwrap().to_bytes();
+        Some((read, since.elapsed()))
+    }
+
+    const STREAM: &str = "application/vnd.kubernetes.protobuf;stream=watch";
+
+    #[tokio::test(start_paused = true)]
+    async fn an_event_whose_rest_does_not_come_ends_the_watch() {
+        for begun in [&[0][..], &[0, 0, 0, 9], &[0, 0, 0, 9, 1]] {
+            let end = Some((Bytes::new(), Duration::from_secs(10)));
+            assert_eq!(read(begun).await, end, "{begun:?}");
+        }
+        assert_eq!(read(&[]).await, None, "nothing has begun");
+    }
 
     #[test]
     fn what_is_beside_a_kind_in_its_group_is_not_decoded_as_that_kind() {

@@ -50,6 +50,11 @@ pub(in crate::cluster) fn to_json(answer: Bytes) -> Result<Vec<u8>, Malformed> {
 pub(in crate::cluster) struct Frames(BytesMut);
 
 impl Frames {
+    /// Whether an event has begun and not ended.
+    pub(in crate::cluster) fn are_within_event(&self) -> bool {
+        !self.0.is_empty()
+    }
+
     /// Takes in a piece; returns the events that are complete now, a line of JSON each.
     ///
     /// # Errors

@@ -3,7 +3,6 @@
 use std::{error::Error as StdError, io, iter::successors, mem};
 
 use bytes::BytesMut;
-use futures::StreamExt as _;
 use http::{Response, StatusCode};
 use http_body_util::{BodyDataStream, BodyExt as _};
 use kube::{
@@ -14,7 +13,7 @@ use kube::{
 use memchr::memchr;
 use serde::de::DeserializeOwned;
 
-use crate::cluster::connection::instrument::bounded;
+use crate::cluster::connection::instrument::{bounded, next_piece};
 use crate::cluster::connection::patient::retry_after;
 use crate::cluster::watching::error::WatchError;
 use crate::text::cut_bytes;
@@ -90,7 +89,7 @@ impl EventLines {
             if self.searched > MAX_EVENT {
                 return Some(Err(Error::LinesCodecMaxLineLengthExceeded));
             }
-            match self.body.next().await? {
+            match next_piece(&mut self.body, !self.read.is_empty()).await? {
                 Ok(piece) => self.read.extend_from_slice(&piece),
                 // A proxy or a load balancer has cut it off, as many do after some minutes.
                 Err(error) if is_cut_off(&error) => return None,

@@ -64,6 +64,11 @@ impl WatchError {
         self.code() == Some(410)
     }
 
+    /// Whether the server refuses this stream: it may not know streams, or may permit only lists.
+    pub(super) fn refuses_streams(&self) -> bool {
+        matches!(self.code(), Some(400 | 403 | 404 | 405 | 406 | 415 | 422))
+    }
+
     /// The status code of the answer, or of the event that has ended the watch.
     pub(super) fn code(&self) -> Option<u16> {
         match &self.error {

@@ -5,6 +5,7 @@ mod built_in;
 pub(super) mod error;
 pub(super) mod event;
 pub(super) mod live_watch;
+mod open;
 mod page;
 mod pauses;
 pub(super) mod reflector;

@@ -12,6 +12,7 @@ use crate::cluster::reading::view::{PAGE, WorkloadView};
 use crate::cluster::watching::answer::EventLines;
 use crate::cluster::watching::error::{Absence, WatchError};
 use crate::cluster::watching::event::ReflectorEvent;
+use crate::cluster::watching::open::{INITIAL_EVENTS_END, Open, given};
 use crate::cluster::watching::page::{Next, Page};
 use crate::cluster::watching::pauses::Pauses;
 use crate::cluster::watching::request::{Collection, Source};
@@ -40,9 +41,6 @@ const LIFE_MARGIN: Duration = Duration::from_secs(5);
 
 /// A watch that ends sooner than this is opened again after a pause.
 const MIN_CALM_LIFE: Duration = Duration::from_secs(1);
-
-/// The bookmark that marks the end of the list.
-const INITIAL_EVENTS_END: &str = "k8s.io/initial-events-end";
 
 /// One watch, and its progress.
 pub struct Reflector<D> {
@@ -79,18 +77,6 @@ enum State<D> {
     /// The list is complete, as of this version.
     Listed(String),
     Open(Open),
-}
-
-/// A watch that the server has granted.
-struct Open {
-    events: EventLines,
-    since: Instant,
-    /// The requested life of the watch.
-    life: Duration,
-    /// The version of its last event; `None` during the list.
-    version: Option<String>,
-    /// Whether the last event could not be read.
-    is_broken: bool,
 }
 
 type Step<D> = Result<Option<ReflectorEvent<D>>, WatchError>;
@@ -176,17 +162,22 @@ impl<D: Resource + Clone + DeserializeOwned + Send + 'static> Reflector<D> {
                 self.queued = Some(ReflectorEvent::Init);
                 Ok(Some(self.open(body, life, None, None)))
             }
-            Ok(Err(error)) if is_refusal(&error) => Ok(self.list_in_pages(&error)),
+            Ok(Err(error)) if error.refuses_streams() => {
+                self.list_in_pages(&error);
+                Ok(None)
+            }
             Ok(Err(error)) => Err(error),
-            Err(silence) => Ok(self.list_in_pages(&silence)),
+            Err(silence) => {
+                self.list_in_pages(&silence);
+                Ok(None)
+            }
         }
     }
 
     /// Uses pages for this list.
-    fn list_in_pages(&mut self, why: &dyn Display) -> Option<ReflectorEvent<D>> {
+    fn list_in_pages(&mut self, why: &dyn Display) {
         tracing::debug!(%why, "the server does not stream the list; listing in pages");
         self.list = List::Paged(PAGE);
-        None
     }
 
     /// Returns the next object of a page, or asks for the next page.
@@ -270,6 +261,7 @@ impl<D: Resource + Clone + DeserializeOwned + Send + 'static> Reflector<D> {
             since,
             life,
             version,
+            has_told: false,
             is_broken: false,
         });
         ReflectorEvent::Opened { early }
@@ -290,13 +282,17 @@ impl<D: Resource + Clone + DeserializeOwned + Send + 'static> Reflector<D> {
                 Err(WatchError::new("watch", error))
             }
             Ok(Some(Err(error))) => self.cut_off(open, error),
-            Err(silence) if open.version.is_none() => Ok(self.list_in_pages(&silence)),
-            Ok(None) | Err(_) => Ok(self.ended(open)),
+            Err(silence) if open.version.is_none() => {
+                self.list_in_pages(&silence);
+                Ok(None)
+            }
+            Ok(None) | Err(_) => self.ended(open),
         }
     }
 
     fn take_in(&mut self, mut open: Open, event: WatchEvent<D>) -> Step<D> {
         let was_broken = mem::take(&mut open.is_broken);
+        open.has_told = true;
         let told = match event {
             WatchEvent::Error(status) => return self.cut_off(open, Error::Api(status)),
             WatchEvent::Bookmark(bookmark) => {
@@ -328,29 +324,43 @@ impl<D: Resource + Clone + DeserializeOwned + Send + 'static> Reflector<D> {
     }
 
     /// The watch has ended, as each does, or is silent beyond its end.
-    fn ended(&mut self, open: Open) -> Option<ReflectorEvent<D>> {
-        if open.since.elapsed() < MIN_CALM_LIFE {
-            self.paused_until = self.pauses.next(&Delays::SERVER, None);
-        }
+    fn ended(&mut self, open: Open) -> Step<D> {
+        let is_short = open.since.elapsed() < MIN_CALM_LIFE;
         if let Some(version) = open.version {
             self.state = State::Listed(version);
-            return None;
+            // What answers each watch with nothing would never show a change.
+            if is_short && !open.has_told {
+                let why = Error::Service("it has ended at once, without an event".into());
+                return Err(WatchError::new("watch", why));
+            }
+        } else {
+            self.count_cut_stream(&"it ends too soon");
         }
-        self.cut_streams += 1;
-        if self.cut_streams < MAX_CUT_STREAMS {
-            return None;
+        if is_short {
+            self.paused_until = self.pauses.next(&Delays::SERVER, None);
         }
-        self.list_in_pages(&"it ends too soon")
+        Ok(None)
     }
 
     /// The watch has failed. It continues where it was, unless the server no longer has that
     /// version (410).
     fn cut_off(&mut self, open: Open, error: Error) -> Step<D> {
         let error = WatchError::new("watch", error);
-        if let Some(version) = open.version.filter(|_| !error.is_expired()) {
-            self.state = State::Listed(version);
+        match open.version {
+            Some(version) if !error.is_expired() => self.state = State::Listed(version),
+            Some(_) => {}
+            None => self.count_cut_stream(&error),
         }
         Err(error)
+    }
+
+    /// A stream has ended before it had listed everything: something may cut off each that takes so
+    /// long, or is so large.
+    fn count_cut_stream(&mut self, why: &dyn Display) {
+        self.cut_streams += 1;
+        if self.cut_streams >= MAX_CUT_STREAMS {
+            self.list_in_pages(why);
+        }
     }
 
     /// The list is complete. The next list may be a stream again.
@@ -373,25 +383,4 @@ impl<D: Resource + Clone + DeserializeOwned + Send + 'static> Reflector<D> {
         self.usual_from = None;
         ReflectorEvent::Failed(error)
     }
-}
-
-impl Open {
-    /// Notes that this was told; whether it is a change, and not one of what there is.
-    fn advance(&mut self, object: &impl Resource) -> Result<bool, WatchError> {
-        let version = given(object.meta().resource_version.clone())?;
-        let is_change = self.version.is_some();
-        self.version = is_change.then_some(version);
-        Ok(is_change)
-    }
-}
-
-/// The version in an event. A watch that continued without one would miss changes.
-fn given(version: Option<String>) -> Result<String, WatchError> {
-    let version = version.filter(|it| !it.is_empty());
-    version.ok_or_else(|| WatchError::no_version("watch"))
-}
-
-/// Whether the server refuses this stream: it may not know streams, or may permit only lists.
-fn is_refusal(error: &WatchError) -> bool {
-    matches!(error.code(), Some(400 | 403 | 404 | 405 | 406 | 415 | 422))
 }

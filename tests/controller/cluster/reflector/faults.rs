@@ -1,160 +1,14 @@
-//! A watch of a server that answers as no real one does when it is well: from a script.
+//! A watch of a server that answers as no real one does when it is well.
 
-use std::{
-    collections::VecDeque,
-    sync::{Arc, Mutex},
-    time::Duration,
-};
+use std::time::Duration;
 
-use futures::{StreamExt as _, future::pending, stream};
-use http::{Request, Response, StatusCode, Uri};
-use http_body_util::{BodyExt as _, StreamBody, combinators::UnsyncBoxBody};
-use hyper::body::{Bytes, Frame};
-use kube::{Client, client::Body};
-use serde_json::{Value, json};
+use futures::StreamExt as _;
+use http::StatusCode;
+use serde_json::json;
 use tokio::time::{Instant, timeout};
-use tower::{BoxError, service_fn};
 
-use super::{Events, HOUR, nothing, seen, watch_by};
-
-/// What a server answers to one request.
-#[derive(Clone)]
-enum Answer {
-    /// Grants it, and says this, in pieces; then it ends the watch.
-    Ends(Vec<String>),
-    /// The same, but then it says nothing more.
-    FallsSilent(Vec<String>),
-    /// The same, but then the connection breaks.
-    Breaks(Vec<String>),
-    /// Refuses, and says in a header when to come back.
-    Refuses(StatusCode, &'static str),
-    /// Refuses, and says in its answer when to come back.
-    RefusesWith(Value),
-    /// Nothing.
-    Hangs,
-}
-
-type Answered = Response<UnsyncBoxBody<Bytes, BoxError>>;
-
-/// A server that answers by a script, of which the last line holds for ever.
-#[derive(Clone)]
-struct Script {
-    answers: Arc<Mutex<VecDeque<Answer>>>,
-    asked: Arc<Mutex<Vec<(Instant, String)>>>,
-}
-
-impl Script {
-    fn of(answers: impl IntoIterator<Item = Answer>) -> Self {
-        Self {
-            answers: Arc::new(Mutex::new(answers.into_iter().collect())),
-            asked: Arc::default(),
-        }
-    }
-
-    fn watch(&self) -> Events {
-        let script = self.clone();
-        let service = service_fn(move |request: Request<Body>| {
-            let script = script.clone();
-            async move { script.answer(request.uri()).await }
-        });
-        watch_by(Client::new(service, "default"))
-    }
-
-    async fn answer(&self, uri: &Uri) -> Result<Answered, BoxError> {
-        let query = uri.query().unwrap_or_default().to_owned();
-        self.asked.lock().unwrap().push((Instant::now(), query));
-        let answer = {
-            let mut answers = self.answers.lock().unwrap();
-            match answers.len() {
-                1 => answers[0].clone(),
-                _ => answers.pop_front().unwrap(),
-            }
-        };
-        let said = |text: Vec<String>| {
-            let pieces = text.into_iter().map(|it| Ok(Frame::data(Bytes::from(it))));
-            stream::iter(pieces.collect::<Vec<Result<_, BoxError>>>())
-        };
-        let body = match answer {
-            Answer::Ends(text) => StreamBody::new(said(text)).boxed_unsync(),
-            Answer::FallsSilent(text) => {
-                StreamBody::new(said(text).chain(stream::pending())).boxed_unsync()
-            }
-            Answer::Breaks(text) => {
-                let broken = stream::iter([Err("the connection is reset".into())]);
-                StreamBody::new(said(text).chain(broken)).boxed_unsync()
-            }
-            Answer::Refuses(code, after) => {
-                let answer = Response::builder().status(code);
-                let nothing = StreamBody::new(said(Vec::new())).boxed_unsync();
-                return Ok(answer.header("retry-after", after).body(nothing)?);
-            }
-            Answer::RefusesWith(status) => {
-                let answer = Response::builder().status(503);
-                let body = StreamBody::new(said(vec![status.to_string()])).boxed_unsync();
-                return Ok(answer.body(body)?);
-            }
-            Answer::Hangs => pending().await,
-        };
-        Ok(Response::new(body))
-    }
-
-    /// From which version each request but the first goes on.
-    fn went_on_from(&self) -> Vec<String> {
-        let asked = self.asked.lock().unwrap();
-        let versions = asked.iter().skip(1).map(|(_, query)| {
-            let mut pairs = form_urlencoded::parse(query.as_bytes());
-            let is_list = query.contains("sendInitialEvents=true");
-            let version = pairs.find(|(name, _)| name == "resourceVersion");
-            match version {
-                Some((_, version)) if !is_list => version.into_owned(),
-                _ => "list".to_owned(),
-            }
-        });
-        versions.collect()
-    }
-
-    /// How long after the one before it each request came.
-    fn pauses(&self) -> Vec<Duration> {
-        let asked = self.asked.lock().unwrap();
-        asked.windows(2).map(|two| two[1].0 - two[0].0).collect()
-    }
-}
-
-fn line(kind: &str, name: &str, version: u32) -> String {
-    let object = json!({
-        "apiVersion": "apps/v1", "kind": "Deployment", "spec": {"replicas": 1},
-        "metadata": {"name": name, "namespace": "dev", "resourceVersion": version.to_string()},
-    });
-    format!("{}\n", json!({"type": kind, "object": object}))
-}
-
-fn bookmark(version: u32, is_end: bool) -> String {
-    let marks = json!({"k8s.io/initial-events-end": "true"});
-    let annotations = if is_end { marks } else { json!({}) };
-    let object = json!({
-        "apiVersion": "apps/v1", "kind": "Deployment",
-        "metadata": {"resourceVersion": version.to_string(), "annotations": annotations},
-    });
-    format!("{}\n", json!({"type": "BOOKMARK", "object": object}))
-}
-
-/// A watch that fails by an event, as the API server tells it of one that it has granted.
-fn failure(code: u16) -> String {
-    let status = json!({"apiVersion": "v1", "kind": "Status", "status": "Failure", "code": code});
-    format!("{}\n", json!({"type": "ERROR", "object": status}))
-}
-
-/// What there is: one Deployment, in a state of version 7.
-fn listed() -> Vec<String> {
-    vec![line("ADDED", "web", 5), bookmark(7, true)]
-}
-
-/// That, and then this.
-fn listed_and(more: &[String]) -> Vec<String> {
-    [listed(), more.to_vec()].concat()
-}
-
-const LISTED: &str = "open init +web ready";
+use super::script::{Answer, LISTED, Script, bookmark, failure, line, listed, listed_and};
+use super::{HOUR, nothing, seen};
 
 #[tokio::test(start_paused = true)]
 async fn a_watch_goes_on_behind_all_that_it_was_told_bookmarks_included() {
@@ -365,7 +219,7 @@ async fn when_to_come_back_is_read_from_a_status_too() {
         });
         let event = format!("{}\n", json!({"type": "ERROR", "object": status}));
         let script = Script::of([
-            Answer::RefusesWith(status),
+            Answer::RefusesWith(503, status),
             Answer::Ends(listed_and(&[event])),
             Answer::FallsSilent(Vec::new()),
         ]);

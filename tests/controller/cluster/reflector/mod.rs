@@ -1,8 +1,10 @@
 //! The first list of a watch as a stream, and in pages where the server will not have that.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+mod cut;
 mod faults;
 mod pages;
+mod script;
 
 use std::{future::ready, time::Duration};
 

@@ -1,0 +1,151 @@
+//! Answers that are cut off, and lists that change while they are read.
+
+use std::time::Duration;
+
+use serde_json::json;
+use tokio::time::Instant;
+
+use super::script::{Answer, LISTED, Script, bookmark, line, listed, listed_and};
+use super::{nothing, seen};
+
+/// A page of a list, which says its version and the token of the next page.
+fn page(name: &str, version: &str, next: &str) -> Answer {
+    let item = json!({"metadata": {"name": name, "namespace": "dev", "resourceVersion": "5"}});
+    let meta = json!({"resourceVersion": version, "continue": next});
+    let list = json!({"kind": "DeploymentList", "metadata": meta, "items": [item]});
+    Answer::Ends(vec![list.to_string()])
+}
+
+fn no_streams() -> Answer {
+    let status = json!({"kind": "Status", "status": "Failure", "code": 422});
+    Answer::RefusesWith(422, status)
+}
+
+/// A proxy that fills its buffer before it passes anything on holds up the end of an event until the
+/// watch ends.
+#[tokio::test(start_paused = true)]
+async fn an_event_whose_rest_does_not_come_ends_the_watch_and_comes_again() {
+    let event = line("MODIFIED", "web", 9);
+    let (begin, _) = event.split_at(40);
+    let script = Script::of([
+        Answer::FallsSilent(listed_and(&[begin.to_owned()])),
+        Answer::FallsSilent(vec![event]),
+    ]);
+    let mut events = script.watch();
+    assert_eq!(seen(&mut events, 4).await, LISTED);
+    let begun = Instant::now();
+    assert_eq!(seen(&mut events, 2).await, "early =web");
+    assert_eq!(begun.elapsed().as_secs(), 10);
+    nothing(&mut events).await;
+    assert_eq!(script.went_on_from(), ["7"]);
+}
+
+/// What the first page has shown may have changed before the last one was made.
+#[tokio::test(start_paused = true)]
+async fn a_watch_goes_on_from_the_first_page_of_a_list() {
+    let script = Script::of([
+        no_streams(),
+        page("api", "7", "two"),
+        page("db", "9", "three"),
+        page("web", "12", ""),
+        Answer::FallsSilent(Vec::new()),
+    ]);
+    let mut events = script.watch();
+    assert_eq!(seen(&mut events, 6).await, "init +api +db +web ready open");
+    let asked = script.went_on_from();
+    assert_eq!(asked.last().map(String::as_str), Some("7"), "{asked:?}");
+}
+
+/// The same page would be asked for again and again, without a pause.
+#[tokio::test(start_paused = true)]
+async fn a_page_that_names_itself_as_the_next_is_a_failure() {
+    let script = Script::of([
+        no_streams(),
+        page("api", "7", "two"),
+        page("db", "7", "two"),
+        page("api", "7", "two"),
+        page("db", "7", ""),
+        Answer::FallsSilent(Vec::new()),
+    ]);
+    let mut events = script.watch();
+    let told = seen(&mut events, 8).await;
+    assert_eq!(told, "init +api error init +api +db ready open");
+}
+
+/// Something between may end each answer that is so large or takes so long. A page is smaller.
+#[tokio::test(start_paused = true)]
+async fn streams_that_break_before_all_is_listed_give_way_to_pages() {
+    let half = || vec![line("ADDED", "api", 5)];
+    let ends: [fn(Vec<String>) -> Answer; 2] = [Answer::Breaks, Answer::Ends];
+    for end in ends {
+        let script = Script::of([
+            end(half()),
+            end(half()),
+            end(half()),
+            page("web", "7", ""),
+            Answer::FallsSilent(Vec::new()),
+        ]);
+        let mut events = script.watch();
+        let mut told = String::new();
+        while !told.ends_with("ready ") {
+            told += &seen(&mut events, 1).await;
+            told.push(' ');
+        }
+        let told = told.replace("error ", "");
+        let expected = format!("{}init +web ready ", "open init +api ".repeat(3));
+        assert_eq!(told, expected);
+    }
+}
+
+/// Whatever answers a watch with nothing shows no change, ever.
+#[tokio::test(start_paused = true)]
+async fn a_watch_that_is_granted_and_ends_at_once_has_failed() {
+    let script = Script::of([Answer::FallsSilent(listed()), Answer::Ends(Vec::new())]);
+    let mut events = script.watch();
+    assert_eq!(seen(&mut events, 4).await, LISTED);
+    let told = seen(&mut events, 7).await;
+    assert_eq!(told, "open error early error early error early");
+    let versions = script.went_on_from();
+    assert!(versions.iter().all(|it| it == "7"), "{versions:?}");
+}
+
+/// Nothing is missed then, and what is told again is known.
+#[tokio::test(start_paused = true)]
+async fn a_bookmark_that_goes_back_is_gone_on_from() {
+    let script = Script::of([
+        Answer::Ends(listed_and(&[
+            line("MODIFIED", "web", 9),
+            bookmark(6, false),
+        ])),
+        Answer::FallsSilent(vec![line("MODIFIED", "web", 9)]),
+    ]);
+    let mut events = script.watch();
+    assert_eq!(seen(&mut events, 5).await, format!("{LISTED} =web"));
+    while seen(&mut events, 1).await != "=web" {}
+    assert_eq!(script.went_on_from(), ["6"]);
+}
+
+/// As large as etcd takes.
+#[tokio::test(start_paused = true)]
+async fn an_object_of_more_than_a_megabyte_among_ten_thousand_delays_none() {
+    let object = |name: &str, note: &str| {
+        let meta = json!({
+            "name": name, "namespace": "dev", "resourceVersion": "5", "annotations": {"note": note},
+        });
+        let object = json!({"kind": "Deployment", "metadata": meta, "spec": {}});
+        format!("{}\n", json!({"type": "ADDED", "object": object}))
+    };
+    let mut text: Vec<_> = (0..10_000)
+        .map(|it| object(&format!("web-{it}"), ""))
+        .collect();
+    text[5_000] = object("large", &"x".repeat(3 << 19));
+    text.push(bookmark(7, true));
+    let script = Script::of([Answer::FallsSilent(text)]);
+    let mut events = script.watch();
+    let begun = Instant::now();
+    let told = seen(&mut events, 10_003).await;
+    assert!(told.ends_with(" +web-9999 ready"));
+    assert!(told.contains(" +web-4999 +large +web-5001 "));
+    assert_eq!(begun.elapsed(), Duration::ZERO);
+    assert_eq!(script.asked.lock().unwrap().len(), 1);
+}
