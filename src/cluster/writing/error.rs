@@ -95,6 +95,10 @@ pub enum FailureKind {
     /// An admission webhook's: it was asked about this request, and failed.
     #[error("admission failed")]
     Admission,
+    /// That of what serves this kind alone, behind the API server: the server of an aggregated API, or
+    /// a conversion webhook.
+    #[error("the API server cannot reach what serves this kind")]
+    KindAway,
     /// Unknown: a 404 that does not name the object. A proxy may be misconfigured, or the server
     /// may not have the kind.
     #[error("the API server has nothing there")]
@@ -162,9 +166,12 @@ fn passing_kind(code: StatusCode, status: &Status) -> Option<FailureKind> {
         _ if code.is_server_error() && status.message.contains(WEBHOOK_FAILED) => {
             Some(FailureKind::Admission)
         }
+        _ if code.is_server_error() && is_of_kind(status) => Some(FailureKind::KindAway),
         StatusCode::UNAUTHORIZED | StatusCode::SERVICE_UNAVAILABLE => {
             Some(FailureKind::Unreachable)
         }
+        // The API server redirects nobody: this is a proxy, to its login page, say.
+        _ if code.is_redirection() => Some(FailureKind::Unreachable),
         StatusCode::TOO_MANY_REQUESTS => Some(FailureKind::Overloaded),
         // The API server says everything as a Kubernetes status: this proxy has lost the API
         // server.
@@ -181,6 +188,17 @@ fn passing_kind(code: StatusCode, status: &Status) -> Option<FailureKind> {
 /// The API server's message when it could not ask a webhook, or could not read its answer
 /// (`ErrCallingWebhook` in k8s.io/apiserver).
 const WEBHOOK_FAILED: &str = "failed calling webhook";
+
+/// Whether what serves a kind is away, and not the API server: the messages are those of
+/// k8s.io/kube-aggregator (`proxyError`), of its proxy (k8s.io/apimachinery, `upgradeaware`), and of
+/// k8s.io/apiextensions-apiserver (`webhookConverter`).
+fn is_of_kind(status: &Status) -> bool {
+    let message = &status.message;
+    message.contains("conversion webhook for ")
+        || is_foreign(status)
+            && (message == "service unavailable"
+                || message.starts_with("error trying to reach service: "))
+}
 
 /// Whether an admission webhook or policy has denied the request. A webhook chooses the HTTP
 /// status of its denial freely, so a 429, 503, 404 or 409 of one object says nothing of the server
@@ -269,6 +287,7 @@ mod tests {
     #[test]
     fn tells_the_trouble_of_one_object_from_that_of_the_server() {
         let webhook = r#"Internal error occurred: failed calling webhook "w.example": EOF"#;
+        let conversion = r#"conversion webhook for sky.example.com/v1, Kind=Glider failed: Post "https://w": EOF"#;
         let etcd = "Internal error occurred: etcdserver: request timed out";
         for (code, message, expected) in [
             (429, "too many requests", Some(FailureKind::Overloaded)),
@@ -285,6 +304,7 @@ mod tests {
                 Some(FailureKind::Failed),
             ),
             (500, webhook, Some(FailureKind::Admission)),
+            (500, conversion, Some(FailureKind::KindAway)),
             (404, "deployments.apps \"web\" not found", None),
         ] {
             assert_eq!(cause(code, message), expected, "{code} {message}");
@@ -293,9 +313,31 @@ mod tests {
 
     #[test]
     fn a_proxy_that_has_lost_the_server_is_no_object_s_trouble() {
-        for code in [StatusCode::BAD_GATEWAY, StatusCode::GATEWAY_TIMEOUT] {
-            let page = foreign("<html>502</html>", code);
-            assert_eq!(passing_kind(code, &page), Some(FailureKind::Unreachable));
+        for code in [301, 302, 303, 307, 308, 502, 504] {
+            let code = StatusCode::from_u16(code).unwrap();
+            let page = foreign("<html>a page</html>", code);
+            let kind = passing_kind(code, &page);
+            assert_eq!(kind, Some(FailureKind::Unreachable), "{code}");
+        }
+    }
+
+    #[test]
+    fn an_aggregated_api_that_is_away_is_no_trouble_of_the_server() {
+        let code = StatusCode::SERVICE_UNAVAILABLE;
+        for (page, expected) in [
+            ("service unavailable", FailureKind::KindAway),
+            (
+                "error trying to reach service: dial tcp 10.0.0.1:443: connect: connection refused",
+                FailureKind::KindAway,
+            ),
+            ("<h1>503 Service Unavailable</h1>", FailureKind::Unreachable),
+            ("no healthy upstream", FailureKind::Unreachable),
+        ] {
+            assert_eq!(
+                passing_kind(code, &foreign(page, code)),
+                Some(expected),
+                "{page}"
+            );
         }
     }
 

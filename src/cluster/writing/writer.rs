@@ -284,8 +284,10 @@ impl Writer {
         if code.is_success() {
             return Ok(Answer::Success(body));
         }
-        let mut status: Status = serde_json::from_slice(&body)
-            .unwrap_or_else(|_| foreign(cut_bytes(&String::from_utf8_lossy(&body), 200), code));
+        let mut status: Status = serde_json::from_slice(&body).unwrap_or_else(|_| {
+            let text = String::from_utf8_lossy(&body);
+            foreign(cut_bytes(text.trim(), 200), code)
+        });
         // It may quote a user's text, and goes into Events and logs.
         status.message = printable(&status.message);
         Ok(Answer::Failure {

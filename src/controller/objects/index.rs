@@ -193,16 +193,21 @@ impl Index {
         let Some(entry) = self.entries.get(id) else {
             return false;
         };
+        let version = workload.version();
+        let is_older = version.is_before(entry.version);
+        let is_news = entry.version == known || !is_older;
+        if is_news {
+            self.history.note_answer(version, entry.version);
+        }
         let object = &entry.observed.object;
         if &*object.uid != workload.uid() {
-            return false;
+            // An earlier one of its name was shown, by a late answer or from an older history.
+            return is_older;
         }
-        let observed = workload.observe(object.kind, &self.prefix);
-        let defaults = self.namespaces.defaults(&observed.object.namespace);
-        let observed = observed.with_defaults(defaults);
-        let version = workload.version();
-        if entry.version == known || !version.is_before(entry.version) {
-            self.history.note_answer(version, entry.version);
+        if is_news {
+            let observed = workload.observe(object.kind, &self.prefix);
+            let defaults = self.namespaces.defaults(&observed.object.namespace);
+            let observed = observed.with_defaults(defaults);
             self.update(id, observed, version, seen_at);
             if let Some(entry) = self.entries.get_mut(id) {
                 entry.is_answered = true;

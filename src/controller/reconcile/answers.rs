@@ -11,6 +11,7 @@ use crate::{
 };
 
 use crate::controller::ids::Id;
+use crate::controller::objects::entry::Entry;
 use crate::controller::reconcile::engine::Engine;
 use crate::controller::report::notifier::Reason;
 use crate::controller::retry::backoff::Key;
@@ -104,8 +105,15 @@ impl Engine {
                 {
                     entry.work.record_unconfirmed(sent);
                 }
-                self.unanswered(id, &why);
-                self.confirm(id);
+                if why.kind.is_servers() {
+                    self.unanswered(id, &why);
+                    self.confirm(id);
+                } else if self.confirm(id) {
+                    // The watch has shown already that it took effect.
+                    self.idle(id);
+                } else {
+                    self.unanswered(id, &why);
+                }
             }
         }
     }
@@ -183,16 +191,16 @@ impl Engine {
     }
 
     /// An unanswered patch has taken effect, if the object looks as after it: then it is reported,
-    /// and counted.
-    pub(in crate::controller) fn confirm(&mut self, id: Id) {
-        let Some(entry) = self.index.get_mut(id) else {
-            return;
+    /// and counted. Returns whether it has.
+    pub(in crate::controller) fn confirm(&mut self, id: Id) -> bool {
+        let sent = self.index.get_mut(id).and_then(Entry::take_confirmed);
+        let Some(sent) = sent else {
+            return false;
         };
-        if let Some(sent) = entry.take_confirmed() {
-            let made = sent.change.replicas;
-            self.succeeded(sent, made);
-            self.reconcile(id);
-        }
+        let made = sent.change.replicas;
+        self.succeeded(sent, made);
+        self.reconcile(id);
+        true
     }
 
     /// The object has changed: reads it and decides again, at once only a few times.
@@ -262,7 +270,7 @@ impl Engine {
         let now = self.clock.monotonic();
         let is_servers = match why.kind {
             FailureKind::Unreachable | FailureKind::Overloaded => true,
-            FailureKind::Admission | FailureKind::TooLarge => false,
+            FailureKind::Admission | FailureKind::KindAway | FailureKind::TooLarge => false,
             FailureKind::TimedOut => {
                 self.probe_server(id);
                 false

@@ -1,12 +1,14 @@
 //! A server that is away, refuses or loses answers, and other scalers.
 
 mod answers;
+mod between;
 mod busy;
 mod isolation;
 mod overdue;
 mod permission;
 mod retry_after;
 mod silence;
+mod upheaval;
 
 use std::{num::NonZeroUsize, time::Duration};
 

@@ -1,0 +1,278 @@
+//! Something between the scaler and the server that answers some requests by itself, or spoils answers.
+
+use std::{
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Duration,
+};
+
+use chrono::TimeDelta;
+use dayshift::controller::{Scope, Settings};
+use dayshift::workload::Kind;
+use http::{Method, Request, Response};
+use kube::{Client, client::Body};
+use kube_in_memory::{Fault, RequestLine, Status};
+use serde_json::{Value, json};
+use tower::{BoxError, service_fn};
+
+use super::isolation::{answered, healthy};
+use crate::sandbox::{Sandbox, deployment};
+
+/// What becomes of a request.
+enum Fate {
+    Passes,
+    /// It takes effect, and its answer has no body.
+    LosesItsBody,
+    /// It is answered with this code and text.
+    IsAnswered(u16, String),
+}
+
+/// An empty cluster at 18:00 with a scaler behind something that decides so.
+fn behind(
+    settings: Settings,
+    fate: impl Fn(&Request<Body>) -> Fate + Clone + Send + Sync + 'static,
+) -> Sandbox {
+    let mut story = Sandbox::empty_at("2026-11-20 18:00 UTC");
+    story.start_scaler_with(
+        |api| {
+            let server = api.client_as("scaler");
+            let service = service_fn(move |request: Request<Body>| {
+                let (server, fate) = (server.clone(), fate(&request));
+                async move {
+                    if let Fate::IsAnswered(code, text) = fate {
+                        let answer = Response::builder().status(code);
+                        return Ok::<_, BoxError>(answer.body(Body::from(text.into_bytes()))?);
+                    }
+                    let answer = server.send(request).await?;
+                    Ok(match fate {
+                        Fate::LosesItsBody => answer.map(|_| Body::empty()),
+                        _ => answer,
+                    })
+                }
+            });
+            Client::new(service, "default")
+        },
+        settings,
+    );
+    story
+}
+
+fn is_patch_of(request: &Request<Body>, name: &str) -> bool {
+    let last = request.uri().path().rsplit('/').next();
+    request.method() == Method::PATCH && last.is_some_and(|it| it.starts_with(name))
+}
+
+/// Deployments of a namespace with nothing else wrong in it, that stop some seconds after 19:00.
+fn with_healthy(story: &Sandbox) {
+    story.api.namespace("prod");
+    for second in [3, 12, 40] {
+        story.apply(healthy("prod", second));
+    }
+}
+
+fn assert_healthy_is_punctual(story: &Sandbox) {
+    for second in [3, 12, 40] {
+        let at = answered(story, "prod", &format!("healthy-{second}")).unwrap();
+        let due = story.utc("2026-11-20 19:00") + TimeDelta::seconds(second.into());
+        assert_eq!(at - due, TimeDelta::zero(), "healthy-{second}");
+    }
+}
+
+/// The watch shows that they took effect, and what is to do next is done.
+#[test]
+fn patches_whose_answers_are_empty_are_made_and_told_once_each() {
+    for count in [1, 40] {
+        let story = behind(Settings::default(), |request| {
+            match is_patch_of(request, "bad") {
+                true => Fate::LosesItsBody,
+                false => Fate::Passes,
+            }
+        });
+        let name = |number: usize| (["dev", "qa"][number % 2], format!("bad-{number}"));
+        story.api.namespace("qa");
+        for number in 0..count {
+            let (namespace, name) = name(number);
+            story.apply(
+                deployment(&name)
+                    .namespace(namespace)
+                    .replicas(3)
+                    .stop("19:00"),
+            );
+        }
+        with_healthy(&story);
+        story.sleep_until("18:59");
+        story.api.forget_requests();
+        story.sleep_until("19:05");
+        assert_healthy_is_punctual(&story);
+        for number in 0..count {
+            let (namespace, name) = name(number);
+            assert_eq!(story.api.replicas(namespace, &name), Some(0), "{name}");
+            assert_eq!(story.patched(&name).len(), 1, "{name}");
+            assert_eq!(story.events(&name), ["Stopped"], "{name}");
+        }
+        let all = count + 3;
+        let done =
+            format!("dayshift_transitions_total{{action=\"stop\",outcome=\"done\"}} {all}\n");
+        assert!(story.metrics().contains(&done), "{}", story.metrics());
+    }
+}
+
+/// The watch shows it after the answer, while a retry is waited for.
+#[test]
+fn a_patch_that_is_confirmed_late_is_no_reason_to_wait_with_the_next() {
+    let story = behind(Settings::default(), |request| {
+        match is_patch_of(request, "web") {
+            true => Fate::LosesItsBody,
+            false => Fate::Passes,
+        }
+    });
+    let web = deployment("web").replicas(3).hours("09:00-19:00");
+    story.apply(web.annotation("enforce", "true"));
+    story.sleep_until("18:59:59");
+    story.api.on_request(|line| {
+        let late = Fault::Delay(Duration::from_millis(200));
+        (line.verb == "watch").then_some(late)
+    });
+    story.api.close_watches();
+    story.api.compact();
+    story.sleep_until("19:00:10");
+    assert_eq!((story.replicas("web"), story.patched("web").len()), (0, 2));
+    story.api.serve_well();
+    story.sleep_until("19:30");
+    story.scale("web", 5);
+    story.pass(Duration::from_secs(2));
+    assert_eq!(story.replicas("web"), 0, "it is enforced");
+}
+
+/// A cache has kept it. The watch goes on, and would not show the new one again.
+#[test]
+fn an_answer_that_shows_an_earlier_object_of_the_name_forgets_no_other() {
+    let kept = Arc::<Mutex<Option<Value>>>::default();
+    let cache = kept.clone();
+    let story = behind(Settings::default(), move |request| {
+        let is_read =
+            request.method() == Method::GET && request.uri().path().ends_with("/deployments/web");
+        let kept = cache.lock().unwrap().take_if(|_| is_read);
+        kept.map_or(Fate::Passes, |it| Fate::IsAnswered(200, it.to_string()))
+    });
+    let web = || deployment("web").replicas(3).stop("19:00");
+    story.apply(web());
+    let earlier = story.object("web");
+    story.api.delete("dev", "web").unwrap();
+    story.settle();
+    story.apply(web());
+    assert_ne!(
+        story.object("web")["metadata"]["uid"],
+        earlier["metadata"]["uid"]
+    );
+    story.sleep_until("18:59");
+    *kept.lock().unwrap() = Some(earlier);
+    let conflict = Status::new(422, "Invalid", "the server rejected our request");
+    let patch = |line: &RequestLine| line.verb == "patch" && line.name == "web";
+    story.api.fail_next(patch, Fault::Answer(conflict));
+    story.sleep_until("19:05");
+    assert!(kept.lock().unwrap().is_none(), "it was asked for");
+    assert_eq!(story.replicas("web"), 0);
+}
+
+/// To the login page of a proxy whose session has ended, say: no object has refused anything.
+#[test]
+fn a_redirect_is_a_server_that_is_away() {
+    let is_astray = Arc::new(AtomicBool::new(false));
+    let astray = is_astray.clone();
+    let story = behind(Settings::default(), move |request| {
+        let goes = astray.load(Ordering::Relaxed) && request.method() != Method::GET;
+        match goes {
+            true => Fate::IsAnswered(302, "<a href=\"/login\">Found</a>".to_owned()),
+            false => Fate::Passes,
+        }
+    });
+    for number in 0..20 {
+        story.apply(
+            deployment(&format!("web-{number}"))
+                .replicas(3)
+                .stop("19:00"),
+        );
+    }
+    story.sleep_until("18:59");
+    is_astray.store(true, Ordering::Relaxed);
+    story.sleep_until("19:05");
+    assert!(story.telemetry.ready().is_err());
+    is_astray.store(false, Ordering::Relaxed);
+    story.sleep_until("19:05:06");
+    assert_eq!(story.telemetry.ready(), Ok(()));
+    for number in 0..20 {
+        let name = format!("web-{number}");
+        assert_eq!(story.replicas(&name), 0, "{name}");
+        assert_eq!(story.events(&name), ["Stopped"], "{name}");
+    }
+}
+
+/// Its own server (an aggregated API) or its conversion webhook is away, and the API server says so.
+#[test]
+fn what_serves_one_kind_alone_and_is_away_delays_no_other() {
+    let aggregated = (503, "service unavailable\n".to_owned());
+    let unreachable =
+        "error trying to reach service: dial tcp 10.0.0.1:443: connect: connection refused";
+    let conversion = json!({
+        "kind": "Status", "status": "Failure", "code": 500, "reason": "InternalError",
+        "message": "conversion webhook for wings.example.com/v1, Kind=Parafoil failed: Post \"https://w\": EOF",
+    });
+    for (code, text) in [
+        aggregated,
+        (503, unreachable.to_owned()),
+        (500, conversion.to_string()),
+    ] {
+        let foils = Kind::named("parafoils", "wings.example.com");
+        let scope = Scope {
+            kinds: vec![foils, Kind::DEPLOYMENT],
+            ..Scope::default()
+        };
+        let settings = Settings {
+            scope,
+            ..Settings::default()
+        };
+        let (is_away, shown) = (Arc::new(AtomicBool::new(false)), text.clone());
+        let away = is_away.clone();
+        let story = behind(settings, move |request| {
+            match away.load(Ordering::Relaxed) && is_patch_of(request, "foil") {
+                true => Fate::IsAnswered(code, text.clone()),
+                false => Fate::Passes,
+            }
+        });
+        story
+            .api
+            .serve_custom("wings.example.com", "v1", "parafoils", "Parafoil");
+        story.api.namespace("qa");
+        for number in 0..40 {
+            let mut foil = Value::from(
+                deployment(&format!("foil-{number}"))
+                    .replicas(3)
+                    .stop("19:00"),
+            );
+            foil["apiVersion"] = json!("wings.example.com/v1");
+            foil["kind"] = json!("Parafoil");
+            foil["metadata"]["namespace"] = json!(["dev", "qa"][number % 2]);
+            story.api.create(foil).unwrap();
+        }
+        with_healthy(&story);
+        story.sleep_until("18:59");
+        story.api.forget_requests();
+        is_away.store(true, Ordering::Relaxed);
+        story.sleep_until("19:02");
+        assert_healthy_is_punctual(&story);
+        assert_eq!(story.telemetry.ready(), Ok(()), "{shown}");
+        assert_eq!(story.events("foil-0"), ["ScaleFailed"], "{shown}");
+        is_away.store(false, Ordering::Relaxed);
+        story.pass(Duration::from_secs(31));
+        for number in 0..40 {
+            let namespace = ["dev", "qa"][number % 2];
+            let foil = story
+                .api
+                .get("Parafoil", namespace, &format!("foil-{number}"));
+            assert_eq!(foil.unwrap()["spec"]["replicas"], 0, "{number} {shown}");
+        }
+    }
+}

@@ -1,0 +1,211 @@
+//! What changes under the scaler in the middle of a boundary: its clock, namespaces, the server.
+
+use std::time::Duration;
+
+use chrono::TimeDelta;
+use dayshift::controller::{Scope, Settings};
+use dayshift::workload::Kind;
+use kube_in_memory::{Fault, RequestLine};
+use serde_json::{Value, json};
+
+use crate::sandbox::{Sandbox, deployment};
+
+/// 18:59, with 200 Deployments in four namespaces that stop at 19:00, each patch of which takes 50 ms.
+fn two_hundred(settings: Settings) -> Sandbox {
+    let mut story = Sandbox::empty_at("2026-11-20 18:00 UTC");
+    for number in 0..200 {
+        let namespace = format!("team-{}", number % 4);
+        story.api.namespace(&namespace);
+        let web = deployment(&format!("web-{number}")).namespace(&namespace);
+        let web = web.replicas(3).stop("19:00");
+        story.api.apply(web.into()).unwrap();
+    }
+    story.start_scaler(settings);
+    story.sleep_until("18:59");
+    story.api.forget_requests();
+    let slow = |line: &RequestLine| {
+        (line.verb == "patch").then_some(Fault::Delay(Duration::from_millis(50)))
+    };
+    story.api.on_request(slow);
+    story
+}
+
+fn stopped(story: &Sandbox) -> usize {
+    let is_stopped = |number: &usize| {
+        let namespace = format!("team-{}", number % 4);
+        story.api.replicas(&namespace, &format!("web-{number}")) == Some(0)
+    };
+    (0..200).filter(is_stopped).count()
+}
+
+/// Each has met one patch that was made.
+fn assert_each_was_patched_once(story: &Sandbox) {
+    for number in 0..200 {
+        let name = format!("web-{number}");
+        assert_eq!(story.patched(&name).len(), 1, "{name}");
+    }
+}
+
+#[test]
+fn a_clock_that_steps_back_an_hour_in_the_middle_of_a_boundary_does_nothing_twice() {
+    let hour = TimeDelta::hours(1);
+    for is_noticed in [true, false] {
+        let story = two_hundred(Settings::default());
+        story.pass(Duration::from_millis(60_060));
+        let first = stopped(&story);
+        // The clock of a story is the server's too, but for this.
+        if is_noticed {
+            story.server_is_ahead(hour.num_seconds());
+        }
+        story.step_clock(-hour);
+        story.pass(Duration::from_secs(60));
+        let sent = story.requests("patch").len();
+        assert!((1..200).contains(&first), "{first}: it is in the middle");
+        assert!(sent < 200, "{sent}: it is 18:01 by this clock");
+        if is_noticed {
+            story.server_is_ahead(0);
+            story.step_clock(hour);
+            story.pass(Duration::from_secs(10));
+        } else {
+            story.pass(Duration::from_secs(3600));
+        }
+        assert_eq!(stopped(&story), 200, "noticed: {is_noticed}");
+        assert_each_was_patched_once(&story);
+        story.pass(Duration::from_secs(7200));
+        assert_each_was_patched_once(&story);
+    }
+}
+
+/// As a migration to another storage version does, which writes each anew.
+#[test]
+fn objects_that_are_all_written_anew_in_the_middle_of_a_boundary_are_stopped_once() {
+    let story = two_hundred(Settings::default());
+    story.pass(Duration::from_millis(59_900));
+    for round in 0..20 {
+        for number in 0..200 {
+            let namespace = format!("team-{}", number % 4);
+            let metadata = json!({"metadata": {"annotations": {"migrated": format!("{round}")}}});
+            let name = format!("web-{number}");
+            let written = story.api.merge("Deployment", &namespace, &name, &metadata);
+            written.unwrap();
+        }
+        story.pass(Duration::from_millis(20));
+    }
+    story.sleep_until("19:00:05");
+    assert_eq!(stopped(&story), 200);
+    assert_each_was_patched_once(&story);
+    assert_eq!(story.requests("get").len(), 0, "none met a conflict");
+}
+
+/// An operator cleans up at 09:00.
+#[test]
+fn three_hundred_namespaces_that_go_while_they_start_delay_nobody() {
+    let mut story = Sandbox::empty_at("2026-11-20 18:00 UTC");
+    let office = |name: &str, namespace: &str| {
+        let web = deployment(name).namespace(namespace).replicas(3);
+        Value::from(web.hours("09:00-19:00"))
+    };
+    for number in 0..300 {
+        let namespace = format!("preview-{number}");
+        story.api.namespace(&namespace);
+        for name in ["api", "db", "web"] {
+            story.api.apply(office(name, &namespace)).unwrap();
+        }
+    }
+    for number in 0..10 {
+        let healthy = office(&format!("healthy-{number}"), "dev");
+        story.api.apply(healthy).unwrap();
+    }
+    story.start_scaler(Settings::default());
+    story.sleep_until("2026-11-21 08:59");
+    story.api.remember_requests(usize::MAX);
+    story.api.forget_requests();
+    let slow = |line: &RequestLine| {
+        (line.verb == "patch").then_some(Fault::Delay(Duration::from_millis(20)))
+    };
+    story.api.on_request(slow);
+    story.pass(Duration::from_millis(59_960));
+    let before = story.requests("patch").len();
+    for number in 0..300 {
+        let gone = story
+            .api
+            .delete_of("Namespace", "", &format!("preview-{number}"));
+        gone.unwrap();
+    }
+    story.sleep_until("09:00:10");
+    let (due, patches) = (story.utc("2026-11-21 09:00"), story.requests("patch"));
+    assert!((1..300).contains(&before), "{before}: it is in the middle");
+    for number in 0..10 {
+        let name = format!("healthy-{number}");
+        assert_eq!(story.replicas(&name), 3, "{name}");
+        let sent = patches.iter().filter(|line| line.name == name);
+        let late: Vec<_> = sent.map(|line| line.at - due).collect();
+        assert!(
+            late.len() == 1 && late[0] <= TimeDelta::milliseconds(250),
+            "{late:?}"
+        );
+    }
+    story.sleep_until("10:00");
+    let after = story.requests("patch").len();
+    assert_eq!(after, patches.len(), "nothing is tried again that is gone");
+    assert_eq!(story.snapshot().objects.len(), 10);
+    assert_eq!(story.telemetry.ready(), Ok(()));
+    let metrics = story.metrics();
+    for line in [
+        "dayshift_overdue_workloads 0\n",
+        "dayshift_queue_depth{class=\"event\"} 0\n",
+    ] {
+        assert!(metrics.contains(line), "{line} in {metrics}");
+    }
+}
+
+/// The objects go with the definition, and others of their names come with the next one.
+#[test]
+fn a_definition_that_is_deleted_and_made_anew_in_another_version_brings_new_objects() {
+    let mut story = Sandbox::empty_at("2026-11-20 18:00 UTC");
+    let (group, plural) = ("reef.example.com", "corals");
+    story.api.serve_custom(group, "v1", plural, "Coral");
+    story.start_scaler(Settings {
+        scope: Scope {
+            kinds: vec![Kind::named(plural, group), Kind::DEPLOYMENT],
+            ..Scope::default()
+        },
+        ..Settings::default()
+    });
+    let coral = |version: &str, replicas: u32| {
+        let mut coral = Value::from(
+            deployment("web")
+                .replicas(replicas)
+                .stop("19:00")
+                .start("21:00"),
+        );
+        coral["apiVersion"] = json!(format!("{group}/{version}"));
+        coral["kind"] = json!("Coral");
+        coral
+    };
+    story.api.create(coral("v1", 3)).unwrap();
+    story.sleep_until("18:59:59");
+    // In the moment of the stop.
+    story.api.delete_of("Coral", "dev", "web").unwrap();
+    story.api.withdraw("Coral");
+    story.sleep_until("19:00:30");
+    story.api.serve_again("Coral");
+    story.api.serve_in("Coral", "v2").unwrap();
+    story.api.create(coral("v2", 5)).unwrap();
+    let replicas = |story: &Sandbox| {
+        let object = story.api.get("Coral", "dev", "web").unwrap();
+        object["spec"]["replicas"].clone()
+    };
+    // What is seen first after a boundary is not acted on backwards.
+    for (time, count) in [
+        ("19:05", 5),
+        ("2026-11-21 18:59", 5),
+        ("2026-11-21 19:00", 0),
+    ] {
+        story.sleep_until(time);
+        assert_eq!(replicas(&story), count, "{time}");
+    }
+    story.sleep_until("2026-11-21 21:00");
+    assert_eq!(replicas(&story), 5);
+    assert_eq!(story.telemetry.ready(), Ok(()));
+}
