@@ -13,9 +13,9 @@ use crate::{
 
 use crate::controller::ids::Id;
 use crate::controller::notices::due::{DueNotice, Group, Notices};
-use crate::controller::notices::metrics::StopNotices;
 use crate::controller::objects::index::Index;
 use crate::controller::report::reporter::Reporter;
+use crate::controller::telemetry::workload_metrics::NamespaceCounter;
 
 /// How many late ones of a namespace are told of by themselves.
 const MAX_ALONE: usize = 5;
@@ -33,7 +33,7 @@ impl Notices {
         max_groups: usize,
         index: &Index,
         reporter: &mut Reporter,
-        counter: &StopNotices,
+        counter: &NamespaceCounter,
         now: DateTime<Utc>,
     ) -> bool {
         let mut has_told = false;

@@ -124,8 +124,8 @@ impl Reporter {
     }
 
     /// Counts a count of ours that somebody has reverted.
-    pub(in crate::controller) fn count_revert(&self, by: ManagerKind) {
-        self.telemetry.revert(by);
+    pub(in crate::controller) fn count_revert(&self, by: ManagerKind, object: &WorkloadRef) {
+        self.telemetry.revert(by, &object.namespace);
     }
 
     /// An admission webhook or policy has changed our count: reports it in the log, and returns the
@@ -138,7 +138,7 @@ impl Reporter {
         made: Replicas,
     ) -> Option<EventText> {
         let event = EventText::overruled(change, made, object.kind);
-        self.count_revert(ManagerKind::Unknown);
+        self.count_revert(ManagerKind::Unknown, object);
         tracing::warn!(kind = %object.kind, %object, "{}", event.text);
         let is_news = self.take_news(&Key::Object(id), Reason::Reverted, ADMISSION);
         (is_news || change.kind.is_transition()).then_some(event)

@@ -98,7 +98,7 @@ impl Reverts {
             tracing::debug!(kind = %object.kind, %object, "{name} {what}");
             return;
         };
-        reporter.count_revert(kind);
+        reporter.count_revert(kind, object);
         let about = EventObject::from(object);
         let is_news = reporter.take_news(&Key::Object(lookup.id), Reason::Reverted, &name);
         if is_news && self.notes.admit(&about, &name, now) {

@@ -12,7 +12,7 @@ use super::account::Account;
 use crate::savings::HeldDown;
 
 /// At most this many namespaces have series of their own, the largest. All others share one.
-pub(in crate::controller) const MAX_SERIES: usize = 200;
+pub(super) const MAX_SERIES: usize = 200;
 
 /// The size of at most this many namespaces is known.
 pub(super) const MAX_KNOWN: usize = 2_000;
@@ -24,7 +24,7 @@ const MAX_FORGOTTEN: usize = MAX_KNOWN / 10;
 const LARGER: f64 = 1.25;
 
 /// The label of those that share one: no namespace can have such a name.
-pub(in crate::controller) const OTHER: &str = "(other)";
+pub(super) const OTHER: &str = "(other)";
 
 /// The accounts of namespaces, and the series that show them.
 ///

@@ -17,7 +17,6 @@ use prometheus_client::{
 use tokio::time::Instant;
 
 use crate::controller::jobs::metrics::JobMetrics;
-use crate::controller::notices::metrics::StopNotices;
 use crate::controller::settings::Settings;
 use crate::controller::starts::metrics::StartMetrics;
 use crate::controller::telemetry::calendar_metrics::CalendarMetrics;
@@ -31,7 +30,9 @@ use crate::controller::telemetry::shapes::{
     transition, whole,
 };
 use crate::controller::telemetry::snapshot::Snapshot;
-use crate::controller::telemetry::workload_metrics::{StatesByNamespace, StoppedWorkloads};
+use crate::controller::telemetry::workload_metrics::{
+    NamespaceCounter, StatesByNamespace, StoppedWorkloads,
+};
 use crate::{
     clock::Clock,
     neighbours::{ManagerKind, Owner},
@@ -63,9 +64,10 @@ pub struct Telemetry {
     queue_depth: Family<Labels<1>, Gauge>,
     clock_skew: Optional<Gauge<f64, AtomicU64>>,
     pub(in crate::controller) boundaries_skipped: Counter,
-    pub(in crate::controller) stop_notices: StopNotices,
+    pub(in crate::controller) stop_notices: NamespaceCounter,
     events: Family<Labels<1>, Counter>,
     reverts: Family<Labels<1>, Counter>,
+    reverted_counts: NamespaceCounter,
     savings: Savings,
     calendars: CalendarMetrics,
     pub(in crate::controller) starts: StartMetrics,
@@ -81,8 +83,19 @@ impl Telemetry {
         registry.register_collector(Box::new(savings.clone()));
         let states = StatesByNamespace::new(savings.clone());
         registry.register_collector(Box::new(states.clone()));
-        let stop_notices = StopNotices::new(savings.clone());
-        registry.register_collector(Box::new(stop_notices.clone()));
+        let stop_notices = NamespaceCounter::new(
+            "dayshift_stop_notices",
+            "Stops told beforehand, by workload.",
+            savings.clone(),
+        );
+        let reverted_counts = NamespaceCounter::new(
+            "dayshift_reverted_counts",
+            "Counts that another program has set back, by namespace or team.",
+            savings.clone(),
+        );
+        for counter in [&stop_notices, &reverted_counts] {
+            registry.register_collector(Box::new(counter.clone()));
+        }
         let published = Newest::default();
         registry.register_collector(Box::new(StoppedWorkloads(published.clone())));
         let ours = registry.sub_registry_with_prefix("dayshift");
@@ -168,6 +181,7 @@ impl Telemetry {
                  come faster than they can be carried out",
             ),
             stop_notices,
+            reverted_counts,
             events: registered(ours, "events", "Kubernetes Events, by outcome"),
             reverts: registered(
                 ours,
@@ -295,8 +309,9 @@ impl Telemetry {
         counter.inc();
     }
 
-    /// Another program has set back a count that dayshift set.
-    pub fn revert(&self, manager: ManagerKind) {
+    /// Another program has set back a count that dayshift set in a namespace.
+    pub fn revert(&self, manager: ManagerKind, namespace: &Arc<str>) {
+        self.reverted_counts.count(namespace, 1);
         let counter = self.reverts.get_or_create(&[("manager", label(manager))]);
         counter.inc();
     }
@@ -367,7 +382,9 @@ impl Telemetry {
 
     fn count(&self, counts: &Counts) {
         self.states.set(&counts.by_namespace);
-        self.stop_notices.take_in(counts.by_namespace.keys());
+        for counter in [&self.stop_notices, &self.reverted_counts] {
+            counter.take_in(counts.by_namespace.keys());
+        }
         for (gauge, count) in [
             (&self.without_requests, counts.without_requests),
             (&self.overdue, counts.overdue),

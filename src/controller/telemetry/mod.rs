@@ -1,7 +1,7 @@
 //! What the controller publishes: metrics, readiness, and what it knows of each object.
 
 mod account;
-pub(super) mod by_namespace;
+mod by_namespace;
 mod calendar_metrics;
 pub(super) mod metrics;
 #[cfg(test)]
@@ -16,4 +16,4 @@ pub(super) mod savings;
 mod savings_tests;
 pub(super) mod shapes;
 pub(super) mod snapshot;
-mod workload_metrics;
+pub(super) mod workload_metrics;

@@ -205,13 +205,13 @@ impl Savings {
     }
 
     /// The label of the series, if each namespace or team has one.
-    pub(in crate::controller) fn label(&self) -> Option<&'static str> {
+    pub(super) fn label(&self) -> Option<&'static str> {
         let accounts = self.accounts();
         accounts.each.as_ref().map(|_| accounts.label())
     }
 
     /// The namespace itself, or its team.
-    pub(in crate::controller) fn series_of(&self, namespace: &Arc<str>) -> Arc<str> {
+    pub(super) fn series_of(&self, namespace: &Arc<str>) -> Arc<str> {
         let teams = &self.accounts().teams;
         teams
             .as_ref()
@@ -300,7 +300,7 @@ impl Collector for Savings {
 }
 
 /// A sample of each account; the one of everything has no label.
-pub(in crate::controller) fn samples<T, M: EncodeMetric>(
+pub(super) fn samples<T, M: EncodeMetric>(
     mut metric: MetricEncoder<'_>,
     label: &str,
     each: &[(Option<&str>, T)],

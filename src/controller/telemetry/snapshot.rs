@@ -218,6 +218,8 @@ pub(in crate::controller) struct States {
     by_phase: BTreeMap<Phase, usize>,
     /// Their schedule is refused.
     pub(in crate::controller) invalid: usize,
+    /// `exclude` keeps them from the schedule that they have or inherit.
+    pub(super) excluded: usize,
     /// Held down though their schedule says running.
     pub(super) against_schedule: usize,
     /// The replicas of scheduled ones that run.
@@ -228,7 +230,9 @@ impl States {
     /// Counts one more.
     pub(super) fn add(&mut self, object: &ObjectSnapshot) {
         match object.parsed() {
-            ParsedInputs::Unscheduled => {}
+            ParsedInputs::Unscheduled => {
+                self.excluded += usize::from(object.inputs.has_schedule());
+            }
             ParsedInputs::Invalid(_) => self.invalid += 1,
             ParsedInputs::Scheduled(_) => {
                 if let Some(phase) = object.state.phase {
@@ -247,6 +251,7 @@ impl States {
             *self.by_phase.entry(*phase).or_default() += count;
         }
         self.invalid += other.invalid;
+        self.excluded += other.excluded;
         self.against_schedule += other.against_schedule;
         self.running_replicas += other.running_replicas;
         self

@@ -1,16 +1,16 @@
-//! How many workloads are in which state, all together or by namespace or team, and which of them their
-//! schedules keep stopped, with a series for each.
+//! How many workloads are in which state, and how often something happened to some, all together or by namespace
+//! or team; and which of them their schedules keep stopped, with a series for each.
 
 use std::{
     collections::BTreeMap,
-    fmt,
+    fmt, mem,
     sync::{Arc, Mutex},
 };
 
 use prometheus_client::{
     collector::Collector,
     encoding::{DescriptorEncoder, EncodeMetric},
-    metrics::{MetricType, gauge::ConstGauge},
+    metrics::{MetricType, counter::ConstCounter, gauge::ConstGauge},
 };
 
 use super::by_namespace::{MAX_SERIES, OTHER};
@@ -60,7 +60,7 @@ impl StatesByNamespace {
         let mut each: BTreeMap<Arc<str>, States> = BTreeMap::new();
         for (namespace, states) in &counted {
             let it = each.entry(self.savings.series_of(namespace)).or_default();
-            *it = std::mem::take(it).and(states);
+            *it = mem::take(it).and(states);
         }
         let mut each: Vec<_> = each.into_iter().collect();
         each.sort_by_key(|(_, it)| std::cmp::Reverse(it.all()));
@@ -94,11 +94,16 @@ impl Collector for StatesByNamespace {
                 gauge.encode(metric.encode_family(&labels)?)?;
             }
         }
-        let gauges: [(&str, &str, Count); 3] = [
+        let gauges: [(&str, &str, Count); 4] = [
             (
                 "dayshift_invalid_schedules",
                 "Workloads whose schedule is refused.",
                 |it| it.invalid,
+            ),
+            (
+                "dayshift_excluded_workloads",
+                "Workloads that dayshift/exclude keeps from the schedule that they have or inherit.",
+                |it| it.excluded,
             ),
             (
                 "dayshift_workloads_held_down_against_schedule",
@@ -116,6 +121,77 @@ impl Collector for StatesByNamespace {
             samples(metric, label, &each, |it| ConstGauge::new(whole(of(it))))?;
         }
         Ok(())
+    }
+}
+
+/// Counts by namespace or by series.
+type Counted = BTreeMap<Arc<str>, u64>;
+
+/// Counts what happens to workloads, all together, or by namespace or team where savings are.
+///
+/// A series never ends and never falls: it belongs to the team that a namespace had when it was scraped.
+#[derive(Clone, Debug)]
+pub(in crate::controller) struct NamespaceCounter {
+    name: &'static str,
+    help: &'static str,
+    /// Since the last scrape, by namespace: the controller never waits for a scrape.
+    waiting: Arc<Mutex<Counted>>,
+    /// Until the last scrape, by series.
+    series: Arc<Mutex<Counted>>,
+    savings: Savings,
+}
+
+impl NamespaceCounter {
+    /// Nothing has happened yet. The name is whole but for `_total`.
+    pub(super) fn new(name: &'static str, help: &'static str, savings: Savings) -> Self {
+        Self {
+            name,
+            help,
+            waiting: Arc::default(),
+            series: Arc::default(),
+            savings,
+        }
+    }
+
+    /// It happened to so many workloads of a namespace.
+    pub(in crate::controller) fn count(&self, namespace: &Arc<str>, workloads: u64) {
+        let mut waiting = lock(&self.waiting);
+        *waiting.entry(Arc::clone(namespace)).or_default() += workloads;
+    }
+
+    /// Takes in what was counted since the last scrape. Namespaces with a schedule begin at zero, so that
+    /// Prometheus' `increase()` sees their first one too; the first come have a series each.
+    pub(super) fn take_in<'a>(&self, scheduled: impl Iterator<Item = &'a Arc<str>>) {
+        let mut waiting = mem::take(&mut *lock(&self.waiting));
+        for namespace in scheduled {
+            waiting.entry(Arc::clone(namespace)).or_default();
+        }
+        let mut series = lock(&self.series);
+        for (namespace, count) in waiting {
+            let mut name = self.savings.series_of(&namespace);
+            if series.len() >= MAX_SERIES && !series.contains_key(&name) {
+                name = OTHER.into();
+            }
+            *series.entry(name).or_default() += count;
+        }
+    }
+}
+
+impl Collector for NamespaceCounter {
+    fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> fmt::Result {
+        let metric = encoder.encode_descriptor(self.name, self.help, None, MetricType::Counter)?;
+        let label = self.savings.label();
+        let series = lock(&self.series);
+        let each: Vec<_> = match label {
+            None => vec![(None, series.values().sum())],
+            Some(_) => series
+                .iter()
+                .map(|(it, count)| (Some(&**it), *count))
+                .collect(),
+        };
+        samples(metric, label.unwrap_or_default(), &each, |count: &u64| {
+            ConstCounter::new(*count)
+        })
     }
 }
 

@@ -214,6 +214,87 @@ pub(super) fn a_count_that_is_set_back_is_counted_by_who_did_it(row: &mut Row) {
     row.are(&story, both);
 }
 
+/// By team as well. Each series is there, at 0, before anything is set back: Prometheus sees no increase in
+/// one that begins at 1. Of more namespaces than have series, one without shares that of the others.
+pub(super) fn counts_that_are_set_back_are_counted_by_namespace(row: &mut Row) {
+    let before_the_stop = |settings: Settings, count: usize| {
+        let mut story = Sandbox::empty_at("2026-11-20 18:00 UTC");
+        story.start_scaler(settings);
+        for number in 0..count {
+            let name = format!("team-{number:03}");
+            story.api.namespace(&name);
+            let web = deployment("web").namespace(&name).replicas(3);
+            story.api.apply(web.hours(OFFICE).into()).unwrap();
+        }
+        story.settle();
+        story
+    };
+    let set_back = |story: &Sandbox, namespace: &str| {
+        let patch = json!({"spec": {"replicas": 2}});
+        let by = Writer::new("argocd-controller");
+        let merged = story
+            .api
+            .merge_by(by, "Deployment", namespace, "web", &patch);
+        merged.unwrap();
+        story.pass(Duration::from_secs(2));
+    };
+    let by_namespace = || Settings {
+        per_namespace_metrics: true,
+        ..Settings::default()
+    };
+    let [first, second, other] =
+        ["team-000", "team-001", "(other)"].map(|it| format!("{{namespace=\"{it}\"}}"));
+
+    let story = before_the_stop(by_namespace(), 2);
+    for series in [&first, &second] {
+        row.is(&story, series, 0.0);
+    }
+    story.sleep_until("19:00:30");
+    set_back(&story, "team-000");
+    row.are(&story, [(&*first, 1.0)]);
+    story.sleep_until("2026-11-23 19:00:30");
+    set_back(&story, "team-000");
+    set_back(&story, "team-001");
+    row.are(&story, [(&*first, 2.0), (&second, 1.0)]);
+
+    let many = before_the_stop(by_namespace(), 202);
+    row.is(&many, &other, 0.0);
+    let shown: Vec<_> = row.samples(&many).into_keys().collect();
+    let all = (0..202).map(|number| format!("team-{number:03}"));
+    let hidden = all
+        .clone()
+        .find(|it| !shown.iter().any(|series| series.contains(it)));
+    many.sleep_until("19:00:30");
+    set_back(&many, &hidden.unwrap());
+    row.are(&many, [(&*other, 1.0)]);
+    assert!(row.samples(&many).len() <= 201);
+
+    let by_team = Settings {
+        scope: Scope {
+            team_label: Some("team".to_owned()),
+            ..Scope::default()
+        },
+        ..Settings::default()
+    };
+    let teams = before_the_stop(by_team, 2);
+    let [none, pay] = ["(none)", "pay"].map(|it| format!("{{team=\"{it}\"}}"));
+    let label = json!({"metadata": {"labels": {"team": "pay"}}});
+    let merged = teams.api.merge("Namespace", "", "team-001", &label);
+    merged.unwrap();
+    teams.settle();
+    row.is(&teams, &pay, 0.0);
+    teams.sleep_until("19:00:30");
+    set_back(&teams, "team-000");
+    set_back(&teams, "team-001");
+    row.are(&teams, [(&*none, 1.0), (&pay, 1.0)]);
+
+    // All together.
+    let story = before_the_stop(Settings::default(), 1);
+    story.sleep_until("19:00:30");
+    set_back(&story, "team-000");
+    row.are(&story, [("", 1.0)]);
+}
+
 pub(super) fn each_workload_that_is_told_of_its_stop_is_counted(row: &mut Row) {
     let story = before_the_stop();
     story.annotate("web", "notice", Some("30s"));

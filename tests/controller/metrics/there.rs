@@ -3,6 +3,7 @@
 use std::fs;
 
 use dayshift::controller::{Scope, Settings};
+use dayshift::workload::{DefaultSchedule, Key};
 use serde_json::json;
 
 use super::row::Row;
@@ -99,6 +100,46 @@ fn by_namespace(row: &mut Row) {
     row.is(&story, &adopted("team-000"), 1.0);
     row.is(&story, &adopted("(other)"), 2.0);
     row.is(&story, &adopted("team-200"), None);
+}
+
+/// Its own, its Namespace's, or that of the flags.
+pub(super) fn what_exclude_keeps_from_a_schedule_is_counted(row: &mut Row) {
+    let mut story = Sandbox::empty_at("2026-11-20 18:00 UTC");
+    story.start_scaler(Settings {
+        per_namespace_metrics: true,
+        ..Settings::default()
+    });
+    story.api.namespace("test");
+    let [dev, test] = ["dev", "test"].map(|it| format!("{{namespace=\"{it}\"}}"));
+    story.apply(deployment("web").hours(OFFICE));
+    story.apply(deployment("plain").annotation("exclude", "true"));
+    story.apply(deployment("api").namespace("test").hours(OFFICE));
+    row.are(&story, []);
+    story.annotate("web", "exclude", Some("true"));
+    story.settle();
+    row.are(&story, [(&*dev, 1.0)]);
+    let exclude = json!({"metadata": {"annotations": {"dayshift/exclude": "true"}}});
+    let excluded = story.api.merge("Namespace", "", "test", &exclude);
+    excluded.unwrap();
+    story.settle();
+    row.are(&story, [(&*dev, 1.0), (&test, 1.0)]);
+    story.annotate("web", "exclude", None);
+    story.settle();
+    row.are(&story, [(&*test, 1.0)]);
+
+    let mut by_flag = Sandbox::empty_at("2026-11-20 18:00 UTC");
+    for name in ["web", "api"] {
+        by_flag.apply(deployment(name));
+    }
+    by_flag.start_scaler(Settings {
+        default_schedule: DefaultSchedule::of([(Key::Hours, OFFICE.to_owned())]),
+        ..Settings::default()
+    });
+    by_flag.settle();
+    row.are(&by_flag, []);
+    by_flag.annotate("api", "exclude", Some("true"));
+    by_flag.settle();
+    row.are(&by_flag, [("", 1.0)]);
 }
 
 pub(super) fn what_is_kept_stopped_is_shown_by_name(row: &mut Row) {
