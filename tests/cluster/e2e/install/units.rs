@@ -95,6 +95,9 @@ others     templates/poddisruptionbudget.yaml  maxUnavailable: => minAvailable:
 others     templates/serviceaccount.yaml       Token: false => Token: true
 others     templates/extraobjects.yaml         tpl . $ => .
 notes      templates/NOTES.txt                 deployment/{{ include => pod/{{ include
+notes      templates/NOTES.txt                 first .Values.kinds => last .Values.kinds
+notes      templates/NOTES.txt                 with .Values.scope.namespaceSelector => if false
+notes      templates/NOTES.txt                 if .Values.replicas => if true
 "#;
 
 /// What a line of them says.
