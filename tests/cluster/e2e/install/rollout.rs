@@ -2,6 +2,7 @@
 //! back out.
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 
 use chrono::{TimeDelta, Utc};
 use serde_json::{Value, json};
@@ -21,15 +22,16 @@ const HOURS: &str = "Mon-Fri 08:00-19:00";
 /// The blocks of the page in this language, each under its heading.
 fn blocks(language: &str) -> BTreeMap<String, Vec<String>> {
     let mut blocks: BTreeMap<String, Vec<String>> = BTreeMap::new();
-    let (mut heading, mut is_in) = ("", false);
+    let (mut heading, mut is_in, mut indent) = ("", false, 0);
     for line in PAGE.lines() {
         if let Some(text) = line.strip_prefix("## ") {
             heading = text;
-        } else if let Some(text) = line.strip_prefix("```") {
+        } else if let Some(text) = line.trim_start().strip_prefix("```") {
             is_in = text == language;
+            indent = line.len() - line.trim_start().len();
         } else if is_in {
             let lines = blocks.entry(heading.to_owned()).or_default();
-            lines.push(line.to_owned());
+            lines.push(line[indent..].to_owned());
         }
     }
     blocks
@@ -174,6 +176,33 @@ impl<'a> Teams<'a> {
         dayshift
     }
 
+    /// Somebody of a team, with the rights that `userRoles` adds to `edit` and no others.
+    fn member(&self, number: usize) -> PathBuf {
+        let (plane, team) = (self.plane, self.name(number));
+        plane
+            .kubectl(&["apply", "-f", "manifests/users/roles.yaml"])
+            .success();
+        let here = ["-n", &team];
+        let account = ["create", "serviceaccount", "member"];
+        plane.kubectl(&[&account[..], &here].concat()).success();
+        let subject = format!("--serviceaccount={team}:member");
+        let bind = [
+            "create",
+            "rolebinding",
+            "member",
+            "--clusterrole=dayshift-user",
+            &subject,
+        ];
+        plane.kubectl(&[&bind[..], &here].concat()).success();
+        let member = plane.kubeconfig_of(&team, "member");
+        eventually("the API server has heard of the member", || {
+            let ask = ["auth", "can-i", "patch", "deployments.apps"];
+            let said = plane.kubectl_as(&member, &[&ask[..], &here].concat());
+            (said.stdout.trim() == "yes").then_some(())
+        });
+        member
+    }
+
     /// The state of `web`; empty where no scaler has seen it.
     fn state(&self, number: usize) -> String {
         let get = ["get", "deploy", "web", "-n", &self.name(number)];
@@ -290,6 +319,16 @@ fn fifty_namespaces_get_to_a_first_wave_and_back(plane: &ControlPlane) {
     });
     assert_eq!(teams.counts()[&teams.name(1)], ["2", "3"]);
     assert!(teams.state(9).is_empty(), "not of the first wave");
+
+    let member = teams.member(1);
+    for line in &blocks("sh")["Tell the teams"] {
+        let line = teams.here(line);
+        let line = format!("KUBECONFIG={} {line}", member.display());
+        plane.shell(&line).success();
+    }
+    teams.await_state(1, "paused");
+    let resume = format!("dayshift resume --all -n {}", teams.name(1));
+    plane.shell(&resume).success();
 
     teams.run("Report");
     teams.run("The next waves");
