@@ -1,6 +1,6 @@
 //! Builds programs with `go`, from the modules in `tests/controlplane`, `tests/toxiproxy`,
-//! `tests/kube-proxy`, `tests/helm`, `tests/flux`, `tests/promtool`, `tests/argocd`, `tests/kube-green` and
-//! `tests/cloudnativepg`, and takes files from them and from the one in `tests/prometheus_operator`.
+//! `tests/kube-proxy`, `tests/helm`, `tests/flux`, `tests/promtool`, `tests/argocd`, `tests/kube-green`,
+//! `tests/oauth2_proxy` and `tests/cloudnativepg`, and takes files from them and from the one in `tests/prometheus_operator`.
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -57,6 +57,10 @@ pub(crate) const FLUX: (&str, &str) = ("kustomize-apply", "dayshift/tests/flux")
 /// Prometheus' own checks of rules and metrics.
 pub(crate) const PROMTOOL: (&str, &str) =
     ("promtool", "github.com/prometheus/prometheus/cmd/promtool");
+
+/// What logs people in before the dashboard, and its package.
+pub(crate) const OAUTH2_PROXY: (&str, &str) =
+    ("oauth2-proxy", "github.com/oauth2-proxy/oauth2-proxy/v7");
 
 /// The name of kube-green, and its package.
 pub(crate) const KUBE_GREEN: (&str, &str) = ("kube-green", "github.com/kube-green/kube-green/cmd");
@@ -176,6 +180,10 @@ impl Recipe {
         let mut recipe = Self::read("prometheus_operator", "seconds, 90 kB", &[]);
         recipe.definitions = Some(MONITORING_DEFINITIONS);
         recipe
+    }
+
+    pub(crate) fn oauth2_proxy() -> Self {
+        Self::read("oauth2_proxy", "minutes, 30 MB", &[OAUTH2_PROXY])
     }
 
     pub(crate) fn kube_green() -> Self {

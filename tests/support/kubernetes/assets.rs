@@ -114,6 +114,15 @@ impl Assets {
         built(&build::Recipe::argo_cd(), "no `go` to build Argo CD with")
     }
 
+    /// oauth2-proxy, from the cache or built into it.
+    pub(crate) fn oauth2_proxy() -> Result<PathBuf, Missing> {
+        let folder = built(
+            &build::Recipe::oauth2_proxy(),
+            "no `go` to build oauth2-proxy with",
+        )?;
+        Ok(folder.join(build::OAUTH2_PROXY.0))
+    }
+
     /// kube-green, from the cache or built into it.
     pub(crate) fn kube_green() -> Result<PathBuf, Missing> {
         let folder = built(

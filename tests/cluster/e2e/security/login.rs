@@ -9,17 +9,25 @@ use std::time::Duration;
 use tempfile::NamedTempFile;
 
 use super::login_proxy::{Proxy, TRUSTED};
+use super::oauth2_proxy;
 use crate::e2e::overrides::authors::{apply_stamp, by};
 use crate::e2e::test_namespace::TestNamespace;
-use crate::support::{ControlPlane, Dayshift, Parts, Story, deployment, eventually, soon, stories};
+use crate::support::{
+    ControlPlane, Dayshift, Parts, Story, deployment, eventually, nightly, soon, stories,
+};
 
 const LOGIN: &str = include_str!("../../../../manifests/dashboard-login.yaml");
 
 pub(crate) fn stories() -> Vec<Story> {
-    stories![
+    let mut all = stories![
         Parts::Pods;
         users_behind_a_proxy_see_and_do_what_they_may,
-    ]
+    ];
+    all.extend(nightly(stories![
+        Parts::Pods;
+        users_behind_the_real_oauth2_proxy_see_and_do_what_they_may,
+    ]));
+    all
 }
 
 /// An account with dayshift's rights and those of the file, which are not for the account of other
@@ -87,6 +95,14 @@ fn act(proxy: &Proxy, session: &str, fields: &[(&str, &str)]) -> String {
 }
 
 fn users_behind_a_proxy_see_and_do_what_they_may(plane: &ControlPlane) {
+    see_and_do_what_they_may(plane, Proxy::of_a_few_lines);
+}
+
+fn users_behind_the_real_oauth2_proxy_see_and_do_what_they_may(plane: &ControlPlane) {
+    see_and_do_what_they_may(plane, oauth2_proxy::before);
+}
+
+fn see_and_do_what_they_may(plane: &ControlPlane, before: fn(SocketAddr) -> Proxy) {
     let others = TestNamespace::without_scaler(plane, "login-others");
     let team = TestNamespace::without_scaler(plane, "login");
     let kubeconfig = account(&team);
@@ -99,7 +115,7 @@ fn users_behind_a_proxy_see_and_do_what_they_may(plane: &ControlPlane) {
     others.create(scheduled("theirs").replicas(3));
     bind(&team, "edit", "--user=ann@example.com");
     bind(&team, "view", "--group=viewers");
-    let (ann, vic, nora) = ("ann@example.com;staff", "vic;viewers", "nora;staff");
+    let (ann, vic, nora) = ("ann@example.com;staff", "vic;staff,viewers", "nora;staff");
 
     let flags = [
         "run",
@@ -116,12 +132,14 @@ fn users_behind_a_proxy_see_and_do_what_they_may(plane: &ControlPlane) {
     let mark = plane.audit().mark();
     let mut scaler = Dayshift::run_as(&kubeconfig, &flags);
     let upstream = eventually("the pages are served", || page_address(&scaler));
-    let proxy = Proxy::before(upstream);
+    let proxy = before(upstream);
     team.await_label("web", "dayshift/state", "adopted");
     others.await_label("theirs", "dayshift/state", "adopted");
 
     // Who is nobody, or comes past the proxy, or would be one of Kubernetes' own.
-    assert_eq!(proxy.ask("", "GET /", "", "").status, 302);
+    let nobody = proxy.ask("", "GET /timeline", "", "");
+    assert!(matches!(nobody.status, 302 | 403), "{nobody:?}");
+    assert!(!nobody.body.contains(team.name()), "{nobody:?}");
     let root = "X-Forwarded-User: root\r\nX-Forwarded-Groups: system:masters\r\n";
     let ann_said = "X-Forwarded-User: ann@example.com\r\n";
     for headers in ["", ann_said, root, "Impersonate-User: root\r\n"] {
@@ -210,8 +228,9 @@ fn users_behind_a_proxy_see_and_do_what_they_may(plane: &ControlPlane) {
     // Every request for somebody says so, and every change of theirs is theirs in the audit log.
     assert!(scaler.stop().success());
     let of_users = plane.audit().since(mark).into_iter();
+    let account = format!("system:serviceaccount:{}:scaler", team.name());
     let of_users: Vec<_> = of_users
-        .filter(|it| it.user_agent.ends_with("(dashboard)"))
+        .filter(|it| it.user == account && it.user_agent.ends_with("(dashboard)"))
         .collect();
     assert!(!of_users.is_empty());
     let made: Vec<_> = of_users.iter().filter(|it| it.is_made()).collect();

@@ -1,4 +1,4 @@
-//! An authenticating proxy of a few lines, and browsers that have logged in at it or go past it.
+//! Browsers that have logged in at an authenticating proxy or go past it, and such a proxy of a few lines.
 
 use std::io::{Read as _, Write as _};
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -7,13 +7,18 @@ use std::time::Duration;
 
 use tokio::net::TcpSocket;
 
-/// The address from which the proxy connects, which dayshift trusts.
-pub(super) const TRUSTED: &str = "127.0.0.2";
+/// The address from which proxies connect, which dayshift trusts.
+pub(super) const TRUSTED: &str = "127.0.0.1";
 
-/// Lets whoever has the cookie `session=USER;GROUP` in as that user, in that group.
+/// The address of who goes past them.
+const UNTRUSTED: &str = "127.0.0.2";
+
+/// A running proxy. A session is `USER;GROUP,GROUP`, and empty for who has not logged in.
 pub(super) struct Proxy {
-    address: SocketAddr,
-    upstream: SocketAddr,
+    pub(super) address: SocketAddr,
+    pub(super) upstream: SocketAddr,
+    /// The cookies that who has logged in has of it.
+    pub(super) cookies: Box<dyn Fn(&str) -> String>,
 }
 
 /// An answer of the pages.
@@ -25,7 +30,8 @@ pub(super) struct Answer {
 }
 
 impl Proxy {
-    pub(super) fn before(upstream: SocketAddr) -> Self {
+    /// One that lets whoever has the cookie `session` in as what that says.
+    pub(super) fn of_a_few_lines(upstream: SocketAddr) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
         thread::spawn(move || {
@@ -34,14 +40,20 @@ impl Proxy {
                 thread::spawn(move || pass_on(stream, upstream));
             }
         });
-        Self { address, upstream }
+        Self {
+            address,
+            upstream,
+            cookies: Box::new(|session| format!("session={session}")),
+        }
     }
 
     /// What somebody gets who has logged in.
     pub(super) fn ask(&self, session: &str, line: &str, more: &str, body: &str) -> Answer {
-        let cookie = format!("Cookie: session={session}\r\n{more}");
-        let stream = TcpStream::connect(self.address).unwrap();
-        answer(stream, &request(line, self.address, &cookie, body))
+        let cookies = match session {
+            "" => String::new(),
+            session => format!("Cookie: {}\r\n", (self.cookies)(session)),
+        };
+        asked(self.address, line, &format!("{cookies}{more}"), body)
     }
 
     pub(super) fn get(&self, session: &str, path: &str) -> Answer {
@@ -58,14 +70,17 @@ impl Proxy {
         self.ask(session, &format!("POST {path}"), &more, &body)
     }
 
-    /// What somebody gets who goes past the proxy, from 127.0.0.1.
+    /// What somebody gets who goes past the proxy.
     pub(super) fn past(&self, path: &str, headers: &str) -> Answer {
-        let stream = TcpStream::connect(self.upstream).unwrap();
-        answer(
-            stream,
-            &request(&format!("GET {path}"), self.upstream, headers, ""),
-        )
+        let request = request(&format!("GET {path}"), self.upstream, headers, "");
+        answer(from_elsewhere(self.upstream), &request)
     }
+}
+
+/// What a server answers to one request.
+pub(super) fn asked(server: SocketAddr, line: &str, headers: &str, body: &str) -> Answer {
+    let stream = TcpStream::connect(server).unwrap();
+    answer(stream, &request(line, server, headers, body))
 }
 
 fn request(line: &str, host: SocketAddr, headers: &str, body: &str) -> String {
@@ -91,11 +106,29 @@ fn answer(mut stream: TcpStream, request: &str) -> Answer {
 }
 
 impl Answer {
+    /// The values of a header, whose name is in small letters.
+    fn header(&self, name: &str) -> impl Iterator<Item = &str> {
+        let headers = self.head.lines().filter_map(|it| it.split_once(": "));
+        headers.filter_map(move |(it, value)| (it.to_lowercase() == name).then_some(value))
+    }
+
     /// Where it leads.
     pub(super) fn location(&self) -> &str {
-        let lines = self.head.lines();
-        let mut found = lines.filter_map(|it| it.strip_prefix("location: "));
-        found.next().unwrap_or_else(|| panic!("{self:?}"))
+        let location = self.header("location").next();
+        location.unwrap_or_else(|| panic!("{self:?}"))
+    }
+
+    /// The cookies that a browser sends back.
+    pub(super) fn cookies(&self) -> String {
+        let set = self.header("set-cookie");
+        let set = set.filter_map(|it| it.split(';').next());
+        let is_set = |it: &&str| {
+            it.split_once('=')
+                .is_some_and(|(_, value)| !value.is_empty())
+        };
+        let kept: Vec<_> = set.filter(is_set).collect();
+        assert!(!kept.is_empty(), "{self:?}");
+        kept.join("; ")
     }
 
     /// The value of a hidden field.
@@ -107,46 +140,53 @@ impl Answer {
     }
 }
 
-/// One request, without what the browser says of itself in the headers of the proxy.
-fn pass_on(mut browser: TcpStream, upstream: SocketAddr) {
+/// The head and the body of a request, unless its client has gone.
+pub(super) fn read_request(client: &mut TcpStream) -> Option<(String, String)> {
     let mut read = Vec::new();
     let mut buffer = [0; 4096];
-    let (head, body) = loop {
+    loop {
         let text = String::from_utf8_lossy(&read).into_owned();
         if let Some((head, body)) = text.split_once("\r\n\r\n") {
             let mut lines = head.lines();
             let length = lines.find_map(|it| it.strip_prefix("Content-Length: "));
             if length.is_none_or(|it| it.parse() == Ok(body.len())) {
-                break (head.to_owned(), body.to_owned());
+                return Some((head.to_owned(), body.to_owned()));
             }
         }
-        match browser.read(&mut buffer) {
+        match client.read(&mut buffer) {
             Ok(more) if more > 0 => read.extend(&buffer[..more]),
-            _ => return,
+            _ => return None,
         }
+    }
+}
+
+/// One request, without what the browser says of itself in the headers of the proxy.
+fn pass_on(mut browser: TcpStream, upstream: SocketAddr) {
+    let Some((head, body)) = read_request(&mut browser) else {
+        return;
     };
     let session = head
         .lines()
         .find_map(|it| it.strip_prefix("Cookie: session="));
-    let Some((user, group)) = session.and_then(|it| it.split_once(';')) else {
+    let Some((user, groups)) = session.and_then(|it| it.split_once(';')) else {
         let _ = browser.write_all(b"HTTP/1.1 302 Found\r\nLocation: /oauth2/sign_in\r\n\r\n");
         return;
     };
     let is_own = |line: &&str| !line.to_lowercase().starts_with("x-forwarded-");
     let head: Vec<&str> = head.lines().filter(is_own).collect();
     let request = format!(
-        "{}\r\nX-Forwarded-User: {user}\r\nX-Forwarded-Groups: {group}\r\n\r\n{body}",
+        "{}\r\nX-Forwarded-User: {user}\r\nX-Forwarded-Groups: {groups}\r\n\r\n{body}",
         head.join("\r\n")
     );
-    let mut stream = trusted(upstream);
+    let mut stream = TcpStream::connect(upstream).unwrap();
     let mut answer = Vec::new();
     if stream.write_all(request.as_bytes()).is_ok() && stream.read_to_end(&mut answer).is_ok() {
         let _ = browser.write_all(&answer);
     }
 }
 
-/// A connection from the address of the proxy.
-fn trusted(upstream: SocketAddr) -> TcpStream {
+/// A connection from an address that dayshift does not trust.
+fn from_elsewhere(server: SocketAddr) -> TcpStream {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_io()
         .build()
@@ -154,9 +194,9 @@ fn trusted(upstream: SocketAddr) -> TcpStream {
     let stream = runtime.block_on(async {
         let socket = TcpSocket::new_v4().unwrap();
         socket
-            .bind(format!("{TRUSTED}:0").parse().unwrap())
+            .bind(format!("{UNTRUSTED}:0").parse().unwrap())
             .unwrap();
-        socket.connect(upstream).await.unwrap().into_std().unwrap()
+        socket.connect(server).await.unwrap().into_std().unwrap()
     });
     stream.set_nonblocking(false).unwrap();
     stream

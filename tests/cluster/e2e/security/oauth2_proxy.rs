@@ -1,0 +1,104 @@
+//! The real oauth2-proxy, with the configuration of docs/operations/dashboard.md. See `tests/oauth2_proxy`.
+
+use std::collections::HashMap;
+use std::fs::{self, File};
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::process::Command;
+use std::sync::Mutex;
+
+use tempfile::TempDir;
+
+use super::login_provider;
+use super::login_proxy::{Proxy, asked};
+use crate::support::{Assets, ChildGuard, eventually};
+
+const PAGE: &str = include_str!("../../../../docs/operations/dashboard.md");
+
+/// One that passes on to `upstream`, until it is dropped.
+pub(super) fn before(upstream: SocketAddr) -> Proxy {
+    let program = Assets::oauth2_proxy().unwrap_or_else(|why| panic!("{why:?}"));
+    let free = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = free.local_addr().unwrap();
+    drop(free);
+    let folder = TempDir::new().unwrap();
+    let config = folder.path().join("oauth2-proxy.cfg");
+    let lines = lines_of_the_page(address, upstream, login_provider::start());
+    fs::write(&config, lines).unwrap();
+    let log = File::create(folder.path().join("log")).unwrap();
+    let mut command = Command::new(program);
+    command
+        .arg("--config")
+        .arg(&config)
+        .stdout(log.try_clone().unwrap())
+        .stderr(log);
+    let running = ChildGuard::spawn(&mut command, Some(folder.path())).unwrap();
+    eventually("oauth2-proxy listens", || TcpStream::connect(address).ok());
+    let logins = Logins {
+        proxy: address,
+        cookies: Mutex::default(),
+        _running: (running, folder),
+    };
+    Proxy {
+        address,
+        upstream,
+        cookies: Box::new(move |session| logins.cookies(session)),
+    }
+}
+
+/// Who has logged in at a proxy, which runs as long.
+struct Logins {
+    proxy: SocketAddr,
+    cookies: Mutex<HashMap<String, String>>,
+    _running: (ChildGuard, TempDir),
+}
+
+impl Logins {
+    /// The cookies of a session, which begins with the first question.
+    fn cookies(&self, session: &str) -> String {
+        let mut cookies = self.cookies.lock().unwrap();
+        let known = cookies.entry(session.to_owned());
+        known.or_insert_with(|| log_in(self.proxy, session)).clone()
+    }
+}
+
+/// The lines of the page with the addresses of here, and those that a provider gives to each.
+fn lines_of_the_page(listen: SocketAddr, upstream: SocketAddr, provider: SocketAddr) -> String {
+    let (_, lines) = PAGE.split_once("```toml\n").unwrap();
+    let (lines, _) = lines.split_once("```").unwrap();
+    let mut lines = lines.to_owned();
+    for (from, to) in [
+        ("0.0.0.0:4180", listen.to_string()),
+        (
+            "http://dayshift-dashboard.dayshift",
+            format!("http://{upstream}"),
+        ),
+        ("https://login.example.com", format!("http://{provider}")),
+    ] {
+        assert!(lines.contains(from), "{from}: {lines}");
+        lines = lines.replace(from, &to);
+    }
+    let client = login_provider::CLIENT;
+    format!(
+        "{lines}client_id = \"{client}\"\nclient_secret = \"secret\"\n\
+         cookie_secret = \"0123456789abcdef0123456789abcdef\"\n"
+    )
+}
+
+/// Goes to the provider and back, as a browser does. Returns the cookies of the session.
+fn log_in(proxy: SocketAddr, session: &str) -> String {
+    let (user, groups) = session.split_once(';').unwrap();
+    let begun = asked(proxy, "GET /oauth2/start", "", "");
+    let (_, query) = begun.location().split_once('?').unwrap();
+    let query: HashMap<_, _> = form_urlencoded::parse(query.as_bytes())
+        .into_owned()
+        .collect();
+    let code = login_provider::code(user, groups, query.get("nonce"));
+    let mut back = form_urlencoded::Serializer::new(String::new());
+    back.append_pair("code", &code)
+        .append_pair("state", &query["state"]);
+    let back = format!("GET /oauth2/callback?{}", back.finish());
+    let cookies = format!("Cookie: {}\r\n", begun.cookies());
+    let ended = asked(proxy, &back, &cookies, "");
+    assert_eq!(ended.status, 302, "{ended:?}");
+    ended.cookies()
+}
