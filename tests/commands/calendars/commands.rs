@@ -302,7 +302,7 @@ fn status_does_not_guess_what_a_calendar_says() {
     let without = cluster.dayshift(&["status"]);
     assert!(
         without.out.contains(
-            "the calendars that it names are not known here; give them with --calendar NAME=FILE"
+            "not known here, so its count cannot be checked; give them with --calendar NAME=FILE"
         ),
         "{without:?}"
     );
