@@ -23,10 +23,56 @@ const WITHOUT_OVERRIDES: [fn(Slot) -> Op; 4] = [
 ];
 
 impl Steps<'_> {
-    /// Adds a scene to every other story, with draws of its own: the other stories are what they would be
-    /// if there were none.
+    /// Adds a scene to every other story.
     pub(super) fn add_scene(&mut self) {
-        let random = &mut Rng::with_seed(self.story.seed ^ 0x05ce_4e05);
+        let lead = |random: &mut Rng| random.u32(2 * MINUTE..12 * MINUTE);
+        self.add_with_draws(0x05ce_4e05, lead, |scene, slot, at| {
+            let has_faults = scene.story.kind == Kind::Faults;
+            match scene.random.u8(..if has_faults { 6 } else { 4 }) {
+                0 => scene.undo_an_override(slot, at),
+                1 => scene.raise_within_a_grace(slot, at),
+                2 => scene.set_the_clock_over(at),
+                3 => scene.delete_before(slot, at),
+                4 => scene.scale_unseen(slot, at),
+                _ => scene.show_old_events(slot, at),
+            }
+        });
+    }
+
+    /// Adds to some stories without faults what users have to be told of.
+    pub(super) fn add_told(&mut self) {
+        if self.story.kind == Kind::Faults {
+            return;
+        }
+        self.add_with_draws(
+            0x7e11_0f17,
+            |_| 10 * SECOND,
+            |scene, slot, at| match scene.random.u8(..3) {
+                0 => scene.deny_for_minutes(slot, at),
+                1 => {
+                    let count = scene.random.u32(1..9);
+                    let scaled = at + scene.random.u32(SECOND..10 * MINUTE);
+                    scene.add(scaled, Op::Scale(slot, count));
+                }
+                _ => {
+                    let replaced = at + scene.random.u32(SECOND..5 * MINUTE);
+                    scene.add(replaced, Op::ReplaceFromManifest(slot, true));
+                    scene.add(replaced + 6 * MINUTE, Op::Quiet);
+                }
+            },
+        );
+    }
+
+    /// Adds a scene to half of the stories: an object has a plan and no override for some time before a
+    /// boundary, at which the scene plays. It has draws of its own: the other stories are what they would be
+    /// if there were none.
+    fn add_with_draws(
+        &mut self,
+        salt: u64,
+        lead: impl FnOnce(&mut Rng) -> u32,
+        play: impl FnOnce(&mut Steps<'_>, Slot, u32),
+    ) {
+        let random = &mut Rng::with_seed(self.story.seed ^ salt);
         if random.bool() {
             return;
         }
@@ -40,56 +86,12 @@ impl Steps<'_> {
         let Some(at) = scene.boundary_of(plan) else {
             return;
         };
-        let before = at.saturating_sub(scene.random.u32(2 * MINUTE..12 * MINUTE));
+        let before = at.saturating_sub(lead(scene.random));
         for op in WITHOUT_OVERRIDES {
             scene.add(before, op(slot));
         }
         scene.add(before, Op::Plan(slot, Some(plan)));
-        let has_faults = scene.story.kind == Kind::Faults;
-        match scene.random.u8(..if has_faults { 6 } else { 4 }) {
-            0 => scene.undo_an_override(slot, at),
-            1 => scene.raise_within_a_grace(slot, at),
-            2 => scene.set_the_clock_over(at),
-            3 => scene.delete_before(slot, at),
-            4 => scene.scale_unseen(slot, at),
-            _ => scene.show_old_events(slot, at),
-        }
-    }
-
-    /// Adds to some stories without faults what users have to be told of, with draws of its own.
-    pub(super) fn add_told(&mut self) {
-        let random = &mut Rng::with_seed(self.story.seed ^ 0x7e11_0f17);
-        if self.story.kind == Kind::Faults || random.bool() {
-            return;
-        }
-        let mut scene = Steps {
-            random,
-            story: self.story,
-            objects: self.objects,
-        };
-        let slot = scene.random.usize(..scene.objects);
-        let plan = scene.random.usize(..scene.story.plans.len());
-        let Some(at) = scene.boundary_of(plan) else {
-            return;
-        };
-        let before = at.saturating_sub(10 * SECOND);
-        for op in WITHOUT_OVERRIDES {
-            scene.add(before, op(slot));
-        }
-        scene.add(before, Op::Plan(slot, Some(plan)));
-        match scene.random.u8(..3) {
-            0 => scene.deny_for_minutes(slot, at),
-            1 => {
-                let count = scene.random.u32(1..9);
-                let scaled = at + scene.random.u32(SECOND..10 * MINUTE);
-                scene.add(scaled, Op::Scale(slot, count));
-            }
-            _ => {
-                let replaced = at + scene.random.u32(SECOND..5 * MINUTE);
-                scene.add(replaced, Op::ReplaceFromManifest(slot, true));
-                scene.add(replaced + 6 * MINUTE, Op::Quiet);
-            }
-        }
+        play(&mut scene, slot, at);
     }
 
     /// An admission webhook says no to what is due.
