@@ -2,17 +2,15 @@
 
 use std::collections::BTreeMap;
 
+use chrono::{DateTime, Utc};
 use serde_json::Value;
 
 use super::{
-    seen::{Due, Milli, Place, Seen, time_of_label},
+    notices::Notices,
+    seen::{Due, MOMENT, Milli, Place, SOON, Seen, time_of_label},
     story::{Morning, Second, Thing},
 };
 
-/// How long anything may take that nothing holds back.
-const SOON: Milli = 1_500;
-/// How long a scaler may take to see what has happened.
-const MOMENT: Milli = 60;
 /// How long a start that a person asks for waits for what is stopped.
 const SETTLING: Milli = 5_000;
 
@@ -22,6 +20,7 @@ pub(super) struct Judge {
     /// When the scaler that runs was started.
     pub(super) up: Option<Milli>,
     last_up: Milli,
+    notices: Notices,
     pub(super) failure: Option<String>,
     pub(super) trace: Vec<String>,
     pub(super) starts: usize,
@@ -37,6 +36,7 @@ impl Judge {
             seen: seen.collect(),
             up: None,
             last_up: 0,
+            notices: Notices::default(),
             failure: None,
             trace: Vec::new(),
             starts: 0,
@@ -73,6 +73,19 @@ impl Judge {
         if is_up {
             self.last_up = now;
         }
+        self.notices.begin_anew();
+    }
+
+    /// How often people were told of starts that wait for a place.
+    pub(super) const fn notices(&self) -> usize {
+        self.notices.count
+    }
+
+    /// The scaler makes an Event, on a day that began then.
+    pub(super) fn tells(&mut self, event: &Value, day: DateTime<Utc>, now: Milli) {
+        if let Err(why) = self.notices.take_in(event, day) {
+            self.fail(now, why);
+        }
     }
 
     fn get(&mut self, place: &Place) -> &mut Seen {
@@ -99,8 +112,9 @@ impl Judge {
         (seen.start, seen.edited) = (start * 1000, now);
     }
 
-    pub(super) fn is_gone(&mut self, place: &Place) {
-        self.get(place).is_gone = true;
+    pub(super) fn is_gone(&mut self, place: &Place, now: Milli) {
+        let seen = self.get(place);
+        (seen.is_gone, seen.edited) = (true, now);
     }
 
     pub(super) fn is_refused(&mut self, place: &Place) {
@@ -242,6 +256,10 @@ impl Judge {
         let Some(up) = self.up.filter(|up| now - up > SOON) else {
             return;
         };
+        let told = self.notices.check(&self.seen, self.max_starting, (up, now));
+        if let Err(why) = told {
+            self.fail(now, why);
+        }
         let mut late = None;
         let places: Vec<_> = self.seen.keys().cloned().collect();
         for place in places {

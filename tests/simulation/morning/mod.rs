@@ -3,11 +3,13 @@
 //! - `story`: what is there and what happens, from a seed
 //! - `world`: the controller, pods that become ready, users and kills
 //! - `seen`: what is known of an object, and what is due to it
+//! - `notices`: what people are told of starts that wait for a place
 //! - `judge`: what may start when, from the documentation alone: `docs/schedules/after.md` and `max-starting.md`
 //!
 //! No morning names a Service: `tests/controller/starts/waits/services.rs` does.
 
 mod judge;
+mod notices;
 mod seen;
 mod story;
 mod world;
@@ -31,12 +33,13 @@ fn no_count_waits_in_vain_or_starts_before_what_it_needs() {
     }
     let seeds: Vec<_> = seeds().into_iter().step_by(SHARE).collect();
     let next = AtomicUsize::new(0);
-    let (starts, waited) = (AtomicUsize::new(0), AtomicUsize::new(0));
+    let [starts, waited, notices] = [const { AtomicUsize::new(0) }; 3];
     let work = || {
         while let Some(seed) = seeds.get(next.fetch_add(1, Ordering::Relaxed)) {
             let told = world::run(&Morning::of(*seed));
             starts.fetch_add(told.starts, Ordering::Relaxed);
             waited.fetch_add(told.waited, Ordering::Relaxed);
+            notices.fetch_add(told.notices, Ordering::Relaxed);
             if told.failure.is_some() {
                 return Some(*seed);
             }
@@ -49,15 +52,16 @@ fn no_count_waits_in_vain_or_starts_before_what_it_needs() {
         let seeds = all.into_iter().filter_map(|it| it.join().unwrap());
         seeds.min()
     });
-    let (starts, waited) = (starts.into_inner(), waited.into_inner());
+    let [starts, waited, notices] = [starts, waited, notices].map(AtomicUsize::into_inner);
     eprintln!(
-        "{} mornings with {starts} starts, of which {waited} waited",
+        "{} mornings with {starts} starts, of which {waited} waited, and {notices} notices of it",
         seeds.len()
     );
     if let Some(seed) = failed {
         fail_if_wrong(seed, false);
     }
     assert!(waited * 5 > starts, "too few wait");
+    assert!(notices * 2 > seeds.len(), "too few are told of");
 }
 
 fn fail_if_wrong(seed: u64, is_asked: bool) {

@@ -5,6 +5,11 @@ use super::story::Thing;
 /// In milliseconds of the day.
 pub(super) type Milli = i64;
 
+/// How long anything may take that nothing holds back.
+pub(super) const SOON: Milli = 1_500;
+/// How long a scaler may take to see what has happened.
+pub(super) const MOMENT: Milli = 60;
+
 const EVENING: Milli = 18 * 3_600_000;
 
 /// The namespace and the name of an object.

@@ -29,6 +29,7 @@ pub(super) struct Told {
     pub(super) trace: Vec<String>,
     pub(super) starts: usize,
     pub(super) waited: usize,
+    pub(super) notices: usize,
 }
 
 /// How often everything is looked at.
@@ -51,6 +52,7 @@ pub(super) fn run(morning: &Morning) -> Told {
             trace: std::mem::take(&mut judge.trace),
             starts: judge.starts,
             waited: judge.waited,
+            notices: judge.notices(),
         }
     })
 }
@@ -254,7 +256,7 @@ impl<'m> World<'m> {
             Step::Delete(number) => {
                 let thing = thing(number);
                 if self.api.delete(thing.namespace, &thing.name).is_ok() {
-                    self.judge().is_gone(&place(thing));
+                    self.judge().is_gone(&place(thing), now);
                 }
             }
             Step::Touch(number) => {
@@ -327,6 +329,9 @@ impl<'m> World<'m> {
             {
                 let place = (admission.namespace.to_owned(), admission.name.to_owned());
                 judge.lock().unwrap().wrote(&place, now(), new);
+            }
+            if admission.resource == "events" {
+                judge.lock().unwrap().tells(admission.new, day, now());
             }
             None
         });

@@ -1,0 +1,134 @@
+//! What people are told of starts that wait for a place, on their Namespaces:
+//! `docs/schedules/max-starting.md`.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use chrono::{DateTime, Utc};
+use serde_json::Value;
+
+use super::seen::{MOMENT, Milli, Place, SOON, Seen};
+
+/// How often people are told as long as any start waits.
+const AGAIN: Milli = 5 * 60_000;
+/// How long after the first begins to wait they are told.
+const SETTLING: Milli = 1_000;
+
+/// What the scaler that runs has told.
+#[derive(Default)]
+pub(super) struct Notices {
+    /// When people were told last, by Namespace.
+    told: BTreeMap<String, Milli>,
+    /// What was told since the last look.
+    news: Vec<Notice>,
+    pub(super) count: usize,
+}
+
+struct Notice {
+    at: Milli,
+    namespace: String,
+    text: String,
+}
+
+impl Notices {
+    /// Another scaler begins, which knows of nothing that was told before.
+    pub(super) fn begin_anew(&mut self) {
+        self.told.clear();
+        self.news.clear();
+    }
+
+    /// An Event is made on a day that began then. Why it must not be, if it must not.
+    pub(super) fn take_in(&mut self, event: &Value, day: DateTime<Utc>) -> Result<(), String> {
+        if event["reason"] != "StartsWait" {
+            return Ok(());
+        }
+        let [kind, namespace] = ["kind", "name"].map(|it| event["regarding"][it].as_str());
+        if kind != Some("Namespace") || event["type"] != "Normal" {
+            return Err(format!("starts that wait are told by {event}"));
+        }
+        let made = event["eventTime"].as_str().unwrap();
+        let made = made.parse::<DateTime<Utc>>().unwrap();
+        self.count += 1;
+        self.news.push(Notice {
+            at: (made - day).num_milliseconds(),
+            namespace: namespace.unwrap().to_owned(),
+            text: event["note"].as_str().unwrap().to_owned(),
+        });
+        Ok(())
+    }
+
+    /// What is wrong with what the scaler that runs since `up` has told by now, or has not.
+    pub(super) fn check(
+        &mut self,
+        seen: &BTreeMap<Place, Seen>,
+        max: Option<usize>,
+        (up, now): (Milli, Milli),
+    ) -> Result<(), String> {
+        let of = |namespace: &str| {
+            let all = seen.iter().filter(move |(place, _)| place.0 == namespace);
+            all.map(|(_, it)| it).collect::<Vec<_>>()
+        };
+        for Notice {
+            at,
+            namespace,
+            text,
+        } in std::mem::take(&mut self.news)
+        {
+            let all = of(&namespace);
+            let most = all.iter().filter(|it| it.may_wait(at)).count();
+            let waits = |it: &&&Seen| it.waiting_since(at, up).is_some();
+            let least = all.iter().filter(waits).count().max(1);
+            let told = |count: usize| {
+                let starts = if count == 1 {
+                    "1 start waits".to_owned()
+                } else {
+                    format!("{count} starts wait")
+                };
+                let max = max.unwrap_or_default();
+                format!("{starts} until fewer workloads are starting (--max-starting {max})")
+            };
+            if !(least..=most).any(|count| text == told(count)) {
+                return Err(format!(
+                    "{least} to {most} starts wait in {namespace}, and people are told: {text}"
+                ));
+            }
+            let before = self.told.insert(namespace.clone(), at);
+            let has_waited = |before: Milli| {
+                let since = all.iter().filter_map(|it| it.waiting_since(at, up));
+                since.min().is_some_and(|since| since < before)
+            };
+            if before.is_some_and(|before| at < before + AGAIN && has_waited(before)) {
+                return Err(format!("people are told again of {namespace} too soon"));
+            }
+        }
+        let namespaces: BTreeSet<_> = seen.keys().map(|place| &*place.0).collect();
+        for namespace in namespaces {
+            let all = of(namespace);
+            let since = all.iter().filter_map(|it| it.waiting_since(now, up)).min();
+            let is_due = since.is_some_and(|since| since + SETTLING + SOON < now);
+            let told = self.told.get(namespace);
+            if is_due && told.is_none_or(|told| told + AGAIN + SOON < now) {
+                return Err(format!("starts wait in {namespace}, and nobody is told"));
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Seen {
+    /// Whether its start may have waited for a place at that time, which is less than a look ago.
+    fn may_wait(&self, at: Milli) -> bool {
+        let was_down = self.replicas == 0 || self.started.is_some_and(|it| it.0 >= at);
+        let was_due = self.due(at).or_else(|| self.due(at - MOMENT)).is_some();
+        was_down && (was_due || self.edited + MOMENT >= at)
+    }
+
+    /// Since when its start has surely waited for a place at that time, for long enough to be counted.
+    fn waiting_since(&self, at: Milli, up: Milli) -> Option<Milli> {
+        let waits = self.replicas == 0
+            && !self.is_refused
+            && self.edited + MOMENT < at
+            && self.due(at + MOMENT).is_some();
+        let since = self.free_since.filter(|_| waits)?.max(up) + SOON;
+        (since < at).then_some(since)
+    }
+}
