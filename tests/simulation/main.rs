@@ -20,6 +20,7 @@
 //! - `checker/`: what the rules allow, and what each scaler can know
 //! - `harness/`: the controller, the cluster in memory, users and faults
 //! - `morning/`: starts that wait, with a judge of their own
+//! - `requests/`: connections that wake, with a judge of their own
 //! - `planted/`: defects that the stories have to find
 //! - `regressions/`: stories that once failed, each in the folder of what it is about
 #![allow(
@@ -33,6 +34,7 @@ mod checker;
 mod generators;
 mod harness;
 mod morning;
+mod requests;
 mod story;
 
 use std::{

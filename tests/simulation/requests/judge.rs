@@ -1,0 +1,238 @@
+//! What a request may wake and what is told of it, without any code of dayshift.
+
+use std::collections::BTreeMap;
+
+use chrono::{DateTime, NaiveDateTime, NaiveTime, SubsecRound as _, TimeDelta, Utc};
+use serde_json::Value;
+
+use super::night::{Client, Thing};
+
+/// The namespace and the name of an object.
+pub(super) type Place = (String, String);
+
+/// The objects by their places, as they are.
+pub(super) type Objects = BTreeMap<Place, (Thing, Value)>;
+
+#[derive(Default)]
+pub(super) struct Judge {
+    /// What is woken by a request, and not yet told of.
+    awaited: BTreeMap<Place, Wake>,
+    pub(super) failure: Option<String>,
+    pub(super) trace: Vec<String>,
+    pub(super) wakes: usize,
+}
+
+struct Wake {
+    until: DateTime<Utc>,
+    is_written: bool,
+    /// The text of its Event; what comes after `; it needs` is not compared.
+    note: String,
+    without: Vec<String>,
+}
+
+/// How a workload stands.
+enum Standing {
+    Up,
+    /// It is woken, and its start is to come.
+    Starts,
+    Asleep,
+    Off,
+}
+
+/// How a client is answered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Answer {
+    Refused,
+    Starting,
+    Stopped,
+    Ignored,
+}
+
+impl Answer {
+    pub(super) fn of(text: Option<&str>) -> Option<Self> {
+        let Some(text) = text else {
+            return Some(Self::Refused);
+        };
+        let known = [
+            ("is starting</h1>", Self::Starting),
+            ("is stopped</h1>", Self::Stopped),
+            ("does not wake it", Self::Ignored),
+        ];
+        let found = known.into_iter().find(|(part, _)| text.contains(part));
+        found.map(|it| it.1).filter(|_| text.contains(" 503 "))
+    }
+}
+
+impl Judge {
+    pub(super) fn note(&mut self, now: DateTime<Utc>, text: &str) {
+        self.trace
+            .push(format!("{} {text}", now.format("%H:%M:%S%.3f")));
+    }
+
+    pub(super) fn fail(&mut self, now: DateTime<Utc>, why: String) {
+        self.note(now, &format!("which is wrong: {why}"));
+        self.failure.get_or_insert(why);
+    }
+
+    /// A client asks for the Service of an object. How it has to be answered, and from then on what is
+    /// woken is awaited.
+    pub(super) fn asks(
+        &mut self,
+        objects: &Objects,
+        place: &Place,
+        client: Client,
+        now: DateTime<Utc>,
+    ) -> Answer {
+        let (thing, object) = &objects[place];
+        let Some((lasts, counts)) = thing.wake.map(|it| read_wake(it, now)) else {
+            return Answer::Refused;
+        };
+        if client == Client::Probe || client == Client::Health && thing.ignores_health {
+            return Answer::Ignored;
+        }
+        match standing(object, now) {
+            Standing::Up | Standing::Starts => return Answer::Starting,
+            Standing::Asleep if counts => {}
+            Standing::Asleep | Standing::Off => return Answer::Stopped,
+        }
+        let until = (now + lasts).trunc_subsecs(0);
+        let (woken, without) = woken_with(objects, place, now);
+        let others = woken.into_iter().map(|it| (it, Vec::new()));
+        for (woken, without) in others.chain([(place.clone(), without)]) {
+            let at = until.format("%Y-%m-%dT%H:%M:%SZ");
+            let name = &place.1;
+            let mut note = format!("to Service {name}, port http, wakes it until {at}");
+            if woken != *place {
+                note += &format!(" with deploy/{name}, which needs it");
+            }
+            let wake = Wake {
+                until,
+                is_written: false,
+                note,
+                without,
+            };
+            self.awaited.insert(woken, wake);
+        }
+        Answer::Starting
+    }
+
+    /// Somebody writes another `dayshift/wake-until`.
+    pub(super) fn wrote(&mut self, place: &Place, until: &str, now: DateTime<Utc>) {
+        self.note(
+            now,
+            &format!("{}/{} is woken until {until}", place.0, place.1),
+        );
+        self.wakes += 1;
+        let wake = self.awaited.get_mut(place).filter(|it| !it.is_written);
+        match wake {
+            Some(wake) if moment(until) == wake.until => wake.is_written = true,
+            Some(wake) => {
+                let why = format!("{} is woken until {until}, not {}", place.1, wake.until);
+                self.fail(now, why);
+            }
+            None => self.fail(now, format!("nobody asks for {}", place.1)),
+        }
+    }
+
+    /// An Event is made of a wake by that client.
+    pub(super) fn tells(&mut self, event: &Value, client: &str, now: DateTime<Utc>) {
+        if event["reason"] != "WokenByRequest" {
+            return;
+        }
+        let regarding = ["namespace", "name"].map(|it| event["regarding"][it].as_str().unwrap());
+        let place = regarding.map(str::to_owned).into();
+        let note = event["note"].as_str().unwrap();
+        self.note(now, note);
+        let Some(wake) = self.awaited.remove(&place).filter(|it| it.is_written) else {
+            return self.fail(now, format!("{} is told of, and is not woken", place.1));
+        };
+        let mut parts = note.split("; it needs ");
+        let expected = format!("A request from {client} {}", wake.note);
+        let text = parts.next().unwrap();
+        let mut without: Vec<_> = parts
+            .map(|it| it.split_once(", which ").unwrap().0.to_owned())
+            .collect();
+        without.sort();
+        if event["type"] != "Normal" || text != expected || without != wake.without {
+            let without = wake.without;
+            self.fail(now, format!("not {expected}, without {without:?}"));
+        }
+    }
+
+    /// Nothing is left to do.
+    pub(super) fn look(&mut self, now: DateTime<Utc>) {
+        if let Some((place, wake)) = self.awaited.pop_first() {
+            let what = if wake.is_written {
+                "and nobody is told"
+            } else {
+                "and is not woken"
+            };
+            self.fail(now, format!("a request is for {}, {what}", place.1));
+        }
+    }
+}
+
+/// What is woken with an object, and what it needs that stays stopped, in order of name.
+fn woken_with(objects: &Objects, root: &Place, now: DateTime<Utc>) -> (Vec<Place>, Vec<String>) {
+    let (mut woken, mut without, mut seen) = (Vec::new(), Vec::new(), vec![root.clone()]);
+    let mut next = 0;
+    while let Some(place) = seen.get(next).cloned() {
+        next += 1;
+        let (thing, object) = &objects[&place];
+        if place != *root {
+            let counts = thing.wake.map(|it| read_wake(it, now).1);
+            match standing(object, now) {
+                Standing::Asleep if counts == Some(true) => woken.push(place.clone()),
+                Standing::Starts => {}
+                Standing::Up => continue,
+                Standing::Asleep | Standing::Off => {
+                    without.push(format!("deploy/{}", thing.name));
+                    continue;
+                }
+            }
+        }
+        for name in &thing.after {
+            let needed = (place.0.clone(), name.clone());
+            if !seen.contains(&needed) {
+                seen.push(needed);
+            }
+        }
+    }
+    without.sort();
+    (woken, without)
+}
+
+fn standing(object: &Value, now: DateTime<Utc>) -> Standing {
+    if object["spec"]["replicas"].as_u64() > Some(0) {
+        return Standing::Up;
+    }
+    let state = object["metadata"]["labels"]["dayshift/state"].as_str();
+    if !matches!(state, Some("stopped" | "slept")) {
+        return Standing::Off;
+    }
+    let until = object["metadata"]["annotations"]["dayshift/wake-until"].as_str();
+    match until.is_some_and(|it| moment(it) > now) {
+        true => Standing::Starts,
+        false => Standing::Asleep,
+    }
+}
+
+/// `90m; 17:00-20:00`: how long a wake lasts, and whether one counts at that time.
+fn read_wake(text: &str, now: DateTime<Utc>) -> (TimeDelta, bool) {
+    let (lasts, hours) = text.split_once("; ").unwrap_or((text, ""));
+    let (number, unit) = lasts.split_at(lasts.len() - 1);
+    let number: i64 = number.parse().unwrap();
+    let lasts = TimeDelta::minutes(if unit == "h" { 60 * number } else { number });
+    let time = |text: &str| NaiveTime::parse_from_str(text, "%H:%M").unwrap();
+    let counts = hours.split_once('-').is_none_or(|(from, to)| {
+        let now = now.time();
+        time(from) <= now && now < time(to)
+    });
+    (lasts, counts)
+}
+
+/// A time in one of the two forms, in UTC.
+fn moment(text: &str) -> DateTime<Utc> {
+    let local = NaiveDateTime::parse_from_str(text, "%Y-%m-%d %H:%M");
+    local.map_or_else(|_| text.parse().unwrap(), |it| it.and_utc())
+}

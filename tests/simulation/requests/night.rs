@@ -1,0 +1,90 @@
+//! A night: what is there, and what happens.
+
+use fastrand::Rng;
+
+/// What is there and what happens from six in the evening on.
+#[derive(Debug)]
+pub(super) struct Night {
+    pub(super) seed: u64,
+    pub(super) objects: Vec<Thing>,
+    /// Each after so many seconds.
+    pub(super) steps: Vec<(u64, Step)>,
+}
+
+/// A Deployment with a Service of its name.
+#[derive(Clone, Debug)]
+pub(super) struct Thing {
+    pub(super) namespace: &'static str,
+    pub(super) name: String,
+    /// The text of `dayshift/wake-on-request`.
+    pub(super) wake: Option<&'static str>,
+    /// What it names in `dayshift/after`.
+    pub(super) after: Vec<String>,
+    /// Whether requests for `/healthz` do not count.
+    pub(super) ignores_health: bool,
+}
+
+/// Something that happens to the object of that number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Step {
+    Request(usize, Client),
+    Pause(usize),
+    /// Every override goes.
+    Resume(usize),
+    /// The activator is killed, and begins anew.
+    Restart,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Client {
+    Browser,
+    /// A browser that asks for `/healthz`.
+    Health,
+    /// `kube-probe`.
+    Probe,
+}
+
+impl Night {
+    pub(super) fn of(seed: u64) -> Self {
+        let mut random = Rng::with_seed(seed.wrapping_mul(79));
+        let count = random.usize(1..6);
+        let mut objects: Vec<Thing> = Vec::new();
+        for number in 0..count {
+            let wakes = [
+                None,
+                Some("3m"),
+                Some("15m"),
+                Some("15m"),
+                Some("4m; 17:00-18:15"),
+            ];
+            let namespace = ["dev", "dev", "test"][random.usize(..3)];
+            let others = objects.iter().filter(|it| it.namespace == namespace);
+            let others: Vec<_> = others.map(|it| it.name.clone()).collect();
+            objects.push(Thing {
+                namespace,
+                name: format!("web-{number}"),
+                wake: random.choice(wakes).unwrap(),
+                after: others.into_iter().filter(|_| random.bool()).collect(),
+                ignores_health: random.bool(),
+            });
+        }
+        let steps = (0..random.usize(3..12)).map(|_| {
+            let number = random.usize(..count);
+            let step = match random.u8(..10) {
+                // What does not ask to be woken is not told of where it is paused besides.
+                0 if objects[number].wake.is_some() => Step::Pause(number),
+                1 => Step::Resume(number),
+                2 => Step::Restart,
+                3 => Step::Request(number, Client::Probe),
+                4 => Step::Request(number, Client::Health),
+                _ => Step::Request(number, Client::Browser),
+            };
+            (random.u64(20..400), step)
+        });
+        Self {
+            seed,
+            steps: steps.collect(),
+            objects,
+        }
+    }
+}

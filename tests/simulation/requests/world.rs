@@ -1,0 +1,345 @@
+//! The controller and the activator in a cluster in memory, and clients on loopback sockets.
+//!
+//! Simulated time stands still while a client waits for its answer: tokio lets it pass only where no thread
+//! for blocking calls works.
+
+use std::{
+    io::{Read as _, Write as _},
+    net::{IpAddr, Ipv4Addr, SocketAddr, TcpStream},
+    process,
+    sync::{
+        Arc, Mutex, MutexGuard,
+        atomic::{AtomicU16, Ordering},
+    },
+    time::Duration,
+};
+
+use chrono::{DateTime, TimeDelta, Utc};
+use dayshift::{
+    activator::{self, ServiceName},
+    clock::Clock,
+    controller::{self, Scope},
+    schedule::Zone,
+    workload::{Kind, Prefix},
+};
+use kube_in_memory::Api;
+use serde_json::{Value, json};
+use tokio::{
+    task::{JoinHandle, spawn_blocking},
+    time::sleep,
+};
+
+use super::{
+    judge::{Answer, Judge, Objects, Place},
+    night::{Client, Night, Step, Thing},
+};
+
+/// What a night has come to.
+pub(super) struct Told {
+    pub(super) failure: Option<String>,
+    pub(super) trace: Vec<String>,
+    pub(super) wakes: usize,
+}
+
+const EVENING: &str = "2026-11-24T17:59:00Z";
+/// How long everything may take that is asked for.
+const SOON: Duration = Duration::from_secs(3);
+/// The ports of the Services: each night has some that no other has had.
+const PORTS: (u16, u16) = (20_000, 59_999);
+static NEXT_PORT: AtomicU16 = AtomicU16::new(PORTS.0);
+
+/// An address of this process alone.
+fn address() -> IpAddr {
+    let [_, high, middle, low] = process::id().to_be_bytes();
+    Ipv4Addr::new(127, 64 + high % 64, middle, low).into()
+}
+
+pub(super) fn run(night: &Night) -> Told {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .start_paused(true)
+        .build()
+        .unwrap();
+    runtime.block_on(async {
+        let mut world = World::of(night);
+        world.evening().await;
+        for (pause, step) in &night.steps {
+            sleep(Duration::from_secs(*pause)).await;
+            world.does(*step).await;
+            sleep(SOON).await;
+            let now = world.clock.now();
+            world.judge().look(now);
+        }
+        let mut judge = world.judge();
+        Told {
+            failure: judge.failure.take(),
+            trace: std::mem::take(&mut judge.trace),
+            wakes: judge.wakes,
+        }
+    })
+}
+
+struct World<'n> {
+    night: &'n Night,
+    clock: Clock,
+    api: Api,
+    judge: Arc<Mutex<Judge>>,
+    /// What the last client is called in Events.
+    client: Arc<Mutex<String>>,
+    ports: Vec<u16>,
+    activator: Option<JoinHandle<()>>,
+}
+
+impl<'n> World<'n> {
+    fn of(night: &'n Night) -> Self {
+        let clock = Clock::simulated(EVENING.parse::<DateTime<Utc>>().unwrap());
+        let api = Api::new({
+            let clock = clock.clone();
+            move || clock.now()
+        });
+        for namespace in ["dev", "test"] {
+            api.namespace(namespace);
+        }
+        api.serve_custom("", "v1", "services", "Service");
+        let slices = "discovery.k8s.io";
+        api.serve_custom(slices, "v1", "endpointslices", "EndpointSlice");
+        let ports = night.objects.iter();
+        let ports = ports.map(|_| NEXT_PORT.fetch_add(1, Ordering::Relaxed));
+        Self {
+            night,
+            clock,
+            api,
+            judge: Arc::default(),
+            client: Arc::default(),
+            ports: ports.collect(),
+            activator: None,
+        }
+    }
+
+    fn judge(&self) -> MutexGuard<'_, Judge> {
+        self.judge.lock().unwrap()
+    }
+
+    /// All run, and are stopped at six.
+    async fn evening(&mut self) {
+        for thing in &self.night.objects {
+            self.api.create(deployment(thing)).unwrap();
+            self.api.create(service(thing)).unwrap();
+        }
+        self.listen();
+        let settings = controller::Settings {
+            scope: Scope {
+                kinds: vec![Kind::DEPLOYMENT],
+                ..Scope::default()
+            },
+            seed: self.night.seed,
+            ..controller::Settings::default()
+        };
+        let (client, clock) = (self.api.client_as("scaler"), self.clock.clone());
+        let telemetry = Arc::new(controller::Telemetry::new(clock.now()));
+        tokio::spawn(async move {
+            controller::run(client, clock, settings, telemetry, std::future::pending()).await;
+        });
+        self.start();
+        sleep(Duration::from_secs(90)).await;
+        // The activator listens on the port that its slice has, which it cannot apply here.
+        for (thing, port) in self.night.objects.iter().zip(&self.ports) {
+            self.api.create(slice(thing, *port)).unwrap();
+        }
+        sleep(SOON).await;
+    }
+
+    fn start(&mut self) {
+        let settings = activator::Settings {
+            kinds: vec![Kind::DEPLOYMENT],
+            namespaces: Vec::new(),
+            service: ServiceName {
+                namespace: "dayshift".into(),
+                name: "dayshift-activator".into(),
+            },
+            prefix: Prefix::default(),
+            default_zone: Zone::UTC,
+            bind: Some(address()),
+            ports: PORTS,
+            hold: Duration::from_secs(60),
+            max_wake: TimeDelta::hours(24),
+            max_connections: 100,
+            max_per_service: 50,
+            ignored_agents: vec!["kube-probe".to_owned()],
+            drain: Duration::from_secs(60),
+            instance: "activator".to_owned(),
+            seed: self.night.seed,
+        };
+        let (client, clock) = (self.api.client_as("activator"), self.clock.clone());
+        let telemetry = Arc::default();
+        self.activator = Some(tokio::spawn(async move {
+            activator::run(client, clock, settings, telemetry, std::future::pending()).await;
+        }));
+    }
+
+    async fn does(&mut self, step: Step) {
+        let now = self.clock.now();
+        self.judge().note(now, &format!("{step:?}"));
+        match step {
+            Step::Request(number, client) => self.ask(number, client).await,
+            Step::Pause(number) => self.annotate(number, "pause", Some("true")),
+            Step::Resume(number) => {
+                self.annotate(number, "pause", None);
+                self.annotate(number, "wake-until", None);
+            }
+            Step::Restart => {
+                if let Some(activator) = self.activator.take() {
+                    activator.abort();
+                    drop(activator.await);
+                }
+                self.start();
+            }
+        }
+    }
+
+    fn annotate(&self, number: usize, key: &str, text: Option<&str>) {
+        let thing = &self.night.objects[number];
+        let key = format!("dayshift/{key}");
+        let set = self.api.annotate(thing.namespace, &thing.name, &key, text);
+        set.unwrap();
+    }
+
+    async fn ask(&self, number: usize, client: Client) {
+        let (thing, now) = (&self.night.objects[number], self.clock.now());
+        let expected = {
+            let (objects, place) = (self.objects(), place(thing));
+            self.judge().asks(&objects, &place, client, now)
+        };
+        let path = if client == Client::Health {
+            "/healthz"
+        } else {
+            "/a/b"
+        };
+        let host = format!("{}.example.com", thing.name);
+        let agent = if client == Client::Probe {
+            "kube-probe/1.36"
+        } else {
+            "Mozilla/5.0"
+        };
+        let head = format!(
+            "GET {path}?secret=1 HTTP/1.1\r\nHost: {host}\r\nUser-Agent: {agent}\r\nAccept: text/html\r\n\r\n"
+        );
+        let to = SocketAddr::new(address(), self.ports[number]);
+        let called = Arc::clone(&self.client);
+        let answer = spawn_blocking(move || {
+            let mut stream = TcpStream::connect(to).ok()?;
+            let from = stream.local_addr().unwrap().ip();
+            *called.lock().unwrap() = format!("{from} for {host}{path}");
+            stream
+                .set_read_timeout(Some(Duration::from_secs(60)))
+                .unwrap();
+            stream.write_all(head.as_bytes()).unwrap();
+            let mut answer = String::new();
+            stream.read_to_string(&mut answer).unwrap();
+            Some(answer)
+        });
+        let answer = answer.await.unwrap();
+        if Answer::of(answer.as_deref()) != Some(expected) {
+            let why = format!("the answer is to be {expected:?}, and is {answer:?}");
+            self.judge().fail(now, why);
+        }
+    }
+
+    fn objects(&self) -> Objects {
+        let all = self.night.objects.iter().map(|thing| {
+            let object = self.api.get("Deployment", thing.namespace, &thing.name);
+            (place(thing), (thing.clone(), object.unwrap()))
+        });
+        all.collect()
+    }
+
+    /// Shows the judge each wake and each Event that the server accepts.
+    fn listen(&self) {
+        let (judge, client, clock) = (self.judge.clone(), self.client.clone(), self.clock.clone());
+        self.api.on_admission(move |admission| {
+            let now = clock.now();
+            let until = |object: &Value| {
+                let until = &object["metadata"]["annotations"]["dayshift/wake-until"];
+                until.as_str().map(str::to_owned)
+            };
+            if admission.resource == "events" {
+                let client = client.lock().unwrap();
+                judge.lock().unwrap().tells(admission.new, &client, now);
+            } else if admission.resource == "deployments"
+                && let Some(new) = until(admission.new)
+                && admission.old.and_then(until).as_ref() != Some(&new)
+            {
+                let place = (admission.namespace.to_owned(), admission.name.to_owned());
+                judge.lock().unwrap().wrote(&place, &new, now);
+            }
+            None
+        });
+    }
+}
+
+fn place(thing: &Thing) -> Place {
+    (thing.namespace.to_owned(), thing.name.clone())
+}
+
+fn deployment(thing: &Thing) -> Value {
+    let mut annotations = json!({"dayshift/hours": "09:00-18:00"});
+    if let Some(wake) = thing.wake {
+        annotations["dayshift/wake-on-request"] = json!(wake);
+    }
+    if thing.ignores_health && thing.wake.is_some() {
+        annotations["dayshift/wake-on-request-ignore"] = json!("/healthz");
+    }
+    if !thing.after.is_empty() {
+        let names: Vec<_> = thing
+            .after
+            .iter()
+            .map(|it| format!("deploy/{it}"))
+            .collect();
+        annotations["dayshift/after"] = json!(format!("{}, 30s", names.join("; ")));
+    }
+    json!({
+        "apiVersion": "apps/v1",
+        "kind": "Deployment",
+        "metadata": {
+            "namespace": thing.namespace, "name": thing.name, "annotations": annotations,
+        },
+        "spec": {
+            "replicas": 2,
+            "selector": {"matchLabels": {"app": thing.name}},
+            "template": {
+                "metadata": {"labels": {"app": thing.name}},
+                "spec": {"containers": [{"name": "web", "image": "web"}]},
+            },
+        },
+    })
+}
+
+fn service(thing: &Thing) -> Value {
+    json!({
+        "apiVersion": "v1",
+        "kind": "Service",
+        "metadata": {"namespace": thing.namespace, "name": thing.name},
+        "spec": {
+            "selector": {"app": thing.name}, "clusterIP": "10.96.0.1", "ipFamilies": ["IPv4"],
+            "ports": [{"name": "http", "port": 80}],
+        },
+    })
+}
+
+fn slice(thing: &Thing, port: u16) -> Value {
+    json!({
+        "apiVersion": "discovery.k8s.io/v1",
+        "kind": "EndpointSlice",
+        "metadata": {
+            "namespace": thing.namespace,
+            "name": format!("{}-dayshift", thing.name),
+            "labels": {
+                "kubernetes.io/service-name": thing.name,
+                "endpointslice.kubernetes.io/managed-by": "dayshift",
+            },
+        },
+        "addressType": "IPv4",
+        "ports": [{"name": "http", "port": port, "protocol": "TCP"}],
+        "endpoints": [],
+    })
+}
