@@ -298,6 +298,7 @@ mod tests {
             ),
             (401, "Unauthorized", Some(FailureKind::Unreachable)),
             (500, etcd, Some(FailureKind::Failed)),
+            (408, "request timed out", Some(FailureKind::TimedOut)),
             (
                 504,
                 "Timeout: request did not complete",

@@ -70,6 +70,11 @@ impl Planned {
         let own = self.objects.iter().map(|it| &it.object);
         own.chain(in_namespaces).collect::<HashSet<_>>().len()
     }
+
+    /// Whether it may still be confirmed at `now`, where it was asked for at that time.
+    fn is_fresh(&self, asked: DateTime<Utc>, now: DateTime<Utc>) -> bool {
+        now - asked <= MAX_AGE && self.ends.is_none_or(|ends| ends > now)
+    }
 }
 
 /// How far a plan is, and what was said of it.
@@ -144,8 +149,7 @@ impl Plan {
 
     /// Whether what was confirmed still holds at `now`.
     pub(super) fn is_fresh(&self, now: DateTime<Utc>) -> bool {
-        let ends = self.planned.ends.is_none_or(|ends| ends > now);
-        ends && now - self.asked.request.now <= MAX_AGE
+        self.planned.is_fresh(self.asked.request.now, now)
     }
 
     pub(super) fn tell(&self, said: Said) {
@@ -174,5 +178,30 @@ impl Plan {
 
     fn locked(&self) -> MutexGuard<'_, Progress> {
         self.progress.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_preview_is_good_for_five_minutes_unless_it_ends_before() {
+        let asked = DateTime::UNIX_EPOCH;
+        let at = |minutes: i64| asked + TimeDelta::minutes(minutes);
+        for (ends, minutes, expected) in [
+            (None, 5, true),
+            (None, 6, false),
+            (Some(3), 2, true),
+            (Some(3), 3, false),
+            (Some(9), 6, false),
+        ] {
+            let planned = Planned {
+                ends: ends.map(at),
+                ..Planned::default()
+            };
+            let is_fresh = planned.is_fresh(asked, at(minutes));
+            assert_eq!(is_fresh, expected, "{ends:?} {minutes}");
+        }
     }
 }

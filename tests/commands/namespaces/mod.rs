@@ -3,7 +3,7 @@
 mod several;
 
 use chrono::{DateTime, Utc};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::actions::overrides::label;
 use crate::fake_server::{Cluster, Scaler};
@@ -158,6 +158,12 @@ fn a_namespace_is_put_to_sleep_and_resumed_as_a_whole() {
     cluster.deployment("web", 3, &[("timezone", "UTC")]);
     cluster.deployment("excluded", 4, &[("exclude", "true")]);
     cluster.deployment("own", 5, &[("pause", "true")]);
+    // No controller acts on what is being deleted.
+    cluster.deployment("leaving", 6, &[]);
+    let held = json!({"metadata": {"finalizers": ["example.com/held"]}});
+    let api = &cluster.api;
+    api.merge("Deployment", "dev", "leaving", &held).unwrap();
+    api.delete("dev", "leaving").unwrap();
     let _scaler = Scaler::on(&cluster);
     let ran = cluster.dayshift(&["sleep", "ns/dev", "--until", "2099-12-24 18:00"]);
     assert_eq!(
@@ -179,8 +185,8 @@ fn a_namespace_is_put_to_sleep_and_resumed_as_a_whole() {
     );
     let counts = |name| cluster.api.replicas("dev", name);
     assert_eq!(
-        ["api", "web", "excluded", "own"].map(counts),
-        [Some(0), Some(0), Some(4), Some(5)]
+        ["api", "web", "excluded", "own", "leaving"].map(counts),
+        [Some(0), Some(0), Some(4), Some(5), Some(6)]
     );
     let status = cluster.dayshift(&["status", "api", "-o", "json"]).json();
     assert_eq!(status["workloads"][0]["override"]["from"], "namespace");

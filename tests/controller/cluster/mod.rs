@@ -3,6 +3,7 @@
 mod authorities;
 mod connections;
 mod credentials;
+mod events;
 mod find;
 mod namespace;
 mod reflector;

@@ -53,6 +53,23 @@ fn page(story: &Sandbox, pages: &Arc<Dashboard>, path: &str) -> String {
     body
 }
 
+#[test]
+fn pages_of_a_controller_that_has_ended_say_so() {
+    let mut story = Sandbox::at("2026-11-20 18:00 UTC");
+    story.apply(deployment("web").replicas(3).hours(OFFICE));
+    story.sleep_until("18:30");
+    let pages = pages(&story);
+    let text = "The controller has ended.";
+    assert!(!page(&story, &pages, "/").contains(text));
+    story.stop_scalers();
+    // A view is good for a second.
+    story.sleep_until("18:31");
+    for path in ["/", "/object/dev/deploy/web"] {
+        let body = page(&story, &pages, path);
+        assert!(body.contains(text) && body.contains("web"), "{body}");
+    }
+}
+
 /// An object does not say why its start is not carried out; the controller knows.
 #[test]
 fn a_start_that_waits_for_a_place_is_shown_as_such_and_not_as_overdue() {

@@ -133,6 +133,12 @@ mod tests {
             ("argocd-controller", false, false, owner(Owner::ArgoCd)),
             ("argocd-controller", true, false, owner(Owner::ArgoCd)),
             (
+                "argocd-application-controller",
+                false,
+                false,
+                owner(Owner::ArgoCd),
+            ),
+            (
                 "kustomize-controller",
                 true,
                 false,

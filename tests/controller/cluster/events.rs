@@ -1,0 +1,59 @@
+//! The Events of one object, and dayshift's own in a namespace.
+#![allow(clippy::unwrap_used)]
+
+use dayshift::{
+    cluster::{SeenEvent, events_in, events_of},
+    workload::{Kind, WorkloadRef},
+};
+use kube_in_memory::Api;
+use serde_json::json;
+
+/// Events of `web` and of others, in no order: with the reason, the UID of what they are about, the hour, and
+/// who tells of it.
+fn cluster() -> Api {
+    let api = Api::new(chrono::Utc::now);
+    api.namespace("dev");
+    for (reason, name, uid, hour, reporter) in [
+        ("Second", "web", "uid-web", 11, "dayshift"),
+        ("Third", "web", "uid-web", 12, "somebody"),
+        ("OfAnEarlierOne", "web", "uid-before", 13, "dayshift"),
+        ("First", "web", "uid-web", 10, "dayshift"),
+        ("OfAnother", "api", "uid-api", 9, "dayshift"),
+    ] {
+        let event = json!({
+            "apiVersion": "events.k8s.io/v1", "kind": "Event",
+            "metadata": {"namespace": "dev", "name": reason.to_lowercase()},
+            "eventTime": format!("2026-11-20T{hour:02}:00:00.000000Z"),
+            "reportingController": reporter, "reportingInstance": "it", "action": "Say",
+            "type": "Normal", "reason": reason, "note": "said",
+            "regarding": {
+                "apiVersion": "apps/v1", "kind": "Deployment", "namespace": "dev", "name": name, "uid": uid,
+            },
+        });
+        api.create(event).unwrap();
+    }
+    api
+}
+
+fn reasons(events: &[SeenEvent]) -> Vec<&str> {
+    events.iter().map(|it| &*it.reason).collect()
+}
+
+#[tokio::test]
+async fn the_events_of_an_object_are_none_of_an_earlier_one_and_the_newest_is_first() {
+    let web = WorkloadRef {
+        kind: Kind::DEPLOYMENT,
+        namespace: "dev".into(),
+        name: "web".into(),
+        uid: "uid-web".into(),
+    };
+    let events = events_of(&cluster().client(), &web).await.unwrap();
+    assert_eq!(reasons(&events), ["Third", "Second", "First"]);
+}
+
+#[tokio::test]
+async fn the_events_in_a_namespace_are_dayshifts_own_and_the_newest_is_first() {
+    let events = events_in(&cluster().client(), "dev").await.unwrap();
+    let expected = ["OfAnEarlierOne", "Second", "First", "OfAnother"];
+    assert_eq!(reasons(&events), expected);
+}
