@@ -55,7 +55,7 @@ impl Night {
                 Some("3m"),
                 Some("15m"),
                 Some("15m"),
-                Some("4m; 17:00-18:15"),
+                Some("4m; 17:00-18:05"),
             ];
             let namespace = ["dev", "dev", "test"][random.usize(..3)];
             let others = objects.iter().filter(|it| it.namespace == namespace);
