@@ -1,6 +1,7 @@
 //! Builds programs with `go`, from the modules in `tests/controlplane`, `tests/toxiproxy`,
-//! `tests/kube-proxy`, `tests/helm`, `tests/flux`, `tests/promtool`, `tests/argocd`, `tests/kube-green`,
-//! `tests/oauth2_proxy` and `tests/cloudnativepg`, and takes files from them and from the one in `tests/prometheus_operator`.
+//! `tests/kube-proxy`, `tests/helm`, `tests/flux`, `tests/prometheus`, `tests/alertmanager`, `tests/argocd`,
+//! `tests/kube-green`, `tests/oauth2_proxy` and `tests/cloudnativepg`, and takes files from them and from the one in
+//! `tests/prometheus_operator`.
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -8,6 +9,10 @@ use std::process::{Command, Stdio};
 use std::time::Instant;
 
 use ring::digest::{Context, SHA256};
+
+use super::definitions::{
+    ARGO_CD_DEFINITIONS, CLOUD_NATIVE_PG_DEFINITIONS, Definitions, MONITORING_DEFINITIONS,
+};
 
 /// kwok's stages in one file: what the fake node does with a pod.
 pub(crate) const STAGES: &str = "kwok-stages.yaml";
@@ -54,9 +59,20 @@ pub(crate) const KUBECONFORM: &str = "kubeconform";
 /// What applies a manifest as Flux does: a program of ours around Flux's engine.
 pub(crate) const FLUX: (&str, &str) = ("kustomize-apply", "dayshift/tests/flux");
 
-/// Prometheus' own checks of rules and metrics.
-pub(crate) const PROMTOOL: (&str, &str) =
-    ("promtool", "github.com/prometheus/prometheus/cmd/promtool");
+/// Prometheus, and its own checks of rules and metrics.
+const PROMETHEUSES: &[(&str, &str)] = &[
+    ("promtool", "github.com/prometheus/prometheus/cmd/promtool"),
+    (
+        "prometheus",
+        "github.com/prometheus/prometheus/cmd/prometheus",
+    ),
+];
+
+/// The name of Alertmanager, and its package.
+pub(crate) const ALERTMANAGER: (&str, &str) = (
+    "alertmanager",
+    "github.com/prometheus/alertmanager/cmd/alertmanager",
+);
 
 /// What logs people in before the dashboard, and its package.
 pub(crate) const OAUTH2_PROXY: (&str, &str) =
@@ -71,57 +87,8 @@ pub(crate) const CLOUD_NATIVE_PG: (&str, &str) = (
     "github.com/cloudnative-pg/cloudnative-pg/cmd/manager",
 );
 
-/// The definitions of all its kinds: it watches each.
-pub(crate) const CLOUD_NATIVE_PG_CRDS: [&str; 10] = [
-    "postgresql.cnpg.io_backups.yaml",
-    "postgresql.cnpg.io_clusterimagecatalogs.yaml",
-    "postgresql.cnpg.io_clusters.yaml",
-    "postgresql.cnpg.io_databases.yaml",
-    "postgresql.cnpg.io_failoverquorums.yaml",
-    "postgresql.cnpg.io_imagecatalogs.yaml",
-    "postgresql.cnpg.io_poolers.yaml",
-    "postgresql.cnpg.io_publications.yaml",
-    "postgresql.cnpg.io_scheduledbackups.yaml",
-    "postgresql.cnpg.io_subscriptions.yaml",
-];
-
-const CLOUD_NATIVE_PG_DEFINITIONS: Definitions = Definitions {
-    module: "github.com/cloudnative-pg/cloudnative-pg",
-    folder: "config/crd/bases",
-    files: &CLOUD_NATIVE_PG_CRDS,
-};
-
 /// The components of Argo CD that sync, in one program of ours, and the module that it is made of.
 pub(crate) const ARGO_CD: (&str, &str) = ("argocd", "dayshift/tests/argocd");
-
-/// The definitions that they need.
-pub(crate) const ARGO_CD_CRDS: [&str; 2] = ["application-crd.yaml", "appproject-crd.yaml"];
-
-const ARGO_CD_DEFINITIONS: Definitions = Definitions {
-    module: "github.com/argoproj/argo-cd/v3",
-    folder: "manifests/crds",
-    files: &ARGO_CD_CRDS,
-};
-
-/// The Prometheus Operator's definitions of the kinds that the chart and the manifests have.
-pub(crate) const MONITORING_CRDS: [&str; 2] = [
-    "monitoring.coreos.com_podmonitors.yaml",
-    "monitoring.coreos.com_prometheusrules.yaml",
-];
-
-const MONITORING_DEFINITIONS: Definitions = Definitions {
-    module: "github.com/prometheus-operator/prometheus-operator",
-    folder: "example/prometheus-operator-crd",
-    files: &MONITORING_CRDS,
-};
-
-/// Files of a module that define kinds.
-#[derive(Debug)]
-struct Definitions {
-    module: &'static str,
-    folder: &'static str,
-    files: &'static [&'static str],
-}
 
 /// What is built and how. Its hash names the folder of the result.
 pub(crate) struct Recipe {
@@ -196,9 +163,13 @@ impl Recipe {
         recipe
     }
 
-    pub(crate) fn promtool() -> Self {
-        let mut recipe = Self::read("promtool", "minutes, 54 MB", &[PROMTOOL]);
-        // Nothing is scraped: without what finds pods in each cloud.
+    pub(crate) fn alertmanager() -> Self {
+        Self::read("alertmanager", "minutes, 30 MB", &[ALERTMANAGER])
+    }
+
+    pub(crate) fn prometheus() -> Self {
+        let mut recipe = Self::read("prometheus", "minutes, 150 MB", PROMETHEUSES);
+        // Without what finds pods in each cloud.
         recipe.flags.push("-tags=remove_all_sd".to_owned());
         recipe
     }

@@ -12,8 +12,8 @@ use tempfile::TempDir;
 
 use super::assets::Assets;
 use super::control_plane::ControlPlane;
-use crate::support::build;
 use crate::support::child_guard::ChildGuard;
+use crate::support::{build, definitions};
 
 /// Where Argo CD lives, and its Applications.
 pub(crate) const NAMESPACE: &str = "argocd";
@@ -43,7 +43,7 @@ impl ArgoCd {
         for name in [CONTROLLER, REPO_SERVER] {
             symlink(built.join(build::ARGO_CD.0), folder.join(name)).unwrap();
         }
-        for crd in build::ARGO_CD_CRDS {
+        for crd in definitions::ARGO_CD_CRDS {
             let file = built.join(crd);
             let create = ["create", "-f", file.to_str().unwrap()];
             plane.kubectl(&create).success();

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::{env, fs};
 
-use crate::support::build;
+use crate::support::{build, definitions};
 
 /// Programs that every control plane needs.
 const SERVER: [&str; 3] = ["etcd", "kube-apiserver", "kubectl"];
@@ -88,7 +88,9 @@ impl Assets {
     pub(crate) fn monitoring_definitions() -> Result<Vec<PathBuf>, Missing> {
         let recipe = build::Recipe::prometheus_operator();
         let folder = built(&recipe, "no `go` to download the Prometheus Operator with")?;
-        Ok(build::MONITORING_CRDS.map(|it| folder.join(it)).into())
+        Ok(definitions::MONITORING_CRDS
+            .map(|it| folder.join(it))
+            .into())
     }
 
     /// What applies a manifest as Flux does, from the cache or built into it.
@@ -140,10 +142,21 @@ impl Assets {
         )
     }
 
-    /// Prometheus' own checks of rules and metrics, from the cache or built into it.
-    pub(crate) fn promtool() -> Result<PathBuf, Missing> {
-        let folder = built(&build::Recipe::promtool(), "no `go` to build promtool with")?;
-        Ok(folder.join(build::PROMTOOL.0))
+    /// The folder of Prometheus and of its own checks of rules and metrics, from the cache or built into it.
+    pub(crate) fn prometheus() -> Result<PathBuf, Missing> {
+        built(
+            &build::Recipe::prometheus(),
+            "no `go` to build Prometheus with",
+        )
+    }
+
+    /// Alertmanager, from the cache or built into it.
+    pub(crate) fn alertmanager() -> Result<PathBuf, Missing> {
+        let folder = built(
+            &build::Recipe::alertmanager(),
+            "no `go` to build Alertmanager with",
+        )?;
+        Ok(folder.join(build::ALERTMANAGER.0))
     }
 
     /// Whether Deployments get pods with these programs; the error says what is missing.

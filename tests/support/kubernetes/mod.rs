@@ -1,5 +1,6 @@
 //! Kubernetes' own programs: found or built, started, and asked what they saw.
 
+pub(super) mod alerting;
 mod appliers;
 pub(super) mod argo_cd;
 pub(super) mod assets;

@@ -10,8 +10,8 @@ use tempfile::TempDir;
 use super::argo_cd::free_ports;
 use super::assets::Assets;
 use super::control_plane::ControlPlane;
-use crate::support::build;
 use crate::support::child_guard::ChildGuard;
+use crate::support::{build, definitions};
 
 /// A running operator, which ends when it is dropped. It has the rights of `admin` in the whole
 /// cluster.
@@ -43,7 +43,7 @@ impl Operator {
     /// by itself.
     pub(crate) fn cloud_native_pg(plane: &ControlPlane) -> Self {
         let assets = Assets::cloud_native_pg().unwrap_or_else(|why| panic!("{why:?}"));
-        for file in build::CLOUD_NATIVE_PG_CRDS {
+        for file in definitions::CLOUD_NATIVE_PG_CRDS {
             let path = assets.join(file);
             // Too long for the annotation of a client-side apply.
             let apply = ["apply", "--server-side", "-f", path.to_str().unwrap()];

@@ -1,8 +1,10 @@
-//! What Prometheus itself makes of the alerts and the metrics, by its promtool.
+//! What Prometheus itself makes of the alerts and the metrics, by its promtool, and what reaches a chat
+//! by Alertmanager.
 //!
-//! `MONITORING=full cargo test --test cluster monitoring`: promtool takes minutes to build, so
+//! `MONITORING=full cargo test --test cluster monitoring`: they take minutes to build, so
 //! without the variable there are none of these.
 
+mod chat;
 mod running;
 #[path = "../../../controller/sandbox.rs"]
 #[allow(dead_code, reason = "the controller's own tests use all of it")]
@@ -30,6 +32,7 @@ pub(crate) fn stories() -> Vec<Story> {
             each_alert_fires_in_a_story_of_a_running_controller,
             prometheus_reads_the_metrics_of_a_night,
             prometheus_reads_the_dashboard_and_the_rule_for_quiet_nights,
+            a_chat_hears_of_the_stops_of_its_own_team_once,
         ],
         Ok(other) => panic!("MONITORING={other}: write `full`, or leave it out"),
     }
@@ -37,8 +40,8 @@ pub(crate) fn stories() -> Vec<Story> {
 
 /// What promtool says; panics where it finds something.
 fn promtool(arguments: &[&str], input: &str) -> String {
-    let program = Assets::promtool().unwrap_or_else(|why| panic!("{why:?}"));
-    let mut child = Command::new(program)
+    let folder = Assets::prometheus().unwrap_or_else(|why| panic!("{why:?}"));
+    let mut child = Command::new(folder.join("promtool"))
         .args(arguments)
         .current_dir(env!("CARGO_MANIFEST_DIR"))
         .stdin(Stdio::piped())
@@ -67,6 +70,10 @@ fn the_alerts_fire_when_they_should_and_not_before(_: &ControlPlane) {
 
 fn each_alert_fires_in_a_story_of_a_running_controller(_: &ControlPlane) {
     running::each_alert_fires_in_a_story_of_a_running_controller();
+}
+
+fn a_chat_hears_of_the_stops_of_its_own_team_once(plane: &ControlPlane) {
+    chat::a_chat_hears_of_the_stops_of_its_own_team_once(plane);
 }
 
 /// Grafana fills its variables in before it asks.
