@@ -24,6 +24,13 @@ pub fn is_label_value(text: &str) -> bool {
             && text.ends_with(edge))
 }
 
+/// Whether a text is a label's key: a name as a value is, perhaps behind a domain and a slash. That of an
+/// annotation may have capitals in its domain.
+pub fn is_label_key(text: &str) -> bool {
+    let (domain, name) = text.rsplit_once('/').unwrap_or(("a", text));
+    is_dns_subdomain(domain) && !name.is_empty() && is_label_value(name)
+}
+
 fn is_label(text: &str) -> bool {
     let inner = |byte: u8| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'-');
     !text.is_empty() && text.bytes().all(inner) && !text.starts_with('-') && !text.ends_with('-')

@@ -6,5 +6,6 @@ mod list;
 mod missing_row;
 mod owned;
 mod policies;
+mod rows;
 mod savings;
 mod sizes;

@@ -6,7 +6,7 @@ use super::tree::location::Location;
 use super::tree::node::Node;
 use super::tree::scalar::Scalar;
 use crate::{
-    names::{is_dns_label, is_dns_subdomain},
+    names::{is_dns_label, is_dns_subdomain, is_label_key},
     text::{nearest, quote},
     workload::{Holds, KindDefinition, Part, PartDefinition, SpecMember, SwitchText},
 };
@@ -101,10 +101,22 @@ fn definition(row: &Node<'_>) -> Result<KindDefinition, Wrong> {
         return Err(wrong(place, message));
     }
     let name = text("kind", "Widget")?.to_owned();
+    if !is_dns_label(&name.to_lowercase()) {
+        let place = row.get("kind").unwrap_or(row);
+        let message = format!("`{}` is not the name of a kind; write Widget", quote(&name));
+        return Err(wrong(place, message));
+    }
     let path = match (row.get("field"), row.get("annotation")) {
         (Some(field), None) => spec_path(field)?,
-        (None, Some(_)) => {
+        (None, Some(node)) => {
             let name = text("annotation", "example.com/stopped")?;
+            if !is_label_key(&name.to_lowercase()) {
+                let message = format!(
+                    "{} is not the name of an annotation; write example.com/stopped",
+                    of(node)
+                );
+                return Err(wrong(node, message));
+            }
             ["metadata", "annotations", name]
                 .map(str::to_owned)
                 .to_vec()
@@ -325,6 +337,12 @@ fn switch(row: &Node<'_>, is_annotation: bool, path: &[String]) -> Result<Holds,
         },
     };
     let not_beside = row.get("not-beside").map(spec_path).transpose()?;
+    if let (Some(beside), Some(node)) = (&not_beside, row.get("not-beside"))
+        && (beside.starts_with(path) || path.starts_with(beside))
+    {
+        let message = format!("{} is not beside the field of the switch", of(node));
+        return Err(wrong(node, message));
+    }
     Ok(Holds::Switch {
         stopped,
         running,

@@ -11,8 +11,8 @@ pub struct NotStopped {
     name: &'static str,
     plural: &'static str,
     group: &'static str,
-    /// The field below `spec` that does something else.
-    field: Option<&'static str>,
+    /// The field that does something else, as the tokens of a JSON pointer; empty where it has none.
+    field: &'static [&'static str],
     /// What that does, or why nothing stops it.
     why: &'static str,
     /// What to do in place of scheduling it, as a command to the reader.
@@ -24,7 +24,7 @@ const NOT_STOPPED: [NotStopped; 5] = [
         name: "MariaDB",
         plural: "mariadbs",
         group: "k8s.mariadb.com",
-        field: Some("suspend"),
+        field: &["spec", "suspend"],
         why: "its spec.suspend only keeps the operator from reconciling it, and its pods keep running",
         instead: "schedule the workloads that use it",
     },
@@ -32,7 +32,7 @@ const NOT_STOPPED: [NotStopped; 5] = [
         name: "Kafka",
         plural: "kafkas",
         group: "kafka.strimzi.io",
-        field: None,
+        field: &["metadata", "annotations", "strimzi.io/pause-reconciliation"],
         why: "its annotation strimzi.io/pause-reconciliation only keeps the operator from \
             reconciling it, and its pods keep running",
         instead: "schedule its KafkaConnects, its KafkaBridges and the workloads that use it",
@@ -41,7 +41,7 @@ const NOT_STOPPED: [NotStopped; 5] = [
         name: "Elasticsearch",
         plural: "elasticsearches",
         group: "elasticsearch.k8s.elastic.co",
-        field: None,
+        field: &[],
         why: "its operator keeps at least one master node running",
         instead: "schedule the workloads that use it",
     },
@@ -49,7 +49,7 @@ const NOT_STOPPED: [NotStopped; 5] = [
         name: "HelmRelease",
         plural: "helmreleases",
         group: "helm.toolkit.fluxcd.io",
-        field: Some("suspend"),
+        field: &["spec", "suspend"],
         why: "its spec.suspend only keeps Flux from reconciling it, and what it installed keeps \
             running",
         instead: "schedule the workloads that it installs",
@@ -58,7 +58,7 @@ const NOT_STOPPED: [NotStopped; 5] = [
         name: "Kustomization",
         plural: "kustomizations",
         group: "kustomize.toolkit.fluxcd.io",
-        field: Some("suspend"),
+        field: &["spec", "suspend"],
         why: "its spec.suspend only keeps Flux from reconciling it, and what it applied keeps running",
         instead: "schedule the workloads that it applies",
     },
@@ -79,8 +79,7 @@ impl NotStopped {
 
     /// Whether `path`, as the tokens of a JSON pointer, leads to the field that does something else.
     pub(super) fn is_by(self, path: &[String]) -> bool {
-        let field = self.field.map(|field| ["spec", field]);
-        field.is_some_and(|field| path == field)
+        path == self.field
     }
 }
 

@@ -12,7 +12,7 @@ use crate::convert::finding::ObjectName;
 use crate::convert::tools::request::{Selection, Wanted};
 use crate::{
     manifest::Node,
-    names::{is_dns_subdomain, is_label_value},
+    names::{is_dns_subdomain, is_label_key, is_label_value},
     workload::Kind,
 };
 
@@ -63,12 +63,6 @@ impl Side {
         let of_kind = self.names.iter().filter(is_it);
         of_kind.map(|it| it.2.clone()).collect()
     }
-}
-
-/// Whether a text is a label's key: a name as a value is, perhaps behind a domain and a slash.
-fn is_label_key(text: &str) -> bool {
-    let (domain, name) = text.rsplit_once('/').unwrap_or(("a", text));
-    is_dns_subdomain(domain) && !name.is_empty() && is_label_value(name)
 }
 
 impl Refs {

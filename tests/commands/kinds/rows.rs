@@ -1,0 +1,51 @@
+//! Rows of a user's own that no API server would take, and those whose field stops nothing.
+
+use std::fs;
+
+use tempfile::TempDir;
+
+use crate::program::dayshift_with;
+
+#[test]
+fn a_row_that_could_stop_nothing_says_what_and_where() {
+    let thing = "resource: things.example.com, kind: Thing";
+    for (row, at, said) in [
+        (
+            "resource: things.example.com, kind: Th ing, field: spec.off, stopped: true",
+            "Th ing",
+            "`Th ing` is not the name of a kind; write Widget",
+        ),
+        (
+            "THING, annotation: bad key!, stopped: \"yes\"",
+            "bad",
+            "`bad key!` is not the name of an annotation; write example.com/stopped",
+        ),
+        (
+            "THING, field: spec.pool.off, stopped: true, not-beside: spec.pool.off",
+            "spec.pool.off}",
+            "`spec.pool.off` is not beside the field of the switch",
+        ),
+        (
+            "THING, field: spec.pool.off, stopped: true, not-beside: spec.pool",
+            "spec.pool}",
+            "`spec.pool` is not beside the field of the switch",
+        ),
+        (
+            "resource: kafkas.kafka.strimzi.io, kind: Kafka, annotation: strimzi.io/pause-reconciliation, stopped: \"true\"",
+            "{resource",
+            "dayshift cannot stop a Kafka: its annotation strimzi.io/pause-reconciliation only keeps",
+        ),
+    ] {
+        let line = format!("- {{{}}}", row.replace("THING", thing));
+        let folder = TempDir::new().unwrap();
+        let file = folder.path().join("kinds.yaml");
+        fs::write(&file, &line).unwrap();
+        let file = file.to_str().unwrap();
+        let ended = dayshift_with(&[], &["lint", "--kind-file", file], "");
+        assert_eq!(ended.status, 1, "{row}: {}", ended.err);
+        let column = line.rfind(at).unwrap() + 1;
+        let place = format!("error: {file}:1:{column}: ");
+        assert!(ended.err.starts_with(&place), "{row}: {}", ended.err);
+        assert!(ended.err.contains(said), "{row}: {}", ended.err);
+    }
+}
