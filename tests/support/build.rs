@@ -168,7 +168,7 @@ impl Recipe {
     }
 
     pub(crate) fn prometheus() -> Self {
-        let mut recipe = Self::read("prometheus", "minutes, 150 MB", PROMETHEUSES);
+        let mut recipe = Self::read("prometheus", "minutes, 105 MB", PROMETHEUSES);
         // Without what finds pods in each cloud.
         recipe.flags.push("-tags=remove_all_sd".to_owned());
         recipe

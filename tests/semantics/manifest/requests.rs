@@ -157,7 +157,7 @@ fn a_virtual_machine_is_one_pod_of_what_its_domain_requests() {
             2048,
         ),
         (
-            "{resources: {limits: {cpu: 2, memory: 3Gi}}, memory: {guest: 1Gi}}",
+            "{resources: {limits: {cpu: 2, memory: 3Gi}}, memory: {guest: 4Gi}}",
             2000,
             3072,
         ),
