@@ -1,30 +1,26 @@
 //! dayshift starts and stops Kubernetes workloads at the times written in their annotations.
 //!
 //! The path of the data is the layout of the workspace: text → [`schedule`] → job → decision → patch.
-//! What stands before [`cluster`] in it are crates of their own, which know no client, no runtime and no
-//! clock.
+//! Each room up to [`activator`] is a crate; those before [`cluster`] know no client, no runtime and no
+//! clock. What is left here is the program.
 //! Each module uses only those before it in this order: [`text`] and [`names`],
 //! [`schedule`], [`workload`], [`savings`], [`neighbours`] and [`events`],
 //! then [`manifest`], [`plan`], [`lint`] and [`convert`] for files, then [`cluster`], [`status`],
 //! [`operations`], [`controller`], [`activator`], [`server`], [`dashboard`], [`sandbox`], and last [`cli`].
 //! [`clock`] alone reads the time and sleeps.
 
+pub use dayshift_activator as activator;
+pub use dayshift_cluster::{clock, cluster, operations, status};
+pub use dayshift_controller as controller;
 pub use dayshift_manifest::{convert, lint, manifest, plan};
 pub use dayshift_schedule as schedule;
 pub use dayshift_text as text;
 pub use dayshift_workload as workload;
 pub use dayshift_workload::{events, names, neighbours, savings};
 
-pub mod activator;
 pub mod cli;
-pub mod clock;
-pub mod cluster;
-pub mod controller;
 pub mod dashboard;
-mod delays;
 pub mod examples;
-pub mod operations;
 #[cfg(feature = "sandbox")]
 pub mod sandbox;
 pub mod server;
-pub mod status;

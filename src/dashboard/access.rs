@@ -19,7 +19,7 @@ pub(super) struct Access {
 
 /// One browser, by a random text in its cookie.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Browser(String);
+pub(crate) struct Browser(String);
 
 /// How a request comes in.
 pub(super) enum Entry {

@@ -35,7 +35,7 @@ pub(super) struct Keyed {
 }
 
 /// Somebody who sees the pages as somebody in particular.
-pub(super) struct Visitor {
+pub(crate) struct Visitor {
     /// Whoever makes a preview alone may confirm it.
     pub(super) identity: Identity,
     /// What their forms carry.
@@ -48,7 +48,7 @@ pub(super) struct Visitor {
 
 /// Who somebody is.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Identity {
+pub(crate) enum Identity {
     Browser(Browser),
     User(User),
 }

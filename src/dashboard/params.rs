@@ -6,7 +6,7 @@ use crate::schedule::Zone;
 
 /// What the query of an address asks for. What cannot be read is left out.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Params {
+pub(crate) struct Params {
     pub(super) theme: Option<Theme>,
     /// Whether the page stays as it is.
     pub(super) still: bool,

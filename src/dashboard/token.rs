@@ -8,7 +8,7 @@ use subtle::ConstantTimeEq as _;
 const BYTES: usize = 16;
 
 /// Random text that nobody can guess: 32 hexadecimal digits.
-pub(super) struct Token(String);
+pub(crate) struct Token(String);
 
 impl Token {
     /// A new one.

@@ -47,7 +47,7 @@ fn is_path(word: &str) -> bool {
 }
 
 /// Which words are files or folders, and which name live objects. A word that could be either is said.
-pub(in crate::cli) fn files_and_names(words: &[String]) -> (Vec<PathBuf>, Vec<String>) {
+pub(crate) fn files_and_names(words: &[String]) -> (Vec<PathBuf>, Vec<String>) {
     let (files, names): (Vec<_>, Vec<_>) = words.iter().cloned().partition(|it| is_path(it));
     for word in names.iter().filter(|it| Path::new(it).exists()) {
         let word = quote(word);

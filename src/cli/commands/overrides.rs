@@ -27,7 +27,7 @@ use crate::{
     workload::{Observed, ParsedInputs, READY_WITHIN, read},
 };
 
-pub(in crate::cli) const AFTER_HELP: &str = "\
+pub(crate) const AFTER_HELP: &str = "\
 The command only writes annotations, as kubectl annotate does; a running controller acts on them.
 Exit status: 0 done, 1 no controller acted in time, or a workload cannot be changed, 2 wrong usage, \
 3 could not reach the cluster, may not read all that was asked for, or lacks the row of a kind \
@@ -105,12 +105,12 @@ impl WaitArgs {
 
 impl LastingArgs {
     /// Requests an override with an end.
-    pub(in crate::cli) fn until(self, requested: fn(Until) -> RequestedOverride) -> Exit {
+    pub(crate) fn until(self, requested: fn(Until) -> RequestedOverride) -> Exit {
         self.request(|until| until.map(requested))
     }
 
     /// Requests a pause, with an end or without.
-    pub(in crate::cli) fn pause(self) -> Exit {
+    pub(crate) fn pause(self) -> Exit {
         self.request(|until| Some(RequestedOverride::Pause(until)))
     }
 
@@ -126,7 +126,7 @@ impl LastingArgs {
 
 impl OverrideArgs {
     /// Requests what has no end.
-    pub(in crate::cli) fn now(self, requested: RequestedOverride) -> Exit {
+    pub(crate) fn now(self, requested: RequestedOverride) -> Exit {
         self.request(Clock::system().now(), requested, None)
     }
 

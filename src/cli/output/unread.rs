@@ -5,11 +5,11 @@ use serde_json::{Value, json};
 use crate::{manifest::OpenError, status::Unreadable};
 
 /// A file or folder, and why.
-pub(in crate::cli) fn of_file(error: &OpenError) -> Value {
+pub(crate) fn of_file(error: &OpenError) -> Value {
     json!({"file": error.name(), "message": error.to_string()})
 }
 
 /// A kind of the cluster, why, and what helps.
-pub(in crate::cli) fn of_resource(it: &Unreadable) -> Value {
+pub(crate) fn of_resource(it: &Unreadable) -> Value {
     json!({"resource": it.resource, "message": it.text, "cure": it.cure})
 }

@@ -226,7 +226,7 @@ pub(super) async fn carry_out(settings: &Settings, plan: &Plan, view: &View) {
 }
 
 /// What a page calls it, such as `Put to sleep`.
-pub(in crate::dashboard) const fn verb(requested: &RequestedOverride) -> &'static str {
+pub(crate) const fn verb(requested: &RequestedOverride) -> &'static str {
     match requested {
         RequestedOverride::Wake(_) => "Wake",
         RequestedOverride::Sleep(_) => "Put to sleep",

@@ -19,28 +19,28 @@ const PREFILLED: &str = "2h";
 
 /// What a form says.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(in crate::dashboard) struct Form {
+pub(crate) struct Form {
     pub(super) token: String,
     /// Which plan is to be carried out.
     pub(super) plan: Option<u64>,
-    pub(in crate::dashboard) fields: Fields,
+    pub(crate) fields: Fields,
     /// `dev/deploy/web`
-    pub(in crate::dashboard) objects: BTreeSet<String>,
-    pub(in crate::dashboard) namespaces: BTreeSet<String>,
+    pub(crate) objects: BTreeSet<String>,
+    pub(crate) namespaces: BTreeSet<String>,
 }
 
 /// What somebody fills in.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(in crate::dashboard) struct Fields {
-    pub(in crate::dashboard) action: String,
-    pub(in crate::dashboard) length: String,
-    pub(in crate::dashboard) until: String,
-    pub(in crate::dashboard) reason: String,
+pub(crate) struct Fields {
+    pub(crate) action: String,
+    pub(crate) length: String,
+    pub(crate) until: String,
+    pub(crate) reason: String,
 }
 
 impl Fields {
     /// Those of a form that nobody has touched.
-    pub(in crate::dashboard) fn prefilled() -> Self {
+    pub(crate) fn prefilled() -> Self {
         Self {
             length: PREFILLED.to_owned(),
             ..Self::default()
@@ -78,12 +78,12 @@ impl Form {
     }
 
     /// How many workloads and namespaces are chosen.
-    pub(in crate::dashboard) fn chosen(&self) -> usize {
+    pub(crate) fn chosen(&self) -> usize {
         self.objects.len() + self.namespaces.len()
     }
 
     /// Whether that is more than is done at once.
-    pub(in crate::dashboard) fn is_too_much(&self) -> bool {
+    pub(crate) fn is_too_much(&self) -> bool {
         self.objects.len() > MAX_OBJECTS || self.namespaces.len() > MAX_NAMESPACES
     }
 

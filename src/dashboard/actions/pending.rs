@@ -21,7 +21,7 @@ const MAX_OBJECTS: usize = 6_000;
 
 /// What somebody may have done from the pages.
 #[derive(Default)]
-pub(in crate::dashboard) struct Actions {
+pub(crate) struct Actions {
     pub(super) jobs: Jobs,
     plans: Mutex<Plans>,
 }
@@ -83,7 +83,7 @@ impl Actions {
     }
 
     /// A plan that this visitor has asked for.
-    pub(in crate::dashboard) fn find(&self, visitor: &Identity, id: u64) -> Option<Arc<Plan>> {
+    pub(crate) fn find(&self, visitor: &Identity, id: u64) -> Option<Arc<Plan>> {
         let plans = self.plans();
         let (_, own) = plans.by_visitor.iter().find(|(it, _)| it == visitor)?;
         own.iter().find(|it| it.id == id).cloned()

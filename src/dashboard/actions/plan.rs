@@ -29,43 +29,43 @@ pub(super) struct Asked {
 }
 
 /// What was asked for, and what has become of it.
-pub(in crate::dashboard) struct Plan {
-    pub(in crate::dashboard) id: u64,
+pub(crate) struct Plan {
+    pub(crate) id: u64,
     pub(super) asked: Arc<Asked>,
-    pub(in crate::dashboard) planned: Planned,
+    pub(crate) planned: Planned,
     progress: Mutex<Progress>,
 }
 
 /// What would be done.
 #[derive(Debug, Default)]
-pub(in crate::dashboard) struct Planned {
-    pub(in crate::dashboard) changes: Vec<PlannedChange>,
+pub(crate) struct Planned {
+    pub(crate) changes: Vec<PlannedChange>,
     /// The workloads that are changed, as they were seen.
     pub(super) objects: Vec<Observed>,
     /// The Namespaces that are changed, as they were seen.
     pub(super) namespaces: Vec<(String, AnnotatedNamespace)>,
     /// What nothing would be done to, and why.
-    pub(in crate::dashboard) others: Vec<String>,
+    pub(crate) others: Vec<String>,
     /// The first end of all.
-    pub(in crate::dashboard) ends: Option<DateTime<Utc>>,
+    pub(crate) ends: Option<DateTime<Utc>>,
 }
 
 /// What would be done to one object or Namespace.
 #[derive(Debug)]
-pub(in crate::dashboard) struct PlannedChange {
+pub(crate) struct PlannedChange {
     /// To what: `dev/web`, or `namespace/dev`.
-    pub(in crate::dashboard) object: String,
+    pub(crate) object: String,
     /// What would become of it, such as `woken until 22:00 CET`.
-    pub(in crate::dashboard) outcome: String,
+    pub(crate) outcome: String,
     /// What would be written, in the form of `kubectl annotate` or `kubectl scale`.
-    pub(in crate::dashboard) written: String,
+    pub(crate) written: String,
     /// The workloads that a change of a Namespace reaches.
-    pub(in crate::dashboard) reaches: Vec<WorkloadRef>,
+    pub(crate) reaches: Vec<WorkloadRef>,
 }
 
 impl Planned {
     /// How many workloads it reaches, each once.
-    pub(in crate::dashboard) fn reached(&self) -> usize {
+    pub(crate) fn reached(&self) -> usize {
         let in_namespaces = self.changes.iter().flat_map(|it| &it.reaches);
         let own = self.objects.iter().map(|it| &it.object);
         own.chain(in_namespaces).collect::<HashSet<_>>().len()
@@ -79,28 +79,28 @@ impl Planned {
 
 /// How far a plan is, and what was said of it.
 #[derive(Clone, Debug, Default)]
-pub(in crate::dashboard) struct Progress {
-    pub(in crate::dashboard) phase: Phase,
-    pub(in crate::dashboard) lines: Vec<ResultLine>,
+pub(crate) struct Progress {
+    pub(crate) phase: Phase,
+    pub(crate) lines: Vec<ResultLine>,
 }
 
 impl Progress {
     /// How many lines tell of an error.
-    pub(in crate::dashboard) fn errors(&self) -> usize {
+    pub(crate) fn errors(&self) -> usize {
         self.lines.iter().filter(|it| it.is_error).count()
     }
 }
 
 /// One line of a result, as the command prints it.
 #[derive(Clone, Debug)]
-pub(in crate::dashboard) struct ResultLine {
-    pub(in crate::dashboard) text: String,
-    pub(in crate::dashboard) is_error: bool,
+pub(crate) struct ResultLine {
+    pub(crate) text: String,
+    pub(crate) is_error: bool,
 }
 
 /// How far a plan is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(in crate::dashboard) enum Phase {
+pub(crate) enum Phase {
     /// Nobody has confirmed it yet.
     #[default]
     Planned,
@@ -133,7 +133,7 @@ impl Plan {
     }
 
     /// What is requested.
-    pub(in crate::dashboard) fn requested(&self) -> &RequestedOverride {
+    pub(crate) fn requested(&self) -> &RequestedOverride {
         &self.asked.request.requested
     }
 
@@ -172,7 +172,7 @@ impl Plan {
     }
 
     /// How far it is now.
-    pub(in crate::dashboard) fn progress(&self) -> Progress {
+    pub(crate) fn progress(&self) -> Progress {
         self.locked().clone()
     }
 

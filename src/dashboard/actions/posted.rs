@@ -32,7 +32,7 @@ type Answer = Response<Full<Bytes>>;
 
 impl Dashboard {
     /// The answer to a form that was posted to `/confirm` or, with `is_confirmed`, to `/act`.
-    pub(in crate::dashboard) async fn posted<B>(
+    pub(crate) async fn posted<B>(
         &self,
         (actions, visitor): (&Actions, &Visitor),
         headers: &HeaderMap,

@@ -16,7 +16,7 @@ const MAX_RUNNING: usize = 4;
 
 impl Actions {
     /// Does what comes, for as long as it is polled.
-    pub(in crate::dashboard) async fn work(&self, settings: &Settings) -> Infallible {
+    pub(crate) async fn work(&self, settings: &Settings) -> Infallible {
         let Some(mut jobs) = self.jobs.take() else {
             return std::future::pending().await;
         };

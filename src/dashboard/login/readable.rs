@@ -18,13 +18,13 @@ const PATIENCE: Duration = Duration::from_secs(20);
 
 /// The workloads that a user may list.
 #[derive(Debug, Default)]
-pub(in crate::dashboard) struct Readable {
+pub(crate) struct Readable {
     /// Kinds that they may list in all namespaces.
     everywhere: HashSet<Kind>,
     /// Other kinds, and where.
     in_namespaces: HashSet<(Kind, Arc<str>)>,
     /// Whether they may list every kind everywhere.
-    pub(in crate::dashboard) is_all: bool,
+    pub(crate) is_all: bool,
 }
 
 impl Readable {
@@ -59,7 +59,7 @@ impl Readable {
     }
 
     /// Whether they may read this one.
-    pub(in crate::dashboard) fn includes(&self, object: &WorkloadRef) -> bool {
+    pub(crate) fn includes(&self, object: &WorkloadRef) -> bool {
         let place = || (object.kind, Arc::clone(&object.namespace));
         self.everywhere.contains(&object.kind) || self.in_namespaces.contains(&place())
     }

@@ -17,12 +17,12 @@ use crate::{
 const KEPT: Duration = Duration::from_secs(60);
 
 /// A user, and what is known of them.
-pub(in crate::dashboard) struct Session {
-    pub(in crate::dashboard) user: User,
+pub(crate) struct Session {
+    pub(crate) user: User,
     /// Acts as them.
-    pub(in crate::dashboard) client: Client,
+    pub(crate) client: Client,
     /// What their forms carry: nobody else knows it.
-    pub(in crate::dashboard) token: Arc<Token>,
+    pub(crate) token: Arc<Token>,
     readable: Mutex<Option<(Instant, Arc<Readable>)>>,
 }
 
@@ -40,7 +40,7 @@ impl Session {
     ///
     /// # Errors
     /// Where the API server does not say.
-    pub(in crate::dashboard) async fn readable(
+    pub(crate) async fn readable(
         &self,
         view: &View,
         kinds: &[Kind],

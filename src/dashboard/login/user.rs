@@ -31,7 +31,7 @@ pub struct UserHeaders {
 
 /// Why nobody is logged in.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
-pub(in crate::dashboard) enum LoginError {
+pub(crate) enum LoginError {
     /// The request does not come from a trusted proxy.
     #[error(
         "This request did not come through the login: its address is not one of --trusted-proxy. \

@@ -55,7 +55,7 @@ impl Users {
     ///
     /// # Errors
     /// Where it is nobody's, and why.
-    pub(in crate::dashboard) fn of(&self, head: &Parts) -> Result<Arc<Session>, LoginError> {
+    pub(crate) fn of(&self, head: &Parts) -> Result<Arc<Session>, LoginError> {
         let peer = head.extensions.get::<SocketAddr>().map(SocketAddr::ip);
         let is_trusted = |peer| self.proxies.iter().any(|it| it.contains(peer));
         if !peer.is_some_and(is_trusted) {

@@ -95,7 +95,7 @@ impl Page<'_> {
     }
 
     /// The form again, with what is wrong in it.
-    pub(in crate::dashboard) fn asked_again(&self, form: &Form, error: &str) -> String {
+    pub(crate) fn asked_again(&self, form: &Form, error: &str) -> String {
         let chosen = form.chosen();
         let content = html! {
             h1 { "Not yet" }
@@ -109,7 +109,7 @@ impl Page<'_> {
     }
 
     /// What will change, to be confirmed.
-    pub(in crate::dashboard) fn confirmation(&self, plan: &Plan) -> String {
+    pub(crate) fn confirmation(&self, plan: &Plan) -> String {
         let (planned, verb) = (&plan.planned, verb(plan.requested()));
         let (changes, others) = (&planned.changes, &planned.others);
         let content = html! {
@@ -159,7 +159,7 @@ impl Page<'_> {
     }
 
     /// What came of what was confirmed, as far as it is.
-    pub(in crate::dashboard) fn result(&self, plan: &Plan) -> String {
+    pub(crate) fn result(&self, plan: &Plan) -> String {
         let progress = plan.progress();
         let errors = progress.errors();
         let of = |is_error: bool| {

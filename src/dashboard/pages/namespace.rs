@@ -99,7 +99,7 @@ impl Page<'_> {
     }
 
     /// The page of a namespace.
-    pub(in crate::dashboard) fn namespace(&self, name: &str, events: &Events) -> String {
+    pub(crate) fn namespace(&self, name: &str, events: &Events) -> String {
         let rows = self.view.rows_of(name);
         let title = format!("namespace/{name}");
         let path = namespace_path(name);

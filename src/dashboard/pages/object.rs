@@ -28,11 +28,11 @@ const MAX_BOUNDARIES: usize = 2_000;
 const MAX_OF_A_DAY: usize = 12;
 
 /// The Events of an object, or why they are not shown; none where nobody has asked.
-pub(in crate::dashboard) type Events = Option<Result<Vec<SeenEvent>, FindError>>;
+pub(crate) type Events = Option<Result<Vec<SeenEvent>, FindError>>;
 
 impl Page<'_> {
     /// The page of one workload.
-    pub(in crate::dashboard) fn object(&self, row: &Row, events: &Events) -> String {
+    pub(crate) fn object(&self, row: &Row, events: &Events) -> String {
         let status = &row.status;
         let title = status.object.full_name();
         let kind = Kind {

@@ -34,7 +34,7 @@ const SOMETIMES: [&str; 4] = ["adopted", "unseen", "left down", "error"];
 
 impl Page<'_> {
     /// The first page.
-    pub(in crate::dashboard) fn overview(&self, savings: &Savings) -> String {
+    pub(crate) fn overview(&self, savings: &Savings) -> String {
         let kind = Kind {
             title: "Overview",
             path: "/",

@@ -17,23 +17,23 @@ use crate::{
 };
 
 /// The style sheet of every page.
-pub(in crate::dashboard) const STYLE: &str = include_str!("style.css");
+pub(crate) const STYLE: &str = include_str!("style.css");
 
 /// The icon of every page: a day between two nights.
-pub(in crate::dashboard) const ICON: &str = r##"<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16"><rect width="16" height="16" rx="3" fill="#1f2937"/><path d="M2 9h3M11 9h3" stroke="#9ca3af" stroke-width="2"/><rect x="5" y="5" width="6" height="8" rx="1" fill="#22a34a"/></svg>"##;
+pub(crate) const ICON: &str = r##"<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16"><rect width="16" height="16" rx="3" fill="#1f2937"/><path d="M2 9h3M11 9h3" stroke="#9ca3af" stroke-width="2"/><rect x="5" y="5" width="6" height="8" rx="1" fill="#22a34a"/></svg>"##;
 
 /// At most this many zones are proposed; any other can be typed.
 const MAX_ZONES: usize = 100;
 
 /// A page, before it is written.
-pub(in crate::dashboard) struct Page<'a> {
-    pub(in crate::dashboard) view: &'a View,
-    pub(in crate::dashboard) params: &'a Params,
-    pub(in crate::dashboard) settings: &'a Settings,
+pub(crate) struct Page<'a> {
+    pub(crate) view: &'a View,
+    pub(crate) params: &'a Params,
+    pub(crate) settings: &'a Settings,
     /// What a form carries, where something may be done from the pages.
-    pub(in crate::dashboard) token: Option<&'a str>,
+    pub(crate) token: Option<&'a str>,
     /// Who sees it, where somebody has logged in.
-    pub(in crate::dashboard) user: Option<&'a str>,
+    pub(crate) user: Option<&'a str>,
 }
 
 /// What a page is, for its shell.
@@ -113,7 +113,7 @@ impl Page<'_> {
 
     /// The zone of what is shown of several objects: the one that was chosen, --timezone, or
     /// without them that of the schedules, if they have one in common.
-    pub(in crate::dashboard) fn zone(&self) -> Zone {
+    pub(crate) fn zone(&self) -> Zone {
         let zone = self.params.zone.or(self.view.zone);
         zone.unwrap_or(self.view.context.default_zone)
     }
@@ -124,7 +124,7 @@ impl Page<'_> {
     }
 
     /// The page before there is anything to show.
-    pub(in crate::dashboard) fn waiting(&self) -> String {
+    pub(crate) fn waiting(&self) -> String {
         let kind = Kind {
             title: "Reading the cluster",
             path: "/",
@@ -139,7 +139,7 @@ impl Page<'_> {
 }
 
 /// A page that says why there is none.
-pub(in crate::dashboard) fn failure(params: &Params, status: StatusCode, message: &str) -> String {
+pub(crate) fn failure(params: &Params, status: StatusCode, message: &str) -> String {
     let reason = status.canonical_reason().unwrap_or("Error");
     let kind = Kind {
         title: reason,

@@ -40,7 +40,7 @@ const MAX_DAYS: u64 = 366 * 100;
 
 impl Page<'_> {
     /// The timeline of the workloads that are asked for.
-    pub(in crate::dashboard) fn timeline(&self) -> String {
+    pub(crate) fn timeline(&self) -> String {
         let kind = Kind {
             title: "Timeline",
             path: "/timeline",

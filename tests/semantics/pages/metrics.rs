@@ -13,7 +13,7 @@ use tokio::time::timeout;
 
 const PAGE: &str = include_str!("../../../docs/operations/metrics.md");
 
-const SOURCE: &str = include_str!("../../../src/controller/telemetry/metrics.rs");
+const SOURCE: &str = include_str!("../../../crates/controller/src/telemetry/metrics.rs");
 
 /// Of a metric, as the page shows them: its type, labels and meaning.
 type Shown = (String, Vec<String>, String);

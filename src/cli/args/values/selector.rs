@@ -5,7 +5,7 @@ use crate::names::{is_dns_subdomain, is_label_value};
 /// A label selector as kubectl's `-l` takes it (apimachinery's `labels.Parse`): requirements with
 /// commas between them, each `key`, `!key`, `key=value`, `key!=value`, `key in (a,b)`,
 /// `key notin (a,b)`, `key>1` or `key<1`. The empty one selects all.
-pub(in crate::cli) fn selector(text: &str) -> Result<String, String> {
+pub(crate) fn selector(text: &str) -> Result<String, String> {
     if text.trim().is_empty() || requirements(text).all(is_requirement) {
         return Ok(text.trim().to_owned());
     }
@@ -13,7 +13,7 @@ pub(in crate::cli) fn selector(text: &str) -> Result<String, String> {
 }
 
 /// The key of a label, such as `team` or `example.com/team`.
-pub(in crate::cli) fn label_key(text: &str) -> Result<String, String> {
+pub(crate) fn label_key(text: &str) -> Result<String, String> {
     let text = text.trim();
     let wrong = || "write the key of a label, such as team or example.com/team".to_owned();
     is_key(text).then(|| text.to_owned()).ok_or_else(wrong)

@@ -10,7 +10,7 @@ use crate::{
 /// The command that makes the change: `kubectl annotate`, or one patch where labels change too, so
 /// that the count that was saved is never seen apart from the schedule. `None` for an object that no
 /// cluster can have: a shell may be what reads it.
-pub(in crate::cli) fn command(change: &Change) -> Option<String> {
+pub(crate) fn command(change: &Change) -> Option<String> {
     let what = match &change.target {
         Target::Object(object) if !object.is_possible() => return None,
         Target::Object(object) => {

@@ -6,7 +6,7 @@ use crate::{manifest::Source, text::printable};
 
 /// Writes each file, changed or not, letter by letter; several come apart by `---`. Where somebody
 /// looks at it, nothing in it acts on the terminal.
-pub(in crate::cli) fn write(
+pub(crate) fn write(
     out: &mut impl Write,
     sources: &[Source],
     texts: &[Option<String>],

@@ -18,7 +18,7 @@ use crate::{
 
 /// Writes what there is to say, the commands for what is not among the files, and a summary. Where `is_check`
 /// nothing is folded.
-pub(in crate::cli) fn write_findings(
+pub(crate) fn write_findings(
     out: &mut impl Write,
     conversion: &Conversion,
     sources: &[Source],
@@ -44,7 +44,7 @@ pub(in crate::cli) fn write_findings(
 }
 
 /// Writes each change in a line, and what comes and goes below.
-pub(in crate::cli) fn write_changes(
+pub(crate) fn write_changes(
     out: &mut impl Write,
     conversion: &Conversion,
     sources: &[Source],

@@ -1,4 +1,4 @@
 //! Findings in files, as text for people: of every command that reads files.
 
-pub(in crate::cli) mod region;
-pub(in crate::cli) mod text;
+pub(crate) mod region;
+pub(crate) mod text;

@@ -7,12 +7,12 @@ use crate::{
 
 /// The part of the first line of a finding that is at fault.
 #[derive(Clone, Copy, Debug)]
-pub(in crate::cli::output) struct Region<'s> {
-    pub(in crate::cli::output) line: usize,
+pub(crate) struct Region<'s> {
+    pub(crate) line: usize,
     /// From 1, in characters.
-    pub(in crate::cli::output) column: usize,
+    pub(crate) column: usize,
     /// The column after the last one.
-    pub(in crate::cli::output) end_column: usize,
+    pub(crate) end_column: usize,
     /// What stands before it in the line; only the end of it where that is long.
     pub(super) before: &'s str,
     pub(super) fault: &'s str,
@@ -27,10 +27,7 @@ const AROUND: usize = 90;
 
 impl<'s> Region<'s> {
     /// Where a finding is, and in which of the sources; `None` where it is in none.
-    pub(in crate::cli::output) fn of<R>(
-        finding: &Finding<R>,
-        sources: &'s [Source],
-    ) -> Option<(&'s Source, Self)> {
+    pub(crate) fn of<R>(finding: &Finding<R>, sources: &'s [Source]) -> Option<(&'s Source, Self)> {
         let (source, place) = finding.place.as_ref()?;
         let source = sources.get(*source)?;
         Some((source, Self::at(place, source)))

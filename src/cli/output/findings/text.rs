@@ -21,7 +21,7 @@ use crate::{
 const MAX_SHOWN: usize = 100;
 
 /// Whether any of them is an error.
-pub(in crate::cli) fn has_errors<R: Rule>(findings: &[Finding<R>]) -> bool {
+pub(crate) fn has_errors<R: Rule>(findings: &[Finding<R>]) -> bool {
     let mut findings = findings.iter();
     findings.any(|it| it.rule.severity() == Severity::Error)
 }
@@ -29,15 +29,15 @@ pub(in crate::cli) fn has_errors<R: Rule>(findings: &[Finding<R>]) -> bool {
 /// Findings that are said once for all objects of which the same is said: a folder of manifests may have
 /// hundreds.
 #[derive(Clone, Copy, Debug)]
-pub(in crate::cli) struct Fold {
+pub(crate) struct Fold {
     /// Those at least as mild as this.
-    pub(in crate::cli) from: Severity,
+    pub(crate) from: Severity,
     /// What shows each of them.
-    pub(in crate::cli) hint: &'static str,
+    pub(crate) hint: &'static str,
 }
 
 /// Writes findings to standard error, beside the result of a command.
-pub(in crate::cli) fn print_findings<R: Rule>(findings: &[Finding<R>], sources: &[Source]) {
+pub(crate) fn print_findings<R: Rule>(findings: &[Finding<R>], sources: &[Source]) {
     let stderr = io::stderr();
     let style = terminal::style(&stderr);
     // Where nobody reads, nobody misses it.
@@ -49,7 +49,7 @@ pub(in crate::cli) fn print_findings<R: Rule>(findings: &[Finding<R>], sources: 
 }
 
 /// Writes each finding, or what is said in the same words of several objects once.
-pub(in crate::cli) fn write<R: Rule>(
+pub(crate) fn write<R: Rule>(
     out: &mut impl Write,
     findings: &[Finding<R>],
     sources: &[Source],
@@ -191,7 +191,7 @@ fn decoded(quoted: &Quoted, cut: &str) -> (String, String, String) {
 }
 
 /// `text` with nothing in it that acts on a terminal or reorders what is read.
-pub(in crate::cli::output) fn printable(text: &str) -> String {
+pub(crate) fn printable(text: &str) -> String {
     crate::text::printable(&text.replace('\t', "    "))
 }
 

@@ -9,7 +9,7 @@ use crate::{
 };
 
 /// A line for each finding, and for what could not be read.
-pub(in crate::cli) fn write(
+pub(crate) fn write(
     out: &mut impl Write,
     report: &Report,
     sources: &[Source],

@@ -9,7 +9,7 @@ use crate::{
 };
 
 /// The report as JSON.
-pub(in crate::cli) fn document(report: &Report, sources: &[Source], errors: &[OpenError]) -> Value {
+pub(crate) fn document(report: &Report, sources: &[Source], errors: &[OpenError]) -> Value {
     let finding = |it: &Finding| {
         let (source, region) = Region::of(it, sources)?;
         Some(json!({

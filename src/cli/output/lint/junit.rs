@@ -9,7 +9,7 @@ use crate::{
 };
 
 /// The report as XML. A file without a finding is a case that passes.
-pub(in crate::cli) fn write(
+pub(crate) fn write(
     out: &mut impl Write,
     report: &Report,
     sources: &[Source],

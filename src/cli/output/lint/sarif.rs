@@ -12,7 +12,7 @@ use crate::{
 };
 
 /// The report as a SARIF log of one run.
-pub(in crate::cli) fn document(report: &Report, sources: &[Source], errors: &[OpenError]) -> Value {
+pub(crate) fn document(report: &Report, sources: &[Source], errors: &[OpenError]) -> Value {
     let rule = |it: &LintRule| {
         let mut rule = json!({
             "id": it.id(),

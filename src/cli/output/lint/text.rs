@@ -13,7 +13,7 @@ use crate::{
 };
 
 /// Writes a report, and what it sums up to.
-pub(in crate::cli) fn write(
+pub(crate) fn write(
     out: &mut impl Write,
     report: &Report,
     sources: &[Source],

@@ -1,0 +1,196 @@
+//! HTTP, recognised by its first bytes: the head of a request, as far as it matters.
+
+use httparse::Status;
+
+use crate::text::{cut_chars, printable};
+
+/// The most bytes of a head that are read.
+pub(crate) const MAX_HEAD: usize = 16 * 1024;
+
+/// The most headers that a head may have: more are no request that a browser or a probe sends.
+const MAX_HEADERS: usize = 128;
+
+/// How much of a host, a path or an agent goes into logs and Events.
+const MAX_SHOWN: usize = 100;
+
+/// What the first bytes of a connection are.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum FirstBytes {
+    /// Not HTTP/1: anything else.
+    Other,
+    /// The beginning of a request of HTTP/1.
+    Incomplete,
+    /// The whole head of a request.
+    Request(Head),
+}
+
+/// The head of a request. Its texts are plain and short.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Head {
+    /// The path without its query.
+    pub(crate) path: String,
+    pub(crate) host: String,
+    pub(crate) agent: String,
+    /// Whether it is a browser that asks for a page.
+    pub(crate) wants_page: bool,
+    pub(crate) is_without_body: bool,
+}
+
+const METHODS: [&str; 9] = [
+    "GET", "HEAD", "POST", "PUT", "DELETE", "PATCH", "OPTIONS", "TRACE", "CONNECT",
+];
+
+impl FirstBytes {
+    pub(crate) fn of(bytes: &[u8]) -> Self {
+        let is_begun = |method: &&str| {
+            let line = method.bytes().chain([b' ']);
+            line.zip(bytes).all(|(wanted, byte)| wanted == *byte)
+        };
+        if bytes.is_empty() || !METHODS.iter().any(is_begun) {
+            return Self::Other;
+        }
+        let mut headers = [httparse::EMPTY_HEADER; MAX_HEADERS];
+        let mut request = httparse::Request::new(&mut headers);
+        match request.parse(bytes) {
+            Ok(Status::Complete(_)) => Self::Request(Head::of(&request)),
+            Ok(Status::Partial) if bytes.len() < MAX_HEAD => Self::Incomplete,
+            // More than is read of a head is handed on as it is, like what is no HTTP.
+            Ok(Status::Partial) | Err(_) => Self::Other,
+        }
+    }
+}
+
+/// Whether a client that has said no more than this, and will say no more, has left. On the wire that is
+/// what a half-close is too, but a handshake of TLS and a connection of HTTP/2 need more of the client, who
+/// has said nothing wants nothing, and of HTTP/1 servers take it so, as nginx and Go's do.
+pub(crate) fn ends_with_its_client(bytes: &[u8]) -> bool {
+    const TLS_HANDSHAKE: &[u8] = &[0x16, 0x03];
+    const HTTP_2: &[u8] = b"PRI * HTTP/2.0\r\n";
+    let begins = |it: &[u8]| bytes.starts_with(it);
+    bytes.is_empty()
+        || begins(TLS_HANDSHAKE)
+        || begins(HTTP_2)
+        || FirstBytes::of(bytes) != FirstBytes::Other
+}
+
+impl Head {
+    fn of(request: &httparse::Request<'_, '_>) -> Self {
+        let method = request.method.unwrap_or_default();
+        let target = request.path.unwrap_or_default();
+        let shown = |text: &str| cut_chars(&printable(text), MAX_SHOWN).to_owned();
+        // A proxy is asked for the whole address.
+        let path = match target.split_once("://") {
+            Some((_, rest)) => rest.find('/').map_or("/", |at| &rest[at..]),
+            None => target,
+        };
+        let path = path.split(['?', '#']).next().unwrap_or_default();
+        let mut head = Self {
+            path: shown(path),
+            is_without_body: method == "HEAD",
+            ..Self::default()
+        };
+        let mut accepts_page = false;
+        for header in &*request.headers {
+            let value = String::from_utf8_lossy(header.value);
+            match &*header.name.to_ascii_lowercase() {
+                "host" => head.host = shown(&value),
+                "user-agent" => head.agent = shown(&value),
+                "accept" => accepts_page |= value.contains("text/html"),
+                _ => {}
+            }
+        }
+        head.wants_page = accepts_page && matches!(method, "GET" | "HEAD");
+        head
+    }
+
+    /// Whether it is one of these clients, whose names are in lower case.
+    pub(crate) fn is_by(&self, agents: &[String]) -> bool {
+        let agent = self.agent.to_lowercase();
+        agents.iter().any(|it| agent.contains(&**it))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn request(text: &str) -> Head {
+        match FirstBytes::of(text.as_bytes()) {
+            FirstBytes::Request(head) => head,
+            other => panic!("{text}: {other:?}"),
+        }
+    }
+
+    #[test]
+    fn http_is_told_from_every_other_protocol() {
+        for (bytes, expected) in [
+            (&b"G"[..], FirstBytes::Incomplete),
+            (b"GET / HTTP/1.1\r\nHost: a\r\n", FirstBytes::Incomplete),
+            (b"\x16\x03\x01\x02\x00", FirstBytes::Other),
+            (b"\x00\x00\x00\x08\x04\xd2\x16\x2f", FirstBytes::Other),
+            (b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", FirstBytes::Other),
+            (b"GETX / HTTP/1.1\r\n\r\n", FirstBytes::Other),
+            (b"GET /\r\n\r\n", FirstBytes::Other),
+            (b"", FirstBytes::Other),
+        ] {
+            assert_eq!(FirstBytes::of(bytes), expected, "{bytes:?}");
+        }
+        let endless = [b"GET /".as_slice(), &[b'a'; MAX_HEAD]].concat();
+        assert_eq!(FirstBytes::of(&endless), FirstBytes::Other);
+    }
+
+    #[test]
+    fn the_end_of_what_needs_more_of_the_client_is_told_from_a_half_close() {
+        for (bytes, expected) in [
+            (&b""[..], true),
+            (b"\x16\x03\x01\x02\x00", true),
+            (b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", true),
+            (b"GET / HTTP/1.1\r\nHost: a\r\n\r\nabc", true),
+            (b"GET / HT", true),
+            (b"\x16", false),
+            (b"PING\r\n", false),
+            (b"\x00\x00\x00\x08\x04\xd2\x16\x2f", false),
+        ] {
+            assert_eq!(ends_with_its_client(bytes), expected, "{bytes:?}");
+        }
+    }
+
+    #[test]
+    fn a_query_is_dropped_and_a_browser_is_known_by_what_it_accepts() {
+        let head = request(
+            "GET /a/b?token=secret HTTP/1.1\r\nHost: dev.example.com\r\nUSER-AGENT: Mozilla/5.0\r\n\
+             Accept: text/html,application/xhtml+xml\r\n\r\n",
+        );
+        assert_eq!((&*head.path, &*head.host), ("/a/b", "dev.example.com"));
+        assert!(head.wants_page && !head.is_without_body);
+        assert!(!request("GET / HTTP/1.1\r\nAccept: */*\r\n\r\n").wants_page);
+        assert!(!request("POST / HTTP/1.1\r\nAccept: text/html\r\n\r\n").wants_page);
+        assert_eq!(request("GET http://a.b/c?d HTTP/1.1\r\n\r\n").path, "/c");
+    }
+
+    #[test]
+    fn probes_are_known_by_a_part_of_their_name() {
+        let agents = ["kube-probe".to_owned(), "bot".to_owned()];
+        for (agent, expected) in [
+            ("kube-probe/1.36", true),
+            ("Mozilla/5.0 (compatible; Googlebot/2.1)", true),
+            ("curl/8.0", false),
+        ] {
+            let head = request(&format!("GET / HTTP/1.1\r\nUser-Agent: {agent}\r\n\r\n"));
+            assert_eq!(head.is_by(&agents), expected, "{agent}");
+        }
+    }
+
+    #[test]
+    fn nothing_in_a_head_acts_on_a_terminal() {
+        for raw in [
+            "GET /\u{1b}[2J HTTP/1.1\r\n\r\n",
+            "GET / HTTP/1.1\r\nHost: \u{1b}]0;x\u{7}\r\n\r\n",
+        ] {
+            assert_eq!(FirstBytes::of(raw.as_bytes()), FirstBytes::Other, "{raw:?}");
+        }
+        let head = request("GET /\u{202e}a HTTP/1.1\r\nHost: \u{202e}b\u{9b}c\r\n\r\n");
+        let acts = |text: &str| text.contains(['\u{202e}', '\u{9b}']);
+        assert!(!acts(&head.path) && !acts(&head.host), "{head:?}");
+    }
+}

@@ -1,0 +1,307 @@
+//! What should be, from objects as the API server shows them.
+
+use chrono::TimeDelta;
+use kube::core::PartialObjectMeta;
+use serde_json::json;
+
+use crate::cluster::ReflectorEvent;
+use crate::cover::Cover;
+use crate::index::Event;
+use crate::routes::{Prospect, Standing};
+use crate::service::Family;
+use crate::test_cluster::{Cluster, at, name, slice};
+
+#[test]
+fn a_stopped_workload_has_a_stand_in_that_is_ready() {
+    let cluster = Cluster::new().asleep().with_service();
+    let slice = slice(&cluster.cover());
+    let port = slice["ports"][0]["port"].clone();
+    assert_eq!(
+        slice,
+        json!({
+            "apiVersion": "discovery.k8s.io/v1", "kind": "EndpointSlice",
+            "metadata": {
+                "name": "web-dayshift", "namespace": "dev",
+                "labels": {"kubernetes.io/service-name": "web",
+                           "endpointslice.kubernetes.io/managed-by": "dayshift"},
+                "ownerReferences": [{"apiVersion": "v1", "kind": "Service", "name": "web", "uid": "s"}],
+            },
+            "addressType": "IPv4",
+            "ports": [{"name": "http", "port": port, "protocol": "TCP"}],
+            "endpoints": [{
+                "addresses": ["10.0.0.9"],
+                "conditions": {"ready": true, "serving": true, "terminating": false},
+                "targetRef": {"kind": "Pod", "namespace": "dayshift", "name": "10.0.0.9", "uid": "10.0.0.9"},
+            }],
+        })
+    );
+    assert!((20000..=20009).contains(&port.as_u64().unwrap()));
+}
+
+#[test]
+fn a_slice_that_is_as_it_should_be_is_seen_to_be() {
+    let mut cluster = Cluster::new().asleep().with_service();
+    for state in ["stopped", "running"] {
+        cluster.workload(
+            state,
+            u32::from(state == "running"),
+            json!({"dayshift/wake-on-request": "2h"}),
+        );
+        let cover = cluster.cover();
+        cluster.observe_slice(slice(&cover));
+        let wanted = cover.slices.values().next().unwrap();
+        let seen = cluster.index.slice_named(&wanted.service, "web-dayshift");
+        assert_eq!(seen.unwrap().stand_in.as_ref(), Some(wanted), "{state}");
+    }
+}
+
+#[test]
+fn while_it_runs_its_stand_in_is_terminating() {
+    let terminating = json!({"ready": false, "serving": true, "terminating": true});
+    let mut cluster = Cluster::new().asleep().with_service();
+    cluster.slice("dev", "web", &["10.0.0.1"], 8081);
+    let while_a_pod_is_ready = slice(&cluster.cover());
+    assert_eq!(
+        while_a_pod_is_ready["endpoints"][0]["conditions"],
+        terminating
+    );
+    cluster.slice("dev", "web", &[], 8081);
+    cluster.workload("woken", 2, json!({"dayshift/wake-on-request": "2h"}));
+    let while_it_starts = slice(&cluster.cover());
+    assert_eq!(while_it_starts["endpoints"][0]["conditions"], terminating);
+}
+
+#[test]
+fn a_port_is_kept_whatever_else_comes_and_goes() {
+    let mut cluster = Cluster::new().asleep().with_service();
+    let mut seen = slice(&cluster.cover());
+    seen["ports"][0]["port"] = json!(20007);
+    cluster.observe_slice(seen);
+    assert_eq!(slice(&cluster.cover())["ports"][0]["port"], 20007);
+    // Out of the range, as after another --ports: another one.
+    cluster.settings.ports = (20000, 20003);
+    let port = slice(&cluster.cover())["ports"][0]["port"]
+        .as_u64()
+        .unwrap();
+    assert!((20000..=20003).contains(&port), "{port}");
+}
+
+#[test]
+fn two_ports_have_two_numbers_even_if_both_are_seen_with_one() {
+    let mut cluster = Cluster::new().asleep();
+    cluster.service(json!({
+        "selector": {"app": "web"}, "ipFamilies": ["IPv4"],
+        "ports": [{"name": "a", "port": 80}, {"name": "b", "port": 81}],
+    }));
+    let mut seen = slice(&cluster.cover());
+    seen["ports"][0]["port"] = json!(20004);
+    seen["ports"][1]["port"] = json!(20004);
+    cluster.observe_slice(seen);
+    let ports = cluster.route().ports;
+    assert_eq!(ports["a"], 20004);
+    assert_ne!(ports["b"], 20004);
+}
+
+#[test]
+fn connections_go_to_ready_pods_of_the_service_alone() {
+    let mut cluster = Cluster::new().asleep().with_service();
+    cluster.slice("dev", "web", &["10.0.0.1", "10.0.0.9"], 8081);
+    cluster.slice("dev", "other", &["10.0.0.2"], 8081);
+    cluster.slice("prod", "web", &["10.0.0.3"], 8081);
+    let route = cluster.route();
+    let addresses: Vec<_> = route
+        .backends("http")
+        .iter()
+        .map(|it| it.address.to_string())
+        .collect();
+    assert_eq!(
+        addresses,
+        ["10.0.0.1:8081"],
+        "not the activator's own either"
+    );
+    assert!(route.backends("dns").is_empty());
+}
+
+#[test]
+fn what_is_not_stopped_by_dayshift_is_not_woken() {
+    let now = at("2026-11-25T22:00:00Z");
+    let wake = json!({"dayshift/wake-on-request": "2h"});
+    for (state, replicas, expected) in [
+        ("stopped", 0, Prospect::Wakeable),
+        ("slept", 0, Prospect::Wakeable),
+        ("running", 2, Prospect::Running),
+        ("paused", 0, Prospect::Nothing("it is paused")),
+        (
+            "running",
+            0,
+            Prospect::Nothing("somebody else has scaled it to 0"),
+        ),
+        (
+            "adopted",
+            0,
+            Prospect::Nothing("somebody else has scaled it to 0"),
+        ),
+    ] {
+        let mut cluster = Cluster::new().with_service();
+        cluster.workload(state, replicas, wake.clone());
+        let prospect = cluster.route().prospect(now);
+        assert_eq!(prospect, expected, "{state} {replicas}");
+    }
+}
+
+#[test]
+fn nobody_is_woken_out_of_hours_or_twice() {
+    let night = at("2026-11-25T23:30:00Z");
+    let mut cluster = Cluster::new().with_service();
+    let hours = json!({"dayshift/wake-on-request": "2h; 06:00-23:00"});
+    cluster.workload("stopped", 0, hours);
+    let route = cluster.route();
+    let why = "a request does not wake it at this time of day";
+    assert_eq!(route.prospect(night), Prospect::Nothing(why));
+    assert!(!route.targets[0].is_wakeable(night));
+    cluster.workload(
+        "stopped",
+        0,
+        json!({"dayshift/wake-on-request": "2h", "dayshift/wake-until": "2026-11-25T23:59:00Z"}),
+    );
+    assert_eq!(cluster.route().prospect(night), Prospect::Running);
+    assert!(!cluster.route().targets[0].is_wakeable(night));
+}
+
+#[test]
+fn what_cannot_be_covered_is_told() {
+    for (spec, why) in [
+        (
+            json!({"clusterIP": "None", "ports": [{"port": 80}]}),
+            "headless",
+        ),
+        (
+            json!({"type": "ExternalName", "ports": [{"port": 80}]}),
+            "ExternalName",
+        ),
+        (
+            json!({"ports": [{"port": 53, "protocol": "UDP"}]}),
+            "no TCP port",
+        ),
+    ] {
+        let mut cluster = Cluster::new().asleep();
+        let mut spec = spec;
+        spec["selector"] = json!({"app": "web"});
+        cluster.service(spec);
+        let cover = cluster.cover();
+        assert!(cover.slices.is_empty() && cover.routes.is_empty());
+        assert!(
+            cover
+                .not_covered
+                .values()
+                .any(|it| it.reason().contains(why)),
+            "{:?}",
+            cover.not_covered
+        );
+    }
+}
+
+#[test]
+fn nobody_who_does_not_ask_is_covered() {
+    let is_nothing =
+        |it: &Cover| it.routes.is_empty() && it.slices.is_empty() && it.not_covered.is_empty();
+    let mut cluster = Cluster::new().with_service();
+    for annotations in [json!({}), json!({"dayshift/wake-on-request": "soon"})] {
+        cluster.workload("stopped", 0, annotations);
+        assert!(is_nothing(&cluster.cover()));
+    }
+    cluster.workload("stopped", 0, json!({"dayshift/wake-on-request": "2h"}));
+    cluster.service(json!({"selector": {"app": "other"}, "ports": [{"port": 80}]}));
+    assert!(is_nothing(&cluster.cover()));
+    cluster.service(json!({"ports": [{"port": 80}]}));
+    assert!(is_nothing(&cluster.cover()), "no selector selects nothing");
+}
+
+#[test]
+fn a_namespace_may_ask_for_what_is_in_it() {
+    let mut cluster = Cluster::new().with_service();
+    cluster.workload("stopped", 0, json!({}));
+    let namespace = PartialObjectMeta {
+        metadata: serde_json::from_value(json!({
+            "name": "dev", "annotations": {"dayshift/wake-on-request": "1h"},
+        }))
+        .unwrap(),
+        ..PartialObjectMeta::default()
+    };
+    let event = Event::Namespace(ReflectorEvent::Apply(namespace));
+    cluster.index.observe(3, event);
+    let target = &cluster.route().targets[0];
+    assert_eq!(target.wake.lasts, TimeDelta::hours(1));
+}
+
+#[test]
+fn a_service_of_two_families_has_a_slice_for_each_that_there_is_an_address_of() {
+    let mut cluster = Cluster::new().asleep();
+    cluster.service(json!({
+        "selector": {"app": "web"}, "ipFamilies": ["IPv4", "IPv6"], "ports": [{"port": 80}],
+    }));
+    let families = |cover: &Cover| {
+        cover
+            .slices
+            .values()
+            .map(|it| it.family)
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(families(&cluster.cover()), [Family::V4]);
+    cluster.observe_slice(json!({
+        "metadata": {"name": "dayshift-activator-6", "namespace": "dayshift",
+                     "labels": {"kubernetes.io/service-name": "dayshift-activator"}},
+        "addressType": "IPv6",
+        "endpoints": [{"addresses": ["fd00::9"], "targetRef": {"kind": "Pod", "name": "a"}}],
+    }));
+    let cover = cluster.cover();
+    assert_eq!(families(&cover), [Family::V4, Family::V6]);
+    let ports: Vec<_> = cover.slices.values().map(|it| it.ports[""].0).collect();
+    assert_eq!(ports[0], ports[1]);
+}
+
+#[test]
+fn without_a_ready_activator_the_slice_remembers_its_ports_and_names_nobody() {
+    let mut cluster = Cluster::new().asleep().with_service();
+    cluster.slice("dayshift", "dayshift-activator", &[], 8080);
+    let slice = slice(&cluster.cover());
+    assert_eq!(slice["endpoints"], json!([]));
+    assert_eq!(slice["ports"].as_array().unwrap().len(), 1);
+}
+
+#[test]
+fn what_a_new_list_does_not_show_is_gone() {
+    let mut cluster = Cluster::new().asleep().with_service();
+    assert_eq!(cluster.cover().routes.len(), 1);
+    cluster
+        .index
+        .observe(1, Event::Service(Box::new(ReflectorEvent::Init)));
+    assert_eq!(
+        cluster.cover().routes.len(),
+        1,
+        "until the list is complete"
+    );
+    cluster
+        .index
+        .observe(1, Event::Service(Box::new(ReflectorEvent::Done)));
+    assert!(cluster.cover().routes.is_empty());
+}
+
+/// Otherwise it is not made again while nothing is seen.
+#[test]
+fn it_changes_without_news_only_where_a_wake_ends() {
+    let mut cluster = Cluster::new().asleep().with_service();
+    assert_eq!(cluster.cover().changes_at, None);
+    let before = cluster.index.changes();
+    let ends = "2026-11-25T23:59:00Z";
+    let wake = json!({"dayshift/wake-on-request": "2h", "dayshift/wake-until": ends});
+    cluster.workload("stopped", 0, wake);
+    assert!(cluster.index.changes() > before, "that is news");
+    assert_eq!(cluster.cover().changes_at, Some(at(ends)));
+    let later = Cover::of(&cluster.index, &cluster.settings, at(ends));
+    assert_eq!(later.changes_at, None);
+    assert_eq!(
+        later.routes[&name("dev", "web")].targets[0].standing,
+        Standing::Asleep
+    );
+}

@@ -1,0 +1,301 @@
+//! The loop of the activator.
+
+use std::{mem, sync::Arc, time::Duration};
+
+use chrono::{DateTime, SecondsFormat, Utc};
+use futures::{
+    StreamExt as _,
+    stream::{BoxStream, FuturesUnordered, select_all},
+};
+use kube::{Client, api::WatchParams};
+use tokio::{
+    sync::{mpsc, watch},
+    time::{Instant, MissedTickBehavior, interval},
+};
+
+use crate::clock::Clock;
+use crate::cluster::{EventObject, PatchError, Reflector, Writer};
+use crate::connections::connection::Shared;
+use crate::connections::listeners::Listeners;
+use crate::connections::places::Places;
+use crate::connections::pods::Pods;
+use crate::cover::Cover;
+use crate::events::EventText;
+use crate::index::{Event, Index, WatchId};
+use crate::routes::Routes;
+use crate::settings::Settings;
+use crate::telemetry::Telemetry;
+use crate::waking::wakes::{Took, Wake, Wakes};
+use crate::writes::{SliceWrite, SliceWrites};
+
+/// How many events are taken in before anything follows from them.
+const MAX_EVENTS: usize = 500;
+
+/// How many requests for a wake wait to be heard.
+const MAX_REQUESTS: usize = 1000;
+
+/// How often is looked again without an event: what failed may be tried again.
+const TICK: Duration = Duration::from_millis(500);
+
+/// How long new connections are still taken after a shutdown: proxies may not have heard of it.
+const LAME: Duration = Duration::from_secs(5);
+
+/// Stands in for the Services of stopped workloads that ask for it until `shutdown`, then lets what is
+/// open go on, for [`Settings::drain`] at most.
+pub async fn run(
+    client: Client,
+    clock: Clock,
+    settings: Settings,
+    telemetry: Arc<Telemetry>,
+    shutdown: impl Future<Output = ()>,
+) {
+    let (watches, mut events) = watches(&client, &settings);
+    let settings = Arc::new(settings);
+    let (routes_in, routes) = watch::channel(Arc::<Routes>::default());
+    let (requests_in, mut requests) = mpsc::channel(MAX_REQUESTS);
+    let took = Took::default();
+    let shared = Shared {
+        routes,
+        requests: requests_in,
+        places: Places::new(settings.max_connections, settings.max_per_service),
+        pods: Pods::new(client.clone()),
+        took: took.clone(),
+        telemetry: Arc::clone(&telemetry),
+        settings: Arc::clone(&settings),
+        clock: clock.clone(),
+    };
+    let writer = Writer::of_activator(client, settings.prefix.clone(), settings.instance.clone());
+    let mut activator = Activator {
+        index: Index::new(settings.prefix.clone(), watches),
+        cover: Cover::default(),
+        listeners: Listeners::default(),
+        wakes: Wakes::new(took, settings.seed),
+        writes: SliceWrites::new(settings.seed),
+        looked_at: None,
+        is_leaving: false,
+        shared,
+    };
+    let mut waking = FuturesUnordered::new();
+    let mut writing = FuturesUnordered::new();
+    let mut telling = FuturesUnordered::new();
+    let mut tick = interval(TICK);
+    tick.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    tokio::pin!(shutdown);
+    let mut leaving: Option<Instant> = None;
+    let mut is_news = true;
+    loop {
+        if mem::take(&mut is_news) {
+            activator.look(&routes_in);
+        }
+        waking.extend(
+            activator
+                .due_wakes()
+                .into_iter()
+                .map(|it| carry_out(&writer, it)),
+        );
+        writing.extend(
+            activator
+                .due_writes()
+                .into_iter()
+                .map(|it| write(&writer, it)),
+        );
+        if let Some(since) = leaving {
+            let open = activator.shared.places.taken();
+            let is_over = since.elapsed() > LAME && open == 0;
+            if is_over || since.elapsed() > settings.drain {
+                tracing::info!(open, "ends");
+                return;
+            }
+        }
+        tokio::select! {
+            () = &mut shutdown, if leaving.is_none() => {
+                leaving = Some(Instant::now());
+                activator.is_leaving = true;
+                tracing::info!(open = activator.shared.places.taken(), "shutting down");
+            }
+            Some(some) = events.next() => {
+                some.into_iter().for_each(|it| activator.observe(it));
+                is_news = true;
+            }
+            Some(request) = requests.recv() => activator.wakes.ask(request),
+            Some((wake, result)) = waking.next() => {
+                activator.woken(&wake, &result);
+                if result.is_ok() {
+                    telling.push(announce(&writer, &clock, wake));
+                }
+            }
+            Some(()) = telling.next() => {}
+            Some((write, result)) = writing.next() => {
+                telemetry.slice_written(activator.writes.finished(write, result));
+            }
+            _ = tick.tick() => is_news = true,
+        }
+    }
+}
+
+async fn carry_out(writer: &Writer, wake: Wake) -> (Wake, Result<(), PatchError>) {
+    let result = writer.wake(&wake.target.observed, &wake.annotations).await;
+    (wake, result)
+}
+
+async fn write(writer: &Writer, write: SliceWrite) -> (SliceWrite, Result<(), PatchError>) {
+    let result = write.send(writer).await;
+    (write, result)
+}
+
+/// Tells of a wake by an Event.
+async fn announce(writer: &Writer, clock: &Clock, wake: Wake) {
+    let until = wake.until.to_rfc3339_opts(SecondsFormat::Secs, true);
+    let needed_by = wake.needed_by.as_ref().map(ToString::to_string);
+    let request = wake.request.words();
+    let event = EventText::woken_by_request(&request, &until, needed_by.as_deref(), &wake.without);
+    let object = EventObject::from(&wake.target.observed.object);
+    if let Err(error) = writer.announce(&object, &event, clock.now()).await {
+        tracing::debug!(%object, %error, "cannot send an Event");
+    }
+}
+
+type Events = BoxStream<'static, Vec<(WatchId, Event)>>;
+
+/// Watches everything that the settings name; how many watches that are.
+fn watches(client: &Client, settings: &Settings) -> (usize, Events) {
+    let mut all: Vec<BoxStream<'static, Event>> = Vec::new();
+    let mut seed = settings.seed;
+    let mut random = || {
+        seed = seed.wrapping_add(1);
+        fastrand::Rng::with_seed(seed)
+    };
+    let namespaces: Vec<Option<&str>> = match &*settings.namespaces {
+        [] => vec![None],
+        some => some.iter().map(|it| Some(&**it)).collect(),
+    };
+    for namespace in &namespaces {
+        for kind in &settings.kinds {
+            let kind = *kind;
+            let selectors = WatchParams::default();
+            let watch = Reflector::of_kind(client.clone(), kind, *namespace, selectors, random());
+            all.push(
+                watch
+                    .into_stream()
+                    .map(move |it| Event::Workload(kind, it))
+                    .boxed(),
+            );
+        }
+        let services = Reflector::of_services(client.clone(), *namespace, random());
+        all.push(
+            services
+                .into_stream()
+                .map(|it| Event::Service(Box::new(it)))
+                .boxed(),
+        );
+        let slices =
+            Reflector::of_slices(client.clone(), *namespace, WatchParams::default(), random());
+        all.push(slices.into_stream().map(Event::Slice).boxed());
+    }
+    let own = &*settings.service.namespace;
+    if settings.namespaces.is_empty() {
+        let selectors = WatchParams::default();
+        let watch = Reflector::of_namespaces(client.clone(), selectors, random());
+        all.push(watch.into_stream().map(Event::Namespace).boxed());
+    } else if settings.namespaces.iter().all(|it| it != own) {
+        let slices =
+            Reflector::of_slices(client.clone(), Some(own), WatchParams::default(), random());
+        all.push(slices.into_stream().map(Event::Slice).boxed());
+    }
+    let count = all.len();
+    let numbered = all.into_iter().enumerate();
+    let numbered = numbered.map(|(id, it)| it.map(move |event| (id, event)).boxed());
+    (count, select_all(numbered).ready_chunks(MAX_EVENTS).boxed())
+}
+
+struct Activator {
+    index: Index,
+    cover: Cover,
+    listeners: Listeners,
+    wakes: Wakes,
+    writes: SliceWrites,
+    /// How many events there had been when the cover was made.
+    looked_at: Option<u64>,
+    is_leaving: bool,
+    shared: Shared,
+}
+
+impl Activator {
+    fn observe(&mut self, (watch, event): (WatchId, Event)) {
+        if let Some(error) = self.index.observe(watch, event) {
+            tracing::warn!(error, "a watch is broken; it is tried again");
+        }
+    }
+
+    /// What should be, from what is known by now.
+    fn look(&mut self, routes: &watch::Sender<Arc<Routes>>) {
+        if !self.index.is_complete() {
+            return;
+        }
+        let now = self.shared.clock.now();
+        let changes = Some(self.index.changes());
+        if self.looked_at != changes || self.cover.changes_at.is_some_and(|at| at <= now) {
+            self.looked_at = changes;
+            self.cover(now);
+        }
+        let are_open = self.listeners.follow(&self.cover.routes, &self.shared);
+        routes.send_if_modified(|known| {
+            let is_new = **known != self.cover.routes;
+            if is_new {
+                *known = Arc::new(self.cover.routes.clone());
+            }
+            is_new
+        });
+        self.wakes.note(&self.cover.routes);
+        let telemetry = &self.shared.telemetry;
+        telemetry.set_services(self.cover.routes.len());
+        telemetry.set_open(self.shared.places.taken());
+        telemetry.set_ready(are_open && !self.is_leaving);
+    }
+
+    /// Makes the cover anew, which takes some milliseconds for a thousand workloads.
+    fn cover(&mut self, now: DateTime<Utc>) {
+        let cover = Cover::of(&self.index, &self.shared.settings, now);
+        let known = mem::replace(&mut self.cover, cover).not_covered;
+        for (service, why) in &self.cover.not_covered {
+            if known.get(service) != Some(why) {
+                tracing::warn!(%service, "nobody can stand in for this Service: {}", why.reason());
+            }
+        }
+    }
+
+    fn due_wakes(&mut self) -> Vec<Wake> {
+        let now = self.shared.clock.now();
+        self.wakes.due(&self.cover, &self.shared.settings, now)
+    }
+
+    fn due_writes(&mut self) -> Vec<SliceWrite> {
+        match self.index.is_complete() {
+            true => self.writes.due(&self.index, &self.cover),
+            false => Vec::new(),
+        }
+    }
+
+    fn woken(&mut self, wake: &Wake, result: &Result<(), PatchError>) {
+        self.wakes.finished(wake, result);
+        let object = &wake.target.observed.object;
+        let telemetry = &self.shared.telemetry;
+        match result {
+            Ok(()) => {
+                telemetry.woken(&object.namespace);
+                let needed_by = wake.needed_by.as_ref().map(tracing::field::display);
+                tracing::info!(%object, until = %wake.until, needed_by, "{} wakes it", wake.request.words());
+                for one in &wake.without {
+                    tracing::warn!(%object, "it is woken and needs {one}");
+                }
+            }
+            Err(PatchError::Conflict) => {
+                tracing::debug!(%object, "somebody else has changed it meanwhile");
+            }
+            Err(error) => {
+                telemetry.not_woken();
+                tracing::warn!(%object, %error, "cannot wake it");
+            }
+        }
+    }
+}

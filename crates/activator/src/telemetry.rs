@@ -1,0 +1,214 @@
+//! The metrics of an activator, and whether it is ready.
+
+use std::{
+    sync::atomic::{AtomicBool, Ordering},
+    time::Duration,
+};
+
+use prometheus_client::{
+    encoding::text,
+    metrics::{counter::Counter, family::Family, gauge::Gauge, histogram::Histogram},
+    registry::{Registry, Unit},
+};
+use tokio::time::Instant;
+
+/// How a connection ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Outcome {
+    /// A pod took it, and it ended in order.
+    HandedOn,
+    /// A pod took it, and it was cut.
+    Cut,
+    /// A browser got the page that asks again.
+    Page,
+    /// A probe or a path that wakes nothing.
+    Ignored,
+    /// The client left without a word.
+    Silent,
+    /// The client left before a pod took it.
+    Left,
+    /// Nothing will come: paused, or not at this time of day.
+    Refused,
+    /// Nothing was ready in time.
+    TimedOut,
+    /// There was no place for it.
+    Full,
+}
+
+impl Outcome {
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::HandedOn => "handed_on",
+            Self::Cut => "cut",
+            Self::Page => "page",
+            Self::Ignored => "ignored",
+            Self::Silent => "silent",
+            Self::Left => "left",
+            Self::Refused => "refused",
+            Self::TimedOut => "timed_out",
+            Self::Full => "full",
+        }
+    }
+}
+
+type ByLabel = Family<[(&'static str, String); 1], Counter>;
+
+/// The metrics of one activator, and whether it is ready.
+#[derive(Debug)]
+pub struct Telemetry {
+    registry: Registry,
+    is_ready: AtomicBool,
+    connections: ByLabel,
+    wakes: ByLabel,
+    wake_failures: Counter,
+    slice_writes: ByLabel,
+    open: Gauge,
+    services: Gauge,
+    hold: Histogram,
+}
+
+impl Default for Telemetry {
+    fn default() -> Self {
+        let mut registry = Registry::with_prefix("dayshift_activator");
+        let hold = Histogram::new([
+            0.01, 0.1, 0.5, 1.0, 2.5, 5.0, 10.0, 20.0, 30.0, 60.0, 120.0, 300.0,
+        ]);
+        let mut telemetry = Self {
+            is_ready: AtomicBool::new(false),
+            connections: Family::default(),
+            wakes: Family::default(),
+            wake_failures: Counter::default(),
+            slice_writes: Family::default(),
+            open: Gauge::default(),
+            services: Gauge::default(),
+            hold: hold.clone(),
+            registry: Registry::default(),
+        };
+        registry.register(
+            "connections",
+            "Connections that have ended, by outcome",
+            telemetry.connections.clone(),
+        );
+        registry.register(
+            "wakes",
+            "Workloads that a request has woken, by namespace",
+            telemetry.wakes.clone(),
+        );
+        registry.register(
+            "wake_failures",
+            "Wakes that the API server did not take",
+            telemetry.wake_failures.clone(),
+        );
+        registry.register(
+            "slice_writes",
+            "EndpointSlices that were written or deleted, by outcome",
+            telemetry.slice_writes.clone(),
+        );
+        registry.register(
+            "open_connections",
+            "Connections that are open",
+            telemetry.open.clone(),
+        );
+        registry.register(
+            "services",
+            "Services that it stands in for",
+            telemetry.services.clone(),
+        );
+        registry.register_with_unit("hold", "From a connection to its pod", Unit::Seconds, hold);
+        telemetry.registry = registry;
+        telemetry
+    }
+}
+
+impl Telemetry {
+    pub(crate) fn ended(&self, outcome: Outcome) {
+        let label = [("outcome", outcome.name().to_owned())];
+        self.connections.get_or_create(&label).inc();
+    }
+
+    /// A connection that may be held for `hold`, until `deadline`, has its pod.
+    pub(crate) fn handed_on(&self, deadline: Instant, hold: Duration) {
+        let left = deadline.saturating_duration_since(Instant::now());
+        self.hold.observe(hold.saturating_sub(left).as_secs_f64());
+    }
+
+    pub(crate) fn woken(&self, namespace: &str) {
+        self.wakes
+            .get_or_create(&[("namespace", namespace.to_owned())])
+            .inc();
+    }
+
+    pub(crate) fn not_woken(&self) {
+        self.wake_failures.inc();
+    }
+
+    pub(crate) fn slice_written(&self, is_taken: bool) {
+        let outcome = if is_taken { "done" } else { "failed" };
+        self.slice_writes
+            .get_or_create(&[("outcome", outcome.to_owned())])
+            .inc();
+    }
+
+    pub(crate) fn set_services(&self, count: usize) {
+        self.services.set(i64::try_from(count).unwrap_or(i64::MAX));
+    }
+
+    pub(crate) fn set_open(&self, count: usize) {
+        self.open.set(i64::try_from(count).unwrap_or(i64::MAX));
+    }
+
+    pub(crate) fn set_ready(&self, is_ready: bool) {
+        self.is_ready.store(is_ready, Ordering::Relaxed);
+    }
+
+    /// Whether it has seen everything and listens on all ports.
+    pub fn is_ready(&self) -> bool {
+        self.is_ready.load(Ordering::Relaxed)
+    }
+
+    /// The metrics as OpenMetrics 1.0.
+    pub fn render(&self) -> String {
+        let mut text = String::new();
+        // Writing to a String does not fail.
+        let _ = text::encode(&mut text, &self.registry);
+        text
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    #[test]
+    fn the_page_has_each_metric_with_its_type() {
+        let page = include_str!("../../../docs/operations/wake-on-request.md");
+        let rows = page
+            .lines()
+            .filter_map(|it| it.strip_prefix("| `dayshift_activator_"));
+        let documented: BTreeSet<_> = rows
+            .map(|row| {
+                let mut cells = row.split(" | ");
+                let name = cells.next().unwrap().trim_end_matches('`');
+                (
+                    name.trim_end_matches("_total").to_owned(),
+                    cells.next().unwrap().to_owned(),
+                )
+            })
+            .collect();
+        let telemetry = Telemetry::default();
+        telemetry.ended(Outcome::Page);
+        telemetry.woken("dev");
+        telemetry.slice_written(true);
+        let text = telemetry.render();
+        let types = text
+            .lines()
+            .filter_map(|it| it.strip_prefix("# TYPE dayshift_activator_"));
+        let registered: BTreeSet<_> = types
+            .map(|line| line.split_once(' ').unwrap())
+            .map(|(name, kind)| (name.to_owned(), kind.to_owned()))
+            .collect();
+        assert_eq!(documented, registered);
+    }
+}

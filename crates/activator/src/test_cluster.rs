@@ -1,0 +1,154 @@
+//! A cluster as an activator sees it, for its tests.
+
+use std::time::Duration;
+
+use chrono::{DateTime, TimeDelta, Utc};
+use serde_json::{Value, json};
+
+use crate::cluster::ReflectorEvent;
+use crate::cover::Cover;
+use crate::index::{Event, Index};
+use crate::routes::Route;
+use crate::schedule::Zone;
+use crate::service::ServiceName;
+use crate::settings::Settings;
+use crate::workload::{Kind, Prefix};
+
+pub(crate) fn at(text: &str) -> DateTime<Utc> {
+    text.parse().unwrap()
+}
+
+pub(crate) fn name(namespace: &str, name: &str) -> ServiceName {
+    ServiceName {
+        namespace: namespace.into(),
+        name: name.into(),
+    }
+}
+
+pub(crate) fn settings() -> Settings {
+    Settings {
+        kinds: vec![Kind::DEPLOYMENT],
+        namespaces: Vec::new(),
+        service: name("dayshift", "dayshift-activator"),
+        prefix: Prefix::default(),
+        default_zone: Zone::UTC,
+        bind: None,
+        ports: (20000, 20009),
+        hold: Duration::from_secs(60),
+        max_wake: TimeDelta::hours(24),
+        max_connections: 100,
+        max_per_service: 50,
+        ignored_agents: vec!["kube-probe".to_owned()],
+        drain: Duration::from_secs(60),
+        instance: "test".to_owned(),
+        seed: 1,
+    }
+}
+
+/// A cluster with one activator at 10.0.0.9.
+pub(crate) struct Cluster {
+    pub(crate) index: Index,
+    pub(crate) settings: Settings,
+}
+
+impl Cluster {
+    pub(crate) fn new() -> Self {
+        let mut cluster = Self {
+            index: Index::new(Prefix::default(), 4),
+            settings: settings(),
+        };
+        cluster.slice("dayshift", "dayshift-activator", &["10.0.0.9"], 8080);
+        cluster
+    }
+
+    pub(crate) fn workload(&mut self, state: &str, replicas: u32, annotations: Value) {
+        self.workload_named("web", state, replicas, annotations);
+    }
+
+    #[expect(clippy::needless_pass_by_value, reason = "as json! gives it")]
+    pub(crate) fn workload_named(
+        &mut self,
+        name: &str,
+        state: &str,
+        replicas: u32,
+        annotations: Value,
+    ) {
+        let mut all = json!({"dayshift/hours": "09:00-19:00"});
+        for (key, text) in annotations.as_object().unwrap() {
+            all[key] = text.clone();
+        }
+        let object = json!({
+            "metadata": {
+                "name": name, "namespace": "dev", "uid": format!("uid-{name}"), "resourceVersion": "1",
+                "annotations": all, "labels": {"dayshift/state": state},
+            },
+            "spec": {"replicas": replicas, "template": {"metadata": {"labels": {"app": name, "v": "1"}}}},
+        });
+        let object = serde_json::from_value(object).unwrap();
+        let event = Event::Workload(Kind::DEPLOYMENT, ReflectorEvent::Apply(object));
+        assert_eq!(self.index.observe(0, event), None);
+    }
+
+    pub(crate) fn asleep(mut self) -> Self {
+        self.workload("stopped", 0, json!({"dayshift/wake-on-request": "2h"}));
+        self
+    }
+
+    #[expect(clippy::needless_pass_by_value, reason = "as json! gives it")]
+    pub(crate) fn service(&mut self, spec: Value) {
+        let object =
+            json!({"metadata": {"name": "web", "namespace": "dev", "uid": "s"}, "spec": spec});
+        let object = serde_json::from_value(object).unwrap();
+        let event = Event::Service(Box::new(ReflectorEvent::Apply(object)));
+        assert_eq!(self.index.observe(1, event), None);
+    }
+
+    pub(crate) fn with_service(mut self) -> Self {
+        self.service(json!({
+            "selector": {"app": "web"}, "clusterIP": "10.96.0.1", "ipFamilies": ["IPv4"],
+            "ports": [{"name": "http", "port": 80}, {"name": "dns", "port": 53, "protocol": "UDP"}],
+        }));
+        self
+    }
+
+    /// Kubernetes' own slice of a Service.
+    pub(crate) fn slice(&mut self, namespace: &str, service: &str, addresses: &[&str], port: u16) {
+        let endpoint = |address: &&str| {
+            json!({
+                "addresses": [address], "conditions": {"ready": true},
+                "targetRef": {"kind": "Pod", "namespace": namespace, "name": address, "uid": address},
+            })
+        };
+        self.observe_slice(json!({
+            "metadata": {
+                "name": format!("{service}-x"), "namespace": namespace,
+                "labels": {"kubernetes.io/service-name": service,
+                           "endpointslice.kubernetes.io/managed-by": "endpointslice-controller.k8s.io"},
+            },
+            "addressType": "IPv4",
+            "ports": [{"name": "http", "port": port, "protocol": "TCP"}],
+            "endpoints": addresses.iter().map(endpoint).collect::<Vec<_>>(),
+        }));
+    }
+
+    pub(crate) fn observe_slice(&mut self, object: Value) {
+        let object = serde_json::from_value(object).unwrap();
+        let event = Event::Slice(ReflectorEvent::Apply(object));
+        assert_eq!(self.index.observe(2, event), None);
+    }
+
+    pub(crate) fn cover(&self) -> Cover {
+        Cover::of(&self.index, &self.settings, at("2026-11-25T22:00:00Z"))
+    }
+
+    pub(crate) fn route(&self) -> Route {
+        let cover = self.cover();
+        Route::clone(&cover.routes[&name("dev", "web")])
+    }
+}
+
+/// The one slice that should be, as JSON.
+pub(crate) fn slice(cover: &Cover) -> Value {
+    assert_eq!(cover.slices.len(), 1, "{cover:?}");
+    cover.slices.values().next().unwrap().object()
+}

@@ -1,0 +1,154 @@
+//! Errors of kube that quote secrets.
+
+use std::error::Error;
+
+use http::Uri;
+use kube::{client::AuthError, config::KubeconfigError};
+
+use crate::text::{error_chain, printable, quote};
+
+/// A message for an error that would show a credential: kube quotes the lines of a wrong
+/// kubeconfig, and the whole input and output of a credential program. `None` for any other error.
+fn redact(error: &(dyn Error + 'static)) -> Option<String> {
+    let mut link = Some(error);
+    while let Some(error) = link {
+        if let Some(error) = error.downcast_ref::<AuthError>() {
+            return of_credentials(error);
+        }
+        if let Some(kube::Error::ProxyProtocolUnsupported { proxy_url }) = error.downcast_ref() {
+            return Some(of_proxy(proxy_url));
+        }
+        if let Some(KubeconfigError::Parse(error)) = error.downcast_ref() {
+            return Some(format!(
+                "it is not a kubeconfig{}; its text is not shown, because it may hold credentials",
+                place(&error.to_string())
+            ));
+        }
+        if let Some(plain) = error.downcast_ref().and_then(in_words) {
+            return Some(plain);
+        }
+        link = error.source();
+    }
+    None
+}
+
+/// kube's message about a kubeconfig, which names its own types, in kubectl's words.
+fn in_words(error: &KubeconfigError) -> Option<String> {
+    match error {
+        KubeconfigError::ReadConfig(why, path) => {
+            Some(format!("{} cannot be read: {why}", path.display()))
+        }
+        KubeconfigError::CurrentContextNotSet => Some("it has no current context".to_owned()),
+        KubeconfigError::LoadContext(name) => Some(format!("it has no context {}", quote(name))),
+        KubeconfigError::LoadClusterOfContext(name) => {
+            Some(format!("it has no cluster {}", quote(name)))
+        }
+        _ => None,
+    }
+}
+
+/// The text with the API server's message in place of kube's print of its whole answer.
+fn without_structs(error: &(dyn Error + 'static), mut text: String) -> String {
+    let mut link = Some(error);
+    while let Some(error) = link {
+        if let Some(kube::Error::Api(status)) = error.downcast_ref()
+            && !status.message.is_empty()
+        {
+            text = text.replace(&error.to_string(), &printable(&status.message));
+        }
+        link = error.source();
+    }
+    text
+}
+
+/// The error in words, without secrets.
+pub(crate) fn redacted(error: &(dyn Error + 'static)) -> String {
+    redact(error).unwrap_or_else(|| without_structs(error, error.to_string()))
+}
+
+/// The error and its causes in words, without secrets.
+pub fn redacted_chain(error: &(dyn Error + 'static)) -> String {
+    // kube's name for the layers below its client tells a user nothing.
+    redact(error)
+        .unwrap_or_else(|| without_structs(error, error_chain(error)).replace("ServiceError: ", ""))
+}
+
+fn of_credentials(error: &AuthError) -> Option<String> {
+    let program = "the credential program of the kubeconfig";
+    match error {
+        AuthError::AuthExecRun { out, .. } => Some(format!(
+            "{program} failed with {}; run it by hand to see what it says",
+            out.status
+        )),
+        AuthError::AuthExecParse(_) => {
+            Some(format!("the output of {program} is not an ExecCredential"))
+        }
+        AuthError::ParseTokenKey(_) => {
+            Some(format!("the token in the output of {program} is not valid"))
+        }
+        _ => None,
+    }
+}
+
+/// A proxy's URL may hold a password, so only its beginning is shown.
+fn of_proxy(url: &Uri) -> String {
+    let protocol = match url.scheme_str() {
+        Some(scheme) => format!("the protocol {}", quote(scheme)),
+        None => "no protocol".to_owned(),
+    };
+    format!(
+        "the proxy (`proxy-url` of the kubeconfig, else HTTPS_PROXY) has {protocol}; \
+         write one as http://proxy.example.com:8080, with http, https or socks5"
+    )
+}
+
+/// ` at line 5, column 4`, where the first line of a message has them.
+fn place(message: &str) -> String {
+    let number = |word: &str| {
+        let (_, rest) = message.lines().next()?.split_once(word)?;
+        let digits: String = rest.chars().take_while(char::is_ascii_digit).collect();
+        digits.parse::<u32>().ok()
+    };
+    match (number("line "), number("column ")) {
+        (Some(line), Some(column)) => format!(" at line {line}, column {column}"),
+        _ => String::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_cause_is_told_without_the_names_of_layers() {
+        #[derive(Debug, thiserror::Error)]
+        #[error("client error (Connect)")]
+        struct Connect(#[source] std::io::Error);
+
+        let cause = Connect(std::io::Error::other("connection refused"));
+        let error = kube::Error::Service(cause.into());
+        let told = redacted_chain(&error);
+        assert_eq!(told, "client error (Connect): connection refused");
+    }
+
+    #[derive(Debug, thiserror::Error)]
+    #[error("the list failed: {0}")]
+    struct Layer(#[source] kube::Error);
+
+    #[test]
+    fn what_the_server_says_is_told_without_kubes_print_of_its_answer() {
+        let status = kube::core::Status::failure("balls is forbidden", "Forbidden").with_code(403);
+        let error = kube::Error::Api(Box::new(status));
+        let told = redacted_chain(&Layer(error));
+        assert_eq!(told, "the list failed: balls is forbidden");
+    }
+
+    #[test]
+    fn a_kubeconfig_is_told_of_as_by_kubectl() {
+        let missing = std::io::Error::other("no such file");
+        let error = KubeconfigError::ReadConfig(missing, "/nope".into());
+        assert_eq!(redacted(&error), "/nope cannot be read: no such file");
+        let error = KubeconfigError::LoadContext("nope".to_owned());
+        assert_eq!(redacted(&error), "it has no context nope");
+    }
+}

@@ -1,0 +1,41 @@
+//! How many Jobs are suspended and resumed.
+
+use prometheus_client::{
+    metrics::{counter::Counter, family::Family},
+    registry::Registry,
+};
+
+use crate::telemetry::outcome::Outcome;
+use crate::telemetry::shapes::{Labels, registered};
+use crate::workload::JobChange;
+
+/// How many Jobs are suspended and resumed.
+#[derive(Debug)]
+pub(crate) struct JobMetrics(Family<Labels<2>, Counter>);
+
+impl JobMetrics {
+    pub(crate) fn registered(registry: &mut Registry) -> Self {
+        let attempts = Self(registered(
+            registry,
+            "jobs",
+            "Attempts to suspend or resume a Job of a CronJob with stop-jobs, by outcome",
+        ));
+        // Begun at zero, so that `increase()` sees the first of each too.
+        for change in [JobChange::Suspend, JobChange::Resume] {
+            for outcome in Outcome::ALL {
+                attempts.count(change, outcome, 0);
+            }
+        }
+        attempts
+    }
+
+    /// Counts attempts that have ended.
+    pub(crate) fn count(&self, change: JobChange, outcome: Outcome, attempts: u64) {
+        let action = match change {
+            JobChange::Suspend => "suspend",
+            JobChange::Resume | JobChange::Release => "resume",
+        };
+        let labels = [("action", action), ("outcome", outcome.name())];
+        self.0.get_or_create(&labels).inc_by(attempts);
+    }
+}

@@ -1,0 +1,50 @@
+//! The last date of each calendar, and whether its file is valid.
+
+use chrono::{NaiveDate, NaiveTime};
+use prometheus_client::{
+    metrics::{family::Family, gauge::Gauge},
+    registry::Registry,
+};
+
+use crate::schedule::CalendarName;
+use crate::telemetry::shapes::{registered, registered_in_seconds};
+
+/// The metrics of calendars, by the calendar's name.
+#[derive(Debug)]
+pub(super) struct CalendarMetrics {
+    last_date: OfCalendars,
+    is_good: OfCalendars,
+}
+
+type OfCalendars = Family<[(&'static str, String); 1], Gauge>;
+
+impl CalendarMetrics {
+    pub(super) fn registered(registry: &mut Registry) -> Self {
+        Self {
+            last_date: registered_in_seconds(
+                registry,
+                "calendar_last_date_timestamp",
+                "The beginning in UTC of the last date of a calendar; absent where it has no end",
+                OfCalendars::default(),
+            ),
+            is_good: registered(
+                registry,
+                "calendar_last_reload_successful",
+                "Whether the file of a calendar could be read at the last attempt: 1, or 0",
+            ),
+        }
+    }
+
+    pub(super) fn tell(&self, name: &CalendarName, last: Option<NaiveDate>, is_good: bool) {
+        let labels = [("calendar", name.to_string())];
+        match last.map(|last| last.and_time(NaiveTime::MIN).and_utc().timestamp()) {
+            Some(last) => {
+                self.last_date.get_or_create(&labels).set(last);
+            }
+            None => {
+                self.last_date.remove(&labels);
+            }
+        }
+        self.is_good.get_or_create(&labels).set(is_good.into());
+    }
+}

@@ -1,0 +1,394 @@
+//! The metrics of the running scaler.
+//!
+//! Names follow Prometheus' and kube-state-metrics' rules: base units, `_total` on counters,
+//! `_info`, `_timestamp_seconds`, labels with few values, and an object's name only if enabled.
+
+use std::{
+    borrow::Cow,
+    sync::{Arc, atomic::AtomicU64},
+};
+
+use chrono::{DateTime, NaiveDate, TimeDelta, Utc};
+use prometheus_client::{
+    encoding::text,
+    metrics::{counter::Counter, family::Family, gauge::Gauge, histogram::Histogram, info::Info},
+    registry::Registry,
+};
+use tokio::time::Instant;
+
+use crate::jobs::metrics::JobMetrics;
+use crate::settings::Settings;
+use crate::starts::metrics::StartMetrics;
+use crate::telemetry::calendar_metrics::CalendarMetrics;
+use crate::telemetry::outcome::{EventOutcome, Outcome};
+use crate::telemetry::process_metrics::ProcessMetrics;
+use crate::telemetry::published::{Counts, Newest, PublishedObjects, Publisher};
+use crate::telemetry::readiness::{Condition, Heartbeat, Readiness};
+use crate::telemetry::savings::Savings;
+use crate::telemetry::shapes::{
+    LATENESS_SECONDS, Labels, Lateness, Optional, label, lock, registered, registered_in_seconds,
+    transition, whole,
+};
+use crate::telemetry::snapshot::Snapshot;
+use crate::telemetry::workload_metrics::{NamespaceCounter, StatesByNamespace, StoppedWorkloads};
+use crate::{
+    clock::Clock,
+    neighbours::{ManagerKind, Owner},
+    savings::SavedSoFar,
+    schedule::{Action, CalendarName, Tzdata},
+};
+
+/// The metrics of one scaler, and whether it is ready. The controller writes them, the server reads
+/// them.
+///
+/// A write costs well under a microsecond and never waits.
+#[derive(Debug)]
+pub struct Telemetry {
+    registry: Registry,
+    readiness: Readiness,
+    published: Newest,
+    heartbeat: Heartbeat,
+    transitions: Family<Labels<2>, Counter>,
+    transition_lateness: Lateness,
+    request_lateness: Lateness,
+    states: StatesByNamespace,
+    invalid_namespaces: Gauge,
+    overdue: Gauge,
+    without_requests: Gauge,
+    next_boundary: Optional<Gauge>,
+    api_requests: Family<Labels<2, Cow<'static, str>>, Counter>,
+    watch_restarts: Counter,
+    watch_up: Family<Labels<1>, Gauge>,
+    queue_depth: Family<Labels<1>, Gauge>,
+    clock_skew: Optional<Gauge<f64, AtomicU64>>,
+    pub(crate) boundaries_skipped: Counter,
+    pub(crate) stop_notices: NamespaceCounter,
+    events: Family<Labels<1>, Counter>,
+    reverts: Family<Labels<1>, Counter>,
+    reverted_counts: NamespaceCounter,
+    savings: Savings,
+    calendars: CalendarMetrics,
+    pub(crate) starts: StartMetrics,
+    pub(crate) jobs: JobMetrics,
+}
+
+impl Telemetry {
+    /// All zero, and not ready. `started` is when the program began.
+    pub fn new(started: DateTime<Utc>) -> Self {
+        let mut registry = Registry::default();
+        registry.register_collector(Box::new(ProcessMetrics { started }));
+        let savings = Savings::default();
+        registry.register_collector(Box::new(savings.clone()));
+        let states = StatesByNamespace::new(savings.clone());
+        registry.register_collector(Box::new(states.clone()));
+        let stop_notices = NamespaceCounter::new(
+            "dayshift_stop_notices",
+            "Stops told beforehand, by workload.",
+            savings.clone(),
+        );
+        let reverted_counts = NamespaceCounter::new(
+            "dayshift_reverted_counts",
+            "Counts that another program has set back, by namespace or team.",
+            savings.clone(),
+        );
+        for counter in [&stop_notices, &reverted_counts] {
+            registry.register_collector(Box::new(counter.clone()));
+        }
+        let published = Newest::default();
+        registry.register_collector(Box::new(StoppedWorkloads(published.clone())));
+        let ours = registry.sub_registry_with_prefix("dayshift");
+        ours.register(
+            "build",
+            "The program, and the version and source of the time zone database in use",
+            Info::new([
+                ("version", env!("CARGO_PKG_VERSION")),
+                ("tzdata", Tzdata::in_use().version()),
+                ("zoneinfo", Tzdata::in_use().source()),
+            ]),
+        );
+        let lateness = || Lateness::new_with_constructor(|| Histogram::new(LATENESS_SECONDS));
+        let telemetry = Self {
+            calendars: CalendarMetrics::registered(ours),
+            starts: StartMetrics::registered(ours),
+            jobs: JobMetrics::registered(ours),
+            transition_lateness: registered_in_seconds(
+                ours,
+                "transition_lateness",
+                "From a boundary, or the end of an override, to the sending of the patch",
+                lateness(),
+            ),
+            request_lateness: registered_in_seconds(
+                ours,
+                "request_lateness",
+                "From seeing what a person asks for, such as a wake, to the sending of the patch",
+                lateness(),
+            ),
+            next_boundary: registered_in_seconds(
+                ours,
+                "next_boundary_timestamp",
+                "The next boundary of all workloads, since the Unix epoch; absent where there is none",
+                Optional::default(),
+            ),
+            clock_skew: registered_in_seconds(
+                ours,
+                "clock_skew",
+                "How far this clock is ahead of the API server's; absent where it is not checked",
+                Optional::default(),
+            ),
+            transitions: registered(
+                ours,
+                "transitions",
+                "Attempts to start or stop a workload, by outcome",
+            ),
+            states,
+            invalid_namespaces: registered(
+                ours,
+                "invalid_namespaces",
+                "Namespaces whose annotations are refused",
+            ),
+            overdue: registered(
+                ours,
+                "overdue_workloads",
+                "Workloads whose start, stop or override is more than 10 s overdue, at the time of the scrape",
+            ),
+            without_requests: registered(
+                ours,
+                "workloads_without_requests",
+                "Workloads with scheduled replicas that do not request both CPU and memory",
+            ),
+            api_requests: registered(
+                ours,
+                "api_requests",
+                "Requests to the API server, by verb and HTTP status (`error`: no answer)",
+            ),
+            watch_restarts: registered(
+                ours,
+                "watch_restarts",
+                "Watches that broke off and were restarted",
+            ),
+            watch_up: registered(
+                ours,
+                "watch_up",
+                "Whether all objects of that kind in scope are being watched: 1, or 0",
+            ),
+            queue_depth: registered(ours, "queue_depth", "Writes that wait to be sent, by class"),
+            boundaries_skipped: registered(
+                ours,
+                "boundaries_skipped",
+                "Transitions before which others were skipped, because boundaries of one workload \
+                 come faster than they can be carried out",
+            ),
+            stop_notices,
+            reverted_counts,
+            events: registered(ours, "events", "Kubernetes Events, by outcome"),
+            reverts: registered(
+                ours,
+                "reverts",
+                "Counts that another program has set back within --revert-window after dayshift set \
+                 them, by that program",
+            ),
+            savings,
+            readiness: Readiness::new(),
+            published,
+            heartbeat: Heartbeat::default(),
+            registry,
+        };
+        telemetry.begin_at_zero();
+        telemetry
+    }
+
+    /// Counters that are known beforehand begin at zero, so that Prometheus' `increase()` sees
+    /// the first one too.
+    fn begin_at_zero(&self) {
+        for action in [Action::Start, Action::Stop, Action::Scale(0)] {
+            for lateness in [&self.transition_lateness, &self.request_lateness] {
+                drop(lateness.get_or_create(&[("action", action.name())]));
+            }
+            for outcome in Outcome::ALL {
+                drop(self.transitions.get_or_create(&transition(action, outcome)));
+            }
+        }
+        let owners = Owner::ALL.map(ManagerKind::Owner).into_iter();
+        for manager in owners.chain([ManagerKind::Unknown]) {
+            drop(self.reverts.get_or_create(&[("manager", label(manager))]));
+        }
+        for outcome in EventOutcome::ALL {
+            drop(self.events.get_or_create(&[("outcome", outcome.name())]));
+        }
+    }
+
+    /// An attempt at a transition ended.
+    pub fn transition(&self, action: Action, outcome: Outcome) {
+        self.transitions
+            .get_or_create(&transition(action, outcome))
+            .inc();
+    }
+
+    /// A transition was made at a time of the clock. `lateness` is from that instant, a boundary or
+    /// the end of an override, to the sending of the patch.
+    pub fn transition_lateness(&self, action: Action, lateness: TimeDelta) {
+        self.transition_lateness
+            .get_or_create(&[("action", action.name())])
+            .observe(lateness.as_seconds_f64());
+    }
+
+    /// A transition was made because a person asked for it. `lateness` is from the moment at which
+    /// the scaler saw that to the sending of the patch.
+    pub fn request_lateness(&self, action: Action, lateness: TimeDelta) {
+        self.request_lateness
+            .get_or_create(&[("action", action.name())])
+            .observe(lateness.as_seconds_f64());
+    }
+
+    /// Sets how many Namespaces are refused.
+    pub fn invalid_namespaces(&self, count: usize) {
+        self.invalid_namespaces.set(whole(count));
+    }
+
+    /// A controller begins to publish, in place of any before. The time is by this clock.
+    pub(crate) fn publisher(&self, clock: &Clock, settings: &Settings) -> Publisher {
+        Publisher::begin(&self.published, &self.savings, clock, settings)
+    }
+
+    /// The controller has finished a pass at `now`.
+    pub fn acted(&self, now: Instant) {
+        self.heartbeat.beat(now);
+    }
+
+    /// Whether the controller works: it makes a pass each second. One that has not begun yet works.
+    pub fn is_alive(&self, now: Instant) -> bool {
+        self.heartbeat.is_alive(now)
+    }
+
+    /// The soonest boundary of all workloads, if any has one.
+    pub fn next_boundary(&self, at: Option<DateTime<Utc>>) {
+        match at {
+            Some(at) => {
+                self.next_boundary.get_or_create(&[]).set(at.timestamp());
+            }
+            None => self.next_boundary.clear(),
+        }
+    }
+
+    /// A request was answered with that HTTP status, or not at all. `verb` is Kubernetes' own:
+    /// get, list, watch, patch, create.
+    pub fn api_request(&self, verb: &'static str, status: Option<u16>) {
+        let code = status.map_or(Cow::Borrowed("error"), |status| status.to_string().into());
+        self.api_requests
+            .get_or_create(&[("verb", verb.into()), ("code", code)])
+            .inc();
+    }
+
+    /// A watch broke off and was begun anew.
+    pub fn watch_restart(&self) {
+        self.watch_restarts.inc();
+    }
+
+    /// All workloads of that kind in scope are watched now, or not.
+    pub fn watch_up(&self, kind: &'static str, is_up: bool) {
+        let gauge = self.watch_up.get_or_create(&[("kind", kind)]);
+        gauge.set(is_up.into());
+    }
+
+    /// Sets how many writes of that class wait to be sent.
+    pub fn queue_depth(&self, class: &'static str, count: usize) {
+        let gauge = self.queue_depth.get_or_create(&[("class", class)]);
+        gauge.set(whole(count));
+    }
+
+    /// How many seconds this clock is ahead of the API server's.
+    pub fn clock_skew(&self, seconds: f64) {
+        self.clock_skew.get_or_create(&[]).set(seconds);
+    }
+
+    /// An Event was sent, or was not.
+    pub fn event(&self, outcome: EventOutcome) {
+        let counter = self.events.get_or_create(&[("outcome", outcome.name())]);
+        counter.inc();
+    }
+
+    /// Another program has set back a count that dayshift set in a namespace.
+    pub fn revert(&self, manager: ManagerKind, namespace: &Arc<str>) {
+        self.reverted_counts.count(namespace, 1);
+        let counter = self.reverts.get_or_create(&[("manager", label(manager))]);
+        counter.inc();
+    }
+
+    /// The last date of a calendar, where it has one, and whether its file is good.
+    pub fn calendar(&self, name: &CalendarName, last: Option<NaiveDate>, is_good: bool) {
+        self.calendars.tell(name, last, is_good);
+    }
+
+    /// That condition of being ready holds now, or does not.
+    pub fn set(&self, condition: Condition, holds: bool) {
+        self.readiness.set(condition, holds);
+    }
+
+    /// Kinds that the API server does not have or forbids to watch, a short sentence each.
+    pub fn set_unwatched(&self, unwatched: Vec<String>) {
+        self.readiness.set_unwatched(unwatched);
+    }
+
+    /// Kinds that the API server does not have or forbids to watch, a short sentence each.
+    pub fn unwatched(&self) -> Vec<String> {
+        self.readiness.unwatched()
+    }
+
+    /// Shutdown has begun: it is never ready again.
+    pub fn shutting_down(&self) {
+        self.readiness.end();
+    }
+
+    /// Whether [`Self::ready`] is `Ok`; it costs nothing to ask.
+    pub(crate) fn is_ready(&self) -> bool {
+        self.readiness.is_ready()
+    }
+
+    /// Whether the scaler can do its work now.
+    ///
+    /// # Errors
+    /// Every reason why not, each a short sentence.
+    pub fn ready(&self) -> Result<(), Vec<&'static str>> {
+        self.readiness.check()
+    }
+
+    /// The controller's knowledge of every object now; `None` if no controller runs.
+    pub fn snapshot(&self) -> Option<Snapshot> {
+        self.objects()?.snapshot()
+    }
+
+    /// The savings that the counters show, and those since each of these instants; `None` before a
+    /// controller has begun.
+    pub fn saved(&self, since_each: [DateTime<Utc>; 3]) -> Option<SavedSoFar> {
+        self.savings.so_far(since_each)
+    }
+
+    fn objects(&self) -> Option<Arc<PublishedObjects>> {
+        lock(&self.published).clone()
+    }
+
+    /// All metrics as OpenMetrics 1.0, in microseconds an object: not for the controller's thread.
+    pub fn render(&self) -> String {
+        if let Some(objects) = self.objects() {
+            self.count(&objects.count());
+        }
+        let mut text = String::with_capacity(16 * 1024);
+        // Writing to a String cannot fail; a metric that cannot be encoded is left out.
+        let _ = text::encode(&mut text, &self.registry);
+        text
+    }
+
+    fn count(&self, counts: &Counts) {
+        self.states.set(&counts.by_namespace);
+        for counter in [&self.stop_notices, &self.reverted_counts] {
+            counter.take_in(counts.by_namespace.keys());
+        }
+        for (gauge, count) in [
+            (&self.without_requests, counts.without_requests),
+            (&self.overdue, counts.overdue),
+            (&self.starts.not_ready, counts.not_ready),
+        ] {
+            gauge.set(whole(count));
+        }
+    }
+}

@@ -1,0 +1,67 @@
+//! Shapes of metrics, and the labels they have.
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use prometheus_client::{
+    metrics::{family::Family, histogram::Histogram},
+    registry::{Metric, Registry, Unit},
+};
+
+use crate::telemetry::outcome::Outcome;
+use crate::{neighbours::ManagerKind, schedule::Action};
+
+/// A histogram by action.
+pub(super) type Lateness = Family<Labels<1>, Histogram, fn() -> Histogram>;
+
+pub(crate) type Labels<const N: usize, V = &'static str> = [(&'static str, V); N];
+
+/// A metric without labels, absent while its value is unknown.
+pub(super) type Optional<M> = Family<Labels<0>, M>;
+
+/// From a millisecond (a quiet boundary) to an hour (caught up after being down).
+pub(super) const LATENESS_SECONDS: [f64; 17] = [
+    0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0,
+    600.0, 3600.0,
+];
+
+pub(crate) fn registered<M: Metric + Clone + Default>(
+    registry: &mut Registry,
+    name: &str,
+    help: &str,
+) -> M {
+    let metric = M::default();
+    registry.register(name, help, metric.clone());
+    metric
+}
+
+/// The same with seconds as its unit.
+pub(crate) fn registered_in_seconds<M: Metric + Clone>(
+    registry: &mut Registry,
+    name: &str,
+    help: &str,
+    metric: M,
+) -> M {
+    registry.register_with_unit(name, help, Unit::Seconds, metric.clone());
+    metric
+}
+
+pub(super) const fn transition(action: Action, outcome: Outcome) -> Labels<2> {
+    [("action", action.name()), ("outcome", outcome.name())]
+}
+
+/// Who reverts counts: a known manager, or `other`.
+pub(super) const fn label(manager: ManagerKind) -> &'static str {
+    match manager {
+        ManagerKind::Owner(owner) => owner.label(),
+        ManagerKind::Dayshift | ManagerKind::Person | ManagerKind::Unknown => "other",
+    }
+}
+
+/// A count as a gauge takes it.
+pub(crate) fn whole(count: usize) -> i64 {
+    i64::try_from(count).unwrap_or(i64::MAX)
+}
+
+pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

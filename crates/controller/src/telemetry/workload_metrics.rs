@@ -1,0 +1,231 @@
+//! How many workloads are in which state, and how often something happened to some, all together or by namespace
+//! or team; and which of them their schedules keep stopped, with a series for each.
+
+use std::{
+    collections::BTreeMap,
+    fmt, mem,
+    sync::{Arc, Mutex},
+};
+
+use prometheus_client::{
+    collector::Collector,
+    encoding::{DescriptorEncoder, EncodeMetric},
+    metrics::{MetricType, counter::ConstCounter, gauge::ConstGauge},
+};
+
+use super::by_namespace::{MAX_SERIES, OTHER};
+use crate::telemetry::published::Newest;
+use crate::telemetry::savings::{Savings, samples};
+use crate::telemetry::shapes::{lock, whole};
+use crate::telemetry::snapshot::States;
+use crate::workload::Phase;
+
+/// The states as they were counted last, which have a series for each namespace or team where savings
+/// have.
+#[derive(Clone, Debug)]
+pub(super) struct StatesByNamespace {
+    counted: Arc<Mutex<BTreeMap<Arc<str>, States>>>,
+    savings: Savings,
+}
+
+/// What one gauge counts.
+type Count = fn(&States) -> usize;
+
+/// The namespace or team of a series, if it has one, and the states that it shows.
+type Series = (Option<Arc<str>>, States);
+
+impl StatesByNamespace {
+    /// Nothing is counted yet.
+    pub(super) fn new(savings: Savings) -> Self {
+        Self {
+            counted: Arc::default(),
+            savings,
+        }
+    }
+
+    /// Takes in what was counted, by namespace.
+    pub(super) fn set(&self, by_namespace: &BTreeMap<Arc<str>, States>) {
+        lock(&self.counted).clone_from(by_namespace);
+    }
+
+    /// The series: of the namespaces or teams with most workloads each its own, and one of the rest.
+    fn series(&self, are_each: bool) -> Vec<Series> {
+        let counted = lock(&self.counted).clone();
+        let sum = |all: &mut dyn Iterator<Item = States>| {
+            all.fold(States::default(), |sum, it| sum.and(&it))
+        };
+        if !are_each {
+            return vec![(None, sum(&mut counted.into_values()))];
+        }
+        let mut each: BTreeMap<Arc<str>, States> = BTreeMap::new();
+        for (namespace, states) in &counted {
+            let it = each.entry(self.savings.series_of(namespace)).or_default();
+            *it = mem::take(it).and(states);
+        }
+        let mut each: Vec<_> = each.into_iter().collect();
+        each.sort_by_key(|(_, it)| std::cmp::Reverse(it.all()));
+        let rest = each.split_off(each.len().min(MAX_SERIES));
+        if !rest.is_empty() {
+            let rest = sum(&mut rest.into_iter().map(|(_, it)| it));
+            each.push((OTHER.into(), rest));
+        }
+        each.into_iter()
+            .map(|(name, it)| (Some(name), it))
+            .collect()
+    }
+}
+
+impl Collector for StatesByNamespace {
+    fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> fmt::Result {
+        let label = self.savings.label();
+        let series = self.series(label.is_some());
+        let label = label.unwrap_or_default();
+        let each: Vec<_> = series
+            .iter()
+            .map(|(name, it)| (name.as_deref(), it))
+            .collect();
+        let (name, help) = ("dayshift_workloads", "Workloads with a schedule, by state.");
+        let mut metric = encoder.encode_descriptor(name, help, None, MetricType::Gauge)?;
+        for (name, states) in &each {
+            for phase in Phase::ALL {
+                let own = name.map(|name| (label, name)).into_iter();
+                let labels: Vec<_> = own.chain([("state", phase.name())]).collect();
+                let gauge = ConstGauge::new(whole(states.of(phase)));
+                gauge.encode(metric.encode_family(&labels)?)?;
+            }
+        }
+        let gauges: [(&str, &str, Count); 4] = [
+            (
+                "dayshift_invalid_schedules",
+                "Workloads whose schedule is refused.",
+                |it| it.invalid,
+            ),
+            (
+                "dayshift_excluded_workloads",
+                "Workloads that dayshift/exclude keeps from the schedule that they have or inherit.",
+                |it| it.excluded,
+            ),
+            (
+                "dayshift_workloads_held_down_against_schedule",
+                "Workloads that dayshift holds down though their schedule says running.",
+                |it| it.against_schedule,
+            ),
+            (
+                "dayshift_running_replicas",
+                "Replicas of workloads with a schedule that run now.",
+                |it| it.running_replicas,
+            ),
+        ];
+        for (name, help, of) in gauges {
+            let metric = encoder.encode_descriptor(name, help, None, MetricType::Gauge)?;
+            samples(metric, label, &each, |it| ConstGauge::new(whole(of(it))))?;
+        }
+        Ok(())
+    }
+}
+
+/// Counts by namespace or by series.
+type Counted = BTreeMap<Arc<str>, u64>;
+
+/// Counts what happens to workloads, all together, or by namespace or team where savings are.
+///
+/// A series never ends and never falls: it belongs to the team that a namespace had when it was scraped.
+#[derive(Clone, Debug)]
+pub(crate) struct NamespaceCounter {
+    name: &'static str,
+    help: &'static str,
+    /// Since the last scrape, by namespace: the controller never waits for a scrape.
+    waiting: Arc<Mutex<Counted>>,
+    /// Until the last scrape, by series.
+    series: Arc<Mutex<Counted>>,
+    savings: Savings,
+}
+
+impl NamespaceCounter {
+    /// Nothing has happened yet. The name is whole but for `_total`.
+    pub(super) fn new(name: &'static str, help: &'static str, savings: Savings) -> Self {
+        Self {
+            name,
+            help,
+            waiting: Arc::default(),
+            series: Arc::default(),
+            savings,
+        }
+    }
+
+    /// It happened to so many workloads of a namespace.
+    pub(crate) fn count(&self, namespace: &Arc<str>, workloads: u64) {
+        let mut waiting = lock(&self.waiting);
+        *waiting.entry(Arc::clone(namespace)).or_default() += workloads;
+    }
+
+    /// Takes in what was counted since the last scrape. Namespaces with a schedule begin at zero, so that
+    /// Prometheus' `increase()` sees their first one too; the first come have a series each.
+    pub(super) fn take_in<'a>(&self, scheduled: impl Iterator<Item = &'a Arc<str>>) {
+        let mut waiting = mem::take(&mut *lock(&self.waiting));
+        for namespace in scheduled {
+            waiting.entry(Arc::clone(namespace)).or_default();
+        }
+        let mut series = lock(&self.series);
+        for (namespace, count) in waiting {
+            let mut name = self.savings.series_of(&namespace);
+            if series.len() >= MAX_SERIES && !series.contains_key(&name) {
+                name = OTHER.into();
+            }
+            *series.entry(name).or_default() += count;
+        }
+    }
+}
+
+impl Collector for NamespaceCounter {
+    fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> fmt::Result {
+        let metric = encoder.encode_descriptor(self.name, self.help, None, MetricType::Counter)?;
+        let label = self.savings.label();
+        let series = lock(&self.series);
+        let each: Vec<_> = match label {
+            None => vec![(None, series.values().sum())],
+            Some(_) => series
+                .iter()
+                .map(|(it, count)| (Some(&**it), *count))
+                .collect(),
+        };
+        samples(metric, label.unwrap_or_default(), &each, |count: &u64| {
+            ConstCounter::new(*count)
+        })
+    }
+}
+
+/// Each published workload with a schedule, and whether it is kept stopped; nothing unless these
+/// series are enabled.
+#[derive(Debug)]
+pub(super) struct StoppedWorkloads(pub(super) Newest);
+
+impl Collector for StoppedWorkloads {
+    fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> fmt::Result {
+        let newest = lock(&self.0).clone();
+        let Some(objects) = newest.filter(|it| it.per_workload_metrics) else {
+            return Ok(());
+        };
+        let each = objects.each();
+        let stopped = each.filter_map(|(id, it)| Some((id, it.is_kept_stopped()?, it)));
+        let mut stopped: Vec<_> = stopped.collect();
+        if stopped.is_empty() {
+            return Ok(());
+        }
+        stopped.sort_unstable_by_key(|(id, ..)| *id);
+        let help = "Whether the schedule or `dayshift/sleep-until` keeps a workload stopped: 1, or 0; \
+                    only with --per-workload-metrics.";
+        let mut metric =
+            encoder.encode_descriptor("dayshift_stopped", help, None, MetricType::Gauge)?;
+        for (_, is_stopped, it) in &stopped {
+            let kind = it.object.kind.to_string();
+            let labels = [
+                ("kind", kind.as_str()),
+                ("namespace", &it.object.namespace),
+                ("name", &it.object.name),
+            ];
+            ConstGauge::new(i64::from(*is_stopped)).encode(metric.encode_family(&labels)?)?;
+        }
+        Ok(())
+    }
+}
