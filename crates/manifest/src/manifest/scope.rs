@@ -4,7 +4,7 @@ use crate::workload::Prefix;
 
 /// The text of the file, and how the objects in it are read.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Scope<'r> {
+pub(crate) struct Scope<'r> {
     /// The file's name.
     pub(super) file: &'r str,
     pub(super) source: &'r str,

@@ -3,34 +3,34 @@
 use std::ops::Range;
 
 use super::editor::Editor;
-pub(in crate::convert) use super::editor::NotEditable;
+pub(crate) use super::editor::NotEditable;
 use super::style::Style;
 use crate::convert::document::objects::Document;
 use crate::manifest::{Entry, Node, Scalar};
 
 /// A stretch of the text, and what takes its place.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(in crate::convert) struct Edit {
-    pub(in crate::convert) range: Range<usize>,
-    pub(in crate::convert) text: String,
+pub(crate) struct Edit {
+    pub(crate) range: Range<usize>,
+    pub(crate) text: String,
 }
 
 /// Names and texts.
-pub(in crate::convert) type Pairs = Vec<(String, String)>;
+pub(crate) type Pairs = Vec<(String, String)>;
 
 /// What is to be changed on one object.
 #[derive(Clone, Debug, Default)]
-pub(in crate::convert) struct Changes {
+pub(crate) struct Changes {
     /// Annotations that go, each with those that take its place.
-    pub(in crate::convert) replaced: Vec<(String, Pairs)>,
+    pub(crate) replaced: Vec<(String, Pairs)>,
     /// Annotations that come.
-    pub(in crate::convert) added: Pairs,
+    pub(crate) added: Pairs,
     /// Labels that come.
-    pub(in crate::convert) labels: Pairs,
+    pub(crate) labels: Pairs,
 }
 
 /// The edits that make the changes.
-pub(in crate::convert) fn edits(
+pub(crate) fn edits(
     text: &str,
     document: &Document<'_>,
     changes: &Changes,
@@ -50,7 +50,7 @@ pub(in crate::convert) fn edits(
 }
 
 /// The text with all edits made; they do not overlap.
-pub(in crate::convert) fn apply(text: &str, mut edits: Vec<Edit>) -> Option<String> {
+pub(crate) fn apply(text: &str, mut edits: Vec<Edit>) -> Option<String> {
     edits.sort_by_key(|edit| (edit.range.start, edit.range.end));
     let mut result = String::with_capacity(text.len() + edits.len() * 32);
     let mut at = 0;

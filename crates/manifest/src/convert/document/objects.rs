@@ -8,16 +8,16 @@ use crate::workload::Kind;
 
 /// An object, and where it stands.
 #[derive(Clone, Debug)]
-pub(in crate::convert) struct Document<'a> {
+pub(crate) struct Document<'a> {
     /// Which of the sources it is in.
-    pub(in crate::convert) source: usize,
-    pub(in crate::convert) node: Rc<Node<'a>>,
-    pub(in crate::convert) object: ObjectName,
+    pub(crate) source: usize,
+    pub(crate) node: Rc<Node<'a>>,
+    pub(crate) object: ObjectName,
 }
 
 impl<'a> Document<'a> {
     /// Calls `each` with the objects of a document, alone or in a list, which may hold lists.
-    pub(in crate::convert) fn all(
+    pub(crate) fn all(
         node: &Rc<Node<'a>>,
         source: usize,
         namespace: &str,
@@ -84,12 +84,12 @@ impl<'a> Document<'a> {
         })
     }
 
-    pub(in crate::convert) fn metadata(&self) -> Option<&Node<'a>> {
+    pub(crate) fn metadata(&self) -> Option<&Node<'a>> {
         self.node.get("metadata")
     }
 
     /// The annotations under their full names, each name once: the last of several counts.
-    pub(in crate::convert) fn annotations(&self) -> Vec<Annotation<'_, 'a>> {
+    pub(crate) fn annotations(&self) -> Vec<Annotation<'_, 'a>> {
         let map = self.metadata().and_then(|it| it.get("annotations"));
         let entries = map.map_or(&[][..], Node::entries);
         let is_last = |at: usize, name: &str| {
@@ -102,35 +102,35 @@ impl<'a> Document<'a> {
     }
 
     /// Whether it has an annotation of that full name.
-    pub(in crate::convert) fn has(&self, name: &str) -> bool {
+    pub(crate) fn has(&self, name: &str) -> bool {
         let map = self.metadata().and_then(|it| it.get("annotations"));
         map.is_some_and(|it| it.entries().iter().any(|it| it.name() == name))
     }
 
     /// The text of a label.
-    pub(in crate::convert) fn label(&self, name: &str) -> Option<&str> {
+    pub(crate) fn label(&self, name: &str) -> Option<&str> {
         self.metadata()?.get("labels")?.get(name)?.written()
     }
 
     /// The group of its API.
-    pub(in crate::convert) fn group(&self) -> &str {
+    pub(crate) fn group(&self) -> &str {
         group(&self.object.api_version)
     }
 }
 
 /// `apps` of `apps/v1`; empty for the core group.
-pub(in crate::convert) fn group(api_version: &str) -> &str {
+pub(crate) fn group(api_version: &str) -> &str {
     api_version.split_once('/').map_or("", |(group, _)| group)
 }
 
 /// The row of the table of kinds of a group and a kind.
-pub(in crate::convert) fn known_kind(group: &str, kind: &str) -> Option<Kind> {
+pub(crate) fn known_kind(group: &str, kind: &str) -> Option<Kind> {
     let mut all = Kind::BUILT_IN.into_iter().chain(Kind::of_operators());
     all.find(|it| it.group() == group && it.name() == kind)
 }
 
 /// What the annotations of GoKubeDownscaler and py-kube-downscaler begin with.
-pub(in crate::convert) const DOWNSCALER: &str = "downscaler/";
+pub(crate) const DOWNSCALER: &str = "downscaler/";
 
 fn is_ours(name: &str) -> bool {
     name.starts_with(DOWNSCALER)
@@ -138,13 +138,13 @@ fn is_ours(name: &str) -> bool {
 
 /// An annotation of another tool.
 #[derive(Clone, Copy, Debug)]
-pub(in crate::convert) struct Annotation<'n, 'a> {
-    pub(in crate::convert) entry: &'n Entry<'a>,
+pub(crate) struct Annotation<'n, 'a> {
+    pub(crate) entry: &'n Entry<'a>,
 }
 
 impl Annotation<'_, '_> {
     /// The name after the prefix.
-    pub(in crate::convert) fn key(&self) -> &str {
+    pub(crate) fn key(&self) -> &str {
         self.entry
             .name()
             .strip_prefix(DOWNSCALER)
@@ -152,7 +152,7 @@ impl Annotation<'_, '_> {
     }
 
     /// Its text; the API server makes an empty one of nothing.
-    pub(in crate::convert) fn text(&self) -> &str {
+    pub(crate) fn text(&self) -> &str {
         let value = &self.entry.value;
         match value.scalar() {
             Some(Scalar::Null) => "",
@@ -161,11 +161,7 @@ impl Annotation<'_, '_> {
     }
 
     /// Where bytes of the text stand in the file, or the whole value.
-    pub(in crate::convert) fn locate(
-        &self,
-        span: &std::ops::Range<usize>,
-        source: &str,
-    ) -> Location {
+    pub(crate) fn locate(&self, span: &std::ops::Range<usize>, source: &str) -> Location {
         let place = &self.entry.value.place;
         let raw = source.get(place.span.clone()).unwrap_or_default();
         let text = self.text();

@@ -8,7 +8,7 @@ use crate::convert::document::edit::Changes;
 use crate::manifest::{Entry, Node, Source};
 
 /// Whether the documents of `text` are those before, with the changes made to theirs.
-pub(in crate::convert) fn is_as_meant<'n, 'a: 'n>(
+pub(crate) fn is_as_meant<'n, 'a: 'n>(
     before: &[Rc<Node<'a>>],
     changes: impl Iterator<Item = (&'n Rc<Node<'a>>, &'n Changes)>,
     text: &str,

@@ -7,7 +7,7 @@ use crate::convert::finding::Topic;
 use crate::convert::times::moments::Texts;
 
 /// Converts all of an object's.
-pub(in crate::convert) fn convert(olds: &[Old<'_>], context: Context<'_>) -> Outcome {
+pub(crate) fn convert(olds: &[Old<'_>], context: Context<'_>) -> Outcome {
     let mut outcome = Outcome::default();
     let schedule = Schedule::read(olds, context);
     match schedule.and_then(|it| it.texts(&mut outcome.remarks)) {

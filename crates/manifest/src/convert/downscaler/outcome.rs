@@ -10,10 +10,10 @@ use crate::manifest::Finding;
 use crate::workload::{CountKind, Key, Kind, Prefix};
 
 /// One of their annotations: the name after the prefix, and the text.
-pub(in crate::convert) type Old<'o> = (&'o str, &'o str);
+pub(crate) type Old<'o> = (&'o str, &'o str);
 
 /// What is said of one of the annotations: its place is which of them, and which bytes of its text.
-pub(in crate::convert) type Remark = Finding<Topic, (usize, Range<usize>)>;
+pub(crate) type Remark = Finding<Topic, (usize, Range<usize>)>;
 
 /// Why the text of an annotation is no list of spans.
 pub(super) fn of_span_error(at: usize, error: SpanError) -> Remark {
@@ -27,25 +27,25 @@ pub(super) fn of_span_error(at: usize, error: SpanError) -> Remark {
 
 /// What became of each annotation.
 #[derive(Debug, Default)]
-pub(in crate::convert) struct Outcome {
+pub(crate) struct Outcome {
     /// The annotations that are replaced, each with what takes its place.
-    pub(in crate::convert) replaced: Vec<(usize, Vec<(&'static str, String)>)>,
+    pub(crate) replaced: Vec<(usize, Vec<(&'static str, String)>)>,
     /// The count that was saved.
-    pub(in crate::convert) saved: Option<u32>,
-    pub(in crate::convert) remarks: Vec<Remark>,
+    pub(crate) saved: Option<u32>,
+    pub(crate) remarks: Vec<Remark>,
 }
 
 /// What there is to know about the object.
 #[derive(Clone, Copy, Debug)]
-pub(in crate::convert) struct Context<'c> {
-    pub(in crate::convert) now: DateTime<Utc>,
-    pub(in crate::convert) defaults: SpanDefaults,
-    pub(in crate::convert) prefix: &'c Prefix,
+pub(crate) struct Context<'c> {
+    pub(crate) now: DateTime<Utc>,
+    pub(crate) defaults: SpanDefaults,
+    pub(crate) prefix: &'c Prefix,
     /// Its row in the table of kinds; `None` for a Namespace, and for what has `spec.replicas` alone.
-    pub(in crate::convert) kind: Option<Kind>,
+    pub(crate) kind: Option<Kind>,
     /// Whether a force that always holds has to be an override: on a Namespace it wins over the
     /// schedules of objects, and on an object over that of its Namespace.
-    pub(in crate::convert) overrides: bool,
+    pub(crate) overrides: bool,
 }
 
 impl Context<'_> {
@@ -56,7 +56,7 @@ impl Context<'_> {
 }
 
 /// `dayshift/exclude`, which is beside the schedule.
-pub(in crate::convert) const EXCLUDE: &str = Key::Exclude.name();
+pub(crate) const EXCLUDE: &str = Key::Exclude.name();
 
 pub(super) const UPTIME: &str = "uptime";
 pub(super) const DOWNTIME: &str = "downtime";
@@ -75,14 +75,14 @@ pub(super) fn is_schedule(key: &str) -> bool {
 
 /// Whether an annotation takes the place of a flag, which the name of its annotation stands for:
 /// the schedule counts as one, and the count of a stop has a name in each tool.
-pub(in crate::convert) fn is_same(own: &str, flag: &str) -> bool {
+pub(crate) fn is_same(own: &str, flag: &str) -> bool {
     let is_count = |key| matches!(key, "downtime-replicas" | "downscale-replicas");
     own == flag || is_schedule(own) && is_schedule(flag) || is_count(own) && is_count(flag)
 }
 
 /// What of a Namespace's force is laid over the schedule that an object has of its own: what holds at
 /// times only. One that always holds is an override, and one of the object's own comes before it.
-pub(in crate::convert) fn laid_over<'o>(
+pub(crate) fn laid_over<'o>(
     own: &[Old<'_>],
     namespace: &[Old<'o>],
     context: Context<'_>,
@@ -99,7 +99,7 @@ pub(in crate::convert) fn laid_over<'o>(
 }
 
 /// Whether a key forces something, whatever the other times are.
-pub(in crate::convert) fn is_force(key: &str) -> bool {
+pub(crate) fn is_force(key: &str) -> bool {
     matches!(key, FORCE_UP | FORCE_DOWN)
 }
 

@@ -9,12 +9,12 @@ use crate::schedule::Times;
 const MAX_TIMES: usize = 4;
 
 /// The minutes of the week at which a cron text comes, where it is about nothing else.
-pub(in crate::convert) fn minutes_of_week(cron: &str) -> Option<Vec<u32>> {
+pub(crate) fn minutes_of_week(cron: &str) -> Option<Vec<u32>> {
     Times::parse(cron).ok()?.minutes_of_week()
 }
 
 /// The days of the week of some minutes of it; bit 0 is Monday.
-pub(in crate::convert) fn days_of(minutes: &[u32]) -> u8 {
+pub(crate) fn days_of(minutes: &[u32]) -> u8 {
     let mut days = minutes.iter().map(|it| it / DAY);
     days.try_fold(0, |all, day| Some(all | 1_u8.checked_shl(day)?))
         .unwrap_or_default()
@@ -22,7 +22,7 @@ pub(in crate::convert) fn days_of(minutes: &[u32]) -> u8 {
 
 /// A cron text of five fields as people would write it: `Mon-Fri 08:00`, or else as it is;
 /// `None` where it is not cron.
-pub(in crate::convert) fn text(cron: &str) -> Option<String> {
+pub(crate) fn text(cron: &str) -> Option<String> {
     let fields: Vec<_> = cron.split_whitespace().collect();
     let cron = fields.join(" ");
     let read = Times::parse(&cron).ok()?;

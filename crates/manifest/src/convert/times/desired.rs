@@ -9,13 +9,13 @@ use crate::{schedule::Zone, workload::Key};
 
 /// When something runs: in every week, and otherwise between some instants.
 #[derive(Clone, Debug, PartialEq)]
-pub(in crate::convert) struct Desired {
-    pub(in crate::convert) zone: Option<Zone>,
-    pub(in crate::convert) week: Week,
+pub(crate) struct Desired {
+    pub(crate) zone: Option<Zone>,
+    pub(crate) week: Week,
     /// Between these it runs, whatever the week says.
-    pub(in crate::convert) ups: Vec<Absolute>,
+    pub(crate) ups: Vec<Absolute>,
     /// Between these it does not.
-    pub(in crate::convert) downs: Vec<Absolute>,
+    pub(crate) downs: Vec<Absolute>,
 }
 
 impl Desired {
@@ -23,7 +23,7 @@ impl Desired {
     ///
     /// # Errors
     /// Where a span between two instants has no equivalent.
-    pub(in crate::convert) fn texts(&self, now: DateTime<Utc>) -> Result<Texts, AbsoluteError> {
+    pub(crate) fn texts(&self, now: DateTime<Utc>) -> Result<Texts, AbsoluteError> {
         let zone = self.zone.unwrap_or(Zone::UTC);
         let mut moments = Moments::new(&self.week, zone, now);
         let all = || self.ups.iter().chain(&self.downs);
@@ -60,7 +60,7 @@ impl Desired {
 }
 
 /// The text of hours that never stop.
-pub(in crate::convert) const ALWAYS: &str = "00:00-24:00";
+pub(crate) const ALWAYS: &str = "00:00-24:00";
 
 #[cfg(test)]
 mod tests {

@@ -12,13 +12,13 @@ use crate::{
 };
 
 /// Annotations and their texts.
-pub(in crate::convert) type Texts = Vec<(Key, String)>;
+pub(crate) type Texts = Vec<(Key, String)>;
 
 /// Why the span between two instants cannot be written.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(in crate::convert) struct AbsoluteError {
-    pub(in crate::convert) at: Absolute,
-    pub(in crate::convert) reason: &'static str,
+pub(crate) struct AbsoluteError {
+    pub(crate) at: Absolute,
+    pub(crate) reason: &'static str,
 }
 
 /// From an instant to another.
@@ -232,7 +232,7 @@ impl<'d> Moments<'d> {
 }
 
 /// `2026-12-24..2026-12-26; 2027-01-01`
-pub(in crate::convert) fn dates(dates: &BTreeSet<NaiveDate>) -> String {
+pub(crate) fn dates(dates: &BTreeSet<NaiveDate>) -> String {
     let mut ranges: Vec<(NaiveDate, NaiveDate)> = Vec::new();
     for date in dates {
         match ranges.last_mut() {

@@ -11,40 +11,40 @@ use crate::text::{number, quote};
 
 /// What a list of time spans means.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(in crate::convert) struct Spans {
+pub(crate) struct Spans {
     /// Where the clocks of the weekly ones are; `None` where there are none.
-    pub(in crate::convert) zone: Option<Zone>,
+    pub(crate) zone: Option<Zone>,
     /// When the weekly ones match, and those that always do.
-    pub(in crate::convert) week: Week,
+    pub(crate) week: Week,
     /// The mornings that reversed times were cut off from, and now have: part of `week`.
-    pub(in crate::convert) mornings: Week,
+    pub(crate) mornings: Week,
     /// Whether a span has reversed times, such as `20:00-08:00`.
-    pub(in crate::convert) is_reversed: bool,
+    pub(crate) is_reversed: bool,
     /// Those from one instant to another, in order of their text.
-    pub(in crate::convert) absolute: Vec<Absolute>,
+    pub(crate) absolute: Vec<Absolute>,
 }
 
 /// From one instant to another, the end exclusive; open where there is none.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(in crate::convert) struct Absolute {
-    pub(in crate::convert) from: Option<DateTime<Utc>>,
-    pub(in crate::convert) to: Option<DateTime<Utc>>,
+pub(crate) struct Absolute {
+    pub(crate) from: Option<DateTime<Utc>>,
+    pub(crate) to: Option<DateTime<Utc>>,
     /// Its bytes in the text.
-    pub(in crate::convert) span: Range<usize>,
+    pub(crate) span: Range<usize>,
 }
 
 /// Why a text is not such a list, or is one that cannot be told in one zone.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(in crate::convert) struct SpanError {
+pub(crate) struct SpanError {
     /// Which bytes of the text are at fault.
-    pub(in crate::convert) span: Range<usize>,
-    pub(in crate::convert) message: String,
-    pub(in crate::convert) help: String,
-    pub(in crate::convert) kind: SpanErrorKind,
+    pub(crate) span: Range<usize>,
+    pub(crate) message: String,
+    pub(crate) help: String,
+    pub(crate) kind: SpanErrorKind,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::convert) enum SpanErrorKind {
+pub(crate) enum SpanErrorKind {
     /// The other tool does not read it either.
     Text,
     /// It leaves out what the other tool's flags say.
@@ -72,7 +72,7 @@ impl SpanDefaults {
 }
 
 impl Spans {
-    pub(in crate::convert) fn parse(text: &str, defaults: SpanDefaults) -> Result<Self, SpanError> {
+    pub(crate) fn parse(text: &str, defaults: SpanDefaults) -> Result<Self, SpanError> {
         let mut spans = Self::default();
         let mut begin = 0;
         for item in text.split(',') {
@@ -125,12 +125,12 @@ impl Spans {
     }
 
     /// Whether it says `always`, or comes to that.
-    pub(in crate::convert) fn is_always(&self) -> bool {
+    pub(crate) fn is_always(&self) -> bool {
         self.week.is_always()
     }
 
     /// Whether it says `never`, or comes to that.
-    pub(in crate::convert) fn is_never(&self) -> bool {
+    pub(crate) fn is_never(&self) -> bool {
         self.week.is_empty() && self.absolute.is_empty()
     }
 }
@@ -287,7 +287,7 @@ impl Weekly {
 }
 
 /// The first of two days as people write them, from Monday as 0.
-pub(in crate::convert) fn day(name: &str) -> Option<u32> {
+pub(crate) fn day(name: &str) -> Option<u32> {
     let names = ["mon", "tue", "wed", "thu", "fri", "sat", "sun"];
     let at = names.iter().position(|it| it.eq_ignore_ascii_case(name))?;
     u32::try_from(at).ok()

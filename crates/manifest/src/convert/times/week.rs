@@ -3,30 +3,30 @@
 use crate::schedule::unite;
 
 /// Minutes of a day.
-pub(in crate::convert) const DAY: u32 = 1440;
+pub(crate) const DAY: u32 = 1440;
 
 /// Minutes of a week.
-pub(in crate::convert) const WEEK: u32 = 7 * DAY;
+pub(crate) const WEEK: u32 = 7 * DAY;
 
 const NAMES: [&str; 7] = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"];
 
 /// A set of minutes of the week.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(in crate::convert) struct Week {
+pub(crate) struct Week {
     /// From and to which minute; in order, with a minute or more between two.
     parts: Vec<(u32, u32)>,
 }
 
 impl Week {
     /// All of it.
-    pub(in crate::convert) fn always() -> Self {
+    pub(crate) fn always() -> Self {
         Self {
             parts: vec![(0, WEEK)],
         }
     }
 
     /// From one minute of a day to another of the same, the end exclusive.
-    pub(in crate::convert) fn on(day: u32, from: u32, to: u32) -> Self {
+    pub(crate) fn on(day: u32, from: u32, to: u32) -> Self {
         let parts = if from < to {
             vec![(day * DAY + from, day * DAY + to)]
         } else {
@@ -35,21 +35,21 @@ impl Week {
         Self { parts }
     }
 
-    pub(in crate::convert) fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.parts.is_empty()
     }
 
-    pub(in crate::convert) fn is_always(&self) -> bool {
+    pub(crate) fn is_always(&self) -> bool {
         self.parts == [(0, WEEK)]
     }
 
-    pub(in crate::convert) fn contains(&self, minute: u32) -> bool {
+    pub(crate) fn contains(&self, minute: u32) -> bool {
         let mut parts = self.parts.iter();
         parts.any(|&(from, to)| (from..to).contains(&minute))
     }
 
     #[must_use]
-    pub(in crate::convert) fn union(&self, other: &Self) -> Self {
+    pub(crate) fn union(&self, other: &Self) -> Self {
         let parts = [&self.parts[..], &other.parts].concat();
         Self {
             parts: unite(parts, |end, begin| begin <= end),
@@ -57,7 +57,7 @@ impl Week {
     }
 
     #[must_use]
-    pub(in crate::convert) fn complement(&self) -> Self {
+    pub(crate) fn complement(&self) -> Self {
         let mut from = 0;
         let mut parts = Vec::new();
         for &(begin, end) in &self.parts {
@@ -73,11 +73,11 @@ impl Week {
     }
 
     #[must_use]
-    pub(in crate::convert) fn without(&self, other: &Self) -> Self {
+    pub(crate) fn without(&self, other: &Self) -> Self {
         self.complement().union(other).complement()
     }
 
-    pub(in crate::convert) fn meets(&self, other: &Self) -> bool {
+    pub(crate) fn meets(&self, other: &Self) -> bool {
         self.without(other) != *self
     }
 
@@ -94,13 +94,13 @@ impl Week {
     }
 
     /// Whether a part of it, or a gap between two, is one minute.
-    pub(in crate::convert) fn has_lone_minute(&self) -> bool {
+    pub(crate) fn has_lone_minute(&self) -> bool {
         let is_lone = |of: &Self| of.whole_parts().iter().any(|(from, to)| to - from == 1);
         is_lone(self) || is_lone(&self.complement())
     }
 
     /// The minutes at which it begins.
-    pub(in crate::convert) fn begins(&self) -> Vec<u32> {
+    pub(crate) fn begins(&self) -> Vec<u32> {
         if self.is_always() {
             return Vec::new();
         }
@@ -109,12 +109,12 @@ impl Week {
     }
 
     /// The minutes at which it ends.
-    pub(in crate::convert) fn ends(&self) -> Vec<u32> {
+    pub(crate) fn ends(&self) -> Vec<u32> {
         self.complement().begins()
     }
 
     /// As the text of `hours`; empty where it is.
-    pub(in crate::convert) fn hours(&self) -> String {
+    pub(crate) fn hours(&self) -> String {
         let mut windows = Vec::new();
         for (from, to) in self.whole_parts() {
             let (day, from) = (from / DAY, from % DAY);
@@ -140,13 +140,13 @@ impl Week {
 }
 
 /// Minutes of the week as the text of `start` or `stop`.
-pub(in crate::convert) fn times(minutes: &[u32]) -> String {
+pub(crate) fn times(minutes: &[u32]) -> String {
     let on_days = minutes.iter().map(|it| (it / DAY % 7, it % DAY));
     list(on_days.collect(), clock)
 }
 
 /// `Mon-Fri 08:00,12:00; Sat 10:00`
-pub(in crate::convert) fn list<T: Copy + Ord>(
+pub(crate) fn list<T: Copy + Ord>(
     mut on_days: Vec<(u32, T)>,
     text: impl Fn(T) -> String,
 ) -> String {
@@ -175,7 +175,7 @@ pub(in crate::convert) fn list<T: Copy + Ord>(
 const EVERY_DAY: u8 = 0b111_1111;
 
 /// `Mon-Fri`; nothing for every day. Bit 0 is Monday.
-pub(in crate::convert) fn days(days: u8) -> String {
+pub(crate) fn days(days: u8) -> String {
     if days == EVERY_DAY {
         return String::new();
     }
@@ -193,7 +193,7 @@ pub(in crate::convert) fn days(days: u8) -> String {
 }
 
 /// `08:00`
-pub(in crate::convert) fn clock(minute: u32) -> String {
+pub(crate) fn clock(minute: u32) -> String {
     format!("{:02}:{:02}", minute / 60, minute % 60)
 }
 

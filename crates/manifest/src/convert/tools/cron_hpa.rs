@@ -18,11 +18,7 @@ use crate::{
 };
 
 /// Asks for what the jobs say.
-pub(in crate::convert) fn convert(
-    document: &Document<'_>,
-    converter: &Converter,
-    requests: &mut Requests<'_>,
-) {
+pub(crate) fn convert(document: &Document<'_>, converter: &Converter, requests: &mut Requests<'_>) {
     let Some(spec) = document.node.get("spec") else {
         return;
     };

@@ -13,7 +13,7 @@ use crate::{
 };
 
 /// Asks for what a ScaledObject's cron triggers say.
-pub(in crate::convert) fn convert(document: &Document<'_>, requests: &mut Requests<'_>) {
+pub(crate) fn convert(document: &Document<'_>, requests: &mut Requests<'_>) {
     let Some(spec) = document.node.get("spec") else {
         return;
     };
@@ -109,7 +109,7 @@ pub(in crate::convert) fn convert(document: &Document<'_>, requests: &mut Reques
 }
 
 /// Says of a ScaledJob with a cron trigger that it stays with KEDA.
-pub(in crate::convert) fn job(document: &Document<'_>, requests: &mut Requests<'_>) {
+pub(crate) fn job(document: &Document<'_>, requests: &mut Requests<'_>) {
     let spec = document.node.get("spec");
     let triggers = spec.and_then(|it| it.get("triggers"));
     let mut all = triggers.map_or(&[][..], Node::items).iter();

@@ -8,11 +8,11 @@ use crate::text::shell_word;
 use crate::workload::{Key, Kind, Label, Prefix};
 
 /// Annotations of dayshift's by their short names, with their texts.
-pub(in crate::convert) type Texts = Vec<(&'static str, String)>;
+pub(crate) type Texts = Vec<(&'static str, String)>;
 
 /// Which objects are meant.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(in crate::convert) enum Wanted {
+pub(crate) enum Wanted {
     /// One.
     Object(ObjectName),
     /// Those of some kinds in a namespace that match.
@@ -21,22 +21,22 @@ pub(in crate::convert) enum Wanted {
 
 /// Objects of a namespace by kind, name and labels.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(in crate::convert) struct Selection {
-    pub(in crate::convert) kinds: Vec<Kind>,
-    pub(in crate::convert) namespace: String,
+pub(crate) struct Selection {
+    pub(crate) kinds: Vec<Kind>,
+    pub(crate) namespace: String,
     /// The one name, or any.
-    pub(in crate::convert) name: Option<String>,
+    pub(crate) name: Option<String>,
     /// Names that are left out.
-    pub(in crate::convert) other_names: Vec<String>,
+    pub(crate) other_names: Vec<String>,
     /// All of these.
-    pub(in crate::convert) labels: Vec<(String, String)>,
+    pub(crate) labels: Vec<(String, String)>,
     /// None of these.
-    pub(in crate::convert) other_labels: Vec<(String, String)>,
+    pub(crate) other_labels: Vec<(String, String)>,
 }
 
 impl Selection {
     /// All objects of these kinds.
-    pub(in crate::convert) fn of(kinds: Vec<Kind>, namespace: &str) -> Self {
+    pub(crate) fn of(kinds: Vec<Kind>, namespace: &str) -> Self {
         Self {
             kinds,
             namespace: namespace.to_owned(),
@@ -47,7 +47,7 @@ impl Selection {
         }
     }
 
-    pub(in crate::convert) fn matches(&self, document: &Document<'_>) -> bool {
+    pub(crate) fn matches(&self, document: &Document<'_>) -> bool {
         let object = &document.object;
         let is_it = |it: &Kind| it.group() == document.group() && it.name() == object.kind;
         let has = |(key, value): &(String, String)| document.label(key) == Some(value);
@@ -60,7 +60,7 @@ impl Selection {
     }
 
     /// Its kinds and its selectors as kubectl takes them.
-    pub(in crate::convert) fn target(&self) -> Target {
+    pub(crate) fn target(&self) -> Target {
         let pairs = |all: &[(String, String)], sign: &str| -> Vec<String> {
             let all = all.iter();
             all.map(|(key, value)| format!("{key}{sign}{value}"))
@@ -84,50 +84,50 @@ impl Selection {
 
 /// Annotations that are wanted on objects.
 #[derive(Clone, Debug)]
-pub(in crate::convert) struct Request {
+pub(crate) struct Request {
     /// Which document asks.
-    pub(in crate::convert) from: usize,
-    pub(in crate::convert) wanted: Wanted,
-    pub(in crate::convert) pairs: Vec<(String, String)>,
+    pub(crate) from: usize,
+    pub(crate) wanted: Wanted,
+    pub(crate) pairs: Vec<(String, String)>,
     /// Why objects that are not among the files have to be looked at.
-    pub(in crate::convert) reason: String,
+    pub(crate) reason: String,
 }
 
 impl Request {
     /// Whether it only excludes.
-    pub(in crate::convert) fn is_exclusion(&self) -> bool {
+    pub(crate) fn is_exclusion(&self) -> bool {
         self.pairs.iter().all(|(key, _)| key == "exclude")
     }
 }
 
 /// A count that another tool has saved for an object.
 #[derive(Clone, Debug)]
-pub(in crate::convert) struct Saved {
+pub(crate) struct Saved {
     /// Which document says so.
-    pub(in crate::convert) from: usize,
-    pub(in crate::convert) object: ObjectName,
-    pub(in crate::convert) count: u32,
+    pub(crate) from: usize,
+    pub(crate) object: ObjectName,
+    pub(crate) count: u32,
     /// What its switch held, as the label has it.
-    pub(in crate::convert) value: Option<Box<str>>,
+    pub(crate) value: Option<Box<str>>,
 }
 
 /// What all documents ask for.
 #[derive(Debug)]
-pub(in crate::convert) struct Requests<'c> {
+pub(crate) struct Requests<'c> {
     prefix: &'c Prefix,
     /// The document that is read.
-    pub(in crate::convert) document: usize,
-    pub(in crate::convert) all: Vec<Request>,
-    pub(in crate::convert) saved: Vec<Saved>,
-    pub(in crate::convert) findings: Vec<(usize, Finding<Topic, Location>)>,
+    pub(crate) document: usize,
+    pub(crate) all: Vec<Request>,
+    pub(crate) saved: Vec<Saved>,
+    pub(crate) findings: Vec<(usize, Finding<Topic, Location>)>,
     /// Kinds that have to be turned on, and where which document asks for them.
-    pub(in crate::convert) opt_ins: Vec<(usize, Kind, Location)>,
+    pub(crate) opt_ins: Vec<(usize, Kind, Location)>,
     /// What is said of a document once all that it asks for is done.
-    pub(in crate::convert) when_done: Vec<(usize, Finding<Topic, Location>)>,
+    pub(crate) when_done: Vec<(usize, Finding<Topic, Location>)>,
 }
 
 impl<'c> Requests<'c> {
-    pub(in crate::convert) fn of(prefix: &'c Prefix) -> Self {
+    pub(crate) fn of(prefix: &'c Prefix) -> Self {
         Self {
             prefix,
             document: 0,
@@ -140,21 +140,16 @@ impl<'c> Requests<'c> {
     }
 
     /// The full name of an annotation, as what is said has it.
-    pub(in crate::convert) fn name(&self, key: Key) -> String {
+    pub(crate) fn name(&self, key: Key) -> String {
         self.prefix.annotation(key)
     }
 
     /// The full name of a label.
-    pub(in crate::convert) fn label(&self, label: Label) -> String {
+    pub(crate) fn label(&self, label: Label) -> String {
         self.prefix.label(label)
     }
 
-    pub(in crate::convert) fn ask(
-        &mut self,
-        wanted: Wanted,
-        texts: Texts,
-        reason: impl Into<String>,
-    ) {
+    pub(crate) fn ask(&mut self, wanted: Wanted, texts: Texts, reason: impl Into<String>) {
         let pairs = texts.into_iter().map(|(key, text)| (key.to_owned(), text));
         self.all.push(Request {
             from: self.document,
@@ -164,7 +159,7 @@ impl<'c> Requests<'c> {
         });
     }
 
-    pub(in crate::convert) fn say(
+    pub(crate) fn say(
         &mut self,
         topic: Topic,
         place: &Location,
@@ -176,7 +171,7 @@ impl<'c> Requests<'c> {
     }
 
     /// Notes that a kind has to be turned on, where it has to.
-    pub(in crate::convert) fn opt_in(&mut self, kind: Kind, place: &Location) {
+    pub(crate) fn opt_in(&mut self, kind: Kind, place: &Location) {
         if !Kind::DEFAULT.contains(&kind) {
             self.opt_ins.push((self.document, kind, place.clone()));
         }
@@ -184,12 +179,7 @@ impl<'c> Requests<'c> {
 
     /// Says that the document is to be deleted after the move: `why`, and by which command. `when`
     /// comes before it. Where something of it is refused, the other tool still does its work.
-    pub(in crate::convert) fn delete_after(
-        &mut self,
-        document: &Document<'_>,
-        why: &str,
-        when: &str,
-    ) {
+    pub(crate) fn delete_after(&mut self, document: &Document<'_>, why: &str, when: &str) {
         let object = &document.object;
         let help = if object.is_possible() {
             let what = [

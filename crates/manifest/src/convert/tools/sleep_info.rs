@@ -25,7 +25,7 @@ const KINDS: [(Kind, &str); 3] = [
 
 /// The kinds besides that patches of a SleepInfo stop as dayshift does. Where one is turned on, it is in
 /// all namespaces.
-pub(in crate::convert) fn more_kinds(document: &Document<'_>) -> Vec<Kind> {
+pub(crate) fn more_kinds(document: &Document<'_>) -> Vec<Kind> {
     let Some(spec) = document.node.get("spec") else {
         return Vec::new();
     };
@@ -38,7 +38,7 @@ pub(in crate::convert) fn more_kinds(document: &Document<'_>) -> Vec<Kind> {
 
 /// Asks for what a SleepInfo says, and for the counts that its Secret holds, where there is one:
 /// which document it is, and the document.
-pub(in crate::convert) fn convert(
+pub(crate) fn convert(
     document: &Document<'_>,
     secret: Option<(usize, &Document<'_>)>,
     turned_on: &BTreeSet<Kind>,

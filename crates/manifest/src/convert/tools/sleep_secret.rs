@@ -41,17 +41,13 @@ struct Listed {
 type Restored = (u32, Option<Box<str>>);
 
 /// The name of the Secret of a SleepInfo.
-pub(in crate::convert) fn name_of(sleep_info: &str) -> String {
+pub(crate) fn name_of(sleep_info: &str) -> String {
     format!("sleepinfo-{sleep_info}")
 }
 
 /// Asks for the saved count of each object that sleeps, and answers whether any does. `secret` is
 /// which document it is.
-pub(in crate::convert) fn convert(
-    secret: usize,
-    document: &Document<'_>,
-    requests: &mut Requests<'_>,
-) -> bool {
+pub(crate) fn convert(secret: usize, document: &Document<'_>, requests: &mut Requests<'_>) -> bool {
     let text = |name: &str| text_of(document, name);
     if text("operation-type").as_deref() != Some("SLEEP") {
         return false;
@@ -152,7 +148,7 @@ fn text_of(document: &Document<'_>, name: &str) -> Option<String> {
 }
 
 /// The documents that may be such Secrets, by namespace and name.
-pub(in crate::convert) fn all(documents: &[Document<'_>]) -> HashMap<(String, String), usize> {
+pub(crate) fn all(documents: &[Document<'_>]) -> HashMap<(String, String), usize> {
     let all = documents.iter().enumerate();
     let secrets = all.filter(|(_, it)| it.group().is_empty() && it.object.kind == "Secret");
     secrets

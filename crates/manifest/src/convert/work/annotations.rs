@@ -13,14 +13,14 @@ use crate::{
 
 impl Work<'_, '_> {
     /// The annotations of GoKubeDownscaler and py-kube-downscaler.
-    pub(in crate::convert) fn annotations(&mut self) {
+    pub(crate) fn annotations(&mut self) {
         for at in 0..self.documents.len() {
             self.annotations_of(at);
             self.pod_annotations(at);
         }
     }
 
-    pub(in crate::convert) fn annotations_of(&mut self, at: usize) {
+    pub(crate) fn annotations_of(&mut self, at: usize) {
         let document = self.documents[at].clone();
         let annotations = document.annotations();
         let Some(first) = annotations.first() else {
@@ -138,7 +138,7 @@ impl Work<'_, '_> {
     }
 
     /// Whether an object has an uptime and its Namespace a downtime, or the other way around.
-    pub(in crate::convert) fn both_levels(
+    pub(crate) fn both_levels(
         &mut self,
         at: usize,
         olds: &[(&str, &str)],
@@ -161,7 +161,7 @@ impl Work<'_, '_> {
     }
 
     /// A pod that forces uptime does so for the whole cluster.
-    pub(in crate::convert) fn pod_annotations(&mut self, at: usize) {
+    pub(crate) fn pod_annotations(&mut self, at: usize) {
         let document = self.documents[at].clone();
         let path = ["spec", "template", "metadata", "annotations"];
         let map = path

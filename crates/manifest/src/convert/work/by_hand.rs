@@ -50,7 +50,7 @@ struct Search<'s, 'a> {
 impl<'a> Work<'_, 'a> {
     /// Says of each text of another tool that stands somewhere else than on an object what to write in
     /// its place.
-    pub(in crate::convert) fn by_hand(&mut self, trees: &[Option<Vec<Rc<Node<'a>>>>]) {
+    pub(crate) fn by_hand(&mut self, trees: &[Option<Vec<Rc<Node<'a>>>>]) {
         for (source, nodes) in trees.iter().enumerate() {
             let documents = || self.documents.iter().filter(|it| it.source == source);
             let annotations = documents().flat_map(|it| {

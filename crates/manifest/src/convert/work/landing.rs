@@ -15,7 +15,7 @@ use crate::{manifest::Location, text::quote, workload::Label};
 
 impl Work<'_, '_> {
     /// The objects of kube-green, kubernetes-cronhpa-controller and KEDA.
-    pub(in crate::convert) fn requests(&mut self) {
+    pub(crate) fn requests(&mut self) {
         let mut requests = Requests::of(&self.converter.prefix);
         let secrets = sleep_secret::all(&self.documents);
         let is_sleep_info =
@@ -244,7 +244,7 @@ impl Work<'_, '_> {
     }
 
     /// The other tool's flags, on every Namespace, but for what it says itself.
-    pub(in crate::convert) fn flags(&mut self) {
+    pub(crate) fn flags(&mut self) {
         let converter = self.converter;
         if converter.flags.is_empty() {
             return;

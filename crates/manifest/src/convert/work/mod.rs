@@ -8,4 +8,4 @@ mod state;
 mod volumes;
 mod writing;
 
-pub(in crate::convert) use state::Work;
+pub(crate) use state::Work;

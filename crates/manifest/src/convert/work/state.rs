@@ -14,15 +14,15 @@ use crate::{
     workload::{Inputs, Key, Kind, ParseContext, ParsedInputs, read},
 };
 
-pub(in crate::convert) struct Work<'c, 'a> {
-    pub(in crate::convert) converter: &'c Converter,
-    pub(in crate::convert) sources: &'a [Source],
-    pub(in crate::convert) documents: Vec<Document<'a>>,
+pub(crate) struct Work<'c, 'a> {
+    pub(crate) converter: &'c Converter,
+    pub(crate) sources: &'a [Source],
+    pub(crate) documents: Vec<Document<'a>>,
     /// By group, kind, namespace and name.
-    pub(in crate::convert) index: HashMap<Id, Vec<usize>>,
+    pub(crate) index: HashMap<Id, Vec<usize>>,
     /// What is to be changed on which document, and what of it makes a schedule.
-    pub(in crate::convert) pending: BTreeMap<usize, Changes>,
-    pub(in crate::convert) conversion: Conversion,
+    pub(crate) pending: BTreeMap<usize, Changes>,
+    pub(crate) conversion: Conversion,
 }
 
 pub(super) type Id = (String, String, String, String);
@@ -61,13 +61,13 @@ pub(super) fn kind_of(object: &ObjectName, has_count: bool) -> KindOf {
 }
 
 impl<'a> Work<'_, 'a> {
-    pub(in crate::convert) fn make_index(&mut self) {
+    pub(crate) fn make_index(&mut self) {
         for (at, document) in self.documents.iter().enumerate() {
             self.index.entry(id(&document.object)).or_default().push(at);
         }
     }
 
-    pub(in crate::convert) fn say(
+    pub(crate) fn say(
         &mut self,
         document: usize,
         topic: Topic,
@@ -79,7 +79,7 @@ impl<'a> Work<'_, 'a> {
     }
 
     /// Says something of a document at a place in its file.
-    pub(in crate::convert) fn tell(&mut self, document: usize, finding: Finding<Topic, Location>) {
+    pub(crate) fn tell(&mut self, document: usize, finding: Finding<Topic, Location>) {
         let document = &self.documents[document];
         let place = Some((document.source, finding.place.clone()));
         let finding = finding.at(place).of(Some((&document.object).into()));
@@ -88,12 +88,7 @@ impl<'a> Work<'_, 'a> {
 
     /// Takes changes for a document, unless it has a schedule already or dayshift would refuse them;
     /// whether the document has them, or will.
-    pub(in crate::convert) fn take(
-        &mut self,
-        at: usize,
-        mut changes: Changes,
-        place: &Location,
-    ) -> bool {
+    pub(crate) fn take(&mut self, at: usize, mut changes: Changes, place: &Location) -> bool {
         // Several ask for the same where several references leave an object out.
         let is_asked = |pair: &(String, String)| {
             let pending = self.pending.get(&at);
@@ -184,7 +179,7 @@ impl<'a> Work<'_, 'a> {
         self.say(at, Topic::OptIn, message, help, place);
     }
 
-    pub(in crate::convert) fn command(&mut self, target: Target, set: Pairs) {
+    pub(crate) fn command(&mut self, target: Target, set: Pairs) {
         self.conversion.changes.push(Change {
             target,
             place: None,

@@ -12,7 +12,7 @@ use crate::{
 impl Work<'_, '_> {
     /// Says of each StatefulSet that gets or inherits a schedule and whose volumes a stop deletes that it
     /// is refused.
-    pub(in crate::convert) fn volumes(&mut self) {
+    pub(crate) fn volumes(&mut self) {
         for at in 0..self.documents.len() {
             let document = &self.documents[at];
             let mut path = VolumeRetention::PATH.iter();

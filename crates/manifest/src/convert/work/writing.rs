@@ -11,7 +11,7 @@ use crate::manifest::Node;
 
 impl<'a> Work<'_, 'a> {
     /// Makes the changes in the texts, and looks whether they are what was meant.
-    pub(in crate::convert) fn write(&mut self, trees: &[Option<Vec<Rc<Node<'a>>>>]) {
+    pub(crate) fn write(&mut self, trees: &[Option<Vec<Rc<Node<'a>>>>]) {
         let elsewhere = std::mem::take(&mut self.conversion.changes);
         let mut by_source: BTreeMap<usize, Vec<(usize, Changes)>> = BTreeMap::new();
         for (document, changes) in std::mem::take(&mut self.pending) {
@@ -60,7 +60,7 @@ impl<'a> Work<'_, 'a> {
         self.conversion.changes.extend(elsewhere);
     }
 
-    pub(in crate::convert) fn change(&self, document: usize, changes: Changes) -> Change {
+    pub(crate) fn change(&self, document: usize, changes: Changes) -> Change {
         let document = &self.documents[document];
         let remove = changes.replaced.iter().map(|it| it.0.clone()).collect();
         let set = changes.replaced.into_iter().flat_map(|it| it.1);
@@ -73,7 +73,7 @@ impl<'a> Work<'_, 'a> {
         }
     }
 
-    pub(in crate::convert) fn report_not_editable(
+    pub(crate) fn report_not_editable(
         &mut self,
         document: usize,
         changes: &Changes,

@@ -9,7 +9,7 @@ use crate::{
 
 impl Look<'_> {
     /// Calendars that end soon, or of which part does not count.
-    pub(in crate::lint) fn calendars(&self, schedule: &Schedule, found: &mut Vec<ScheduleFinding>) {
+    pub(crate) fn calendars(&self, schedule: &Schedule, found: &mut Vec<ScheduleFinding>) {
         let soon = self.local(self.span.from + Calendar::ENDS_SOON).date();
         let excepted = schedule.except().calendars().map(|it| (Key::Except, it));
         let treated = schedule.treated().calendars().map(|it| (Key::TreatAs, it));

@@ -10,7 +10,7 @@ use crate::{
 
 impl Look<'_> {
     /// A day of month beside a day of week, which many take for both at once.
-    pub(in crate::lint) fn either_day(&self, key: Key, found: &mut Vec<ScheduleFinding>) {
+    pub(crate) fn either_day(&self, key: Key, found: &mut Vec<ScheduleFinding>) {
         for (span, item) in list_items(self.inputs.text(key).unwrap_or_default()) {
             let times = without_count(item);
             let Some(both) = Times::parse(times).ok().and_then(|it| it.either_day()) else {

@@ -3,7 +3,7 @@
 use crate::workload::{Key, Prefix};
 
 /// A right text for a key.
-pub(in crate::lint) fn right_text(key: Key) -> &'static str {
+pub(crate) fn right_text(key: Key) -> &'static str {
     match key {
         Key::Start => "Mon-Fri 09:00",
         Key::Stop => "Mon-Fri 19:00",
@@ -30,6 +30,6 @@ pub(in crate::lint) fn right_text(key: Key) -> &'static str {
 }
 
 /// A right line for a key, as it would stand in a manifest.
-pub(in crate::lint) fn right_line(prefix: &Prefix, key: Key) -> String {
+pub(crate) fn right_line(prefix: &Prefix, key: Key) -> String {
     format!("{}: \"{}\"", prefix.annotation(key), right_text(key))
 }

@@ -2,11 +2,11 @@
 
 mod calendars;
 mod either_day;
-pub(in crate::lint) mod examples;
-pub(in crate::lint) mod repair;
-pub(in crate::lint) mod schedule_finding;
-pub(in crate::lint) mod schedule_rules;
+pub(crate) mod examples;
+pub(crate) mod repair;
+pub(crate) mod schedule_finding;
+pub(crate) mod schedule_rules;
 mod ties;
-pub(in crate::lint) mod times;
+pub(crate) mod times;
 mod treated;
 mod unmeant;

@@ -6,7 +6,7 @@ use crate::workload::{Inputs, Key, ParseContext, ParsedInputs, Prefix, Problem, 
 
 /// The line that was meant: `text` where that is right for the key or can be put right, else the key
 /// with an example that is called one. Nobody's schedule is made up.
-pub(in crate::lint) fn own_line(prefix: &Prefix, key: Key, text: &str) -> String {
+pub(crate) fn own_line(prefix: &Prefix, key: Key, text: &str) -> String {
     let name = prefix.annotation(key);
     if is_right(key, text) {
         return format!("{name}: \"{text}\"");
@@ -18,7 +18,7 @@ pub(in crate::lint) fn own_line(prefix: &Prefix, key: Key, text: &str) -> String
 }
 
 /// The line or lines that were meant by a text that is refused, where all of it can be put right.
-pub(in crate::lint) fn repaired_lines(
+pub(crate) fn repaired_lines(
     prefix: &Prefix,
     key: Key,
     text: &str,

@@ -12,22 +12,22 @@ use crate::{
 
 /// A finding in the text of an annotation. Equal inputs get equal findings, so they are shared.
 #[derive(Clone, Debug)]
-pub(in crate::lint) struct ScheduleFinding {
-    pub(in crate::lint) rule: LintRule,
+pub(crate) struct ScheduleFinding {
+    pub(crate) rule: LintRule,
     /// The annotation's name behind the prefix.
-    pub(in crate::lint) name: Box<str>,
-    pub(in crate::lint) span: Range<usize>,
-    pub(in crate::lint) message: String,
-    pub(in crate::lint) help: String,
+    pub(crate) name: Box<str>,
+    pub(crate) span: Range<usize>,
+    pub(crate) message: String,
+    pub(crate) help: String,
     /// Where the annotation is written.
-    pub(in crate::lint) origin: Origin,
+    pub(crate) origin: Origin,
     /// What was meant by the text.
-    pub(in crate::lint) meant: Option<Meant>,
+    pub(crate) meant: Option<Meant>,
 }
 
 impl ScheduleFinding {
     /// A finding about the whole text of a key.
-    pub(in crate::lint) fn on(
+    pub(crate) fn on(
         key: Key,
         inputs: &Inputs,
         rule: LintRule,
@@ -46,12 +46,12 @@ impl ScheduleFinding {
     }
 
     /// This finding, of these bytes of the text alone.
-    pub(in crate::lint) fn at(self, span: Range<usize>) -> Self {
+    pub(crate) fn at(self, span: Range<usize>) -> Self {
         Self { span, ..self }
     }
 
     /// What a problem is to lint.
-    pub(in crate::lint) fn of_problem(problem: &Problem, prefix: &Prefix) -> Self {
+    pub(crate) fn of_problem(problem: &Problem, prefix: &Prefix) -> Self {
         let diagnostic = &problem.diagnostic;
         let rule = rule_of(diagnostic.kind(), Key::from_name(&problem.annotation));
         let help = match rule {
@@ -82,7 +82,7 @@ impl ScheduleFinding {
 
     /// What to do about it where this is the text: to write what was meant, if all of it can be put
     /// right.
-    pub(in crate::lint) fn help_for(&self, text: &str, prefix: &Prefix) -> String {
+    pub(crate) fn help_for(&self, text: &str, prefix: &Prefix) -> String {
         let key = Key::from_name(&self.name);
         let lines = match (self.rule, key) {
             (LintRule::UnknownAnnotation, _) => {
@@ -99,7 +99,7 @@ impl ScheduleFinding {
     }
 
     /// Whether it says the same of the same annotation.
-    pub(in crate::lint) fn is_like(&self, other: &Self) -> bool {
+    pub(crate) fn is_like(&self, other: &Self) -> bool {
         let it = |it: &Self| (it.rule, it.span.clone(), it.origin);
         it(self) == it(other) && self.name == other.name
     }

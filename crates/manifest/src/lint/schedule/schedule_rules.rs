@@ -11,7 +11,7 @@ use crate::{
 };
 
 /// Why these inputs are refused, if they are.
-pub(in crate::lint) fn schedule_errors(
+pub(crate) fn schedule_errors(
     inputs: &Inputs,
     context: &ParseContext,
     prefix: &Prefix,
@@ -28,7 +28,7 @@ fn of_problems(problems: &[Problem], prefix: &Prefix) -> Vec<ScheduleFinding> {
 }
 
 /// Everything to say of these inputs; what is refused gets no more than its errors.
-pub(in crate::lint) fn schedule_findings(
+pub(crate) fn schedule_findings(
     inputs: &Inputs,
     span: &times::Span,
     prefix: &Prefix,

@@ -12,7 +12,7 @@ use crate::{
 
 impl Look<'_> {
     /// A start and a stop, or two counts, at the same time.
-    pub(in crate::lint) fn ties(&self, schedule: &Schedule, found: &mut Vec<ScheduleFinding>) {
+    pub(crate) fn ties(&self, schedule: &Schedule, found: &mut Vec<ScheduleFinding>) {
         let Some((at, actions)) = self.first_tie(schedule) else {
             return;
         };
@@ -72,7 +72,7 @@ impl Look<'_> {
         item.map_or(0..0, |(span, _)| span)
     }
 
-    pub(in crate::lint) fn jitter_beyond_window(
+    pub(crate) fn jitter_beyond_window(
         &self,
         spec: &ScheduleSpec,
         found: &mut Vec<ScheduleFinding>,

@@ -15,25 +15,25 @@ use crate::{
 
 /// The time that is looked at, and where clocks are that nothing is said of.
 #[derive(Clone, Debug)]
-pub(in crate::lint) struct Span {
-    pub(in crate::lint) from: DateTime<Utc>,
-    pub(in crate::lint) until: DateTime<Utc>,
-    pub(in crate::lint) context: ParseContext,
+pub(crate) struct Span {
+    pub(crate) from: DateTime<Utc>,
+    pub(crate) until: DateTime<Utc>,
+    pub(crate) context: ParseContext,
 }
 
 /// One schedule that is looked at.
-pub(in crate::lint) struct Look<'l> {
-    pub(in crate::lint) inputs: &'l Inputs,
-    pub(in crate::lint) prefix: &'l Prefix,
-    pub(in crate::lint) span: &'l Span,
-    pub(in crate::lint) zone: Zone,
+pub(crate) struct Look<'l> {
+    pub(crate) inputs: &'l Inputs,
+    pub(crate) prefix: &'l Prefix,
+    pub(crate) span: &'l Span,
+    pub(crate) zone: Zone,
 }
 
 /// More than any two lists of times of day have in a year; a bound for lists of seconds.
-pub(in crate::lint) const MAX_STEPS: usize = 2_000;
+pub(crate) const MAX_STEPS: usize = 2_000;
 
 impl Look<'_> {
-    pub(in crate::lint) fn at_all(
+    pub(crate) fn at_all(
         &self,
         spec: &ScheduleSpec,
         gaps: &[Gap],
@@ -64,7 +64,7 @@ impl Look<'_> {
     }
 
     /// A finding about some bytes of the text of a key.
-    pub(in crate::lint) fn at(
+    pub(crate) fn at(
         &self,
         key: Key,
         span: Range<usize>,
@@ -75,7 +75,7 @@ impl Look<'_> {
         ScheduleFinding::on(key, self.inputs, rule, message, help).at(span)
     }
 
-    pub(in crate::lint) fn local(&self, at: DateTime<Utc>) -> NaiveDateTime {
+    pub(crate) fn local(&self, at: DateTime<Utc>) -> NaiveDateTime {
         at.with_timezone(&self.zone).naive_local()
     }
 
@@ -276,15 +276,15 @@ fn once_an_hour(item: &str) -> Option<String> {
 }
 
 /// The times of an item of `scale`, and of any other all of it.
-pub(in crate::lint) fn without_count(item: &str) -> &str {
+pub(crate) fn without_count(item: &str) -> &str {
     item.split_once('=').map_or(item, |(times, _)| times)
 }
 
-pub(in crate::lint) fn just_before(at: NaiveDateTime) -> NaiveDateTime {
+pub(crate) fn just_before(at: NaiveDateTime) -> NaiveDateTime {
     at - TimeDelta::seconds(1)
 }
 
-pub(in crate::lint) fn shown(at: NaiveDateTime) -> String {
+pub(crate) fn shown(at: NaiveDateTime) -> String {
     let second = at.format("%S").to_string();
     let form = if second == "00" {
         "%Y-%m-%d %H:%M"

@@ -7,7 +7,7 @@ use crate::{schedule::Schedule, workload::Key};
 
 impl Look<'_> {
     /// Dates that are over, or on which the schedule does what it does without them.
-    pub(in crate::lint) fn treated(&self, schedule: &Schedule, found: &mut Vec<ScheduleFinding>) {
+    pub(crate) fn treated(&self, schedule: &Schedule, found: &mut Vec<ScheduleFinding>) {
         let Some(last) = schedule.treated().last() else {
             return;
         };

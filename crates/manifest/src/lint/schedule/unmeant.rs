@@ -13,11 +13,7 @@ use crate::{
 
 impl Look<'_> {
     /// A start and a stop a minute apart: `00:00-23:59` ends a minute before the day does.
-    pub(in crate::lint) fn one_minute(
-        &self,
-        schedule: &Schedule,
-        found: &mut Vec<ScheduleFinding>,
-    ) {
+    pub(crate) fn one_minute(&self, schedule: &Schedule, found: &mut Vec<ScheduleFinding>) {
         let has = |key: &Key| self.inputs.text(*key).is_some();
         let Some(key) = [Key::Hours, Key::Stop].into_iter().find(has) else {
             return;
@@ -59,7 +55,7 @@ impl Look<'_> {
     }
 
     /// `Etc/GMT+3`, which is UTC-3, and `EST`, which knows no summer.
-    pub(in crate::lint) fn fixed_offset(&self, found: &mut Vec<ScheduleFinding>) {
+    pub(crate) fn fixed_offset(&self, found: &mut Vec<ScheduleFinding>) {
         let name = self.zone.name();
         let written = self.inputs.text(Key::Timezone).unwrap_or_default();
         let (message, help) = match name.strip_prefix("Etc/GMT") {

@@ -25,7 +25,7 @@ pub struct Annotation {
 
 impl Annotation {
     /// Reads an entry of a map under a name of the caller's choice; `source` is the file's text.
-    pub(in crate::manifest) fn read(name: &str, entry: &Entry<'_>, source: &str) -> Self {
+    pub(crate) fn read(name: &str, entry: &Entry<'_>, source: &str) -> Self {
         let value = &*entry.value;
         let raw = source.get(value.place.span.clone()).unwrap_or_default();
         let text = match value.scalar() {
@@ -47,7 +47,7 @@ impl Annotation {
     }
 
     /// Moves it to the text that holds it, of which a part cannot be told apart in the file.
-    pub(in crate::manifest) fn move_to(&mut self, place: &Location) {
+    pub(crate) fn move_to(&mut self, place: &Location) {
         self.key = place.clone();
         self.value = place.clone();
         self.verbatim = None;
@@ -82,12 +82,12 @@ impl Annotation {
 }
 
 /// Whether a tool fills a text in before anything is applied.
-pub(in crate::manifest) fn is_filled_in(text: &str) -> bool {
+pub(crate) fn is_filled_in(text: &str) -> bool {
     ["{{", "${", "$("].iter().any(|sign| text.contains(sign))
 }
 
 /// Why a value is not what the API server takes for the text of an annotation.
-pub(in crate::manifest) fn not_text(value: &Node<'_>, text: &str) -> Option<Diagnostic> {
+pub(crate) fn not_text(value: &Node<'_>, text: &str) -> Option<Diagnostic> {
     if matches!(value.scalar(), Some(Scalar::Null | Scalar::Text)) {
         return None;
     }

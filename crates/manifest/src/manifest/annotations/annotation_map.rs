@@ -15,17 +15,17 @@ const MAX_ANNOTATIONS: usize = 256 << 10;
 /// The annotations of one object under the prefix, and why some are not what the API server will
 /// take them for.
 #[derive(Debug, Default)]
-pub(in crate::manifest) struct AnnotationMap {
+pub(crate) struct AnnotationMap {
     /// In the order of the file; each name once.
-    pub(in crate::manifest) annotations: Vec<Annotation>,
+    pub(crate) annotations: Vec<Annotation>,
     /// One at most for each of them.
-    pub(in crate::manifest) problems: Vec<Problem>,
+    pub(crate) problems: Vec<Problem>,
 }
 
 impl AnnotationMap {
     /// Reads those of an object, by its metadata. `origin` is what the object is to whoever
     /// reads them.
-    pub(in crate::manifest) fn read(
+    pub(crate) fn read(
         metadata: &Node<'_>,
         scope: Scope<'_>,
         origin: Origin,
@@ -46,7 +46,7 @@ impl AnnotationMap {
     }
 
     /// Reads those among the entries of a map.
-    pub(in crate::manifest) fn of(entries: &[Entry<'_>], scope: Scope<'_>, origin: Origin) -> Self {
+    pub(crate) fn of(entries: &[Entry<'_>], scope: Scope<'_>, origin: Origin) -> Self {
         // With each, what is wrong with it, and whether `<<` brought it in.
         let mut found: Vec<(Annotation, Option<Problem>, bool)> = Vec::new();
         let mut seen = HashMap::new();
@@ -75,7 +75,7 @@ impl AnnotationMap {
     }
 
     /// Their full names and texts.
-    pub(in crate::manifest) fn texts(&self, prefix: &Prefix) -> Vec<(String, &str)> {
+    pub(crate) fn texts(&self, prefix: &Prefix) -> Vec<(String, &str)> {
         let annotations = self.annotations.iter();
         let texts = annotations.map(|it| (prefix.full(&it.name), &*it.text));
         texts.collect()

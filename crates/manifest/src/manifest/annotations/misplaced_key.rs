@@ -55,7 +55,7 @@ pub fn is_of_other_tool(name: &str) -> bool {
 /// annotations under the prefix are what it is scheduled by, and not misplaced; and it is searched
 /// everywhere, while an object of another kind may well hold such names for others, as a policy
 /// does.
-pub(in crate::manifest) fn misplaced_keys(
+pub(crate) fn misplaced_keys(
     node: &Node<'_>,
     scope: Scope<'_>,
     is_workload: bool,

@@ -4,7 +4,7 @@ use fast_glob::glob_match;
 
 /// The lines of one file, in order: of those that match a path the last one decides.
 #[derive(Clone, Debug, Default)]
-pub(in crate::manifest) struct IgnoreRules(Vec<IgnoreRule>);
+pub(crate) struct IgnoreRules(Vec<IgnoreRule>);
 
 #[derive(Clone, Debug)]
 struct IgnoreRule {
@@ -22,18 +22,18 @@ struct IgnoreRule {
 
 impl IgnoreRules {
     /// Reads lines; one that is empty, a comment or no pattern is about nothing.
-    pub(in crate::manifest) fn parse(text: &str) -> Self {
+    pub(crate) fn parse(text: &str) -> Self {
         Self(text.lines().filter_map(IgnoreRule::parse).collect())
     }
 
     /// Whether no line is a pattern.
-    pub(in crate::manifest) fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
     /// Whether a path, relative to the folder of the file and with `/` between its parts, is
     /// ignored; `None` where no line is about it.
-    pub(in crate::manifest) fn decide(&self, path: &str, is_folder: bool) -> Option<bool> {
+    pub(crate) fn decide(&self, path: &str, is_folder: bool) -> Option<bool> {
         let name = path.rsplit('/').next().unwrap_or(path);
         let is_about = |rule: &&IgnoreRule| {
             (is_folder || !rule.only_folders)

@@ -76,7 +76,7 @@ impl Source {
     }
 
     /// The same of a chart whose templates were not read.
-    pub(in crate::manifest) fn of_chart(self) -> Self {
+    pub(crate) fn of_chart(self) -> Self {
         Self {
             is_chart: true,
             ..self
@@ -190,7 +190,7 @@ impl Source {
     }
 
     /// An error of its own at a place of it.
-    pub(in crate::manifest) fn error_at(&self, place: &Location, message: String) -> SyntaxError {
+    pub(crate) fn error_at(&self, place: &Location, message: String) -> SyntaxError {
         self.error(ParseError::at(place, message))
     }
 
@@ -207,7 +207,7 @@ impl Source {
         })
     }
 
-    pub(in crate::manifest) fn read(name: String, reader: impl Read) -> Result<Self, OpenError> {
+    pub(crate) fn read(name: String, reader: impl Read) -> Result<Self, OpenError> {
         let mut bytes = Vec::new();
         // One byte more tells a file that is too large.
         let limit = MAX_BYTES as u64 + 1;

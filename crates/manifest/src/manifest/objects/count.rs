@@ -13,7 +13,7 @@ use crate::{
 ///
 /// # Errors
 /// Where something else stands there, which the API server would refuse.
-pub(in crate::manifest) fn count(
+pub(crate) fn count(
     kind: Kind,
     node: &Node<'_>,
 ) -> Result<Option<(Replicas, Location)>, ParseError> {

@@ -17,7 +17,7 @@ pub struct CronTimes {
 
 impl CronTimes {
     /// Reads those of an object of that kind; none where it has none.
-    pub(in crate::manifest) fn read(kind: Kind, node: &Node<'_>) -> Option<Self> {
+    pub(crate) fn read(kind: Kind, node: &Node<'_>) -> Option<Self> {
         let spec = node.get("spec").filter(|_| kind == Kind::CRON_JOB)?;
         let schedule = spec.get("schedule")?;
         Some(Self {

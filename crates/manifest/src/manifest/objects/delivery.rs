@@ -31,7 +31,7 @@ pub struct IgnoredByAll(Vec<Ignore>);
 
 impl IgnoredByAll {
     /// Reads the ConfigMap; none of any other object.
-    pub(in crate::manifest) fn read(object: &Node<'_>) -> Option<Self> {
+    pub(crate) fn read(object: &Node<'_>) -> Option<Self> {
         let is_it = |node: Option<&Node<'_>>, text| node.and_then(Node::text) == Some(text);
         let name = object.get("metadata").and_then(|it| it.get("name"));
         if !is_it(object.get("kind"), "ConfigMap") || !is_it(name, "argocd-cm") {
@@ -87,7 +87,7 @@ struct Ignore {
 
 impl Delivery {
     /// What an object of a GitOps tool brings; none for any other, and for one that does nothing.
-    pub(in crate::manifest) fn read(object: &Node<'_>) -> Option<Self> {
+    pub(crate) fn read(object: &Node<'_>) -> Option<Self> {
         let text = |name| object.get(name).and_then(Node::text);
         let (kind, version) = (text("kind")?, text("apiVersion")?);
         let spec = object.get("spec")?;

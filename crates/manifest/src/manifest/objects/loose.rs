@@ -38,7 +38,7 @@ const HOLDING: [&str; 6] = [
 
 /// Calls `each` with the maps of a document that is none of the cluster's objects, or one that other
 /// objects come to be of.
-pub(in crate::manifest) fn search(
+pub(crate) fn search(
     document: &Node<'_>,
     scope: Scope<'_>,
     each: &mut impl FnMut(LooseAnnotations),

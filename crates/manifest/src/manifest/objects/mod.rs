@@ -1,16 +1,16 @@
 //! From the tree of a document to the objects in it.
 
 mod count;
-pub(in crate::manifest) mod cron_job;
-pub(in crate::manifest) mod delivery;
-pub(in crate::manifest) mod loose;
-pub(in crate::manifest) mod namespace;
-pub(in crate::manifest) mod other;
+pub(crate) mod cron_job;
+pub(crate) mod delivery;
+pub(crate) mod loose;
+pub(crate) mod namespace;
+pub(crate) mod other;
 mod pod_template;
-pub(in crate::manifest) mod scale_target;
-pub(in crate::manifest) mod service;
-pub(in crate::manifest) mod unrendered;
-pub(in crate::manifest) mod workload;
+pub(crate) mod scale_target;
+pub(crate) mod service;
+pub(crate) mod unrendered;
+pub(crate) mod workload;
 
 use std::rc::Rc;
 

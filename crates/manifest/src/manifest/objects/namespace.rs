@@ -31,7 +31,7 @@ pub struct Namespace {
 
 impl Namespace {
     /// Reads a Namespace.
-    pub(in crate::manifest) fn read(node: &Node<'_>, scope: Scope<'_>) -> Result<Self, ParseError> {
+    pub(crate) fn read(node: &Node<'_>, scope: Scope<'_>) -> Result<Self, ParseError> {
         let metadata = node.get("metadata");
         let name = metadata.map_or(Ok(None), |it| text(it, "metadata.", "name"))?;
         let (Some(metadata), Some(name)) = (metadata, name) else {

@@ -38,7 +38,7 @@ pub struct Other {
 
 impl Other {
     /// Reads an object, unless it has nothing to do with schedules.
-    pub(in crate::manifest) fn read(node: &Node<'_>, scope: Scope<'_>) -> Option<Self> {
+    pub(crate) fn read(node: &Node<'_>, scope: Scope<'_>) -> Option<Self> {
         let kind = node.get("kind")?.text()?;
         let misplaced = misplaced_keys(node, scope, false);
         let scales = ScaleTarget::read(node);
@@ -76,7 +76,7 @@ impl Other {
 
 impl Other {
     /// Reads what an object that has a count of its own does to others, if it does that.
-    pub(in crate::manifest) fn scaler(node: &Node<'_>, scope: Scope<'_>) -> Option<Self> {
+    pub(crate) fn scaler(node: &Node<'_>, scope: Scope<'_>) -> Option<Self> {
         ScaleTarget::read(node)?;
         let other = Self::read(node, scope)?;
         // The names of ours on it are read with its own count.

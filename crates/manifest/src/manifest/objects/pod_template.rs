@@ -8,7 +8,7 @@ use crate::manifest::tree::scalar::Scalar;
 use crate::workload::{Footprint, Kind, ResourceRequests, SpecNode};
 
 /// What 1 of the count of an object stands for.
-pub(in crate::manifest) fn footprint(kind: Kind, object: &Node<'_>) -> Footprint {
+pub(crate) fn footprint(kind: Kind, object: &Node<'_>) -> Footprint {
     Footprint::read(kind, || requests(object), object.get("spec"))
 }
 
@@ -49,7 +49,7 @@ fn requests(object: &Node<'_>) -> ResourceRequests {
 }
 
 /// The labels of the pods of an object, by which Services select them.
-pub(in crate::manifest) fn pod_labels(object: &Node<'_>) -> BTreeMap<String, String> {
+pub(crate) fn pod_labels(object: &Node<'_>) -> BTreeMap<String, String> {
     let metadata = template(object).and_then(|it| it.get("metadata"));
     texts(metadata.and_then(|it| it.get("labels")))
 }

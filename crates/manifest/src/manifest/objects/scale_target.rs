@@ -36,7 +36,7 @@ pub enum ScaledBy {
 
 impl ScaleTarget {
     /// What an object scales, if it does that.
-    pub(in crate::manifest) fn read(object: &Node<'_>) -> Option<Self> {
+    pub(crate) fn read(object: &Node<'_>) -> Option<Self> {
         let text = |name| object.get(name).and_then(Node::text);
         let version = text("apiVersion").unwrap_or_default();
         let by = match text("kind")? {

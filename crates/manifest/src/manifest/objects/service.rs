@@ -20,7 +20,7 @@ pub struct Service {
 
 impl Service {
     /// Reads an object of that kind, if it has a name.
-    pub(in crate::manifest) fn read(node: &Node<'_>, scope: Scope<'_>) -> Option<Self> {
+    pub(crate) fn read(node: &Node<'_>, scope: Scope<'_>) -> Option<Self> {
         let metadata = node.get("metadata")?;
         let namespace = metadata.get("namespace").and_then(Node::text);
         let spec = node.get("spec");
@@ -57,7 +57,7 @@ fn port(node: &Node<'_>) -> ServicePort {
 }
 
 /// The entries of a map that are texts.
-pub(in crate::manifest) fn texts(node: Option<&Node<'_>>) -> BTreeMap<String, String> {
+pub(crate) fn texts(node: Option<&Node<'_>>) -> BTreeMap<String, String> {
     let entries = node.map_or(&[][..], Node::entries).iter();
     entries
         .filter_map(|it| Some((it.name().to_owned(), it.value.text()?.to_owned())))

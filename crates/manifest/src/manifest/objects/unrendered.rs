@@ -34,7 +34,7 @@ const CHANGING: [&str; 12] = [
 
 impl Unrendered {
     /// The first of those fields in a kustomization; `file` is the name of its file.
-    pub(in crate::manifest) fn read(node: &Node<'_>, file: &str) -> Option<Self> {
+    pub(crate) fn read(node: &Node<'_>, file: &str) -> Option<Self> {
         let text = |name| node.get(name).and_then(Node::text);
         let version = text("apiVersion").unwrap_or_default();
         let is_named = || {

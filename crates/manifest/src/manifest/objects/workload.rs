@@ -59,11 +59,7 @@ impl Workload {
     }
 
     /// Reads an object of that kind.
-    pub(in crate::manifest) fn read(
-        kind: Kind,
-        node: &Node<'_>,
-        scope: Scope<'_>,
-    ) -> Result<Self, ParseError> {
+    pub(crate) fn read(kind: Kind, node: &Node<'_>, scope: Scope<'_>) -> Result<Self, ParseError> {
         let Some(metadata) = node.get("metadata") else {
             return Err(ParseError::at(
                 &node.place,
@@ -152,9 +148,7 @@ fn refuse_unless(
 
 /// The name of an object. What an API server makes of a `generateName` is not known before: it stands
 /// here with an `x` for each of the five letters that it adds.
-pub(in crate::manifest) fn name<'n>(
-    metadata: &'n Node<'_>,
-) -> Result<Option<Cow<'n, str>>, ParseError> {
+pub(crate) fn name<'n>(metadata: &'n Node<'_>) -> Result<Option<Cow<'n, str>>, ParseError> {
     if let Some(name) = text(metadata, "metadata.", "name")? {
         return Ok(Some(name.into()));
     }
@@ -166,7 +160,7 @@ pub(in crate::manifest) fn name<'n>(
 const MAX_GENERATED: usize = 58;
 
 /// A field that is a text where it is given.
-pub(in crate::manifest) fn text<'n>(
+pub(crate) fn text<'n>(
     node: &'n Node<'_>,
     path: &str,
     name: &str,

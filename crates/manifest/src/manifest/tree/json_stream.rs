@@ -6,8 +6,8 @@ use serde_json::Deserializer;
 
 /// A part of a text that is YAML by itself, and what stands before it.
 #[derive(Clone, Copy, Debug, Default)]
-pub(in crate::manifest) struct Piece<'a> {
-    pub(in crate::manifest) text: &'a str,
+pub(crate) struct Piece<'a> {
+    pub(crate) text: &'a str,
     bytes: usize,
     chars: usize,
     lines: usize,
@@ -17,7 +17,7 @@ pub(in crate::manifest) struct Piece<'a> {
 
 /// A text whose JSON values follow each other without `---` comes apart before each but the first;
 /// any other is one piece.
-pub(in crate::manifest) fn pieces(text: &str) -> Vec<Piece<'_>> {
+pub(crate) fn pieces(text: &str) -> Vec<Piece<'_>> {
     let mut pieces = Vec::new();
     let mut rest = Piece {
         text,
@@ -54,7 +54,7 @@ impl<'a> Piece<'a> {
     }
 
     /// Where in the whole text something stands that is at `marker` of this piece.
-    pub(in crate::manifest) fn place(&self, marker: Marker) -> Marker {
+    pub(crate) fn place(&self, marker: Marker) -> Marker {
         let columns = if marker.line() == 1 { self.columns } else { 0 };
         Marker::new(
             self.chars + marker.index(),
@@ -65,7 +65,7 @@ impl<'a> Piece<'a> {
     }
 
     /// The same of a stretch.
-    pub(in crate::manifest) fn span(&self, span: &Span) -> Span {
+    pub(crate) fn span(&self, span: &Span) -> Span {
         Span::new(self.place(span.start), self.place(span.end))
     }
 }

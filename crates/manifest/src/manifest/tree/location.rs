@@ -16,7 +16,7 @@ pub struct Location {
 }
 
 impl Location {
-    pub(in crate::manifest) fn new(start: Marker, end: Marker) -> Self {
+    pub(crate) fn new(start: Marker, end: Marker) -> Self {
         let from = start.byte_offset().unwrap_or_default();
         Self {
             line: start.line(),
@@ -25,7 +25,7 @@ impl Location {
         }
     }
 
-    pub(in crate::manifest) fn of(span: &Span) -> Self {
+    pub(crate) fn of(span: &Span) -> Self {
         Self::new(span.start, span.end)
     }
 }

@@ -11,18 +11,18 @@ use super::quoted_lines::Indented;
 
 /// What is wrong at a place.
 #[derive(Debug)]
-pub(in crate::manifest) struct ParseError {
-    pub(in crate::manifest) place: Location,
-    pub(in crate::manifest) message: String,
+pub(crate) struct ParseError {
+    pub(crate) place: Location,
+    pub(crate) message: String,
     /// Whether the text is good YAML and an object in it is at fault.
-    pub(in crate::manifest) in_object: bool,
+    pub(crate) in_object: bool,
     /// The kind of that object, where it is known.
-    pub(in crate::manifest) kind: Option<&'static str>,
+    pub(crate) kind: Option<&'static str>,
 }
 
 impl ParseError {
     /// A fault of an object.
-    pub(in crate::manifest) fn at(place: &Location, message: impl Into<String>) -> Self {
+    pub(crate) fn at(place: &Location, message: impl Into<String>) -> Self {
         Self {
             in_object: true,
             ..Self::of_text(place.clone(), message)
@@ -30,7 +30,7 @@ impl ParseError {
     }
 
     /// The same of an object of that kind.
-    pub(in crate::manifest) fn of_kind(self, kind: &'static str) -> Self {
+    pub(crate) fn of_kind(self, kind: &'static str) -> Self {
         Self {
             kind: Some(kind),
             ..self
@@ -63,7 +63,7 @@ const NODE: usize = 32;
 
 /// Calls `each` with every document of a stream of YAML (JSON is YAML, too), or of JSON values one
 /// after another, in order.
-pub(in crate::manifest) fn documents<'a>(
+pub(crate) fn documents<'a>(
     text: &'a str,
     mut each: impl FnMut(&Rc<Node<'a>>),
 ) -> Result<(), ParseError> {
