@@ -142,7 +142,8 @@ where
         write!(line, "{faint}")?;
         self.0.format_time(&mut line)?;
         write!(line, "{faint:#} {colour}{level:>5}{colour:#} ")?;
-        if target != "dayshift" && !target.starts_with("dayshift::") {
+        // Its crates are called dayshift and dayshift_…
+        if !target.starts_with("dayshift") {
             write!(line, "{faint}{target}:{faint:#} ")?;
         }
         let mut fields = String::new();
