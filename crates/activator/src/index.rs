@@ -12,7 +12,7 @@ use kube::ResourceExt as _;
 use crate::cluster::{NamespaceMeta, ObservedNamespace, ReflectorEvent, WithPodLabels};
 use crate::service::{KnownService, KnownSlice, PodName, ServiceName};
 use crate::workload::{
-    Annotations, Key, Kind, Label, Needed, NeededKind, Observed, Phase, Prefix, Replicas,
+    Annotations, Key, Kind, Label, Needed, NeededKind, Observed, Prefix, Replicas,
 };
 
 /// An event of one of the watches.
@@ -224,7 +224,7 @@ impl Index {
         })
     }
 
-    /// Whether dayshift has stopped that workload, which does not ask to be woken by a request.
+    /// Whether that workload is stopped, and does not ask to be woken by a request.
     pub(crate) fn stays_stopped(&self, namespace: &str, needed: &Needed) -> bool {
         // A Service is no workload: nobody wakes it.
         let NeededKind::Workload(kind) = needed.kind else {
@@ -295,9 +295,7 @@ impl Index {
     }
 }
 
-/// Whether dayshift has stopped it, and it does not ask to be woken by a request.
+/// Whether it is stopped, by whomever, and does not ask to be woken by a request.
 pub(crate) fn stays_stopped(observed: &Observed) -> bool {
-    matches!(observed.phase(), Some(Phase::Stopped | Phase::Slept))
-        && observed.replicas == Replicas::ZERO
-        && observed.inputs.text(Key::WakeOnRequest).is_none()
+    observed.replicas == Replicas::ZERO && observed.inputs.text(Key::WakeOnRequest).is_none()
 }

@@ -71,8 +71,7 @@ impl Night {
         let steps = (0..random.usize(3..12)).map(|_| {
             let number = random.usize(..count);
             let step = match random.u8(..10) {
-                // What does not ask to be woken is not told of where it is paused besides.
-                0 if objects[number].wake.is_some() => Step::Pause(number),
+                0 => Step::Pause(number),
                 1 => Step::Resume(number),
                 2 => Step::Restart,
                 3 => Step::Request(number, Client::Probe),

@@ -85,6 +85,18 @@ fn who_does_not_ask_for_it_is_not_woken_for_others_and_that_is_told() {
             Some("deploy/db, which has no annotation wake-on-request"),
         ),
         (
+            "paused",
+            0,
+            json!({}),
+            Some("deploy/db, which has no annotation wake-on-request"),
+        ),
+        (
+            "running",
+            0,
+            json!({}),
+            Some("deploy/db, which has no annotation wake-on-request"),
+        ),
+        (
             "stopped",
             0,
             json!({"dayshift/wake-on-request": "1h; 06:00-20:00"}),
