@@ -9,7 +9,7 @@ use std::{
 use chrono::{DateTime, Utc};
 
 use crate::index::Index;
-use crate::routes::{Backend, Route, Routes, Standing, Target, backends};
+use crate::routes::{Backend, NeededState, Route, Routes, Target, backends};
 use crate::schedule::{Zone, parse_moment};
 use crate::service::{Family, KnownService, KnownSlice, PodName, ServiceName, StandIn};
 use crate::settings::Settings;
@@ -184,13 +184,13 @@ pub(crate) fn target(
         is_stopped && observed.replicas == Replicas::ZERO && *it > now
     });
     let standing = match phase {
-        _ if observed.deleting => Standing::Off("it is being deleted"),
-        _ if observed.replicas > Replicas::ZERO => Standing::Running,
-        _ if starts_until.is_some() => Standing::Running,
-        Phase::Stopped | Phase::Slept => Standing::Asleep,
-        Phase::Paused => Standing::Off("it is paused"),
+        _ if observed.deleting => NeededState::Off("it is being deleted"),
+        _ if observed.replicas > Replicas::ZERO => NeededState::Running,
+        _ if starts_until.is_some() => NeededState::Running,
+        Phase::Stopped | Phase::Slept => NeededState::Asleep,
+        Phase::Paused => NeededState::Off("it is paused"),
         Phase::Adopted | Phase::Running | Phase::Woken => {
-            Standing::Off("somebody else has scaled it to 0")
+            NeededState::Off("somebody else has scaled it to 0")
         }
     };
     Some(Target {

@@ -7,7 +7,7 @@ use serde_json::json;
 use crate::cluster::ReflectorEvent;
 use crate::cover::Cover;
 use crate::index::Event;
-use crate::routes::{Prospect, Standing};
+use crate::routes::{NeededState, Prospect};
 use crate::service::Family;
 use crate::test_cluster::{Cluster, at, name, slice};
 
@@ -302,6 +302,6 @@ fn it_changes_without_news_only_where_a_wake_ends() {
     assert_eq!(later.changes_at, None);
     assert_eq!(
         later.routes[&name("dev", "web")].targets[0].standing,
-        Standing::Asleep
+        NeededState::Asleep
     );
 }

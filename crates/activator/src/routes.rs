@@ -41,7 +41,7 @@ pub(crate) struct Target {
     pub(crate) wake: WakeOnRequest,
     pub(crate) ignored: IgnoredPaths,
     pub(crate) zone: Zone,
-    pub(crate) standing: Standing,
+    pub(crate) standing: NeededState,
     /// When it went to sleep.
     pub(crate) since: Option<DateTime<Utc>>,
     /// Until when it was woken, where the scaler has not acted on it yet.
@@ -55,7 +55,7 @@ pub(crate) const OUT_OF_HOURS: &str = "a request does not wake it at this time o
 
 /// How a workload stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Standing {
+pub(crate) enum NeededState {
     /// It runs, or is about to.
     Running,
     /// dayshift has stopped it, and a request wakes it.
@@ -82,10 +82,10 @@ impl Route {
         let mut prospect = None;
         for target in &self.targets {
             match target.standing {
-                Standing::Running => prospect = prospect.or(Some(Prospect::Running)),
-                Standing::Asleep if target.counts_at(now) => prospect = Some(Prospect::Wakeable),
-                Standing::Asleep => why = OUT_OF_HOURS,
-                Standing::Off(reason) => why = reason,
+                NeededState::Running => prospect = prospect.or(Some(Prospect::Running)),
+                NeededState::Asleep if target.counts_at(now) => prospect = Some(Prospect::Wakeable),
+                NeededState::Asleep => why = OUT_OF_HOURS,
+                NeededState::Off(reason) => why = reason,
             }
         }
         prospect.unwrap_or(Prospect::Nothing(why))
@@ -98,7 +98,7 @@ impl Route {
 
     /// Whether everything that it selects is stopped, and nothing else is ready.
     pub(crate) fn is_stopped(&self) -> bool {
-        let runs = |it: &Arc<Target>| it.standing == Standing::Running;
+        let runs = |it: &Arc<Target>| it.standing == NeededState::Running;
         self.ready.values().all(Vec::is_empty) && !self.targets.iter().any(runs)
     }
 
@@ -111,7 +111,7 @@ impl Route {
 impl Target {
     /// Whether a request wakes it at that instant: it sleeps, and this is an hour for it.
     pub(crate) fn is_wakeable(&self, now: DateTime<Utc>) -> bool {
-        self.standing == Standing::Asleep && self.counts_at(now)
+        self.standing == NeededState::Asleep && self.counts_at(now)
     }
 
     pub(crate) fn counts_at(&self, now: DateTime<Utc>) -> bool {

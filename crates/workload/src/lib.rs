@@ -34,7 +34,7 @@ pub use decision::decide::decide;
 pub use decision::event_note::{EventNote, TakenUp};
 pub use decision::memory::Memory;
 pub use decision::next_stop::next_stop;
-pub use decision::start_wait::{DueStart, Lack, Needs, Standing, StartWait, Waiting};
+pub use decision::start_wait::{DueStart, Lack, NeededState, Needs, StartWait, Waiting};
 pub use decision::vain_wait::{NeededWorkload, VainWait};
 pub use held_down::is_held_down_against_schedule;
 pub use inputs::after::{After, Needed, NeededKind};

@@ -11,7 +11,7 @@ use super::decision::change::{Cause, Change, ChangeKind};
 use super::decision::context::{Decision, DecisionContext};
 use super::decision::decide::decide;
 use super::decision::memory::Memory;
-use super::decision::start_wait::{Standing, StartWait, Waiting};
+use super::decision::start_wait::{NeededState, StartWait, Waiting};
 use super::inputs::fingerprint::Fingerprint;
 use super::inputs::overrides::Override;
 use super::inputs::parsed::ParsedInputs;
@@ -107,7 +107,7 @@ pub fn waiting_start(
     let observed = &with_fingerprint(observed);
     let change = due_to(parsed, observed, changed.unwrap_or(now), now)?;
     let needs = spec.needs(&change, observed)?;
-    match needs.wait(now, |_| Standing::NotReady) {
+    match needs.wait(now, |_| NeededState::NotReady) {
         StartWait::Waits(waiting) => Some(waiting),
         StartWait::Over { .. } => None,
     }

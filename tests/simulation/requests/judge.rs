@@ -31,7 +31,7 @@ struct Wake {
 }
 
 /// How a workload stands.
-enum Standing {
+enum NeededState {
     Up,
     /// It is woken, and its start is to come.
     Starts,
@@ -91,9 +91,9 @@ impl Judge {
             return Answer::Ignored;
         }
         match standing(object, now) {
-            Standing::Up | Standing::Starts => return Answer::Starting,
-            Standing::Asleep if counts => {}
-            Standing::Asleep | Standing::Off => return Answer::Stopped,
+            NeededState::Up | NeededState::Starts => return Answer::Starting,
+            NeededState::Asleep if counts => {}
+            NeededState::Asleep | NeededState::Off => return Answer::Stopped,
         }
         let until = (now + lasts).trunc_subsecs(0);
         let (woken, without) = woken_with(objects, place, now);
@@ -182,10 +182,10 @@ fn woken_with(objects: &Objects, root: &Place, now: DateTime<Utc>) -> (Vec<Place
         if place != *root {
             let counts = thing.wake.map(|it| read_wake(it, now).1);
             match standing(object, now) {
-                Standing::Asleep if counts == Some(true) => woken.push(place.clone()),
-                Standing::Starts => {}
-                Standing::Up => continue,
-                Standing::Asleep | Standing::Off => {
+                NeededState::Asleep if counts == Some(true) => woken.push(place.clone()),
+                NeededState::Starts => {}
+                NeededState::Up => continue,
+                NeededState::Asleep | NeededState::Off => {
                     without.push(format!("deploy/{}", thing.name));
                     continue;
                 }
@@ -202,18 +202,18 @@ fn woken_with(objects: &Objects, root: &Place, now: DateTime<Utc>) -> (Vec<Place
     (woken, without)
 }
 
-fn standing(object: &Value, now: DateTime<Utc>) -> Standing {
+fn standing(object: &Value, now: DateTime<Utc>) -> NeededState {
     if object["spec"]["replicas"].as_u64() > Some(0) {
-        return Standing::Up;
+        return NeededState::Up;
     }
     let state = object["metadata"]["labels"]["dayshift/state"].as_str();
     if !matches!(state, Some("stopped" | "slept")) {
-        return Standing::Off;
+        return NeededState::Off;
     }
     let until = object["metadata"]["annotations"]["dayshift/wake-until"].as_str();
     match until.is_some_and(|it| moment(it) > now) {
-        true => Standing::Starts,
-        false => Standing::Asleep,
+        true => NeededState::Starts,
+        false => NeededState::Asleep,
     }
 }
 

@@ -11,7 +11,7 @@ use tokio::{
 };
 
 use crate::connections::test_scene::{Scene, echo, pod};
-use crate::routes::Standing;
+use crate::routes::NeededState;
 
 #[tokio::test]
 async fn a_held_connection_is_handed_on_byte_for_byte_with_its_half_close() {
@@ -26,8 +26,8 @@ async fn a_held_connection_is_handed_on_byte_for_byte_with_its_half_close() {
         request.words(),
         "A connection from 10.0.0.1 to Service web, port tcp,"
     );
-    scene.show(Standing::Running, &[]);
-    scene.show(Standing::Running, &[echo().await]);
+    scene.show(NeededState::Running, &[]);
+    scene.show(NeededState::Running, &[echo().await]);
     let sent: Vec<u8> = (0..1_000_000_u32).map(|it| (it % 251) as u8).collect();
     let said = sent.clone();
     spawn(async move {
@@ -56,7 +56,7 @@ async fn the_head_of_a_held_request_reaches_the_pod_whole() {
         request.words(),
         "A request from 10.0.0.1 for dev.example.com/a to Service web, port tcp,"
     );
-    scene.show(Standing::Running, &[echo().await]);
+    scene.show(NeededState::Running, &[echo().await]);
     let mut got = vec![0; head.len()];
     client.read_exact(&mut got).await.unwrap();
     assert_eq!(got, head.as_bytes());
@@ -83,9 +83,9 @@ async fn nothing_goes_to_an_address_that_is_of_no_pod_of_the_service() {
         let (mut client, served) = scene.connect();
         client.write_all(b"\x16\x03\x01").await.unwrap();
         scene.requests.recv().await.unwrap();
-        scene.show(Standing::Running, &[address]);
+        scene.show(NeededState::Running, &[address]);
         // It is paused a moment later: the connection ends without a pod.
-        scene.show(Standing::Off("it is paused"), &[address]);
+        scene.show(NeededState::Off("it is paused"), &[address]);
         let mut got = Vec::new();
         let end = client.read_to_end(&mut got);
         // A pod that answers would keep the connection open for ever.
@@ -112,7 +112,7 @@ async fn a_crowd_that_waits_reads_the_pod_once() {
             crowd.push((client, served));
         }
         // Nobody waits for a pod that is wrong.
-        scene.show(Standing::Off("it is paused"), &[echo().await]);
+        scene.show(NeededState::Off("it is paused"), &[echo().await]);
         for (mut client, served) in crowd {
             client.shutdown().await.unwrap();
             let mut got = Vec::new();
@@ -180,7 +180,7 @@ async fn a_wake_that_never_becomes_ready_ends_after_the_hold() {
 #[tokio::test(start_paused = true)]
 async fn what_cannot_be_woken_is_told_why() {
     let mut scene = Scene::new(Value::Null);
-    scene.show(Standing::Off("it is paused"), &[]);
+    scene.show(NeededState::Off("it is paused"), &[]);
     let answer = scene.answer("GET / HTTP/1.1\r\nHost: a\r\n\r\n").await;
     assert!(
         answer.ends_with("dev/web is stopped: it is paused\n"),
@@ -205,7 +205,7 @@ async fn a_service_that_is_gone_ends_what_waits_for_it() {
 async fn where_a_pod_is_ready_nothing_is_read_first() {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let scene = Scene::new(pod("127.0.0.1", json!({"app": "web"})));
-    scene.show(Standing::Running, &[listener.local_addr().unwrap()]);
+    scene.show(NeededState::Running, &[listener.local_addr().unwrap()]);
     let (mut client, _served) = scene.connect();
     let (mut accepted, _): (TcpStream, _) = listener.accept().await.unwrap();
     accepted.write_all(b"I speak first").await.unwrap();

@@ -8,7 +8,7 @@ use tokio::{
 };
 
 use crate::connections::test_scene::{Scene, echo, pod};
-use crate::routes::Standing;
+use crate::routes::NeededState;
 
 #[tokio::test(start_paused = true)]
 async fn ten_thousand_that_come_and_go_free_their_places_at_once() {
@@ -61,7 +61,7 @@ async fn a_client_that_ends_its_side_alone_is_held_on() {
     for _ in 0..10 {
         yield_now().await;
     }
-    scene.show(Standing::Running, &[echo().await]);
+    scene.show(NeededState::Running, &[echo().await]);
     let mut got = String::new();
     client.read_to_string(&mut got).await.unwrap();
     assert_eq!(got, "PING\r\nQUIT\r\n");

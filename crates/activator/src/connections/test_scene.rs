@@ -27,7 +27,7 @@ use crate::clock::Clock;
 use crate::connections::connection::{Shared, serve};
 use crate::connections::places::Places;
 use crate::connections::pods::Pods;
-use crate::routes::{Backend, Route, Routes, Standing, Target};
+use crate::routes::{Backend, NeededState, Route, Routes, Target};
 use crate::schedule::Zone;
 use crate::service::{PodName, ServiceName};
 use crate::telemetry::Telemetry;
@@ -87,11 +87,11 @@ impl Scene {
             requests,
             reads,
         };
-        scene.show(Standing::Asleep, &[]);
+        scene.show(NeededState::Asleep, &[]);
         scene
     }
 
-    pub(crate) fn show(&self, standing: Standing, ready: &[SocketAddr]) {
+    pub(crate) fn show(&self, standing: NeededState, ready: &[SocketAddr]) {
         let object = json!({
             "metadata": {"name": "web", "namespace": "dev", "uid": "u"}, "spec": {"replicas": 0},
         });

@@ -10,7 +10,7 @@ use std::{
 
 use chrono::{DateTime, Utc};
 
-use crate::routes::{OUT_OF_HOURS, Standing, Target};
+use crate::routes::{NeededState, OUT_OF_HOURS, Target};
 use crate::workload::Needed;
 
 /// The workloads that others may need, by namespace.
@@ -64,16 +64,16 @@ impl Needs {
                 continue;
             };
             match target.standing {
-                Standing::Asleep if target.counts_at(now) => {
+                NeededState::Asleep if target.counts_at(now) => {
                     next.extend_from_slice(&target.needs);
                     with.targets.push(Arc::clone(target));
                 }
-                Standing::Running if target.starts_until.is_some() => {
+                NeededState::Running if target.starts_until.is_some() => {
                     next.extend_from_slice(&target.needs);
                 }
-                Standing::Running => {}
-                Standing::Asleep => with.without.push(stopped(&place.1, OUT_OF_HOURS)),
-                Standing::Off(why) => with.without.push(stopped(&place.1, why)),
+                NeededState::Running => {}
+                NeededState::Asleep => with.without.push(stopped(&place.1, OUT_OF_HOURS)),
+                NeededState::Off(why) => with.without.push(stopped(&place.1, why)),
             }
         }
         with

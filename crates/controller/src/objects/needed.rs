@@ -9,8 +9,8 @@ use crate::{
     schedule::Action,
     starts::starting::Progress,
     workload::{
-        Decision, Kind, Needed, NeededKind, Phase, Readiness, ReadyForm, Replicas, ScheduleSpec,
-        Standing, WorkloadRef,
+        Decision, Kind, Needed, NeededKind, NeededState, Phase, Readiness, ReadyForm, Replicas,
+        ScheduleSpec, WorkloadRef,
     },
 };
 
@@ -21,7 +21,7 @@ impl Index {
         namespace: &str,
         needed: &Needed,
         now: DateTime<Utc>,
-    ) -> Option<Standing> {
+    ) -> Option<NeededState> {
         let name = &needed.name;
         let kind = match needed.kind {
             NeededKind::Workload(kind) => kind,
@@ -30,7 +30,7 @@ impl Index {
         let Some(id) = self.names.get(kind, namespace, name) else {
             let (replicas, readiness) = self.unscheduled_objects.count(kind, namespace, name)?;
             return Some(match replicas {
-                Replicas::ZERO => Standing::Stopped { until: None },
+                Replicas::ZERO => NeededState::Stopped { until: None },
                 replicas => of_readiness(kind, readiness, replicas),
             });
         };
@@ -40,10 +40,10 @@ impl Index {
             && change.kind.is_transition()
             && change.replicas > observed.replicas
         {
-            return Some(Standing::NotReady); // Its own start is due.
+            return Some(NeededState::NotReady); // Its own start is due.
         }
         Some(match observed.replicas {
-            Replicas::ZERO => Standing::Stopped {
+            Replicas::ZERO => NeededState::Stopped {
                 until: entry
                     .parsed
                     .spec()
@@ -61,7 +61,7 @@ impl Index {
         if replicas == Replicas::ZERO || observed.deleting {
             return Some(Progress::Stopped);
         }
-        if of_readiness(kind, observed.readiness, replicas) != Standing::NotReady {
+        if of_readiness(kind, observed.readiness, replicas) != NeededState::NotReady {
             return Some(Progress::Ready);
         }
         let state = observed.state();
@@ -98,12 +98,12 @@ pub(crate) fn is_silent(kind: Kind) -> bool {
     }
 }
 
-fn of_readiness(kind: Kind, readiness: Readiness, replicas: Replicas) -> Standing {
+fn of_readiness(kind: Kind, readiness: Readiness, replicas: Replicas) -> NeededState {
     match readiness.is_ready(replicas) {
-        Some(true) => Standing::Ready,
-        None if is_silent(kind) => Standing::Silent,
+        Some(true) => NeededState::Ready,
+        None if is_silent(kind) => NeededState::Silent,
         // Its controller has not seen it yet.
-        Some(false) | None => Standing::NotReady,
+        Some(false) | None => NeededState::NotReady,
     }
 }
 

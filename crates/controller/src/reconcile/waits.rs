@@ -7,7 +7,7 @@ use chrono::{DateTime, Utc};
 use crate::{
     cluster::EventObject,
     events::EventText,
-    workload::{Change, Decision, DueStart, Lack, Needed, Standing, StartWait},
+    workload::{Change, Decision, DueStart, Lack, Needed, NeededState, StartWait},
 };
 
 use crate::ids::Id;
@@ -92,8 +92,8 @@ impl Engine {
         };
         let object = entry.object().clone();
         let standing = |needed: &Needed| match self.standing(&object.namespace, needed, now) {
-            Standing::NotReady if self.index.waits_for(needed, &object) => Standing::Circle,
-            _ if needed.is(&object) => Standing::Circle,
+            NeededState::NotReady if self.index.waits_for(needed, &object) => NeededState::Circle,
+            _ if needed.is(&object) => NeededState::Circle,
             standing => standing,
         };
         let waiting = match needs.wait(now, standing) {
@@ -132,8 +132,9 @@ impl Engine {
             }
         }
         let object = object.clone();
-        let is_lacking =
-            |(needed, _): &&Lack| self.standing(&object.namespace, needed, now) != Standing::Ready;
+        let is_lacking = |(needed, _): &&Lack| {
+            self.standing(&object.namespace, needed, now) != NeededState::Ready
+        };
         let over = self.waits.over(id);
         let without = over.map_or_else(Vec::new, |it| {
             it.without.iter().filter(is_lacking).cloned().collect()
@@ -191,13 +192,13 @@ impl Engine {
         }
     }
 
-    fn standing(&self, namespace: &str, needed: &Needed, now: DateTime<Utc>) -> Standing {
+    fn standing(&self, namespace: &str, needed: &Needed, now: DateTime<Utc>) -> NeededState {
         let known = self.index.standing(namespace, needed, now);
         known.unwrap_or_else(
             || match self.watches.sight_of(needed.kind.into(), namespace) {
-                Sight::Unwatched => Standing::Unwatched,
-                Sight::Unlisted => Standing::NotReady,
-                Sight::Listed => Standing::Missing,
+                Sight::Unwatched => NeededState::Unwatched,
+                Sight::Unlisted => NeededState::NotReady,
+                Sight::Listed => NeededState::Missing,
             },
         )
     }
@@ -208,7 +209,7 @@ impl Engine {
             return;
         }
         let now = self.clock.now();
-        if self.standing(namespace, needed, now) == Standing::NotReady {
+        if self.standing(namespace, needed, now) == NeededState::NotReady {
             return;
         }
         // They fall due now: the first is sent before the others are decided about.

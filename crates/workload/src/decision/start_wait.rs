@@ -30,7 +30,7 @@ pub struct Needs<'a> {
 
 /// The state of something that a start needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Standing {
+pub enum NeededState {
     /// It is ready, all of it.
     Ready,
     /// It is not ready, and may become so.
@@ -51,7 +51,7 @@ pub enum Standing {
 }
 
 /// Something that was not ready at a start, and its state then.
-pub type Lack = (Needed, Standing);
+pub type Lack = (Needed, NeededState);
 
 /// Whether a start waits.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -127,7 +127,7 @@ impl Needs<'_> {
     }
 
     /// Whether the start waits at `now`, given the state of each thing that it needs.
-    pub fn wait(&self, now: DateTime<Utc>, standing: impl Fn(&Needed) -> Standing) -> StartWait {
+    pub fn wait(&self, now: DateTime<Utc>, standing: impl Fn(&Needed) -> NeededState) -> StartWait {
         let until = self.until();
         let mut look: Option<DateTime<Utc>> = None;
         let mut needed = Vec::new();
@@ -139,7 +139,7 @@ impl Needs<'_> {
                     look = Some(look.map_or(end, |it| it.min(end)));
                     needed.push(one.clone());
                 }
-                None if stands != Standing::Ready => without.push((one.clone(), stands)),
+                None if stands != NeededState::Ready => without.push((one.clone(), stands)),
                 None => {}
             }
         }
@@ -154,22 +154,22 @@ impl Needs<'_> {
     }
 
     /// Until when the start waits for something in this state.
-    fn waits_until(&self, standing: Standing, until: DateTime<Utc>) -> Option<DateTime<Utc>> {
+    fn waits_until(&self, standing: NeededState, until: DateTime<Utc>) -> Option<DateTime<Utc>> {
         match standing {
-            Standing::NotReady => Some(until),
-            Standing::Stopped { until: start } if start.is_some_and(|it| it <= until) => {
+            NeededState::NotReady => Some(until),
+            NeededState::Stopped { until: start } if start.is_some_and(|it| it <= until) => {
                 Some(until)
             }
-            Standing::Stopped { .. } if self.start.is_request => {
+            NeededState::Stopped { .. } if self.start.is_request => {
                 let settled = self.start.due.checked_add_signed(SETTLING)?;
                 Some(settled.min(until))
             }
-            Standing::Stopped { .. }
-            | Standing::Ready
-            | Standing::Missing
-            | Standing::Unwatched
-            | Standing::Silent
-            | Standing::Circle => None,
+            NeededState::Stopped { .. }
+            | NeededState::Ready
+            | NeededState::Missing
+            | NeededState::Unwatched
+            | NeededState::Silent
+            | NeededState::Circle => None,
         }
     }
 }
@@ -184,7 +184,7 @@ mod tests {
 
     /// Until when a start that fell due at 0 waits at `now` for two that stand so, and the number of
     /// those that are not ready where it goes.
-    fn wait(stand: [Standing; 2], is_request: bool, now: i64) -> Result<i64, usize> {
+    fn wait(stand: [NeededState; 2], is_request: bool, now: i64) -> Result<i64, usize> {
         let after = After::parse("sts/db; deploy/cache, 60s").unwrap();
         let needs = Needs {
             after: &after,
@@ -206,7 +206,7 @@ mod tests {
 
     #[test]
     fn a_start_waits_for_what_may_become_ready_and_at_most_for_its_time() {
-        use Standing::{Circle, Missing, NotReady, Ready, Silent, Stopped, Unwatched};
+        use NeededState::{Circle, Missing, NotReady, Ready, Silent, Stopped, Unwatched};
         let soon = Stopped {
             until: Some(at(60)),
         };

@@ -4,7 +4,7 @@ use chrono::TimeDelta;
 use dayshift_schedule::Zone;
 use dayshift_text::cut_chars;
 
-use crate::{Lack, NeededKind, Standing};
+use crate::{Lack, NeededKind, NeededState};
 
 use super::event_text::EventText;
 use super::note_text::local;
@@ -24,10 +24,10 @@ impl EventText {
             let name = needed.to_string();
             let name = cut_chars(&name, MAX_NAME);
             let lack = match (needed.kind, standing) {
-                (NeededKind::Service, Standing::Missing) => {
+                (NeededKind::Service, NeededState::Missing) => {
                     "which is not there, or has no EndpointSlice".to_owned()
                 }
-                (NeededKind::Service, Standing::Unwatched) => UNWATCHED_SERVICE.to_owned(),
+                (NeededKind::Service, NeededState::Unwatched) => UNWATCHED_SERVICE.to_owned(),
                 _ => lack_text(*standing, waited, zone),
             };
             format!("{name}, {lack}")
@@ -45,24 +45,24 @@ impl EventText {
 }
 
 /// `which was not ready after 10 min`
-fn lack_text(standing: Standing, waited: TimeDelta, zone: Zone) -> String {
+fn lack_text(standing: NeededState, waited: TimeDelta, zone: Zone) -> String {
     match standing {
-        Standing::Ready | Standing::NotReady => {
+        NeededState::Ready | NeededState::NotReady => {
             let waited = match (waited.num_minutes(), waited.num_seconds()) {
                 (0, seconds) => format!("{seconds} s"),
                 (minutes, _) => format!("{minutes} min"),
             };
             format!("which was not ready after {waited}")
         }
-        Standing::Stopped { until: Some(at) } => {
+        NeededState::Stopped { until: Some(at) } => {
             format!("which is stopped until {}", local(at, zone))
         }
-        Standing::Stopped { until: None } => {
+        NeededState::Stopped { until: None } => {
             "which is stopped, and no schedule starts it".to_owned()
         }
-        Standing::Missing => "which is not there, or which dayshift may not see".to_owned(),
-        Standing::Unwatched => "whose kind dayshift does not watch (--kinds)".to_owned(),
-        Standing::Silent => "whose status does not say whether it is ready".to_owned(),
-        Standing::Circle => "which waits for this one".to_owned(),
+        NeededState::Missing => "which is not there, or which dayshift may not see".to_owned(),
+        NeededState::Unwatched => "whose kind dayshift does not watch (--kinds)".to_owned(),
+        NeededState::Silent => "whose status does not say whether it is ready".to_owned(),
+        NeededState::Circle => "which waits for this one".to_owned(),
     }
 }
