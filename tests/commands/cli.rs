@@ -21,6 +21,11 @@ fn says_what_it_is_and_how_it_is_called() {
         "{version:?}"
     );
     assert!(version.out.contains("(tzdata 20"), "{version:?}");
+    let before_a_command = dayshift(&["--version", "status"]);
+    assert_eq!(
+        (before_a_command.status, before_a_command.out),
+        (0, version.out)
+    );
 
     for (args, status, says) in [
         (&["--help"][..], 0, "Usage: dayshift <COMMAND>"),

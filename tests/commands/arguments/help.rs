@@ -36,6 +36,28 @@ fn short_help_fits_a_terminal() {
     assert!(dayshift(&["run", "-h"]).out.contains("--max-in-flight"));
 }
 
+/// The line above the list in which each flag of `status -h` stands.
+#[test]
+fn flags_stand_under_the_heading_that_says_what_they_are_for() {
+    let help = dayshift(&["status", "-h"]).out;
+    for (flag, expected) in [
+        ("--output <", "Options:"),
+        ("--sort-by <", "Options:"),
+        ("--price <", "Options:"),
+        ("--namespace <", "Which workloads:"),
+        ("--all-namespaces ", "Which workloads:"),
+        ("--selector <", "Which workloads:"),
+        ("[WORKLOAD]... ", "Which workloads:"),
+    ] {
+        let (above, _) = help.split_once(&format!(" {flag}")).unwrap();
+        let mut headings = above.lines().filter(|line| {
+            let is_indented = line.starts_with(' ');
+            !is_indented && line.ends_with(':')
+        });
+        assert_eq!(headings.next_back(), Some(expected), "{flag}: {help}");
+    }
+}
+
 #[test]
 fn color_says_when_there_is_colour() {
     let plan = [

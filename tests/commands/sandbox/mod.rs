@@ -127,6 +127,20 @@ fn the_zone_that_is_asked_for_is_shown() {
     }
 }
 
+/// A label has 63 letters at most, the name of a Deployment 253.
+#[test]
+fn a_name_may_be_longer_than_a_label() {
+    let name = "web-".repeat(40) + "web";
+    let input = deployment("web", &[("stop", "\"19:00\"")]);
+    let input = input.replace("  name: web\n", &format!("  name: {name}\n"));
+    let ended = sandbox(&["-", "--from", FRIDAY, "--for", "1d"], &input);
+    assert_eq!(ended.status, 0, "{}", ended.err);
+    let told = ended.of(&name);
+    let begin = |it: &String| it.split_once(" default/web-").map(|it| it.0.to_owned());
+    let told: Option<Vec<_>> = told.iter().map(begin).collect();
+    assert_eq!(told.unwrap(), ["adopt", "stop"]);
+}
+
 #[test]
 fn a_bad_schedule_is_told_and_the_others_go_on() {
     let input = deployment("good", &[("stop", "\"19:00\"")])

@@ -194,15 +194,14 @@ impl Index {
             return false;
         };
         let version = workload.version();
-        let is_older = version.is_before(entry.version);
-        let is_news = entry.version == known || !is_older;
+        let is_news = entry.version == known || !version.is_before(entry.version);
         if is_news {
+            // Before the names are compared: an earlier object of that name is of an older history too.
             self.history.note_answer(version, entry.version);
         }
         let object = &entry.observed.object;
         if &*object.uid != workload.uid() {
-            // An earlier one of its name was shown, by a late answer or from an older history.
-            return is_older;
+            return false;
         }
         if is_news {
             let observed = workload.observe(object.kind, &self.prefix);

@@ -207,9 +207,8 @@ impl Work {
         std::mem::take(&mut self.is_edited)
     }
 
-    /// A write has succeeded, which ends the wait for a retry: the answer was lost, say.
+    /// A write has succeeded.
     pub(crate) fn succeeded(&mut self) {
-        self.release();
         self.conflicts = 0;
         self.failures = 0;
         self.is_slow = false;
@@ -276,14 +275,6 @@ mod tests {
         work.hold_back(HeldBy::Failure, 4);
         assert!(work.mark_due(DateTime::UNIX_EPOCH, Instant::now()));
         assert_eq!(work.failures(), 0);
-    }
-
-    #[test]
-    fn a_write_that_turns_out_to_have_succeeded_ends_the_wait_for_a_retry() {
-        let mut work = Work::default();
-        work.hold_back(HeldBy::Failure, 1);
-        work.succeeded();
-        assert_eq!((work.state(), work.failures()), (WorkState::Idle, 0));
     }
 
     #[test]

@@ -85,6 +85,12 @@ fn an_exclusion_that_names_no_whole_day_is_said() {
 }
 
 #[test]
+fn the_second_stays_where_days_are_excluded() {
+    let conversion = utc_jobs(&jobs(&["* * * * * 5"], &["30 0 8 * * *"]));
+    assert_eq!(scale(&conversion), "30 0 8 * * 1,2,3,4,6,0 = 1");
+}
+
+#[test]
 fn five_fields_are_said_to_begin_with_seconds() {
     let conversion = utc_jobs(&jobs(&[], &["30 8 * * 1-5"]));
     assert_eq!(said(&conversion), ["delete-after", "seconds-first"]);
