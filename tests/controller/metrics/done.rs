@@ -335,7 +335,7 @@ fn by_namespace(row: &mut Row) {
     row.is(&story, &of("(other)"), 2.0);
 }
 
-/// What the team of a namespace was told stays with it when the namespace goes to another one.
+/// Each team is told of the stops while it has the namespace; its series ends with its last one.
 fn by_team(row: &mut Row) {
     let mut story = Sandbox::empty_at("2026-11-20 18:00 UTC");
     story.start_scaler(Settings {
@@ -347,12 +347,16 @@ fn by_team(row: &mut Row) {
     });
     story.apply(deployment("web").hours(OFFICE).annotation("notice", "30s"));
     let [none, pay] = ["(none)", "pay"].map(|it| format!("{{team=\"{it}\"}}"));
+    row.is(&story, &none, 0.0);
     story.sleep_until("18:59:31");
     row.are(&story, [(&*none, 1.0)]);
     let labels = json!({"metadata": {"labels": {"team": "pay"}}});
     story.api.merge("Namespace", "", "dev", &labels).unwrap();
+    story.settle();
+    row.is(&story, &none, None);
+    row.is(&story, &pay, 0.0);
     story.sleep_until("2026-11-23 19:01");
-    row.are(&story, [(&*none, 1.0), (&*pay, 1.0)]);
+    row.are(&story, [(&*pay, 1.0)]);
 }
 
 pub(super) fn each_job_is_counted_by_how_its_patch_ended(row: &mut Row) {

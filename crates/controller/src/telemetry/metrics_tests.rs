@@ -1,7 +1,14 @@
 //! The controller's metrics as Prometheus reads them.
 
-use chrono::TimeDelta;
+use std::{collections::HashMap, sync::Arc};
 
+use chrono::{DateTime, TimeDelta};
+use prometheus_client::{encoding::text, registry::Registry};
+use tokio::time::Instant;
+
+use super::by_namespace::{MAX_KNOWN, MAX_SERIES};
+use super::savings::{Savings, SavingsBy};
+use super::workload_metrics::NamespaceCounter;
 use crate::schedule::Action;
 use crate::telemetry::metrics::Telemetry;
 use crate::telemetry::outcome::{EventOutcome, Outcome};
@@ -73,4 +80,100 @@ fn what_is_unknown_is_absent() {
     ] {
         assert!(!told.render().contains(name), "{name}");
     }
+}
+
+/// A counter of each namespace, and what a scrape has of it.
+struct Told {
+    counter: NamespaceCounter,
+    registry: Registry,
+}
+
+impl Told {
+    fn new() -> Self {
+        let savings = Savings::default();
+        savings.begin(SavingsBy::Namespace, DateTime::UNIX_EPOCH, Instant::now());
+        let counter = NamespaceCounter::new("told", "Told.", savings);
+        let mut registry = Registry::default();
+        registry.register_collector(Box::new(counter.clone()));
+        Self { counter, registry }
+    }
+
+    /// The samples by namespace, of which these have a schedule.
+    fn scrape(&self, scheduled: &[Arc<str>]) -> HashMap<String, u64> {
+        self.counter.take_in(scheduled.iter());
+        let mut text = String::new();
+        text::encode(&mut text, &self.registry).unwrap();
+        let samples = text.lines().filter_map(|line| {
+            let rest = line.strip_prefix("told_total{namespace=\"")?;
+            let (namespace, value) = rest.split_once("\"} ")?;
+            Some((namespace.to_owned(), value.parse().unwrap()))
+        });
+        samples.collect()
+    }
+}
+
+/// What `increase()` of Prometheus makes of two scrapes: a series that is new adds nothing, and one that
+/// fell has restarted.
+fn increase(before: &HashMap<String, u64>, after: &HashMap<String, u64>) -> u64 {
+    let each = after.iter().filter_map(|(series, value)| {
+        let before = before.get(series)?;
+        assert!(series != "(other)" || value >= before, "(other) fell");
+        Some(value.checked_sub(*before).unwrap_or(*value))
+    });
+    each.sum()
+}
+
+#[test]
+fn namespaces_that_come_and_go_leave_no_series_and_lose_no_count() {
+    let told = Told::new();
+    let names = |from: usize, to: usize| -> Vec<Arc<str>> {
+        (from..to)
+            .map(|it| format!("preview-{it}").into())
+            .collect()
+    };
+    let mut before = told.scrape(&[]);
+    let (mut counted, mut seen) = (0, 0);
+    // 300 at a time, of which a half is replaced until the next scrape, and each is told of a stop.
+    for first in (0..10_000).step_by(150) {
+        let living = names(first, first + 300);
+        for namespace in &living {
+            told.counter.count(namespace, 1);
+            counted += 1;
+        }
+        let after = told.scrape(&living);
+        assert!(after.len() <= MAX_SERIES + 1, "{}", after.len());
+        seen += increase(&before, &after);
+        before = after;
+    }
+    for _ in 0..2 {
+        let after = told.scrape(&names(20_000, 20_001));
+        seen += increase(&before, &after);
+        before = after;
+    }
+    assert_eq!(seen, counted);
+    let shown: Vec<_> = before.keys().map(String::as_str).collect();
+    assert_eq!(shown.len(), 2, "{shown:?}");
+    assert_eq!(before["preview-20000"], 0);
+
+    // One that comes back begins again.
+    told.counter.count(&"preview-20000".into(), 3);
+    assert_eq!(told.scrape(&names(20_000, 20_001))["preview-20000"], 3);
+    assert!(!told.scrape(&[]).contains_key("preview-20000"));
+    told.counter.count(&"preview-20000".into(), 3);
+    assert_eq!(told.scrape(&names(20_000, 20_001))["preview-20000"], 0);
+    assert_eq!(told.scrape(&names(20_000, 20_001))["preview-20000"], 3);
+}
+
+#[test]
+fn namespaces_that_nobody_scrapes_are_bounded_and_counted() {
+    let told = Told::new();
+    let before = told.scrape(&[]);
+    for number in 0..10_000 {
+        told.counter.count(&format!("preview-{number}").into(), 1);
+    }
+    assert_eq!(told.counter.waiting(), MAX_KNOWN + 1);
+    let after = told.scrape(&["dev".into()]);
+    let last = told.scrape(&["dev".into()]);
+    assert_eq!(increase(&before, &after) + increase(&after, &last), 10_000);
+    assert_eq!(told.scrape(&["dev".into()])["dev"], 0);
 }

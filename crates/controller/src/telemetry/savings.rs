@@ -16,7 +16,7 @@ use prometheus_client::{
 use tokio::time::Instant;
 
 use super::account::{Account, seconds};
-use super::by_namespace::{ByNamespace, Teams};
+use super::by_namespace::{ByNamespace, OTHER, Teams};
 use crate::savings::{HeldDown, Saved, SavedSoFar};
 use crate::telemetry::shapes::lock;
 
@@ -210,12 +210,14 @@ impl Savings {
         accounts.each.as_ref().map(|_| accounts.label())
     }
 
-    /// The namespace itself, or its team.
+    /// The namespace itself, or its team; [`OTHER`] for whatever has no series of its own.
     pub(super) fn series_of(&self, namespace: &Arc<str>) -> Arc<str> {
-        let teams = &self.accounts().teams;
-        teams
-            .as_ref()
-            .map_or_else(|| Arc::clone(namespace), |it| it.of(namespace))
+        let accounts = self.accounts();
+        match &accounts.teams {
+            _ if accounts.each.is_none() || **namespace == *OTHER => OTHER.into(),
+            Some(teams) => teams.of(namespace),
+            None => Arc::clone(namespace),
+        }
     }
 
     /// The accounts, all changes counted.

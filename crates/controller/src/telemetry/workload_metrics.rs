@@ -2,7 +2,7 @@
 //! or team; and which of them their schedules keep stopped, with a series for each.
 
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, BTreeSet},
     fmt, mem,
     sync::{Arc, Mutex},
 };
@@ -13,7 +13,7 @@ use prometheus_client::{
     metrics::{MetricType, counter::ConstCounter, gauge::ConstGauge},
 };
 
-use super::by_namespace::{MAX_SERIES, OTHER};
+use super::by_namespace::{MAX_KNOWN, MAX_SERIES, OTHER};
 use crate::telemetry::published::Newest;
 use crate::telemetry::savings::{Savings, samples};
 use crate::telemetry::shapes::{lock, whole};
@@ -129,14 +129,15 @@ type Counted = BTreeMap<Arc<str>, u64>;
 
 /// Counts what happens to workloads, all together, or by namespace or team where savings are.
 ///
-/// A series never ends and never falls: it belongs to the team that a namespace had when it was scraped.
+/// A series ends with the last scheduled workload of its namespace or team, and begins at zero where one
+/// comes back: Prometheus takes that for a restart. The series of all others never ends and never falls.
 #[derive(Clone, Debug)]
 pub(crate) struct NamespaceCounter {
     name: &'static str,
     help: &'static str,
     /// Since the last scrape, by namespace: the controller never waits for a scrape.
     waiting: Arc<Mutex<Counted>>,
-    /// Until the last scrape, by series.
+    /// Until the last scrape, by series: of the team that a namespace had when it was scraped.
     series: Arc<Mutex<Counted>>,
     savings: Savings,
 }
@@ -148,7 +149,7 @@ impl NamespaceCounter {
             name,
             help,
             waiting: Arc::default(),
-            series: Arc::default(),
+            series: Arc::new(Mutex::new([(OTHER.into(), 0)].into())),
             savings,
         }
     }
@@ -156,23 +157,50 @@ impl NamespaceCounter {
     /// It happened to so many workloads of a namespace.
     pub(crate) fn count(&self, namespace: &Arc<str>, workloads: u64) {
         let mut waiting = lock(&self.waiting);
-        *waiting.entry(Arc::clone(namespace)).or_default() += workloads;
+        let has_room = waiting.len() < MAX_KNOWN || waiting.contains_key(namespace);
+        let key = has_room.then(|| Arc::clone(namespace));
+        *waiting
+            .entry(key.unwrap_or_else(|| OTHER.into()))
+            .or_default() += workloads;
     }
 
-    /// Takes in what was counted since the last scrape. Namespaces with a schedule begin at zero, so that
-    /// Prometheus' `increase()` sees their first one too; the first come have a series each.
+    /// How many namespaces wait for a scrape.
+    #[cfg(test)]
+    pub(super) fn waiting(&self) -> usize {
+        lock(&self.waiting).len()
+    }
+
+    /// Takes in what was counted since the last scrape, and the namespaces with a schedule, of which the
+    /// first come have a series each.
+    ///
+    /// Each series begins at zero, so that Prometheus' `increase()` sees its first one too: what was
+    /// counted before there was a series waits for the next scrape.
     pub(super) fn take_in<'a>(&self, scheduled: impl Iterator<Item = &'a Arc<str>>) {
-        let mut waiting = mem::take(&mut *lock(&self.waiting));
-        for namespace in scheduled {
-            waiting.entry(Arc::clone(namespace)).or_default();
-        }
+        let waiting = mem::take(&mut *lock(&self.waiting));
+        let mut named: BTreeSet<_> = scheduled.map(|it| self.savings.series_of(it)).collect();
+        named.insert(OTHER.into());
         let mut series = lock(&self.series);
+        let mut unseen = Vec::new();
         for (namespace, count) in waiting {
-            let mut name = self.savings.series_of(&namespace);
-            if series.len() >= MAX_SERIES && !series.contains_key(&name) {
-                name = OTHER.into();
+            let name = self.savings.series_of(&namespace);
+            match series.get_mut(&name) {
+                Some(shown) => *shown += count,
+                None => unseen.push((namespace, Arc::clone(&name), count)),
             }
-            *series.entry(name).or_default() += count;
+            named.insert(name);
+        }
+        series.retain(|name, _| named.contains(name));
+        for name in named {
+            if series.len() <= MAX_SERIES {
+                series.entry(name).or_default();
+            }
+        }
+        for (namespace, name, count) in unseen {
+            if series.contains_key(&name) {
+                self.count(&namespace, count);
+            } else {
+                *series.entry(OTHER.into()).or_default() += count;
+            }
         }
     }
 }
