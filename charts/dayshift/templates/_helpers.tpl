@@ -67,6 +67,31 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name (.Chart.Version | replace "+" "_") 
 {{- if and $login.enabled (not $login.trustedProxies) }}
 {{- fail "dashboard.login.trustedProxies is empty: name the addresses of the proxy, such as --set dashboard.login.trustedProxies={10.0.0.0/8}" }}
 {{- end }}
+{{- range $login.trustedProxies }}
+{{- if regexMatch "/0+$" . }}
+{{- fail (printf "dashboard.login.trustedProxies: %s is everybody, and anybody could name any user; name the addresses of the proxy, such as 10.0.0.0/8" .) }}
+{{- end }}
+{{- end }}
+{{- range $name := list "revertWindow" "notice" "readyWithin" }}
+{{- $time := get $.Values $name }}
+{{- if regexMatch "(^|[^0-9])(0*(2[5-9]|[3-9][0-9]|[1-9][0-9]{2,}) ?h|0*([2-9]|[1-9][0-9]+) ?d|0*[1-9][0-9]* ?w)" $time }}
+{{- fail (printf "%s: %s is too long; write 24h or less, such as 15m, or 0 to turn it off" $name $time) }}
+{{- end }}
+{{- end }}
+{{- if regexMatch "^(0.?|[1-5]?[0-9] ?s[a-z]*|[0-9]{1,4} ?ms)$" .Values.catchUp }}
+{{- fail (printf "catchUp: %s is too short, as every boundary is carried out a little late; write 1m or more" .Values.catchUp) }}
+{{- end }}
+{{- if regexMatch "^([0-9]{1,3} ?ms|1 ?s[a-z]*)$" .Values.maxClockSkew }}
+{{- fail (printf "maxClockSkew: %s is too short; write 2s or more, such as 30s, or 0 to turn the check off" .Values.maxClockSkew) }}
+{{- end }}
+{{- if regexMatch "(^| )--metrics-by\\b" (join " " .Values.extraArgs) }}
+{{- if .Values.perNamespaceMetrics }}
+{{- fail "perNamespaceMetrics and --metrics-by in extraArgs exclude each other: leave one of them out" }}
+{{- end }}
+{{- if not (or $scope.namespaceSelector (and .Values.namespaceDefaults $scope.clusterWide)) }}
+{{- fail "--metrics-by in extraArgs reads Namespaces: leave namespaceDefaults=true and scope.clusterWide=true, or leave it out" }}
+{{- end }}
+{{- end }}
 {{- $default := .Values.defaultSchedule }}
 {{- if and $default.hours (or $default.start $default.stop) }}
 {{- fail "defaultSchedule: give hours, or start and stop, and not both" }}

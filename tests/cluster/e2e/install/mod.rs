@@ -4,6 +4,7 @@
 mod json_schema;
 mod kustomize;
 mod manifests;
+mod refused;
 mod releases;
 mod rendered;
 mod rollout;
@@ -20,6 +21,7 @@ pub(crate) fn stories() -> Vec<Story> {
         manifests::stories(),
         kustomize::stories(),
         values::stories(),
+        refused::stories(),
         schemas::stories(),
         units::stories(),
     ]

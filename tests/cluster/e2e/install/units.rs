@@ -69,6 +69,19 @@ kinds      templates/_helpers.tpl              ["list", "watch"] => ["get", "lis
 pod        templates/_helpers.tpl              append $args "--services" => append $args "--dry-run"
 refused    templates/_helpers.tpl              if not $scope.namespaces => if false
 refused    values.schema.json                  "minItems": 1, =>
+refused    values.schema.json                  h|hrs?|hours?|d|days?|w|weeks?) ?)+ => h|hrs?|hours?|d|days?|w|weeks?)? ?)+
+refused    values.schema.json                  [a-z0-9])?){2,} => [a-z0-9])?){1,}
+refused    values.schema.json                  "pattern": "^[A-Za-z][A-Za-z0-9_+/-]*$" => "minLength": 1
+refused    values.schema.json                  _./,=!()<> - => _./,=!()<>: -
+refused    values.schema.json                  |.*[=,].* => |.*
+refused    templates/_helpers.tpl              if .Values.perNamespaceMetrics => if false
+refused    templates/_helpers.tpl              if not (or $scope.namespaceSelector ( => if not (or true (
+refused    templates/_helpers.tpl              3-9][0-9]|[1-9] => 6-9][0-9]|[1-9]
+refused    templates/_helpers.tpl              "revertWindow" "notice" => "notice"
+refused    templates/_helpers.tpl              [1-5]?[0-9] ?s => [0-9] ?s
+refused    templates/_helpers.tpl              1 ?s[a-z]*)$" .Values.max => 0 ?s[a-z]*)$" .Values.max
+refused    templates/_helpers.tpl              "/0+$" => "^/0+$"
+activator  templates/activator.yaml            splitList "." . | first) (list "cronjobs" => print .) (list "cronjobs"
 refused    values.schema.json                  "additionalProperties": false, =>
 names      templates/_helpers.tpl              fullnameOverride | trunc 63 => fullnameOverride | trunc 70
 calendars  templates/calendars.yaml            .ics: => .ical:
