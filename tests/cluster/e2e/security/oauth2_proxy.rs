@@ -100,5 +100,6 @@ fn log_in(proxy: SocketAddr, session: &str) -> String {
     let cookies = format!("Cookie: {}\r\n", begun.cookies());
     let ended = asked(proxy, &back, &cookies, "");
     assert_eq!(ended.status, 302, "{ended:?}");
+    assert!(ended.head.contains("SameSite=Lax"), "{ended:?}");
     ended.cookies()
 }
