@@ -86,10 +86,13 @@ async function onTelephone(tab, address) {
         if (box(week).top < box(name).bottom) said.push("the week stands beside " + name.textContent);
         if (box(week).width < 300) said.push("the week of " + name.textContent + " is " + box(week).width + " px wide");
       }
-      for (const it of document.querySelectorAll(".timeline :is(td, th), [aria-labelledby=next] :is(td, th)")) {
+      for (const it of document.querySelectorAll("tbody :is(td, th), .timeline th")) {
         if (box(it).right > innerWidth) said.push("cut at the right: " + it.textContent);
       }
-      for (const it of document.querySelectorAll(".stacked :is(tbody th, td:last-child)")) {
+      for (const it of document.querySelectorAll(".stacked :is(tbody th, td:last-child:not(:empty))")) {
+        it.scrollIntoView();
+        const top = document.elementFromPoint(box(it).left + 8, box(it).top + 8);
+        if (!it.contains(top)) said.push(top?.textContent + " stands over " + it.textContent);
         if (box(it).width < 300) said.push("only " + box(it).width + " px wide: " + it.textContent);
       }
       const boxes = [...document.querySelectorAll("[type=checkbox]")];

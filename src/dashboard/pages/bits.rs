@@ -72,20 +72,12 @@ pub(super) fn section(id: &str, title: &str, content: &Markup) -> Markup {
     }
 }
 
-/// A table below the heading with this id, which scrolls by itself where it is wider than the screen.
+/// A table below the heading with this id. On a narrow screen its cells stand below each other, with no
+/// headings but those that a cell repeats as `data-heading`.
 pub(super) fn table(id: &str, headings: &[&str], rows: &Markup) -> Markup {
-    table_of_class(id, None, headings, rows)
-}
-
-/// The same, whose cells stand below each other on a narrow screen.
-pub(super) fn stacked_table(id: &str, headings: &[&str], rows: &Markup) -> Markup {
-    table_of_class(id, Some("stacked"), headings, rows)
-}
-
-fn table_of_class(id: &str, class: Option<&str>, headings: &[&str], rows: &Markup) -> Markup {
     html! {
         div.scroll tabindex="0" role="group" aria-labelledby=(id) {
-            table class=[class] {
+            table.stacked {
                 thead { tr { @for heading in headings { th scope="col" { (heading) } } } }
                 tbody { (rows) }
             }

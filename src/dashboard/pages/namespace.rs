@@ -58,16 +58,16 @@ impl Page<'_> {
                 tr {
                     th scope="row" { (self.link_to_namespace(name)) }
                     td { (rows.len()) ": " (states(rows)) }
-                    td { (held_down(rows.iter().map(|it| &**it), None)) }
+                    td data-heading="Stopped now" { (held_down(rows.iter().map(|it| &**it), None)) }
                     @let next = summary.namespace(name).copied().unwrap_or_default();
-                    td {
+                    td data-heading="Next stop" {
                         @match next.next_stop {
                             Some(at) => { (time(at.to_utc(), self.zone(), self.view.now)) }
                             None => { span.far { "none this week" } }
                         }
                     }
-                    td { (takes_away(&next)) }
-                    td { (in_the_way(&next)) }
+                    td data-heading="Takes away" { (takes_away(&next)) }
+                    td data-heading="In the way" { (in_the_way(&next)) }
                 }
             }
         };
@@ -225,7 +225,7 @@ impl Page<'_> {
                 tr {
                     th scope="row" { code { (prefix.annotation(*key)) } }
                     td { code { (safe(text)) } }
-                    td { (counted(*count, "workload")) }
+                    td data-heading="Holds for" { (counted(*count, "workload")) }
                 }
             }
         };

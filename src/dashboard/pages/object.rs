@@ -210,7 +210,7 @@ impl Page<'_> {
                 tr {
                     th scope="row" { code { (prefix.annotation(*key)) } }
                     td { code { (safe(text)) } }
-                    td { (origin.name()) }
+                    td data-heading="Written on the" { (origin.name()) }
                 }
             }
         };

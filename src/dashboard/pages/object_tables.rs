@@ -4,7 +4,7 @@
 use maud::{Markup, html};
 
 use super::{
-    bits::{commands, section, stacked_table, table, time},
+    bits::{commands, section, table, time},
     object::Events,
     shell::Page,
     text::{safe, safe_lines, said},
@@ -104,7 +104,7 @@ impl Page<'_> {
             }
         };
         let headings = ["When", "Type", "Object", "Reason", "Message"];
-        stacked_table("events", &headings, &rows)
+        table("events", &headings, &rows)
     }
 
     pub(super) fn commands(&self, row: &Row) -> Markup {

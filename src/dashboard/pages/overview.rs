@@ -6,7 +6,7 @@ use chrono::{DateTime, Utc};
 use maud::{Markup, html};
 
 use super::{
-    bits::{section, stacked_table, time},
+    bits::{section, table, time},
     shell::{Kind, Page},
 };
 use crate::{
@@ -157,7 +157,7 @@ impl Page<'_> {
                     }
                 }
             };
-            stacked_table("next", &["In", "At", "What", "Workloads"], &rows)
+            table("next", &["In", "At", "What", "Workloads"], &rows)
         };
         section("next", "What comes next", &content)
     }

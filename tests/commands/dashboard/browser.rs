@@ -214,7 +214,7 @@ const TAGS: &str = "html head meta title link body a header div span nav main h1
                     li table thead tbody tr th td time dl dt dd code pre mark strong details summary \
                     form label select option datalist input button svg defs pattern path rect";
 const ATTRIBUTES: &str = "lang class charset name content rel href type id aria-label aria-current \
-                          aria-labelledby aria-hidden focusable tabindex role scope colspan datetime \
+                          aria-labelledby aria-hidden focusable tabindex role scope colspan data-heading datetime \
                           value selected list method action viewBox preserveAspectRatio width height \
                           patternUnits d fill";
 

@@ -135,8 +135,8 @@ fn the_pages_show_what_the_controller_knows() {
     let dev = dev.split("</tr>").next().unwrap();
     for cell in [
         ">21:00 UTC</time>",
-        "<td>5 replicas of 2 workloads</td>",
-        "<td>1 refused</td>",
+        "<td data-heading=\"Takes away\">5 replicas of 2 workloads</td>",
+        "<td data-heading=\"In the way\">1 refused</td>",
     ] {
         assert!(dev.contains(cell), "{cell}: {dev}");
     }
