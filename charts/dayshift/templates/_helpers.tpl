@@ -154,6 +154,9 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name (.Chart.Version | replace "+" "_") 
 {{- if .Values.perWorkloadMetrics }}
 {{- $args = append $args "--per-workload-metrics" }}
 {{- end }}
+{{- if .Values.perUserMetrics }}
+{{- $args = append $args "--per-user-metrics" }}
+{{- end }}
 {{- if .Values.dashboard.enabled }}
 {{- $args = append $args (printf "--dashboard-listen=%s:8081" (ternary "0.0.0.0" "127.0.0.1" .Values.dashboard.exposed)) }}
 {{- end }}

@@ -44,6 +44,8 @@ pub struct Settings {
     pub ready_within: TimeDelta,
     /// Publish a series for each workload too.
     pub per_workload_metrics: bool,
+    /// Publish workloads under an override by the user who is written on it.
+    pub per_user_metrics: bool,
     /// Publish savings by namespace.
     pub per_namespace_metrics: bool,
     /// Report what would be done, and write nothing.
@@ -258,6 +260,7 @@ impl Default for Settings {
             notice: TimeDelta::zero(),
             ready_within: READY_WITHIN,
             per_workload_metrics: false,
+            per_user_metrics: false,
             per_namespace_metrics: false,
             dry_run: false,
             own_pod: None,

@@ -220,6 +220,11 @@ struct OwnArgs {
     #[arg(long, value_parser = BoolishValueParser::new())]
     per_workload_metrics: bool,
 
+    /// Add the metric `dayshift_overridden_workloads`, which counts the workloads that each user has woken,
+    /// put to sleep or paused: of 200 users at most, and of all others together
+    #[arg(long, value_parser = BoolishValueParser::new())]
+    per_user_metrics: bool,
+
     /// Count what is saved in each namespace: in 200 at most, and in all others together
     #[arg(long, value_parser = BoolishValueParser::new())]
     per_namespace_metrics: bool,
@@ -315,6 +320,7 @@ impl TryFrom<RunArgs> for Run {
                 notice: args.timing.notice,
                 ready_within: args.timing.ready_within,
                 per_workload_metrics: args.own.per_workload_metrics,
+                per_user_metrics: args.own.per_user_metrics,
                 per_namespace_metrics: args.own.per_namespace_metrics,
                 dry_run: args.requests.dry_run,
                 instance: instance(own_pod.as_ref(), "dayshift"),

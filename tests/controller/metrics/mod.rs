@@ -50,6 +50,7 @@ rows! {
     dayshift_reverted_counts_total: done::counts_that_are_set_back_are_counted_by_namespace,
     dayshift_workloads: there::workloads_are_counted_by_state,
     dayshift_excluded_workloads: there::what_exclude_keeps_from_a_schedule_is_counted,
+    dayshift_overridden_workloads: there::overrides_are_counted_by_the_user_who_is_written_on_them,
     dayshift_stopped: there::what_is_kept_stopped_is_shown_by_name,
     dayshift_next_boundary_timestamp_seconds: there::the_soonest_boundary_of_all_is_told,
     dayshift_calendar_last_date_timestamp_seconds: there::the_last_date_of_a_calendar_is_told,

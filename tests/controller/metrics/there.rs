@@ -166,6 +166,62 @@ pub(super) fn what_is_kept_stopped_is_shown_by_name(row: &mut Row) {
     row.is(&unasked, web, None);
 }
 
+/// The object's own before its Namespace's, as long as it holds. What nobody has signed is nobody's.
+pub(super) fn overrides_are_counted_by_the_user_who_is_written_on_them(row: &mut Row) {
+    let mut story = Sandbox::empty_at("2026-11-20 18:00 UTC");
+    story.start_scaler(Settings {
+        per_user_metrics: true,
+        ..Settings::default()
+    });
+    let until = |hour: &str| format!("2026-11-20T{hour}:00Z");
+    let by = |name: &str, key: &str, text: &str, user: &str| {
+        let it = deployment(name).hours(OFFICE).annotation(key, text);
+        it.annotation("override-by", user)
+    };
+    story.apply(by("web", "wake-until", &until("21:00"), "jane"));
+    story.apply(by("api", "wake-until", &until("22:00"), "jane"));
+    story.apply(by("old", "pause", "true", r#"o"hara"#));
+    story.apply(
+        deployment("unsigned")
+            .hours(OFFICE)
+            .annotation("pause", "true"),
+    );
+    story.apply(deployment("plain").hours(OFFICE));
+    let [woken, slept, paused] = [
+        r#"{user="jane",state="woken"}"#,
+        r#"{user="kim",state="slept"}"#,
+        r#"{user="o\"hara",state="paused"}"#,
+    ];
+    story.settle();
+    row.are(&story, [(woken, 2.0), (paused, 1.0)]);
+    let asleep = json!({"metadata": {"annotations": {
+        "dayshift/sleep-until": until("20:00"), "dayshift/override-by": "kim",
+    }}});
+    story.api.merge("Namespace", "", "dev", &asleep).unwrap();
+    story.settle();
+    row.are(&story, [(woken, 2.0), (paused, 1.0), (slept, 1.0)]);
+    story.sleep_until("20:30");
+    row.are(&story, [(woken, 2.0), (paused, 1.0)]);
+    story.sleep_until("21:30");
+    row.are(&story, [(woken, 1.0), (paused, 1.0)]);
+
+    // The users with most, and one of the rest.
+    for number in 0..200 {
+        let (name, user) = (format!("of-{number}"), format!("user-{number:03}"));
+        story.apply(by(&name, "pause", "true", &user));
+    }
+    story.apply(by("second", "pause", "true", "user-199"));
+    let of = |user: &str| format!(r#"{{user="{user}",state="paused"}}"#);
+    row.is(&story, &of("user-199"), 2.0);
+    row.is(&story, &of("(other)"), 2.0);
+    assert_eq!(row.samples(&story).len(), 3 * 201);
+
+    let unasked = Sandbox::at("2026-11-20 18:00 UTC");
+    unasked.apply(by("web", "wake-until", &until("21:00"), "jane"));
+    unasked.settle();
+    assert_eq!(row.samples(&unasked).len(), 0);
+}
+
 pub(super) fn the_soonest_boundary_of_all_is_told(row: &mut Row) {
     let story = Sandbox::at("2026-11-20 18:00 UTC");
     row.is(&story, "", None);

@@ -82,7 +82,7 @@ async fn each_metric_is_on_the_page_as_it_is_scraped() {
         move || clock.now()
     });
     api.namespace("lab");
-    let web = json!({
+    let mut web = json!({
         "apiVersion": "apps/v1", "kind": "Deployment",
         "metadata": {
             "namespace": "lab", "name": "web", "annotations": {"dayshift/stop": "2 0 10 * * *"},
@@ -96,11 +96,16 @@ async fn each_metric_is_on_the_page_as_it_is_scraped() {
             },
         },
     });
+    api.create(web.clone()).unwrap();
+    web["metadata"]["name"] = "held".into();
+    web["metadata"]["annotations"]["dayshift/pause"] = "true".into();
+    web["metadata"]["annotations"]["dayshift/override-by"] = "jane".into();
     api.create(web).unwrap();
     let told = Arc::new(Telemetry::new(clock.now()));
     let settings = Settings {
         per_namespace_metrics: true,
         per_workload_metrics: true,
+        per_user_metrics: true,
         ..Settings::default()
     };
     let controller = run(api.client(), clock, settings, told.clone(), pending());

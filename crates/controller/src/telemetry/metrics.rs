@@ -30,7 +30,9 @@ use crate::telemetry::shapes::{
     transition, whole,
 };
 use crate::telemetry::snapshot::Snapshot;
-use crate::telemetry::workload_metrics::{NamespaceCounter, StatesByNamespace, StoppedWorkloads};
+use crate::telemetry::workload_metrics::{
+    NamespaceCounter, OverriddenWorkloads, StatesByNamespace, StoppedWorkloads,
+};
 use crate::{
     clock::Clock,
     neighbours::{ManagerKind, Owner},
@@ -96,6 +98,7 @@ impl Telemetry {
         }
         let published = Newest::default();
         registry.register_collector(Box::new(StoppedWorkloads(published.clone())));
+        registry.register_collector(Box::new(OverriddenWorkloads(published.clone())));
         let ours = registry.sub_registry_with_prefix("dayshift");
         ours.register(
             "build",

@@ -42,6 +42,8 @@ pub(crate) struct PublishedObjects {
     is_changed: AtomicBool,
     /// Whether each has a metric of its own.
     pub(super) per_workload_metrics: bool,
+    /// Whether overrides are counted by user.
+    pub(super) per_user_metrics: bool,
 }
 
 /// The objects of the controller that has begun last.
@@ -82,6 +84,7 @@ impl PublishedObjects {
             is_running: AtomicBool::new(true),
             is_changed: AtomicBool::new(true),
             per_workload_metrics: settings.per_workload_metrics,
+            per_user_metrics: settings.per_user_metrics,
         }
     }
 

@@ -7,10 +7,11 @@ use chrono::{DateTime, Utc};
 use crate::{
     savings::{HeldDown, held_down_count, is_kept_stopped},
     schedule::Boundary,
+    text::{cut_chars, printable},
     workload::{
-        CountField, Footprint, Inputs, InvalidSchedule, OVERDUE_GRACE, Observed, Overdue, Override,
-        ParsedInputs, Phase, Readiness, Replicas, ScheduleSpec, State, WorkloadRef,
-        is_held_down_against_schedule,
+        CountField, Footprint, Inputs, InvalidSchedule, MAX_REASON, OVERDUE_GRACE, Observed,
+        Origin, Overdue, Override, ParsedInputs, Phase, Readiness, Replicas, ScheduleSpec, State,
+        WorkloadRef, is_held_down_against_schedule,
     },
 };
 
@@ -144,9 +145,22 @@ impl ObjectSnapshot {
 
     /// The override that holds it at `at`.
     pub fn active_override(&self, at: DateTime<Utc>) -> Option<Override> {
+        self.override_with_origin(at).map(|(_, it)| it)
+    }
+
+    fn override_with_origin(&self, at: DateTime<Utc>) -> Option<(Origin, Override)> {
         let overrides = &self.schedule()?.overrides;
         let began = self.override_began.as_deref();
-        overrides.without_ended(began, &self.state, at).at(at)
+        let counted = overrides.without_ended(began, &self.state, at);
+        counted.with_origin_at(at)
+    }
+
+    /// The user whose override holds it at `at`, as far as that is written, and its phase in it.
+    pub(super) fn overridden_by(&self, at: DateTime<Utc>) -> Option<(Arc<str>, Phase)> {
+        let (origin, it) = self.override_with_origin(at)?;
+        let user = self.inputs.author(origin).by?;
+        let shown = printable(cut_chars(user.trim(), MAX_REASON));
+        (!shown.is_empty()).then(|| (shown.into(), it.phase()))
     }
 
     /// The resources that its schedule holds down now, as the metrics count them and the pages show
@@ -236,13 +250,18 @@ impl States {
             ParsedInputs::Invalid(_) => self.invalid += 1,
             ParsedInputs::Scheduled(_) => {
                 if let Some(phase) = object.state.phase {
-                    *self.by_phase.entry(phase).or_default() += 1;
+                    self.add_in(phase);
                 }
                 let running = HeldDown::of(object.replicas, object.footprint).replicas;
                 self.running_replicas += usize::try_from(running).unwrap_or_default();
             }
         }
         self.against_schedule += usize::from(object.is_against_schedule());
+    }
+
+    /// Counts one more in that state.
+    pub(super) fn add_in(&mut self, phase: Phase) {
+        *self.by_phase.entry(phase).or_default() += 1;
     }
 
     /// The sum of two.

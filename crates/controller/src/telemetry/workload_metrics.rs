@@ -51,28 +51,28 @@ impl StatesByNamespace {
     /// The series: of the namespaces or teams with most workloads each its own, and one of the rest.
     fn series(&self, are_each: bool) -> Vec<Series> {
         let counted = lock(&self.counted).clone();
-        let sum = |all: &mut dyn Iterator<Item = States>| {
-            all.fold(States::default(), |sum, it| sum.and(&it))
-        };
         if !are_each {
-            return vec![(None, sum(&mut counted.into_values()))];
+            let all = counted.into_values();
+            return vec![(None, all.fold(States::default(), |sum, it| sum.and(&it)))];
         }
         let mut each: BTreeMap<Arc<str>, States> = BTreeMap::new();
         for (namespace, states) in &counted {
             let it = each.entry(self.savings.series_of(namespace)).or_default();
             *it = mem::take(it).and(states);
         }
-        let mut each: Vec<_> = each.into_iter().collect();
-        each.sort_by_key(|(_, it)| std::cmp::Reverse(it.all()));
-        let rest = each.split_off(each.len().min(MAX_SERIES));
-        if !rest.is_empty() {
-            let rest = sum(&mut rest.into_iter().map(|(_, it)| it));
-            each.push((OTHER.into(), rest));
-        }
-        each.into_iter()
-            .map(|(name, it)| (Some(name), it))
-            .collect()
+        let largest = largest(each).into_iter();
+        largest.map(|(name, it)| (Some(name), it)).collect()
     }
+}
+
+/// Those with most workloads, and one of the rest.
+fn largest(each: BTreeMap<Arc<str>, States>) -> Vec<(Arc<str>, States)> {
+    let mut each: Vec<_> = each.into_iter().collect();
+    each.sort_by_key(|(_, it)| std::cmp::Reverse(it.all()));
+    let rest = each.split_off(each.len().min(MAX_SERIES)).into_iter();
+    let rest = rest.map(|(_, it)| it).reduce(|sum, it| sum.and(&it));
+    each.extend(rest.map(|it| (OTHER.into(), it)));
+    each
 }
 
 impl Collector for StatesByNamespace {
@@ -253,6 +253,41 @@ impl Collector for StoppedWorkloads {
                 ("name", &it.object.name),
             ];
             ConstGauge::new(i64::from(*is_stopped)).encode(metric.encode_family(&labels)?)?;
+        }
+        Ok(())
+    }
+}
+
+/// The published workloads that an override holds, by the user who is written on it; nothing unless
+/// these series are enabled.
+#[derive(Debug)]
+pub(super) struct OverriddenWorkloads(pub(super) Newest);
+
+impl Collector for OverriddenWorkloads {
+    fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> fmt::Result {
+        let newest = lock(&self.0).clone();
+        let Some(objects) = newest.filter(|it| it.per_user_metrics) else {
+            return Ok(());
+        };
+        let now = objects.now();
+        let mut by_user: BTreeMap<Arc<str>, States> = BTreeMap::new();
+        for (_, object) in objects.each() {
+            if let Some((user, phase)) = object.overridden_by(now) {
+                by_user.entry(user).or_default().add_in(phase);
+            }
+        }
+        let (name, help) = (
+            "dayshift_overridden_workloads",
+            "Workloads that an override holds, by the user in dayshift/override-by; only with \
+             --per-user-metrics.",
+        );
+        let mut metric = encoder.encode_descriptor(name, help, None, MetricType::Gauge)?;
+        for (user, states) in largest(by_user) {
+            for phase in [Phase::Woken, Phase::Slept, Phase::Paused] {
+                let labels = [("user", &*user), ("state", phase.name())];
+                let gauge = ConstGauge::new(whole(states.of(phase)));
+                gauge.encode(metric.encode_family(&labels)?)?;
+            }
         }
         Ok(())
     }

@@ -66,6 +66,7 @@ kinds      templates/_helpers.tpl              "watch", "patch"] => "watch", "pa
 kinds      templates/_helpers.tpl              "cronjobs" "batch" => "cronjobs" "apps"
 kinds      templates/_helpers.tpl              .Values.stopJobs => .Values.kinds
 kinds      templates/_helpers.tpl              ["list", "watch"] => ["get", "list", "watch"]
+pod        templates/_helpers.tpl              if .Values.perUserMetrics => if .Values.perWorkloadMetrics
 pod        templates/_helpers.tpl              append $args "--services" => append $args "--dry-run"
 refused    templates/_helpers.tpl              if not $scope.namespaces => if false
 refused    values.schema.json                  "minItems": 1, =>

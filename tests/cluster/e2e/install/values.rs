@@ -102,6 +102,7 @@ fn each_value_reaches_its_object(plane: &ControlPlane) {
                 "--services",
                 "--per-namespace-metrics",
                 "--per-workload-metrics",
+                "--per-user-metrics",
                 "--dashboard-listen=0.0.0.0:8081",
                 "--user-header=X-User",
                 "--group-header=X-Groups",
