@@ -123,6 +123,27 @@ fn a_later_request_of_somebody_else_is_reported() {
     assert_eq!((ran.status, &*ran.err), (1, changed));
 }
 
+/// A controller may know fewer calendars than the command.
+#[test]
+fn a_schedule_that_the_controller_refuses_ends_the_wait() {
+    let cluster = Cluster::new();
+    cluster.deployment("web", 3, RUNNING);
+    let api = cluster.api.clone();
+    cluster.api.on_request(move |line| {
+        if line.verb == "watch" {
+            let (key, why) = ("dayshift/error", "dayshift/except: no calendar `de`");
+            let other = api.clone();
+            let written = thread::spawn(move || other.annotate("dev", "web", key, Some(why)));
+            written.join().unwrap().unwrap();
+        }
+        None
+    });
+    let ran = cluster.dayshift(&["wake", "web", "--for", "2h", "--timeout", "1h"]);
+    let refused = "error: deployment.apps/web: its schedule is refused: \
+                   dayshift/except: no calendar `de`\n";
+    assert_eq!((ran.status, &*ran.err), (1, refused));
+}
+
 /// A start that waits for something else is no controller that does not act.
 #[test]
 fn a_wake_whose_start_waits_says_for_what() {

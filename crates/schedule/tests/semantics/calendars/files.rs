@@ -162,6 +162,29 @@ fn one_recurrence_may_be_moved_or_cancelled_by_an_event_of_its_own() {
     );
     let expected = ["2026-01-01", "2026-02-03", "2026-04-01"].map(str::to_owned);
     assert_eq!(dates(&file), Ok(expected.to_vec()));
+    for (changed, expected) in [
+        // It is made longer on its own day.
+        (
+            "RECURRENCE-ID:20260201\r\nDTSTART:20260201\r\nDTEND:20260203",
+            &["2026-01-01", "2026-02-01", "2026-02-02"][..],
+        ),
+        // A meeting takes the place of one day, and not of all that follow.
+        (
+            "RECURRENCE-ID:20260201\r\nDTSTART:20260201T100000Z",
+            &["2026-01-01"],
+        ),
+        (
+            "RECURRENCE-ID;RANGE=THISANDFUTURE:20260201\r\nDTSTART:20260201T100000Z",
+            &["2026-01-01", "2026-02-01"],
+        ),
+    ] {
+        let file = event(&format!(
+            "UID:a\r\nDTSTART:20260101\r\nRRULE:FREQ=MONTHLY;COUNT=2\r\nEND:VEVENT\r\n\
+             BEGIN:VEVENT\r\nUID:a\r\n{changed}"
+        ));
+        let expected = expected.iter().map(|it| (*it).to_owned()).collect();
+        assert_eq!(dates(&file), Ok(expected), "{changed}");
+    }
 }
 
 #[test]
@@ -282,6 +305,10 @@ fn what_cannot_be_read_is_said_with_its_line() {
     }
     for (lines, name) in [
         ("UID:a\r\nDTSTART:2026\r\nSUMMARY:Tag\\, der", "`Tag, der`"),
+        (
+            "DTSTART:2026\r\nSUMMARY;LANGUAGE=de:Tag\r\nSUMMARY;LANGUAGE=en:Day",
+            "`Tag`",
+        ),
         (
             "EXRULE:x\r\nDTSTART:20261225\r\nSUMMARY: \r\nUID:a@b",
             "`a@b`",

@@ -2,6 +2,7 @@
 //! boundary, and told of each time.
 
 use chrono::TimeDelta;
+use dayshift_workload::events::{EventReason, EventText};
 use dayshift_workload::{Label, Phase};
 
 use crate::decide::object::{Object, at_night, office, utc};
@@ -30,6 +31,20 @@ fn pin(label: Label, text: &str) -> impl Fn(&mut Object) {
     move |object| {
         object.label(label, Some(text));
     }
+}
+
+/// One that runs is not to be woken: `three_times_and_then_hands_off_until_the_next_boundary`.
+#[test]
+fn the_warning_about_a_stopped_object_names_the_command_that_wakes_it() {
+    let mut object = at_night(3);
+    for _ in 0..10 {
+        object.now += TimeDelta::seconds(30);
+        object.label(Label::State, Some("running")).obey();
+    }
+    let is_warning = |it: &&EventText| it.reason == EventReason::CorrectionLimitReached;
+    let text = &object.notices.iter().find(is_warning).unwrap().text;
+    let command = "To have it run now, run dayshift wake deploy/web -n dev --for 2h";
+    assert!(text.ends_with(command), "{text}");
 }
 
 #[test]
