@@ -289,7 +289,7 @@ fn what_a_new_list_does_not_show_is_gone() {
 
 /// Otherwise it is not made again while nothing is seen.
 #[test]
-fn it_changes_without_news_only_where_a_wake_ends() {
+fn the_cover_changes_without_news_only_where_a_wake_ends() {
     let mut cluster = Cluster::new().asleep().with_service();
     assert_eq!(cluster.cover().changes_at, None);
     let before = cluster.index.changes();

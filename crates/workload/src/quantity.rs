@@ -137,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_amount_is_none() {
+    fn texts_that_are_not_amounts_are_refused() {
         for text in [
             "",
             "-1",

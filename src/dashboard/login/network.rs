@@ -71,7 +71,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_network_or_trusts_all_is_refused() {
+    fn texts_that_are_not_networks_or_trust_everyone_are_refused() {
         for text in [
             "",
             "proxy",

@@ -13,7 +13,7 @@ use crate::support::{
 
 pub(crate) fn stories() -> Vec<Story> {
     [
-        stories![Parts::Pods; it_goes_with_what_is_in_it_and_comes_again],
+        stories![Parts::Pods; a_namespace_is_deleted_with_its_workloads_and_made_again],
         stories![
             Parts::Server;
             all_kinds_follow_it_with_one_request_for_each_transition,
@@ -272,7 +272,7 @@ fn a_scaler_without_namespace_defaults_does_not_ask_for_it(plane: &ControlPlane)
     assert!(asked.is_empty(), "{asked:#?}");
 }
 
-fn it_goes_with_what_is_in_it_and_comes_again(plane: &ControlPlane) {
+fn a_namespace_is_deleted_with_its_workloads_and_made_again(plane: &ControlPlane) {
     let team = TestNamespace::new(plane, "going");
     let stop = soon(9);
     annotate(&team, &[stop_at(stop)]);

@@ -130,7 +130,7 @@ fn a_namespace_that_does_not_exist_stops_the_command_before_it_acts() {
 }
 
 #[test]
-fn two_of_what_there_can_be_one_of_are_an_error() {
+fn a_flag_that_may_be_given_once_is_refused_twice() {
     let cluster = offices();
     for line in [
         "wake web -n tokyo -n ny --for 1h",

@@ -138,7 +138,7 @@ fn no_other_kind_has_jobs() {
 
 /// Progress that is lost does not come back, so each CronJob has to say so itself.
 #[test]
-fn it_is_no_default_of_a_namespace() {
+fn stop_jobs_is_not_inherited_from_a_namespace() {
     let story = Sandbox::at("2026-11-20 18:00 UTC");
     for (key, text) in [("hours", "09:00-19:00"), ("stop-jobs", "true")] {
         let key = format!("dayshift/{key}");

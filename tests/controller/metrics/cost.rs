@@ -15,16 +15,16 @@ pub(super) fn each_request_is_counted_by_its_answer(row: &mut Row) {
         story.apply(deployment(name).replicas(3).stop("19:00"));
     }
     let patched = r#"{verb="patch",code="200"}"#;
-    row.is(&story, patched, 2.0);
+    row.expect(&story, patched, 2.0);
     story.sleep_until("18:59");
     story.api.fail_next(
         |line| line.verb == "patch" && line.name == "web",
         Fault::DropBefore,
     );
     story.sleep_until("19:05");
-    row.is(&story, patched, 4.0);
-    row.is(&story, r#"{verb="patch",code="error"}"#, 1.0);
-    row.is(&story, r#"{verb="create",code="201"}"#, 2.0);
+    row.expect(&story, patched, 4.0);
+    row.expect(&story, r#"{verb="patch",code="error"}"#, 1.0);
+    row.expect(&story, r#"{verb="create",code="201"}"#, 2.0);
 
     let mut expected = BTreeMap::new();
     for line in story.api.requests() {
@@ -39,13 +39,13 @@ pub(super) fn each_request_is_counted_by_its_answer(row: &mut Row) {
 pub(super) fn a_watch_that_breaks_off_is_counted(row: &mut Row) {
     let story = Sandbox::at("2026-11-20 18:00 UTC");
     story.sleep_until("19:00");
-    row.is(&story, "", 0.0);
+    row.expect(&story, "", 0.0);
     let fails = |line: &RequestLine| line.verb == "watch" && line.resource == "deployments";
     let internal = Fault::Answer(Status::internal("etcd is away"));
     story.api.fail_next(fails, internal);
     story.api.close_watches();
     story.sleep_until("19:10");
-    row.is(&story, "", 1.0);
+    row.expect(&story, "", 1.0);
 }
 
 /// Of one namespace at once: 12 adoptions, 32 stops, 6 Events, and 24 requests that take long.
@@ -66,28 +66,28 @@ pub(super) fn what_waits_is_counted_by_class(row: &mut Row) {
         story
     };
     let story = crowd();
-    row.are(&story, [(&*class("adoption"), 88.0)]);
+    row.expect_all(&story, [(&*class("adoption"), 88.0)]);
     story.sleep_until("18:59");
-    row.are(&story, []);
+    row.expect_all(&story, []);
     story.sleep_until("19:00");
-    row.are(&story, [(&*class("transition"), 68.0)]);
+    row.expect_all(&story, [(&*class("transition"), 68.0)]);
     story.sleep_until("19:10");
-    row.are(&story, []);
+    row.expect_all(&story, []);
 
     let story = crowd();
     story.sleep_until("18:59");
     takes(&story, "create", Duration::from_millis(900));
     story.sleep_until("19:00");
-    row.are(&story, [(&*class("event"), 94.0)]);
+    row.expect_all(&story, [(&*class("event"), 94.0)]);
     story.sleep_until("19:10");
-    row.are(&story, []);
+    row.expect_all(&story, []);
 
     let story = crowd();
     story.sleep_until("18:59");
     takes(&story, "patch", Duration::from_secs(3600));
     // All have taken too long once.
     story.sleep_until("19:00:18");
-    row.are(&story, [(&*class("slow"), 76.0)]);
+    row.expect_all(&story, [(&*class("slow"), 76.0)]);
 }
 
 /// By the clock that the kernel keeps for it; the metric has hundredths of a second.
@@ -101,7 +101,7 @@ pub(super) fn the_cpu_time_is_that_of_the_process(row: &mut Row) {
     while used() < begin + 0.3 {
         let before = used();
         let metric = row.samples(&story)[""];
-        row.is_between(metric, before - 0.03, used() + 0.03);
+        row.expect_between(metric, before - 0.03, used() + 0.03);
     }
 }
 
@@ -121,7 +121,7 @@ pub(super) fn the_memory_is_that_of_the_process(row: &mut Row) {
         let before = resident();
         let metric = row.samples(&story)[""];
         let after = resident();
-        row.is_between(
+        row.expect_between(
             metric,
             before.min(after) - others,
             before.max(after) + others,
@@ -136,8 +136,8 @@ pub(super) fn the_start_is_that_of_the_program(row: &mut Row) {
         ("2026-11-20 18:00 Asia/Tokyo", 1_795_165_200.0),
     ] {
         let story = Sandbox::at(at);
-        row.is_about(&story, "", seconds, 0.01);
+        row.expect_about(&story, "", seconds, 0.01);
         story.sleep_until("20:00");
-        row.is_about(&story, "", seconds, 0.01);
+        row.expect_about(&story, "", seconds, 0.01);
     }
 }

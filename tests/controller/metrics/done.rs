@@ -38,15 +38,15 @@ pub(super) fn a_start_lasts_until_it_is_ready(row: &mut Row) {
     ready(3);
     story.sleep_until("2026-11-23 09:00:10");
     ready(2);
-    row.is(&story, count, 0.0);
+    row.expect(&story, count, 0.0);
     story.sleep_until("09:00:42");
     ready(3);
-    row.is(&story, count, 1.0);
-    row.is_about(&story, sum, 42.0, 0.1);
+    row.expect(&story, count, 1.0);
+    row.expect_about(&story, sum, 42.0, 0.1);
     // A rollout is no start.
     ready(1);
     ready(3);
-    row.is(&story, count, 1.0);
+    row.expect(&story, count, 1.0);
 }
 
 pub(super) fn each_transition_is_counted_by_how_it_ended(row: &mut Row) {
@@ -55,10 +55,10 @@ pub(super) fn each_transition_is_counted_by_how_it_ended(row: &mut Row) {
             .map(|outcome| format!(r#"{{action="stop",outcome="{outcome}"}}"#));
     let stops_once_after = |row: &mut Row, answer: Fault, outcome: &str| {
         let story = before_the_stop();
-        row.are(&story, []);
+        row.expect_all(&story, []);
         story.api.fail_next(is_patch, answer);
         story.sleep_until("19:05");
-        row.are(&story, [(outcome, 1.0), (&done, 1.0)]);
+        row.expect_all(&story, [(outcome, 1.0), (&done, 1.0)]);
     };
     let conflicts = Fault::Answer(Status::new(409, "Conflict", "it has changed"));
     stops_once_after(row, conflicts, &conflict);
@@ -78,7 +78,7 @@ pub(super) fn each_transition_is_counted_by_how_it_ended(row: &mut Row) {
     story.sleep_until("19:00");
     story.api.delete("dev", "web").unwrap();
     story.sleep_until("19:05");
-    row.are(&story, [(r#"{action="stop",outcome="gone"}"#, 1.0)]);
+    row.expect_all(&story, [(r#"{action="stop",outcome="gone"}"#, 1.0)]);
 
     // Somebody changes it in the very moment.
     let story = before_the_stop();
@@ -88,7 +88,7 @@ pub(super) fn each_transition_is_counted_by_how_it_ended(row: &mut Row) {
     story.sleep_until("19:00");
     story.scale("web", 5);
     story.sleep_until("19:05");
-    row.are(&story, [(&*conflict, 1.0), (&done, 1.0)]);
+    row.expect_all(&story, [(&*conflict, 1.0), (&done, 1.0)]);
     assert_eq!(story.label("web", "saved-replicas").unwrap(), "5");
 
     // The other actions.
@@ -97,7 +97,7 @@ pub(super) fn each_transition_is_counted_by_how_it_ended(row: &mut Row) {
     let start = r#"{action="start",outcome="done"}"#;
     let scale = r#"{action="scale",outcome="done"}"#;
     let all = [(&*conflict, 1.0), (&done, 1.0), (start, 1.0), (scale, 6.0)];
-    row.are(&story, all);
+    row.expect_all(&story, all);
 
     let mut dry = Sandbox::empty_at("2026-11-20 18:00 UTC");
     dry.start_scaler(Settings {
@@ -106,7 +106,7 @@ pub(super) fn each_transition_is_counted_by_how_it_ended(row: &mut Row) {
     });
     dry.apply(deployment("web").replicas(3).hours(OFFICE));
     dry.sleep_until("19:05");
-    row.are(&dry, [(&*dry_run, 1.0)]);
+    row.expect_all(&dry, [(&*dry_run, 1.0)]);
 }
 
 /// The seconds from `begin` to when the last patch of `web` came.
@@ -120,28 +120,28 @@ pub(super) fn a_transition_is_as_late_as_its_patch_after_the_boundary(row: &mut 
     let busy = Fault::Answer(Status::too_many_requests(3));
     story.api.fail_next(is_patch, busy);
     for sample in ["_count", "_sum"] {
-        row.is(&story, &format!("{sample}{{action=\"stop\"}}"), 0.0);
+        row.expect(&story, &format!("{sample}{{action=\"stop\"}}"), 0.0);
     }
     story.sleep_until("19:01");
     let seconds = late(&story, story.utc("2026-11-20 19:00"));
     assert!((3.0..5.0).contains(&seconds), "{seconds}");
-    row.is(&story, r#"_count{action="stop"}"#, 1.0);
-    row.is_about(&story, r#"_sum{action="stop"}"#, seconds, 0.002);
-    row.is(&story, r#"_bucket{action="stop",le="2.5"}"#, 0.0);
-    row.is(&story, r#"_bucket{action="stop",le="5.0"}"#, 1.0);
+    row.expect(&story, r#"_count{action="stop"}"#, 1.0);
+    row.expect_about(&story, r#"_sum{action="stop"}"#, seconds, 0.002);
+    row.expect(&story, r#"_bucket{action="stop",le="2.5"}"#, 0.0);
+    row.expect(&story, r#"_bucket{action="stop",le="5.0"}"#, 1.0);
 
     // The end of an override is one too. What a person asks for is none.
     story.sleep_until("19:30");
     story.annotate("web", "wake-until", Some("2026-11-20 21:00"));
     story.sleep_until("20:59");
-    row.is(&story, r#"_count{action="start"}"#, 0.0);
-    row.is(&story, r#"_count{action="stop"}"#, 1.0);
+    row.expect(&story, r#"_count{action="start"}"#, 0.0);
+    row.expect(&story, r#"_count{action="stop"}"#, 1.0);
     story.sleep_until("21:01");
-    row.is(&story, r#"_count{action="stop"}"#, 2.0);
-    row.is_about(&story, r#"_sum{action="stop"}"#, seconds, 0.002);
+    row.expect(&story, r#"_count{action="stop"}"#, 2.0);
+    row.expect_about(&story, r#"_sum{action="stop"}"#, seconds, 0.002);
     story.sleep_until("2026-11-23 09:01");
-    row.is(&story, r#"_count{action="start"}"#, 1.0);
-    row.is(&story, r#"_bucket{action="start",le="0.001"}"#, 1.0);
+    row.expect(&story, r#"_count{action="start"}"#, 1.0);
+    row.expect(&story, r#"_bucket{action="start",le="0.001"}"#, 1.0);
 }
 
 pub(super) fn a_wake_is_as_late_as_its_patch_after_the_edit(row: &mut Row) {
@@ -149,17 +149,17 @@ pub(super) fn a_wake_is_as_late_as_its_patch_after_the_edit(row: &mut Row) {
     story.sleep_until("20:00");
     let busy = Fault::Answer(Status::too_many_requests(3));
     story.api.fail_next(is_patch, busy);
-    row.is(&story, r#"_count{action="start"}"#, 0.0);
+    row.expect(&story, r#"_count{action="start"}"#, 0.0);
     let asked = story.now();
     story.annotate("web", "wake-until", Some("2026-11-20 21:00"));
     story.sleep_until("20:01");
     let seconds = late(&story, asked);
     assert!((3.0..5.0).contains(&seconds), "{seconds}");
-    row.is(&story, r#"_count{action="start"}"#, 1.0);
-    row.is_about(&story, r#"_sum{action="start"}"#, seconds, 0.002);
-    row.is(&story, r#"_bucket{action="start",le="2.5"}"#, 0.0);
-    row.is(&story, r#"_bucket{action="start",le="5.0"}"#, 1.0);
-    row.is(&story, r#"_count{action="stop"}"#, 0.0);
+    row.expect(&story, r#"_count{action="start"}"#, 1.0);
+    row.expect_about(&story, r#"_sum{action="start"}"#, seconds, 0.002);
+    row.expect(&story, r#"_bucket{action="start",le="2.5"}"#, 0.0);
+    row.expect(&story, r#"_bucket{action="start",le="5.0"}"#, 1.0);
+    row.expect(&story, r#"_count{action="stop"}"#, 0.0);
 }
 
 pub(super) fn each_event_is_counted_by_what_became_of_it(row: &mut Row) {
@@ -170,13 +170,13 @@ pub(super) fn each_event_is_counted_by_what_became_of_it(row: &mut Row) {
     );
     let stops_while = |row: &mut Row, answer: Option<Fault>, expected| {
         let story = before_the_stop();
-        row.are(&story, []);
+        row.expect_all(&story, []);
         let of_events = |line: &RequestLine| line.resource == "events";
         story
             .api
             .on_request(move |line| answer.clone().filter(|_| of_events(line)));
         story.sleep_until("19:30");
-        row.are(&story, [(expected, 1.0)]);
+        row.expect_all(&story, [(expected, 1.0)]);
         let are_there = story.events("web").len() == 1;
         assert_eq!(are_there, expected == sent);
     };
@@ -193,7 +193,7 @@ pub(super) fn a_count_that_is_set_back_is_counted_by_who_did_it(row: &mut Row) {
     let story = before_the_stop();
     story.apply(deployment("api").replicas(3).hours(OFFICE));
     story.sleep_until("19:00:30");
-    row.are(&story, []);
+    row.expect_all(&story, []);
     let set_by = |by: Writer<'_>, name: &str| {
         let patch = json!({"spec": {"replicas": 2}});
         let api = &story.api;
@@ -201,17 +201,17 @@ pub(super) fn a_count_that_is_set_back_is_counted_by_who_did_it(row: &mut Row) {
         story.pass(TimeDelta::seconds(2).to_std().unwrap());
     };
     set_by(Writer::new("argocd-controller"), "web");
-    row.are(&story, [(r#"{manager="argocd"}"#, 1.0)]);
+    row.expect_all(&story, [(r#"{manager="argocd"}"#, 1.0)]);
     set_by(Writer::new("spinnaker"), "api");
     let both = [
         (r#"{manager="argocd"}"#, 1.0),
         (r#"{manager="other"}"#, 1.0),
     ];
-    row.are(&story, both);
+    row.expect_all(&story, both);
     // A person means it.
     story.sleep_until("2026-11-23 19:00:30");
     set_by(Writer::scaling("kubectl"), "web");
-    row.are(&story, both);
+    row.expect_all(&story, both);
 }
 
 /// By team as well. Each series is there, at 0, before anything is set back: Prometheus sees no increase in
@@ -247,18 +247,18 @@ pub(super) fn counts_that_are_set_back_are_counted_by_namespace(row: &mut Row) {
 
     let story = before_the_stop(by_namespace(), 2);
     for series in [&first, &second] {
-        row.is(&story, series, 0.0);
+        row.expect(&story, series, 0.0);
     }
     story.sleep_until("19:00:30");
     set_back(&story, "team-000");
-    row.are(&story, [(&*first, 1.0)]);
+    row.expect_all(&story, [(&*first, 1.0)]);
     story.sleep_until("2026-11-23 19:00:30");
     set_back(&story, "team-000");
     set_back(&story, "team-001");
-    row.are(&story, [(&*first, 2.0), (&second, 1.0)]);
+    row.expect_all(&story, [(&*first, 2.0), (&second, 1.0)]);
 
     let many = before_the_stop(by_namespace(), 202);
-    row.is(&many, &other, 0.0);
+    row.expect(&many, &other, 0.0);
     let shown: Vec<_> = row.samples(&many).into_keys().collect();
     let all = (0..202).map(|number| format!("team-{number:03}"));
     let hidden = all
@@ -266,7 +266,7 @@ pub(super) fn counts_that_are_set_back_are_counted_by_namespace(row: &mut Row) {
         .find(|it| !shown.iter().any(|series| series.contains(it)));
     many.sleep_until("19:00:30");
     set_back(&many, &hidden.unwrap());
-    row.are(&many, [(&*other, 1.0)]);
+    row.expect_all(&many, [(&*other, 1.0)]);
     assert!(row.samples(&many).len() <= 201);
 
     let by_team = Settings {
@@ -282,17 +282,17 @@ pub(super) fn counts_that_are_set_back_are_counted_by_namespace(row: &mut Row) {
     let merged = teams.api.merge("Namespace", "", "team-001", &label);
     merged.unwrap();
     teams.settle();
-    row.is(&teams, &pay, 0.0);
+    row.expect(&teams, &pay, 0.0);
     teams.sleep_until("19:00:30");
     set_back(&teams, "team-000");
     set_back(&teams, "team-001");
-    row.are(&teams, [(&*none, 1.0), (&pay, 1.0)]);
+    row.expect_all(&teams, [(&*none, 1.0), (&pay, 1.0)]);
 
     // All together.
     let story = before_the_stop(Settings::default(), 1);
     story.sleep_until("19:00:30");
     set_back(&story, "team-000");
-    row.are(&story, [("", 1.0)]);
+    row.expect_all(&story, [("", 1.0)]);
 }
 
 pub(super) fn each_workload_that_is_told_of_its_stop_is_counted(row: &mut Row) {
@@ -300,11 +300,11 @@ pub(super) fn each_workload_that_is_told_of_its_stop_is_counted(row: &mut Row) {
     story.annotate("web", "notice", Some("30s"));
     let api = deployment("api").replicas(3).hours(OFFICE);
     story.apply(api.annotation("notice", "30s"));
-    row.are(&story, []);
+    row.expect_all(&story, []);
     story.sleep_until("18:59:31");
-    row.are(&story, [("", 2.0)]);
+    row.expect_all(&story, [("", 2.0)]);
     story.sleep_until("19:00:30");
-    row.are(&story, [("", 2.0)]);
+    row.expect_all(&story, [("", 2.0)]);
     by_namespace(row);
     by_team(row);
 }
@@ -324,15 +324,15 @@ fn by_namespace(row: &mut Row) {
         story.apply(web.annotation("notice", notice));
     }
     let of = |it: &str| format!("{{namespace=\"{it}\"}}");
-    row.is(&story, &of("team-007"), 0.0);
-    row.is(&story, &of("dev"), None);
+    row.expect(&story, &of("team-007"), 0.0);
+    row.expect(&story, &of("dev"), None);
     story.sleep_until("18:59:30");
-    row.are(&story, [(&of("team-007"), 1.0)]);
+    row.expect_all(&story, [(&of("team-007"), 1.0)]);
     story.sleep_until("19:01");
-    row.is(&story, &of("team-007"), 1.0);
-    row.is(&story, &of("team-199"), 1.0);
-    row.is(&story, &of("team-200"), None);
-    row.is(&story, &of("(other)"), 2.0);
+    row.expect(&story, &of("team-007"), 1.0);
+    row.expect(&story, &of("team-199"), 1.0);
+    row.expect(&story, &of("team-200"), None);
+    row.expect(&story, &of("(other)"), 2.0);
 }
 
 /// Each team is told of the stops while it has the namespace; its series ends with its last one.
@@ -347,16 +347,16 @@ fn by_team(row: &mut Row) {
     });
     story.apply(deployment("web").hours(OFFICE).annotation("notice", "30s"));
     let [none, pay] = ["(none)", "pay"].map(|it| format!("{{team=\"{it}\"}}"));
-    row.is(&story, &none, 0.0);
+    row.expect(&story, &none, 0.0);
     story.sleep_until("18:59:31");
-    row.are(&story, [(&*none, 1.0)]);
+    row.expect_all(&story, [(&*none, 1.0)]);
     let labels = json!({"metadata": {"labels": {"team": "pay"}}});
     story.api.merge("Namespace", "", "dev", &labels).unwrap();
     story.settle();
-    row.is(&story, &none, None);
-    row.is(&story, &pay, 0.0);
+    row.expect(&story, &none, None);
+    row.expect(&story, &pay, 0.0);
     story.sleep_until("2026-11-23 19:01");
-    row.are(&story, [(&*pay, 1.0)]);
+    row.expect_all(&story, [(&*pay, 1.0)]);
 }
 
 pub(super) fn each_job_is_counted_by_how_its_patch_ended(row: &mut Row) {
@@ -370,12 +370,12 @@ pub(super) fn each_job_is_counted_by_how_its_patch_ended(row: &mut Row) {
     story.apply(report.annotation("stop-jobs", "true"));
     make(&story, job_of(&story, "report", "report-1"));
     story.sleep_until("18:59");
-    row.are(&story, []);
+    row.expect_all(&story, []);
     let denied = Status::denied_by_policy("batch", "jobs", "report-1", "nights", "not tonight");
     let is_patch_of_job = |line: &RequestLine| is_patch(line) && line.resource == "jobs";
     story.api.fail_next(is_patch_of_job, Fault::Answer(denied));
     story.sleep_until("19:05");
-    row.are(&story, [(refused, 1.0), (done, 1.0)]);
+    row.expect_all(&story, [(refused, 1.0), (done, 1.0)]);
     story.sleep_until("2026-11-23 09:01");
-    row.are(&story, [(refused, 1.0), (done, 1.0), (resumed, 1.0)]);
+    row.expect_all(&story, [(refused, 1.0), (done, 1.0), (resumed, 1.0)]);
 }

@@ -84,7 +84,7 @@ fn each_row_of_the_page_has_a_story() {
 fn a_story_that_expects_one_value_alone_tells_nothing() {
     Row::tell("dayshift_invalid_schedules", |row| {
         let story = crate::sandbox::Sandbox::at("2026-11-20 18:00 UTC");
-        row.is(&story, "", 0.0);
-        row.is(&story, "", 0.0);
+        row.expect(&story, "", 0.0);
+        row.expect(&story, "", 0.0);
     });
 }

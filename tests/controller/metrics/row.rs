@@ -61,12 +61,12 @@ impl Row {
     }
 
     /// A sample has this value now, or is absent.
-    pub(super) fn is(&mut self, story: &Sandbox, series: &str, value: impl Into<Option<f64>>) {
-        self.is_about(story, series, value, 1e-6);
+    pub(super) fn expect(&mut self, story: &Sandbox, series: &str, value: impl Into<Option<f64>>) {
+        self.expect_about(story, series, value, 1e-6);
     }
 
     /// The same, but for this much.
-    pub(super) fn is_about(
+    pub(super) fn expect_about(
         &mut self,
         story: &Sandbox,
         series: &str,
@@ -85,7 +85,7 @@ impl Row {
     }
 
     /// What was found of it lies between these.
-    pub(super) fn is_between(&mut self, found: f64, least: f64, most: f64) {
+    pub(super) fn expect_between(&mut self, found: f64, least: f64, most: f64) {
         let metric = self.metric;
         assert!(
             (least..=most).contains(&found),
@@ -95,7 +95,11 @@ impl Row {
     }
 
     /// These samples have these values now, and all others are 0.
-    pub(super) fn are<const N: usize>(&mut self, story: &Sandbox, expected: [(&str, f64); N]) {
+    pub(super) fn expect_all<const N: usize>(
+        &mut self,
+        story: &Sandbox,
+        expected: [(&str, f64); N],
+    ) {
         let mut samples = self.samples(story);
         samples.retain(|_, value| value.abs() > 1e-6);
         let sum: f64 = expected.iter().map(|(_, value)| value).sum();

@@ -29,21 +29,21 @@ fn adds_up(row: &mut Row, hour: f64) {
             story.apply(web.hours(OFFICE).requests("500m", "256Mi"));
         }
     }
-    row.is(&story, "", 0.0);
+    row.expect(&story, "", 0.0);
     story.sleep_until("20:00");
-    row.is_about(&story, "", 3.0 * hour, hour * SHARE);
+    row.expect_about(&story, "", 3.0 * hour, hour * SHARE);
     story.sleep_until("22:00");
-    row.is_about(&story, "", 9.0 * hour, hour * SHARE);
+    row.expect_about(&story, "", 9.0 * hour, hour * SHARE);
     story.sleep_until("2026-11-23 09:00");
     let weekend = 62.0 * 3.0 * hour;
-    row.is_about(&story, "", weekend, hour * SHARE);
+    row.expect_about(&story, "", weekend, hour * SHARE);
     story.sleep_until("2026-11-23 12:00");
-    row.is_about(&story, "", weekend, hour * SHARE);
+    row.expect_about(&story, "", weekend, hour * SHARE);
 
     by_namespace.sleep_until("20:00");
     for (namespace, expected) in [("dev", hour), ("test", 2.0 * hour)] {
         let series = format!("{{namespace=\"{namespace}\"}}");
-        row.is_about(&by_namespace, &series, expected, hour * SHARE);
+        row.expect_about(&by_namespace, &series, expected, hour * SHARE);
     }
     by_team(row, hour);
 }
@@ -70,11 +70,11 @@ fn by_team(row: &mut Row, hour: f64) {
         ..Settings::default()
     });
     story.sleep_until("20:00");
-    row.is_about(&story, "{team=\"web\"}", 3.0 * hour, hour * SHARE);
+    row.expect_about(&story, "{team=\"web\"}", 3.0 * hour, hour * SHARE);
     belongs(&story, "test", "pay");
     story.sleep_until("21:00");
-    row.is_about(&story, "{team=\"web\"}", 4.0 * hour, hour * SHARE);
-    row.is_about(&story, "{team=\"pay\"}", 2.0 * hour, hour * SHARE);
+    row.expect_about(&story, "{team=\"web\"}", 4.0 * hour, hour * SHARE);
+    row.expect_about(&story, "{team=\"pay\"}", 2.0 * hour, hour * SHARE);
 }
 
 pub(super) fn the_time_of_replicas_that_are_held_down_adds_up(row: &mut Row) {
@@ -94,30 +94,30 @@ pub(super) fn replicas_that_are_held_down_are_counted(row: &mut Row) {
     story.apply(deployment("web").replicas(3).hours(OFFICE));
     let few = deployment("few").replicas(4).hours(OFFICE);
     story.apply(few.annotation("stop-replicas", "1"));
-    row.is(&story, "", 0.0);
+    row.expect(&story, "", 0.0);
     story.sleep_until("19:01");
-    row.is(&story, "", 6.0);
+    row.expect(&story, "", 6.0);
     story.scale("web", 2);
-    row.is(&story, "", 4.0);
+    row.expect(&story, "", 4.0);
     story.sleep_until("2026-11-23 09:01");
-    row.is(&story, "", 0.0);
+    row.expect(&story, "", 0.0);
 }
 
 pub(super) fn replicas_of_scheduled_workloads_that_run_are_counted(row: &mut Row) {
     let story = Sandbox::at("2026-11-20 18:00 UTC");
     story.apply(deployment("plain").replicas(9));
     story.apply(cron_job("report").hours(OFFICE));
-    row.is(&story, "", 0.0);
+    row.expect(&story, "", 0.0);
     story.apply(deployment("web").replicas(3).hours(OFFICE));
     let few = deployment("few").replicas(4).hours(OFFICE);
     story.apply(few.annotation("stop-replicas", "1"));
-    row.is(&story, "", 7.0);
+    row.expect(&story, "", 7.0);
     story.sleep_until("19:01");
-    row.is(&story, "", 1.0);
+    row.expect(&story, "", 1.0);
     story.scale("web", 2);
-    row.is(&story, "", 3.0);
+    row.expect(&story, "", 3.0);
     story.sleep_until("2026-11-23 09:01");
-    row.is(&story, "", 7.0);
+    row.expect(&story, "", 7.0);
     by_namespace(row);
 }
 
@@ -137,7 +137,7 @@ fn by_namespace(row: &mut Row) {
     );
     story.apply(deployment("web").replicas(3).hours(OFFICE));
     let [dev, test] = ["dev", "test"].map(|it| format!("{{namespace=\"{it}\"}}"));
-    row.are(&story, [(&*dev, 3.0), (&test, 2.0)]);
+    row.expect_all(&story, [(&*dev, 3.0), (&test, 2.0)]);
 }
 
 pub(super) fn what_requests_nothing_is_counted(row: &mut Row) {
@@ -145,13 +145,13 @@ pub(super) fn what_requests_nothing_is_counted(row: &mut Row) {
     story.apply(deployment("plain"));
     let web = || deployment("web").replicas(3).hours(OFFICE);
     story.apply(web().requests("500m", "256Mi"));
-    row.is(&story, "", 0.0);
+    row.expect(&story, "", 0.0);
     story.apply(deployment("api").replicas(3).hours(OFFICE));
     story.apply(web());
-    row.is(&story, "", 2.0);
+    row.expect(&story, "", 2.0);
     story.api.delete("dev", "api").unwrap();
     story.settle();
-    row.is(&story, "", 1.0);
+    row.expect(&story, "", 1.0);
 }
 
 pub(super) fn namespaces_beyond_the_largest_are_counted(row: &mut Row) {
@@ -168,8 +168,8 @@ pub(super) fn namespaces_beyond_the_largest_are_counted(row: &mut Row) {
     };
     (0..200).for_each(stopped);
     story.sleep_until("2026-11-23 19:01");
-    row.is(&story, "", 0.0);
+    row.expect(&story, "", 0.0);
     (200..203).for_each(stopped);
     story.sleep_until("2026-11-24 19:01");
-    row.is(&story, "", 3.0);
+    row.expect(&story, "", 3.0);
 }

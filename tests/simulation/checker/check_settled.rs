@@ -37,7 +37,7 @@ pub enum Look {
 
 impl Observer {
     /// All is quiet: nothing is left to do, whichever of these processes is asked.
-    pub fn is_settled(&mut self, object: &Value, processes: &[String], at: i64) {
+    pub fn check_settled(&mut self, object: &Value, processes: &[String], at: i64) {
         let in_scope = self.in_scope(object);
         let object = Object::shown(object);
         let annotations = self.defaults.get(&object.namespace).cloned();

@@ -358,13 +358,13 @@ impl Observer {
     }
 
     /// From now on something befalls Events, or no more.
-    pub fn events_troubled(&mut self, at: i64) {
+    pub fn record_event_troubles(&mut self, at: i64) {
         self.troubled.set_events();
         self.event_troubles = at;
     }
 
     /// Whatever went wrong has been made up for at this time.
-    pub fn has_recovered(&mut self, at: i64) {
+    pub fn record_recovery(&mut self, at: i64) {
         self.recovered = at;
     }
 

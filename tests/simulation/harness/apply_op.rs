@@ -101,7 +101,7 @@ impl Harness<'_> {
             Op::EventTrouble(trouble) => {
                 self.troubles.set_events(*trouble);
                 let now = self.now();
-                self.observer().events_troubled(now);
+                self.observer().record_event_troubles(now);
             }
             Op::Cut(number) => self.scalers[*number].faults.cut(),
             Op::Compact => self.api.compact(),

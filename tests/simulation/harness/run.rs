@@ -230,7 +230,7 @@ impl<'a> Harness<'a> {
         self.observer().note(now, "all is well");
         let recovered = self.troubled;
         self.pass(recovered - now).await;
-        self.observer().has_recovered(recovered);
+        self.observer().record_recovery(recovered);
         self.look();
         self.are_ready();
         let now = self.now();
@@ -336,7 +336,7 @@ impl<'a> Harness<'a> {
         let running = running.filter_map(|it| it.process.as_ref());
         let running: Vec<_> = running.map(|it| it.by.clone()).collect();
         for object in self.objects() {
-            self.observer().is_settled(&object, &running, now);
+            self.observer().check_settled(&object, &running, now);
         }
     }
 

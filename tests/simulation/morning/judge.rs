@@ -60,7 +60,7 @@ impl Judge {
         self.failure.get_or_insert(why);
     }
 
-    pub(super) fn is_up(&mut self, now: Milli, is_up: bool) {
+    pub(super) fn record_scaler(&mut self, now: Milli, is_up: bool) {
         self.note(
             now,
             if is_up {
@@ -92,37 +92,37 @@ impl Judge {
         self.seen.get_mut(place).unwrap()
     }
 
-    pub(super) fn wakes(&mut self, place: &Place, now: Milli, until: Second) {
+    pub(super) fn record_wake(&mut self, place: &Place, now: Milli, until: Second) {
         let seen = self.get(place);
         (seen.wake_until, seen.edited) = (until * 1000, now);
     }
 
-    pub(super) fn sleeps(&mut self, place: &Place, now: Milli, until: Second) {
+    pub(super) fn record_sleep(&mut self, place: &Place, now: Milli, until: Second) {
         let seen = self.get(place);
         (seen.sleep_until, seen.edited) = (until * 1000, now);
     }
 
-    pub(super) fn resumes(&mut self, place: &Place, now: Milli) {
+    pub(super) fn record_resume(&mut self, place: &Place, now: Milli) {
         let seen = self.get(place);
         (seen.sleep_until, seen.wake_until, seen.edited) = (0, 0, now);
     }
 
-    pub(super) fn has_hours(&mut self, place: &Place, now: Milli, start: Second) {
+    pub(super) fn record_hours(&mut self, place: &Place, now: Milli, start: Second) {
         let seen = self.get(place);
         (seen.start, seen.edited) = (start * 1000, now);
     }
 
-    pub(super) fn is_gone(&mut self, place: &Place, now: Milli) {
+    pub(super) fn record_deletion(&mut self, place: &Place, now: Milli) {
         let seen = self.get(place);
         (seen.is_gone, seen.edited) = (true, now);
     }
 
-    pub(super) fn is_refused(&mut self, place: &Place) {
+    pub(super) fn record_refusal(&mut self, place: &Place) {
         self.get(place).is_refused = true;
     }
 
     /// The status says so now.
-    pub(super) fn is_ready(&mut self, place: &Place, now: Milli, is_ready: bool) {
+    pub(super) fn record_readiness(&mut self, place: &Place, now: Milli, is_ready: bool) {
         self.note(
             now,
             &format!("{} is {}ready", place.1, if is_ready { "" } else { "not " }),
@@ -154,7 +154,7 @@ impl Judge {
             &format!("{}/{}: {before} -> {count}", place.0, place.1),
         );
         if before == 0 {
-            self.may_start(place, now);
+            self.check_start(place, now);
         }
         let seen = self.get(place);
         seen.replicas = count;
@@ -164,11 +164,11 @@ impl Judge {
         seen.started = (count > before).then_some((now, last));
         seen.was_ready = false;
         self.starts += usize::from(before == 0);
-        self.are_few(now);
+        self.check_number_starting(now);
     }
 
     /// Nothing starts before what it waits for is ready, unless its time is over.
-    fn may_start(&mut self, place: &Place, now: Milli) {
+    fn check_start(&mut self, place: &Place, now: Milli) {
         let seen = &self.seen[place];
         let Some(due) = seen.due(now) else {
             return self.fail(now, format!("{} is not to run", place.1));
@@ -239,7 +239,7 @@ impl Judge {
     }
 
     /// At most so many are starting.
-    fn are_few(&mut self, now: Milli) {
+    fn check_number_starting(&mut self, now: Milli) {
         let Some(max) = self.max_starting else {
             return;
         };

@@ -133,7 +133,7 @@ impl<'m> World<'m> {
         }
         self.start();
         let now = self.now();
-        self.judge().is_up(now, true);
+        self.judge().record_scaler(now, true);
     }
 
     async fn pass_morning(&mut self) {
@@ -194,7 +194,7 @@ impl<'m> World<'m> {
             .set_status("Deployment", thing.namespace, &thing.name, status);
         set.unwrap();
         let now = self.now();
-        self.judge().is_ready(&place(thing), now, ready > 0);
+        self.judge().record_readiness(&place(thing), now, ready > 0);
     }
 
     fn does(&mut self, step: &Step, now: Milli) {
@@ -206,20 +206,21 @@ impl<'m> World<'m> {
         match step {
             Step::Kill => {
                 self.kill();
-                self.judge().is_up(now, false);
+                self.judge().record_scaler(now, false);
             }
             Step::Start => {
                 self.start();
-                self.judge().is_up(now, true);
+                self.judge().record_scaler(now, true);
             }
             Step::WakeUntil(number, until) => {
                 if self.annotate(thing(number), "wake-until", Some(&minute(*until))) {
-                    self.judge().wakes(&place(thing(number)), now, *until);
+                    self.judge().record_wake(&place(thing(number)), now, *until);
                 }
             }
             Step::SleepUntil(number, until) => {
                 if self.annotate(thing(number), "sleep-until", Some(&minute(*until))) {
-                    self.judge().sleeps(&place(thing(number)), now, *until);
+                    self.judge()
+                        .record_sleep(&place(thing(number)), now, *until);
                 }
             }
             Step::Resume(number) => {
@@ -243,20 +244,20 @@ impl<'m> World<'m> {
                         self.annotate(thing, "sleep-until", None);
                     }
                     if wake || sleep {
-                        self.judge().resumes(&place(thing), now);
+                        self.judge().record_resume(&place(thing), now);
                     }
                 }
             }
             Step::Hours(number, start) => {
                 let thing = thing(number);
                 if self.annotate(thing, "hours", Some(&hours(*start))) {
-                    self.judge().has_hours(&place(thing), now, *start);
+                    self.judge().record_hours(&place(thing), now, *start);
                 }
             }
             Step::Delete(number) => {
                 let thing = thing(number);
                 if self.api.delete(thing.namespace, &thing.name).is_ok() {
-                    self.judge().is_gone(&place(thing), now);
+                    self.judge().record_deletion(&place(thing), now);
                 }
             }
             Step::Touch(number) => {
@@ -278,7 +279,7 @@ impl<'m> World<'m> {
             }
             Step::Refuse(number, until) => {
                 let place = place(thing(number));
-                self.judge().is_refused(&place);
+                self.judge().record_refusal(&place);
                 self.refused.lock().unwrap().insert(place, until * 1000);
             }
         }

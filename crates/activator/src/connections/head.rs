@@ -140,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn the_end_of_what_needs_more_of_the_client_is_told_from_a_half_close() {
+    fn a_close_ends_tls_and_http_and_half_closes_other_bytes() {
         for (bytes, expected) in [
             (&b""[..], true),
             (b"\x16\x03\x01\x02\x00", true),

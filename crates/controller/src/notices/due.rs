@@ -166,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn what_comes_late_waits_for_others_that_do_and_is_told_by_itself_after_them() {
+    fn late_notices_wait_for_each_other_and_later_ones_are_told_apart() {
         let mut notices = Notices::default();
         for id in [1, 2] {
             notices.expect(id, Some(group("a", 100, 90)), at(20));

@@ -202,7 +202,7 @@ fn a_list_of_one_namespace_ends_what_its_own_watch_has_shown_there() {
 
 /// A scrape of very many objects takes time: meanwhile each of them can be published again.
 #[tokio::test(start_paused = true)]
-async fn who_reads_what_is_published_holds_up_nobody() {
+async fn readers_of_published_objects_do_not_hold_up_writers() {
     let telemetry = Telemetry::new(DateTime::UNIX_EPOCH);
     let clock = Clock::simulated(DateTime::UNIX_EPOCH);
     let publisher = telemetry.publisher(&clock, &Settings::default());

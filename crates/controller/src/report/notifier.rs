@@ -163,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn something_else_is_news_and_so_is_what_was_over() {
+    fn another_reason_or_text_is_news_and_so_is_the_same_after_it_was_cleared() {
         let now = Instant::now();
         let (one, other) = (Key::Object(1), Key::Object(2));
         let mut notifier = Notifier::default();

@@ -196,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn a_later_version_is_told_from_what_is_none() {
+    fn a_later_version_has_a_larger_number_and_a_text() {
         for (text, is_later) in [
             ("v3-whatever", true),
             ("v10-0123456789abcdef", true),

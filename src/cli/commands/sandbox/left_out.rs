@@ -37,7 +37,7 @@ mod tests {
     }
 
     #[test]
-    fn it_says_what_is_missing_whatever_flags_are_given() {
+    fn the_program_without_a_sandbox_says_so_whatever_the_flags() {
         let words = [
             "sandbox",
             "--for",

@@ -13,10 +13,10 @@ use crate::{
 
 pub(crate) fn stories() -> Vec<Story> {
     [
-        stories![Parts::Pods; it_makes_jobs_by_day_and_none_by_night],
+        stories![Parts::Pods; a_cron_job_makes_jobs_by_day_and_none_by_night],
         stories![
             Parts::Server;
-            it_is_suspended_and_let_run_again_and_one_that_somebody_suspended_is_not,
+            a_stop_suspends_a_cron_job_and_a_start_leaves_one_that_somebody_suspended,
             commands_name_it_as_kubectl_does,
         ],
     ]
@@ -44,7 +44,7 @@ fn minute_after(soon: Soon) -> Soon {
     Soon(next.unwrap())
 }
 
-fn it_makes_jobs_by_day_and_none_by_night(plane: &ControlPlane) {
+fn a_cron_job_makes_jobs_by_day_and_none_by_night(plane: &ControlPlane) {
     let team = TestNamespace::new(plane, "cron");
     let stop = soon(12);
     // One whose night is over when the others have theirs: all is seen at one minute.
@@ -119,7 +119,7 @@ impl TestNamespace<'_> {
     }
 }
 
-fn it_is_suspended_and_let_run_again_and_one_that_somebody_suspended_is_not(plane: &ControlPlane) {
+fn a_stop_suspends_a_cron_job_and_a_start_leaves_one_that_somebody_suspended(plane: &ControlPlane) {
     let team = TestNamespace::new(plane, "suspend");
     let stop = soon(10);
     let start = stop.plus(8);

@@ -10,13 +10,13 @@ use crate::{
 
 pub(crate) fn stories() -> Vec<Story> {
     [
-        stories![Parts::Server; it_stops_keeps_its_count_and_comes_back],
+        stories![Parts::Server; a_stateful_set_stops_keeps_its_count_and_comes_back],
         stories![Parts::Pods; its_pods_go_and_come_back, its_volumes_go_only_where_it_says_so],
     ]
     .concat()
 }
 
-fn it_stops_keeps_its_count_and_comes_back(plane: &ControlPlane) {
+fn a_stateful_set_stops_keeps_its_count_and_comes_back(plane: &ControlPlane) {
     let team = TestNamespace::new(plane, "stateful");
     let stop: Soon = soon(8);
     let start = stop.plus(8);

@@ -284,7 +284,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_broken_requests_nothing_and_ends_nowhere() {
+    fn a_broken_pod_template_requests_nothing_and_panics_nowhere() {
         let whole = template(&json!({"containers": [
             {"resources": {"requests": {"cpu": "250m", "memory": "128Mi"}}},
         ]}));

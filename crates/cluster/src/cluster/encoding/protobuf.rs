@@ -291,7 +291,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_broken_or_something_else_is_an_error() {
+    fn broken_messages_and_other_types_are_refused() {
         let whole = deployment("web");
         for end in 0..whole.len() - 1 {
             // A message that ends between two fields is whole.

@@ -166,7 +166,7 @@ fn passing_kind(code: StatusCode, status: &Status) -> Option<FailureKind> {
         _ if code.is_server_error() && status.message.contains(WEBHOOK_FAILED) => {
             Some(FailureKind::Admission)
         }
-        _ if code.is_server_error() && is_of_kind(status) => Some(FailureKind::KindAway),
+        _ if code.is_server_error() && is_kind_away(status) => Some(FailureKind::KindAway),
         StatusCode::UNAUTHORIZED | StatusCode::SERVICE_UNAVAILABLE => {
             Some(FailureKind::Unreachable)
         }
@@ -192,7 +192,7 @@ const WEBHOOK_FAILED: &str = "failed calling webhook";
 /// Whether what serves a kind is away, and not the API server: the messages are those of
 /// k8s.io/kube-aggregator (`proxyError`), of its proxy (k8s.io/apimachinery, `upgradeaware`), and of
 /// k8s.io/apiextensions-apiserver (`webhookConverter`).
-fn is_of_kind(status: &Status) -> bool {
+fn is_kind_away(status: &Status) -> bool {
     let message = &status.message;
     message.contains("conversion webhook for ")
         || is_foreign(status)

@@ -4,7 +4,7 @@ use crate::decide::object::{Object, at_night, office};
 use dayshift_workload::{Annotations, Inputs, Key, Kind, ParseContext, ParsedInputs, Phase, read};
 
 #[test]
-fn it_is_told_once_and_the_state_stays() {
+fn an_invalid_schedule_is_told_once_and_the_state_stays() {
     let mut object = at_night(3);
     object.told();
     let (last, next) = (object.state().last, object.next());

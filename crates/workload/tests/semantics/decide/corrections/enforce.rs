@@ -46,7 +46,7 @@ fn three_times_and_then_hands_off_until_the_next_boundary() {
 }
 
 #[test]
-fn it_lets_be_what_runs_what_was_lowered_and_what_is_adopted_or_paused() {
+fn enforce_leaves_what_runs_is_lower_adopted_or_paused() {
     let mut object = office(3);
     object.edit("enforce", Some("true"));
     for count in [5, 0] {

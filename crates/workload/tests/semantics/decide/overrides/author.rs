@@ -8,7 +8,7 @@ const JANE: (&str, Option<&str>) = ("override-by", Some("jane"));
 const WHY: (&str, Option<&str>) = ("reason", Some("migration"));
 
 #[test]
-fn they_go_with_the_last_override_and_in_its_patch() {
+fn author_and_reason_are_removed_with_the_last_override_in_its_patch() {
     let mut object = at_night(3);
     object
         .edit("sleep-until", Some("2026-11-20 23:00"))
@@ -32,7 +32,7 @@ fn they_go_with_the_last_override_and_in_its_patch() {
 }
 
 #[test]
-fn they_are_told_with_what_begins_and_change_nothing_else() {
+fn author_and_reason_are_told_when_an_override_begins_and_change_nothing_else() {
     let mut object = at_night(3);
     object.told();
     object
