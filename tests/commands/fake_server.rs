@@ -1,7 +1,7 @@
 //! The API in memory behind a socket, for the real program.
 
 use kube_in_memory::{Api, Fault, Status};
-use std::{net::SocketAddr, process::Command, sync::mpsc, thread};
+use std::process::Command;
 
 use chrono::{DateTime, Utc};
 use http_body_util::BodyExt as _;
@@ -10,15 +10,16 @@ use hyper_util::rt::TokioIo;
 use kube::client::Body;
 use serde_json::json;
 use tempfile::TempDir;
-use tokio::{net::TcpListener, runtime, sync::oneshot};
+use tokio::net::TcpListener;
 
 use crate::program::{self, Ended, Running, run};
+use crate::server_thread::ServerThread;
 
 /// A cluster in memory with a kubeconfig whose context is in the namespace `dev`.
 pub(crate) struct Cluster {
     pub(crate) api: Api,
     folder: TempDir,
-    _end: oneshot::Sender<()>,
+    _server: ServerThread,
 }
 
 impl Cluster {
@@ -30,39 +31,25 @@ impl Cluster {
     pub(crate) fn at(now: impl Fn() -> DateTime<Utc> + Send + Sync + 'static) -> Self {
         let api = Api::new(now);
         api.namespace("dev");
-        let (end, ended) = oneshot::channel();
-        let (bound, address) = mpsc::channel();
-        thread::spawn({
+        let server = ServerThread::start({
             let api = api.clone();
-            move || {
-                let runtime = runtime::Builder::new_current_thread()
-                    .enable_all()
-                    .build()
-                    .unwrap();
-                runtime.block_on(async {
-                    tokio::select! {
-                        () = serve(api, bound) => {}
-                        _ = ended => {}
-                    }
-                });
-            }
+            move |listener| serve(api, listener)
         });
         let folder = tempfile::tempdir().unwrap();
-        let address: SocketAddr = address.recv().unwrap();
         let config = json!({
             "apiVersion": "v1", "kind": "Config", "current-context": "here",
             "contexts": [{
                 "name": "here",
                 "context": {"cluster": "here", "user": "me", "namespace": "dev"},
             }],
-            "clusters": [{"name": "here", "cluster": {"server": format!("http://{address}")}}],
+            "clusters": [{"name": "here", "cluster": {"server": format!("http://{}", server.address)}}],
             "users": [{"name": "me", "user": {}}],
         });
         std::fs::write(folder.path().join("config"), config.to_string()).unwrap();
         Self {
             api,
             folder,
-            _end: end,
+            _server: server,
         }
     }
 
@@ -196,9 +183,7 @@ impl Scaler {
     }
 }
 
-async fn serve(api: Api, bound: mpsc::Sender<SocketAddr>) {
-    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    bound.send(listener.local_addr().unwrap()).unwrap();
+async fn serve(api: Api, listener: TcpListener) {
     let client = api.client();
     loop {
         let (stream, _) = listener.accept().await.unwrap();

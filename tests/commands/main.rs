@@ -38,6 +38,8 @@ mod program;
 mod release;
 mod sandbox;
 mod secrets;
+#[path = "../support/server_thread.rs"]
+mod server_thread;
 mod status;
 mod terminal;
 #[path = "../support/zone_file.rs"]

@@ -22,6 +22,7 @@ mod dayshift;
 mod definitions;
 mod deployment;
 mod kubernetes;
+mod server_thread;
 mod stories;
 mod timing;
 
@@ -37,6 +38,7 @@ pub(crate) use kubernetes::control_plane::{ControlPlane, Output};
 pub(crate) use kubernetes::namespace::Namespace;
 pub(crate) use kubernetes::operator::Operator;
 pub(crate) use kubernetes::programs::{ENDS_AFTER, Parts, READY_AFTER};
+pub(crate) use server_thread::ServerThread;
 pub(crate) use stories::{Stage, Story, assets, nightly, stories};
 pub(crate) use timing::processor_waits;
 pub(crate) use timing::retry::{print_tries, retry_when_stalled, too_late, too_slow};

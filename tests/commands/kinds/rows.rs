@@ -6,6 +6,20 @@ use tempfile::TempDir;
 
 use crate::program::dayshift_with;
 
+/// A file of this row alone is refused at the last place in the line that has the text `at`.
+pub(super) fn assert_wrong_row(line: &str, at: &str, said: &str) {
+    let folder = TempDir::new().unwrap();
+    let file = folder.path().join("kinds.yaml");
+    fs::write(&file, line).unwrap();
+    let file = file.to_str().unwrap();
+    let ended = dayshift_with(&[], &["lint", "--kind-file", file], "");
+    assert_eq!(ended.status, 1, "{line}: {}", ended.err);
+    let column = line.rfind(at).unwrap() + 1;
+    let place = format!("error: {file}:1:{column}: ");
+    assert!(ended.err.starts_with(&place), "{line}: {}", ended.err);
+    assert!(ended.err.contains(said), "{line}: {}", ended.err);
+}
+
 #[test]
 fn a_row_that_could_stop_nothing_says_what_and_where() {
     let thing = "resource: things.example.com, kind: Thing";
@@ -37,15 +51,6 @@ fn a_row_that_could_stop_nothing_says_what_and_where() {
         ),
     ] {
         let line = format!("- {{{}}}", row.replace("THING", thing));
-        let folder = TempDir::new().unwrap();
-        let file = folder.path().join("kinds.yaml");
-        fs::write(&file, &line).unwrap();
-        let file = file.to_str().unwrap();
-        let ended = dayshift_with(&[], &["lint", "--kind-file", file], "");
-        assert_eq!(ended.status, 1, "{row}: {}", ended.err);
-        let column = line.rfind(at).unwrap() + 1;
-        let place = format!("error: {file}:1:{column}: ");
-        assert!(ended.err.starts_with(&place), "{row}: {}", ended.err);
-        assert!(ended.err.contains(said), "{row}: {}", ended.err);
+        assert_wrong_row(&line, at, said);
     }
 }

@@ -1,10 +1,6 @@
 //! Where a row of a user's own says which pods run: what is said of a wrong one, and where.
 
-use std::fs;
-
-use tempfile::TempDir;
-
-use crate::program::dayshift_with;
+use crate::kinds::rows::assert_wrong_row;
 
 #[test]
 fn a_wrong_size_says_what_and_where() {
@@ -41,15 +37,6 @@ fn a_wrong_size_says_what_and_where() {
         ),
     ] {
         let line = format!("- {{resource: things.example.com, kind: Thing, {row}}}");
-        let folder = TempDir::new().unwrap();
-        let file = folder.path().join("kinds.yaml");
-        fs::write(&file, &line).unwrap();
-        let file = file.to_str().unwrap();
-        let ended = dayshift_with(&[], &["lint", "--kind-file", file], "");
-        assert_eq!(ended.status, 1, "{row}: {}", ended.err);
-        let column = line.rfind(at).unwrap() + 1;
-        let place = format!("error: {file}:1:{column}: ");
-        assert!(ended.err.starts_with(&place), "{row}: {}", ended.err);
-        assert!(ended.err.contains(said), "{row}: {}", ended.err);
+        assert_wrong_row(&line, at, said);
     }
 }

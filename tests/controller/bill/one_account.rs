@@ -5,10 +5,9 @@
 use std::{sync::Arc, time::Duration};
 
 use dayshift::{
-    cluster::{Autoscalers, NamespaceDefaults, Query, Services, WaitingStarts, WithManagers, find},
+    cluster::Query,
     controller::{CalendarFeed, Settings, Telemetry},
     dashboard::{self, Dashboard},
-    status::{SeenWorkloads, StatusContext, WorkloadStatus},
     workload::{DefaultSchedule, Key, Kind, ParseContext, Prefix},
 };
 use http::Request;
@@ -17,6 +16,7 @@ use hyper::body::Bytes;
 use serde_json::json;
 use tokio::time::sleep;
 
+use crate::bill::by_status::held_down_by_status;
 use crate::sandbox::{Sandbox, cron_job, deployment, stateful_set};
 
 const OFFICE: &str = "Mon-Fri 09:00-19:00";
@@ -107,31 +107,6 @@ fn pages(story: &Sandbox) -> (String, String) {
     (of_controller, live)
 }
 
-/// What `status` shows as held down: it knows no flag of the scaler.
-fn by_status(story: &Sandbox) -> u64 {
-    let prefix = Prefix::default();
-    let now = story.now();
-    story.block_on(async {
-        let client = story.api.client_as("somebody");
-        let (found, _) = find::<WithManagers>(&client, &query()).await.unwrap();
-        let all = found.workloads.iter().map(|(kind, it)| (*kind, it));
-        let query = query();
-        let context = StatusContext {
-            workloads: &SeenWorkloads::of(&query, &[], all),
-            defaults: &NamespaceDefaults::find(&client, &query, &prefix).await,
-            autoscalers: &Autoscalers::default(),
-            services: &Services::default(),
-            waiting_starts: &WaitingStarts::default(),
-            prefix: &prefix,
-            parse_context: &ParseContext::default(),
-            now,
-        };
-        let all = found.workloads.iter();
-        let all = all.filter_map(|(kind, it)| WorkloadStatus::of(*kind, it, &context));
-        all.map(|it| it.held_down.replicas).sum()
-    })
-}
-
 fn sample(story: &Sandbox, name: &str) -> f64 {
     let metrics = story.metrics();
     let sample = metrics.lines().find_map(|line| line.strip_prefix(name));
@@ -145,7 +120,7 @@ fn all_say(story: &Sandbox, held: u64, hours: f64) {
     let known: u64 = objects.iter().map(|it| it.held_down().replicas).sum();
     let metric = sample(story, "dayshift_held_down_replicas ");
     assert_eq!((known, metric.to_string()), (held, held.to_string()));
-    assert_eq!(by_status(story), held);
+    assert_eq!(held_down_by_status(story, &query()).replicas, held);
     let seconds = sample(story, "dayshift_saved_replica_seconds_total ");
     assert!((seconds / 3600.0 - hours).abs() < 0.02, "{seconds}");
     let (of_controller, live) = pages(story);
@@ -193,7 +168,7 @@ fn metrics_pages_and_status_have_one_account() {
 }
 
 fn all_say_nothing_yet(story: &Sandbox) {
-    assert_eq!(by_status(story), 0);
+    assert_eq!(held_down_by_status(story, &query()).replicas, 0);
     let (of_controller, live) = pages(story);
     for page in [&of_controller, &live] {
         assert!(page.contains(": 0 replicas"), "{page}");

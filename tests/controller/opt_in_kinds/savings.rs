@@ -1,14 +1,12 @@
 //! What is held down of a database with a switch: metrics, snapshots and `status` count its instances.
 
-use dayshift::cluster::{
-    Autoscalers, NamespaceDefaults, Query, Services, WaitingStarts, WithManagers, find,
-};
+use dayshift::cluster::Query;
 use dayshift::controller::{Scope, Settings};
 use dayshift::savings::HeldDown;
-use dayshift::status::{SeenWorkloads, StatusContext, WorkloadStatus};
-use dayshift::workload::{Kind, ParseContext, Prefix};
+use dayshift::workload::Kind;
 use serde_json::{Value, json};
 
+use crate::bill::by_status::held_down_by_status;
 use crate::sandbox::Sandbox;
 
 const OFFICE: &str = "Mon-Fri 09:00-19:00";
@@ -70,26 +68,8 @@ fn all_say(story: &Sandbox, expected: [u64; 3]) {
     let metrics = story.metrics();
     let sample = format!("dayshift_held_down_replicas {replicas}\n");
     assert!(metrics.contains(&sample), "{metrics}");
-    let (prefix, now) = (Prefix::default(), story.now());
-    let shown = story.block_on(async {
-        let client = story.api.client_as("somebody");
-        let query = Query::all(&kinds(), &[], None);
-        let (found, _) = find::<WithManagers>(&client, &query).await.unwrap();
-        let all = found.workloads.iter().map(|(kind, it)| (*kind, it));
-        let context = StatusContext {
-            workloads: &SeenWorkloads::of(&query, &[], all),
-            defaults: &NamespaceDefaults::find(&client, &query, &prefix).await,
-            autoscalers: &Autoscalers::default(),
-            services: &Services::default(),
-            waiting_starts: &WaitingStarts::default(),
-            prefix: &prefix,
-            parse_context: &ParseContext::default(),
-            now,
-        };
-        let all = found.workloads.iter();
-        let all = all.filter_map(|(kind, it)| WorkloadStatus::of(*kind, it, &context));
-        all.map(|it| it.held_down).sum::<HeldDown>()
-    });
+    let query = Query::all(&kinds(), &[], None);
+    let shown = held_down_by_status(story, &query);
     assert_eq!(shown, expected);
 }
 

@@ -1,10 +1,10 @@
 //! An admission webhook that behaves badly, for what dayshift asks and nobody else.
 
 use std::convert::Infallible;
+use std::fs;
 use std::net::SocketAddr;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, mpsc};
-use std::{fs, thread};
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -16,14 +16,12 @@ use hyper::{Request, Response};
 use hyper_util::rt::TokioIo;
 use serde_json::{Value, json};
 use tokio::net::{TcpListener, TcpStream};
-use tokio::runtime;
-use tokio::sync::oneshot;
 use tokio_rustls::TlsAcceptor;
 use tokio_rustls::rustls::ServerConfig;
 use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer, pem::PemObject as _};
 
 use crate::reliability::harness::fleet::SELECTOR;
-use crate::support::{ControlPlane, Namespace, eventually};
+use crate::support::{ControlPlane, Namespace, ServerThread, eventually};
 
 /// What it says about one object.
 #[derive(Clone, Copy, Debug)]
@@ -52,7 +50,7 @@ pub(crate) struct Webhook<'a> {
     name: String,
     asked: Asked,
     calls: Arc<AtomicUsize>,
-    _end: oneshot::Sender<()>,
+    _server: ServerThread,
 }
 
 /// From the name of an object to what is said about it.
@@ -67,25 +65,11 @@ impl<'a> Webhook<'a> {
     ) -> Self {
         let plane = namespace.plane();
         let calls = Arc::<AtomicUsize>::default();
-        let (end, ended) = oneshot::channel();
-        let (bound, address) = mpsc::channel();
-        thread::spawn({
+        let server = ServerThread::start({
             let (tls, judge, calls) = (tls(plane), Arc::new(judge), Arc::clone(&calls));
-            move || {
-                let runtime = runtime::Builder::new_current_thread()
-                    .enable_all()
-                    .build()
-                    .unwrap();
-                // Where it ends, so do its connections.
-                runtime.block_on(async {
-                    tokio::select! {
-                        () = serve(tls, judge, calls, bound) => {}
-                        _ = ended => {}
-                    }
-                });
-            }
+            move |listener| serve(tls, judge, calls, listener)
         });
-        let definition = definition(plane, namespace.name(), asked, address.recv().unwrap());
+        let definition = definition(plane, namespace.name(), asked, server.address);
         let file = tempfile::NamedTempFile::new().unwrap();
         fs::write(file.path(), definition.to_string()).unwrap();
         let file = file.path().to_str().unwrap();
@@ -95,7 +79,7 @@ impl<'a> Webhook<'a> {
             name: namespace.name().to_owned(),
             asked,
             calls,
-            _end: end,
+            _server: server,
         }
     }
 
@@ -167,14 +151,7 @@ fn tls(plane: &ControlPlane) -> TlsAcceptor {
     TlsAcceptor::from(Arc::new(config.with_single_cert(chain, key).unwrap()))
 }
 
-async fn serve(
-    tls: TlsAcceptor,
-    judge: Judge,
-    calls: Arc<AtomicUsize>,
-    bound: mpsc::Sender<SocketAddr>,
-) {
-    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    bound.send(listener.local_addr().unwrap()).unwrap();
+async fn serve(tls: TlsAcceptor, judge: Judge, calls: Arc<AtomicUsize>, listener: TcpListener) {
     loop {
         let (stream, _) = listener.accept().await.unwrap();
         tokio::spawn(serve_connection(

@@ -1,0 +1,33 @@
+//! What `status` counts as held down.
+
+use dayshift::{
+    cluster::{Autoscalers, NamespaceDefaults, Query, Services, WaitingStarts, WithManagers, find},
+    savings::HeldDown,
+    status::{SeenWorkloads, StatusContext, WorkloadStatus},
+    workload::{ParseContext, Prefix},
+};
+
+use crate::sandbox::Sandbox;
+
+/// It knows no flag of the scaler.
+pub(crate) fn held_down_by_status(story: &Sandbox, query: &Query) -> HeldDown {
+    let (prefix, now) = (Prefix::default(), story.now());
+    story.block_on(async {
+        let client = story.api.client_as("somebody");
+        let (found, _) = find::<WithManagers>(&client, query).await.unwrap();
+        let all = found.workloads.iter().map(|(kind, it)| (*kind, it));
+        let context = StatusContext {
+            workloads: &SeenWorkloads::of(query, &[], all),
+            defaults: &NamespaceDefaults::find(&client, query, &prefix).await,
+            autoscalers: &Autoscalers::default(),
+            services: &Services::default(),
+            waiting_starts: &WaitingStarts::default(),
+            prefix: &prefix,
+            parse_context: &ParseContext::default(),
+            now,
+        };
+        let all = found.workloads.iter();
+        let all = all.filter_map(|(kind, it)| WorkloadStatus::of(*kind, it, &context));
+        all.map(|it| it.held_down).sum()
+    })
+}
