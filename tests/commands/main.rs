@@ -31,6 +31,8 @@ mod fake_server;
 mod kinds;
 mod lint;
 mod namespaces;
+#[path = "../support/of_deployments.rs"]
+mod of_deployments;
 mod pages;
 mod picture;
 mod plan;

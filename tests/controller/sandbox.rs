@@ -12,8 +12,7 @@ use chrono::{DateTime, NaiveDateTime, TimeDelta, TimeZone, Utc};
 use chrono_tz::Tz;
 use dayshift::{
     clock::Clock,
-    controller::{Scope, Settings, Snapshot, Telemetry, run},
-    workload::Kind,
+    controller::{Settings, Snapshot, Telemetry, run},
 };
 use kube::Client;
 use kube_in_memory::{Api, RequestLine};
@@ -24,6 +23,8 @@ use tracing::{
     Dispatch,
     subscriber::{DefaultGuard, NoSubscriber},
 };
+
+pub use crate::of_deployments::of_deployments;
 
 pub struct Sandbox {
     pub api: Api,
@@ -348,19 +349,6 @@ impl Sandbox {
     pub fn step_clock(&self, by: TimeDelta) {
         self.clock.step(by);
         self.settle();
-    }
-}
-
-/// For days and months: the scaler watches Deployments alone. Nothing else costs as much as watches that end
-/// every five minutes and begin again, and this has one where the others have four.
-pub fn of_deployments() -> Settings {
-    Settings {
-        scope: Scope {
-            kinds: vec![Kind::DEPLOYMENT],
-            namespace_defaults: false,
-            ..Scope::default()
-        },
-        ..Settings::default()
     }
 }
 

@@ -3,7 +3,6 @@
 use chrono::{DateTime, TimeDelta, Utc};
 use dayshift::{
     clock::Clock,
-    controller::Settings,
     plan::{Period, Planner},
     sandbox::{EventKind, Simulation, Speed},
     schedule::{Action, Zone},
@@ -14,6 +13,7 @@ use proptest::prelude::*;
 use serde_json::json;
 
 use super::program::{plan_of, web};
+use crate::of_deployments::of_deployments;
 use crate::program::Ended;
 
 const HOURS: &str = "dayshift/hours: '09:00-19:00'";
@@ -177,7 +177,7 @@ fn stopped_labels(inputs: &Inputs, uid: &str) -> serde_json::Value {
 
 /// The UID that the cluster in memory gives to the first Deployment.
 async fn first_uid(manifest: &serde_json::Value, from: DateTime<Utc>) -> String {
-    let mut simulation = Simulation::new(Clock::simulated(from), Settings::default());
+    let mut simulation = Simulation::new(Clock::simulated(from), of_deployments());
     simulation.load(manifest).unwrap();
     let until = from + TimeDelta::seconds(1);
     let play = simulation.play(
@@ -231,7 +231,7 @@ fn done(
             let uid = first_uid(&manifest, from).await;
             manifest["metadata"]["labels"] = stopped_labels(read, &uid);
         }
-        let mut simulation = Simulation::new(Clock::simulated(from), Settings::default());
+        let mut simulation = Simulation::new(Clock::simulated(from), of_deployments());
         simulation.load(&manifest).unwrap();
         let tell = |told: &dayshift::sandbox::TimelineEvent| {
             // Those after the second that changes nothing are not told; no story here has more.

@@ -13,11 +13,11 @@ use std::{
 use chrono::{DateTime, TimeDelta, Utc};
 use dayshift::{
     clock::Clock,
-    controller::Settings,
     sandbox::{EventKind, Simulation, Speed},
 };
 use serde_json::json;
 
+use crate::of_deployments::of_deployments;
 use crate::program::{self, Ended, signal, start};
 
 const FRIDAY: &str = "2026-11-20 08:00";
@@ -347,7 +347,7 @@ fn months_take_as_many_requests_as_transitions() {
         .build()
         .unwrap();
     let summary = runtime.block_on(async {
-        let mut stage = Simulation::new(Clock::simulated(from), Settings::default());
+        let mut stage = Simulation::new(Clock::simulated(from), of_deployments());
         stage
             .load(&json!({
                 "apiVersion": "apps/v1", "kind": "Deployment",
