@@ -29,8 +29,6 @@ mod metrics;
 mod namespaces;
 mod notices;
 mod objects;
-#[path = "../support/of_deployments.rs"]
-mod of_deployments;
 mod opt_in_kinds;
 mod overrides;
 mod restored;

@@ -24,7 +24,10 @@ use tracing::{
     subscriber::{DefaultGuard, NoSubscriber},
 };
 
-pub use crate::of_deployments::of_deployments;
+#[path = "../support/of_deployments.rs"]
+mod of_deployments;
+
+pub(crate) use of_deployments::of_deployments;
 
 pub struct Sandbox {
     pub api: Api,
