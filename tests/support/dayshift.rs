@@ -75,9 +75,10 @@ impl Dayshift {
     pub(crate) fn address(&self) -> Option<SocketAddr> {
         let log = self.log();
         let host = "127.0.0.1:";
-        let (at, _) = log
-            .match_indices(host)
-            .find(|(at, _)| !log[..*at].ends_with("https://"))?;
+        let (at, _) = log.match_indices(host).find(|(at, _)| {
+            let before = &log[..*at];
+            !before.ends_with("https://") && !before.ends_with("server=\"http://")
+        })?;
         let digits = log[at + host.len()..].find(|c: char| !c.is_ascii_digit())?;
         log[at..at + host.len() + digits].parse().ok()
     }

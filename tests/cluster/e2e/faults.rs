@@ -1,7 +1,7 @@
 //! What is wrong with a schedule, and what the server will not do.
 
 use chrono::{DateTime, TimeDelta};
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::e2e::test_namespace::TestNamespace;
 use crate::support::{
@@ -19,6 +19,7 @@ pub(crate) fn stories() -> Vec<Story> {
         nightly(stories![
             Parts::Server;
             a_bad_schedule_is_told_within_a_second_while_others_are_punctual,
+            starts_that_are_denied_make_no_stop_late,
             mending_a_schedule_adopts_it_and_undoing_a_typo_catches_up,
         ]),
     ]
@@ -107,19 +108,13 @@ fn mending_a_schedule_adopts_it_and_undoing_a_typo_catches_up(plane: &ControlPla
 
 fn an_admission_policy_that_refuses_is_told_and_tried_again_slowly(plane: &ControlPlane) {
     let team = TestNamespace::new(plane, "policy");
-    let apply = team.kubectl_with(&["apply"], &never_zero(team.name()).to_string());
-    apply.success();
+    deny(&team, "object.spec.replicas > 0", "this team never sleeps");
     let stop = soon(7);
     for name in ["refused", "good"] {
         let web = deployment(name).replicas(3).stop(stop.text());
         team.create(web.label("tier", name));
     }
-    let is_refused = || {
-        let zero = ["-p", r#"{"spec": {"replicas": 0}}"#, "--dry-run=server"];
-        let said = team.kubectl(&[&["patch", "deployment", "refused"], &zero[..]].concat());
-        said.stderr.contains("this team never sleeps")
-    };
-    stop.before("the policy is in force", || is_refused().then_some(()));
+    await_denied(&team, "refused", 0, stop);
     for name in ["refused", "good"] {
         team.await_adopted(name, stop);
     }
@@ -157,10 +152,43 @@ fn an_admission_policy_that_refuses_is_told_and_tried_again_slowly(plane: &Contr
     team.ends([("refused", 2), ("good", 2)]);
 }
 
-/// A policy for one namespace: nothing with the label `tier: refused` may have no replica.
-fn never_zero(namespace: &str) -> Value {
+/// Each start is tried at its instant, and again behind a growing pause: none of these pauses is the stop's.
+fn starts_that_are_denied_make_no_stop_late(plane: &ControlPlane) {
+    let team = TestNamespace::new(plane, "denied");
+    let is_no_start = "object.spec.replicas <= oldObject.spec.replicas";
+    deny(&team, is_no_start, "this team is full");
+    let stop = soon(20);
+    let starts = [9, 7, 5, 3].map(|early| Soon(stop.0 - TimeDelta::seconds(early)));
+    let names: Vec<_> = (0..12).map(|number| format!("web-{number}")).collect();
+    for name in &names {
+        let web = deployment(name).replicas(1).stop(stop.text());
+        let web = web.annotation("dayshift/replicas", "3");
+        let starts = starts.map(Soon::text).join("; ");
+        team.create(web.start(starts).label("tier", "refused"));
+    }
+    for name in &names {
+        team.await_adopted(name, starts[0]);
+    }
+    await_denied(&team, "web-0", 2, starts[0]);
+
+    stop.wait();
+    for name in &names {
+        team.await_replicas(name, 0);
+        team.assert_punctual(name, 1, stop);
+        let writes = team.writes(name);
+        let denied = writes
+            .iter()
+            .filter(|it| it.code == 422 && it.received < stop.micros());
+        assert!(denied.count() >= 4, "{writes:#?}");
+    }
+    team.ends(names.iter().map(|name| (name.as_str(), 2)));
+}
+
+/// Has the server deny each update of what has the label `tier: refused` where `expression` is false.
+fn deny(team: &TestNamespace<'_>, expression: &str, message: &str) {
+    let namespace = team.name();
     let metadata = json!({"name": namespace});
-    json!({"apiVersion": "v1", "kind": "List", "items": [
+    let policy = json!({"apiVersion": "v1", "kind": "List", "items": [
         {
             "apiVersion": "admissionregistration.k8s.io/v1",
             "kind": "ValidatingAdmissionPolicy",
@@ -177,10 +205,7 @@ fn never_zero(namespace: &str) -> Value {
                         "operations": ["UPDATE"], "resources": ["deployments"],
                     }],
                 },
-                "validations": [{
-                    "expression": "object.spec.replicas > 0",
-                    "message": "this team never sleeps",
-                }],
+                "validations": [{"expression": expression, "message": message}],
             },
         },
         {
@@ -189,7 +214,25 @@ fn never_zero(namespace: &str) -> Value {
             "metadata": metadata,
             "spec": {"policyName": namespace, "validationActions": ["Deny"]},
         },
-    ]})
+    ]});
+    team.kubectl_with(&["apply"], &policy.to_string()).success();
+}
+
+/// Waits until the policy of [`deny`] is in force, which the story needs `before` an instant.
+fn await_denied(team: &TestNamespace<'_>, name: &str, replicas: i32, before: Soon) {
+    let count = json!({"spec": {"replicas": replicas}}).to_string();
+    let patch = [
+        "patch",
+        "deployment",
+        name,
+        "--dry-run=server",
+        "-p",
+        &count,
+    ];
+    before.before("the policy is in force", || {
+        let said = team.kubectl(&patch);
+        said.stderr.contains("denied request").then_some(())
+    });
 }
 
 /// With `manifests/namespaced.yaml`, whose account and binding are the story's own.

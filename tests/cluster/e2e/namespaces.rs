@@ -199,31 +199,52 @@ fn where_it_may_not_be_read_what_depends_on_it_is_left_alone(plane: &ControlPlan
     let manifest = "manifests/namespaced.yaml";
     team.kubectl(&["apply", "-f", manifest]).success();
     let kubeconfig = plane.kubeconfig_of(team.name(), "dayshift");
-    let stop = soon(7);
+    // The same account may scale in another one, which it is never allowed to read.
+    let other = TestNamespace::without_scaler(plane, "unread-for-ever");
+    other.kubectl(&["apply", "-f", manifest]).success();
+    let account = format!("--serviceaccount={}:dayshift", team.name());
+    let bind = ["create", "rolebinding", "team", "--role=dayshift", &account];
+    other.kubectl(&bind).success();
+    let stop = soon(8);
     annotate(&team, &[stop_at(stop.plus(600))]);
+    other.create(deployment("beside").replicas(3).stop(stop.text()));
     team.create(deployment("web").replicas(3));
     team.create(deployment("own").replicas(3).stop(stop.text()));
-    let mut dayshift = of_one_namespace(&kubeconfig, &team, &[]);
+    let mut dayshift = of_one_namespace(&kubeconfig, &team, &["-n", other.name()]);
     dayshift.wait_ready();
-    let expected = format!("ok\ncannot watch namespaces {}: forbidden\n", team.name());
-    eventually("/readyz names what is not watched", || {
-        (dayshift.get("/readyz")? == (200, expected.clone())).then_some(())
-    });
-    team.await_adopted("own", stop);
-    team.await_replicas("own", 0);
-    team.assert_punctual("own", 1, stop);
+    let await_unread = |unread: &[&TestNamespace<'_>]| {
+        let line =
+            |it: &&TestNamespace<'_>| format!("cannot watch namespaces {}: forbidden\n", it.name());
+        let expected = format!("ok\n{}", unread.iter().map(line).collect::<String>());
+        eventually("/readyz names what is not watched", || {
+            (dayshift.get("/readyz")? == (200, expected.clone())).then_some(())
+        });
+    };
+    await_unread(&[&team, &other]);
+    let both = [(&team, "own"), (&other, "beside")];
+    for (namespace, name) in both {
+        namespace.await_adopted(name, stop);
+    }
+    for (namespace, name) in both {
+        namespace.await_replicas(name, 0);
+        namespace.assert_punctual(name, 1, stop);
+    }
     assert_eq!((team.replicas("web"), team.writes("web").len()), (3, 0));
-    let log = dayshift.log();
-    let is_about_it = |line: &&str| line.contains("forbidden") || line.contains("Namespace");
-    let warnings = log.lines().filter(|line| line.contains("WARN"));
-    let told: Vec<_> = warnings.filter(is_about_it).collect();
-    assert_eq!(told.len(), 2, "{log}");
-    assert!(told[0].contains("the watch failed"), "{log}");
-    assert!(told[1].contains("the Namespace cannot be read"), "{log}");
+    let assert_told_once = || {
+        let log = dayshift.log();
+        for namespace in [&team, &other] {
+            let name = format!("\"{}\"", namespace.name());
+            let is_about_it = |line: &&str| line.contains("WARN") && line.contains(&name);
+            let told: Vec<_> = log.lines().filter(is_about_it).collect();
+            assert_eq!(told.len(), 2, "{log}");
+            assert!(told[0].contains("the watch failed"), "{log}");
+            assert!(told[1].contains("the Namespace cannot be read"), "{log}");
+        }
+    };
+    assert_told_once();
 
     // It is enough to allow that one.
     let name = team.name();
-    let account = format!("--serviceaccount={name}:dayshift");
     let (role, one) = (
         format!("--clusterrole={name}"),
         format!("--resource-name={name}"),
@@ -242,8 +263,9 @@ fn where_it_may_not_be_read_what_depends_on_it_is_left_alone(plane: &ControlPlan
         plane.kubectl(arguments).success();
     }
     team.await_label("web", "dayshift/state", "adopted");
-    dayshift.await_every_watch();
-    assert_eq!(team.made("own").len(), 2);
+    await_unread(&[&other]);
+    assert_told_once();
+    assert_eq!((team.made("own").len(), other.made("beside").len()), (2, 2));
     assert!(dayshift.stop().success());
 }
 

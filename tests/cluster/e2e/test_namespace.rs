@@ -77,12 +77,15 @@ impl<'a> TestNamespace<'a> {
         self.scalers.last().unwrap()
     }
 
-    /// Ends every scaler as a pod's end does: SIGTERM, which is exit status 0.
-    pub(crate) fn stop_scalers(&mut self) {
+    /// Ends every scaler as a pod's end does: SIGTERM, which is exit status 0. Returns what they have logged.
+    pub(crate) fn stop_scalers(&mut self) -> String {
+        let mut logs = String::new();
         for mut scaler in self.scalers.drain(..) {
             let status = scaler.stop();
-            assert!(status.success(), "{status}\n{}", scaler.log());
+            logs += &scaler.log();
+            assert!(status.success(), "{status}\n{logs}");
         }
+        logs
     }
 
     /// Sends each scaler a signal.

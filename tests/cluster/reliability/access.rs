@@ -78,7 +78,7 @@ fn rotated_token(place: &Place<'_>) -> Figures {
     };
     let (mut scenario, file) = with_token_file(place, "rotated", size, -1);
     renew(place, &scenario, &file);
-    scenario.was_from_to(Utc::now(), scenario.stop.0);
+    scenario.record_fault(Utc::now(), scenario.stop.0);
     scenario.stop.wait();
     scenario.ends().within(5.0)
 }

@@ -222,6 +222,7 @@ impl<'a> Beside<'a> {
             late: Some(since(self.stop.0, settled)),
             settled: Some(since(healed, settled)),
             healed,
+            bound: 0.0,
             unready: unready.map(|at| since(self.stop.0, at)),
             ready: ready.map(|at| since(healed, at)),
             memory,

@@ -3,20 +3,29 @@
 use serde_json::json;
 
 use crate::reliability::harness::blackhole_proxy::BlackholeProxy;
-use crate::reliability::harness::cases::{Case, cases};
+use crate::reliability::harness::cases::{Case, cases, nightly};
 use crate::reliability::harness::figures::Figures;
+use crate::reliability::harness::gate::Gate;
 use crate::reliability::harness::scenario::{Place, Scenario, Size};
+use crate::support::{deployment, too_late};
 
 pub(crate) fn cases() -> Vec<Case> {
-    cases![
-        Plane::Shared;
-        "latency of 2 s" => latency,
-        "10 kB/s" => bandwidth,
-        "connections reset in the middle of an answer" => resets,
-        "no connection ever answers, for 22 s" => no_answer,
-        "half-open connections, since 2 s before the stop" => half_open,
-        "half-open connections, since 12 s before the stop" => half_open_while_idle,
+    [
+        cases![
+            Plane::Shared;
+            "latency of 2 s" => latency,
+            "10 kB/s" => bandwidth,
+            "connections reset in the middle of an answer" => resets,
+            "no connection ever answers, for 22 s" => no_answer,
+            "half-open connections, since 2 s before the stop" => half_open,
+            "half-open connections, since 12 s before the stop" => half_open_while_idle,
+        ],
+        nightly(cases![
+            Plane::Shared;
+            "watches cut, and not answered when opened again, for 22 s" => unanswered_watches,
+        ]),
     ]
+    .concat()
 }
 
 fn latency(place: &Place<'_>) -> Figures {
@@ -110,3 +119,52 @@ fn forgotten(place: &Place<'_>, name: &str, lead: i64) -> Figures {
     scenario.suffer_from(lead, |_| firewall.forget(), |_| ());
     scenario.ends().was_not_ready()
 }
+
+/// What is due goes on. A watch that was swallowed stays so: dayshift has to ask again by itself.
+fn unanswered_watches(place: &Place<'_>) -> Figures {
+    let size = Size {
+        fault: 22,
+        recovery: ASKED_AGAIN + 6,
+        ..place.profile.usual()
+    };
+    let mut scenario = Scenario::set(place, "unanswered", size);
+    let namespace = scenario.namespace.name();
+    let gate = Gate::before(
+        place.plane,
+        &place.plane.kubeconfig_of(namespace, "dayshift"),
+    );
+    let firewall = BlackholeProxy::before(&gate.url());
+    let kubeconfig = place
+        .plane
+        .kubeconfig_via(&firewall.url(), namespace, "dayshift");
+    scenario.connect_with(kubeconfig);
+    scenario.run();
+    scenario.await_adopted();
+    scenario.suffer(
+        |scenario| {
+            gate.swallow_watches();
+            firewall.close();
+            let late = deployment("late").replicas(2).stop("00:00");
+            scenario.namespace.create(late);
+        },
+        |scenario| {
+            assert!(gate.open() > 1, "nobody asks again");
+            let state = scenario.namespace.label("late", "dayshift/state");
+            assert_eq!(state, None, "the watch was answered");
+        },
+    );
+    let end = scenario.fault_ends.plus(ASKED_AGAIN);
+    end.before("what was made meanwhile is taken up", || {
+        scenario.namespace.label("late", "dayshift/state")
+    });
+    let stop = scenario.stop;
+    let figures = scenario.ends().was_not_ready().within(ASKED_AGAIN as f64);
+    let late = figures.late.unwrap();
+    if late > 3.0 {
+        too_late("all were stopped", stop.0, late, 3.0);
+    }
+    figures
+}
+
+/// How long after the last one a watch is opened again at the latest, in seconds.
+const ASKED_AGAIN: i64 = 30;

@@ -61,7 +61,7 @@ fn killed(place: &Place<'_>) -> Figures {
         }
         scenario.begin_scaler();
     }
-    scenario.was_from_to(scenario.stop.0, last);
+    scenario.record_fault(scenario.stop.0, last);
     scenario.proxy.heal();
     scenario.ends()
 }
@@ -94,6 +94,6 @@ fn several(place: &Place<'_>, count: usize) -> Figures {
         scenario.run();
     }
     scenario.await_adopted();
-    scenario.was_from_to(scenario.stop.0, scenario.stop.0);
+    scenario.record_fault(scenario.stop.0, scenario.stop.0);
     scenario.ends()
 }

@@ -1,21 +1,30 @@
 //! Faults of the API server and of etcd behind it. These cases stop programs that others need.
 
+use std::fs;
+
 use rustix::process::Signal;
 
-use crate::reliability::harness::cases::{Case, cases};
+use crate::reliability::harness::cases::{Case, cases, nightly};
 use crate::reliability::harness::figures::Figures;
 use crate::reliability::harness::scenario::{Place, Scenario, Size};
 use crate::support::Request;
 
 pub(crate) fn cases() -> Vec<Case> {
-    cases![
-        Plane::Own;
-        "API server killed, back after 20 s" => api_server_down,
-        "API server restarted" => api_server_restarted,
-        "API server restarted, etcd compacted (410)" => history_gone,
-        "etcd stopped for 20 s (SIGSTOP)" => etcd_stopped,
-        "etcd killed, back after 20 s" => etcd_killed,
+    [
+        cases![
+            Plane::Own;
+            "API server killed, back after 20 s" => api_server_down,
+            "API server restarted" => api_server_restarted,
+            "API server restarted, etcd compacted (410)" => history_gone,
+            "etcd stopped for 20 s (SIGSTOP)" => etcd_stopped,
+            "etcd killed, back after 20 s" => etcd_killed,
+        ],
+        nightly(cases![
+            Plane::Own;
+            "API server restarted with another certificate authority" => authority_replaced,
+        ]),
     ]
+    .concat()
 }
 
 fn api_server_down(place: &Place<'_>) -> Figures {
@@ -52,6 +61,32 @@ fn api_server_restarted(place: &Place<'_>) -> Figures {
             place.plane.start_api_server();
             place.plane.await_ready();
         },
+    );
+    scenario.ends().was_not_ready().within(10.0)
+}
+
+/// The certificate and the file that clients trust are replaced while it is away.
+fn authority_replaced(place: &Place<'_>) -> Figures {
+    let folder = tempfile::tempdir().unwrap();
+    let trusted = folder.path().join("ca.crt");
+    let restart = || {
+        place.plane.end("kube-apiserver", Signal::TERM);
+        let authority = place.plane.start_api_server_with_alias();
+        place.plane.await_ready();
+        authority
+    };
+    fs::write(&trusted, restart()).unwrap();
+    let mut scenario = Scenario::set(place, "authority", place.profile.usual());
+    let namespace = scenario.namespace.name();
+    let kubeconfig = place
+        .plane
+        .kubeconfig_by_alias(namespace, "dayshift", &trusted);
+    scenario.connect_with(kubeconfig);
+    scenario.run();
+    scenario.await_adopted();
+    scenario.suffer(
+        |_| place.plane.signal("kube-apiserver", Signal::TERM),
+        |_| fs::write(&trusted, restart()).unwrap(),
     );
     scenario.ends().was_not_ready().within(10.0)
 }

@@ -4,7 +4,8 @@ use std::path::Path;
 use std::process::Command;
 
 use super::assets::Assets;
-use super::control_plane::{ControlPlane, Output};
+use super::control_plane::ControlPlane;
+use super::output::Output;
 
 impl ControlPlane {
     /// The real Helm of that major version, 3 or 4, as admin.

@@ -22,7 +22,8 @@ use super::assets::Assets;
 use super::audit::Audit;
 use super::compaction::{begin_history, compact};
 use super::kubeconfig;
-use super::programs::{ETCD_SOCKET, ISSUER, Parts, Programs, User};
+use super::output::Output;
+use super::programs::{ALIAS, ETCD_SOCKET, ISSUER, Parts, Programs, User};
 use super::token::token;
 use crate::support::blocking::block_on;
 
@@ -170,6 +171,14 @@ impl ControlPlane {
         self.programs.lock().unwrap().start_api_server(port);
     }
 
+    /// The same with another certificate for [`ALIAS`], whose authority is returned, in PEM: for all other
+    /// names it stays.
+    pub(crate) fn start_api_server_with_alias(&self) -> String {
+        let authority = self.programs.lock().unwrap().renew_alias();
+        self.start_api_server();
+        authority
+    }
+
     /// Waits until the API server is ready.
     pub(crate) fn await_ready(&self) {
         await_ready(&mut self.programs.lock().unwrap(), &self.kubeconfig());
@@ -271,6 +280,17 @@ impl ControlPlane {
         path
     }
 
+    /// A kubeconfig of a ServiceAccount that asks for [`ALIAS`] and trusts who is in the file at `ca`.
+    pub(crate) fn kubeconfig_by_alias(&self, namespace: &str, account: &str, ca: &Path) -> PathBuf {
+        let path = self.folder.path().join("alias.kubeconfig");
+        let user = json!({"token": self.token_of(namespace, account)});
+        let cluster = json!({
+            "server": self.url, "certificate-authority": ca, "tls-server-name": ALIAS,
+        });
+        kubeconfig::write_for(&path, &cluster, &user);
+        path
+    }
+
     /// A kubeconfig for a server at `url` whose token is in a file beside it, which it names.
     pub(crate) fn kubeconfig_with_token_file(&self, url: &str) -> (PathBuf, PathBuf) {
         let port = url.rsplit(':').next().unwrap();
@@ -312,27 +332,6 @@ impl ControlPlane {
         let answer =
             block_on(accounts.create_token_request(account, &PostParams::default(), &request));
         answer.unwrap().status.unwrap().token.unwrap()
-    }
-}
-
-/// What a command has printed.
-#[derive(Debug)]
-pub(crate) struct Output {
-    pub(crate) command: String,
-    pub(crate) ok: bool,
-    pub(crate) stdout: String,
-    pub(crate) stderr: String,
-}
-
-impl Output {
-    /// The standard output; panics with all of it where the command has failed.
-    pub(crate) fn success(self) -> String {
-        assert!(
-            self.ok,
-            "{} failed:\n{}{}",
-            self.command, self.stdout, self.stderr
-        );
-        self.stdout
     }
 }
 

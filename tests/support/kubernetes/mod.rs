@@ -10,5 +10,6 @@ pub(super) mod control_plane;
 pub(super) mod kubeconfig;
 pub(super) mod namespace;
 pub(super) mod operator;
+pub(super) mod output;
 pub(super) mod programs;
 pub(super) mod token;

@@ -15,7 +15,8 @@ use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
 use super::audit::{Mark, Request};
-use super::control_plane::{ControlPlane, Output};
+use super::control_plane::ControlPlane;
+use super::output::Output;
 use super::programs::Parts;
 use crate::support::blocking::block_on;
 use crate::support::timing::wait::eventually;

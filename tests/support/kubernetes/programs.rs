@@ -100,6 +100,9 @@ pub(crate) const READY_AFTER: &str = "stories/ready-after";
 /// The annotation of a Job's pods that do not end at once, but so long after they run: `1h`.
 pub(crate) const ENDS_AFTER: &str = "stories/ends-after";
 
+/// Another name of the API server, with a certificate of its own once there is one.
+pub(super) const ALIAS: &str = "alias.example.com";
+
 /// Who the tokens of ServiceAccounts are from.
 pub(crate) const ISSUER: &str = "https://kubernetes.default.svc";
 
@@ -122,6 +125,17 @@ impl Programs {
             parts,
             running: Vec::new(),
         }
+    }
+
+    /// Writes a certificate of its own authority for [`ALIAS`], which the API server shows once it is
+    /// started again to who asks for that name. Returns that authority, in PEM.
+    pub(crate) fn renew_alias(&self) -> String {
+        let made = rcgen::generate_simple_self_signed([ALIAS.to_owned()]).unwrap();
+        let certificate = made.cert.pem();
+        let certs = self.folder.join("certs");
+        std::fs::write(certs.join("alias.key"), made.signing_key.serialize_pem()).unwrap();
+        std::fs::write(certs.join("alias.crt"), &certificate).unwrap();
+        certificate
     }
 
     /// The API server's certificate, followed by that of the authority that has signed it.
@@ -158,9 +172,12 @@ impl Programs {
             .collect();
         std::fs::write(self.folder.join("tokens.csv"), tokens).unwrap();
         std::fs::write(self.folder.join("audit-policy.json"), AUDIT_POLICY).unwrap();
+        let alias = format!("--tls-sni-cert-key=certs/alias.crt,certs/alias.key:{ALIAS}");
+        let has_alias = self.folder.join("certs/alias.crt").exists();
         self.start(
             "kube-apiserver",
             &[
+                if has_alias { &*alias } else { "--v=0" },
                 "--etcd-servers=unix://localhost:1",
                 "--bind-address=127.0.0.1",
                 "--advertise-address=127.0.0.1",

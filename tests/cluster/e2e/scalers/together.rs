@@ -274,9 +274,19 @@ fn a_scaler_told_to_end_in_the_middle_of_a_boundary_leaves_nothing_half_done(pla
     let fleet = adopted_fleet(&mut team, 80, [stop, start], &[slow]);
 
     await_progress(&mut team, stop, 5);
-    team.stop_scalers();
+    let log = team.stop_scalers();
     let stopped = assert_whole(&team, &fleet);
     assert!(stopped > 0);
+    // What was under way has a line like any other, and an Event.
+    assert_eq!(log.matches(" stop kind=").count(), stopped, "{log}");
+    let told = team.kubectl(&[
+        "get",
+        "events",
+        "--field-selector=reason=Stopped",
+        "-o",
+        "name",
+    ]);
+    assert_eq!(told.success().lines().count(), stopped, "{log}");
     if stopped == 80 {
         too_slow("an end in the middle");
     }

@@ -15,13 +15,15 @@ type Forgotten = Arc<AtomicBool>;
 
 /// A port of 127.0.0.1 that leads to the API server.
 pub(crate) struct BlackholeProxy {
+    scheme: String,
     address: SocketAddr,
     connections: Arc<Mutex<Vec<(Forgotten, TcpStream)>>>,
 }
 
 impl BlackholeProxy {
     pub(crate) fn before(url: &str) -> Self {
-        let server = url.strip_prefix("https://").unwrap().to_owned();
+        let (scheme, server) = url.split_once("://").unwrap();
+        let server = server.to_owned();
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
         let address = listener.local_addr().unwrap();
         let connections = Arc::<Mutex<Vec<_>>>::default();
@@ -39,13 +41,14 @@ impl BlackholeProxy {
             }
         });
         Self {
+            scheme: scheme.to_owned(),
             address,
             connections,
         }
     }
 
     pub(crate) fn url(&self) -> String {
-        format!("https://{}", self.address)
+        format!("{}://{}", self.scheme, self.address)
     }
 
     /// Lets nothing through any more on the connections that there are.

@@ -1,10 +1,8 @@
-//! A proxy of HTTP before the API server that says for a while that it is closed.
+//! A proxy of HTTP before the API server that says for a while that it is closed, or swallows watches.
 
-use std::net::SocketAddr;
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, mpsc};
-use std::thread;
+use std::sync::{Arc, Mutex};
 
 use http_body_util::BodyExt as _;
 use hyper::body::Incoming;
@@ -15,78 +13,68 @@ use hyper_util::rt::TokioIo;
 use kube::Client;
 use kube::client::Body;
 use tokio::net::TcpListener;
-use tokio::runtime;
-use tokio::sync::oneshot;
 
-use crate::support::ControlPlane;
+use crate::support::{ControlPlane, ServerThread};
 
-/// What it answers while it is closed: a status and a `Retry-After`.
-type EventNote = (u16, &'static str);
+/// What becomes of requests for a while.
+#[derive(Clone, Copy)]
+enum Fault {
+    /// Each is answered with this status and `Retry-After`.
+    Refuses(u16, &'static str),
+    /// A watch is never answered, not even afterwards.
+    SwallowsWatches,
+}
 
 /// A port of 127.0.0.1 that leads to the API server, for one user.
 pub(crate) struct Gate {
-    address: SocketAddr,
+    server: ServerThread,
     inner: Arc<Inner>,
-    _end: oneshot::Sender<()>,
 }
 
 struct Inner {
     client: Client,
-    note: Mutex<Option<EventNote>>,
-    turned_away: AtomicUsize,
+    fault: Mutex<Option<Fault>>,
+    /// How many requests the fault has met.
+    met: AtomicUsize,
 }
 
 impl Gate {
     /// For the user of the kubeconfig: whoever asks is taken for that one.
     pub(crate) fn before(plane: &ControlPlane, kubeconfig: &Path) -> Self {
-        let (end, ended) = oneshot::channel();
-        let (bound, address) = mpsc::channel();
         let inner = Arc::new(Inner {
             client: plane.client_of(kubeconfig),
-            note: Mutex::default(),
-            turned_away: AtomicUsize::new(0),
+            fault: Mutex::default(),
+            met: AtomicUsize::new(0),
         });
-        thread::spawn({
+        let server = ServerThread::start({
             let inner = Arc::clone(&inner);
-            move || {
-                let runtime = runtime::Builder::new_current_thread()
-                    .enable_all()
-                    .build()
-                    .unwrap();
-                runtime.block_on(async {
-                    tokio::select! {
-                        () = serve(inner, bound) => {}
-                        _ = ended => {}
-                    }
-                });
-            }
+            move |listener| serve(inner, listener)
         });
-        Self {
-            address: address.recv().unwrap(),
-            inner,
-            _end: end,
-        }
+        Self { server, inner }
     }
 
     pub(crate) fn url(&self) -> String {
-        format!("http://{}", self.address)
+        format!("http://{}", self.server.address)
     }
 
     /// Answers everything with this; what is being answered goes on.
     pub(crate) fn close(&self, code: u16, retry_after: &'static str) {
-        *self.inner.note.lock().unwrap() = Some((code, retry_after));
+        *self.inner.fault.lock().unwrap() = Some(Fault::Refuses(code, retry_after));
     }
 
-    /// Lets everything through again; returns how much was turned away.
+    /// Answers no watch that is opened from now on; those that are open go on.
+    pub(crate) fn swallow_watches(&self) {
+        *self.inner.fault.lock().unwrap() = Some(Fault::SwallowsWatches);
+    }
+
+    /// Lets everything through again; returns how many requests had another fate.
     pub(crate) fn open(&self) -> usize {
-        *self.inner.note.lock().unwrap() = None;
-        self.inner.turned_away.load(Ordering::Relaxed)
+        *self.inner.fault.lock().unwrap() = None;
+        self.inner.met.load(Ordering::Relaxed)
     }
 }
 
-async fn serve(inner: Arc<Inner>, bound: mpsc::Sender<SocketAddr>) {
-    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    bound.send(listener.local_addr().unwrap()).unwrap();
+async fn serve(inner: Arc<Inner>, listener: TcpListener) {
     loop {
         let (stream, _) = listener.accept().await.unwrap();
         let inner = Arc::clone(&inner);
@@ -107,15 +95,23 @@ impl Inner {
     async fn answer(&self, request: Request<Incoming>) -> kube::Result<Response<Body>> {
         let (head, body) = request.into_parts();
         let body = body.collect().await.unwrap_or_default().to_bytes();
-        let note = *self.note.lock().unwrap();
-        if let Some((code, retry_after)) = note {
-            self.turned_away.fetch_add(1, Ordering::Relaxed);
-            let closed = Body::from(b"closed for maintenance\n".to_vec());
-            let closed = Response::builder()
-                .status(code)
-                .header("retry-after", retry_after)
-                .body(closed);
-            return Ok(closed.unwrap());
+        let fault = *self.fault.lock().unwrap();
+        let is_watch = head.uri.query().is_some_and(|it| it.contains("watch=true"));
+        match fault {
+            Some(Fault::Refuses(code, retry_after)) => {
+                self.met.fetch_add(1, Ordering::Relaxed);
+                let closed = Body::from(b"closed for maintenance\n".to_vec());
+                let closed = Response::builder()
+                    .status(code)
+                    .header("retry-after", retry_after)
+                    .body(closed);
+                return Ok(closed.unwrap());
+            }
+            Some(Fault::SwallowsWatches) if is_watch => {
+                self.met.fetch_add(1, Ordering::Relaxed);
+                std::future::pending::<()>().await;
+            }
+            Some(Fault::SwallowsWatches) | None => {}
         }
         let mut request = Request::from_parts(head, Body::from(body.to_vec()));
         request.headers_mut().remove("host");

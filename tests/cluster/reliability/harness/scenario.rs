@@ -34,7 +34,7 @@ pub(crate) struct Scenario<'a> {
     flags: Vec<&'static str>,
     fleet: Fleet,
     start: Soon,
-    fault_ends: Soon,
+    pub(crate) fault_ends: Soon,
     fault: (DateTime<Utc>, DateTime<Utc>),
     watch: FleetWatch,
     probes: Option<Probes>,
@@ -125,7 +125,7 @@ impl<'a> Scenario<'a> {
     }
 
     /// Says when the fault was.
-    pub(crate) fn was_from_to(&mut self, from: DateTime<Utc>, to: DateTime<Utc>) {
+    pub(crate) fn record_fault(&mut self, from: DateTime<Utc>, to: DateTime<Utc>) {
         self.fault = (from, to);
     }
 
@@ -250,6 +250,7 @@ impl<'a> Scenario<'a> {
             late: Some(since(self.stop.0, settled)),
             settled: Some(since(self.fault.1, settled)),
             healed: self.fault.1,
+            bound: 0.0,
             unready: unready_from.map(|at| since(self.fault.0, at)),
             ready: ready_since.map(|at| since(self.fault.1, at)),
             memory: self.memory,
