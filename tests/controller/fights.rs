@@ -8,7 +8,7 @@ use crate::sandbox::{Sandbox, deployment};
 
 /// Friday 10:00, running since 09:00.
 fn by_day() -> Sandbox {
-    let story = Sandbox::at("2026-11-20 08:00 UTC");
+    let story = Sandbox::of_deployments_at("2026-11-20 08:00 UTC");
     story.apply(deployment("web").replicas(3).hours("Mon-Fri 09:00-19:00"));
     story.sleep_until("10:00:30");
     story
