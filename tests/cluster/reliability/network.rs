@@ -142,7 +142,7 @@ fn unanswered_watches(place: &Place<'_>) -> Figures {
     scenario.await_adopted();
     scenario.suffer(
         |scenario| {
-            gate.swallow_watches();
+            gate.swallow("watch=true");
             firewall.close();
             let late = deployment("late").replicas(2).stop("00:00");
             scenario.namespace.create(late);

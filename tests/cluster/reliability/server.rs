@@ -6,6 +6,7 @@ use rustix::process::Signal;
 
 use crate::reliability::harness::cases::{Case, cases, nightly};
 use crate::reliability::harness::figures::Figures;
+use crate::reliability::harness::gate::Gate;
 use crate::reliability::harness::scenario::{Place, Scenario, Size};
 use crate::support::Request;
 
@@ -22,6 +23,7 @@ pub(crate) fn cases() -> Vec<Case> {
         nightly(cases![
             Plane::Own;
             "API server restarted with another certificate authority" => authority_replaced,
+            "no answer to the first stream; then as in the row of 410" => silent_at_first,
         ]),
     ]
     .concat()
@@ -98,7 +100,37 @@ fn history_gone(place: &Place<'_>) -> Figures {
         recovery: 20,
         ..place.profile.usual()
     };
-    let mut scenario = Scenario::begin(place, "history", size);
+    lists_anew(place, Scenario::begin(place, "history", size))
+}
+
+/// A server that does not stream its list is asked for pages, and for a stream again with the next list.
+fn silent_at_first(place: &Place<'_>) -> Figures {
+    let usual = place.profile.usual();
+    let size = Size {
+        lead: usual.lead + 14,
+        recovery: 20,
+        ..usual
+    };
+    let mut scenario = Scenario::set(place, "silent", size);
+    let namespace = scenario.namespace.name().to_owned();
+    let kubeconfig = place.plane.kubeconfig_of(&namespace, "dayshift");
+    let gate = Gate::before(place.plane, &kubeconfig);
+    scenario.proxy = place.toxiproxy.to(&gate.url());
+    let url = scenario.proxy.url();
+    scenario.connect_with(place.plane.kubeconfig_via(&url, &namespace, "dayshift"));
+    gate.swallow("sendInitialEvents=true");
+    let mark = place.plane.audit().mark();
+    scenario.run();
+    scenario.await_adopted();
+    assert!(gate.open() > 0, "no stream was asked for");
+    let asked = place.plane.audit().by_dayshift(mark, &namespace);
+    let is_page = |each: &Request| each.verb == "list" && each.uri.contains("limit=");
+    assert!(asked.iter().any(is_page), "{asked:#?}");
+    lists_anew(place, scenario)
+}
+
+/// Its watches are cut, and the server knows nothing any more of what has changed since.
+fn lists_anew(place: &Place<'_>, mut scenario: Scenario<'_>) -> Figures {
     let namespace = scenario.namespace.name().to_owned();
     let mark = place.plane.audit().mark();
     scenario.suffer(

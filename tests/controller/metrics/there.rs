@@ -215,6 +215,12 @@ pub(super) fn overrides_are_counted_by_the_user_who_is_written_on_them(row: &mut
     row.expect(&story, &of("user-199"), 2.0);
     row.expect(&story, &of("(other)"), 2.0);
     assert_eq!(row.samples(&story).len(), 3 * 201);
+    // Nobody else is those: without the policy anybody may write any name.
+    for name in ["third", "fourth", "fifth"] {
+        story.apply(by(name, "pause", "true", "(other)"));
+    }
+    row.expect(&story, &of("(other)"), 5.0);
+    assert_eq!(row.samples(&story).len(), 3 * 201);
 
     let unasked = Sandbox::at("2026-11-20 18:00 UTC");
     unasked.apply(by("web", "wake-until", &until("21:00"), "jane"));

@@ -65,12 +65,14 @@ impl StatesByNamespace {
     }
 }
 
-/// Those with most workloads, and one of the rest.
-fn largest(each: BTreeMap<Arc<str>, States>) -> Vec<(Arc<str>, States)> {
+/// Those with most workloads, and one of the rest. Whoever is called like the rest belongs to it.
+fn largest(mut each: BTreeMap<Arc<str>, States>) -> Vec<(Arc<str>, States)> {
+    let namesake = each.remove(OTHER);
     let mut each: Vec<_> = each.into_iter().collect();
     each.sort_by_key(|(_, it)| std::cmp::Reverse(it.all()));
     let rest = each.split_off(each.len().min(MAX_SERIES)).into_iter();
-    let rest = rest.map(|(_, it)| it).reduce(|sum, it| sum.and(&it));
+    let rest = rest.map(|(_, it)| it).chain(namesake);
+    let rest = rest.reduce(|sum, it| sum.and(&it));
     each.extend(rest.map(|it| (OTHER.into(), it)));
     each
 }

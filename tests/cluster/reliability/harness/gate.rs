@@ -1,4 +1,4 @@
-//! A proxy of HTTP before the API server that says for a while that it is closed, or swallows watches.
+//! A proxy of HTTP before the API server that says for a while that it is closed, or swallows some requests.
 
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -21,8 +21,8 @@ use crate::support::{ControlPlane, ServerThread};
 enum Fault {
     /// Each is answered with this status and `Retry-After`.
     Refuses(u16, &'static str),
-    /// A watch is never answered, not even afterwards.
-    SwallowsWatches,
+    /// What is asked with this in its query is never answered, not even afterwards.
+    Swallows(&'static str),
 }
 
 /// A port of 127.0.0.1 that leads to the API server, for one user.
@@ -62,9 +62,9 @@ impl Gate {
         *self.inner.fault.lock().unwrap() = Some(Fault::Refuses(code, retry_after));
     }
 
-    /// Answers no watch that is opened from now on; those that are open go on.
-    pub(crate) fn swallow_watches(&self) {
-        *self.inner.fault.lock().unwrap() = Some(Fault::SwallowsWatches);
+    /// Answers nothing that is asked with this in its query from now on; watches that are open go on.
+    pub(crate) fn swallow(&self, query: &'static str) {
+        *self.inner.fault.lock().unwrap() = Some(Fault::Swallows(query));
     }
 
     /// Lets everything through again; returns how many requests had another fate.
@@ -96,7 +96,7 @@ impl Inner {
         let (head, body) = request.into_parts();
         let body = body.collect().await.unwrap_or_default().to_bytes();
         let fault = *self.fault.lock().unwrap();
-        let is_watch = head.uri.query().is_some_and(|it| it.contains("watch=true"));
+        let query = head.uri.query().unwrap_or_default();
         match fault {
             Some(Fault::Refuses(code, retry_after)) => {
                 self.met.fetch_add(1, Ordering::Relaxed);
@@ -107,11 +107,11 @@ impl Inner {
                     .body(closed);
                 return Ok(closed.unwrap());
             }
-            Some(Fault::SwallowsWatches) if is_watch => {
+            Some(Fault::Swallows(part)) if query.contains(part) => {
                 self.met.fetch_add(1, Ordering::Relaxed);
                 std::future::pending::<()>().await;
             }
-            Some(Fault::SwallowsWatches) | None => {}
+            Some(Fault::Swallows(_)) | None => {}
         }
         let mut request = Request::from_parts(head, Body::from(body.to_vec()));
         request.headers_mut().remove("host");

@@ -25,6 +25,7 @@ pub(crate) struct Toxiproxy {
 /// A port of 127.0.0.1 that leads to the API server, as long as nothing disturbs it.
 pub(crate) struct Proxy<'a> {
     toxiproxy: &'a Toxiproxy,
+    scheme: String,
     name: String,
     listen: String,
     upstream: String,
@@ -58,7 +59,7 @@ impl Toxiproxy {
     /// A new way to `url`.
     pub(crate) fn to(&self, url: &str) -> Proxy<'_> {
         let name = format!("api-{}", self.names.fetch_add(1, Ordering::Relaxed));
-        let upstream = url.strip_prefix("https://").unwrap();
+        let (scheme, upstream) = url.split_once("://").unwrap();
         let made = self.ask(
             "POST",
             "/proxies",
@@ -66,6 +67,7 @@ impl Toxiproxy {
         );
         Proxy {
             toxiproxy: self,
+            scheme: scheme.to_owned(),
             name,
             listen: made["listen"].as_str().unwrap().to_owned(),
             upstream: upstream.to_owned(),
@@ -94,7 +96,7 @@ impl Toxiproxy {
 
 impl Proxy<'_> {
     pub(crate) fn url(&self) -> String {
-        format!("https://{}", self.listen)
+        format!("{}://{}", self.scheme, self.listen)
     }
 
     /// Disturbs what the server says, in a way of
