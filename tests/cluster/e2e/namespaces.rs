@@ -189,7 +189,7 @@ fn an_override_holds_for_all_in_it_and_is_left_there(plane: &ControlPlane) {
 }
 
 /// dayshift with `manifests/namespaced.yaml`, which has no rule for Namespaces.
-fn of_one_namespace(kubeconfig: &Path, team: &TestNamespace<'_>, flags: &[&str]) -> Dayshift {
+fn run_in(kubeconfig: &Path, team: &TestNamespace<'_>, flags: &[&str]) -> Dayshift {
     let arguments = [&["run", "-n", team.name()], flags].concat();
     Dayshift::run_as(kubeconfig, &arguments)
 }
@@ -210,7 +210,7 @@ fn where_it_may_not_be_read_what_depends_on_it_is_left_alone(plane: &ControlPlan
     other.create(deployment("beside").replicas(3).stop(stop.text()));
     team.create(deployment("web").replicas(3));
     team.create(deployment("own").replicas(3).stop(stop.text()));
-    let mut dayshift = of_one_namespace(&kubeconfig, &team, &["-n", other.name()]);
+    let mut dayshift = run_in(&kubeconfig, &team, &["-n", other.name()]);
     dayshift.wait_ready();
     let await_unread = |unread: &[&TestNamespace<'_>]| {
         let line =
@@ -279,7 +279,7 @@ fn a_scaler_without_namespace_defaults_does_not_ask_for_it(plane: &ControlPlane)
     team.create(deployment("web").replicas(3));
     team.create(deployment("own").replicas(3).stop(stop.text()));
     let mark = plane.audit().mark();
-    let mut dayshift = of_one_namespace(&kubeconfig, &team, &["--namespace-defaults=false"]);
+    let mut dayshift = run_in(&kubeconfig, &team, &["--namespace-defaults=false"]);
     dayshift.wait_ready();
     dayshift.await_every_watch();
     team.await_adopted("own", stop);

@@ -49,15 +49,8 @@ fn told_to_wait(place: &Place<'_>, code: u16, retry_after: &'static str) -> Figu
         ..place.profile.usual()
     };
     let mut scenario = Scenario::set(place, "closed", size);
-    let kubeconfig = place
-        .plane
-        .kubeconfig_of(scenario.namespace.name(), "dayshift");
-    let gate = Gate::before(place.plane, &kubeconfig);
-    let namespace = scenario.namespace.name();
-    let kubeconfig = place
-        .plane
-        .kubeconfig_via(&gate.url(), namespace, "dayshift");
-    scenario.connect_with(kubeconfig);
+    let gate = Gate::before(&scenario.namespace);
+    scenario.connect_via(&gate.url());
     scenario.run();
     scenario.await_adopted();
     scenario.suffer(

@@ -113,11 +113,9 @@ fn silent_at_first(place: &Place<'_>) -> Figures {
     };
     let mut scenario = Scenario::set(place, "silent", size);
     let namespace = scenario.namespace.name().to_owned();
-    let kubeconfig = place.plane.kubeconfig_of(&namespace, "dayshift");
-    let gate = Gate::before(place.plane, &kubeconfig);
+    let gate = Gate::before(&scenario.namespace);
     scenario.proxy = place.toxiproxy.to(&gate.url());
-    let url = scenario.proxy.url();
-    scenario.connect_with(place.plane.kubeconfig_via(&url, &namespace, "dayshift"));
+    scenario.connect_via(&scenario.proxy.url());
     gate.swallow("sendInitialEvents=true");
     let mark = place.plane.audit().mark();
     scenario.run();

@@ -102,21 +102,25 @@ fn an_earlier_error_is_not_taken_for_the_answer() {
     assert!(ran.out.contains("woken until"), "{ran:?}");
 }
 
+/// Somebody annotates `web` as soon as the command watches it.
+fn annotate_once_watched(cluster: &Cluster, key: &'static str, text: &'static str) {
+    let api = cluster.api.clone();
+    cluster.api.on_request(move |line| {
+        if line.verb == "watch" {
+            let other = api.clone();
+            let written = thread::spawn(move || other.annotate("dev", "web", key, Some(text)));
+            written.join().unwrap().unwrap();
+        }
+        None
+    });
+}
+
 /// Of two commands at one object, or a command and `kubectl annotate`, the later one counts.
 #[test]
 fn a_later_request_of_somebody_else_is_reported() {
     let cluster = Cluster::new();
     cluster.deployment("web", 3, RUNNING);
-    let api = cluster.api.clone();
-    cluster.api.on_request(move |line| {
-        if line.verb == "watch" {
-            let (key, until) = ("dayshift/wake-until", "2099-12-24T18:00:00Z");
-            let other = api.clone();
-            let written = thread::spawn(move || other.annotate("dev", "web", key, Some(until)));
-            written.join().unwrap().unwrap();
-        }
-        None
-    });
+    annotate_once_watched(&cluster, "dayshift/wake-until", "2099-12-24T18:00:00Z");
     let ran = cluster.dayshift(&["wake", "web", "--for", "2h", "--timeout", "1s"]);
     let changed = "error: deployment.apps/web: annotated, but somebody has changed that since: \
                    dayshift/wake-until is 2099-12-24T18:00:00Z\n";
@@ -128,16 +132,8 @@ fn a_later_request_of_somebody_else_is_reported() {
 fn a_schedule_that_the_controller_refuses_ends_the_wait() {
     let cluster = Cluster::new();
     cluster.deployment("web", 3, RUNNING);
-    let api = cluster.api.clone();
-    cluster.api.on_request(move |line| {
-        if line.verb == "watch" {
-            let (key, why) = ("dayshift/error", "dayshift/except: no calendar `de`");
-            let other = api.clone();
-            let written = thread::spawn(move || other.annotate("dev", "web", key, Some(why)));
-            written.join().unwrap().unwrap();
-        }
-        None
-    });
+    let why = "dayshift/except: no calendar `de`";
+    annotate_once_watched(&cluster, "dayshift/error", why);
     let ran = cluster.dayshift(&["wake", "web", "--for", "2h", "--timeout", "1h"]);
     let refused = "error: deployment.apps/web: its schedule is refused: \
                    dayshift/except: no calendar `de`\n";

@@ -172,12 +172,12 @@ impl Programs {
             .collect();
         std::fs::write(self.folder.join("tokens.csv"), tokens).unwrap();
         std::fs::write(self.folder.join("audit-policy.json"), AUDIT_POLICY).unwrap();
-        let alias = format!("--tls-sni-cert-key=certs/alias.crt,certs/alias.key:{ALIAS}");
         let has_alias = self.folder.join("certs/alias.crt").exists();
+        let alias = has_alias
+            .then(|| format!("--tls-sni-cert-key=certs/alias.crt,certs/alias.key:{ALIAS}"));
         self.start(
             "kube-apiserver",
             &[
-                if has_alias { &*alias } else { "--v=0" },
                 "--etcd-servers=unix://localhost:1",
                 "--bind-address=127.0.0.1",
                 "--advertise-address=127.0.0.1",
@@ -202,7 +202,10 @@ impl Programs {
                 // In megabytes: far from being rotated, for it is read as one file.
                 "--audit-log-maxsize=10000",
                 "--profiling=false",
-            ],
+            ]
+            .into_iter()
+            .chain(alias.as_deref())
+            .collect::<Vec<_>>(),
         );
     }
 

@@ -83,12 +83,12 @@ fn what_is_unknown_is_absent() {
 }
 
 /// A counter of each namespace, and what a scrape has of it.
-struct Told {
+struct ScrapedCounter {
     counter: NamespaceCounter,
     registry: Registry,
 }
 
-impl Told {
+impl ScrapedCounter {
     fn new() -> Self {
         let savings = Savings::default();
         savings.begin(SavingsBy::Namespace, DateTime::UNIX_EPOCH, Instant::now());
@@ -125,28 +125,28 @@ fn increase(before: &HashMap<String, u64>, after: &HashMap<String, u64>) -> u64 
 
 #[test]
 fn namespaces_that_come_and_go_leave_no_series_and_lose_no_count() {
-    let told = Told::new();
+    let scraped = ScrapedCounter::new();
     let names = |from: usize, to: usize| -> Vec<Arc<str>> {
         (from..to)
             .map(|it| format!("preview-{it}").into())
             .collect()
     };
-    let mut before = told.scrape(&[]);
+    let mut before = scraped.scrape(&[]);
     let (mut counted, mut seen) = (0, 0);
     // 300 at a time, of which a half is replaced until the next scrape, and each is told of a stop.
     for first in (0..10_000).step_by(150) {
         let living = names(first, first + 300);
         for namespace in &living {
-            told.counter.count(namespace, 1);
+            scraped.counter.count(namespace, 1);
             counted += 1;
         }
-        let after = told.scrape(&living);
+        let after = scraped.scrape(&living);
         assert!(after.len() <= MAX_SERIES + 1, "{}", after.len());
         seen += increase(&before, &after);
         before = after;
     }
     for _ in 0..2 {
-        let after = told.scrape(&names(20_000, 20_001));
+        let after = scraped.scrape(&names(20_000, 20_001));
         seen += increase(&before, &after);
         before = after;
     }
@@ -156,24 +156,26 @@ fn namespaces_that_come_and_go_leave_no_series_and_lose_no_count() {
     assert_eq!(before["preview-20000"], 0);
 
     // One that comes back begins again.
-    told.counter.count(&"preview-20000".into(), 3);
-    assert_eq!(told.scrape(&names(20_000, 20_001))["preview-20000"], 3);
-    assert!(!told.scrape(&[]).contains_key("preview-20000"));
-    told.counter.count(&"preview-20000".into(), 3);
-    assert_eq!(told.scrape(&names(20_000, 20_001))["preview-20000"], 0);
-    assert_eq!(told.scrape(&names(20_000, 20_001))["preview-20000"], 3);
+    scraped.counter.count(&"preview-20000".into(), 3);
+    assert_eq!(scraped.scrape(&names(20_000, 20_001))["preview-20000"], 3);
+    assert!(!scraped.scrape(&[]).contains_key("preview-20000"));
+    scraped.counter.count(&"preview-20000".into(), 3);
+    assert_eq!(scraped.scrape(&names(20_000, 20_001))["preview-20000"], 0);
+    assert_eq!(scraped.scrape(&names(20_000, 20_001))["preview-20000"], 3);
 }
 
 #[test]
 fn namespaces_that_nobody_scrapes_are_bounded_and_counted() {
-    let told = Told::new();
-    let before = told.scrape(&[]);
+    let scraped = ScrapedCounter::new();
+    let before = scraped.scrape(&[]);
     for number in 0..10_000 {
-        told.counter.count(&format!("preview-{number}").into(), 1);
+        scraped
+            .counter
+            .count(&format!("preview-{number}").into(), 1);
     }
-    assert_eq!(told.counter.waiting(), MAX_KNOWN + 1);
-    let after = told.scrape(&["dev".into()]);
-    let last = told.scrape(&["dev".into()]);
+    assert_eq!(scraped.counter.waiting(), MAX_KNOWN + 1);
+    let after = scraped.scrape(&["dev".into()]);
+    let last = scraped.scrape(&["dev".into()]);
     assert_eq!(increase(&before, &after) + increase(&after, &last), 10_000);
-    assert_eq!(told.scrape(&["dev".into()])["dev"], 0);
+    assert_eq!(scraped.scrape(&["dev".into()])["dev"], 0);
 }

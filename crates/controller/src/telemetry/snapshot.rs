@@ -7,11 +7,10 @@ use chrono::{DateTime, Utc};
 use crate::{
     savings::{HeldDown, held_down_count, is_kept_stopped},
     schedule::Boundary,
-    text::{cut_chars, printable},
     workload::{
-        CountField, Footprint, Inputs, InvalidSchedule, MAX_REASON, OVERDUE_GRACE, Observed,
-        Origin, Overdue, Override, ParsedInputs, Phase, Readiness, Replicas, ScheduleSpec, State,
-        WorkloadRef, is_held_down_against_schedule,
+        CountField, Footprint, Inputs, InvalidSchedule, OVERDUE_GRACE, Observed, Origin, Overdue,
+        Override, ParsedInputs, Phase, Readiness, Replicas, ScheduleSpec, State, WorkloadRef,
+        events::user_text, is_held_down_against_schedule,
     },
 };
 
@@ -158,9 +157,8 @@ impl ObjectSnapshot {
     /// The user whose override holds it at `at`, as far as that is written, and its phase in it.
     pub(super) fn overridden_by(&self, at: DateTime<Utc>) -> Option<(Arc<str>, Phase)> {
         let (origin, it) = self.override_with_origin(at)?;
-        let user = self.inputs.author(origin).by?;
-        let shown = printable(cut_chars(user.trim(), MAX_REASON));
-        (!shown.is_empty()).then(|| (shown.into(), it.phase()))
+        let user = user_text(&self.inputs.author(origin))?;
+        Some((user.into(), it.phase()))
     }
 
     /// The resources that its schedule holds down now, as the metrics count them and the pages show

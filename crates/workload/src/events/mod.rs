@@ -11,7 +11,7 @@ mod starts_wait;
 mod stop_notice;
 mod without;
 
-pub use author_text::author_text;
+pub use author_text::{author_text, user_text};
 pub use event_text::EventText;
 pub use reason::EventReason;
 pub use starts_wait::STARTS_WAIT_INTERVAL;

@@ -1,6 +1,5 @@
 //! A proxy of HTTP before the API server that says for a while that it is closed, or swallows some requests.
 
-use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
@@ -14,7 +13,7 @@ use kube::Client;
 use kube::client::Body;
 use tokio::net::TcpListener;
 
-use crate::support::{ControlPlane, ServerThread};
+use crate::support::{Namespace, ServerThread};
 
 /// What becomes of requests for a while.
 #[derive(Clone, Copy)]
@@ -39,10 +38,12 @@ struct Inner {
 }
 
 impl Gate {
-    /// For the user of the kubeconfig: whoever asks is taken for that one.
-    pub(crate) fn before(plane: &ControlPlane, kubeconfig: &Path) -> Self {
+    /// For the ServiceAccount `dayshift` there: whoever asks is taken for that one.
+    pub(crate) fn before(namespace: &Namespace<'_>) -> Self {
+        let plane = namespace.plane();
+        let kubeconfig = plane.kubeconfig_of(namespace.name(), "dayshift");
         let inner = Arc::new(Inner {
-            client: plane.client_of(kubeconfig),
+            client: plane.client_of(&kubeconfig),
             fault: Mutex::default(),
             met: AtomicUsize::new(0),
         });

@@ -99,6 +99,13 @@ impl<'a> Scenario<'a> {
         self.kubeconfig = kubeconfig;
     }
 
+    /// The same for the server that is reached at `url`.
+    pub(crate) fn connect_via(&mut self, url: &str) {
+        let plane = self.namespace.plane();
+        let kubeconfig = plane.kubeconfig_via(url, self.namespace.name(), "dayshift");
+        self.connect_with(kubeconfig);
+    }
+
     /// The scalers to come have one request under way at a time.
     pub(crate) fn slow_down(&mut self) {
         self.flags.push("--max-in-flight=1");
