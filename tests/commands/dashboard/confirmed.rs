@@ -7,7 +7,7 @@ use super::{
     actions::{cluster, confirmed, post, token},
     browser::{Answer, Page, Served},
 };
-use crate::fake_server::Cluster;
+use crate::fake_server::{Cluster, Scaler};
 
 fn asked(served: &Served, fields: &[(&str, &str)]) -> Answer {
     let token = token(served);
@@ -34,6 +34,7 @@ fn of_namespace(cluster: &Cluster, key: &str) -> Option<String> {
 #[test]
 fn a_sleep_that_is_confirmed_after_a_colleagues_wake_leaves_the_wake_alone() {
     let cluster = cluster();
+    let _scaler = Scaler::on(&cluster);
     let served = Served::of(&cluster, &[]);
     let both = [
         ("do", "sleep"),
@@ -117,6 +118,7 @@ fn a_namespace_that_was_woken_or_has_grown_since_is_left_alone() {
 fn objects_left_out_of_the_preview_are_not_changed() {
     let cluster = cluster();
     cluster.deployment("bad", 1, &[("hours", "Mon-Fry 09:00-17:00")]);
+    let _scaler = Scaler::on(&cluster);
     let served = Served::of(&cluster, &[]);
     let fields = [
         ("do", "pause"),
@@ -141,7 +143,7 @@ fn objects_left_out_of_the_preview_are_not_changed() {
 fn each_failure_is_named_and_the_result_is_failed() {
     let cluster = cluster();
     let served = Served::of(&cluster, &[]);
-    let _scaler = crate::fake_server::Scaler::on(&cluster);
+    let _scaler = Scaler::on(&cluster);
     let both = [("object", "dev/deploy/web"), ("object", "dev/deploy/api")];
     let sleep = &[("do", "sleep"), ("for", "2h")][..];
     let pause = &[("do", "pause")];

@@ -8,7 +8,7 @@ use super::{
     actions::{cluster, confirmed, post, token},
     browser::{Node, Page, Served},
 };
-use crate::fake_server::Cluster;
+use crate::fake_server::{Cluster, Scaler};
 
 /// The value of a field that somebody fills in.
 fn field(page: &Page, name: &str) -> Option<String> {
@@ -26,6 +26,7 @@ fn values<'p>(page: &'p Page, name: &str) -> Vec<&'p str> {
 #[test]
 fn a_form_comes_back_with_its_error_and_all_that_was_typed() {
     let cluster = cluster();
+    let _scaler = Scaler::on(&cluster);
     let served = Served::of(&cluster, &[]);
     let token = token(&served);
     let typed = [

@@ -4,7 +4,7 @@ use chrono::{Days, Utc};
 
 use super::actions::{confirmed, post};
 use super::browser::Served;
-use crate::fake_server::Cluster;
+use crate::fake_server::{Cluster, Scaler};
 use crate::status::state;
 
 /// One that stops tomorrow, whatever day it is, is said a day before.
@@ -26,6 +26,7 @@ fn the_first_page_has_a_button_that_keeps_it_running() {
             &[("state", "running"), ("last", &last), ("next", &next)],
         );
     }
+    let _scaler = Scaler::on(&cluster);
     let served = Served::of(&cluster, &[]);
     let page = served.page("/");
     let button = page
