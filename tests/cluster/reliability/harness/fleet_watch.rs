@@ -11,7 +11,7 @@ use futures::{
     stream::{self, BoxStream},
 };
 use k8s_openapi::api::apps::v1::Deployment;
-use kube::api::{Api, ResourceExt as _, WatchEvent, WatchParams};
+use kube::api::{Api, ListParams, ResourceExt as _, WatchEvent, WatchParams};
 use tokio::time::{sleep, timeout};
 
 use crate::reliability::harness::fleet::{Fleet, FleetState, SELECTOR};
@@ -24,6 +24,7 @@ pub(crate) struct FleetWatch {
 }
 
 impl FleetWatch {
+    /// What becomes of the fleet from here on, whenever the watch comes about.
     pub(crate) fn of(namespace: &Namespace<'_>, fleet: Fleet) -> Self {
         let client = namespace.plane().impatient_client();
         let api = Api::<Deployment>::namespaced(client, namespace.name());
@@ -33,9 +34,10 @@ impl FleetWatch {
             seen: Arc::clone(&seen),
             over: Arc::clone(&over),
         };
+        let watch = block_on(Watch::from_now(api));
         thread::spawn(move || {
             block_on(async move {
-                let mut watch = Watch::of(api).into_stream();
+                let mut watch = watch.into_stream();
                 while !over.load(Ordering::Relaxed) {
                     let event = timeout(Duration::from_millis(200), watch.next()).await;
                     let Ok(Some(Some(deployment))) = event else {
@@ -69,20 +71,22 @@ impl Drop for FleetWatch {
     }
 }
 
-/// A bare watch, which shares nothing with what is judged. It begins with what there is, and goes on
-/// where it was, with short pauses: nothing is to be missed.
+/// A bare watch, which shares nothing with what is judged. It goes on where it was, with short pauses:
+/// nothing is to be missed.
 struct Watch {
     api: Api<Deployment>,
-    /// How far it has come; empty where it begins.
+    /// How far it has come; empty where the server no longer knows that, and it begins anew with what there is.
     version: String,
     events: Option<BoxStream<'static, kube::Result<WatchEvent<Deployment>>>>,
 }
 
 impl Watch {
-    fn of(api: Api<Deployment>) -> Self {
+    async fn from_now(api: Api<Deployment>) -> Self {
+        let params = ListParams::default().labels(SELECTOR).limit(1);
+        let list = api.list_metadata(&params).await.unwrap();
         Self {
             api,
-            version: String::new(),
+            version: list.metadata.resource_version.unwrap(),
             events: None,
         }
     }
