@@ -57,13 +57,16 @@ fn main() -> ExitCode {
 
     // The longest first. Those that wait most of their time, or for each other, are spread among
     // the others. Those that want silence are last.
-    let mut trials: Vec<Trial> = e2e::stories()
-        .into_iter()
-        .filter(|story| is_night || !story.is_nightly)
-        .map(|story| stage.trial(story))
-        .collect();
-    trials.extend(cron_differential::trials(&stage));
-    trials.extend(quantity_differential::trials(&stage));
+    let of_today = |stories: Vec<support::Story>| -> Vec<Trial> {
+        let stories = stories.into_iter();
+        let stories = stories.filter(|story| is_night || !story.is_nightly);
+        stories.map(|story| stage.trial(story)).collect()
+    };
+    let trials = of_today(e2e::stories());
+    let mut busy = of_today(e2e::busy_stories());
+    busy.extend(cron_differential::trials(&stage));
+    busy.extend(quantity_differential::trials(&stage));
+    let trials = spread(trials, busy.into_iter());
     let told = |which: fn(Plane) -> bool| {
         let cases: Vec<_> = cases.iter().filter(|it| which(it.plane)).collect();
         cases.into_iter().map(|case| matrix.trial(*case))

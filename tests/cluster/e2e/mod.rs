@@ -73,10 +73,11 @@ pub(crate) fn stories() -> Vec<Story> {
         scalers::split::stories(),
         protobuf::stories(),
         zones::stories(),
-        // These wait for no instant, and take the processor from those that do.
-        install::stories(),
-        monitoring::stories(),
-        policy::stories(),
     ]
     .concat()
+}
+
+/// Those that wait for no instant, and take the processor from those that do.
+pub(crate) fn busy_stories() -> Vec<Story> {
+    [install::stories(), monitoring::stories(), policy::stories()].concat()
 }
