@@ -18,6 +18,7 @@ mod year;
 
 use serde_json::Value;
 
+use crate::terminal::words::assert_tame;
 use program::{found, lint_of, web};
 
 #[test]
@@ -138,8 +139,7 @@ fn hostile_text_never_acts_on_a_terminal() {
     for format in ["text", "github", "junit"] {
         let (status, out, _) = lint_of(&["-o", format, "-"], &hostile);
         assert_eq!(status, 1, "{format}");
-        let acts = |it: char| it != '\n' && (it.is_control() || it == '\u{202e}');
-        assert!(!out.contains(acts), "{format}: {out:?}");
+        assert_tame(&out, format);
         assert!(
             !out.lines().skip(1).any(|line| line.starts_with("::")),
             "{format}: {out}"

@@ -3,7 +3,7 @@
 use kube_in_memory::Writer;
 
 use super::{OFFICE, STOPPED, evening, state};
-use crate::fake_server::Cluster;
+use crate::{fake_server::Cluster, terminal::words::assert_tame};
 
 /// Stopped at 19:50, and set to 3 at 20:00 by that manager.
 fn set_back(cluster: &Cluster, name: &str, by: Writer<'_>) {
@@ -65,7 +65,7 @@ fn a_reverting_program_is_named_with_its_setting() {
         "{cure}"
     );
     assert!(by("odd")["cure"].is_null() && by("person").is_null());
-    assert!(!ran.out.contains(['\u{1b}', '\u{202e}']));
+    assert_tame(&ran.out, "status");
 }
 
 /// What somebody sets hours later is no fight: it is said, and is no problem.

@@ -2,7 +2,7 @@
 //! a log or the reader of an Event: it is shown escaped.
 
 pub mod objects;
-mod words;
+pub mod words;
 
 use kube_in_memory::{Fault, Status};
 use tempfile::TempDir;
