@@ -2,21 +2,23 @@
 
 use chrono::TimeDelta;
 
-use crate::sandbox::{Deployment, Sandbox, deployment};
+use crate::sandbox::{DeploymentBuilder, Sandbox, deployment};
 
 /// What one object's annotations may hold, in bytes.
 const LIMIT: usize = 256 << 10;
 
 /// A way to be wrong, by number.
-fn bad(number: usize) -> Deployment {
+fn bad(number: usize) -> DeploymentBuilder {
     let web = deployment(&format!("bad-{number}")).replicas(2);
     match number % 7 {
         0 => web.stop("Mon-Fry 19:00"),
         1 => web.stop("0 0 30 2 *"),
-        2 => web.stop("19:00").annotation("timezone", "Asia/Tokio"),
-        3 => web.stop(&"19:00; ".repeat(2_000)),
+        2 => web
+            .stop("19:00")
+            .annotation("dayshift/timezone", "Asia/Tokio"),
+        3 => web.stop("19:00; ".repeat(2_000)),
         4 => web.hours("09:00-19:00").stop("19:00"),
-        5 => web.stop("19:00").annotation("strat", "09:00"),
+        5 => web.stop("19:00").annotation("dayshift/strat", "09:00"),
         _ => web.stop("\u{1b}]8;;http://example.com\u{7}19:00\u{202e}"),
     }
 }
@@ -117,29 +119,29 @@ fn annotations_as_long_as_may_be_are_told_in_a_few_words() {
                 break;
             }
             left -= length;
-            web = web.annotation(&key, text);
+            web = web.annotation(&format!("dayshift/{key}"), text);
         }
         web
     };
     let objects = [
         many("names", &|n| format!("k{n:05}"), ""),
         many("long-names", &|n| format!("{n:063}"), ""),
-        deployment("text").replicas(2).stop(&"x".repeat(room)),
+        deployment("text").replicas(2).stop("x".repeat(room)),
         deployment("list")
             .replicas(2)
-            .stop(&"19:00;".repeat(room / 6)),
-        deployment("blanks").replicas(2).stop(&" ".repeat(room)),
+            .stop("19:00;".repeat(room / 6)),
+        deployment("blanks").replicas(2).stop(" ".repeat(room)),
         deployment("marks")
             .replicas(2)
-            .stop(&"\u{202e}".repeat(room / 3)),
+            .stop("\u{202e}".repeat(room / 3)),
         deployment("zone")
             .replicas(2)
             .stop("19:00")
-            .annotation("timezone", &"<&>".repeat(room / 3)),
+            .annotation("dayshift/timezone", "<&>".repeat(room / 3)),
         // No room is left for what is wrong with it.
         deployment("full")
             .replicas(2)
-            .stop(&"x".repeat(LIMIT - "dayshift/stop".len())),
+            .stop("x".repeat(LIMIT - "dayshift/stop".len())),
     ];
     for object in objects {
         story.api.create(object.into()).unwrap();
@@ -176,11 +178,11 @@ fn texts_too_long_are_refused_whatever_their_beginnings_say_and_hold_up_no_patch
     let zeros = "0".repeat(5_000);
     let web = |name: &str| deployment(name).replicas(2).stop("19:00");
     for object in [
-        web("replicas").annotation("replicas", &format!("{zeros}3")),
-        web("exclude").annotation("exclude", &format!("true{blanks}")),
-        web("pause").annotation("pause", &format!("true{blanks}")),
-        web("enforce").annotation("enforce", &format!("{blanks}true")),
-        web("zone").annotation("timezone", &format!("UTC{blanks}")),
+        web("replicas").annotation("dayshift/replicas", format!("{zeros}3")),
+        web("exclude").annotation("dayshift/exclude", format!("true{blanks}")),
+        web("pause").annotation("dayshift/pause", format!("true{blanks}")),
+        web("enforce").annotation("dayshift/enforce", format!("{blanks}true")),
+        web("zone").annotation("dayshift/timezone", format!("UTC{blanks}")),
     ] {
         story.apply(object);
     }
@@ -201,8 +203,8 @@ fn texts_too_long_are_refused_whatever_their_beginnings_say_and_hold_up_no_patch
 
     // What dayshift writes itself, written by somebody else.
     let much = "x".repeat(50_000);
-    let odd = web("odd").annotation("error", &much);
-    story.apply(odd.annotation("override-began", &much));
+    let odd = web("odd").annotation("dayshift/error", &much);
+    story.apply(odd.annotation("dayshift/override-began", &much));
     assert_eq!(story.error("odd"), None);
     assert_eq!(story.patched("odd").len(), 1);
 

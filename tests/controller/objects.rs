@@ -15,13 +15,13 @@ fn a_bad_schedule_is_told_within_a_second_and_others_go_on() {
         deployment("zone")
             .replicas(3)
             .stop("19:00")
-            .annotation("timezone", "Asia/Tokio"),
+            .annotation("dayshift/timezone", "Asia/Tokio"),
     );
     story.apply(
         deployment("typo")
             .replicas(3)
             .stop("19:00")
-            .annotation("strat", "09:00"),
+            .annotation("dayshift/strat", "09:00"),
     );
     story.apply(deployment("good").replicas(3).stop("19:00"));
     for (name, part) in [("bad", "Fry"), ("zone", "Asia/Tokyo"), ("typo", "`start`")] {

@@ -16,7 +16,7 @@ use dayshift::{
 };
 use kube::Client;
 use kube_in_memory::{Api, RequestLine};
-use serde_json::{Value, json};
+use serde_json::Value;
 use tempfile::NamedTempFile;
 use tokio::{runtime::Runtime, sync::oneshot, task::JoinHandle, time::sleep};
 use tracing::{
@@ -24,9 +24,17 @@ use tracing::{
     subscriber::{DefaultGuard, NoSubscriber},
 };
 
+#[path = "../support/deployment.rs"]
+#[allow(
+    dead_code,
+    clippy::duplicate_mod,
+    reason = "the stories on a real server need all of it, and have it; those of monitoring have a sandbox too"
+)]
+mod builder;
 #[path = "../support/of_deployments.rs"]
 mod of_deployments;
 
+pub(crate) use builder::DeploymentBuilder;
 pub(crate) use of_deployments::of_deployments;
 
 pub struct Sandbox {
@@ -45,94 +53,18 @@ struct Scaler {
 }
 
 /// A manifest that reads like a sentence: `deployment("web").replicas(3).start("Mon-Fri 09:00")`.
-pub struct Deployment(Value);
-
-pub fn deployment(name: &str) -> Deployment {
-    Deployment(json!({
-        "apiVersion": "apps/v1", "kind": "Deployment",
-        "metadata": {"name": name, "namespace": "dev", "annotations": {}},
-        "spec": {
-            "replicas": 1,
-            "selector": {"matchLabels": {"app": name}},
-            "template": {
-                "metadata": {"labels": {"app": name}},
-                "spec": {"containers": [{"name": "web", "image": "nginx"}]},
-            },
-        },
-    }))
+pub fn deployment(name: &str) -> DeploymentBuilder {
+    builder::deployment(name).namespace("dev")
 }
 
 /// The same as a StatefulSet.
-pub fn stateful_set(name: &str) -> Deployment {
-    let mut object = deployment(name).0;
-    object["kind"] = json!("StatefulSet");
-    object["spec"]["serviceName"] = json!(name);
-    Deployment(object)
+pub fn stateful_set(name: &str) -> DeploymentBuilder {
+    builder::stateful_set(name).namespace("dev")
 }
 
 /// The same as a CronJob at every full hour.
-pub fn cron_job(name: &str) -> Deployment {
-    let mut object = deployment(name).0;
-    let mut template = object["spec"]["template"].take();
-    template["spec"]["restartPolicy"] = json!("Never");
-    object["apiVersion"] = json!("batch/v1");
-    object["kind"] = json!("CronJob");
-    object["spec"] =
-        json!({"schedule": "0 * * * *", "jobTemplate": {"spec": {"template": template}}});
-    Deployment(object)
-}
-
-impl Deployment {
-    pub fn suspended(mut self, is_suspended: bool) -> Self {
-        self.0["spec"]["suspend"] = json!(is_suspended);
-        self
-    }
-
-    pub fn replicas(mut self, count: u32) -> Self {
-        self.0["spec"]["replicas"] = json!(count);
-        self
-    }
-
-    /// What each replica requests.
-    pub fn requests(mut self, cpu: &str, memory: &str) -> Self {
-        let requests = json!({"cpu": cpu, "memory": memory});
-        let container = &mut self.0["spec"]["template"]["spec"]["containers"][0];
-        container["resources"] = json!({ "requests": requests });
-        self
-    }
-
-    pub fn namespace(mut self, namespace: &str) -> Self {
-        self.0["metadata"]["namespace"] = json!(namespace);
-        self
-    }
-
-    pub fn label(mut self, key: &str, text: &str) -> Self {
-        self.0["metadata"]["labels"][key] = json!(text);
-        self
-    }
-
-    pub fn annotation(mut self, key: &str, text: &str) -> Self {
-        self.0["metadata"]["annotations"][format!("dayshift/{key}")] = json!(text);
-        self
-    }
-
-    pub fn start(self, text: &str) -> Self {
-        self.annotation("start", text)
-    }
-
-    pub fn stop(self, text: &str) -> Self {
-        self.annotation("stop", text)
-    }
-
-    pub fn hours(self, text: &str) -> Self {
-        self.annotation("hours", text)
-    }
-}
-
-impl From<Deployment> for Value {
-    fn from(deployment: Deployment) -> Self {
-        deployment.0
-    }
+pub fn cron_job(name: &str) -> DeploymentBuilder {
+    builder::cron_job(name).namespace("dev")
 }
 
 impl Sandbox {
@@ -222,8 +154,8 @@ impl Sandbox {
         self.runtime.block_on(scaler.task).unwrap();
     }
 
-    pub fn apply(&self, deployment: Deployment) {
-        self.api.apply(deployment.0).unwrap();
+    pub fn apply(&self, deployment: DeploymentBuilder) {
+        self.api.apply(deployment.into()).unwrap();
         self.settle();
     }
 

@@ -145,7 +145,7 @@ fn a_dry_run_begins_with_a_summary_by_namespace() {
     };
     (0..20).for_each(|n| story.apply(office(&format!("web-{n}"), "a")));
     story.apply(office("web", "b").stop("Mon-Fri 18:00").hours(""));
-    story.apply(office("late", "b").annotation("timezone", "Asia/Tokyo"));
+    story.apply(office("late", "b").annotation("dayshift/timezone", "Asia/Tokyo"));
     story.apply(deployment("plain").namespace("b"));
     let mut volumes: Value = stateful_set("db").namespace("b").replicas(3).into();
     volumes["metadata"]["annotations"] = json!({"dayshift/stop": "Mon-Fri 18:30"});

@@ -54,7 +54,7 @@ fn a_snapshot_has_every_object_as_it_stands() {
     story.apply(deployment("plain"));
     for name in ["web", "night", "stuck"] {
         let office = deployment(name).replicas(3).hours(OFFICE);
-        story.apply(office.annotation("timezone", "Asia/Tokyo"));
+        story.apply(office.annotation("dayshift/timezone", "Asia/Tokyo"));
     }
     story.apply(deployment("bad").stop("Mon-Fry 19:00"));
     story.apply(stateful_set("db").replicas(2).stop("23:00"));
@@ -186,19 +186,19 @@ fn is_about(found: f64, expected: f64) -> bool {
 #[test]
 fn a_week_of_office_hours_saves_what_a_calendar_says() {
     let story = Sandbox::at("2026-11-20 18:00 Asia/Tokyo");
-    let tokyo = |name: &str| deployment(name).annotation("timezone", "Asia/Tokyo");
+    let tokyo = |name: &str| deployment(name).annotation("dayshift/timezone", "Asia/Tokyo");
     story.apply(tokyo("web").replicas(3).hours(OFFICE));
     story.apply(
         tokyo("exact")
             .replicas(5)
             .hours(OFFICE)
-            .annotation("replicas", "2"),
+            .annotation("dayshift/replicas", "2"),
     );
     story.apply(
         tokyo("few")
             .replicas(4)
             .hours(OFFICE)
-            .annotation("stop-replicas", "1"),
+            .annotation("dayshift/stop-replicas", "1"),
     );
     story.apply(cron_job("report").hours(OFFICE));
     story.apply(deployment("plain").replicas(9));
@@ -252,7 +252,11 @@ fn what_people_do_is_not_saved_by_the_schedule() {
 fn steps_save_up_to_the_largest() {
     let story = Sandbox::at("2026-11-20 07:00 UTC");
     let steps = "08:00 = 5; 12:00 = 10; 19:00 = 0";
-    story.apply(deployment("web").replicas(1).annotation("scale", steps));
+    story.apply(
+        deployment("web")
+            .replicas(1)
+            .annotation("dayshift/scale", steps),
+    );
     story.sleep_until("2026-11-20 08:00:01");
     assert!(
         is_about(saved_hours(&story), 0.0),
@@ -312,9 +316,9 @@ fn a_plan_says_beforehand_what_is_saved() {
             .iter()
             .partition(|(key, _)| key.ends_with("-until") || *key == "pause");
         let web = deployment("web").replicas(count);
-        let web = schedule
-            .iter()
-            .fold(web, |web, (key, text)| web.annotation(key, text));
+        let web = schedule.iter().fold(web, |web, (key, text)| {
+            web.annotation(&format!("dayshift/{key}"), *text)
+        });
         story.apply(web);
         story.sleep_until("2026-11-20 00:00:00");
         for (key, text) in &overrides {
@@ -358,7 +362,7 @@ fn a_series_for_each_workload_is_asked_for() {
         }
         story.apply(stateful_set("db").replicas(2).stop("23:00"));
         let least = deployment("misspelt").replicas(3).hours(OFFICE);
-        story.apply(least.annotation("stop-replicas", "1"));
+        story.apply(least.annotation("dayshift/stop-replicas", "1"));
         story.sleep_until("19:30");
         story.scale("raised", 1);
         story.annotate("misspelt", "hours", Some("whenever"));

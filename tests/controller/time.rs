@@ -16,7 +16,7 @@ fn a_one_set_by_hand_at_night_is_five_again_in_the_morning() {
     for (by_hand, morning) in [(1, 5), (6, 6)] {
         let night = Sandbox::at("2026-11-20 18:00 Asia/Tokyo");
         let web = deployment("web").replicas(5).hours("Mon-Fri 09:00-19:00");
-        night.apply(web.annotation("timezone", "Asia/Tokyo"));
+        night.apply(web.annotation("dayshift/timezone", "Asia/Tokyo"));
         night.sleep_until("23:00");
         assert_eq!(night.replicas("web"), 0);
         night.scale("web", by_hand);
@@ -45,7 +45,7 @@ fn a_year_of_office_hours_across_clock_changes() {
     let story = Sandbox::of_deployments_at("2026-06-30 12:00 America/New_York");
     story.api.remember_requests(usize::MAX);
     let web = deployment("web").replicas(3).hours("Mon-Fri 09:00-19:00");
-    story.apply(web.annotation("timezone", "America/New_York"));
+    story.apply(web.annotation("dayshift/timezone", "America/New_York"));
     story.sleep_until("2027-06-30 12:00");
     let patches = story.patched("web");
     let local: Vec<_> = patches[1..]
@@ -84,12 +84,12 @@ fn a_zone_given_by_a_flag_counts_where_the_object_names_none() {
     story.apply(
         deployment("tokyo")
             .start("09:00")
-            .annotation("replicas", "2"),
+            .annotation("dayshift/replicas", "2"),
     );
     let berlin = deployment("berlin")
         .start("09:00")
-        .annotation("timezone", "Europe/Berlin");
-    story.apply(berlin.annotation("replicas", "2"));
+        .annotation("dayshift/timezone", "Europe/Berlin");
+    story.apply(berlin.annotation("dayshift/replicas", "2"));
     story.sleep_until("09:00");
     assert_eq!((story.replicas("tokyo"), story.replicas("berlin")), (2, 1));
     story.sleep_until("17:00");

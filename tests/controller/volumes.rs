@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::sandbox::{Deployment, Sandbox, stateful_set};
+use crate::sandbox::{DeploymentBuilder, Sandbox, stateful_set};
 
 const POLICY: &str = "persistentVolumeClaimRetentionPolicy";
 
@@ -10,7 +10,7 @@ fn policy(when_scaled: &str) -> Value {
     json!({"spec": {POLICY: {"whenScaled": when_scaled}}})
 }
 
-fn that_deletes(set: Deployment) -> Value {
+fn that_deletes(set: DeploymentBuilder) -> Value {
     let mut set: Value = set.into();
     set["spec"][POLICY] = json!({"whenScaled": "Delete"});
     set
@@ -54,7 +54,7 @@ fn whatever_would_lower_its_count_is_refused() {
     for (name, annotations) in &ways {
         let set = annotations.iter();
         let set = set.fold(stateful_set(name).replicas(3), |set, (key, text)| {
-            set.annotation(key, text)
+            set.annotation(&format!("dayshift/{key}"), *text)
         });
         story.api.create(that_deletes(set)).unwrap();
     }
@@ -78,7 +78,7 @@ fn whatever_would_lower_its_count_is_refused() {
 fn a_stateful_set_that_allows_volume_deletion_itself_is_stopped() {
     let story = Sandbox::at("2026-11-20 18:00 UTC");
     let db = |name: &str| stateful_set(name).replicas(3).stop("18:30");
-    let may = that_deletes(db("may").annotation("allow-volume-deletion", "true"));
+    let may = that_deletes(db("may").annotation("dayshift/allow-volume-deletion", "true"));
     story.api.create(may).unwrap();
     // Its own claims go with it alone.
     let mut deleted: Value = db("deleted").into();

@@ -57,8 +57,21 @@ impl DeploymentBuilder {
         Self(other)
     }
 
-    pub(crate) fn replicas(mut self, replicas: i32) -> Self {
-        self.0["spec"]["replicas"] = replicas.into();
+    pub(crate) fn replicas(mut self, replicas: impl Into<i64>) -> Self {
+        self.0["spec"]["replicas"] = replicas.into().into();
+        self
+    }
+
+    pub(crate) fn namespace(mut self, namespace: &str) -> Self {
+        self.0["metadata"]["namespace"] = namespace.into();
+        self
+    }
+
+    /// What each replica requests.
+    pub(crate) fn requests(mut self, cpu: &str, memory: &str) -> Self {
+        let requests = json!({"cpu": cpu, "memory": memory});
+        let container = &mut self.0["spec"]["template"]["spec"]["containers"][0];
+        container["resources"] = json!({ "requests": requests });
         self
     }
 

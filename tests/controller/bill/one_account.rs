@@ -36,18 +36,18 @@ fn story() -> Sandbox {
     start(&mut story);
     let own = |name, count| deployment(name).replicas(count).hours(OFFICE);
     story.apply(own("own", 3).requests("500m", "1Gi"));
-    story.apply(own("few", 4).annotation("stop-replicas", "1"));
+    story.apply(own("few", 4).annotation("dayshift/stop-replicas", "1"));
     for (name, count) in [("raised", 3), ("paused", 6), ("woken", 7), ("bad", 2)] {
         story.apply(own(name, count));
     }
     let steps = deployment("steps").replicas(5);
-    story.apply(steps.annotation("scale", "08:00 = 5; 19:00 = 1"));
+    story.apply(steps.annotation("dayshift/scale", "08:00 = 5; 19:00 = 1"));
     story.apply(cron_job("report").hours(OFFICE));
     story.apply(deployment("web").namespace("team").replicas(5));
     story.apply(stateful_set("db").namespace("team").replicas(2));
     story.apply(deployment("plain").namespace("far").replicas(4));
     let out = deployment("out").namespace("far").replicas(9);
-    story.apply(out.annotation("exclude", "true"));
+    story.apply(out.annotation("dayshift/exclude", "true"));
     story.annotate("paused", "pause", Some("true"));
     story.annotate("woken", "wake-until", Some("2026-11-20 21:00"));
     story
@@ -184,7 +184,7 @@ fn all_say_nothing_yet(story: &Sandbox) {
 fn a_controller_says_what_it_has_saved_today_and_this_week() {
     let story = Sandbox::at("2026-11-26 18:00 Asia/Tokyo");
     let web = deployment("web").replicas(3).hours(OFFICE);
-    story.apply(web.annotation("timezone", "Asia/Tokyo"));
+    story.apply(web.annotation("dayshift/timezone", "Asia/Tokyo"));
     for (until, today, week, all) in [
         ("2026-11-27 08:00", "24", "39", "39"),
         ("2026-11-28 12:00", "36", "93", "93"),

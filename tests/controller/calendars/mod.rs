@@ -39,9 +39,10 @@ fn evening_with(calendars: Calendars, settings: Settings) -> (Sandbox, CalendarP
     (story, publisher)
 }
 
-fn web(except: &str) -> crate::sandbox::Deployment {
+fn web(except: &str) -> crate::sandbox::DeploymentBuilder {
     let web = deployment("web").replicas(0).hours("Mon-Fri 09:00-19:00");
-    web.annotation("except", except).annotation("replicas", "3")
+    web.annotation("dayshift/except", except)
+        .annotation("dayshift/replicas", "3")
 }
 
 const FRIDAY: &str = "2026-11-20";
@@ -102,14 +103,14 @@ fn only_what_names_a_calendar_is_looked_at_and_only_what_changes_is_written() {
     story.apply(
         deployment("dates")
             .hours("Mon-Fri 09:00-19:00")
-            .annotation("except", FRIDAY),
+            .annotation("dayshift/except", FRIDAY),
     );
     for name in ["one", "two"] {
         let object = deployment(name).hours("Mon-Fri 09:00-19:00");
-        story.apply(object.annotation("except", "calendar:de"));
+        story.apply(object.annotation("dayshift/except", "calendar:de"));
     }
     let of_sunday = deployment("sunday").hours("Sun 09:00-19:00");
-    story.apply(of_sunday.annotation("except", "calendar:other"));
+    story.apply(of_sunday.annotation("dayshift/except", "calendar:other"));
     let patched = || ["plain", "dates", "one", "two", "sunday"].map(|it| story.patched(it).len());
     assert_eq!(patched(), [1; 5]);
     publisher.publish(calendars(&[FRIDAY]));
@@ -197,10 +198,12 @@ fn changes_in_quick_succession_are_no_fight() {
 }
 
 /// A single start on Friday, which the calendar takes away: none is to come.
-fn of_friday_alone() -> crate::sandbox::Deployment {
-    let web = deployment("web").replicas(0).annotation("replicas", "3");
-    web.annotation("start", "2026-11-20 09:00")
-        .annotation("except", "calendar:de")
+fn of_friday_alone() -> crate::sandbox::DeploymentBuilder {
+    let web = deployment("web")
+        .replicas(0)
+        .annotation("dayshift/replicas", "3");
+    web.annotation("dayshift/start", "2026-11-20 09:00")
+        .annotation("dayshift/except", "calendar:de")
 }
 
 #[test]

@@ -26,10 +26,14 @@ fn evening_without_de(settings: Settings) -> (Sandbox, CalendarPublisher) {
 fn a_calendar_that_cannot_be_read_refuses_what_names_it_alone() {
     let (story, publisher) = evening_without_de(of_deployments());
     story.apply(web("2026-12-24; calendar:de"));
-    let other = deployment("other").replicas(0).annotation("replicas", "3");
+    let other = deployment("other")
+        .replicas(0)
+        .annotation("dayshift/replicas", "3");
     let other = other.hours("Mon-Fri 09:00-19:00");
-    story.apply(other.annotation("except", "calendar:other"));
-    let plain = deployment("plain").replicas(0).annotation("replicas", "3");
+    story.apply(other.annotation("dayshift/except", "calendar:other"));
+    let plain = deployment("plain")
+        .replicas(0)
+        .annotation("dayshift/replicas", "3");
     story.apply(plain.hours("Mon-Fri 09:00-19:00"));
     let refused = |why: &str| {
         format!(

@@ -3,7 +3,7 @@
 use std::{sync::atomic::Ordering, time::Duration};
 
 use super::users::{Answer, PROXY, Proxied, input, request};
-use crate::sandbox::{Deployment, Sandbox, deployment, stateful_set};
+use crate::sandbox::{DeploymentBuilder, Sandbox, deployment, stateful_set};
 
 const OFFICE: &str = "Mon-Fri 09:00-19:00";
 
@@ -16,9 +16,9 @@ fn evening(has_others: bool) -> Sandbox {
     let story = Sandbox::at("2026-11-20 17:50 UTC");
     story.api.namespace("team-a");
     // All of them are in one zone, in which the pages show times; the others are in another one.
-    let ours = |it: Deployment, replicas| {
+    let ours = |it: DeploymentBuilder, replicas| {
         let it = it.namespace("team-a").replicas(replicas).hours(OFFICE);
-        it.annotation("timezone", "Europe/Berlin")
+        it.annotation("dayshift/timezone", "Europe/Berlin")
     };
     story.apply(ours(deployment("web"), 3));
     story.apply(ours(stateful_set("db"), 2));
@@ -28,14 +28,14 @@ fn evening(has_others: bool) -> Sandbox {
         story.apply(
             secret("hidden-web")
                 .hours(OFFICE)
-                .annotation("timezone", "Asia/Tokyo")
-                .annotation("reason", "hidden reason"),
+                .annotation("dayshift/timezone", "Asia/Tokyo")
+                .annotation("dayshift/reason", "hidden reason"),
         );
         story.apply(secret("hidden-bad").hours("Hiddenday 09:00-19:00"));
         story.apply(
             stateful_set("hidden-db")
                 .namespace(OTHERS)
-                .annotation("wake-until", "2026-11-20 23:00")
+                .annotation("dayshift/wake-until", "2026-11-20 23:00")
                 .hours(OFFICE),
         );
     }

@@ -94,7 +94,7 @@ fn a_start_that_waits_for_a_place_is_shown_as_such_and_not_as_overdue() {
 fn what_a_start_names_in_vain_is_wrong() {
     let story = Sandbox::at("2026-11-20 18:00 UTC");
     let web = deployment("web").replicas(3).hours(OFFICE);
-    story.apply(web.annotation("after", "deploy/db; deploy/unknown"));
+    story.apply(web.annotation("dayshift/after", "deploy/db; deploy/unknown"));
     story.apply(deployment("db").replicas(3).hours("Mon-Fri 12:00-19:00"));
     story.sleep_until("19:30");
     let pages = pages(&story);

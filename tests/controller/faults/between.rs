@@ -129,7 +129,7 @@ fn a_patch_that_is_confirmed_late_is_no_reason_to_wait_with_the_next() {
         }
     });
     let web = deployment("web").replicas(3).hours("09:00-19:00");
-    story.apply(web.annotation("enforce", "true"));
+    story.apply(web.annotation("dayshift/enforce", "true"));
     story.sleep_until("18:59:59");
     story.pass(Duration::from_millis(900));
     story.api.on_request(|line| {

@@ -6,7 +6,7 @@ use chrono::{DateTime, TimeDelta, Utc};
 use dayshift::controller::{Scope, Settings};
 use kube_in_memory::{Fault, RequestLine, Status};
 
-use crate::sandbox::{Deployment, Sandbox, deployment};
+use crate::sandbox::{DeploymentBuilder, Sandbox, deployment};
 
 /// What the API server answers where a webhook could not be asked.
 fn webhook_fails() -> Fault {
@@ -44,11 +44,11 @@ pub(crate) fn with_neighbours(count: usize, fault: Fault) -> Sandbox {
     story
 }
 
-pub(crate) fn healthy(namespace: &str, second: u32) -> Deployment {
+pub(crate) fn healthy(namespace: &str, second: u32) -> DeploymentBuilder {
     deployment(&format!("healthy-{second}"))
         .namespace(namespace)
         .replicas(3)
-        .stop(&format!("{second} 0 19 * * *"))
+        .stop(format!("{second} 0 19 * * *"))
 }
 
 /// How many milliseconds each healthy Deployment was late, and that each was stopped.

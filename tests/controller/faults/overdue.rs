@@ -68,7 +68,7 @@ fn who_hangs_is_seen_to_be_late() {
 fn what_enforce_cannot_put_back_is_not_overdue() {
     let story = Sandbox::at("2026-11-20 18:00 UTC");
     let web = deployment("web").replicas(3).hours("Mon-Fri 09:00-19:00");
-    story.apply(web.annotation("enforce", "true"));
+    story.apply(web.annotation("dayshift/enforce", "true"));
     story.sleep_until("19:30");
     assert_eq!(story.replicas("web"), 0);
     let no = || Fault::Answer(Status::new(403, "Forbidden", "no"));

@@ -94,7 +94,7 @@ fn a_stop_is_made_at_its_instant_whatever_was_refused_before() {
         // So that the last refusals of some are seconds before the stop, and of others minutes.
         let start = format!("{} {} 9 * * *", number * 5, 50 + number % 5);
         let web = deployment(&name).replicas(0).start(&start).stop("10:00");
-        story.apply(web.annotation("replicas", "3"));
+        story.apply(web.annotation("dayshift/replicas", "3"));
     }
     story.start_scaler(Settings::default());
     story.api.on_request(move |line| {

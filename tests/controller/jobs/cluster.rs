@@ -56,7 +56,7 @@ impl Cluster for Sandbox {
 /// A CronJob in office hours with `stop-jobs`, and Jobs of it that run.
 pub(super) fn cron_job_with_jobs(story: &Sandbox, name: &str, jobs: &[&str]) -> Jobs {
     let object = cron_job(name).hours("Mon-Fri 09:00-19:00");
-    story.apply(object.annotation("stop-jobs", "true"));
+    story.apply(object.annotation("dayshift/stop-jobs", "true"));
     for job in jobs {
         make(story, job_of(story, name, job));
     }

@@ -52,7 +52,7 @@ fn what_nobody_asks_for_costs_no_request() {
     story.apply(cron_job("report").hours("Mon-Fri 09:00-19:00"));
     make(&story, job_of(&story, "report", "report-1"));
     let no = cron_job("no").hours("Mon-Fri 09:00-19:00");
-    story.apply(no.annotation("stop-jobs", "false"));
+    story.apply(no.annotation("dayshift/stop-jobs", "false"));
     story.sleep_until("2026-11-23 09:01");
     assert_eq!(job(&story, "report-1")["spec"]["suspend"], false);
     let asked = story.api.requests();
@@ -115,18 +115,18 @@ fn a_dry_run_looks_at_no_job() {
 fn no_other_kind_has_jobs() {
     let story = Sandbox::at("2026-11-20 18:00 UTC");
     let web = || deployment("web").hours("09:00-19:00");
-    story.apply(web().annotation("stop-jobs", "true"));
+    story.apply(web().annotation("dayshift/stop-jobs", "true"));
     let error = story.error("web").unwrap();
     assert!(
         error
             .starts_with("dayshift/stop-jobs: `true` has no meaning here: only a CronJob has Jobs"),
         "{error}"
     );
-    story.apply(web().annotation("stop-jobs", "maybe"));
+    story.apply(web().annotation("dayshift/stop-jobs", "maybe"));
     story.apply(
         cron_job("report")
             .hours("09:00-19:00")
-            .annotation("stop-jobs", "maybe"),
+            .annotation("dayshift/stop-jobs", "maybe"),
     );
     let report = story.api.get("CronJob", "dev", "report").unwrap();
     let error = report["metadata"]["annotations"]["dayshift/error"].to_string();

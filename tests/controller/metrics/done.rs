@@ -92,7 +92,7 @@ pub(super) fn each_transition_is_counted_by_how_it_ended(row: &mut Row) {
     assert_eq!(story.label("web", "saved-replicas").unwrap(), "5");
 
     // The other actions.
-    story.apply(deployment("queue").annotation("scale", "19:10 = 4; 22:00 = 0"));
+    story.apply(deployment("queue").annotation("dayshift/scale", "19:10 = 4; 22:00 = 0"));
     story.sleep_until("2026-11-23 09:01");
     let start = r#"{action="start",outcome="done"}"#;
     let scale = r#"{action="scale",outcome="done"}"#;
@@ -299,7 +299,7 @@ pub(super) fn each_workload_that_is_told_of_its_stop_is_counted(row: &mut Row) {
     let story = before_the_stop();
     story.annotate("web", "notice", Some("30s"));
     let api = deployment("api").replicas(3).hours(OFFICE);
-    story.apply(api.annotation("notice", "30s"));
+    story.apply(api.annotation("dayshift/notice", "30s"));
     row.expect_all(&story, []);
     story.sleep_until("18:59:31");
     row.expect_all(&story, [("", 2.0)]);
@@ -321,7 +321,7 @@ fn by_namespace(row: &mut Row) {
         story.api.namespace(&namespace);
         let web = deployment("web").namespace(&namespace).hours(OFFICE);
         let notice = if number == 7 { "40s" } else { "20s" };
-        story.apply(web.annotation("notice", notice));
+        story.apply(web.annotation("dayshift/notice", notice));
     }
     let of = |it: &str| format!("{{namespace=\"{it}\"}}");
     row.expect(&story, &of("team-007"), 0.0);
@@ -345,7 +345,11 @@ fn by_team(row: &mut Row) {
         },
         ..Settings::default()
     });
-    story.apply(deployment("web").hours(OFFICE).annotation("notice", "30s"));
+    story.apply(
+        deployment("web")
+            .hours(OFFICE)
+            .annotation("dayshift/notice", "30s"),
+    );
     let [none, pay] = ["(none)", "pay"].map(|it| format!("{{team=\"{it}\"}}"));
     row.expect(&story, &none, 0.0);
     story.sleep_until("18:59:31");
@@ -367,7 +371,7 @@ pub(super) fn each_job_is_counted_by_how_its_patch_ended(row: &mut Row) {
     ];
     let story = Sandbox::at("2026-11-20 18:00 UTC");
     let report = cron_job("report").hours(OFFICE);
-    story.apply(report.annotation("stop-jobs", "true"));
+    story.apply(report.annotation("dayshift/stop-jobs", "true"));
     make(&story, job_of(&story, "report", "report-1"));
     story.sleep_until("18:59");
     row.expect_all(&story, []);

@@ -93,7 +93,7 @@ pub(super) fn replicas_that_are_held_down_are_counted(row: &mut Row) {
     let story = Sandbox::at("2026-11-20 18:00 UTC");
     story.apply(deployment("web").replicas(3).hours(OFFICE));
     let few = deployment("few").replicas(4).hours(OFFICE);
-    story.apply(few.annotation("stop-replicas", "1"));
+    story.apply(few.annotation("dayshift/stop-replicas", "1"));
     row.expect(&story, "", 0.0);
     story.sleep_until("19:01");
     row.expect(&story, "", 6.0);
@@ -110,7 +110,7 @@ pub(super) fn replicas_of_scheduled_workloads_that_run_are_counted(row: &mut Row
     row.expect(&story, "", 0.0);
     story.apply(deployment("web").replicas(3).hours(OFFICE));
     let few = deployment("few").replicas(4).hours(OFFICE);
-    story.apply(few.annotation("stop-replicas", "1"));
+    story.apply(few.annotation("dayshift/stop-replicas", "1"));
     row.expect(&story, "", 7.0);
     story.sleep_until("19:01");
     row.expect(&story, "", 1.0);

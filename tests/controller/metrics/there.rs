@@ -112,7 +112,7 @@ pub(super) fn what_exclude_keeps_from_a_schedule_is_counted(row: &mut Row) {
     story.api.namespace("test");
     let [dev, test] = ["dev", "test"].map(|it| format!("{{namespace=\"{it}\"}}"));
     story.apply(deployment("web").hours(OFFICE));
-    story.apply(deployment("plain").annotation("exclude", "true"));
+    story.apply(deployment("plain").annotation("dayshift/exclude", "true"));
     story.apply(deployment("api").namespace("test").hours(OFFICE));
     row.expect_all(&story, []);
     story.annotate("web", "exclude", Some("true"));
@@ -175,8 +175,9 @@ pub(super) fn overrides_are_counted_by_the_user_who_is_written_on_them(row: &mut
     });
     let until = |hour: &str| format!("2026-11-20T{hour}:00Z");
     let by = |name: &str, key: &str, text: &str, user: &str| {
-        let it = deployment(name).hours(OFFICE).annotation(key, text);
-        it.annotation("override-by", user)
+        let it = deployment(name).hours(OFFICE);
+        let it = it.annotation(&format!("dayshift/{key}"), text);
+        it.annotation("dayshift/override-by", user)
     };
     story.apply(by("web", "wake-until", &until("21:00"), "jane"));
     story.apply(by("api", "wake-until", &until("22:00"), "jane"));
@@ -184,7 +185,7 @@ pub(super) fn overrides_are_counted_by_the_user_who_is_written_on_them(row: &mut
     story.apply(
         deployment("unsigned")
             .hours(OFFICE)
-            .annotation("pause", "true"),
+            .annotation("dayshift/pause", "true"),
     );
     story.apply(deployment("plain").hours(OFFICE));
     let [woken, slept, paused] = [

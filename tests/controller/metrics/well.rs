@@ -70,7 +70,7 @@ pub(super) fn a_start_that_waits_is_counted_until_it_is_sent(row: &mut Row) {
     story.apply(deployment("db").replicas(3));
     for name in ["api", "web"] {
         let object = deployment(name).replicas(3).hours(OFFICE);
-        story.apply(object.annotation("after", "deploy/db"));
+        story.apply(object.annotation("dayshift/after", "deploy/db"));
     }
     for (time, count) in [("08:59", 0.0), ("09:00:01", 2.0), ("09:10:01", 0.0)] {
         story.sleep_until(&format!("2026-11-23 {time}"));

@@ -50,9 +50,13 @@ fn what_stands_on_the_object_wins_key_by_key_and_the_schedule_as_a_whole() {
     story.apply(
         deployment("zoned")
             .replicas(3)
-            .annotation("timezone", "Asia/Tokyo"),
+            .annotation("dayshift/timezone", "Asia/Tokyo"),
     );
-    story.apply(deployment("out").replicas(3).annotation("exclude", "true"));
+    story.apply(
+        deployment("out")
+            .replicas(3)
+            .annotation("dayshift/exclude", "true"),
+    );
     let texts = [
         ("hours", Some("Mon-Fri 09:00-14:00")),
         ("stop-replicas", Some("1")),
@@ -156,7 +160,7 @@ fn a_bad_key_concerns_only_what_inherits_it() {
         deployment("zoned")
             .replicas(3)
             .hours("09:00-19:00")
-            .annotation("timezone", "UTC"),
+            .annotation("dayshift/timezone", "UTC"),
     );
     story.apply(deployment("plain").replicas(3).hours("09:00-19:00"));
     annotate(
@@ -178,12 +182,12 @@ fn an_override_of_a_namespace_holds_for_all_in_it_and_one_of_an_object_wins() {
     story.apply(
         deployment("plain")
             .replicas(3)
-            .annotation("exclude", "true"),
+            .annotation("dayshift/exclude", "true"),
     );
     story.apply(
         deployment("woken")
             .replicas(3)
-            .annotation("wake-until", "2026-11-20 20:00"),
+            .annotation("dayshift/wake-until", "2026-11-20 20:00"),
     );
     annotate(&story, "dev", &office());
     annotate(&story, "dev", &[("sleep-until", Some("2026-11-20 15:00"))]);

@@ -63,7 +63,7 @@ fn says_the_lengths_of_time_of_the_flags() {
         deployment("own")
             .replicas(3)
             .hours(hours)
-            .annotation("notice", "5m"),
+            .annotation("dayshift/notice", "5m"),
     );
     let of_flags = |more: &[(&str, &str)]| {
         let mut all = json!({"from": "scaler"});

@@ -33,7 +33,11 @@ fn a_default_schedule_takes_in_what_has_none_and_says_what_that_is() {
     }
     story.apply(deployment("plain").replicas(3));
     story.apply(deployment("own").replicas(3).hours("08:00-22:00"));
-    story.apply(deployment("out").replicas(3).annotation("exclude", "true"));
+    story.apply(
+        deployment("out")
+            .replicas(3)
+            .annotation("dayshift/exclude", "true"),
+    );
     for namespace in ["team", "ops", "kube-system", "far"] {
         story.apply(deployment("web").namespace(namespace).replicas(2));
     }

@@ -120,7 +120,7 @@ fn where_namespaces_cannot_be_read_what_depends_on_them_is_left_alone() {
         deployment("own")
             .replicas(3)
             .hours("09:00-19:00")
-            .annotation("timezone", "UTC"),
+            .annotation("dayshift/timezone", "UTC"),
     );
     story.start_scaler(Settings::default());
     story.pass(Duration::from_secs(60));
@@ -311,7 +311,11 @@ fn what_is_wrong_with_a_namespace_goes_with_it_and_is_told_of_the_next_one() {
 #[test]
 fn an_own_count_beside_the_scale_of_the_namespace_is_told_on_the_object() {
     let story = Sandbox::at("2026-11-20 12:00 UTC");
-    story.apply(deployment("web").replicas(3).annotation("replicas", "2"));
+    story.apply(
+        deployment("web")
+            .replicas(3)
+            .annotation("dayshift/replicas", "2"),
+    );
     story.apply(deployment("api").replicas(3));
     annotate(&story, "dev", &[("scale", Some("12:30 = 5; 19:00 = 0"))]);
     story.sleep_until("12:31");

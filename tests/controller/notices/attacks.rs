@@ -126,7 +126,7 @@ fn two_thousand_notices_delay_no_stop() {
         let name = format!("web-{number}");
         let web = deployment(&name)
             .hours("Mon-Fri 09:00-20:00")
-            .annotation("notice", &notice);
+            .annotation("dayshift/notice", &notice);
         story.api.apply(web.into()).unwrap();
     }
     story.apply(deployment("due").replicas(3).hours("Mon-Fri 09:00-19:30"));

@@ -9,16 +9,16 @@ use dayshift::controller::Settings;
 use kube_in_memory::{Fault, Status};
 use serde_json::Value;
 
-use crate::sandbox::{Deployment, Sandbox, deployment, stateful_set};
+use crate::sandbox::{DeploymentBuilder, Sandbox, deployment, stateful_set};
 
 const OFFICE: &str = "Mon-Fri 09:00-19:00";
 
 /// A workload that runs until 19:00, and says a quarter of an hour before.
-fn office(name: &str) -> Deployment {
+fn office(name: &str) -> DeploymentBuilder {
     deployment(name)
         .replicas(3)
         .hours(OFFICE)
-        .annotation("notice", "15m")
+        .annotation("dayshift/notice", "15m")
 }
 
 /// Friday, six in the evening.
@@ -104,7 +104,7 @@ fn the_namespace_and_a_flag_are_defaults_and_zero_is_none() {
         });
         let mut web = deployment("web").replicas(3).hours(OFFICE);
         if let Some(text) = own {
-            web = web.annotation("notice", text);
+            web = web.annotation("dayshift/notice", text);
         }
         story.apply(web);
         story.sleep_until("18:59");
@@ -121,7 +121,11 @@ fn the_namespace_and_a_flag_are_defaults_and_zero_is_none() {
 fn what_stops_together_in_a_namespace_is_told_on_the_namespace() {
     let story = friday();
     story.apply(office("web"));
-    story.apply(stateful_set("db").hours(OFFICE).annotation("notice", "15m"));
+    story.apply(
+        stateful_set("db")
+            .hours(OFFICE)
+            .annotation("dayshift/notice", "15m"),
+    );
     story.apply(office("later").hours("Mon-Fri 09:00-20:00"));
     story.api.namespace("other");
     story.apply(office("web").namespace("other"));
@@ -164,8 +168,8 @@ fn of_many_a_few_are_named() {
 #[test]
 fn the_end_of_a_wake_is_told_where_it_is_a_stop() {
     let story = friday();
-    story.apply(office("late").annotation("wake-until", "2026-11-20 21:30"));
-    story.apply(office("early").annotation("wake-until", "2026-11-20 18:50"));
+    story.apply(office("late").annotation("dayshift/wake-until", "2026-11-20 21:30"));
+    story.apply(office("early").annotation("dayshift/wake-until", "2026-11-20 18:50"));
     story.sleep_until("18:46");
     assert_eq!(told_when(&story), [entry("18:45:00", "Deployment/early")]);
     story.sleep_until("21:16");
@@ -194,19 +198,23 @@ fn a_wake_that_is_begun_after_the_notice_has_one_of_its_own() {
 #[test]
 fn what_is_not_stopped_by_the_schedule_is_not_told() {
     let story = friday();
-    story.apply(office("paused").annotation("pause", "true"));
-    story.apply(office("paused-on").annotation("pause", "2026-11-20 22:00"));
-    story.apply(office("asleep").annotation("sleep-until", "2026-11-20 22:00"));
-    story.apply(office("excluded").annotation("exclude", "true"));
+    story.apply(office("paused").annotation("dayshift/pause", "true"));
+    story.apply(office("paused-on").annotation("dayshift/pause", "2026-11-20 22:00"));
+    story.apply(office("asleep").annotation("dayshift/sleep-until", "2026-11-20 22:00"));
+    story.apply(office("excluded").annotation("dayshift/exclude", "true"));
     story.apply(office("down").replicas(0));
-    story.apply(office("low").replicas(1).annotation("stop-replicas", "1"));
+    story.apply(
+        office("low")
+            .replicas(1)
+            .annotation("dayshift/stop-replicas", "1"),
+    );
     story.apply(office("refused").hours("whenever"));
     story.apply(deployment("silent").replicas(3).hours(OFFICE));
     story.apply(
         deployment("starts")
             .replicas(0)
             .start("19:00")
-            .annotation("notice", "15m"),
+            .annotation("dayshift/notice", "15m"),
     );
     story.sleep_until("18:59");
     assert_eq!(told(&story), []);
@@ -215,7 +223,7 @@ fn what_is_not_stopped_by_the_schedule_is_not_told() {
 #[test]
 fn a_pause_that_ends_within_the_notice_is_told_at_its_end() {
     let story = friday();
-    story.apply(office("web").annotation("pause", "2026-11-20 18:50"));
+    story.apply(office("web").annotation("dayshift/pause", "2026-11-20 18:50"));
     story.sleep_until("18:49:59");
     assert_eq!(told(&story), []);
     story.sleep_until("18:51");
@@ -228,7 +236,7 @@ fn a_notice_longer_than_the_hours_is_told_at_the_start() {
     let short = deployment("web")
         .replicas(3)
         .hours("Sat 10:00-10:30")
-        .annotation("notice", "24h");
+        .annotation("dayshift/notice", "24h");
     story.apply(short);
     story.sleep_until("2026-11-21 09:59:59");
     assert_eq!(told(&story), []);
@@ -242,8 +250,10 @@ fn a_notice_longer_than_the_hours_is_told_at_the_start() {
 fn exact_counts_are_told_where_nothing_is_left() {
     let story = friday();
     let steps = "08:00 = 5; 18:30 = 2; 19:00 = 0";
-    let web = deployment("web").replicas(5).annotation("scale", steps);
-    story.apply(web.annotation("notice", "15m"));
+    let web = deployment("web")
+        .replicas(5)
+        .annotation("dayshift/scale", steps);
+    story.apply(web.annotation("dayshift/notice", "15m"));
     story.sleep_until("18:46");
     assert_eq!(told_when(&story), [entry("18:45:00", "Deployment/web")]);
 }
@@ -255,7 +265,7 @@ fn what_is_started_by_hand_each_day_is_told_of_its_stop() {
         deployment("web")
             .replicas(3)
             .stop("19:00")
-            .annotation("notice", "15m"),
+            .annotation("dayshift/notice", "15m"),
     );
     story.sleep_until("2026-11-21 12:00");
     assert_eq!(story.replicas("web"), 0);

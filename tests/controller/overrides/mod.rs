@@ -231,7 +231,7 @@ fn what_is_deployed_at_night_is_stopped_after_the_grace() {
         deployment("web")
             .replicas(3)
             .hours("Mon-Fri 09:00-19:00")
-            .annotation("enforce", "30m"),
+            .annotation("dayshift/enforce", "30m"),
     );
     story.sleep_until("20:29");
     assert_eq!(story.replicas("web"), 3);
@@ -263,7 +263,7 @@ fn a_grace_begins_when_it_is_told_of() {
         deployment("web")
             .replicas(3)
             .hours("Mon-Fri 09:00-19:00")
-            .annotation("enforce", "10m"),
+            .annotation("dayshift/enforce", "10m"),
     );
     story.sleep_until("20:20");
     assert_eq!(story.events("web"), ["ScaleFailed"]);

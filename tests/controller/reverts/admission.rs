@@ -40,7 +40,7 @@ fn a_stop_that_admission_overrules_is_told_as_it_is() {
 fn what_enforce_cannot_put_back_is_told_once() {
     let story = Sandbox::at("2026-11-20 18:00 UTC");
     let forced = deployment("web").replicas(3).hours("Mon-Fri 09:00-19:00");
-    story.apply(forced.annotation("enforce", "true"));
+    story.apply(forced.annotation("dayshift/enforce", "true"));
     never_below_two(&story);
     story.sleep_until("19:05");
     let events = story.events("web");

@@ -224,7 +224,7 @@ fn a_revert_is_told_once_a_night_for_each_program() {
             .replicas(3)
             .start("*:00")
             .stop("0 30 * * * *")
-            .annotation("start", "0 0 * * * *"),
+            .annotation("dayshift/start", "0 0 * * * *"),
     );
     story.sleep_until("18:30:01");
     // An Event lives for an hour: each is known by its name.
@@ -253,7 +253,7 @@ fn a_revert_is_told_once_a_night_for_each_program() {
 #[test]
 fn enforce_puts_it_back_three_times_and_then_says_who() {
     let story = Sandbox::at("2026-11-20 18:00 UTC");
-    story.apply(web("web").annotation("enforce", "true"));
+    story.apply(web("web").annotation("dayshift/enforce", "true"));
     story.sleep_until("19:00:01");
     story.api.forget_requests();
     for round in 0..8 {

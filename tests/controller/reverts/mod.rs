@@ -7,11 +7,11 @@ mod each;
 use kube_in_memory::Writer;
 use serde_json::{Value, json};
 
-use crate::sandbox::{Deployment, Sandbox, deployment};
+use crate::sandbox::{DeploymentBuilder, Sandbox, deployment};
 
 const ARGO_CD: Writer<'static> = Writer::new("argocd-controller");
 
-fn web(name: &str) -> Deployment {
+fn web(name: &str) -> DeploymentBuilder {
     deployment(name).replicas(3).hours("Mon-Fri 09:00-19:00")
 }
 

@@ -342,7 +342,7 @@ fn a_stop_that_people_are_told_of() -> Scrapes {
     story.api.namespace("test");
     story.apply(deployment("web").replicas(3).hours(OFFICE));
     let told = deployment("web").namespace("test").replicas(3);
-    story.apply(told.hours(OFFICE).annotation("notice", "15m"));
+    story.apply(told.hours(OFFICE).annotation("dayshift/notice", "15m"));
     let mut run = Scrapes::of("people of a namespace are told of a stop", story);
     run.minutes(14);
     run.fires(&[]);

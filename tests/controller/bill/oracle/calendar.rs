@@ -141,9 +141,9 @@ impl Object {
             .namespace(&self.namespace)
             .replicas(self.count)
             .requests(cpu, memory)
-            .hours(&self.window.text())
-            .annotation("timezone", self.zone.name())
-            .annotation("stop-replicas", &self.least.to_string());
+            .hours(self.window.text())
+            .annotation("dayshift/timezone", self.zone.name())
+            .annotation("dayshift/stop-replicas", self.least.to_string());
         story.api.apply(web.into()).unwrap();
     }
 

@@ -25,7 +25,7 @@ fn evening(objects: &[(&str, &str)]) -> Sandbox {
     for (name, after) in objects {
         let mut object = deployment(name).replicas(3).hours(OFFICE);
         if !after.is_empty() {
-            object = object.annotation("after", after);
+            object = object.annotation("dayshift/after", *after);
         }
         story.apply(object);
     }
@@ -280,7 +280,7 @@ fn of_hundreds_that_wait_for_one_none_costs_a_request() {
         let web = deployment(&format!("web-{number}"))
             .replicas(1)
             .hours(OFFICE);
-        story.apply(web.annotation("after", "deploy/db"));
+        story.apply(web.annotation("dayshift/after", "deploy/db"));
     }
     story.sleep_until("2026-11-23 08:59");
     let before = sent(&story);

@@ -126,7 +126,7 @@ fn what_has_no_schedule_is_waited_for_too() {
             deployment("web")
                 .replicas(3)
                 .hours(OFFICE)
-                .annotation("after", "deploy/db"),
+                .annotation("dayshift/after", "deploy/db"),
         );
         story.sleep_until("2026-11-23 08:59");
         ready(&story, "db", 1);

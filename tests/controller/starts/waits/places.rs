@@ -7,7 +7,7 @@ use kube_in_memory::{Fault, Status};
 use serde_json::{Value, json};
 
 use super::{OFFICE, ready, sent, waiting};
-use crate::sandbox::{Deployment, Sandbox, cron_job, deployment, stateful_set};
+use crate::sandbox::{DeploymentBuilder, Sandbox, cron_job, deployment, stateful_set};
 
 fn at_most(count: usize) -> Settings {
     Settings {
@@ -23,7 +23,7 @@ fn evening(max: usize, count: usize) -> Sandbox {
     evening_of(max, objects)
 }
 
-fn evening_of(max: usize, objects: impl Iterator<Item = Deployment>) -> Sandbox {
+fn evening_of(max: usize, objects: impl Iterator<Item = DeploymentBuilder>) -> Sandbox {
     let mut story = Sandbox::empty_at("2026-11-20 18:00 UTC");
     story.api.namespace("test");
     story.start_scaler(at_most(max));
@@ -34,7 +34,7 @@ fn evening_of(max: usize, objects: impl Iterator<Item = Deployment>) -> Sandbox 
     story
 }
 
-fn web(name: &str) -> Deployment {
+fn web(name: &str) -> DeploymentBuilder {
     deployment(name).replicas(3).hours(OFFICE)
 }
 
@@ -174,7 +174,8 @@ fn told_on_namespaces(story: &Sandbox) -> Vec<(String, String, String)> {
 
 #[test]
 fn starts_that_wait_are_told_on_their_namespace_as_long_as_they_do() {
-    let dev = (1..=4).map(|number| web(&format!("web-{number}")).annotation("ready-within", "0"));
+    let dev = (1..=4)
+        .map(|number| web(&format!("web-{number}")).annotation("dayshift/ready-within", "0"));
     let test = std::iter::once(web("test-1").namespace("test"));
     let story = evening_of(1, dev.chain(test));
     assert_eq!(told_on_namespaces(&story), []);
@@ -320,7 +321,7 @@ fn a_start_whose_write_fails_holds_no_place() {
 
 #[test]
 fn an_app_that_waits_for_its_database_holds_no_place() {
-    let app = web("app").annotation("after", "deploy/db");
+    let app = web("app").annotation("dayshift/after", "deploy/db");
     let story = evening_of(1, [app, web("db"), web("other")].into_iter());
     story.sleep_until("2026-11-23 09:00:01");
     assert_eq!(

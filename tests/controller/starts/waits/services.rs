@@ -40,7 +40,7 @@ fn evening(settings: Settings) -> Sandbox {
     let mut story = cluster();
     story.start_scaler(settings);
     let web = deployment("web").replicas(3).hours(OFFICE);
-    story.apply(web.annotation("after", "svc/db"));
+    story.apply(web.annotation("dayshift/after", "svc/db"));
     story.sleep_until("19:01");
     assert_eq!(story.replicas("web"), 0);
     story
@@ -144,7 +144,7 @@ fn without_sight_of_endpoints_a_start_goes_at_its_time_and_says_what_is_missing(
         });
         story.start_scaler(settings);
         let web = deployment("web").replicas(3).hours(OFFICE);
-        story.apply(web.annotation("after", "svc/db"));
+        story.apply(web.annotation("dayshift/after", "svc/db"));
         story.apply(deployment("other").replicas(3).hours(OFFICE));
         story.sleep_until("2026-11-23 08:59");
         let unwatched = story.telemetry.unwatched();
