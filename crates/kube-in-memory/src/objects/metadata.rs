@@ -142,19 +142,24 @@ pub(crate) fn normalize(object: &mut Value, resource: &Resource) {
     }
 }
 
-/// Drops all nulls; those in maps of texts become empty texts.
+/// Drops all nulls; those in maps and lists of texts become empty texts.
 pub(crate) fn drop_nulls(value: &mut Value) {
+    let fill = |text: &mut Value| {
+        if text.is_null() {
+            *text = json!("");
+        }
+    };
     match value {
         Value::Object(members) => {
             members.retain(|key, member| {
-                // A null in a map of texts is the empty text.
-                if let (Value::Object(texts), "labels" | "annotations") = (&mut *member, &**key) {
-                    texts
-                        .values_mut()
-                        .filter(|text| text.is_null())
-                        .for_each(|text| {
-                            *text = json!("");
-                        });
+                match (&mut *member, &**key) {
+                    (Value::Object(texts), "labels" | "annotations") => {
+                        texts.values_mut().for_each(fill);
+                    }
+                    (Value::Array(texts), "finalizers" | "command" | "args") => {
+                        texts.iter_mut().for_each(fill);
+                    }
+                    _ => {}
                 }
                 drop_nulls(member);
                 !member.is_null()

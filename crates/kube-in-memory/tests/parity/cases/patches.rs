@@ -120,6 +120,12 @@ fn json_patches() -> Vec<Case> {
 
 fn merge_patches() -> Vec<Case> {
     vec![
+        merge("an empty kind, and what the kind cannot be", json!({"kind": "", "spec": {"minReadySeconds": 9_999}})),
+        merge("an empty kind, and a change", json!({"kind": "", "spec": {"minReadySeconds": 9}})),
+        merge("a null among finalizers", json!({"metadata": {"finalizers": ["example.com/wait", null]}})),
+        merge("a null among arguments", json!({"spec": {"template": {"spec": {"containers": [
+            {"name": "nginx", "image": "nginx:1", "command": [null], "args": ["a", null]},
+        ]}}}})),
         merge("merge of a count", json!({"spec": {"replicas": 0}})),
         merge("merge of a null", json!({"metadata": {"annotations": {"plain": null}}})),
         merge("merge of a null that is not there", json!({"metadata": {"annotations": {"gone": null}}})),
