@@ -39,7 +39,7 @@ use std::sync::Arc;
 use libtest_mimic::{Arguments, Trial};
 
 use reliability::{Matrix, Plane, Profile};
-use support::{Stage, print_tries};
+use support::{Stage, is_full, print_tries};
 
 fn main() -> ExitCode {
     let mut arguments = Arguments::from_args();
@@ -98,8 +98,7 @@ fn main() -> ExitCode {
 /// Whether what is left out of each change is told as well: in the full forms, and to whoever asks for some
 /// by name.
 fn is_night(arguments: &Arguments, profile: Profile) -> bool {
-    let is_full = std::env::var_os("STORIES").is_some_and(|it| !it.is_empty());
-    is_full || profile == Profile::Full || arguments.filter.is_some()
+    is_full() || profile == Profile::Full || arguments.filter.is_some()
 }
 
 /// The others with each of the few at its place among them, the first of all first.

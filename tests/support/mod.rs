@@ -40,7 +40,7 @@ pub(crate) use kubernetes::operator::Operator;
 pub(crate) use kubernetes::output::Output;
 pub(crate) use kubernetes::programs::{ENDS_AFTER, Parts, READY_AFTER};
 pub(crate) use server_thread::ServerThread;
-pub(crate) use stories::{Stage, Story, assets, nightly, stories};
+pub(crate) use stories::{Stage, Story, assets, is_full, nightly, stories};
 pub(crate) use timing::processor_waits;
 pub(crate) use timing::retry::{print_tries, retry_when_stalled, too_late, too_slow};
 pub(crate) use timing::stall_detector::{self, Stall};

@@ -30,7 +30,12 @@ pub(crate) fn nightly(mut stories: Vec<Story>) -> Vec<Story> {
     stories
 }
 
-/// `stories![Parts::Server: one_function, another]` is a `Vec<Story>`.
+/// Whether all is told that there is to be told, as at night: `STORIES=full`, and `STORIES=slow` as well.
+pub(crate) fn is_full() -> bool {
+    env::var_os("STORIES").is_some_and(|it| !it.is_empty())
+}
+
+/// `stories![Parts::Server; one_function, another]` is a `Vec<Story>`.
 macro_rules! stories {
     ($parts:expr; $($tell:ident),+ $(,)?) => {
         vec![$($crate::support::Story {

@@ -16,11 +16,12 @@ use crate::api_parity::backend::Backend;
 use crate::api_parity::real;
 use crate::api_parity::recorded::compare;
 use crate::api_parity::run::{new_namespace, tell};
-use crate::support::{ControlPlane, Parts, Story as RealStory, block_on};
+use crate::support::{ControlPlane, Parts, Story as RealStory, block_on, is_full};
 use kube_in_memory::Api;
 
-/// How many patches there are unless `PARITY_PATCHES` says otherwise.
-const PATCHES: usize = 4_000;
+/// How many patches there are for each change, and at night, unless `PARITY_PATCHES` says otherwise.
+const PATCHES: usize = 1_000;
+const PATCHES_AT_NIGHT: usize = 20_000;
 /// Where chance begins unless `PARITY_SEED` says otherwise.
 const SEED: u64 = 20_261_121;
 /// How many stories the real server is told at once.
@@ -35,7 +36,9 @@ pub fn stories() -> Vec<RealStory> {
 }
 
 fn random_patches(plane: &ControlPlane) {
-    let wanted = number("PARITY_PATCHES").map_or(PATCHES, |count| count.try_into().unwrap());
+    let asked = number("PARITY_PATCHES").map(|count| count.try_into().unwrap());
+    let usual = if is_full() { PATCHES_AT_NIGHT } else { PATCHES };
+    let wanted = asked.unwrap_or(usual);
     let seed = number("PARITY_SEED").unwrap_or(SEED);
     let mut rng = Rng::with_seed(seed);
     let mut stories = Vec::new();
