@@ -288,12 +288,13 @@ fn a_date_that_counts_as_another_day_is_marked() {
     let cluster = Cluster::new();
     let hours = ("hours", "Mon-Fri 09:00-17:30");
     let tomorrow = Utc::now().date_naive() + TimeDelta::days(1);
-    let treated = format!("2026-11-28 = Mon; {tomorrow} = Sun");
+    // A Saturday that is not soon tomorrow.
+    let treated = format!("2099-01-10 = Mon; {tomorrow} = Sun");
     cluster.deployment("plain", 1, &[hours]);
     cluster.deployment("treated", 1, &[hours, ("treat-as", &treated)]);
     let served = Served::of(&cluster, &[]);
     for (name, marked, said) in [("treated", true, true), ("plain", false, false)] {
-        let week = served.page(&format!("/timeline?from=2026-11-23&q={name}"));
+        let week = served.page(&format!("/timeline?from=2099-01-05&q={name}"));
         let paths = week.all("path").filter(|it| it.has_class("treated"));
         assert_eq!(paths.count() > 0, marked, "{name}");
         let object = served.page(&format!("/object/dev/deploy/{name}"));
