@@ -55,15 +55,15 @@ fn main() -> ExitCode {
     let mut cases = reliability::cases(profile);
     cases.retain(|case| is_night || !case.is_nightly);
 
-    // The longest first. Those that wait most of their time, or for each other, are spread among
-    // the others. Those that want silence are last.
-    let of_today = |stories: Vec<support::Story>| -> Vec<Trial> {
+    // The longest first. Those that only compute, those that wait most of their time, and those that wait
+    // for each other are spread among the others. Those that want silence are last.
+    let chosen = |stories: Vec<support::Story>| -> Vec<Trial> {
         let stories = stories.into_iter();
         let stories = stories.filter(|story| is_night || !story.is_nightly);
         stories.map(|story| stage.trial(story)).collect()
     };
-    let trials = of_today(e2e::stories());
-    let mut busy = of_today(e2e::busy_stories());
+    let trials = chosen(e2e::stories());
+    let mut busy = chosen(e2e::busy_stories());
     busy.extend(cron_differential::trials(&stage));
     busy.extend(quantity_differential::trials(&stage));
     let trials = spread(trials, busy.into_iter());

@@ -23,18 +23,17 @@ pub(crate) struct Memory {
 /// come and go grows or not by where they happen to lie.
 pub(crate) fn memory(case: &Case) -> Memory {
     let times = if case.twice { 3 } else { 1 };
-    let measured = (0..times).map(|time| once(case, time == 0));
+    // What is made only once is there after the first time.
+    let ready = |time| match time {
+        0 => case.ready(),
+        _ => (case.prepare)(),
+    };
+    let measured = (0..times).map(|time| once(case, ready(time)));
     let least = measured.min_by(|one, other| one.held.total_cmp(&other.held));
     least.unwrap_or_default()
 }
 
-/// What is made only once is there after the first time.
-fn once(case: &Case, is_first: bool) -> Memory {
-    let run = if is_first {
-        case.ready()
-    } else {
-        (case.prepare)()
-    };
+fn once(case: &Case, run: Operation) -> Memory {
     let before = Totals::here();
     let result = counted_operation(run);
     let after = Totals::here();
