@@ -65,7 +65,7 @@ impl TooSlow {
 }
 
 /// How much longer than written the times of this thread's story are.
-pub(in crate::support) fn pace() -> i64 {
+pub(crate) fn pace() -> i64 {
     PACE.get()
 }
 

@@ -17,7 +17,7 @@ use crate::{
 
 impl RuleInputs<'_> {
     /// The schedule is taken up as it is: nothing is scaled before the next boundary.
-    pub(in crate::checker) fn adopt(
+    pub(crate) fn adopt(
         &self,
         (from, to): (i64, i64),
         held: Option<(Phase, Option<i64>)>,
@@ -45,11 +45,7 @@ impl RuleInputs<'_> {
     /// The schedule that is edited, goes on, or was missed for too long is taken up. What was saved of
     /// this very object comes back with it, where more is saved than runs and the schedule says running
     /// by now.
-    pub(in crate::checker) fn take_up(
-        &self,
-        since: (i64, i64),
-        held: Option<(Phase, Option<i64>)>,
-    ) -> Outcome {
+    pub(crate) fn take_up(&self, since: (i64, i64), held: Option<(Phase, Option<i64>)>) -> Outcome {
         let adoption = self.adopt(since, held);
         let (seen, saved) = (self.object.replicas, self.state.saved);
         let owner = self.state.owner.as_deref();

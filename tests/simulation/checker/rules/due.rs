@@ -5,7 +5,7 @@ use crate::checker::rules::{outcome::Outcome, rule_inputs::RuleInputs};
 impl RuleInputs<'_> {
     /// The newest boundary, if that is due: it was not considered yet, and is not before what was to
     /// come, as the object says or as this scaler had written itself.
-    pub(in crate::checker) fn due(&self) -> Option<Outcome> {
+    pub(crate) fn due(&self) -> Option<Outcome> {
         let last = self.state.last.unwrap();
         let (at, action) = self
             .timeline

@@ -69,7 +69,7 @@ impl WriteKind {
 impl Outcome {
     /// Whether it leaves all of the object as it is but what is to come, which another scaler may
     /// have written.
-    pub(in crate::checker) fn corrects_only_next(&self, object: &Object, now: i64) -> bool {
+    pub(crate) fn corrects_only_next(&self, object: &Object, now: i64) -> bool {
         let state = State {
             next: object.state.next,
             ..self.state.clone()

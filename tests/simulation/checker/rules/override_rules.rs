@@ -16,7 +16,7 @@ use crate::{
 
 impl RuleInputs<'_> {
     /// What is laid over the schedule begins.
-    pub(in crate::checker) fn begin(&self, phase: Phase, until: Option<i64>) -> Outcome {
+    pub(crate) fn begin(&self, phase: Phase, until: Option<i64>) -> Outcome {
         let (seen, known) = (self.object.replicas, self.object.wanted(self.remembered()));
         let (kind, replicas, saved) = match phase {
             Phase::Woken => {
@@ -60,7 +60,7 @@ impl RuleInputs<'_> {
 
     /// A pause is over; what comes from its end on is done. One that was cut short ended in some part
     /// of its second: only the scaler knows whether that was before a boundary of the same second.
-    pub(in crate::checker) fn after_pause(&self) -> Vec<Outcome> {
+    pub(crate) fn after_pause(&self) -> Vec<Outcome> {
         let ended = self.let_go();
         let is_cut_short = self.own_end().is_none();
         let newest = self.timeline.newest(self.now);
@@ -77,7 +77,7 @@ impl RuleInputs<'_> {
     }
 
     /// An override is over; the newest boundary decides, even one before it.
-    pub(in crate::checker) fn after_override(&self) -> Vec<Outcome> {
+    pub(crate) fn after_override(&self) -> Vec<Outcome> {
         let ended = self.let_go();
         let slept = self.state.phase == Some(Phase::Slept);
         let newest = self.timeline.newest(self.now);
@@ -105,7 +105,7 @@ impl RuleInputs<'_> {
     }
 
     /// When what held was over: at its time, or when somebody was seen to cut it short.
-    pub(in crate::checker) fn let_go(&self) -> (i64, i64) {
+    pub(crate) fn let_go(&self) -> (i64, i64) {
         let (from, to) = self.own_end().map_or(self.seen, |end| (end, end));
         let begun = self.state.last.map(|last| last.min(self.now));
         let not_before = |at: i64| begun.map_or(at, |begun| begun.max(at)).min(self.now);

@@ -19,7 +19,7 @@ use crate::{
     story::{calendar::BoundaryAction, intent::Intent},
 };
 
-pub(in crate::checker) const HOUR: i64 = 3600;
+pub(crate) const HOUR: i64 = 3600;
 
 /// What the rules decide from, at one instant. Times are in seconds since 1970 by the scaler's
 /// clock.
@@ -161,7 +161,7 @@ impl RuleInputs<'_> {
     }
 
     /// An outcome that leaves everything as it is known to be, but for the error.
-    pub(in crate::checker) fn keep(&self, kind: WriteKind) -> Outcome {
+    pub(crate) fn keep(&self, kind: WriteKind) -> Outcome {
         Outcome {
             kind,
             state: self.state.clone(),
@@ -248,7 +248,7 @@ impl RuleInputs<'_> {
     /// What is known of the count where the object is taken up anew. What is up has nothing
     /// to do with what was saved for the object that it is a copy of, or before its schedule was
     /// removed.
-    pub(in crate::checker) fn remembered(&self) -> Option<u32> {
+    pub(crate) fn remembered(&self) -> Option<u32> {
         if self.is_another() {
             let is_down = self.object.replicas <= self.stop_count;
             return self.state.saved.filter(|_| is_down);
@@ -264,7 +264,7 @@ impl RuleInputs<'_> {
     }
 
     /// The annotations that go with a write.
-    pub(in crate::checker) fn over(&self) -> Vec<&'static str> {
+    pub(crate) fn over(&self) -> Vec<&'static str> {
         let mut over = self.intent.over(self.now);
         over.extend(self.ended);
         over
@@ -272,7 +272,7 @@ impl RuleInputs<'_> {
 
     /// Whether the clock explains it: a boundary is considered that was not before, or what was
     /// considered is from the future now.
-    pub(in crate::checker) fn considers(&self, last: i64) -> bool {
+    pub(crate) fn considers(&self, last: i64) -> bool {
         let is_ahead = |at: i64| at > self.now + HOUR;
         let was_ahead = self.state.last.is_some_and(is_ahead);
         let newest = self.timeline.newest(self.now);
@@ -281,14 +281,14 @@ impl RuleInputs<'_> {
     }
 
     /// Not before what was considered already.
-    pub(in crate::checker) fn considered(&self, (from, to): (i64, i64)) -> (i64, i64) {
+    pub(crate) fn considered(&self, (from, to): (i64, i64)) -> (i64, i64) {
         let known = self.state.last.filter(|last| *last <= self.now);
         let at = |at: i64| known.map_or(at, |last| last.max(at)).min(self.now.max(at));
         (at(from.min(self.now)), at(to.min(self.now)))
     }
 
     /// The count after a start.
-    pub(in crate::checker) fn count_of_start(&self) -> u32 {
+    pub(crate) fn count_of_start(&self) -> u32 {
         let (seen, texts) = (self.object.replicas, &self.object.texts);
         let remembered = self.object.remembered(self.state);
         let is_wish = texts::has_schedule(texts) || texts.contains_key("replicas");
@@ -301,7 +301,7 @@ impl RuleInputs<'_> {
     }
 
     /// A boundary is due, unless it was missed for longer than the catch-up.
-    pub(in crate::checker) fn boundary(&self, at: i64, action: BoundaryAction) -> Outcome {
+    pub(crate) fn boundary(&self, at: i64, action: BoundaryAction) -> Outcome {
         let catch_up = i64::from(self.catch_up) * HOUR;
         if (self.now - at) * 1000 + self.fraction > catch_up * 1000 {
             return self.take_up((self.now, self.now), None);
@@ -345,7 +345,7 @@ impl RuleInputs<'_> {
     }
 
     /// What a stop saves: the larger of what is known and seen.
-    pub(in crate::checker) fn worth_saving(&self, known: Option<u32>) -> Option<u32> {
+    pub(crate) fn worth_saving(&self, known: Option<u32>) -> Option<u32> {
         let seen = self.object.replicas;
         known.max((seen > 0).then_some(seen))
     }

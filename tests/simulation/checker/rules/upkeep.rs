@@ -13,7 +13,7 @@ use crate::{
 
 impl RuleInputs<'_> {
     /// Nothing is due; what is not as it should be is put right.
-    pub(in crate::checker) fn tidy(&self, held: Option<(Phase, Option<i64>)>) -> Vec<Outcome> {
+    pub(crate) fn tidy(&self, held: Option<(Phase, Option<i64>)>) -> Vec<Outcome> {
         let outcomes = self.enforced(held.is_some()).into_iter();
         outcomes.map(|due| self.tidied(held, due)).collect()
     }

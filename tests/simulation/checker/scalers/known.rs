@@ -43,7 +43,7 @@ pub struct Instants {
 pub struct Known {
     /// The object as it was shown last.
     pub object: Object,
-    pub(in crate::checker) version: u64,
+    pub(crate) version: u64,
     /// When its annotations were first shown as they are.
     pub seen: Instants,
     /// The count as it was shown or written last, and when it was last shown to have risen above
@@ -100,7 +100,7 @@ pub struct Done {
 }
 
 impl Known {
-    pub(in crate::checker) fn first(
+    pub(crate) fn first(
         object: Object,
         version: u64,
         at: Instants,
@@ -124,13 +124,13 @@ impl Known {
     }
 
     /// It has read other calendars.
-    pub(in crate::checker) fn reads(mut self, holidays: Arc<Holidays>) -> Self {
+    pub(crate) fn reads(mut self, holidays: Arc<Holidays>) -> Self {
         self.holidays = holidays;
         self
     }
 
     /// What applies as it writes this state.
-    pub(in crate::checker) fn applied(&self, state: &State, error: Option<&String>) -> Applied {
+    pub(crate) fn applied(&self, state: &State, error: Option<&String>) -> Applied {
         if error.is_some() {
             return Applied {
                 owner: None,
@@ -149,7 +149,7 @@ impl Known {
     }
 
     /// Whether it has written here last while something else was wrong, or nothing.
-    pub(in crate::checker) fn is_refusal_news(&self, complaint: Option<&str>) -> bool {
+    pub(crate) fn is_refusal_news(&self, complaint: Option<&str>) -> bool {
         let applied = self.applied.as_ref();
         applied.is_some_and(|applied| applied.error.as_deref() != complaint)
     }
@@ -160,14 +160,14 @@ impl Known {
     }
 
     /// What was to come by its last write, if that was by this schedule and these calendars.
-    pub(in crate::checker) fn planned(&self) -> Option<i64> {
+    pub(crate) fn planned(&self) -> Option<i64> {
         let applied = self.applied.as_ref()?;
         let owner = texts::fingerprint(&self.object.in_force(), &self.object.uid);
         let is_same = applied.owner == Some(owner) && applied.holidays == self.named_holidays();
         self.planned.filter(|_| is_same)
     }
 
-    pub(in crate::checker) fn shown(mut self, object: Object, version: u64, at: Instants) -> Self {
+    pub(crate) fn shown(mut self, object: Object, version: u64, at: Instants) -> Self {
         if object.inputs() != self.object.inputs() {
             self.seen = at;
         }
@@ -273,7 +273,7 @@ impl Known {
 
     /// A write was accepted that it may take for its own, and it has no answer yet; what it wrote,
     /// where it is its own.
-    pub(in crate::checker) fn waits_for_answer(&mut self, done: &Done, own: Option<&Object>) {
+    pub(crate) fn waits_for_answer(&mut self, done: &Done, own: Option<&Object>) {
         self.unanswered = Some(Unanswered {
             applied: done.applied.clone(),
             state: own.map(|written| written.state.clone()),
@@ -293,12 +293,7 @@ impl Known {
     }
 
     /// Its own write was accepted, and it knows.
-    pub(in crate::checker) fn wrote_it(
-        mut self,
-        done: &Done,
-        written: &Object,
-        at: Instants,
-    ) -> Self {
+    pub(crate) fn wrote_it(mut self, done: &Done, written: &Object, at: Instants) -> Self {
         self.state.clone_from(&written.state);
         self.planned = written.state.next;
         self.count = written.replicas;

@@ -322,7 +322,7 @@ impl Shown {
 }
 
 /// The version of an object as the server numbers it.
-pub(in crate::checker) fn version_of(value: &Value) -> u64 {
+pub(crate) fn version_of(value: &Value) -> u64 {
     let text = value["metadata"]["resourceVersion"].as_str();
     text.and_then(|text| text.parse().ok()).unwrap()
 }

@@ -6,7 +6,7 @@ use crate::manifest::{Entry, Node};
 
 /// What cannot be changed by position: an alias, a merge, an anchor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct NotEditable(pub(in crate::convert) &'static str);
+pub(crate) struct NotEditable(pub(crate) &'static str);
 
 /// The text of a file that is changed.
 pub(super) struct Editor<'t> {
