@@ -4,7 +4,7 @@
 #![allow(clippy::unwrap_used, missing_docs)]
 
 use chrono::{DateTime, TimeDelta, Utc};
-use dayshift::schedule::{ExceptedDates, Hours, Schedule, ScheduleRule, Times, Zone, parse_moment};
+use dayshift_schedule::{ExceptedDates, Hours, Schedule, ScheduleRule, Times, Zone, parse_moment};
 use divan::{Bencher, black_box};
 
 fn main() {

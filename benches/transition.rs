@@ -10,9 +10,10 @@ mod large;
 mod stopped;
 
 use chrono::{DateTime, TimeDelta, Utc};
-use dayshift::{cluster::guarded_patch, controller::Scheduler, workload::Prefix};
+use dayshift_cluster::cluster::guarded_patch;
+use dayshift_controller::Scheduler;
+use dayshift_workload::Prefix;
 use divan::{Bencher, black_box, counter::ItemsCount};
-
 use stopped::{MORNING, NIGHT, Stopped, at, hours, shown};
 
 fn main() {

@@ -9,15 +9,6 @@
 //! [`operations`], [`controller`], [`activator`], [`server`], [`dashboard`], [`sandbox`], and last [`cli`].
 //! [`clock`] alone reads the time and sleeps.
 
-pub use dayshift_activator as activator;
-pub use dayshift_cluster::{clock, cluster, operations, status};
-pub use dayshift_controller as controller;
-pub use dayshift_manifest::{convert, lint, manifest, plan};
-pub use dayshift_schedule as schedule;
-pub use dayshift_text as text;
-pub use dayshift_workload as workload;
-pub use dayshift_workload::{events, names, neighbours, savings};
-
 pub mod cli;
 pub mod dashboard;
 pub mod examples;

@@ -6,11 +6,9 @@ use std::{
 };
 
 use chrono::{DateTime, TimeDelta, Utc};
-use dayshift::{
-    cluster::{Connection, Workload, compact, connect, guarded_patch},
-    schedule::Zone,
-    workload::{Decision, DecisionContext, Kind, Memory, Prefix, decide, read},
-};
+use dayshift_cluster::cluster::{Connection, Workload, compact, connect, guarded_patch};
+use dayshift_schedule::Zone;
+use dayshift_workload::{Decision, DecisionContext, Kind, Memory, Prefix, decide, read};
 use futures::{StreamExt as _, future::join_all, stream};
 use http::{Request, header};
 use kube::{

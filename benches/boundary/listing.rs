@@ -10,10 +10,8 @@ use std::{
 };
 
 use clap::ValueEnum;
-use dayshift::{
-    cluster::{Connection, Workload, compact, connect},
-    workload::Kind,
-};
+use dayshift_cluster::cluster::{Connection, Workload, compact, connect};
+use dayshift_workload::Kind;
 use futures::StreamExt as _;
 use k8s_openapi::api::apps::v1::Deployment as WholeDeployment;
 use kube::{

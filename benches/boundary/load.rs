@@ -3,7 +3,7 @@
 use std::fmt;
 
 use chrono::{DateTime, Utc};
-use dayshift::workload::Kind;
+use dayshift_workload::Kind;
 use futures::{StreamExt as _, TryStreamExt as _, stream};
 use kube::{
     api::{Api, DynamicObject, PostParams},
@@ -12,8 +12,10 @@ use kube::{
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use crate::large::large;
-use crate::support::{ControlPlane, Namespace, block_on};
+use crate::{
+    large::large,
+    support::{ControlPlane, Namespace, block_on},
+};
 
 /// How many of them share a Namespace.
 const TEAM: usize = 250;

@@ -4,10 +4,8 @@
 use std::{sync::Arc, time::Duration};
 
 use chrono::{DateTime, Utc};
-use dayshift::{
-    clock::Clock,
-    controller::{Settings, Telemetry, run as run_controller},
-};
+use dayshift_cluster::clock::Clock;
+use dayshift_controller::{Settings, Telemetry, run as run_controller};
 use kube_in_memory::{Api, Fault};
 use serde_json::{Value, json};
 use tokio::{runtime::Runtime, time::sleep};

@@ -1,11 +1,9 @@
 //! Our scheduler, as `dayshift run` has it: one thread that sleeps until the next job is due.
 
 use chrono::{TimeDelta, Utc};
-use dayshift::{
-    clock::Clock,
-    controller::Scheduler,
-    schedule::{ExceptedDates, Schedule, ScheduleRule, Times, Zone},
-};
+use dayshift_cluster::clock::Clock;
+use dayshift_controller::Scheduler;
+use dayshift_schedule::{ExceptedDates, Schedule, ScheduleRule, Times, Zone};
 use tokio::{runtime, task};
 
 use super::{

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use chrono::{DateTime, TimeDelta, Utc};
-use dayshift::clock::Clock;
+use dayshift_cluster::clock::Clock;
 use rustix::time::{ClockId, clock_gettime};
 use tokio::time::sleep;
 

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use chrono::{DateTime, NaiveDateTime, TimeDelta, TimeZone, Utc};
 use chrono_tz::Tz;
-use dayshift::schedule::{ExceptedDates, Schedule, ScheduleRule, Times, Zone};
+use dayshift_schedule::{ExceptedDates, Schedule, ScheduleRule, Times, Zone};
 
 /// A text, and the days of which it is asked; local time in Berlin.
 struct Question {

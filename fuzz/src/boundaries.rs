@@ -1,7 +1,7 @@
 //! What the answers of a schedule have to do with each other.
 
 use chrono::{DateTime, TimeDelta, Utc};
-use dayshift::schedule::{Schedule, ScheduleRule, parse_moment};
+use dayshift_schedule::{Schedule, ScheduleRule, parse_moment};
 
 const SECOND: TimeDelta = TimeDelta::seconds(1);
 
@@ -42,7 +42,7 @@ fn check_around(
     schedule: &Schedule,
     delay: TimeDelta,
     at: DateTime<Utc>,
-) -> Option<dayshift::schedule::Boundary> {
+) -> Option<dayshift_schedule::Boundary> {
     let latest = schedule.latest_at(at, delay);
     let next = schedule.next_after(at, delay);
     if let Some(latest) = latest {

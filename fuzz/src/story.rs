@@ -1,14 +1,11 @@
 //! One object through time: what stands on it, what hands do to it, and what dayshift decides.
 
 use chrono::{DateTime, TimeDelta, Utc};
-use dayshift::{
-    events::EventText,
-    schedule::Zone,
-    workload::{
-        Change, ChangeKind, CountField, Decision, DecisionContext, EventNote, Fingerprint,
-        Footprint, Inputs, Key, Kind, Label, Labels, Memory, Observed, ParsedInputs, Prefix,
-        Readiness, Replicas, WorkloadRef, decide, read,
-    },
+use dayshift_schedule::Zone;
+use dayshift_workload::{
+    Change, ChangeKind, CountField, Decision, DecisionContext, EventNote, Fingerprint, Footprint,
+    Inputs, Key, Kind, Label, Labels, Memory, Observed, ParsedInputs, Prefix, Readiness, Replicas,
+    WorkloadRef, decide, events::EventText, read,
 };
 
 use super::texts::{check_printable, is_label_value};

@@ -2,8 +2,8 @@
 
 use std::fmt::Debug;
 
-use dayshift::schedule::{Diagnostic, MAX_TEXT, Meant};
-use dayshift::text::is_unprintable;
+use dayshift_schedule::{Diagnostic, MAX_TEXT, Meant};
+use dayshift_text::is_unprintable;
 
 /// The lines of an input; a missing one is empty.
 pub fn lines<const N: usize>(bytes: &[u8]) -> Option<[&str; N]> {

@@ -3,14 +3,12 @@
 use std::path::PathBuf;
 
 use chrono::{DateTime, TimeDelta, Utc};
+use dayshift_cluster::clock::Clock;
+use dayshift_controller::{CalendarPublisher, Telemetry};
+use dayshift_schedule::{Calendar, Calendars, ReadCalendar};
+use dayshift_text::printable;
 
 use super::args::values::calendar_file::{CalendarContents, CalendarFile};
-use crate::{
-    clock::Clock,
-    controller::{CalendarPublisher, Telemetry},
-    schedule::{Calendar, Calendars, ReadCalendar},
-    text::printable,
-};
 
 /// How often the files are read. A kubelet takes a minute or so to swap a ConfigMap.
 const INTERVAL: TimeDelta = TimeDelta::seconds(10);
@@ -173,7 +171,8 @@ mod tests {
     use std::{fs, path::Path};
 
     use super::*;
-    use crate::{controller::CalendarFeed, schedule::ExceptedDates};
+    use dayshift_controller::CalendarFeed;
+    use dayshift_schedule::ExceptedDates;
 
     const CHRISTMAS: &str =
         "BEGIN:VCALENDAR\nBEGIN:VEVENT\nDTSTART:20261225\nEND:VEVENT\nEND:VCALENDAR";

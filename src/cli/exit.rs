@@ -5,7 +5,7 @@ use std::{
     process::ExitCode,
 };
 
-use crate::text::{is_unprintable, printable};
+use dayshift_text::{is_unprintable, printable};
 
 /// How the program ends. The status tells a pipeline a finding from an outage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

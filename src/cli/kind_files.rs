@@ -7,10 +7,8 @@ use std::{
     sync::OnceLock,
 };
 
-use crate::{
-    manifest::{OpenError, Source, SyntaxError},
-    workload::Kind,
-};
+use dayshift_manifest::manifest::{OpenError, Source, SyntaxError};
+use dayshift_workload::Kind;
 
 const FLAG: &str = "--kind-file";
 /// Of `run` alone, as the variables of its other flags are.

@@ -12,33 +12,31 @@ use clap::{
     Arg, ArgAction, ColorChoice, CommandFactory, FromArgMatches, Parser, Subcommand,
     builder::EnumValueParser, error::ErrorKind,
 };
+use dayshift_cluster::operations::RequestedOverride;
+use dayshift_schedule::Tzdata;
+use dayshift_text::printable;
 
-use crate::{
-    cli::{
-        args::{activator_args::ActivatorArgs, run_args::RunArgs},
-        commands::{
-            complete::complete,
-            completions::CompletionsArgs,
-            convert::ConvertArgs,
-            dashboard::DashboardArgs,
-            kinds::KindsArgs,
-            lint::LintArgs,
-            overrides::{AFTER_HELP as OVERRIDES_END, LastingArgs, OverrideArgs},
-            plan::PlanArgs,
-            restore::RestoreArgs,
-            sandbox::SandboxArgs,
-            status::StatusArgs,
-        },
-        exit::{Exit, wrong_usage},
-        kind_files,
-        output::{messages::print_warning, terminal},
-        variables::{naming_the_variable, with_variables},
-        word_order::subcommand_first,
-        zoneinfo,
+use crate::cli::{
+    args::{activator_args::ActivatorArgs, run_args::RunArgs},
+    commands::{
+        complete::complete,
+        completions::CompletionsArgs,
+        convert::ConvertArgs,
+        dashboard::DashboardArgs,
+        kinds::KindsArgs,
+        lint::LintArgs,
+        overrides::{AFTER_HELP as OVERRIDES_END, LastingArgs, OverrideArgs},
+        plan::PlanArgs,
+        restore::RestoreArgs,
+        sandbox::SandboxArgs,
+        status::StatusArgs,
     },
-    operations::RequestedOverride,
-    schedule::Tzdata,
-    text::printable,
+    exit::{Exit, wrong_usage},
+    kind_files,
+    output::{messages::print_warning, terminal},
+    variables::{naming_the_variable, with_variables},
+    word_order::subcommand_first,
+    zoneinfo,
 };
 
 /// The whole command line. A subcommand is a variant of `Command` and a file of its own.

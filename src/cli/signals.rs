@@ -2,11 +2,11 @@
 
 use std::{io, net::SocketAddr, pin::pin};
 
+use dayshift_cluster::cluster::ConnectError;
 use futures::{FutureExt as _, future::BoxFuture};
 use tokio::sync::oneshot;
 
 use super::{exit::Exit, runtime::block_on};
-use crate::cluster::ConnectError;
 
 /// Ends once a signal has come.
 pub(super) type Shutdown = BoxFuture<'static, ()>;

@@ -9,7 +9,8 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use crate::{schedule::Tzdata, text::counted};
+use dayshift_schedule::Tzdata;
+use dayshift_text::counted;
 
 /// The value of the flag that keeps to the program's own copy.
 const BUNDLED: &str = "bundled";

@@ -2,6 +2,7 @@
 
 use std::{borrow::Cow, sync::Arc};
 
+use dayshift_cluster::cluster::FindError;
 use http::{HeaderValue, Method, Request, Response, StatusCode, header, request::Parts};
 use http_body_util::Full;
 use hyper::body::{Body, Bytes};
@@ -16,7 +17,6 @@ use super::{
     source::Dashboard,
     view::View,
 };
-use crate::cluster::FindError;
 
 const HTML: HeaderValue = HeaderValue::from_static("text/html; charset=utf-8");
 const CSS: HeaderValue = HeaderValue::from_static("text/css; charset=utf-8");

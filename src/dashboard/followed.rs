@@ -6,24 +6,24 @@ use std::{
 };
 
 use chrono::{DateTime, TimeDelta, Utc};
-use kube::Client;
-
-use super::{
-    settings::Settings,
-    view::{Row, View},
-};
-use crate::{
+use dayshift_cluster::{
     clock::Clock,
     cluster::{
         Autoscalers, FindError, NamespaceDefaults, Services, WaitingStarts, WithManagers,
         server_time,
     },
-    controller::CalendarFeed,
     status::{
         HPA_REFRESH, KindWatches, LiveView, NAMESPACE_REFRESH, PROBE, SeenWorkloads, StatusContext,
         Unreadable, WorkloadStatus, asks_for_wakes, clock_ahead,
     },
-    workload::ParseContext,
+};
+use dayshift_controller::CalendarFeed;
+use dayshift_workload::ParseContext;
+use kube::Client;
+
+use super::{
+    settings::Settings,
+    view::{Row, View},
 };
 
 /// A cluster that is followed.

@@ -1,8 +1,7 @@
 //! What the query of an address asks for.
 
 use chrono::NaiveDate;
-
-use crate::schedule::Zone;
+use dayshift_schedule::Zone;
 
 /// What the query of an address asks for. What cannot be read is left out.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -52,7 +51,7 @@ impl Params {
         };
         for (name, value) in form_urlencoded::parse(query.as_bytes()) {
             let text = || {
-                let value = crate::text::cut_chars(value.trim(), MAX_TEXT);
+                let value = dayshift_text::cut_chars(value.trim(), MAX_TEXT);
                 (!value.is_empty()).then(|| value.to_owned())
             };
             match &*name {

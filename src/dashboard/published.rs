@@ -3,6 +3,12 @@
 use std::{cell::OnceCell, collections::HashMap, convert::Infallible, sync::Arc, time::Duration};
 
 use chrono::TimeDelta;
+use dayshift_cluster::{
+    clock::Clock,
+    status::{Seen, WorkloadStatus, vain_waits},
+};
+use dayshift_controller::{CalendarFeed, ObjectSnapshot, Snapshot, Telemetry, WorkStatus};
+use dayshift_workload::{Needed, ParseContext};
 use tokio::{
     sync::Mutex,
     time::{Instant, sleep},
@@ -12,12 +18,6 @@ use super::{
     pace::Pace,
     settings::Settings,
     view::{Row, View},
-};
-use crate::{
-    clock::Clock,
-    controller::{CalendarFeed, ObjectSnapshot, Snapshot, Telemetry, WorkStatus},
-    status::{Seen, WorkloadStatus, vain_waits},
-    workload::{Needed, ParseContext},
 };
 
 /// How long a view is good: making one takes some microseconds an object.

@@ -3,13 +3,11 @@
 use std::sync::Arc;
 
 use chrono::{DateTime, Datelike, Days, NaiveTime, Utc};
+use dayshift_controller::Telemetry;
+use dayshift_schedule::Zone;
+use dayshift_workload::savings::{Price, SavedSoFar};
 
 use super::view::View;
-use crate::{
-    controller::Telemetry,
-    savings::{Price, SavedSoFar},
-    schedule::Zone,
-};
 
 /// Who counts what is saved, if anybody does, and what that costs.
 #[derive(Default)]

@@ -1,10 +1,8 @@
 //! What the pages are about.
 
-use crate::{
-    cluster::Query,
-    schedule::Zone,
-    workload::{ParseContext, Prefix},
-};
+use dayshift_cluster::cluster::Query;
+use dayshift_schedule::Zone;
+use dayshift_workload::{ParseContext, Prefix};
 
 /// What is looked at, and how its annotations are read.
 #[derive(Clone, Debug)]

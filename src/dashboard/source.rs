@@ -4,6 +4,12 @@
 use std::{convert::Infallible, fmt, io, net::SocketAddr, sync::Arc, time::Duration};
 
 use chrono::{DateTime, TimeDelta, Utc};
+use dayshift_cluster::{
+    clock::Clock,
+    cluster::{FindError, SeenEvent, events_in, events_of},
+};
+use dayshift_controller::{CalendarFeed, Telemetry};
+use dayshift_workload::{WorkloadRef, savings::Price};
 use kube::Client;
 use tokio::time::timeout;
 
@@ -19,13 +25,6 @@ use super::{
     savings::SavingsSource,
     settings::Settings,
     view::View,
-};
-use crate::{
-    clock::Clock,
-    cluster::{FindError, SeenEvent, events_in, events_of},
-    controller::{CalendarFeed, Telemetry},
-    savings::Price,
-    workload::WorkloadRef,
 };
 
 /// A cluster as its pages show it.

@@ -3,13 +3,10 @@
 use std::{collections::HashMap, sync::Arc};
 
 use chrono::{DateTime, Utc};
-
-use crate::{
-    plan::Neighbours,
-    schedule::Zone,
-    status::{Note, WorkloadStatus},
-    workload::{Observed, Origin, ParseContext, ParsedInputs, Prefix, WorkloadRef},
-};
+use dayshift_cluster::status::{Note, WorkloadStatus};
+use dayshift_manifest::plan::Neighbours;
+use dayshift_schedule::Zone;
+use dayshift_workload::{Observed, Origin, ParseContext, ParsedInputs, Prefix, WorkloadRef};
 
 /// What the pages show, at one moment.
 #[derive(Clone, Debug)]

@@ -1,12 +1,9 @@
 //! What happens to the examples beside their schedules.
 
 use chrono::{DateTime, TimeDelta, Utc};
-
-use crate::{
-    manifest::Workload,
-    schedule::Action,
-    workload::{Key, ParseContext, ParsedInputs, Prefix, read},
-};
+use dayshift_manifest::manifest::Workload;
+use dayshift_schedule::Action;
+use dayshift_workload::{Key, ParseContext, ParsedInputs, Prefix, read};
 
 use super::user_action::{Act, UserAction};
 

@@ -1,9 +1,8 @@
 //! Manifests that leave out all that has nothing to do with schedules, as documentation does.
 
+use dayshift_text::cut_bytes;
+use dayshift_workload::{Kind, Shape};
 use serde_json::{Value, json};
-
-use crate::text::cut_bytes;
-use crate::workload::{Kind, Shape};
 
 /// Whether a manifest has neither a selector nor a pod template, which an API server wants; of a
 /// CronJob, whether it has no Jobs to make. Of other kinds there are no fragments.

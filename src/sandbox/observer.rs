@@ -3,18 +3,15 @@
 use std::collections::BTreeMap;
 
 use chrono::{DateTime, TimeDelta, Utc};
-use kube_in_memory::StoredChange;
-
-use crate::{
-    activator::{RequestedWake, request_wakes},
-    cluster::{NamespaceDefaults, NamespaceMeta, ObservedNamespace, Workload},
+use dayshift_activator::{RequestedWake, request_wakes};
+use dayshift_cluster::cluster::{NamespaceDefaults, NamespaceMeta, ObservedNamespace, Workload};
+use dayshift_schedule::{Action, Boundary, Zone};
+use dayshift_workload::{
+    Enforce, Inheritance, Key, Kind, Observed, ParseContext, ParsedInputs, Phase, Prefix, Replicas,
+    State, WorkloadRef, read,
     savings::{HeldDown, held_down},
-    schedule::{Action, Boundary, Zone},
-    workload::{
-        Enforce, Inheritance, Key, Kind, Observed, ParseContext, ParsedInputs, Phase, Prefix,
-        Replicas, State, WorkloadRef, read,
-    },
 };
+use kube_in_memory::StoredChange;
 
 use super::{
     timeline_event::{EventKind, TimelineEvent},

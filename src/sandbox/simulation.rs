@@ -8,17 +8,14 @@ use std::{
 };
 
 use chrono::{DateTime, TimeDelta, Utc};
+use dayshift_activator::RequestedWake;
+use dayshift_cluster::clock::{Clock, RealTime};
+use dayshift_controller::{Settings, Telemetry};
+use dayshift_workload::{Inheritance, Kind, Shape, WorkloadRef};
 use futures::{FutureExt as _, future::select_all};
 use kube_in_memory::{Api, Changes, Status, StoredChange};
 use serde_json::Value;
 use tokio::{sync::oneshot, task::JoinHandle};
-
-use crate::{
-    activator::RequestedWake,
-    clock::{Clock, RealTime},
-    controller::{self, Settings, Telemetry},
-    workload::{Inheritance, Kind, Shape, WorkloadRef},
-};
 
 use super::{
     fragment::{completed, is_fragment},
@@ -265,7 +262,7 @@ impl Simulation {
     /// The scaler of `dayshift run`; it ends when the sender is dropped.
     fn start_scaler(&self) -> (oneshot::Sender<()>, JoinHandle<()>) {
         let (end, ended) = oneshot::channel();
-        let scaler = controller::run(
+        let scaler = dayshift_controller::run(
             self.api.client_as("dayshift"),
             self.clock.clone(),
             self.settings.clone(),

@@ -1,11 +1,8 @@
 //! What is told of one change.
 
 use chrono::{DateTime, Utc};
-
-use crate::{
-    schedule::{Boundary, Zone},
-    workload::{Replicas, WorkloadRef},
-};
+use dayshift_schedule::{Boundary, Zone};
+use dayshift_workload::{Replicas, WorkloadRef};
 
 /// Something that happened to a workload.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,11 +1,10 @@
 //! What one workload has cost so far, and what it would have.
 
 use chrono::{DateTime, TimeDelta, Utc};
-
-use crate::{
+use dayshift_schedule::Action;
+use dayshift_workload::{
+    Footprint, Observed, Replicas,
     savings::{HeldDown, Saved},
-    schedule::Action,
-    workload::{Footprint, Observed, Replicas},
 };
 
 /// The transitions of one workload, and how long it has run with how many replicas.
@@ -88,7 +87,7 @@ impl Usage {
     }
 
     /// What was saved: the time of what the schedule held down
-    /// ([`held_down`](crate::savings::held_down)).
+    /// ([`held_down`](dayshift_workload::savings::held_down)).
     pub fn saved(&self) -> Saved {
         self.saved
     }
@@ -102,7 +101,7 @@ impl Usage {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::workload::ResourceRequests;
+    use dayshift_workload::ResourceRequests;
 
     #[test]
     fn what_runs_and_what_is_held_down_is_counted_by_its_time() {

@@ -1,9 +1,8 @@
 //! What a user does while the scaler runs.
 
 use chrono::{DateTime, Utc};
+use dayshift_workload::Kind;
 use serde_json::{Value, json};
-
-use crate::workload::Kind;
 
 /// A change that a user makes to a workload at an instant.
 #[derive(Clone, Debug, PartialEq)]

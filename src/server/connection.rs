@@ -64,7 +64,9 @@ mod tests {
     };
 
     use super::*;
-    use crate::{controller::Telemetry, server::routes::probes};
+    use dayshift_controller::Telemetry;
+
+    use crate::server::routes::probes;
 
     /// Says the same thing over and over, at once and then so often.
     struct Peer {

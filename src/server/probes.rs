@@ -4,8 +4,6 @@ use std::fmt::Write as _;
 
 use tokio::time::Instant;
 
-use crate::{activator, controller};
-
 /// A component with probes and metrics.
 pub trait Probes: Send + Sync + 'static {
     /// Why it hangs and is to be restarted, if it does.
@@ -26,7 +24,7 @@ pub trait Probes: Send + Sync + 'static {
 
 /// A controller that has not acted for a minute hangs. What is not watched stands in the text,
 /// whether that is a reason not to be ready or not.
-impl Probes for controller::Telemetry {
+impl Probes for dayshift_controller::Telemetry {
     fn alive(&self) -> Result<(), String> {
         match self.is_alive(Instant::now()) {
             true => Ok(()),
@@ -55,7 +53,7 @@ impl Probes for controller::Telemetry {
     }
 }
 
-impl Probes for activator::Telemetry {
+impl Probes for dayshift_activator::Telemetry {
     fn alive(&self) -> Result<(), String> {
         Ok(())
     }

@@ -99,7 +99,7 @@ mod tests {
     use tokio::time::Instant;
 
     use super::*;
-    use crate::controller::{Condition, Telemetry};
+    use dayshift_controller::{Condition, Telemetry};
 
     fn telemetry() -> Telemetry {
         Telemetry::new("2026-11-20T10:00:00Z".parse().unwrap())

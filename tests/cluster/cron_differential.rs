@@ -2,16 +2,17 @@
 //!
 //! The program in `tests/cron_differential` is asked about thousands of random texts.
 
-use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::{collections::BTreeMap, sync::Arc};
 
 use chrono::{DateTime, Offset, TimeDelta, TimeZone, Utc};
-use dayshift::schedule::{ExceptedDates, Schedule, ScheduleRule, Times, Zone};
+use dayshift_schedule::{ExceptedDates, Schedule, ScheduleRule, Times, Zone};
 use libtest_mimic::{Failed, Trial};
 use proptest::prelude::*;
 
-use crate::go_program::{GoProgram, Test, random};
-use crate::support::Stage;
+use crate::{
+    go_program::{GoProgram, Test, random},
+    support::Stage,
+};
 
 static ROBFIG: GoProgram = GoProgram::of("cron_differential");
 

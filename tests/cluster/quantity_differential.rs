@@ -2,12 +2,14 @@
 
 use std::sync::Arc;
 
-use dayshift::workload::{PodRequests, ResourceRequests, Resources};
+use dayshift_workload::{PodRequests, ResourceRequests, Resources};
 use libtest_mimic::{Failed, Trial};
 use proptest::prelude::*;
 
-use crate::go_program::{GoProgram, Test, random};
-use crate::support::Stage;
+use crate::{
+    go_program::{GoProgram, Test, random},
+    support::Stage,
+};
 
 static KUBERNETES: GoProgram = GoProgram::of("quantity_differential");
 

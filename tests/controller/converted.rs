@@ -1,8 +1,10 @@
 //! Objects that another tool has stopped, converted while they are: none of its counts is lost.
 
-use dayshift::convert::{Converter, SpanDefaults};
-use dayshift::manifest::Source;
-use dayshift::workload::Prefix;
+use dayshift_manifest::{
+    convert::{Converter, SpanDefaults},
+    manifest::Source,
+};
+use dayshift_workload::Prefix;
 use serde_json::{Map, Value, json};
 
 use crate::sandbox::{Sandbox, deployment};

@@ -1,10 +1,13 @@
 //! Each test of the guarded patch, taken away in turn: what somebody else does in the moment
 //! before is then lost. The patches are those that the controller sends, changed on their way.
 
-use std::collections::BTreeSet;
-use std::sync::{Arc, Mutex};
+use std::{
+    collections::BTreeSet,
+    sync::{Arc, Mutex},
+};
 
-use dayshift::{controller::Settings, workload::Kind};
+use dayshift_controller::Settings;
+use dayshift_workload::Kind;
 use http::{Method, Request};
 use kube::{Client, client::Body};
 use kube_in_memory::Api;

@@ -2,7 +2,7 @@
 
 use std::{fs, time::Duration};
 
-use dayshift::controller::Settings;
+use dayshift_controller::Settings;
 use kube_in_memory::{Fault, RequestLine, Status};
 use serde_json::Value;
 

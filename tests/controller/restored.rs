@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use dayshift::controller::Settings;
+use dayshift_controller::Settings;
 use http::Request;
 use kube::{Client, client::Body};
 use kube_in_memory::{Api, Fault, Status};

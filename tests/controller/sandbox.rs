@@ -10,10 +10,8 @@ use std::{
 
 use chrono::{DateTime, NaiveDateTime, TimeDelta, TimeZone, Utc};
 use chrono_tz::Tz;
-use dayshift::{
-    clock::Clock,
-    controller::{Settings, Snapshot, Telemetry, run},
-};
+use dayshift_cluster::clock::Clock;
+use dayshift_controller::{Settings, Snapshot, Telemetry, run};
 use kube::Client;
 use kube_in_memory::{Api, RequestLine};
 use serde_json::Value;
@@ -24,6 +22,9 @@ use tracing::{
     subscriber::{DefaultGuard, NoSubscriber},
 };
 
+pub(crate) use builder::DeploymentBuilder;
+pub(crate) use of_deployments::of_deployments;
+
 #[path = "../support/deployment.rs"]
 #[allow(
     dead_code,
@@ -33,9 +34,6 @@ use tracing::{
 mod builder;
 #[path = "../support/of_deployments.rs"]
 mod of_deployments;
-
-pub(crate) use builder::DeploymentBuilder;
-pub(crate) use of_deployments::of_deployments;
 
 pub struct Sandbox {
     pub api: Api,

@@ -2,10 +2,8 @@
 
 use std::time::Duration;
 
-use dayshift::{
-    controller::{OwnPod, Scope, Settings},
-    workload::Prefix,
-};
+use dayshift_controller::{OwnPod, Scope, Settings};
+use dayshift_workload::Prefix;
 use kube_in_memory::{Fault, Status};
 use serde_json::{Value, json};
 

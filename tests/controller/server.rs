@@ -10,7 +10,8 @@ use std::{
 };
 
 use chrono::Utc;
-use dayshift::{controller::Telemetry, server::serve};
+use dayshift::server::serve;
+use dayshift_controller::Telemetry;
 use tokio::{net::TcpListener, sync::oneshot};
 
 /// A server of its own thread and port; dropped, it ends.

@@ -2,12 +2,10 @@
 
 use std::sync::Arc;
 
-use dayshift::{
-    controller::{ObjectSnapshot, Settings, WorkStatus},
-    plan::{Period, Planner},
-    schedule::{Action, Zone},
-    workload::{Key, Kind, Override, Phase, Prefix, Readiness, Replicas},
-};
+use dayshift_controller::{ObjectSnapshot, Settings, WorkStatus};
+use dayshift_manifest::plan::{Period, Planner};
+use dayshift_schedule::{Action, Zone};
+use dayshift_workload::{Key, Kind, Override, Phase, Prefix, Readiness, Replicas};
 use kube_in_memory::{Fault, Status};
 use serde_json::json;
 

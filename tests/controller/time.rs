@@ -3,10 +3,8 @@
 use std::time::Duration;
 
 use chrono::TimeDelta;
-use dayshift::{
-    controller::{Condition, Settings},
-    schedule::Zone,
-};
+use dayshift_controller::{Condition, Settings};
+use dayshift_schedule::Zone;
 use kube_in_memory::{Fault, Status};
 
 use crate::sandbox::{Sandbox, deployment};

@@ -3,10 +3,8 @@
 use std::{collections::BTreeMap, time::Duration};
 
 use chrono::Timelike;
-use dayshift::{
-    controller::Settings,
-    schedule::{Tzdata, Zone},
-};
+use dayshift_controller::Settings;
+use dayshift_schedule::{Tzdata, Zone};
 
 use crate::{
     sandbox::{Sandbox, deployment, of_deployments},

@@ -3,13 +3,10 @@
 use std::{sync::Arc, time::Duration};
 
 use chrono::{DateTime, Utc};
-use dayshift::{
-    clock::Clock,
-    cluster::Query,
-    controller::{CalendarFeed, Settings, Telemetry, run},
-    dashboard::{self, Dashboard},
-    workload::{Kind, ParseContext, Prefix},
-};
+use dayshift::dashboard::{self, Dashboard};
+use dayshift_cluster::{clock::Clock, cluster::Query};
+use dayshift_controller::{CalendarFeed, Settings, Telemetry, run};
+use dayshift_workload::{Kind, ParseContext, Prefix};
 use http::Request;
 use http_body_util::{BodyExt as _, Empty};
 use hyper::body::Bytes;

@@ -4,7 +4,7 @@
 use std::{fmt::Write as _, sync::Arc};
 
 use chrono::{DateTime, TimeDelta, Utc};
-use dayshift::schedule::{
+use dayshift_schedule::{
     Calendar, CalendarName, Calendars, ExceptedDates, Hours, Schedule, ScheduleRule, Times, Zone,
     parse_scale,
 };

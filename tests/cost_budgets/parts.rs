@@ -3,12 +3,10 @@
 use std::hint::black_box;
 
 use chrono::{DateTime, TimeDelta, Utc};
-use dayshift::{
-    cluster::{Workload, compact, guarded_patch},
-    controller::Scheduler,
-    schedule::Zone,
-    workload::{Inputs, ParseContext, ParsedInputs, Prefix, ScheduleSpec, read},
-};
+use dayshift_cluster::cluster::{Workload, compact, guarded_patch};
+use dayshift_controller::Scheduler;
+use dayshift_schedule::Zone;
+use dayshift_workload::{Inputs, ParseContext, ParsedInputs, Prefix, ScheduleSpec, read};
 use http::{Request, Response, header};
 use http_body_util::Full;
 use hyper::body::Bytes;

@@ -2,7 +2,7 @@
 //! crate of its own has a `semantics` of its own, such as `crates/schedule/tests/semantics/`.
 //!
 //! - `convert/`: what other tools mean by their schedules, and what comes of them
-//! - `house`: how the code itself lies in files and folders
+//! - `layering`: import cycles, the dependencies of the pure crates, and file lengths
 //! - `manifest/`: which objects files hold, and where everything stands
 //! - `fuzz_corpus`: what fuzzing has kept
 //! - `pages/`: pages that list what the program and the chart have
@@ -10,7 +10,7 @@
 
 mod convert;
 mod fuzz_corpus;
-mod house;
+mod layering;
 mod manifest;
 #[path = "../../crates/workload/tests/semantics/decide/object.rs"]
 #[allow(

@@ -39,7 +39,8 @@ fn the_image_has_the_version_of_the_package() {
 /// The patch that mounts calendars fits the Deployment that it is a patch of.
 #[test]
 fn the_calendar_patch_mounts_what_it_names() {
-    use dayshift::{manifest::Source, workload::Prefix};
+    use dayshift_manifest::manifest::Source;
+    use dayshift_workload::Prefix;
     use k8s_openapi::api::apps::v1::Deployment;
 
     let read = |text: &str| -> Deployment {

@@ -7,15 +7,17 @@ use std::{
 };
 
 use chrono::{DateTime, Utc};
-
-use crate::index::Index;
-use crate::routes::{Backend, NeededState, Route, Routes, Target, backends};
-use crate::schedule::{Zone, parse_moment};
-use crate::service::{Family, KnownService, KnownSlice, PodName, ServiceName, StandIn};
-use crate::settings::Settings;
-use crate::waking::needs::Needs;
-use crate::workload::{
+use dayshift_schedule::{Zone, parse_moment};
+use dayshift_workload::{
     After, IgnoredPaths, Key, Needed, NotCovered, Observed, Phase, Replicas, WakeOnRequest, hash_of,
+};
+
+use crate::{
+    index::Index,
+    routes::{Backend, NeededState, Route, Routes, Target, backends},
+    service::{Family, KnownService, KnownSlice, PodName, ServiceName, StandIn},
+    settings::Settings,
+    waking::needs::Needs,
 };
 
 /// What should be.

@@ -1,15 +1,17 @@
 //! What should be, from objects as the API server shows them.
 
 use chrono::TimeDelta;
+use dayshift_cluster::cluster::ReflectorEvent;
 use kube::core::PartialObjectMeta;
 use serde_json::json;
 
-use crate::cluster::ReflectorEvent;
-use crate::cover::Cover;
-use crate::index::Event;
-use crate::routes::{NeededState, Prospect};
-use crate::service::Family;
-use crate::test_cluster::{Cluster, at, name, slice};
+use crate::{
+    cover::Cover,
+    index::Event,
+    routes::{NeededState, Prospect},
+    service::Family,
+    test_cluster::{Cluster, at, name, slice},
+};
 
 #[test]
 fn a_stopped_workload_has_a_stand_in_that_is_ready() {

@@ -3,16 +3,18 @@
 use std::{net::IpAddr, time::Duration};
 
 use chrono::{DateTime, TimeDelta, Utc};
+use dayshift_cluster::cluster::PatchError;
+use dayshift_workload::Key;
 use serde_json::json;
 use tokio::time::advance;
 
-use crate::cluster::PatchError;
-use crate::cover::Cover;
-use crate::service::ServiceName;
-use crate::test_cluster::{Cluster, settings, slice};
-use crate::waking::wakes::{Request, Took, Wakes};
-use crate::workload::Key;
-use crate::writes::SliceWrites;
+use crate::{
+    cover::Cover,
+    service::ServiceName,
+    test_cluster::{Cluster, settings, slice},
+    waking::wakes::{Request, Took, Wakes},
+    writes::SliceWrites,
+};
 
 fn now() -> DateTime<Utc> {
     "2026-11-25T22:00:00.123Z".parse().unwrap()
@@ -59,9 +61,9 @@ async fn a_thousand_that_wait_make_one_patch() {
     );
     assert_eq!(wake.until.to_rfc3339(), "2026-11-26T00:00:00+00:00");
     let written = annotations.iter().find(|(key, _)| *key == Key::WakeUntil);
-    let written: DateTime<Utc> = crate::schedule::parse_moment(
+    let written: DateTime<Utc> = dayshift_schedule::parse_moment(
         written.unwrap().1.as_deref().unwrap(),
-        crate::schedule::Zone::UTC,
+        dayshift_schedule::Zone::UTC,
     )
     .unwrap();
     assert_eq!(Some(written), until.and_then(|it| it.parse().ok()));

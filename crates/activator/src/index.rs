@@ -6,14 +6,14 @@ use std::{
     sync::Arc,
 };
 
+use dayshift_cluster::cluster::{NamespaceMeta, ObservedNamespace, ReflectorEvent, WithPodLabels};
+use dayshift_workload::{
+    Annotations, Key, Kind, Label, Needed, NeededKind, Observed, Prefix, Replicas,
+};
 use k8s_openapi::api::{core::v1::Service, discovery::v1::EndpointSlice};
 use kube::ResourceExt as _;
 
-use crate::cluster::{NamespaceMeta, ObservedNamespace, ReflectorEvent, WithPodLabels};
 use crate::service::{KnownService, KnownSlice, PodName, ServiceName};
-use crate::workload::{
-    Annotations, Key, Kind, Label, Needed, NeededKind, Observed, Prefix, Replicas,
-};
 
 /// An event of one of the watches.
 pub(crate) enum Event {

@@ -1,11 +1,6 @@
 //! `dayshift activator`: it stands in for a Service that has no ready pod, wakes what the Service
 //! selects, and hands the connection on to a pod, byte for byte.
 
-use dayshift_cluster::{clock, cluster, delays};
-use dayshift_schedule as schedule;
-use dayshift_text as text;
-use dayshift_workload::{self as workload, events, names};
-
 mod connections;
 mod cover;
 #[cfg(test)]

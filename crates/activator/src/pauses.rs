@@ -2,9 +2,8 @@
 
 use std::{collections::HashMap, hash::Hash, time::Duration};
 
+use dayshift_cluster::delays::{CALM, Delays};
 use tokio::time::Instant;
-
-use crate::delays::{CALM, Delays};
 
 /// What has failed, and until when it is left alone.
 pub(crate) struct Pauses<K> {

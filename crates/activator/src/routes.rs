@@ -7,10 +7,10 @@ use std::{
 };
 
 use chrono::{DateTime, Utc};
+use dayshift_schedule::Zone;
+use dayshift_workload::{IgnoredPaths, Needed, Observed, WakeOnRequest};
 
-use crate::schedule::Zone;
 use crate::service::{PodName, ServiceName};
-use crate::workload::{IgnoredPaths, Needed, Observed, WakeOnRequest};
 
 /// Every Service that somebody stands in for.
 pub(crate) type Routes = BTreeMap<ServiceName, Arc<Route>>;

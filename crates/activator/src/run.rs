@@ -3,6 +3,11 @@
 use std::{mem, sync::Arc, time::Duration};
 
 use chrono::{DateTime, SecondsFormat, Utc};
+use dayshift_cluster::{
+    clock::Clock,
+    cluster::{EventObject, PatchError, Reflector, Writer},
+};
+use dayshift_workload::events::EventText;
 use futures::{
     StreamExt as _,
     stream::{BoxStream, FuturesUnordered, select_all},
@@ -13,20 +18,16 @@ use tokio::{
     time::{Instant, MissedTickBehavior, interval},
 };
 
-use crate::clock::Clock;
-use crate::cluster::{EventObject, PatchError, Reflector, Writer};
-use crate::connections::connection::Shared;
-use crate::connections::listeners::Listeners;
-use crate::connections::places::Places;
-use crate::connections::pods::Pods;
-use crate::cover::Cover;
-use crate::events::EventText;
-use crate::index::{Event, Index, WatchId};
-use crate::routes::Routes;
-use crate::settings::Settings;
-use crate::telemetry::Telemetry;
-use crate::waking::wakes::{Took, Wake, Wakes};
-use crate::writes::{SliceWrite, SliceWrites};
+use crate::{
+    connections::{connection::Shared, listeners::Listeners, places::Places, pods::Pods},
+    cover::Cover,
+    index::{Event, Index, WatchId},
+    routes::Routes,
+    settings::Settings,
+    telemetry::Telemetry,
+    waking::wakes::{Took, Wake, Wakes},
+    writes::{SliceWrite, SliceWrites},
+};
 
 /// How many events are taken in before anything follows from them.
 const MAX_EVENTS: usize = 500;

@@ -2,13 +2,12 @@
 
 use std::{collections::BTreeMap, fmt, net::IpAddr, sync::Arc};
 
+use dayshift_cluster::cluster::{MANAGED_BY, SERVICE_LABEL, is_ready, service_spec};
+use dayshift_workload::ServiceSpec;
 use k8s_openapi::api::{
     core::v1::Service,
     discovery::v1::{Endpoint, EndpointSlice},
 };
-
-use crate::cluster::{MANAGED_BY, SERVICE_LABEL, is_ready, service_spec};
-use crate::workload::ServiceSpec;
 
 /// The name of a Service.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -3,10 +3,10 @@
 use std::{net::IpAddr, time::Duration};
 
 use chrono::TimeDelta;
+use dayshift_schedule::Zone;
+use dayshift_workload::{Kind, Prefix};
 
-use crate::schedule::Zone;
 use crate::service::ServiceName;
-use crate::workload::{Kind, Prefix};
 
 /// What an activator goes by.
 #[derive(Clone, Debug)]

@@ -3,16 +3,18 @@
 use std::time::Duration;
 
 use chrono::{DateTime, TimeDelta, Utc};
+use dayshift_cluster::cluster::ReflectorEvent;
+use dayshift_schedule::Zone;
+use dayshift_workload::{Kind, Prefix};
 use serde_json::{Value, json};
 
-use crate::cluster::ReflectorEvent;
-use crate::cover::Cover;
-use crate::index::{Event, Index};
-use crate::routes::Route;
-use crate::schedule::Zone;
-use crate::service::ServiceName;
-use crate::settings::Settings;
-use crate::workload::{Kind, Prefix};
+use crate::{
+    cover::Cover,
+    index::{Event, Index},
+    routes::Route,
+    service::ServiceName,
+    settings::Settings,
+};
 
 pub(crate) fn at(text: &str) -> DateTime<Utc> {
     text.parse().unwrap()

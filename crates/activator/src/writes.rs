@@ -5,13 +5,15 @@ use std::{
     time::Duration,
 };
 
+use dayshift_cluster::cluster::{PatchError, Writer};
 use tokio::time::Instant;
 
-use crate::cluster::{PatchError, Writer};
-use crate::cover::{Cover, SliceName};
-use crate::index::Index;
-use crate::pauses::Pauses;
-use crate::service::StandIn;
+use crate::{
+    cover::{Cover, SliceName},
+    index::Index,
+    pauses::Pauses,
+    service::StandIn,
+};
 
 /// How many slices are written at once.
 const MAX_IN_FLIGHT: usize = 16;

@@ -2,11 +2,6 @@
 //! object stands ([`status`]), and what the commands do to live objects ([`operations`]). Each uses only
 //! those before it. [`clock`] alone reads the time and sleeps.
 
-use dayshift_manifest::manifest;
-use dayshift_schedule as schedule;
-use dayshift_text as text;
-use dayshift_workload::{self as workload, events, neighbours, savings};
-
 pub mod clock;
 pub mod cluster;
 pub mod delays;

@@ -2,9 +2,8 @@
 
 use std::future::pending;
 
+use dayshift_schedule::Calendars;
 use tokio::sync::watch;
-
-use crate::schedule::Calendars;
 
 /// The calendars as they are now, and word of each change.
 #[derive(Clone, Debug)]

@@ -4,12 +4,6 @@
 //! due, which waits in lanes (`queue`, `send`) until it may leave (`retry`, `time`). `telemetry` is
 //! for readers outside.
 
-use dayshift_cluster::{clock, cluster, delays};
-use dayshift_manifest::plan;
-use dayshift_schedule as schedule;
-use dayshift_text as text;
-use dayshift_workload::{self as workload, events, neighbours, savings};
-
 mod calendar_feed;
 mod ids;
 mod jobs;

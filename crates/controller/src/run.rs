@@ -2,6 +2,10 @@
 
 use std::{sync::Arc, time::Duration};
 
+use dayshift_cluster::{
+    clock::Clock,
+    cluster::{Exchange, Writer, instrument},
+};
 use futures::StreamExt as _;
 use kube::Client;
 use tokio::{
@@ -11,19 +15,12 @@ use tokio::{
 use tracing::instrument::WithSubscriber as _;
 
 use crate::{
-    clock::Clock,
-    cluster::{Exchange, Writer, instrument},
+    reconcile::engine::Engine,
+    settings::Settings,
+    telemetry::{metrics::Telemetry, object_log::log_overdue, readiness::Condition},
+    time::{guarded_clock::GuardedClock, skew::ServerClock},
+    watch::{states::WatchStates, streams},
 };
-
-use crate::reconcile::engine::Engine;
-use crate::settings::Settings;
-use crate::telemetry::metrics::Telemetry;
-use crate::telemetry::object_log::log_overdue;
-use crate::telemetry::readiness::Condition;
-use crate::time::guarded_clock::GuardedClock;
-use crate::time::skew::ServerClock;
-use crate::watch::states::WatchStates;
-use crate::watch::streams;
 
 /// How long requests in flight may take to end after a shutdown.
 const GRACE: Duration = Duration::from_secs(10);

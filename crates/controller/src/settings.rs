@@ -3,14 +3,14 @@
 use std::{num::NonZeroUsize, time::Duration};
 
 use chrono::TimeDelta;
-
-use crate::{
-    calendar_feed::CalendarFeed,
-    cluster::Workload,
+use dayshift_cluster::cluster::Workload;
+use dayshift_schedule::Zone;
+use dayshift_workload::{
+    DefaultSchedule, Kind, NeededKind, ParseContext, Pods, Prefix, READY_WITHIN,
     neighbours::REVERT_WINDOW,
-    schedule::Zone,
-    workload::{DefaultSchedule, Kind, NeededKind, ParseContext, Pods, Prefix, READY_WITHIN},
 };
+
+use crate::calendar_feed::CalendarFeed;
 
 /// How a controller behaves.
 #[derive(Clone, Debug)]

@@ -2,10 +2,6 @@
 //! will have ([`plan`]), the rules ([`lint`]), and other tools' schedules in dayshift's words
 //! ([`convert`]). Each uses only those before it.
 
-use dayshift_schedule as schedule;
-use dayshift_text as text;
-use dayshift_workload::{self as workload, names, neighbours, savings};
-
 pub mod convert;
 pub mod lint;
 pub mod manifest;

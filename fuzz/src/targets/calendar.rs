@@ -1,6 +1,6 @@
 //! A calendar file.
 
-use dayshift::schedule::{Calendar, CalendarName, Calendars, ExceptedDates};
+use dayshift_schedule::{Calendar, CalendarName, Calendars, ExceptedDates};
 
 /// Checks one input.
 pub fn run(bytes: &[u8]) {

@@ -1,13 +1,10 @@
 //! What reading annotations and one decision from them costs, in steps that the fuzzer counts.
 
 use chrono::{DateTime, Utc};
-use dayshift::{
-    schedule::Zone,
-    workload::{Decision, DecisionContext, Inputs, Labels, Memory, Prefix, decide, read},
-};
+use dayshift_schedule::Zone;
+use dayshift_workload::{Decision, DecisionContext, Inputs, Labels, Memory, Prefix, decide, read};
 
-use super::super::story::observed;
-use super::super::texts::is_label_value;
+use super::super::{story::observed, texts::is_label_value};
 
 /// The most steps to read all annotations of an object. A text of more than 4 kB is not read; two of crons
 /// take 0.9 million.

@@ -1,10 +1,12 @@
 //! Lines: hours, excepted dates, zone, jitter, moment.
 
 use chrono::TimeDelta;
-use dayshift::schedule::{ExceptedDates, Hours, Schedule, ScheduleRule, Zone, parse_jitter};
+use dayshift_schedule::{ExceptedDates, Hours, Schedule, ScheduleRule, Zone, parse_jitter};
 
-use super::super::boundaries::check_schedule;
-use super::super::texts::{lines, parse};
+use super::super::{
+    boundaries::check_schedule,
+    texts::{lines, parse},
+};
 
 /// Checks one input.
 pub fn run(bytes: &[u8]) {

@@ -3,13 +3,13 @@
 use std::io::{self, Write};
 
 use chrono::{DateTime, Utc};
-use dayshift::{
+use dayshift_manifest::{
     lint::Linter,
     manifest::Source,
     plan::{Period, Plan, Planner},
-    schedule::Zone,
-    workload::Prefix,
 };
+use dayshift_schedule::Zone;
+use dayshift_workload::Prefix;
 
 use super::super::texts::check_printable;
 
@@ -27,12 +27,12 @@ pub fn run(bytes: &[u8]) {
     let source = Source::new("fuzz.yaml", text);
     plan(&source, from);
     let linter = Linter {
-        kinds: dayshift::workload::Kind::DEFAULT.to_vec(),
+        kinds: dayshift_workload::Kind::DEFAULT.to_vec(),
         from,
         context: Zone::UTC.into(),
         prefix: Prefix::default(),
         namespace: "default".to_owned(),
-        inheritance: dayshift::workload::Inheritance::default(),
+        inheritance: dayshift_workload::Inheritance::default(),
     };
     for finding in linter.lint(std::slice::from_ref(&source)).findings {
         let (_, place) = finding.place.as_ref().expect("it is in the file");

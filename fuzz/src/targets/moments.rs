@@ -1,6 +1,6 @@
 //! Lines: moment, excepted dates, jitter, zone.
 
-use dayshift::schedule::{ExceptedDates, Zone, parse_jitter, parse_moment};
+use dayshift_schedule::{ExceptedDates, Zone, parse_jitter, parse_moment};
 
 use super::super::texts::{lines, read, reversed};
 

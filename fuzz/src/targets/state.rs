@@ -1,6 +1,6 @@
 //! Lines: the texts of the labels, in the order of `Label::ALL`.
 
-use dayshift::workload::{Label, Labels, State};
+use dayshift_workload::{Label, Labels, State};
 
 use super::super::texts::{is_label_value, lines};
 

@@ -1,10 +1,12 @@
 //! Lines: start, stop, excepted dates, zone, jitter, moment.
 
 use chrono::TimeDelta;
-use dayshift::schedule::{ExceptedDates, Schedule, ScheduleRule, Times, Zone, parse_jitter};
+use dayshift_schedule::{ExceptedDates, Schedule, ScheduleRule, Times, Zone, parse_jitter};
 
-use super::super::boundaries::check_schedule;
-use super::super::texts::{lines, parse};
+use super::super::{
+    boundaries::check_schedule,
+    texts::{lines, parse},
+};
 
 /// Checks one input.
 pub fn run(bytes: &[u8]) {

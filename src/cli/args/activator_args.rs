@@ -8,6 +8,11 @@ use std::{
 
 use chrono::TimeDelta;
 use clap::builder::RangedU64ValueParser;
+use dayshift_activator::{IGNORED_AGENTS, ServiceName, Settings};
+use dayshift_cluster::{cluster::Connection, operations::parse_length};
+use dayshift_schedule::Zone;
+use dayshift_text::quote;
+use dayshift_workload::{Kind, Pods, names::is_dns_label};
 
 use super::{
     connection::ConnectionArgs,
@@ -15,16 +20,7 @@ use super::{
     schedule_args::PrefixArgs,
     values::value_parsers::{listen, namespace},
 };
-use crate::{
-    activator::{IGNORED_AGENTS, ServiceName, Settings},
-    cli::args::{kind_args::kind, run_args::instance},
-    cluster::Connection,
-    names::is_dns_label,
-    operations::parse_length,
-    schedule::Zone,
-    text::quote,
-    workload::{Kind, Pods},
-};
+use crate::cli::args::{kind_args::kind, run_args::instance};
 
 /// Stand in for the Services of stopped workloads, and wake them when a connection comes
 ///

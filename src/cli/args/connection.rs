@@ -2,16 +2,14 @@
 
 use std::{io, path::PathBuf, sync::Once, time::Duration};
 
+use dayshift_cluster::cluster::{ConnectError, Connection, FindError, connect, patient};
 use http::Uri;
 use kube::Client;
 
-use crate::{
-    cli::{
-        exit::Exit,
-        output::messages::{print_error, print_note},
-        runtime::block_on,
-    },
-    cluster::{ConnectError, Connection, FindError, connect, patient},
+use crate::cli::{
+    exit::Exit,
+    output::messages::{print_error, print_note},
+    runtime::block_on,
 };
 
 #[derive(Clone, Debug, clap::Args)]

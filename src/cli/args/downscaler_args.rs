@@ -1,6 +1,7 @@
 //! The flags of GoKubeDownscaler and py-kube-downscaler, as they are given to them.
 
-use crate::{convert::SpanDefaults, schedule::Zone};
+use dayshift_manifest::convert::SpanDefaults;
+use dayshift_schedule::Zone;
 
 #[derive(Debug, clap::Args)]
 #[command(

@@ -2,10 +2,8 @@
 
 use std::{collections::HashSet, fs, path::PathBuf};
 
-use crate::{
-    manifest::{Opened, Search},
-    text::quote,
-};
+use dayshift_manifest::manifest::{Opened, Search};
+use dayshift_text::quote;
 
 /// The flags beside `FILE…`.
 #[derive(Debug, clap::Args)]

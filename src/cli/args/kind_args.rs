@@ -2,12 +2,13 @@
 
 use std::path::PathBuf;
 
-use crate::{
-    cli::kind_files::is_refused,
+use dayshift_text::quote;
+use dayshift_workload::{
+    Kind, NotStopped,
     names::{is_dns_label, is_dns_subdomain},
-    text::quote,
-    workload::{Kind, NotStopped},
 };
+
+use crate::cli::kind_files::is_refused;
 
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct KindArgs {

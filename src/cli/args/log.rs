@@ -4,6 +4,8 @@ use std::{fmt, io};
 
 use anstyle::{AnsiColor, Style};
 use chrono::SecondsFormat;
+use dayshift_cluster::clock::Clock;
+use dayshift_text::{TerminalSafe, printable};
 use tracing::{Event, Level, Subscriber};
 use tracing_subscriber::{
     EnvFilter,
@@ -11,11 +13,7 @@ use tracing_subscriber::{
     registry::LookupSpan,
 };
 
-use crate::{
-    cli::output::terminal,
-    clock::Clock,
-    text::{TerminalSafe, printable},
-};
+use crate::cli::output::terminal;
 
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Logs, on standard error")]

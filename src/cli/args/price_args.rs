@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::savings::Price;
+use dayshift_workload::savings::Price;
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct PriceArgs {

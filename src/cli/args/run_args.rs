@@ -9,6 +9,9 @@ use std::{
 
 use chrono::TimeDelta;
 use clap::{builder::BoolishValueParser, error::ErrorKind};
+use dayshift_cluster::cluster::Connection;
+use dayshift_controller::{CalendarFeed, CalendarPublisher, OwnPod, Scope, Settings};
+use dayshift_workload::Inheritance;
 
 use super::{
     connection::ConnectionArgs,
@@ -24,11 +27,6 @@ use crate::cli::args::values::{
         ClockSkew, catch_up, clock_skew, dashboard_listen, listen, namespace, notice, ready_within,
         revert_window,
     },
-};
-use crate::{
-    cluster::Connection,
-    controller::{CalendarFeed, CalendarPublisher, OwnPod, Scope, Settings},
-    workload::Inheritance,
 };
 
 /// Watch the workloads of a cluster, and start and stop them at their times

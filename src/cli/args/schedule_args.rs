@@ -3,14 +3,12 @@
 use std::ffi::OsString;
 
 use clap::{ArgAction, builder::BoolishValueParser};
+use dayshift_schedule::{Calendars, Zone};
+use dayshift_workload::{
+    DefaultSchedule, Inheritance, Inputs, Key, ParseContext, ParsedInputs, Prefix, read,
+};
 
 use crate::cli::{args::values::calendar_file::CalendarFile, output::messages::print_warning};
-use crate::{
-    schedule::{Calendars, Zone},
-    workload::{
-        DefaultSchedule, Inheritance, Inputs, Key, ParseContext, ParsedInputs, Prefix, read,
-    },
-};
 
 /// Which copy of the time zone database counts. `cli::zoneinfo` reads it, before any zone is parsed.
 #[derive(Debug, clap::Args)]

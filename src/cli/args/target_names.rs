@@ -2,13 +2,14 @@
 
 use std::path::{Path, PathBuf};
 
-use super::kind_args::custom_kind;
-use crate::{
-    cli::{kind_files::is_refused, output::messages::print_warning},
+use dayshift_text::quote;
+use dayshift_workload::{
+    Kind,
     names::{is_dns_label, is_dns_subdomain},
-    text::quote,
-    workload::Kind,
 };
+
+use super::kind_args::custom_kind;
+use crate::cli::{kind_files::is_refused, output::messages::print_warning};
 
 /// Kinds and names, in the order in which they were given.
 pub(super) type Names = Vec<(Kind, String)>;

@@ -1,13 +1,15 @@
 //! Which live workloads, in the form of kubectl.
 
 use clap::{builder::BoolishValueParser, error::ErrorKind};
+use dayshift_cluster::cluster::Query;
+use dayshift_text::quote;
+use dayshift_workload::{Kind, names::is_dns_label};
 
 use super::{
     kind_args::KindArgs,
     target_names::{Names, TargetError, is_of_namespaces, names, namespace_of},
 };
 use crate::cli::args::values::{selector::selector, value_parsers::one_namespace};
-use crate::{cluster::Query, names::is_dns_label, text::quote, workload::Kind};
 
 /// The arguments that name live workloads, alike in every subcommand that takes any.
 #[derive(Debug, Default, clap::Args)]

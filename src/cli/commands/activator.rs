@@ -2,10 +2,11 @@
 
 use std::sync::Arc;
 
+use dayshift_activator::Telemetry;
+use dayshift_cluster::{clock::Clock, cluster::connect};
 use tokio::net::TcpListener;
 
 use crate::{
-    activator::{self, Telemetry},
     cli::{
         args::{
             activator_args::{Activation, ActivatorArgs},
@@ -14,8 +15,6 @@ use crate::{
         exit::Exit,
         signals::{Shutdown, StartError, until_signal},
     },
-    clock::Clock,
-    cluster::connect,
     server::serve,
 };
 
@@ -49,7 +48,7 @@ impl Activation {
         );
         let telemetry = Arc::<Telemetry>::default();
         let shown = Arc::clone(&telemetry);
-        let work = activator::run(client, Clock::system(), settings, telemetry, shutdown);
+        let work = dayshift_activator::run(client, Clock::system(), settings, telemetry, shutdown);
         // The probes are answered until the work has ended.
         serve(listener, shown, work).await;
         Ok(())

@@ -6,14 +6,12 @@
 use std::{collections::BTreeMap, env, path::PathBuf, sync::mpsc, thread, time::Duration};
 
 use clap::{Arg, Command};
+use dayshift_cluster::cluster::{Connection, Query, Workload, connect_silently, find, namespaces};
+use dayshift_schedule::Tzdata;
+use dayshift_text::printable;
+use dayshift_workload::Kind;
 
-use crate::{
-    cli::{args::kind_args::custom_kind, runtime::block_on},
-    cluster::{Connection, Query, Workload, connect_silently, find, namespaces},
-    schedule::Tzdata,
-    text::printable,
-    workload::Kind,
-};
+use crate::cli::{args::kind_args::custom_kind, runtime::block_on};
 
 /// How long the cluster may take: somebody waits with a finger on the key.
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(2);

@@ -7,6 +7,11 @@ use std::{
     sync::Arc,
 };
 
+use dayshift_cluster::{
+    clock::Clock,
+    cluster::{FindError, Query},
+};
+use dayshift_controller::{CalendarFeed, Telemetry};
 use kube::Client;
 use tokio::net::TcpListener;
 
@@ -26,9 +31,6 @@ use crate::{
         runtime::block_on,
         signals::Signals,
     },
-    clock::Clock,
-    cluster::{FindError, Query},
-    controller::{CalendarFeed, Telemetry},
     dashboard::{Dashboard, Settings},
     server::serve_with,
 };

@@ -3,21 +3,17 @@
 use std::io::{self, BufWriter, Write};
 
 use clap::builder::BoolishValueParser;
+use dayshift_cluster::cluster::{kind_access, lacking_for_jobs};
+use dayshift_workload::Kind;
 
-use crate::{
-    cli::{
-        args::{
-            connection::ConnectionArgs, kind_args::KindArgs, values::value_parsers::one_namespace,
-        },
-        exit::Exit,
-        output::{
-            kinds_table::{KindRow, write_json, write_roles, write_table},
-            messages::print_error,
-            terminal,
-        },
+use crate::cli::{
+    args::{connection::ConnectionArgs, kind_args::KindArgs, values::value_parsers::one_namespace},
+    exit::Exit,
+    output::{
+        kinds_table::{KindRow, write_json, write_roles, write_table},
+        messages::print_error,
+        terminal,
     },
-    cluster::{kind_access, lacking_for_jobs},
-    workload::Kind,
 };
 
 /// List the kinds that dayshift knows, and what this cluster has and allows of each

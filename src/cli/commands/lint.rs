@@ -7,26 +7,26 @@ use std::{
 
 use chrono::{DateTime, Utc};
 use clap::builder::{PossibleValuesParser, TypedValueParser};
-
-use crate::{
-    cli::{
-        args::{
-            files::FileArgs,
-            kind_args::KindArgs,
-            schedule_args::{InheritanceArgs, ScheduleArgs},
-            values::{time_flag::time_flag, value_parsers::one_namespace},
-        },
-        exit::{Exit, wrong_usage},
-        output::{
-            lint::{github, json, junit, sarif, text},
-            messages::{note_nothing_scheduled, print_error},
-            terminal,
-        },
-    },
-    clock::Clock,
+use dayshift_cluster::clock::Clock;
+use dayshift_manifest::{
     lint::{LintRule, Linter, Report},
     manifest::{Opened, Severity},
-    text::TerminalSafe,
+};
+use dayshift_text::TerminalSafe;
+
+use crate::cli::{
+    args::{
+        files::FileArgs,
+        kind_args::KindArgs,
+        schedule_args::{InheritanceArgs, ScheduleArgs},
+        values::{time_flag::time_flag, value_parsers::one_namespace},
+    },
+    exit::{Exit, wrong_usage},
+    output::{
+        lint::{github, json, junit, sarif, text},
+        messages::{note_nothing_scheduled, print_error},
+        terminal,
+    },
 };
 
 /// Find errors and likely mistakes in the schedules of files

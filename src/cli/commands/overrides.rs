@@ -4,27 +4,27 @@ use std::fmt::Display;
 
 use chrono::{DateTime, TimeDelta, Utc};
 use clap::{builder::BoolishValueParser, error::ErrorKind};
-use kube::Client;
-
-use crate::{
-    cli::{
-        args::{
-            chosen_args::ChosenArgs,
-            connection::ConnectionArgs,
-            schedule_args::ScheduleArgs,
-            targets::Targets,
-            values::{until::UntilArgs, value_parsers::parse_span},
-        },
-        exit::{Exit, wrong_usage},
-        output::{
-            messages::{as_far_as_seen, left_alone, note_unreadable, print_error},
-            report::Report,
-        },
-    },
+use dayshift_cluster::{
     clock::Clock,
     cluster::{FindError, no_namespaces},
     operations::{OverrideRequest, RequestedOverride, Selection, Until},
-    workload::{Observed, ParsedInputs, READY_WITHIN, read},
+};
+use dayshift_workload::{Observed, ParsedInputs, READY_WITHIN, read};
+use kube::Client;
+
+use crate::cli::{
+    args::{
+        chosen_args::ChosenArgs,
+        connection::ConnectionArgs,
+        schedule_args::ScheduleArgs,
+        targets::Targets,
+        values::{until::UntilArgs, value_parsers::parse_span},
+    },
+    exit::{Exit, wrong_usage},
+    output::{
+        messages::{as_far_as_seen, left_alone, note_unreadable, print_error},
+        report::Report,
+    },
 };
 
 pub(crate) const AFTER_HELP: &str = "\

@@ -1,24 +1,24 @@
 //! `dayshift restore`.
 
 use clap::builder::BoolishValueParser;
-use kube::Client;
-
-use crate::{
-    cli::{
-        args::{
-            chosen_args::ChosenArgs, connection::ConnectionArgs, schedule_args::PrefixArgs,
-            targets::Targets,
-        },
-        exit::{Exit, wrong_usage},
-        output::{
-            messages::{as_far_as_seen, left_alone, print_error, print_line, print_note},
-            progress::Progress,
-        },
-    },
+use dayshift_cluster::{
     clock::Clock,
     cluster::{FindError, no_namespaces},
     operations::{Restore, Selection},
-    workload::{Job, Label, Observed, may_have_suspended_jobs},
+};
+use dayshift_workload::{Job, Label, Observed, may_have_suspended_jobs};
+use kube::Client;
+
+use crate::cli::{
+    args::{
+        chosen_args::ChosenArgs, connection::ConnectionArgs, schedule_args::PrefixArgs,
+        targets::Targets,
+    },
+    exit::{Exit, wrong_usage},
+    output::{
+        messages::{as_far_as_seen, left_alone, print_error, print_line, print_note},
+        progress::Progress,
+    },
 };
 
 /// Bring stopped workloads back to their saved counts, without a controller

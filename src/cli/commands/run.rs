@@ -2,6 +2,12 @@
 
 use std::{net::SocketAddr, sync::Arc};
 
+use dayshift_cluster::{
+    clock::Clock,
+    cluster::{compact, connect},
+};
+use dayshift_controller::Telemetry;
+use dayshift_schedule::Tzdata;
 use http::Uri;
 use tokio::{net::TcpListener, sync::oneshot};
 
@@ -16,10 +22,6 @@ use crate::{
         exit::{Exit, wrong_usage},
         signals::{Shutdown, StartError, until_signal},
     },
-    clock::Clock,
-    cluster::{compact, connect},
-    controller::{self, Telemetry},
-    schedule::Tzdata,
     server,
 };
 
@@ -64,7 +66,7 @@ impl Run {
         self.announce(listener.local_addr()?, &server);
         let (files, publisher) = self.calendars;
         let clock = Clock::system();
-        let controller = controller::run(
+        let controller = dayshift_controller::run(
             compact(client),
             clock.clone(),
             self.settings,

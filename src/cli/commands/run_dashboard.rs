@@ -2,17 +2,18 @@
 
 use std::{io, net::SocketAddr, sync::Arc, thread};
 
+use dayshift_cluster::{
+    clock::Clock,
+    cluster::{Connection, Query, connect_as_itself, patient},
+};
+use dayshift_controller::{Settings, Telemetry};
+use dayshift_schedule::Zone;
 use kube::Client;
-
 use tokio::net::TcpListener;
 
 use crate::{
     cli::{args::login_args::Login, commands::dashboard::serve_pages, runtime::block_on},
-    clock::Clock,
-    cluster::{Connection, Query, connect_as_itself, patient},
-    controller::{Settings, Telemetry},
     dashboard::{self, Dashboard, Users},
-    schedule::Zone,
 };
 
 /// Serves the pages until the process ends, on a thread of their own: however long one takes, the

@@ -5,17 +5,15 @@ use std::{
     io::{self, Write},
 };
 
+use dayshift_cluster::cluster::{JOB_VERBS, KindAccess, VERBS};
+use dayshift_text::TerminalSafe;
+use dayshift_workload::{CountForm, CountKind, Kind, SwitchConstant, pointer};
 use serde_json::{Value, json};
 
 use super::{
     style::{Paint, Style},
     table::{Cell, Table},
     yaml::write_yaml,
-};
-use crate::{
-    cluster::{JOB_VERBS, KindAccess, VERBS},
-    text::TerminalSafe,
-    workload::{CountForm, CountKind, Kind, SwitchConstant, pointer},
 };
 
 const HEADINGS: [&str; 7] = [

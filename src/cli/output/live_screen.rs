@@ -3,16 +3,14 @@
 use std::io::{self, IsTerminal as _, Write as _};
 
 use chrono::{DateTime, Utc};
+use dayshift_cluster::status::duration;
+use dayshift_text::{counted, printable};
 use unicode_width::UnicodeWidthStr as _;
 
 use super::{
     messages::{print_beside, print_warning},
     style::{Paint, Style},
     terminal::{height, moves_cursor, style, width},
-};
-use crate::{
-    status::duration,
-    text::{counted, printable},
 };
 
 /// Standard output that shows the same thing as it changes: in place on a terminal, else one after

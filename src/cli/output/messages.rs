@@ -2,14 +2,11 @@
 
 use std::io::{self, Write as _};
 
-use crate::{
-    cli::exit::Exit,
-    cluster::NamespaceDefaults,
-    manifest::{Location, Workload},
-    operations::Selection,
-    status::Unreadable,
-    text::printable,
-};
+use dayshift_cluster::{cluster::NamespaceDefaults, operations::Selection, status::Unreadable};
+use dayshift_manifest::manifest::{Location, Workload};
+use dayshift_text::printable;
+
+use crate::cli::exit::Exit;
 
 /// A line of the result.
 pub(crate) fn print_line(line: &str) {

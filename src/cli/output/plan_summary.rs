@@ -3,18 +3,16 @@
 use std::io::{self, Write};
 
 use chrono::{DateTime, Utc};
+use dayshift_cluster::status::clock;
+use dayshift_manifest::plan::{NamespaceSummary, Summary};
+use dayshift_text::counted;
+use dayshift_workload::{Key, Kind, Prefix};
 use serde::Serialize;
 use serde_json::Value;
 
 use super::{
     style::Style,
     table::{Cell, Table},
-};
-use crate::{
-    plan::{NamespaceSummary, Summary},
-    status::clock,
-    text::counted,
-    workload::{Key, Kind, Prefix},
 };
 
 /// Writes a row for each namespace with a schedule, their sum, and what to do about what stands in

@@ -3,18 +3,18 @@
 use std::io::{self, Write};
 
 use chrono::{DateTime, NaiveDate};
+use dayshift_cluster::status::time_of_day;
+use dayshift_manifest::plan::{Holiday, Plan, PlannedBoundary, StartsAfter, WorkloadPlan};
+use dayshift_schedule::{Action, Zone};
+use dayshift_text::{cut_chars, printable};
+use dayshift_workload::{
+    CountKind, Key, Origin, Replicas,
+    savings::{Bill, Saved},
+};
 
 use super::{
     style::{Paint, Style},
     table::{Cell, Table},
-};
-use crate::{
-    plan::{Holiday, Plan, PlannedBoundary, StartsAfter, WorkloadPlan},
-    savings::{Bill, Saved},
-    schedule::{Action, Zone},
-    status::time_of_day,
-    text::{cut_chars, printable},
-    workload::{CountKind, Key, Origin, Replicas},
 };
 
 /// More starts and stops than anyone reads, and than memory should hold.

@@ -1,10 +1,12 @@
 //! What came of a request, line by line as it comes.
 
+use dayshift_cluster::operations::Said;
+
 use super::{
     messages::{print_error, print_line},
     progress::Progress,
 };
-use crate::{cli::exit::Exit, operations::Said};
+use crate::cli::exit::Exit;
 
 /// Prints what is said, and keeps the exit status that it comes to.
 pub(crate) struct Report {

@@ -1,14 +1,12 @@
 //! What is told, as lines of text in columns.
 
 use chrono::{DateTime, NaiveDateTime, TimeDelta, Utc};
+use dayshift_cluster::status::{span, time_of_day};
+use dayshift_schedule::{Boundary, Zone};
+use dayshift_text::counted;
 
 use super::style::{Paint, Style};
-use crate::{
-    sandbox::{EventKind, MAX_IDLE, Speed, TimelineEvent},
-    schedule::{Boundary, Zone},
-    status::{span, time_of_day},
-    text::counted,
-};
+use crate::sandbox::{EventKind, MAX_IDLE, Speed, TimelineEvent};
 
 /// Lays out lines of columns.
 #[derive(Clone, Copy, Debug)]
@@ -198,10 +196,8 @@ mod tests {
     use std::sync::Arc;
 
     use super::*;
-    use crate::{
-        schedule::Action,
-        workload::{Kind, Replicas, WorkloadRef},
-    };
+    use dayshift_schedule::Action;
+    use dayshift_workload::{Kind, Replicas, WorkloadRef};
 
     fn zone() -> Zone {
         Zone::parse("Asia/Tokyo").unwrap()

@@ -1,14 +1,12 @@
 //! What a run comes to, as a table.
 
 use chrono::TimeDelta;
+use dayshift_cluster::status::span;
+use dayshift_text::counted;
+use dayshift_workload::savings::{Bill, Price, Saved};
 
 use super::{sandbox_page::Page, style::Paint};
-use crate::{
-    sandbox::{Requests, Summary, Usage},
-    savings::{Bill, Price, Saved},
-    status::span,
-    text::counted,
-};
+use crate::sandbox::{Requests, Summary, Usage};
 
 impl Page {
     /// What it all came to: a table of the workloads and what the scaler asked for.

@@ -2,10 +2,10 @@
 
 use std::io::{self, Write};
 
+use dayshift_text::printable;
 use unicode_width::UnicodeWidthStr;
 
 use super::style::{Paint, Style};
-use crate::text::printable;
 
 /// What stands in a cell where there is nothing, as in kubectl.
 const NONE: &str = "<none>";

@@ -1,8 +1,8 @@
 //! What could not be read, for other programs: `unread` of every report.
 
+use dayshift_cluster::status::Unreadable;
+use dayshift_manifest::manifest::OpenError;
 use serde_json::{Value, json};
-
-use crate::{manifest::OpenError, status::Unreadable};
 
 /// A file or folder, and why.
 pub(crate) fn of_file(error: &OpenError) -> Value {

@@ -3,23 +3,23 @@
 use std::collections::HashMap;
 
 use chrono::TimeDelta;
+use dayshift_cluster::{
+    cluster::{NamespaceDefaults, Query},
+    operations::{
+        OverrideRequest, RequestOutcome, RequestedOverride, Said, Selection, action_of,
+        annotations, changed_since, failed, scaled,
+    },
+};
+use dayshift_text::counted;
+use dayshift_workload::{OverrideCommand, WorkloadRef};
 
 use super::{
     form::Form,
     plan::{Asked, Plan, Planned, PlannedChange},
 };
-use crate::{
-    cluster::{NamespaceDefaults, Query},
-    dashboard::{
-        settings::Settings,
-        view::{Row, View},
-    },
-    operations::{
-        OverrideRequest, RequestOutcome, RequestedOverride, Said, Selection, action_of,
-        annotations, changed_since, failed, scaled,
-    },
-    text::counted,
-    workload::{OverrideCommand, WorkloadRef},
+use crate::dashboard::{
+    settings::Settings,
+    view::{Row, View},
 };
 
 /// How long to wait for a controller, as the commands do.

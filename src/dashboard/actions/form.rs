@@ -3,12 +3,9 @@
 use std::collections::BTreeSet;
 
 use chrono::{DateTime, Utc};
-
-use crate::{
-    operations::{RequestedOverride, Until, parse_length},
-    text::cut_chars,
-    workload::MAX_REASON,
-};
+use dayshift_cluster::operations::{RequestedOverride, Until, parse_length};
+use dayshift_text::cut_chars;
+use dayshift_workload::MAX_REASON;
 
 /// The most workloads and the most namespaces of one form.
 const MAX_OBJECTS: usize = 2_000;

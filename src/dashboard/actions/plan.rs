@@ -6,12 +6,11 @@ use std::{
 };
 
 use chrono::{DateTime, TimeDelta, Utc};
-use kube::Client;
-
-use crate::{
-    operations::{AnnotatedNamespace, OverrideRequest, RequestedOverride, Said, Selection},
-    workload::{Observed, WorkloadRef},
+use dayshift_cluster::operations::{
+    AnnotatedNamespace, OverrideRequest, RequestedOverride, Said, Selection,
 };
+use dayshift_workload::{Observed, WorkloadRef};
+use kube::Client;
 
 /// How long what was asked for may be confirmed.
 const MAX_AGE: TimeDelta = TimeDelta::minutes(5);

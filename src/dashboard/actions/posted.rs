@@ -2,6 +2,10 @@
 
 use std::{collections::BTreeSet, sync::Arc};
 
+use dayshift_cluster::{
+    cluster::{FindError, NamespaceDefaults, may_patch_namespace},
+    operations::OverrideRequest,
+};
 use http::{HeaderMap, HeaderValue, Response, StatusCode, header};
 use http_body_util::Full;
 use hyper::body::{Body, Bytes};
@@ -15,17 +19,13 @@ use super::{
     pending::Actions,
     plan::Asked,
 };
-use crate::{
-    cluster::{FindError, NamespaceDefaults, may_patch_namespace},
-    dashboard::{
-        answer::{UNASKED, html, unasked},
-        entrance::{Identity, Visitor},
-        pages::failure,
-        params::Params,
-        source::{Dashboard, Source},
-        view::View,
-    },
-    operations::OverrideRequest,
+use crate::dashboard::{
+    answer::{UNASKED, html, unasked},
+    entrance::{Identity, Visitor},
+    pages::failure,
+    params::Params,
+    source::{Dashboard, Source},
+    view::View,
 };
 
 type Answer = Response<Full<Bytes>>;

@@ -2,14 +2,11 @@
 
 use std::{collections::HashSet, sync::Arc, time::Duration};
 
+use dayshift_cluster::cluster::{FindError, may_list};
+use dayshift_workload::{Kind, WorkloadRef};
 use futures::{StreamExt as _, TryStreamExt as _, stream};
 use kube::Client;
 use tokio::time::timeout;
-
-use crate::{
-    cluster::{FindError, may_list},
-    workload::{Kind, WorkloadRef},
-};
 
 /// How many questions of one user are asked at once.
 const AT_ONCE: usize = 8;

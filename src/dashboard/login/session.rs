@@ -2,15 +2,13 @@
 
 use std::{io, sync::Arc, time::Duration};
 
+use dayshift_cluster::cluster::FindError;
+use dayshift_workload::Kind;
 use kube::Client;
 use tokio::{sync::Mutex, time::Instant};
 
 use super::{readable::Readable, user::User};
-use crate::{
-    cluster::FindError,
-    dashboard::{token::Token, view::View},
-    workload::Kind,
-};
+use crate::dashboard::{token::Token, view::View};
 
 /// How long the API server's answers about what a user may read count. (It keeps those of a webhook
 /// for five minutes itself.)

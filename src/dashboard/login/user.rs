@@ -1,8 +1,7 @@
 //! The user that a proxy names in the headers of a request.
 
+use dayshift_text::is_unprintable;
 use http::{HeaderMap, HeaderName};
-
-use crate::text::is_unprintable;
 
 /// The most bytes of a name. Kubernetes has no bound; the longest that people use are paths of LDAP.
 const MAX_NAME: usize = 512;

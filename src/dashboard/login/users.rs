@@ -7,6 +7,7 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
 };
 
+use dayshift_cluster::cluster::acting_as;
 use http::request::Parts;
 use kube::Client;
 
@@ -15,7 +16,6 @@ use super::{
     session::Session,
     user::{LoginError, UserHeaders},
 };
-use crate::cluster::acting_as;
 
 /// At most this many users are known at once; whoever has not asked for longest is forgotten.
 const MAX_USERS: usize = 256;

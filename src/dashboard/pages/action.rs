@@ -1,20 +1,18 @@
 //! Asking for a wake, a sleep, a pause or a resume: the form, what will change, and what came of it.
 
+use dayshift_cluster::status::Note;
+use dayshift_text::counted;
+use dayshift_workload::WorkloadRef;
 use maud::{Markup, html};
 
 use super::{
     shell::{Kind, Page},
     text::{safe, said},
 };
-use crate::{
-    dashboard::{
-        actions::{Fields, Form, Phase, Plan, Progress, verb},
-        params::Params,
-        view::Row,
-    },
-    status::Note,
-    text::counted,
-    workload::WorkloadRef,
+use crate::dashboard::{
+    actions::{Fields, Form, Phase, Plan, Progress, verb},
+    params::Params,
+    view::Row,
 };
 
 /// What can be asked for, and what that means.

@@ -1,6 +1,8 @@
 //! What several pages are made of.
 
 use chrono::{DateTime, SecondsFormat, Utc};
+use dayshift_cluster::status::{WorkloadStatus, clock, distance};
+use dayshift_schedule::Zone;
 use maud::{Markup, html};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 
@@ -8,11 +10,7 @@ use super::{
     shell::Page,
     text::{safe, said},
 };
-use crate::{
-    dashboard::view::{Finding, Row},
-    schedule::Zone,
-    status::{WorkloadStatus, clock, distance},
-};
+use crate::dashboard::view::{Finding, Row};
 
 /// How many objects are named where the same is said of more.
 const MAX_NAMES: usize = 3;

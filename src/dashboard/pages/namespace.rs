@@ -3,6 +3,9 @@
 use std::{collections::BTreeMap, sync::Arc};
 
 use chrono::TimeDelta;
+use dayshift_manifest::plan::{NamespaceSummary, Summary};
+use dayshift_text::counted;
+use dayshift_workload::{Key, Origin, Override, events::author_text};
 use maud::{Markup, html};
 
 use super::{
@@ -12,15 +15,9 @@ use super::{
     shell::{Kind, Page},
     text::safe,
 };
-use crate::{
-    dashboard::{
-        params::Params,
-        view::{Row, View},
-    },
-    events::author_text,
-    plan::{NamespaceSummary, Summary},
-    text::counted,
-    workload::{Key, Origin, Override},
+use crate::dashboard::{
+    params::Params,
+    view::{Row, View},
 };
 
 /// At most this many namespaces are listed; the rest is on the timeline.

@@ -1,6 +1,14 @@
 //! The page of one workload.
 
 use chrono::{DateTime, Days, NaiveDate, Utc};
+use dayshift_cluster::{
+    cluster::{FindError, SeenEvent},
+    status::{distance, time_of_day},
+};
+use dayshift_manifest::plan::{Period, PlannedBoundary, WorkloadPlan};
+use dayshift_schedule::Zone;
+use dayshift_text::counted;
+use dayshift_workload::{Inputs, Key, Problem, events::author_text, savings::Bill};
 use maud::{Markup, html};
 
 use super::{
@@ -9,17 +17,7 @@ use super::{
     text::{safe, safe_lines, said},
     week::{Week, day_name, legend, midnight, patterns},
 };
-use crate::{
-    cluster::{FindError, SeenEvent},
-    dashboard::view::Row,
-    events::author_text,
-    plan::{Period, PlannedBoundary, WorkloadPlan},
-    savings::Bill,
-    schedule::Zone,
-    status::{distance, time_of_day},
-    text::counted,
-    workload::{Inputs, Key, Problem},
-};
+use crate::dashboard::view::Row;
 
 /// How many days are shown.
 const DAYS: u64 = 14;

@@ -1,6 +1,9 @@
 //! What stands under the weeks of a workload: its labels, who else has a hand on it, its Events, and
 //! the commands for it.
 
+use dayshift_cluster::cluster::SeenEvent;
+use dayshift_schedule::Zone;
+use dayshift_workload::Label;
 use maud::{Markup, html};
 
 use super::{
@@ -9,7 +12,7 @@ use super::{
     shell::Page,
     text::{safe, safe_lines, said},
 };
-use crate::{cluster::SeenEvent, dashboard::view::Row, schedule::Zone, workload::Label};
+use crate::dashboard::view::Row;
 
 /// How many Events are shown.
 const MAX_EVENTS: usize = 50;

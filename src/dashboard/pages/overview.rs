@@ -3,22 +3,22 @@
 use std::collections::BTreeMap;
 
 use chrono::{DateTime, Utc};
+use dayshift_cluster::status::{clock, distance};
+use dayshift_text::counted;
+use dayshift_workload::{
+    Key, Phase,
+    savings::{Bill, HeldDown, Price, SavedSoFar},
+};
 use maud::{Markup, html};
 
 use super::{
     bits::{section, table, time},
     shell::{Kind, Page},
 };
-use crate::{
-    dashboard::{
-        params::Params,
-        savings::Savings,
-        view::{Level, Row},
-    },
-    savings::{Bill, HeldDown, Price, SavedSoFar},
-    status::{clock, distance},
-    text::counted,
-    workload::{Key, Phase},
+use crate::dashboard::{
+    params::Params,
+    savings::Savings,
+    view::{Level, Row},
 };
 
 /// How many findings of a level are shown; the rest is on the timeline.

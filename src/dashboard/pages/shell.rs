@@ -2,18 +2,16 @@
 
 use std::collections::BTreeSet;
 
+use dayshift_cluster::status::date_and_time;
+use dayshift_schedule::Zone;
 use http::StatusCode;
 use maud::{DOCTYPE, Markup, html};
 
 use super::text::{safe, said};
-use crate::{
-    dashboard::{
-        params::{Params, Theme},
-        settings::Settings,
-        view::{Row, View},
-    },
-    schedule::Zone,
-    status::date_and_time,
+use crate::dashboard::{
+    params::{Params, Theme},
+    settings::Settings,
+    view::{Row, View},
 };
 
 /// The style sheet of every page.

@@ -2,9 +2,8 @@
 
 use std::borrow::Cow;
 
+use dayshift_text::{is_unprintable, printable};
 use maud::{Markup, html};
-
-use crate::text::{is_unprintable, printable};
 
 /// Text that somebody wrote.
 pub(super) fn safe(text: &str) -> Cow<'_, str> {

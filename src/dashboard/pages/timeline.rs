@@ -3,6 +3,8 @@
 use std::collections::BTreeSet;
 
 use chrono::{DateTime, Days, NaiveDate, Utc};
+use dayshift_manifest::plan::Period;
+use dayshift_text::counted;
 use maud::{Markup, html};
 
 use super::{
@@ -11,11 +13,7 @@ use super::{
     text::safe,
     week::{Week, day_name, days, legend, midnight, patterns},
 };
-use crate::{
-    dashboard::{actions::Fields, params::Params, view::Row},
-    plan::Period,
-    text::counted,
-};
+use crate::dashboard::{actions::Fields, params::Params, view::Row};
 
 /// How many rows have a page.
 const ROWS: usize = 50;

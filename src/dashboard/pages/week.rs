@@ -3,15 +3,13 @@
 use std::fmt::Write as _;
 
 use chrono::{DateTime, Datelike, Days, NaiveDate, NaiveTime, TimeDelta, Utc, Weekday};
+use dayshift_cluster::status::duration;
+use dayshift_manifest::plan::{Period, PlannedState, Planner, WorkloadPlan, timeline};
+use dayshift_schedule::Zone;
 use maud::{Markup, html};
 
 use super::{bits::time, shell::Page, text::safe};
-use crate::{
-    dashboard::view::Row,
-    plan::{Period, PlannedState, Planner, WorkloadPlan, timeline},
-    schedule::Zone,
-    status::duration,
-};
+use crate::dashboard::view::Row;
 
 /// How many steps are looked at: a schedule by the second has millions in a week.
 const MAX_STEPS: usize = 2_000;

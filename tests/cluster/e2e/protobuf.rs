@@ -2,12 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use dayshift::cluster::{Version, Workload, compact};
-use dayshift::workload::{Kind, Observed, Prefix, Replicas};
+use dayshift_cluster::cluster::{Version, Workload, compact};
+use dayshift_workload::{Kind, Observed, Prefix, Replicas};
 use futures::StreamExt as _;
 use http::{Request, header::CONTENT_TYPE};
-use kube::api::{Api, ListParams, WatchEvent, WatchParams};
-use kube::{Client, Error};
+use kube::{
+    Client, Error,
+    api::{Api, ListParams, WatchEvent, WatchParams},
+};
 use serde_json::json;
 
 use crate::support::{ControlPlane, Parts, Story, block_on, deployment, stories};

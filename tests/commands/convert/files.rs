@@ -303,7 +303,7 @@ fn converted_text_does_not_act_on_a_terminal() {
 #[test]
 fn the_page_explains_everything_that_is_said() {
     let page = include_str!("../../../docs/migrate.md");
-    for topic in dayshift::convert::Topic::ALL {
+    for topic in dayshift_manifest::convert::Topic::ALL {
         assert!(
             page.contains(&format!("\n| `{}` | ", topic.id())),
             "{topic:?}"

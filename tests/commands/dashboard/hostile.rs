@@ -50,7 +50,7 @@ fn cluster() -> Cluster {
 
 /// As a page shows it: what nobody sees is spelt out.
 fn shown(text: &str) -> String {
-    dayshift::text::printable(text)
+    dayshift_text::printable(text)
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use std::{fs, path::Path};
 
-use dayshift::workload::Kind;
+use dayshift_workload::Kind;
 
 fn policy(name: &str) -> String {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("manifests/policy");

@@ -1,6 +1,6 @@
 //! What `docs/schedules/lint.md` says of each rule is what the program does.
 
-use dayshift::lint::LintRule;
+use dayshift_manifest::lint::LintRule;
 
 use super::program::{found_with, web};
 

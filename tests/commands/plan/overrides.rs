@@ -1,20 +1,17 @@
 //! The ends of overrides in a plan, and whether the controller does what was planned.
 
 use chrono::{DateTime, TimeDelta, Utc};
-use dayshift::{
-    clock::Clock,
-    plan::{Period, Planner},
-    sandbox::{EventKind, Simulation, Speed},
-    schedule::{Action, Zone},
-    workload::{Fingerprint, Inputs, Key, Kind, Prefix, WorkloadRef},
-};
+use dayshift::sandbox::{EventKind, Simulation, Speed};
+use dayshift_cluster::clock::Clock;
+use dayshift_manifest::plan::{Period, Planner};
+use dayshift_schedule::{Action, Zone};
+use dayshift_workload::{Fingerprint, Inputs, Key, Kind, Prefix, WorkloadRef};
 use k8s_openapi::api::apps::v1::Deployment;
 use proptest::prelude::*;
 use serde_json::json;
 
 use super::program::{plan_of, web};
-use crate::of_deployments::of_deployments;
-use crate::program::Ended;
+use crate::{of_deployments::of_deployments, program::Ended};
 
 const HOURS: &str = "dayshift/hours: '09:00-19:00'";
 

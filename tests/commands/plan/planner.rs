@@ -1,13 +1,10 @@
 //! The planner of the library: what it makes of live objects, and that it is what the scaler does.
 
 use chrono::{DateTime, TimeDelta, Utc};
-use dayshift::{
-    plan::{Period, Planner},
-    schedule::Zone,
-    workload::{
-        Inputs, Key, Kind, Label, Labels, Observed, ParsedInputs, Prefix, Replicas, WorkloadRef,
-        read,
-    },
+use dayshift_manifest::plan::{Period, Planner};
+use dayshift_schedule::Zone;
+use dayshift_workload::{
+    Inputs, Key, Kind, Label, Labels, Observed, ParsedInputs, Prefix, Replicas, WorkloadRef, read,
 };
 use proptest::prelude::*;
 
@@ -39,9 +36,9 @@ fn of_a_live_object_it_is_known_what_a_start_brings_back() {
                 uid: "".into(),
             },
             replicas: Replicas::new(seen),
-            count_field: dayshift::workload::CountField::Present,
-            footprint: dayshift::workload::Footprint::of_kind(Kind::DEPLOYMENT),
-            readiness: dayshift::workload::Readiness::default(),
+            count_field: dayshift_workload::CountField::Present,
+            footprint: dayshift_workload::Footprint::of_kind(Kind::DEPLOYMENT),
+            readiness: dayshift_workload::Readiness::default(),
             inputs: inputs.clone(),
             labels,
             error: None,
@@ -69,9 +66,9 @@ fn of_a_live_object_it_is_known_what_a_start_brings_back() {
                 uid: "".into(),
             },
             replicas: Replicas::ONE,
-            count_field: dayshift::workload::CountField::Present,
-            footprint: dayshift::workload::Footprint::of_kind(Kind::DEPLOYMENT),
-            readiness: dayshift::workload::Readiness::default(),
+            count_field: dayshift_workload::CountField::Present,
+            footprint: dayshift_workload::Footprint::of_kind(Kind::DEPLOYMENT),
+            readiness: dayshift_workload::Readiness::default(),
             inputs,
             labels: Labels::default(),
             error: None,
@@ -104,9 +101,9 @@ fn of_a_kind_without_counts_nothing_is_planned() {
             uid: "".into(),
         },
         replicas: Replicas::ONE,
-        count_field: dayshift::workload::CountField::Missing,
-        footprint: dayshift::workload::Footprint::of_kind(Kind::DEPLOYMENT),
-        readiness: dayshift::workload::Readiness::default(),
+        count_field: dayshift_workload::CountField::Missing,
+        footprint: dayshift_workload::Footprint::of_kind(Kind::DEPLOYMENT),
+        readiness: dayshift_workload::Readiness::default(),
         inputs: Inputs::default().with(Key::Hours, "09:00-19:00"),
         labels: Labels::default(),
         error: None,

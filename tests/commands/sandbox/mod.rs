@@ -11,14 +11,14 @@ use std::{
 };
 
 use chrono::{DateTime, TimeDelta, Utc};
-use dayshift::{
-    clock::Clock,
-    sandbox::{EventKind, Simulation, Speed},
-};
+use dayshift::sandbox::{EventKind, Simulation, Speed};
+use dayshift_cluster::clock::Clock;
 use serde_json::json;
 
-use crate::of_deployments::of_deployments;
-use crate::program::{self, Ended, signal, start};
+use crate::{
+    of_deployments::of_deployments,
+    program::{self, Ended, signal, start},
+};
 
 const FRIDAY: &str = "2026-11-20 08:00";
 

@@ -1,12 +1,10 @@
 //! What the sandbox tells of overrides, pauses and what is enforced.
 
 use chrono::{DateTime, TimeDelta, Utc};
-use dayshift::{
-    clock::Clock,
-    controller::Settings,
-    sandbox::{Act, EventKind, Simulation, Speed, TimelineEvent, UserAction},
-    workload::Kind,
-};
+use dayshift::sandbox::{Act, EventKind, Simulation, Speed, TimelineEvent, UserAction};
+use dayshift_cluster::clock::Clock;
+use dayshift_controller::Settings;
+use dayshift_workload::Kind;
 use serde_json::{Map, Value, json};
 
 const FRIDAY: &str = "2026-11-20T08:00:00Z";

@@ -17,7 +17,7 @@ mod watch;
 
 use std::{env, fs, path::Path};
 
-use dayshift::schedule::Tzdata;
+use dayshift_schedule::Tzdata;
 use k8s_openapi::api::apps::v1::Deployment;
 use kube::{
     Api,

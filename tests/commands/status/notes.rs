@@ -6,8 +6,7 @@ use std::sync::{
 };
 
 use chrono::{DateTime, TimeDelta, Utc};
-
-use dayshift::workload::{Fingerprint, Inputs, Key};
+use dayshift_workload::{Fingerprint, Inputs, Key};
 use serde_json::json;
 
 use super::{OFFICE, STOPPED, evening, state};

@@ -58,7 +58,7 @@ fn the_judge_lets_pass_what_people_write() {
 fn printable_text_has_no_control_characters() {
     for (first, last) in ACTING {
         for character in first..=last {
-            let shown = dayshift::text::printable(&format!("a{character}b"));
+            let shown = dayshift_text::printable(&format!("a{character}b"));
             assert!(!shown.chars().any(acts), "{character:?}: {shown:?}");
         }
     }

@@ -1,11 +1,10 @@
 //! What `status` counts as held down.
 
-use dayshift::{
+use dayshift_cluster::{
     cluster::{Autoscalers, NamespaceDefaults, Query, Services, WaitingStarts, WithManagers, find},
-    savings::HeldDown,
     status::{SeenWorkloads, StatusContext, WorkloadStatus},
-    workload::{ParseContext, Prefix},
 };
+use dayshift_workload::{ParseContext, Prefix, savings::HeldDown};
 
 use crate::sandbox::Sandbox;
 

@@ -4,20 +4,20 @@
 
 use std::{sync::Arc, time::Duration};
 
-use dayshift::{
-    cluster::Query,
-    controller::{CalendarFeed, Settings, Telemetry},
-    dashboard::{self, Dashboard},
-    workload::{DefaultSchedule, Key, Kind, ParseContext, Prefix},
-};
+use dayshift::dashboard::{self, Dashboard};
+use dayshift_cluster::cluster::Query;
+use dayshift_controller::{CalendarFeed, Settings, Telemetry};
+use dayshift_workload::{DefaultSchedule, Key, Kind, ParseContext, Prefix};
 use http::Request;
 use http_body_util::{BodyExt as _, Empty};
 use hyper::body::Bytes;
 use serde_json::json;
 use tokio::time::sleep;
 
-use crate::bill::by_status::held_down_by_status;
-use crate::sandbox::{Sandbox, cron_job, deployment, stateful_set};
+use crate::{
+    bill::by_status::held_down_by_status,
+    sandbox::{Sandbox, cron_job, deployment, stateful_set},
+};
 
 const OFFICE: &str = "Mon-Fri 09:00-19:00";
 

@@ -1,13 +1,11 @@
 //! `plan` and `sandbox` say the same of a week of the same file.
 
 use chrono::{DateTime, TimeDelta, Utc};
-use dayshift::{
-    clock::Clock,
-    plan::{Period, Planner},
-    sandbox::{Simulation, Speed},
-    schedule::Zone,
-    workload::{Inputs, Key, Kind, Prefix, Replicas, WorkloadRef},
-};
+use dayshift::sandbox::{Simulation, Speed};
+use dayshift_cluster::clock::Clock;
+use dayshift_manifest::plan::{Period, Planner};
+use dayshift_schedule::Zone;
+use dayshift_workload::{Inputs, Key, Kind, Prefix, Replicas, WorkloadRef};
 use serde_json::{Value, json};
 
 use crate::sandbox::of_deployments;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use dayshift::controller::Settings;
+use dayshift_controller::Settings;
 
 use crate::sandbox::{Sandbox, deployment, stateful_set};
 

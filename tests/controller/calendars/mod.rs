@@ -4,10 +4,8 @@ mod unreadable;
 
 use std::sync::Arc;
 
-use dayshift::{
-    controller::{CalendarFeed, CalendarPublisher, Settings},
-    schedule::{Calendar, CalendarName, Calendars},
-};
+use dayshift_controller::{CalendarFeed, CalendarPublisher, Settings};
+use dayshift_schedule::{Calendar, CalendarName, Calendars};
 
 use crate::sandbox::{Sandbox, deployment, of_deployments};
 

@@ -6,24 +6,24 @@
     reason = "a test may stop where it stands"
 )]
 
-use std::convert::Infallible;
-use std::path::Path;
-use std::sync::Arc;
+use std::{convert::Infallible, path::Path, sync::Arc};
 
-use dayshift::cluster::{Connection, connect};
+use dayshift_cluster::cluster::{Connection, connect};
 use http_body_util::Full;
-use hyper::body::{Bytes, Incoming};
-use hyper::server::conn::http1;
-use hyper::service::service_fn;
-use hyper::{Request, Response};
+use hyper::{
+    Request, Response,
+    body::{Bytes, Incoming},
+    server::conn::http1,
+    service::service_fn,
+};
 use hyper_util::rt::TokioIo;
 use kube::Client;
 use serde_json::json;
-use tokio::net::TcpListener;
-use tokio::task::JoinHandle;
-use tokio_rustls::TlsAcceptor;
-use tokio_rustls::rustls::ServerConfig;
-use tokio_rustls::rustls::pki_types::PrivateKeyDer;
+use tokio::{net::TcpListener, task::JoinHandle};
+use tokio_rustls::{
+    TlsAcceptor,
+    rustls::{ServerConfig, pki_types::PrivateKeyDer},
+};
 
 /// What a server shows, and what its clients are to trust.
 struct Identity {

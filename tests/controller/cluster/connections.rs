@@ -6,25 +6,28 @@
     reason = "a test may stop where it stands"
 )]
 
-use std::convert::Infallible;
-use std::sync::{Arc, Mutex};
-use std::time::Duration;
+use std::{
+    convert::Infallible,
+    sync::{Arc, Mutex},
+    time::Duration,
+};
 
-use dayshift::cluster::{Connection, connect};
+use dayshift_cluster::cluster::{Connection, connect};
 use http_body_util::{Either, Empty, StreamBody};
-use hyper::body::{Bytes, Frame, Incoming};
-use hyper::server::conn::http2;
-use hyper::service::service_fn;
-use hyper::{Request, Response};
+use hyper::{
+    Request, Response,
+    body::{Bytes, Frame, Incoming},
+    server::conn::http2,
+    service::service_fn,
+};
 use hyper_util::rt::{TokioExecutor, TokioIo};
 use kube::{Client, client::Body};
 use serde_json::json;
-use tokio::net::TcpListener;
-use tokio::sync::Notify;
-use tokio::time::timeout;
-use tokio_rustls::TlsAcceptor;
-use tokio_rustls::rustls::ServerConfig;
-use tokio_rustls::rustls::pki_types::PrivateKeyDer;
+use tokio::{net::TcpListener, sync::Notify, time::timeout};
+use tokio_rustls::{
+    TlsAcceptor,
+    rustls::{ServerConfig, pki_types::PrivateKeyDer},
+};
 
 /// What Kubernetes allows on a connection.
 const ALLOWED: u32 = 100;

@@ -6,15 +6,19 @@
     reason = "a test may stop where it stands"
 )]
 
-use std::convert::Infallible;
-use std::sync::{Arc, Mutex};
+use std::{
+    convert::Infallible,
+    sync::{Arc, Mutex},
+};
 
-use dayshift::cluster::{Connection, connect};
+use dayshift_cluster::cluster::{Connection, connect};
 use http_body_util::Full;
-use hyper::body::{Bytes, Incoming};
-use hyper::server::conn::http1;
-use hyper::service::service_fn;
-use hyper::{Request, Response};
+use hyper::{
+    Request, Response,
+    body::{Bytes, Incoming},
+    server::conn::http1,
+    service::service_fn,
+};
 use hyper_util::rt::TokioIo;
 use kube::Client;
 use serde_json::json;

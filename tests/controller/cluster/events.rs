@@ -1,10 +1,8 @@
 //! The Events of one object, and dayshift's own in a namespace.
 #![allow(clippy::unwrap_used)]
 
-use dayshift::{
-    cluster::{SeenEvent, events_in, events_of},
-    workload::{Kind, WorkloadRef},
-};
+use dayshift_cluster::cluster::{SeenEvent, events_in, events_of};
+use dayshift_workload::{Kind, WorkloadRef};
 use kube_in_memory::Api;
 use serde_json::json;
 

@@ -1,10 +1,8 @@
 //! Finding live Deployments, against the API in memory.
 #![allow(clippy::unwrap_used)]
 
-use dayshift::{
-    cluster::{FindError, Found, Missing, Query, Workload, find},
-    workload::Kind,
-};
+use dayshift_cluster::cluster::{FindError, Found, Missing, Query, Workload, find};
+use dayshift_workload::Kind;
 use kube_in_memory::{Api, Fault, Status};
 use serde_json::json;
 

@@ -1,10 +1,8 @@
 //! One Namespace, read and written, where something else answers.
 #![allow(clippy::unwrap_used)]
 
-use dayshift::{
-    cluster::{NamespaceMeta, Writer},
-    workload::Prefix,
-};
+use dayshift_cluster::cluster::{NamespaceMeta, Writer};
+use dayshift_workload::Prefix;
 use http::{Request, Response};
 use kube::{Client, client::Body};
 use serde_json::{Value, json};

@@ -2,12 +2,10 @@
 
 use std::{num::NonZeroUsize, sync::Arc, time::Duration};
 
-use dayshift::{
-    cluster::Query,
-    controller::{CalendarFeed, Scope, Settings, WorkStatus},
-    dashboard::{self, Dashboard},
-    workload::{Kind, ParseContext, Prefix},
-};
+use dayshift::dashboard::{self, Dashboard};
+use dayshift_cluster::cluster::Query;
+use dayshift_controller::{CalendarFeed, Scope, Settings, WorkStatus};
+use dayshift_workload::{Kind, ParseContext, Prefix};
 use http::Request;
 use http_body_util::{BodyExt as _, Empty};
 use hyper::body::Bytes;

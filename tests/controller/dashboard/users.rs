@@ -2,12 +2,10 @@
 
 use std::{cell::RefCell, net::SocketAddr, pin::Pin, sync::Arc, time::Duration};
 
-use dayshift::{
-    cluster::Query,
-    controller::CalendarFeed,
-    dashboard::{self, Dashboard, UserHeaders, Users},
-    workload::{Kind, ParseContext, Prefix},
-};
+use dayshift::dashboard::{self, Dashboard, UserHeaders, Users};
+use dayshift_cluster::cluster::Query;
+use dayshift_controller::CalendarFeed;
+use dayshift_workload::{Kind, ParseContext, Prefix};
 use http::{Request, Response};
 use http_body_util::{BodyExt as _, Full};
 use hyper::body::Bytes;

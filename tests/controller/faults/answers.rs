@@ -10,7 +10,7 @@ use std::{
 };
 
 use chrono::TimeDelta;
-use dayshift::controller::{Scope, Settings};
+use dayshift_controller::{Scope, Settings};
 use http::{Method, Request, Response};
 use kube::{Client, client::Body};
 use kube_in_memory::{Api, Fault, RequestLine, Status};

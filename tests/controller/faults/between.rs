@@ -9,8 +9,8 @@ use std::{
 };
 
 use chrono::TimeDelta;
-use dayshift::controller::{Scope, Settings};
-use dayshift::workload::Kind;
+use dayshift_controller::{Scope, Settings};
+use dayshift_workload::Kind;
 use http::{Method, Request, Response};
 use kube::{Client, client::Body};
 use kube_in_memory::{Fault, RequestLine, Status};

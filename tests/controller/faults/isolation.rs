@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use chrono::{DateTime, TimeDelta, Utc};
-use dayshift::controller::{Scope, Settings};
+use dayshift_controller::{Scope, Settings};
 use kube_in_memory::{Fault, RequestLine, Status};
 
 use crate::sandbox::{DeploymentBuilder, Sandbox, deployment};

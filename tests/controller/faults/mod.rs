@@ -13,7 +13,8 @@ mod upheaval;
 use std::{num::NonZeroUsize, time::Duration};
 
 use chrono::{DateTime, Utc};
-use dayshift::{controller::Settings, workload::Kind};
+use dayshift_controller::Settings;
+use dayshift_workload::Kind;
 use kube_in_memory::{Fault, RequestLine, Status};
 
 use crate::sandbox::{Sandbox, deployment};

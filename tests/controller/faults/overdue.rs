@@ -1,6 +1,6 @@
 //! What is overdue, as the metrics have it at the time of a scrape.
 
-use dayshift::controller::{Scope, Settings};
+use dayshift_controller::{Scope, Settings};
 use kube_in_memory::{Fault, Status};
 use serde_json::json;
 

@@ -1,7 +1,7 @@
 //! What is told where a permission is missing, and what is done where a policy denies.
 
 use chrono::{DateTime, TimeDelta, Utc};
-use dayshift::controller::Settings;
+use dayshift_controller::Settings;
 use kube_in_memory::{Fault, Status};
 use serde_json::Value;
 

@@ -9,7 +9,7 @@ use std::{
 };
 
 use chrono::TimeDelta;
-use dayshift::controller::Settings;
+use dayshift_controller::Settings;
 use http::{Method, Request, Response};
 use kube::{Client, client::Body};
 use kube_in_memory::Api;

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use chrono::TimeDelta;
-use dayshift::controller::{Scope, Settings};
-use dayshift::workload::Kind;
+use dayshift_controller::{Scope, Settings};
+use dayshift_workload::Kind;
 use kube_in_memory::{Fault, RequestLine};
 use serde_json::{Value, json};
 

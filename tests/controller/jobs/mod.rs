@@ -5,11 +5,12 @@ mod nights;
 mod trouble;
 
 use cluster::{Cluster, cron_job_with_jobs, job};
-pub(crate) use cluster::{job_of, make};
-use dayshift::controller::Settings;
+use dayshift_controller::Settings;
 use serde_json::json;
 
 use crate::sandbox::{Sandbox, cron_job, deployment};
+
+pub(crate) use cluster::{job_of, make};
 
 #[test]
 fn the_jobs_that_run_are_suspended_at_the_stop_and_resumed_at_the_start() {

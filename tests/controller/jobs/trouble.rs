@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use chrono::TimeDelta;
-use dayshift::controller::Settings;
+use dayshift_controller::Settings;
 use kube_in_memory::{Fault, RequestLine, Status};
 use serde_json::json;
 

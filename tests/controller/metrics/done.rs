@@ -3,13 +3,15 @@
 use std::time::Duration;
 
 use chrono::{DateTime, TimeDelta, Utc};
-use dayshift::controller::{Scope, Settings};
+use dayshift_controller::{Scope, Settings};
 use kube_in_memory::{Fault, RequestLine, Status, Writer};
 use serde_json::json;
 
 use super::row::Row;
-use crate::jobs::{job_of, make};
-use crate::sandbox::{Sandbox, cron_job, deployment};
+use crate::{
+    jobs::{job_of, make},
+    sandbox::{Sandbox, cron_job, deployment},
+};
 
 const OFFICE: &str = "Mon-Fri 09:00-19:00";
 

@@ -1,6 +1,6 @@
 //! What does it save?
 
-use dayshift::controller::{Scope, Settings};
+use dayshift_controller::{Scope, Settings};
 use serde_json::json;
 
 use super::row::Row;

@@ -2,12 +2,14 @@
 
 use std::fs;
 
-use dayshift::controller::{Scope, Settings};
-use dayshift::workload::{DefaultSchedule, Key};
+use dayshift_controller::{Scope, Settings};
+use dayshift_workload::{DefaultSchedule, Key};
 use serde_json::json;
 
-use super::row::Row;
-use super::well::{calendar, with_calendar};
+use super::{
+    row::Row,
+    well::{calendar, with_calendar},
+};
 use crate::sandbox::{Sandbox, cron_job, deployment};
 
 const OFFICE: &str = "Mon-Fri 09:00-19:00";

@@ -2,11 +2,9 @@
 
 use std::{fs, time::Duration};
 
-use dayshift::{
-    cli::{CalendarFile, CalendarWatch},
-    controller::{CalendarFeed, Settings},
-    schedule::Calendars,
-};
+use dayshift::cli::{CalendarFile, CalendarWatch};
+use dayshift_controller::{CalendarFeed, Settings};
+use dayshift_schedule::Calendars;
 use kube_in_memory::{Fault, Status};
 use serde_json::json;
 use tempfile::TempDir;

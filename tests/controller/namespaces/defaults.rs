@@ -2,7 +2,7 @@
 
 use std::{fs, time::Duration};
 
-use dayshift::controller::Settings;
+use dayshift_controller::Settings;
 
 use super::{annotate, office, patches};
 use crate::sandbox::{Sandbox, cron_job, deployment, logged, stateful_set};

@@ -1,7 +1,7 @@
 //! What is written on an object of what it inherits, and when.
 
 use chrono::TimeDelta;
-use dayshift::controller::Settings;
+use dayshift_controller::Settings;
 use serde_json::{Value, json};
 
 use super::{annotate, office, patches};

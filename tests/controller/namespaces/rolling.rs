@@ -2,10 +2,8 @@
 
 use std::time::Duration;
 
-use dayshift::{
-    controller::{Scope, Settings},
-    workload::{DefaultSchedule, Key},
-};
+use dayshift_controller::{Scope, Settings};
+use dayshift_workload::{DefaultSchedule, Key};
 
 use crate::sandbox::{Sandbox, deployment};
 

@@ -2,10 +2,8 @@
 
 use std::fs;
 
-use dayshift::{
-    controller::{OwnPod, Scope, Settings},
-    workload::{DefaultSchedule, Key},
-};
+use dayshift_controller::{OwnPod, Scope, Settings};
+use dayshift_workload::{DefaultSchedule, Key};
 
 use super::{annotate, office, patches};
 use crate::sandbox::{Sandbox, cron_job, deployment, logged};

@@ -2,7 +2,7 @@
 
 use std::{fs, time::Duration};
 
-use dayshift::controller::{Scope, Settings};
+use dayshift_controller::{Scope, Settings};
 use kube_in_memory::{Fault, Status};
 use serde_json::{Value, json};
 

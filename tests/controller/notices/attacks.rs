@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use chrono::TimeDelta;
-use dayshift::controller::{Scope, Settings};
+use dayshift_controller::{Scope, Settings};
 use kube_in_memory::{Fault, Status};
 
 use super::{entry, friday, office, told, told_when};
@@ -113,7 +113,7 @@ fn a_namespace_that_may_not_be_read_keeps_what_is_written_on_the_object() {
 fn two_thousand_notices_delay_no_stop() {
     let mut story = Sandbox::empty_at("2026-11-20 18:00 UTC");
     let scope = Scope {
-        kinds: vec![dayshift::workload::Kind::DEPLOYMENT],
+        kinds: vec![dayshift_workload::Kind::DEPLOYMENT],
         namespace_defaults: false,
         ..Scope::default()
     };

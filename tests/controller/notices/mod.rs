@@ -5,7 +5,7 @@ mod attacks;
 use std::time::Duration;
 
 use chrono::TimeDelta;
-use dayshift::controller::Settings;
+use dayshift_controller::Settings;
 use kube_in_memory::{Fault, Status};
 use serde_json::Value;
 

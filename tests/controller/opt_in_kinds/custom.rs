@@ -1,7 +1,7 @@
 //! Kinds that are defined later, or move to another version.
 
-use dayshift::controller::{Scope, Settings};
-use dayshift::workload::Kind;
+use dayshift_controller::{Scope, Settings};
+use dayshift_workload::Kind;
 use serde_json::json;
 
 use super::line::{Line, begin, object, rollout, saved};

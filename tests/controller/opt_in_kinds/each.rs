@@ -1,7 +1,7 @@
 //! What is tested and written of each kind.
 
-use dayshift::controller::{OwnPod, Scope, Settings};
-use dayshift::workload::Kind;
+use dayshift_controller::{OwnPod, Scope, Settings};
+use dayshift_workload::Kind;
 use kube_in_memory::Api;
 use serde_json::{Value, json};
 

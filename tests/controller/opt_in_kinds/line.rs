@@ -2,11 +2,10 @@
 
 use std::sync::{Arc, Mutex};
 
-use dayshift::controller::{Scope, Settings};
-use dayshift::workload::Kind;
+use dayshift_controller::{Scope, Settings};
+use dayshift_workload::Kind;
 use http::{Method, Request};
-use kube::Client;
-use kube::client::Body;
+use kube::{Client, client::Body};
 use kube_in_memory::Api;
 use serde_json::{Value, json};
 use tower::{BoxError, service_fn};

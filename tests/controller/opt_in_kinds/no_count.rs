@@ -1,7 +1,7 @@
 //! A custom kind whose schema has no `spec.replicas`: the API server drops what is written there.
 
-use dayshift::controller::{Scope, Settings};
-use dayshift::workload::Kind;
+use dayshift_controller::{Scope, Settings};
+use dayshift_workload::Kind;
 use serde_json::{Value, json};
 
 use super::line::object;

@@ -1,13 +1,11 @@
 //! What is held down of a database with a switch: metrics, snapshots and `status` count its instances.
 
-use dayshift::cluster::Query;
-use dayshift::controller::{Scope, Settings};
-use dayshift::savings::HeldDown;
-use dayshift::workload::Kind;
+use dayshift_cluster::cluster::Query;
+use dayshift_controller::{Scope, Settings};
+use dayshift_workload::{Kind, savings::HeldDown};
 use serde_json::{Value, json};
 
-use crate::bill::by_status::held_down_by_status;
-use crate::sandbox::Sandbox;
+use crate::{bill::by_status::held_down_by_status, sandbox::Sandbox};
 
 const OFFICE: &str = "Mon-Fri 09:00-19:00";
 

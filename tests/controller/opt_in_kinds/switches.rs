@@ -1,7 +1,7 @@
 //! Kinds with a switch, under a controller that is killed, doubled, and meddled with.
 
-use dayshift::controller::{Scope, Settings};
-use dayshift::workload::Kind;
+use dayshift_controller::{Scope, Settings};
+use dayshift_workload::Kind;
 use serde_json::{Value, json};
 
 use super::line::{Line, object};

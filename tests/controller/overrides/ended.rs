@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use dayshift::controller::Settings;
+use dayshift_controller::Settings;
 use kube_in_memory::Fault;
 use serde_json::{Value, json};
 

@@ -5,7 +5,7 @@ mod ended;
 use std::time::Duration;
 
 use chrono::TimeDelta;
-use dayshift::controller::Settings;
+use dayshift_controller::Settings;
 use kube_in_memory::{Fault, Status};
 
 use crate::sandbox::{Sandbox, deployment};

@@ -1,6 +1,6 @@
 //! Many that somebody puts back at once: nobody waits for them, and they are told together.
 
-use dayshift::controller::Settings;
+use dayshift_controller::Settings;
 use kube_in_memory::{Fault, RequestLine, Status};
 use serde_json::json;
 

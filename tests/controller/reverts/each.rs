@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeSet, time::Duration};
 
-use dayshift::controller::Settings;
+use dayshift_controller::Settings;
 use kube_in_memory::{RequestLine, Writer};
 use serde_json::json;
 

@@ -5,7 +5,7 @@ mod waits;
 use std::time::Duration;
 
 use chrono::TimeDelta;
-use dayshift::controller::Settings;
+use dayshift_controller::Settings;
 use serde_json::{Value, json};
 
 use crate::sandbox::{Sandbox, deployment};

@@ -1,7 +1,6 @@
 //! Annotations where most people have them: not on an object, but in what objects are made of.
 
-use dayshift::convert::Finding;
-use dayshift::manifest::Severity;
+use dayshift_manifest::{convert::Finding, manifest::Severity};
 
 use super::converted::{annotated, convert};
 

@@ -3,13 +3,13 @@
 use std::sync::Arc;
 
 use chrono::{DateTime, TimeDelta, Utc};
-use dayshift::{
+use dayshift_manifest::{
     convert::{Change, Conversion, Converter, SpanDefaults, Target},
     manifest::Source,
     plan::{Period, Planner},
-    schedule::Zone,
-    workload::{Annotations, Inputs, Key, Kind, Prefix, WorkloadRef},
 };
+use dayshift_schedule::Zone;
+use dayshift_workload::{Annotations, Inputs, Key, Kind, Prefix, WorkloadRef};
 use serde_json::Value;
 
 use super::clocks::utc;

@@ -1,10 +1,10 @@
 //! Folders of files that are for different clusters.
 
-use dayshift::{
+use dayshift_manifest::{
     convert::{Converter, SpanDefaults, Topic},
     manifest::Source,
-    workload::Prefix,
 };
+use dayshift_workload::Prefix;
 
 use super::clocks::utc;
 

@@ -3,12 +3,14 @@
 //! it asks any for times, and py-kube-downscaler's `scaler.py` (00be0b4) takes that of the Namespace
 //! alone.
 
-use dayshift::convert::Conversion;
+use dayshift_manifest::convert::Conversion;
 use proptest::prelude::*;
 
-use super::clocks::{PERIODS, minutes};
-use super::converted::{Planned, annotated, convert, said};
-use super::texts::{Text, forward_text};
+use super::{
+    clocks::{PERIODS, minutes},
+    converted::{Planned, annotated, convert, said},
+    texts::{Text, forward_text},
+};
 
 const WEEK: (&str, &str) = ("2027-07-05T00:00:00Z", "2027-07-12T00:00:00Z");
 

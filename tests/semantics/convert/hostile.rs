@@ -1,7 +1,9 @@
 //! Files that were written to break something.
 
-use dayshift::convert::{Converter, SpanDefaults};
-use dayshift::manifest::Source;
+use dayshift_manifest::{
+    convert::{Converter, SpanDefaults},
+    manifest::Source,
+};
 use proptest::prelude::*;
 
 use super::converted::{annotated, convert, said};

@@ -1,9 +1,9 @@
 //! Another prefix: what is said names annotations by it, and repeats other people's texts to the letter.
 
-use dayshift::{convert::Converter, manifest::Source, workload::Prefix};
+use dayshift_manifest::{convert::Converter, manifest::Source};
+use dayshift_workload::Prefix;
 
-use super::clocks::utc;
-use super::converted::annotated;
+use super::{clocks::utc, converted::annotated};
 
 const CRON_HPA: &str = "apiVersion: autoscaling.alibabacloud.com/v1beta1
 kind: CronHorizontalPodAutoscaler

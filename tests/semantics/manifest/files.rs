@@ -1,9 +1,7 @@
 //! Files, and what is read in them.
 
-use dayshift::{
-    manifest::{Source, Workload},
-    workload::Prefix,
-};
+use dayshift_manifest::manifest::{Source, Workload};
+use dayshift_workload::Prefix;
 
 pub(crate) fn workloads(text: &str) -> Vec<Workload> {
     Source::new("file.yaml", text)

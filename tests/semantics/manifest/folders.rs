@@ -7,7 +7,7 @@ use std::{
     process::{Command, Stdio},
 };
 
-use dayshift::manifest::{OpenError, Opened, Search};
+use dayshift_manifest::manifest::{OpenError, Opened, Search};
 use proptest::prelude::*;
 
 fn write(folder: &Path, names: &[&str]) {

@@ -2,7 +2,8 @@
 
 use std::{collections::BTreeMap, time::Instant};
 
-use dayshift::{manifest::Source, workload::Prefix};
+use dayshift_manifest::manifest::Source;
+use dayshift_workload::Prefix;
 
 use crate::manifest::files::annotated;
 

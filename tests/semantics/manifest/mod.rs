@@ -10,12 +10,10 @@ mod requests;
 
 use std::path::Path;
 
-use dayshift::{
-    examples::EXAMPLES,
-    manifest::{Search, Source, inherit},
-    schedule::Zone,
-    workload::{Inheritance, Key, ParsedInputs, Prefix, Replicas, read},
-};
+use dayshift::examples::EXAMPLES;
+use dayshift_manifest::manifest::{Search, Source, inherit};
+use dayshift_schedule::Zone;
+use dayshift_workload::{Inheritance, Key, ParsedInputs, Prefix, Replicas, read};
 use files::{annotated, refusal, workloads};
 
 #[test]
@@ -109,7 +107,7 @@ fn places(text: &str) -> (String, String) {
         .unwrap();
     assert_eq!(&*stop.text, "Mon-Fry 09:00", "{text}");
     let fault = stop.locate(&(4..7));
-    let show = |place: &dayshift::manifest::Location| {
+    let show = |place: &dayshift_manifest::manifest::Location| {
         format!(
             "{}:{} {}",
             place.line,

@@ -1,10 +1,8 @@
 //! Text in quotes that goes on in another line, however far that is indented: what it means to kubectl,
 //! as `tests/cluster` asks the real one.
 
-use dayshift::{
-    manifest::Source,
-    workload::{Key, Prefix},
-};
+use dayshift_manifest::manifest::Source;
+use dayshift_workload::{Key, Prefix};
 
 use crate::quoted_text::QUOTED;
 

@@ -1,10 +1,8 @@
 //! What a replica requests, of a file and of a live object alike.
 
-use dayshift::{
-    cluster,
-    manifest::Source,
-    workload::{Kind, Prefix},
-};
+use dayshift_cluster::cluster;
+use dayshift_manifest::manifest::Source;
+use dayshift_workload::{Kind, Prefix};
 use serde_json::Value;
 
 /// Millicores and MiB, counted by hand.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use dayshift::events::EventReason;
+use dayshift_workload::events::EventReason;
 
 const PAGE: &str = include_str!("../../../docs/operations/events.md");
 const SOURCE: &str = include_str!("../../../crates/workload/src/events/reason.rs");

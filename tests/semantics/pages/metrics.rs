@@ -2,11 +2,9 @@
 
 use std::{collections::BTreeMap, future::pending, sync::Arc, time::Duration};
 
-use dayshift::{
-    clock::Clock,
-    controller::{Settings, Telemetry, run},
-    schedule::CalendarName,
-};
+use dayshift_cluster::clock::Clock;
+use dayshift_controller::{Settings, Telemetry, run};
+use dayshift_schedule::CalendarName;
 use kube_in_memory::Api;
 use serde_json::json;
 use tokio::time::timeout;

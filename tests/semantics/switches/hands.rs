@@ -1,10 +1,12 @@
 //! What somebody else writes into a switch, and what is refused.
 
-use dayshift::workload::{Holds, KindDefinition, SwitchText};
+use dayshift_workload::{Holds, KindDefinition, SwitchText};
 use serde_json::{Value, json};
 
-use super::live::{Live, apply};
-use super::table::{CNPG, CRUNCHY, put, running};
+use super::{
+    live::{Live, apply},
+    table::{CNPG, CRUNCHY, put, running},
+};
 use crate::object::utc;
 
 #[test]

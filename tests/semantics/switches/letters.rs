@@ -1,11 +1,13 @@
 //! What a stop writes, and that a start gives back what was there to the letter.
 
-use dayshift::cluster::{Workload, guarded_patch};
-use dayshift::workload::{Kind, Prefix, restored};
+use dayshift_cluster::cluster::{Workload, guarded_patch};
+use dayshift_workload::{Kind, Prefix, restored};
 use serde_json::{Value, json};
 
-use super::live::{Live, apply, as_sent};
-use super::table::{CRUNCHY, put, running};
+use super::{
+    live::{Live, apply, as_sent},
+    table::{CRUNCHY, put, running},
+};
 use crate::object::utc;
 
 /// The stopped value of that night: an instant is that of its own stop.

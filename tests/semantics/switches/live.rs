@@ -1,8 +1,8 @@
 //! An object with a switch on a server, and a scaler that may be killed at any time.
 
 use chrono::{DateTime, TimeDelta, Utc};
-use dayshift::cluster::{self, Workload, guarded_patch};
-use dayshift::workload::{
+use dayshift_cluster::cluster::{self, Workload, guarded_patch};
+use dayshift_workload::{
     Change, Decision, DecisionContext, Kind, Memory, ParseContext, Prefix, decide,
 };
 use json_patch::{Patch, PatchOperation};

@@ -1,11 +1,14 @@
 //! Each row of the table, under whoever means it ill: another type in its field, nothing there, a change in
 //! between, two scalers, and one that is killed after each step.
 
-use dayshift::workload::Kind;
+use Holds::{Annotation, Count, Flag, Instant, Text};
+use dayshift_workload::Kind;
 use serde_json::{Value, json};
 
-use super::live::{Live, apply};
-use super::table::put;
+use super::{
+    live::{Live, apply},
+    table::put,
+};
 use crate::object::utc;
 
 /// What stands in a field that runs and in one that is stopped, and what is neither.
@@ -22,8 +25,6 @@ enum Holds {
     /// 3 and 0.
     Count,
 }
-
-use Holds::{Annotation, Count, Flag, Instant, Text};
 
 /// Every row: its resource, its field, and what it holds.
 const ROWS: [(&str, &str, Holds); 35] = [

@@ -1,16 +1,15 @@
 //! What the checker takes from dayshift's own code: the text of errors, which has tests of its own. Whether
 //! there is one, and whether it is about the Namespace alone, has to be as [`refusal`] has it.
 
-use chrono_tz::Tz;
-use dayshift::{
-    manifest::Source,
-    schedule::{Calendar, CalendarName, Calendars, Zone},
-    workload::{Annotations, Inputs, Kind, ParseContext, ParsedInputs, Prefix, read},
-};
 use std::{
     collections::BTreeMap,
     sync::{Arc, LazyLock},
 };
+
+use chrono_tz::Tz;
+use dayshift_manifest::manifest::Source;
+use dayshift_schedule::{Calendar, CalendarName, Calendars, Zone};
+use dayshift_workload::{Annotations, Inputs, Kind, ParseContext, ParsedInputs, Prefix, read};
 
 use crate::{
     checker::objects::{

@@ -7,7 +7,7 @@ use std::{
 
 use chrono::{DateTime, Utc};
 use chrono_tz::Tz;
-use dayshift::clock::Clock;
+use dayshift_cluster::clock::Clock;
 use serde_json::Value;
 
 use crate::{

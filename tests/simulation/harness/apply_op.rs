@@ -3,11 +3,9 @@
 use std::{num::NonZeroUsize, sync::Arc};
 
 use chrono::TimeDelta;
-use dayshift::{
-    controller::{OwnPod, Scope, Settings},
-    schedule::Zone,
-    workload::{DefaultSchedule, Key, Kind, Prefix},
-};
+use dayshift_controller::{OwnPod, Scope, Settings};
+use dayshift_schedule::Zone;
+use dayshift_workload::{DefaultSchedule, Key, Kind, Prefix};
 
 use crate::{
     checker::{

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use dayshift::controller::CalendarPublisher;
+use dayshift_controller::CalendarPublisher;
 
 use crate::{
     checker::{assumptions, observer::Observer},

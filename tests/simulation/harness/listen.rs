@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex};
 
-use dayshift::clock::Clock;
+use dayshift_cluster::clock::Clock;
 use kube_in_memory::{Admission, Api, Status};
 
 use crate::{

@@ -7,7 +7,7 @@ use std::{
 };
 
 use chrono_tz::Tz;
-use dayshift::clock::Clock;
+use dayshift_cluster::clock::Clock;
 use kube_in_memory::Api;
 use serde_json::{Value, json};
 use tokio::time::sleep;

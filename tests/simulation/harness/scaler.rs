@@ -10,10 +10,8 @@ use std::{
 };
 
 use chrono::{DateTime, TimeDelta, Utc};
-use dayshift::{
-    clock::Clock,
-    controller::{CalendarFeed, Settings, Telemetry, run},
-};
+use dayshift_cluster::clock::Clock;
+use dayshift_controller::{CalendarFeed, Settings, Telemetry, run};
 use futures::FutureExt as _;
 use kube::Client;
 use kube_in_memory::Api;

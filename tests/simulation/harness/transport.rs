@@ -7,7 +7,7 @@ use std::{
     time::Duration,
 };
 
-use dayshift::clock::Clock;
+use dayshift_cluster::clock::Clock;
 use futures::{StreamExt as _, future::BoxFuture, stream};
 use http::{HeaderValue, Request, Response, Uri, header};
 use http_body_util::{BodyExt as _, Full, StreamBody, combinators::UnsyncBoxBody};

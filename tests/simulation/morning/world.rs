@@ -8,11 +8,9 @@ use std::{
 };
 
 use chrono::{DateTime, TimeDelta, Utc};
-use dayshift::{
-    clock::Clock,
-    controller::{Scope, Settings, Telemetry, run as run_scaler},
-    workload::Kind,
-};
+use dayshift_cluster::clock::Clock;
+use dayshift_controller::{Scope, Settings, Telemetry, run as run_scaler};
+use dayshift_workload::Kind;
 use kube_in_memory::{Admission, Api, Fault, Status};
 use serde_json::{Value, json};
 use tokio::{task::JoinHandle, time::sleep};

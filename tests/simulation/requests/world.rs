@@ -15,13 +15,11 @@ use std::{
 };
 
 use chrono::{DateTime, TimeDelta, Utc};
-use dayshift::{
-    activator::{self, ServiceName},
-    clock::Clock,
-    controller::{self, Scope},
-    schedule::Zone,
-    workload::{Kind, Prefix},
-};
+use dayshift_activator::ServiceName;
+use dayshift_cluster::clock::Clock;
+use dayshift_controller::Scope;
+use dayshift_schedule::Zone;
+use dayshift_workload::{Kind, Prefix};
 use kube_in_memory::Api;
 use serde_json::{Value, json};
 use tokio::{
@@ -127,18 +125,19 @@ impl<'n> World<'n> {
             self.api.create(service(thing)).unwrap();
         }
         self.listen();
-        let settings = controller::Settings {
+        let settings = dayshift_controller::Settings {
             scope: Scope {
                 kinds: vec![Kind::DEPLOYMENT],
                 ..Scope::default()
             },
             seed: self.night.seed,
-            ..controller::Settings::default()
+            ..dayshift_controller::Settings::default()
         };
         let (client, clock) = (self.api.client_as("scaler"), self.clock.clone());
-        let telemetry = Arc::new(controller::Telemetry::new(clock.now()));
+        let telemetry = Arc::new(dayshift_controller::Telemetry::new(clock.now()));
         tokio::spawn(async move {
-            controller::run(client, clock, settings, telemetry, std::future::pending()).await;
+            dayshift_controller::run(client, clock, settings, telemetry, std::future::pending())
+                .await;
         });
         self.start();
         sleep(Duration::from_secs(90)).await;
@@ -150,7 +149,7 @@ impl<'n> World<'n> {
     }
 
     fn start(&mut self) {
-        let settings = activator::Settings {
+        let settings = dayshift_activator::Settings {
             kinds: vec![Kind::DEPLOYMENT],
             namespaces: Vec::new(),
             service: ServiceName {
@@ -173,7 +172,8 @@ impl<'n> World<'n> {
         let (client, clock) = (self.api.client_as("activator"), self.clock.clone());
         let telemetry = Arc::default();
         self.activator = Some(tokio::spawn(async move {
-            activator::run(client, clock, settings, telemetry, std::future::pending()).await;
+            dayshift_activator::run(client, clock, settings, telemetry, std::future::pending())
+                .await;
         }));
     }
 

@@ -1,13 +1,11 @@
 //! A large Deployment that was stopped on a Friday evening.
 
 use chrono::{DateTime, TimeDelta, Utc};
-use dayshift::{
-    cluster::Workload,
-    schedule::Zone,
-    workload::{
-        Change, Decision, DecisionContext, Kind, Label, Memory, Observed, ParsedInputs, Prefix,
-        decide, read,
-    },
+use dayshift_cluster::cluster::Workload;
+use dayshift_schedule::Zone;
+use dayshift_workload::{
+    Change, Decision, DecisionContext, Kind, Label, Memory, Observed, ParsedInputs, Prefix, decide,
+    read,
 };
 use kube_in_memory::Api;
 use serde_json::{Value, json};

@@ -2,6 +2,7 @@
 
 use std::{future::pending, io, net::SocketAddr, sync::Arc, time::Duration};
 
+use dayshift_cluster::clock::Clock;
 use tokio::{
     io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _, copy_bidirectional},
     net::TcpStream,
@@ -9,17 +10,20 @@ use tokio::{
     time::{Instant, sleep, timeout, timeout_at},
 };
 
-use crate::clock::Clock;
-use crate::connections::backends::connect_to_any;
-use crate::connections::head::{FirstBytes, Head, MAX_HEAD, ends_with_its_client};
-use crate::connections::page;
-use crate::connections::places::{Place, Places};
-use crate::connections::pods::Pods;
-use crate::routes::{Prospect, Route, Routes};
-use crate::service::ServiceName;
-use crate::settings::Settings;
-use crate::telemetry::{Outcome, Telemetry};
-use crate::waking::wakes::{Request, Took};
+use crate::{
+    connections::{
+        backends::connect_to_any,
+        head::{FirstBytes, Head, MAX_HEAD, ends_with_its_client},
+        page,
+        places::{Place, Places},
+        pods::Pods,
+    },
+    routes::{Prospect, Route, Routes},
+    service::ServiceName,
+    settings::Settings,
+    telemetry::{Outcome, Telemetry},
+    waking::wakes::{Request, Took},
+};
 
 /// A client that says nothing for this long speaks a protocol in which the server speaks first. One that
 /// leaves sooner only looked whether somebody listens.

@@ -1,8 +1,7 @@
 //! HTTP, recognised by its first bytes: the head of a request, as far as it matters.
 
+use dayshift_text::{cut_chars, printable};
 use httparse::Status;
-
-use crate::text::{cut_chars, printable};
 
 /// The most bytes of a head that are read.
 pub(crate) const MAX_HEAD: usize = 16 * 1024;

@@ -10,6 +10,8 @@ use std::{
     time::Duration,
 };
 
+use dayshift_cluster::cluster::get_raw;
+use dayshift_workload::{names::is_dns_label, selects};
 use kube::Client;
 use serde_json::Value;
 use tokio::{
@@ -17,11 +19,7 @@ use tokio::{
     time::{Instant, timeout},
 };
 
-use crate::cluster::get_raw;
-use crate::names::is_dns_label;
-use crate::routes::Backend;
-use crate::service::ServiceName;
-use crate::workload::selects;
+use crate::{routes::Backend, service::ServiceName};
 
 /// How many answers are remembered, and of how many Services.
 const MAX_KNOWN: usize = 10_000;

@@ -12,6 +12,9 @@ use std::{
 };
 
 use chrono::{DateTime, Utc};
+use dayshift_cluster::clock::Clock;
+use dayshift_schedule::Zone;
+use dayshift_workload::{IgnoredPaths, Kind, Observed, WakeOnRequest};
 use http::{Request as HttpRequest, Response};
 use kube::{Client, client::Body};
 use serde_json::{Value, json};
@@ -23,17 +26,18 @@ use tokio::{
 };
 use tower::service_fn;
 
-use crate::clock::Clock;
-use crate::connections::connection::{Shared, serve};
-use crate::connections::places::Places;
-use crate::connections::pods::Pods;
-use crate::routes::{Backend, NeededState, Route, Routes, Target};
-use crate::schedule::Zone;
-use crate::service::{PodName, ServiceName};
-use crate::telemetry::Telemetry;
-use crate::test_cluster::settings;
-use crate::waking::wakes::{Request, Took};
-use crate::workload::{IgnoredPaths, Kind, Observed, WakeOnRequest};
+use crate::{
+    connections::{
+        connection::{Shared, serve},
+        places::Places,
+        pods::Pods,
+    },
+    routes::{Backend, NeededState, Route, Routes, Target},
+    service::{PodName, ServiceName},
+    telemetry::Telemetry,
+    test_cluster::settings,
+    waking::wakes::{Request, Took},
+};
 
 /// An API server whose one pod is this object.
 fn client(pod: Value, reads: Arc<AtomicUsize>) -> Client {
@@ -95,7 +99,7 @@ impl Scene {
         let object = json!({
             "metadata": {"name": "web", "namespace": "dev", "uid": "u"}, "spec": {"replicas": 0},
         });
-        let workload: crate::cluster::Workload = serde_json::from_value(object).unwrap();
+        let workload: dayshift_cluster::cluster::Workload = serde_json::from_value(object).unwrap();
         let observed: Observed = workload.observe(Kind::DEPLOYMENT, &settings().prefix);
         let target = Target {
             observed,

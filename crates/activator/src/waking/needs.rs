@@ -9,9 +9,9 @@ use std::{
 };
 
 use chrono::{DateTime, Utc};
+use dayshift_workload::Needed;
 
 use crate::routes::{NeededState, OUT_OF_HOURS, Target};
-use crate::workload::Needed;
 
 /// The workloads that others may need, by namespace.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

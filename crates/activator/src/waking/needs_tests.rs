@@ -3,12 +3,14 @@
 use std::{collections::BTreeSet, net::IpAddr, time::Duration};
 
 use chrono::{DateTime, Utc};
+use dayshift_cluster::cluster::PatchError;
 use serde_json::{Value, json};
 use tokio::time::advance;
 
-use crate::cluster::PatchError;
-use crate::test_cluster::{Cluster, at, name, settings};
-use crate::waking::wakes::{Request, Took, Wake, Wakes};
+use crate::{
+    test_cluster::{Cluster, at, name, settings},
+    waking::wakes::{Request, Took, Wake, Wakes},
+};
 
 fn now() -> DateTime<Utc> {
     at("2026-11-25T22:00:00Z")

@@ -3,15 +3,19 @@
 use std::{collections::BTreeMap, net::IpAddr, sync::Arc};
 
 use chrono::{DateTime, TimeDelta, Utc};
+use dayshift_schedule::Zone;
+use dayshift_workload::{Annotation, Observed, WorkloadRef};
 
-use crate::cover::target;
-use crate::index::stays_stopped;
-use crate::routes::{Prospect, Route};
-use crate::schedule::Zone;
-use crate::service::ServiceName;
-use crate::waking::needs::Needs;
-use crate::waking::wakes::{Request, Wanted};
-use crate::workload::{Annotation, Observed, WorkloadRef};
+use crate::{
+    cover::target,
+    index::stays_stopped,
+    routes::{Prospect, Route},
+    service::ServiceName,
+    waking::{
+        needs::Needs,
+        wakes::{Request, Wanted},
+    },
+};
 
 /// A workload that a request wakes.
 #[derive(Clone, Debug)]

@@ -8,17 +8,19 @@ use std::{
 };
 
 use chrono::{DateTime, SubsecRound as _, TimeDelta, Utc};
+use dayshift_cluster::cluster::PatchError;
+use dayshift_workload::{Annotation, Key, Needed, Override, OverrideCommand};
 use tokio::time::Instant;
 
-use crate::cluster::PatchError;
-use crate::connections::head::Head;
-use crate::cover::Cover;
-use crate::pauses::Pauses;
-use crate::routes::{Routes, Target};
-use crate::service::ServiceName;
-use crate::settings::Settings;
-use crate::waking::needs::Needs;
-use crate::workload::{Annotation, Key, Needed, Override, OverrideCommand};
+use crate::{
+    connections::head::Head,
+    cover::Cover,
+    pauses::Pauses,
+    routes::{Routes, Target},
+    service::ServiceName,
+    settings::Settings,
+    waking::needs::Needs,
+};
 
 /// A connection that asks for a wake.
 #[derive(Clone, Debug)]

@@ -2,12 +2,11 @@
 
 use std::{fmt, marker::PhantomData};
 
+use dayshift_workload::{Kind, Readiness, ReadyForm, Replicas};
 use serde::{
     Deserialize, Deserializer,
     de::{IgnoredAny, MapAccess, SeqAccess, Visitor},
 };
-
-use crate::workload::{Kind, Readiness, ReadyForm, Replicas};
 
 /// The fields in which the kinds say how much of an object is ready. A custom kind may have anything
 /// under the same names, and one object is no reason not to read the list it comes in.

@@ -2,12 +2,11 @@
 
 use std::fmt;
 
+use dayshift_workload::{PodRequests, ResourceRequests, Resources};
 use serde::{
     Deserialize, Deserializer, Serialize,
     de::{DeserializeSeed, IgnoredAny, MapAccess, SeqAccess, Visitor},
 };
-
-use crate::workload::{PodRequests, ResourceRequests, Resources};
 
 /// Reads a pod template. Parts of another form than Kubernetes' request nothing: a custom kind may
 /// have anything there.

@@ -3,15 +3,17 @@
 use std::collections::BTreeMap;
 
 use chrono::SecondsFormat;
-use serde_json::{Value, json};
-
-use super::spec::{Count, Spec};
-use super::switch_field::{annotated, in_spec};
-use crate::schedule::is_too_long;
-use crate::text::quote;
-use crate::workload::{
+use dayshift_schedule::is_too_long;
+use dayshift_text::quote;
+use dayshift_workload::{
     Change, CountField, CountForm, Key, Kind, Observed, Replicas, Shape, Switch, SwitchConstant,
     SwitchField, SwitchValue, WorkloadRef,
+};
+use serde_json::{Value, json};
+
+use super::{
+    spec::{Count, Spec},
+    switch_field::{annotated, in_spec},
 };
 
 /// How one kind is read and written.

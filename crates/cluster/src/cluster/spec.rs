@@ -2,16 +2,15 @@
 
 use std::fmt;
 
+use dayshift_text::quote;
+use dayshift_workload::{ResourceRequests, SpecMember, SpecNode, VolumeRetention, takes_zero};
 use serde::{
     Deserialize, Deserializer,
     de::{DeserializeOwned, IgnoredAny, MapAccess, Visitor},
 };
 use serde_json::Value;
 
-use super::bounded_value::BoundedValue;
-use super::pod_template::requests;
-use crate::text::quote;
-use crate::workload::{ResourceRequests, SpecMember, SpecNode, VolumeRetention, takes_zero};
+use super::{bounded_value::BoundedValue, pod_template::requests};
 
 /// The count fields of all kinds. Each object has those of its own kind.
 #[derive(Clone, Debug, Default)]

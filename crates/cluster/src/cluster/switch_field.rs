@@ -1,10 +1,10 @@
 //! What stands in the field of a switch.
 
+use dayshift_text::quote;
+use dayshift_workload::{SwitchField, SwitchValue};
 use serde_json::Value;
 
 use super::spec::Spec;
-use crate::text::quote;
-use crate::workload::{SwitchField, SwitchValue};
 
 /// The value of a switch in an annotation. Its map is written apart.
 pub(super) fn annotated(text: Option<&String>) -> SwitchField {

@@ -2,24 +2,23 @@
 
 use std::{borrow::Cow, collections::BTreeMap, fmt};
 
-use k8s_openapi::{
-    apimachinery::pkg::apis::meta::v1::ObjectMeta, apimachinery::pkg::apis::meta::v1::Time,
+use dayshift_schedule::{cut_too_long, is_too_long};
+use dayshift_workload::{
+    CountField, CountKind, Footprint, Inputs, Kind, Label, Labels, Observed, Pods, Prefix,
+    Readiness, Replicas, VolumeRetention, WorkloadRef,
 };
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ObjectMeta, Time};
 use kube::{Resource, core::DynamicResourceScope};
 use serde::{
     Deserialize, Deserializer,
     de::{IgnoredAny, MapAccess, Visitor},
 };
 
-use crate::schedule::{cut_too_long, is_too_long};
-use crate::workload::{
-    CountField, CountKind, Footprint, Inputs, Kind, Label, Labels, Observed, Pods, Prefix,
-    Readiness, Replicas, VolumeRetention, WorkloadRef,
+use super::{
+    object_status::ObjectStatus,
+    resource::Resource as Row,
+    spec::{LiveNode, Spec},
 };
-
-use super::object_status::ObjectStatus;
-use super::resource::Resource as Row;
-use super::spec::{LiveNode, Spec};
 
 /// A workload without its managed fields, which are skipped as they are read. Of its pod template it is
 /// read what it requests, and of its status how much is ready: a cluster's workloads pass through here,
@@ -237,7 +236,7 @@ impl Resource for Workload {
 macro_rules! resource_of_workload {
     ($type:ty) => {
         impl kube::Resource for $type {
-            type DynamicType = crate::workload::Kind;
+            type DynamicType = dayshift_workload::Kind;
             type Scope = kube::core::DynamicResourceScope;
 
             fn kind(kind: &Self::DynamicType) -> std::borrow::Cow<'_, str> {

@@ -1,13 +1,11 @@
 //! The objects of a cluster that other tools' schedules stand on, as files have them.
 
+use dayshift_manifest::manifest::Source;
+use dayshift_workload::Kind;
 use kube::Client;
 use serde_json::{Map, Value, json};
 
-use crate::{
-    cluster::{FindError, RawList, get_raw, list_raw, namespace_exists, no_namespaces},
-    manifest::Source,
-    workload::Kind,
-};
+use crate::cluster::{FindError, RawList, get_raw, list_raw, namespace_exists, no_namespaces};
 
 /// Which objects are read.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,5 +1,11 @@
 //! Asking for an override of everything in a namespace, by annotations of the Namespace.
 
+use dayshift_schedule::Zone;
+use dayshift_text::counted;
+use dayshift_workload::{
+    Annotation, Annotations, Inputs, Observed, Origin, OverrideCommand, ParsedInputs, ScheduleSpec,
+    read,
+};
 use kube::Client;
 
 use super::{
@@ -12,13 +18,7 @@ use crate::{
         FindError, NamespaceDefaults, ObservedNamespace, PatchError, Query, ReadError, Workload,
         Writer, find,
     },
-    schedule::Zone,
     status::Unreadable,
-    text::counted,
-    workload::{
-        Annotation, Annotations, Inputs, Observed, Origin, OverrideCommand, ParsedInputs,
-        ScheduleSpec, read,
-    },
 };
 
 /// Why an override cannot be requested of a namespace.

@@ -1,6 +1,11 @@
 //! Asking for an override, or for its end, by annotations.
 
 use chrono::{DateTime, Utc};
+use dayshift_schedule::Zone;
+use dayshift_workload::{
+    Annotation, Inputs, InvalidSchedule, Kind, Observed, Override, OverrideCommand, OverrideError,
+    ParseContext, ParsedInputs, Pause, Prefix, ReadyForm, Replicas, State, Sync, WorkloadRef, read,
+};
 use futures::{StreamExt as _, stream};
 use kube::Client;
 
@@ -10,15 +15,7 @@ use super::{
     selection::Selection,
     until::{Until, UntilError},
 };
-use crate::{
-    cluster::{PatchError, ReadError, Writer},
-    schedule::Zone,
-    workload::{
-        Annotation, Inputs, InvalidSchedule, Kind, Observed, Override, OverrideCommand,
-        OverrideError, ParseContext, ParsedInputs, Pause, Prefix, ReadyForm, Replicas, State, Sync,
-        WorkloadRef, read,
-    },
-};
+use crate::cluster::{PatchError, ReadError, Writer};
 
 /// What a user asks for, before it is known of which object.
 #[derive(Clone, Debug)]

@@ -3,17 +3,15 @@
 use std::time::Duration;
 
 use chrono::{DateTime, Utc};
+use dayshift_schedule::{Action, Zone};
+use dayshift_text::quote;
+use dayshift_workload::{
+    Annotation, CountKind, Kind, Needed, Observed, Origin, Override, OverrideCommand, ParsedInputs,
+    Pause, Prefix, Replicas, read, waiting_start,
+};
 
 use super::override_request::{Annotated, OverrideRequest, RequestedOverride, Scaled};
-use crate::{
-    schedule::{Action, Zone},
-    status::clock,
-    text::quote,
-    workload::{
-        Annotation, CountKind, Kind, Needed, Observed, Origin, Override, OverrideCommand,
-        ParsedInputs, Pause, Prefix, Replicas, read, waiting_start,
-    },
-};
+use crate::status::clock;
 
 /// What a controller does, such as `woken until 22:00 CET`.
 pub(super) fn action(annotated: &Annotated, now: DateTime<Utc>) -> String {

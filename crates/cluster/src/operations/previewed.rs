@@ -2,11 +2,10 @@
 
 use std::collections::HashSet;
 
+use dayshift_text::quote;
+use dayshift_workload::{Annotations, Inputs, Key, Observed, Prefix, WorkloadRef};
+
 use super::namespace_override::AnnotatedNamespace;
-use crate::{
-    text::quote,
-    workload::{Annotations, Inputs, Key, Observed, Prefix, WorkloadRef},
-};
 
 /// Something is not what was previewed any more, and what of it.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

@@ -3,6 +3,8 @@
 use std::time::Duration;
 
 use chrono::TimeDelta;
+use dayshift_text::counted;
+use dayshift_workload::Observed;
 use kube::Client;
 
 use super::{
@@ -15,11 +17,7 @@ use super::{
     selection::Selection,
     wait::{WaitEvent, Watched},
 };
-use crate::{
-    cluster::{FindError, Query},
-    text::counted,
-    workload::Observed,
-};
+use crate::cluster::{FindError, Query};
 
 /// One thing to be said of a request while it is carried out.
 #[derive(Clone, Debug, PartialEq, Eq)]

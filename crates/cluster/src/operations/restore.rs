@@ -1,6 +1,7 @@
 //! Bringing workloads up to their saved counts without a controller.
 
 use chrono::{DateTime, Utc};
+use dayshift_workload::{InvalidSchedule, NotRestored, Observed, Prefix, Replicas, restored};
 use futures::{StreamExt as _, stream};
 use kube::Client;
 
@@ -8,10 +9,7 @@ use super::{
     retry::{AT_ONCE, Retry, retry},
     selection::Selection,
 };
-use crate::{
-    cluster::{PatchError, ReadError, Writer},
-    workload::{InvalidSchedule, NotRestored, Observed, Prefix, Replicas, restored},
-};
+use crate::cluster::{PatchError, ReadError, Writer};
 
 /// How workloads are restored.
 #[derive(Clone, Debug)]

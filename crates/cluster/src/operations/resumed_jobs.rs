@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use dayshift_workload::{Job, JobChange, JobsWish, Observed, may_have_suspended_jobs};
 use kube::Client;
 
 use super::{
@@ -9,10 +10,7 @@ use super::{
     retry::retry,
     selection::Selection,
 };
-use crate::{
-    cluster::{ReadError, Writer},
-    workload::{Job, JobChange, JobsWish, Observed, may_have_suspended_jobs},
-};
+use crate::cluster::{ReadError, Writer};
 
 impl Restore {
     /// Resumes the Jobs that dayshift has suspended for the CronJobs among these workloads. Reports each

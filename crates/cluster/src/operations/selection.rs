@@ -1,5 +1,6 @@
 //! The live workloads that a command writes to.
 
+use dayshift_workload::{Observed, Prefix, WorkloadRef};
 use kube::Client;
 
 use crate::{
@@ -8,7 +9,6 @@ use crate::{
         missing_namespaces,
     },
     status::Unreadable,
-    workload::{Observed, Prefix, WorkloadRef},
 };
 
 /// The workloads that a user has selected, as they are.

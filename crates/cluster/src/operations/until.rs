@@ -1,8 +1,7 @@
 //! The end of an override, before it is known of which object.
 
 use chrono::{DateTime, Datelike as _, Days, TimeDelta, Utc, Weekday};
-
-use crate::schedule::{Diagnostic, Meant, Times, Zone, parse_moment};
+use dayshift_schedule::{Diagnostic, Meant, Times, Zone, parse_moment};
 
 /// When an override ends, for any object.
 #[derive(Clone, Debug, PartialEq, Eq)]

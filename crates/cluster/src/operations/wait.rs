@@ -2,15 +2,13 @@
 
 use std::{collections::BTreeMap, time::Duration};
 
+use dayshift_workload::Observed;
 use futures::{StreamExt as _, stream::select_all};
 use kube::Client;
 use tokio::time::timeout;
 
 use super::override_request::{Annotated, OverrideRequest};
-use crate::{
-    cluster::{FindError, NamespaceDefaults, Query, WatchEvent, Workload, watch},
-    workload::Observed,
-};
+use crate::cluster::{FindError, NamespaceDefaults, Query, WatchEvent, Workload, watch};
 
 /// What happens while a command waits.
 #[derive(Debug)]

@@ -1,12 +1,10 @@
 //! What is to be said of the count of an object that follows its schedule.
 
 use chrono::{DateTime, Utc};
+use dayshift_schedule::Action;
+use dayshift_workload::{Enforce, Observed, Origin, Phase, Replicas, ScheduleSpec, State, started};
 
 use super::note::Note;
-use crate::{
-    schedule::Action,
-    workload::{Enforce, Observed, Origin, Phase, Replicas, ScheduleSpec, State, started},
-};
 
 /// Whether it is down, and the next start cannot bring back what ran, as nothing is known of that. A
 /// count above 0 tells of a stop only while the schedule says stopped.

@@ -2,11 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use dayshift_workload::Kind;
+
 use super::kind_watches::Shown;
-use crate::{
-    cluster::{FindError, Found, Missing, Part, Query, Refused, WatchEvent, WithManagers},
-    workload::Kind,
-};
+use crate::cluster::{FindError, Found, Missing, Part, Query, Refused, WatchEvent, WithManagers};
 
 /// What a watch has shown so far: the objects as they are now.
 #[derive(Debug)]

@@ -1,11 +1,8 @@
 //! What a reader should know of an object beside its row.
 
 use chrono::{DateTime, TimeDelta, Utc};
-
-use crate::{
-    schedule::Action,
-    workload::{Kind, Observed, Overdue, ParsedInputs, Replicas, next_stop},
-};
+use dayshift_schedule::Action;
+use dayshift_workload::{Kind, Observed, Overdue, ParsedInputs, Replicas, next_stop};
 
 /// What a reader should know of an object beside its row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -3,16 +3,14 @@
 use std::fmt;
 
 use chrono::{DateTime, Utc};
+use dayshift_schedule::Action;
+use dayshift_workload::{Duty, Key, Needed, Origin, Overdue, Override, Phase, Prefix};
 
 use super::{
     note::Note,
     time_format::{clock, duration},
     vain_waits::InVain,
     workload_status::{ScheduleStatus, WorkloadStatus},
-};
-use crate::{
-    schedule::Action,
-    workload::{Duty, Key, Needed, Origin, Overdue, Override, Phase, Prefix},
 };
 
 /// What is said of an object, without its name.

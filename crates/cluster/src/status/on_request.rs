@@ -1,10 +1,9 @@
 //! What requests to the Services of a workload come to.
 
+use dayshift_workload::{Key, Kind, Observed, Prefix, RequestCoverage};
+
 use super::workload_status::WorkloadStatus;
-use crate::{
-    cluster::{NamespaceDefaults, Services, WithManagers},
-    workload::{Key, Kind, Observed, Prefix, RequestCoverage},
-};
+use crate::cluster::{NamespaceDefaults, Services, WithManagers};
 
 /// Whether it asks to be woken by requests, by its own annotation or its Namespace's.
 pub fn asks_for_wakes(

@@ -2,11 +2,12 @@
 
 use std::collections::BTreeSet;
 
-use crate::{
-    cluster::{Autoscalers, WithManagers},
+use dayshift_workload::{
+    WorkloadRef,
     neighbours::{ManagerKind, Owner},
-    workload::WorkloadRef,
 };
+
+use crate::cluster::{Autoscalers, WithManagers};
 
 /// Who else sets an object's count, again and again: those that have set it, and the autoscaler that
 /// names the object.

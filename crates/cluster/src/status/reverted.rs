@@ -3,12 +3,12 @@
 use std::time::Duration;
 
 use chrono::{DateTime, TimeDelta, Utc};
-
-use crate::{
-    cluster::WithManagers,
+use dayshift_workload::{
+    Observed,
     neighbours::{FieldManager, ManagerKind},
-    workload::Observed,
 };
+
+use crate::cluster::WithManagers;
 
 /// Another program that has set the count since dayshift did.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,11 +1,12 @@
 //! What a status says of who has set the count back.
 
-use super::{note::Note, reverted::RevertedBy, workload_status::WorkloadStatus};
-use crate::{
-    cluster::WithManagers,
+use dayshift_workload::{
+    Observed, Phase, Prefix,
     neighbours::{ManagerKind, REVERT_WINDOW, later},
-    workload::{Observed, Phase, Prefix},
 };
+
+use super::{note::Note, reverted::RevertedBy, workload_status::WorkloadStatus};
+use crate::cluster::WithManagers;
 
 impl WorkloadStatus {
     /// Takes in who has set the count back, where it is not what was done last.

@@ -1,12 +1,10 @@
 //! What a status is made with.
 
-use super::vain_waits::SeenWorkloads;
 use chrono::{DateTime, Utc};
+use dayshift_workload::{ParseContext, Prefix};
 
-use crate::{
-    cluster::{Autoscalers, NamespaceDefaults, Services, WaitingStarts},
-    workload::{ParseContext, Prefix},
-};
+use super::vain_waits::SeenWorkloads;
+use crate::cluster::{Autoscalers, NamespaceDefaults, Services, WaitingStarts};
 
 /// What a status is made with, beside the workload.
 #[derive(Clone, Copy, Debug)]

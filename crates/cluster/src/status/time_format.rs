@@ -1,8 +1,7 @@
 //! Instants, as short as a reader can take them.
 
 use chrono::{DateTime, NaiveDate, TimeDelta, Timelike, Utc};
-
-use crate::schedule::Zone;
+use dayshift_schedule::Zone;
 
 /// `at` on the clocks of `zone`, for one who reads it at `now`: `22:00 CET` today, `Mon 09:00 CET`
 /// within six days, else `Mon 2026-12-07 09:00 CET`. Seconds are shown where there are any.

@@ -3,11 +3,10 @@
 
 use std::fmt;
 
-use crate::{
-    cluster::{Autoscalers, FindError, NamespaceDefaults, Query, Refused, Services},
-    text::first_of,
-    workload::Kind,
-};
+use dayshift_text::first_of;
+use dayshift_workload::Kind;
+
+use crate::cluster::{Autoscalers, FindError, NamespaceDefaults, Query, Refused, Services};
 
 /// What a look at a cluster leaves out, since it may not be read or is not served.
 #[derive(Clone, Debug, PartialEq, Eq)]

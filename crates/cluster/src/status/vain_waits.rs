@@ -3,15 +3,13 @@
 use std::collections::HashMap;
 
 use chrono::{DateTime, Utc};
-
-use crate::{
-    cluster::{Part, Query, Refused, WithManagers},
-    schedule::Zone,
-    workload::{
-        Key, Kind, Needed, NeededKind, NeededWorkload, Observed, Override, ParsedInputs, Prefix,
-        Replicas, ScheduleSpec, VainWait, WorkloadRef,
-    },
+use dayshift_schedule::Zone;
+use dayshift_workload::{
+    Key, Kind, Needed, NeededKind, NeededWorkload, Observed, Override, ParsedInputs, Prefix,
+    Replicas, ScheduleSpec, VainWait, WorkloadRef,
 };
+
+use crate::cluster::{Part, Query, Refused, WithManagers};
 
 /// Why a start does not wait for something that it names.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -3,6 +3,15 @@
 use std::collections::BTreeSet;
 
 use chrono::{DateTime, Utc};
+use dayshift_schedule::{Action, Zone};
+use dayshift_workload::{
+    Author, Duty, Kind, Needed, OVERDUE_GRACE, Observed, Origin, Overdue, Override, ParsedInputs,
+    Phase, Prefix, Problem, Readiness, Replicas, RequestCoverage, ResourceRequests, ScheduleSpec,
+    State, WorkloadRef, action_at, is_held_down_against_schedule,
+    neighbours::Owner,
+    savings::{HeldDown, held_down},
+    waiting_start,
+};
 
 use super::{
     count_note::{count_note, nothing_saved},
@@ -13,18 +22,7 @@ use super::{
     status_context::StatusContext,
     vain_waits::{InVain, vain_waits},
 };
-use crate::{
-    cluster::WithManagers,
-    neighbours::Owner,
-    savings::{HeldDown, held_down},
-    schedule::{Action, Zone},
-    workload::{
-        Author, Duty, Kind, Needed, OVERDUE_GRACE, Observed, Origin, Overdue, Override,
-        ParsedInputs, Phase, Prefix, Problem, Readiness, Replicas, RequestCoverage,
-        ResourceRequests, ScheduleSpec, State, WorkloadRef, action_at,
-        is_held_down_against_schedule, waiting_start,
-    },
-};
+use crate::cluster::WithManagers;
 
 /// How one workload stands.
 #[derive(Clone, Debug)]
@@ -161,7 +159,7 @@ impl WorkloadStatus {
     }
 
     /// The same of one whose inputs have been read, as far as that can be told without asking who
-    /// has set its count. `changed` is as in [`Overdue::of`](crate::workload::Overdue::of).
+    /// has set its count. `changed` is as in [`Overdue::of`](dayshift_workload::Overdue::of).
     pub fn of_known(
         observed: &Observed,
         parsed: &ParsedInputs,

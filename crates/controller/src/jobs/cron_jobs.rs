@@ -7,15 +7,17 @@ use std::{
 };
 
 use chrono::{DateTime, Utc};
+use dayshift_cluster::delays::Delays;
+use dayshift_workload::{JobsWish, WorkloadRef};
 use tokio::time::Instant;
 
-use crate::delays::Delays;
-use crate::ids::Id;
-use crate::jobs::pass::{Asked, Pass};
-use crate::queue::lanes::places_for_lookups;
-use crate::telemetry::metrics::Telemetry;
-use crate::time::scheduler::Scheduler;
-use crate::workload::{JobsWish, WorkloadRef};
+use crate::{
+    ids::Id,
+    jobs::pass::{Asked, Pass},
+    queue::lanes::places_for_lookups,
+    telemetry::metrics::Telemetry,
+    time::scheduler::Scheduler,
+};
 
 /// The CronJobs whose Jobs follow them. All of a namespace are looked at together, with one list.
 ///

@@ -1,13 +1,15 @@
 //! How many Jobs are suspended and resumed.
 
+use dayshift_workload::JobChange;
 use prometheus_client::{
     metrics::{counter::Counter, family::Family},
     registry::Registry,
 };
 
-use crate::telemetry::outcome::Outcome;
-use crate::telemetry::shapes::{Labels, registered};
-use crate::workload::JobChange;
+use crate::telemetry::{
+    outcome::Outcome,
+    shapes::{Labels, registered},
+};
 
 /// How many Jobs are suspended and resumed.
 #[derive(Debug)]

@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
-use crate::cluster::{PatchError, ReadError, Writer};
+use dayshift_cluster::cluster::{PatchError, ReadError, Writer};
+use dayshift_workload::{Job, JobChange, JobsWish, WorkloadRef};
+
 use crate::ids::Id;
-use crate::workload::{Job, JobChange, JobsWish, WorkloadRef};
 
 /// The CronJobs of a namespace whose Jobs are to be looked at.
 #[derive(Debug)]

@@ -1,23 +1,24 @@
 //! What comes of a pass over Jobs: what is told of it, and when they are looked at again.
 
 use chrono::{DateTime, Utc};
+use dayshift_cluster::{
+    cluster::{PatchError, ReadError},
+    delays::Delays,
+};
+use dayshift_workload::{JobChange, JobsWish, Key as Annotation, events::EventText, jobs_wish};
 use tokio::time::Instant;
 
 use crate::{
-    cluster::{PatchError, ReadError},
-    delays::Delays,
-    events::EventText,
-    workload::{JobChange, JobsWish, Key as Annotation, jobs_wish},
+    ids::Id,
+    jobs::{
+        cron_jobs::CronJobs,
+        pass::{Asked, Attempt, Pass, Passed},
+    },
+    objects::entry::Entry,
+    report::{notifier::Reason, reporter::Reporter},
+    retry::backoff::Key,
+    telemetry::outcome::Outcome,
 };
-
-use crate::ids::Id;
-use crate::jobs::cron_jobs::CronJobs;
-use crate::jobs::pass::{Asked, Attempt, Pass, Passed};
-use crate::objects::entry::Entry;
-use crate::report::notifier::Reason;
-use crate::report::reporter::Reporter;
-use crate::retry::backoff::Key;
-use crate::telemetry::outcome::Outcome;
 
 impl CronJobs {
     /// Takes in what an object wants of its Jobs.

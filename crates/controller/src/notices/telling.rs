@@ -3,19 +3,17 @@
 use std::sync::Arc;
 
 use chrono::{DateTime, Utc};
+use dayshift_cluster::cluster::EventObject;
+use dayshift_schedule::Zone;
+use dayshift_workload::{WorkloadRef, events::EventText, next_stop};
 
 use crate::{
-    cluster::EventObject,
-    events::EventText,
-    schedule::Zone,
-    workload::{WorkloadRef, next_stop},
+    ids::Id,
+    notices::due::{DueNotice, Group, Notices},
+    objects::index::Index,
+    report::reporter::Reporter,
+    telemetry::workload_metrics::NamespaceCounter,
 };
-
-use crate::ids::Id;
-use crate::notices::due::{DueNotice, Group, Notices};
-use crate::objects::index::Index;
-use crate::report::reporter::Reporter;
-use crate::telemetry::workload_metrics::NamespaceCounter;
 
 /// How many late ones of a namespace are told of by themselves.
 const MAX_ALONE: usize = 5;

@@ -3,19 +3,20 @@
 use std::{mem, sync::Arc};
 
 use chrono::{DateTime, Utc};
+use dayshift_cluster::cluster::Version;
+use dayshift_workload::{
+    Annotations, Change, Inputs, Key, Memory, Observed, ParsedInputs, WorkloadRef,
+};
 use tokio::time::Instant;
 
 use crate::{
-    cluster::Version,
-    workload::{Annotations, Change, Inputs, Key, Memory, Observed, ParsedInputs, WorkloadRef},
+    ids::WatchId,
+    objects::parse_cache::ParseCache,
+    queue::work::{Work, WorkState},
+    send::in_flight::Sent,
+    telemetry::snapshot::ObjectSnapshot,
+    time::guarded_clock::SeenAt,
 };
-
-use crate::ids::WatchId;
-use crate::objects::parse_cache::ParseCache;
-use crate::queue::work::{Work, WorkState};
-use crate::send::in_flight::Sent;
-use crate::telemetry::snapshot::ObjectSnapshot;
-use crate::time::guarded_clock::SeenAt;
 
 /// The scaler's knowledge of one object.
 pub(crate) struct Entry {

@@ -7,9 +7,9 @@
 
 use std::{collections::HashMap, time::Duration};
 
+use dayshift_cluster::cluster::Version;
+use dayshift_workload::Kind;
 use tokio::time::Instant;
-
-use crate::{cluster::Version, workload::Kind};
 
 /// The least time between two relists of everything: two servers with different histories may take
 /// turns.

@@ -1,25 +1,28 @@
 //! Every object in scope, and what the scaler knows of it. It sends no requests.
 
 use chrono::{DateTime, TimeDelta, Utc};
-
-use crate::{
-    cluster::{Version, Workload},
-    workload::{Change, Decision, DecisionContext, Kind, Memory, Observed, Prefix, decide},
+use dayshift_cluster::cluster::{Version, Workload};
+use dayshift_workload::{
+    Change, Decision, DecisionContext, Kind, Memory, Observed, Prefix, decide,
 };
 
-use crate::ids::{Id, WatchId};
-use crate::objects::entries::Entries;
-use crate::objects::entry::Entry;
-use crate::objects::history::{History, KnownVersions};
-use crate::objects::names::Names;
-use crate::objects::namespaces::Namespaces;
-use crate::objects::parse_cache::ParseCache;
-use crate::objects::services::Services;
-use crate::objects::shown_by::ShownBy;
-use crate::objects::unscheduled_objects::UnscheduledObjects;
-use crate::queue::work::Work;
-use crate::settings::{OwnPod, Settings};
-use crate::time::guarded_clock::SeenAt;
+use crate::{
+    ids::{Id, WatchId},
+    objects::{
+        entries::Entries,
+        entry::Entry,
+        history::{History, KnownVersions},
+        names::Names,
+        namespaces::Namespaces,
+        parse_cache::ParseCache,
+        services::Services,
+        shown_by::ShownBy,
+        unscheduled_objects::UnscheduledObjects,
+    },
+    queue::work::Work,
+    settings::{OwnPod, Settings},
+    time::guarded_clock::SeenAt,
+};
 
 /// The effect of an event of a watch.
 #[derive(Default)]

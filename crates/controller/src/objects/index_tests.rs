@@ -1,18 +1,18 @@
 //! What answers and events tell of an object, whichever comes first.
 
-use serde_json::json;
-
 use chrono::DateTime;
-
-use crate::objects::index::Index;
-use crate::objects::shown_by::ShownBy;
-use crate::settings::Settings;
-use crate::telemetry::metrics::Telemetry;
-use crate::time::guarded_clock::SeenAt;
-use crate::{
+use dayshift_cluster::{
     clock::Clock,
     cluster::{ObservedNamespace, Version, Workload},
-    workload::{Annotations, Key, Kind, Replicas},
+};
+use dayshift_workload::{Annotations, Key, Kind, Replicas};
+use serde_json::json;
+
+use crate::{
+    objects::{index::Index, shown_by::ShownBy},
+    settings::Settings,
+    telemetry::metrics::Telemetry,
+    time::guarded_clock::SeenAt,
 };
 
 const EPOCH: SeenAt = SeenAt {

@@ -2,10 +2,9 @@
 
 use std::collections::HashMap;
 
-use crate::{
-    ids::Id,
-    workload::{Kind, WorkloadRef},
-};
+use dayshift_workload::{Kind, WorkloadRef};
+
+use crate::ids::Id;
 
 /// The known objects by namespace, kind and name. A namespace without one takes no room.
 #[derive(Default)]

@@ -1,11 +1,12 @@
 //! Watch events of Namespaces, whose annotations hold for the objects in them.
 
-use crate::cluster::ObservedNamespace;
-use crate::ids::{Id, WatchId};
-use crate::objects::index::Index;
-use crate::objects::namespaces::NamespaceNews;
-use crate::objects::shown_by::ShownBy;
-use crate::time::guarded_clock::SeenAt;
+use dayshift_cluster::cluster::ObservedNamespace;
+
+use crate::{
+    ids::{Id, WatchId},
+    objects::{index::Index, namespaces::NamespaceNews, shown_by::ShownBy},
+    time::guarded_clock::SeenAt,
+};
 
 impl Index {
     /// Takes in a Namespace from a watch. Returns the objects in it whose inputs have changed.

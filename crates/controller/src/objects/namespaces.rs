@@ -2,16 +2,17 @@
 
 use std::{collections::HashMap, sync::Arc};
 
+use dayshift_cluster::cluster::{ObservedNamespace, Version};
+use dayshift_schedule::Calendars;
+use dayshift_workload::{
+    Annotations, Fingerprint, Inheritance, Inputs, InvalidSchedule, Observed, ParseContext,
+    ParsedInputs, Prefix, read,
+};
+
 use crate::{
-    cluster::{ObservedNamespace, Version},
     ids::WatchId,
     objects::shown_by::ShownBy,
-    schedule::Calendars,
     settings::{Settings, Watched},
-    workload::{
-        Annotations, Fingerprint, Inheritance, Inputs, InvalidSchedule, Observed, ParseContext,
-        ParsedInputs, Prefix, read,
-    },
 };
 
 /// How much is known of the Namespaces of a watch: one, or all.

@@ -1,17 +1,16 @@
 //! The states of the objects that starts wait for, with or without a schedule of their own.
 
 use chrono::{DateTime, Utc};
+use dayshift_schedule::Action;
+use dayshift_workload::{
+    Decision, Kind, Needed, NeededKind, NeededState, Phase, Readiness, ReadyForm, Replicas,
+    ScheduleSpec, WorkloadRef,
+};
 
 use crate::{
     ids::Id,
-    objects::entry::Entry,
-    objects::index::Index,
-    schedule::Action,
+    objects::{entry::Entry, index::Index},
     starts::starting::Progress,
-    workload::{
-        Decision, Kind, Needed, NeededKind, NeededState, Phase, Readiness, ReadyForm, Replicas,
-        ScheduleSpec, WorkloadRef,
-    },
 };
 
 impl Index {

@@ -2,10 +2,8 @@
 
 use std::{collections::HashMap, sync::Arc};
 
-use crate::{
-    schedule::Calendars,
-    workload::{Inputs, ParseContext, ParsedInputs, read},
-};
+use dayshift_schedule::Calendars;
+use dayshift_workload::{Inputs, ParseContext, ParsedInputs, read};
 
 /// Inputs and their parsed form: ten thousand objects with five texts between them hold five
 /// schedules, and share refusals too.
@@ -49,7 +47,7 @@ impl ParseCache {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::workload::Key;
+    use dayshift_workload::Key;
 
     fn inputs(text: &str) -> Inputs {
         Inputs::default().with(Key::Start, text)

@@ -2,8 +2,8 @@
 
 use std::collections::HashMap;
 
-use crate::cluster::ServiceSlice;
-use crate::workload::NeededState;
+use dayshift_cluster::cluster::ServiceSlice;
+use dayshift_workload::NeededState;
 
 /// Services by namespace.
 #[derive(Default)]

@@ -1,13 +1,10 @@
 //! Known times are judged anew when calendars change, or the clock.
 
 use chrono::{DateTime, TimeDelta, Utc};
+use dayshift_schedule::Calendars;
 use tokio::time::Instant;
 
-use crate::schedule::Calendars;
-
-use crate::ids::Id;
-use crate::objects::index::Index;
-use crate::time::guarded_clock::SeenAt;
+use crate::{ids::Id, objects::index::Index, time::guarded_clock::SeenAt};
 
 impl Index {
     /// Sets other calendars. Returns the objects that name any.

@@ -3,14 +3,13 @@
 
 use std::{collections::HashMap, sync::Arc};
 
-use crate::{
-    cluster::{Version, Workload},
-    ids::WatchId,
-    workload::{
-        CountField, CountKind, Footprint, Inputs, Kind, Labels, Observed, Readiness, Replicas,
-        VolumeRetention, WorkloadRef,
-    },
+use dayshift_cluster::cluster::{Version, Workload};
+use dayshift_workload::{
+    CountField, CountKind, Footprint, Inputs, Kind, Labels, Observed, Readiness, Replicas,
+    VolumeRetention, WorkloadRef,
 };
+
+use crate::ids::WatchId;
 
 /// The objects without a schedule, by namespace, kind and name. They may outnumber all others, so
 /// as little as possible is kept of each.

@@ -3,20 +3,23 @@
 use std::sync::Arc;
 
 use chrono::{DateTime, Utc};
+use dayshift_cluster::{cluster::Unavailable, delays::Delays};
 use tokio::time::Instant;
 
-use crate::cluster::Unavailable;
-
-use crate::delays::Delays;
-use crate::ids::Id;
-use crate::objects::entry::Entry;
-use crate::queue::lanes::{Lane, Lanes};
-use crate::queue::work::HeldBy;
-use crate::retry::backoff::{Backoff, Key};
-use crate::retry::room::Room;
-use crate::send::in_flight::InFlight;
-use crate::send::places::Places;
-use crate::time::scheduler::Scheduler;
+use crate::{
+    ids::Id,
+    objects::entry::Entry,
+    queue::{
+        lanes::{Lane, Lanes},
+        work::HeldBy,
+    },
+    retry::{
+        backoff::{Backoff, Key},
+        room::Room,
+    },
+    send::{in_flight::InFlight, places::Places},
+    time::scheduler::Scheduler,
+};
 
 /// The objects with planned work.
 ///

@@ -1,24 +1,25 @@
 //! Results of requests: each failure delays its own subject, and nothing else.
 
 use chrono::{DateTime, Utc};
-
-use crate::{
+use dayshift_cluster::{
     cluster::{
         FailureKind, PatchError, ReadError, Unavailable, Version, Workload, note_lacks_count,
     },
-    events::EventText,
-    workload::{Cause, Change, ChangeKind, CountField, Kind, Observed, Replicas, SwitchValue},
+    delays::Delays,
+};
+use dayshift_workload::{
+    Cause, Change, ChangeKind, CountField, Kind, Observed, Replicas, SwitchValue, events::EventText,
 };
 
-use crate::delays::Delays;
-use crate::ids::Id;
-use crate::objects::entry::Entry;
-use crate::reconcile::engine::Engine;
-use crate::report::notifier::Reason;
-use crate::retry::backoff::Key;
-use crate::send::in_flight::{Finished, Patched, Sent};
-use crate::telemetry::outcome::Outcome;
-use crate::telemetry::readiness::Condition;
+use crate::{
+    ids::Id,
+    objects::entry::Entry,
+    reconcile::engine::Engine,
+    report::notifier::Reason,
+    retry::backoff::Key,
+    send::in_flight::{Finished, Patched, Sent},
+    telemetry::{outcome::Outcome, readiness::Condition},
+};
 
 /// How many times an object is read and decided anew at once after a conflict.
 const MAX_CONFLICTS: u32 = 5;

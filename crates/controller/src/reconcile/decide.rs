@@ -1,19 +1,16 @@
 //! Decisions about objects, as far as is known now.
 
 use chrono::{DateTime, Utc};
+use dayshift_workload::{Decision, EventNote, events::EventText};
 
 use crate::{
-    events::EventText,
-    workload::{Decision, EventNote},
+    ids::Id,
+    objects::entry::Entry,
+    queue::{lanes::Lane, work::WorkState},
+    reconcile::engine::Engine,
+    report::notifier::Reason,
+    retry::backoff::Key,
 };
-
-use crate::ids::Id;
-use crate::objects::entry::Entry;
-use crate::queue::lanes::Lane;
-use crate::queue::work::WorkState;
-use crate::reconcile::engine::Engine;
-use crate::report::notifier::Reason;
-use crate::retry::backoff::Key;
 
 impl Engine {
     /// Ends the wait of these objects.

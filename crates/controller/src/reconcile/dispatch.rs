@@ -3,18 +3,18 @@
 use std::sync::Arc;
 
 use chrono::{DateTime, Utc};
+use dayshift_workload::{Adoption, Change, ChangeKind, Decision, events::EventText};
 use tokio::time::Instant;
 
-use crate::events::EventText;
-use crate::workload::{Adoption, Change, ChangeKind, Decision};
-
-use crate::ids::Id;
-use crate::queue::lanes::Lane;
-use crate::reconcile::engine::{BATCH, Engine};
-use crate::report::notifier::Reason;
-use crate::retry::backoff::Key;
-use crate::send::in_flight::{Finished, Sent};
-use crate::telemetry::outcome::Outcome;
+use crate::{
+    ids::Id,
+    queue::lanes::Lane,
+    reconcile::engine::{BATCH, Engine},
+    report::notifier::Reason,
+    retry::backoff::Key,
+    send::in_flight::{Finished, Sent},
+    telemetry::outcome::Outcome,
+};
 
 impl Engine {
     /// Sends queued work while each lane has places.

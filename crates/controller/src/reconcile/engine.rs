@@ -4,35 +4,28 @@
 use std::sync::Arc;
 
 use chrono::{DateTime, TimeDelta, Utc};
+use dayshift_cluster::cluster::Writer;
+use dayshift_workload::{Kind, Needed};
 use tokio::time::Instant;
 
 use crate::{
-    cluster::Writer,
-    workload::{Kind, Needed},
+    ids::Id,
+    jobs::cron_jobs::CronJobs,
+    notices::due::Notices,
+    objects::index::Index,
+    queue::{lanes::Lane, work_queue::WorkQueue},
+    report::reporter::Reporter,
+    retry::{backoff::Key, server_health::ServerHealth},
+    reverts::lookups::Reverts,
+    send::sender::Sender,
+    settings::Settings,
+    starts::{started::Starts, starting::Starting, wait_notices::WaitNotices, waits::Waits},
+    telemetry::{
+        metrics::Telemetry, object_log::log_ready, published::Publisher, readiness::Condition,
+    },
+    time::guarded_clock::GuardedClock,
+    watch::states::WatchStates,
 };
-
-use crate::ids::Id;
-use crate::jobs::cron_jobs::CronJobs;
-use crate::notices::due::Notices;
-use crate::objects::index::Index;
-use crate::queue::lanes::Lane;
-use crate::queue::work_queue::WorkQueue;
-use crate::report::reporter::Reporter;
-use crate::retry::backoff::Key;
-use crate::retry::server_health::ServerHealth;
-use crate::reverts::lookups::Reverts;
-use crate::send::sender::Sender;
-use crate::settings::Settings;
-use crate::starts::started::Starts;
-use crate::starts::starting::Starting;
-use crate::starts::wait_notices::WaitNotices;
-use crate::starts::waits::Waits;
-use crate::telemetry::metrics::Telemetry;
-use crate::telemetry::object_log::log_ready;
-use crate::telemetry::published::Publisher;
-use crate::telemetry::readiness::Condition;
-use crate::time::guarded_clock::GuardedClock;
-use crate::watch::states::WatchStates;
 
 /// How much is taken from a scheduler before the next request is sent.
 pub(super) const BATCH: usize = 256;

@@ -1,27 +1,22 @@
 //! Watch events.
 
+use dayshift_cluster::cluster::{
+    EventObject, NamespaceMeta, ObservedNamespace, ReadError, ReflectorEvent, Version, WatchError,
+    Workload, redacted_chain,
+};
+use dayshift_schedule::Calendars;
+use dayshift_workload::{Kind, Needed, events::EventText};
 use kube::ResourceExt as _;
 
 use crate::{
-    cluster::{
-        EventObject, NamespaceMeta, ObservedNamespace, ReadError, ReflectorEvent, Version,
-        WatchError, Workload, redacted_chain,
-    },
-    events::EventText,
-    schedule::Calendars,
-    workload::{Kind, Needed},
+    ids::WatchId,
+    objects::{entry::Entry, history::VersionQuestion, shown_by::ShownBy},
+    queue::work::WorkState,
+    reconcile::engine::Engine,
+    settings::Watched,
+    telemetry::readiness::Condition,
+    watch::{states::News, streams::Event},
 };
-
-use crate::ids::WatchId;
-use crate::objects::entry::Entry;
-use crate::objects::history::VersionQuestion;
-use crate::objects::shown_by::ShownBy;
-use crate::queue::work::WorkState;
-use crate::reconcile::engine::Engine;
-use crate::settings::Watched;
-use crate::telemetry::readiness::Condition;
-use crate::watch::states::News;
-use crate::watch::streams::Event;
 
 impl Engine {
     /// Takes in a watch event.

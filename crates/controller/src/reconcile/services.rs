@@ -1,15 +1,10 @@
 //! EndpointSlices, which show whether the Services are ready that starts wait for.
 
+use dayshift_cluster::cluster::{ReflectorEvent, ServiceSlice};
+use dayshift_workload::Needed;
 use k8s_openapi::api::discovery::v1::EndpointSlice;
 
-use crate::{
-    cluster::{ReflectorEvent, ServiceSlice},
-    workload::Needed,
-};
-
-use crate::ids::WatchId;
-use crate::reconcile::engine::Engine;
-use crate::settings::Watched;
+use crate::{ids::WatchId, reconcile::engine::Engine, settings::Watched};
 
 impl Engine {
     pub(super) fn observe_slices(&mut self, watch: WatchId, event: ReflectorEvent<EndpointSlice>) {

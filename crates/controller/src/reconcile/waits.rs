@@ -3,19 +3,18 @@
 use std::{collections::BTreeMap, sync::Arc};
 
 use chrono::{DateTime, Utc};
-
-use crate::{
-    cluster::EventObject,
-    events::EventText,
-    workload::{Change, Decision, DueStart, Lack, Needed, NeededState, StartWait},
+use dayshift_cluster::cluster::EventObject;
+use dayshift_workload::{
+    Change, Decision, DueStart, Lack, Needed, NeededState, StartWait, events::EventText,
 };
 
-use crate::ids::Id;
-use crate::objects::needed::is_silent;
-use crate::reconcile::engine::Engine;
-use crate::starts::starting::Place;
-use crate::starts::waits::Over;
-use crate::watch::states::Sight;
+use crate::{
+    ids::Id,
+    objects::needed::is_silent,
+    reconcile::engine::Engine,
+    starts::{starting::Place, waits::Over},
+    watch::states::Sight,
+};
 
 impl Engine {
     /// Decides about an object. A start that waits is a decision to wait.

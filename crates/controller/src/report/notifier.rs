@@ -131,7 +131,7 @@ mod tests {
     use std::sync::Arc;
 
     use super::*;
-    use crate::workload::Kind;
+    use dayshift_workload::Kind;
 
     const HOUR: Duration = Duration::from_secs(60 * 60);
 

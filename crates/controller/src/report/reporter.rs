@@ -2,20 +2,21 @@
 
 use std::sync::Arc;
 
-use crate::{
-    clock::Clock,
-    cluster::EventObject,
+use dayshift_cluster::{clock::Clock, cluster::EventObject};
+use dayshift_workload::{
+    Change, EventNote, Prefix, Replicas, WorkloadRef,
     events::EventText,
     neighbours::{ADMISSION, ManagerKind},
-    workload::{Change, EventNote, Prefix, Replicas, WorkloadRef},
 };
 
-use crate::ids::Id;
-use crate::report::notifier::{Notifier, Reason};
-use crate::retry::backoff::Key;
-use crate::send::event_recorder::EventRecorder;
-use crate::settings::Settings;
-use crate::telemetry::metrics::Telemetry;
+use crate::{
+    ids::Id,
+    report::notifier::{Notifier, Reason},
+    retry::backoff::Key,
+    send::event_recorder::EventRecorder,
+    settings::Settings,
+    telemetry::metrics::Telemetry,
+};
 
 /// Reports to users what happens to objects, and nothing twice.
 pub(crate) struct Reporter {

@@ -7,13 +7,11 @@ use std::{
     time::Duration,
 };
 
+use dayshift_cluster::delays::Delays;
+use dayshift_workload::{Kind, WorkloadRef};
 use tokio::time::Instant;
 
-use crate::workload::{Kind, WorkloadRef};
-
-use crate::delays::Delays;
-use crate::ids::Id;
-use crate::time::scheduler::Scheduler;
+use crate::{ids::Id, time::scheduler::Scheduler};
 
 /// The subject of a failure. A request may be sent when none of its keys is held.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

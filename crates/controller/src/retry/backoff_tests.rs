@@ -2,13 +2,14 @@
 
 use std::{collections::BTreeSet, sync::Arc, time::Duration};
 
+use dayshift_cluster::delays::Delays;
+use dayshift_workload::{Kind, WorkloadRef};
 use tokio::time::{Instant, advance};
 
-use crate::workload::{Kind, WorkloadRef};
-
-use crate::delays::Delays;
-use crate::ids::Id;
-use crate::retry::backoff::{Backoff, Key};
+use crate::{
+    ids::Id,
+    retry::backoff::{Backoff, Key},
+};
 
 const SECOND: Duration = Duration::from_secs(1);
 

@@ -1,6 +1,6 @@
 //! The number of requests in flight, which falls when the server is too busy.
 
-use crate::cluster::FailureKind;
+use dayshift_cluster::cluster::FailureKind;
 
 /// How many requests may be under way at once.
 #[derive(Debug)]

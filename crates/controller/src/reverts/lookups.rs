@@ -5,14 +5,12 @@ use std::{
     time::Duration,
 };
 
+use dayshift_workload::{
+    Change, ChangeKind, Observed, Replicas, WorkloadRef, neighbours::Reverted,
+};
 use tokio::time::Instant;
 
-use crate::neighbours::Reverted;
-use crate::workload::{Change, ChangeKind, Observed, Replicas, WorkloadRef};
-
-use crate::ids::Id;
-use crate::queue::lanes::places_for_lookups;
-use crate::reverts::notes::RevertNotes;
+use crate::{ids::Id, queue::lanes::places_for_lookups, reverts::notes::RevertNotes};
 
 /// Counts that dayshift has set recently, and those that somebody else has reverted.
 ///
@@ -165,10 +163,8 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::{
-        cluster::Workload,
-        workload::{Cause, Kind, Prefix, State},
-    };
+    use dayshift_cluster::cluster::Workload;
+    use dayshift_workload::{Cause, Kind, Prefix, State};
 
     const MINUTE: Duration = Duration::from_secs(60);
 

@@ -6,9 +6,9 @@ use std::{
     time::Duration,
 };
 
+use dayshift_cluster::cluster::EventObject;
+use dayshift_workload::{Prefix, events::EventText};
 use tokio::time::Instant;
-
-use crate::{cluster::EventObject, events::EventText, workload::Prefix};
 
 /// How many objects of a namespace get an Event of their own within [`PERIOD`]; one Event sums up
 /// the rest.

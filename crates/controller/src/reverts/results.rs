@@ -1,23 +1,22 @@
 //! Reverted counts: which are looked up, and what is told of who it was.
 
 use chrono::{DateTime, Utc};
+use dayshift_cluster::cluster::{EventObject, ReadError, WithManagers};
+use dayshift_workload::{
+    ChangeKind, Decision,
+    events::EventText,
+    neighbours::{FieldManager, ManagerKind},
+};
 use tokio::time::Instant;
 
 use crate::{
-    cluster::{EventObject, ReadError, WithManagers},
-    events::EventText,
-    neighbours::{FieldManager, ManagerKind},
-    workload::{ChangeKind, Decision},
+    ids::Id,
+    objects::{entry::Entry, index::Index},
+    queue::work::WorkState,
+    report::{notifier::Reason, reporter::Reporter},
+    retry::backoff::Key,
+    reverts::lookups::{Lookup, Reverts},
 };
-
-use crate::ids::Id;
-use crate::objects::entry::Entry;
-use crate::objects::index::Index;
-use crate::queue::work::WorkState;
-use crate::report::notifier::Reason;
-use crate::report::reporter::Reporter;
-use crate::retry::backoff::Key;
-use crate::reverts::lookups::{Lookup, Reverts};
 
 impl Reverts {
     /// Checks whether somebody has reverted our count; then it is queued to be read for who it was.

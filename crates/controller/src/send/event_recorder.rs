@@ -3,23 +3,26 @@
 use std::{sync::Arc, time::Duration};
 
 use chrono::{DateTime, Utc};
+use dayshift_cluster::{
+    cluster::{AnnounceError, EventObject, Unavailable},
+    delays::Delays,
+};
+use dayshift_workload::events::EventText;
 use tokio::time::Instant;
 
 use crate::{
-    cluster::{AnnounceError, EventObject, Unavailable},
-    events::EventText,
+    queue::{fair_queue::FairQueue, lanes::Lane},
+    retry::{
+        backoff::{Backoff, Key},
+        room::Room,
+    },
+    send::{
+        in_flight::{InFlight, PendingEvent},
+        places::Places,
+    },
+    settings::Settings,
+    telemetry::{metrics::Telemetry, outcome::EventOutcome},
 };
-
-use crate::delays::Delays;
-use crate::queue::fair_queue::FairQueue;
-use crate::queue::lanes::Lane;
-use crate::retry::backoff::{Backoff, Key};
-use crate::retry::room::Room;
-use crate::send::in_flight::{InFlight, PendingEvent};
-use crate::send::places::Places;
-use crate::settings::Settings;
-use crate::telemetry::metrics::Telemetry;
-use crate::telemetry::outcome::EventOutcome;
 
 /// How many Events are in flight at once.
 const PLACES: usize = 8;

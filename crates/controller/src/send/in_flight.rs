@@ -8,23 +8,20 @@ use std::{
 };
 
 use chrono::{DateTime, Utc};
+use dayshift_cluster::cluster::{
+    AnnounceError, EventObject, PatchError, ReadError, Unavailable, Version, WithManagers, Workload,
+};
+use dayshift_workload::{Change, Observed, WorkloadRef, events::EventText};
 use futures::future::{AbortHandle, AbortRegistration, Abortable};
 use tokio::{task::JoinSet, time::Instant};
 
 use crate::{
-    cluster::{
-        AnnounceError, EventObject, PatchError, ReadError, Unavailable, Version, WithManagers,
-        Workload,
-    },
-    events::EventText,
-    workload::{Change, Observed, WorkloadRef},
+    ids::Id,
+    jobs::pass::Passed,
+    objects::history::{KnownVersions, VersionQuestion},
+    queue::lanes::Lane,
+    reverts::lookups::Lookup,
 };
-
-use crate::ids::Id;
-use crate::jobs::pass::Passed;
-use crate::objects::history::{KnownVersions, VersionQuestion};
-use crate::queue::lanes::Lane;
-use crate::reverts::lookups::Lookup;
 
 /// An Event to be sent.
 pub(crate) struct PendingEvent {

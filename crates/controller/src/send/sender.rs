@@ -2,20 +2,17 @@
 
 use std::{sync::Arc, time::Duration};
 
+use dayshift_cluster::cluster::{ReadError, Version, Writer};
+use dayshift_workload::{Kind, WorkloadRef};
 use tokio::time::Instant;
 
 use crate::{
-    cluster::{ReadError, Version, Writer},
-    workload::{Kind, WorkloadRef},
-};
-
-use crate::ids::Id;
-use crate::jobs::pass::Pass;
-use crate::objects::history::VersionQuestion;
-use crate::queue::lanes::Lane;
-use crate::reverts::lookups::Lookup;
-use crate::send::in_flight::{
-    Finished, InFlight, NotReady, Patched, PendingEvent, Sent, unless_given_up,
+    ids::Id,
+    jobs::pass::Pass,
+    objects::history::VersionQuestion,
+    queue::lanes::Lane,
+    reverts::lookups::Lookup,
+    send::in_flight::{Finished, InFlight, NotReady, Patched, PendingEvent, Sent, unless_given_up},
 };
 
 /// The time limit of an Event: it takes a place from those of other namespaces.

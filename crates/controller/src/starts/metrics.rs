@@ -1,13 +1,13 @@
 //! How long starts take, and which do not come to their end.
 
 use chrono::TimeDelta;
+use dayshift_workload::{Kind, ReadyForm};
 use prometheus_client::{
     metrics::{family::Family, gauge::Gauge, histogram::Histogram},
     registry::Registry,
 };
 
 use crate::telemetry::shapes::{Labels, registered, registered_in_seconds, whole};
-use crate::workload::{Kind, ReadyForm};
 
 /// From a second (an image that is there) to two hours.
 const DURATION_SECONDS: [f64; 12] = [

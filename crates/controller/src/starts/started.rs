@@ -7,21 +7,18 @@ use std::{
 };
 
 use chrono::{DateTime, TimeDelta, Utc};
+use dayshift_cluster::cluster::{ReadError, WithManagers};
+use dayshift_workload::{ReadyForm, WorkloadRef, events::EventText};
 use tokio::time::Instant;
 
 use crate::{
-    cluster::{ReadError, WithManagers},
-    events::EventText,
-    workload::{ReadyForm, WorkloadRef},
+    ids::Id,
+    objects::{entry::Entry, index::Index},
+    report::reporter::Reporter,
+    send::in_flight::NotReady,
+    telemetry::metrics::Telemetry,
+    time::scheduler::Scheduler,
 };
-
-use crate::ids::Id;
-use crate::objects::entry::Entry;
-use crate::objects::index::Index;
-use crate::report::reporter::Reporter;
-use crate::send::in_flight::NotReady;
-use crate::telemetry::metrics::Telemetry;
-use crate::time::scheduler::Scheduler;
 
 /// How many objects are read at once for why they are not ready.
 const PLACES: usize = 4;

@@ -7,12 +7,11 @@ use std::{
 };
 
 use chrono::{DateTime, TimeDelta, Utc};
+use dayshift_workload::READY_WITHIN;
 
-use crate::ids::Id;
-use crate::objects::index::Index;
-use crate::queue::fair_queue::FairQueue;
-use crate::time::scheduler::Scheduler;
-use crate::workload::READY_WITHIN;
+use crate::{
+    ids::Id, objects::index::Index, queue::fair_queue::FairQueue, time::scheduler::Scheduler,
+};
 
 /// The workloads that are starting: started and not ready yet. Each has a place until it is ready, for
 /// as long as its start may take.

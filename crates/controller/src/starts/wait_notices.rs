@@ -6,8 +6,7 @@ use std::{
 };
 
 use chrono::{DateTime, TimeDelta, Utc};
-
-use crate::events::STARTS_WAIT_INTERVAL;
+use dayshift_workload::events::STARTS_WAIT_INTERVAL;
 
 /// How long after a first start of a namespace begins to wait: others begin with it.
 const SETTLING: TimeDelta = TimeDelta::seconds(1);

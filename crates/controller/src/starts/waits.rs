@@ -6,9 +6,9 @@ use std::{
 };
 
 use chrono::{DateTime, Utc};
+use dayshift_workload::{Lack, Needed, Waiting};
 
 use crate::ids::Id;
-use crate::workload::{Lack, Needed, Waiting};
 
 /// Starts that wait, and those whose wait is over until they are carried out.
 #[derive(Default)]
@@ -143,7 +143,7 @@ impl Waits {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::workload::Kind;
+    use dayshift_workload::Kind;
 
     fn needed(name: &str) -> Needed {
         Needed::workload(Kind::STATEFUL_SET, name)

@@ -1,9 +1,8 @@
 //! Resources that schedules hold down, and their time until now.
 
 use chrono::TimeDelta;
+use dayshift_workload::savings::{HeldDown, Saved};
 use tokio::time::Instant;
-
-use crate::savings::{HeldDown, Saved};
 
 /// Resources that are held down, and their time until `until`, in nanoseconds.
 #[derive(Clone, Copy, Debug, Default)]

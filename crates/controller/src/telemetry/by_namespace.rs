@@ -6,10 +6,10 @@ use std::{
     sync::Arc,
 };
 
+use dayshift_workload::savings::HeldDown;
 use tokio::time::Instant;
 
 use super::account::Account;
-use crate::savings::HeldDown;
 
 /// At most this many namespaces have series of their own, the largest. All others share one.
 pub(super) const MAX_SERIES: usize = 200;

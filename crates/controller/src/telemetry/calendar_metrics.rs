@@ -1,12 +1,12 @@
 //! The last date of each calendar, and whether its file is valid.
 
 use chrono::{NaiveDate, NaiveTime};
+use dayshift_schedule::CalendarName;
 use prometheus_client::{
     metrics::{family::Family, gauge::Gauge},
     registry::Registry,
 };
 
-use crate::schedule::CalendarName;
 use crate::telemetry::shapes::{registered, registered_in_seconds};
 
 /// The metrics of calendars, by the calendar's name.

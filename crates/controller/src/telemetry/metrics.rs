@@ -9,6 +9,12 @@ use std::{
 };
 
 use chrono::{DateTime, NaiveDate, TimeDelta, Utc};
+use dayshift_cluster::clock::Clock;
+use dayshift_schedule::{Action, CalendarName, Tzdata};
+use dayshift_workload::{
+    neighbours::{ManagerKind, Owner},
+    savings::SavedSoFar,
+};
 use prometheus_client::{
     encoding::text,
     metrics::{counter::Counter, family::Family, gauge::Gauge, histogram::Histogram, info::Info},
@@ -16,28 +22,26 @@ use prometheus_client::{
 };
 use tokio::time::Instant;
 
-use crate::jobs::metrics::JobMetrics;
-use crate::settings::Settings;
-use crate::starts::metrics::StartMetrics;
-use crate::telemetry::calendar_metrics::CalendarMetrics;
-use crate::telemetry::outcome::{EventOutcome, Outcome};
-use crate::telemetry::process_metrics::ProcessMetrics;
-use crate::telemetry::published::{Counts, Newest, PublishedObjects, Publisher};
-use crate::telemetry::readiness::{Condition, Heartbeat, Readiness};
-use crate::telemetry::savings::Savings;
-use crate::telemetry::shapes::{
-    LATENESS_SECONDS, Labels, Lateness, Optional, label, lock, registered, registered_in_seconds,
-    transition, whole,
-};
-use crate::telemetry::snapshot::Snapshot;
-use crate::telemetry::workload_metrics::{
-    NamespaceCounter, OverriddenWorkloads, StatesByNamespace, StoppedWorkloads,
-};
 use crate::{
-    clock::Clock,
-    neighbours::{ManagerKind, Owner},
-    savings::SavedSoFar,
-    schedule::{Action, CalendarName, Tzdata},
+    jobs::metrics::JobMetrics,
+    settings::Settings,
+    starts::metrics::StartMetrics,
+    telemetry::{
+        calendar_metrics::CalendarMetrics,
+        outcome::{EventOutcome, Outcome},
+        process_metrics::ProcessMetrics,
+        published::{Counts, Newest, PublishedObjects, Publisher},
+        readiness::{Condition, Heartbeat, Readiness},
+        savings::Savings,
+        shapes::{
+            LATENESS_SECONDS, Labels, Lateness, Optional, label, lock, registered,
+            registered_in_seconds, transition, whole,
+        },
+        snapshot::Snapshot,
+        workload_metrics::{
+            NamespaceCounter, OverriddenWorkloads, StatesByNamespace, StoppedWorkloads,
+        },
+    },
 };
 
 /// The metrics of one scaler, and whether it is ready. The controller writes them, the server reads

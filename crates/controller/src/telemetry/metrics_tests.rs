@@ -3,15 +3,19 @@
 use std::{collections::HashMap, sync::Arc};
 
 use chrono::{DateTime, TimeDelta};
+use dayshift_schedule::Action;
 use prometheus_client::{encoding::text, registry::Registry};
 use tokio::time::Instant;
 
-use super::by_namespace::{MAX_KNOWN, MAX_SERIES};
-use super::savings::{Savings, SavingsBy};
-use super::workload_metrics::NamespaceCounter;
-use crate::schedule::Action;
-use crate::telemetry::metrics::Telemetry;
-use crate::telemetry::outcome::{EventOutcome, Outcome};
+use super::{
+    by_namespace::{MAX_KNOWN, MAX_SERIES},
+    savings::{Savings, SavingsBy},
+    workload_metrics::NamespaceCounter,
+};
+use crate::telemetry::{
+    metrics::Telemetry,
+    outcome::{EventOutcome, Outcome},
+};
 
 fn telemetry() -> Telemetry {
     Telemetry::new("2026-11-20T10:00:00Z".parse().unwrap())

@@ -4,13 +4,15 @@
 use std::{sync::Arc, time::Duration};
 
 use chrono::{DateTime, SecondsFormat, Utc};
+use dayshift_manifest::plan::{NamespaceSummary, Period, Planner, Summary};
+use dayshift_workload::OVERDUE_GRACE;
 use tokio::{task::spawn_blocking, time::sleep};
 use tracing::dispatcher;
 
-use crate::plan::{NamespaceSummary, Period, Planner, Summary};
-use crate::settings::Settings;
-use crate::telemetry::published::{Counts, PublishedObjects};
-use crate::workload::OVERDUE_GRACE;
+use crate::{
+    settings::Settings,
+    telemetry::published::{Counts, PublishedObjects},
+};
 
 /// How often overdue objects are counted, and only if one may have become overdue: with 100,000
 /// objects that takes some milliseconds.

@@ -1,6 +1,6 @@
 //! Outcomes of attempts, as the metrics count them.
 
-use crate::cluster::PatchError;
+use dayshift_cluster::cluster::PatchError;
 
 /// How an attempt at a transition ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -12,20 +12,20 @@ use std::{
 };
 
 use chrono::{DateTime, Utc};
+use dayshift_cluster::clock::Clock;
+use dayshift_manifest::plan::{Neighbours, Planner, Summary};
+use dayshift_workload::{Origin, savings::HeldDown};
 use tokio::time::Instant;
 
 use crate::{
-    clock::Clock,
-    plan::{Neighbours, Planner, Summary},
-    savings::HeldDown,
-    workload::Origin,
+    ids::Id,
+    settings::Settings,
+    telemetry::{
+        savings::{Change, Savings, SavingsBy, What},
+        shapes::lock,
+        snapshot::{ObjectSnapshot, Snapshot, States},
+    },
 };
-
-use crate::ids::Id;
-use crate::settings::Settings;
-use crate::telemetry::savings::{Change, Savings, SavingsBy, What};
-use crate::telemetry::shapes::lock;
-use crate::telemetry::snapshot::{ObjectSnapshot, Snapshot, States};
 
 /// With 100,000 objects each map has some 400.
 const SHARDS: usize = 256;

@@ -7,6 +7,7 @@ use std::{
 };
 
 use chrono::{DateTime, DurationRound, TimeDelta, Utc};
+use dayshift_workload::savings::{HeldDown, Saved, SavedSoFar};
 use prometheus_client::{
     collector::Collector,
     encoding::{DescriptorEncoder, EncodeMetric, MetricEncoder},
@@ -15,9 +16,10 @@ use prometheus_client::{
 };
 use tokio::time::Instant;
 
-use super::account::{Account, seconds};
-use super::by_namespace::{ByNamespace, OTHER, Teams};
-use crate::savings::{HeldDown, Saved, SavedSoFar};
+use super::{
+    account::{Account, seconds},
+    by_namespace::{ByNamespace, OTHER, Teams},
+};
 use crate::telemetry::shapes::lock;
 
 /// A day of every zone begins at a multiple of this.

@@ -3,12 +3,14 @@
 use std::{collections::HashMap, sync::Arc, time::Duration};
 
 use chrono::{DateTime, TimeDelta, Utc};
+use dayshift_workload::savings::HeldDown;
 use prometheus_client::{encoding::text, registry::Registry};
 use tokio::time::{Instant, advance};
 
-use super::by_namespace::{ByNamespace, MAX_KNOWN, MAX_SERIES};
-use super::savings::{Change, Savings, SavingsBy, What};
-use crate::savings::HeldDown;
+use super::{
+    by_namespace::{ByNamespace, MAX_KNOWN, MAX_SERIES},
+    savings::{Change, Savings, SavingsBy, What},
+};
 
 const HOUR: Duration = Duration::from_secs(3600);
 

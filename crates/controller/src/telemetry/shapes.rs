@@ -2,13 +2,14 @@
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use dayshift_schedule::Action;
+use dayshift_workload::neighbours::ManagerKind;
 use prometheus_client::{
     metrics::{family::Family, histogram::Histogram},
     registry::{Metric, Registry, Unit},
 };
 
 use crate::telemetry::outcome::Outcome;
-use crate::{neighbours::ManagerKind, schedule::Action};
 
 /// A histogram by action.
 pub(super) type Lateness = Family<Labels<1>, Histogram, fn() -> Histogram>;

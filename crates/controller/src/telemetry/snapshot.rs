@@ -3,15 +3,13 @@
 use std::{collections::BTreeMap, fmt, sync::Arc};
 
 use chrono::{DateTime, Utc};
-
-use crate::{
+use dayshift_schedule::Boundary;
+use dayshift_workload::{
+    CountField, Footprint, Inputs, InvalidSchedule, OVERDUE_GRACE, Observed, Origin, Overdue,
+    Override, ParsedInputs, Phase, Readiness, Replicas, ScheduleSpec, State, WorkloadRef,
+    events::user_text,
+    is_held_down_against_schedule,
     savings::{HeldDown, held_down_count, is_kept_stopped},
-    schedule::Boundary,
-    workload::{
-        CountField, Footprint, Inputs, InvalidSchedule, OVERDUE_GRACE, Observed, Origin, Overdue,
-        Override, ParsedInputs, Phase, Readiness, Replicas, ScheduleSpec, State, WorkloadRef,
-        events::user_text, is_held_down_against_schedule,
-    },
 };
 
 /// The controller's knowledge at one moment.

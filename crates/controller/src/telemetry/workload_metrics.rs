@@ -7,6 +7,7 @@ use std::{
     sync::{Arc, Mutex},
 };
 
+use dayshift_workload::Phase;
 use prometheus_client::{
     collector::Collector,
     encoding::{DescriptorEncoder, EncodeMetric},
@@ -14,11 +15,12 @@ use prometheus_client::{
 };
 
 use super::by_namespace::{MAX_KNOWN, MAX_SERIES, OTHER};
-use crate::telemetry::published::Newest;
-use crate::telemetry::savings::{Savings, samples};
-use crate::telemetry::shapes::{lock, whole};
-use crate::telemetry::snapshot::States;
-use crate::workload::Phase;
+use crate::telemetry::{
+    published::Newest,
+    savings::{Savings, samples},
+    shapes::{lock, whole},
+    snapshot::States,
+};
 
 /// The states as they were counted last, which have a series for each namespace or team where savings
 /// have.

@@ -3,9 +3,8 @@
 use std::{mem, time::Duration};
 
 use chrono::{DateTime, TimeDelta, Utc};
+use dayshift_cluster::clock::Clock;
 use tokio::time::Instant;
-
-use crate::clock::Clock;
 
 use crate::time::skew::ServerClock;
 

@@ -5,18 +5,18 @@ use std::{
     time::Duration,
 };
 
+use dayshift_cluster::{
+    cluster::{Absence, WatchError},
+    delays::CALM,
+};
+use dayshift_text::counted;
 use tokio::time::Instant;
 
 use crate::{
-    cluster::{Absence, WatchError},
-    delays::CALM,
-    text::counted,
+    ids::WatchId,
+    settings::{Scope, Watched},
+    telemetry::{metrics::Telemetry, readiness::Condition},
 };
-
-use crate::ids::WatchId;
-use crate::settings::{Scope, Watched};
-use crate::telemetry::metrics::Telemetry;
-use crate::telemetry::readiness::Condition;
 
 /// How far each watch has come.
 pub(crate) struct WatchStates(Vec<WatchState>);

@@ -2,17 +2,18 @@
 
 use std::pin::Pin;
 
+use dayshift_cluster::cluster::{
+    NamespaceMeta, OTHERS_SLICES, Reflector, ReflectorEvent, Workload,
+};
+use dayshift_workload::Kind;
 use futures::{Stream, StreamExt as _, stream::select_all};
 use k8s_openapi::api::discovery::v1::EndpointSlice;
 use kube::{Client, api::WatchParams};
 
 use crate::{
-    cluster::{NamespaceMeta, OTHERS_SLICES, Reflector, ReflectorEvent, Workload},
-    workload::Kind,
+    ids::WatchId,
+    settings::{Scope, Watched},
 };
-
-use crate::ids::WatchId;
-use crate::settings::{Scope, Watched};
 
 /// An event of a watch.
 pub(crate) enum Event {

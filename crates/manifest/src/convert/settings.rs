@@ -1,9 +1,9 @@
 //! How files are converted.
 
 use chrono::{DateTime, Utc};
+use dayshift_workload::Prefix;
 
 use super::times::timespan::SpanDefaults;
-use crate::workload::Prefix;
 
 /// Converts the schedules of other tools in files.
 #[derive(Clone, Debug)]

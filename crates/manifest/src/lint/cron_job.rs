@@ -1,14 +1,14 @@
 //! CronJobs that are suspended at each of their times.
 
 use chrono::{DateTime, TimeDelta, Utc};
+use dayshift_schedule::{Action, Schedule, Times, Zone};
+use dayshift_text::quote;
+use dayshift_workload::{Inputs, ParsedInputs, read};
 
 use super::{object::Object, rule::LintRule};
-use crate::lint::schedule::times::{MAX_STEPS, Span, just_before};
 use crate::{
+    lint::schedule::times::{MAX_STEPS, Span, just_before},
     manifest::CronTimes,
-    schedule::{Action, Schedule, Times, Zone},
-    text::quote,
-    workload::{Inputs, ParsedInputs, read},
 };
 
 impl Object<'_> {

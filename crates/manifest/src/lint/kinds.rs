@@ -1,11 +1,10 @@
 //! Schedules on objects of kinds that nobody looks at, or only who is asked to.
 
+use dayshift_text::quote;
+use dayshift_workload::{Key, Kind, NotStopped};
+
 use super::{finding::Finding, object::Object, rule::LintRule};
-use crate::{
-    manifest::{Location, MisplacedKey, Other, Site, Workload},
-    text::quote,
-    workload::{Key, Kind, NotStopped},
-};
+use crate::manifest::{Location, MisplacedKey, Other, Site, Workload};
 
 impl Object<'_> {
     /// A schedule on an object of a kind that dayshift scales, but not where it looks at these

@@ -3,6 +3,8 @@
 use std::{collections::HashMap, rc::Rc};
 
 use chrono::{DateTime, Months, Utc};
+use dayshift_schedule::{Gap, Zone};
+use dayshift_workload::{Inheritance, Inputs, Kind, Origin, ParseContext, Prefix};
 
 use super::{
     cron_job::is_never_within,
@@ -13,17 +15,15 @@ use super::{
     rendered::{self, not_rendered},
     rule::LintRule,
 };
-use crate::lint::schedule::{
-    schedule_finding::ScheduleFinding,
-    schedule_rules::{schedule_errors, schedule_findings},
-    times::Span,
-};
 use crate::{
+    lint::schedule::{
+        schedule_finding::ScheduleFinding,
+        schedule_rules::{schedule_errors, schedule_findings},
+        times::Span,
+    },
     manifest::{
         Contents, CronTimes, Severity, Source, SyntaxError, Workload, inherit, last_of_each,
     },
-    schedule::{Gap, Zone},
-    workload::{Inheritance, Inputs, Kind, Origin, ParseContext, Prefix},
 };
 
 /// How files are looked at.

@@ -2,11 +2,12 @@
 
 use std::sync::Arc;
 
+use dayshift_workload::{Key, Observed, Origin, ParseContext, ParsedInputs, Prefix, Problem};
+
 use super::{finding::Finding, rule::LintRule};
-use crate::lint::schedule::schedule_finding::ScheduleFinding;
 use crate::{
+    lint::schedule::schedule_finding::ScheduleFinding,
     manifest::{ObjectName, Quoted},
-    workload::{Key, Observed, Origin, ParseContext, ParsedInputs, Prefix, Problem},
 };
 
 /// Why the schedule of an object is refused. What is wrong with an annotation of its Namespace is a

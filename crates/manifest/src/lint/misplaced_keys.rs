@@ -1,10 +1,11 @@
 //! Names of ours at places where they do nothing.
 
+use dayshift_workload::{Key, Label, OWN_ANNOTATIONS, Prefix};
+
 use super::rule::LintRule;
-use crate::lint::schedule::repair::own_line;
 use crate::{
+    lint::schedule::repair::own_line,
     manifest::{MisplacedKey, Site, is_of_other_tool},
-    workload::{Key, Label, OWN_ANNOTATIONS, Prefix},
 };
 
 /// What is wrong with a misplaced key of a workload: the rule, the message, and what to do.
@@ -12,7 +13,7 @@ pub(super) fn judge(
     misplaced: &MisplacedKey,
     prefix: &Prefix,
 ) -> Option<(LintRule, String, String)> {
-    let full = crate::text::quote(&misplaced.field.name);
+    let full = dayshift_text::quote(&misplaced.field.name);
     let ours = prefix.strip(&misplaced.field.name);
     let key = ours.map(|name| Key::from_name(name).or_else(|| Key::nearest(name)));
     let is_state = ours.is_some_and(|name| Label::ALL.iter().any(|it| it.name() == name));
@@ -49,7 +50,7 @@ pub(super) fn judge(
         (Site::Elsewhere, Some(key)) => {
             let place = match &*misplaced.path {
                 "" => "at the top of the object".to_owned(),
-                path => format!("in {}", crate::text::quote(path)),
+                path => format!("in {}", dayshift_text::quote(path)),
             };
             Some((
                 LintRule::MisplacedAnnotation,

@@ -2,15 +2,16 @@
 
 use std::sync::Arc;
 
+use dayshift_workload::{Annotations, Inputs, Key, Origin, Prefix};
+
 use super::{
     finding::{Finding, Report},
     object::Object,
     rule::LintRule,
 };
-use crate::lint::schedule::schedule_finding::ScheduleFinding;
 use crate::{
+    lint::schedule::schedule_finding::ScheduleFinding,
     manifest::{Annotation, LooseAnnotations, Namespace, ObjectName, Severity, Workload},
-    workload::{Annotations, Inputs, Key, Origin, Prefix},
 };
 
 impl<'o> Object<'o> {

@@ -3,16 +3,16 @@
 use std::collections::{HashMap, HashSet};
 
 use chrono::{DateTime, Utc};
+use dayshift_schedule::list_items;
+use dayshift_workload::{
+    Key, Needed, NeededKind, NeededWorkload, Origin, ParseContext, ParsedInputs, ScheduleSpec,
+    VainWait, WorkloadRef, read,
+};
 
 use super::rule::LintRule;
-use crate::lint::schedule::schedule_finding::ScheduleFinding;
 use crate::{
+    lint::schedule::schedule_finding::ScheduleFinding,
     manifest::{Contents, Workload},
-    schedule::list_items,
-    workload::{
-        Key, Needed, NeededKind, NeededWorkload, Origin, ParseContext, ParsedInputs, ScheduleSpec,
-        VainWait, WorkloadRef, read,
-    },
 };
 
 /// The workloads and Services of all files, by namespace, kind and name.

@@ -2,13 +2,13 @@
 
 use std::collections::{BTreeSet, HashMap};
 
+use dayshift_text::{first_of, quote};
+use dayshift_workload::{Key, Kind, Origin, Replicas, neighbours::Owner};
+
 use super::{finding::Finding, object::Object, rule::LintRule};
-use crate::lint::schedule::repair::own_line;
 use crate::{
+    lint::schedule::repair::own_line,
     manifest::{Contents, Delivery, Other, PutsBack, ScaleTarget, ScaledBy, Workload},
-    neighbours::Owner,
-    text::{first_of, quote},
-    workload::{Key, Kind, Origin, Replicas},
 };
 
 /// The objects that scale each workload, by kind, namespace and name, with the source of each.

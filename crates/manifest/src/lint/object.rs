@@ -6,6 +6,10 @@ use std::{
     sync::Arc,
 };
 
+use dayshift_workload::{
+    CountKind, INHERITED, Key, Kind, OVERRIDE_BEGAN, Origin, Prefix, Problem, Replicas,
+};
+
 use super::{
     finding::{Finding, Report},
     misplaced_keys,
@@ -14,15 +18,10 @@ use super::{
     rule::LintRule,
     suppression::Suppressions,
 };
-use crate::lint::schedule::{
-    examples::right_line, repair::own_line, schedule_finding::ScheduleFinding,
-};
 use crate::{
+    lint::schedule::{examples::right_line, repair::own_line, schedule_finding::ScheduleFinding},
     manifest::{
         Annotation, Location, MisplacedKey, ObjectName, Other, Quoted, Workload, is_of_other_tool,
-    },
-    workload::{
-        CountKind, INHERITED, Key, Kind, OVERRIDE_BEGAN, Origin, Prefix, Problem, Replicas,
     },
 };
 
@@ -264,7 +263,7 @@ impl<'o> Object<'o> {
         let Some(misplaced) = misplaced.iter().find(is_other) else {
             return;
         };
-        let name = crate::text::quote(&misplaced.field.name);
+        let name = dayshift_text::quote(&misplaced.field.name);
         let tool = if name.starts_with("downscaler/") {
             "py-kube-downscaler or GoKubeDownscaler"
         } else {

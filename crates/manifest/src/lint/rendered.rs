@@ -2,9 +2,10 @@
 
 use std::path::Path;
 
+use dayshift_text::shell_word;
+
 use super::{finding::Finding, rule::LintRule};
 use crate::manifest::{Contents, Location, STANDARD_INPUT, Source};
-use crate::text::shell_word;
 
 /// What to do about a text that a tool fills in.
 pub(super) const HELP: &str = "check what it renders: helm template . | dayshift lint -";

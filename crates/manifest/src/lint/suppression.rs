@@ -1,11 +1,10 @@
 //! Annotations that suppress a rule on one object: `lint.dayshift/same-instant: "the reason"`.
 
+use dayshift_text::quote;
+use dayshift_workload::Prefix;
+
 use super::{finding::Finding, rule::LintRule};
-use crate::{
-    manifest::{Annotation, MisplacedKey, Site},
-    text::quote,
-    workload::Prefix,
-};
+use crate::manifest::{Annotation, MisplacedKey, Site};
 
 /// The suppressions of one object.
 pub(super) struct Suppressions<'m> {

@@ -2,8 +2,9 @@
 
 use std::{collections::HashMap, sync::Arc};
 
+use dayshift_workload::{Inheritance, Key, Origin, Problem};
+
 use super::files::contents::Contents;
-use crate::workload::{Inheritance, Key, Origin, Problem};
 
 /// Gives every workload of these files the defaults of its Namespace, whichever file that is in,
 /// and else those of the scaler. Of two Namespaces of one name the last counts, as it does for

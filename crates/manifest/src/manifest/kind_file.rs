@@ -1,14 +1,15 @@
 //! Files of kinds: the rows of a user's own for the table of kinds.
 
-use super::error::SyntaxError;
-use super::files::source::Source;
-use super::tree::location::Location;
-use super::tree::node::Node;
-use super::tree::scalar::Scalar;
-use crate::{
+use dayshift_text::{nearest, quote};
+use dayshift_workload::{
+    Holds, KindDefinition, Part, PartDefinition, SpecMember, SwitchText,
     names::{is_dns_label, is_dns_subdomain, is_label_key},
-    text::{nearest, quote},
-    workload::{Holds, KindDefinition, Part, PartDefinition, SpecMember, SwitchText},
+};
+
+use super::{
+    error::SyntaxError,
+    files::source::Source,
+    tree::{location::Location, node::Node, scalar::Scalar},
 };
 
 /// What a file of kinds holds. What is wrong with a row is no reason not to take the others.

@@ -1,6 +1,6 @@
 //! What is alike for every object of a file.
 
-use crate::workload::Prefix;
+use dayshift_workload::Prefix;
 
 /// The text of the file, and how the objects in it are read.
 #[derive(Clone, Copy, Debug)]

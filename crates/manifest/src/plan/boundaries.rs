@@ -1,13 +1,11 @@
 //! The boundaries of one object in a period, as a plan shows them.
 
 use chrono::{DateTime, TimeDelta, Utc};
+use dayshift_schedule::{Action, Zone};
+use dayshift_workload::{Key, Override, Replicas, ScheduleSpec};
 use serde::{Serialize, Serializer};
 
 use super::{occurrence::occurrences, period::Period};
-use crate::{
-    schedule::{Action, Zone},
-    workload::{Key, Override, Replicas, ScheduleSpec},
-};
 
 /// A boundary as an object meets it: on its own clocks, its start moved by its jitter.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]

@@ -1,10 +1,10 @@
 //! The dates of calendars on which nothing starts, and dates that count as another day.
 
 use chrono::{NaiveDate, TimeDelta, Weekday};
+use dayshift_schedule::Schedule;
 use serde::{Serialize, Serializer};
 
 use super::period::Period;
-use crate::schedule::Schedule;
 
 /// A date on which nothing starts, because a calendar has it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]

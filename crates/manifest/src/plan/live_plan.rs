@@ -1,10 +1,11 @@
 //! The plan of a live object.
 
+use dayshift_workload::{Observed, ParsedInputs, ScheduleSpec, stopped};
+
 use super::{
     period::Beginning,
     workload_plan::{Planner, WorkloadPlan},
 };
-use crate::workload::{Observed, ParsedInputs, ScheduleSpec, stopped};
 
 impl Planner {
     /// The plan of a live object, of which it is known what a start brings back.

@@ -1,12 +1,10 @@
 //! What an object's next stop takes away.
 
 use chrono::DateTime;
+use dayshift_schedule::{Action, Zone};
+use dayshift_workload::{Replicas, started, stopped};
 
 use super::workload_plan::WorkloadPlan;
-use crate::{
-    schedule::{Action, Zone},
-    workload::{Replicas, started, stopped},
-};
 
 /// How many boundaries are looked at: a schedule by the second has half a million in a week.
 const MAX_LOOKED_AT: usize = 500;

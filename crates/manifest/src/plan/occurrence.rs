@@ -3,14 +3,12 @@
 use std::iter::Peekable;
 
 use chrono::{DateTime, TimeDelta, Utc};
+use dayshift_schedule::{Action, Boundary};
+use dayshift_workload::{Key, ScheduleSpec};
 
 use super::{
     override_turns::{OverrideTurn, turns},
     period::Period,
-};
-use crate::{
-    schedule::{Action, Boundary},
-    workload::{Key, ScheduleSpec},
 };
 
 /// A start or a stop at its instant.

@@ -1,12 +1,10 @@
 //! What the ends of overrides come to.
 
 use chrono::{DateTime, TimeDelta, Utc};
+use dayshift_schedule::{Action, Boundary};
+use dayshift_workload::{Key, Override, ScheduleSpec};
 
 use super::period::Period;
-use crate::{
-    schedule::{Action, Boundary},
-    workload::{Key, Override, ScheduleSpec},
-};
 
 /// An instant at which an override gives way, to the schedule or to another override.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

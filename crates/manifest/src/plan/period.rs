@@ -1,8 +1,7 @@
 //! The span of time that is looked at.
 
 use chrono::{DateTime, Days, NaiveTime, TimeDelta, Utc};
-
-use crate::schedule::Zone;
+use dayshift_schedule::Zone;
 
 /// A span of time from an instant to another, which does not belong to it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

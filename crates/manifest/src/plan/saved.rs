@@ -1,16 +1,16 @@
 //! What a plan will save.
 
 use chrono::{DateTime, TimeDelta, Utc};
+use dayshift_schedule::Action;
+use dayshift_workload::{
+    Footprint, Replicas, ScheduleSpec,
+    savings::{Price, Saved},
+};
 
 use super::{
     period::{Beginning, Period},
     timeline::{PlannedState, PlannedStep, timeline},
     workload_plan::WorkloadPlan,
-};
-use crate::{
-    savings::{Price, Saved},
-    schedule::Action,
-    workload::{Footprint, Replicas, ScheduleSpec},
 };
 
 impl WorkloadPlan {
@@ -25,7 +25,7 @@ impl WorkloadPlan {
     }
 
     /// What the schedule will save in the period: the time of the replicas that would run without it
-    /// ([`held_down`](crate::savings::held_down) has the rule for a live object), and of what they
+    /// ([`held_down`](dayshift_workload::savings::held_down) has the rule for a live object), and of what they
     /// request. `None` where the count is not known, or stands for no replicas.
     ///
     /// Nobody scales by hand in it, and each boundary comes at its instant. A schedule never acts

@@ -1,8 +1,7 @@
 //! What has to be ready before an object is started.
 
+use dayshift_workload::{Needed, ScheduleSpec, WorkloadRef};
 use serde::Serialize;
-
-use crate::workload::{Needed, ScheduleSpec, WorkloadRef};
 
 /// What has to be ready before its starts.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]

@@ -7,15 +7,13 @@ use std::{
 };
 
 use chrono::{DateTime, SecondsFormat};
+use dayshift_schedule::Zone;
+use dayshift_workload::{
+    Kind, Observed, Replicas, VolumeRetention, neighbours::Owner, savings::HeldDown,
+};
 use serde::{Serialize, Serializer};
 
 use super::{next_stop::NextStop, workload_plan::WorkloadPlan};
-use crate::{
-    neighbours::Owner,
-    savings::HeldDown,
-    schedule::Zone,
-    workload::{Kind, Observed, Replicas, VolumeRetention},
-};
 
 /// Live workloads by namespace.
 #[derive(Debug, Default)]

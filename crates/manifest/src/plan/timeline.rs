@@ -3,14 +3,12 @@
 use std::iter::Peekable;
 
 use chrono::{DateTime, TimeDelta, Utc};
+use dayshift_schedule::Action;
+use dayshift_workload::{Override, ScheduleSpec};
 
 use super::{
     occurrence::{Occurrence, occurrences},
     period::Period,
-};
-use crate::{
-    schedule::Action,
-    workload::{Override, ScheduleSpec},
 };
 
 /// What an object does for a while, by its schedule and what is laid over it.

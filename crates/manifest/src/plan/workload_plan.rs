@@ -3,6 +3,12 @@
 use std::{fmt, sync::Arc};
 
 use chrono::{DateTime, TimeDelta, Utc};
+use dayshift_schedule::Zone;
+use dayshift_text::quote;
+use dayshift_workload::{
+    Footprint, Inputs, Key, Origin, ParseContext, ParsedInputs, Prefix, Problem, Replicas,
+    RequestCoverage, ScheduleSpec, WorkloadRef, read, savings::Price,
+};
 use serde::{Serialize, Serializer, ser::SerializeMap as _};
 
 use super::{
@@ -10,15 +16,6 @@ use super::{
     holiday::{Holiday, TreatedDate, holidays, treated_dates},
     period::{Beginning, Period},
     starts_after::StartsAfter,
-};
-use crate::{
-    savings::Price,
-    schedule::Zone,
-    text::quote,
-    workload::{
-        Footprint, Inputs, Key, Origin, ParseContext, ParsedInputs, Prefix, Problem, Replicas,
-        RequestCoverage, ScheduleSpec, WorkloadRef, read,
-    },
 };
 
 /// What one object is asked to do, and what is wrong with how it is asked.

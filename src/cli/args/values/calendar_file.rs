@@ -7,12 +7,9 @@ use std::{
     sync::Arc,
 };
 
+use dayshift_schedule::{Calendar, CalendarError, CalendarName, ReadCalendar};
+use dayshift_text::printable;
 use ring::digest::{self, SHA256, SHA256_OUTPUT_LEN};
-
-use crate::{
-    schedule::{Calendar, CalendarError, CalendarName, ReadCalendar},
-    text::printable,
-};
 
 /// A calendar that was asked for, and what its file held when it was read.
 #[derive(Clone, Debug)]

@@ -1,6 +1,6 @@
 //! Label selectors, checked before the API server would refuse them at each try.
 
-use crate::names::{is_dns_subdomain, is_label_value};
+use dayshift_workload::names::{is_dns_subdomain, is_label_value};
 
 /// A label selector as kubectl's `-l` takes it (apimachinery's `labels.Parse`): requirements with
 /// commas between them, each `key`, `!key`, `key=value`, `key!=value`, `key in (a,b)`,

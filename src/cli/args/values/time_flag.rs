@@ -2,11 +2,8 @@
 
 use chrono::{DateTime, Utc};
 use clap::error::ErrorKind;
-
-use crate::{
-    schedule::{Zone, parse_date_or_moment},
-    text::quote,
-};
+use dayshift_schedule::{Zone, parse_date_or_moment};
+use dayshift_text::quote;
 
 /// The time that `--flag` names: a moment, or a date, on the clocks of `zone`.
 ///

@@ -1,10 +1,9 @@
 //! `--for 2h` and `--until 22:00`, and `--reason`.
 
 use chrono::{DateTime, TimeDelta, Utc};
-
-use crate::operations::{Until, UntilError, parse_length};
-use crate::text::cut_chars;
-use crate::workload::MAX_REASON;
+use dayshift_cluster::operations::{Until, UntilError, parse_length};
+use dayshift_text::cut_chars;
+use dayshift_workload::MAX_REASON;
 
 /// How long an override lasts, and why.
 #[derive(Debug, clap::Args)]

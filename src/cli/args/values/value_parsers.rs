@@ -3,9 +3,9 @@
 use std::net::{Ipv4Addr, SocketAddr};
 
 use chrono::TimeDelta;
+use dayshift_workload::names::is_dns_label;
 
-use crate::names::is_dns_label;
-pub(crate) use crate::operations::{parse_duration, parse_span};
+pub(crate) use dayshift_cluster::operations::{parse_duration, parse_span};
 
 /// A loopback address: what listens there, only this machine can reach.
 pub(crate) fn loopback(text: &str) -> Result<SocketAddr, String> {

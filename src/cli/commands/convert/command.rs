@@ -3,29 +3,30 @@
 use std::io::{self, BufWriter, IsTerminal, Write};
 
 use clap::builder::BoolishValueParser;
-
-use super::in_place::replace;
-use super::input::{Input, InputArgs, live_query};
-use crate::{
-    cli::{
-        args::{
-            connection::ConnectionArgs,
-            downscaler_args::DownscalerArgs,
-            files::FileArgs,
-            schedule_args::{PrefixArgs, ZoneinfoArgs},
-            targets::{ScopeArgs, TargetArgs},
-        },
-        exit::{Exit, wrong_usage},
-        output::{
-            convert::{commands::command, documents, text},
-            messages::{print_error, print_line, print_warning},
-            terminal,
-        },
-    },
-    clock::Clock,
+use dayshift_cluster::{clock::Clock, operations::LiveSchedules};
+use dayshift_manifest::{
     convert::{Conversion, Converter, Target},
     manifest::{Opened, Severity},
-    operations::LiveSchedules,
+};
+
+use super::{
+    in_place::replace,
+    input::{Input, InputArgs, live_query},
+};
+use crate::cli::{
+    args::{
+        connection::ConnectionArgs,
+        downscaler_args::DownscalerArgs,
+        files::FileArgs,
+        schedule_args::{PrefixArgs, ZoneinfoArgs},
+        targets::{ScopeArgs, TargetArgs},
+    },
+    exit::{Exit, wrong_usage},
+    output::{
+        convert::{commands::command, documents, text},
+        messages::{print_error, print_line, print_warning},
+        terminal,
+    },
 };
 
 /// Convert the schedules of other tools: GoKubeDownscaler, py-kube-downscaler, kube-green,

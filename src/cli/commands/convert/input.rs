@@ -3,18 +3,18 @@
 use std::path::{Path, PathBuf};
 
 use clap::error::ErrorKind;
-
-use crate::{
-    cli::args::{
-        files::FileArgs,
-        kind_args::KindArgs,
-        target_names::files_and_names,
-        targets::{ScopeArgs, TargetArgs},
-        values::value_parsers::one_namespace,
-    },
+use dayshift_cluster::{
     cluster::Query,
     operations::{LiveName, LiveQuery},
-    text::quote,
+};
+use dayshift_text::quote;
+
+use crate::cli::args::{
+    files::FileArgs,
+    kind_args::KindArgs,
+    target_names::files_and_names,
+    targets::{ScopeArgs, TargetArgs},
+    values::value_parsers::one_namespace,
 };
 
 /// Where the objects are that are converted.

@@ -7,35 +7,33 @@ use std::{
 
 use chrono::{DateTime, NaiveTime, Utc};
 use clap::error::ErrorKind;
+use dayshift_cluster::clock::Clock;
+use dayshift_manifest::plan::{Period, Plan, Planner, Summary, WorkloadPlan};
+use dayshift_schedule::Zone;
+use dayshift_text::TerminalSafe;
 use serde::Serialize;
 use serde_json::Value;
 
 use super::planned::{PlanError, Planned};
-use crate::{
-    cli::{
-        args::{
-            connection::ConnectionArgs,
-            files::FileArgs,
-            price_args::PriceArgs,
-            schedule_args::{InheritanceArgs, ScheduleArgs},
-            target_names::files_and_names,
-            targets::{TargetArgs, Targets},
-            values::{selector::selector, time_flag::time_flag},
-        },
-        exit::{Exit, wrong_usage},
-        output::{
-            chart::Chart,
-            findings::text::{has_errors, print_findings},
-            messages::{note_nothing_scheduled, print_error},
-            plan_summary::{SummaryDocument, write_summary},
-            plan_table::{WriteError, write_requests, write_saved, write_table},
-            terminal,
-        },
+use crate::cli::{
+    args::{
+        connection::ConnectionArgs,
+        files::FileArgs,
+        price_args::PriceArgs,
+        schedule_args::{InheritanceArgs, ScheduleArgs},
+        target_names::files_and_names,
+        targets::{TargetArgs, Targets},
+        values::{selector::selector, time_flag::time_flag},
     },
-    clock::Clock,
-    plan::{Period, Plan, Planner, Summary, WorkloadPlan},
-    schedule::Zone,
-    text::TerminalSafe,
+    exit::{Exit, wrong_usage},
+    output::{
+        chart::Chart,
+        findings::text::{has_errors, print_findings},
+        messages::{note_nothing_scheduled, print_error},
+        plan_summary::{SummaryDocument, write_summary},
+        plan_table::{WriteError, write_requests, write_saved, write_table},
+        terminal,
+    },
 };
 
 /// Show when workloads will start and stop, from files or from the cluster

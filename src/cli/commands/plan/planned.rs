@@ -3,30 +3,32 @@
 use std::{collections::BTreeMap, io, path::PathBuf};
 
 use chrono::{DateTime, Utc};
-use serde_json::Value;
-
-use super::command::PlanArgs;
-use crate::{
-    cli::{
-        args::targets::Targets,
-        kind_files::is_refused,
-        output::{
-            messages::{note_given_again, note_unreadable, print_beside, print_note},
-            status::Notes,
-            style::Style,
-            unread,
-        },
-        runtime::block_on,
-    },
+use dayshift_cluster::{
     cluster::{
         Autoscalers, ConnectError, FindError, Missing, NamespaceDefaults, WithManagers, find,
         missing_namespaces, no_namespaces, selected_namespaces,
     },
+    status::{Note, Unreadable, WorkloadStatus, owners},
+};
+use dayshift_manifest::{
     lint::{Finding, Linter, refusals},
     manifest::{self, Contents, OpenError, Source, last_of_each},
     plan::{Neighbours, Plan, Planner, Summary},
-    status::{Note, Unreadable, WorkloadStatus, owners},
-    workload::{Inheritance, Key, Origin, Replicas, RequestCoverage, ServiceSpec},
+};
+use dayshift_workload::{Inheritance, Key, Origin, Replicas, RequestCoverage, ServiceSpec};
+use serde_json::Value;
+
+use super::command::PlanArgs;
+use crate::cli::{
+    args::targets::Targets,
+    kind_files::is_refused,
+    output::{
+        messages::{note_given_again, note_unreadable, print_beside, print_note},
+        status::Notes,
+        style::Style,
+        unread,
+    },
+    runtime::block_on,
 };
 
 /// What keeps something from being planned.

@@ -7,6 +7,11 @@ use std::{
 };
 
 use chrono::{DateTime, DurationRound, TimeDelta, Utc};
+use dayshift_cluster::{clock::Clock, cluster::Query};
+use dayshift_controller::{CalendarFeed, Scope, Settings};
+use dayshift_manifest::{lint::Linter, manifest::Workload};
+use dayshift_schedule::Zone;
+use dayshift_workload::{Inheritance, Kind, ParsedInputs, read};
 use tokio::net::TcpListener;
 
 use super::{
@@ -37,15 +42,8 @@ use crate::{
         runtime::block_on_paused_time,
         signals::Signals,
     },
-    clock::Clock,
-    cluster::Query,
-    controller::{CalendarFeed, Scope, Settings},
     dashboard::{self, Dashboard},
-    lint::Linter,
-    manifest::Workload,
     sandbox::{Simulation, Speed, UserAction, example_actions},
-    schedule::Zone,
-    workload::{Inheritance, Kind, ParsedInputs, read},
 };
 
 /// Watch the controller at work on a cluster in memory, in simulated time

@@ -5,6 +5,12 @@ use std::{
     path::PathBuf,
 };
 
+use dayshift_manifest::{
+    lint::Linter,
+    manifest::{Source, Workload, last_of_each},
+};
+use dayshift_text::printable;
+use dayshift_workload::Prefix;
 use serde_json::Value;
 
 use crate::{
@@ -17,11 +23,7 @@ use crate::{
         },
     },
     examples::EXAMPLES,
-    lint::Linter,
-    manifest::{Source, Workload, last_of_each},
     sandbox::{Simulation, is_fragment, lacks},
-    text::printable,
-    workload::Prefix,
 };
 
 /// What the files hold. What could not be read of them is reported.

@@ -2,14 +2,12 @@
 
 use chrono::{DateTime, TimeDelta, Utc};
 use clap::error::ErrorKind;
+use dayshift_manifest::manifest::Workload;
+use dayshift_schedule::{ExceptedDates, Schedule, ScheduleRule, Times, Zone};
+use dayshift_text::quote;
+use dayshift_workload::Kind;
 
-use crate::{
-    manifest::Workload,
-    sandbox::{Act, UserAction},
-    schedule::{ExceptedDates, Schedule, ScheduleRule, Times, Zone},
-    text::quote,
-    workload::Kind,
-};
+use crate::sandbox::{Act, UserAction};
 
 const EXAMPLE: &str = "write for example `deploy/web@Sat 22:00`, or `dev/deploy/web@Sat 22:00`";
 

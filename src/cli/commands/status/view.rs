@@ -6,31 +6,31 @@ use std::{
 };
 
 use chrono::{DateTime, TimeDelta, Utc};
-use kube::Client;
-
-use crate::{
-    cli::{
-        args::{schedule_args::ScheduleArgs, targets::Targets},
-        exit::Exit,
-        output::{
-            live_screen::LiveScreen,
-            messages::{as_far_as_seen, print_beside, print_error},
-            status::{SortBy, StatusOutput},
-            style::Style,
-            terminal::{stdout_width, style},
-        },
-    },
+use dayshift_cluster::{
     clock::Clock,
     cluster::{
         Autoscalers, FindError, Found, NamespaceDefaults, Query, Refused, Services, WaitingStarts,
         WithManagers, find, missing_namespaces, no_namespaces, server_time,
     },
-    savings::Price,
     status::{
         HPA_REFRESH, KindWatches, LiveView, NAMESPACE_REFRESH, PROBE, SeenWorkloads, StatusContext,
         Unreadable, WorkloadStatus, asks_for_wakes, clock_ahead,
     },
-    text::counted,
+};
+use dayshift_text::counted;
+use dayshift_workload::savings::Price;
+use kube::Client;
+
+use crate::cli::{
+    args::{schedule_args::ScheduleArgs, targets::Targets},
+    exit::Exit,
+    output::{
+        live_screen::LiveScreen,
+        messages::{as_far_as_seen, print_beside, print_error},
+        status::{SortBy, StatusOutput},
+        style::Style,
+        terminal::{stdout_width, style},
+    },
 };
 
 /// The output format.

@@ -1,10 +1,9 @@
 //! A piece of a day, and the one character that stands for it.
 
-use crate::{
-    cli::output::style::{Paint, Style},
-    plan::PlannedState,
-    schedule::Action,
-};
+use dayshift_manifest::plan::PlannedState;
+use dayshift_schedule::Action;
+
+use crate::cli::output::style::{Paint, Style};
 
 /// What was the case in a piece of a day.
 #[derive(Clone, Debug, Default)]

@@ -1,12 +1,10 @@
 //! One day on the clocks of a zone, in pieces.
 
 use chrono::{DateTime, Days, NaiveDate, NaiveTime, Utc};
+use dayshift_manifest::plan::PlannedState;
+use dayshift_schedule::{Action, ClockChange, Zone};
 
 use super::cell::Cell;
-use crate::{
-    plan::PlannedState,
-    schedule::{Action, ClockChange, Zone},
-};
 
 const DAY: i64 = 86_400;
 

@@ -3,11 +3,8 @@
 use std::collections::HashMap;
 
 use chrono::TimeDelta;
-
-use crate::{
-    plan::{Plan, WorkloadPlan},
-    workload::{Origin, Replicas, ScheduleSpec},
-};
+use dayshift_manifest::plan::{Plan, WorkloadPlan};
+use dayshift_workload::{Origin, Replicas, ScheduleSpec};
 
 /// Objects with equal timetables, in the order of the plan.
 pub(super) struct Group<'p> {

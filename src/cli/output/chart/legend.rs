@@ -3,20 +3,18 @@
 use std::collections::HashMap;
 
 use chrono::{DateTime, Datelike, NaiveDate, TimeDelta, Utc, Weekday};
+use dayshift_cluster::status::{date_and_time, span};
+use dayshift_manifest::plan::{
+    Beginning, Period, PlannedState, PlannedStep, StartsAfter, WorkloadPlan, next_applied, timeline,
+};
+use dayshift_schedule::{Action, Boundary, CalendarName, ClockChange, ExceptedDates, Zone};
+use dayshift_text::{cut_chars, printable};
+use dayshift_workload::{
+    CountKind, Origin, Override, Pause, Replicas, ScheduleSpec, savings::Saved,
+};
 
 use super::{cell::drawn, group::Group};
-use crate::{
-    cli::output::{plan_table::plan_bill, style::Style},
-    plan::{
-        Beginning, Period, PlannedState, PlannedStep, StartsAfter, WorkloadPlan, next_applied,
-        timeline,
-    },
-    savings::Saved,
-    schedule::{Action, Boundary, CalendarName, ClockChange, ExceptedDates, Zone},
-    status::{date_and_time, span},
-    text::{cut_chars, printable},
-    workload::{CountKind, Origin, Override, Pause, Replicas, ScheduleSpec},
-};
+use crate::cli::output::{plan_table::plan_bill, style::Style};
 
 const WEEK: i64 = 7 * 86_400;
 

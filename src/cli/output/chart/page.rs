@@ -3,6 +3,9 @@
 use std::io::{self, Write};
 
 use chrono::{DateTime, TimeDelta, Utc};
+use dayshift_manifest::plan::{Period, Plan, timeline};
+use dayshift_schedule::Zone;
+use dayshift_text::printable;
 
 use super::{
     group::Group,
@@ -13,14 +16,9 @@ use super::{
     },
     rows::Rows,
 };
-use crate::{
-    cli::output::{
-        style::{Paint, Style},
-        terminal::wrapped,
-    },
-    plan::{Period, Plan, timeline},
-    schedule::Zone,
-    text::printable,
+use crate::cli::output::{
+    style::{Paint, Style},
+    terminal::wrapped,
 };
 
 /// Draws plans: a row a day on the clocks of each schedule's zone, running hours solid.

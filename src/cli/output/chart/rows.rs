@@ -3,6 +3,8 @@
 use std::io::{self, Write};
 
 use chrono::{Datelike, NaiveDate, Weekday};
+use dayshift_manifest::plan::{PlannedState, PlannedStep};
+use dayshift_schedule::{Action, Schedule};
 
 use super::{
     day::Day,
@@ -10,11 +12,7 @@ use super::{
     legend::clock_change,
     times::{Times, clock},
 };
-use crate::{
-    cli::output::style::Paint,
-    plan::{PlannedState, PlannedStep},
-    schedule::{Action, Schedule},
-};
+use crate::cli::output::style::Paint;
 
 /// Takes steps in order and writes a row for each day that is over.
 pub(super) struct Rows<'r, W> {

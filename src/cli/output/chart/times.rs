@@ -1,12 +1,10 @@
 //! The times of a day's boundaries, in few words.
 
 use chrono::DateTime;
+use dayshift_cluster::status::time_of_day;
+use dayshift_schedule::{Action, Zone};
 
-use crate::{
-    cli::output::style::Style,
-    schedule::{Action, Zone},
-    status::time_of_day,
-};
+use crate::cli::output::style::Style;
 
 /// More than fit on any screen.
 const KEPT: usize = 24;

@@ -1,11 +1,8 @@
 //! A change as a command for kubectl.
 
+use dayshift_manifest::convert::{Change, Target};
+use dayshift_text::shell_word;
 use serde_json::{Map, Value, json};
-
-use crate::{
-    convert::{Change, Target},
-    text::shell_word,
-};
 
 /// The command that makes the change: `kubectl annotate`, or one patch where labels change too, so
 /// that the count that was saved is never seen apart from the schedule. `None` for an object that no

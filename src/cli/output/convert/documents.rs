@@ -2,7 +2,8 @@
 
 use std::io::{self, Write};
 
-use crate::{manifest::Source, text::printable};
+use dayshift_manifest::manifest::Source;
+use dayshift_text::printable;
 
 /// Writes each file, changed or not, letter by letter; several come apart by `---`. Where somebody
 /// looks at it, nothing in it acts on the terminal.

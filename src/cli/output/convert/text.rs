@@ -2,18 +2,19 @@
 
 use std::io::{self, Write};
 
-use super::commands::command;
-use crate::{
-    cli::output::{
-        findings::{
-            self,
-            text::{Fold, printable},
-        },
-        style::{Paint, Style},
-    },
+use dayshift_manifest::{
     convert::{Change, Conversion, Target},
     manifest::{Severity, Source},
-    text::counted,
+};
+use dayshift_text::counted;
+
+use super::commands::command;
+use crate::cli::output::{
+    findings::{
+        self,
+        text::{Fold, printable},
+    },
+    style::{Paint, Style},
 };
 
 /// Writes what there is to say, the commands for what is not among the files, and a summary. Where `is_check`

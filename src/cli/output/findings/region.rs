@@ -1,9 +1,7 @@
 //! Where a finding stands, in lines and columns, and the piece of its line that is shown.
 
-use crate::{
-    manifest::{Finding, Location, Source},
-    text::{cut_bytes, last_bytes},
-};
+use dayshift_manifest::manifest::{Finding, Location, Source};
+use dayshift_text::{cut_bytes, last_bytes};
 
 /// The part of the first line of a finding that is at fault.
 #[derive(Clone, Copy, Debug)]

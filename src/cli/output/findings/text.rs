@@ -5,16 +5,14 @@ use std::{
     io::{self, Write},
 };
 
+use dayshift_manifest::manifest::{Finding, Quoted, Rule, Severity, Source};
+use dayshift_text::{counted, cut_chars};
 use unicode_width::UnicodeWidthChar;
 
 use super::region::Region;
-use crate::{
-    cli::output::{
-        style::{Paint, Style},
-        terminal,
-    },
-    manifest::{Finding, Quoted, Rule, Severity, Source},
-    text::{counted, cut_chars},
+use crate::cli::output::{
+    style::{Paint, Style},
+    terminal,
 };
 
 /// How many characters of a part at fault, or of a decoded text on each side of it, are shown.
@@ -192,7 +190,7 @@ fn decoded(quoted: &Quoted, cut: &str) -> (String, String, String) {
 
 /// `text` with nothing in it that acts on a terminal or reorders what is read.
 pub(crate) fn printable(text: &str) -> String {
-    crate::text::printable(&text.replace('\t', "    "))
+    dayshift_text::printable(&text.replace('\t', "    "))
 }
 
 /// At most so much of it as is shown, and what says that there is more.

@@ -2,11 +2,12 @@
 
 use std::io::{self, Write};
 
-use crate::cli::output::findings::{region::Region, text::printable};
-use crate::{
+use dayshift_manifest::{
     lint::Report,
     manifest::{OpenError, Severity, Source},
 };
+
+use crate::cli::output::findings::{region::Region, text::printable};
 
 /// A line for each finding, and for what could not be read.
 pub(crate) fn write(

@@ -1,12 +1,12 @@
 //! For other programs, which may rely on it.
 
-use serde_json::{Value, json};
-
-use crate::cli::output::{findings::region::Region, unread};
-use crate::{
+use dayshift_manifest::{
     lint::{Finding, Report},
     manifest::{OpenError, Severity, Source},
 };
+use serde_json::{Value, json};
+
+use crate::cli::output::{findings::region::Region, unread};
 
 /// The report as JSON.
 pub(crate) fn document(report: &Report, sources: &[Source], errors: &[OpenError]) -> Value {

@@ -2,11 +2,12 @@
 
 use std::io::{self, Write};
 
-use crate::cli::output::findings::{region::Region, text::printable};
-use crate::{
+use dayshift_manifest::{
     lint::{Finding, Report},
     manifest::{OpenError, Severity, Source},
 };
+
+use crate::cli::output::findings::{region::Region, text::printable};
 
 /// The report as XML. A file without a finding is a case that passes.
 pub(crate) fn write(

@@ -2,14 +2,14 @@
 
 use std::env;
 
+use dayshift_manifest::{
+    lint::{Finding, LintRule, Report},
+    manifest::{OpenError, STANDARD_INPUT, Severity, Source},
+};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::{Value, json};
 
 use crate::cli::output::findings::region::Region;
-use crate::{
-    lint::{Finding, LintRule, Report},
-    manifest::{OpenError, STANDARD_INPUT, Severity, Source},
-};
 
 /// The report as a SARIF log of one run.
 pub(crate) fn document(report: &Report, sources: &[Source], errors: &[OpenError]) -> Value {

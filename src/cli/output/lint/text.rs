@@ -2,14 +2,15 @@
 
 use std::io::{self, Write};
 
-use crate::{
-    cli::output::{
-        findings::{self, text::Fold},
-        style::Style,
-    },
+use dayshift_manifest::{
     lint::Report,
     manifest::{Severity, Source},
-    text::counted,
+};
+use dayshift_text::counted;
+
+use crate::cli::output::{
+    findings::{self, text::Fold},
+    style::Style,
 };
 
 /// Writes a report, and what it sums up to.

@@ -2,20 +2,16 @@
 //! what stands in it.
 
 use chrono::{DateTime, Utc};
+use dayshift_cluster::status::{ScheduleStatus, WorkloadStatus, clock, distance};
+use dayshift_workload::{Origin, Override, Pause, Phase, events::author_text, savings::amount};
 
 use self::{
     Narrow::{LeftOut, LeftOutIfAlike, Replaced, Stays},
     Shown::{Always, IfKnown, Instead, Wide, WideInherited, WithValue},
 };
-use crate::{
-    cli::output::{
-        style::Paint,
-        table::{Cell, Table},
-    },
-    events::author_text,
-    savings::amount,
-    status::{ScheduleStatus, WorkloadStatus, clock, distance},
-    workload::{Origin, Override, Pause, Phase},
+use crate::cli::output::{
+    style::Paint,
+    table::{Cell, Table},
 };
 
 /// The cells of every column, for one row each.

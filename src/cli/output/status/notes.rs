@@ -1,15 +1,13 @@
 //! What is said of objects under their table. What is the same of several is said once.
 
 use chrono::{DateTime, Utc};
+use dayshift_cluster::status::{Note, WorkloadStatus};
+use dayshift_text::{first_of, printable};
+use dayshift_workload::{Origin, Prefix};
 
-use crate::{
-    cli::output::{
-        style::{Paint, Style},
-        terminal::wrapped,
-    },
-    status::{Note, WorkloadStatus},
-    text::{first_of, printable},
-    workload::{Origin, Prefix},
+use crate::cli::output::{
+    style::{Paint, Style},
+    terminal::wrapped,
 };
 
 /// A line to be, and what it is about.

@@ -7,21 +7,21 @@ use std::{
 };
 
 use chrono::{DateTime, Utc};
+use dayshift_cluster::status::{Unreadable, WorkloadStatus};
+use dayshift_schedule::Tzdata;
+use dayshift_text::TerminalSafe;
+use dayshift_workload::{
+    Needed, Phase, Prefix, Replicas, WorkloadRef,
+    neighbours::Owner,
+    savings::{Bill, HeldDown, Price},
+};
 use serde_json::{Value, json};
 
 use super::{
     columns::{self, verb},
     notes::Notes,
 };
-use crate::{
-    cli::output::{style::Style, terminal::wrapped, unread},
-    neighbours::Owner,
-    savings::{Bill, HeldDown, Price},
-    schedule::Tzdata,
-    status::{Unreadable, WorkloadStatus},
-    text::TerminalSafe,
-    workload::{Needed, Phase, Prefix, Replicas, WorkloadRef},
-};
+use crate::cli::output::{style::Style, terminal::wrapped, unread};
 
 /// What the rows are sorted by; then by what they were before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]

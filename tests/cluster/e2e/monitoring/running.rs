@@ -5,17 +5,17 @@
 
 use std::{collections::BTreeMap, fs, time::Duration};
 
-use dayshift::{
-    cli::{CalendarFile, CalendarWatch},
-    controller::{CalendarFeed, Settings},
-    schedule::Calendars,
-};
+use dayshift::cli::{CalendarFile, CalendarWatch};
+use dayshift_controller::{CalendarFeed, Settings};
+use dayshift_schedule::Calendars;
 use kube_in_memory::{Fault, Status, Writer};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use super::sandbox::{Sandbox, deployment};
-use super::{ALERTS, promtool};
+use super::{
+    ALERTS, promtool,
+    sandbox::{Sandbox, deployment},
+};
 
 const INTERVAL: Duration = Duration::from_secs(15);
 const OFFICE: &str = "Mon-Fri 09:00-19:00";

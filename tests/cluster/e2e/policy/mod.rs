@@ -2,17 +2,18 @@
 
 mod texts;
 
+use dayshift_workload::Key;
 use futures::{StreamExt, stream};
 use k8s_openapi::api::apps::v1::Deployment;
 use kube::api::{Api, PostParams};
 use tempfile::NamedTempFile;
 
-use dayshift::workload::Key;
-
-use crate::e2e::policy::texts::{Numbers, SEEDS, changed, is_read};
-use crate::support::{
-    ControlPlane, DeploymentBuilder, Namespace, Parts, Story, block_on, deployment, eventually,
-    is_full, stories,
+use crate::{
+    e2e::policy::texts::{Numbers, SEEDS, changed, is_read},
+    support::{
+        ControlPlane, DeploymentBuilder, Namespace, Parts, Story, block_on, deployment, eventually,
+        is_full, stories,
+    },
 };
 
 const POLICY: &str = include_str!("../../../../manifests/policy/texts.yaml");

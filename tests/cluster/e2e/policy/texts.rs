@@ -1,10 +1,10 @@
 //! Texts of each key, and whether dayshift reads them.
 
-use dayshift::schedule::{
+use dayshift_schedule::{
     ExceptedDates, Hours, Times, TreatedDates, Zone, parse_grace, parse_jitter, parse_moment,
     parse_notice, parse_scale,
 };
-use dayshift::workload::{After, IgnoredPaths, Replicas, WakeOnRequest};
+use dayshift_workload::{After, IgnoredPaths, Replicas, WakeOnRequest};
 
 /// Whether dayshift reads the text of that key.
 pub(super) fn is_read(key: &str, text: &str) -> bool {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use chrono::{DateTime, TimeDelta, Utc};
-use dayshift::controller::{Settings, Telemetry};
+use dayshift_controller::{Settings, Telemetry};
 
 use super::calendar::{Dice, MINUTE, Object};
 use crate::sandbox::{Sandbox, of_deployments};

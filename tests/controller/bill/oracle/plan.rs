@@ -1,9 +1,9 @@
 //! `plan` against the calendar.
 
 use chrono::{DateTime, TimeDelta, Utc};
-use dayshift::plan::{Period, Planner};
-use dayshift::schedule::Zone;
-use dayshift::workload::{
+use dayshift_manifest::plan::{Period, Planner};
+use dayshift_schedule::Zone;
+use dayshift_workload::{
     Footprint, Inputs, Key, Kind, Prefix, Replicas, ResourceRequests, WorkloadRef,
 };
 

@@ -9,10 +9,8 @@ mod script;
 use std::{future::ready, time::Duration};
 
 use chrono::{DateTime, Utc};
-use dayshift::{
-    cluster::{Reflector, ReflectorEvent, Workload},
-    workload::Kind,
-};
+use dayshift_cluster::cluster::{Reflector, ReflectorEvent, Workload};
+use dayshift_workload::Kind;
 use futures::{StreamExt as _, stream::BoxStream};
 use http::{Request, Response};
 use kube::{Client, api::WatchParams, client::Body};

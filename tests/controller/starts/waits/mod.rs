@@ -6,7 +6,7 @@ mod services;
 
 use std::time::Duration;
 
-use dayshift::controller::Settings;
+use dayshift_controller::Settings;
 use kube_in_memory::{Fault, RequestLine, Status};
 use serde_json::{Value, json};
 

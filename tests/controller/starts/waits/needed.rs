@@ -1,6 +1,6 @@
 //! What a start waits for, and what it goes without at once.
 
-use dayshift::controller::{Scope, Settings};
+use dayshift_controller::{Scope, Settings};
 use serde_json::json;
 
 use super::{OFFICE, app_and_database, evening, is_none_told, ready, told};

@@ -2,7 +2,7 @@
 
 use std::{num::NonZeroUsize, time::Duration};
 
-use dayshift::controller::{Settings, WorkStatus};
+use dayshift_controller::{Settings, WorkStatus};
 use kube_in_memory::{Fault, Status};
 use serde_json::{Value, json};
 

@@ -5,7 +5,7 @@ use std::sync::{
     atomic::{AtomicBool, Ordering},
 };
 
-use dayshift::controller::{Scope, Settings};
+use dayshift_controller::{Scope, Settings};
 use kube_in_memory::{Fault, Status};
 use serde_json::{Value, json};
 

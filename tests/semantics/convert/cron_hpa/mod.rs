@@ -6,13 +6,15 @@ use std::collections::BTreeSet;
 
 use chrono::Datelike;
 use chrono_tz::Tz;
-use dayshift::convert::{Conversion, SpanDefaults};
-use dayshift::schedule::Zone;
+use dayshift_manifest::convert::{Conversion, SpanDefaults};
+use dayshift_schedule::Zone;
 use proptest::prelude::*;
 
-use crate::convert::clocks::{PERIODS, minutes};
-use crate::convert::converted::{Planned, change, convert, convert_at, said};
-use crate::convert::cron_oracle::Cron;
+use crate::convert::{
+    clocks::{PERIODS, minutes},
+    converted::{Planned, change, convert, convert_at, said},
+    cron_oracle::Cron,
+};
 
 pub(crate) fn cron_hpa(exclude: &[&str], jobs: &[(String, u32)]) -> String {
     let exclude: String = exclude.iter().map(|it| format!("    - '{it}'\n")).collect();

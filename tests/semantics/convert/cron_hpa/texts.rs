@@ -1,6 +1,6 @@
 //! What a CronHorizontalPodAutoscaler may say that its controller reads otherwise, or not at all.
 
-use dayshift::convert::Conversion;
+use dayshift_manifest::convert::Conversion;
 
 use super::{cron_hpa, utc_jobs};
 use crate::convert::converted::{change, said};

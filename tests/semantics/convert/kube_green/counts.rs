@@ -1,7 +1,7 @@
 //! The counts of what kube-green has put to sleep, in the Secret beside the SleepInfo.
 
 use base64::{Engine, prelude::BASE64_STANDARD};
-use dayshift::convert::{Conversion, Target};
+use dayshift_manifest::convert::{Conversion, Target};
 
 use crate::convert::converted::{convert, said};
 

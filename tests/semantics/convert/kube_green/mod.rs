@@ -4,12 +4,14 @@ mod counts;
 mod patches;
 mod refs;
 
-use dayshift::convert::Target;
+use dayshift_manifest::convert::Target;
 use proptest::prelude::*;
 
-use crate::convert::clocks::{PERIODS, minutes};
-use crate::convert::converted::{Planned, convert, said};
-use crate::convert::cron_oracle::Cron;
+use crate::convert::{
+    clocks::{PERIODS, minutes},
+    converted::{Planned, convert, said},
+    cron_oracle::Cron,
+};
 
 pub(crate) fn sleep_info(
     weekdays: &str,

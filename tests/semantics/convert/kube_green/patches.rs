@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use dayshift::convert::{Conversion, Target};
+use dayshift_manifest::convert::{Conversion, Target};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 

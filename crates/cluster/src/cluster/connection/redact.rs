@@ -2,10 +2,9 @@
 
 use std::error::Error;
 
+use dayshift_text::{error_chain, printable, quote};
 use http::Uri;
 use kube::{client::AuthError, config::KubeconfigError};
-
-use crate::text::{error_chain, printable, quote};
 
 /// A message for an error that would show a credential: kube quotes the lines of a wrong
 /// kubeconfig, and the whole input and output of a credential program. `None` for any other error.

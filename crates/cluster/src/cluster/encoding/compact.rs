@@ -2,6 +2,7 @@
 
 use std::task::{Context, Poll};
 
+use dayshift_workload::Kind;
 use futures::{future::BoxFuture, stream};
 use http::{HeaderMap, HeaderValue, Request, Response, header};
 use http_body_util::{BodyExt as _, Either, Full, StreamBody, combinators::UnsyncBoxBody};
@@ -9,10 +10,11 @@ use hyper::body::{Bytes, Frame};
 use kube::{Client, client::Body};
 use tower::{BoxError, Service};
 
-use crate::cluster::connection::instrument::{bounded, next_piece};
-use crate::cluster::encoding::protobuf::{Frames, to_json};
-use crate::cluster::resource::Resource;
-use crate::workload::Kind;
+use crate::cluster::{
+    connection::instrument::{bounded, next_piece},
+    encoding::protobuf::{Frames, to_json},
+    resource::Resource,
+};
 
 /// The types to accept: a server or proxy that does not know the first answers with the second.
 const ACCEPT: HeaderValue =

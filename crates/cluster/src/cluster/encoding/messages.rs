@@ -6,13 +6,16 @@ use std::fmt::Debug;
 
 use bytes::Bytes;
 use chrono::{DateTime, SecondsFormat};
+use dayshift_schedule::cut_too_long;
 use prost::Message;
-use serde::{Serialize, Serializer, ser::Error as _, ser::SerializeMap as _};
+use serde::{
+    Serialize, Serializer,
+    ser::{Error as _, SerializeMap as _},
+};
 
-use crate::cluster::encoding::pod_template::requests;
-use crate::cluster::pod_template::Template;
-use crate::cluster::workload::LAST_APPLIED;
-use crate::schedule::cut_too_long;
+use crate::cluster::{
+    encoding::pod_template::requests, pod_template::Template, workload::LAST_APPLIED,
+};
 
 #[derive(Clone, PartialEq, Message)]
 pub(crate) struct Unknown {

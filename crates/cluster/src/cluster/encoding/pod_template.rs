@@ -1,11 +1,10 @@
 //! The requests of a pod template in protobuf, added up while it is read: nothing else is kept.
 
+use dayshift_workload::{Amounts, PodRequests, ResourceRequests, Resources};
 use prost::{
     bytes::Buf as _,
     encoding::{DecodeContext, WireType, decode_key, decode_varint, skip_field},
 };
-
-use crate::workload::{Amounts, PodRequests, ResourceRequests, Resources};
 
 /// The fields of `k8s.io/api/core/v1/generated.proto` that lead to a request.
 const TEMPLATE_SPEC: u32 = 2;

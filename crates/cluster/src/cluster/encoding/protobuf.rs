@@ -3,15 +3,17 @@
 //! Other fields are skipped by their length; JSON would have to be read to its end.
 
 use bytes::{Buf as _, Bytes, BytesMut};
+use dayshift_workload::Kind;
 use prost::Message as _;
 use serde::Serialize;
 
-use crate::cluster::encoding::messages::{
-    Autoscaler, AutoscalerList, CronJob, CronJobList, Deployment, DeploymentList, StatefulSet,
-    StatefulSetList, Status, TypeMeta, Unknown, WatchEvent,
+use crate::cluster::{
+    encoding::messages::{
+        Autoscaler, AutoscalerList, CronJob, CronJobList, Deployment, DeploymentList, StatefulSet,
+        StatefulSetList, Status, TypeMeta, Unknown, WatchEvent,
+    },
+    resource::{Message, Resource},
 };
-use crate::cluster::resource::{Message, Resource};
-use crate::workload::Kind;
 
 /// An answer that is not protobuf of the announced type.
 #[derive(Debug, thiserror::Error)]

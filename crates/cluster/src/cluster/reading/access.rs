@@ -1,5 +1,6 @@
 //! Whether the API server has a kind, and what the caller may do with it.
 
+use dayshift_workload::Kind;
 use futures::{StreamExt as _, stream};
 use http::Request;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::APIResourceList;
@@ -7,10 +8,7 @@ use kube::{Client, Error};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::discovery::discover;
-use super::find::FindError;
-use super::raw::sort;
-use crate::workload::Kind;
+use super::{discovery::discover, find::FindError, raw::sort};
 
 /// The verbs that dayshift needs for a kind.
 pub const VERBS: [&str; 4] = ["get", "list", "watch", "patch"];

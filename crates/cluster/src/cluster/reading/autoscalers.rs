@@ -5,6 +5,7 @@ use std::{
     time::Duration,
 };
 
+use dayshift_workload::{Kind, neighbours::Owner};
 use futures::future::join_all;
 use http::Request;
 use kube::{Client, Error};
@@ -12,8 +13,6 @@ use serde::Deserialize;
 use tokio::time::timeout;
 
 use crate::cluster::reading::query::Query;
-use crate::neighbours::Owner;
-use crate::workload::Kind;
 
 /// How many objects one request reads.
 const PAGE: usize = 500;

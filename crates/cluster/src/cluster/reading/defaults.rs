@@ -5,14 +5,18 @@
 
 use std::{collections::HashMap, sync::Arc};
 
+use dayshift_workload::{Annotations, Inheritance, Observed, Phase, Prefix};
 use futures::future::join_all;
 use kube::{Api, Client, Error};
 
-use crate::cluster::connection::redact::redacted_chain;
-use crate::cluster::reading::find::listed;
-use crate::cluster::reading::namespace::{NamespaceMeta, ObservedNamespace};
-use crate::cluster::reading::query::Query;
-use crate::workload::{Annotations, Inheritance, Observed, Phase, Prefix};
+use crate::cluster::{
+    connection::redact::redacted_chain,
+    reading::{
+        find::listed,
+        namespace::{NamespaceMeta, ObservedNamespace},
+        query::Query,
+    },
+};
 
 /// Inherited keys: as objects carry them, otherwise from Namespaces, if those can be read.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -1,12 +1,12 @@
 //! Discovery of kinds that are known by their resource alone.
 
+use dayshift_workload::Kind;
 use http::{Request, StatusCode};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{APIGroup, APIResourceList};
 use kube::{Client, Error, core::Status};
 use serde::de::DeserializeOwned;
 
 use super::open_api::OpenApi;
-use crate::workload::Kind;
 
 /// Asks the API server for the name of a kind, unless it is known, and for the version to use: the
 /// preferred one of its group, if that has the kind.

@@ -3,15 +3,19 @@
 use std::collections::HashMap;
 
 use chrono::{DateTime, TimeDelta, Utc};
+use dayshift_workload::{
+    WorkloadRef,
+    events::{EventReason, STARTS_WAIT_INTERVAL},
+};
 use futures::{StreamExt as _, stream};
 use kube::Client;
 use serde_json::Value;
 
-use crate::cluster::reading::find::{AT_ONCE, FindError};
-use crate::cluster::reading::query::Query;
-use crate::cluster::reading::raw::{RawList, list_raw_where};
-use crate::events::{EventReason, STARTS_WAIT_INTERVAL};
-use crate::workload::WorkloadRef;
+use crate::cluster::reading::{
+    find::{AT_ONCE, FindError},
+    query::Query,
+    raw::{RawList, list_raw_where},
+};
 
 /// The reporter of dayshift's Events.
 pub(crate) const REPORTER: &str = "dayshift";

@@ -2,6 +2,7 @@
 
 use std::{collections::BTreeSet, fmt::Debug};
 
+use dayshift_workload::Kind;
 use futures::{StreamExt as _, stream};
 use http::{Request, StatusCode};
 use kube::{
@@ -11,13 +12,15 @@ use kube::{
 };
 use serde::de::DeserializeOwned;
 
-use crate::cluster::connection::redact::{redacted, redacted_chain};
-use crate::cluster::reading::discovery::discover;
-use crate::cluster::reading::namespace::NamespaceMeta;
-use crate::cluster::reading::query::{Part, Query, place_of};
-use crate::cluster::reading::view::PAGE;
-use crate::cluster::reading::view::{WorkloadView, api_of};
-use crate::workload::Kind;
+use crate::cluster::{
+    connection::redact::{redacted, redacted_chain},
+    reading::{
+        discovery::discover,
+        namespace::NamespaceMeta,
+        query::{Part, Query, place_of},
+        view::{PAGE, WorkloadView, api_of},
+    },
+};
 
 /// How many requests of a command are under way at once.
 pub(super) const AT_ONCE: usize = 8;

@@ -3,9 +3,8 @@
 use std::collections::BTreeMap;
 
 use chrono::{DateTime, Utc};
+use dayshift_workload::Job;
 use serde::{Deserialize, de::IgnoredAny};
-
-use crate::workload::Job;
 
 /// The root of the API of Jobs.
 pub(crate) const JOBS_ROOT: &str = "/apis/batch/v1/";

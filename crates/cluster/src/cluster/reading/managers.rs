@@ -3,18 +3,22 @@
 use std::collections::BTreeMap;
 
 use chrono::{DateTime, Utc};
+use dayshift_workload::{
+    Kind,
+    neighbours::{FieldManager, ManagerKind},
+};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{OwnerReference, Time};
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::cluster::bounded_value::BoundedValue;
-use crate::cluster::object_status::ObjectStatus;
-use crate::cluster::reading::pod_labels::pod_labels;
-use crate::cluster::resource::Resource as Row;
-use crate::cluster::spec::Spec;
-use crate::cluster::workload::{Meta, Workload, resource_of_workload};
-use crate::neighbours::{FieldManager, ManagerKind};
-use crate::workload::Kind;
+use crate::cluster::{
+    bounded_value::BoundedValue,
+    object_status::ObjectStatus,
+    reading::pod_labels::pod_labels,
+    resource::Resource as Row,
+    spec::Spec,
+    workload::{Meta, Workload, resource_of_workload},
+};
 
 /// A workload and who has set its count. It includes the managed fields, which the controller does
 /// not need and does not pay for.

@@ -1,10 +1,10 @@
 //! Namespaces, down to their metadata.
 
+use dayshift_workload::{Annotations, Prefix};
 use k8s_openapi::api::core::v1::Namespace;
 use kube::{ResourceExt as _, core::PartialObjectMeta};
 
 use crate::cluster::workload::Version;
-use crate::workload::{Annotations, Prefix};
 
 /// A Namespace as a watch shows it: its metadata alone, which is all that the server sends.
 pub type NamespaceMeta = PartialObjectMeta<Namespace>;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::workload::{Kind, WorkloadRef};
+use dayshift_workload::{Kind, WorkloadRef};
 
 /// A query for workloads: in some namespaces or in all, by name, by label or all of a kind.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -2,14 +2,13 @@
 
 use std::{collections::BTreeMap, time::Duration};
 
+use dayshift_workload::{ServicePort, ServiceSpec};
 use futures::future::join_all;
 use k8s_openapi::api::core::v1::Service;
 use kube::{Api, Client, Error};
 use tokio::time::timeout;
 
-use crate::cluster::reading::find::listed;
-use crate::cluster::reading::query::Query;
-use crate::workload::{ServicePort, ServiceSpec};
+use crate::cluster::reading::{find::listed, query::Query};
 
 /// The longest wait for all of them: their use is not worth more.
 const PATIENCE: Duration = Duration::from_secs(5);

@@ -2,10 +2,9 @@
 
 use std::fmt::Debug;
 
+use dayshift_workload::Kind;
 use kube::{Api, Client, Resource, core::DynamicResourceScope};
 use serde::de::DeserializeOwned;
-
-use crate::workload::Kind;
 
 /// How many objects a page of a list has. A page is in memory three times over while it is read, at
 /// some 10 kB for each Deployment.

@@ -3,6 +3,7 @@
 use std::{error::Error as StdError, io, iter::successors, mem};
 
 use bytes::BytesMut;
+use dayshift_text::cut_bytes;
 use http::{Response, StatusCode};
 use http_body_util::{BodyDataStream, BodyExt as _};
 use kube::{
@@ -13,10 +14,13 @@ use kube::{
 use memchr::memchr;
 use serde::de::DeserializeOwned;
 
-use crate::cluster::connection::instrument::{bounded, next_piece};
-use crate::cluster::connection::patient::retry_after;
-use crate::cluster::watching::error::WatchError;
-use crate::text::cut_bytes;
+use crate::cluster::{
+    connection::{
+        instrument::{bounded, next_piece},
+        patient::retry_after,
+    },
+    watching::error::WatchError,
+};
 
 /// The most bytes of one event of a watch: etcd holds no object of more than 1.5 MB.
 const MAX_EVENT: usize = 16 << 20;

@@ -2,19 +2,17 @@
 
 use std::{collections::BTreeSet, fmt::Debug, pin::Pin};
 
+use dayshift_workload::Kind;
 use futures::{
     Stream, StreamExt as _,
     stream::{self, select_all},
 };
 use kube::{Client, Resource, api::WatchParams};
 
-use crate::cluster::reading::find::FindError;
-use crate::cluster::reading::query::Query;
-use crate::cluster::reading::view::WorkloadView;
-use crate::cluster::watching::error::WatchError;
-use crate::cluster::watching::event::ReflectorEvent;
-use crate::cluster::watching::reflector::Reflector;
-use crate::workload::Kind;
+use crate::cluster::{
+    reading::{find::FindError, query::Query, view::WorkloadView},
+    watching::{error::WatchError, event::ReflectorEvent, reflector::Reflector},
+};
 
 /// Events of workloads.
 pub type WatchEvents<D> = Pin<Box<dyn Stream<Item = Result<WatchEvent<D>, FindError>> + Send>>;

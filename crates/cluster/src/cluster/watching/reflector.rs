@@ -2,23 +2,31 @@
 
 use std::{fmt::Display, mem, time::Duration};
 
+use dayshift_workload::Kind;
 use futures::{Stream, stream};
 use kube::{Client, Error, Resource, api::WatchParams, client::Body, core::WatchEvent};
 use serde::de::DeserializeOwned;
 use tokio::time::{Instant, sleep_until, timeout, timeout_at};
 
-use crate::cluster::reading::namespace::NamespaceMeta;
-use crate::cluster::reading::view::{PAGE, WorkloadView};
-use crate::cluster::watching::answer::EventLines;
-use crate::cluster::watching::error::{Absence, WatchError};
-use crate::cluster::watching::event::ReflectorEvent;
-use crate::cluster::watching::open::{INITIAL_EVENTS_END, Open, given};
-use crate::cluster::watching::page::{Next, Page};
-use crate::cluster::watching::pauses::Pauses;
-use crate::cluster::watching::request::{Collection, Source};
-use crate::cluster::workload::Version;
-use crate::delays::Delays;
-use crate::workload::Kind;
+use crate::{
+    cluster::{
+        reading::{
+            namespace::NamespaceMeta,
+            view::{PAGE, WorkloadView},
+        },
+        watching::{
+            answer::EventLines,
+            error::{Absence, WatchError},
+            event::ReflectorEvent,
+            open::{INITIAL_EVENTS_END, Open, given},
+            page::{Next, Page},
+            pauses::Pauses,
+            request::{Collection, Source},
+        },
+        workload::Version,
+    },
+    delays::Delays,
+};
 
 /// A stream that is silent for this long is given up for pages: a server that ignores the question
 /// never marks the end of the list.

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use dayshift_workload::Kind;
 use http::Request;
 use kube::{
     Client, Error,
@@ -10,12 +11,14 @@ use kube::{
     core::Request as Requests,
 };
 
-use crate::cluster::reading::discovery::{discover, discover_again};
-use crate::cluster::reading::namespace::NAMESPACES_PATH;
-use crate::cluster::resource::Resource;
-use crate::cluster::watching::answer::granted;
-use crate::cluster::watching::error::WatchError;
-use crate::workload::Kind;
+use crate::cluster::{
+    reading::{
+        discovery::{discover, discover_again},
+        namespace::NAMESPACES_PATH,
+    },
+    resource::Resource,
+    watching::{answer::granted, error::WatchError},
+};
 
 /// The objects of a watch, in one namespace or in all.
 pub(super) struct Source {

@@ -3,10 +3,10 @@
 use std::{fmt, sync::Arc};
 
 use chrono::{DateTime, Utc};
+use dayshift_text::cut_bytes;
+use dayshift_workload::{WorkloadRef, hash_of};
 
 use crate::cluster::reading::namespace::ObservedNamespace;
-use crate::text::cut_bytes;
-use crate::workload::{WorkloadRef, hash_of};
 
 /// The object of an Event: a workload, or a Namespace.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,12 +1,13 @@
 //! One guarded patch: a change, and tests of everything on which the decision rests.
 
+use dayshift_schedule::is_too_long;
+use dayshift_workload::{
+    Annotation, Change, Key, Label, Observed, Prefix, VolumeRetention, pointer,
+};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
-use crate::cluster::reading::namespace::NamespaceMeta;
-use crate::cluster::resource::Resource;
-use crate::schedule::is_too_long;
-use crate::workload::{Annotation, Change, Key, Label, Observed, Prefix, VolumeRetention, pointer};
+use crate::cluster::{reading::namespace::NamespaceMeta, resource::Resource};
 
 /// The JSON Patch (RFC 6902) that makes `change` of the object, if it still is as observed.
 ///

@@ -1,15 +1,21 @@
 //! Jobs of a CronJob that is stopped: their list, and a guarded patch of each.
 
+use dayshift_workload::{Job, JobChange, Prefix};
 use http::Request;
 use kube::core::ObjectList;
 use serde_json::{Value, json};
 
-use crate::cluster::reading::jobs::{JOBS_ROOT, RawJob};
-use crate::cluster::reading::view::PAGE;
-use crate::cluster::writing::error::{FailureKind, PatchError, ReadError};
-use crate::cluster::writing::guard::Operations;
-use crate::cluster::writing::writer::{Writer, malformed};
-use crate::workload::{Job, JobChange, Prefix};
+use crate::cluster::{
+    reading::{
+        jobs::{JOBS_ROOT, RawJob},
+        view::PAGE,
+    },
+    writing::{
+        error::{FailureKind, PatchError, ReadError},
+        guard::Operations,
+        writer::{Writer, malformed},
+    },
+};
 
 impl Writer {
     /// The Jobs of a namespace, in pages. A page that is too large to be read is asked for with a tenth of

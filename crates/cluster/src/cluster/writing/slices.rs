@@ -1,13 +1,10 @@
 //! EndpointSlices of `dayshift activator`, and the wake of a workload by a request.
 
+use dayshift_workload::{Annotation, Observed, neighbours::ACTIVATOR};
 use http::{Request, header};
 use serde_json::Value;
 
-use crate::cluster::writing::error::PatchError;
-use crate::cluster::writing::guard::wake_patch;
-use crate::cluster::writing::writer::Writer;
-use crate::neighbours::ACTIVATOR;
-use crate::workload::{Annotation, Observed};
+use crate::cluster::writing::{error::PatchError, guard::wake_patch, writer::Writer};
 
 /// The root of the API of EndpointSlices.
 pub(crate) const SLICES_ROOT: &str = "/apis/discovery.k8s.io/v1/";

@@ -4,32 +4,43 @@ use std::{fmt, time::Duration};
 
 use bytes::Bytes;
 use chrono::{DateTime, SecondsFormat, Utc};
+use dayshift_text::{cut_bytes, escape_json, printable};
+use dayshift_workload::{
+    Annotation, Change, Kind, Observed, Prefix, WorkloadRef,
+    events::EventText,
+    neighbours::{ACTIVATOR, COMMANDS, CONTROLLER},
+};
 use http::{HeaderMap, Request, header};
 use kube::{Client, ResourceExt as _, client::Body, core::Status};
 use serde_json::{Value, json};
 use tokio::time::timeout;
 use tower::BoxError;
 
-use crate::delays::MAX_RETRY_AFTER;
-use crate::events::EventText;
-use crate::neighbours::{ACTIVATOR, COMMANDS, CONTROLLER};
-use crate::text::{cut_bytes, escape_json, printable};
-use crate::workload::{Annotation, Change, Kind, Observed, Prefix, WorkloadRef};
-
-use crate::cluster::connection::instrument::{bounded, is_too_large};
-use crate::cluster::connection::patient::retry_after;
-use crate::cluster::connection::redact::redacted_chain;
-use crate::cluster::encoding::compact::InFull;
-use crate::cluster::reading::events::REPORTER;
-use crate::cluster::reading::managers::WithManagers;
-use crate::cluster::reading::namespace::{NAMESPACES_PATH, NamespaceMeta};
-use crate::cluster::resource::Resource;
-use crate::cluster::workload::{Version, Workload};
-use crate::cluster::writing::error::{
-    AnnounceError, Answer, FailureKind, PatchError, ReadError, Unavailable, foreign,
+use crate::{
+    cluster::{
+        connection::{
+            instrument::{bounded, is_too_large},
+            patient::retry_after,
+            redact::redacted_chain,
+        },
+        encoding::compact::InFull,
+        reading::{
+            events::REPORTER,
+            managers::WithManagers,
+            namespace::{NAMESPACES_PATH, NamespaceMeta},
+        },
+        resource::Resource,
+        workload::{Version, Workload},
+        writing::{
+            error::{
+                AnnounceError, Answer, FailureKind, PatchError, ReadError, Unavailable, foreign,
+            },
+            event_object::EventObject,
+            guard::{Patch, annotation_patch, guarded_patch, namespace_patch},
+        },
+    },
+    delays::MAX_RETRY_AFTER,
 };
-use crate::cluster::writing::event_object::EventObject;
-use crate::cluster::writing::guard::{Patch, annotation_patch, guarded_patch, namespace_patch};
 
 /// The time limit of one request. A patch that took effect although its answer came too late is
 /// harmless: sent again, its tests fail, and the object is read anew.

@@ -2,9 +2,12 @@
 
 use std::rc::Rc;
 
-use crate::convert::finding::ObjectName;
-use crate::manifest::{Entry, Location, Node, Scalar};
-use crate::workload::Kind;
+use dayshift_workload::Kind;
+
+use crate::{
+    convert::finding::ObjectName,
+    manifest::{Entry, Location, Node, Scalar},
+};
 
 /// An object, and where it stands.
 #[derive(Clone, Debug)]

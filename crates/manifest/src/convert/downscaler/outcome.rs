@@ -3,11 +3,15 @@
 use std::ops::Range;
 
 use chrono::{DateTime, SecondsFormat, Utc};
+use dayshift_workload::{CountKind, Key, Kind, Prefix};
 
-use crate::convert::finding::Topic;
-use crate::convert::times::timespan::{SpanDefaults, SpanError, SpanErrorKind, Spans};
-use crate::manifest::Finding;
-use crate::workload::{CountKind, Key, Kind, Prefix};
+use crate::{
+    convert::{
+        finding::Topic,
+        times::timespan::{SpanDefaults, SpanError, SpanErrorKind, Spans},
+    },
+    manifest::Finding,
+};
 
 /// One of their annotations: the name after the prefix, and the text.
 pub(crate) type Old<'o> = (&'o str, &'o str);

@@ -2,16 +2,22 @@
 
 use std::ops::Range;
 
+use dayshift_schedule::Zone;
+use dayshift_workload::Key;
+
 use super::outcome::{
     Context, DOWNSCALE, DOWNTIME, FORCE_DOWN, FORCE_UP, Old, Remark, UPSCALE, UPTIME,
     of_span_error, rfc3339,
 };
-use crate::convert::finding::Topic;
-use crate::convert::times::desired::{ALWAYS, Desired};
-use crate::convert::times::moments::{AbsoluteError, Texts};
-use crate::convert::times::timespan::{Absolute, Spans};
-use crate::convert::times::week::{Week, times};
-use crate::{schedule::Zone, workload::Key};
+use crate::convert::{
+    finding::Topic,
+    times::{
+        desired::{ALWAYS, Desired},
+        moments::{AbsoluteError, Texts},
+        timespan::{Absolute, Spans},
+        week::{Week, times},
+    },
+};
 
 /// A spec of spans, and where it was written.
 struct Spec<'o> {

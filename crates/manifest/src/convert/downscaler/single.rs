@@ -1,13 +1,13 @@
 //! The annotations that stand for themselves.
 
 use chrono::{DateTime, NaiveDate, NaiveDateTime, Utc};
+use dayshift_text::quote;
+use dayshift_workload::{CountKind, Key, Label, Replicas};
 
 use super::outcome::{Context, EXCLUDE, Remark, is_schedule, rfc3339};
-use crate::convert::finding::Topic;
-use crate::convert::times::timespan::{Absolute, Spans};
-use crate::{
-    text::quote,
-    workload::{CountKind, Key, Label, Replicas},
+use crate::convert::{
+    finding::Topic,
+    times::timespan::{Absolute, Spans},
 };
 
 /// What became of an annotation that stands for itself.

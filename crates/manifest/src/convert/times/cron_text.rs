@@ -2,8 +2,9 @@
 
 use std::collections::BTreeSet;
 
+use dayshift_schedule::Times;
+
 use crate::convert::times::week::{DAY, times};
-use crate::schedule::Times;
 
 /// The most times of a day that are written out.
 const MAX_TIMES: usize = 4;

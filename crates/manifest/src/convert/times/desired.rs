@@ -1,11 +1,14 @@
 //! When something has to run, and the annotations that say so.
 
 use chrono::{DateTime, Utc};
+use dayshift_schedule::Zone;
+use dayshift_workload::Key;
 
-use crate::convert::times::moments::{AbsoluteError, Moments, Texts, fails};
-use crate::convert::times::timespan::Absolute;
-use crate::convert::times::week::Week;
-use crate::{schedule::Zone, workload::Key};
+use crate::convert::times::{
+    moments::{AbsoluteError, Moments, Texts, fails},
+    timespan::Absolute,
+    week::Week,
+};
 
 /// When something runs: in every week, and otherwise between some instants.
 #[derive(Clone, Debug, PartialEq)]

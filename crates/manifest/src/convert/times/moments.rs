@@ -3,12 +3,12 @@
 use std::collections::BTreeSet;
 
 use chrono::{DateTime, Datelike, NaiveDate, NaiveDateTime, TimeDelta, Timelike, Utc};
+use dayshift_schedule::{Action, ExceptedDates, Hours, Schedule, ScheduleRule, Zone};
+use dayshift_workload::Key;
 
-use crate::convert::times::timespan::Absolute;
-use crate::convert::times::week::{DAY, Week, times};
-use crate::{
-    schedule::{Action, ExceptedDates, Hours, Schedule, ScheduleRule, Zone},
-    workload::Key,
+use crate::convert::times::{
+    timespan::Absolute,
+    week::{DAY, Week, times},
 };
 
 /// Annotations and their texts.

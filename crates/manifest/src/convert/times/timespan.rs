@@ -4,10 +4,10 @@
 use std::ops::Range;
 
 use chrono::{DateTime, Utc};
+use dayshift_schedule::Zone;
+use dayshift_text::{number, quote};
 
 use crate::convert::times::week::{DAY, Week};
-use crate::schedule::Zone;
-use crate::text::{number, quote};
 
 /// What a list of time spans means.
 #[derive(Clone, Debug, Default, PartialEq)]

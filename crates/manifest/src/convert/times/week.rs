@@ -1,6 +1,6 @@
 //! Times of every week, in minutes from Monday 00:00, and their texts.
 
-use crate::schedule::unite;
+use dayshift_schedule::unite;
 
 /// Minutes of a day.
 pub(crate) const DAY: u32 = 1440;

@@ -3,18 +3,22 @@
 use std::collections::BTreeSet;
 
 use chrono::{Datelike, NaiveDate, NaiveDateTime, TimeDelta};
+use dayshift_schedule::{Times, Zone};
+use dayshift_text::quote;
+use dayshift_workload::Key;
 
-use crate::convert::document::objects::Document;
-use crate::convert::finding::{ObjectName, Topic};
-use crate::convert::settings::Converter;
-use crate::convert::times::cron_text::{self, days_of, minutes_of_week};
-use crate::convert::times::moments::dates;
-use crate::convert::tools::request::{Requests, Wanted};
 use crate::{
+    convert::{
+        document::objects::Document,
+        finding::{ObjectName, Topic},
+        settings::Converter,
+        times::{
+            cron_text::{self, days_of, minutes_of_week},
+            moments::dates,
+        },
+        tools::request::{Requests, Wanted},
+    },
     manifest::{Location, Node, Scalar},
-    schedule::{Times, Zone},
-    text::quote,
-    workload::Key,
 };
 
 /// Asks for what the jobs say.

@@ -1,15 +1,20 @@
 //! KEDA's cron trigger: so many replicas between a start and an end.
 
-use crate::convert::document::objects::Document;
-use crate::convert::finding::{ObjectName, Topic};
-use crate::convert::times::cron_text::{self, minutes_of_week};
-use crate::convert::times::week::{WEEK, times};
-use crate::convert::tools::request::{Requests, Texts, Wanted};
+use dayshift_schedule::{Times, Zone};
+use dayshift_text::quote;
+use dayshift_workload::Key;
+
 use crate::{
+    convert::{
+        document::objects::Document,
+        finding::{ObjectName, Topic},
+        times::{
+            cron_text::{self, minutes_of_week},
+            week::{WEEK, times},
+        },
+        tools::request::{Requests, Texts, Wanted},
+    },
     manifest::{Location, Node, Scalar},
-    schedule::{Times, Zone},
-    text::quote,
-    workload::Key,
 };
 
 /// Asks for what a ScaledObject's cron triggers say.

@@ -1,11 +1,16 @@
 //! What another tool's own objects ask for on other objects.
 
-use crate::convert::conversion::Target;
-use crate::convert::document::objects::Document;
-use crate::convert::finding::{ObjectName, Topic};
-use crate::manifest::{Finding, Location};
-use crate::text::shell_word;
-use crate::workload::{Key, Kind, Label, Prefix};
+use dayshift_text::shell_word;
+use dayshift_workload::{Key, Kind, Label, Prefix};
+
+use crate::{
+    convert::{
+        conversion::Target,
+        document::objects::Document,
+        finding::{ObjectName, Topic},
+    },
+    manifest::{Finding, Location},
+};
 
 /// Annotations of dayshift's by their short names, with their texts.
 pub(crate) type Texts = Vec<(&'static str, String)>;

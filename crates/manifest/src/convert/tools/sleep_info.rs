@@ -2,18 +2,23 @@
 
 use std::collections::BTreeSet;
 
-use crate::convert::document::objects::Document;
-use crate::convert::finding::{ObjectName, Topic};
-use crate::convert::times::cron_text;
-use crate::convert::tools::request::{Requests, Selection, Texts, Wanted};
-use crate::convert::tools::sleep_patches::SleepPatches;
-use crate::convert::tools::sleep_refs::Refs;
-use crate::convert::tools::sleep_secret;
+use dayshift_schedule::Zone;
+use dayshift_text::quote;
+use dayshift_workload::{Key, Kind, Prefix};
+
 use crate::{
+    convert::{
+        document::objects::Document,
+        finding::{ObjectName, Topic},
+        times::cron_text,
+        tools::{
+            request::{Requests, Selection, Texts, Wanted},
+            sleep_patches::SleepPatches,
+            sleep_refs::Refs,
+            sleep_secret,
+        },
+    },
     manifest::{Node, Scalar},
-    schedule::Zone,
-    text::quote,
-    workload::{Key, Kind, Prefix},
 };
 
 /// What kube-green suspends, and what dayshift starts and stops by default.

@@ -4,13 +4,12 @@
 //! patch (RFC 6902) is applied to all objects of its target when they go to sleep, in place of what
 //! kube-green itself does to that kind, and undone when they wake up.
 
-use crate::convert::document::objects::known_kind;
-use crate::convert::finding::Topic;
-use crate::convert::tools::request::Requests;
+use dayshift_text::{number, quote};
+use dayshift_workload::{CountForm, Kind, SwitchValue};
+
 use crate::{
+    convert::{document::objects::known_kind, finding::Topic, tools::request::Requests},
     manifest::{Location, Node, Scalar, Source},
-    text::{number, quote},
-    workload::{CountForm, Kind, SwitchValue},
 };
 
 /// What the patches come to.

@@ -7,13 +7,18 @@
 
 use std::collections::BTreeSet;
 
-use crate::convert::document::objects::group;
-use crate::convert::finding::ObjectName;
-use crate::convert::tools::request::{Selection, Wanted};
-use crate::{
-    manifest::Node,
+use dayshift_workload::{
+    Kind,
     names::{is_dns_subdomain, is_label_key, is_label_value},
-    workload::Kind,
+};
+
+use crate::{
+    convert::{
+        document::objects::group,
+        finding::ObjectName,
+        tools::request::{Selection, Wanted},
+    },
+    manifest::Node,
 };
 
 /// What the references say.

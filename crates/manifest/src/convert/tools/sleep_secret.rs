@@ -9,14 +9,18 @@
 use std::collections::{BTreeMap, HashMap};
 
 use base64::{Engine, prelude::BASE64_STANDARD};
+use dayshift_workload::{CountForm, Kind, Label, SwitchValue};
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::convert::document::objects::{Document, known_kind};
-use crate::convert::finding::{ObjectName, Topic};
-use crate::convert::tools::request::{Requests, Saved};
-use crate::manifest::Finding;
-use crate::workload::{CountForm, Kind, Label, SwitchValue};
+use crate::{
+    convert::{
+        document::objects::{Document, known_kind},
+        finding::{ObjectName, Topic},
+        tools::request::{Requests, Saved},
+    },
+    manifest::Finding,
+};
 
 /// Objects by the name that kube-green gives their kind, and by their own; a patch for each.
 type Patches = HashMap<String, BTreeMap<String, String>>;

@@ -1,14 +1,19 @@
 //! The annotations of GoKubeDownscaler and py-kube-downscaler, on each object of the files.
 
+use dayshift_workload::Label;
+
 use super::state::{KindOf, Work, kind_of};
-use crate::convert::document::edit::Changes;
-use crate::convert::document::objects::{DOWNSCALER, Document, known_kind};
-use crate::convert::downscaler::{self, Context};
-use crate::convert::finding::Topic;
-use crate::convert::times::timespan::Spans;
 use crate::{
+    convert::{
+        document::{
+            edit::Changes,
+            objects::{DOWNSCALER, Document, known_kind},
+        },
+        downscaler::{self, Context},
+        finding::Topic,
+        times::timespan::Spans,
+    },
     manifest::{Location, Node, Source},
-    workload::Label,
 };
 
 impl Work<'_, '_> {
@@ -74,7 +79,7 @@ impl Work<'_, '_> {
                 _ if remark.message.starts_with('`') => remark.message,
                 _ => format!(
                     "{DOWNSCALER}{}: {}",
-                    crate::text::quote(name),
+                    dayshift_text::quote(name),
                     remark.message
                 ),
             };
@@ -172,7 +177,7 @@ impl Work<'_, '_> {
                 self.say(
                     at,
                     Topic::NoEquivalent,
-                    format!("{} stands on the pods, which dayshift does not read", crate::text::quote(entry.name())),
+                    format!("{} stands on the pods, which dayshift does not read", dayshift_text::quote(entry.name())),
                     "force-uptime on a pod keeps the whole cluster up in py-kube-downscaler: use dayshift wake --all -A, and remove it".to_owned(),
                     entry.key.place.clone(),
                 );

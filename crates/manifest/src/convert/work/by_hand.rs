@@ -1,16 +1,21 @@
 //! Texts of other tools where no object stands: in the values of a chart, in patches and templates,
 //! and in what a delivery tool makes Namespaces with.
 
-use std::collections::{HashMap, HashSet};
-use std::rc::Rc;
+use std::{
+    collections::{HashMap, HashSet},
+    rc::Rc,
+};
+
+use dayshift_text::quote;
 
 use super::state::Work;
-use crate::convert::document::objects::{DOWNSCALER, group};
-use crate::convert::downscaler::{self, Context};
-use crate::convert::finding::{Finding, ObjectName, Topic};
 use crate::{
+    convert::{
+        document::objects::{DOWNSCALER, group},
+        downscaler::{self, Context},
+        finding::{Finding, ObjectName, Topic},
+    },
     manifest::{Content, Entry, Location, Node},
-    text::quote,
 };
 
 /// Their annotations, by the names after the prefix.

@@ -2,16 +2,30 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::meant::Meant;
-use super::state::{KindOf, Work, kind_of};
-use crate::convert::conversion::{Change, Target};
-use crate::convert::document::edit::{Changes, Pairs};
-use crate::convert::document::objects::Document;
-use crate::convert::downscaler::{self, Context};
-use crate::convert::finding::{Finding, ObjectName, Topic};
-use crate::convert::tools::request::{Request, Requests, Saved, Wanted};
-use crate::convert::tools::{cron_hpa, keda, sleep_info, sleep_secret};
-use crate::{manifest::Location, text::quote, workload::Label};
+use dayshift_text::quote;
+use dayshift_workload::Label;
+
+use super::{
+    meant::Meant,
+    state::{KindOf, Work, kind_of},
+};
+use crate::{
+    convert::{
+        conversion::{Change, Target},
+        document::{
+            edit::{Changes, Pairs},
+            objects::Document,
+        },
+        downscaler::{self, Context},
+        finding::{Finding, ObjectName, Topic},
+        tools::{
+            cron_hpa, keda,
+            request::{Request, Requests, Saved, Wanted},
+            sleep_info, sleep_secret,
+        },
+    },
+    manifest::Location,
+};
 
 impl Work<'_, '_> {
     /// The objects of kube-green, kubernetes-cronhpa-controller and KEDA.

@@ -2,16 +2,21 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use crate::convert::conversion::{Change, Conversion, Target};
-use crate::convert::document::edit::{Changes, Pairs};
-use crate::convert::document::objects::{Document, group, known_kind};
-use crate::convert::finding::{ObjectName, Topic};
-use crate::convert::settings::Converter;
+use dayshift_schedule::Calendars;
+use dayshift_text::quote;
+use dayshift_workload::{Inputs, Key, Kind, ParseContext, ParsedInputs, read};
+
 use crate::{
+    convert::{
+        conversion::{Change, Conversion, Target},
+        document::{
+            edit::{Changes, Pairs},
+            objects::{Document, group, known_kind},
+        },
+        finding::{ObjectName, Topic},
+        settings::Converter,
+    },
     manifest::{Finding, Location, Source},
-    schedule::Calendars,
-    text::quote,
-    workload::{Inputs, Key, Kind, ParseContext, ParsedInputs, read},
 };
 
 pub(crate) struct Work<'c, 'a> {

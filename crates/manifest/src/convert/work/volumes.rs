@@ -1,12 +1,11 @@
 //! What a stop would delete: dayshift refuses such an object.
 
-use super::meant::Meant;
-use super::state::Work;
-use crate::convert::document::objects::Document;
-use crate::convert::finding::Topic;
+use dayshift_workload::{Key, VolumeRetention};
+
+use super::{meant::Meant, state::Work};
 use crate::{
+    convert::{document::objects::Document, finding::Topic},
     manifest::Node,
-    workload::{Key, VolumeRetention},
 };
 
 impl Work<'_, '_> {

@@ -1,10 +1,11 @@
 //! Warnings about the calendars that dates name.
 
-use crate::lint::rule::LintRule;
-use crate::lint::schedule::{schedule_finding::ScheduleFinding, times::Look};
-use crate::{
-    schedule::{Calendar, Schedule, list_items},
-    workload::Key,
+use dayshift_schedule::{Calendar, Schedule, list_items};
+use dayshift_workload::Key;
+
+use crate::lint::{
+    rule::LintRule,
+    schedule::{schedule_finding::ScheduleFinding, times::Look},
 };
 
 impl Look<'_> {

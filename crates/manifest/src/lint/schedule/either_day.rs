@@ -1,11 +1,14 @@
 //! Cron with both fields of days, of which either will do.
 
-use crate::lint::rule::LintRule;
-use crate::lint::schedule::schedule_finding::ScheduleFinding;
-use crate::lint::schedule::times::{Look, without_count};
-use crate::{
-    schedule::{Times, list_items},
-    workload::Key,
+use dayshift_schedule::{Times, list_items};
+use dayshift_workload::Key;
+
+use crate::lint::{
+    rule::LintRule,
+    schedule::{
+        schedule_finding::ScheduleFinding,
+        times::{Look, without_count},
+    },
 };
 
 impl Look<'_> {
@@ -19,7 +22,7 @@ impl Look<'_> {
             let message = format!(
                 "`{}` runs on each of its days of the month and on each of its days of the week: \
                     cron takes either",
-                crate::text::quote(times.trim())
+                dayshift_text::quote(times.trim())
             );
             let help = match both {
                 Some(both) => {

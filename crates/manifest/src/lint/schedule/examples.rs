@@ -1,6 +1,6 @@
 //! Right texts, to be shown beside wrong ones.
 
-use crate::workload::{Key, Prefix};
+use dayshift_workload::{Key, Prefix};
 
 /// A right text for a key.
 pub(crate) fn right_text(key: Key) -> &'static str {

@@ -1,8 +1,9 @@
 //! Right lines for what somebody has written: their own text where it can be kept.
 
+use dayshift_schedule::{Calendars, Meant};
+use dayshift_workload::{Inputs, Key, ParseContext, ParsedInputs, Prefix, Problem, read};
+
 use crate::lint::schedule::examples::right_text;
-use crate::schedule::{Calendars, Meant};
-use crate::workload::{Inputs, Key, ParseContext, ParsedInputs, Prefix, Problem, read};
 
 /// The line that was meant: `text` where that is right for the key or can be put right, else the key
 /// with an example that is called one. Nobody's schedule is made up.

@@ -2,12 +2,15 @@
 
 use std::ops::Range;
 
-use crate::lint::rule::LintRule;
-use crate::lint::schedule::examples::right_line;
-use crate::lint::schedule::repair::{own_line, repaired_lines};
-use crate::{
-    schedule::{DiagnosticKind, Meant},
-    workload::{Inputs, Key, Origin, Prefix, Problem},
+use dayshift_schedule::{DiagnosticKind, Meant};
+use dayshift_workload::{Inputs, Key, Origin, Prefix, Problem};
+
+use crate::lint::{
+    rule::LintRule,
+    schedule::{
+        examples::right_line,
+        repair::{own_line, repaired_lines},
+    },
 };
 
 /// A finding in the text of an annotation. Equal inputs get equal findings, so they are shared.

@@ -1,13 +1,14 @@
 //! All that there is to say of a schedule.
 
-use crate::lint::rule::LintRule;
-use crate::lint::schedule::{examples::right_line, schedule_finding::ScheduleFinding, times};
-use crate::{
-    schedule::{Gap, Zone},
-    workload::{
-        Inputs, Key, Origin, ParseContext, ParsedInputs, Prefix, Problem, VolumeRetention, read,
-        wake_on_request_problems,
-    },
+use dayshift_schedule::{Gap, Zone};
+use dayshift_workload::{
+    Inputs, Key, Origin, ParseContext, ParsedInputs, Prefix, Problem, VolumeRetention, read,
+    wake_on_request_problems,
+};
+
+use crate::lint::{
+    rule::LintRule,
+    schedule::{examples::right_line, schedule_finding::ScheduleFinding, times},
 };
 
 /// Why these inputs are refused, if they are.

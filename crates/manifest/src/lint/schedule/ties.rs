@@ -1,13 +1,16 @@
 //! Warnings about what comes at the same time, or almost.
 
 use chrono::{NaiveDateTime, NaiveTime, TimeDelta};
+use dayshift_schedule::{Action, Schedule, Times, list_items};
+use dayshift_workload::{Key, ScheduleSpec};
 
-use crate::lint::rule::LintRule;
-use crate::lint::schedule::times::{Look, just_before, shown, without_count};
-use crate::lint::schedule::{examples::right_line, schedule_finding::ScheduleFinding};
-use crate::{
-    schedule::{Action, Schedule, Times, list_items},
-    workload::{Key, ScheduleSpec},
+use crate::lint::{
+    rule::LintRule,
+    schedule::{
+        examples::right_line,
+        schedule_finding::ScheduleFinding,
+        times::{Look, just_before, shown, without_count},
+    },
 };
 
 impl Look<'_> {

@@ -3,14 +3,14 @@
 use std::ops::Range;
 
 use chrono::{DateTime, DurationRound as _, NaiveDate, NaiveDateTime, TimeDelta, Utc};
+use dayshift_schedule::{
+    Action, ExceptedDates, Gap, Hours, Schedule, ScheduleRule, Times, Zone, list_items,
+};
+use dayshift_workload::{Inputs, Key, ParseContext, Prefix, ScheduleSpec};
 
-use crate::lint::rule::LintRule;
-use crate::lint::schedule::{examples::right_line, schedule_finding::ScheduleFinding};
-use crate::{
-    schedule::{
-        Action, ExceptedDates, Gap, Hours, Schedule, ScheduleRule, Times, Zone, list_items,
-    },
-    workload::{Inputs, Key, ParseContext, Prefix, ScheduleSpec},
+use crate::lint::{
+    rule::LintRule,
+    schedule::{examples::right_line, schedule_finding::ScheduleFinding},
 };
 
 /// The time that is looked at, and where clocks are that nothing is said of.
@@ -139,7 +139,7 @@ impl Look<'_> {
             if count < OFTEN {
                 continue;
             }
-            let text = crate::text::quote(item);
+            let text = dayshift_text::quote(item);
             let message = format!("`{text}` runs {count} times an hour, not once");
             let help = once_an_hour(item).map_or_else(
                 || "write fewer times".to_owned(),
@@ -235,7 +235,7 @@ impl Look<'_> {
                 continue;
             }
             found.extend(past.into_iter().map(|(span, item)| {
-                let message = format!("`{}` is in the past", crate::text::quote(item));
+                let message = format!("`{}` is in the past", dayshift_text::quote(item));
                 let help = "remove it from the list".to_owned();
                 self.at(key, span.clone(), LintRule::PastDate, message, help)
             }));

@@ -1,9 +1,12 @@
 //! Warnings about dates that count as another day of the week.
 
-use crate::lint::rule::LintRule;
-use crate::lint::schedule::schedule_finding::ScheduleFinding;
-use crate::lint::schedule::times::Look;
-use crate::{schedule::Schedule, workload::Key};
+use dayshift_schedule::Schedule;
+use dayshift_workload::Key;
+
+use crate::lint::{
+    rule::LintRule,
+    schedule::{schedule_finding::ScheduleFinding, times::Look},
+};
 
 impl Look<'_> {
     /// Dates that are over, or on which the schedule does what it does without them.

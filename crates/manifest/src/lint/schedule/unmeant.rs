@@ -1,14 +1,16 @@
 //! What is legal and surely not meant: windows of a minute, and zones of a fixed offset.
 
 use chrono::{DateTime, TimeDelta, Utc};
+use dayshift_schedule::{Boundary, Schedule};
+use dayshift_text::quote;
+use dayshift_workload::Key;
 
-use crate::lint::rule::LintRule;
-use crate::lint::schedule::schedule_finding::ScheduleFinding;
-use crate::lint::schedule::times::{Look, MAX_STEPS, shown};
-use crate::{
-    schedule::{Boundary, Schedule},
-    text::quote,
-    workload::Key,
+use crate::lint::{
+    rule::LintRule,
+    schedule::{
+        schedule_finding::ScheduleFinding,
+        times::{Look, MAX_STEPS, shown},
+    },
 };
 
 impl Look<'_> {

@@ -2,11 +2,14 @@
 
 use std::ops::Range;
 
-use crate::manifest::tree::location::Location;
-use crate::manifest::tree::node::{Entry, Node};
-use crate::manifest::tree::scalar::Scalar;
-use crate::schedule::{Diagnostic, DiagnosticKind};
-use crate::text::quote;
+use dayshift_schedule::{Diagnostic, DiagnosticKind};
+use dayshift_text::quote;
+
+use crate::manifest::tree::{
+    location::Location,
+    node::{Entry, Node},
+    scalar::Scalar,
+};
 
 /// An annotation or a label, and where it stands.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -2,12 +2,17 @@
 
 use std::collections::HashMap;
 
-use crate::manifest::annotations::annotation::{Annotation, not_text};
-use crate::manifest::scope::Scope;
-use crate::manifest::tree::node::{Entry, Node};
-use crate::manifest::tree::parse::ParseError;
-use crate::schedule::{Diagnostic, DiagnosticKind};
-use crate::workload::{Origin, Prefix, Problem};
+use dayshift_schedule::{Diagnostic, DiagnosticKind};
+use dayshift_workload::{Origin, Prefix, Problem};
+
+use crate::manifest::{
+    annotations::annotation::{Annotation, not_text},
+    scope::Scope,
+    tree::{
+        node::{Entry, Node},
+        parse::ParseError,
+    },
+};
 
 /// What the API server takes of one object's annotations, names and texts together, in bytes.
 const MAX_ANNOTATIONS: usize = 256 << 10;

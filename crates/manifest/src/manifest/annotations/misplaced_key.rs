@@ -1,9 +1,12 @@
 //! Names like ours at any place of an object where names stand.
 
-use crate::manifest::annotations::annotation::Annotation;
-use crate::manifest::scope::Scope;
-use crate::manifest::tree::node::{Content, Entry, Node};
-use crate::workload::Label;
+use dayshift_workload::Label;
+
+use crate::manifest::{
+    annotations::annotation::Annotation,
+    scope::Scope,
+    tree::node::{Content, Entry, Node},
+};
 
 /// A name under the prefix, or one that may have been meant to be, where it is no annotation of a
 /// workload; or one of another tool's.

@@ -2,14 +2,15 @@
 
 use std::collections::HashSet;
 
-use crate::manifest::error::SyntaxError;
-use crate::manifest::objects::loose::LooseAnnotations;
-use crate::manifest::objects::namespace::Namespace;
-use crate::manifest::objects::other::Other;
-use crate::manifest::objects::service::Service;
-use crate::manifest::objects::unrendered::Unrendered;
-use crate::manifest::objects::workload::Workload;
-use crate::workload::WorkloadRef;
+use dayshift_workload::WorkloadRef;
+
+use crate::manifest::{
+    error::SyntaxError,
+    objects::{
+        loose::LooseAnnotations, namespace::Namespace, other::Other, service::Service,
+        unrendered::Unrendered, workload::Workload,
+    },
+};
 
 /// What of a file schedules have to do with; each in the order of the file.
 #[derive(Clone, Debug, Default)]

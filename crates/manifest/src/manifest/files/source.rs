@@ -7,18 +7,21 @@ use std::{
     rc::Rc,
 };
 
+use dayshift_workload::Prefix;
 use serde_json::Value;
 
 use super::contents::Contents;
-use crate::manifest::annotations::annotation::is_filled_in;
-use crate::manifest::error::{MAX_BYTES, OpenError, SyntaxError};
-use crate::manifest::objects::workload::Workload;
-use crate::manifest::objects::{Found, objects};
-use crate::manifest::scope::Scope;
-use crate::manifest::tree::location::Location;
-use crate::manifest::tree::node::Node;
-use crate::manifest::tree::parse::{ParseError, documents};
-use crate::workload::Prefix;
+use crate::manifest::{
+    annotations::annotation::is_filled_in,
+    error::{MAX_BYTES, OpenError, SyntaxError},
+    objects::{Found, objects, workload::Workload},
+    scope::Scope,
+    tree::{
+        location::Location,
+        node::Node,
+        parse::{ParseError, documents},
+    },
+};
 
 /// A file's name and text.
 ///

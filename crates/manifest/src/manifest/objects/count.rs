@@ -1,13 +1,9 @@
 //! The count that a manifest asks for.
 
-use crate::manifest::tree::location::Location;
-use crate::manifest::tree::node::Node;
-use crate::manifest::tree::parse::ParseError;
-use crate::manifest::tree::scalar::Scalar;
-use crate::{
-    text::quote,
-    workload::{CountForm, Kind, Replicas, Switch, SwitchConstant, SwitchValue},
-};
+use dayshift_text::quote;
+use dayshift_workload::{CountForm, Kind, Replicas, Switch, SwitchConstant, SwitchValue};
+
+use crate::manifest::tree::{location::Location, node::Node, parse::ParseError, scalar::Scalar};
 
 /// The count of an object of this kind, and where it stands.
 ///

@@ -1,8 +1,8 @@
 //! The times of a CronJob.
 
-use crate::manifest::tree::location::Location;
-use crate::manifest::tree::node::Node;
-use crate::workload::Kind;
+use dayshift_workload::Kind;
+
+use crate::manifest::tree::{location::Location, node::Node};
 
 /// When a CronJob makes its Jobs.
 #[derive(Clone, Debug)]

@@ -1,11 +1,8 @@
 //! Objects by which a tool puts back what is in Git or in a chart, and what they leave alone.
 
-use crate::manifest::tree::location::Location;
-use crate::manifest::tree::node::Node;
-use crate::manifest::tree::parse::documents;
-use crate::manifest::tree::scalar::Scalar;
-use crate::neighbours::Owner;
-use crate::workload::Kind;
+use dayshift_workload::{Kind, neighbours::Owner};
+
+use crate::manifest::tree::{location::Location, node::Node, parse::documents, scalar::Scalar};
 
 /// What an Application, a Kustomization or a HelmRelease puts back, and what it leaves alone.
 #[derive(Clone, Debug, PartialEq, Eq)]

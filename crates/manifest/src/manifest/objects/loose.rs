@@ -1,16 +1,19 @@
 //! Annotations of objects that are not there yet: in the values of a chart, in a kustomization, a
 //! patch, a Template, or what a delivery tool makes Namespaces with.
 
-use std::collections::HashSet;
-use std::sync::Arc;
+use std::{collections::HashSet, sync::Arc};
 
-use crate::manifest::annotations::annotation::Annotation;
-use crate::manifest::annotations::annotation_map::AnnotationMap;
-use crate::manifest::scope::Scope;
-use crate::manifest::tree::location::Location;
-use crate::manifest::tree::node::{Content, Entry, Node};
-use crate::manifest::tree::parse::documents;
-use crate::workload::{Annotations, Key, Origin, Problem};
+use dayshift_workload::{Annotations, Key, Origin, Problem};
+
+use crate::manifest::{
+    annotations::{annotation::Annotation, annotation_map::AnnotationMap},
+    scope::Scope,
+    tree::{
+        location::Location,
+        node::{Content, Entry, Node},
+        parse::documents,
+    },
+};
 
 /// A map of annotations under the prefix that stands on no object of the file. What of an object is
 /// missing may stand elsewhere: they are read as defaults.

@@ -14,16 +14,16 @@ pub(crate) mod workload;
 
 use std::rc::Rc;
 
-use self::loose::LooseAnnotations;
-use self::namespace::Namespace;
-use self::other::Other;
-use self::service::Service;
-use self::unrendered::Unrendered;
-use self::workload::Workload;
-use super::scope::Scope;
-use super::tree::node::Node;
-use super::tree::parse::ParseError;
-use crate::workload::Kind;
+use dayshift_workload::Kind;
+
+use self::{
+    loose::LooseAnnotations, namespace::Namespace, other::Other, service::Service,
+    unrendered::Unrendered, workload::Workload,
+};
+use super::{
+    scope::Scope,
+    tree::{node::Node, parse::ParseError},
+};
 
 /// What is found in a document.
 #[derive(Debug)]

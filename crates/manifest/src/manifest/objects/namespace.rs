@@ -2,15 +2,18 @@
 
 use std::sync::Arc;
 
-use crate::manifest::annotations::annotation::Annotation;
-use crate::manifest::annotations::annotation_map::AnnotationMap;
-use crate::manifest::annotations::misplaced_key::{MisplacedKey, misplaced_keys};
-use crate::manifest::objects::workload::text;
-use crate::manifest::scope::Scope;
-use crate::manifest::tree::location::Location;
-use crate::manifest::tree::node::Node;
-use crate::manifest::tree::parse::ParseError;
-use crate::workload::{Annotations, Origin, Problem};
+use dayshift_workload::{Annotations, Origin, Problem};
+
+use crate::manifest::{
+    annotations::{
+        annotation::Annotation,
+        annotation_map::AnnotationMap,
+        misplaced_key::{MisplacedKey, misplaced_keys},
+    },
+    objects::workload::text,
+    scope::Scope,
+    tree::{location::Location, node::Node, parse::ParseError},
+};
 
 /// A Namespace as a file has it.
 #[derive(Clone, Debug)]

@@ -2,10 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use crate::manifest::objects::service::texts;
-use crate::manifest::tree::node::Node;
-use crate::manifest::tree::scalar::Scalar;
-use crate::workload::{Footprint, Kind, ResourceRequests, SpecNode};
+use dayshift_workload::{Footprint, Kind, ResourceRequests, SpecNode};
+
+use crate::manifest::{
+    objects::service::texts,
+    tree::{node::Node, scalar::Scalar},
+};
 
 /// What 1 of the count of an object stands for.
 pub(crate) fn footprint(kind: Kind, object: &Node<'_>) -> Footprint {

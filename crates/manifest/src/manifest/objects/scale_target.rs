@@ -1,9 +1,8 @@
 //! Objects that scale workloads by themselves, and which.
 
-use crate::manifest::tree::location::Location;
-use crate::manifest::tree::node::Node;
-use crate::manifest::tree::scalar::Scalar;
-use crate::workload::Kind;
+use dayshift_workload::Kind;
+
+use crate::manifest::tree::{location::Location, node::Node, scalar::Scalar};
 
 /// What an object does to the count of a workload of its namespace.
 #[derive(Clone, Debug, PartialEq, Eq)]

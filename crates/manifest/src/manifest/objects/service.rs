@@ -2,10 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use crate::manifest::scope::Scope;
-use crate::manifest::tree::node::Node;
-use crate::manifest::tree::scalar::Scalar;
-use crate::workload::{ServicePort, ServiceSpec};
+use dayshift_workload::{ServicePort, ServiceSpec};
+
+use crate::manifest::{
+    scope::Scope,
+    tree::{node::Node, scalar::Scalar},
+};
 
 /// A Service as a file has it. What has another form than Kubernetes gives it counts as left out.
 #[derive(Clone, Debug)]

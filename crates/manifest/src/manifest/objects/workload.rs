@@ -2,21 +2,26 @@
 
 use std::{borrow::Cow, collections::BTreeMap, rc::Rc, sync::Arc};
 
-use crate::manifest::annotations::annotation::{Annotation, is_filled_in};
-use crate::manifest::annotations::annotation_map::AnnotationMap;
-use crate::manifest::annotations::misplaced_key::{MisplacedKey, misplaced_keys};
-use crate::manifest::objects::count::count;
-use crate::manifest::objects::cron_job::CronTimes;
-use crate::manifest::objects::pod_template::{footprint, pod_labels};
-use crate::manifest::scope::Scope;
-use crate::manifest::tree::location::Location;
-use crate::manifest::tree::node::Node;
-use crate::manifest::tree::parse::ParseError;
-use crate::manifest::tree::scalar::Scalar;
-use crate::names::{is_dns_label, is_dns_subdomain};
-use crate::text::{cut_bytes, quote};
-use crate::workload::{
-    Footprint, Inputs, Kind, Origin, Problem, Replicas, VolumeRetention, WorkloadRef, takes_zero,
+use dayshift_text::{cut_bytes, quote};
+use dayshift_workload::{
+    Footprint, Inputs, Kind, Origin, Problem, Replicas, VolumeRetention, WorkloadRef,
+    names::{is_dns_label, is_dns_subdomain},
+    takes_zero,
+};
+
+use crate::manifest::{
+    annotations::{
+        annotation::{Annotation, is_filled_in},
+        annotation_map::AnnotationMap,
+        misplaced_key::{MisplacedKey, misplaced_keys},
+    },
+    objects::{
+        count::count,
+        cron_job::CronTimes,
+        pod_template::{footprint, pod_labels},
+    },
+    scope::Scope,
+    tree::{location::Location, node::Node, parse::ParseError, scalar::Scalar},
 };
 
 /// A workload as a file has it.
@@ -40,7 +45,7 @@ pub struct Workload {
     pub footprint: Footprint,
     /// The labels of its pods.
     pub pod_labels: BTreeMap<String, String>,
-    /// Its annotations under the prefix, as [`crate::workload::read`] takes them; with the defaults
+    /// Its annotations under the prefix, as [`dayshift_workload::read`] takes them; with the defaults
     /// of its Namespace after [`inherit`](crate::manifest::inherit).
     pub inputs: Inputs,
     /// The same annotations with their places, in the order of the file; each name once.

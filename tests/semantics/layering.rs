@@ -1,5 +1,5 @@
-//! The house stays easy to walk through: no import of a crate runs in a circle, no file is long, no
-//! folder is a heap, and what is computed from texts and instants brings in no client and no runtime.
+//! The layers of the code: imports form a tree, the pure crates depend on no client and no runtime, and
+//! no file exceeds 1,000 lines.
 #![allow(clippy::unwrap_used)]
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -7,10 +7,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The most lines of a file of Rust.
-const LINES: usize = 400;
-
-/// The most files of a folder.
-const FILES: usize = 16;
+const LINES: usize = 1_000;
 
 fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
@@ -185,7 +182,7 @@ fn no_import_runs_in_a_circle() {
 }
 
 #[test]
-fn no_file_is_long() {
+fn no_file_exceeds_a_thousand_lines() {
     let files = folders().into_values().flatten();
     let mut read = 0;
     for file in files.filter(|it| it.extension().is_some_and(|it| it == "rs")) {
@@ -193,15 +190,7 @@ fn no_file_is_long() {
         let lines = fs::read_to_string(&file).unwrap().lines().count();
         assert!(lines <= LINES, "{}: {lines} lines", file.display());
     }
-    assert!(read > 500, "{read}");
-}
-
-#[test]
-fn no_folder_is_a_heap() {
-    for (folder, files) in folders() {
-        let count = files.len();
-        assert!(count <= FILES, "{}: {count} files", folder.display());
-    }
+    assert!(read > 300, "{read}");
 }
 
 /// The packages that `Cargo.lock` has below one of ours, those that only its tests use included.
