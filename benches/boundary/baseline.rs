@@ -210,7 +210,7 @@ fn patch(kind: Kind, known: &[u8], now: DateTime<Utc>, prefix: &Prefix) -> Prepa
     let context = DecisionContext {
         parsed: &read(&observed.inputs, &Zone::UTC.into()),
         observed: &observed,
-        memory: &Memory::of(&observed),
+        memory: &Memory::new(&observed),
         seen: now,
         catch_up: TimeDelta::hours(72),
         prefix,

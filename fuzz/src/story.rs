@@ -3,9 +3,9 @@
 use chrono::{DateTime, TimeDelta, Utc};
 use dayshift_schedule::Zone;
 use dayshift_workload::{
-    Change, ChangeKind, CountField, Decision, DecisionContext, EventNote, Fingerprint, Footprint,
-    Inputs, Key, Kind, Label, Labels, Memory, Observed, ParsedInputs, Prefix, Readiness, Replicas,
-    WorkloadRef, decide, events::EventText, read,
+    Change, ChangeKind, CountField, Decision, DecisionContext, EventNote, Footprint, Inputs, Key,
+    Kind, Label, Labels, Memory, Observed, ParsedInputs, Prefix, Readiness, Replicas, WorkloadRef,
+    decide, events::EventText, read,
 };
 
 use super::texts::{check_printable, is_label_value};
@@ -72,7 +72,7 @@ struct Story {
 impl Story {
     fn new(inputs: Inputs, text: &str) -> Self {
         let mut labels = Labels::default();
-        let ours = Fingerprint::of(&inputs, "1").to_string();
+        let ours = inputs.fingerprint("1").to_string();
         for label in Label::ALL {
             let name = format!("label/{}: ", label.name());
             let text = text.lines().find_map(|line| line.strip_prefix(&*name));
@@ -84,7 +84,7 @@ impl Story {
         // A Friday evening in the middle of the schedules of the corpus.
         let now = DateTime::from_timestamp(1_795_197_600, 0).unwrap_or_default();
         Self {
-            memory: Memory::of(&object),
+            memory: Memory::new(&object),
             object,
             seen: now,
             now,
@@ -99,7 +99,7 @@ impl Story {
             }
             (Some(b'+'), Some(seconds)) => self.now += TimeDelta::seconds(seconds.into()),
             (Some(b'!'), _) => {
-                self.memory = Memory::of(&self.object);
+                self.memory = Memory::new(&self.object);
                 self.seen = self.now;
             }
             _ => {}
@@ -156,7 +156,7 @@ impl Story {
     }
 
     fn check_note(&self, note: &EventNote) {
-        let event = EventText::of(note, &self.object.object, &Prefix::default());
+        let event = EventText::from_note(note, &self.object.object, &Prefix::default());
         event.text.lines().for_each(check_printable);
     }
 
@@ -196,7 +196,7 @@ impl Story {
         let exact = self.object.inputs.text(Key::Replicas).is_some();
         let is_start = matches!(change.kind, ChangeKind::Start | ChangeKind::Wake);
         let is_left = (state.phase, state.last, &state.fingerprint) == (None, None, &None);
-        let is_copy = state.fingerprint.is_some_and(|it| !it.is_of_object("1"));
+        let is_copy = state.fingerprint.is_some_and(|it| !it.belongs_to("1"));
         let is_up = self.object.replicas > self.object.inputs.stop_replicas();
         assert!(
             reached || is_start && exact || is_up && (is_left || is_copy),

@@ -8,7 +8,7 @@ use dayshift_cluster::{
     status::{Seen, WorkloadStatus, vain_waits},
 };
 use dayshift_controller::{CalendarFeed, ObjectSnapshot, Snapshot, Telemetry, WorkStatus};
-use dayshift_workload::{Needed, ParseContext};
+use dayshift_workload::{Dependency, ParseContext};
 use tokio::{
     sync::Mutex,
     time::{Instant, sleep},
@@ -94,11 +94,11 @@ impl Published {
     fn view_of(&self, settings: &Settings, snapshot: &Snapshot, was_complete: bool) -> View {
         let context = self.context(settings);
         let named = OnceCell::new();
-        let seen = |namespace: &str, needed: &Needed| {
+        let seen = |namespace: &str, needed: &Dependency| {
             let place = |it: &Arc<ObjectSnapshot>| {
                 let object = &it.object;
                 (
-                    (object.namespace.clone(), Needed::of(object)),
+                    (object.namespace.clone(), Dependency::from_workload(object)),
                     Arc::clone(it),
                 )
             };
@@ -121,7 +121,7 @@ impl Published {
                 snapshot.at,
             )?;
             let namespace = &observed.object.namespace;
-            let seen = |needed: &Needed| seen(namespace, needed);
+            let seen = |needed: &Dependency| seen(namespace, needed);
             let in_vain = vain_waits(&observed.object, it.parsed(), snapshot.at, seen);
             let status = status.with_vain_waits(in_vain);
             let status = match it.work {

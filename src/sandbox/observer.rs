@@ -9,7 +9,7 @@ use dayshift_schedule::{Action, Boundary, Zone};
 use dayshift_workload::{
     Enforce, Inheritance, Key, Kind, Observed, ParseContext, ParsedInputs, Phase, Prefix, Replicas,
     State, WorkloadRef, read,
-    savings::{HeldDown, held_down},
+    savings::{StoppedCapacity, stopped_capacity},
 };
 use kube_in_memory::StoredChange;
 
@@ -135,7 +135,8 @@ impl Observer {
         if change.deleted {
             let one = self.watched.get_mut(&name)?;
             one.observed.replicas = Replicas::ZERO;
-            one.usage.set_count(at, Replicas::ZERO, HeldDown::default());
+            one.usage
+                .set_count(at, Replicas::ZERO, StoppedCapacity::default());
             return None;
         }
         let Some(one) = self.watched.get_mut(&name) else {
@@ -177,7 +178,7 @@ impl Observer {
 impl Watched {
     fn new(at: DateTime<Utc>, observed: Observed, context: &ParseContext) -> Self {
         let parsed = read(&observed.inputs, context);
-        let held = held_down(&observed, &parsed);
+        let held = stopped_capacity(&observed, &parsed);
         Self {
             parsed,
             usage: Usage::new(at, &observed, held),
@@ -200,8 +201,8 @@ impl Watched {
     }
 
     /// What the schedule holds down now.
-    fn held(&self) -> HeldDown {
-        held_down(&self.observed, &self.parsed)
+    fn held(&self) -> StoppedCapacity {
+        stopped_capacity(&self.observed, &self.parsed)
     }
 
     fn kind(&mut self, before: &Observed) -> Option<EventKind> {

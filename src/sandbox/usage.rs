@@ -4,7 +4,7 @@ use chrono::{DateTime, TimeDelta, Utc};
 use dayshift_schedule::Action;
 use dayshift_workload::{
     Footprint, Observed, Replicas,
-    savings::{HeldDown, Saved},
+    savings::{Saved, StoppedCapacity},
 };
 
 /// The transitions of one workload, and how long it has run with how many replicas.
@@ -19,7 +19,7 @@ pub struct Usage {
     since: DateTime<Utc>,
     count: Replicas,
     footprint: Footprint,
-    held: HeldDown,
+    held: StoppedCapacity,
     up: TimeDelta,
     replica_seconds: f64,
     saved: Saved,
@@ -27,7 +27,7 @@ pub struct Usage {
 
 impl Usage {
     /// A workload as it is first seen, and what of it is held down.
-    pub(super) fn new(at: DateTime<Utc>, observed: &Observed, held: HeldDown) -> Self {
+    pub(super) fn new(at: DateTime<Utc>, observed: &Observed, held: StoppedCapacity) -> Self {
         Self {
             starts: 0,
             stops: 0,
@@ -50,14 +50,14 @@ impl Usage {
     }
 
     /// From `at` on the count is `count`, and the schedule holds `held` down.
-    pub(super) fn set_count(&mut self, at: DateTime<Utc>, count: Replicas, held: HeldDown) {
+    pub(super) fn set_count(&mut self, at: DateTime<Utc>, count: Replicas, held: StoppedCapacity) {
         let time = at - self.since;
         if self.count > Replicas::ZERO {
             self.up += time;
         }
-        let runs = HeldDown::of(self.count, self.footprint).replicas;
+        let runs = StoppedCapacity::new(self.count, self.footprint).replicas;
         self.replica_seconds += runs as f64 * time.as_seconds_f64();
-        self.saved = [self.saved, Saved::of(self.held, time)].into_iter().sum();
+        self.saved = [self.saved, Saved::new(self.held, time)].into_iter().sum();
         (self.since, self.count, self.held) = (at, count, held);
     }
 
@@ -87,7 +87,7 @@ impl Usage {
     }
 
     /// What was saved: the time of what the schedule held down
-    /// ([`held_down`](dayshift_workload::savings::held_down)).
+    /// ([`held_down`](dayshift_workload::savings::stopped_capacity)).
     pub fn saved(&self) -> Saved {
         self.saved
     }
@@ -115,7 +115,7 @@ mod tests {
             },
         };
         let [none, one, two, three] = [0, 1, 2, 3].map(Replicas::new);
-        let [no, held] = [none, two].map(|it| HeldDown::of(it, footprint));
+        let [no, held] = [none, two].map(|it| StoppedCapacity::new(it, footprint));
         let mut usage = Usage {
             starts: 0,
             stops: 0,

@@ -28,10 +28,10 @@ const LIMIT: u64 = 987_654_321;
 fn ours(text: &str) -> Option<(u64, u64)> {
     let mut resources = Resources::default();
     for resource in ["cpu", "memory"] {
-        resources.requests.take_in(resource, text);
+        resources.requests.insert(resource, text);
     }
-    resources.limits.take_in("cpu", &format!("{LIMIT}n"));
-    resources.limits.take_in("memory", &LIMIT.to_string());
+    resources.limits.insert("cpu", &format!("{LIMIT}n"));
+    resources.limits.insert("memory", &LIMIT.to_string());
     let mut pod = PodRequests::default();
     pod.container(resources);
     let ResourceRequests {

@@ -9,7 +9,8 @@ use std::{
 use chrono::{DateTime, Utc};
 use dayshift_schedule::{Zone, parse_moment};
 use dayshift_workload::{
-    After, IgnoredPaths, Key, Needed, NotCovered, Observed, Phase, Replicas, WakeOnRequest, hash_of,
+    After, Dependency, IgnoredPaths, Key, NotCovered, Observed, Phase, Replicas, WakeOnRequest,
+    sha256_prefix,
 };
 
 use crate::{
@@ -208,7 +209,7 @@ pub(crate) fn target(
 }
 
 /// What has to be ready before it starts, as far as its `after` can be read.
-fn needed(observed: &Observed) -> Vec<Needed> {
+fn needed(observed: &Observed) -> Vec<Dependency> {
     let text = observed.inputs.text(Key::After);
     let after = text.and_then(|it| After::parse(it).ok());
     let after = after.map(|it| it.written_in(&observed.inputs));
@@ -239,7 +240,7 @@ fn choose_ports(
         }
         let count = u64::from(last.saturating_sub(first)) + 1;
         // Replicas of other versions begin at the same one.
-        let begin = hash_of(&format!("{}:{}", port.0, port.1)) % count;
+        let begin = sha256_prefix(&format!("{}:{}", port.0, port.1)) % count;
         let all = (0..count).map(|step| first + ((begin + step) % count) as u16);
         let mut free = all.filter(|it| !taken.contains(it));
         let unreserved = free.clone().find(|it| !reserved.contains(it));

@@ -8,7 +8,7 @@ use std::{
 
 use dayshift_cluster::cluster::{NamespaceMeta, ObservedNamespace, ReflectorEvent, WithPodLabels};
 use dayshift_workload::{
-    Annotations, Key, Kind, Label, Needed, NeededKind, Observed, Prefix, Replicas,
+    Annotations, Dependency, DependencyKind, Key, Kind, Label, Observed, Prefix, Replicas,
 };
 use k8s_openapi::api::{core::v1::Service, discovery::v1::EndpointSlice};
 use kube::ResourceExt as _;
@@ -225,9 +225,9 @@ impl Index {
     }
 
     /// Whether that workload is stopped, and does not ask to be woken by a request.
-    pub(crate) fn stays_stopped(&self, namespace: &str, needed: &Needed) -> bool {
+    pub(crate) fn stays_stopped(&self, namespace: &str, needed: &Dependency) -> bool {
         // A Service is no workload: nobody wakes it.
-        let NeededKind::Workload(kind) = needed.kind else {
+        let DependencyKind::Workload(kind) = needed.kind else {
             return false;
         };
         let key = (kind, namespace.into(), needed.name.clone());

@@ -8,7 +8,7 @@ use std::{
 
 use chrono::{DateTime, Utc};
 use dayshift_schedule::Zone;
-use dayshift_workload::{IgnoredPaths, Needed, Observed, WakeOnRequest};
+use dayshift_workload::{Dependency, IgnoredPaths, Observed, WakeOnRequest};
 
 use crate::service::{PodName, ServiceName};
 
@@ -47,7 +47,7 @@ pub(crate) struct Target {
     /// Until when it was woken, where the scaler has not acted on it yet.
     pub(crate) starts_until: Option<DateTime<Utc>>,
     /// What has to be ready before it starts.
-    pub(crate) needs: Vec<Needed>,
+    pub(crate) needs: Vec<Dependency>,
 }
 
 /// Why a request at another time of day than its `wake-on-request` has wakes nothing.

@@ -6,8 +6,8 @@ use chrono::TimeDelta;
 use dayshift_cluster::cluster::Workload;
 use dayshift_schedule::Zone;
 use dayshift_workload::{
-    DefaultSchedule, Kind, NeededKind, ParseContext, Pods, Prefix, READY_WITHIN,
-    neighbours::REVERT_WINDOW,
+    DefaultSchedule, DependencyKind, Kind, ParseContext, Pods, Prefix, READY_WITHIN,
+    other_controllers::REVERT_WINDOW,
 };
 
 use crate::calendar_feed::CalendarFeed;
@@ -114,11 +114,11 @@ impl Watched {
 }
 
 /// What shows how something stands that starts wait for.
-impl From<NeededKind> for Watched {
-    fn from(kind: NeededKind) -> Self {
+impl From<DependencyKind> for Watched {
+    fn from(kind: DependencyKind) -> Self {
         match kind {
-            NeededKind::Workload(kind) => Self::Kind(kind),
-            NeededKind::Service => Self::Services,
+            DependencyKind::Workload(kind) => Self::Kind(kind),
+            DependencyKind::Service => Self::Services,
         }
     }
 }

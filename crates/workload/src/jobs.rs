@@ -5,55 +5,56 @@
 
 use chrono::{DateTime, TimeDelta, Utc};
 
-use crate::inputs::effective::truth;
-use crate::inputs::parsed::ParsedInputs;
-use crate::keys::Key;
-use crate::observed::Observed;
-use crate::replicas::Replicas;
-use crate::state::Phase;
+use crate::{
+    inputs::{effective::truth, parse::ParsedInputs},
+    keys::Key,
+    observed::Observed,
+    replicas::Replicas,
+    state::Phase,
+};
 
 /// A Job made so long after the stop is still one that the CronJob made before: its controller sees
 /// the stop late, and its clock is another.
-pub const MADE_LATE: TimeDelta = TimeDelta::seconds(15);
+pub const LATE_JOB_TOLERANCE: TimeDelta = TimeDelta::seconds(15);
 
 /// What the Jobs of an object have to be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum JobsWish {
+pub enum DesiredJobs {
     /// Nobody asks for anything: none that dayshift has suspended may stay so.
-    None,
+    Unmanaged,
     /// As they are: nothing says that they should stop or run.
-    AsTheyAre,
+    Unchanged,
     /// Those made until then are suspended.
     Suspended {
         /// A while after the stop; what is made later is made by a person.
-        made_until: DateTime<Utc>,
+        created_until: DateTime<Utc>,
     },
     /// They run.
     Running,
 }
 
 /// What the Jobs of an object have to be, as it was seen.
-pub fn jobs_wish(observed: &Observed, parsed: &ParsedInputs) -> JobsWish {
+pub fn desired_jobs(observed: &Observed, parsed: &ParsedInputs) -> DesiredJobs {
     let inputs = &observed.inputs;
     let text = inputs.own().text(Key::StopJobs);
     let Some(text) = text.filter(|_| inputs.counts().has(Key::StopJobs)) else {
-        return JobsWish::None;
+        return DesiredJobs::Unmanaged;
     };
     match (truth(text), parsed) {
-        (Some(false), _) => return JobsWish::None,
+        (Some(false), _) => return DesiredJobs::Unmanaged,
         (Some(true), ParsedInputs::Scheduled(_))
-            if !observed.deleting && !observed.labels.are_of_a_later_version() => {}
-        _ => return JobsWish::AsTheyAre,
+            if !observed.deleting && !observed.labels.are_from_later_version() => {}
+        _ => return DesiredJobs::Unchanged,
     }
     let state = observed.state();
     match (state.phase, state.last) {
-        _ if observed.replicas > Replicas::ZERO => JobsWish::Running,
-        (Some(Phase::Stopped | Phase::Slept), Some(last)) => JobsWish::Suspended {
-            made_until: last + MADE_LATE,
+        _ if observed.replicas > Replicas::ZERO => DesiredJobs::Running,
+        (Some(Phase::Stopped | Phase::Slept), Some(last)) => DesiredJobs::Suspended {
+            created_until: last + LATE_JOB_TOLERANCE,
         },
         // Somebody had suspended the CronJob before; its Jobs were suspended by the stop.
-        (Some(Phase::Running | Phase::Woken), _) => JobsWish::Running,
-        _ => JobsWish::AsTheyAre,
+        (Some(Phase::Running | Phase::Woken), _) => DesiredJobs::Running,
+        _ => DesiredJobs::Unchanged,
     }
 }
 
@@ -61,7 +62,7 @@ pub fn jobs_wish(observed: &Observed, parsed: &ParsedInputs) -> JobsWish {
 pub fn may_have_suspended_jobs(observed: &Observed) -> bool {
     let inputs = &observed.inputs;
     let asks = inputs.counts().has(Key::StopJobs) && inputs.own().text(Key::StopJobs).is_some();
-    asks && !observed.deleting && !observed.labels.are_of_a_later_version()
+    asks && !observed.deleting && !observed.labels.are_from_later_version()
 }
 
 /// A Job, as far as this is decided from it.
@@ -74,7 +75,7 @@ pub struct Job {
     /// The UID of the object that controls it.
     pub owner: Option<Box<str>>,
     /// When it was made.
-    pub made: DateTime<Utc>,
+    pub created: DateTime<Utc>,
     /// `spec.suspend`, where it is there.
     pub suspend: Option<bool>,
     /// The text of our label `suspended-by`.
@@ -82,7 +83,7 @@ pub struct Job {
     /// Whether it has any label at all.
     pub has_labels: bool,
     /// Whether it has ended, or is being deleted.
-    pub is_over: bool,
+    pub is_finished: bool,
 }
 
 /// What is to be done to a Job.
@@ -103,23 +104,25 @@ impl Job {
     }
 
     /// What is to be done to it where the object with this UID wants this of its Jobs.
-    pub fn change(&self, owner: &str, wish: JobsWish) -> Option<JobChange> {
-        if self.is_over || self.owner.as_deref() != Some(owner) {
+    pub fn change(&self, owner: &str, desired: DesiredJobs) -> Option<JobChange> {
+        if self.is_finished || self.owner.as_deref() != Some(owner) {
             return None;
         }
         let is_ours = self.suspended_by.as_deref() == Some(owner);
-        match wish {
+        match desired {
             // With our label somebody has resumed it, since the stop.
-            JobsWish::Suspended { made_until } => {
+            DesiredJobs::Suspended { created_until } => {
                 let is_left = self.suspended_by.is_none() && !self.is_suspended();
-                (is_left && self.made <= made_until).then_some(JobChange::Suspend)
+                (is_left && self.created <= created_until).then_some(JobChange::Suspend)
             }
-            JobsWish::None | JobsWish::Running => is_ours.then_some(if self.is_suspended() {
-                JobChange::Resume
-            } else {
-                JobChange::Release
-            }),
-            JobsWish::AsTheyAre => None,
+            DesiredJobs::Unmanaged | DesiredJobs::Running => {
+                is_ours.then_some(if self.is_suspended() {
+                    JobChange::Resume
+                } else {
+                    JobChange::Release
+                })
+            }
+            DesiredJobs::Unchanged => None,
         }
     }
 }
@@ -128,8 +131,8 @@ impl Job {
 mod tests {
     use super::*;
 
-    const NIGHT: JobsWish = JobsWish::Suspended {
-        made_until: DateTime::UNIX_EPOCH,
+    const NIGHT: DesiredJobs = DesiredJobs::Suspended {
+        created_until: DateTime::UNIX_EPOCH,
     };
 
     fn job(suspend: Option<bool>, suspended_by: Option<&str>) -> Job {
@@ -137,11 +140,11 @@ mod tests {
             name: "report-1".into(),
             uid: "2".into(),
             owner: Some("1".into()),
-            made: DateTime::UNIX_EPOCH,
+            created: DateTime::UNIX_EPOCH,
             suspend,
             suspended_by: suspended_by.map(Into::into),
             has_labels: true,
-            is_over: false,
+            is_finished: false,
         }
     }
 
@@ -159,10 +162,10 @@ mod tests {
         ] {
             let job = job(suspend, label);
             assert_eq!(job.change("1", NIGHT), at_night, "{suspend:?} {label:?}");
-            for wish in [JobsWish::Running, JobsWish::None] {
-                assert_eq!(job.change("1", wish), by_day, "{suspend:?} {label:?}");
+            for desired in [DesiredJobs::Running, DesiredJobs::Unmanaged] {
+                assert_eq!(job.change("1", desired), by_day, "{suspend:?} {label:?}");
             }
-            assert_eq!(job.change("1", JobsWish::AsTheyAre), None);
+            assert_eq!(job.change("1", DesiredJobs::Unchanged), None);
         }
     }
 
@@ -170,11 +173,11 @@ mod tests {
     fn what_has_ended_is_made_at_night_or_is_anothers_stays() {
         let running = job(Some(false), None);
         let ended = Job {
-            is_over: true,
+            is_finished: true,
             ..running.clone()
         };
         let late = Job {
-            made: DateTime::UNIX_EPOCH + TimeDelta::seconds(1),
+            created: DateTime::UNIX_EPOCH + TimeDelta::seconds(1),
             ..running.clone()
         };
         let orphan = Job {

@@ -3,22 +3,27 @@
 use std::sync::Arc;
 
 use chrono::{DateTime, TimeDelta, Utc};
+use dayshift_schedule::Action;
 use dayshift_text::quote;
 
-use super::inputs::annotations::Annotations;
-use super::inputs::effective::Inputs;
-use super::inputs::overrides::Overrides;
-use super::inputs::parse_context::ParseContext;
-use super::inputs::parsed::{ParsedInputs, read};
-use super::inputs::problem::InvalidSchedule;
-use super::inputs::spec::ScheduleSpec;
-use super::keys::{Key, Label};
-use super::kinds::switch::{SwitchField, SwitchValue};
-use super::readiness::Readiness;
-use super::replicas::Replicas;
-use super::requests::Footprint;
-use super::state::{Labels, Next, Phase, State};
-use super::workload_ref::WorkloadRef;
+use crate::{
+    footprint::Footprint,
+    inputs::{
+        annotations::{Annotations, Origin},
+        effective::Inputs,
+        inheritance::Inherited,
+        overrides::Overrides,
+        parse::{ParseContext, ParsedInputs, read},
+        problem::InvalidSchedule,
+        spec::ScheduleSpec,
+    },
+    keys::{Key, Label},
+    kinds::switch::{SwitchField, SwitchValue},
+    readiness::Readiness,
+    replicas::Replicas,
+    state::{Labels, Next, Phase, State},
+    workload_ref::WorkloadRef,
+};
 
 /// One object as the API server showed it, with all that a decision and its guard rest on.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -82,7 +87,7 @@ impl Observed {
     pub fn count_refusal(&self) -> Option<InvalidSchedule> {
         let kind = self.object.kind;
         let refusal = |found: &str, wrong: String, help: &'static str| {
-            InvalidSchedule::of_field(&kind.path().join("."), found, wrong, help)
+            InvalidSchedule::for_field(&kind.path().join("."), found, wrong, help)
         };
         match &self.count_field {
             CountField::Invalid(quoted) => Some(match kind.switch() {
@@ -117,7 +122,7 @@ impl Observed {
                 Some(refusal("", wrong, "give the row with --kind-file"))
             }
             CountField::Beside => {
-                let other = kind.switch().and_then(|it| it.not_beside);
+                let other = kind.switch().and_then(|switch| switch.not_beside);
                 let other = other.unwrap_or_default().join(".");
                 let wrong = format!("cannot be combined with {other}: a {kind} uses one of them");
                 Some(refusal("", wrong, "remove one of them"))
@@ -218,6 +223,67 @@ impl Observed {
     /// Whether dayshift has anything to do with the object: an input, or something of its own.
     pub fn concerns_us(&self) -> bool {
         let ours = [&self.error, &self.override_began];
-        !self.inputs.is_empty() || !self.labels.is_empty() || ours.iter().any(|it| it.is_some())
+        !self.inputs.is_empty()
+            || !self.labels.is_empty()
+            || ours.iter().any(|annotation| annotation.is_some())
+    }
+
+    /// What the schedule says at `now` where the object is plainly not so: some run that should be
+    /// stopped, none runs that should, or the count is not the one that `scale` sets.
+    pub fn contradicted_action(&self, spec: &ScheduleSpec, now: DateTime<Utc>) -> Option<Action> {
+        spec.says(&self.object, now).filter(|says| match says {
+            // Where nothing ever starts, people start it by hand, and it is meant to run then.
+            Action::Stop => self.replicas > spec.stop_replicas && spec.may(true),
+            Action::Start => {
+                let (seen, state) = (self.replicas, self.state());
+                seen == Replicas::ZERO
+                    && spec.replicas != Some(Replicas::ZERO)
+                    && spec.as_started(seen, &state) > seen
+            }
+            Action::Scale(count) => self.replicas != spec.counts.least().max(Replicas::new(*count)),
+        })
+    }
+
+    /// The object with what it inherits, as its annotation `inherited` says, in place of any other.
+    ///
+    /// `kubectl rollout undo` brings back an old one, and anybody may write another: a schedule whose
+    /// hash is not the one among the labels is not what dayshift goes by, and is left out.
+    #[must_use]
+    pub fn with_inherited(self) -> Self {
+        let inherited = self.inherited.as_deref().and_then(Inherited::parse);
+        let Some(inherited) = inherited else {
+            return self.with_defaults(None);
+        };
+        let fingerprint = self.state().fingerprint;
+        let uid = self.object.uid.clone();
+        let is_known = inherited.left_out.is_empty();
+        let candidate = self.with_defaults(Some(inherited.clone().defaults()));
+        let is_of =
+            fingerprint.is_none_or(|fingerprint| fingerprint == candidate.inputs.fingerprint(&uid));
+        if is_known && is_of || candidate.inputs.own().has_schedule() {
+            return candidate;
+        }
+        candidate.with_defaults(Some(inherited.without_schedule().defaults()))
+    }
+
+    /// Whether its Namespace, which has these annotations, gives it something that is not in what a
+    /// scaler has written on it: no scaler has taken that up.
+    pub fn lags_behind(&self, namespace: &Arc<Annotations>) -> bool {
+        let Some(inherited) = self.inherited.as_deref().and_then(Inherited::parse) else {
+            return false;
+        };
+        let given = self.inputs.clone();
+        let given = given.with_defaults(Some(Arc::clone(namespace)));
+        // Overrides that are over stay on a Namespace. What no decision rests on brings about no write.
+        let is_kept = |key: &Key| {
+            key.is_decided_by()
+                && !Key::OVERRIDES.contains(key)
+                && !inherited.left_out.contains(key)
+        };
+        let mut keys = Key::ALL.into_iter().filter(is_kept);
+        keys.any(|key| {
+            let is_given = given.origin(key) == Some(Origin::Namespace);
+            is_given && given.text(key) != inherited.namespace.text(key)
+        })
     }
 }

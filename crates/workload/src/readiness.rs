@@ -2,8 +2,10 @@
 
 use chrono::{DateTime, TimeDelta, Utc};
 
-use super::replicas::Replicas;
-use super::state::{Phase, State};
+use crate::{
+    replicas::Replicas,
+    state::{Phase, State},
+};
 
 /// How long after a start an object may take to be ready, where nobody says otherwise.
 pub const READY_WITHIN: TimeDelta = TimeDelta::minutes(10);
@@ -61,7 +63,7 @@ impl Readiness {
     }
 
     /// As in a column, for an object with this count: `1/3`, `yes`, `no`; `None` where it is not known.
-    pub fn in_a_word(self, count: Replicas) -> Option<String> {
+    pub fn short_text(self, count: Replicas) -> Option<String> {
         match self {
             Self::Replicas { ready, .. } => Some(format!("{ready}/{count}")),
             Self::Unknown | Self::Condition { .. } => {
@@ -96,7 +98,7 @@ mod tests {
         ] {
             let count = Replicas::new(count);
             assert_eq!(readiness.is_ready(count), is_ready, "{readiness:?}");
-            assert_eq!(readiness.in_a_word(count).as_deref(), word);
+            assert_eq!(readiness.short_text(count).as_deref(), word);
         }
         let state = |phase| State {
             phase: Some(phase),
@@ -132,7 +134,7 @@ mod tests {
         ] {
             let readiness = Readiness::Condition { holds, is_current };
             assert_eq!(readiness.is_ready(Replicas::ONE), Some(is_ready));
-            assert_eq!(readiness.in_a_word(Replicas::ONE).as_deref(), Some(word));
+            assert_eq!(readiness.short_text(Replicas::ONE).as_deref(), Some(word));
         }
     }
 }

@@ -4,9 +4,7 @@ use std::fmt;
 
 use chrono::{DateTime, NaiveDateTime, SecondsFormat, SubsecRound, TimeDelta, Utc};
 
-use super::inputs::fingerprint::Fingerprint;
-use super::keys::Label;
-use super::replicas::Replicas;
+use crate::{fingerprint::Fingerprint, keys::Label, replicas::Replicas};
 
 /// What was done to an object last: the label `state`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -151,7 +149,7 @@ impl Labels {
     }
 
     /// Whether a later version of dayshift wrote them, whose object is left alone.
-    pub fn are_of_a_later_version(&self) -> bool {
+    pub fn are_from_later_version(&self) -> bool {
         self.text(Label::Fingerprint)
             .is_some_and(Fingerprint::is_of_a_later_version)
     }

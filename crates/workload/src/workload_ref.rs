@@ -2,7 +2,7 @@
 
 use std::{fmt, sync::Arc};
 
-use super::kinds::kind::Kind;
+use crate::kinds::kind::Kind;
 
 /// A reference to one object. The UID tells it from another object of the same name.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]

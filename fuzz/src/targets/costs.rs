@@ -33,7 +33,7 @@ pub fn run(bytes: &[u8], steps: impl Fn() -> u64) {
     assert!(taken <= READING, "{taken} steps to read {annotations:?}");
     let mut now: DateTime<Utc> = "2026-11-20T18:00:00Z".parse().expect("it is a moment");
     for _ in 0..4 {
-        let memory = Memory::of(&observed);
+        let memory = Memory::new(&observed);
         let context = DecisionContext {
             parsed: &parsed,
             observed: &observed,

@@ -64,7 +64,7 @@ impl KindArgs {
 pub(super) fn kind(text: &str) -> Result<Kind, String> {
     let text = text.trim();
     let known = Kind::from_argument(text).or_else(|| custom_kind(text));
-    let not_stopped = || resource(text).and_then(|it| NotStopped::named(&it.0, &it.1));
+    let not_stopped = || resource(text).and_then(|it| NotStopped::from_resource(&it.0, &it.1));
     known.ok_or_else(|| match not_stopped() {
         Some(it) => format!("{it}; leave it out, and {}", it.instead),
         None => format!(
@@ -79,7 +79,7 @@ pub(super) fn kind(text: &str) -> Result<Kind, String> {
 /// the API server says. None of a kind that no stop would stop.
 pub(crate) fn custom_kind(text: &str) -> Option<Kind> {
     let (plural, group) = resource(text)?;
-    let is_stopped = NotStopped::named(&plural, &group).is_none();
+    let is_stopped = NotStopped::from_resource(&plural, &group).is_none();
     is_stopped.then(|| Kind::named(&plural, &group))
 }
 

@@ -142,7 +142,7 @@ pub(crate) struct InheritanceArgs {
 
 /// A default schedule's text, which can be read.
 fn schedule(key: Key, text: &str) -> Result<String, String> {
-    let schedule = DefaultSchedule::of([(key, text.to_owned())]);
+    let schedule = DefaultSchedule::from_texts([(key, text.to_owned())]);
     let inherited = schedule.as_ref().map(DefaultSchedule::annotations);
     let inputs = Inputs::default().with_defaults(inherited);
     match read(&inputs, &Zone::UTC.into()) {
@@ -166,7 +166,7 @@ impl InheritanceArgs {
         let given = |(key, text): (Key, &Option<String>)| Some((key, text.clone()?));
         Inheritance {
             from_namespaces: self.namespace_defaults,
-            default_schedule: DefaultSchedule::of(texts.into_iter().filter_map(given)),
+            default_schedule: DefaultSchedule::from_texts(texts.into_iter().filter_map(given)),
         }
     }
 }

@@ -98,7 +98,7 @@ async fn restore_all(
             match answer {
                 Ok(Some((before, after))) => {
                     let counts = observed.object.kind.counts();
-                    let [before, after] = [before, after].map(|it| counts.in_a_word(it));
+                    let [before, after] = [before, after].map(|it| counts.short_text(it));
                     print_line(&format!("{subject} restored, {before} -> {after}{dry}"));
                     scheduled |= observed.inputs.has_schedule();
                     quiet = false;

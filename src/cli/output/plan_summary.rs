@@ -109,7 +109,7 @@ fn cells(name: &str, row: &NamespaceSummary, now: DateTime<Utc>) -> [Cell; 10] {
 fn lines(summary: &Summary, all: &NamespaceSummary, prefix: &Prefix) -> Vec<String> {
     let mut lines = Vec::new();
     for (owner, count, kinds) in summary.owned() {
-        let (name, cure) = (owner.name(), owner.cure(&kinds, prefix));
+        let (name, cure) = (owner.name(), owner.fix(&kinds, prefix));
         let counted = counted(count, "workload");
         lines.push(format!("{name} sets the count of {counted} too: {cure}."));
     }

@@ -127,7 +127,7 @@ pub(super) fn plan_bill<'p>(
 ) -> String {
     let price = members.clone().find_map(WorkloadPlan::price);
     let complete = members.map(|it| it.footprint().requests.are_complete());
-    Bill::of(saved, price).with_incomplete(complete)
+    Bill::new(saved, price).with_incomplete(complete)
 }
 
 /// The dates of which something is to be said, with their rows: those that count as another day of
@@ -230,9 +230,9 @@ fn row(
     let count = match boundary.replicas {
         _ if !boundary.applied => "<unchanged>".to_owned(),
         // A start lets it run, but where somebody turned it off.
-        None if counts.is_switch() => counts.in_a_word(Replicas::ONE),
+        None if counts.is_switch() => counts.short_text(Replicas::ONE),
         None => "<saved>".to_owned(),
-        Some(count) => counts.in_a_word(count),
+        Some(count) => counts.short_text(count),
     };
     let why = match boundary.ends {
         _ if !boundary.applied => ", skipped",

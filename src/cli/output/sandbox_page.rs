@@ -93,7 +93,7 @@ impl Page {
         let (from, to) = (event.from, event.to);
         let counts = event.object.kind.counts();
         if counts.is_switch() {
-            let shown = format!("{:>9}", counts.in_a_word(to));
+            let shown = format!("{:>9}", counts.short_text(to));
             return if from == to {
                 shown
             } else {

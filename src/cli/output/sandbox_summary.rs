@@ -86,7 +86,7 @@ fn saved(usages: &[(String, Usage)], price: Option<&Price>) -> String {
         return String::new();
     }
     let complete = counted.map(Usage::has_requests);
-    let bill = Bill::of(saved, price).with_incomplete(complete);
+    let bill = Bill::new(saved, price).with_incomplete(complete);
     format!("\nSaved: {bill}.\n")
 }
 

@@ -121,7 +121,7 @@ impl Page<'_> {
                     }
                     @if status.held_down.replicas > 0 {
                         dt { "Held down" }
-                        dd { (Bill::now(status.held_down, None)) " would run without the schedule" }
+                        dd { (Bill::per_hour(status.held_down, None)) " would run without the schedule" }
                     }
                     @if let Some(words) = status.revert_words() {
                         dt { "Reverted" }

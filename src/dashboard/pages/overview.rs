@@ -7,7 +7,7 @@ use dayshift_cluster::status::{clock, distance};
 use dayshift_text::counted;
 use dayshift_workload::{
     Key, Phase,
-    savings::{Bill, HeldDown, Price, SavedSoFar},
+    savings::{Bill, Price, SavedSoFar, StoppedCapacity},
 };
 use maud::{Markup, html};
 
@@ -184,11 +184,11 @@ impl Page<'_> {
                     dl {
                         @for (when, saved) in ["Today", "This week", "This month"].into_iter().zip(since_each) {
                             dt { (when) }
-                            dd { (Bill::of(saved, price)) }
+                            dd { (Bill::new(saved, price)) }
                         }
                     }
                     p {
-                        (Bill::of(all, price)) " saved since the controller began to count, "
+                        (Bill::new(all, price)) " saved since the controller began to count, "
                         (clock(since, self.zone(), self.view.now)) "."
                     }
                 } @else if self.view.is_partial {
@@ -238,6 +238,6 @@ pub(super) fn held_down<'a>(
 ) -> String {
     let down = rows.map(|it| &it.status);
     let down = down.filter(|it| it.held_down.replicas > 0);
-    let held: HeldDown = down.clone().map(|it| it.held_down).sum();
-    Bill::now(held, price).with_incomplete(down.map(|it| it.requests.are_complete()))
+    let held: StoppedCapacity = down.clone().map(|it| it.held_down).sum();
+    Bill::per_hour(held, price).with_incomplete(down.map(|it| it.requests.are_complete()))
 }

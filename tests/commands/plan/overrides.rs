@@ -5,7 +5,7 @@ use dayshift::sandbox::{EventKind, Simulation, Speed};
 use dayshift_cluster::clock::Clock;
 use dayshift_manifest::plan::{Period, Planner};
 use dayshift_schedule::{Action, Zone};
-use dayshift_workload::{Fingerprint, Inputs, Key, Kind, Prefix, WorkloadRef};
+use dayshift_workload::{Inputs, Key, Kind, Prefix, WorkloadRef};
 use k8s_openapi::api::apps::v1::Deployment;
 use proptest::prelude::*;
 use serde_json::json;
@@ -168,7 +168,7 @@ fn stopped_labels(inputs: &Inputs, uid: &str) -> serde_json::Value {
         "dayshift/state": "stopped",
         "dayshift/last": "2026-11-22T23.00.00Z",
         "dayshift/saved-replicas": "3",
-        "dayshift/fingerprint": Fingerprint::of(inputs, uid).to_string(),
+        "dayshift/fingerprint": inputs.fingerprint(uid).to_string(),
     })
 }
 

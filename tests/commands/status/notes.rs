@@ -6,7 +6,7 @@ use std::sync::{
 };
 
 use chrono::{DateTime, TimeDelta, Utc};
-use dayshift_workload::{Fingerprint, Inputs, Key};
+use dayshift_workload::{Inputs, Key};
 use serde_json::json;
 
 use super::{OFFICE, STOPPED, evening, state};
@@ -137,7 +137,7 @@ fn a_workload_held_down_against_its_schedule_is_a_problem() {
             inputs.with(Key::from_name(key).unwrap(), text)
         });
         let uid = object["metadata"]["uid"].as_str().unwrap();
-        let fingerprint = Fingerprint::of(&inputs, uid).to_string();
+        let fingerprint = inputs.fingerprint(uid).to_string();
         let labels = [
             ("state", "adopted"),
             ("last", "2026-11-20T02.00.00Z"),

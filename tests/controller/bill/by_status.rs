@@ -4,12 +4,12 @@ use dayshift_cluster::{
     cluster::{Autoscalers, NamespaceDefaults, Query, Services, WaitingStarts, WithManagers, find},
     status::{SeenWorkloads, StatusContext, WorkloadStatus},
 };
-use dayshift_workload::{ParseContext, Prefix, savings::HeldDown};
+use dayshift_workload::{ParseContext, Prefix, savings::StoppedCapacity};
 
 use crate::sandbox::Sandbox;
 
 /// It knows no flag of the scaler.
-pub(crate) fn held_down_by_status(story: &Sandbox, query: &Query) -> HeldDown {
+pub(crate) fn held_down_by_status(story: &Sandbox, query: &Query) -> StoppedCapacity {
     let (prefix, now) = (Prefix::default(), story.now());
     story.block_on(async {
         let client = story.api.client_as("somebody");

@@ -55,7 +55,7 @@ fn story() -> Sandbox {
 
 fn start(story: &mut Sandbox) {
     story.start_scaler(Settings {
-        default_schedule: DefaultSchedule::of([(Key::Hours, OFFICE.to_owned())]),
+        default_schedule: DefaultSchedule::from_texts([(Key::Hours, OFFICE.to_owned())]),
         ..Settings::default()
     });
 }

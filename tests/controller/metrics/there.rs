@@ -134,7 +134,7 @@ pub(super) fn what_exclude_keeps_from_a_schedule_is_counted(row: &mut Row) {
         by_flag.apply(deployment(name));
     }
     by_flag.start_scaler(Settings {
-        default_schedule: DefaultSchedule::of([(Key::Hours, OFFICE.to_owned())]),
+        default_schedule: DefaultSchedule::from_texts([(Key::Hours, OFFICE.to_owned())]),
         ..Settings::default()
     });
     by_flag.settle();

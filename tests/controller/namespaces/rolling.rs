@@ -10,7 +10,7 @@ use crate::sandbox::{Sandbox, deployment};
 fn by(hours: Option<&str>) -> Settings {
     let hours = hours.map(|hours| (Key::Hours, hours.to_owned()));
     Settings {
-        default_schedule: DefaultSchedule::of(hours),
+        default_schedule: DefaultSchedule::from_texts(hours),
         scope: Scope {
             namespaces: vec!["dev".to_owned()],
             ..Scope::default()

@@ -11,7 +11,7 @@ use crate::sandbox::{Sandbox, cron_job, deployment, logged};
 fn by_default(scope: Scope) -> Settings {
     let hours = [(Key::Hours, "Mon-Fri 09:00-19:00".to_owned())];
     Settings {
-        default_schedule: DefaultSchedule::of(hours),
+        default_schedule: DefaultSchedule::from_texts(hours),
         own_pod: Some(OwnPod {
             namespace: "ops".to_owned(),
             name: "dayshift-6c8f7d9b5-x2x4z".to_owned(),
@@ -104,7 +104,7 @@ fn another_default_schedule_is_an_edit() {
     story.stop_scalers();
     let hours = [(Key::Hours, "Mon-Fri 09:00-21:00".to_owned())];
     story.start_scaler(Settings {
-        default_schedule: DefaultSchedule::of(hours),
+        default_schedule: DefaultSchedule::from_texts(hours),
         ..by_default(scope())
     });
     story.sleep_until("19:30");

@@ -2,7 +2,7 @@
 
 use dayshift_cluster::cluster::Query;
 use dayshift_controller::{Scope, Settings};
-use dayshift_workload::{Kind, savings::HeldDown};
+use dayshift_workload::{Kind, savings::StoppedCapacity};
 use serde_json::{Value, json};
 
 use crate::{bill::by_status::held_down_by_status, sandbox::Sandbox};
@@ -55,13 +55,13 @@ fn story() -> Sandbox {
 /// As metrics, as snapshots and as `status` have it: replicas, billionths of cores, bytes.
 fn all_say(story: &Sandbox, expected: [u64; 3]) {
     let [replicas, cpu_nanos, memory_bytes] = expected;
-    let expected = HeldDown {
+    let expected = StoppedCapacity {
         replicas,
         cpu_nanos,
         memory_bytes,
     };
     let known = story.snapshot().objects;
-    let known: HeldDown = known.iter().map(|it| it.held_down()).sum();
+    let known: StoppedCapacity = known.iter().map(|it| it.held_down()).sum();
     assert_eq!(known, expected);
     let metrics = story.metrics();
     let sample = format!("dayshift_held_down_replicas {replicas}\n");

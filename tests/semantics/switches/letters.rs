@@ -1,7 +1,7 @@
 //! What a stop writes, and that a start gives back what was there to the letter.
 
 use dayshift_cluster::cluster::{Workload, guarded_patch};
-use dayshift_workload::{Kind, Prefix, restored};
+use dayshift_workload::{Kind, Prefix, plan_restore};
 use serde_json::{Value, json};
 
 use super::{
@@ -157,7 +157,7 @@ fn a_restore_brings_back_the_same_value() {
         let prefix = Prefix::default();
         let workload: Workload = serde_json::from_value(live.object.clone()).unwrap();
         let observed = workload.observe(live.kind, &prefix);
-        let change = restored(&observed, live.now).unwrap().unwrap();
+        let change = plan_restore(&observed, live.now).unwrap().unwrap();
         let patch = as_sent(&guarded_patch(&observed, &change, &prefix));
         apply(&mut live.object, &patch).unwrap();
         assert_eq!(live.theirs(), before, "{kind}");

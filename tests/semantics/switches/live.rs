@@ -53,7 +53,7 @@ impl Live {
         let workload: Workload = serde_json::from_value(self.object.clone()).unwrap();
         let observed = workload.observe(self.kind, &prefix);
         let parsed = observed.read(&ParseContext::default());
-        let memory = self.memory.get_or_insert_with(|| Memory::of(&observed));
+        let memory = self.memory.get_or_insert_with(|| Memory::new(&observed));
         memory.observe(&observed, self.now);
         let context = DecisionContext {
             parsed: &parsed,

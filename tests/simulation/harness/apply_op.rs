@@ -169,7 +169,7 @@ impl Harness<'_> {
         let flag = self.flag.iter();
         let flag = flag.map(|(key, text)| (Key::from_name(key).unwrap(), text.clone()));
         let settings = Settings {
-            default_schedule: DefaultSchedule::of(flag),
+            default_schedule: DefaultSchedule::from_texts(flag),
             default_zone: Zone::parse(zone.name()).unwrap(),
             scope: Scope {
                 kinds: kinds_of(story),

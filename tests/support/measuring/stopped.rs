@@ -64,7 +64,7 @@ impl Stopped {
         let observed = workload.observe(Kind::DEPLOYMENT, &Prefix::default());
         Self {
             parsed: read(&observed.inputs, &Zone::UTC.into()),
-            memory: Memory::of(&observed),
+            memory: Memory::new(&observed),
             observed,
         }
     }

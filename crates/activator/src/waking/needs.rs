@@ -9,7 +9,7 @@ use std::{
 };
 
 use chrono::{DateTime, Utc};
-use dayshift_workload::Needed;
+use dayshift_workload::Dependency;
 
 use crate::routes::{NeededState, OUT_OF_HOURS, Target};
 
@@ -21,7 +21,7 @@ pub(crate) struct Needs {
     not_asking: BTreeSet<Place>,
 }
 
-type Place = (Arc<str>, Needed);
+type Place = (Arc<str>, Dependency);
 
 /// What is woken with a workload, and what it needs besides that stays stopped.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -34,13 +34,17 @@ pub(crate) struct WokenWith {
 impl Needs {
     /// Takes in a workload. Whether one that it needs stays stopped, since it does not ask to be woken, is
     /// asked of the second.
-    pub(crate) fn add(&mut self, target: &Arc<Target>, stays_stopped: impl Fn(&Needed) -> bool) {
+    pub(crate) fn add(
+        &mut self,
+        target: &Arc<Target>,
+        stays_stopped: impl Fn(&Dependency) -> bool,
+    ) {
         let object = &target.observed.object;
         let namespace = &object.namespace;
         let not_asking = target.needs.iter().filter(|it| stays_stopped(it));
         self.not_asking
             .extend(not_asking.map(|it| (namespace.clone(), it.clone())));
-        let place = (namespace.clone(), Needed::of(object));
+        let place = (namespace.clone(), Dependency::from_workload(object));
         self.targets.insert(place, Arc::clone(target));
     }
 
@@ -49,7 +53,7 @@ impl Needs {
     pub(crate) fn woken_with(&self, root: &Target, now: DateTime<Utc>) -> WokenWith {
         let mut with = WokenWith::default();
         let namespace = &root.observed.object.namespace;
-        let mut seen = HashSet::from([Needed::of(&root.observed.object)]);
+        let mut seen = HashSet::from([Dependency::from_workload(&root.observed.object)]);
         let mut next = root.needs.clone();
         while let Some(needed) = next.pop() {
             if !seen.insert(needed.clone()) {
@@ -80,6 +84,6 @@ impl Needs {
     }
 }
 
-fn stopped(needed: &Needed, why: &str) -> String {
+fn stopped(needed: &Dependency, why: &str) -> String {
     format!("{needed}, which stays stopped: {why}")
 }

@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, net::IpAddr, sync::Arc};
 
 use chrono::{DateTime, TimeDelta, Utc};
 use dayshift_schedule::Zone;
-use dayshift_workload::{Annotation, Observed, WorkloadRef};
+use dayshift_workload::{AnnotationChange, Observed, WorkloadRef};
 
 use crate::{
     cover::target,
@@ -25,7 +25,7 @@ pub struct RequestedWake {
     /// Until when.
     pub until: DateTime<Utc>,
     /// What is written on it.
-    pub annotations: Vec<Annotation>,
+    pub annotations: Vec<AnnotationChange>,
 }
 
 /// What a request to a Service of this workload wakes at that instant: itself and what it needs, of all

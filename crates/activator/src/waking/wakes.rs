@@ -9,7 +9,7 @@ use std::{
 
 use chrono::{DateTime, SubsecRound as _, TimeDelta, Utc};
 use dayshift_cluster::cluster::PatchError;
-use dayshift_workload::{Annotation, Key, Needed, Override, OverrideCommand};
+use dayshift_workload::{AnnotationChange, Dependency, Key, Override, OverrideCommand};
 use tokio::time::Instant;
 
 use crate::{
@@ -56,9 +56,9 @@ pub(crate) struct Wake {
     pub(crate) target: Arc<Target>,
     pub(crate) request: Request,
     pub(crate) until: DateTime<Utc>,
-    pub(crate) annotations: Vec<Annotation>,
+    pub(crate) annotations: Vec<AnnotationChange>,
     /// For which other workload, if it is not one of the Service that was asked for.
-    pub(crate) needed_by: Option<Needed>,
+    pub(crate) needed_by: Option<Dependency>,
     /// What it needs that stays stopped, each with the reason.
     pub(crate) without: Vec<String>,
 }
@@ -208,7 +208,7 @@ impl Wanted {
         let until = until.min(now + max_wake).trunc_subsecs(0);
         self.until.insert(uid.clone(), until);
         let with = needs.woken_with(root, now);
-        let needed_by = Needed::of(&root.observed.object);
+        let needed_by = Dependency::from_workload(&root.observed.object);
         let needed = with.targets.iter();
         let mut wakes: Vec<_> = needed
             .map(|it| wake(it, &self.request, until, Some(needed_by.clone())))
@@ -226,7 +226,7 @@ fn wake(
     target: &Arc<Target>,
     request: &Request,
     until: DateTime<Utc>,
-    needed_by: Option<Needed>,
+    needed_by: Option<Dependency>,
 ) -> Wake {
     let inputs = &target.observed.inputs;
     let command = OverrideCommand::Begin(Override::Wake(until));

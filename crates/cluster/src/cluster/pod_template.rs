@@ -114,11 +114,11 @@ impl Part<'_> {
         let seen = self.seen;
         match self.at {
             At::RestartPolicy => seen.is_sidecar = text == "Always",
-            At::Amount { is_limit: true, of } => seen.resources.limits.take_in(of, text),
+            At::Amount { is_limit: true, of } => seen.resources.limits.insert(of, text),
             At::Amount {
                 is_limit: false,
                 of,
-            } => seen.resources.requests.take_in(of, text),
+            } => seen.resources.requests.insert(of, text),
             _ => {}
         }
     }

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use dayshift_text::quote;
-use dayshift_workload::{ResourceRequests, SpecMember, SpecNode, VolumeRetention, takes_zero};
+use dayshift_workload::{ResourceRequests, SpecMember, SpecNode, VolumeRetention, allows_zero};
 use serde::{
     Deserialize, Deserializer,
     de::{DeserializeOwned, IgnoredAny, MapAccess, Visitor},
@@ -36,7 +36,7 @@ impl Spec {
     /// Its volumes' fate when it is scaled down.
     pub(super) fn volumes(&self) -> VolumeRetention {
         let policy = self.claim_retention.as_ref();
-        VolumeRetention::of(policy.and_then(|it| it.when_scaled.as_deref()))
+        VolumeRetention::from_text(policy.and_then(|it| it.when_scaled.as_deref()))
     }
 
     /// Whether an autoscaler may have a minimum of 0: it has a metric that does not come from pods
@@ -166,7 +166,7 @@ impl<'de> Deserialize<'de> for Member {
             }
 
             fn visit_str<E>(self, name: &str) -> Result<Member, E> {
-                Ok(Member(SpecMember::of(name)))
+                Ok(Member(SpecMember::from_name(name)))
             }
         }
 
@@ -209,7 +209,7 @@ impl<'de> Deserialize<'de> for Spec {
                         SpecMember::Metrics => {
                             let metrics: Option<Vec<Metric>> = readable(&mut map)?;
                             let mut metrics = metrics.iter().flatten();
-                            spec.has_outer_metric = metrics.any(|it| takes_zero(&it.kind));
+                            spec.has_outer_metric = metrics.any(|it| allows_zero(&it.kind));
                         }
                         SpecMember::ClaimRetention => spec.claim_retention = readable(&mut map)?,
                         SpecMember::ScaleTarget => spec.scale_target_ref = readable(&mut map)?,

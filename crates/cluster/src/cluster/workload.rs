@@ -100,7 +100,7 @@ impl Workload {
     /// What 1 of its count stands for, as an object of this kind.
     pub fn footprint(&self, kind: Kind) -> Footprint {
         let spec = &self.spec;
-        Footprint::read(kind, || spec.template, Some(LiveNode::Spec(spec)))
+        Footprint::from_spec(kind, || spec.template, Some(LiveNode::Spec(spec)))
     }
 
     /// How much of it is ready, as an object of this kind.
@@ -167,7 +167,7 @@ impl Workload {
             .map(|(key, text)| (&**key, &**text));
         let written = |name: &str| Some(annotations?.get(name)?.as_str().into());
         let mut ours = Labels::default();
-        for label in Label::of(kind) {
+        for label in kind.state_labels() {
             ours.set(
                 label,
                 labels.and_then(|labels| labels.get(&prefix.label(label)).cloned()),

@@ -3,8 +3,8 @@
 use dayshift_schedule::Zone;
 use dayshift_text::counted;
 use dayshift_workload::{
-    Annotation, Annotations, Inputs, Observed, Origin, OverrideCommand, ParsedInputs, ScheduleSpec,
-    read,
+    AnnotationChange, Annotations, Inputs, Observed, Origin, OverrideCommand, ParsedInputs,
+    ScheduleSpec, read,
 };
 use kube::Client;
 
@@ -50,7 +50,7 @@ pub struct AnnotatedNamespace {
     /// What is requested.
     pub command: OverrideCommand,
     /// The annotations that were or would be written, `None` for those that are removed.
-    pub annotations: Vec<Annotation>,
+    pub annotations: Vec<AnnotationChange>,
     /// The zone of its local times.
     pub zone: Zone,
     /// Those that stood on the Namespace before.
@@ -116,7 +116,7 @@ impl OverrideRequest {
             }
             // Without a schedule it may well override those of what is in it.
             let own = observed.annotations;
-            let inputs = Inputs::of_own(own.clone().into()).or_always_on();
+            let inputs = Inputs::from_own(own.clone().into()).or_always_on();
             let (command, zone) = self.of_inputs(&inputs)?;
             let mut annotated = AnnotatedNamespace {
                 command,

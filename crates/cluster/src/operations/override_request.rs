@@ -3,8 +3,9 @@
 use chrono::{DateTime, Utc};
 use dayshift_schedule::Zone;
 use dayshift_workload::{
-    Annotation, Inputs, InvalidSchedule, Kind, Observed, Override, OverrideCommand, OverrideError,
-    ParseContext, ParsedInputs, Pause, Prefix, ReadyForm, Replicas, State, Sync, WorkloadRef, read,
+    AnnotationChange, Inputs, InvalidSchedule, Kind, Observed, Override, OverrideCommand,
+    OverrideError, ParseContext, ParsedInputs, Pause, Prefix, ReadyForm, Replicas, State,
+    SyncAction, WorkloadRef, read,
 };
 use futures::{StreamExt as _, stream};
 use kube::Client;
@@ -130,7 +131,7 @@ pub struct Annotated {
     /// What is requested of this object.
     pub command: OverrideCommand,
     /// The annotations that were or would be written, `None` for those that are removed.
-    pub annotations: Vec<Annotation>,
+    pub annotations: Vec<AnnotationChange>,
     /// The zone of its schedule.
     pub zone: Zone,
     /// The override of its Namespace that holds it once those of its own are over, after a resume.
@@ -199,8 +200,8 @@ impl OverrideRequest {
                 return Err(RequestError::Unwatched(observed.object.kind));
             }
             let command = match sync {
-                Sync::Command(command) => command,
-                Sync::Count { change, until } => {
+                SyncAction::Command(command) => command,
+                SyncAction::Count { change, until } => {
                     if !self.dry_run {
                         writer.patch(observed, &change).await?;
                     }
@@ -242,7 +243,7 @@ impl OverrideRequest {
 
     /// What is requested of this object, and the zone of its schedule; `None` where there is
     /// nothing to do.
-    fn command(&self, observed: &Observed) -> Result<Option<(Sync, Zone)>, RequestError> {
+    fn command(&self, observed: &Observed) -> Result<Option<(SyncAction, Zone)>, RequestError> {
         match self.requested {
             _ if observed.deleting => Err(OverrideError::Deleting.into()),
             RequestedOverride::Sync => self.sync(observed),
@@ -252,7 +253,7 @@ impl OverrideRequest {
             }
             _ => {
                 let (command, zone) = self.of_inputs(&observed.scheduled_inputs())?;
-                Ok(Some((Sync::Command(command), zone)))
+                Ok(Some((SyncAction::Command(command), zone)))
             }
         }
     }
@@ -311,7 +312,7 @@ impl OverrideRequest {
         }
     }
 
-    fn sync(&self, observed: &Observed) -> Result<Option<(Sync, Zone)>, RequestError> {
+    fn sync(&self, observed: &Observed) -> Result<Option<(SyncAction, Zone)>, RequestError> {
         match read(&observed.inputs, &self.context) {
             ParsedInputs::Unscheduled if observed.phase().is_some() => {
                 Err(OverrideError::ScheduleNotSeen.into())
@@ -319,7 +320,7 @@ impl OverrideRequest {
             ParsedInputs::Unscheduled => Err(OverrideError::NoSchedule.into()),
             ParsedInputs::Invalid(refusal) => Err(OverrideError::Refused(refusal).into()),
             ParsedInputs::Scheduled(spec) => {
-                let sync = Sync::of(&spec, observed, self.now)?;
+                let sync = SyncAction::plan(&spec, observed, self.now)?;
                 Ok(sync.map(|sync| (sync, spec.schedule.zone())))
             }
         }

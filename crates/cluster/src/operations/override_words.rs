@@ -6,8 +6,8 @@ use chrono::{DateTime, Utc};
 use dayshift_schedule::{Action, Zone};
 use dayshift_text::quote;
 use dayshift_workload::{
-    Annotation, CountKind, Kind, Needed, Observed, Origin, Override, OverrideCommand, ParsedInputs,
-    Pause, Prefix, Replicas, read, waiting_start,
+    AnnotationChange, CountKind, Dependency, Kind, Observed, Origin, Override, OverrideCommand,
+    ParsedInputs, Pause, Prefix, Replicas, read, waiting_start,
 };
 
 use super::override_request::{Annotated, OverrideRequest, RequestedOverride, Scaled};
@@ -48,14 +48,14 @@ pub(super) fn obeyed(annotated: &Annotated, seen: &Observed, request: &OverrideR
     let counts = if before == after {
         match seen.object.kind.counts() {
             CountKind::Replicas | CountKind::Exact => format!("replicas {after}"),
-            counts => counts.in_a_word(after),
+            counts => counts.short_text(after),
         }
     } else {
         let counts = seen.object.kind.counts();
         format!(
             "{} -> {}",
-            counts.in_a_word(before),
-            counts.in_a_word(after)
+            counts.short_text(before),
+            counts.short_text(after)
         )
     };
     let outlook = match annotated.command {
@@ -100,7 +100,7 @@ fn outlook(seen: &Observed, request: &OverrideRequest) -> Option<String> {
         return None;
     };
     let now = request.now;
-    if let Some(says) = spec.contradicts(seen, now) {
+    if let Some(says) = seen.contradicted_action(&spec, now) {
         let (says, does) = match says {
             Action::Start => ("running".to_owned(), "starts"),
             Action::Stop => ("stopped".to_owned(), "stops"),
@@ -145,7 +145,7 @@ pub(super) fn waits_for(seen: &Observed, request: &OverrideRequest) -> Option<St
         return None;
     };
     let waiting = waiting_start(&parsed, seen, Some(request.now), request.now)?;
-    let names: Vec<_> = waiting.needed.iter().map(Needed::to_string).collect();
+    let names: Vec<_> = waiting.needed.iter().map(Dependency::to_string).collect();
     let until = clock(waiting.until, spec.schedule.zone(), request.now);
     let names = names.join(", ");
     Some(format!("its start waits for {names} until {until} at most"))
@@ -201,7 +201,7 @@ pub(super) fn changed(annotated: &Annotated, seen: &Observed, prefix: &Prefix) -
 }
 
 /// What was or would be written, in the form of `kubectl annotate`.
-pub fn annotations(written: &[Annotation], prefix: &Prefix) -> String {
+pub fn annotations(written: &[AnnotationChange], prefix: &Prefix) -> String {
     let texts = written.iter().map(|(key, text)| match text {
         Some(text) => format!(" {}={text}", prefix.annotation(*key)),
         None => format!(" {}-", prefix.annotation(*key)),

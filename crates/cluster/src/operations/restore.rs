@@ -1,7 +1,7 @@
 //! Bringing workloads up to their saved counts without a controller.
 
 use chrono::{DateTime, Utc};
-use dayshift_workload::{InvalidSchedule, NotRestored, Observed, Prefix, Replicas, restored};
+use dayshift_workload::{InvalidSchedule, NotRestored, Observed, Prefix, Replicas, plan_restore};
 use futures::{StreamExt as _, stream};
 use kube::Client;
 
@@ -73,7 +73,7 @@ impl Restore {
             if let Some(refusal) = observed.missing_row() {
                 return Err(RestoreError::MissingRow(refusal));
             }
-            let Some(change) = restored(observed, self.now)? else {
+            let Some(change) = plan_restore(observed, self.now)? else {
                 return Ok(None);
             };
             if !self.dry_run {

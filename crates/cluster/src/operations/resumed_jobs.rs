@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use dayshift_workload::{Job, JobChange, JobsWish, Observed, may_have_suspended_jobs};
+use dayshift_workload::{DesiredJobs, Job, JobChange, Observed, may_have_suspended_jobs};
 use kube::Client;
 
 use super::{
@@ -63,7 +63,7 @@ impl Restore {
             jobs.find(|it| it.uid == before.uid).ok_or(ReadError::Gone)
         };
         retry(before, read, async |job| {
-            let change = job.change(cron_job, JobsWish::Running);
+            let change = job.change(cron_job, DesiredJobs::Running);
             if let Some(change) = change.filter(|_| !self.dry_run) {
                 writer.patch_job(namespace, job, change, cron_job).await?;
             }

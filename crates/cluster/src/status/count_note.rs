@@ -2,7 +2,9 @@
 
 use chrono::{DateTime, Utc};
 use dayshift_schedule::Action;
-use dayshift_workload::{Enforce, Observed, Origin, Phase, Replicas, ScheduleSpec, State, started};
+use dayshift_workload::{
+    Enforce, Observed, Origin, Phase, Replicas, ScheduleSpec, State, count_after_start,
+};
 
 use super::note::Note;
 
@@ -26,7 +28,7 @@ pub(super) fn nothing_saved(
         return None;
     }
     spec.next_that(true, object, now)?;
-    let count = started(replicas, None, None);
+    let count = count_after_start(replicas, None, None);
     Some(Note::NothingSaved { count })
 }
 
@@ -68,7 +70,7 @@ pub(super) fn count_note(
     }
     match state.phase {
         Some(Phase::Running | Phase::Stopped) if scales => {
-            let says = spec.contradicts(observed, now)?;
+            let says = observed.contradicted_action(spec, now)?;
             let until = spec.next_after(object, now).map(|it| it.at);
             Some(Note::SetByHand { says, until })
         }
@@ -97,7 +99,7 @@ pub(super) fn count_note(
             })
         }
         Some(Phase::Adopted) => {
-            let says = spec.contradicts(observed, now)?;
+            let says = observed.contradicted_action(spec, now)?;
             // It was taken up as it is: the next boundary that says the same is the first to act.
             let until = if scales {
                 spec.next_after(object, now)

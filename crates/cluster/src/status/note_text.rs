@@ -4,7 +4,7 @@ use std::fmt;
 
 use chrono::{DateTime, Utc};
 use dayshift_schedule::Action;
-use dayshift_workload::{Duty, Key, Needed, Origin, Overdue, Override, Phase, Prefix};
+use dayshift_workload::{Dependency, Duty, Key, Origin, Overdue, Override, Phase, Prefix};
 
 use super::{
     note::Note,
@@ -124,7 +124,7 @@ impl WorkloadStatus {
                 format!("; `{sync}` starts it now"),
             ),
             Note::Waits { until } => {
-                let names: Vec<_> = self.waits_for.iter().map(Needed::to_string).collect();
+                let names: Vec<_> = self.waits_for.iter().map(Dependency::to_string).collect();
                 (
                     format!(
                         "its start waits for {} until {} at most",
@@ -148,7 +148,7 @@ impl WorkloadStatus {
             ),
             Note::LeftDown { saved } => (
                 format!("its schedule was removed, and {}", counts.left_at(replicas)),
-                format!("; `{}` {}", self.restore(prefix), counts.brings_back(saved)),
+                format!("; `{}` {}", self.restore(prefix), counts.restores(saved)),
             ),
             Note::Unseen => (
                 "no controller has seen it yet; is `dayshift run` running in this cluster?"
@@ -215,7 +215,7 @@ impl WorkloadStatus {
                     ),
                 },
                 saved.map_or_else(String::new, |saved| {
-                    let (restore, does) = (self.restore(prefix), counts.brings_back(saved));
+                    let (restore, does) = (self.restore(prefix), counts.restores(saved));
                     format!("; if it was removed, `{restore}` {does}")
                 }),
             ),

@@ -26,7 +26,7 @@ pub(super) fn coverage(
     services: &Services,
 ) -> Option<RequestCoverage> {
     let services = services.of(&observed.object.namespace)?;
-    asks(observed).then(|| RequestCoverage::of(&managed.pod_labels, services))
+    asks(observed).then(|| RequestCoverage::new(&managed.pod_labels, services))
 }
 
 impl WorkloadStatus {

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use dayshift_workload::{
     WorkloadRef,
-    neighbours::{ManagerKind, Owner},
+    other_controllers::{ManagerKind, OtherController},
 };
 
 use crate::cluster::{Autoscalers, WithManagers};
@@ -15,10 +15,10 @@ pub fn owners(
     object: &WorkloadRef,
     managed: &WithManagers,
     autoscalers: &Autoscalers,
-) -> BTreeSet<Owner> {
+) -> BTreeSet<OtherController> {
     let managers = managed.managers(object.kind).into_iter();
     let have_set = managers.filter_map(|it| match it.kind() {
-        ManagerKind::Owner(owner) => Some(owner).filter(|it| it.comes_back()),
+        ManagerKind::OtherController(owner) => Some(owner).filter(|it| it.reapplies()),
         _ => None,
     });
     let scaled_by = autoscalers.owners(object.kind, &object.namespace, &object.name);

@@ -5,7 +5,7 @@ use std::time::Duration;
 use chrono::{DateTime, TimeDelta, Utc};
 use dayshift_workload::{
     Observed,
-    neighbours::{FieldManager, ManagerKind},
+    other_controllers::{FieldManager, ManagerKind},
 };
 
 use crate::cluster::WithManagers;
@@ -44,7 +44,7 @@ impl RevertedBy {
                 after: at.map(|at| (at - last).to_std().unwrap_or_default()),
             }),
             ManagerKind::Dayshift | ManagerKind::Person => None,
-            ManagerKind::Owner(_) | ManagerKind::Unknown => Some(Self {
+            ManagerKind::OtherController(_) | ManagerKind::Unknown => Some(Self {
                 after: at.map(|at| (at - last).to_std().unwrap_or_default()),
                 manager,
                 at,

@@ -2,7 +2,7 @@
 
 use dayshift_workload::{
     Observed, Phase, Prefix,
-    neighbours::{ManagerKind, REVERT_WINDOW, later},
+    other_controllers::{ManagerKind, REVERT_WINDOW, elapsed_after},
 };
 
 use super::{note::Note, reverted::RevertedBy, workload_status::WorkloadStatus};
@@ -24,10 +24,10 @@ impl WorkloadStatus {
             return;
         };
         let is_by_load = match by.manager.kind() {
-            ManagerKind::Owner(owner) => owner.scales_by_load(),
+            ManagerKind::OtherController(owner) => owner.scales_by_load(),
             _ => false,
         };
-        if let ManagerKind::Owner(owner) = by.manager.kind() {
+        if let ManagerKind::OtherController(owner) = by.manager.kind() {
             self.owners.insert(owner);
         }
         let until = match by_hand.map(|at| self.notes.remove(at)) {
@@ -49,15 +49,15 @@ impl WorkloadStatus {
             _ => "the start",
         };
         let counts = self.object.kind.counts();
-        let undone = counts.set_back(self.saved.unwrap_or_default(), self.replicas);
-        let after = by.after.map_or_else(|| "after".to_owned(), later);
+        let undone = counts.reverted_to(self.saved.unwrap_or_default(), self.replicas);
+        let after = by.after.map_or_else(|| "after".to_owned(), elapsed_after);
         Some(format!("{} {undone} {after} {was}", by.manager.name()))
     }
 
     /// What makes that program leave the count alone; none where the program is not known.
     pub fn cure(&self, prefix: &Prefix) -> Option<String> {
         match self.reverted_by.as_ref()?.manager.kind() {
-            ManagerKind::Owner(owner) => Some(owner.cure(&[self.object.kind], prefix)),
+            ManagerKind::OtherController(owner) => Some(owner.fix(&[self.object.kind], prefix)),
             _ => None,
         }
     }

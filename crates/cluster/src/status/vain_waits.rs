@@ -5,8 +5,8 @@ use std::collections::HashMap;
 use chrono::{DateTime, Utc};
 use dayshift_schedule::Zone;
 use dayshift_workload::{
-    Key, Kind, Needed, NeededKind, NeededWorkload, Observed, Override, ParsedInputs, Prefix,
-    Replicas, ScheduleSpec, VainWait, WorkloadRef,
+    Dependency, DependencyKind, DependencyWorkload, Key, Kind, Observed, Override, ParsedInputs,
+    Prefix, Replicas, ScheduleSpec, UnsatisfiableDependency, WorkloadRef,
 };
 
 use crate::cluster::{Part, Query, Refused, WithManagers};
@@ -15,9 +15,9 @@ use crate::cluster::{Part, Query, Refused, WithManagers};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InVain {
     /// What is named.
-    pub needed: Needed,
+    pub needed: Dependency,
     /// Why; `None` where no such object is there.
-    pub why: Option<VainWait>,
+    pub why: Option<UnsatisfiableDependency>,
 }
 
 impl InVain {
@@ -54,7 +54,7 @@ pub fn vain_waits(
     object: &WorkloadRef,
     parsed: &ParsedInputs,
     now: DateTime<Utc>,
-    seen: impl Fn(&Needed) -> Seen,
+    seen: impl Fn(&Dependency) -> Seen,
 ) -> Vec<InVain> {
     let ParsedInputs::Scheduled(spec) = parsed else {
         return Vec::new();
@@ -63,7 +63,7 @@ pub fn vain_waits(
     let Some(after) = spec.after.as_ref().filter(|_| is_known) else {
         return Vec::new();
     };
-    let in_vain = |needed: &Needed| {
+    let in_vain = |needed: &Dependency| {
         let why = match seen(needed) {
             Seen::Unknown => return None,
             Seen::Missing => None,
@@ -85,22 +85,22 @@ fn why_in_vain(
     observed: &Observed,
     mut parsed: ParsedInputs,
     now: DateTime<Utc>,
-) -> Option<VainWait> {
+) -> Option<UnsatisfiableDependency> {
     if let ParsedInputs::Scheduled(spec) = &mut parsed {
         if !spec.schedule.knows_its_calendars() {
             return None;
         }
         spec.overrides = observed.overrides(spec, &observed.state(), now);
     }
-    let needed = NeededWorkload {
+    let needed = DependencyWorkload {
         object: &observed.object,
         parsed: &parsed,
         replicas: Some(observed.replicas),
     };
-    let why = spec.waits_in_vain(object, &needed, now)?;
+    let why = spec.unsatisfiable_dependency(object, &needed, now)?;
     // What is paused while it runs goes on to run.
     let is_up = observed.replicas > Replicas::ZERO;
-    let goes_on = is_up && matches!(why, VainWait::Overridden(Override::Pause(_)));
+    let goes_on = is_up && matches!(why, UnsatisfiableDependency::Overridden(Override::Pause(_)));
     (!goes_on).then_some(why)
 }
 
@@ -134,10 +134,10 @@ impl<'a> SeenWorkloads<'a> {
     pub(super) fn seen(
         &self,
         namespace: &str,
-        needed: &Needed,
+        needed: &Dependency,
         read: impl Fn(Kind, &WithManagers) -> (Observed, ParsedInputs),
     ) -> Seen {
-        let NeededKind::Workload(kind) = needed.kind else {
+        let DependencyKind::Workload(kind) = needed.kind else {
             return Seen::Unknown;
         };
         match self.known.get(&(namespace, kind, &*needed.name)) {

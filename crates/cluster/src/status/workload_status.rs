@@ -5,11 +5,12 @@ use std::collections::BTreeSet;
 use chrono::{DateTime, Utc};
 use dayshift_schedule::{Action, Zone};
 use dayshift_workload::{
-    Author, Duty, Kind, Needed, OVERDUE_GRACE, Observed, Origin, Overdue, Override, ParsedInputs,
-    Phase, Prefix, Problem, Readiness, Replicas, RequestCoverage, ResourceRequests, ScheduleSpec,
-    State, WorkloadRef, action_at, is_held_down_against_schedule,
-    neighbours::Owner,
-    savings::{HeldDown, held_down},
+    Author, Dependency, Duty, Kind, OVERDUE_GRACE, Observed, Origin, Overdue, Override,
+    ParsedInputs, Phase, Prefix, Problem, Readiness, Replicas, RequestCoverage, ResourceRequests,
+    ScheduleSpec, State, WorkloadRef, is_stopped_against_schedule,
+    other_controllers::OtherController,
+    predicted_action,
+    savings::{StoppedCapacity, stopped_capacity},
     waiting_start,
 };
 
@@ -44,7 +45,7 @@ pub struct WorkloadStatus {
     /// What Kubernetes, or its operator, says is wrong with it.
     pub complaint: Option<String>,
     /// What of it is held down now.
-    pub held_down: HeldDown,
+    pub held_down: StoppedCapacity,
     /// The count to come back to.
     pub saved: Option<Replicas>,
     /// The next boundary, or the end of the active override.
@@ -52,7 +53,7 @@ pub struct WorkloadStatus {
     /// What happens then, as far as that is known and anything does.
     pub next_action: Option<Action>,
     /// What its start waits for that is due.
-    pub waits_for: Vec<Needed>,
+    pub waits_for: Vec<Dependency>,
     /// What its next starts name in vain.
     pub in_vain: Vec<InVain>,
     /// The active override, and where it is written.
@@ -68,7 +69,7 @@ pub struct WorkloadStatus {
     /// What is wrong, in words: the problems, or what a controller said of others.
     pub error: Option<String>,
     /// Who else sets its count, in order.
-    pub owners: BTreeSet<Owner>,
+    pub owners: BTreeSet<OtherController>,
     /// Which other program has set the count since dayshift did.
     pub reverted_by: Option<RevertedBy>,
     /// Whether its schedule leaves the count to an HPA: a start sets 1, and a stop 0, at which an HPA
@@ -147,7 +148,7 @@ impl WorkloadStatus {
                 (seen, parsed)
             };
             let namespace = &observed.object.namespace;
-            let seen = |needed: &Needed| workloads.seen(namespace, needed, read);
+            let seen = |needed: &Dependency| workloads.seen(namespace, needed, read);
             status = status.with_vain_waits(vain_waits(&observed.object, &parsed, now, seen));
             status.find_revert(managed, &observed);
             let operated_by = managed.operated_by();
@@ -178,7 +179,7 @@ impl WorkloadStatus {
             requests: observed.footprint.requests,
             readiness: observed.readiness,
             complaint: None,
-            held_down: held_down(observed, parsed),
+            held_down: stopped_capacity(observed, parsed),
             saved: state.saved,
             next: None,
             next_action: None,
@@ -204,7 +205,7 @@ impl WorkloadStatus {
             }
             ParsedInputs::Scheduled(spec) => {
                 status.error = observed.error.as_deref().map(str::to_owned);
-                let is_held_down = is_held_down_against_schedule(observed, parsed);
+                let is_held_down = is_stopped_against_schedule(observed, parsed);
                 status.follow(spec, parsed, observed, is_held_down, changed, now);
             }
             // Removing a schedule takes the label away: it has one that is not seen.
@@ -271,11 +272,11 @@ impl WorkloadStatus {
         }
         self.next_action = if state.phase.is_some() {
             let next = state.next_at();
-            next.and_then(|next| action_at(parsed, observed, next))
+            next.and_then(|next| predicted_action(parsed, observed, next))
         } else {
             spec.next_after(object, now).map(|it| it.action)
         };
-        let overdue = Overdue::of(parsed, observed, changed, now);
+        let overdue = Overdue::find(parsed, observed, changed, now);
         self.condition = match self.usual_condition(state) {
             ScheduleStatus::Refused => ScheduleStatus::Refused,
             _ if overdue.is_some() => ScheduleStatus::Overdue,
@@ -340,7 +341,7 @@ impl WorkloadStatus {
     /// How many run, and of how many where more are saved: less that is saved brings nothing back.
     pub fn count(&self) -> String {
         let counts = self.object.kind.counts();
-        let now = counts.in_a_word(self.replicas);
+        let now = counts.short_text(self.replicas);
         match self.saved.filter(|saved| *saved > self.replicas) {
             Some(saved) if !counts.is_switch() => format!("{now} of {saved}"),
             _ => now,
@@ -354,7 +355,7 @@ impl WorkloadStatus {
 
     /// How many are ready of how many, or `yes` or `no`; `None` where that is not known.
     pub fn ready(&self) -> Option<String> {
-        self.readiness.in_a_word(self.replicas)
+        self.readiness.short_text(self.replicas)
     }
 
     /// Whether nobody will bring it back to the saved count: its schedule was removed.

@@ -8,7 +8,7 @@ use std::{
 
 use chrono::{DateTime, Utc};
 use dayshift_cluster::delays::Delays;
-use dayshift_workload::{JobsWish, WorkloadRef};
+use dayshift_workload::{DesiredJobs, WorkloadRef};
 use tokio::time::Instant;
 
 use crate::{
@@ -36,7 +36,7 @@ pub(crate) struct CronJobs {
 
 struct CronJob {
     object: WorkloadRef,
-    wish: JobsWish,
+    wish: DesiredJobs,
     /// Passes in a row that have left something to do.
     failures: u32,
 }
@@ -56,12 +56,12 @@ impl CronJobs {
     }
 
     /// Takes in what a CronJob wants of its Jobs by now.
-    pub(super) fn expect(&mut self, id: Id, object: &WorkloadRef, wish: JobsWish) {
+    pub(super) fn expect(&mut self, id: Id, object: &WorkloadRef, wish: DesiredJobs) {
         let known = self.known.get(&id).map(|it| it.wish);
         let is_news = match wish {
-            JobsWish::None => known.is_some_and(|it| it != wish),
-            JobsWish::AsTheyAre => false,
-            JobsWish::Suspended { .. } | JobsWish::Running => known != Some(wish),
+            DesiredJobs::Unmanaged => known.is_some_and(|it| it != wish),
+            DesiredJobs::Unchanged => false,
+            DesiredJobs::Suspended { .. } | DesiredJobs::Running => known != Some(wish),
         };
         if is_news {
             let cron_job = CronJob {
@@ -128,17 +128,17 @@ impl CronJobs {
         cron_job.failures = 0;
         match asked.wish {
             wish if wish != cron_job.wish => {} // It waits for the next pass.
-            JobsWish::None => {
+            DesiredJobs::Unmanaged => {
                 self.known.remove(&asked.id);
             }
-            JobsWish::Suspended { made_until } => {
+            DesiredJobs::Suspended { created_until } => {
                 // Its controller may not have seen the stop yet.
-                if let Ok(left) = (made_until - now.0).to_std() {
+                if let Ok(left) = (created_until - now.0).to_std() {
                     self.later
                         .set(asked.id, now.1 + left + Duration::from_millis(1));
                 }
             }
-            JobsWish::Running | JobsWish::AsTheyAre => {}
+            DesiredJobs::Running | DesiredJobs::Unchanged => {}
         }
     }
 
@@ -179,7 +179,7 @@ impl CronJobs {
         if self
             .known
             .get(&id)
-            .is_some_and(|it| it.wish != JobsWish::None)
+            .is_some_and(|it| it.wish != DesiredJobs::Unmanaged)
         {
             self.known.remove(&id);
             self.later.cancel(&id);

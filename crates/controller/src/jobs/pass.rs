@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use dayshift_cluster::cluster::{PatchError, ReadError, Writer};
-use dayshift_workload::{Job, JobChange, JobsWish, WorkloadRef};
+use dayshift_workload::{DesiredJobs, Job, JobChange, WorkloadRef};
 
 use crate::ids::Id;
 
@@ -19,7 +19,7 @@ pub(crate) struct Pass {
 pub(crate) struct Asked {
     pub(crate) id: Id,
     pub(crate) object: WorkloadRef,
-    pub(crate) wish: JobsWish,
+    pub(crate) wish: DesiredJobs,
 }
 
 /// The result of a pass.

@@ -5,7 +5,9 @@ use dayshift_cluster::{
     cluster::{PatchError, ReadError},
     delays::Delays,
 };
-use dayshift_workload::{JobChange, JobsWish, Key as Annotation, events::EventText, jobs_wish};
+use dayshift_workload::{
+    DesiredJobs, JobChange, Key as Annotation, desired_jobs, events::EventText,
+};
 use tokio::time::Instant;
 
 use crate::{
@@ -24,7 +26,7 @@ impl CronJobs {
     /// Takes in what an object wants of its Jobs.
     pub(crate) fn observe(&mut self, id: Id, entry: &Entry) {
         if entry.observed.inputs.counts().has(Annotation::StopJobs) {
-            let wish = jobs_wish(&entry.observed, &entry.parsed);
+            let wish = desired_jobs(&entry.observed, &entry.parsed);
             self.expect(id, entry.object(), wish);
         }
     }
@@ -35,7 +37,7 @@ impl CronJobs {
         for asked in pass.cron_jobs {
             let object = &asked.object;
             let would = match asked.wish {
-                JobsWish::Suspended { .. } => "suspend the Jobs that it has running",
+                DesiredJobs::Suspended { .. } => "suspend the Jobs that it has running",
                 _ => "resume the Jobs that a stop has suspended, if any",
             };
             tracing::info!(kind = %object.kind, %object, "would {would}");

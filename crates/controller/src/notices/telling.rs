@@ -85,7 +85,7 @@ fn tell(due: &DueNotice, index: &Index, reporter: &mut Reporter) -> u64 {
     tracing::info!(%namespace, workloads = told, of = objects.len(), %stop, "told of a stop to come");
     if due.is_together {
         let objects: Vec<_> = objects.iter().map(|(object, _)| *object).collect();
-        let text = EventText::stop_notice_of_all(&objects, *stop, zone, &prefix);
+        let text = EventText::stop_notice_for_many(&objects, *stop, zone, &prefix);
         let uid: Arc<str> = index.namespaces.uid(namespace).into();
         reporter.announce(EventObject::namespace(namespace.clone(), uid), text);
     } else {

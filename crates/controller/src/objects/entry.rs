@@ -198,7 +198,7 @@ impl Entry {
             deleting: self.observed.deleting,
             seen: self.seen,
             labels_seen: self.labels_seen,
-            is_of_a_later_version: self.observed.labels.are_of_a_later_version(),
+            is_of_a_later_version: self.observed.labels.are_from_later_version(),
         }
     }
 }

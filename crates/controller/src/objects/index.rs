@@ -230,7 +230,7 @@ impl Index {
         let (inputs, parsed) = self.parse_cache.of(&observed.inputs);
         observed.inputs = inputs;
         let entry = Entry {
-            memory: Memory::of(&observed),
+            memory: Memory::new(&observed),
             observed,
             parsed,
             version,

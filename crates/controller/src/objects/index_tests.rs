@@ -151,7 +151,7 @@ fn team(version: u32, stop: &str) -> ObservedNamespace {
         name: "team".into(),
         uid: "team".into(),
         version: self::version(version),
-        annotations: Annotations::of(texts),
+        annotations: Annotations::from_texts(texts),
         deleting: false,
     }
 }

@@ -99,7 +99,7 @@ impl Namespaces {
             are_selected,
             inheritance: Inheritance {
                 from_namespaces: scope.namespace_defaults,
-                default_schedule: default_schedule.map(|it| it.but_not_in(own_namespace)),
+                default_schedule: default_schedule.map(|it| it.except_in(own_namespace)),
             },
         }
     }
@@ -346,7 +346,7 @@ impl Namespaces {
             Some(Knowledge::Awaited) => false,
             Some(Knowledge::Unreadable) => {
                 let (inputs, state) = (&observed.inputs, observed.state());
-                let is_own = |it: Fingerprint| it.is_of(inputs, &observed.object.uid);
+                let is_own = |it: Fingerprint| it == inputs.fingerprint(&observed.object.uid);
                 let agrees = state.fingerprint.is_none_or(is_own);
                 inputs.own().has_schedule() && agrees
             }

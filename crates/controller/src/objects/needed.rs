@@ -3,8 +3,8 @@
 use chrono::{DateTime, Utc};
 use dayshift_schedule::Action;
 use dayshift_workload::{
-    Decision, Kind, Needed, NeededKind, NeededState, Phase, Readiness, ReadyForm, Replicas,
-    ScheduleSpec, WorkloadRef,
+    Decision, Dependency, DependencyKind, DependencyState, Kind, Phase, Readiness, ReadyForm,
+    Replicas, ScheduleSpec, WorkloadRef,
 };
 
 use crate::{
@@ -18,18 +18,18 @@ impl Index {
     pub(crate) fn standing(
         &self,
         namespace: &str,
-        needed: &Needed,
+        needed: &Dependency,
         now: DateTime<Utc>,
-    ) -> Option<NeededState> {
+    ) -> Option<DependencyState> {
         let name = &needed.name;
         let kind = match needed.kind {
-            NeededKind::Workload(kind) => kind,
-            NeededKind::Service => return self.services.standing(namespace, name),
+            DependencyKind::Workload(kind) => kind,
+            DependencyKind::Service => return self.services.standing(namespace, name),
         };
         let Some(id) = self.names.get(kind, namespace, name) else {
             let (replicas, readiness) = self.unscheduled_objects.count(kind, namespace, name)?;
             return Some(match replicas {
-                Replicas::ZERO => NeededState::Stopped { until: None },
+                Replicas::ZERO => DependencyState::Stopped { until: None },
                 replicas => of_readiness(kind, readiness, replicas),
             });
         };
@@ -39,10 +39,10 @@ impl Index {
             && change.kind.is_transition()
             && change.replicas > observed.replicas
         {
-            return Some(NeededState::NotReady); // Its own start is due.
+            return Some(DependencyState::NotReady); // Its own start is due.
         }
         Some(match observed.replicas {
-            Replicas::ZERO => NeededState::Stopped {
+            Replicas::ZERO => DependencyState::Stopped {
                 until: entry
                     .parsed
                     .spec()
@@ -60,7 +60,7 @@ impl Index {
         if replicas == Replicas::ZERO || observed.deleting {
             return Some(Progress::Stopped);
         }
-        if of_readiness(kind, observed.readiness, replicas) != NeededState::NotReady {
+        if of_readiness(kind, observed.readiness, replicas) != DependencyState::NotReady {
             return Some(Progress::Ready);
         }
         let state = observed.state();
@@ -72,9 +72,9 @@ impl Index {
 
     /// Whether the needed object waits for this object, directly or through others. It goes by what is
     /// written, whatever runs: the first of a circle is started before the others are looked at.
-    pub(crate) fn waits_for(&self, needed: &Needed, object: &WorkloadRef) -> bool {
+    pub(crate) fn waits_for(&self, needed: &Dependency, object: &WorkloadRef) -> bool {
         needed.leads_back_to(object, |one| {
-            let NeededKind::Workload(kind) = one.kind else {
+            let DependencyKind::Workload(kind) = one.kind else {
                 return Vec::new();
             };
             let id = self.names.get(kind, &object.namespace, &one.name);
@@ -97,12 +97,12 @@ pub(crate) fn is_silent(kind: Kind) -> bool {
     }
 }
 
-fn of_readiness(kind: Kind, readiness: Readiness, replicas: Replicas) -> NeededState {
+fn of_readiness(kind: Kind, readiness: Readiness, replicas: Replicas) -> DependencyState {
     match readiness.is_ready(replicas) {
-        Some(true) => NeededState::Ready,
-        None if is_silent(kind) => NeededState::Silent,
+        Some(true) => DependencyState::Ready,
+        None if is_silent(kind) => DependencyState::Unreported,
         // Its controller has not seen it yet.
-        Some(false) | None => NeededState::NotReady,
+        Some(false) | None => DependencyState::NotReady,
     }
 }
 

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use dayshift_cluster::cluster::ServiceSlice;
-use dayshift_workload::NeededState;
+use dayshift_workload::DependencyState;
 
 /// Services by namespace.
 #[derive(Default)]
@@ -26,11 +26,11 @@ struct Slice {
 impl Services {
     /// How a Service stands; `None` where it has no slice. Kubernetes gives each Service with a selector
     /// one, with or without pods.
-    pub(super) fn standing(&self, namespace: &str, name: &str) -> Option<NeededState> {
+    pub(super) fn standing(&self, namespace: &str, name: &str) -> Option<DependencyState> {
         let (_, ready) = self.0.get(namespace)?.services.get(name)?;
         Some(match ready {
-            0 => NeededState::NotReady,
-            _ => NeededState::Ready,
+            0 => DependencyState::NotReady,
+            _ => DependencyState::Ready,
         })
     }
 
@@ -120,14 +120,14 @@ mod tests {
         let mut services = Services::default();
         assert_eq!(services.standing("dev", "db"), None);
         for (name, service, is_ready, expected) in [
-            ("db-1", "db", false, Some(NeededState::NotReady)),
-            ("db-2", "db", true, Some(NeededState::Ready)),
-            ("db-1", "db", true, Some(NeededState::Ready)),
-            ("db-2", "db", false, Some(NeededState::Ready)),
-            ("db-1", "db", false, Some(NeededState::NotReady)),
-            ("db-2", "db", true, Some(NeededState::Ready)),
+            ("db-1", "db", false, Some(DependencyState::NotReady)),
+            ("db-2", "db", true, Some(DependencyState::Ready)),
+            ("db-1", "db", true, Some(DependencyState::Ready)),
+            ("db-2", "db", false, Some(DependencyState::Ready)),
+            ("db-1", "db", false, Some(DependencyState::NotReady)),
+            ("db-2", "db", true, Some(DependencyState::Ready)),
             // Somebody has given the slice to another Service.
-            ("db-2", "cache", true, Some(NeededState::NotReady)),
+            ("db-2", "cache", true, Some(DependencyState::NotReady)),
             ("db-1", "cache", true, None),
         ] {
             services.observe(&slice(name, service, is_ready));
@@ -135,7 +135,10 @@ mod tests {
         }
         assert_eq!(services.standing("test", "cache"), None);
         services.remove(&slice("db-1", "", false));
-        assert_eq!(services.standing("dev", "cache"), Some(NeededState::Ready));
+        assert_eq!(
+            services.standing("dev", "cache"),
+            Some(DependencyState::Ready)
+        );
         services.remove(&slice("db-2", "", false));
         assert!(services.0.is_empty());
     }
@@ -147,14 +150,17 @@ mod tests {
         services.observe(&slice("db-2", "db", false));
         services.begin_list(Some("test"));
         services.end_list(Some("test"));
-        assert_eq!(services.standing("dev", "db"), Some(NeededState::Ready));
+        assert_eq!(services.standing("dev", "db"), Some(DependencyState::Ready));
         services.begin_list(None);
         // The list of another namespace ends.
         services.end_list(Some("test"));
         services.observe(&slice("db-2", "db", false));
-        assert_eq!(services.standing("dev", "db"), Some(NeededState::Ready));
+        assert_eq!(services.standing("dev", "db"), Some(DependencyState::Ready));
         services.end_list(None);
-        assert_eq!(services.standing("dev", "db"), Some(NeededState::NotReady));
+        assert_eq!(
+            services.standing("dev", "db"),
+            Some(DependencyState::NotReady)
+        );
         services.begin_list(Some("dev"));
         services.end_list(Some("dev"));
         assert!(services.0.is_empty());

@@ -153,7 +153,7 @@ impl Engine {
         }
         let note = change.note.as_ref();
         let prefix = self.reporter.prefix();
-        let mut event = note.map(|it| EventText::of(it, &observed.object, prefix));
+        let mut event = note.map(|it| EventText::from_note(it, &observed.object, prefix));
         if made != change.replicas && change.replicas != observed.replicas {
             event = self.reporter.overruled(id, &observed.object, &change, made);
             change.replicas = made;

@@ -103,7 +103,7 @@ impl Engine {
         };
         if entry.tell_correction_limit() {
             let object = entry.object();
-            let event = EventText::of(note, object, self.reporter.prefix());
+            let event = EventText::from_note(note, object, self.reporter.prefix());
             tracing::warn!(kind = %object.kind, %object, "{}", event.text);
             self.reporter.announce(object, event);
         }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use chrono::{DateTime, TimeDelta, Utc};
 use dayshift_cluster::cluster::Writer;
-use dayshift_workload::{Kind, Needed};
+use dayshift_workload::{Dependency, Kind};
 use tokio::time::Instant;
 
 use crate::{
@@ -102,7 +102,7 @@ impl Engine {
         self.waits.remove(id);
         self.starting.remove(id);
         if let Some(object) = object {
-            self.look_at_waits(&object.namespace, &Needed::of(&object));
+            self.look_at_waits(&object.namespace, &Dependency::from_workload(&object));
         }
         self.notices.remove(id);
         self.cron_jobs.remove(id);

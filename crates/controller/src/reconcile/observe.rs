@@ -5,7 +5,7 @@ use dayshift_cluster::cluster::{
     Workload, redacted_chain,
 };
 use dayshift_schedule::Calendars;
-use dayshift_workload::{Kind, Needed, events::EventText};
+use dayshift_workload::{Dependency, Kind, events::EventText};
 use kube::ResourceExt as _;
 
 use crate::{
@@ -293,7 +293,7 @@ impl Engine {
     /// A workload was shown, or is gone: starts may wait for it.
     fn look_at_waits_of(&mut self, kind: Kind, workload: &Workload) {
         if self.waits.count() > 0 {
-            let needed = Needed::workload(kind, workload.name());
+            let needed = Dependency::workload(kind, workload.name());
             self.look_at_waits(workload.namespace(), &needed);
         }
     }

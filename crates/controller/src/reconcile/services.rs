@@ -1,7 +1,7 @@
 //! EndpointSlices, which show whether the Services are ready that starts wait for.
 
 use dayshift_cluster::cluster::{ReflectorEvent, ServiceSlice};
-use dayshift_workload::Needed;
+use dayshift_workload::Dependency;
 use k8s_openapi::api::discovery::v1::EndpointSlice;
 
 use crate::{ids::WatchId, reconcile::engine::Engine, settings::Watched};
@@ -38,7 +38,7 @@ impl Engine {
             self.index.services.observe(&slice);
         }
         if self.waits.count() > 0 {
-            self.look_at_waits(&slice.namespace, &Needed::service(&slice.service));
+            self.look_at_waits(&slice.namespace, &Dependency::service(&slice.service));
         }
     }
 }

@@ -5,7 +5,8 @@ use std::{collections::BTreeMap, sync::Arc};
 use chrono::{DateTime, Utc};
 use dayshift_cluster::cluster::EventObject;
 use dayshift_workload::{
-    Change, Decision, DueStart, Lack, Needed, NeededState, StartWait, events::EventText,
+    Change, Decision, Dependency, DependencyState, DueStart, StartWait, UnreadyDependency,
+    events::EventText,
 };
 
 use crate::{
@@ -90,9 +91,11 @@ impl Engine {
             return None;
         };
         let object = entry.object().clone();
-        let standing = |needed: &Needed| match self.standing(&object.namespace, needed, now) {
-            NeededState::NotReady if self.index.waits_for(needed, &object) => NeededState::Circle,
-            _ if needed.is(&object) => NeededState::Circle,
+        let standing = |needed: &Dependency| match self.standing(&object.namespace, needed, now) {
+            DependencyState::NotReady if self.index.waits_for(needed, &object) => {
+                DependencyState::Cycle
+            }
+            _ if needed.is(&object) => DependencyState::Cycle,
             standing => standing,
         };
         let waiting = match needs.wait(now, standing) {
@@ -131,8 +134,8 @@ impl Engine {
             }
         }
         let object = object.clone();
-        let is_lacking = |(needed, _): &&Lack| {
-            self.standing(&object.namespace, needed, now) != NeededState::Ready
+        let is_lacking = |(needed, _): &&UnreadyDependency| {
+            self.standing(&object.namespace, needed, now) != DependencyState::Ready
         };
         let over = self.waits.over(id);
         let without = over.map_or_else(Vec::new, |it| {
@@ -191,24 +194,29 @@ impl Engine {
         }
     }
 
-    fn standing(&self, namespace: &str, needed: &Needed, now: DateTime<Utc>) -> NeededState {
+    fn standing(
+        &self,
+        namespace: &str,
+        needed: &Dependency,
+        now: DateTime<Utc>,
+    ) -> DependencyState {
         let known = self.index.standing(namespace, needed, now);
         known.unwrap_or_else(
             || match self.watches.sight_of(needed.kind.into(), namespace) {
-                Sight::Unwatched => NeededState::Unwatched,
-                Sight::Unlisted => NeededState::NotReady,
-                Sight::Listed => NeededState::Missing,
+                Sight::Unwatched => DependencyState::Unwatched,
+                Sight::Unlisted => DependencyState::NotReady,
+                Sight::Listed => DependencyState::Missing,
             },
         )
     }
 
     /// An object has changed, or is gone: starts may have waited for that.
-    pub(super) fn look_at_waits(&mut self, namespace: &str, needed: &Needed) {
+    pub(super) fn look_at_waits(&mut self, namespace: &str, needed: &Dependency) {
         if !self.waits.are_for(namespace, needed) {
             return;
         }
         let now = self.clock.now();
-        if self.standing(namespace, needed, now) == NeededState::NotReady {
+        if self.standing(namespace, needed, now) == DependencyState::NotReady {
             return;
         }
         // They fall due now: the first is sent before the others are decided about.
@@ -243,7 +251,7 @@ impl Engine {
 }
 
 /// `sts/db, deploy/cache`
-fn text_of(needed: &[Needed]) -> String {
-    let names: Vec<_> = needed.iter().map(Needed::to_string).collect();
+fn text_of(needed: &[Dependency]) -> String {
+    let names: Vec<_> = needed.iter().map(Dependency::to_string).collect();
     names.join(", ")
 }

@@ -6,7 +6,7 @@ use dayshift_cluster::{clock::Clock, cluster::EventObject};
 use dayshift_workload::{
     Change, EventNote, Prefix, Replicas, WorkloadRef,
     events::EventText,
-    neighbours::{ADMISSION, ManagerKind},
+    other_controllers::{ADMISSION, ManagerKind},
 };
 
 use crate::{
@@ -47,7 +47,7 @@ impl Reporter {
 
     /// Queues an Event about a decision.
     pub(crate) fn announce_note(&mut self, object: &WorkloadRef, note: &EventNote) {
-        let event = EventText::of(note, object, &self.prefix);
+        let event = EventText::from_note(note, object, &self.prefix);
         self.announce(object, event);
     }
 

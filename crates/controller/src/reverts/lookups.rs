@@ -6,7 +6,7 @@ use std::{
 };
 
 use dayshift_workload::{
-    Change, ChangeKind, Observed, Replicas, WorkloadRef, neighbours::Reverted,
+    Change, ChangeKind, Observed, Replicas, WorkloadRef, other_controllers::Revert,
 };
 use tokio::time::Instant;
 
@@ -40,7 +40,7 @@ struct SetCount {
 pub(crate) struct Lookup {
     pub(crate) id: Id,
     pub(crate) object: WorkloadRef,
-    pub(crate) reverted: Reverted,
+    pub(crate) reverted: Revert,
     /// Whether `enforce` has corrected it as often as it may.
     pub(crate) gave_up: bool,
     seen: Instant,
@@ -83,13 +83,13 @@ impl Reverts {
     }
 
     /// How an object was reverted, if it was.
-    pub(super) fn find(&self, id: Id, observed: &Observed, now: Instant) -> Option<Reverted> {
+    pub(super) fn find(&self, id: Id, observed: &Observed, now: Instant) -> Option<Revert> {
         let set = self.counts.get(&id)?;
         let after = now.saturating_duration_since(set.at);
         // Another dayshift has done something since.
         let is_others = observed.state().last.map(|last| last.timestamp()) > set.last;
-        let is_back = Reverted::is_back(set.from, set.to, observed.replicas);
-        (is_back && !is_others && !observed.deleting && after <= self.window).then_some(Reverted {
+        let is_back = Revert::is_back(set.from, set.to, observed.replicas);
+        (is_back && !is_others && !observed.deleting && after <= self.window).then_some(Revert {
             by: set.by,
             from: set.from,
             to: set.to,
@@ -103,7 +103,7 @@ impl Reverts {
         &mut self,
         id: Id,
         object: WorkloadRef,
-        reverted: Reverted,
+        reverted: Revert,
         gave_up: bool,
         now: Instant,
     ) {

@@ -5,7 +5,7 @@ use dayshift_cluster::cluster::{EventObject, ReadError, WithManagers};
 use dayshift_workload::{
     ChangeKind, Decision,
     events::EventText,
-    neighbours::{FieldManager, ManagerKind},
+    other_controllers::{FieldManager, ManagerKind},
 };
 use tokio::time::Instant;
 

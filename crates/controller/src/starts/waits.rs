@@ -6,7 +6,7 @@ use std::{
 };
 
 use chrono::{DateTime, Utc};
-use dayshift_workload::{Lack, Needed, Waiting};
+use dayshift_workload::{Dependency, UnreadyDependency, WaitingStart};
 
 use crate::ids::Id;
 
@@ -16,7 +16,7 @@ pub(crate) struct Waits {
     waiting: HashMap<Id, Start>,
     over: HashMap<Id, Over>,
     /// By namespace, which starts wait for what.
-    for_each: HashMap<Arc<str>, HashMap<Needed, BTreeSet<Id>>>,
+    for_each: HashMap<Arc<str>, HashMap<Dependency, BTreeSet<Id>>>,
 }
 
 /// A start that waits.
@@ -24,7 +24,7 @@ struct Start {
     namespace: Arc<str>,
     due: DateTime<Utc>,
     /// What it waits for, as it was seen last.
-    needed: Vec<Needed>,
+    needed: Vec<Dependency>,
 }
 
 /// A start that waits no longer.
@@ -35,7 +35,7 @@ pub(crate) struct Over {
     /// When its wait ended, where it has waited.
     pub(crate) ended: Option<DateTime<Utc>>,
     /// What is not ready.
-    pub(crate) without: Vec<Lack>,
+    pub(crate) without: Vec<UnreadyDependency>,
 }
 
 impl Waits {
@@ -50,7 +50,7 @@ impl Waits {
     }
 
     /// A start waits; whether that is news.
-    pub(crate) fn wait(&mut self, id: Id, namespace: &Arc<str>, waiting: &Waiting) -> bool {
+    pub(crate) fn wait(&mut self, id: Id, namespace: &Arc<str>, waiting: &WaitingStart) -> bool {
         let before = self.remove_waiting(id);
         self.over.remove(&id);
         let of_namespace = self.for_each.entry(Arc::clone(namespace)).or_default();
@@ -73,7 +73,7 @@ impl Waits {
         id: Id,
         (due, now): (DateTime<Utc>, DateTime<Utc>),
         for_place: bool,
-        without: Vec<Lack>,
+        without: Vec<UnreadyDependency>,
     ) {
         let has_waited = self.remove_waiting(id).is_some() || for_place;
         let ended = has_waited.then_some(now);
@@ -115,14 +115,14 @@ impl Waits {
     }
 
     /// Whether a start waits for this object.
-    pub(crate) fn are_for(&self, namespace: &str, needed: &Needed) -> bool {
+    pub(crate) fn are_for(&self, namespace: &str, needed: &Dependency) -> bool {
         let of_namespace = self.for_each.get(namespace);
         of_namespace.is_some_and(|it| it.contains_key(needed))
     }
 
     /// Nothing waits for this object any more. Returns the starts that waited for nothing else. What
     /// became unready meanwhile is seen where they are decided about.
-    pub(crate) fn take_freed(&mut self, namespace: &str, needed: &Needed) -> Vec<Id> {
+    pub(crate) fn take_freed(&mut self, namespace: &str, needed: &Dependency) -> Vec<Id> {
         let of_namespace = self.for_each.get_mut(namespace);
         let mut freed = Vec::from_iter(
             of_namespace
@@ -145,12 +145,12 @@ mod tests {
     use super::*;
     use dayshift_workload::Kind;
 
-    fn needed(name: &str) -> Needed {
-        Needed::workload(Kind::STATEFUL_SET, name)
+    fn needed(name: &str) -> Dependency {
+        Dependency::workload(Kind::STATEFUL_SET, name)
     }
 
-    fn waiting(names: &[Needed]) -> Waiting {
-        Waiting {
+    fn waiting(names: &[Dependency]) -> WaitingStart {
+        WaitingStart {
             due: DateTime::UNIX_EPOCH,
             until: DateTime::UNIX_EPOCH,
             look: DateTime::UNIX_EPOCH,

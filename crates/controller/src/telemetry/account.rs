@@ -1,7 +1,7 @@
 //! Resources that schedules hold down, and their time until now.
 
 use chrono::TimeDelta;
-use dayshift_workload::savings::{HeldDown, Saved};
+use dayshift_workload::savings::{Saved, StoppedCapacity};
 use tokio::time::Instant;
 
 /// Resources that are held down, and their time until `until`, in nanoseconds.
@@ -93,7 +93,7 @@ impl Account {
     }
 
     /// The same with `held` in place of `before`.
-    pub(super) fn with(self, before: HeldDown, held: HeldDown) -> Self {
+    pub(super) fn with(self, before: StoppedCapacity, held: StoppedCapacity) -> Self {
         let replace = |sum: u128, before: u64, held: u64| {
             sum.saturating_sub(before.into()) + u128::from(held)
         };

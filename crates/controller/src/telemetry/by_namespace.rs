@@ -6,7 +6,7 @@ use std::{
     sync::Arc,
 };
 
-use dayshift_workload::savings::HeldDown;
+use dayshift_workload::savings::StoppedCapacity;
 use tokio::time::Instant;
 
 use super::account::Account;
@@ -172,7 +172,12 @@ impl Teams {
     }
 
     /// An object of a namespace holds down something else than before.
-    pub(super) fn count(&mut self, namespace: &Arc<str>, before: HeldDown, held: HeldDown) {
+    pub(super) fn count(
+        &mut self,
+        namespace: &Arc<str>,
+        before: StoppedCapacity,
+        held: StoppedCapacity,
+    ) {
         let account = self.held.entry(Arc::clone(namespace)).or_default();
         *account = account.with(before, held);
         if account.holds_nothing() {

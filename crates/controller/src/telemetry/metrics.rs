@@ -12,7 +12,7 @@ use chrono::{DateTime, NaiveDate, TimeDelta, Utc};
 use dayshift_cluster::clock::Clock;
 use dayshift_schedule::{Action, CalendarName, Tzdata};
 use dayshift_workload::{
-    neighbours::{ManagerKind, Owner},
+    other_controllers::{ManagerKind, OtherController},
     savings::SavedSoFar,
 };
 use prometheus_client::{
@@ -215,7 +215,9 @@ impl Telemetry {
                 drop(self.transitions.get_or_create(&transition(action, outcome)));
             }
         }
-        let owners = Owner::ALL.map(ManagerKind::Owner).into_iter();
+        let owners = OtherController::ALL
+            .map(ManagerKind::OtherController)
+            .into_iter();
         for manager in owners.chain([ManagerKind::Unknown]) {
             drop(self.reverts.get_or_create(&[("manager", label(manager))]));
         }

@@ -14,7 +14,7 @@ use std::{
 use chrono::{DateTime, Utc};
 use dayshift_cluster::clock::Clock;
 use dayshift_manifest::plan::{Neighbours, Planner, Summary};
-use dayshift_workload::{Origin, savings::HeldDown};
+use dayshift_workload::{Origin, savings::StoppedCapacity};
 use tokio::time::Instant;
 
 use crate::{
@@ -213,7 +213,7 @@ impl Publisher {
         let object = Arc::new(object);
         let before = self.objects.shard(id).insert(id, Arc::clone(&object));
         self.objects.is_changed.store(true, Ordering::Relaxed);
-        let held_before = before.map_or_else(HeldDown::default, |it| it.held_down());
+        let held_before = before.map_or_else(StoppedCapacity::default, |it| it.held_down());
         let held = object.held_down();
         if held_before != held {
             self.count(&object, held_before, held, now);
@@ -224,15 +224,15 @@ impl Publisher {
     pub(crate) fn remove(&self, id: Id, now: (DateTime<Utc>, Instant)) {
         let removed = self.objects.shard(id).remove(&id);
         if let Some(object) = removed {
-            self.count(&object, object.held_down(), HeldDown::default(), now);
+            self.count(&object, object.held_down(), StoppedCapacity::default(), now);
         }
     }
 
     fn count(
         &self,
         object: &ObjectSnapshot,
-        before: HeldDown,
-        held: HeldDown,
+        before: StoppedCapacity,
+        held: StoppedCapacity,
         at: (DateTime<Utc>, Instant),
     ) {
         self.savings.change(Change {

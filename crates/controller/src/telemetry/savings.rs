@@ -7,7 +7,7 @@ use std::{
 };
 
 use chrono::{DateTime, DurationRound, TimeDelta, Utc};
-use dayshift_workload::savings::{HeldDown, Saved, SavedSoFar};
+use dayshift_workload::savings::{Saved, SavedSoFar, StoppedCapacity};
 use prometheus_client::{
     collector::Collector,
     encoding::{DescriptorEncoder, EncodeMetric, MetricEncoder},
@@ -71,7 +71,10 @@ pub(super) struct Change {
 #[derive(Debug)]
 pub(super) enum What {
     /// One object holds down something else.
-    Held { before: HeldDown, held: HeldDown },
+    Held {
+        before: StoppedCapacity,
+        held: StoppedCapacity,
+    },
     /// The namespace belongs to this team, or to none.
     Team(Option<Box<str>>),
 }

@@ -3,7 +3,7 @@
 use std::{collections::HashMap, sync::Arc, time::Duration};
 
 use chrono::{DateTime, TimeDelta, Utc};
-use dayshift_workload::savings::HeldDown;
+use dayshift_workload::savings::StoppedCapacity;
 use prometheus_client::{encoding::text, registry::Registry};
 use tokio::time::{Instant, advance};
 
@@ -18,7 +18,7 @@ fn change(
     savings: &Savings,
     generation: u64,
     namespace: &Arc<str>,
-    (before, held): (HeldDown, HeldDown),
+    (before, held): (StoppedCapacity, StoppedCapacity),
     at: (DateTime<Utc>, Instant),
 ) {
     savings.change(Change {
@@ -46,7 +46,7 @@ async fn counters_never_fall_and_miss_nothing_between_two_scrapes() {
     let savings = Savings::default();
     let mut registry = Registry::default();
     registry.register_collector(Box::new(savings.clone()));
-    let held = |replicas: u64| HeldDown {
+    let held = |replicas: u64| StoppedCapacity {
         replicas,
         cpu_nanos: replicas * 333_333_333,
         memory_bytes: replicas * 7,
@@ -112,8 +112,8 @@ async fn a_counter_of_nothing_stands_still() {
     registry.register_collector(Box::new(savings.clone()));
     let now = || (DateTime::UNIX_EPOCH, Instant::now());
     let generation = savings.begin(SavingsBy::Namespace, now().0, now().1);
-    let (nothing, web) = (HeldDown::default(), Arc::from("web"));
-    let three = HeldDown {
+    let (nothing, web) = (StoppedCapacity::default(), Arc::from("web"));
+    let three = StoppedCapacity {
         replicas: 3,
         ..nothing
     };
@@ -135,9 +135,9 @@ async fn many_changes_at_once_keep_what_was_saved_before() {
         Instant::now(),
     );
     let at = |after: Duration| (midnight + after, begin + after);
-    let held = |replicas| HeldDown {
+    let held = |replicas| StoppedCapacity {
         replicas,
-        ..HeldDown::default()
+        ..StoppedCapacity::default()
     };
     let web = Arc::from("web");
     let generation = savings.begin(SavingsBy::All, midnight - TimeDelta::hours(1), begin - HOUR);
@@ -176,9 +176,9 @@ async fn the_largest_namespaces_have_series_and_no_time_is_lost_or_counted_twice
     let name = |at: u64| Arc::<str>::from(format!("team-{at:03}"));
     let mut held = [0_u64; 250];
     let hold = |at: usize, replicas: u64, held: &mut [u64; 250]| {
-        let down = |replicas| HeldDown {
+        let down = |replicas| StoppedCapacity {
             replicas,
-            ..HeldDown::default()
+            ..StoppedCapacity::default()
         };
         let (before, after) = (down(held[at]), down(replicas));
         let now = (wall, Instant::now());
@@ -238,9 +238,9 @@ async fn changes_wait_for_no_scrape_and_are_counted_in_order_after_it() {
     let begin = Instant::now();
     let at = |seconds| (DateTime::UNIX_EPOCH, begin + Duration::from_secs(seconds));
     let generation = savings.begin(SavingsBy::Namespace, DateTime::UNIX_EPOCH, begin);
-    let (shop, held) = (Arc::from("shop"), |replicas| HeldDown {
+    let (shop, held) = (Arc::from("shop"), |replicas| StoppedCapacity {
         replicas,
-        ..HeldDown::default()
+        ..StoppedCapacity::default()
     });
     let scrape = savings.accounts();
     for (seconds, before, after) in [(0, 0, 3), (10, 3, 5), (20, 5, 1)] {
@@ -288,9 +288,9 @@ async fn a_namespace_that_changes_its_team_takes_what_it_holds_down_along() {
     registry.register_collector(Box::new(savings.clone()));
     let wall = DateTime::UNIX_EPOCH;
     let generation = savings.begin(SavingsBy::Team, wall, Instant::now());
-    let held = |replicas: u64| HeldDown {
+    let held = |replicas: u64| StoppedCapacity {
         replicas,
-        ..HeldDown::default()
+        ..StoppedCapacity::default()
     };
     let belongs = |namespace: &str, team: Option<&str>| {
         savings.change(Change {

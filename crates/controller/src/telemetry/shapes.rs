@@ -3,7 +3,7 @@
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use dayshift_schedule::Action;
-use dayshift_workload::neighbours::ManagerKind;
+use dayshift_workload::other_controllers::ManagerKind;
 use prometheus_client::{
     metrics::{family::Family, histogram::Histogram},
     registry::{Metric, Registry, Unit},
@@ -53,7 +53,7 @@ pub(super) const fn transition(action: Action, outcome: Outcome) -> Labels<2> {
 /// Who reverts counts: a known manager, or `other`.
 pub(super) const fn label(manager: ManagerKind) -> &'static str {
     match manager {
-        ManagerKind::Owner(owner) => owner.label(),
+        ManagerKind::OtherController(owner) => owner.label(),
         ManagerKind::Dayshift | ManagerKind::Person | ManagerKind::Unknown => "other",
     }
 }

@@ -8,8 +8,8 @@ use dayshift_workload::{
     CountField, Footprint, Inputs, InvalidSchedule, OVERDUE_GRACE, Observed, Origin, Overdue,
     Override, ParsedInputs, Phase, Readiness, Replicas, ScheduleSpec, State, WorkloadRef,
     events::user_text,
-    is_held_down_against_schedule,
-    savings::{HeldDown, held_down_count, is_kept_stopped},
+    is_stopped_against_schedule,
+    savings::{StoppedCapacity, is_kept_stopped, stopped_count},
 };
 
 /// The controller's knowledge at one moment.
@@ -161,10 +161,10 @@ impl ObjectSnapshot {
 
     /// The resources that its schedule holds down now, as the metrics count them and the pages show
     /// them.
-    pub fn held_down(&self) -> HeldDown {
+    pub fn held_down(&self) -> StoppedCapacity {
         let (phase, saved) = (self.state.phase, self.state.saved);
-        let count = held_down_count(self.replicas, phase, saved, &self.parsed);
-        HeldDown::of(count, self.footprint)
+        let count = stopped_count(self.replicas, phase, saved, &self.parsed);
+        StoppedCapacity::new(count, self.footprint)
     }
 
     /// Whether its schedule or an override keeps it stopped; `None` where it has no schedule.
@@ -174,7 +174,7 @@ impl ObjectSnapshot {
 
     /// Whether it is held down though its schedule says running.
     pub(super) fn is_against_schedule(&self) -> bool {
-        self.state.saved.is_some() && is_held_down_against_schedule(&self.observed(), &self.parsed)
+        self.state.saved.is_some() && is_stopped_against_schedule(&self.observed(), &self.parsed)
     }
 
     /// Whether its replicas are scheduled, and do not request both CPU and memory.
@@ -211,7 +211,7 @@ impl ObjectSnapshot {
     /// changed are judged as the scaler will correct them: nobody asks for anything by them.
     pub(super) fn is_overdue(&self, now: DateTime<Utc>) -> bool {
         let changed_at = Some(self.changed_at(now));
-        let overdue = || Overdue::of(&self.parsed, &self.observed(), changed_at, now);
+        let overdue = || Overdue::find(&self.parsed, &self.observed(), changed_at, now);
         self.overdue_from(now).is_some_and(|from| from <= now) && overdue().is_some()
     }
 
@@ -248,7 +248,7 @@ impl States {
                 if let Some(phase) = object.state.phase {
                     self.add_in(phase);
                 }
-                let running = HeldDown::of(object.replicas, object.footprint).replicas;
+                let running = StoppedCapacity::new(object.replicas, object.footprint).replicas;
                 self.running_replicas += usize::try_from(running).unwrap_or_default();
             }
         }

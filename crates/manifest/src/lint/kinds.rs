@@ -80,7 +80,7 @@ impl Object<'_> {
         let known = Kind::BUILT_IN.into_iter().find(|it| it.name() == kind);
         let custom = Kind::guessed_resource(&version, &kind).filter(|_| other.has_replicas);
         let group = version.split_once('/').map_or("", |(group, _)| group);
-        let not_stopped = NotStopped::of(&kind, group);
+        let not_stopped = NotStopped::from_kind(&kind, group);
         let finding = match (not_stopped, known, custom) {
             (Some(not_stopped), ..) => {
                 let help = format!("remove its annotations, and {}", not_stopped.instead);

@@ -5,8 +5,8 @@ use std::collections::{HashMap, HashSet};
 use chrono::{DateTime, Utc};
 use dayshift_schedule::list_items;
 use dayshift_workload::{
-    Key, Needed, NeededKind, NeededWorkload, Origin, ParseContext, ParsedInputs, ScheduleSpec,
-    VainWait, WorkloadRef, read,
+    Dependency, DependencyKind, DependencyWorkload, Key, Origin, ParseContext, ParsedInputs,
+    ScheduleSpec, UnsatisfiableDependency, WorkloadRef, read,
 };
 
 use super::rule::LintRule;
@@ -17,8 +17,8 @@ use crate::{
 
 /// The workloads and Services of all files, by namespace, kind and name.
 pub(super) struct NeededObjects<'c> {
-    workloads: HashMap<(&'c str, Needed), &'c Workload>,
-    services: HashSet<(&'c str, Needed)>,
+    workloads: HashMap<(&'c str, Dependency), &'c Workload>,
+    services: HashSet<(&'c str, Dependency)>,
     context: &'c ParseContext,
     from: DateTime<Utc>,
 }
@@ -30,13 +30,14 @@ impl<'c> NeededObjects<'c> {
         from: DateTime<Utc>,
     ) -> Self {
         let all = contents.iter().flat_map(|it| &it.workloads);
-        let place = |it: &'c Workload| (&*it.object.namespace, Needed::of(&it.object));
+        let place =
+            |it: &'c Workload| (&*it.object.namespace, Dependency::from_workload(&it.object));
         Self {
             workloads: all.map(|it| (place(it), it)).collect(),
             services: contents
                 .iter()
                 .flat_map(|it| &it.services)
-                .map(|it| (&*it.namespace, Needed::service(&it.name)))
+                .map(|it| (&*it.namespace, Dependency::service(&it.name)))
                 .collect(),
             context,
             from,
@@ -66,7 +67,7 @@ impl<'c> NeededObjects<'c> {
 
     fn why_in_vain(
         &self,
-        needed: &Needed,
+        needed: &Dependency,
         workload: &Workload,
         spec: &ScheduleSpec,
     ) -> Option<(String, String)> {
@@ -84,8 +85,8 @@ impl<'c> NeededObjects<'c> {
         }
         let Some(other) = self.get(needed, object) else {
             let has_others = match needed.kind {
-                NeededKind::Service => self.services.iter().any(|(it, _)| *it == namespace),
-                NeededKind::Workload(_) => {
+                DependencyKind::Service => self.services.iter().any(|(it, _)| *it == namespace),
+                DependencyKind::Workload(_) => {
                     let mut all = self.workloads.values().map(|it| &it.object);
                     all.any(|it| *it.namespace == *namespace && it.name != object.name)
                 }
@@ -99,16 +100,16 @@ impl<'c> NeededObjects<'c> {
             });
         };
         let parsed = read(&other.inputs, self.context);
-        let needed_workload = NeededWorkload {
+        let needed_workload = DependencyWorkload {
             object: &other.object,
             parsed: &parsed,
             replicas: other.replicas,
         };
-        let why = spec.waits_in_vain(object, &needed_workload, self.from)?;
+        let why = spec.unsatisfiable_dependency(object, &needed_workload, self.from)?;
         let words = why.words(spec.schedule.zone());
         let waits = match why {
-            VainWait::Stopped(_) => "this start does not wait for it",
-            VainWait::Unscheduled | VainWait::Overridden(_) => {
+            UnsatisfiableDependency::Stopped(_) => "this start does not wait for it",
+            UnsatisfiableDependency::Unscheduled | UnsatisfiableDependency::Overridden(_) => {
                 "no start waits for it while it is stopped"
             }
         };
@@ -116,7 +117,7 @@ impl<'c> NeededObjects<'c> {
         Some((format!("{needed} {words}: {waits}"), help))
     }
 
-    fn waits_for(&self, needed: &Needed, object: &WorkloadRef) -> bool {
+    fn waits_for(&self, needed: &Dependency, object: &WorkloadRef) -> bool {
         needed.leads_back_to(object, |one| {
             let workload = self.get(one, object);
             let waiting = workload.filter(|it| it.inputs.text(Key::After).is_some());
@@ -128,7 +129,7 @@ impl<'c> NeededObjects<'c> {
         })
     }
 
-    fn get(&self, needed: &Needed, object: &WorkloadRef) -> Option<&'c Workload> {
+    fn get(&self, needed: &Dependency, object: &WorkloadRef) -> Option<&'c Workload> {
         let place = (&*object.namespace, needed.clone());
         self.workloads.get(&place).copied()
     }

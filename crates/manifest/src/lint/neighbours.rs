@@ -3,7 +3,7 @@
 use std::collections::{BTreeSet, HashMap};
 
 use dayshift_text::{first_of, quote};
-use dayshift_workload::{Key, Kind, Origin, Replicas, neighbours::Owner};
+use dayshift_workload::{Key, Kind, Origin, Replicas, other_controllers::OtherController};
 
 use super::{finding::Finding, object::Object, rule::LintRule};
 use crate::{
@@ -100,10 +100,10 @@ impl Object<'_> {
         };
         let message = format!("{} puts back the count of {names} {when}", self.name);
         let cure = match delivery.owner {
-            Owner::FluxHelmRelease => delivery.owner.cure(&kinds, self.prefix),
+            OtherController::FluxHelmRelease => delivery.owner.fix(&kinds, self.prefix),
             owner => format!(
                 "{}, or leave the count out of the files",
-                owner.cure(&kinds, self.prefix)
+                owner.fix(&kinds, self.prefix)
             ),
         };
         let place = delivery.place.clone();

@@ -240,7 +240,7 @@ fn tokens_of(field: &Node<'_>) -> Result<Vec<String>, Wrong> {
             of(field)
         )));
     }
-    if SpecMember::of(&name(&tokens[1])).is_some_and(|it| !it.may_be_named()) {
+    if SpecMember::from_name(&name(&tokens[1])).is_some_and(|it| !it.may_be_named()) {
         return Err(wrong(format!("{} cannot be named by a row", of(field))));
     }
     Ok(tokens)

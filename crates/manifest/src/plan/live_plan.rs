@@ -1,6 +1,6 @@
 //! The plan of a live object.
 
-use dayshift_workload::{Observed, ParsedInputs, ScheduleSpec, stopped};
+use dayshift_workload::{Observed, ParsedInputs, ScheduleSpec, count_after_stop};
 
 use super::{
     period::Beginning,
@@ -23,7 +23,7 @@ impl Planner {
         plan.boundaries.brings_back = plan.spec().map(|spec| {
             let seen = observed.replicas;
             let remembered = spec.known_count(seen, state.remembered());
-            let (count, saved) = stopped(seen, remembered, spec.stop_replicas);
+            let (count, saved) = count_after_stop(seen, remembered, spec.stop_replicas);
             let inexact = ScheduleSpec {
                 replicas: None,
                 ..spec.clone()

@@ -2,7 +2,7 @@
 
 use chrono::DateTime;
 use dayshift_schedule::{Action, Zone};
-use dayshift_workload::{Replicas, started, stopped};
+use dayshift_workload::{Replicas, count_after_start, count_after_stop};
 
 use super::workload_plan::WorkloadPlan;
 
@@ -34,8 +34,8 @@ impl WorkloadPlan {
         applied.into_iter().find_map(|boundary| {
             let to = match (boundary.action, boundary.replicas) {
                 (_, None) => from,
-                (Action::Start, Some(count)) => started(from, Some(count), sets),
-                (Action::Stop, Some(count)) => stopped(from, None, count).0,
+                (Action::Start, Some(count)) => count_after_start(from, Some(count), sets),
+                (Action::Stop, Some(count)) => count_after_stop(from, None, count).0,
                 (Action::Scale(_), Some(count)) => count,
             };
             let is_lower = to < from && boundary.action != Action::Start;

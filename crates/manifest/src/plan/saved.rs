@@ -25,7 +25,7 @@ impl WorkloadPlan {
     }
 
     /// What the schedule will save in the period: the time of the replicas that would run without it
-    /// ([`held_down`](dayshift_workload::savings::held_down) has the rule for a live object), and of what they
+    /// ([`held_down`](dayshift_workload::savings::stopped_capacity) has the rule for a live object), and of what they
     /// request. `None` where the count is not known, or stands for no replicas.
     ///
     /// Nobody scales by hand in it, and each boundary comes at its instant. A schedule never acts
@@ -45,7 +45,7 @@ impl WorkloadPlan {
         let seconds = steps
             .map(|(from, until, held)| f64::from(held.get()) * (until - from).as_seconds_f64());
         let hours = seconds.sum::<f64>() / 3600.0;
-        Some(Saved::of_count(hours, self.footprint))
+        Some(Saved::from_hours(hours, self.footprint))
     }
 }
 

@@ -1,6 +1,6 @@
 //! What has to be ready before an object is started.
 
-use dayshift_workload::{Needed, ScheduleSpec, WorkloadRef};
+use dayshift_workload::{Dependency, ScheduleSpec, WorkloadRef};
 use serde::Serialize;
 
 /// What has to be ready before its starts.
@@ -20,7 +20,7 @@ impl StartsAfter {
         let objects: Vec<_> = after
             .needed_by(object)
             .iter()
-            .map(Needed::to_string)
+            .map(Dependency::to_string)
             .collect();
         (!objects.is_empty()).then(|| Self {
             objects,

@@ -9,7 +9,8 @@ use std::{
 use chrono::{DateTime, SecondsFormat};
 use dayshift_schedule::Zone;
 use dayshift_workload::{
-    Kind, Observed, Replicas, VolumeRetention, neighbours::Owner, savings::HeldDown,
+    Kind, Observed, Replicas, VolumeRetention, other_controllers::OtherController,
+    savings::StoppedCapacity,
 };
 use serde::{Serialize, Serializer};
 
@@ -19,7 +20,7 @@ use super::{next_stop::NextStop, workload_plan::WorkloadPlan};
 #[derive(Debug, Default)]
 pub struct Summary {
     namespaces: BTreeMap<Arc<str>, NamespaceSummary>,
-    owned: BTreeMap<Owner, (usize, BTreeSet<Kind>)>,
+    owned: BTreeMap<OtherController, (usize, BTreeSet<Kind>)>,
     operating: BTreeSet<Kind>,
 }
 
@@ -27,7 +28,7 @@ pub struct Summary {
 #[derive(Clone, Debug, Default)]
 pub struct Neighbours {
     /// Who else sets its count.
-    pub owners: BTreeSet<Owner>,
+    pub owners: BTreeSet<OtherController>,
     /// The kind of the resource whose operator sets its count.
     pub operated_by: Option<Kind>,
 }
@@ -78,7 +79,7 @@ impl Summary {
             row.stops += 1;
             row.next_stop = row.next_stop.into_iter().chain([at]).min();
             let down = Replicas::new(from.get().saturating_sub(to.get()));
-            row.replicas += HeldDown::of(down, observed.footprint).replicas;
+            row.replicas += StoppedCapacity::new(down, observed.footprint).replicas;
         }
         let mut owners = neighbours.owners.iter();
         row.autoscaled += usize::from(owners.clone().any(|it| it.scales_by_load()));
@@ -120,7 +121,7 @@ impl Summary {
     }
 
     /// Who else sets counts: of how many workloads, and of which kinds.
-    pub fn owned(&self) -> impl Iterator<Item = (Owner, usize, Vec<Kind>)> {
+    pub fn owned(&self) -> impl Iterator<Item = (OtherController, usize, Vec<Kind>)> {
         let owned = self.owned.iter();
         owned.map(|(owner, (count, kinds))| (*owner, *count, kinds.iter().copied().collect()))
     }

@@ -76,7 +76,7 @@ impl Serialize for WorkloadPlan {
             }
             if let Some(price) = &self.price {
                 let cost = Money {
-                    amount: round(price.of(&saved)),
+                    amount: round(price.cost(&saved)),
                     currency: Some(price.currency()).filter(|it| !it.is_empty()),
                 };
                 fields.serialize_entry("savedCost", &cost)?;
@@ -197,7 +197,7 @@ impl Planner {
             },
             runs: None,
             beginning: Beginning::AsItIs,
-            footprint: Footprint::of_kind(object.kind),
+            footprint: Footprint::for_kind(object.kind),
             price: None,
             on_request: None,
             problems: problems.iter().map(|it| self.problem(it)).collect(),

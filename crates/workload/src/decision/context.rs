@@ -2,14 +2,16 @@
 
 use chrono::{DateTime, TimeDelta, Utc};
 
-use super::change::{Cause, Change, ChangeKind};
-use super::event_note::EventNote;
-use super::memory::{Applied, Memory};
-use crate::inputs::inherited::Inherited;
-use crate::inputs::parsed::ParsedInputs;
-use crate::keys::Prefix;
-use crate::observed::Observed;
-use crate::state::{Next, State};
+use crate::{
+    decision::{
+        change::{Cause, Change, ChangeKind, EventNote},
+        memory::{Applied, Memory},
+    },
+    inputs::{inheritance::Inherited, parse::ParsedInputs},
+    keys::Prefix,
+    observed::Observed,
+    state::{Next, State},
+};
 
 /// The inputs of a decision, except the time.
 #[derive(Clone, Copy, Debug)]
@@ -119,13 +121,13 @@ impl DecisionContext<'_> {
         change: Change,
         now: DateTime<Utc>,
         due: Option<DateTime<Utc>>,
-        is_of_the_clock: impl FnOnce() -> bool,
+        is_by_clock: impl FnOnce() -> bool,
     ) -> Decision {
         let change = change.with_value(self.observed);
         if self.is_in_place(&change) {
             return Decision::Wait { due };
         }
-        if !self.memory.knows(&Applied::by(&change)) || is_of_the_clock() {
+        if !self.memory.knows(&Applied::from_change(&change)) || is_by_clock() {
             return Decision::Write(self.with_inherited(change));
         }
         if self.memory.has_corrected() && self.corrects_only_next(&change, now) {
@@ -156,7 +158,9 @@ impl DecisionContext<'_> {
         let inherited = match self.parsed {
             ParsedInputs::Unscheduled => None,
             ParsedInputs::Invalid(_) => return change,
-            ParsedInputs::Scheduled(spec) => Inherited::of(&self.observed.inputs, spec).text(),
+            ParsedInputs::Scheduled(spec) => {
+                Inherited::from_inputs(&self.observed.inputs, spec).text()
+            }
         };
         Change {
             inherited,

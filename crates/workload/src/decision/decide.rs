@@ -2,15 +2,17 @@
 
 use chrono::{DateTime, Utc};
 
-use super::change::{Change, ChangeKind};
-use super::context::{Decision, DecisionContext};
-use super::event_note::EventNote;
-use super::memory::Applied;
-use super::scheduled::ScheduledDecision;
-use crate::inputs::parsed::ParsedInputs;
-use crate::inputs::problem::InvalidSchedule;
-use crate::observed::CountField;
-use crate::state::State;
+use crate::{
+    decision::{
+        change::{Change, ChangeKind, EventNote},
+        context::{Decision, DecisionContext},
+        memory::Applied,
+        scheduled::ScheduledDecision,
+    },
+    inputs::{parse::ParsedInputs, problem::InvalidSchedule},
+    observed::CountField,
+    state::State,
+};
 
 /// Decides what to do with one object at `now`.
 ///
@@ -18,7 +20,7 @@ use crate::state::State;
 /// once its change is made it decides to wait.
 pub fn decide(context: &DecisionContext<'_>, now: DateTime<Utc>) -> Decision {
     let observed = context.observed;
-    if observed.deleting || observed.labels.are_of_a_later_version() {
+    if observed.deleting || observed.labels.are_from_later_version() {
         return Decision::Wait { due: None };
     }
     let state = context.memory.newest(observed, now);
@@ -45,7 +47,9 @@ impl DecisionContext<'_> {
     fn unscheduled(&self, state: &State, now: DateTime<Utc>) -> Decision {
         let (observed, running) = (self.observed, self.observed.replicas);
         let ours = [&observed.error, &observed.override_began];
-        if (state.is_empty() || state.is_only_saved()) && ours.iter().all(|it| it.is_none()) {
+        if (state.is_empty() || state.is_only_saved())
+            && ours.iter().all(|annotation| annotation.is_none())
+        {
             return Decision::Wait { due: None };
         }
         let left = state.after_removal(running);
@@ -86,7 +90,7 @@ impl DecisionContext<'_> {
         };
         // A rollout undo brings the error back together with the text that it is about.
         let is_news = self.observed.error != change.error
-            || self.memory.has_written() && !self.memory.knows(&Applied::by(&change));
+            || self.memory.has_written() && !self.memory.knows(&Applied::from_change(&change));
         change.note = is_news.then_some(EventNote::Invalid(text));
         // What the undo brings back is written again as it is: the Event goes with a write.
         if is_news && self.is_in_place(&change) {

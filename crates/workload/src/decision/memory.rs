@@ -4,11 +4,13 @@ use std::{cmp::Ordering, sync::Arc};
 
 use chrono::{DateTime, TimeDelta, Utc};
 
-use super::change::{Cause, Change, ChangeKind};
-use crate::inputs::fingerprint::Fingerprint;
-use crate::observed::Observed;
-use crate::replicas::Replicas;
-use crate::state::{Next, Phase, State, is_from_future};
+use crate::{
+    decision::change::{Cause, Change, ChangeKind},
+    fingerprint::Fingerprint,
+    observed::Observed,
+    replicas::Replicas,
+    state::{Next, Phase, State, is_from_future},
+};
 
 /// The newest state known of one object, and how often it had to be put right.
 ///
@@ -60,7 +62,7 @@ const LAST_CORRECTION_AFTER: TimeDelta = TimeDelta::seconds(30);
 
 impl Applied {
     /// What applied when this change was decided.
-    pub(crate) fn by(change: &Change) -> Self {
+    pub(crate) fn from_change(change: &Change) -> Self {
         let state = &change.state;
         if change.error.is_some() {
             return Self {
@@ -80,10 +82,10 @@ impl Applied {
 
 impl Memory {
     /// The memory of an object at first sight.
-    pub fn of(observed: &Observed) -> Self {
+    pub fn new(observed: &Observed) -> Self {
         Self {
             uid: observed.object.uid.clone(),
-            state: if observed.labels.are_of_a_later_version() {
+            state: if observed.labels.are_from_later_version() {
                 State::default()
             } else {
                 observed.state()
@@ -102,7 +104,7 @@ impl Memory {
     /// Takes in the object as it was seen at `now`, and remembers the newer state.
     pub fn observe(&mut self, observed: &Observed, now: DateTime<Utc>) {
         if self.uid != observed.object.uid {
-            *self = Self::of(observed);
+            *self = Self::new(observed);
             return;
         }
         let stopped = observed.inputs.stop_replicas();
@@ -113,7 +115,7 @@ impl Memory {
         let newest = self.newest(observed, now);
         if is_removed(observed, &newest) {
             self.state = observed.state();
-        } else if !observed.labels.are_of_a_later_version() {
+        } else if !observed.labels.are_from_later_version() {
             self.state = newest;
         }
     }
@@ -122,15 +124,15 @@ impl Memory {
     pub fn wrote(&mut self, observed: &Observed, change: &Change, now: DateTime<Utc>) {
         self.uid = observed.object.uid.clone();
         self.state = change.state.clone();
-        self.applied = Some(Applied::by(change));
+        self.applied = Some(Applied::from_change(change));
         self.planned = change.state.next;
         self.count = change.replicas;
-        let begins_anew = change.kind.is_transition()
+        let resets_corrections = change.kind.is_transition()
             || matches!(change.kind, ChangeKind::Adopt(_) | ChangeKind::Remove);
         if change.cause == Cause::Correction {
             self.corrections = self.corrections.saturating_add(1);
             self.last_corrected_at = Some(now);
-        } else if begins_anew {
+        } else if resets_corrections {
             self.corrections = 0;
             self.told_limit = false;
         }
@@ -143,15 +145,15 @@ impl Memory {
         let Some(known_last) = known.last.filter(|_| self.uid == observed.object.uid) else {
             return seen;
         };
-        if observed.labels.are_of_a_later_version() || self.is_overruled(&seen, observed, now) {
+        if observed.labels.are_from_later_version() || self.is_overruled(&seen, observed, now) {
             return seen;
         }
         let is_ahead = |last| is_from_future(last, now) && !is_from_future(known_last, now);
         let seen_last = seen.last.filter(|last| !is_ahead(*last));
         match seen_last.cmp(&Some(known_last)) {
             Ordering::Greater => seen,
-            Ordering::Equal => of_the_same_second(seen, known, observed),
-            Ordering::Less => put_back(&seen, known, observed),
+            Ordering::Equal => merge_same_last(seen, known, observed),
+            Ordering::Less => merge_older(&seen, known, observed),
         }
     }
 
@@ -163,7 +165,7 @@ impl Memory {
         let is_adopted = || is_own(seen, observed) && !is_own(&self.state, observed);
         let is_of_object = |state: &State| {
             let fingerprint = state.fingerprint;
-            fingerprint.is_some_and(|it| it.is_of_object(&observed.object.uid))
+            fingerprint.is_some_and(|fingerprint| fingerprint.belongs_to(&observed.object.uid))
         };
         is_ahead(&self.state) == Some(true) && is_ahead(seen) == Some(false)
             || is_to_come(&self.state) == Some(true)
@@ -238,18 +240,18 @@ impl Memory {
 
 /// The newest state if the object shows the remembered `last`: removed labels are filled in, unless
 /// another scaler has done something else in the same second.
-fn of_the_same_second(mut seen: State, known: &State, observed: &Observed) -> State {
+fn merge_same_last(mut seen: State, known: &State, observed: &Observed) -> State {
     // Another scaler changes more than the phase, and changes no fingerprint of the same schedule.
     // Either alone was changed by somebody else.
     if seen.fingerprint != known.fingerprint && is_own(known, observed) {
         seen.fingerprint = known.fingerprint;
     }
-    let but_for_the_phase = State {
+    let with_known_phase = State {
         phase: known.phase,
         ..seen.clone()
     };
     let has_another_phase = seen.phase.is_some() && seen.phase != known.phase;
-    if has_another_phase && but_for_the_phase != *known {
+    if has_another_phase && with_known_phase != *known {
         return seen;
     }
     State {
@@ -266,7 +268,7 @@ fn of_the_same_second(mut seen: State, known: &State, observed: &Observed) -> St
 ///
 /// A saved count is kept from either side while the object is down: the next stop corrects a count
 /// that is too large, but nothing brings back a count that is lost.
-fn put_back(seen: &State, known: &State, observed: &Observed) -> State {
+fn merge_older(seen: &State, known: &State, observed: &Observed) -> State {
     let is_down = observed.replicas <= observed.inputs.stop_replicas();
     // A remembered 0 only says that a start came before.
     let worth_saving = known.saved.filter(|saved| *saved > Replicas::ZERO);
@@ -284,7 +286,7 @@ fn put_back(seen: &State, known: &State, observed: &Observed) -> State {
 /// Whether a state was written for this object and its schedule as it is.
 fn is_own(state: &State, observed: &Observed) -> bool {
     let fingerprint = state.fingerprint;
-    fingerprint.is_some_and(|it| it.is_of(&observed.inputs, &observed.object.uid))
+    fingerprint == Some(observed.inputs.fingerprint(&observed.object.uid))
 }
 
 /// Whether the schedule and its labels are removed. Then nothing is left to remember, and the same

@@ -1,19 +1,25 @@
-//! Following a valid schedule: boundaries, overrides, and the time between them.
+//! The decision for a workload with a valid schedule: carry out a boundary, begin or end an override,
+//! adopt, or correct labels and counts between two boundaries.
 
 use chrono::{DateTime, Utc};
 use dayshift_schedule::{Action, Boundary};
 
-use super::change::{Adoption, Cause, Change, ChangeKind};
-use super::context::{Decision, DecisionContext};
-use super::event_note::EventNote;
-use crate::inputs::effective::Origin;
-use crate::inputs::fingerprint::Fingerprint;
-use crate::inputs::overrides::{Override, Overrides};
-use crate::inputs::spec::ScheduleSpec;
-use crate::keys::Key;
-use crate::replicas::Replicas;
-use crate::state::{Next, Phase, State, is_from_future, whole_second};
-use crate::workload_ref::WorkloadRef;
+use crate::{
+    decision::{
+        change::{AdoptedSchedule, Adoption, Cause, Change, ChangeKind, EventNote},
+        context::{Decision, DecisionContext},
+    },
+    fingerprint::Fingerprint,
+    inputs::{
+        annotations::Origin,
+        overrides::{Enforce, Override, Overrides},
+        spec::ScheduleSpec,
+    },
+    keys::Key,
+    replicas::Replicas,
+    state::{Next, Phase, State, is_from_future, whole_second},
+    workload_ref::WorkloadRef,
+};
 
 /// One object with a valid schedule, at one moment.
 pub(crate) struct ScheduledDecision<'a> {
@@ -42,7 +48,7 @@ impl<'a> ScheduledDecision<'a> {
         Self {
             overrides,
             active: overrides.at(now),
-            fingerprint: Fingerprint::of(&observed.inputs, &observed.object.uid),
+            fingerprint: observed.inputs.fingerprint(&observed.object.uid),
             context,
             spec,
             state,
@@ -66,7 +72,7 @@ impl<'a> ScheduledDecision<'a> {
                 return self.between_boundaries();
             }
         }
-        if let Some(why) = self.why_to_adopt() {
+        if let Some(why) = self.adoption_reason() {
             return self.adopt(why);
         }
         match (self.active, self.state.phase) {
@@ -84,7 +90,10 @@ impl<'a> ScheduledDecision<'a> {
 
     /// No override holds, and the state is known: the last boundary wins, if it is due.
     fn follow(&self) -> Decision {
-        match self.latest_boundary().filter(|it| self.is_due(it)) {
+        match self
+            .latest_boundary()
+            .filter(|boundary| self.is_due(boundary))
+        {
             Some(due) => self.scale_by_boundary(due, Cause::Clock(due.at)),
             None => self.between_boundaries(),
         }
@@ -159,8 +168,8 @@ impl<'a> ScheduledDecision<'a> {
         };
         let ended = whole_second(self.override_ended());
         let at = newest.map_or(ended, |newest| newest.at.max(ended));
-        let is_of_the_clock = at > ended || self.override_ran_out().is_some();
-        let cause = if is_of_the_clock {
+        let is_by_clock = at > ended || self.override_ran_out().is_some();
+        let cause = if is_by_clock {
             Cause::Clock(at)
         } else {
             self.request()
@@ -171,7 +180,8 @@ impl<'a> ScheduledDecision<'a> {
     /// The end of a pause adopts; what comes from that very instant on is done.
     fn after_pause(&self) -> Decision {
         let ended = self.override_ended();
-        let is_since = |it: &Boundary| it.at >= ended && Some(it.at) > self.state.last;
+        let is_since =
+            |boundary: &Boundary| boundary.at >= ended && Some(boundary.at) > self.state.last;
         match self.latest_boundary().filter(is_since) {
             Some(due) => self.scale_by_boundary(due, Cause::Clock(due.at)),
             None => self.adopt(Adoption::Over),
@@ -180,8 +190,8 @@ impl<'a> ScheduledDecision<'a> {
 
     /// When the override ended: at its time, or when its removal was seen; never before it began.
     pub(crate) fn override_ended(&self) -> DateTime<Utc> {
-        let by_hand = || self.context.seen.min(self.now);
-        let ended = self.override_ran_out().unwrap_or_else(by_hand);
+        let removed_at = || self.context.seen.min(self.now);
+        let ended = self.override_ran_out().unwrap_or_else(removed_at);
         let begun = self.state.last.map(|last| last.min(self.now));
         begun.map_or(ended, |begun| begun.max(ended))
     }
@@ -282,9 +292,9 @@ impl<'a> ScheduledDecision<'a> {
             Some(next) if next <= self.now => self.next_after(self.now).map(|next| next.at),
             next => next,
         };
-        let is_of_the_clock = || self.clock_explains(considered);
+        let is_by_clock = || self.clock_explains(considered);
         self.context
-            .decide_write(change, self.now, due, is_of_the_clock)
+            .decide_write(change, self.now, due, is_by_clock)
     }
 
     /// Whether the clock explains a change that considers everything up to `considered`: a boundary
@@ -292,11 +302,11 @@ impl<'a> ScheduledDecision<'a> {
     fn clock_explains(&self, considered: Option<DateTime<Utc>>) -> bool {
         let last = self.state.last;
         let is_ahead =
-            |it: Option<DateTime<Utc>>| it.is_some_and(|it| is_from_future(it, self.now));
+            |last: Option<DateTime<Utc>>| last.is_some_and(|last| is_from_future(last, self.now));
         if is_ahead(last) && !is_ahead(considered) {
             return true;
         }
-        let latest = self.latest_boundary().map(|it| it.at);
+        let latest = self.latest_boundary().map(|boundary| boundary.at);
         latest > last && considered >= latest
     }
 
@@ -328,4 +338,350 @@ impl<'a> ScheduledDecision<'a> {
     pub(crate) fn object(&self) -> &WorkloadRef {
         &self.context.observed.object
     }
+}
+
+impl ScheduledDecision<'_> {
+    /// Why the schedule is to be adopted: the state belongs to another schedule or object, or is from
+    /// the future. `None` if the state tells what was done last.
+    pub(crate) fn adoption_reason(&self) -> Option<Adoption> {
+        match self.state.last {
+            Some(last) if self.is_of_this_schedule() => {
+                is_from_future(last, self.now).then_some(Adoption::FromFuture)
+            }
+            _ if self.state.is_empty() => Some(Adoption::New),
+            _ => Some(Adoption::Changed),
+        }
+    }
+
+    /// The schedule is taken up as it is from now on. The same change starts what dayshift holds
+    /// down against it.
+    pub(crate) fn adopt(&self, why: Adoption) -> Decision {
+        let last = whole_second(self.adopted_from(why));
+        let next = self.next_after(last);
+        let phase = self.active.map_or(Phase::Adopted, Override::phase);
+        // `running` and `woken` already imply a saved 0.
+        let is_implied = |count: &Replicas| phase.follows_a_start() && *count == Replicas::ZERO;
+        let until = self
+            .active
+            .map_or(next.map(|boundary| boundary.at), Override::until);
+        let state = State {
+            phase: Some(phase),
+            last: Some(last),
+            next: Some(Next::or_never(until)),
+            saved: self.carried_over().filter(|count| !is_implied(count)),
+            saved_value: self.state.saved_value.clone(),
+            fingerprint: Some(self.fingerprint),
+        };
+        let change = self.without_scaling(ChangeKind::Adopt(why), state);
+        if let Some((action, replicas)) = self.restoring_start(why) {
+            return self.adopt_with_start(why, action, replicas, change, next);
+        }
+        self.decide_write(Change {
+            note: self.adoption_note(why, next).or(change.note),
+            ..change
+        })
+    }
+
+    /// What starts an object that dayshift holds down, where the schedule says running by now. A
+    /// copy is not started: its count was saved for another object. Nor is one whose state is from
+    /// the future: another scaler, by another clock, would stop it again.
+    fn restoring_start(&self, why: Adoption) -> Option<(Action, Replicas)> {
+        let is_resumed = matches!(why, Adoption::Changed | Adoption::Over | Adoption::Missed);
+        let object = self.object();
+        let fingerprint = self.state.fingerprint.as_ref();
+        let is_own = fingerprint.is_some_and(|fingerprint| fingerprint.belongs_to(&object.uid));
+        if !is_resumed || !is_own || self.active.is_some() {
+            return None;
+        }
+        let seen = self.context.observed.replicas;
+        self.spec
+            .restoring_action(object, seen, self.state.saved, self.now)
+    }
+
+    /// The adoption, with a start.
+    fn adopt_with_start(
+        &self,
+        why: Adoption,
+        action: Action,
+        replicas: Replicas,
+        adoption: Change,
+        next: Option<Boundary>,
+    ) -> Decision {
+        let kind = match action {
+            Action::Scale(_) => ChangeKind::Scale(replicas),
+            Action::Start | Action::Stop => ChangeKind::Start,
+        };
+        let cause = match self.override_ran_out() {
+            Some(ended) if why == Adoption::Over => Cause::Clock(ended),
+            _ => adoption.cause,
+        };
+        let from = self.context.observed.replicas;
+        self.decide_write(Change {
+            kind,
+            cause,
+            replicas,
+            state: State {
+                phase: Some(Phase::Running),
+                saved: None,
+                ..adoption.state
+            },
+            note: Some(EventNote::Restored {
+                why,
+                from,
+                to: replicas,
+                next,
+                zone: self.spec.schedule.zone(),
+            }),
+            ..adoption
+        })
+    }
+
+    /// Saved count kept on adoption. A running copy drops the original's, and a running object whose
+    /// schedule had been removed drops the count that was left on it.
+    pub(crate) fn carried_over(&self) -> Option<Replicas> {
+        let (state, observed) = (&self.state, self.context.observed);
+        let is_ours = |fingerprint: Fingerprint| fingerprint.belongs_to(&observed.object.uid);
+        let is_copy = state
+            .fingerprint
+            .is_some_and(|fingerprint| !is_ours(fingerprint));
+        if is_copy || state.is_only_saved() {
+            let is_down = observed.replicas <= self.spec.stop_replicas;
+            state.saved.filter(|_| is_down)
+        } else {
+            state.remembered()
+        }
+    }
+
+    /// The instant from which the schedule is followed: now if a boundary was missed or the state is
+    /// from the future, else when the schedule was seen or the override ended.
+    fn adopted_from(&self, why: Adoption) -> DateTime<Utc> {
+        if matches!(why, Adoption::Missed | Adoption::FromFuture) {
+            return self.now;
+        }
+        // The clock may have been set back since: no instant after `now` is considered yet.
+        let from = match (self.active, self.state.phase) {
+            (None, Some(Phase::Paused | Phase::Woken | Phase::Slept)) => self.override_ended(),
+            _ => self.context.seen.min(self.now),
+        };
+        let known = self.state.last.filter(|last| *last <= self.now);
+        known.map_or(from, |last| last.max(from))
+    }
+
+    fn adoption_note(&self, why: Adoption, next: Option<Boundary>) -> Option<EventNote> {
+        let observed = self.context.observed;
+        let (spec, now, zone) = (self.spec, self.now, self.spec.schedule.zone());
+        let adopted = || AdoptedSchedule::new(observed, spec, now);
+        match why {
+            Adoption::New if self.active.is_some() => None,
+            Adoption::New => EventNote::adopted(observed, spec, now),
+            Adoption::Changed => Some(match self.active {
+                Some(active) => EventNote::ChangedDuringOverride { active, zone },
+                None => EventNote::ScheduleChanged(adopted()),
+            }),
+            Adoption::Over => Some(EventNote::Resumed(adopted())),
+            Adoption::Missed => {
+                spec.latest_at(&observed.object, now)
+                    .map(|boundary| EventNote::Missed {
+                        boundary,
+                        next,
+                        zone,
+                    })
+            }
+            Adoption::FromFuture => {
+                observed
+                    .state()
+                    .last
+                    .map(|last| EventNote::FromFuture { last, next, zone })
+            }
+        }
+    }
+}
+
+impl ScheduledDecision<'_> {
+    /// Nothing is due. Labels that differ from the expected ones are corrected, and so is the count
+    /// if it is enforced.
+    pub(crate) fn between_boundaries(&self) -> Decision {
+        let expected = self.expected_labels();
+        let enforced = self.enforced();
+        let change = match enforced {
+            Enforced::Now { replicas, saved } => self.enforce(expected, replicas, saved),
+            Enforced::Never | Enforced::Soon(_) | Enforced::At(_) => self.correct_labels(expected),
+        };
+        let decision = if self.context.is_in_place(&change) {
+            Decision::Wait {
+                due: expected.next.at(),
+            }
+        } else if self.shows_future_state() {
+            return self.adopt(Adoption::FromFuture);
+        } else {
+            self.decide_write(change)
+        };
+        // `enforce` acts before the next boundary or not at all: that boundary decides anew.
+        let is_next = |due: &DateTime<Utc>| Next::At(*due) < expected.next;
+        match (decision, enforced) {
+            (Decision::Wait { .. }, Enforced::Soon(due)) if is_next(&due) => {
+                let zone = self.spec.schedule.zone();
+                let note = EventNote::StopsSoon { due, zone };
+                Decision::StopsSoon { due, note }
+            }
+            (Decision::Wait { .. }, Enforced::At(due)) if is_next(&due) => {
+                Decision::Wait { due: Some(due) }
+            }
+            (decision, _) => decision,
+        }
+    }
+
+    /// The change that corrects the labels and leaves the count.
+    fn correct_labels(&self, expected: ExpectedLabels) -> Change {
+        let state = State {
+            phase: Some(self.state.phase.unwrap_or(Phase::Adopted)),
+            last: Some(expected.last),
+            next: Some(expected.next),
+            saved: self.state.saved,
+            saved_value: self.state.saved_value.clone(),
+            fingerprint: self.state.fingerprint,
+        };
+        let mut change = self.without_scaling(ChangeKind::Heal, state);
+        if self.active.is_some() {
+            // While an override holds, another that is over goes when it ends.
+            (change.expired, change.note) = (Vec::new(), None);
+        }
+        let expired = || Some(EventNote::Expired(*change.expired.first()?));
+        change.note = change.note.or_else(expired);
+        change.kind = if self.context.observed.error.is_some() {
+            ChangeKind::Resume
+        } else if !change.expired.is_empty() {
+            ChangeKind::RemoveExpiredOverride
+        } else if self.state.next != Some(expected.next) {
+            ChangeKind::Reschedule
+        } else {
+            ChangeKind::Heal
+        };
+        change
+    }
+
+    /// The same change, with the count of a stop.
+    fn enforce(
+        &self,
+        expected: ExpectedLabels,
+        replicas: Replicas,
+        saved: Option<Replicas>,
+    ) -> Change {
+        let change = self.correct_labels(expected);
+        let phase = match change.state.phase {
+            Some(Phase::Adopted) => Some(Phase::Stopped),
+            phase => phase,
+        };
+        let raised = self.context.observed.replicas;
+        Change {
+            kind: ChangeKind::Enforce,
+            replicas,
+            state: State {
+                phase,
+                saved,
+                ..change.state
+            },
+            note: Some(EventNote::Enforced {
+                from: raised,
+                to: replicas,
+            }),
+            ..change
+        }
+    }
+
+    /// Whether the object shows a `last` that is too far ahead, and better is known.
+    fn shows_future_state(&self) -> bool {
+        let shown = self.context.observed.state().last;
+        let is_paused = matches!(self.active, Some(Override::Pause(_)));
+        !is_paused && shown.is_some_and(|last| is_from_future(last, self.now))
+    }
+
+    /// The labels `last` and `next` while nothing is due. While an override holds, its end is next.
+    fn expected_labels(&self) -> ExpectedLabels {
+        let last = self.state.last.unwrap_or_else(|| self.considered_now());
+        if let Some(active) = self.active {
+            let next = Next::or_never(active.until());
+            return ExpectedLabels { last, next };
+        }
+        let following = |after| Next::or_never(self.next_after(after).map(|next| next.at));
+        match following(last) {
+            // A boundary before the object's own next has passed: it is not caught up.
+            next if next <= Next::At(self.now) => ExpectedLabels {
+                last: whole_second(self.now),
+                next: following(self.now),
+            },
+            next => ExpectedLabels { last, next },
+        }
+    }
+
+    /// Whether and when `enforce` stops what runs.
+    fn enforced(&self) -> Enforced {
+        let State { phase, saved, .. } = self.state;
+        let (seen, most) = (self.context.observed.replicas, self.spec.stop_replicas);
+        let is_stopped_by_dayshift = phase.is_some_and(Phase::follows_a_stop);
+        if seen <= most {
+            return Enforced::Never;
+        }
+        let now = || {
+            let (replicas, saved) = self.spec.stopped(seen, saved);
+            Enforced::Now { replicas, saved }
+        };
+        match self.overrides.enforce {
+            Enforce::AtOnce if is_stopped_by_dayshift => now(),
+            Enforce::After(grace) if is_stopped_by_dayshift || self.is_adopted_outside_hours() => {
+                match self.grace_began().map(|at| whole_second(at) + grace) {
+                    None => Enforced::Soon(whole_second(self.now) + grace),
+                    Some(due) if due <= self.now => now(),
+                    Some(due) => Enforced::At(due),
+                }
+            }
+            _ => Enforced::Never,
+        }
+    }
+
+    /// Whether the object was adopted as it is, and its schedule says stopped.
+    fn is_adopted_outside_hours(&self) -> bool {
+        let is_adopted = matches!(self.state.phase, Some(Phase::Adopted)) && self.active.is_none();
+        let says = || self.spec.says(self.object(), self.now);
+        is_adopted && says().is_some_and(|says| !says.brings_up())
+    }
+
+    /// When the grace began. The grace begins when `StopsSoon` is sent; a restart begins it anew.
+    /// `None` if that was sent before the object began to run against its schedule.
+    fn grace_began(&self) -> Option<DateTime<Utc>> {
+        let told = self.context.memory.told_stop_at();
+        told.filter(|told| (self.running_since()..=self.now).contains(told))
+    }
+
+    /// Since when the object runs against its schedule with these annotations, as far as this process
+    /// knows.
+    fn running_since(&self) -> DateTime<Utc> {
+        let seen = self.context.seen;
+        let raised = self.context.memory.raised_at().unwrap_or(seen);
+        let considered = self.state.last.unwrap_or(seen);
+        seen.max(raised).max(considered).min(self.now)
+    }
+}
+
+/// The action of `enforce` on an object.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Enforced {
+    /// Nothing.
+    Never,
+    /// Stop it at that time, and tell the user first.
+    Soon(DateTime<Utc>),
+    /// Stop it at that time, as the user was told.
+    At(DateTime<Utc>),
+    /// Stop it now, with this count and this saved count.
+    Now {
+        replicas: Replicas,
+        saved: Option<Replicas>,
+    },
+}
+
+/// The labels `last` and `next` as they should be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct ExpectedLabels {
+    last: DateTime<Utc>,
+    next: Next,
 }

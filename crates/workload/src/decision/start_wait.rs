@@ -1,11 +1,21 @@
-//! What a start waits for, and until when.
+//! Start dependencies (`after`): whether a start waits, until when, and dependencies that can never become
+//! ready in time.
 
 use chrono::{DateTime, TimeDelta, Utc};
+use dayshift_schedule::{Action, Zone};
 
-use super::change::{Cause, Change, ChangeKind};
-use crate::inputs::after::{After, Needed};
-use crate::inputs::spec::ScheduleSpec;
-use crate::observed::Observed;
+use crate::{
+    decision::change::{Cause, Change, ChangeKind},
+    inputs::{
+        after::{After, Dependency},
+        overrides::Override,
+        parse::ParsedInputs,
+        spec::ScheduleSpec,
+    },
+    observed::Observed,
+    replicas::Replicas,
+    workload_ref::WorkloadRef,
+};
 
 /// How long a start that somebody asks for waits for something stopped: a command that wakes several
 /// objects writes to one after another.
@@ -22,15 +32,15 @@ pub struct DueStart {
 
 /// What has to be ready before one start.
 #[derive(Clone, Copy, Debug)]
-pub struct Needs<'a> {
+pub struct StartDependencies<'a> {
     after: &'a After,
-    needed: &'a [Needed],
+    needed: &'a [Dependency],
     start: DueStart,
 }
 
 /// The state of something that a start needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum NeededState {
+pub enum DependencyState {
     /// It is ready, all of it.
     Ready,
     /// It is not ready, and may become so.
@@ -45,29 +55,29 @@ pub enum NeededState {
     /// Objects of its kind are not seen.
     Unwatched,
     /// It does not say whether it is ready.
-    Silent,
+    Unreported,
     /// It waits for the object that needs it.
-    Circle,
+    Cycle,
 }
 
 /// Something that was not ready at a start, and its state then.
-pub type Lack = (Needed, NeededState);
+pub type UnreadyDependency = (Dependency, DependencyState);
 
 /// Whether a start waits.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum StartWait {
     /// It waits.
-    Waits(Waiting),
+    Waits(WaitingStart),
     /// It does not, or no longer.
     Over {
         /// What is not ready.
-        without: Vec<Lack>,
+        without: Vec<UnreadyDependency>,
     },
 }
 
 /// A start that waits.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Waiting {
+pub struct WaitingStart {
     /// When the start fell due.
     pub due: DateTime<Utc>,
     /// Until when it waits at most.
@@ -75,7 +85,7 @@ pub struct Waiting {
     /// When to look again where nothing changes.
     pub look: DateTime<Utc>,
     /// For what.
-    pub needed: Vec<Needed>,
+    pub needed: Vec<Dependency>,
 }
 
 impl ScheduleSpec {
@@ -99,14 +109,14 @@ impl ScheduleSpec {
     }
 
     /// What has to be ready before this change; `None` for all but a [`Self::due_start`] with `after`.
-    pub fn needs(&self, change: &Change, observed: &Observed) -> Option<Needs<'_>> {
+    pub fn needs(&self, change: &Change, observed: &Observed) -> Option<StartDependencies<'_>> {
         let after = self.after.as_ref()?;
         let needed = after.needed_by(&observed.object);
         if needed.is_empty() {
             return None;
         }
         let start = self.due_start(change, observed)?;
-        Some(Needs {
+        Some(StartDependencies {
             after,
             needed,
             start,
@@ -114,7 +124,7 @@ impl ScheduleSpec {
     }
 }
 
-impl Needs<'_> {
+impl StartDependencies<'_> {
     /// Until when the start waits at most.
     pub fn until(&self) -> DateTime<Utc> {
         let until = self.start.due.checked_add_signed(self.after.within());
@@ -122,12 +132,16 @@ impl Needs<'_> {
     }
 
     /// What has to be ready.
-    pub const fn needed(&self) -> &[Needed] {
+    pub const fn needed(&self) -> &[Dependency] {
         self.needed
     }
 
     /// Whether the start waits at `now`, given the state of each thing that it needs.
-    pub fn wait(&self, now: DateTime<Utc>, standing: impl Fn(&Needed) -> NeededState) -> StartWait {
+    pub fn wait(
+        &self,
+        now: DateTime<Utc>,
+        standing: impl Fn(&Dependency) -> DependencyState,
+    ) -> StartWait {
         let until = self.until();
         let mut look: Option<DateTime<Utc>> = None;
         let mut needed = Vec::new();
@@ -136,15 +150,15 @@ impl Needs<'_> {
             let stands = standing(one);
             match self.waits_until(stands, until).filter(|end| now < *end) {
                 Some(end) => {
-                    look = Some(look.map_or(end, |it| it.min(end)));
+                    look = Some(look.map_or(end, |earliest| earliest.min(end)));
                     needed.push(one.clone());
                 }
-                None if stands != NeededState::Ready => without.push((one.clone(), stands)),
+                None if stands != DependencyState::Ready => without.push((one.clone(), stands)),
                 None => {}
             }
         }
         look.map_or(StartWait::Over { without }, |look| {
-            StartWait::Waits(Waiting {
+            StartWait::Waits(WaitingStart {
                 due: self.start.due,
                 until,
                 look,
@@ -154,23 +168,122 @@ impl Needs<'_> {
     }
 
     /// Until when the start waits for something in this state.
-    fn waits_until(&self, standing: NeededState, until: DateTime<Utc>) -> Option<DateTime<Utc>> {
+    fn waits_until(
+        &self,
+        standing: DependencyState,
+        until: DateTime<Utc>,
+    ) -> Option<DateTime<Utc>> {
         match standing {
-            NeededState::NotReady => Some(until),
-            NeededState::Stopped { until: start } if start.is_some_and(|it| it <= until) => {
+            DependencyState::NotReady => Some(until),
+            DependencyState::Stopped { until: start }
+                if start.is_some_and(|start| start <= until) =>
+            {
                 Some(until)
             }
-            NeededState::Stopped { .. } if self.start.is_request => {
+            DependencyState::Stopped { .. } if self.start.is_request => {
                 let settled = self.start.due.checked_add_signed(SETTLING)?;
                 Some(settled.min(until))
             }
-            NeededState::Stopped { .. }
-            | NeededState::Ready
-            | NeededState::Missing
-            | NeededState::Unwatched
-            | NeededState::Silent
-            | NeededState::Circle => None,
+            DependencyState::Stopped { .. }
+            | DependencyState::Ready
+            | DependencyState::Missing
+            | DependencyState::Unwatched
+            | DependencyState::Unreported
+            | DependencyState::Cycle => None,
         }
+    }
+}
+
+/// How many starts are looked at.
+const MAX_STARTS: usize = 14;
+
+/// Something that a start names.
+#[derive(Clone, Copy, Debug)]
+pub struct DependencyWorkload<'a> {
+    /// Which object.
+    pub object: &'a WorkloadRef,
+    /// What its annotations ask for.
+    pub parsed: &'a ParsedInputs,
+    /// Its count, where that is known.
+    pub replicas: Option<Replicas>,
+}
+
+/// Why a start does not wait for something that it names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum UnsatisfiableDependency {
+    /// It runs nothing, and no schedule starts it.
+    Unscheduled,
+    /// A pause or a sleep keeps it as it is for longer than the start waits.
+    Overridden(Override),
+    /// Its own schedule keeps it stopped at the start of then, for longer than the start waits.
+    Stopped(DateTime<Utc>),
+}
+
+impl UnsatisfiableDependency {
+    /// What is the case, after the name of what is named. `zone` is that of the object that names it.
+    pub fn words(self, zone: Zone) -> String {
+        match self {
+            Self::Unscheduled => "has no replicas, and no schedule starts it".to_owned(),
+            Self::Overridden(Override::Pause(pause)) if pause.until().is_none() => {
+                "is paused without an end".to_owned()
+            }
+            Self::Overridden(Override::Sleep(_)) => {
+                "is put to sleep for longer than the start waits".to_owned()
+            }
+            Self::Overridden(_) => "is paused for longer than the start waits".to_owned(),
+            Self::Stopped(at) => format!(
+                "is stopped by its own schedule at the start of {}",
+                at.with_timezone(&zone).format("%a %Y-%m-%d %H:%M %Z")
+            ),
+        }
+    }
+
+    /// What lets the start wait for `needed`.
+    pub fn help(self, needed: &Dependency) -> String {
+        match self {
+            Self::Unscheduled => format!("give {needed} a schedule"),
+            Self::Overridden(Override::Pause(_)) => format!("end the pause of {needed}"),
+            Self::Overridden(_) => format!("end the sleep of {needed}"),
+            Self::Stopped(_) => format!("start {needed} before, or at the same time"),
+        }
+    }
+}
+
+impl ScheduleSpec {
+    /// Why the next starts of an object with this schedule do not wait for something that they name;
+    /// `None` where they may.
+    pub fn unsatisfiable_dependency(
+        &self,
+        object: &WorkloadRef,
+        needed: &DependencyWorkload<'_>,
+        from: DateTime<Utc>,
+    ) -> Option<UnsatisfiableDependency> {
+        let within = self.after.as_ref()?.within();
+        let other = match needed.parsed {
+            ParsedInputs::Scheduled(spec) => spec,
+            ParsedInputs::Invalid(_) => return None,
+            ParsedInputs::Unscheduled => {
+                let is_down = needed.replicas == Some(Replicas::ZERO);
+                return is_down.then_some(UnsatisfiableDependency::Unscheduled);
+            }
+        };
+        let start = self.next_that(true, object, from)?.at;
+        if let Some(over @ (Override::Pause(_) | Override::Sleep(_))) = other.overrides.at(start)
+            && over.until().is_none_or(|until| until > start + within)
+        {
+            return Some(UnsatisfiableDependency::Overridden(over));
+        }
+        let mut from = from;
+        for _ in 0..MAX_STARTS {
+            let start = self.next_that(true, object, from)?.at;
+            let is_stopped = other.says(needed.object, start) == Some(Action::Stop);
+            let next = other.next_that(true, needed.object, start);
+            if is_stopped && next.is_none_or(|next| next.at > start + within) {
+                return Some(UnsatisfiableDependency::Stopped(start));
+            }
+            from = self.next_that(false, object, start)?.at;
+        }
+        None
     }
 }
 
@@ -184,9 +297,9 @@ mod tests {
 
     /// Until when a start that fell due at 0 waits at `now` for two that stand so, and the number of
     /// those that are not ready where it goes.
-    fn wait(stand: [NeededState; 2], is_request: bool, now: i64) -> Result<i64, usize> {
+    fn wait(stand: [DependencyState; 2], is_request: bool, now: i64) -> Result<i64, usize> {
         let after = After::parse("sts/db; deploy/cache, 60s").unwrap();
-        let needs = Needs {
+        let needs = StartDependencies {
             after: &after,
             needed: after.named(),
             start: DueStart {
@@ -194,7 +307,7 @@ mod tests {
                 is_request,
             },
         };
-        let standing = |one: &Needed| stand[usize::from(*one.name == *"cache")];
+        let standing = |one: &Dependency| stand[usize::from(*one.name == *"cache")];
         match needs.wait(at(now), standing) {
             StartWait::Waits(waiting) => {
                 assert_eq!((waiting.due, waiting.until), (at(0), at(60)));
@@ -206,7 +319,7 @@ mod tests {
 
     #[test]
     fn a_start_waits_for_what_may_become_ready_and_at_most_for_its_time() {
-        use NeededState::{Circle, Missing, NotReady, Ready, Silent, Stopped, Unwatched};
+        use DependencyState::{Cycle, Missing, NotReady, Ready, Stopped, Unreported, Unwatched};
         let soon = Stopped {
             until: Some(at(60)),
         };
@@ -223,8 +336,8 @@ mod tests {
             ([Missing, Ready], false, 0, Err(1)),
             // A missing object does not end the wait for the other.
             ([Missing, NotReady], false, 0, Ok(60)),
-            ([Unwatched, Silent], true, 0, Err(2)),
-            ([Circle, Ready], true, 0, Err(1)),
+            ([Unwatched, Unreported], true, 0, Err(2)),
+            ([Cycle, Ready], true, 0, Err(1)),
             ([soon, Ready], false, 0, Ok(60)),
             ([late, Ready], false, 0, Err(1)),
             ([never, Ready], false, 0, Err(1)),

@@ -20,9 +20,9 @@ pub(super) fn wake_command(object: &WorkloadRef, prefix: &Prefix) -> String {
 
 /// The `dayshift wake` command for several objects of one namespace, for two hours.
 pub(super) fn wake_all_command(objects: &[&WorkloadRef], prefix: &Prefix) -> String {
-    let names = objects.iter().map(|it| it.kind_and_name());
+    let names = objects.iter().map(|object| object.kind_and_name());
     let names = names.collect::<Vec<_>>().join(" ");
-    let namespace = objects.first().map_or("", |it| &it.namespace);
+    let namespace = objects.first().map_or("", |object| &object.namespace);
     format!(
         "dayshift wake {names} -n {namespace} --for 2h{}",
         prefix.flag()
@@ -45,7 +45,9 @@ pub(super) fn scale_command(
     let path = object.kind.path();
     let field = path.last().copied().unwrap_or_default();
     let patch = |value: Value| {
-        let nested = path.iter().rfold(value, |it, token| json!({ *token: it }));
+        let nested = path
+            .iter()
+            .rfold(value, |inner, token| json!({ *token: inner }));
         format!("kubectl patch {kind}/{name} -n {namespace} --type=merge -p '{nested}'")
     };
     match object.kind.form() {

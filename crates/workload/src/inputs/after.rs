@@ -5,12 +5,13 @@ use std::{collections::HashSet, fmt};
 use chrono::TimeDelta;
 use dayshift_schedule::{Diagnostic, parse_items_and_wait};
 
-use super::effective::{Inputs, Origin};
-use crate::keys::Key;
-use crate::kinds::kind::Kind;
-use crate::kinds::row::ReadyForm;
-use crate::names::{is_dns_label, is_dns_subdomain};
-use crate::workload_ref::WorkloadRef;
+use crate::{
+    inputs::{annotations::Origin, effective::Inputs},
+    keys::Key,
+    kinds::{kind::Kind, row::ReadyForm},
+    names::{is_dns_label, is_dns_subdomain},
+    workload_ref::WorkloadRef,
+};
 
 /// How long a start waits where its annotation does not say.
 const WITHIN: TimeDelta = TimeDelta::minutes(10);
@@ -26,23 +27,23 @@ const EXAMPLE: &str = "sts/db; deploy/cache, 5m";
 /// What has to be ready before a start, and how long the start waits for it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct After {
-    needed: Box<[Needed]>,
+    needed: Box<[Dependency]>,
     within: TimeDelta,
     is_own: bool,
 }
 
 /// An object of the same namespace that has to be ready before a start.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Needed {
+pub struct Dependency {
     /// Its kind.
-    pub kind: NeededKind,
+    pub kind: DependencyKind,
     /// Its name.
     pub name: Box<str>,
 }
 
 /// The kind of what a start may wait for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum NeededKind {
+pub enum DependencyKind {
     /// A workload, which is ready by its own status.
     Workload(Kind),
     /// A Service, which is ready where one of its endpoints is.
@@ -68,7 +69,7 @@ impl After {
                 let help = format!("name at most {MAX_NEEDED} objects");
                 return fails("is one object too many".to_owned(), &help);
             }
-            let one = match Needed::parse(item) {
+            let one = match Dependency::parse(item) {
                 Ok(one) => one,
                 Err((wrong, help)) => return fails(wrong, help),
             };
@@ -97,21 +98,21 @@ impl After {
     }
 
     /// What it names.
-    pub const fn named(&self) -> &[Needed] {
+    pub const fn named(&self) -> &[Dependency] {
         &self.needed
     }
 
     /// What has to be ready before a start of this object. A default of its Namespace is for all but
     /// the objects that it names.
-    pub fn needed_by(&self, object: &WorkloadRef) -> &[Needed] {
-        if !self.is_own && self.needed.iter().any(|it| it.is(object)) {
+    pub fn needed_by(&self, object: &WorkloadRef) -> &[Dependency] {
+        if !self.is_own && self.needed.iter().any(|dependency| dependency.is(object)) {
             return &[];
         }
         &self.needed
     }
 }
 
-impl Needed {
+impl Dependency {
     fn parse(text: &str) -> Result<Self, (String, &'static str)> {
         const KIND: &str = "write for example `sts/db`";
         let Some((kind, name)) = text.split_once('/') else {
@@ -140,14 +141,14 @@ impl Needed {
     }
 
     /// This object, to others of its namespace.
-    pub fn of(object: &WorkloadRef) -> Self {
+    pub fn from_workload(object: &WorkloadRef) -> Self {
         Self::workload(object.kind, &object.name)
     }
 
     /// The workload of this kind and name.
     pub fn workload(kind: Kind, name: &str) -> Self {
         Self {
-            kind: NeededKind::Workload(kind),
+            kind: DependencyKind::Workload(kind),
             name: name.into(),
         }
     }
@@ -155,7 +156,7 @@ impl Needed {
     /// The Service of this name.
     pub fn service(name: &str) -> Self {
         Self {
-            kind: NeededKind::Service,
+            kind: DependencyKind::Service,
             name: name.into(),
         }
     }
@@ -180,16 +181,16 @@ impl Needed {
 
     /// Whether it is this object, which is in the same namespace.
     pub fn is(&self, object: &WorkloadRef) -> bool {
-        self.kind == NeededKind::Workload(object.kind) && *self.name == *object.name
+        self.kind == DependencyKind::Workload(object.kind) && *self.name == *object.name
     }
 }
 
 /// `sts/db`
-impl fmt::Display for Needed {
+impl fmt::Display for Dependency {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let kind = match self.kind {
-            NeededKind::Workload(kind) => kind.short_name(),
-            NeededKind::Service => "svc",
+            DependencyKind::Workload(kind) => kind.short_name(),
+            DependencyKind::Service => "svc",
         };
         write!(f, "{kind}/{}", self.name)
     }
@@ -217,11 +218,14 @@ mod tests {
             ),
         ] {
             let after = After::parse(text).unwrap();
-            let named: Vec<_> = after.named().iter().map(Needed::to_string).collect();
+            let named: Vec<_> = after.named().iter().map(Dependency::to_string).collect();
             assert_eq!(
                 (&*named, after.within().num_minutes()),
                 (
-                    &*names.iter().map(|it| (*it).to_owned()).collect::<Vec<_>>(),
+                    &*names
+                        .iter()
+                        .map(|name| (*name).to_owned())
+                        .collect::<Vec<_>>(),
                     minutes
                 ),
                 "{text}"

@@ -1,4 +1,4 @@
-//! A user's annotations on one object, as texts.
+//! The annotations on one object or Namespace, as text, and where an annotation in force is written.
 
 use std::sync::Arc;
 
@@ -6,13 +6,44 @@ use dayshift_schedule::{cut_too_long, is_too_long};
 
 use crate::keys::{Key, OWN_ANNOTATIONS, Prefix};
 
+/// Where an annotation is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Origin {
+    /// On the object itself.
+    Own,
+    /// On its Namespace, as a default.
+    Namespace,
+    /// Nowhere in the cluster: it is the default of the scaler, its `--default-hours` say.
+    Scaler,
+}
+
+impl Origin {
+    /// Its name in tables and JSON.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Own => "object",
+            Self::Namespace => "namespace",
+            Self::Scaler => "scaler",
+        }
+    }
+
+    /// Where that is, in a sentence.
+    pub(super) const fn place(self) -> &'static str {
+        match self {
+            Self::Own => "on the object",
+            Self::Namespace => "on the Namespace",
+            Self::Scaler => "by the default of the scaler",
+        }
+    }
+}
+
 /// What a user wrote on one object under the prefix: a text or none for every [`Key`], and the
 /// names of what is not a key. These are what a guarded patch tests, but for texts that are too
 /// long; what is in force may come from elsewhere too and is [`Inputs`](crate::Inputs).
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Annotations {
     texts: [Option<Box<str>>; Key::ALL.len()],
-    unknown: Vec<Unknown>,
+    unknown: Vec<UnknownAnnotation>,
     /// How many more there are.
     unknown_more: u32,
     /// The default schedule of the scaler, for whatever these give none to. Where it was read from
@@ -22,7 +53,7 @@ pub struct Annotations {
 
 /// An annotation under the prefix that is not a [`Key`].
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Unknown {
+pub struct UnknownAnnotation {
     /// The name behind the prefix.
     pub name: Box<str>,
     /// How long its text is, in bytes.
@@ -57,7 +88,7 @@ impl Annotations {
         let at = self.unknown.partition_point(|known| &*known.name < name);
         if at < MAX_UNKNOWN {
             let name = name.into();
-            self.unknown.insert(at, Unknown { name, length });
+            self.unknown.insert(at, UnknownAnnotation { name, length });
         }
         if at >= MAX_UNKNOWN || self.unknown.len() > MAX_UNKNOWN {
             self.unknown.truncate(MAX_UNKNOWN);
@@ -71,7 +102,7 @@ impl Annotations {
     }
 
     /// These texts of keys, and nothing else.
-    pub fn of(texts: impl IntoIterator<Item = (Key, String)>) -> Self {
+    pub fn from_texts(texts: impl IntoIterator<Item = (Key, String)>) -> Self {
         let mut annotations = Self::default();
         for (key, text) in texts {
             annotations.set(key, Some(&text));
@@ -101,7 +132,7 @@ impl Annotations {
     }
 
     /// The first annotations that are no key, in order of the name.
-    pub fn unknown(&self) -> &[Unknown] {
+    pub fn unknown(&self) -> &[UnknownAnnotation] {
         &self.unknown
     }
 

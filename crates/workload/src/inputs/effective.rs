@@ -1,46 +1,20 @@
-//! The annotations that are in force for one object, and where each is written.
+//! The annotations in force for one object: its own, and the defaults of its Namespace and of the
+//! controller.
 
 use std::sync::Arc;
 
 use dayshift_schedule::is_too_long;
 
-use super::annotations::{Annotations, Unknown};
-use super::overrides::Author;
-use crate::keys::{Key, Prefix};
-use crate::kinds::count_kind::CountKind;
-use crate::replicas::Replicas;
-use crate::volumes::VolumeRetention;
-
-/// Where an annotation is written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Origin {
-    /// On the object itself.
-    Own,
-    /// On its Namespace, as a default.
-    Namespace,
-    /// Nowhere in the cluster: it is the default of the scaler, its `--default-hours` say.
-    Scaler,
-}
-
-impl Origin {
-    /// Its name in tables and JSON.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Own => "object",
-            Self::Namespace => "namespace",
-            Self::Scaler => "scaler",
-        }
-    }
-
-    /// Where that is, in a sentence.
-    pub(super) const fn place(self) -> &'static str {
-        match self {
-            Self::Own => "on the object",
-            Self::Namespace => "on the Namespace",
-            Self::Scaler => "by the default of the scaler",
-        }
-    }
-}
+use crate::{
+    fingerprint::Fingerprint,
+    inputs::{
+        annotations::{Annotations, Origin, UnknownAnnotation},
+        overrides::Author,
+    },
+    keys::{Key, Prefix},
+    kinds::count::CountKind,
+    replicas::Replicas,
+};
 
 /// What is in force for one object: its own annotations and, where it has none for a key, the
 /// defaults of its Namespace, or the schedule of the scaler. Equal inputs ask for the same thing,
@@ -59,6 +33,18 @@ pub struct Inputs {
     volumes: VolumeRetention,
 }
 
+/// The annotations that a fingerprint hashes, in this order.
+const FINGERPRINTED: [Key; 8] = [
+    Key::Start,
+    Key::Stop,
+    Key::Hours,
+    Key::Scale,
+    Key::Timezone,
+    Key::Except,
+    Key::TreatAs,
+    Key::Jitter,
+];
+
 impl Inputs {
     /// Those among an object's own annotations, given as full names and texts.
     pub fn from_annotations<'a>(
@@ -72,7 +58,7 @@ impl Inputs {
     }
 
     /// Those that stand on an object itself.
-    pub fn of_own(own: Arc<Annotations>) -> Self {
+    pub fn from_own(own: Arc<Annotations>) -> Self {
         Self {
             own,
             ..Self::default()
@@ -104,7 +90,7 @@ impl Inputs {
     /// These inputs with the annotations of a Namespace as defaults, in place of any other.
     #[must_use]
     pub fn with_defaults(self, defaults: Option<Arc<Annotations>>) -> Self {
-        let defaults = defaults.filter(|it| !it.is_empty());
+        let defaults = defaults.filter(|annotations| !annotations.is_empty());
         Self { defaults, ..self }
     }
 
@@ -190,6 +176,17 @@ impl Inputs {
         flags.text(key).map(|_| Origin::Scaler)
     }
 
+    /// The fingerprint of this schedule on the object with this UID.
+    pub fn fingerprint(&self, uid: &str) -> Fingerprint {
+        let schedule = FINGERPRINTED.into_iter().filter_map(|key| {
+            // The controller's zone is a flag: another one must not adopt every workload.
+            let is_flag = key == Key::Timezone && self.origin(key) == Some(Origin::Scaler);
+            let text = self.text(key).filter(|_| !is_flag)?;
+            Some((key.name(), text))
+        });
+        Fingerprint::new(uid, schedule)
+    }
+
     /// Whose the override is that is written there, and why.
     pub fn author(&self, origin: Origin) -> Author {
         let written = match origin {
@@ -197,7 +194,11 @@ impl Inputs {
             Origin::Namespace => self.defaults(),
             Origin::Scaler => None,
         };
-        let text = |key: Key| written.and_then(|it| it.text(key)).map(Into::into);
+        let text = |key: Key| {
+            written
+                .and_then(|annotations| annotations.text(key))
+                .map(Into::into)
+        };
         Author {
             by: text(Key::OverrideBy),
             reason: text(Key::Reason),
@@ -207,16 +208,24 @@ impl Inputs {
     /// The first annotations that are not keys, the object's own before its Namespace's. What its
     /// Namespace has beside what it inherits may be a misspelt part of that; where it inherits
     /// nothing, it is no concern of the object.
-    pub fn unknown(&self) -> impl Iterator<Item = (Origin, &Unknown)> {
-        let own = self.own.unknown().iter().map(|it| (Origin::Own, it));
+    pub fn unknown(&self) -> impl Iterator<Item = (Origin, &UnknownAnnotation)> {
+        let own = self
+            .own
+            .unknown()
+            .iter()
+            .map(|annotation| (Origin::Own, annotation));
         let inherited = self.defaults().filter(|_| self.inherits());
         let inherited = inherited.map_or(&[][..], Annotations::unknown);
-        own.chain(inherited.iter().map(|it| (Origin::Namespace, it)))
+        own.chain(
+            inherited
+                .iter()
+                .map(|annotation| (Origin::Namespace, annotation)),
+        )
     }
 
     /// Whether anything that is in force is not written on the object itself.
     pub fn inherits(&self) -> bool {
-        let is_inherited = |key: Key| self.origin(key).is_some_and(|it| it != Origin::Own);
+        let is_inherited = |key: Key| self.origin(key).is_some_and(|origin| origin != Origin::Own);
         Key::ALL.into_iter().any(is_inherited)
     }
 
@@ -234,7 +243,9 @@ impl Inputs {
     /// Whether a start leaves a 0 for which nothing is saved: the schedule is inherited, and the
     /// object has no `replicas` of its own. Neither is a wish to run what somebody keeps at 0.
     pub fn keeps_zero(&self) -> bool {
-        let is_inherited = self.schedule_origin().is_some_and(|it| it != Origin::Own);
+        let is_inherited = self
+            .schedule_origin()
+            .is_some_and(|origin| origin != Origin::Own);
         is_inherited && self.own.text(Key::Replicas).is_none()
     }
 
@@ -259,7 +270,9 @@ impl Inputs {
         let text = self.text(Key::StopReplicas);
         let text = text.filter(|_| self.counts.has(Key::StopReplicas) && !self.counts.is_switch());
         let count = text.and_then(|text| Replicas::parse(text).ok());
-        count.map_or(self.counts.stopped(), |it| it.max(self.counts.least()))
+        count.map_or(self.counts.stopped(), |count| {
+            count.max(self.counts.least())
+        })
     }
 }
 
@@ -270,6 +283,34 @@ pub(crate) fn truth(text: &str) -> Option<bool> {
         Some(true)
     } else {
         is("false").then_some(false)
+    }
+}
+
+/// What an object says of the volumes of pods that scaling down takes away: a StatefulSet, in
+/// `spec.persistentVolumeClaimRetentionPolicy.whenScaled`. Other kinds that have the field, such
+/// as OpenKruise's StatefulSet, mean the same by it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum VolumeRetention {
+    /// Nothing, and so they stay. The API server itself fills in `Retain` since Kubernetes 1.27.
+    #[default]
+    Unsaid,
+    /// They stay.
+    Retain,
+    /// They are deleted, and what is on them is lost.
+    Delete,
+}
+
+impl VolumeRetention {
+    /// Where an object says it, as the tokens of a JSON pointer.
+    pub const PATH: [&str; 3] = ["spec", "persistentVolumeClaimRetentionPolicy", "whenScaled"];
+
+    /// Reads the text of that field.
+    pub fn from_text(text: Option<&str>) -> Self {
+        match text {
+            Some("Retain") => Self::Retain,
+            Some("Delete") => Self::Delete,
+            _ => Self::Unsaid,
+        }
     }
 }
 
@@ -349,5 +390,58 @@ mod tests {
         assert_eq!(inputs.text(Key::Pause), Some("true"));
         let without = inputs.without(&[Key::Pause]);
         assert_eq!(without.origin(Key::Pause), Some(Origin::Namespace));
+    }
+
+    /// Anybody can compute it: `printf uid-1 | sha256sum` and
+    /// `printf '\nstart=13:Mon-Fri 09:00' | sha256sum`.
+    #[test]
+    fn is_the_documented_hash_for_ever() {
+        let inputs = Inputs::default().with(Key::Start, "Mon-Fri 09:00");
+        assert_eq!(
+            inputs.fingerprint("uid-1").to_string(),
+            "v2-4a49acf8a6bd7277-cdb276bb89557700"
+        );
+    }
+
+    #[test]
+    fn tells_the_object_from_the_text() {
+        let inputs = Inputs::default().with(Key::Hours, "09:00-17:00");
+        let edited = Inputs::default().with(Key::Hours, "09:00-18:00");
+        let fingerprint = inputs.fingerprint("a");
+        assert_ne!(fingerprint, inputs.fingerprint("b"));
+        assert_ne!(fingerprint, edited.fingerprint("a"));
+        assert!(fingerprint.belongs_to("a"));
+        assert!(!fingerprint.belongs_to("b"));
+    }
+
+    #[test]
+    fn counts_the_schedule_and_the_uid_and_nothing_else() {
+        let base = Inputs::default().with(Key::Hours, "09:00-17:00");
+        for key in Key::ALL {
+            let counts = matches!(
+                key,
+                Key::Start
+                    | Key::Stop
+                    | Key::Hours
+                    | Key::Scale
+                    | Key::Timezone
+                    | Key::Except
+                    | Key::TreatAs
+                    | Key::Jitter
+            );
+            assert_eq!(
+                base.clone().with(key, "x").fingerprint("a") != base.fingerprint("a"),
+                counts,
+                "{key}"
+            );
+        }
+        assert_ne!(base.fingerprint("a"), base.fingerprint("b"));
+    }
+
+    #[test]
+    fn texts_cannot_run_into_each_other() {
+        let one = Inputs::default().with(Key::Start, "a\nstop=1:b");
+        let two = Inputs::default().with(Key::Start, "a").with(Key::Stop, "b");
+        assert_ne!(one.fingerprint("a"), two.fingerprint("a"));
     }
 }

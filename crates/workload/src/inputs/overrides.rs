@@ -2,9 +2,11 @@
 
 use chrono::{DateTime, TimeDelta, Utc};
 
-use super::effective::Origin;
-use crate::keys::Key;
-use crate::state::{Phase, State};
+use crate::{
+    inputs::annotations::Origin,
+    keys::Key,
+    state::{Phase, State},
+};
 
 /// The overrides of one schedule, by their annotations. Some may be over by now.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -77,7 +79,7 @@ impl OverrideSet {
     /// is over.
     pub fn at(&self, now: DateTime<Utc>) -> Option<Override> {
         self.all()
-            .find(|it| it.until().is_none_or(|until| until > now))
+            .find(|held| held.until().is_none_or(|until| until > now))
     }
 
     /// All of them, whether they are over or not; the one that beats the others first.
@@ -96,8 +98,8 @@ impl OverrideSet {
     }
 
     fn until(&self, key: Key) -> Option<DateTime<Utc>> {
-        let it = self.all().find(|it| it.annotation() == key)?;
-        it.until()
+        let mut overrides = self.all();
+        overrides.find(|held| held.annotation() == key)?.until()
     }
 }
 
@@ -105,13 +107,13 @@ impl Overrides {
     /// The override that holds at `now`, and where it is written: one of the object's own beats
     /// those of its Namespace.
     pub fn with_origin_at(&self, now: DateTime<Utc>) -> Option<(Origin, Override)> {
-        let own = self.own.at(now).map(|it| (Origin::Own, it));
+        let own = self.own.at(now).map(|held| (Origin::Own, held));
         own.or_else(|| Some((Origin::Namespace, self.inherited.at(now)?)))
     }
 
     /// The override that holds at `now`.
     pub fn at(&self, now: DateTime<Utc>) -> Option<Override> {
-        self.with_origin_at(now).map(|(_, it)| it)
+        self.with_origin_at(now).map(|(_, held)| held)
     }
 
     /// Every override, whether it is over or not.
@@ -149,7 +151,7 @@ impl Overrides {
     /// The annotations of the object itself that are over at `now`. Those of its Namespace are
     /// others' too, and are left there.
     pub fn expired_at(&self, now: DateTime<Utc>) -> Vec<Key> {
-        let is_over = |it: &Override| it.until().is_some_and(|until| until <= now);
+        let is_over = |held: &Override| held.until().is_some_and(|until| until <= now);
         let over = self.own.all().filter(is_over);
         over.map(Override::annotation).collect()
     }
@@ -270,7 +272,7 @@ mod tests {
             (3, None),
         ] {
             let holds = all.with_origin_at(hour(now));
-            let holds = holds.map(|(origin, it)| (origin, it.phase()));
+            let holds = holds.map(|(origin, held)| (origin, held.phase()));
             assert_eq!(holds, expected, "{now}");
         }
         assert_eq!(all.expired_at(hour(4)), [Key::SleepUntil], "what may go");

@@ -5,9 +5,13 @@ use std::{borrow::Cow, fmt};
 use dayshift_schedule::{Diagnostic, DiagnosticKind};
 use dayshift_text::{cut_bytes, cut_chars};
 
-use super::effective::{Inputs, Origin};
-use crate::keys::{Key, Prefix};
-use crate::volumes::VolumeRetention;
+use crate::{
+    inputs::{
+        annotations::Origin,
+        effective::{Inputs, VolumeRetention},
+    },
+    keys::{Key, Prefix},
+};
 
 /// One thing wrong with one annotation.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -36,7 +40,7 @@ impl Problem {
     }
 
     /// Something wrong with the whole text of a key, and what to do.
-    pub(crate) fn of_text(
+    pub(crate) fn for_text(
         key: Key,
         text: &str,
         wrong: impl Into<Cow<'static, str>>,
@@ -47,7 +51,7 @@ impl Problem {
     }
 
     /// The same of another kind.
-    pub(crate) fn of_kind(self, kind: DiagnosticKind) -> Self {
+    pub(crate) fn with_kind(self, kind: DiagnosticKind) -> Self {
         let diagnostic = self.diagnostic.of_kind(kind);
         Self { diagnostic, ..self }
     }
@@ -63,7 +67,7 @@ impl Problem {
     }
 
     /// An annotation of that name, with a text of that length, is not a key; `more` are unknown besides.
-    pub(crate) fn of_unknown(name: &str, length: usize, more: usize) -> Self {
+    pub(crate) fn unknown_annotation(name: &str, length: usize, more: usize) -> Self {
         let mut help = match Key::nearest(name) {
             Some(key) => format!("did you mean `{key}`?"),
             None => format!("the annotations are {}", Key::ALL.map(Key::name).join(", ")),
@@ -76,7 +80,7 @@ impl Problem {
     }
 
     /// The refusal to scale down what deletes its volumes then.
-    pub(crate) fn of_volumes(inputs: &Inputs) -> Self {
+    pub(crate) fn deletes_volumes(inputs: &Inputs) -> Self {
         let key = Key::AllowVolumeDeletion;
         let length = inputs.text(key).map_or(0, str::len);
         let wrong = format!(
@@ -87,18 +91,18 @@ impl Problem {
             "set that to Retain, or write {key}: \"true\" on the object itself if the data may be lost"
         );
         let diagnostic = Diagnostic::new(0..length, "", wrong, help);
-        Self::new(key.name(), diagnostic).of_kind(DiagnosticKind::Object)
+        Self::new(key.name(), diagnostic).with_kind(DiagnosticKind::Object)
     }
 
     /// The refusal of an object for what stands in a field of its own.
-    fn of_field(
+    fn for_field(
         field: &str,
         found: &str,
         wrong: impl Into<Cow<'static, str>>,
         help: &'static str,
     ) -> Self {
         let diagnostic = Diagnostic::new(0..0, found, wrong, help);
-        Self::new(field, diagnostic).of_kind(DiagnosticKind::Object)
+        Self::new(field, diagnostic).with_kind(DiagnosticKind::Object)
     }
 }
 
@@ -113,7 +117,7 @@ const MAX_ERROR: usize = 1024;
 
 impl InvalidSchedule {
     /// A refusal for these problems; `None` without any.
-    pub(crate) fn for_problems(problems: Vec<Problem>) -> Option<Self> {
+    pub(crate) fn from_problems(problems: Vec<Problem>) -> Option<Self> {
         if problems.is_empty() {
             None
         } else {
@@ -123,14 +127,14 @@ impl InvalidSchedule {
 
     /// The refusal of an object for what stands where its count or its switch does, whatever its
     /// schedule.
-    pub(crate) fn of_field(
+    pub(crate) fn for_field(
         field: &str,
         found: &str,
         wrong: impl Into<Cow<'static, str>>,
         help: &'static str,
     ) -> Self {
         Self {
-            problems: vec![Problem::of_field(field, found, wrong, help)],
+            problems: vec![Problem::for_field(field, found, wrong, help)],
         }
     }
 
@@ -142,7 +146,7 @@ impl InvalidSchedule {
     /// Whether none of them is on the object: then it is for whoever may change its Namespace.
     pub fn is_inherited(&self) -> bool {
         let mut problems = self.problems.iter();
-        problems.all(|it| it.origin != Origin::Own)
+        problems.all(|problem| problem.origin != Origin::Own)
     }
 
     /// The text for the annotation `error` and the Event: at most 1 kB, cut between characters.
@@ -179,7 +183,7 @@ mod tests {
     #[test]
     fn the_text_is_cut_at_one_kilobyte_between_characters() {
         let problem = Problem::new("start", Diagnostic::new(0..1, "", "é".repeat(400), ""));
-        let refusal = InvalidSchedule::for_problems(vec![problem.clone(), problem]).unwrap();
+        let refusal = InvalidSchedule::from_problems(vec![problem.clone(), problem]).unwrap();
         let text = refusal.text(&Prefix::default());
         assert!(
             text.len() <= MAX_ERROR && text.len() > MAX_ERROR - 8,

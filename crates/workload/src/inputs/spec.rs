@@ -3,15 +3,14 @@
 use chrono::{DateTime, TimeDelta, Utc};
 use dayshift_schedule::{Action, Boundary, Schedule, ScheduleRule};
 
-use super::after::After;
-use super::fingerprint::hash_of;
-use super::overrides::Overrides;
-use crate::decision::counts;
-use crate::kinds::count_kind::CountKind;
-use crate::observed::Observed;
-use crate::replicas::Replicas;
-use crate::state::State;
-use crate::workload_ref::WorkloadRef;
+use crate::{
+    fingerprint::sha256_prefix,
+    inputs::{after::After, overrides::Overrides},
+    kinds::count::CountKind,
+    replicas::{Replicas, count_after_start, count_after_stop, count_after_wake},
+    state::State,
+    workload_ref::WorkloadRef,
+};
 
 /// A schedule with the counts, the jitter and the overrides that belong to it. Shared by equal
 /// inputs.
@@ -47,7 +46,7 @@ impl ScheduleSpec {
         if spread == 0 {
             return TimeDelta::zero();
         }
-        let hash = hash_of(&format!("{}/{}", object.namespace, object.name));
+        let hash = sha256_prefix(&format!("{}/{}", object.namespace, object.name));
         TimeDelta::seconds(i64::try_from(hash % (spread + 1)).unwrap_or_default())
     }
 
@@ -87,7 +86,7 @@ impl ScheduleSpec {
         let known = self.known_count(seen, remembered);
         // Of an exact count the newest is the one that comes back.
         let is_newest = self.counts == CountKind::Exact && seen > Replicas::ZERO;
-        counts::stopped(seen, known.filter(|_| !is_newest), self.stop_replicas)
+        count_after_stop(seen, known.filter(|_| !is_newest), self.stop_replicas)
     }
 
     /// The count after `wake-until` begins on an object that has `seen` now, where no `scale` says
@@ -97,7 +96,7 @@ impl ScheduleSpec {
             return self.started(seen, remembered);
         }
         let known = self.known_count(seen, remembered);
-        counts::woken(seen, known, self.replicas)
+        count_after_wake(seen, known, self.replicas)
     }
 
     /// The count after a start of an object that has `seen` now.
@@ -110,12 +109,12 @@ impl ScheduleSpec {
             return Replicas::ZERO;
         }
         self.counts
-            .capped(counts::started(seen, known, self.replicas))
+            .capped(count_after_start(seen, known, self.replicas))
     }
 
     /// The action, and the count that it sets, by which an object comes back that has `seen` now:
     /// more is saved, and the schedule says running at `at`.
-    pub fn brings_back(
+    pub fn restoring_action(
         &self,
         object: &WorkloadRef,
         seen: Replicas,
@@ -137,24 +136,6 @@ impl ScheduleSpec {
         self.schedule.says(at, self.delay(object))
     }
 
-    /// What the schedule says at `now` where the object is plainly not so: some run that should be
-    /// stopped, none runs that should, or the count is not the one that `scale` sets.
-    pub fn contradicts(&self, observed: &Observed, now: DateTime<Utc>) -> Option<Action> {
-        self.says(&observed.object, now).filter(|says| match says {
-            // Where nothing ever starts, people start it by hand, and it is meant to run then.
-            Action::Stop => observed.replicas > self.stop_replicas && self.may(true),
-            Action::Start => {
-                let (seen, state) = (observed.replicas, observed.state());
-                seen == Replicas::ZERO
-                    && self.replicas != Some(Replicas::ZERO)
-                    && self.as_started(seen, &state) > seen
-            }
-            Action::Scale(count) => {
-                observed.replicas != self.counts.least().max(Replicas::new(*count))
-            }
-        })
-    }
-
     /// The first boundary after `after` after which something runs, or after which nothing does.
     pub fn next_that(
         &self,
@@ -173,16 +154,16 @@ impl ScheduleSpec {
         if self.counts.keeps_zero() || self.keeps_zero {
             self.started(seen, remembered)
         } else {
-            counts::woken(seen, remembered, self.replicas)
+            count_after_wake(seen, remembered, self.replicas)
         }
     }
 
     /// Whether the schedule has times that bring something up, or down.
-    fn may(&self, brings_up: bool) -> bool {
+    pub(crate) fn may(&self, brings_up: bool) -> bool {
         match self.schedule.rule() {
             ScheduleRule::Times(entries) => {
                 let mut entries = entries.iter();
-                entries.any(|it| it.action.brings_up() == brings_up)
+                entries.any(|entry| entry.action.brings_up() == brings_up)
             }
             ScheduleRule::Hours(_) => true,
         }

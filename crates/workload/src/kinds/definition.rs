@@ -1,12 +1,13 @@
 //! Rows of a user's own.
 
-use super::count_kind::CountKind;
-use super::kind::Kind;
-use super::not_stopped::NotStopped;
-use super::row::{CountForm, Part, Pods, ReadyForm, Row, Serving, Shape};
-use super::served::{Discovery, leaked};
-use super::switch::{Switch, SwitchConstant};
-use super::table;
+use crate::kinds::{
+    count::CountKind,
+    kind::Kind,
+    not_stopped::NotStopped,
+    row::{CountForm, Discovery, Part, Pods, ReadyForm, Row, Serving, Shape, leaked},
+    switch::{Switch, SwitchConstant},
+    table::{self, DefinitionError, MAX_DEFINITIONS},
+};
 
 /// A kind that a user describes.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -68,40 +69,14 @@ pub enum SwitchText {
     Text(String),
 }
 
-/// Why a kind is not taken up.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum DefinitionError {
-    /// There is a row of it.
-    #[error("dayshift has a row for this resource already")]
-    Known,
-    /// There are too many.
-    #[error("there are more than {MAX_DEFINITIONS} rows")]
-    TooMany,
-    /// Its field stops nothing.
-    #[error("{0}; {instead}", instead = .0.instead)]
-    StopsNothing(NotStopped),
-}
-
-impl DefinitionError {
-    /// Whether nothing is known of the kind, so that it is not to be taken for one with
-    /// `spec.replicas`.
-    pub const fn is_unknown(self) -> bool {
-        !matches!(self, Self::Known)
-    }
-}
-
-/// How many kinds of users' own a process takes up. Each stays in memory until it ends: some 300
-/// bytes.
-pub const MAX_DEFINITIONS: usize = 200;
-
 impl KindDefinition {
     /// Takes the kind up, for as long as the process runs.
     ///
     /// # Errors
     /// It is known, there are too many, or no stop would do anything.
     pub fn take_up(self) -> Result<Kind, DefinitionError> {
-        let not_stopped = NotStopped::named(&self.plural, &self.group);
-        if let Some(not_stopped) = not_stopped.filter(|it| it.is_by(&self.path)) {
+        let not_stopped = NotStopped::from_resource(&self.plural, &self.group);
+        if let Some(not_stopped) = not_stopped.filter(|kind| kind.is_by(&self.path)) {
             return Err(DefinitionError::StopsNothing(not_stopped));
         }
         let (form, counts) = match self.holds {
@@ -126,10 +101,10 @@ impl KindDefinition {
             }
         };
         let resource = leaked(format!("{}.{}", self.plural, self.group));
-        let size = self.size.into_iter().map(|it| Part {
-            list: tokens(it.list),
-            instances: it.instances.map(tokens),
-            resources: it.resources.map(tokens),
+        let size = self.size.into_iter().map(|part| Part {
+            list: tokens(part.list),
+            instances: part.instances.map(tokens),
+            resources: part.resources.map(tokens),
             ..Part::POD
         });
         let row = Row {

@@ -66,15 +66,15 @@ const NOT_STOPPED: [NotStopped; 5] = [
 
 impl NotStopped {
     /// The one of a manifest's kind and group, if it is known.
-    pub fn of(kind: &str, group: &str) -> Option<Self> {
+    pub fn from_kind(kind: &str, group: &str) -> Option<Self> {
         let mut all = NOT_STOPPED.into_iter();
-        all.find(|it| it.name == kind && it.group == group)
+        all.find(|known| known.name == kind && known.group == group)
     }
 
     /// The one of a resource, if it is known.
-    pub fn named(plural: &str, group: &str) -> Option<Self> {
+    pub fn from_resource(plural: &str, group: &str) -> Option<Self> {
         let mut all = NOT_STOPPED.into_iter();
-        all.find(|it| it.plural == plural && it.group == group)
+        all.find(|known| known.plural == plural && known.group == group)
     }
 
     /// Whether `path`, as the tokens of a JSON pointer, leads to the field that does something else.

@@ -1,9 +1,10 @@
 //! The rows of other operators' resources. docs/schedules/operators.md says where each comes from.
 
-use super::count_kind::CountKind;
-use super::row::{CountForm, Part, Pods, ReadyForm, Row, Serving, Shape};
-use super::served::Discovery;
-use super::switch::{Switch, SwitchConstant};
+use crate::kinds::{
+    count::CountKind,
+    row::{CountForm, Discovery, Part, Pods, ReadyForm, Row, Serving, Shape},
+    switch::{Switch, SwitchConstant},
+};
 
 const REPLICAS: &[&str] = &["spec", "replicas"];
 const SUSPEND: &[&str] = &["spec", "suspend"];

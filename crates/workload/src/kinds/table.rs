@@ -2,11 +2,38 @@
 
 use std::sync::{PoisonError, RwLock};
 
-use super::count_kind::CountKind;
-use super::definition::DefinitionError;
-use super::operators::OPERATORS;
-use super::row::{CountForm, Pods, ReadyForm, Row, Serving, Shape};
-use super::served::{Discovery, Served, leaked};
+use crate::kinds::{
+    count::CountKind,
+    not_stopped::NotStopped,
+    operators::OPERATORS,
+    row::{CountForm, Discovery, Pods, ReadyForm, Row, Served, Serving, Shape, leaked},
+};
+
+/// How many kinds of users' own a process takes up. Each stays in memory until it ends: some 300
+/// bytes.
+pub const MAX_DEFINITIONS: usize = 200;
+
+/// Why a kind is not taken up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum DefinitionError {
+    /// There is a row of it.
+    #[error("dayshift has a row for this resource already")]
+    Known,
+    /// There are too many.
+    #[error("there are more than {MAX_DEFINITIONS} rows")]
+    TooMany,
+    /// Its field stops nothing.
+    #[error("{0}; {instead}", instead = .0.instead)]
+    StopsNothing(NotStopped),
+}
+
+impl DefinitionError {
+    /// Whether nothing is known of the kind, so that it is not to be taken for one with
+    /// `spec.replicas`.
+    pub const fn is_unknown(self) -> bool {
+        !matches!(self, Self::Known)
+    }
+}
 
 const REPLICAS: &[&str] = &["spec", "replicas"];
 

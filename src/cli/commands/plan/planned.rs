@@ -266,5 +266,5 @@ fn on_request(workload: &manifest::Workload, services: &Services<'_>) -> Option<
     workload.inputs.text(Key::WakeOnRequest)?;
     let services = services.get(&*workload.object.namespace)?;
     let services = services.iter().map(|(name, it)| (*name, *it));
-    Some(RequestCoverage::of(&workload.pod_labels, services))
+    Some(RequestCoverage::new(&workload.pod_labels, services))
 }

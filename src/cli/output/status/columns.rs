@@ -3,7 +3,9 @@
 
 use chrono::{DateTime, Utc};
 use dayshift_cluster::status::{ScheduleStatus, WorkloadStatus, clock, distance};
-use dayshift_workload::{Origin, Override, Pause, Phase, events::author_text, savings::amount};
+use dayshift_workload::{
+    Origin, Override, Pause, Phase, events::author_text, savings::short_number,
+};
 
 use self::{
     Narrow::{LeftOut, LeftOutIfAlike, Replaced, Stays},
@@ -229,7 +231,7 @@ fn owners(status: &WorkloadStatus) -> Cell {
 
 /// A number, where it is not 0.
 fn some(number: f64, unit: &str) -> Cell {
-    (number > 0.0).then(|| amount(number) + unit).into()
+    (number > 0.0).then(|| short_number(number) + unit).into()
 }
 
 pub(super) const fn verb(laid_over: Override) -> &'static str {

@@ -11,9 +11,9 @@ use dayshift_cluster::status::{Unreadable, WorkloadStatus};
 use dayshift_schedule::Tzdata;
 use dayshift_text::TerminalSafe;
 use dayshift_workload::{
-    Needed, Phase, Prefix, Replicas, WorkloadRef,
-    neighbours::Owner,
-    savings::{Bill, HeldDown, Price},
+    Dependency, Phase, Prefix, Replicas, WorkloadRef,
+    other_controllers::OtherController,
+    savings::{Bill, Price, StoppedCapacity},
 };
 use serde_json::{Value, json};
 
@@ -107,12 +107,12 @@ impl<'a> StatusOutput<'a> {
     /// What is held down of all of them, where there is any.
     fn write_held_down(&self, out: &mut impl Write, width: usize) -> io::Result<()> {
         let down = self.statuses.iter().filter(|it| it.held_down.replicas > 0);
-        let held: HeldDown = down.clone().map(|it| it.held_down).sum();
+        let held: StoppedCapacity = down.clone().map(|it| it.held_down).sum();
         if held.replicas == 0 {
             return Ok(());
         }
         let complete = down.map(|it| it.requests.are_complete());
-        let bill = Bill::now(held, self.price).with_incomplete(complete);
+        let bill = Bill::per_hour(held, self.price).with_incomplete(complete);
         let text = format!("Stopped by schedules now: {bill}.");
         writeln!(out)?;
         for line in wrapped(&text, width, 2) {
@@ -138,11 +138,11 @@ impl<'a> StatusOutput<'a> {
         for line in lines {
             writeln!(out, "{line}")?;
         }
-        let mut owners: BTreeMap<Owner, Vec<&WorkloadRef>> = BTreeMap::new();
+        let mut owners: BTreeMap<OtherController, Vec<&WorkloadRef>> = BTreeMap::new();
         for status in &self.statuses {
             for owner in &status.owners {
                 // Who has followed the advice already needs no more of it.
-                if !(status.leaves_count_to_hpa && *owner == Owner::Hpa) {
+                if !(status.leaves_count_to_hpa && *owner == OtherController::Hpa) {
                     owners.entry(*owner).or_default().push(&status.object);
                 }
             }
@@ -218,7 +218,7 @@ impl<'a> StatusOutput<'a> {
             "next": time(status.next),
             "nextAction": status.next_action.map(|it| it.to_string()),
             "waitsFor": status.waits_until().map(|until| json!({
-                "objects": status.waits_for.iter().map(Needed::to_string).collect::<Vec<_>>(),
+                "objects": status.waits_for.iter().map(Dependency::to_string).collect::<Vec<_>>(),
                 "until": time(Some(until)),
             })),
             "onRequest": status.on_request.as_ref().map(|it| json!({

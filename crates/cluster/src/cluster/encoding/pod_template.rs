@@ -1,6 +1,6 @@
 //! The requests of a pod template in protobuf, added up while it is read: nothing else is kept.
 
-use dayshift_workload::{Amounts, PodRequests, ResourceRequests, Resources};
+use dayshift_workload::{PodRequests, ResourceList, ResourceRequests, Resources};
 use prost::{
     bytes::Buf as _,
     encoding::{DecodeContext, WireType, decode_key, decode_varint, skip_field},
@@ -67,7 +67,7 @@ fn resources(bytes: &[u8]) -> Resources {
 }
 
 /// Takes in an entry of a map from resources to quantities.
-fn amount(amounts: &mut Amounts, entry: &[u8]) {
+fn amount(amounts: &mut ResourceList, entry: &[u8]) {
     let (mut resource, mut quantity) = (None, None);
     for (field, bytes) in Fields(entry) {
         match field {
@@ -80,7 +80,7 @@ fn amount(amounts: &mut Amounts, entry: &[u8]) {
         }
     }
     if let (Some(resource), Some(quantity)) = (resource, quantity) {
-        amounts.take_in(resource, quantity);
+        amounts.insert(resource, quantity);
     }
 }
 

@@ -5,7 +5,7 @@ use std::{
     time::Duration,
 };
 
-use dayshift_workload::{Kind, neighbours::Owner};
+use dayshift_workload::{Kind, other_controllers::OtherController};
 use futures::future::join_all;
 use http::Request;
 use kube::{Client, Error};
@@ -23,7 +23,7 @@ const PATIENCE: Duration = Duration::from_secs(5);
 /// The workloads that HorizontalPodAutoscalers and KEDA's ScaledObjects name as their target.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Autoscalers {
-    scaled: HashMap<(Kind, String, String), BTreeSet<Owner>>,
+    scaled: HashMap<(Kind, String, String), BTreeSet<OtherController>>,
     forbidden: Vec<ForbiddenList>,
 }
 
@@ -80,7 +80,7 @@ struct Target {
 /// The autoscaler, and the path of such objects.
 #[derive(Clone, Copy)]
 struct Scaler {
-    owner: Owner,
+    owner: OtherController,
     name: &'static str,
     group: &'static str,
     version: &'static str,
@@ -89,14 +89,14 @@ struct Scaler {
 
 const SCALERS: [Scaler; 2] = [
     Scaler {
-        owner: Owner::Hpa,
+        owner: OtherController::Hpa,
         name: "HorizontalPodAutoscalers",
         group: "autoscaling",
         version: "v2",
         plural: "horizontalpodautoscalers",
     },
     Scaler {
-        owner: Owner::Keda,
+        owner: OtherController::Keda,
         name: "ScaledObjects",
         group: "keda.sh",
         version: "v1alpha1",
@@ -137,9 +137,9 @@ impl Autoscalers {
             }
         }
         for owners in all.scaled.values_mut() {
-            if owners.contains(&Owner::Keda) {
+            if owners.contains(&OtherController::Keda) {
                 // A ScaledObject makes an HPA of its own.
-                owners.remove(&Owner::Hpa);
+                owners.remove(&OtherController::Hpa);
             }
         }
         all
@@ -151,7 +151,12 @@ impl Autoscalers {
     }
 
     /// The autoscaler of this workload.
-    pub fn owners(&self, kind: Kind, namespace: &str, name: &str) -> impl Iterator<Item = Owner> {
+    pub fn owners(
+        &self,
+        kind: Kind,
+        namespace: &str,
+        name: &str,
+    ) -> impl Iterator<Item = OtherController> {
         let key = (kind, namespace.to_owned(), name.to_owned());
         let owners = self.scaled.get(&key);
         owners.into_iter().flatten().copied()
@@ -199,7 +204,7 @@ impl Scaler {
 async fn listed(
     client: &Client,
     path: &str,
-    owner: Owner,
+    owner: OtherController,
 ) -> Result<Vec<(Kind, String, String)>, Error> {
     let mut found = Vec::new();
     let mut rest = String::new();
@@ -210,7 +215,7 @@ async fn listed(
         for it in page.items {
             let target = it.spec.scale_target_ref;
             // A ScaledObject may leave both out.
-            let by_default = |text: &str| (owner == Owner::Keda).then(|| text.to_owned());
+            let by_default = |text: &str| (owner == OtherController::Keda).then(|| text.to_owned());
             let version = target.api_version.or_else(|| by_default("apps/v1"));
             let kind = target.kind.or_else(|| by_default("Deployment"));
             let (version, kind) = (version.unwrap_or_default(), kind.unwrap_or_default());

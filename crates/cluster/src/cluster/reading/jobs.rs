@@ -68,14 +68,14 @@ impl RawJob {
             uid: meta.uid,
             owner: owners.find(|it| it.controller).map(|it| it.uid),
             // The server always writes one that can be read.
-            made: meta
+            created: meta
                 .creation_timestamp
                 .parse()
                 .unwrap_or(DateTime::<Utc>::MAX_UTC),
             suspend: self.spec.suspend,
             suspended_by: labels.remove(suspended_by),
             has_labels,
-            is_over: meta.deletion_timestamp.is_some() || conditions.any(Condition::is_end),
+            is_finished: meta.deletion_timestamp.is_some() || conditions.any(Condition::is_end),
         }
     }
 }

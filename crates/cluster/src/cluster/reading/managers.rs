@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use chrono::{DateTime, Utc};
 use dayshift_workload::{
     Kind,
-    neighbours::{FieldManager, ManagerKind},
+    other_controllers::{FieldManager, ManagerKind},
 };
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{OwnerReference, Time};
 use serde::Deserialize;

@@ -4,7 +4,7 @@ use std::{fmt, sync::Arc};
 
 use chrono::{DateTime, Utc};
 use dayshift_text::cut_bytes;
-use dayshift_workload::{WorkloadRef, hash_of};
+use dayshift_workload::{WorkloadRef, sha256_prefix};
 
 use crate::cluster::reading::namespace::ObservedNamespace;
 
@@ -64,7 +64,10 @@ impl EventObject {
             return ("generateName", format!("{short}.dayshift-"));
         };
         let object = [self.kind, &*self.namespace, &*self.name, &*self.uid];
-        let (at, hash) = (at.format("%Y%m%dt%H%M%Sz"), hash_of(&object.join("/")));
+        let (at, hash) = (
+            at.format("%Y%m%dt%H%M%Sz"),
+            sha256_prefix(&object.join("/")),
+        );
         ("name", format!("{short}.dayshift-{at}-{hash:016x}"))
     }
 }

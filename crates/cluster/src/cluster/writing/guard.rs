@@ -2,7 +2,7 @@
 
 use dayshift_schedule::is_too_long;
 use dayshift_workload::{
-    Annotation, Change, Key, Label, Observed, Prefix, VolumeRetention, pointer,
+    AnnotationChange, Change, Key, Label, Observed, Prefix, VolumeRetention, pointer,
 };
 use serde::Serialize;
 use serde_json::{Map, Value, json};
@@ -47,7 +47,11 @@ pub fn guarded_patch(observed: &Observed, change: &Change, prefix: &Prefix) -> P
 ///
 /// A user's annotation is new: the patch removes the recorded beginning of an earlier override, so
 /// that the new one does not pass for one that has ended and was restored.
-pub fn annotation_patch(observed: &Observed, annotations: &[Annotation], prefix: &Prefix) -> Patch {
+pub fn annotation_patch(
+    observed: &Observed,
+    annotations: &[AnnotationChange],
+    prefix: &Prefix,
+) -> Patch {
     const MAP: [&str; 2] = ["metadata", "annotations"];
     let mut patch = Operations::default();
     patch.test(&["metadata", "uid"], json!(&*observed.object.uid));
@@ -70,7 +74,7 @@ pub fn annotation_patch(observed: &Observed, annotations: &[Annotation], prefix:
 }
 
 /// The same, if the state of the object is the observed one too.
-pub fn wake_patch(observed: &Observed, annotations: &[Annotation], prefix: &Prefix) -> Patch {
+pub fn wake_patch(observed: &Observed, annotations: &[AnnotationChange], prefix: &Prefix) -> Patch {
     let mut patch = Operations::default();
     let state = prefix.label(Label::State);
     patch.test(
@@ -86,7 +90,7 @@ pub fn wake_patch(observed: &Observed, annotations: &[Annotation], prefix: &Pref
 /// changed annotations are as observed.
 pub fn namespace_patch(
     namespace: &NamespaceMeta,
-    annotations: &[Annotation],
+    annotations: &[AnnotationChange],
     prefix: &Prefix,
 ) -> Patch {
     const MAP: [&str; 2] = ["metadata", "annotations"];
@@ -152,8 +156,8 @@ impl Operations {
     }
 
     /// Adds the map of annotations as a whole, if there is anything to put there.
-    fn add_map(&mut self, annotations: &[Annotation], prefix: &Prefix) {
-        let text = |(key, text): &Annotation| {
+    fn add_map(&mut self, annotations: &[AnnotationChange], prefix: &Prefix) {
+        let text = |(key, text): &AnnotationChange| {
             let text = text.as_deref()?;
             Some((prefix.annotation(*key), json!(text)))
         };
@@ -245,7 +249,10 @@ impl Operations {
         let wanted = change.state.to_labels();
         if !observed.has_labels {
             self.test(&MAP, Value::Null);
-            let labels: Map<_, _> = Label::of(observed.object.kind)
+            let labels: Map<_, _> = observed
+                .object
+                .kind
+                .state_labels()
                 .filter_map(|label| Some((prefix.label(label), json!(wanted.text(label)?))))
                 .collect();
             if !labels.is_empty() {
@@ -253,7 +260,7 @@ impl Operations {
             }
             return;
         }
-        for label in Label::of(observed.object.kind) {
+        for label in observed.object.kind.state_labels() {
             let name = prefix.label(label);
             let path = [MAP[0], MAP[1], &name];
             let (seen, text) = (observed.labels.text(label), wanted.text(label));

@@ -1,6 +1,6 @@
 //! EndpointSlices of `dayshift activator`, and the wake of a workload by a request.
 
-use dayshift_workload::{Annotation, Observed, neighbours::ACTIVATOR};
+use dayshift_workload::{AnnotationChange, Observed, other_controllers::ACTIVATOR};
 use http::{Request, header};
 use serde_json::Value;
 
@@ -17,7 +17,7 @@ impl Writer {
     pub async fn wake(
         &self,
         observed: &Observed,
-        annotations: &[Annotation],
+        annotations: &[AnnotationChange],
     ) -> Result<(), PatchError> {
         let patch = wake_patch(observed, annotations, self.prefix());
         self.send_patch(&observed.object, &patch).await?;

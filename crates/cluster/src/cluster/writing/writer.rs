@@ -6,9 +6,9 @@ use bytes::Bytes;
 use chrono::{DateTime, SecondsFormat, Utc};
 use dayshift_text::{cut_bytes, escape_json, printable};
 use dayshift_workload::{
-    Annotation, Change, Kind, Observed, Prefix, WorkloadRef,
+    AnnotationChange, Change, Kind, Observed, Prefix, WorkloadRef,
     events::EventText,
-    neighbours::{ACTIVATOR, COMMANDS, CONTROLLER},
+    other_controllers::{ACTIVATOR, COMMANDS, CONTROLLER},
 };
 use http::{HeaderMap, Request, header};
 use kube::{Client, ResourceExt as _, client::Body, core::Status};
@@ -124,7 +124,7 @@ impl Writer {
     pub async fn annotate(
         &self,
         observed: &Observed,
-        annotations: &[Annotation],
+        annotations: &[AnnotationChange],
     ) -> Result<Workload, PatchError> {
         let patch = annotation_patch(observed, annotations, &self.prefix);
         self.send_patch(&observed.object, &patch).await
@@ -148,7 +148,7 @@ impl Writer {
     pub async fn annotate_namespace(
         &self,
         namespace: &NamespaceMeta,
-        annotations: &[Annotation],
+        annotations: &[AnnotationChange],
     ) -> Result<NamespaceMeta, PatchError> {
         let patch = namespace_patch(namespace, annotations, &self.prefix);
         let name = namespace.name_any();

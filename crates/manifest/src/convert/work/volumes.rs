@@ -16,7 +16,7 @@ impl Work<'_, '_> {
             let document = &self.documents[at];
             let mut path = VolumeRetention::PATH.iter();
             let field = path.try_fold(&*document.node, |node: &Node<'_>, name| node.get(name));
-            let retention = VolumeRetention::of(field.and_then(Node::text));
+            let retention = VolumeRetention::from_text(field.and_then(Node::text));
             let allowed = self.converter.prefix.annotation(Key::AllowVolumeDeletion);
             let Some(place) = field.map(|it| it.place.clone()) else {
                 continue;

@@ -1,6 +1,6 @@
 //! Objects by which a tool puts back what is in Git or in a chart, and what they leave alone.
 
-use dayshift_workload::{Kind, neighbours::Owner};
+use dayshift_workload::{Kind, other_controllers::OtherController};
 
 use crate::manifest::tree::{location::Location, node::Node, parse::documents, scalar::Scalar};
 
@@ -8,7 +8,7 @@ use crate::manifest::tree::{location::Location, node::Node, parse::documents, sc
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Delivery {
     /// Which tool it is for.
-    pub owner: Owner,
+    pub owner: OtherController,
     /// The namespace of what it brings, where it says one.
     pub namespace: Option<Box<str>>,
     /// When it puts back what was changed.
@@ -172,7 +172,7 @@ fn argo_cd(spec: &Node<'_>, place: &Location) -> Delivery {
         }
     });
     Delivery {
-        owner: Owner::ArgoCd,
+        owner: OtherController::ArgoCd,
         namespace: spec
             .get("destination")
             .and_then(|it| it.get("namespace")?.text())
@@ -193,7 +193,7 @@ fn kustomization(spec: &Node<'_>, place: &Location) -> Option<Delivery> {
         return None;
     }
     Some(Delivery {
-        owner: Owner::FluxKustomization,
+        owner: OtherController::FluxKustomization,
         namespace: spec
             .get("targetNamespace")
             .and_then(Node::text)
@@ -214,7 +214,7 @@ fn helm_release(spec: &Node<'_>, own: Option<&Node<'_>>, place: &Location) -> Op
     let is_enabled = drift.and_then(|it| it.get("mode")?.text()) == Some("enabled");
     let namespace = spec.get("targetNamespace").or(own);
     is_enabled.then(|| Delivery {
-        owner: Owner::FluxHelmRelease,
+        owner: OtherController::FluxHelmRelease,
         namespace: namespace.and_then(Node::text).map(Into::into),
         puts_back: PutsBack::AtOnce,
         place: place.clone(),

@@ -11,7 +11,7 @@ use crate::manifest::{
 
 /// What 1 of the count of an object stands for.
 pub(crate) fn footprint(kind: Kind, object: &Node<'_>) -> Footprint {
-    Footprint::read(kind, || requests(object), object.get("spec"))
+    Footprint::from_spec(kind, || requests(object), object.get("spec"))
 }
 
 impl SpecNode for &Node<'_> {
@@ -47,7 +47,7 @@ impl SpecNode for &Node<'_> {
 
 /// What the pod template of an object requests.
 fn requests(object: &Node<'_>) -> ResourceRequests {
-    template(object).map_or_else(ResourceRequests::default, ResourceRequests::of_template)
+    template(object).map_or_else(ResourceRequests::default, ResourceRequests::from_template)
 }
 
 /// The labels of the pods of an object, by which Services select them.

@@ -4,9 +4,8 @@ use std::{borrow::Cow, collections::BTreeMap, rc::Rc, sync::Arc};
 
 use dayshift_text::{cut_bytes, quote};
 use dayshift_workload::{
-    Footprint, Inputs, Kind, Origin, Problem, Replicas, VolumeRetention, WorkloadRef,
+    Footprint, Inputs, Kind, Origin, Problem, Replicas, VolumeRetention, WorkloadRef, allows_zero,
     names::{is_dns_label, is_dns_subdomain},
-    takes_zero,
 };
 
 use crate::manifest::{
@@ -91,7 +90,8 @@ impl Workload {
         let inputs = Inputs::from_annotations(scope.prefix, texts);
         let metrics = node.get("spec").and_then(|spec| spec.get("metrics"));
         let mut metrics = metrics.into_iter().flat_map(Node::items);
-        let takes = |it: &Rc<Node<'_>>| it.get("type").and_then(Node::text).is_some_and(takes_zero);
+        let takes =
+            |it: &Rc<Node<'_>>| it.get("type").and_then(Node::text).is_some_and(allows_zero);
         let is_zero = count.as_ref().is_some_and(|(it, _)| *it == Replicas::ZERO);
         let counts = kind.counts().scaling_to_zero(metrics.any(takes) || is_zero);
         Ok(Self {
@@ -109,7 +109,7 @@ impl Workload {
             pod_labels: pod_labels(node),
             inputs: inputs.with_counts(counts).with_volumes(
                 volumes.map_or_else(VolumeRetention::default, |it| {
-                    VolumeRetention::of(it.text())
+                    VolumeRetention::from_text(it.text())
                 }),
             ),
             operated_by: operated_by(metadata),

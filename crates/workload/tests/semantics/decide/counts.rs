@@ -136,7 +136,7 @@ fn the_default_schedule_of_the_scaler_is_inherited_too() {
     let mut object = Object::new("2026-11-19 20:00", 0);
     let hours = [(Key::Hours, "Mon-Fri 09:00-19:00".to_owned())];
     object
-        .by_default(&DefaultSchedule::of(hours).unwrap())
+        .by_default(&DefaultSchedule::from_texts(hours).unwrap())
         .until("2026-11-20 10:00");
     assert_eq!(object.replicas(), 0);
 }

@@ -58,7 +58,7 @@ impl Object {
             deleting: false,
         };
         Self {
-            memory: Memory::of(&observed),
+            memory: Memory::new(&observed),
             observed,
             now: utc(now),
             seen: utc(now),
@@ -160,7 +160,7 @@ impl Object {
 
     /// The scaler is started anew: all it knows is on the object.
     pub fn restart(&mut self) -> &mut Self {
-        self.memory = Memory::of(&self.observed);
+        self.memory = Memory::new(&self.observed);
         self.seen = self.now;
         self
     }
@@ -193,7 +193,7 @@ impl Object {
 
     /// The scaler is started anew, and its calendar is another than before.
     pub fn restart_with_calendar(&mut self, dates: &str) -> &mut Self {
-        let old = std::mem::replace(&mut self.memory, Memory::of(&self.observed));
+        let old = std::mem::replace(&mut self.memory, Memory::new(&self.observed));
         let mut other = self.clone();
         other.calendar(dates);
         self.memory = old;
@@ -293,7 +293,7 @@ impl Object {
     }
 
     fn notify(&mut self, note: &EventNote) {
-        let event = EventText::of(note, &self.observed.object, &Prefix::default());
+        let event = EventText::from_note(note, &self.observed.object, &Prefix::default());
         self.notices.push(event);
     }
 

@@ -2,7 +2,7 @@
 
 use chrono::{DateTime, TimeDelta, Utc};
 use dayshift_schedule::{Action, Zone};
-use dayshift_workload::{Duty, Kind, Label, OVERDUE_GRACE, Overdue, Phase, action_at, read};
+use dayshift_workload::{Duty, Kind, Label, OVERDUE_GRACE, Overdue, Phase, predicted_action, read};
 
 use crate::decide::object::{Object, utc};
 
@@ -11,7 +11,7 @@ const GRACE: &str = "2026-11-20 19:00:10";
 /// As somebody sees it who knows the object and when it was changed last.
 fn overdue(web: &Object, changed: Option<&str>, now: &str) -> Option<Overdue> {
     let parsed = read(&web.observed.inputs, &Zone::UTC.into());
-    Overdue::of(&parsed, &web.observed, changed.map(utc), utc(now))
+    Overdue::find(&parsed, &web.observed, changed.map(utc), utc(now))
 }
 
 fn office() -> Object {
@@ -229,7 +229,7 @@ fn what_is_said_of_the_next_instant_is_what_is_done_then() {
     ] {
         let next = web.state().next_at().unwrap();
         let parsed = read(&web.observed.inputs, &Zone::UTC.into());
-        let said = action_at(&parsed, &web.observed, next);
+        let said = predicted_action(&parsed, &web.observed, next);
         assert_eq!(said, expected, "{name}");
         let mut scaler = web.clone();
         scaler
@@ -254,11 +254,11 @@ fn what_is_said_of_the_next_instant_is_what_is_done_then() {
     // Another schedule than that of the label is taken up first.
     let parsed = read(&edited.observed.inputs, &Zone::UTC.into());
     assert_eq!(
-        action_at(&parsed, &edited.observed, utc("2026-11-20 21:00")),
+        predicted_action(&parsed, &edited.observed, utc("2026-11-20 21:00")),
         None
     );
     assert_eq!(
-        action_at(&parsed, &edited.observed, utc("2026-11-23 12:00")),
+        predicted_action(&parsed, &edited.observed, utc("2026-11-23 12:00")),
         start
     );
 }

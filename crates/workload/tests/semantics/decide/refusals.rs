@@ -171,7 +171,7 @@ fn whatever_is_refused_is_told_to_somebody() {
         let defaults = defaults
             .iter()
             .map(|(key, text)| (*key, (*text).to_owned()));
-        let defaults = Annotations::of(defaults);
+        let defaults = Annotations::from_texts(defaults);
         let inputs = inputs
             .with_counts(kind.counts())
             .with_defaults(Some(defaults.into()));

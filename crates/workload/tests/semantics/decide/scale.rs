@@ -4,7 +4,7 @@ use crate::decide::object::{Object, utc};
 use dayshift_workload::events::EventReason;
 use dayshift_workload::{
     Decision, Label, Override, OverrideCommand, OverrideError, ParseContext, ParsedInputs, Phase,
-    Sync, read,
+    SyncAction, read,
 };
 
 const STEPS: &str = "Mon-Fri 08:00 = 5; 12:00 = 10; 19:00 = 0";
@@ -183,7 +183,7 @@ fn sync_sets_the_count_of_now_and_it_holds_until_the_next_step() {
             object.obey();
         }
         object.scale(replicas);
-        let Sync::Count { change, until } = sync(&object).unwrap().unwrap() else {
+        let SyncAction::Count { change, until } = sync(&object).unwrap().unwrap() else {
             panic!("{state}: an override cannot set 5");
         };
         assert_eq!(until, Some(utc("2026-11-20 12:00")));
@@ -204,24 +204,24 @@ fn sync_sets_the_count_of_now_and_it_holds_until_the_next_step() {
 fn sync_on_a_scale_overrides_where_an_override_sets_the_count() {
     let largest = stepped(3);
     let wake = Override::Wake(utc("2026-11-19 19:00"));
-    let expected = Sync::Command(OverrideCommand::Begin(wake));
+    let expected = SyncAction::Command(OverrideCommand::Begin(wake));
     assert_eq!(sync(&largest), Ok(Some(expected)));
     // A wake would leave what is above the largest count.
     let mut above = stepped(3);
     above.scale(12);
     assert!(
-        matches!(sync(&above), Ok(Some(Sync::Count { change, .. })) if change.replicas.get() == 10)
+        matches!(sync(&above), Ok(Some(SyncAction::Count { change, .. })) if change.replicas.get() == 10)
     );
     let mut night = stepped(3);
     night.until("2026-11-19 20:00").scale(2);
     let sleep = Override::Sleep(utc("2026-11-20 08:00"));
-    let expected = Sync::Command(OverrideCommand::Begin(sleep));
+    let expected = SyncAction::Command(OverrideCommand::Begin(sleep));
     assert_eq!(sync(&night), Ok(Some(expected)));
 }
 
-fn sync(object: &Object) -> Result<Option<Sync>, OverrideError> {
+fn sync(object: &Object) -> Result<Option<SyncAction>, OverrideError> {
     match read(&object.observed.inputs, &ParseContext::default()) {
-        ParsedInputs::Scheduled(spec) => Sync::of(&spec, &object.observed, object.now),
+        ParsedInputs::Scheduled(spec) => SyncAction::plan(&spec, &object.observed, object.now),
         other => panic!("{other:?}"),
     }
 }

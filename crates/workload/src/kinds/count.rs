@@ -2,8 +2,7 @@
 
 use dayshift_text::counted;
 
-use crate::keys::Key;
-use crate::replicas::Replicas;
+use crate::{keys::Key, replicas::Replicas};
 
 /// What the count of a kind means, and so which counts a user may ask for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -32,7 +31,7 @@ pub enum CountKind {
 }
 
 /// Whether a metric of an autoscaler, by its type, does not come from pods, so that there may be none.
-pub fn takes_zero(metric: &str) -> bool {
+pub fn allows_zero(metric: &str) -> bool {
     matches!(metric, "Object" | "External")
 }
 
@@ -122,7 +121,7 @@ impl CountKind {
 
     /// What somebody else has made of a count of ours that was `from` before: `set 3 again`,
     /// `set the count to 4,`, `set minReplicas 3 again`, `made it active again`.
-    pub fn set_back(self, from: Replicas, now: Replicas) -> String {
+    pub fn reverted_to(self, from: Replicas, now: Replicas) -> String {
         match self {
             Self::Replicas | Self::Exact if from == now => format!("set {now} again"),
             Self::Replicas | Self::Exact => format!("set the count to {now},"),
@@ -130,7 +129,7 @@ impl CountKind {
             Self::Minimum { .. } => format!("set minReplicas to {now},"),
             Self::Runners if from == now => format!("set minRunners {now} again"),
             Self::Runners => format!("set minRunners to {now},"),
-            Self::Suspend { .. } | Self::Pause => format!("made it {} again", self.in_a_word(now)),
+            Self::Suspend { .. } | Self::Pause => format!("made it {} again", self.short_text(now)),
             Self::Switch if now == Replicas::ZERO => "stopped it again".to_owned(),
             Self::Switch => "started it again".to_owned(),
         }
@@ -147,7 +146,7 @@ impl CountKind {
             Self::Suspend { .. } => "it stays unsuspended".to_owned(),
             Self::Pause if is_down => "it stays paused".to_owned(),
             Self::Pause => "it stays unpaused".to_owned(),
-            Self::Switch => format!("it stays {}", self.in_a_word(at)),
+            Self::Switch => format!("it stays {}", self.short_text(at)),
         }
     }
 
@@ -165,12 +164,12 @@ impl CountKind {
             Self::Replicas | Self::Exact => format!("the count is {at}"),
             Self::Minimum { .. } => format!("minReplicas is {at}"),
             Self::Runners => format!("minRunners is {at}"),
-            _ => format!("it is {}", self.in_a_word(at)),
+            _ => format!("it is {}", self.short_text(at)),
         }
     }
 
     /// `3 run`, `minReplicas is 3`, `it is active`.
-    pub fn so_many_run(self, at: Replicas) -> String {
+    pub fn running_at(self, at: Replicas) -> String {
         match self {
             Self::Replicas | Self::Exact => format!("{at} run"),
             _ => self.count_is(at),
@@ -180,7 +179,7 @@ impl CountKind {
     /// `held at 3`, `held suspended`.
     pub fn held_at(self, at: Replicas) -> String {
         if self.is_switch() {
-            format!("held {}", self.in_a_word(at))
+            format!("held {}", self.short_text(at))
         } else {
             format!("held at {at}")
         }
@@ -188,7 +187,7 @@ impl CountKind {
 
     /// What a command does that brings back a count of which fewer run: `brings it back to 3`,
     /// `sets minReplicas to 3`, `makes it active again`, `starts it again`.
-    pub fn brings_back(self, count: Replicas) -> String {
+    pub fn restores(self, count: Replicas) -> String {
         let is_down = count == Replicas::ZERO;
         match self {
             Self::Replicas | Self::Exact => format!("brings it back to {count}"),
@@ -196,7 +195,7 @@ impl CountKind {
             Self::Runners => format!("sets minRunners to {count}"),
             Self::Switch if !is_down => "starts it again".to_owned(),
             Self::Suspend { .. } | Self::Pause | Self::Switch => {
-                format!("makes it {} again", self.in_a_word(count))
+                format!("makes it {} again", self.short_text(count))
             }
         }
     }
@@ -221,7 +220,7 @@ impl CountKind {
     }
 
     /// As in a column: `3`, `min 3`, `suspended`, `active`.
-    pub fn in_a_word(self, count: Replicas) -> String {
+    pub fn short_text(self, count: Replicas) -> String {
         let is_down = count == Replicas::ZERO;
         match self {
             Self::Replicas | Self::Exact => count.to_string(),

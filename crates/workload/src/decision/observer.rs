@@ -1,23 +1,24 @@
-//! Overdue: what a controller should have done to an object by now, and has not.
-//!
-//! The object alone is enough to tell, so it works where no controller runs.
+//! Facts that an observer can calculate from the object, without the memory of a controller: overdue
+//! changes, waiting starts, and the next stop. `dayshift status` works without a running controller.
 
 use std::borrow::Cow;
 
 use chrono::{DateTime, TimeDelta, Utc};
 use dayshift_schedule::{Action, Boundary};
 
-use super::decision::change::{Cause, Change, ChangeKind};
-use super::decision::context::{Decision, DecisionContext};
-use super::decision::decide::decide;
-use super::decision::memory::Memory;
-use super::decision::start_wait::{NeededState, StartWait, Waiting};
-use super::inputs::fingerprint::Fingerprint;
-use super::inputs::overrides::Override;
-use super::inputs::parsed::ParsedInputs;
-use super::keys::Prefix;
-use super::observed::Observed;
-use super::state::{Phase, State};
+use crate::{
+    decision::{
+        change::{Cause, Change, ChangeKind},
+        context::{Decision, DecisionContext},
+        decide::decide,
+        memory::Memory,
+        start_wait::{DependencyState, StartWait, WaitingStart},
+    },
+    inputs::{overrides::Override, parse::ParsedInputs},
+    keys::{Label, Prefix},
+    observed::Observed,
+    state::{Phase, State},
+};
 
 /// How long after its instant something may be undone before it is overdue: 10 s. A controller
 /// acts within milliseconds; the rest is for a restart, for many boundaries at once, and for
@@ -55,7 +56,7 @@ impl Overdue {
     /// `changed` is an instant by which the annotations were as they are, such as the last time
     /// that anybody changed the object: what they ask for is overdue from then on. Where it is
     /// unknown they count as old.
-    pub fn of(
+    pub fn find(
         parsed: &ParsedInputs,
         observed: &Observed,
         changed: Option<DateTime<Utc>>,
@@ -66,8 +67,8 @@ impl Overdue {
         let state = observed.state();
         let then = now - OVERDUE_GRACE;
         let asked = changed.unwrap_or(then);
-        let due = due_to(parsed, observed, asked, then)?;
-        due_to(parsed, observed, asked, now)?;
+        let due = due_change(parsed, observed, asked, then)?;
+        due_change(parsed, observed, asked, now)?;
         let since = match due.cause {
             Cause::Clock(at) => Some(at),
             Cause::Request { .. } | Cause::Correction => changed,
@@ -101,13 +102,13 @@ pub fn waiting_start(
     observed: &Observed,
     changed: Option<DateTime<Utc>>,
     now: DateTime<Utc>,
-) -> Option<Waiting> {
+) -> Option<WaitingStart> {
     let spec = parsed.spec()?;
     spec.after.as_ref()?;
     let observed = &with_fingerprint(observed);
-    let change = due_to(parsed, observed, changed.unwrap_or(now), now)?;
+    let change = due_change(parsed, observed, changed.unwrap_or(now), now)?;
     let needs = spec.needs(&change, observed)?;
-    match needs.wait(now, |_| NeededState::NotReady) {
+    match needs.wait(now, |_| DependencyState::NotReady) {
         StartWait::Waits(waiting) => Some(waiting),
         StartWait::Over { .. } => None,
     }
@@ -115,8 +116,12 @@ pub fn waiting_start(
 
 /// What a scaler that knows the object alone does to its count at `at`, such as its next boundary;
 /// `None` where it leaves the count, as where a wake ends and the count stays.
-pub fn action_at(parsed: &ParsedInputs, observed: &Observed, at: DateTime<Utc>) -> Option<Action> {
-    let due = due_to(parsed, &with_fingerprint(observed), at, at)?;
+pub fn predicted_action(
+    parsed: &ParsedInputs,
+    observed: &Observed,
+    at: DateTime<Utc>,
+) -> Option<Action> {
+    let due = due_change(parsed, &with_fingerprint(observed), at, at)?;
     let stays = due.kind == ChangeKind::Start
         && due.replicas == observed.replicas
         && observed.phase() == Some(Phase::Woken);
@@ -130,7 +135,7 @@ fn with_fingerprint(observed: &Observed) -> Cow<'_, Observed> {
     if state.fingerprint.is_some() || state.last.is_none() {
         return Cow::Borrowed(observed);
     }
-    let fingerprint = Some(Fingerprint::of(&observed.inputs, &observed.object.uid));
+    let fingerprint = Some(observed.inputs.fingerprint(&observed.object.uid));
     let labels = State {
         fingerprint,
         ..state
@@ -143,7 +148,7 @@ fn with_fingerprint(observed: &Observed) -> Cow<'_, Observed> {
 
 /// The transition or adoption that is due to the object at `at`, as a scaler that knows the object
 /// alone, as it is, tells. Nothing is missed for too long.
-fn due_to(
+fn due_change(
     parsed: &ParsedInputs,
     observed: &Observed,
     asked: DateTime<Utc>,
@@ -152,7 +157,7 @@ fn due_to(
     let context = DecisionContext {
         parsed,
         observed,
-        memory: &Memory::of(observed),
+        memory: &Memory::new(observed),
         seen: asked,
         catch_up: TimeDelta::MAX,
         prefix: &Prefix::default(),
@@ -163,4 +168,63 @@ fn due_to(
     let is_duty = matches!(change.kind, ChangeKind::Adopt(_) | ChangeKind::Pause)
         || change.kind.is_transition();
     is_duty.then_some(change)
+}
+
+/// When an object that runs is next stopped, by its schedule or where its wake ends; `None` where it is
+/// stopped already, where it may be started before that, and where nobody knows: it is paused, put to
+/// sleep or not taken up yet.
+pub fn next_stop(
+    parsed: &ParsedInputs,
+    observed: &Observed,
+    now: DateTime<Utc>,
+) -> Option<DateTime<Utc>> {
+    let spec = parsed.spec()?;
+    let is_stopped = observed.replicas <= spec.stop_replicas;
+    if is_stopped || observed.deleting || observed.labels.are_from_later_version() {
+        return None;
+    }
+    let state = observed.state();
+    state.phase?;
+    let object = &observed.object;
+    let from = match observed.overrides(spec, &state, now).at(now) {
+        None => now,
+        Some(Override::Wake(until)) => {
+            let action = predicted_action(parsed, observed, until);
+            if action.is_some_and(|action| !action.brings_up()) {
+                return Some(until);
+            }
+            until
+        }
+        Some(Override::Pause(_) | Override::Sleep(_)) => return None,
+    };
+    let stop = spec.next_that(false, object, from)?.at;
+    let starts_before = || {
+        let start = spec.next_that(true, object, from);
+        start.is_some_and(|start| start.at < stop)
+    };
+    let says_stopped = spec
+        .says(object, from)
+        .is_some_and(|action| !action.brings_up());
+    (!says_stopped || !starts_before()).then_some(stop)
+}
+
+/// Whether dayshift holds an object down though its schedule says running: a copy is taken up so, an
+/// object whose clock was wrong, and one whose zone or calendars have changed. Its next start brings it
+/// back. What is to be done at this moment is no such case.
+///
+/// Between `last` and `next` the schedule says the same, so that the object alone tells.
+pub fn is_stopped_against_schedule(observed: &Observed, parsed: &ParsedInputs) -> bool {
+    let ParsedInputs::Scheduled(spec) = parsed else {
+        return false;
+    };
+    let is_saved = observed.labels.text(Label::SavedReplicas).is_some();
+    let is_held = observed.phase().is_none_or(Phase::is_override);
+    if !is_saved || is_held || observed.deleting {
+        return false;
+    }
+    let state = observed.state();
+    let back = |last| spec.restoring_action(&observed.object, observed.replicas, state.saved, last);
+    // Hashing costs most, and is needed least often.
+    state.last.and_then(back).is_some()
+        && state.fingerprint == Some(observed.inputs.fingerprint(&observed.object.uid))
 }

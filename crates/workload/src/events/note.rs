@@ -1,18 +1,21 @@
-//! The words of what a decision tells.
+//! The Event texts of decisions, written from an [`EventNote`].
 
-use chrono::{DateTime, Utc};
 use dayshift_schedule::{Action, Boundary, Zone};
+use dayshift_text::{cut_chars, printable};
 
-use crate::{Adoption, EventNote, Key, Override, Prefix, Replicas, TakenUp, WorkloadRef};
-
-use super::author_text::author_text;
-use super::commands::{scale_command, sync_command, wake_command};
-use super::event_text::EventText;
-use super::reason::EventReason;
+use crate::{
+    AdoptedSchedule, Adoption, Author, EventNote, Key, MAX_REASON, Override, Prefix, Replicas,
+    WorkloadRef,
+    events::{
+        commands::{scale_command, sync_command, wake_command},
+        event::{EventText, local},
+        reason::EventReason,
+    },
+};
 
 impl EventText {
     /// The words of a note about this object.
-    pub fn of(note: &EventNote, object: &WorkloadRef, prefix: &Prefix) -> Self {
+    pub fn from_note(note: &EventNote, object: &WorkloadRef, prefix: &Prefix) -> Self {
         Self::new(reason(note), text(note, object, prefix))
     }
 }
@@ -30,10 +33,10 @@ const fn reason(note: &EventNote) -> EventReason {
             Override::Sleep(_) => EventReason::Slept,
         },
         EventNote::Adopted { .. } => EventReason::Adopted,
-        EventNote::ScheduleChanged(_) | EventNote::ChangedBelow { .. } => {
+        EventNote::ScheduleChanged(_) | EventNote::ChangedDuringOverride { .. } => {
             EventReason::ScheduleChanged
         }
-        EventNote::BroughtBack { why, .. } => match why {
+        EventNote::Restored { why, .. } => match why {
             Adoption::Missed => EventReason::BoundaryMissed,
             Adoption::Over => EventReason::Resumed,
             Adoption::New | Adoption::Changed | Adoption::FromFuture => {
@@ -79,7 +82,7 @@ fn text(note: &EventNote, object: &WorkloadRef, prefix: &Prefix) -> String {
             ref author,
         } => {
             let until = holding(active, zone);
-            let author = author_text(author).map(|it| format!(", {it}"));
+            let author = author_text(author).map(|text| format!(", {text}"));
             let until = until + &author.unwrap_or_default();
             match active {
                 Override::Pause(_) => {
@@ -114,15 +117,15 @@ fn text(note: &EventNote, object: &WorkloadRef, prefix: &Prefix) -> String {
                 ),
             }
         }
-        EventNote::ScheduleChanged(ref taken_up) => format!(
+        EventNote::ScheduleChanged(ref adopted) => format!(
             "the schedule is new or edited: {}",
-            taken_up_text(taken_up, object, prefix)
+            adopted_text(adopted, object, prefix)
         ),
-        EventNote::Resumed(ref taken_up) => format!(
+        EventNote::Resumed(ref adopted) => format!(
             "the schedule goes on: {}",
-            taken_up_text(taken_up, object, prefix)
+            adopted_text(adopted, object, prefix)
         ),
-        EventNote::BroughtBack {
+        EventNote::Restored {
             why,
             from,
             to,
@@ -142,7 +145,7 @@ fn text(note: &EventNote, object: &WorkloadRef, prefix: &Prefix) -> String {
                 coming(next, zone)
             )
         }
-        EventNote::ChangedBelow { active, zone } => format!(
+        EventNote::ChangedDuringOverride { active, zone } => format!(
             "the schedule is new or edited: nothing is scaled now, and the object is held {}",
             holding(active, zone)
         ),
@@ -203,7 +206,7 @@ fn removed(
 ) -> String {
     let counts = object.kind.counts();
     let how = if counts.is_switch() {
-        format!("it was {}", counts.in_a_word(running))
+        format!("it was {}", counts.short_text(running))
     } else {
         format!("{running} ran of {saved}")
     };
@@ -229,12 +232,12 @@ fn correction_limit_reached(replicas: Replicas, object: &WorkloadRef, prefix: &P
 
 /// What becomes of a schedule that is taken up now: what it says, where that is not so, and the
 /// command that makes it so.
-fn taken_up_text(taken_up: &TakenUp, object: &WorkloadRef, prefix: &Prefix) -> String {
+fn adopted_text(adopted: &AdoptedSchedule, object: &WorkloadRef, prefix: &Prefix) -> String {
     let counts = object.kind.counts();
-    let replicas = taken_up.replicas;
-    let next = coming(taken_up.next, taken_up.zone);
+    let replicas = adopted.replicas;
+    let next = coming(adopted.next, adopted.zone);
     let command = sync_command(object, prefix);
-    match taken_up.says {
+    match adopted.says {
         None => format!("nothing is scaled now; {next}"),
         Some(Action::Start) => format!(
             "nothing is scaled now; {next}. It says running now, but {}: to start it now, run {command}",
@@ -242,18 +245,12 @@ fn taken_up_text(taken_up: &TakenUp, object: &WorkloadRef, prefix: &Prefix) -> S
         ),
         Some(Action::Stop) => format!(
             "nothing is scaled now; {next}. It says stopped now, but {}: to stop it now, run {command}",
-            counts.so_many_run(replicas)
+            counts.running_at(replicas)
         ),
         Some(Action::Scale(count)) => format!(
             "nothing is scaled now; {next}. It says {count} now, but the count is {replicas}: to scale it now, run {command}"
         ),
     }
-}
-
-/// `Mon 2026-11-23 09:00:00 JST`.
-pub(super) fn local(at: DateTime<Utc>, zone: Zone) -> String {
-    let local = at.with_timezone(&zone);
-    local.format("%a %Y-%m-%d %H:%M:%S %Z").to_string()
 }
 
 /// ``by `wake-until` until Mon 2026-11-23 22:00:00 JST``.
@@ -278,10 +275,33 @@ fn coming(next: Option<Boundary>, zone: Zone) -> String {
     }
 }
 
+/// `by jane: migration of the database`; `None` where nobody says anything.
+pub fn author_text(author: &Author) -> Option<String> {
+    match (user_text(author), shown(author.reason.as_deref())) {
+        (Some(by), Some(reason)) => Some(format!("by {by}: {reason}")),
+        (Some(by), None) => Some(format!("by {by}")),
+        (None, Some(reason)) => Some(format!("reason: {reason}")),
+        (None, None) => None,
+    }
+}
+
+/// `jane`; `None` where nobody is named.
+pub fn user_text(author: &Author) -> Option<String> {
+    shown(author.by.as_deref())
+}
+
+/// As it is shown: anybody may have written it.
+fn shown(text: Option<&str>) -> Option<String> {
+    let text = printable(cut_chars(text?.trim(), MAX_REASON));
+    (!text.is_empty()).then_some(text)
+}
+
 #[cfg(test)]
 mod tests {
+    use chrono::{DateTime, Utc};
+
     use super::*;
-    use crate::{Author, Kind, Pause};
+    use crate::{Kind, Pause};
 
     fn at(text: &str) -> DateTime<Utc> {
         text.parse().unwrap()
@@ -297,7 +317,7 @@ mod tests {
             action: Action::Stop,
         };
         let next = Some(stop);
-        let taken_up = TakenUp {
+        let adopted = AdoptedSchedule {
             says: Some(Action::Scale(u32::MAX)),
             replicas: from,
             next,
@@ -326,16 +346,16 @@ mod tests {
                 until: Some(at),
                 zone,
             },
-            EventNote::ScheduleChanged(taken_up),
-            EventNote::Resumed(taken_up),
-            EventNote::BroughtBack {
+            EventNote::ScheduleChanged(adopted),
+            EventNote::Resumed(adopted),
+            EventNote::Restored {
                 why: Adoption::Missed,
                 from: to,
                 to: from,
                 next,
                 zone,
             },
-            EventNote::ChangedBelow { active, zone },
+            EventNote::ChangedDuringOverride { active, zone },
             EventNote::Enforced { from, to },
             EventNote::StopsSoon { due: at, zone },
             EventNote::Expired(Key::SleepUntil),
@@ -371,7 +391,7 @@ mod tests {
                 uid: "u".into(),
             };
             for note in notes() {
-                let event = EventText::of(&note, &object, &prefix);
+                let event = EventText::from_note(&note, &object, &prefix);
                 assert!(event.text.len() <= 1024, "{note:?}: {}", event.text);
             }
         }
@@ -387,7 +407,7 @@ mod tests {
         };
         let note = EventNote::EndedBefore(Key::SleepUntil);
         assert_eq!(
-            EventText::of(&note, &object, &Prefix::default()),
+            EventText::from_note(&note, &object, &Prefix::default()),
             EventText::new(
                 EventReason::OverrideExpired,
                 "`sleep-until` ended before and was brought back, for example by kubectl rollout \

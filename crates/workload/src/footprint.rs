@@ -1,8 +1,9 @@
-//! What one replica requests, by the rule of Kubernetes' scheduler.
+//! The CPU and memory that one replica of a workload requests, calculated as Kubernetes' scheduler does.
 
-use super::kinds::kind::Kind;
-use super::kinds::row::Part;
-use super::quantity::{nanos, whole};
+use crate::{
+    kinds::{kind::Kind, row::Part},
+    quantity::{nanos, whole},
+};
 
 /// The replicas for which 1 of an object's count stands: 1 of a Deployment, all instances of a database
 /// with a switch, and 0 where nothing says that there are any, as of a CronJob.
@@ -39,8 +40,8 @@ fn is_running<T: SpecNode>(item: T) -> bool {
 }
 
 fn at<T: SpecNode>(node: T, path: &[&str]) -> Option<T> {
-    path.iter().try_fold(node, |it, name| {
-        it.member(name).filter(|it| is_enabled(*it))
+    path.iter().try_fold(node, |parent, name| {
+        parent.member(name).filter(|child| is_enabled(*child))
     })
 }
 
@@ -50,11 +51,11 @@ fn each<T: SpecNode>(node: T, path: &[&str], show: &mut impl FnMut(T)) {
         [] => show(node),
         [Part::EACH, rest @ ..] => node
             .items()
-            .filter(|it| is_running(*it))
-            .for_each(|it| each(it, rest, show)),
+            .filter(|item| is_running(*item))
+            .for_each(|item| each(item, rest, show)),
         [name, rest @ ..] => at(node, &[name])
             .into_iter()
-            .for_each(|it| each(it, rest, show)),
+            .for_each(|child| each(child, rest, show)),
     }
 }
 
@@ -78,15 +79,15 @@ fn instances<T: SpecNode>(node: T, part: &Part) -> Option<u32> {
 /// What a pod requests by its template or, where there is none, by the `resources` that stand there.
 fn requests_of<T: SpecNode>(node: T) -> ResourceRequests {
     if node.member("spec").is_some() {
-        ResourceRequests::of_template(node)
+        ResourceRequests::from_template(node)
     } else {
-        asked(Resources::read(node))
+        effective_requests(Resources::read(node))
     }
 }
 
 impl Footprint {
     /// The footprint of an object of this kind, where nothing is known of the object itself.
-    pub fn of_kind(kind: Kind) -> Self {
+    pub fn for_kind(kind: Kind) -> Self {
         Self {
             replicas: u32::from(kind.counts().is_replicas()),
             requests: ResourceRequests::default(),
@@ -95,7 +96,7 @@ impl Footprint {
 
     /// The footprint of an object of this kind, by what its `spec` says: the requests of its pod template,
     /// or the sum of its parts, of which each replica requests the mean.
-    pub fn read<T: SpecNode>(
+    pub fn from_spec<T: SpecNode>(
         kind: Kind,
         template: impl Fn() -> ResourceRequests,
         spec: Option<T>,
@@ -104,7 +105,7 @@ impl Footprint {
             let requests = template();
             return Self {
                 requests,
-                ..Self::of_kind(kind)
+                ..Self::for_kind(kind)
             };
         }
         let (mut sum, mut is_readable) = (Self::default(), true);
@@ -130,14 +131,14 @@ impl Footprint {
     fn add(&mut self, replicas: u32, of_one: ResourceRequests) {
         self.replicas = self.replicas.saturating_add(replicas);
         let add = |sum: u64, one: u64| sum.saturating_add(one.saturating_mul(u64::from(replicas)));
-        self.requests = self.requests.of_each(of_one, add);
+        self.requests = self.requests.combine(of_one, add);
     }
 
     /// With what one of them requests in place of their sum.
     fn mean(self) -> Self {
         let replicas = u64::from(self.replicas).max(1);
         let mean = |sum: u64, _| sum / replicas;
-        let requests = self.requests.of_each(ResourceRequests::default(), mean);
+        let requests = self.requests.combine(ResourceRequests::default(), mean);
         Self { requests, ..self }
     }
 }
@@ -153,7 +154,7 @@ pub struct ResourceRequests {
 
 impl ResourceRequests {
     /// Reads a pod template. What has another form than Kubernetes gives it requests nothing.
-    pub fn of_template<T: SpecNode>(template: T) -> Self {
+    pub fn from_template<T: SpecNode>(template: T) -> Self {
         let Some(spec) = template.member("spec") else {
             return Self::default();
         };
@@ -162,20 +163,20 @@ impl ResourceRequests {
             found.map_or_else(Resources::default, Resources::read)
         };
         let domain = spec.member("domain");
-        let guest = domain.and_then(|it| it.member("memory")?.member("guest"));
+        let guest = domain.and_then(|domain| domain.member("memory")?.member("guest"));
         let mut pod = PodRequests {
             resources: resources(domain.unwrap_or(spec)),
-            overhead: Amounts::read(spec, "overhead"),
+            overhead: ResourceList::read(spec, "overhead"),
             ..PodRequests::default()
         };
-        pod.guest.memory_bytes = guest.and_then(|it| it.written(whole)?);
+        pod.guest.memory_bytes = guest.and_then(|guest| guest.written(whole)?);
         let list = |name| spec.member(name).into_iter().flat_map(T::items);
         for container in list("containers") {
             pod.container(resources(container));
         }
         for container in list("initContainers") {
             let policy = container.member("restartPolicy");
-            let is_sidecar = policy.and_then(|it| it.written(|policy| policy == "Always"));
+            let is_sidecar = policy.and_then(|policy| policy.written(|policy| policy == "Always"));
             pod.init_container(resources(container), is_sidecar == Some(true));
         }
         pod.total()
@@ -186,7 +187,7 @@ impl ResourceRequests {
         self.cpu_nanos > 0 && self.memory_bytes > 0
     }
 
-    fn of_each(self, other: Self, of: impl Fn(u64, u64) -> u64) -> Self {
+    fn combine(self, other: Self, of: impl Fn(u64, u64) -> u64) -> Self {
         Self {
             cpu_nanos: of(self.cpu_nanos, other.cpu_nanos),
             memory_bytes: of(self.memory_bytes, other.memory_bytes),
@@ -196,12 +197,12 @@ impl ResourceRequests {
 
 /// A list of amounts, such as `requests` or `limits`.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Amounts {
+pub struct ResourceList {
     cpu_nanos: Option<u64>,
     memory_bytes: Option<u64>,
 }
 
-impl Amounts {
+impl ResourceList {
     fn read<T: SpecNode>(of: T, name: &str) -> Self {
         let Some(list) = of.member(name) else {
             return Self::default();
@@ -215,7 +216,7 @@ impl Amounts {
     }
 
     /// Takes in one of the list. What is no amount is left out, and so is every other resource.
-    pub fn take_in(&mut self, resource: &str, amount: &str) {
+    pub fn insert(&mut self, resource: &str, amount: &str) {
         match resource {
             "cpu" => self.cpu_nanos = nanos(amount),
             "memory" => self.memory_bytes = whole(amount),
@@ -242,16 +243,16 @@ impl Amounts {
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Resources {
     /// Its `requests`.
-    pub requests: Amounts,
+    pub requests: ResourceList,
     /// Its `limits`.
-    pub limits: Amounts,
+    pub limits: ResourceList,
 }
 
 impl Resources {
     fn read<T: SpecNode>(node: T) -> Self {
         Self {
-            requests: Amounts::read(node, "requests"),
-            limits: Amounts::read(node, "limits"),
+            requests: ResourceList::read(node, "requests"),
+            limits: ResourceList::read(node, "limits"),
         }
     }
 }
@@ -266,10 +267,10 @@ pub struct PodRequests {
     /// The `resources` of the pod itself.
     pub resources: Resources,
     /// Its `overhead`.
-    pub overhead: Amounts,
+    pub overhead: ResourceList,
     /// The memory of the virtual machine that it runs, which it requests where its `resources` do not say
     /// so (KubeVirt's `renderresources.go`).
-    pub guest: Amounts,
+    pub guest: ResourceList,
     together: ResourceRequests,
     sidecars: ResourceRequests,
     largest_step: ResourceRequests,
@@ -278,38 +279,42 @@ pub struct PodRequests {
 impl PodRequests {
     /// Takes in a container.
     pub fn container(&mut self, resources: Resources) {
-        self.together = self.together.of_each(asked(resources), u64::saturating_add);
+        self.together = self
+            .together
+            .combine(effective_requests(resources), u64::saturating_add);
     }
 
     /// Takes in the next init container: a sidecar (`restartPolicy: Always`) runs on beside all
     /// that come after it.
     pub fn init_container(&mut self, resources: Resources, is_sidecar: bool) {
-        let step = self.sidecars.of_each(asked(resources), u64::saturating_add);
+        let step = self
+            .sidecars
+            .combine(effective_requests(resources), u64::saturating_add);
         if is_sidecar {
             self.container(resources);
             self.sidecars = step;
         }
-        self.largest_step = self.largest_step.of_each(step, u64::max);
+        self.largest_step = self.largest_step.combine(step, u64::max);
     }
 
     /// What it comes to.
     pub fn total(&self) -> ResourceRequests {
-        let containers = self.together.of_each(self.largest_step, u64::max);
+        let containers = self.together.combine(self.largest_step, u64::max);
         let limit = self
             .resources
             .limits
             .or_requests(ResourceRequests::default());
         let guest = self.guest.or_requests(ResourceRequests::default());
         let unless_none = |of, limit| if of == 0 { limit } else { of };
-        let containers = containers.of_each(limit, unless_none);
-        let containers = containers.of_each(guest, unless_none);
+        let containers = containers.combine(limit, unless_none);
+        let containers = containers.combine(guest, unless_none);
         let pod = self.resources.requests.or_requests(containers);
         let overhead = self.overhead.or_requests(ResourceRequests::default());
-        pod.of_each(overhead, u64::saturating_add)
+        pod.combine(overhead, u64::saturating_add)
     }
 }
 
-fn asked(resources: Resources) -> ResourceRequests {
-    let asked = resources.requests.or(resources.limits);
-    asked.or_requests(ResourceRequests::default())
+fn effective_requests(resources: Resources) -> ResourceRequests {
+    let requests = resources.requests.or(resources.limits);
+    requests.or_requests(ResourceRequests::default())
 }

@@ -1,27 +1,62 @@
-//! Reads the annotations of one object: texts to a schedule, counts, jitter and overrides.
+//! Parses the annotations in force for one object into a [`ScheduleSpec`], or collects everything that is
+//! wrong with them.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use chrono::TimeDelta;
 use dayshift_schedule::{
-    Diagnostic, DiagnosticKind, ExceptedDates, Hours, Meant, Schedule, ScheduleRule, Times,
-    TreatedDates, Zone, is_too_long, parse_grace, parse_jitter, parse_moment, parse_notice,
+    Calendars, Diagnostic, DiagnosticKind, ExceptedDates, Hours, Meant, Schedule, ScheduleRule,
+    Times, TreatedDates, Zone, is_too_long, parse_grace, parse_jitter, parse_moment, parse_notice,
     parse_scale,
 };
 
-use super::after::After;
-use super::annotations::Annotations;
-use super::effective::{Inputs, Origin, truth};
-use super::exclusive::exclusive;
-use super::overrides::{Enforce, OverrideSet, Overrides, Pause};
-use super::parse_context::ParseContext;
-use super::problem::{InvalidSchedule, Problem};
-use super::spec::ScheduleSpec;
-use crate::keys::Key;
-use crate::kinds::count_kind::CountKind;
-use crate::readiness::READY_WITHIN;
-use crate::replicas::Replicas;
-use crate::volumes::VolumeRetention;
+use crate::{
+    inputs::{
+        after::After,
+        annotations::{Annotations, Origin},
+        effective::{Inputs, VolumeRetention, truth},
+        overrides::{Enforce, OverrideSet, Overrides, Pause},
+        problem::{InvalidSchedule, Problem},
+        spec::ScheduleSpec,
+    },
+    keys::Key,
+    kinds::count::CountKind,
+    readiness::READY_WITHIN,
+    replicas::Replicas,
+};
+
+/// What a scaler was told that texts rest on: the same text may mean something else to another one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ParseContext {
+    /// The zone of local times on an object that names none.
+    pub default_zone: Zone,
+    /// The calendars that `except` and `treat-as` may name.
+    pub calendars: Calendars,
+    /// How long before a stop people are told, on an object that does not say; `None` where nobody is.
+    pub notice: Option<TimeDelta>,
+    /// How long a start may take, on an object that does not say, where that is not
+    /// [`READY_WITHIN`](crate::READY_WITHIN).
+    pub ready_within: Option<TimeDelta>,
+}
+
+impl Default for ParseContext {
+    /// UTC, no calendars, and the usual lengths of time.
+    fn default() -> Self {
+        Zone::UTC.into()
+    }
+}
+
+impl From<Zone> for ParseContext {
+    /// That zone, and all else by default.
+    fn from(default_zone: Zone) -> Self {
+        Self {
+            default_zone,
+            calendars: Calendars::default(),
+            notice: None,
+            ready_within: None,
+        }
+    }
+}
 
 /// What the annotations of an object ask for.
 #[derive(Clone, Debug)]
@@ -55,7 +90,7 @@ impl ParsedInputs {
     /// A digest of the dates of those calendars; 0 without any. It is the same as long as the program
     /// runs, and no longer.
     pub fn calendar_digest(&self) -> u64 {
-        let Some(spec) = self.spec().filter(|it| it.names_calendars()) else {
+        let Some(spec) = self.spec().filter(|spec| spec.names_calendars()) else {
             return 0;
         };
         let mut hasher = DefaultHasher::new();
@@ -83,7 +118,7 @@ impl ParsedInputs {
         match self {
             Self::Invalid(refusal) => {
                 let mut problems = refusal.problems().iter();
-                problems.any(|it| it.diagnostic.kind() == DiagnosticKind::Calendar)
+                problems.any(|problem| problem.diagnostic.kind() == DiagnosticKind::Calendar)
             }
             Self::Unscheduled | Self::Scheduled(_) => self.names_calendars(),
         }
@@ -93,7 +128,7 @@ impl ParsedInputs {
 /// Reads what the inputs ask for. Local times are in the object's `timezone`, else in the default
 /// zone of the context. All problems are collected, not only the first one.
 pub fn read(inputs: &Inputs, context: &ParseContext) -> ParsedInputs {
-    if let Some(refusal) = InvalidSchedule::for_problems(too_long(inputs)) {
+    if let Some(refusal) = InvalidSchedule::from_problems(too_long(inputs)) {
         return ParsedInputs::Invalid(refusal);
     }
     let mut problems = Problems::default();
@@ -101,9 +136,9 @@ pub fn read(inputs: &Inputs, context: &ParseContext) -> ParsedInputs {
         return ParsedInputs::Unscheduled;
     }
     let mut unknown = inputs.unknown().peekable();
-    while let Some((origin, it)) = unknown.next() {
+    while let Some((origin, annotation)) = unknown.next() {
         let more = unknown.peek().map_or(inputs.unknown_more(), |_| 0);
-        let problem = Problem::of_unknown(&it.name, it.length, more);
+        let problem = Problem::unknown_annotation(&annotation.name, annotation.length, more);
         problems.0.push(problem.from(origin));
     }
     let may_delete = problems.switch(inputs, Key::AllowVolumeDeletion);
@@ -111,7 +146,7 @@ pub fn read(inputs: &Inputs, context: &ParseContext) -> ParsedInputs {
     if !inputs.has_schedule() {
         problems.reject_override_without_schedule(inputs);
     } else if inputs.volumes() == VolumeRetention::Delete && !may_delete {
-        problems.0.push(Problem::of_volumes(inputs));
+        problems.0.push(Problem::deletes_volumes(inputs));
     }
     let spec = inputs
         .has_schedule()
@@ -122,7 +157,7 @@ pub fn read(inputs: &Inputs, context: &ParseContext) -> ParsedInputs {
         let origin = key.and_then(|key| inputs.origin(key));
         problem.origin = origin.unwrap_or(problem.origin);
     }
-    match (InvalidSchedule::for_problems(problems.0), spec.flatten()) {
+    match (InvalidSchedule::from_problems(problems.0), spec.flatten()) {
         (Some(refusal), _) => ParsedInputs::Invalid(refusal),
         (None, Some(spec)) => ParsedInputs::Scheduled(spec),
         (None, None) => ParsedInputs::Unscheduled,
@@ -174,15 +209,18 @@ impl Problems {
         self.refuse_below_least(inputs, replicas, Key::Replicas);
         self.refuse_below_least(inputs, stop_replicas, Key::StopReplicas);
         if let Some(entries) = &scale {
-            let counts = entries.iter().filter_map(|it| it.action.count());
+            let counts = entries.iter().filter_map(|entry| entry.action.count());
             self.refuse_below_least(inputs, counts.min().map(Replicas::new), Key::Scale);
         }
-        let scaled = scale.iter().flatten().map(|it| (Key::Scale, &it.times));
-        let times = start.iter().map(|it| (Key::Start, it));
-        let times = times.chain(stop.iter().map(|it| (Key::Stop, it)));
+        let scaled = scale
+            .iter()
+            .flatten()
+            .map(|entry| (Key::Scale, &entry.times));
+        let times = start.iter().map(|times| (Key::Start, times));
+        let times = times.chain(stop.iter().map(|times| (Key::Stop, times)));
         let mut times = times.chain(scaled);
-        if jitter.is_some_and(|it| !it.is_zero())
-            && let Some((key, _)) = times.find(|(_, it)| it.are_more_than_once_a_minute())
+        if jitter.is_some_and(|jitter| !jitter.is_zero())
+            && let Some((key, _)) = times.find(|(_, times)| times.are_more_than_once_a_minute())
         {
             self.refuse_jitter(inputs, key);
         }
@@ -231,7 +269,7 @@ impl Problems {
             (Key::Jitter, wrong, help)
         };
         let text = inputs.text(key).unwrap_or_default();
-        self.0.push(Problem::of_text(key, text, wrong, help));
+        self.0.push(Problem::for_text(key, text, wrong, help));
     }
 
     fn overrides(&mut self, inputs: &Inputs, zone: Zone) -> Overrides {
@@ -331,7 +369,7 @@ impl Problems {
             if let Some(text) = inputs.own().text(key) {
                 let wrong = "needs a schedule, but there is none";
                 let help = "write hours, such as Mon-Fri 09:00-19:00, or start and stop, or remove the annotation";
-                self.0.push(Problem::of_text(key, text, wrong, help));
+                self.0.push(Problem::for_text(key, text, wrong, help));
             }
         }
     }
@@ -355,7 +393,7 @@ impl Problems {
         if let (true, Some(text)) = (is_below, inputs.own().text(key)) {
             let wrong = "is below 1, and an autoscaler keeps at least 1";
             let help = "write 1 or more; 0 takes a metric of type Object or External";
-            self.0.push(Problem::of_text(key, text, wrong, help));
+            self.0.push(Problem::for_text(key, text, wrong, help));
         }
     }
 
@@ -376,7 +414,7 @@ impl Problems {
             }
             _ => "has no meaning on a ScaledObject: KEDA sets its counts",
         };
-        let problem = Problem::of_text(key, text, wrong, "remove the annotation");
+        let problem = Problem::for_text(key, text, wrong, "remove the annotation");
         self.0.push(problem);
         None
     }
@@ -390,5 +428,224 @@ impl Problems {
         parse(self.take_usable(inputs, key)?)
             .map_err(|error| self.0.push(Problem::new(key.name(), error)))
             .ok()
+    }
+}
+
+/// Each key, those beside which it is refused, and what to write instead.
+const EXCLUSIVE: [(Key, &[Key], &str); 3] = [
+    (
+        Key::Hours,
+        &[Key::Start, Key::Stop],
+        "write either hours, such as Mon-Fri 09:00-19:00, or start and stop",
+    ),
+    (
+        Key::Scale,
+        &[Key::Start, Key::Stop, Key::Hours],
+        "write either exact counts, such as Mon-Fri 08:00 = 5; 19:00 = 0, or start and stop, or hours",
+    ),
+    (
+        Key::Scale,
+        &[Key::Replicas, Key::StopReplicas],
+        "each time has its own count, such as Mon-Fri 08:00 = 5; 19:00 = 0: remove the other annotation",
+    ),
+];
+
+/// The annotations in force that exclude each other.
+///
+/// Where both are written in one place, the problem is there. Where one is on the object and the
+/// other is inherited, the problem is the object's: its Namespace may be right for everything else
+/// in it, and is told nothing.
+pub(super) fn exclusive(inputs: &Inputs) -> Vec<Problem> {
+    let mut problems = Vec::new();
+    let mut refuse = |key: Key, wrong: String, help: String| {
+        let text = inputs.text(key).unwrap_or_default();
+        let problem = Problem::for_text(key, text, wrong, help);
+        problems.push(problem.with_kind(DiagnosticKind::Beside));
+    };
+    for (key, others, advice) in EXCLUSIVE {
+        let Some(origin) = inputs.origin(key) else {
+            continue;
+        };
+        let is_from = |origin: Origin| move |other: &&Key| inputs.origin(**other) == Some(origin);
+        if let Some(other) = others.iter().find(is_from(origin)) {
+            refuse(
+                key,
+                format!("cannot be combined with `{other}`"),
+                advice.to_owned(),
+            );
+        }
+        let own = others.iter().filter(is_from(Origin::Own));
+        for own in own.filter(|_| origin != Origin::Own) {
+            let place = origin.place();
+            let wrong = format!("on the object cannot be combined with `{key}` {place}");
+            let help = format!(
+                "remove `{own}` from the object, or write a schedule there too, such as hours: Mon-Fri 09:00-19:00"
+            );
+            refuse(*own, wrong, help);
+        }
+    }
+    problems
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Inputs, Key};
+
+    fn laid_over(key: Key, text: &str) -> ParsedInputs {
+        let inputs = Inputs::default()
+            .with(Key::Hours, "09:00-19:00")
+            .with(Key::Timezone, "Asia/Tokyo")
+            .with(key, text);
+        read(&inputs, &Zone::UTC.into())
+    }
+
+    #[test]
+    fn overrides_are_read_in_the_zone_of_the_object() {
+        let at = "2026-12-24T09:00:00Z".parse().ok();
+        let none = OverrideSet::default();
+        for (key, text, expected) in [
+            (
+                Key::WakeUntil,
+                "2026-12-24 18:00",
+                OverrideSet {
+                    wake_until: at,
+                    ..none
+                },
+            ),
+            (
+                Key::SleepUntil,
+                "2026-12-24T10:00:00+01:00",
+                OverrideSet {
+                    sleep_until: at,
+                    ..none
+                },
+            ),
+            (
+                Key::Pause,
+                "2026-12-24 18:00",
+                OverrideSet {
+                    pause: at.map(Pause::Until),
+                    ..none
+                },
+            ),
+            (
+                Key::Pause,
+                " True",
+                OverrideSet {
+                    pause: Some(Pause::Forever),
+                    ..none
+                },
+            ),
+            (Key::Pause, "false", none),
+        ] {
+            match laid_over(key, text) {
+                ParsedInputs::Scheduled(spec) => {
+                    assert_eq!(spec.overrides.own, expected, "{key} {text}");
+                    assert_eq!(spec.overrides.enforce, Enforce::No);
+                }
+                other => panic!("{key} {text}: {other:?}"),
+            }
+        }
+    }
+
+    #[test]
+    fn enforce_is_on_or_off_or_comes_after_a_grace() {
+        for (text, expected) in [
+            ("true", Enforce::AtOnce),
+            ("false", Enforce::No),
+            (" TRUE", Enforce::AtOnce),
+            ("30m", Enforce::After(TimeDelta::minutes(30))),
+            ("1s", Enforce::After(TimeDelta::seconds(1))),
+            ("24h", Enforce::After(TimeDelta::hours(24))),
+        ] {
+            match laid_over(Key::Enforce, text) {
+                ParsedInputs::Scheduled(spec) => {
+                    assert_eq!(spec.overrides.enforce, expected, "{text}");
+                    assert_eq!(spec.overrides.own, OverrideSet::default());
+                }
+                other => panic!("{text}: {other:?}"),
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_wrong_with_an_override_has_a_place_and_a_right_example() {
+        for (key, text, span, part) in [
+            (Key::Pause, "yes", 0..3, "`yes` is neither `true` nor"),
+            (Key::Pause, "2026-12-24", 0..10, "`2026-12-24 18:00`"),
+            (Key::WakeUntil, "22:00", 0..5, "write local time such as"),
+            (
+                Key::SleepUntil,
+                "2026-12-24 1800",
+                11..15,
+                "write `2026-12-24 18:00`",
+            ),
+            (Key::SleepUntil, "", 0..0, "`2026-12-24 18:00`"),
+            (Key::Enforce, "on", 0..2, "write `true`"),
+            (Key::Enforce, "0s", 0..2, "from 1s to 24h"),
+            (Key::Enforce, "24h1s", 0..5, "from 1s to 24h"),
+        ] {
+            match laid_over(key, text) {
+                ParsedInputs::Invalid(refusal) => {
+                    let [problem] = refusal.problems() else {
+                        panic!("{key} {text}: {refusal}");
+                    };
+                    assert_eq!(
+                        (&*problem.annotation, problem.diagnostic.span()),
+                        (key.name(), span.clone())
+                    );
+                    assert!(
+                        problem.diagnostic.to_string().contains(part),
+                        "{}",
+                        problem.diagnostic
+                    );
+                }
+                other => panic!("{key} {text}: {other:?}"),
+            }
+        }
+    }
+
+    #[test]
+    fn an_override_without_a_schedule_is_an_error_and_a_pause_is_none() {
+        for (key, refused) in [
+            (Key::WakeUntil, true),
+            (Key::SleepUntil, true),
+            (Key::Pause, false),
+            (Key::Enforce, false),
+        ] {
+            let inputs = Inputs::default().with(key, "2026-12-24 18:00");
+            let parsed = read(&inputs, &Zone::UTC.into());
+            assert_eq!(matches!(parsed, ParsedInputs::Invalid(_)), refused, "{key}");
+        }
+    }
+
+    #[test]
+    fn jitter_with_times_more_often_than_once_a_minute_is_refused() {
+        let scheduled = |start: &str, jitter: &str| {
+            let inputs = Inputs::default().with(Key::Start, start);
+            let inputs = inputs
+                .with(Key::Stop, "* * * * *")
+                .with(Key::Jitter, jitter);
+            read(&inputs, &Zone::UTC.into())
+        };
+        for (start, jitter, refused) in [
+            ("* * * * * *", "1h", true),
+            ("09:00; 0,30 0 9 1 * *", "5m", true),
+            ("0 * * * * *; 30 0 9 * * *", "1h", false),
+            ("* * * * *", "1h", false),
+            ("* * * * * *", "0s", false),
+        ] {
+            match scheduled(start, jitter) {
+                ParsedInputs::Invalid(refusal) => {
+                    assert!(refused, "{start}: {refusal}");
+                    let text = refusal.to_string();
+                    let expected = format!("dayshift/jitter: `{jitter}` cannot spread times");
+                    assert!(text.starts_with(&expected), "{text}");
+                    assert!(text.contains("such as 0 */5 * * * *"), "{text}");
+                }
+                other => assert!(!refused, "{start}: {other:?}"),
+            }
+        }
     }
 }

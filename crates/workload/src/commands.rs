@@ -1,17 +1,26 @@
-//! The commands `wake`, `sleep`, `pause` and `resume`, as annotations on one object.
+//! The CLI commands that change one workload: `wake`, `sleep`, `pause` and `resume` as annotations, `sync` and
+//! `restore` as a change of the count. Nothing is sent here: the `cluster` crate writes the result.
 
 use std::sync::Arc;
 
-use chrono::{DateTime, SecondsFormat, Utc};
-use dayshift_schedule::Zone;
+use chrono::{DateTime, SecondsFormat, TimeDelta, Utc};
+use dayshift_schedule::{Action, Zone};
 
-use super::inputs::effective::Inputs;
-use super::inputs::overrides::{Override, Pause};
-use super::inputs::parse_context::ParseContext;
-use super::inputs::parsed::{ParsedInputs, read};
-use super::inputs::problem::InvalidSchedule;
-use super::keys::Key;
-use super::state::{Phase, State};
+use crate::{
+    decision::change::{Change, ChangeKind},
+    inputs::{
+        annotations::Origin,
+        effective::Inputs,
+        overrides::{Override, Pause},
+        parse::{ParseContext, ParsedInputs, read},
+        problem::InvalidSchedule,
+        spec::ScheduleSpec,
+    },
+    keys::{Key, Label},
+    observed::Observed,
+    replicas::Replicas,
+    state::{Phase, State},
+};
 
 /// What a user asks of one object. It becomes annotations, so `kubectl annotate` can do the same.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,7 +32,7 @@ pub enum OverrideCommand {
 }
 
 /// An annotation to write: its new text, or `None` to remove it.
-pub type Annotation = (Key, Option<String>);
+pub type AnnotationChange = (Key, Option<String>);
 
 /// Why a scaler would not obey the command on this object.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -63,7 +72,7 @@ pub enum OverrideError {
 impl OverrideCommand {
     /// The annotations that change, for an object whose local times are in `zone`: a wake takes
     /// away a sleep and the reverse, a pause lets both be.
-    pub fn annotations(&self, inputs: &Inputs, zone: Zone) -> Vec<Annotation> {
+    pub fn annotations(&self, inputs: &Inputs, zone: Zone) -> Vec<AnnotationChange> {
         let moment = |until: DateTime<Utc>| {
             until
                 .with_timezone(&zone)
@@ -88,13 +97,18 @@ impl OverrideCommand {
             }
             Self::Resume => self.keys().iter().map(|key| (*key, None)).collect(),
         };
-        let changes = |(key, text): &Annotation| inputs.own().text(*key) != text.as_deref();
+        let changes = |(key, text): &AnnotationChange| inputs.own().text(*key) != text.as_deref();
         wanted.into_iter().filter(changes).collect()
     }
 
     /// [`Self::annotations`], and what says whose override it is: the new reason, and nobody's name
     /// until the API server writes it.
-    pub fn signed(&self, inputs: &Inputs, zone: Zone, reason: Option<&str>) -> Vec<Annotation> {
+    pub fn signed(
+        &self,
+        inputs: &Inputs,
+        zone: Zone,
+        reason: Option<&str>,
+    ) -> Vec<AnnotationChange> {
         let mut annotations = self.annotations(inputs, zone);
         let own = |key| inputs.own().text(key);
         if own(Key::Reason) != reason {
@@ -138,8 +152,8 @@ impl OverrideCommand {
             ParsedInputs::Scheduled(spec) => match (self, spec.overrides.own.at(now)) {
                 (
                     Self::Begin(Override::Wake(_) | Override::Sleep(_)),
-                    Some(Override::Pause(it)),
-                ) => Err(OverrideError::Paused(it)),
+                    Some(Override::Pause(pause)),
+                ) => Err(OverrideError::Paused(pause)),
                 _ => Ok(spec.schedule.zone()),
             },
         }
@@ -149,10 +163,161 @@ impl OverrideCommand {
     /// the label `next` is its end.
     pub fn is_obeyed(&self, state: &State) -> bool {
         match self {
-            Self::Begin(it) => it.holds(state),
+            Self::Begin(begun) => begun.holds(state),
             Self::Resume => !state.phase.is_some_and(Phase::is_override),
         }
     }
+}
+
+/// How long an override lasts where no boundary is to come.
+const WITHOUT_BOUNDARY: TimeDelta = TimeDelta::hours(1);
+
+/// What makes an object what its schedule says.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum SyncAction {
+    /// A command that a controller obeys.
+    Command(OverrideCommand),
+    /// A count that no override sets. Like one that somebody sets, it holds until the next boundary.
+    Count {
+        /// What to write.
+        change: Box<Change>,
+        /// The next boundary, if there is one.
+        until: Option<DateTime<Utc>>,
+    },
+}
+
+impl SyncAction {
+    /// What makes the object what its schedule says at `now`, until the next boundary: an override
+    /// until then, the end of the one that holds, or a count; `None` where it is so already.
+    ///
+    /// # Errors
+    /// The object is paused, its Namespace holds it, its schedule says nothing yet, or a later
+    /// version wrote the labels that a count would be written beside.
+    pub fn plan(
+        spec: &ScheduleSpec,
+        observed: &Observed,
+        now: DateTime<Utc>,
+    ) -> Result<Option<Self>, OverrideError> {
+        let state = observed.state();
+        let overrides = observed.overrides(spec, &state, now);
+        match overrides.with_origin_at(now) {
+            Some((Origin::Namespace | Origin::Scaler, _)) => {
+                let namespace = observed.object.namespace.clone();
+                return Err(OverrideError::HeldByNamespace(namespace));
+            }
+            Some((Origin::Own, Override::Pause(pause))) => {
+                return Err(OverrideError::Paused(pause));
+            }
+            Some((Origin::Own, _)) => return Ok(Some(Self::Command(OverrideCommand::Resume))),
+            None => {}
+        }
+        let says = spec
+            .says(&observed.object, now)
+            .ok_or(OverrideError::SaysNothing)?;
+        let seen = observed.replicas;
+        let is_so = match says {
+            Action::Stop => seen <= spec.stop_replicas,
+            Action::Start => spec.as_started(seen, &state) == seen,
+            Action::Scale(count) => seen == spec.counts.least().max(Replicas::new(count)),
+        };
+        if is_so {
+            return Ok(None);
+        }
+        let next = spec.next_after(&observed.object, now).map(|next| next.at);
+        // Where there is none, what it says now is what it says when the override ends.
+        let until = next.unwrap_or(now + WITHOUT_BOUNDARY);
+        let over = match says {
+            Action::Start => Override::Wake(until),
+            Action::Stop | Action::Scale(0) => Override::Sleep(until),
+            // A wake sets the largest count of the schedule, or what is there if that is more.
+            Action::Scale(count)
+                if spec.largest_count() == Some(Replicas::new(count).max(seen)) =>
+            {
+                Override::Wake(until)
+            }
+            Action::Scale(_) if observed.labels.are_from_later_version() => {
+                return Err(OverrideError::LaterVersion);
+            }
+            Action::Scale(count) => {
+                let count = spec.counts.least().max(Replicas::new(count));
+                return Ok(Some(Self::Count {
+                    change: Box::new(Change::requested(
+                        ChangeKind::Sync,
+                        observed,
+                        count,
+                        state,
+                        now,
+                    )),
+                    until: next,
+                }));
+            }
+        };
+        Ok(Some(Self::Command(OverrideCommand::Begin(over))))
+    }
+}
+
+/// Why an object that may be stopped is not restored.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum NotRestored {
+    /// The object is being deleted.
+    #[error("it is being deleted")]
+    Deleting,
+    /// A later version of dayshift wrote its labels, which may mean something else.
+    #[error("its state was written by a later version of dayshift: restore it with that one")]
+    LaterVersion,
+    /// The label of the saved count cannot be read.
+    #[error(
+        "its saved count `{quoted}` is not a number: set {field} yourself",
+        quoted = dayshift_text::quote(.text)
+    )]
+    Unreadable {
+        /// What the label holds.
+        text: String,
+        /// Where the object holds its count.
+        field: String,
+    },
+}
+
+/// The change that raises the object to its saved count, whether it has a schedule or not; `None`
+/// where nothing is saved, or as many run already.
+///
+/// It is a start by the saved count alone: it raises and never lowers, and the saved count goes. A
+/// state of `stopped` becomes `running`, so that `enforce` does not take the raised count for a manual
+/// change.
+///
+/// # Errors
+/// The object is being deleted, a later version wrote its labels, or its saved count is unreadable.
+pub fn plan_restore(
+    observed: &Observed,
+    now: DateTime<Utc>,
+) -> Result<Option<Change>, NotRestored> {
+    let Some(text) = observed.labels.text(Label::SavedReplicas) else {
+        return Ok(None);
+    };
+    let state = observed.state();
+    let change = match state.saved {
+        _ if observed.deleting => return Err(NotRestored::Deleting),
+        _ if observed.labels.are_from_later_version() => return Err(NotRestored::LaterVersion),
+        None => {
+            return Err(NotRestored::Unreadable {
+                text: text.to_owned(),
+                field: observed.object.kind.path().join("."),
+            });
+        }
+        Some(saved) if saved <= observed.replicas => return Ok(None),
+        Some(saved) => {
+            let state = State {
+                phase: state.phase.map(|phase| match phase {
+                    Phase::Stopped | Phase::Adopted => Phase::Running,
+                    other => other,
+                }),
+                saved: None,
+                ..state
+            };
+            Change::requested(ChangeKind::Restore, observed, saved, state, now).with_value(observed)
+        }
+    };
+    Ok(Some(change))
 }
 
 #[cfg(test)]

@@ -1,12 +1,10 @@
-//! Which schedule, on which object, a state belongs to.
+//! The label `fingerprint`, which ties a state to one schedule text on one object. A copied object or an
+//! edited schedule has another fingerprint.
 
 use std::fmt;
 
 use dayshift_text::number;
 use ring::digest::{Context, SHA256};
-
-use super::effective::{Inputs, Origin};
-use crate::keys::Key;
 
 /// A hash of the object's UID, and one of the text of the schedule.
 ///
@@ -28,28 +26,34 @@ pub struct Fingerprint {
 const VERSION: u32 = 2;
 
 impl Fingerprint {
-    /// The fingerprint of these inputs on the object with this UID.
-    pub fn of(inputs: &Inputs, uid: &str) -> Self {
+    /// The fingerprint of the object with this UID. `schedule` are the names and texts of the schedule
+    /// annotations, in the documented order.
+    pub(crate) fn new<'a>(
+        uid: &str,
+        schedule: impl IntoIterator<Item = (&'a str, &'a str)>,
+    ) -> Self {
+        let mut hash = Context::new(&SHA256);
+        for (name, text) in schedule {
+            let length = text.len().to_string();
+            for part in ["\n", name, "=", &length, ":", text] {
+                hash.update(part.as_bytes());
+            }
+        }
         Self {
-            object: hash_of(uid),
-            text: hash_of_text(inputs),
+            object: sha256_prefix(uid),
+            text: first_bytes(hash),
         }
     }
 
-    /// Whether it is the fingerprint of these inputs on the object with this UID.
-    pub fn is_of(self, inputs: &Inputs, uid: &str) -> bool {
-        self == Self::of(inputs, uid)
-    }
-
     /// Whether it was made for the object with this UID.
-    pub fn is_of_object(self, uid: &str) -> bool {
-        self.object == hash_of(uid)
+    pub fn belongs_to(self, uid: &str) -> bool {
+        self.object == sha256_prefix(uid)
     }
 
     /// Reads the text of a label; `None` where it is not a fingerprint of this version.
     pub fn parse(text: &str) -> Option<Self> {
         let hash = |text: &str| {
-            let is_hash = text.len() == 16 && text.bytes().all(|it| it.is_ascii_hexdigit());
+            let is_hash = text.len() == 16 && text.bytes().all(|byte| byte.is_ascii_hexdigit());
             u64::from_str_radix(text, 16).ok().filter(|_| is_hash)
         };
         let (version, hashes) = split(text)?;
@@ -73,33 +77,9 @@ fn split(text: &str) -> Option<(u32, &str)> {
 }
 
 /// The first eight bytes of the SHA-256 of a text, which are the same in each version.
-pub fn hash_of(text: &str) -> u64 {
+pub fn sha256_prefix(text: &str) -> u64 {
     let mut hash = Context::new(&SHA256);
     hash.update(text.as_bytes());
-    first_bytes(hash)
-}
-
-fn hash_of_text(inputs: &Inputs) -> u64 {
-    let mut hash = Context::new(&SHA256);
-    for key in [
-        Key::Start,
-        Key::Stop,
-        Key::Hours,
-        Key::Scale,
-        Key::Timezone,
-        Key::Except,
-        Key::TreatAs,
-        Key::Jitter,
-    ] {
-        // The zone of the scaler is a flag.
-        let is_flag = key == Key::Timezone && inputs.origin(key) == Some(Origin::Scaler);
-        if let Some(text) = inputs.text(key).filter(|_| !is_flag) {
-            let length = text.len().to_string();
-            for part in ["\n", key.name(), "=", &length, ":", text] {
-                hash.update(part.as_bytes());
-            }
-        }
-    }
     first_bytes(hash)
 }
 
@@ -118,60 +98,6 @@ impl fmt::Display for Fingerprint {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    /// Anybody can compute it: `printf uid-1 | sha256sum` and
-    /// `printf '\nstart=13:Mon-Fri 09:00' | sha256sum`.
-    #[test]
-    fn is_the_documented_hash_for_ever() {
-        let inputs = Inputs::default().with(Key::Start, "Mon-Fri 09:00");
-        assert_eq!(
-            Fingerprint::of(&inputs, "uid-1").to_string(),
-            "v2-4a49acf8a6bd7277-cdb276bb89557700"
-        );
-    }
-
-    #[test]
-    fn tells_the_object_from_the_text() {
-        let inputs = Inputs::default().with(Key::Hours, "09:00-17:00");
-        let edited = Inputs::default().with(Key::Hours, "09:00-18:00");
-        let fingerprint = Fingerprint::of(&inputs, "a");
-        assert!(fingerprint.is_of(&inputs, "a"));
-        assert!(!fingerprint.is_of(&inputs, "b") && !fingerprint.is_of(&edited, "a"));
-        assert!(fingerprint.is_of_object("a"));
-        assert!(!fingerprint.is_of_object("b"));
-    }
-
-    #[test]
-    fn counts_the_schedule_and_the_uid_and_nothing_else() {
-        let base = Inputs::default().with(Key::Hours, "09:00-17:00");
-        let of = |inputs: &Inputs| Fingerprint::of(inputs, "a");
-        for key in Key::ALL {
-            let counts = matches!(
-                key,
-                Key::Start
-                    | Key::Stop
-                    | Key::Hours
-                    | Key::Scale
-                    | Key::Timezone
-                    | Key::Except
-                    | Key::TreatAs
-                    | Key::Jitter
-            );
-            assert_eq!(
-                of(&base.clone().with(key, "x")) != of(&base),
-                counts,
-                "{key}"
-            );
-        }
-        assert_ne!(Fingerprint::of(&base, "a"), Fingerprint::of(&base, "b"));
-    }
-
-    #[test]
-    fn texts_cannot_run_into_each_other() {
-        let one = Inputs::default().with(Key::Start, "a\nstop=1:b");
-        let two = Inputs::default().with(Key::Start, "a").with(Key::Stop, "b");
-        assert_ne!(Fingerprint::of(&one, "a"), Fingerprint::of(&two, "a"));
-    }
 
     #[test]
     fn prints_what_it_reads() {

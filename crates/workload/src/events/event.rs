@@ -1,0 +1,411 @@
+//! Events as Kubernetes shows them: reason and text. The texts of decisions are in `note`.
+
+use std::collections::BTreeMap;
+
+use chrono::{DateTime, TimeDelta, Utc};
+use dayshift_schedule::Zone;
+use dayshift_text::{counted, cut_bytes, cut_chars};
+
+use crate::{
+    Change, ChangeKind, DependencyKind, DependencyState, JobChange, Kind, Observed, Prefix,
+    Replicas, UnreadyDependency, WorkloadRef,
+    events::{
+        commands::{wake_all_command, wake_command, wake_namespace_command},
+        reason::EventReason,
+    },
+    other_controllers::{ADMISSION, FieldManager, ManagerKind, Revert},
+};
+
+/// An Event that is to be sent: its reason and its text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EventText {
+    /// Its reason.
+    pub reason: EventReason,
+    /// Its text, plain, at most 1 kB.
+    pub text: String,
+    /// The instant that it tells of, where each object is told once of that, by whichever scaler.
+    pub once_of: Option<DateTime<Utc>>,
+}
+
+/// How long a text may be, in bytes.
+const MAX_TEXT: usize = 1000;
+
+/// How much of what Kubernetes says is told, in bytes.
+const MAX_WHY: usize = 500;
+
+/// `10 min`, `90 s`.
+fn length(time: TimeDelta) -> String {
+    let (minutes, seconds) = (time.num_minutes(), time.num_seconds());
+    if seconds == minutes * 60 {
+        format!("{minutes} min")
+    } else {
+        format!("{seconds} s")
+    }
+}
+
+impl EventText {
+    pub(super) const fn new(reason: EventReason, text: String) -> Self {
+        Self {
+            reason,
+            text,
+            once_of: None,
+        }
+    }
+
+    /// What the annotations of a Namespace ask for is refused.
+    pub const fn invalid(text: String) -> Self {
+        Self::new(EventReason::InvalidSchedule, text)
+    }
+
+    /// An object of that kind cannot be written to. With `namespace` a permission is missing, perhaps
+    /// for all of its kind there.
+    pub fn scale_failed(kind: Kind, why: &str, namespace: Option<&str>) -> Self {
+        let mut text = format!("cannot write to the {kind}: {why}; retrying with backoff");
+        if let Some(namespace) = namespace {
+            text += &format!(
+                ". The permission may be missing for every {kind} in namespace {namespace}, and \
+                    this Event is on one of them"
+            );
+        }
+        Self::new(EventReason::ScaleFailed, text)
+    }
+
+    /// A request to its Service, or to that of `needed_by`, wakes it: which, and until when. `without` is
+    /// what it needs and what stays stopped, each with the reason.
+    pub fn woken_by_request(
+        request: &str,
+        until: &str,
+        needed_by: Option<&str>,
+        without: &[String],
+    ) -> Self {
+        let needed_by = needed_by.map_or_else(String::new, |dependent| {
+            format!(" with {dependent}, which needs it")
+        });
+        let mut text = format!("{request} wakes it until {until}{needed_by}");
+        for one in without {
+            text += &format!("; it needs {one}");
+        }
+        Self::new(
+            EventReason::WokenByRequest,
+            cut_bytes(&text, MAX_TEXT).to_owned(),
+        )
+    }
+
+    /// What was started is not ready after so long, and what Kubernetes says of it.
+    pub fn not_ready(observed: &Observed, within: TimeDelta, why: Option<&str>) -> Self {
+        let object = &observed.object;
+        let ready = match observed.readiness.replicas() {
+            Some(ready) => format!("{ready} of {} replicas are ready", observed.replicas),
+            None => "it is not ready".to_owned(),
+        };
+        let within = length(within);
+        let why = why.map_or_else(String::new, |why| format!(": {}", cut_bytes(why, MAX_WHY)));
+        let text = format!(
+            "{ready} {within} after the start{why}. To see more, run kubectl describe {}/{} -n {}",
+            object.kind.unambiguous(),
+            object.name,
+            object.namespace
+        );
+        Self::new(EventReason::NotReady, text)
+    }
+
+    /// Boundaries come faster than they can be carried out.
+    pub fn boundaries_skipped() -> Self {
+        let text = "boundaries come faster than dayshift can carry them out: it skips all but the \
+            newest. Set them further apart";
+        Self::new(EventReason::BoundariesSkipped, text.to_owned())
+    }
+}
+
+/// How many Jobs are named, and how much of a name.
+const MAX_JOBS: usize = 4;
+const MAX_NAME: usize = 100;
+
+impl EventText {
+    /// These Jobs of a CronJob were suspended after a stop, or resumed after a start.
+    pub fn jobs_changed(change: JobChange, names: &[&str]) -> Self {
+        let (reason, verb) = match change {
+            JobChange::Suspend => (EventReason::JobsSuspended, "suspended"),
+            JobChange::Resume | JobChange::Release => (EventReason::JobsResumed, "resumed"),
+        };
+        let shown = names.iter().take(MAX_JOBS);
+        let shown: Vec<_> = shown.map(|name| cut_chars(name, MAX_NAME)).collect();
+        let more = names.len().saturating_sub(MAX_JOBS);
+        let more = match more {
+            0 => String::new(),
+            more => format!(" and {more} more"),
+        };
+        let jobs = counted(u32::try_from(names.len()).unwrap_or(u32::MAX), "Job");
+        let text = format!("{verb} {jobs}: {}{more}", shown.join(", "));
+        Self::new(reason, text)
+    }
+
+    /// The Jobs of a CronJob cannot be suspended or resumed. With `namespace` a permission is missing,
+    /// for all of its CronJobs.
+    pub fn jobs_failed(why: &str, namespace: Option<&str>) -> Self {
+        let mut text = format!("cannot suspend or resume its Jobs: {why}; retrying with backoff");
+        if let Some(namespace) = namespace {
+            text += &format!(
+                ". Allow dayshift to list and patch jobs.batch (manifests/kinds/jobs.yaml, or \
+                    stopJobs: true in the chart), or remove stop-jobs. This holds for every CronJob \
+                    with stop-jobs in namespace {namespace}"
+            );
+        }
+        Self::new(EventReason::JobsFailed, text)
+    }
+}
+
+/// How often people are told of the starts of a namespace that wait, as long as they do.
+pub const STARTS_WAIT_INTERVAL: TimeDelta = TimeDelta::minutes(5);
+
+impl EventText {
+    /// So many starts of a namespace wait, because so many workloads are starting already.
+    pub fn starts_wait(waiting: usize, max_starting: usize) -> Self {
+        let starts = match waiting {
+            1 => "1 start waits".to_owned(),
+            _ => format!("{waiting} starts wait"),
+        };
+        let text =
+            format!("{starts} until fewer workloads are starting (--max-starting {max_starting})");
+        Self::new(EventReason::StartsWait, text)
+    }
+}
+
+/// How many of a namespace are named.
+const MAX_NAMES: usize = 5;
+
+impl EventText {
+    /// An object is stopped at an instant to come.
+    pub fn stop_notice(
+        object: &WorkloadRef,
+        at: DateTime<Utc>,
+        zone: Zone,
+        prefix: &Prefix,
+    ) -> Self {
+        let text = format!(
+            "dayshift stops it at {}. To keep it running, run {}",
+            local(at, zone),
+            wake_command(object, prefix)
+        );
+        Self::once(text, at)
+    }
+
+    /// Several objects of one namespace are stopped at an instant to come.
+    pub fn stop_notice_for_many(
+        objects: &[&WorkloadRef],
+        at: DateTime<Utc>,
+        zone: Zone,
+        prefix: &Prefix,
+    ) -> Self {
+        let namespace = objects.first().map_or("", |object| &object.namespace);
+        let names = objects
+            .iter()
+            .take(MAX_NAMES)
+            .map(|object| object.short_name());
+        let names = names.collect::<Vec<_>>().join(", ");
+        let (more, command) = match objects.len().saturating_sub(MAX_NAMES) {
+            0 => (String::new(), wake_all_command(objects, prefix)),
+            more => (
+                format!(" and {more} more"),
+                wake_namespace_command(namespace, prefix),
+            ),
+        };
+        let text = format!(
+            "dayshift stops {} workloads at {}: {names}{more}. To keep them running, run {command}",
+            objects.len(),
+            local(at, zone),
+        );
+        Self::once(text, at)
+    }
+
+    fn once(text: String, at: DateTime<Utc>) -> Self {
+        Self {
+            once_of: Some(at),
+            ..Self::new(EventReason::StopsSoon, text)
+        }
+    }
+}
+
+/// How many objects are named that were not ready at a start, and how much of a name.
+const MAX_LACKS: usize = 4;
+
+const UNWATCHED_SERVICE: &str = "whose endpoints dayshift does not watch (run --services, with the \
+    permission of manifests/kinds/services.yaml; in the chart services: true)";
+
+impl EventText {
+    /// A start that waited so long was carried out without something that it needs.
+    pub fn started_without(without: &[UnreadyDependency], waited: TimeDelta, zone: Zone) -> Self {
+        let lacks = without.iter().take(MAX_LACKS).map(|(needed, standing)| {
+            let name = needed.to_string();
+            let name = cut_chars(&name, MAX_NAME);
+            let lack = match (needed.kind, standing) {
+                (DependencyKind::Service, DependencyState::Missing) => {
+                    "which is not there, or has no EndpointSlice".to_owned()
+                }
+                (DependencyKind::Service, DependencyState::Unwatched) => {
+                    UNWATCHED_SERVICE.to_owned()
+                }
+                _ => lack_text(*standing, waited, zone),
+            };
+            format!("{name}, {lack}")
+        });
+        let mut text = format!(
+            "started without {}",
+            lacks.collect::<Vec<_>>().join("; without ")
+        );
+        let more = without.len().saturating_sub(MAX_LACKS);
+        if more > 0 {
+            text += &format!("; and without {more} more");
+        }
+        Self::new(EventReason::StartedWithout, text)
+    }
+}
+
+/// `which was not ready after 10 min`
+fn lack_text(standing: DependencyState, waited: TimeDelta, zone: Zone) -> String {
+    match standing {
+        DependencyState::Ready | DependencyState::NotReady => {
+            let waited = match (waited.num_minutes(), waited.num_seconds()) {
+                (0, seconds) => format!("{seconds} s"),
+                (minutes, _) => format!("{minutes} min"),
+            };
+            format!("which was not ready after {waited}")
+        }
+        DependencyState::Stopped { until: Some(at) } => {
+            format!("which is stopped until {}", local(at, zone))
+        }
+        DependencyState::Stopped { until: None } => {
+            "which is stopped, and no schedule starts it".to_owned()
+        }
+        DependencyState::Missing => "which is not there, or which dayshift may not see".to_owned(),
+        DependencyState::Unwatched => "whose kind dayshift does not watch (--kinds)".to_owned(),
+        DependencyState::Unreported => "whose status does not say whether it is ready".to_owned(),
+        DependencyState::Cycle => "which waits for this one".to_owned(),
+    }
+}
+
+impl EventText {
+    /// The API server has stored another count, `made`, than the change asked for.
+    pub fn overruled(change: &Change, made: Replicas, kind: Kind) -> Self {
+        let counts = kind.counts();
+        let to = counts.short_text(change.replicas);
+        let made = counts.short_text(made);
+        let by = match change.kind {
+            ChangeKind::Enforce => "`enforce`".to_owned(),
+            ChangeKind::Scale(_) => "the schedule".to_owned(),
+            by => format!("the {by}"),
+        };
+        let pointer = kind.pointer();
+        let text = format!(
+            "{ADMISSION} made it {made} as {by} set {to}. To end that, have it leave {pointer} alone where \
+             dayshift writes"
+        );
+        Self::new(EventReason::Reverted, text)
+    }
+
+    /// Somebody else has set a count back; none where that is what they are there for. With
+    /// `gave_up` it was put back, and is no more before the next boundary.
+    pub fn reverted(
+        reverted: &Revert,
+        object: &WorkloadRef,
+        manager: Option<&FieldManager>,
+        gave_up: bool,
+        prefix: &Prefix,
+    ) -> Option<Self> {
+        let kind = manager.map_or(ManagerKind::Unknown, FieldManager::kind);
+        if reverted.needs_no_warning(kind) {
+            return None;
+        }
+        let name = manager.map_or_else(|| "somebody".to_owned(), FieldManager::name);
+        let words = reverted.words(object.kind);
+        let mut text = format!("{name} {words}");
+        if gave_up {
+            text += "; `enforce` has put it back, and leaves it until the next start or stop";
+        }
+        match (kind, manager) {
+            (ManagerKind::OtherController(owner), _) => {
+                text += &format!(". To end that, {}", owner.fix(&[object.kind], prefix));
+            }
+            (_, Some(_)) => {
+                let pointer = object.kind.pointer();
+                text += &format!(". To end that, have it leave {pointer} alone");
+            }
+            (_, None) => text += ". Its managedFields do not say who",
+        }
+        Some(Self::new(EventReason::Reverted, text))
+    }
+
+    /// Many counts of one namespace were set back, by these managers, each so often.
+    pub fn reverted_together(
+        namespace: &str,
+        count: usize,
+        managers: &BTreeMap<String, usize>,
+        prefix: &Prefix,
+    ) -> Self {
+        let named: usize = managers.values().sum();
+        let others = count.saturating_sub(named);
+        let others = (others > 0).then(|| format!("others ({others})"));
+        let each = managers.iter();
+        let each = each.map(|(manager, count)| format!("{manager} ({count})"));
+        let each: Vec<_> = each.chain(others).collect();
+        let text = format!(
+            "{count} more in namespace {namespace} were set back after dayshift had set them, by {}. \
+             To see who and what ends it, run dayshift status -n {namespace}{}",
+            each.join(", "),
+            prefix.flag()
+        );
+        Self::new(EventReason::Reverted, text)
+    }
+}
+
+/// `Mon 2026-11-23 09:00:00 JST`.
+pub(super) fn local(at: DateTime<Utc>, zone: Zone) -> String {
+    let local = at.with_timezone(&zone);
+    local.format("%a %Y-%m-%d %H:%M:%S %Z").to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    fn count(count: u32) -> Replicas {
+        Replicas::new(count)
+    }
+
+    #[test]
+    fn an_event_fits_whatever_the_names_are() {
+        let object = WorkloadRef {
+            kind: Kind::SCALED_OBJECT,
+            namespace: "n".repeat(63).into(),
+            name: "w".repeat(253).into(),
+            uid: "u".into(),
+        };
+        let reverted = Revert {
+            by: ChangeKind::Enforce,
+            from: count(u32::MAX),
+            to: count(0),
+            now: count(u32::MAX),
+            after: Duration::MAX,
+        };
+        for manager in [
+            "argocd-controller",
+            "helm-controller",
+            "kubectl-client-side-apply",
+            &"\u{1b}[2J\u{202e}é".repeat(10_000),
+        ] {
+            let manager = FieldManager {
+                manager: manager.to_owned(),
+                applies: false,
+                scales: false,
+                at: None,
+            };
+            let prefix = Prefix::parse(&"p".repeat(63)).unwrap();
+            let note = EventText::reverted(&reverted, &object, Some(&manager), true, &prefix);
+            let text = note.unwrap().text;
+            assert!(text.len() <= 1024, "{}: {text}", text.len());
+            assert!(!text.contains(['\u{1b}', '\u{202e}']), "{text}");
+        }
+    }
+}

@@ -1,0 +1,564 @@
+//! Other controllers that set the same counts: how to recognize them by their field manager, the setting
+//! that makes each of them leave a count to dayshift, and the text for a count that one of them reverted.
+//! Nothing here affects a decision.
+
+use std::{collections::BTreeSet, time::Duration};
+
+use chrono::{DateTime, Utc};
+use dayshift_text::{first_of, quote};
+
+use crate::{ChangeKind, Key, Kind, Prefix, Replicas, WorkloadRef};
+
+/// One of those who have set a count
+/// (<https://kubernetes.io/docs/reference/using-api/server-side-apply/#field-management>).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FieldManager {
+    /// What it calls itself: a text of somebody else's, as it came.
+    pub manager: String,
+    /// Whether it declares the field (server-side apply) and does not only write it.
+    pub applies: bool,
+    /// Whether it came through the subresource `scale`.
+    pub scales: bool,
+    /// When it wrote last, in whole seconds; this field or another. None where that is not kept.
+    pub at: Option<DateTime<Utc>>,
+}
+
+/// What sort of manager it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ManagerKind {
+    /// The controller, this process or another.
+    Dayshift,
+    /// Somebody with kubectl, a command of dayshift or a dashboard, who has meant it.
+    Person,
+    /// A program that is known.
+    OtherController(OtherController),
+    /// Any other program.
+    Unknown,
+}
+
+/// What the controller calls itself.
+pub const CONTROLLER: &str = "dayshift";
+
+/// What the commands call themselves, with which people write.
+pub const COMMANDS: &str = "dayshift-cli";
+
+/// What `dayshift activator` calls itself, which sets no count.
+pub const ACTIVATOR: &str = "dayshift-activator";
+
+/// What people's own programs call themselves, besides kubectl's commands: k9s, a browser before a
+/// dashboard, and Lens.
+const PEOPLE: [&str; 3] = ["k9s", "Mozilla", "node-fetch"];
+
+/// Who has changed a count while dayshift wrote it: the API server does not keep which one it was, and
+/// takes the count for dayshift's.
+pub const ADMISSION: &str = "an admission webhook or policy";
+
+impl FieldManager {
+    /// Whoever changes what dayshift writes before it is stored.
+    pub fn admission(at: Option<DateTime<Utc>>) -> Self {
+        Self {
+            manager: ADMISSION.to_owned(),
+            applies: false,
+            scales: false,
+            at,
+        }
+    }
+
+    /// What sort of manager it is.
+    pub fn kind(&self) -> ManagerKind {
+        let owner = match &*self.manager {
+            CONTROLLER => return ManagerKind::Dayshift,
+            COMMANDS => return ManagerKind::Person,
+            // The Deployment controller never sets the count: what comes from there is an HPA.
+            "kube-controller-manager" if self.scales => OtherController::Hpa,
+            "keda" | "keda-operator" => OtherController::Keda,
+            "argocd-controller" | "argocd-application-controller" => OtherController::ArgoCd,
+            "kustomize-controller" => OtherController::FluxKustomization,
+            "helm-controller" => OtherController::FluxHelmRelease,
+            "helm" => OtherController::Helm,
+            _ if self.applies => OtherController::ServerSideApply,
+            "kubectl-client-side-apply" => OtherController::ClientSideApply,
+            "kubectl-replace" => OtherController::Replace,
+            name if name == "kubectl" || name.starts_with("kubectl-") || PEOPLE.contains(&name) => {
+                return ManagerKind::Person;
+            }
+            _ => return ManagerKind::Unknown,
+        };
+        ManagerKind::OtherController(owner)
+    }
+
+    /// What it calls itself, safe to show, with how its users call it where that says more.
+    pub fn name(&self) -> String {
+        let manager = match quote(&self.manager) {
+            nameless if nameless.is_empty() => "a client without a name".to_owned(),
+            name => name,
+        };
+        match self.kind() {
+            ManagerKind::OtherController(OtherController::Hpa) => "an HPA".to_owned(),
+            ManagerKind::OtherController(
+                owner @ (OtherController::FluxKustomization
+                | OtherController::FluxHelmRelease
+                | OtherController::ServerSideApply
+                | OtherController::ClientSideApply
+                | OtherController::Replace),
+            ) => format!("{manager} ({})", owner.name()),
+            _ => manager,
+        }
+    }
+}
+
+/// A program that sets counts again and again, so that it may undo what dayshift does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum OtherController {
+    /// A HorizontalPodAutoscaler.
+    Hpa,
+    /// KEDA.
+    Keda,
+    /// Argo CD.
+    ArgoCd,
+    /// A Kustomization of Flux.
+    FluxKustomization,
+    /// A HelmRelease of Flux.
+    FluxHelmRelease,
+    /// Helm.
+    Helm,
+    /// Server-side apply, by kubectl or another.
+    ServerSideApply,
+    /// `kubectl apply`, on the side of the client.
+    ClientSideApply,
+    /// `kubectl replace`.
+    Replace,
+}
+
+impl OtherController {
+    /// Every one.
+    pub const ALL: [Self; 9] = [
+        Self::Hpa,
+        Self::Keda,
+        Self::ArgoCd,
+        Self::FluxKustomization,
+        Self::FluxHelmRelease,
+        Self::Helm,
+        Self::ServerSideApply,
+        Self::ClientSideApply,
+        Self::Replace,
+    ];
+
+    /// Its name, as its users say it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Hpa => "HPA",
+            Self::Keda => "KEDA",
+            Self::ArgoCd => "Argo CD",
+            Self::FluxKustomization => "Flux Kustomization",
+            Self::FluxHelmRelease => "Flux HelmRelease",
+            Self::Helm => "Helm",
+            Self::ServerSideApply => "server-side apply",
+            Self::ClientSideApply => "kubectl apply",
+            Self::Replace => "kubectl replace",
+        }
+    }
+
+    /// Its name in the label `manager` of a metric.
+    pub const fn label(self) -> &'static str {
+        match self {
+            Self::Hpa => "hpa",
+            Self::Keda => "keda",
+            Self::ArgoCd => "argocd",
+            Self::FluxKustomization => "flux-kustomization",
+            Self::FluxHelmRelease => "flux-helmrelease",
+            Self::Helm => "helm",
+            Self::ServerSideApply => "server-side-apply",
+            Self::ClientSideApply => "kubectl-apply",
+            Self::Replace => "kubectl-replace",
+        }
+    }
+
+    /// Whether it comes back by itself, or cannot: an apply on the side of the server that meets
+    /// another count fails.
+    pub const fn reapplies(self) -> bool {
+        !matches!(self, Self::ClientSideApply | Self::Replace)
+    }
+
+    /// Whether it sets counts by what there is to do.
+    pub const fn scales_by_load(self) -> bool {
+        matches!(self, Self::Hpa | Self::Keda)
+    }
+
+    /// What makes it leave the counts of these kinds alone, in one line: an instruction, with the
+    /// setting to paste.
+    pub fn fix(self, kinds: &[Kind], prefix: &Prefix) -> String {
+        let fields = fields(kinds);
+        match self {
+            Self::Hpa => format!(
+                "leave out {}: an HPA rests at 0, and raises every other count to its minimum",
+                prefix.annotation(Key::StopReplicas)
+            ),
+            Self::Keda => {
+                "schedule the ScaledObject instead (with scaledobjects added to --kinds), which dayshift \
+                 pauses: KEDA scales up what it does not pause"
+                    .to_owned()
+            }
+            Self::ArgoCd => format!(
+                "in the Application, set spec.ignoreDifferences: {} and spec.syncPolicy.syncOptions: \
+                 [RespectIgnoreDifferences=true]",
+                ignore_differences(kinds)
+            ),
+            Self::FluxKustomization => format!(
+                "in the Kustomization (Flux 2.9 or later), set spec.ignore: {}",
+                flux_ignore(kinds)
+            ),
+            Self::FluxHelmRelease => format!(
+                "in the HelmRelease, set spec.driftDetection.ignore: {}, and leave {fields} out of \
+                 the chart",
+                flux_ignore(kinds)
+            ),
+            Self::Helm => format!("leave {fields} out of the chart"),
+            Self::ServerSideApply => format!("leave {fields} out of what is applied"),
+            Self::ClientSideApply => format!(
+                "leave {fields} out of the manifest, but first out of what kubectl applied last, or \
+                 the next apply resets it: kubectl apply edit-last-applied"
+            ),
+            Self::Replace => {
+                format!("use kubectl apply with a manifest that leaves {fields} out")
+            }
+        }
+    }
+
+    /// What to do about it on these objects, with what has to be written where, on lines of its own.
+    pub fn advice(self, objects: &[&WorkloadRef], prefix: &Prefix) -> String {
+        let kinds: BTreeSet<_> = objects.iter().map(|object| object.kind).collect();
+        let kinds: &[_] = &kinds.into_iter().collect::<Vec<_>>();
+        let fields = fields(kinds);
+        match self {
+            Self::Hpa => format!(
+                "An HPA rests while a Deployment is at 0. So that a start leaves the count to it, write
+{}: \"1\" on each workload that has an HPA: {}.
+Where {} is above 0 the HPA scales up what is stopped: the stop does not hold.",
+                prefix.annotation(Key::Replicas),
+                first_of(&objects.iter().map(|object| object.full_name()).collect::<Vec<_>>()),
+                prefix.annotation(Key::StopReplicas)
+            ),
+            Self::Keda => "KEDA scales a workload up while one of its triggers is active, whatever
+dayshift sets. Write the schedule on the ScaledObject instead, and add scaledobjects to --kinds: a
+stop then pauses it."
+                .to_owned(),
+            Self::ArgoCd => format!(
+                "Argo CD puts back the count in Git. In the Application, leave it out of the sync:
+  spec:
+    ignoreDifferences: {}
+    syncPolicy: {{syncOptions: [RespectIgnoreDifferences=true]}}",
+                ignore_differences(kinds)
+            ),
+            Self::FluxKustomization => format!(
+                "Flux puts back the count in Git. In the Kustomization (Flux 2.9 or later), leave it out:
+  spec:
+    ignore: {}",
+                flux_ignore(kinds)
+            ),
+            Self::FluxHelmRelease => format!(
+                "Flux puts back the count of the chart. In the HelmRelease, leave it out:
+  spec:
+    driftDetection: {{ignore: {}}}",
+                flux_ignore(kinds)
+            ),
+            Self::Helm => format!(
+                "Helm sets the count of the chart at each upgrade, and Helm 4 fails where dayshift has set
+another. Leave {fields} out of the chart's templates. With --force-conflicts the upgrade sets what
+the chart says, and starts what is stopped."
+            ),
+            Self::ServerSideApply => format!(
+                "kubectl apply --server-side fails where dayshift has set another count. Leave {fields} out
+of the manifest. With --force-conflicts the apply sets what the manifest says, and starts what
+is stopped."
+            ),
+            Self::ClientSideApply => format!(
+                "kubectl apply sets the count of the manifest. Take {fields} out of what it applied last
+(kubectl apply edit-last-applied), then out of the manifest: in the other order it is reset."
+            ),
+            Self::Replace => format!(
+                "kubectl replace sets everything, the count too. Use kubectl apply, with a manifest that
+leaves {fields} out."
+            ),
+        }
+    }
+}
+
+/// `replicas`, or `replicas and suspend`: the fields in which these kinds hold their counts.
+fn fields(kinds: &[Kind]) -> String {
+    let mut fields: Vec<&str> = Vec::new();
+    for kind in kinds {
+        let path = kind.path();
+        let field = path.last().copied().unwrap_or_default();
+        if !fields.contains(&field) {
+            fields.push(field);
+        }
+    }
+    fields.join(" and ")
+}
+
+fn ignore_differences(kinds: &[Kind]) -> String {
+    let each = kinds.iter().map(|kind| {
+        let (group, pointer) = (kind.group(), kind.pointer());
+        format!("{{group: {group}, kind: {kind}, jsonPointers: [{pointer}]}}")
+    });
+    format!("[{}]", each.collect::<Vec<_>>().join(", "))
+}
+
+fn flux_ignore(kinds: &[Kind]) -> String {
+    let each = kinds.iter().map(|kind| {
+        let pointer = kind.pointer();
+        format!("{{paths: [{pointer}], target: {{kind: {kind}}}}}")
+    });
+    format!("[{}]", each.collect::<Vec<_>>().join(", "))
+}
+
+/// For how long after dayshift has set a count it is said who sets it back, where nobody says
+/// otherwise.
+pub const REVERT_WINDOW: Duration = Duration::from_secs(15 * 60);
+
+/// What was set, and what it was set back to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Revert {
+    /// By what dayshift set it.
+    pub by: ChangeKind,
+    /// The count before that.
+    pub from: Replicas,
+    /// What dayshift set.
+    pub to: Replicas,
+    /// What it was seen to be afterwards.
+    pub now: Replicas,
+    /// How much later.
+    pub after: Duration,
+}
+
+impl Revert {
+    /// Whether somebody has moved a count back where we have moved it: after a stop a raise, after
+    /// a start what lowers it.
+    pub fn is_back(from: Replicas, to: Replicas, now: Replicas) -> bool {
+        if from > to { now > to } else { now < to }
+    }
+
+    /// Whether a manager does what it is there for: an autoscaler that scales down what runs.
+    pub fn needs_no_warning(&self, manager: ManagerKind) -> bool {
+        match manager {
+            ManagerKind::Dayshift | ManagerKind::Person => true,
+            ManagerKind::OtherController(owner) => self.to > self.from && owner.scales_by_load(),
+            ManagerKind::Unknown => false,
+        }
+    }
+
+    /// What has become of it, as in `set 3 again 12 s after the stop`.
+    pub fn words(&self, kind: Kind) -> String {
+        let undone = kind.counts().reverted_to(self.from, self.now);
+        format!(
+            "{undone} {} {}",
+            elapsed_after(self.after),
+            change_text(self.by)
+        )
+    }
+}
+
+/// `the stop`, after which a count was set back.
+fn change_text(by: ChangeKind) -> String {
+    match by {
+        ChangeKind::Enforce => "it was put back by `enforce`".to_owned(),
+        ChangeKind::Scale(count) => format!("the count of {count}"),
+        by => format!("the {by}"),
+    }
+}
+
+/// `12 s after`, `3 min after`.
+pub fn elapsed_after(after: Duration) -> String {
+    match after.as_secs() {
+        0 => "less than 1 s after".to_owned(),
+        short @ 1..120 => format!("{short} s after"),
+        long => format!("{} min after", long / 60),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_manager_is_told_by_its_name_and_its_way() {
+        use ManagerKind::{Dayshift, Person, Unknown};
+        let owner = ManagerKind::OtherController;
+        for (manager, applies, scales, expected) in [
+            ("dayshift", false, false, Dayshift),
+            ("dayshift-cli", false, false, Person),
+            ("kubectl", false, true, Person),
+            ("kubectl-edit", false, false, Person),
+            ("kubectl-patch", false, false, Person),
+            ("k9s", false, true, Person),
+            (
+                "kubectl-client-side-apply",
+                false,
+                false,
+                owner(OtherController::ClientSideApply),
+            ),
+            (
+                "kubectl-replace",
+                false,
+                false,
+                owner(OtherController::Replace),
+            ),
+            (
+                "kubectl",
+                true,
+                false,
+                owner(OtherController::ServerSideApply),
+            ),
+            (
+                "terraform",
+                true,
+                false,
+                owner(OtherController::ServerSideApply),
+            ),
+            (
+                "kube-controller-manager",
+                false,
+                true,
+                owner(OtherController::Hpa),
+            ),
+            ("kube-controller-manager", false, false, Unknown),
+            ("keda", false, true, owner(OtherController::Keda)),
+            (
+                "argocd-controller",
+                false,
+                false,
+                owner(OtherController::ArgoCd),
+            ),
+            (
+                "argocd-controller",
+                true,
+                false,
+                owner(OtherController::ArgoCd),
+            ),
+            (
+                "argocd-application-controller",
+                false,
+                false,
+                owner(OtherController::ArgoCd),
+            ),
+            (
+                "kustomize-controller",
+                true,
+                false,
+                owner(OtherController::FluxKustomization),
+            ),
+            (
+                "helm-controller",
+                false,
+                false,
+                owner(OtherController::FluxHelmRelease),
+            ),
+            ("helm", true, false, owner(OtherController::Helm)),
+            ("helm", false, false, owner(OtherController::Helm)),
+            ("spinnaker", false, false, Unknown),
+            ("", false, false, Unknown),
+        ] {
+            let manager = FieldManager {
+                manager: manager.to_owned(),
+                applies,
+                scales,
+                at: None,
+            };
+            assert_eq!(manager.kind(), expected, "{manager:?}");
+        }
+    }
+
+    #[test]
+    fn a_name_is_safe_to_show() {
+        for (manager, shown) in [
+            ("argocd-controller", "argocd-controller"),
+            ("", "a client without a name"),
+            ("a\u{1b}[2Jb", "a\\u{1b}[2Jb"),
+        ] {
+            let manager = FieldManager {
+                manager: manager.to_owned(),
+                applies: false,
+                scales: false,
+                at: None,
+            };
+            assert_eq!(manager.name(), shown);
+        }
+    }
+
+    #[test]
+    fn a_cure_names_the_field_of_each_kind() {
+        let prefix = Prefix::default();
+        let kinds = [Kind::STATEFUL_SET, Kind::CRON_JOB];
+        assert_eq!(
+            OtherController::ArgoCd.fix(&kinds, &prefix),
+            "in the Application, set spec.ignoreDifferences: [{group: apps, kind: StatefulSet, \
+             jsonPointers: [/spec/replicas]}, {group: batch, kind: CronJob, jsonPointers: \
+             [/spec/suspend]}] and spec.syncPolicy.syncOptions: [RespectIgnoreDifferences=true]"
+        );
+        assert_eq!(
+            OtherController::FluxKustomization.fix(&[Kind::SCALED_OBJECT], &prefix),
+            "in the Kustomization (Flux 2.9 or later), set spec.ignore: [{paths: \
+             [/metadata/annotations/autoscaling.keda.sh~1paused-replicas], target: {kind: \
+             ScaledObject}}]"
+        );
+        assert_eq!(
+            OtherController::Helm.fix(&kinds, &prefix),
+            "leave replicas and suspend out of the chart"
+        );
+    }
+
+    #[test]
+    fn no_cure_is_long() {
+        for owner in OtherController::ALL {
+            for kind in Kind::BUILT_IN {
+                let fix = owner.fix(&[kind], &Prefix::default());
+                assert!(fix.len() < 400, "{}: {fix}", fix.len());
+            }
+        }
+    }
+
+    fn count(count: u32) -> Replicas {
+        Replicas::new(count)
+    }
+
+    #[test]
+    fn a_revert_goes_back_where_it_came_from() {
+        for (from, to, now, is_back) in [
+            (3, 0, 3, true),
+            (3, 0, 1, true),
+            (3, 0, 0, false),
+            (5, 2, 1, false),
+            (0, 3, 0, true),
+            (0, 3, 2, true),
+            (0, 3, 5, false),
+        ] {
+            let found = Revert::is_back(count(from), count(to), count(now));
+            assert_eq!(found, is_back, "{from} {to} {now}");
+        }
+    }
+
+    #[test]
+    fn an_autoscaler_may_scale_down_what_was_started() {
+        let after_start = Revert {
+            by: ChangeKind::Start,
+            from: count(0),
+            to: count(5),
+            now: count(3),
+            after: Duration::ZERO,
+        };
+        let after_stop = Revert {
+            by: ChangeKind::Stop,
+            from: count(5),
+            to: count(1),
+            now: count(2),
+            ..after_start
+        };
+        for owner in OtherController::ALL {
+            let kind = ManagerKind::OtherController(owner);
+            let scales = matches!(owner, OtherController::Hpa | OtherController::Keda);
+            assert_eq!(after_start.needs_no_warning(kind), scales, "{owner:?}");
+            assert!(!after_stop.needs_no_warning(kind), "{owner:?}");
+        }
+    }
+}

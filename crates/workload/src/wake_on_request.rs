@@ -1,0 +1,432 @@
+//! The annotations `wake-on-request` and `wake-on-request-ignore`, and the Services for which
+//! `dayshift activator` can accept connections while a workload is stopped.
+
+use std::{collections::BTreeMap, fmt, ops::Range};
+
+use chrono::{DateTime, TimeDelta, Utc};
+use dayshift_schedule::{
+    Action, Diagnostic, ExceptedDates, Hours, Schedule, ScheduleRule, Zone, parse_grace,
+    parse_items,
+};
+
+use crate::{
+    inputs::{effective::Inputs, problem::Problem},
+    keys::Key,
+};
+
+/// How long a connection wakes an object, and the hours in which one does.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WakeOnRequest {
+    /// How long the object runs, from the connection on: one second to a day.
+    pub lasts: TimeDelta,
+    hours: Option<Hours>,
+}
+
+impl WakeOnRequest {
+    /// Reads a length of time and, after a `;`, running hours in which a connection counts: `2h`,
+    /// `2h; Mon-Fri 06:00-23:00`.
+    ///
+    /// # Errors
+    /// The length or the hours cannot be read. The span is in bytes of the text.
+    pub fn parse(text: &str) -> Result<Self, Diagnostic> {
+        let (lasts, hours) = match text.split_once(';') {
+            Some((lasts, _)) => {
+                // Blanks in place of the length: so the spans are those of the whole text.
+                let blanks = " ".repeat(lasts.len() + 1);
+                (lasts, Some(blanks + &text[lasts.len() + 1..]))
+            }
+            None => (text, None),
+        };
+        // What was meant by a part is not what was meant by the whole.
+        let of_whole = |error: Diagnostic| error.meaning(None);
+        Ok(Self {
+            lasts: parse_grace(lasts).map_err(of_whole)?,
+            hours: hours
+                .map(|hours| Hours::parse(&hours).map_err(of_whole))
+                .transpose()?,
+        })
+    }
+
+    /// Whether a connection at that instant wakes an object whose times are in this zone.
+    pub fn counts_at(&self, now: DateTime<Utc>, zone: Zone) -> bool {
+        let Some(hours) = &self.hours else {
+            return true;
+        };
+        let rule = ScheduleRule::Hours(hours.clone());
+        let schedule = Schedule::new(rule, ExceptedDates::default(), zone);
+        schedule.says(now, TimeDelta::zero()) == Some(Action::Start)
+    }
+}
+
+/// Paths of HTTP requests that do not wake an object: `/healthz; /metrics; /static/*`.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct IgnoredPaths(Vec<Box<str>>);
+
+impl IgnoredPaths {
+    /// Reads paths separated by `;`. A `*` at the end stands for anything.
+    ///
+    /// # Errors
+    /// The list or an item is empty; an item does not begin with `/`, has a blank, or a `*` before its
+    /// end. The span is in bytes of the text.
+    pub fn parse(text: &str) -> Result<Self, Diagnostic> {
+        const EXAMPLE: &str = "/healthz; /static/*";
+        let path = |(span, item): (Range<usize>, &str)| {
+            let plain = item.strip_suffix('*').unwrap_or(item);
+            let is_path = plain.starts_with('/')
+                && !plain.contains(|letter: char| {
+                    letter == '*' || letter.is_whitespace() || letter.is_control()
+                });
+            is_path.then(|| Box::from(item)).ok_or_else(|| {
+                let help = format!("write for example `{EXAMPLE}`");
+                Diagnostic::new(span, item, "is not a path", help)
+            })
+        };
+        let items = parse_items(text, EXAMPLE)?.into_iter();
+        items.map(path).collect::<Result<_, _>>().map(Self)
+    }
+
+    /// Whether a request for this path, which has no query, does not wake.
+    pub fn has(&self, path: &str) -> bool {
+        self.0
+            .iter()
+            .any(|pattern| match pattern.strip_suffix('*') {
+                Some(begins) => path.starts_with(begins),
+                None => path == &**pattern,
+            })
+    }
+}
+
+/// What is wrong with the texts that are in force for `dayshift activator`. The scaler reads neither.
+pub fn wake_on_request_problems(inputs: &Inputs) -> Vec<Problem> {
+    let text = |key| inputs.text(key);
+    let wake = text(Key::WakeOnRequest).map(|text| WakeOnRequest::parse(text).err());
+    let ignore = text(Key::WakeOnRequestIgnore).map(|text| IgnoredPaths::parse(text).err());
+    [
+        (Key::WakeOnRequest, wake.flatten()),
+        (Key::WakeOnRequestIgnore, ignore.flatten()),
+    ]
+    .into_iter()
+    .filter_map(|(key, error)| {
+        let origin = inputs.origin(key)?;
+        Some(Problem::new(key.name(), error?).from(origin))
+    })
+    .collect()
+}
+
+/// A Service, as far as it matters whether somebody can stand in for it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ServiceSpec {
+    /// Whether its type is `ExternalName`.
+    pub is_external_name: bool,
+    /// Whether its `clusterIP` is `None`.
+    pub is_headless: bool,
+    /// The labels of the pods behind it.
+    pub selector: BTreeMap<String, String>,
+    /// Its ports.
+    pub ports: Vec<ServicePort>,
+}
+
+/// A port of a Service.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ServicePort {
+    /// Its name, empty where it has none.
+    pub name: Box<str>,
+    /// Its number.
+    pub number: i32,
+    /// `TCP`, `UDP` or `SCTP`; `None` is TCP.
+    pub protocol: Option<Box<str>>,
+}
+
+/// Why nobody can stand in for a Service.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NotCovered {
+    /// It is a name in DNS.
+    ExternalName,
+    /// It has no address of its own.
+    Headless,
+    /// It has no port that takes connections.
+    NoTcpPort,
+}
+
+impl NotCovered {
+    /// Why, in words.
+    pub const fn reason(self) -> &'static str {
+        match self {
+            Self::ExternalName => "it is an ExternalName Service",
+            Self::Headless => "it is headless, so clients take the addresses of its pods from DNS",
+            Self::NoTcpPort => "it has no TCP port",
+        }
+    }
+}
+
+impl ServicePort {
+    /// Whether it takes connections.
+    pub fn is_tcp(&self) -> bool {
+        self.protocol
+            .as_deref()
+            .is_none_or(|protocol| protocol == "TCP")
+    }
+}
+
+/// Its name or, without one, its number.
+impl fmt::Display for ServicePort {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &*self.name {
+            "" => self.number.fmt(f),
+            name => f.write_str(name),
+        }
+    }
+}
+
+impl ServiceSpec {
+    /// Why nobody can stand in for it, if nobody can. One without a selector selects nothing, and
+    /// nobody stands in for it either.
+    pub fn not_covered(&self) -> Option<NotCovered> {
+        if self.is_external_name {
+            Some(NotCovered::ExternalName)
+        } else if self.is_headless {
+            Some(NotCovered::Headless)
+        } else if !self.ports.iter().any(ServicePort::is_tcp) {
+            Some(NotCovered::NoTcpPort)
+        } else {
+            None
+        }
+    }
+
+    /// Whether it selects pods with these labels.
+    pub fn selects(&self, labels: &BTreeMap<String, String>) -> bool {
+        selects(&self.selector, labels)
+    }
+}
+
+/// Whether a selector, which selects nothing while it is empty, takes these labels.
+pub fn selects(selector: &BTreeMap<String, String>, labels: &BTreeMap<String, String>) -> bool {
+    let has = |(key, value): (&String, &String)| labels.get(key) == Some(value);
+    !selector.is_empty() && selector.iter().all(has)
+}
+
+/// What requests to the Services of a workload with `wake-on-request` come to.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct RequestCoverage {
+    /// The names of Services to which a connection wakes it.
+    pub services: Vec<Box<str>>,
+    /// Services and ports that select its pods and wake nothing, each with the reason.
+    pub not_covered: Vec<String>,
+}
+
+impl RequestCoverage {
+    /// Of a workload whose pods have these labels, and the Services of its namespace, by name.
+    pub fn new<'s>(
+        labels: &BTreeMap<String, String>,
+        services: impl IntoIterator<Item = (&'s str, &'s ServiceSpec)>,
+    ) -> Self {
+        let mut coverage = Self::default();
+        let selecting = services
+            .into_iter()
+            .filter(|(_, service)| service.selects(labels));
+        for (name, service) in selecting {
+            if let Some(why) = service.not_covered() {
+                let text = format!("Service {name} wakes nothing: {}", why.reason());
+                coverage.not_covered.push(text);
+                continue;
+            }
+            coverage.services.push(name.into());
+            for port in service.ports.iter().filter(|port| !port.is_tcp()) {
+                let protocol = port.protocol.as_deref().unwrap_or_default();
+                let text = format!("port {port} of Service {name} wakes nothing: it is {protocol}");
+                coverage.not_covered.push(text);
+            }
+        }
+        if coverage.services.is_empty() && coverage.not_covered.is_empty() {
+            let text = "no Service selects its pods, so no request wakes it";
+            coverage.not_covered.push(text.to_owned());
+        }
+        coverage
+    }
+}
+
+/// `a request to Service web wakes it; port dns of Service web wakes nothing: it is UDP`
+impl fmt::Display for RequestCoverage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let wakes = self.services.iter();
+        let wakes = wakes.map(|service| format!("a request to Service {service} wakes it"));
+        let all: Vec<_> = wakes.chain(self.not_covered.iter().cloned()).collect();
+        f.write_str(&all.join("; "))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_length_alone_wakes_at_any_time() {
+        for (text, seconds) in [("2h", 7200), (" 90s ", 90), ("1h30m", 5400), ("24h", 86400)] {
+            let wake = WakeOnRequest::parse(text).unwrap();
+            assert_eq!(wake.lasts, TimeDelta::seconds(seconds), "{text}");
+            assert!(wake.counts_at(DateTime::UNIX_EPOCH, Zone::UTC));
+        }
+    }
+
+    #[test]
+    fn hours_limit_it_in_the_zone_of_the_object() {
+        let wake = WakeOnRequest::parse("2h; Mon-Fri 06:00-23:00").unwrap();
+        let tokyo = Zone::parse("Asia/Tokyo").unwrap();
+        for (at, zone, expected) in [
+            ("2026-11-25T06:00:00Z", Zone::UTC, true),
+            ("2026-11-25T05:59:59Z", Zone::UTC, false),
+            ("2026-11-25T23:00:00Z", Zone::UTC, false),
+            ("2026-11-28T12:00:00Z", Zone::UTC, false),
+            ("2026-11-24T21:00:00Z", tokyo, true),
+            ("2026-11-25T14:00:00Z", tokyo, false),
+        ] {
+            let at = at.parse().unwrap();
+            assert_eq!(wake.counts_at(at, zone), expected, "{at}");
+        }
+        let always = WakeOnRequest::parse("2h; 00:00-24:00").unwrap();
+        assert!(always.counts_at(DateTime::UNIX_EPOCH, Zone::UTC));
+    }
+
+    #[test]
+    fn says_what_is_wrong_and_where() {
+        for (text, span, message) in [
+            ("two hours", 0..9, "`two hours` is not a duration"),
+            ("0s", 0..2, "`0s` is not a duration"),
+            ("25h", 0..3, "`25h` is too long"),
+            ("2h; Mon-Fry 06:00-23:00", 8..11, "`Fry` is not a day"),
+            ("2h; 09:00", 4..9, "`09:00`"),
+            ("2h;", 0..3, "is empty"),
+            ("", 0..0, "is empty"),
+            (" 3 ; Mon-Fri 06:00-23:00", 1..2, "`3` is not a duration"),
+        ] {
+            let error = WakeOnRequest::parse(text).unwrap_err();
+            assert!(error.message().contains(message), "{text}: {error}");
+            assert_eq!(error.span(), span, "{text}: {error}");
+        }
+    }
+
+    #[test]
+    fn a_path_is_ignored_whole_or_by_its_beginning() {
+        let paths = IgnoredPaths::parse("/healthz ; /static/*").unwrap();
+        for (path, expected) in [
+            ("/healthz", true),
+            ("/healthz/", false),
+            ("/static/", true),
+            ("/static/a/b", true),
+            ("/", false),
+        ] {
+            assert_eq!(paths.has(path), expected, "{path}");
+        }
+        for (text, span) in [
+            ("healthz", 0..7),
+            ("/a; b", 4..5),
+            ("/a*b", 0..4),
+            ("/a b", 0..4),
+            ("", 0..0),
+            (" ;", 0..2),
+            ("/a;", 2..3),
+            ("/a;;/b", 3..4),
+        ] {
+            let error = IgnoredPaths::parse(text).unwrap_err();
+            assert_eq!(error.span(), span, "{text}: {error}");
+        }
+    }
+
+    #[test]
+    fn the_scaler_takes_a_schedule_beside_a_text_that_cannot_be_read() {
+        let inputs = Inputs::default()
+            .with(Key::Hours, "09:00-19:00")
+            .with(Key::WakeOnRequest, "soon");
+        let read = crate::read(&inputs, &crate::ParseContext::default());
+        assert!(matches!(read, crate::ParsedInputs::Scheduled(_)));
+        let problems = wake_on_request_problems(&inputs);
+        assert_eq!(&*problems[0].annotation, "wake-on-request");
+    }
+
+    fn labels(pairs: &[(&str, &str)]) -> BTreeMap<String, String> {
+        let pairs = pairs.iter();
+        pairs
+            .map(|(key, value)| ((*key).to_owned(), (*value).to_owned()))
+            .collect()
+    }
+
+    fn service(ports: &[(&str, i32, Option<&str>)]) -> ServiceSpec {
+        let port = |(name, number, protocol): &(&str, i32, Option<&str>)| ServicePort {
+            name: (*name).into(),
+            number: *number,
+            protocol: protocol.map(Into::into),
+        };
+        ServiceSpec {
+            selector: labels(&[("app", "web")]),
+            ports: ports.iter().map(port).collect(),
+            ..ServiceSpec::default()
+        }
+    }
+
+    #[test]
+    fn a_service_is_covered_for_its_tcp_ports() {
+        let web = service(&[
+            ("http", 80, None),
+            ("", 53, Some("UDP")),
+            ("s", 5, Some("SCTP")),
+        ]);
+        let coverage =
+            RequestCoverage::new(&labels(&[("app", "web"), ("v", "1")]), [("web", &web)]);
+        assert_eq!(*coverage.services, ["web".into()]);
+        assert_eq!(
+            coverage.not_covered,
+            [
+                "port 53 of Service web wakes nothing: it is UDP",
+                "port s of Service web wakes nothing: it is SCTP",
+            ]
+        );
+    }
+
+    #[test]
+    fn what_nobody_can_stand_in_for_is_told_with_the_reason() {
+        let tcp = service(&[("http", 80, Some("TCP"))]);
+        for (service, why) in [
+            (
+                ServiceSpec {
+                    is_external_name: true,
+                    ..tcp.clone()
+                },
+                "Service web wakes nothing: it is an ExternalName Service",
+            ),
+            (
+                ServiceSpec {
+                    is_headless: true,
+                    ..tcp.clone()
+                },
+                "Service web wakes nothing: it is headless, so clients take the addresses of its pods from DNS",
+            ),
+            (
+                service(&[("dns", 53, Some("UDP"))]),
+                "Service web wakes nothing: it has no TCP port",
+            ),
+        ] {
+            let coverage = RequestCoverage::new(&labels(&[("app", "web")]), [("web", &service)]);
+            assert_eq!(
+                (&*coverage.not_covered, coverage.services.len()),
+                (&[why.to_owned()][..], 0)
+            );
+        }
+    }
+
+    #[test]
+    fn a_workload_that_no_service_selects_is_told() {
+        let web = service(&[("http", 80, None)]);
+        let everything = ServiceSpec {
+            selector: BTreeMap::new(),
+            ..web.clone()
+        };
+        let coverage = RequestCoverage::new(
+            &labels(&[("app", "db")]),
+            [("web", &web), ("all", &everything)],
+        );
+        assert_eq!(
+            coverage.not_covered,
+            ["no Service selects its pods, so no request wakes it"]
+        );
+    }
+}
