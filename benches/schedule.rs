@@ -4,7 +4,9 @@
 #![allow(clippy::unwrap_used, missing_docs)]
 
 use chrono::{DateTime, TimeDelta, Utc};
-use dayshift_schedule::{ExceptedDates, Hours, Schedule, ScheduleRule, Times, Zone, parse_moment};
+use dayshift_schedule::{
+    ExcludedDates, Hours, Schedule, ScheduleRule, Times, Zone, parse_date_time,
+};
 use divan::{Bencher, black_box};
 
 fn main() {
@@ -57,14 +59,14 @@ fn schedule(kind: &str, zone: &str) -> Schedule {
     };
     Schedule::new(
         rule,
-        ExceptedDates::parse(except).unwrap(),
+        ExcludedDates::parse(except).unwrap(),
         Zone::parse(zone).unwrap(),
     )
 }
 
 /// Instants all over a year, those of two clock changes among them.
 fn instants() -> Vec<DateTime<Utc>> {
-    let from = parse_moment("2026-11-20 18:00", Zone::UTC).unwrap();
+    let from = parse_date_time("2026-11-20 18:00", Zone::UTC).unwrap();
     (0..997)
         .map(|nth| from + TimeDelta::seconds(nth * 31_687))
         .collect()

@@ -3,7 +3,7 @@
 use chrono::{TimeDelta, Utc};
 use dayshift_cluster::clock::Clock;
 use dayshift_controller::Scheduler;
-use dayshift_schedule::{ExceptedDates, Schedule, ScheduleRule, Times, Zone};
+use dayshift_schedule::{ExcludedDates, Schedule, ScheduleRule, Times, Zone};
 use tokio::{runtime, task};
 
 use super::{
@@ -45,5 +45,5 @@ pub(crate) fn run(jobs: u32, before: TimeDelta) -> Outcome {
 
 fn schedule(cron: &str) -> Schedule {
     let rule = ScheduleRule::start_and_stop(Some(Times::parse(cron).unwrap()), None);
-    Schedule::new(rule, ExceptedDates::default(), Zone::UTC)
+    Schedule::new(rule, ExcludedDates::default(), Zone::UTC)
 }

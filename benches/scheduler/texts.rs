@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use chrono::{DateTime, NaiveDateTime, TimeDelta, TimeZone, Utc};
 use chrono_tz::Tz;
-use dayshift_schedule::{ExceptedDates, Schedule, ScheduleRule, Times, Zone};
+use dayshift_schedule::{ExcludedDates, Schedule, ScheduleRule, Times, Zone};
 
 /// A text, and the days of which it is asked; local time in Berlin.
 struct Question {
@@ -114,7 +114,7 @@ fn by_dayshift(
     let times = Times::parse(text).map_err(|error| error.to_string())?;
     let rule = ScheduleRule::start_and_stop(Some(times), None);
     let zone = Zone::parse("Europe/Berlin").unwrap();
-    let schedule = Schedule::new(rule, ExceptedDates::default(), zone);
+    let schedule = Schedule::new(rule, ExcludedDates::default(), zone);
     let mut last = from - TimeDelta::seconds(1);
     Ok(Box::new(std::iter::from_fn(move || {
         last = schedule.next_after(last, TimeDelta::zero())?.at;

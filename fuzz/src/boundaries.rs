@@ -1,7 +1,7 @@
 //! What the answers of a schedule have to do with each other.
 
 use chrono::{DateTime, TimeDelta, Utc};
-use dayshift_schedule::{Schedule, ScheduleRule, parse_moment};
+use dayshift_schedule::{Schedule, ScheduleRule, parse_date_time};
 
 const SECOND: TimeDelta = TimeDelta::seconds(1);
 
@@ -13,9 +13,9 @@ pub fn check_schedule(schedule: &Schedule, delay: TimeDelta, moment: &str) {
         "2028-02-29 00:00",
         "2026-10-25 02:30",
     ] {
-        if let Ok(at) = parse_moment(moment, schedule.zone()) {
+        if let Ok(at) = parse_date_time(moment, schedule.zone()) {
             if matches!(schedule.rule(), ScheduleRule::Hours(_)) {
-                assert!(schedule.says(at, delay).is_some(), "at {at}");
+                assert!(schedule.action_at(at, delay).is_some(), "at {at}");
             }
             check_boundaries(schedule, delay, at);
         }
@@ -47,7 +47,11 @@ fn check_around(
     let next = schedule.next_after(at, delay);
     if let Some(latest) = latest {
         assert!(latest.at <= at, "{latest} is the latest at {at}");
-        assert_eq!(schedule.says(at, delay), Some(latest.action), "at {at}");
+        assert_eq!(
+            schedule.action_at(at, delay),
+            Some(latest.action),
+            "at {at}"
+        );
         assert_eq!(
             schedule.latest_at(latest.at, delay),
             Some(latest),

@@ -2,7 +2,7 @@
 
 use std::fmt::Debug;
 
-use dayshift_schedule::{Diagnostic, MAX_TEXT, Meant};
+use dayshift_schedule::{Diagnostic, MAX_TEXT, Proposal};
 use dayshift_text::is_unprintable;
 
 /// The lines of an input; a missing one is empty.
@@ -44,14 +44,18 @@ pub fn read<T>(text: &str, parse: impl Fn(&str) -> Result<T, Diagnostic>) -> Opt
         Err(error) => error,
     };
     check_error(text, &error);
-    let Some(Meant::Instead { place, text: meant }) = error.meant() else {
+    let Some(Proposal::Replace {
+        span: place,
+        text: meant,
+    }) = error.proposal()
+    else {
         return None;
     };
     assert!(
         meant.is_empty() || parse(&meant).is_ok(),
         "{meant:?} for {text:?}"
     );
-    let all = error.meant().and_then(|meant| meant.applied_to(text));
+    let all = error.proposal().and_then(|meant| meant.apply_to(text));
     let all = all.expect("it stands in the text");
     // Another item may be wrong too.
     if let Some(next) = parse(&all).err().filter(|_| all.len() <= MAX_TEXT) {

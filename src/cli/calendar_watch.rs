@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use chrono::{DateTime, TimeDelta, Utc};
 use dayshift_cluster::clock::Clock;
 use dayshift_controller::{CalendarPublisher, Telemetry};
-use dayshift_schedule::{Calendar, Calendars, ReadCalendar};
+use dayshift_schedule::{Calendar, Calendars, LoadedCalendar};
 use dayshift_text::printable;
 
 use super::args::values::calendar_file::{CalendarContents, CalendarFile};
@@ -27,7 +27,7 @@ pub struct CalendarWatch {
 struct Watched {
     file: CalendarFile,
     /// What the calendar is for the controller: the last good one, if there was any.
-    in_force: ReadCalendar,
+    in_force: LoadedCalendar,
 }
 
 impl CalendarWatch {
@@ -79,7 +79,7 @@ impl CalendarWatch {
             if is_news {
                 let named = self.files.iter();
                 let named = named.map(|it| (it.file.name.clone(), it.in_force.clone()));
-                publisher.publish(Calendars::of_files(named));
+                publisher.publish(Calendars::from_files(named));
                 self.reminded = None;
             }
         }
@@ -172,7 +172,7 @@ mod tests {
 
     use super::*;
     use dayshift_controller::CalendarFeed;
-    use dayshift_schedule::ExceptedDates;
+    use dayshift_schedule::ExcludedDates;
 
     const CHRISTMAS: &str =
         "BEGIN:VCALENDAR\nBEGIN:VEVENT\nDTSTART:20261225\nEND:VEVENT\nEND:VCALENDAR";
@@ -261,7 +261,7 @@ mod tests {
         let (publisher, feed) = CalendarFeed::open(Calendars::default());
         let watch = CalendarWatch::new(vec![file]);
         let refusal = || {
-            let read = ExceptedDates::parse_with("calendar:de", &feed.current());
+            let read = ExcludedDates::parse_with("calendar:de", &feed.current());
             read.map_err(|error| error.to_string()).err()
         };
         let metric = || {

@@ -207,7 +207,7 @@ impl Followed {
         let context = settings.context.clone();
         match &self.calendars {
             Some(feed) => ParseContext {
-                calendars: feed.current().or_any(),
+                calendars: feed.current().accepting_any(),
                 ..context
             },
             None => context,

@@ -44,7 +44,7 @@ impl Usage {
     /// A boundary was carried out.
     pub(super) fn transition(&mut self, action: Action) {
         match action {
-            action if action.brings_up() => self.starts += 1,
+            action if action.is_up() => self.starts += 1,
             _ => self.stops += 1,
         }
     }

@@ -5,7 +5,7 @@
 use std::{collections::BTreeMap, sync::Arc};
 
 use chrono::{DateTime, Offset, TimeDelta, TimeZone, Utc};
-use dayshift_schedule::{ExceptedDates, Schedule, ScheduleRule, Times, Zone};
+use dayshift_schedule::{ExcludedDates, Schedule, ScheduleRule, Times, Zone};
 use libtest_mimic::{Failed, Trial};
 use proptest::prelude::*;
 
@@ -63,7 +63,7 @@ fn schedule(question: &Question) -> Result<Schedule, String> {
     let start = Some(Times::parse(&question.text).map_err(|error| error.message())?);
     let rule = ScheduleRule::start_and_stop(start, None);
     let zone = Zone::parse(question.zone).unwrap();
-    Ok(Schedule::new(rule, ExceptedDates::default(), zone))
+    Ok(Schedule::new(rule, ExcludedDates::default(), zone))
 }
 
 fn our_next(schedule: &Schedule, at: i64) -> Answer {

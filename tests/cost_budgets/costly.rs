@@ -5,7 +5,7 @@ use std::{fmt::Write as _, sync::Arc};
 
 use chrono::{DateTime, TimeDelta, Utc};
 use dayshift_schedule::{
-    Calendar, CalendarName, Calendars, ExceptedDates, Hours, Schedule, ScheduleRule, Times, Zone,
+    Calendar, CalendarName, Calendars, ExcludedDates, Hours, Schedule, ScheduleRule, Times, Zone,
     parse_scale,
 };
 
@@ -22,26 +22,26 @@ pub(crate) fn cases() -> Vec<Case> {
     vec![
         one("costly text: each second", || {
             let text = "* * * * * *";
-            asked(times(text, text), ExceptedDates::default())
+            asked(times(text, text), ExcludedDates::default())
         }),
         one("costly text: many crons of each second", || {
             let text = many(|nth| format!("* * 0-23 * * {}", nth % 7));
-            asked(times(&text, &text), ExceptedDates::default())
+            asked(times(&text, &text), ExcludedDates::default())
         }),
         one("costly text: leap days that coincide", || {
             let text = leap_days();
-            asked(times(&text, &text), ExceptedDates::default())
+            asked(times(&text, &text), ExcludedDates::default())
         }),
         one("costly text: days of the month", || {
             asked(
                 times(&days_of_month(), &leap_days()),
-                ExceptedDates::default(),
+                ExcludedDates::default(),
             )
         }),
         one("costly text: counts of leap days", || {
             let counts = many(|nth| format!("{} {} 29 2 * = {}", nth % 60, nth / 60, nth + 1));
             let counts = ScheduleRule::Times(parse_scale(&counts).unwrap());
-            asked(counts, ExceptedDates::default())
+            asked(counts, ExcludedDates::default())
         }),
         one("costly text: each Saturday excepted", || {
             let saturdays = calendar("FREQ=WEEKLY", "19700103");
@@ -72,13 +72,13 @@ pub(crate) fn cases() -> Vec<Case> {
         one("costly text: hours without an end but one", || {
             let always = "Mon-Sat 00:00-24:00; \
                           first Sun,second Sun,third Sun,fourth Sun,last Sun 00:00-24:00";
-            asked(hours(always), ExceptedDates::parse("2190-01-01").unwrap())
+            asked(hours(always), ExcludedDates::parse("2190-01-01").unwrap())
         }),
     ]
 }
 
 /// What a decision asks of a schedule, with the most jitter that there is.
-fn asked(rule: ScheduleRule, except: ExceptedDates) -> Operation {
+fn asked(rule: ScheduleRule, except: ExcludedDates) -> Operation {
     let berlin = Zone::parse("Europe/Berlin").unwrap();
     let schedule = Schedule::new(rule, except, berlin);
     let now: DateTime<Utc> = "2026-11-20T18:00:00Z".parse().unwrap();
@@ -86,7 +86,7 @@ fn asked(rule: ScheduleRule, except: ExceptedDates) -> Operation {
         let delay = TimeDelta::hours(1);
         let next = schedule.next_after(now, delay);
         let latest = schedule.latest_at(now, delay);
-        (next, latest, schedule.says(now, delay))
+        (next, latest, schedule.action_at(now, delay))
     })
 }
 
@@ -120,12 +120,12 @@ fn many(item: impl Fn(u32) -> String) -> String {
 }
 
 /// The dates of a calendar that repeats by `rule` from `first` on.
-fn calendar(rule: &str, first: &str) -> ExceptedDates {
+fn calendar(rule: &str, first: &str) -> ExcludedDates {
     let file = format!(
         "BEGIN:VCALENDAR\nBEGIN:VEVENT\nDTSTART;VALUE=DATE:{first}\nRRULE:{rule}\nEND:VEVENT\nEND:VCALENDAR\n"
     );
     let calendar = Calendar::parse(file.as_bytes()).unwrap();
     let name = CalendarName::parse("x").unwrap();
     let known = Calendars::new([(name, Arc::new(calendar))]);
-    ExceptedDates::parse_with("calendar:x", &known).unwrap()
+    ExcludedDates::parse_with("calendar:x", &known).unwrap()
 }

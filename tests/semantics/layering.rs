@@ -172,6 +172,7 @@ fn no_import_runs_in_a_circle() {
     }
     for src in [
         "src",
+        "crates/schedule/src",
         "crates/manifest/src",
         "crates/cluster/src",
         "crates/kube-in-memory/src",

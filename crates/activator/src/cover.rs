@@ -7,7 +7,7 @@ use std::{
 };
 
 use chrono::{DateTime, Utc};
-use dayshift_schedule::{Zone, parse_moment};
+use dayshift_schedule::{Zone, parse_date_time};
 use dayshift_workload::{
     After, Dependency, IgnoredPaths, Key, NotCovered, Observed, Phase, Replicas, WakeOnRequest,
     sha256_prefix,
@@ -181,7 +181,7 @@ pub(crate) fn target(
     let zone = zone.unwrap_or(default_zone);
     // Somebody has woken it already, and the scaler is about to act on that.
     let wakes = inputs.text(Key::WakeUntil);
-    let wakes = wakes.and_then(|it| parse_moment(it, zone).ok());
+    let wakes = wakes.and_then(|it| parse_date_time(it, zone).ok());
     let starts_until = wakes.filter(|it| {
         let is_stopped = matches!(phase, Phase::Stopped | Phase::Slept);
         is_stopped && observed.replicas == Replicas::ZERO && *it > now

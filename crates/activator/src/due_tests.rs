@@ -61,7 +61,7 @@ async fn a_thousand_that_wait_make_one_patch() {
     );
     assert_eq!(wake.until.to_rfc3339(), "2026-11-26T00:00:00+00:00");
     let written = annotations.iter().find(|(key, _)| *key == Key::WakeUntil);
-    let written: DateTime<Utc> = dayshift_schedule::parse_moment(
+    let written: DateTime<Utc> = dayshift_schedule::parse_date_time(
         written.unwrap().1.as_deref().unwrap(),
         dayshift_schedule::Zone::UTC,
     )

@@ -1,20 +1,26 @@
 //! Running hours: windows on days of the week or of the month, such as `Mon-Fri 09:00-19:00`.
+//!
+//! Windows on days as text: `Mon-Fri 09:00-19:00; last Sat 22:00-06:00`.
+//!
+//! The windows of one day.
+//!
+//! The days that windows do not cover from midnight to midnight, a month at a time.
 
-use std::borrow::Cow;
-use std::collections::BTreeMap;
+use std::{borrow::Cow, collections::BTreeMap};
 
 use chrono::NaiveDateTime;
 
-use super::days::dates::{Dates, Weekdays};
-use super::days::day::{Day, Shown};
-use super::days::gaps::Gaps;
-use super::days::month::{Month, has};
-use super::days::page::{self, EachSort, Page};
-use super::meant::propose::Form;
-use super::text::diagnostic::Diagnostic;
-use super::text::month_days::MonthDays;
-use super::windows::{DAY, Windows, read_windows};
-use super::zone::local::Local;
+use crate::{
+    dates::{Dates, PossibleWeekdays},
+    days::{ItemDays, MonthDays},
+    local::{DAY, Local, WallTime},
+    month::{Month, Page, PageCache, has, merge_spans},
+    text::{
+        diagnostic::{Diagnostic, Grammar},
+        piece::Piece,
+        tokens::{TokenKind, Tokens},
+    },
+};
 
 /// Windows of every week and every month. Where they overlap or touch they are one.
 ///
@@ -28,9 +34,9 @@ use super::zone::local::Local;
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Hours {
     /// What begins on each day of the week, from Monday.
-    pub(super) days: [Day; 7],
+    pub(super) days: [DayWindows; 7],
     /// What begins besides on days within the month; each of those days once.
-    pub(super) monthly: Box<[(MonthDays, Day)]>,
+    pub(super) monthly: Box<[(MonthDays, DayWindows)]>,
 }
 
 impl Hours {
@@ -41,18 +47,18 @@ impl Hours {
     /// An item is not a window, or is cron or a date, which hours do not take. The span is in bytes
     /// of the text.
     pub fn parse(text: &str) -> Result<Self, Diagnostic> {
-        match read_windows(text) {
+        match parse_windows(text) {
             Ok(Windows { weekly, monthly }) => Ok(Self {
-                days: weekly.map(Day::new),
+                days: weekly.map(DayWindows::new),
                 monthly: group(monthly),
             }),
-            Err(error) => Err(error.read_by(|text, span| Form::Hours.meant(text, span), text)),
+            Err(error) => Err(error.in_grammar(Grammar::Hours, text)),
         }
     }
 
     /// Whether a text can be read.
-    pub(super) fn reads(text: &str) -> bool {
-        read_windows(text).is_ok()
+    pub(super) fn is_valid(text: &str) -> bool {
+        parse_windows(text).is_ok()
     }
 
     /// The first edge of a window after a local time. No zone counts: clock changes are ignored.
@@ -66,41 +72,40 @@ impl Hours {
     }
 
     /// Whether `local` is in a window that does not begin on an excepted date.
-    pub(super) fn cover(&self, local: Local, dates: Dates<'_>) -> bool {
-        self.shown(local.day(), dates).covers(local.second())
+    pub(super) fn contains(&self, local: Local, dates: Dates<'_>) -> bool {
+        self.coverage(local.day(), dates).covers(local.second())
     }
 
     /// Whether on a date and the next the same is covered with other dates.
     pub(super) fn is_same_on(&self, day: i32, dates: Dates<'_>, others: Dates<'_>) -> bool {
         [day, day + 1].into_iter().all(|day| {
-            let [one, other] = [dates, others].map(|it| self.shown(day, it).covered());
+            let [one, other] = [dates, others].map(|dates| self.coverage(day, dates).covered());
             one == other
         })
     }
 
     /// The first time after `local` at which [`Self::cover`] is no longer what it is at `local`.
     pub(super) fn next_change(&self, local: Local, dates: Dates<'_>) -> Option<Local> {
-        let wanted = !self.cover(local, dates);
+        let wanted = !self.contains(local, dates);
         let today = local.day();
         let first_on = |day, from| {
-            let second = self.shown(day, dates).first(from, wanted)?;
+            let second = self.coverage(day, dates).first(from, wanted)?;
             (day <= Local::LAST.day()).then(|| Local::on(day, second))
         };
         let now = first_on(today, local.second() + 1);
         if wanted {
             return now.or_else(|| {
-                let begun = self.begun(dates);
+                let begun = self.start_days(dates);
                 let skip = |day| Some(dates.first_possible(day, self.possible_days(), true));
-                first_on(page::day_from(today + 1, dates, skip, begun)?, 0)
+                first_on(dates.first_day(today + 1, skip, begun)?, 0)
             });
         }
-        let soon = || (1..=DAYS_OF_WEEK).find_map(|later| first_on(today + later, 0));
+        let soon = || (1..=WEEK_LENGTH).find_map(|later| first_on(today + later, 0));
         now.or_else(soon).or_else(|| {
-            let gaps = Gaps::of(self, dates);
-            let day = page::day_from(
-                today + DAYS_OF_WEEK + 1,
-                dates,
-                |day| gaps.next_unlike(day),
+            let gaps = UncoveredDays::new(self, dates);
+            let day = dates.first_day(
+                today + WEEK_LENGTH + 1,
+                |day| gaps.next_different(day),
                 gaps.days(),
             )?;
             first_on(day, 0)
@@ -109,32 +114,32 @@ impl Hours {
 
     /// The last time at or before `local` at which [`Self::cover`] became what it is at `local`.
     pub(super) fn last_change(&self, local: Local, dates: Dates<'_>) -> Option<Local> {
-        let wanted = !self.cover(local, dates);
+        let wanted = !self.contains(local, dates);
         let today = local.day();
         let last_on = |day, to| {
-            let second = self.shown(day, dates).last(to, wanted)?;
+            let second = self.coverage(day, dates).last(to, wanted)?;
             Some(Local::on(day, second))
         };
         let now = last_on(today, local.second());
         let last = if wanted {
             now.or_else(|| {
-                let begun = self.begun(dates);
+                let begun = self.start_days(dates);
                 let skip = |day| Some(dates.last_possible(day, self.possible_days(), true));
-                let day = page::day_to(today - 1, dates, skip, begun)?;
+                let day = dates.last_day(today - 1, skip, begun)?;
                 // What begins on a day may end on the next.
                 let end = (day + 1 < today).then(|| last_on(day + 1, DAY));
                 end.flatten().or_else(|| last_on(day, DAY))
             })
         } else {
-            let soon = || (1..=DAYS_OF_WEEK).find_map(|before| last_on(today - before, DAY));
+            let soon = || (1..=WEEK_LENGTH).find_map(|before| last_on(today - before, DAY));
             now.or_else(soon).or_else(|| {
-                let gaps = Gaps::of(self, dates);
-                let from = today - DAYS_OF_WEEK - 1;
-                let day = page::day_to(from, dates, |day| gaps.last_unlike(day), gaps.days())?;
+                let gaps = UncoveredDays::new(self, dates);
+                let from = today - WEEK_LENGTH - 1;
+                let day = dates.last_day(from, |day| gaps.last_different(day), gaps.days())?;
                 last_on(day, DAY)
             })
         };
-        last.map(Local::after).filter(|it| it.is_in_range())
+        last.map(Local::after).filter(|local| local.is_in_range())
     }
 
     /// The days of the week on which windows begin; bit 0 is Monday.
@@ -144,9 +149,9 @@ impl Hours {
     }
 
     /// The days of the week on which windows can begin.
-    fn possible_days(&self) -> Weekdays {
+    fn possible_days(&self) -> PossibleWeekdays {
         let monthly = self.monthly.iter().map(|(days, _)| days.weekdays());
-        Weekdays {
+        PossibleWeekdays {
             counted: self.weekdays(),
             own: monthly.fold(0, |days, more| days | more),
         }
@@ -154,10 +159,10 @@ impl Hours {
 
     /// What a page has of the dates on which windows begin that are not excepted; bit 1 is the first
     /// of the month.
-    fn begun(&self, dates: Dates<'_>) -> impl FnMut(&Page) -> u64 {
-        let mut each_sort = EachSort::new();
+    fn start_days(&self, dates: Dates<'_>) -> impl FnMut(&Page) -> u64 {
+        let mut cache = PageCache::new();
         move |page| {
-            let begun = each_sort.of(page, |page| {
+            let begun = cache.get_or_compute(page, |page| {
                 let monthly = self.monthly.iter();
                 let monthly = monthly.map(|(days, _)| days.days_in(&page.month));
                 let weekly = page.on_weekdays(self.weekdays());
@@ -170,16 +175,16 @@ impl Hours {
         }
     }
 
-    fn shown(&self, day: i32, dates: Dates<'_>) -> Shown<'_> {
-        let begun_on = |day| {
+    fn coverage(&self, day: i32, dates: Dates<'_>) -> DateCoverage<'_> {
+        let windows_on = |day| {
             let kept = dates.except.range_of(day).is_none();
-            let begun = || self.begun_on(day, dates.treated.weekday(day));
+            let begun = || self.windows_on(day, dates.treated.weekday(day));
             kept.then(begun).unwrap_or_default()
         };
-        let tail = begun_on(day - 1).tail;
-        Shown {
+        let tail = windows_on(day - 1).tail;
+        DateCoverage {
             tail,
-            own: match begun_on(day) {
+            own: match windows_on(day) {
                 Cow::Borrowed(day) => Cow::Borrowed(&*day.own),
                 Cow::Owned(day) => Cow::Owned(day.own.into()),
             },
@@ -187,7 +192,7 @@ impl Hours {
     }
 
     /// The windows that begin on a date that counts as this day of the week, excepted or not.
-    fn begun_on(&self, day: i32, weekday: usize) -> Cow<'_, Day> {
+    fn windows_on(&self, day: i32, weekday: usize) -> Cow<'_, DayWindows> {
         let weekly = self
             .days
             .get(weekday)
@@ -195,7 +200,7 @@ impl Hours {
         if self.monthly.is_empty() {
             return weekly;
         }
-        let Some((month, of_month)) = Month::of(day) else {
+        let Some((month, of_month)) = Month::containing(day) else {
             return weekly;
         };
         let monthly = self.monthly.iter();
@@ -206,18 +211,18 @@ impl Hours {
 
 /// Windows by the days on which they begin, in a form of its own: equal windows are equal however
 /// they were written.
-fn group(windows: Vec<(MonthDays, (u32, u32))>) -> Box<[(MonthDays, Day)]> {
+fn group(windows: Vec<(MonthDays, (u32, u32))>) -> Box<[(MonthDays, DayWindows)]> {
     let mut each: BTreeMap<MonthDays, Vec<(u32, u32)>> = BTreeMap::new();
     for (days, window) in windows {
         for day in days.each() {
             each.entry(day).or_default().push(window);
         }
     }
-    let mut groups: Vec<(MonthDays, Day)> = Vec::new();
+    let mut groups: Vec<(MonthDays, DayWindows)> = Vec::new();
     for (days, windows) in each {
-        let day = Day::new(windows);
+        let day = DayWindows::new(windows);
         match groups.iter_mut().find(|(_, known)| *known == day) {
-            Some((known, _)) => *known = known.and(days),
+            Some((known, _)) => *known = known.union(days),
             None => groups.push((days, day)),
         }
     }
@@ -225,21 +230,369 @@ fn group(windows: Vec<(MonthDays, (u32, u32))>) -> Box<[(MonthDays, Day)]> {
 }
 
 /// Where no day of a week has a gap, few later ones have.
-const DAYS_OF_WEEK: i32 = 7;
+const WEEK_LENGTH: i32 = 7;
+
+const EXAMPLE: &str = "Mon-Fri 09:00-19:00";
+
+/// Windows in seconds from midnight of the day on which they begin. One that reaches the next day
+/// ends after 24:00.
+#[derive(Default)]
+pub(super) struct Windows {
+    /// On each day of the week, from Monday.
+    pub(super) weekly: [Vec<(u32, u32)>; 7],
+    /// On days within the month.
+    pub(super) monthly: Vec<(MonthDays, (u32, u32))>,
+}
+
+pub(super) fn parse_windows(text: &str) -> Result<Windows, Diagnostic> {
+    let mut windows = Windows::default();
+    for item in Piece::items(text, EXAMPLE)? {
+        parse_item(item?, &mut windows)?;
+    }
+    Ok(windows)
+}
+
+/// `[days] HH:MM-HH:MM[,HH:MM-HH:MM…]`
+fn parse_item(item: Piece<'_>, windows: &mut Windows) -> Result<(), Diagnostic> {
+    reject_other_forms(item)?;
+    let mut tokens = Tokens::new(item, EXAMPLE);
+    let on = ItemDays::parse(&mut tokens)?;
+    let mut before = item;
+    loop {
+        let first = tokens.word_after(before)?;
+        let from = WallTime::parse(first)?;
+        let Some(dash) = tokens.take(TokenKind::Dash)? else {
+            return Err(missing_end(first));
+        };
+        let last = match tokens.peek()? {
+            None => return Err(missing_end(first.to(dash))),
+            Some(_) => tokens.word_after(dash)?,
+        };
+        let to = WallTime::parse_end(last)?;
+        if from == to {
+            return Err(first.to(last).error(
+                "begins and ends at the same time",
+                "a whole day is `00:00-24:00`",
+            ));
+        }
+        let (from, to) = (from.seconds(), to.seconds());
+        let to = if to > from { to } else { to + DAY };
+        match on {
+            ItemDays::Month(days) => windows.monthly.push((days, (from, to))),
+            ItemDays::Week(days) => {
+                for day in days.iter() {
+                    let known = windows.weekly.get_mut(day).into_iter();
+                    known.for_each(|known| known.push((from, to)));
+                }
+            }
+        }
+        match tokens.take(TokenKind::Comma)? {
+            Some(comma) => before = comma,
+            None => return tokens.end(),
+        }
+    }
+}
+
+fn missing_end(window: Piece<'_>) -> Diagnostic {
+    window.error(
+        "has no end",
+        "hours are windows such as `Mon-Fri 09:00-19:00`",
+    )
+}
+
+/// Says it plainly where cron or a date stands among hours.
+fn reject_other_forms(item: Piece<'_>) -> Result<(), Diagnostic> {
+    let text = item.text();
+    let several = !text.contains(':') && item.words().nth(4).is_some();
+    if text.starts_with('@') || text.contains('*') || several {
+        return Err(item.error(
+            "is cron, which has no end",
+            "hours are windows such as `Mon-Fri 09:00-19:00`",
+        ));
+    }
+    let is_date = |word: &Piece<'_>| {
+        let mut parts = word.text().split('-');
+        parts
+            .next()
+            .is_some_and(|year| year.len() == 4 && !year.contains(':'))
+            && parts.count() == 2
+    };
+    match item.words().next().filter(is_date) {
+        Some(date) => Err(date.error(
+            "is a date",
+            "hours are windows on days of the week such as `Mon-Fri 09:00-19:00`",
+        )),
+        None => Ok(()),
+    }
+}
+
+/// The windows that begin on one day.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub(crate) struct DayWindows {
+    /// Their parts on the day itself, from and to which second; in order, with a second or more
+    /// between two.
+    pub(crate) own: Box<[(u32, u32)]>,
+    /// Up to which second of the next day the longest goes on.
+    pub(crate) tail: u32,
+}
+
+/// One date: what goes on from the day before, and what begins.
+pub(crate) struct DateCoverage<'a> {
+    pub(crate) tail: u32,
+    pub(crate) own: Cow<'a, [(u32, u32)]>,
+}
+
+impl DateCoverage<'_> {
+    pub(crate) fn covers(&self, second: u32) -> bool {
+        second < self.tail || self.own_window(second).is_some()
+    }
+
+    /// From and to which second it is covered, in as few spans as will do.
+    pub(crate) fn covered(&self) -> Vec<(u32, u32)> {
+        let tail = (self.tail > 0).then_some((0, self.tail));
+        let spans = tail.into_iter().chain(self.own.iter().copied());
+        merge_spans(spans.collect(), |end, begin| begin <= end)
+    }
+
+    fn own_window(&self, second: u32) -> Option<(u32, u32)> {
+        window_at(&self.own, second)
+    }
+
+    /// The first second from `from` on that is covered, or is not, as `wanted`.
+    pub(crate) fn first(&self, from: u32, wanted: bool) -> Option<u32> {
+        if wanted {
+            if from < self.tail {
+                return Some(from);
+            }
+            let at = self.own.partition_point(|&(_, to)| to <= from);
+            return self.own.get(at).map(|&(begin, _)| begin.max(from));
+        }
+        let free = from.max(self.tail);
+        let free = self.own_window(free).map_or(free, |(_, to)| to);
+        (free < DAY).then_some(free)
+    }
+
+    /// The last second before `to` that is covered, or is not, as `wanted`.
+    pub(crate) fn last(&self, to: u32, wanted: bool) -> Option<u32> {
+        let last = to.checked_sub(1)?;
+        if wanted {
+            let at = self.own.partition_point(|&(from, _)| from <= last);
+            let own = self
+                .own
+                .get(..at)?
+                .last()
+                .map(|&(_, end)| last.min(end - 1));
+            return own.max(self.tail.checked_sub(1).map(|end| last.min(end)));
+        }
+        let free = match self.own_window(last) {
+            Some((from, _)) => from.checked_sub(1)?,
+            None => last,
+        };
+        (free >= self.tail).then_some(free)
+    }
+}
+
+/// The window that a second is in; they are in order.
+fn window_at(windows: &[(u32, u32)], second: u32) -> Option<(u32, u32)> {
+    let at = windows.partition_point(|&(_, to)| to <= second);
+    let window = windows.get(at).copied();
+    window.filter(|&(from, _)| from <= second)
+}
+
+impl DayWindows {
+    /// Whether one of its windows is at this second of the day itself.
+    pub(crate) fn covers(&self, second: u32) -> bool {
+        window_at(&self.own, second).is_some()
+    }
+
+    /// The windows of both.
+    pub(crate) fn with(&self, other: &Self) -> Self {
+        let own = [&*self.own, &*other.own].concat();
+        let tail = self.tail.max(other.tail);
+        Self {
+            tail,
+            ..Self::new(own)
+        }
+    }
+
+    /// Windows in seconds from midnight; those that reach the next day end after 24:00.
+    pub(crate) fn new(windows: Vec<(u32, u32)>) -> Self {
+        let tail = windows
+            .iter()
+            .map(|&(_, to)| to.saturating_sub(DAY))
+            .max()
+            .unwrap_or_default();
+        Self {
+            own: merge_spans(windows, |end, begin| begin <= end)
+                .into_iter()
+                .map(|(from, to)| (from, to.min(DAY)))
+                .collect(),
+            tail,
+        }
+    }
+}
+
+/// Every time of day by the windows that cover it. A set of windows is a bit for each group of those
+/// that begin on the same days: first the days of the week from Monday, then the days within the
+/// month.
+pub(crate) struct UncoveredDays<'h> {
+    hours: &'h Hours,
+    dates: Dates<'h>,
+    /// Windows that begin on the day itself, and windows that began on the day before: one of these
+    /// has to be there, or the time is not covered.
+    requirements: Vec<(u64, u64)>,
+    /// Whether every week is covered, but for dates that are excepted or treated.
+    is_every_week_covered: bool,
+}
+
+impl<'h> UncoveredDays<'h> {
+    fn new(hours: &'h Hours, dates: Dates<'h>) -> Self {
+        let groups = || {
+            let monthly = hours.monthly.iter().map(|(_, day)| day);
+            hours.days.iter().chain(monthly)
+        };
+        let edges = |day: &'h DayWindows| {
+            let own = day.own.iter().flat_map(|&(from, to)| [from, to]);
+            own.chain([0, day.tail])
+        };
+        let mut times: Vec<u32> = groups().flat_map(edges).collect();
+        times.sort_unstable();
+        times.dedup();
+        let covering = |covers: &dyn Fn(&DayWindows) -> bool| {
+            let bits = (0..).zip(groups()).filter(|(_, day)| covers(day));
+            bits.fold(0, |all, (bit, _): (u32, _)| all | 1 << bit)
+        };
+        let times = times.into_iter().filter(|time| *time < DAY);
+        let need = |time| {
+            let own = covering(&|day| day.covers(time));
+            (own, covering(&|day| time < day.tail))
+        };
+        let mut requirements: Vec<_> = times.map(need).collect();
+        requirements.sort_unstable();
+        requirements.dedup();
+        let mut gaps = Self {
+            hours,
+            dates,
+            requirements,
+            is_every_week_covered: false,
+        };
+        gaps.is_every_week_covered = (0..7).all(|day| gaps.is_covered((day + 6) % 7, day));
+        gaps
+    }
+
+    /// Whether a day of the week (0 is Monday) after another is covered, whatever begins besides on
+    /// days within the month.
+    fn is_covered(&self, before: usize, day: usize) -> bool {
+        let mut requirements = self.requirements.iter();
+        requirements.all(|(own, tails)| own >> day & 1 == 1 || tails >> before & 1 == 1)
+    }
+
+    /// Whether a day and the days around it in its range count as one day of the week, which is
+    /// covered.
+    fn covered_range(&self, day: i32) -> Option<(i32, i32)> {
+        let (weekday, range) = self.dates.treated.range_of(day)?;
+        self.is_covered(weekday, weekday).then_some(range)
+    }
+
+    /// The first day from `day` on that may not be covered for being unlike the days before it.
+    pub(crate) fn next_different(&self, day: i32) -> Option<i32> {
+        let Dates { except, treated } = self.dates;
+        if except.range_of(day - 1).is_some() {
+            return Some(day);
+        }
+        let other = match self.covered_range(day) {
+            Some((first, last)) if first < day => Some(last + 1),
+            None if self.is_every_week_covered && treated.range_of(day - 1).is_none() => {
+                treated.next_from(day)
+            }
+            _ => return Some(day),
+        };
+        let unlike = [other, except.next_from(day)].into_iter().flatten();
+        unlike.min()
+    }
+
+    /// The last day up to `day` that may not be covered for being unlike the days after it.
+    pub(crate) fn last_different(&self, day: i32) -> Option<i32> {
+        let Dates { except, treated } = self.dates;
+        // The day after another kind of day lacks, or has, what began on that.
+        let other = match self.covered_range(day) {
+            Some((first, _)) => Some(first),
+            None if self.is_every_week_covered => treated.last_to(day).map(|treated| treated + 1),
+            None => return Some(day),
+        };
+        let excluded = except.last_to(day).map(|excluded| excluded + 1);
+        let unlike = [other, excluded].into_iter().flatten();
+        unlike.max().map(|unlike| unlike.min(day))
+    }
+
+    /// What a page has of the dates on which some time is not covered; bit 1 is the first of the month.
+    pub(crate) fn days(&self) -> impl FnMut(&Page) -> u64 {
+        let mut cache = PageCache::new();
+        move |page| {
+            let before = page.month.previous();
+            let before = before.map(|month| self.dates.page(month));
+            let is_plain = [Some(page), before.as_ref()].into_iter().all(|page| {
+                page.is_some_and(|page| {
+                    !page.is_treated() && self.dates.except.days_in(&page.month) == 0
+                })
+            });
+            if is_plain {
+                cache.get_or_compute(page, |page| self.days_in(page))
+            } else {
+                self.days_in(page)
+            }
+        }
+    }
+
+    fn days_in(&self, page: &Page) -> u64 {
+        let month = &page.month;
+        let before = month.previous().map(|month| self.dates.page(month));
+        let before = before.as_ref().map(|page| self.start_days_in(page));
+        let begun = self.start_days_in(page);
+        let last = |group: usize| {
+            let before = before.as_ref().and_then(|(days, length)| {
+                let days = days.get(group)?;
+                Some(days >> length & 1)
+            });
+            before.unwrap_or_default()
+        };
+        let on = |groups: u64, days: &dyn Fn(usize, u64) -> u64| {
+            let each = begun.0.iter().enumerate();
+            let each = each.filter(|(group, _)| groups >> group & 1 == 1);
+            each.fold(0, |all, (group, begun)| all | days(group, *begun))
+        };
+        let uncovered = self.requirements.iter().map(|(own, tails)| {
+            let own = on(*own, &|_, begun| begun);
+            !(own | on(*tails, &|group, begun| begun << 1 | last(group) << 1))
+        });
+        uncovered.fold(0, |all, days| all | days) & month.days()
+    }
+
+    /// The dates of a page on which each group of windows begins, and the length of the month.
+    fn start_days_in(&self, page: &Page) -> (Vec<u64>, u32) {
+        let month: &Month = &page.month;
+        let kept = !self.dates.except.days_in(month);
+        let weekly = (0..7).map(|day: u32| page.on_weekdays(1 << day));
+        let monthly = self.hours.monthly.iter();
+        let monthly = monthly.map(|(days, _)| days.days_in(month));
+        let days = weekly.chain(monthly).map(|days| days & kept);
+        (days.collect(), month.length)
+    }
+}
 
 #[cfg(test)]
 mod tests {
-    use chrono::{DateTime, NaiveDateTime};
+    use chrono::DateTime;
 
     use super::*;
-    use crate::{ExceptedDates, TreatedDates};
+    use crate::{ExcludedDates, TreatedDates};
 
     /// The changes from Monday 2026-11-23 00:00 on: `+` on, `-` off.
     fn changes(text: &str, except: &str, count: usize) -> Vec<String> {
         let hours = Hours::parse(text).unwrap();
         let except = match except {
-            "" => ExceptedDates::default(),
-            dates => ExceptedDates::parse(dates).unwrap(),
+            "" => ExcludedDates::default(),
+            dates => ExcludedDates::parse(dates).unwrap(),
         };
         let dates = Dates {
             except: &except,
@@ -256,7 +609,11 @@ mod tests {
                 hours.last_change(next.before(), dates),
                 hours.last_change(local, dates)
             );
-            let sign = if hours.cover(next, dates) { '+' } else { '-' };
+            let sign = if hours.contains(next, dates) {
+                '+'
+            } else {
+                '-'
+            };
             let time = DateTime::from_timestamp(next.0, 0).unwrap();
             changes.push(format!("{sign}{}", time.format("%a %d %H:%M")));
             local = next;
@@ -358,5 +715,58 @@ mod tests {
                 "{text} but {except}"
             );
         }
+    }
+
+    #[test]
+    fn says_where_a_window_is_wrong() {
+        for (item, found, message) in [
+            ("Mon-Fri 09:00", "09:00", "has no end; hours are windows"),
+            ("Mon-Fri 09:00-", "09:00-", "has no end"),
+            (
+                "Mon-Fri",
+                "Mon-Fri",
+                "has no time of day; write for example `Mon-Fri 09:00-19:00`",
+            ),
+            ("09:00-09:00", "09:00-09:00", "a whole day is `00:00-24:00`"),
+            ("00:00-00:00", "00:00-00:00", "a whole day is `00:00-24:00`"),
+            ("24:00-09:00", "24:00", "midnight is `00:00`"),
+            ("09:00-24:30", "24:30", "is not in a day"),
+            (
+                "9-17",
+                "9",
+                "is not a time of day; write for example `09:00`",
+            ),
+            (
+                "9am-5pm",
+                "9am",
+                "is not a time of day; write for example `09:00`",
+            ),
+            (
+                "09:00-5pm",
+                "5pm",
+                "is not a time of day; write for example `09:00`",
+            ),
+            ("09:00–17:00", "–", "is not the plain `-`"),
+            ("09:00 to 17:00", "09:00", "has no end"),
+            ("09:00-17:00 Mon", "Mon", "comes after the time"),
+            ("last 09:00-17:00", "last", "has no day after it"),
+            ("first Mon,Tue 09:00-17:00", "first Mon,Tue", "mixes days"),
+            ("Mön 09:00-17:00", "Mön", "is not a day"),
+            ("0 9 * * 1-5", "0 9 * * 1-5", "is cron, which has no end"),
+            ("0 9 1 1 1", "0 9 1 1 1", "is cron, which has no end"),
+            ("@daily", "@daily", "is cron, which has no end"),
+            (
+                "2026-12-24 09:00-17:00",
+                "2026-12-24",
+                "is a date; hours are windows",
+            ),
+        ] {
+            let text = format!("weekdays 10:00-11:00;\u{3000}{item} ; Sun 09:00-10:00");
+            let error = parse_windows(&text).err().unwrap();
+            let at = 24 + item.find(found).unwrap();
+            assert_eq!(error.span(), at..at + found.len(), "{item}: {error}");
+            assert!(error.to_string().contains(message), "{item}: {error}");
+        }
+        assert_eq!(parse_windows("09:00-10:00;").err().unwrap().span(), 11..12);
     }
 }

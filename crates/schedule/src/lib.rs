@@ -1,50 +1,48 @@
-//! Times, hours, zones and the boundaries they make. No Kubernetes, no runtime, no clock.
+//! Schedules and the boundaries that follow from them. No Kubernetes, no runtime, no clock.
 //!
-//! A text becomes [`Times`], [`Hours`] or steps to exact counts, these with a [`Zone`] and
-//! [`ExceptedDates`] a [`Schedule`], and a schedule answers with [`Boundary`]s. What is wrong with
-//! a text is a [`Diagnostic`], which knows where.
+//! Annotation text is parsed into [`Times`], [`Hours`] or steps to exact counts. Together with a
+//! [`Zone`] and [`ExcludedDates`] these make a [`Schedule`], which computes its [`Boundary`]s. If
+//! text cannot be parsed, the error is a [`Diagnostic`] with the position of the mistake and, where
+//! possible, a proposal.
 
-mod boundary;
-mod calendar;
+mod actions;
+mod calendars;
 mod cron;
+mod date_time;
+mod dates;
 mod days;
-mod entry;
-mod entry_search;
-mod except;
+mod durations;
+mod excluded_dates;
 mod hours;
-mod jitter;
-mod meant;
-mod moment;
-mod ranges;
+mod ical;
+mod local;
+mod month;
+mod proposals;
+mod scale;
 mod schedule;
 mod search;
 mod text;
 mod times;
-#[cfg(test)]
-mod times_tests;
-mod unchanged;
-mod windows;
+mod tzdata;
 mod zone;
 
-pub use boundary::{Action, Boundary};
-pub use calendar::{
-    Calendar, CalendarError, CalendarName, CalendarReason, Calendars, ReadCalendar,
-};
-pub use days::treated::TreatedDates;
-pub use entry::{Entry, ScheduleRule, parse_scale};
-pub use except::ExceptedDates;
+pub use actions::{Action, Direction, TimedAction};
+pub use calendars::{Calendar, CalendarName, Calendars, LoadedCalendar};
+pub use date_time::{parse_date_or_date_time, parse_date_time};
+pub use dates::TreatedDates;
+pub use durations::{format_notice, parse_grace, parse_items_and_wait, parse_jitter, parse_notice};
+pub use excluded_dates::ExcludedDates;
 pub use hours::Hours;
-pub use jitter::{notice_text, parse_grace, parse_items_and_wait, parse_jitter, parse_notice};
-pub use meant::characters::plain;
-pub use meant::meaning::Meant;
-pub use moment::{parse_date_or_moment, parse_moment};
-pub use ranges::unite;
-pub use schedule::Schedule;
-pub use text::diagnostic::{Diagnostic, DiagnosticKind, MAX_TEXT, cut_too_long, is_too_long};
+pub use ical::error::{CalendarError, CalendarReason};
+pub use local::WallTime;
+pub use month::merge_spans;
+pub use scale::parse_scale;
+pub use schedule::{Boundary, Schedule, ScheduleRule};
+pub use text::diagnostic::{
+    Diagnostic, DiagnosticKind, MAX_TEXT, Proposal, cut_too_long, is_too_long,
+};
 pub use text::piece::{list_items, parse_items};
-pub use text::wall_time::WallTime;
-pub use times::Times;
-pub use zone::clock_change::{ClockChange, Gap};
-pub use zone::rules::ZoneFileError;
-pub use zone::time_zone::{Zone, ZoneOffset};
-pub use zone::tzdata::Tzdata;
+pub use text::tokens::normalize_characters;
+pub use times::{EitherDayCron, Times};
+pub use tzdata::Tzdata;
+pub use zone::{ClockChange, DstGap, Zone, ZoneFileError, ZoneOffset};

@@ -4,12 +4,14 @@
 
 use std::cell::LazyCell;
 
-use super::days::dates::{Dates, Weekdays};
-use super::days::day_pattern::DayPattern;
-use super::days::page::{EachSort, Page, PageDate};
-use super::times::Times;
-use super::windows::DAY;
-use super::zone::local::Local;
+use chrono::NaiveDateTime;
+
+use crate::{
+    dates::{Dates, PossibleWeekdays},
+    local::{DAY, Local},
+    month::{Page, PageCache, PageDate},
+    times::{DayPattern, HourSeconds, Times, earliest},
+};
 
 /// Lists of times that are searched as if they were one.
 #[derive(Clone)]
@@ -17,54 +19,54 @@ pub(super) struct Search<'s, L> {
     lists: L,
     dates: Dates<'s>,
     /// Whether what is on an excepted date does not count.
-    skips_excepted: bool,
+    skips_excluded: bool,
 }
 
-/// Seconds of a local hour, by minutes.
-pub(super) type HourSeconds = [u64; 60];
-
-pub(super) const HOUR: i64 = 3600;
-
-/// The earlier of two, as far as there are any.
-pub(super) fn earlier<T: Ord>(one: Option<T>, other: Option<T>) -> Option<T> {
-    match (one, other) {
-        (Some(one), Some(other)) => Some(one.min(other)),
-        (one, other) => one.or(other),
+impl Times {
+    /// The first of these times after a local time. No zone counts: clock changes are ignored.
+    pub fn next_local(&self, after: NaiveDateTime) -> Option<NaiveDateTime> {
+        let (except, treated) = Default::default();
+        let dates = Dates {
+            except: &except,
+            treated: &treated,
+        };
+        let search = Search::new(std::iter::once(self), dates, false);
+        search.next(after.into())?.to_naive()
     }
 }
 
 impl<'s, L: Iterator<Item = &'s Times> + Clone> Search<'s, L> {
-    pub(super) fn new(lists: L, dates: Dates<'s>, skips_excepted: bool) -> Self {
+    pub(super) fn new(lists: L, dates: Dates<'s>, skips_excluded: bool) -> Self {
         Self {
             lists,
             dates,
-            skips_excepted,
+            skips_excluded,
         }
     }
 
     /// The first of the times after `local`.
     pub(super) fn next(&self, local: Local) -> Option<Local> {
-        let moments = self.each(|it| {
-            let later = it.moments_after(local).iter();
-            later.copied().find(|it| !self.is_skipped(it.day()))
+        let date_times = self.filter_map(|times| {
+            let later = times.date_times_after(local).iter();
+            later.copied().find(|time| !self.is_skipped(time.day()))
         });
-        earlier(self.next_recurring(local), moments.min())
+        earliest(self.next_recurring(local), date_times.min())
     }
 
     /// The last of the times at or before `local`.
     pub(super) fn previous(&self, local: Local) -> Option<Local> {
-        let moments = self.each(|it| {
-            let earlier = it.moments_to(local).iter();
-            earlier.copied().rfind(|it| !self.is_skipped(it.day()))
+        let date_times = self.filter_map(|times| {
+            let earlier = times.date_times_to(local).iter();
+            earlier.copied().rfind(|time| !self.is_skipped(time.day()))
         });
-        self.previous_recurring(local).max(moments.max())
+        self.previous_recurring(local).max(date_times.max())
     }
 
     /// Whether `local` is one of the times.
-    pub(super) fn holds(&self, local: Local) -> bool {
+    pub(super) fn contains(&self, local: Local) -> bool {
         self.date(local.day()).is_some_and(|date| {
             let mut lists = self.lists.clone();
-            lists.any(|it| it.holds(&date, local))
+            lists.any(|times| times.contains(&date, local))
         })
     }
 
@@ -81,11 +83,11 @@ impl<'s, L: Iterator<Item = &'s Times> + Clone> Search<'s, L> {
 
     fn next_recurring(&self, local: Local) -> Option<Local> {
         let from = local.after().max(Local::FIRST);
-        if !from.is_in_range() || !self.lists.clone().any(Times::recur) {
+        if !from.is_in_range() || !self.lists.clone().any(Times::has_recurring) {
             return None;
         }
         let (today, second) = (from.day(), from.second());
-        let date = PageDate::of(today, self.dates)?;
+        let date = self.dates.date(today)?;
         if !self.is_skipped(today)
             && let Some(second) = self.first_on(&date, second)
         {
@@ -96,23 +98,23 @@ impl<'s, L: Iterator<Item = &'s Times> + Clone> Search<'s, L> {
         let skip = |day| {
             Some(
                 self.dates
-                    .first_possible(day, *weekdays, self.skips_excepted),
+                    .first_possible(day, *weekdays, self.skips_excluded),
             )
         };
         let tomorrow = date.of_month + 1;
-        let date = date
-            .page
-            .date_from(tomorrow, self.dates, skip, |page| days(page))?;
+        let date = self
+            .dates
+            .first_date(date.page, tomorrow, skip, |page| days(page))?;
         Some(Local::on(date.day(), self.first_on(&date, 0)?))
     }
 
     fn previous_recurring(&self, local: Local) -> Option<Local> {
         let to = local.min(Local::LAST);
-        if !to.is_in_range() || !self.lists.clone().any(Times::recur) {
+        if !to.is_in_range() || !self.lists.clone().any(Times::has_recurring) {
             return None;
         }
         let (today, second) = (to.day(), to.second());
-        let date = PageDate::of(today, self.dates)?;
+        let date = self.dates.date(today)?;
         if !self.is_skipped(today)
             && let Some(second) = self.last_on(&date, second)
         {
@@ -123,45 +125,45 @@ impl<'s, L: Iterator<Item = &'s Times> + Clone> Search<'s, L> {
         let skip = |day| {
             Some(
                 self.dates
-                    .last_possible(day, *weekdays, self.skips_excepted),
+                    .last_possible(day, *weekdays, self.skips_excluded),
             )
         };
         let yesterday = date.of_month - 1;
-        let date = date
-            .page
-            .date_to(yesterday, self.dates, skip, |page| days(page))?;
+        let date = self
+            .dates
+            .last_date(date.page, yesterday, skip, |page| days(page))?;
         Some(Local::on(date.day(), self.last_on(&date, DAY - 1)?))
     }
 
     /// A day, unless it is skipped.
     fn date(&self, day: i32) -> Option<PageDate> {
-        PageDate::of(day, self.dates).filter(|_| !self.is_skipped(day))
+        self.dates.date(day).filter(|_| !self.is_skipped(day))
     }
 
     /// The first time of a date from `second` on.
     fn first_on(&self, date: &PageDate, second: u32) -> Option<u32> {
-        self.each(|it| it.first_on(date, second)).min()
+        self.filter_map(|times| times.first_on(date, second)).min()
     }
 
     /// The last time of a date up to `second`.
     fn last_on(&self, date: &PageDate, second: u32) -> Option<u32> {
-        self.each(|it| it.last_on(date, second)).max()
+        self.filter_map(|times| times.last_on(date, second)).max()
     }
 
     /// What a page has of the days on which any of the times is. The first page is asked of each
     /// list, as most searches end there.
     fn days(&self) -> impl FnMut(&Page) -> u64 {
         let mut is_first = true;
-        let mut each_sort = EachSort::new();
+        let mut cache = PageCache::new();
         let pattern = LazyCell::new(|| self.pattern());
         move |page| {
             let days = if std::mem::take(&mut is_first) {
                 let lists = self.lists.clone();
                 lists.fold(0, |days, it| days | it.days_in(page))
             } else {
-                each_sort.of(page, |page| pattern.days_in(page))
+                cache.get_or_compute(page, |page| pattern.days_in(page))
             };
-            if days != 0 && self.skips_excepted {
+            if days != 0 && self.skips_excluded {
                 days & !self.dates.except.days_in(&page.month)
             } else {
                 days
@@ -170,23 +172,189 @@ impl<'s, L: Iterator<Item = &'s Times> + Clone> Search<'s, L> {
     }
 
     /// The days of the week on which any of the times can be.
-    fn weekdays(&self) -> Weekdays {
+    fn weekdays(&self) -> PossibleWeekdays {
         let lists = self.lists.clone();
-        lists.fold(Weekdays::NONE, |all, it| all.and(it.weekdays()))
+        lists.fold(PossibleWeekdays::NONE, |all, it| all.union(it.weekdays()))
     }
 
     fn pattern(&self) -> DayPattern {
         let mut pattern = DayPattern::NONE;
         let lists = self.lists.clone();
-        lists.for_each(|it| it.add_days(&mut pattern));
+        lists.for_each(|times| times.add_days(&mut pattern));
         pattern
     }
 
-    fn each<T>(&self, of: impl Fn(&'s Times) -> Option<T>) -> impl Iterator<Item = T> {
-        self.lists.clone().filter_map(of)
+    fn filter_map<T>(&self, map: impl Fn(&'s Times) -> Option<T>) -> impl Iterator<Item = T> {
+        self.lists.clone().filter_map(map)
     }
 
     fn is_skipped(&self, day: i32) -> bool {
-        self.skips_excepted && self.dates.except.range_of(day).is_some()
+        self.skips_excluded && self.dates.except.range_of(day).is_some()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use chrono::{DateTime, NaiveDateTime};
+
+    use super::*;
+    use crate::{dates::TreatedDates, excluded_dates::ExcludedDates};
+
+    fn next(times: &Times, local: Local) -> Option<Local> {
+        searched(times, |search| search.next(local))
+    }
+
+    fn previous(times: &Times, local: Local) -> Option<Local> {
+        searched(times, |search| search.previous(local))
+    }
+
+    fn searched(
+        times: &Times,
+        ask: impl Fn(&Search<'_, std::iter::Once<&Times>>) -> Option<Local>,
+    ) -> Option<Local> {
+        let dates = Dates {
+            except: &ExcludedDates::default(),
+            treated: &TreatedDates::default(),
+        };
+        ask(&Search::new(std::iter::once(times), dates, false))
+    }
+
+    /// What `text` means from Monday 2026-11-23 00:00 on, in the order of time.
+    fn first(text: &str, count: usize) -> Vec<String> {
+        let times = Times::parse(text).unwrap();
+        let mut local = monday().before();
+        std::iter::from_fn(|| {
+            local = next(&times, local)?;
+            Some(
+                DateTime::from_timestamp(local.0, 0)?
+                    .format("%a %d %H:%M")
+                    .to_string(),
+            )
+        })
+        .take(count)
+        .collect()
+    }
+
+    fn monday() -> Local {
+        Local::from("2026-11-23T00:00:00".parse::<NaiveDateTime>().unwrap())
+    }
+
+    #[test]
+    fn reads_what_people_write() {
+        for (text, expected) in [
+            ("09:00", ["Mon 23 09:00", "Tue 24 09:00", "Wed 25 09:00"]),
+            (
+                "Mon-Fri 9:00",
+                ["Mon 23 09:00", "Tue 24 09:00", "Wed 25 09:00"],
+            ),
+            (
+                "fri-mon 09:00,18:30",
+                ["Mon 23 09:00", "Mon 23 18:30", "Fri 27 09:00"],
+            ),
+            (
+                "Mon - Wed , Sat 09:00",
+                ["Mon 23 09:00", "Tue 24 09:00", "Wed 25 09:00"],
+            ),
+            (
+                "Mon, Tue, Wed, Thu, Fri 09:00",
+                ["Mon 23 09:00", "Tue 24 09:00", "Wed 25 09:00"],
+            ),
+            (
+                "weekends 10:00",
+                ["Sat 28 10:00", "Sun 29 10:00", "Sat 05 10:00"],
+            ),
+            (
+                "Tuesday 00:00; daily 00:00",
+                ["Mon 23 00:00", "Tue 24 00:00", "Wed 25 00:00"],
+            ),
+            (
+                "2026-11-24 18:00;Sun 23:59",
+                ["Tue 24 18:00", "Sun 29 23:59", "Sun 06 23:59"],
+            ),
+            (
+                "FIRST Monday 09:00; second  tue 8:00",
+                ["Mon 07 09:00", "Tue 08 08:00", "Mon 04 09:00"],
+            ),
+            (
+                "first day,last weekday 18:00,06:00",
+                ["Mon 30 06:00", "Mon 30 18:00", "Tue 01 06:00"],
+            ),
+            (
+                "fourth weekday , last Sun 10:00; Tue 07:00",
+                ["Tue 24 07:00", "Sun 29 10:00", "Tue 01 07:00"],
+            ),
+            (
+                "0 9 * * 1-5",
+                ["Mon 23 09:00", "Tue 24 09:00", "Wed 25 09:00"],
+            ),
+            (
+                "30 0 9 ? * Sun",
+                ["Sun 29 09:00", "Sun 06 09:00", "Sun 13 09:00"],
+            ),
+            (
+                "@weekly; 23:00",
+                ["Mon 23 23:00", "Tue 24 23:00", "Wed 25 23:00"],
+            ),
+            (
+                "0 9 * * *\n; 10:00",
+                ["Mon 23 09:00", "Mon 23 10:00", "Tue 24 09:00"],
+            ),
+        ] {
+            assert_eq!(first(text, 3), expected, "{text}");
+        }
+        assert_eq!(
+            first("2026-11-24 18:00; 2026-11-24 18:00", 3),
+            ["Tue 24 18:00"]
+        );
+        assert_eq!(first("2025-11-24 18:00", 3), Vec::<String>::new());
+    }
+
+    #[test]
+    fn counts_the_same_times_in_both_directions() {
+        for text in [
+            "Mon 00:00; Sun 23:59",
+            "*/7 */5 * * *; 2026-11-24 18:00",
+            "0 0 29 2 *",
+            "first Mon,last day 00:00,23:59; third weekday 12:00",
+        ] {
+            let times = Times::parse(text).unwrap();
+            let mut forwards = Vec::new();
+            let mut local = monday();
+            while forwards.len() < 100 {
+                let Some(next) = next(&times, local) else {
+                    break;
+                };
+                assert_eq!(previous(&times, next), Some(next), "{text}");
+                forwards.push(next);
+                local = next;
+            }
+            for pair in forwards.windows(2) {
+                assert_eq!(previous(&times, pair[1].before()), Some(pair[0]), "{text}");
+                assert_eq!(previous(&times, pair[0].after()), Some(pair[0]), "{text}");
+            }
+        }
+    }
+
+    #[test]
+    fn ends_where_schedules_end() {
+        for text in [
+            "daily 00:00",
+            "0 0 * * *",
+            "* * * * * *",
+            "1970-01-01 00:00; 2199-12-31 23:59",
+        ] {
+            let times = Times::parse(text).unwrap();
+            assert_eq!(
+                next(&times, Local(i64::MIN / 2)),
+                Some(Local::FIRST),
+                "{text}"
+            );
+            assert_eq!(previous(&times, Local::FIRST.before()), None, "{text}");
+            assert_eq!(next(&times, Local::LAST), None, "{text}");
+            assert!(
+                previous(&times, Local(i64::MAX / 2)) > Some(Local(Local::LAST.0 - 86_400)),
+                "{text}"
+            );
+        }
     }
 }

@@ -1,24 +1,24 @@
 //! Times at which something happens once: `Mon-Fri 09:00`, cron, or one local moment.
+//!
+//! Times that repeat every week, and every month.
+//!
+//! The days of any number of times, in the space and time of one.
 
-use chrono::NaiveDateTime;
+use std::collections::BTreeMap;
 
-use super::cron::expression::Cron;
-use super::cron::text as cron_text;
-use super::days::dates::{Dates, Weekdays};
-use super::days::day_pattern::DayPattern;
-use super::days::month::has;
-use super::days::page::{Page, PageDate};
-use super::days::recurring::{Monthly, Weekly};
-use super::meant::propose::Form;
-use super::moment;
-use super::search::{HOUR, HourSeconds, Search, earlier};
-use super::text::days::ItemDays;
-use super::text::diagnostic::Diagnostic;
-use super::text::month_days::MonthDays;
-use super::text::piece::Piece;
-use super::text::tokens::{Kind, Tokens};
-use super::text::wall_time::WallTime;
-use super::zone::local::Local;
+use crate::{
+    cron::{self, Cron},
+    date_time,
+    dates::PossibleWeekdays,
+    days::{ItemDays, MonthDays},
+    local::{DAY, HOUR, Local, WallTime},
+    month::{Page, PageDate, has},
+    text::{
+        diagnostic::{Diagnostic, Grammar},
+        piece::Piece,
+        tokens::{TokenKind, Tokens},
+    },
+};
 
 /// Local times, of any number and kind, as one list.
 ///
@@ -41,9 +41,16 @@ pub struct Times {
     pub(super) weekly: Weekly,
     pub(super) monthly: Monthly,
     /// Single moments, in order, each once.
-    pub(super) moments: Box<[Local]>,
+    pub(super) date_times: Box<[Local]>,
     /// Cron texts, each once.
     pub(super) crons: Box<[Cron]>,
+}
+
+/// Cron that runs on days that match either its day of month or its day of week.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EitherDayCron {
+    /// Text for the days that match both fields, if days within the month can express them.
+    pub both_days: Option<String>,
 }
 
 impl Times {
@@ -55,37 +62,38 @@ impl Times {
     /// An item is none of these, or is a date that never comes (30 February). The span is in bytes
     /// of the text.
     pub fn parse(text: &str) -> Result<Self, Diagnostic> {
-        Self::read(text)
-            .map_err(|error| error.read_by(|text, span| Form::Times.meant(text, span), text))
+        Self::parse_items(text).map_err(|error| error.in_grammar(Grammar::Times, text))
     }
 
     /// Whether a text can be read.
-    pub(super) fn reads(text: &str) -> bool {
-        Self::read(text).is_ok()
+    pub(super) fn is_valid(text: &str) -> bool {
+        Self::parse_items(text).is_ok()
     }
 
-    pub(super) fn read(text: &str) -> Result<Self, Diagnostic> {
+    fn parse_items(text: &str) -> Result<Self, Diagnostic> {
         let mut times = TimesItems::default();
         for item in Piece::items(text, EXAMPLE)? {
             times.add(item?)?;
         }
-        Ok(Self::of(times))
+        Ok(Self::from_items(times))
     }
 
-    pub(super) fn of(items: TimesItems) -> Self {
+    pub(super) fn from_items(items: TimesItems) -> Self {
         Self {
             weekly: Weekly::new(items.weekly),
             monthly: Monthly::new(items.monthly),
-            moments: set(items.moments),
-            crons: set(items.crons),
+            date_times: sorted_set(items.date_times),
+            crons: sorted_set(items.crons),
         }
     }
 
     /// Whether cron among them has both fields of days restricted, so that either will do; and then
     /// the text for the days that match both, if days within the month say it.
-    pub fn either_day(&self) -> Option<Option<String>> {
+    pub fn either_day_cron(&self) -> Option<EitherDayCron> {
         let cron = self.crons.iter().find(|cron| cron.either_day)?;
-        Some(cron.on_both_days())
+        Some(EitherDayCron {
+            both_days: cron.both_days_text(),
+        })
     }
 
     /// The minutes of the week at which these times come, from Monday 00:00, where they come in every
@@ -99,13 +107,13 @@ impl Times {
     /// assert_eq!(minutes("0 9 1 * *"), None);
     /// ```
     pub fn minutes_of_week(&self) -> Option<Vec<u32>> {
-        if !self.monthly.is_empty() || !self.moments.is_empty() {
+        if !self.monthly.is_empty() || !self.date_times.is_empty() {
             return None;
         }
         let mut minutes = Vec::new();
         for cron in &self.crons {
             let days = cron.only_weekdays().filter(|_| cron.seconds == 1)?;
-            let times = (0..MINUTES_OF_DAY).filter(|minute| cron.holds_second(minute * 60));
+            let times = (0..MINUTES_OF_DAY).filter(|minute| cron.contains_second(minute * 60));
             let times: Vec<_> = times.collect();
             for day in (0..7).filter(|day| days >> day & 1 == 1) {
                 minutes.extend(times.iter().map(|minute| day * MINUTES_OF_DAY + minute));
@@ -119,47 +127,36 @@ impl Times {
         Some(minutes)
     }
 
-    /// The first of these times after a local time. No zone counts: clock changes are ignored.
-    pub fn next_local(&self, after: NaiveDateTime) -> Option<NaiveDateTime> {
-        let (except, treated) = Default::default();
-        let dates = Dates {
-            except: &except,
-            treated: &treated,
-        };
-        let search = Search::new(std::iter::once(self), dates, false);
-        search.next(after.into())?.to_naive()
-    }
-
     /// The single moments after `local`.
-    pub(super) fn moments_after(&self, local: Local) -> &[Local] {
-        let at = self.moments.partition_point(|&it| it <= local);
-        self.moments.get(at..).unwrap_or_default()
+    pub(super) fn date_times_after(&self, local: Local) -> &[Local] {
+        let at = self.date_times.partition_point(|&it| it <= local);
+        self.date_times.get(at..).unwrap_or_default()
     }
 
     /// The single moments at or before `local`.
-    pub(super) fn moments_to(&self, local: Local) -> &[Local] {
-        let at = self.moments.partition_point(|&it| it <= local);
-        self.moments.get(..at).unwrap_or_default()
+    pub(super) fn date_times_to(&self, local: Local) -> &[Local] {
+        let at = self.date_times.partition_point(|&it| it <= local);
+        self.date_times.get(..at).unwrap_or_default()
     }
 
     /// Whether a cron among them comes several times a minute.
-    pub fn are_more_than_once_a_minute(&self) -> bool {
+    pub fn has_several_per_minute(&self) -> bool {
         let mut crons = self.crons.iter();
         crons.any(|cron| cron.seconds.count_ones() > 1)
     }
 
     /// The last of the single moments.
-    pub(super) fn last_moment(&self) -> Option<Local> {
-        self.moments.last().copied()
+    pub(super) fn last_date_time(&self) -> Option<Local> {
+        self.date_times.last().copied()
     }
 
     /// Whether any of the times recurs.
-    pub(super) fn recur(&self) -> bool {
+    pub(super) fn has_recurring(&self) -> bool {
         !self.weekly.is_empty() || !self.monthly.is_empty() || !self.crons.is_empty()
     }
 
     /// How many parts a search has to look at, about.
-    pub(super) fn items(&self) -> usize {
+    pub(super) fn search_cost(&self) -> usize {
         1 + self.crons.len() + self.monthly.iter().count()
     }
 
@@ -171,7 +168,7 @@ impl Times {
     }
 
     /// The days of the week on which any of the times can recur.
-    pub(super) fn weekdays(&self) -> Weekdays {
+    pub(super) fn weekdays(&self) -> PossibleWeekdays {
         let crons = self.crons.iter();
         let crons = crons.map(|cron| {
             if cron.either_day {
@@ -180,7 +177,7 @@ impl Times {
                 cron.weekdays()
             }
         });
-        Weekdays {
+        PossibleWeekdays {
             counted: crons.fold(self.weekly.days(), |days, more| days | more),
             own: self.monthly.days().weekdays(),
         }
@@ -202,7 +199,7 @@ impl Times {
         });
         let crons = self.crons_on(date);
         let crons = crons.filter_map(|cron| cron.second_from(second));
-        earlier(weekly, earlier(monthly.min(), crons.min()))
+        earliest(weekly, earliest(monthly.min(), crons.min()))
     }
 
     /// The last recurring time of a date up to `second`.
@@ -218,15 +215,15 @@ impl Times {
     }
 
     /// Whether `local`, which is on this date, is one of the times.
-    pub(super) fn holds(&self, date: &PageDate, local: Local) -> bool {
+    pub(super) fn contains(&self, date: &PageDate, local: Local) -> bool {
         let second = local.second();
-        self.moments.binary_search(&local).is_ok()
-            || self.weekly.holds(date.weekday, second)
+        self.date_times.binary_search(&local).is_ok()
+            || self.weekly.contains(date.weekday, second)
             || self
                 .monthly
                 .on(date)
                 .any(|times| times.binary_search(&second).is_ok())
-            || self.crons_on(date).any(|cron| cron.holds_second(second))
+            || self.crons_on(date).any(|cron| cron.contains_second(second))
     }
 
     /// Marks the seconds of the times in the hour of this date that begins at `hour`.
@@ -236,16 +233,18 @@ impl Times {
                 *minute |= 1 << (second % 60);
             }
         };
-        let moments = self.moments_after(hour.before()).iter();
-        for moment in moments.take_while(|it| it.0 < hour.0 + HOUR) {
-            mark(moment.second());
+        let date_times = self.date_times_after(hour.before()).iter();
+        for date_time in date_times.take_while(|date_time| date_time.0 < hour.0 + i64::from(HOUR)) {
+            mark(date_time.second());
         }
         let hour = hour.second() / 3600;
         let weekly = self.weekly.on(date.weekday);
         let monthly = self.monthly.on(date).flatten().copied();
         let times = weekly.chain(monthly);
-        times.filter(|it| it / 3600 == hour).for_each(&mut mark);
-        for cron in self.crons_on(date).filter(|it| has(it.hours, hour)) {
+        times
+            .filter(|second| second / 3600 == hour)
+            .for_each(&mut mark);
+        for cron in self.crons_on(date).filter(|cron| has(cron.hours, hour)) {
             for (minute, known) in (0..).zip(&mut *seconds) {
                 if has(cron.minutes, minute) {
                     *known |= cron.seconds;
@@ -267,7 +266,7 @@ const MINUTES_OF_DAY: u32 = 1440;
 const ALL: u32 = 0x7f;
 
 /// Sorted, each once.
-fn set<T: Ord>(mut items: Vec<T>) -> Box<[T]> {
+fn sorted_set<T: Ord>(mut items: Vec<T>) -> Box<[T]> {
     items.sort_unstable();
     items.dedup();
     items.into()
@@ -283,16 +282,16 @@ pub(super) struct TimesItems {
     pub(super) weekly: Vec<u32>,
     /// Seconds from midnight, and on which days.
     pub(super) monthly: Vec<(u32, MonthDays)>,
-    pub(super) moments: Vec<Local>,
+    pub(super) date_times: Vec<Local>,
     pub(super) crons: Vec<Cron>,
 }
 
 impl TimesItems {
     /// Adds what one item says: cron, days with times, or a local moment.
     pub(super) fn add(&mut self, item: Piece<'_>) -> Result<(), Diagnostic> {
-        match ItemForm::of(item) {
-            ItemForm::Cron => self.crons.push(cron_text::parse(item)?),
-            ItemForm::Moment => self.moments.push(moment::parse_local(item)?),
+        match ItemForm::guess(item) {
+            ItemForm::Cron => self.crons.push(Cron::parse(item)?),
+            ItemForm::DateTime => self.date_times.push(date_time::parse_local(item)?),
             ItemForm::Days => self.add_days(item)?,
         }
         Ok(())
@@ -300,15 +299,15 @@ impl TimesItems {
 
     /// `[days] HH:MM[,HH:MM…]`
     fn add_days(&mut self, item: Piece<'_>) -> Result<(), Diagnostic> {
-        let mut tokens = Tokens::of(item, EXAMPLE);
-        let days = tokens.days()?;
+        let mut tokens = Tokens::new(item, EXAMPLE);
+        let days = ItemDays::parse(&mut tokens)?;
         let mut before = item;
         loop {
             let word = tokens.word_after(before)?;
             let second = WallTime::parse(word)?.seconds();
-            if let Some(dash) = tokens.take(Kind::Dash)? {
-                let end = tokens.take(Kind::Word)?.unwrap_or(dash);
-                return Err(word.to(end).fails("is a window", "write windows in the hours annotation, and here one time such as `Mon-Fri 09:00`"));
+            if let Some(dash) = tokens.take(TokenKind::Dash)? {
+                let end = tokens.take(TokenKind::Word)?.unwrap_or(dash);
+                return Err(word.to(end).error("is a window", "write windows in the hours annotation, and here one time such as `Mon-Fri 09:00`"));
             }
             match days {
                 ItemDays::Week(days) => {
@@ -317,7 +316,7 @@ impl TimesItems {
                 }
                 ItemDays::Month(days) => self.monthly.push((second, days)),
             }
-            match tokens.take(Kind::Comma)? {
+            match tokens.take(TokenKind::Comma)? {
                 Some(comma) => before = comma,
                 None => return tokens.end(),
             }
@@ -328,7 +327,7 @@ impl TimesItems {
     pub(super) fn append(&mut self, other: Self) {
         self.weekly.extend(other.weekly);
         self.monthly.extend(other.monthly);
-        self.moments.extend(other.moments);
+        self.date_times.extend(other.date_times);
         self.crons.extend(other.crons);
     }
 }
@@ -337,23 +336,25 @@ impl TimesItems {
 /// that was meant.
 enum ItemForm {
     Cron,
-    Moment,
+    DateTime,
     Days,
 }
 
 impl ItemForm {
-    fn of(item: Piece<'_>) -> Self {
+    fn guess(item: Piece<'_>) -> Self {
         let text = item.text();
         let looks_like_date = text.split('-').next().is_some_and(|year| {
-            year.len() == 4 && year.len() < text.len() && year.bytes().all(|it| it.is_ascii_digit())
+            year.len() == 4
+                && year.len() < text.len()
+                && year.bytes().all(|digit| digit.is_ascii_digit())
         });
         if looks_like_date {
-            return Self::Moment;
+            return Self::DateTime;
         }
         // A time of day has a colon, which cron never has; days begin with a letter.
         let several = !text.contains(':') && item.words().nth(2).is_some();
         if text.starts_with('@')
-            || cron_text::is_zone(text)
+            || cron::is_zone_prefix(text)
             || text.contains('*')
             || several && !text.starts_with(char::is_alphabetic)
         {
@@ -365,5 +366,335 @@ impl ItemForm {
 }
 
 fn day_start(day: usize) -> u32 {
-    u32::try_from(day).unwrap_or_default() * 86_400
+    u32::try_from(day).unwrap_or_default() * DAY
+}
+
+/// Times of every week.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Weekly {
+    /// Seconds since Monday 00:00, in order, each once.
+    seconds: Box<[u32]>,
+    /// The days of the week that have any; bit 0 is Monday.
+    days: u32,
+}
+
+impl Weekly {
+    pub(crate) fn new(mut seconds: Vec<u32>) -> Self {
+        seconds.sort_unstable();
+        seconds.dedup();
+        let days = seconds.iter().fold(0, |days, it| days | 1 << (it / DAY));
+        Self {
+            seconds: seconds.into(),
+            days,
+        }
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.seconds.is_empty()
+    }
+
+    /// Seconds since Monday 00:00, in order.
+    pub(crate) fn seconds(&self) -> &[u32] {
+        &self.seconds
+    }
+
+    /// The days of the week that have any of the times; bit 0 is Monday.
+    pub(crate) fn days(&self) -> u32 {
+        self.days
+    }
+
+    /// The first time of a day of the week (0 is Monday) from a second on, in seconds from midnight.
+    pub(crate) fn first_on(&self, weekday: usize, second: u32) -> Option<u32> {
+        let midnight = self.midnight_of(weekday)?;
+        let at = self.first_from(midnight + second);
+        let first = self.seconds.get(at)? - midnight;
+        (first < DAY).then_some(first)
+    }
+
+    /// The last time of a day of the week up to a second.
+    pub(crate) fn last_on(&self, weekday: usize, second: u32) -> Option<u32> {
+        let midnight = self.midnight_of(weekday)?;
+        let at = self.first_from(midnight + second + 1);
+        let last = self.seconds.get(at.checked_sub(1)?)?;
+        last.checked_sub(midnight)
+    }
+
+    /// Whether a second of a day of the week is one of the times.
+    pub(crate) fn contains(&self, weekday: usize, second: u32) -> bool {
+        self.first_on(weekday, second) == Some(second)
+    }
+
+    /// The times of a day of the week, in seconds from midnight.
+    pub(crate) fn on(&self, weekday: usize) -> impl Iterator<Item = u32> {
+        let mut second = Some(0);
+        std::iter::from_fn(move || {
+            let first = self.first_on(weekday, second?);
+            second = first.map(|second| second + 1);
+            first
+        })
+    }
+
+    /// When a day of the week begins that has any of the times.
+    fn midnight_of(&self, weekday: usize) -> Option<u32> {
+        let day = u32::try_from(weekday).ok()?;
+        (self.days >> day & 1 == 1).then_some(day * DAY)
+    }
+
+    fn first_from(&self, second: u32) -> usize {
+        self.seconds.partition_point(|&it| it < second)
+    }
+}
+
+/// Days within the month, each of them with its seconds from midnight, in order.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub(crate) struct Monthly(Box<[(MonthDays, Box<[u32]>)]>);
+
+impl Monthly {
+    pub(crate) fn new(times: Vec<(u32, MonthDays)>) -> Self {
+        // First by the time, so that equal times are equal however they were written.
+        let mut days_at: BTreeMap<u32, MonthDays> = BTreeMap::new();
+        for (second, days) in times {
+            let known = days_at.entry(second).or_insert(MonthDays::NONE);
+            *known = known.union(days);
+        }
+        let mut times_on: BTreeMap<MonthDays, Vec<u32>> = BTreeMap::new();
+        for (second, days) in days_at {
+            times_on.entry(days).or_default().push(second);
+        }
+        let groups = times_on.into_iter();
+        Self(groups.map(|(days, times)| (days, times.into())).collect())
+    }
+
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (MonthDays, &[u32])> {
+        self.0.iter().map(|(days, times)| (*days, &**times))
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// The days on which any of the times is.
+    pub(crate) fn days(&self) -> MonthDays {
+        self.iter()
+            .fold(MonthDays::NONE, |all, (days, _)| all.union(days))
+    }
+
+    /// The times of a date, by the days that have them.
+    pub(crate) fn on(&self, date: &PageDate) -> impl Iterator<Item = &[u32]> {
+        let is_on = |days: MonthDays| has(days.days_in(&date.page.month), date.of_month);
+        let on = self.iter().filter(move |(days, _)| is_on(*days));
+        on.map(|(_, times)| times)
+    }
+}
+
+/// Days that recur: on these dates of a month, these days of the week in a month, or these days
+/// within each month. What is added to it makes it no larger.
+pub(crate) struct DayPattern {
+    /// Bit 1 is the first; from January.
+    of_month: [u64; 12],
+    /// Bit 0 is Monday; from January.
+    of_week: [u32; 12],
+    within: MonthDays,
+}
+
+/// Every day of the week.
+const WEEK: u32 = 0x7f;
+
+impl DayPattern {
+    pub(crate) const NONE: Self = Self {
+        of_month: [0; 12],
+        of_week: [0; 12],
+        within: MonthDays::NONE,
+    };
+
+    /// Adds days of the week; bit 0 is Monday.
+    pub(crate) fn add_weekdays(&mut self, days: u32) {
+        self.of_week.iter_mut().for_each(|known| *known |= days);
+    }
+
+    pub(crate) fn add_within(&mut self, days: MonthDays) {
+        self.within = self.within.union(days);
+    }
+
+    /// Adds the days of a cron. Where they have to match both of its fields of days, one of these is
+    /// a star, and the other alone says them.
+    pub(crate) fn add_cron(&mut self, cron: &Cron) {
+        let weekdays = cron.weekdays();
+        let by_month = cron.either_day || weekdays == WEEK;
+        let by_week = cron.either_day || weekdays != WEEK;
+        let each = self.of_month.iter_mut().zip(&mut self.of_week);
+        for (_, (of_month, of_week)) in (1..).zip(each).filter(|(it, _)| has(cron.months, *it)) {
+            if by_month {
+                *of_month |= cron.days_of_month;
+            }
+            if by_week {
+                *of_week |= weekdays;
+            }
+        }
+    }
+
+    /// Its dates on a page; bit 1 is the first of the month.
+    pub(crate) fn days_in(&self, page: &Page) -> u64 {
+        let at = page.month.number.saturating_sub(1) as usize;
+        let of_month = self.of_month.get(at).copied().unwrap_or_default();
+        let of_week = self.of_week.get(at).copied().unwrap_or_default();
+        (of_month | page.on_weekdays(of_week)) & page.month.days()
+            | self.within.days_in(&page.month)
+    }
+}
+
+/// Seconds of a local hour, by minutes.
+pub(super) type HourSeconds = [u64; 60];
+
+/// The earlier of two, as far as there are any.
+pub(super) fn earliest<T: Ord>(one: Option<T>, other: Option<T>) -> Option<T> {
+    match (one, other) {
+        (Some(one), Some(other)) => Some(one.min(other)),
+        (one, other) => one.or(other),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn says_where_a_text_is_wrong_and_what_to_write() {
+        for (item, found, message) in [
+            ("Mon-Fry 09:00", "Fry", "is not a day; write Mon,"),
+            ("Mon-Frday 09:00", "Frday", "is not a day; write Mon,"),
+            ("月曜 09:00", "月曜", "is not a day"),
+            ("noon", "noon", "is not a day"),
+            (
+                "Mon-Fri",
+                "Mon-Fri",
+                "has no time of day; write for example `Mon-Fri 09:00`",
+            ),
+            (
+                "Mon Wed 09:00",
+                "Wed",
+                "has no comma before it; write days as `Mon,Wed`",
+            ),
+            ("Mon-09:00", "09:00", "is not a day"),
+            ("frist Mon 09:00", "frist", "is not a day"),
+            ("last 09:00", "last", "has no day after it; write"),
+            ("last", "last", "has no day after it"),
+            ("first,Mon 09:00", "first", "has no day after it"),
+            (
+                "first weekdays 09:00",
+                "weekdays",
+                "cannot follow first, second, third, fourth or last",
+            ),
+            ("last first Fri 09:00", "first", "cannot follow"),
+            ("last month 09:00", "month", "as in `first Mon 09:00`"),
+            (
+                "first Mon-Fri 09:00",
+                "first Mon-Fri",
+                "is a range, which days within the month cannot have",
+            ),
+            ("Mon-last Fri 09:00", "Mon-last", "is a range"),
+            (
+                "first day - last day 09:00",
+                "first day - last",
+                "is a range",
+            ),
+            ("first-Mon 09:00", "first", "has no day after it"),
+            (
+                "first Mon,Wed 09:00",
+                "first Mon,Wed",
+                "mixes days within the month with days of every week; write two items",
+            ),
+            ("daily,last Fri 09:00", "daily,last Fri", "mixes"),
+            ("first Mon Tue 09:00", "Tue", "has no comma before it"),
+            ("Mon first Tue 09:00", "first", "has no comma before it"),
+            ("first Mon", "first Mon", "has no time of day"),
+            ("fifth Mon 09:00", "fifth", "is not a day"),
+            ("weekday 09:00", "weekday", "is not a day"),
+            ("09:00 first Mon", "first", "comes after the time"),
+            ("Mon, 09:00", ",", "is not expected here"),
+            ("Mon- 09:00-", "09:00", "is not a day"),
+            ("Mon–Fri 09:00", "–", "is not the plain `-` of the keyboard"),
+            (
+                "Monday 9",
+                "9",
+                "is not a time of day; write for example `09:00`",
+            ),
+            (
+                "9am",
+                "9am",
+                "is not a time of day; write for example `09:00`",
+            ),
+            (
+                "900",
+                "900",
+                "is not a time of day; write for example `09:00`",
+            ),
+            ("Mon at 09:00", "at", "is not a time of day"),
+            ("\"09:00\"", "\"09:00\"", "is not a time of day"),
+            ("Mon 24:00", "24:00", "midnight is `00:00` of the next day"),
+            ("Mon 25:00", "25:00", "is not in a day"),
+            (
+                "09:00:30",
+                "09:00:30",
+                "has seconds, which a time of day does not take",
+            ),
+            ("09:00,", ",", "is not expected here"),
+            ("09:00 10:00", "10:00", "is not expected here"),
+            (
+                "09:00 Mon-Fri",
+                "Mon",
+                "comes after the time; write days first",
+            ),
+            (
+                "Mon-Fri 09:00 Europe/Berlin",
+                "Europe/Berlin",
+                "does not belong in the times; a time zone belongs in the timezone annotation",
+            ),
+            ("Mon 09:00-17:00", "09:00-17:00", "is a window"),
+            ("09:00 – 17:00", "–", "is not the plain `-`"),
+            (
+                "2026-12-24",
+                "2026-12-24",
+                "has no time of day; write for example `2026-12-24",
+            ),
+            (
+                "2026-12-24T18:00",
+                "2026-12-24T18:00",
+                "is not a local moment",
+            ),
+            ("2026-12-24 18:00 +09:00", "+09:00", "is not a local moment"),
+            ("2026-12-24 18:00Z", "Z", "is not a local moment"),
+            (
+                "2026-02-30 18:00",
+                "2026-02-30",
+                "is a date that does not exist",
+            ),
+            ("0 9 * *", "0 9 * *", "has 4 fields; cron has five"),
+            ("9 30 0", "9 30 0", "has 3 fields; cron has five"),
+            (
+                "0 0 9 * * * 2026",
+                "2026",
+                "stands where some crons have a year",
+            ),
+            (
+                "0 9 * * Mon-Fry",
+                "Fry",
+                "is not a day of the week; write 0 to 7",
+            ),
+        ] {
+            let text = format!("weekdays 10:00;\u{3000}{item} ; 2026-12-24 18:00");
+            let error = Times::parse_items(&text).unwrap_err();
+            assert_eq!(&text[error.span()], found, "{item}: {error}");
+            let at = 18 + item.find(found).unwrap();
+            assert_eq!(error.span(), at..at + found.len(), "{item}");
+            assert!(
+                error.to_string().starts_with(&format!("`{found}` ")),
+                "{error}"
+            );
+            assert!(error.to_string().contains(message), "{item}: {error}");
+        }
+        for (text, span) in [("", 0..0), ("09:00;", 5..6), ("09:00;;10:00", 6..7)] {
+            assert_eq!(Times::parse(text).unwrap_err().span(), span, "{text}");
+        }
+    }
 }

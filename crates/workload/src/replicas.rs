@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use dayshift_schedule::{Diagnostic, Meant, plain};
+use dayshift_schedule::{Diagnostic, Proposal, normalize_characters};
 use dayshift_text::number;
 
 /// A count from 0 to 2147483647, which is what `spec.replicas` (an int32) can hold.
@@ -43,10 +43,10 @@ impl Replicas {
             let error =
                 Diagnostic::new(0..text.len(), text, wrong, "write a whole number such as 3");
             // ` 3`, `+3`, `3.0`, `３`
-            let plain = plain(text);
+            let plain = normalize_characters(text);
             let digits = plain.strip_prefix('+').unwrap_or(&plain);
             let meant = read(digits.strip_suffix(".0").unwrap_or(digits));
-            error.meaning(meant.map(|count| Meant::all_of(text, &count.to_string())))
+            error.with_proposal(meant.map(|count| Proposal::replace_all(text, &count.to_string())))
         })
     }
 }

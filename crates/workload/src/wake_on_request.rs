@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, fmt, ops::Range};
 
 use chrono::{DateTime, TimeDelta, Utc};
 use dayshift_schedule::{
-    Action, Diagnostic, ExceptedDates, Hours, Schedule, ScheduleRule, Zone, parse_grace,
+    Action, Diagnostic, ExcludedDates, Hours, Schedule, ScheduleRule, Zone, parse_grace,
     parse_items,
 };
 
@@ -38,7 +38,7 @@ impl WakeOnRequest {
             None => (text, None),
         };
         // What was meant by a part is not what was meant by the whole.
-        let of_whole = |error: Diagnostic| error.meaning(None);
+        let of_whole = |error: Diagnostic| error.with_proposal(None);
         Ok(Self {
             lasts: parse_grace(lasts).map_err(of_whole)?,
             hours: hours
@@ -53,8 +53,8 @@ impl WakeOnRequest {
             return true;
         };
         let rule = ScheduleRule::Hours(hours.clone());
-        let schedule = Schedule::new(rule, ExceptedDates::default(), zone);
-        schedule.says(now, TimeDelta::zero()) == Some(Action::Start)
+        let schedule = Schedule::new(rule, ExcludedDates::default(), zone);
+        schedule.action_at(now, TimeDelta::zero()) == Some(Action::Start)
     }
 }
 

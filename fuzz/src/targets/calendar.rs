@@ -1,6 +1,6 @@
 //! A calendar file.
 
-use dayshift_schedule::{Calendar, CalendarName, Calendars, ExceptedDates};
+use dayshift_schedule::{Calendar, CalendarName, Calendars, ExcludedDates};
 
 /// Checks one input.
 pub fn run(bytes: &[u8]) {
@@ -29,7 +29,7 @@ pub fn run(bytes: &[u8]) {
     }
     let name = CalendarName::parse("x").expect("it is a name");
     let calendars = Calendars::new([(name, calendar.into())]);
-    let except = ExceptedDates::parse_with("calendar:x", &calendars).expect("it is known");
+    let except = ExcludedDates::parse_with("calendar:x", &calendars).expect("it is known");
     assert_eq!(except.last(), Some(last));
     // How lines end makes no difference.
     if !bytes.contains(&b'\r') {

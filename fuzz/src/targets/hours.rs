@@ -1,7 +1,7 @@
 //! Lines: hours, excepted dates, zone, jitter, moment.
 
 use chrono::TimeDelta;
-use dayshift_schedule::{ExceptedDates, Hours, Schedule, ScheduleRule, Zone, parse_jitter};
+use dayshift_schedule::{ExcludedDates, Hours, Schedule, ScheduleRule, Zone, parse_jitter};
 
 use super::super::{
     boundaries::check_schedule,
@@ -17,7 +17,7 @@ pub fn run(bytes: &[u8]) {
         return;
     };
     let zone = Zone::parse(zone).unwrap_or(Zone::UTC);
-    let except = ExceptedDates::parse(except).unwrap_or_default();
+    let except = ExcludedDates::parse(except).unwrap_or_default();
     let schedule = Schedule::new(ScheduleRule::Hours(hours), except, zone);
     let delay = parse_jitter(jitter).unwrap_or(TimeDelta::zero());
     check_schedule(&schedule, delay, moment);

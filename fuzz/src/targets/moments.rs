@@ -1,6 +1,6 @@
 //! Lines: moment, excepted dates, jitter, zone.
 
-use dayshift_schedule::{ExceptedDates, Zone, parse_jitter, parse_moment};
+use dayshift_schedule::{ExcludedDates, Zone, parse_date_time, parse_jitter};
 
 use super::super::texts::{lines, read, reversed};
 
@@ -11,14 +11,18 @@ pub fn run(bytes: &[u8]) {
     };
     let zone = read(zone, Zone::parse).unwrap_or(Zone::UTC);
     assert_eq!(Zone::parse(zone.name()), Ok(zone));
-    if let Some(at) = read(moment, |it| parse_moment(it, zone)) {
-        assert_eq!(parse_moment(&at.to_rfc3339(), zone), Ok(at), "{moment:?}");
+    if let Some(at) = read(moment, |it| parse_date_time(it, zone)) {
+        assert_eq!(
+            parse_date_time(&at.to_rfc3339(), zone),
+            Ok(at),
+            "{moment:?}"
+        );
     }
-    if let Some(dates) = read(except, ExceptedDates::parse) {
+    if let Some(dates) = read(except, ExcludedDates::parse) {
         let last = dates.last().expect("a list is never empty");
         assert!(dates.contains(last), "{except:?} ends with {last}");
         assert_eq!(
-            ExceptedDates::parse(&reversed(except)),
+            ExcludedDates::parse(&reversed(except)),
             Ok(dates),
             "{except:?}"
         );

@@ -75,7 +75,7 @@ impl ScheduleArgs {
         let named = files.map(|it| (it.name.clone(), it.contents.calendar.clone()));
         ParseContext {
             default_zone: self.zone(),
-            calendars: Calendars::of_files(named),
+            calendars: Calendars::from_files(named),
             ..ParseContext::default()
         }
     }
@@ -96,7 +96,7 @@ impl ScheduleArgs {
     pub(crate) fn context_of_others(&self) -> ParseContext {
         let context = self.context();
         ParseContext {
-            calendars: context.calendars.or_any(),
+            calendars: context.calendars.accepting_any(),
             ..context
         }
     }

@@ -241,7 +241,7 @@ fn row(
         Some(Key::Pause) => ", end of pause",
         _ => "",
     };
-    let is_start = boundary.applied && boundary.action.brings_up();
+    let is_start = boundary.applied && boundary.action.is_up();
     let after = after.filter(|_| is_start).map_or_else(String::new, |it| {
         format!(", after {}", printable(&it.objects.join(", ")))
     });

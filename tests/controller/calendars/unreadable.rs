@@ -14,7 +14,7 @@ fn without_de(dates: &[&str], why: &str) -> Calendars {
         };
         (name.clone(), calendar)
     });
-    Calendars::of_files(read)
+    Calendars::from_files(read)
 }
 
 /// A scaler that begins on Thursday evening with a calendar that it cannot read.

@@ -1,7 +1,7 @@
 //! The end of an override, before it is known of which object.
 
 use chrono::{DateTime, Datelike as _, Days, TimeDelta, Utc, Weekday};
-use dayshift_schedule::{Diagnostic, Meant, Times, Zone, parse_moment};
+use dayshift_schedule::{Diagnostic, Proposal, Times, Zone, parse_date_time};
 
 /// When an override ends, for any object.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -64,7 +64,7 @@ fn read(text: &str, zone: Zone, now: DateTime<Utc>) -> Result<DateTime<Utc>, Unt
     let is_time_of_day =
         time.contains(':') && time.chars().all(|it| it.is_ascii_digit() || it == ':');
     if !is_time_of_day {
-        return match parse_moment(text, zone)? {
+        return match parse_date_time(text, zone)? {
             passed if passed <= now => Err(UntilError::Passed(text.to_owned())),
             until => Ok(until),
         };
@@ -74,7 +74,7 @@ fn read(text: &str, zone: Zone, now: DateTime<Utc>) -> Result<DateTime<Utc>, Unt
         Some(day) => (u64::from(day.days_since(today.weekday())), 7),
         None => (0, 1),
     };
-    let in_days = |days| parse_moment(&format!("{} {time}", today + Days::new(days)), zone);
+    let in_days = |days| parse_date_time(&format!("{} {time}", today + Days::new(days)), zone);
     match in_days(first)? {
         passed if passed <= now => Ok(in_days(first + step)?),
         until => Ok(until),
@@ -99,7 +99,7 @@ fn advised(error: Diagnostic, text: &str) -> Diagnostic {
         return of_all("is not a date and time", help.to_owned());
     }
     match meant {
-        Some(meant) => error.meaning(Some(Meant::all_of(text, &meant))),
+        Some(meant) => error.with_proposal(Some(Proposal::replace_all(text, &meant))),
         None => error,
     }
 }
@@ -110,7 +110,7 @@ fn meant(text: &str) -> Option<String> {
     let reads = |text: &str| read(text, Zone::UTC, DateTime::UNIX_EPOCH).is_ok();
     let loose = |text: String| match Times::parse(&text) {
         Ok(_) => Some(text),
-        Err(error) => error.meant()?.applied_to(&text),
+        Err(error) => error.proposal()?.apply_to(&text),
     };
     let on_that_day = match text.parse::<Weekday>() {
         Ok(day) => format!("{day} {EXAMPLE_TIME}"),

@@ -1,7 +1,7 @@
 //! What is to be said of the count of an object that follows its schedule.
 
 use chrono::{DateTime, Utc};
-use dayshift_schedule::Action;
+use dayshift_schedule::{Action, Direction};
 use dayshift_workload::{
     Enforce, Observed, Origin, Phase, Replicas, ScheduleSpec, State, count_after_start,
 };
@@ -27,7 +27,7 @@ pub(super) fn nothing_saved(
     if replicas > Replicas::ZERO && !is_stopped() {
         return None;
     }
-    spec.next_that(true, object, now)?;
+    spec.next_boundary(Direction::Up, object, now)?;
     let count = count_after_start(replicas, None, None);
     Some(Note::NothingSaved { count })
 }
@@ -42,16 +42,16 @@ pub(super) fn count_note(
     let (object, replicas) = (&observed.object, observed.replicas);
     let is_up = replicas > spec.stop_replicas;
     // Until then the schedule does nothing that it could be told from.
-    let until = |brings_up: bool| {
-        let boundary = |brings_up| spec.next_that(brings_up, object, now);
-        boundary(brings_up)
-            .or_else(|| boundary(!brings_up))
+    let until = |direction: Direction| {
+        let boundary = |direction| spec.next_boundary(direction, object, now);
+        boundary(direction)
+            .or_else(|| boundary(direction.opposite()))
             .map(|it| it.at)
     };
     let scales = spec.largest_count().is_some();
     let says_stopped = || {
         let says = spec.says(object, now);
-        says.is_some_and(|says| !says.brings_up())
+        says.is_some_and(|says| !says.is_up())
     };
     if let (Some(phase), Enforce::After(grace)) = (state.phase, spec.overrides.enforce)
         && is_up
@@ -61,9 +61,11 @@ pub(super) fn count_note(
         let start = match phase {
             Phase::Slept => state.next_at().filter(|at| {
                 let says = spec.says(object, *at);
-                says.is_none_or(Action::brings_up)
+                says.is_none_or(Action::is_up)
             }),
-            _ => spec.next_that(true, object, now).map(|it| it.at),
+            _ => spec
+                .next_boundary(Direction::Up, object, now)
+                .map(|it| it.at),
         };
         let start = start.filter(|at| *at <= now + grace);
         return Some(Note::StopsSoon { grace, start });
@@ -77,7 +79,7 @@ pub(super) fn count_note(
         Some(Phase::Stopped) if is_up && spec.overrides.enforce == Enforce::No => {
             Some(Note::SetByHand {
                 says: Action::Stop,
-                until: until(true),
+                until: until(Direction::Up),
             })
         }
         Some(Phase::Slept) if is_up && spec.overrides.enforce == Enforce::No => {
@@ -95,7 +97,7 @@ pub(super) fn count_note(
         Some(Phase::Running) if replicas == Replicas::ZERO && spec.replicas != Some(replicas) => {
             Some(Note::SetByHand {
                 says: Action::Start,
-                until: until(false),
+                until: until(Direction::Down),
             })
         }
         Some(Phase::Adopted) => {
@@ -104,7 +106,7 @@ pub(super) fn count_note(
             let until = if scales {
                 spec.next_after(object, now)
             } else {
-                spec.next_that(says.brings_up(), object, now)
+                spec.next_boundary(says.direction(), object, now)
             };
             let until = until.map(|it| it.at);
             Some(Note::Contradicted { says, until })

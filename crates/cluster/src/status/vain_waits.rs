@@ -59,7 +59,7 @@ pub fn vain_waits(
     let ParsedInputs::Scheduled(spec) = parsed else {
         return Vec::new();
     };
-    let is_known = spec.schedule.knows_its_calendars();
+    let is_known = spec.schedule.has_all_calendars();
     let Some(after) = spec.after.as_ref().filter(|_| is_known) else {
         return Vec::new();
     };
@@ -87,7 +87,7 @@ fn why_in_vain(
     now: DateTime<Utc>,
 ) -> Option<UnsatisfiableDependency> {
     if let ParsedInputs::Scheduled(spec) = &mut parsed {
-        if !spec.schedule.knows_its_calendars() {
+        if !spec.schedule.has_all_calendars() {
             return None;
         }
         spec.overrides = observed.overrides(spec, &observed.state(), now);

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use chrono::{DateTime, Utc};
-use dayshift_schedule::{Action, Zone};
+use dayshift_schedule::{Action, Direction, Zone};
 use dayshift_workload::{
     Author, Dependency, Duty, Kind, OVERDUE_GRACE, Observed, Origin, Overdue, Override,
     ParsedInputs, Phase, Prefix, Problem, Readiness, Replicas, RequestCoverage, ResourceRequests,
@@ -297,18 +297,23 @@ impl WorkloadStatus {
         let is_due = state.next_at().is_some_and(|next| next <= now)
             || overrides.at(now).is_some_and(|it| !it.holds(state));
         if is_held_down && !is_due && overdue.is_none() {
-            let until = spec.next_that(true, object, now).map(|it| it.at);
+            let until = spec
+                .next_boundary(Direction::Up, object, now)
+                .map(|it| it.at);
             self.notes.push(Note::HeldDown { until });
         } else if !is_due && overdue.is_none_or(|it| it.duty == Duty::Adopt) {
             self.notes.extend(count_note(spec, observed, state, now));
         }
         let is_down = observed.replicas <= spec.stop_replicas
             && state.saved.is_some_and(|saved| saved > observed.replicas);
-        if is_down && self.laid_over.is_none() && spec.next_that(true, object, now).is_none() {
+        if is_down
+            && self.laid_over.is_none()
+            && spec.next_boundary(Direction::Up, object, now).is_none()
+        {
             self.notes.push(Note::NoStart);
         }
         self.notes.extend(Note::of_stop(parsed, observed, now));
-        if !spec.schedule.knows_its_calendars() && self.notes.len() > before {
+        if !spec.schedule.has_all_calendars() && self.notes.len() > before {
             // What is said of the schedule may be wrong on a date that is not known.
             self.notes.truncate(before);
             self.notes.push(Note::UnknownCalendars);

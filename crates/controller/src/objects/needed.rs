@@ -1,7 +1,7 @@
 //! The states of the objects that starts wait for, with or without a schedule of their own.
 
 use chrono::{DateTime, Utc};
-use dayshift_schedule::Action;
+use dayshift_schedule::{Action, Direction};
 use dayshift_workload::{
     Decision, Dependency, DependencyKind, DependencyState, Kind, Phase, Readiness, ReadyForm,
     Replicas, ScheduleSpec, WorkloadRef,
@@ -111,14 +111,17 @@ fn next_start(spec: &ScheduleSpec, entry: &Entry, now: DateTime<Utc>) -> Option<
     let (observed, state) = (&entry.observed, entry.memory.newest(&entry.observed, now));
     let object = &observed.object;
     match observed.overrides(spec, &state, now).at(now) {
-        None => spec.next_that(true, object, now).map(|it| it.at),
+        None => spec
+            .next_boundary(Direction::Up, object, now)
+            .map(|it| it.at),
         Some(over) => {
             let end = over.until()?;
             let says = spec.says(object, end);
-            if says.is_some_and(Action::brings_up) {
+            if says.is_some_and(Action::is_up) {
                 return Some(end);
             }
-            spec.next_that(true, object, end).map(|it| it.at)
+            spec.next_boundary(Direction::Up, object, end)
+                .map(|it| it.at)
         }
     }
 }

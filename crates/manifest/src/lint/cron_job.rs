@@ -47,8 +47,8 @@ fn is_ever_within(cron: &CronTimes, schedule: &Schedule, span: &Span) -> Option<
         next.is_some_and(|it| zone.instant(it) < until)
     };
     let boundaries = schedule.boundaries(span.from, span.until, TimeDelta::zero());
-    let said = schedule.says(span.from, TimeDelta::zero());
-    let mut up_since = said.is_none_or(Action::brings_up).then_some(span.from);
+    let said = schedule.action_at(span.from, TimeDelta::zero());
+    let mut up_since = said.is_none_or(Action::is_up).then_some(span.from);
     for (steps, boundary) in boundaries.enumerate() {
         if steps == MAX_STEPS {
             return None;
@@ -56,7 +56,7 @@ fn is_ever_within(cron: &CronTimes, schedule: &Schedule, span: &Span) -> Option<
         if up_since.is_some_and(|from| is_within(from, boundary.at)) {
             return Some(true);
         }
-        up_since = boundary.action.brings_up().then_some(boundary.at);
+        up_since = boundary.action.is_up().then_some(boundary.at);
     }
     Some(up_since.is_some_and(|from| is_within(from, span.until)))
 }

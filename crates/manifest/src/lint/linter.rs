@@ -3,7 +3,7 @@
 use std::{collections::HashMap, rc::Rc};
 
 use chrono::{DateTime, Months, Utc};
-use dayshift_schedule::{Gap, Zone};
+use dayshift_schedule::{DstGap, Zone};
 use dayshift_workload::{Inheritance, Inputs, Kind, Origin, ParseContext, Prefix};
 
 use super::{
@@ -209,7 +209,7 @@ struct Known<'l> {
     errors_alone: bool,
     span: Span,
     schedule_findings: HashMap<Inputs, Rc<[ScheduleFinding]>>,
-    gaps: HashMap<Zone, Vec<Gap>>,
+    gaps: HashMap<Zone, Vec<DstGap>>,
     /// Whether a CronJob with this schedule never runs at these times.
     never_runs: HashMap<JobTimes, bool>,
 }
@@ -263,7 +263,7 @@ impl<'l> Known<'l> {
         let gaps = |zone: Zone| {
             let found = self.gaps.entry(zone);
             found
-                .or_insert_with(|| zone.gaps(self.span.from, self.span.until))
+                .or_insert_with(|| zone.dst_gaps(self.span.from, self.span.until))
                 .clone()
         };
         let prefix = &self.linter.prefix;

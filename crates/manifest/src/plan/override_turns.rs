@@ -44,7 +44,7 @@ fn turn_at(
     if begins == Some(ended) {
         return None;
     }
-    let says = || spec.schedule.says(at, delay);
+    let says = || spec.schedule.action_at(at, delay);
     let action = match (begins, ended) {
         (Some(Override::Pause(_)), _) => None,
         (Some(Override::Wake(_)), _) => Some(Action::Start),
@@ -53,8 +53,8 @@ fn turn_at(
             let newest = spec.schedule.latest_at(at, delay);
             let is_boundary = newest.is_some_and(|newest| newest.at == at);
             // What was stopped as the pause began is held down by then. Exact counts save nothing.
-            let is_held_down = spec.schedule.says(since, delay) == Some(Action::Stop);
-            says().filter(|says| is_boundary || is_held_down && says.brings_up())
+            let is_held_down = spec.schedule.action_at(since, delay) == Some(Action::Stop);
+            says().filter(|says| is_boundary || is_held_down && says.is_up())
         }
         // What an override has stopped comes back where the schedule says nothing.
         (None, Override::Sleep(_)) => says().or(Some(Action::Start)),

@@ -72,7 +72,7 @@ fn saved_steps(
                 let first = step.boundary.filter(|_| from > period.from());
                 first.is_some_and(|(action, applied)| {
                     // The end of a pause starts only what is held down.
-                    applied && (!needs_start || action.brings_up() && !was_paused)
+                    applied && (!needs_start || action.is_up() && !was_paused)
                 })
             }
         };

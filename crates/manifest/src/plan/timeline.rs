@@ -91,7 +91,7 @@ pub fn timeline(
         until,
         delay,
         is_paused: false,
-        says: schedule.says(from, delay),
+        says: schedule.action_at(from, delay),
         done: false,
     }
 }
@@ -108,7 +108,7 @@ impl<B: Iterator<Item = Occurrence>> Timeline<'_, B> {
             (Some(Override::Pause(_)), _) => PlannedState::Paused,
             (Some(Override::Wake(_)), _) => PlannedState::Woken,
             (Some(Override::Sleep(_)), _) => PlannedState::Slept,
-            (None, Some(action)) if action.brings_up() => PlannedState::Running,
+            (None, Some(action)) if action.is_up() => PlannedState::Running,
             (None, Some(_)) => PlannedState::Stopped,
             (None, None) => PlannedState::AsItIs,
         }
@@ -135,7 +135,7 @@ impl<B: Iterator<Item = Occurrence>> Iterator for Timeline<'_, B> {
         if self.is_paused && boundary.is_none() && self.laid_over().is_none() {
             // The end of a pause stops nothing. What runs by then goes on where that is what the
             // schedule says.
-            let says = self.spec.schedule.says(self.at, self.delay);
+            let says = self.spec.schedule.action_at(self.at, self.delay);
             self.says = says.filter(|says| *says == Action::Start);
         }
         let state = self.state();

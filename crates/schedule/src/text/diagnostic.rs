@@ -1,12 +1,10 @@
 //! What is wrong with a text, where, and what to write instead; and how long a text may be.
+//!
+//! What to write in place of a text that is refused.
 
-use std::borrow::Cow;
-use std::fmt;
-use std::ops::Range;
+use std::{borrow::Cow, fmt, ops::Range};
 
 use dayshift_text::{cut_bytes, quote};
-
-use crate::meant::meaning::Meant;
 
 /// The longest text that is read, in bytes. Longer ones are refused unread.
 pub const MAX_TEXT: usize = 4096;
@@ -40,36 +38,34 @@ pub struct Diagnostic {
     span: Range<usize>,
     found: Box<str>,
     wrong: Cow<'static, str>,
-    help: Cow<'static, str>,
-    advice: Option<Advice>,
+    pub(crate) fixed_help: Cow<'static, str>,
+    pub(crate) advice: Option<Advice>,
     kind: DiagnosticKind,
 }
 
-/// What was meant, or how to find out: nobody may ever ask.
+/// A proposal, or what is needed to find one: most are never asked for.
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Advice {
-    Known(Box<Meant>),
-    Loose(Loose),
+pub(crate) enum Advice {
+    Known(Box<Proposal>),
+    Search { grammar: Grammar, text: Box<str> },
 }
 
-/// Finds what was meant by a text that is wrong at these bytes.
-pub(crate) type LooseReader = fn(&str, Range<usize>) -> Option<Meant>;
-
-/// A text that can be read loosely.
-#[derive(Clone, Debug)]
-struct Loose {
-    read: LooseReader,
-    text: Box<str>,
+/// The kind of text that was rejected, which decides how a proposal is searched for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Grammar {
+    Times,
+    Hours,
+    ScaleSteps,
+    Dates,
+    /// Dates and calendars of any name.
+    DatesAndCalendars,
+    /// Treated dates and calendars of any name.
+    TreatedDates,
+    DateTime,
+    Jitter,
+    Grace,
+    Notice,
 }
-
-/// The same text with the same mistake is read by the same reader.
-impl PartialEq for Loose {
-    fn eq(&self, other: &Self) -> bool {
-        self.text == other.text
-    }
-}
-
-impl Eq for Loose {}
 
 /// What sort of thing is wrong, as far as a program has to tell.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -78,15 +74,15 @@ pub enum DiagnosticKind {
     #[default]
     Text,
     /// The text is nothing like a date and time.
-    NotAMoment,
+    NotADateTime,
     /// The calendars that are known rule the text out: with others it may be right.
     Calendar,
     /// It is not a text to the API server, but a number or a list.
     NotText,
     /// It is given twice.
-    Twice,
+    Duplicate,
     /// Another text excludes it.
-    Beside,
+    Conflict,
     /// The text may be right, but the object is not one that can be scaled with it.
     Object,
 }
@@ -104,33 +100,33 @@ impl Diagnostic {
             span,
             found: quote(found).into(),
             wrong: wrong.into(),
-            help: help.into(),
+            fixed_help: help.into(),
             advice: None,
             kind: DiagnosticKind::Text,
         }
     }
 
-    /// The same with what was meant by the text.
-    pub fn meaning(self, meant: Option<Meant>) -> Self {
-        let advice = meant.map(|meant| Advice::Known(Box::new(meant)));
+    /// Replaces the proposal.
+    #[must_use]
+    pub fn with_proposal(self, proposal: Option<Proposal>) -> Self {
+        let advice = proposal.map(|proposal| Advice::Known(Box::new(proposal)));
         Self { advice, ..self }
     }
 
-    /// The same where the text is read loosely once somebody asks what was meant by it.
-    pub(crate) fn read_by(self, read: LooseReader, text: &str) -> Self {
-        // An error without words is about a text of which there is none, or too much.
+    /// Lets [`Self::proposal`] search for a text of this grammar, unless a proposal is known.
+    pub(crate) fn in_grammar(self, grammar: Grammar, text: &str) -> Self {
+        // Without offending words the text is empty or too long.
         if self.found.is_empty() || self.advice.is_some() {
             return self;
         }
-        let advice = Some(Advice::Loose(Loose {
-            read,
-            text: text.into(),
-        }));
+        let text = text.into();
+        let advice = Some(Advice::Search { grammar, text });
         Self { advice, ..self }
     }
 
-    /// The same of another kind.
-    pub fn of_kind(self, kind: DiagnosticKind) -> Self {
+    /// Replaces the kind, which is [`DiagnosticKind::Text`] otherwise.
+    #[must_use]
+    pub fn with_kind(self, kind: DiagnosticKind) -> Self {
         Self { kind, ..self }
     }
 
@@ -155,34 +151,94 @@ impl Diagnostic {
         }
     }
 
-    /// What to do: to write what was meant, where that is clear and short.
-    pub fn help(&self) -> String {
-        let meant = self.meant().filter(Meant::is_short);
-        meant.map_or_else(|| self.help.to_string(), |meant| meant.to_string())
-    }
-
-    /// What was meant by the text, where that is clear. The text is read again each time.
-    pub fn meant(&self) -> Option<Meant> {
-        match self.advice.as_ref()? {
-            Advice::Known(meant) => Some((**meant).clone()),
-            Advice::Loose(loose) => (loose.read)(&loose.text, self.span()),
-        }
-    }
-
     /// What sort of thing is wrong.
     pub fn kind(&self) -> DiagnosticKind {
         self.kind
     }
 }
 
-impl fmt::Display for Diagnostic {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}; {}", self.message(), self.help())
+/// Without a source: what is wrong is part of the message already.
+impl std::error::Error for Diagnostic {}
+
+/// What was meant by a text that is refused. Each text in it can be read where it is to stand.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Proposal {
+    /// Another text in place of some bytes.
+    Replace {
+        /// Which bytes of the rejected text: mostly one item.
+        span: Range<usize>,
+        /// What belongs there; nothing where they are too many.
+        text: Box<str>,
+    },
+    /// Windows, in the annotation for hours.
+    Hours(Box<str>),
+    /// A window over several days, in the annotations for starts and stops.
+    StartAndStop {
+        /// When it begins.
+        start: Box<str>,
+        /// When it ends.
+        stop: Box<str>,
+    },
+    /// Times with a zone, each in an annotation of its own.
+    InZone {
+        /// The times.
+        times: Box<str>,
+        /// The zone.
+        timezone: Box<str>,
+    },
+}
+
+/// The most characters of a proposal that a message repeats.
+const SHOWN: usize = 60;
+
+impl Proposal {
+    /// Another text in place of all of it.
+    pub fn replace_all(rejected: &str, text: &str) -> Self {
+        Self::Replace {
+            span: 0..rejected.len(),
+            text: text.into(),
+        }
+    }
+
+    /// The refused text with this in it; `None` where it belongs into other annotations.
+    pub fn apply_to(&self, rejected: &str) -> Option<String> {
+        let Self::Replace { span, text } = self else {
+            return None;
+        };
+        let (before, after) = (rejected.get(..span.start)?, rejected.get(span.end..)?);
+        Some(format!("{before}{text}{after}"))
+    }
+
+    /// Whether a message has room for it.
+    pub(crate) fn is_short(&self) -> bool {
+        let texts: [&str; 2] = match self {
+            Self::Replace { text, .. } => [text, ""],
+            Self::Hours(text) => [text, ""],
+            Self::StartAndStop { start, stop } => [start, stop],
+            Self::InZone { times, timezone } => [times, timezone],
+        };
+        texts.iter().map(|text| text.len()).sum::<usize>() <= SHOWN
     }
 }
 
-/// Without a source: what is wrong is part of the message already.
-impl std::error::Error for Diagnostic {}
+/// What to do, as a message says it.
+impl fmt::Display for Proposal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Replace { text, .. } if text.is_empty() => f.write_str("remove it"),
+            Self::Replace { text, .. } => write!(f, "write `{text}`"),
+            Self::Hours(text) => write!(f, "write `{text}` in the hours annotation"),
+            Self::StartAndStop { start, stop } => write!(
+                f,
+                "write `{start}` in the start annotation and `{stop}` in the stop annotation"
+            ),
+            Self::InZone { times, timezone } => write!(
+                f,
+                "write `{times}`, and `{timezone}` in the timezone annotation"
+            ),
+        }
+    }
+}
 
 #[cfg(test)]
 mod tests {

@@ -1,8 +1,5 @@
-//! Reading: pieces of a text that know where they stand, words, and what is wrong with them.
+//! Annotation text: pieces that know their position, tokens, and diagnostics with a span.
 
-pub(super) mod days;
-pub(super) mod diagnostic;
-pub(super) mod month_days;
-pub(super) mod piece;
-pub(super) mod tokens;
-pub(super) mod wall_time;
+pub(crate) mod diagnostic;
+pub(crate) mod piece;
+pub(crate) mod tokens;

@@ -1,10 +1,8 @@
 //! A text and its pieces, which know where in the text they stand.
 
-use std::borrow::Cow;
-use std::ops::Range;
+use std::{borrow::Cow, ops::Range};
 
-use super::diagnostic::{Diagnostic, is_too_long};
-use crate::meant::meaning::Meant;
+use crate::text::diagnostic::{Diagnostic, Proposal, is_too_long};
 
 /// Part of a text, and where in it the part stands.
 #[derive(Clone, Copy, Debug)]
@@ -50,7 +48,10 @@ impl<'a> Piece<'a> {
                 return Ok(trimmed);
             }
             // Where nothing but blanks and `;` is written, all of it is empty.
-            if text.chars().all(|it| it == ';' || it.is_whitespace()) {
+            if text
+                .chars()
+                .all(|character| character == ';' || character.is_whitespace())
+            {
                 return Err(empty(text, example));
             }
             // The blank item, with the `;` that makes it one.
@@ -59,12 +60,12 @@ impl<'a> Piece<'a> {
             } else {
                 item.start.saturating_sub(1)..item.end
             };
-            let meant = Meant::Instead {
-                place: span.clone(),
+            let remove = Proposal::Replace {
+                span: span.clone(),
                 text: "".into(),
             };
             let error = Diagnostic::new(span, ";", "has nothing on one side", "remove it");
-            Err(error.meaning(Some(meant)))
+            Err(error.with_proposal(Some(remove)))
         }))
     }
 
@@ -77,7 +78,7 @@ impl<'a> Piece<'a> {
     }
 
     /// An error that points at all of this piece: what is wrong with it, and what to do.
-    pub(crate) fn fails(
+    pub(crate) fn error(
         self,
         wrong: impl Into<Cow<'static, str>>,
         help: impl Into<Cow<'static, str>>,
@@ -159,7 +160,7 @@ pub fn parse_items<'t>(
     example: &'static str,
 ) -> Result<Vec<(Range<usize>, &'t str)>, Diagnostic> {
     Piece::items(text, example)?
-        .map(|item| item.map(|it| (it.span(), it.text())))
+        .map(|item| item.map(|piece| (piece.span(), piece.text())))
         .collect()
 }
 

@@ -1,12 +1,13 @@
 //! The words, dashes and commas of an item such as `Mon-Wed,Sat 09:00-12:00`.
+//!
+//! Characters that look like those of the keyboard.
 
-use super::days::{Days, ItemDays};
-use super::diagnostic::Diagnostic;
-use super::month_days::MonthDays;
-use super::piece::Piece;
+use dayshift_text::is_unprintable;
+
+use crate::text::{diagnostic::Diagnostic, piece::Piece};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum TokenKind {
     Word,
     Dash,
     Comma,
@@ -32,7 +33,7 @@ fn ends_word(character: char) -> bool {
 
 impl<'a> Tokens<'a> {
     /// `example` goes into the errors.
-    pub(crate) fn of(item: Piece<'a>, example: &'static str) -> Self {
+    pub(crate) fn new(item: Piece<'a>, example: &'static str) -> Self {
         Self {
             rest: item.trim(),
             example,
@@ -40,32 +41,32 @@ impl<'a> Tokens<'a> {
     }
 
     /// The next token, which stays where it is. A foreign dash is an error.
-    pub(crate) fn peek(&self) -> Result<Option<(Kind, Piece<'a>)>, Diagnostic> {
+    pub(crate) fn peek(&self) -> Result<Option<(TokenKind, Piece<'a>)>, Diagnostic> {
         let text = self.rest.text();
         let Some(first) = text.chars().next() else {
             return Ok(None);
         };
         let mark = self.rest.part(0..first.len_utf8());
         Ok(Some(match first {
-            '-' => (Kind::Dash, mark),
-            ',' => (Kind::Comma, mark),
+            '-' => (TokenKind::Dash, mark),
+            ',' => (TokenKind::Comma, mark),
             _ if is_foreign_dash(first) => {
-                return Err(mark.fails("is not the plain `-` of the keyboard", self.example()));
+                return Err(mark.error("is not the plain `-` of the keyboard", self.example_help()));
             }
             _ => {
                 let end = text.find(ends_word).unwrap_or(text.len());
-                (Kind::Word, self.rest.part(0..end))
+                (TokenKind::Word, self.rest.part(0..end))
             }
         }))
     }
 
-    fn advance(&mut self, over: Piece<'a>) {
+    pub(crate) fn advance(&mut self, over: Piece<'a>) {
         let from = over.text().len();
         self.rest = self.rest.part(from..self.rest.text().len()).trim();
     }
 
     /// The next token if it is of that kind.
-    pub(crate) fn take(&mut self, kind: Kind) -> Result<Option<Piece<'a>>, Diagnostic> {
+    pub(crate) fn take(&mut self, kind: TokenKind) -> Result<Option<Piece<'a>>, Diagnostic> {
         let Some((_, piece)) = self.peek()?.filter(|&(found, _)| found == kind) else {
             return Ok(None);
         };
@@ -76,98 +77,31 @@ impl<'a> Tokens<'a> {
     /// The word after `before`. The error points at what is there instead, or at `before` where
     /// the item ends.
     pub(crate) fn word_after(&mut self, before: Piece<'a>) -> Result<Piece<'a>, Diagnostic> {
-        if let Some(word) = self.take(Kind::Word)? {
+        if let Some(word) = self.take(TokenKind::Word)? {
             return Ok(word);
         }
         let blamed = self.peek()?.map_or(before, |(_, piece)| piece);
         Err(self.unexpected(blamed))
     }
 
-    /// The days that the item begins with; every day if it names no days.
-    pub(crate) fn days(&mut self) -> Result<ItemDays, Diagnostic> {
-        let Some(first) = self.rest_is_days()? else {
-            return Ok(ItemDays::Week(Days::ALL));
-        };
-        let mut days: Option<ItemDays> = None;
-        let mut word = first;
-        loop {
-            self.advance(word);
-            let (more, last) = self.one_or_range(word)?;
-            days = match days {
-                None => Some(more),
-                Some(days) => days.and(more),
-            };
-            if days.is_none() {
-                return Err(first.to(last).fails(
-                    "mixes days within the month with days of every week",
-                    "write two items, such as `first Mon 09:00; Fri 09:00`",
-                ));
-            }
-            let Some(comma) = self.take(Kind::Comma)? else {
-                break;
-            };
-            word = self.rest_is_days()?.ok_or_else(|| self.unexpected(comma))?;
-        }
-        match self.rest_is_days()? {
-            Some(word) if Days::parse(word).is_ok() || MonthDays::is_ordinal(word) => Err(word
-                .fails(
-                    "has no comma before it",
-                    "write days as `Mon,Wed` or `Mon-Fri`",
-                )),
-            None if self.peek()?.is_none() => {
-                let all = first.to(self.rest).trim();
-                Err(all.fails("has no time of day", self.example()))
-            }
-            _ => Ok(days.unwrap_or(ItemDays::Week(Days::ALL))),
-        }
-    }
-
-    /// What a part of the days means that begins with this word, and its last word: `Mon`,
-    /// `Mon-Fri` or `first Mon`.
-    fn one_or_range(&mut self, word: Piece<'a>) -> Result<(ItemDays, Piece<'a>), Diagnostic> {
-        if MonthDays::is_ordinal(word) {
-            let unit = self.rest_is_days()?;
-            let unit = unit.ok_or_else(|| {
-                word.fails(
-                    "has no day after it",
-                    "write for example `first Mon`, `first day` or `first weekday`",
-                )
-            })?;
-            self.advance(unit);
-            let day = MonthDays::parse(word, unit)?;
-            return match self.take(Kind::Dash)? {
-                Some(dash) => {
-                    let end = self.take(Kind::Word)?.unwrap_or(dash);
-                    Err(range_in_month(word.to(end)))
-                }
-                None => Ok((ItemDays::Month(day), unit)),
-            };
-        }
-        Ok(match self.take(Kind::Dash)? {
-            Some(dash) => {
-                let last = self.word_after(dash)?;
-                if MonthDays::is_ordinal(last) {
-                    return Err(range_in_month(word.to(last)));
-                }
-                (ItemDays::Week(Days::range(word, last)?), last)
-            }
-            None => (ItemDays::Week(Days::parse(word)?), word),
-        })
-    }
-
     /// The next token if it is a word and does not begin as a time does.
-    fn rest_is_days(&self) -> Result<Option<Piece<'a>>, Diagnostic> {
+    pub(crate) fn peek_day(&self) -> Result<Option<Piece<'a>>, Diagnostic> {
         Ok(self
             .peek()?
-            .filter(|&(kind, word)| kind == Kind::Word && is_day_like(word.text()))
+            .filter(|&(kind, word)| kind == TokenKind::Word && is_day_like(word.text()))
             .map(|(_, word)| word))
     }
 
-    fn unexpected(&self, piece: Piece<'_>) -> Diagnostic {
-        piece.fails("is not expected here", self.example())
+    /// Everything from `first` to the end of the item.
+    pub(crate) fn rest_from(&self, first: Piece<'a>) -> Piece<'a> {
+        first.to(self.rest).trim()
     }
 
-    fn example(&self) -> String {
+    pub(crate) fn unexpected(&self, piece: Piece<'_>) -> Diagnostic {
+        piece.error("is not expected here", self.example_help())
+    }
+
+    pub(crate) fn example_help(&self) -> String {
         format!("write for example `{}`", self.example)
     }
 
@@ -176,27 +110,42 @@ impl<'a> Tokens<'a> {
         let Some((kind, piece)) = self.peek()? else {
             return Ok(());
         };
-        Err(if kind == Kind::Word && piece.text().contains('/') {
+        Err(if kind == TokenKind::Word && piece.text().contains('/') {
             let help = "a time zone belongs in the timezone annotation";
-            piece.fails("does not belong in the times", help)
-        } else if kind == Kind::Word && is_day_like(piece.text()) {
+            piece.error("does not belong in the times", help)
+        } else if kind == TokenKind::Word && is_day_like(piece.text()) {
             let example = self.example;
             let help = format!("write days first, as in `{example}`, and separate items with `;`");
-            piece.fails("comes after the time", help)
+            piece.error("comes after the time", help)
         } else {
             self.unexpected(piece)
         })
     }
 }
 
-fn range_in_month(range: Piece<'_>) -> Diagnostic {
-    range.fails(
-        "is a range, which days within the month cannot have",
-        "write each of them, as in `first Mon,first Tue`",
-    )
-}
-
 /// Whether a word can only be meant as a day: times begin with a digit.
 pub(crate) fn is_day_like(word: &str) -> bool {
     word.starts_with(char::is_alphabetic)
+}
+
+/// The text in the characters of the keyboard: full-width forms, foreign dashes and blanks become
+/// plain ones, quotes and what nobody sees go.
+pub fn normalize_characters(text: &str) -> String {
+    let mut plain = String::with_capacity(text.len());
+    for character in text.chars() {
+        match character {
+            _ if character.is_whitespace() => plain.push(' '),
+            _ if is_foreign_dash(character) => plain.push('-'),
+            '〜' => plain.push('-'),
+            '、' => plain.push(','),
+            '\u{ff01}'..='\u{ff5e}' => {
+                plain.extend(char::from_u32(u32::from(character) - 0xfee0));
+            }
+            '"' | '\'' | '`' | '\u{2018}'..='\u{201f}' => {}
+            _ if is_unprintable(character) => {}
+            _ => plain.push(character),
+        }
+    }
+    let words: Vec<_> = plain.split_whitespace().collect();
+    words.join(" ")
 }

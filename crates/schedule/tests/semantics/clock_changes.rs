@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 
 use chrono::{DateTime, NaiveDate, Offset, TimeDelta, TimeZone, Utc};
 use chrono_tz::Tz;
-use dayshift_schedule::{Boundary, ExceptedDates, Hours, Schedule, ScheduleRule, Times, Zone};
+use dayshift_schedule::{Boundary, ExcludedDates, Hours, Schedule, ScheduleRule, Times, Zone};
 
 use crate::model::{Clocks, moved};
 use crate::texts::{Item, On, Window, dates_text, joined};
@@ -106,7 +106,7 @@ pub(crate) fn compare(
                 "before {at}: {story}"
             );
             assert_eq!(
-                schedule.says(at, delay),
+                schedule.action_at(at, delay),
                 newest.map(|it| it.action),
                 "at {at}: {story}"
             );
@@ -152,11 +152,11 @@ fn delays(dates: &BTreeSet<NaiveDate>) -> Vec<TimeDelta> {
     seconds.iter().copied().map(TimeDelta::seconds).collect()
 }
 
-fn except(dates: &BTreeSet<NaiveDate>) -> ExceptedDates {
+fn except(dates: &BTreeSet<NaiveDate>) -> ExcludedDates {
     if dates.is_empty() {
-        return ExceptedDates::default();
+        return ExcludedDates::default();
     }
-    ExceptedDates::parse(&dates_text(dates)).unwrap()
+    ExcludedDates::parse(&dates_text(dates)).unwrap()
 }
 
 #[test]
@@ -314,7 +314,7 @@ fn the_two_changes_of_berlin_as_a_reader_would_expect_them() {
             vec![],
         ),
     ] {
-        let schedule = Schedule::new(rule, ExceptedDates::default(), berlin);
+        let schedule = Schedule::new(rule, ExcludedDates::default(), berlin);
         let from: DateTime<Utc> = from.parse().unwrap();
         let until = from + TimeDelta::hours(16);
         let found: Vec<_> = schedule

@@ -1,13 +1,13 @@
 //! Cron in UTC, where no clock changes: known dates, every minute of a year, and croner.
 
 use chrono::{DateTime, Datelike, NaiveDateTime, TimeDelta, TimeZone, Timelike, Utc};
-use dayshift_schedule::{Action, ExceptedDates, Schedule, ScheduleRule, Times, Zone};
+use dayshift_schedule::{Action, ExcludedDates, Schedule, ScheduleRule, Times, Zone};
 use proptest::prelude::*;
 
 fn cron(text: &str) -> Schedule {
     let start = Times::parse(text).unwrap_or_else(|error| panic!("{text}: {error}"));
     let rule = ScheduleRule::start_and_stop(Some(start), None);
-    Schedule::new(rule, ExceptedDates::default(), Zone::UTC)
+    Schedule::new(rule, ExcludedDates::default(), Zone::UTC)
 }
 
 fn utc(text: &str) -> DateTime<Utc> {
@@ -72,7 +72,7 @@ fn the_times_on_both_sides() {
         let zero = TimeDelta::zero();
         assert_eq!(cron.latest_at(at, zero).unwrap().at, utc(latest), "{text}");
         assert_eq!(cron.next_after(at, zero).unwrap().at, utc(next), "{text}");
-        assert_eq!(cron.says(at, zero), Some(Action::Start));
+        assert_eq!(cron.action_at(at, zero), Some(Action::Start));
     }
 }
 

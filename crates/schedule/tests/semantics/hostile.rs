@@ -2,8 +2,8 @@
 
 use chrono::{TimeDelta, TimeZone, Utc};
 use dayshift_schedule::{
-    Diagnostic, ExceptedDates, Hours, MAX_TEXT, Schedule, ScheduleRule, Times, Zone, parse_jitter,
-    parse_moment,
+    Diagnostic, ExcludedDates, Hours, MAX_TEXT, Schedule, ScheduleRule, Times, Zone,
+    parse_date_time, parse_jitter,
 };
 use proptest::prelude::*;
 
@@ -12,10 +12,10 @@ fn read_by_all(text: &str) -> Vec<(&'static str, Option<Diagnostic>)> {
     vec![
         ("times", Times::parse(text).err()),
         ("hours", Hours::parse(text).err()),
-        ("dates", ExceptedDates::parse(text).err()),
+        ("dates", ExcludedDates::parse(text).err()),
         ("zone", Zone::parse(text).err()),
         ("jitter", parse_jitter(text).err()),
-        ("moment", parse_moment(text, Zone::UTC).err()),
+        ("moment", parse_date_time(text, Zone::UTC).err()),
     ]
 }
 
@@ -92,7 +92,7 @@ fn the_longest_lists_are_still_answered() {
     for text in times {
         let start = Some(Times::parse(&text).unwrap());
         let rule = ScheduleRule::start_and_stop(start.clone(), start);
-        let except = ExceptedDates::parse(&except).unwrap();
+        let except = ExcludedDates::parse(&except).unwrap();
         let schedule = Schedule::new(rule, except, Zone::parse("Europe/Berlin").unwrap());
         for delay in [TimeDelta::zero(), TimeDelta::hours(1)] {
             assert!(schedule.next_after(from, delay).is_some(), "{text:.60}");
@@ -100,7 +100,7 @@ fn the_longest_lists_are_still_answered() {
         }
     }
     let always = Hours::parse(&many(&|_| "00:00-24:00".to_owned(), 340)).unwrap();
-    let forever = ExceptedDates::parse("2026-11-21..2199-12-31").unwrap();
+    let forever = ExcludedDates::parse("2026-11-21..2199-12-31").unwrap();
     let schedule = Schedule::new(ScheduleRule::Hours(always), forever, Zone::UTC);
     let zero = TimeDelta::zero();
     let stop = schedule.next_after(from, zero).unwrap();
@@ -128,7 +128,7 @@ fn the_ends_of_time_are_answered() {
             ScheduleRule::start_and_stop(Some(Times::parse("* * * * * *").unwrap()), None),
             ScheduleRule::start_and_stop(None, None),
         ] {
-            let schedule = Schedule::new(rule, ExceptedDates::default(), zone);
+            let schedule = Schedule::new(rule, ExcludedDates::default(), zone);
             for delay in [TimeDelta::zero(), TimeDelta::MAX, TimeDelta::MIN] {
                 let [first, last] = ends;
                 assert_eq!(schedule.next_after(last, delay), None);

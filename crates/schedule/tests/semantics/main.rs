@@ -9,7 +9,7 @@ mod hostile;
 mod meant;
 mod model;
 mod month;
-mod next_that;
+mod next_boundary;
 mod properties;
 mod texts;
 mod treated;

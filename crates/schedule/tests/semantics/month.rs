@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 
 use chrono::{DateTime, Datelike, NaiveDate, TimeDelta, TimeZone, Utc};
-use dayshift_schedule::{Action, ExceptedDates, Hours, Meant, Schedule, ScheduleRule, Times, Zone};
+use dayshift_schedule::{
+    Action, ExcludedDates, Hours, Proposal, Schedule, ScheduleRule, Times, Zone,
+};
 
 use crate::texts::{Nth, UNITS};
 
@@ -13,13 +15,13 @@ fn all() -> impl Iterator<Item = Nth> {
 
 fn starts(times: Times) -> Schedule {
     let rule = ScheduleRule::start_and_stop(Some(times), None);
-    Schedule::new(rule, ExceptedDates::default(), Zone::UTC)
+    Schedule::new(rule, ExcludedDates::default(), Zone::UTC)
 }
 
 fn of_hours(text: &str, except: &str) -> Schedule {
     let except = match except {
-        "" => ExceptedDates::default(),
-        dates => ExceptedDates::parse(dates).unwrap(),
+        "" => ExcludedDates::default(),
+        dates => ExcludedDates::parse(dates).unwrap(),
     };
     let rule = ScheduleRule::Hours(Hours::parse(text).unwrap());
     Schedule::new(rule, except, Zone::UTC)
@@ -148,7 +150,7 @@ fn a_window_belongs_to_the_day_on_which_it_begins() {
 fn an_excepted_date_takes_the_start_of_its_month_away() {
     let times = |text| Some(Times::parse(text).unwrap());
     let rule = ScheduleRule::start_and_stop(times("first Mon 09:00"), times("last weekday 18:00"));
-    let except = ExceptedDates::parse("2026-12-07; 2026-12-31").unwrap();
+    let except = ExcludedDates::parse("2026-12-07; 2026-12-31").unwrap();
     let schedule = Schedule::new(rule, except, Zone::UTC);
     assert_eq!(
         shown(&schedule, "2026-11-23", 3),
@@ -180,7 +182,7 @@ fn advice_for_other_crons_means_what_they_mean() {
                 .message()
                 .contains(" in other crons and is not supported");
             assert!(is_told, "{text}: {error}");
-            let Some(Meant::Instead { text: instead, .. }) = error.meant() else {
+            let Some(Proposal::Replace { text: instead, .. }) = error.proposal() else {
                 continue;
             };
             advised += 1;
@@ -222,9 +224,10 @@ fn both_fields_of_days_at_once_are_days_within_the_month() {
         ("0 9 * * 1", None),
         ("first Mon 09:00", None),
     ] {
-        let both = Times::parse(text).unwrap().either_day();
-        assert_eq!(both.as_ref().map(Option::as_deref), expected, "{text}");
-        let Some(Some(both)) = both else {
+        let both = Times::parse(text).unwrap().either_day_cron();
+        let found = both.as_ref().map(|cron| cron.both_days.as_deref());
+        assert_eq!(found, expected, "{text}");
+        let Some(both) = both.and_then(|cron| cron.both_days) else {
             continue;
         };
         // Each time is one of the text's own, on a day that matches the other field too.

@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use chrono::{DateTime, Datelike as _, NaiveDate, NaiveTime, TimeDelta, Utc};
 use chrono_tz::Tz;
 use dayshift_schedule::{
-    Action, Boundary, Entry, ExceptedDates, Hours, Schedule, ScheduleRule, Times, TreatedDates,
-    Zone,
+    Action, Boundary, ExcludedDates, Hours, Schedule, ScheduleRule, TimedAction, Times,
+    TreatedDates, Zone,
 };
 use proptest::collection::{btree_map, btree_set, vec};
 use proptest::prelude::*;
@@ -119,13 +119,13 @@ fn times(items: &[Item]) -> Option<Times> {
 
 fn schedule(rule: ScheduleRule, (except, treated): &Odd, zone: Tz) -> Schedule {
     let except = match except.len() {
-        0 => ExceptedDates::default(),
-        _ => ExceptedDates::parse(&dates_text(except)).unwrap(),
+        0 => ExcludedDates::default(),
+        _ => ExcludedDates::parse(&dates_text(except)).unwrap(),
     };
     let schedule = Schedule::new(rule, except, Zone::parse(zone.name()).unwrap());
     match treated.len() {
         0 => schedule,
-        _ => schedule.treating(TreatedDates::parse(&treated_text(treated)).unwrap()),
+        _ => schedule.with_treated_dates(TreatedDates::parse(&treated_text(treated)).unwrap()),
     }
 }
 
@@ -149,7 +149,7 @@ fn scale_cases() -> impl Strategy<Value = ScaleCase> {
 
 fn scale_schedule((zone, _, steps, odd, _): &ScaleCase) -> Schedule {
     // The text of such steps is refused where two of them fall together.
-    let entry = |(item, count): &(Item, u32)| Entry {
+    let entry = |(item, count): &(Item, u32)| TimedAction {
         times: Times::parse(&item.text()).unwrap(),
         action: Action::Scale(*count),
     };
@@ -194,7 +194,11 @@ fn holds_together(schedule: &Schedule, from: DateTime<Utc>, delay: TimeDelta) {
         );
         for at in [boundary.at, boundary.at + TimeDelta::milliseconds(999)] {
             assert_eq!(schedule.latest_at(at, delay), Some(boundary), "at {at}");
-            assert_eq!(schedule.says(at, delay), Some(boundary.action), "at {at}");
+            assert_eq!(
+                schedule.action_at(at, delay),
+                Some(boundary.action),
+                "at {at}"
+            );
         }
         at = boundary.at;
     }

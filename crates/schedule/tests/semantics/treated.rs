@@ -2,7 +2,7 @@
 
 use chrono::{DateTime, NaiveDate, TimeDelta, Utc};
 use dayshift_schedule::{
-    Action, Calendar, CalendarName, Calendars, ExceptedDates, Hours, Schedule, ScheduleRule, Times,
+    Action, Calendar, CalendarName, Calendars, ExcludedDates, Hours, Schedule, ScheduleRule, Times,
     TreatedDates, Zone, parse_scale,
 };
 
@@ -18,11 +18,11 @@ fn rule(key: &str, text: &str) -> ScheduleRule {
 
 fn schedule(rule: ScheduleRule, treated: &str, except: &str) -> Schedule {
     let except = match except {
-        "" => ExceptedDates::default(),
-        dates => ExceptedDates::parse(dates).unwrap(),
+        "" => ExcludedDates::default(),
+        dates => ExcludedDates::parse(dates).unwrap(),
     };
     let schedule = Schedule::new(rule, except, Zone::UTC);
-    schedule.treating(TreatedDates::parse(treated).unwrap())
+    schedule.with_treated_dates(TreatedDates::parse(treated).unwrap())
 }
 
 /// The boundaries of some days, as people read them.
@@ -162,7 +162,7 @@ fn whether_the_dates_change_anything_is_what_the_boundaries_show() {
                     schedule.boundaries(from.and_utc(), until.and_utc(), TimeDelta::zero())
                 });
                 let expected = !with_all.eq(without_all);
-                let found = with.is_changed_by_treated(from, until);
+                let found = with.is_affected_by_treated_dates(from, until);
                 assert_eq!(found, expected, "{key}: {text}, {treated}, except {except}");
                 if expected {
                     changed += 1;
@@ -177,7 +177,7 @@ fn whether_the_dates_change_anything_is_what_the_boundaries_show() {
     for (text, expected) in [("* * * * * *", false), ("* * * * * Mon-Sat", true)] {
         let each_second = schedule(rule("start", text), "2026-10-05..2026-11-20 = Sun", "");
         assert_eq!(
-            each_second.is_changed_by_treated(from, until),
+            each_second.is_affected_by_treated_dates(from, until),
             expected,
             "{text}"
         );
@@ -185,9 +185,9 @@ fn whether_the_dates_change_anything_is_what_the_boundaries_show() {
     // Dates that are over, or not looked at yet, change nothing.
     let monday = schedule(rule("start", "Mon 09:00"), "2026-10-10 = Mon", "");
     let tenth: NaiveDate = "2026-10-10".parse().unwrap();
-    assert!(monday.is_changed_by_treated(tenth, tenth + TimeDelta::days(1)));
-    assert!(!monday.is_changed_by_treated(from, tenth));
-    assert!(!monday.is_changed_by_treated(tenth + TimeDelta::days(1), until));
+    assert!(monday.is_affected_by_treated_dates(tenth, tenth + TimeDelta::days(1)));
+    assert!(!monday.is_affected_by_treated_dates(from, tenth));
+    assert!(!monday.is_affected_by_treated_dates(tenth + TimeDelta::days(1), until));
 }
 
 #[test]
@@ -206,10 +206,10 @@ fn a_calendar_may_say_which_dates() {
     assert_eq!(treated.last().unwrap().to_string(), "2027-01-01");
     let fridays = Schedule::new(
         rule("start", "Fri 09:00"),
-        ExceptedDates::default(),
+        ExcludedDates::default(),
         Zone::UTC,
     );
-    let fridays = fridays.treating(treated);
+    let fridays = fridays.with_treated_dates(treated);
     assert_eq!(
         shown(&fridays, "2026-10-10", 7),
         ["+Sat 10 09:00", "+Fri 16 09:00"]

@@ -378,13 +378,13 @@ impl EventNote {
     ) -> Option<Self> {
         let object = &observed.object;
         let says = observed.contradicted_action(spec, now)?;
-        let stops = matches!(spec.overrides.enforce, Enforce::After(_)) && !says.brings_up();
+        let stops = matches!(spec.overrides.enforce, Enforce::After(_)) && !says.is_up();
         if stops {
             return None; // That is told with its time.
         }
         let same = match says {
             Action::Scale(_) => spec.next_after(object, now),
-            Action::Start | Action::Stop => spec.next_that(says.brings_up(), object, now),
+            Action::Start | Action::Stop => spec.next_boundary(says.direction(), object, now),
         };
         Some(Self::Adopted {
             says,

@@ -4,7 +4,7 @@
 use std::borrow::Cow;
 
 use chrono::{DateTime, TimeDelta, Utc};
-use dayshift_schedule::{Action, Boundary};
+use dayshift_schedule::{Action, Boundary, Direction};
 
 use crate::{
     decision::{
@@ -190,21 +190,21 @@ pub fn next_stop(
         None => now,
         Some(Override::Wake(until)) => {
             let action = predicted_action(parsed, observed, until);
-            if action.is_some_and(|action| !action.brings_up()) {
+            if action.is_some_and(|action| !action.is_up()) {
                 return Some(until);
             }
             until
         }
         Some(Override::Pause(_) | Override::Sleep(_)) => return None,
     };
-    let stop = spec.next_that(false, object, from)?.at;
+    let stop = spec.next_boundary(Direction::Down, object, from)?.at;
     let starts_before = || {
-        let start = spec.next_that(true, object, from);
+        let start = spec.next_boundary(Direction::Up, object, from);
         start.is_some_and(|start| start.at < stop)
     };
     let says_stopped = spec
         .says(object, from)
-        .is_some_and(|action| !action.brings_up());
+        .is_some_and(|action| !action.is_up());
     (!says_stopped || !starts_before()).then_some(stop)
 }
 

@@ -222,7 +222,7 @@ impl<'a> ScheduledDecision<'a> {
             }
             Action::Scale(count) => {
                 let count = Replicas::new(count).max(self.spec.counts.least());
-                let runs = due.action.brings_up();
+                let runs = due.action.is_up();
                 let phase = if runs { Phase::Running } else { Phase::Stopped };
                 (ChangeKind::Scale(count), phase, count, None)
             }
@@ -643,7 +643,7 @@ impl ScheduledDecision<'_> {
     fn is_adopted_outside_hours(&self) -> bool {
         let is_adopted = matches!(self.state.phase, Some(Phase::Adopted)) && self.active.is_none();
         let says = || self.spec.says(self.object(), self.now);
-        is_adopted && says().is_some_and(|says| !says.brings_up())
+        is_adopted && says().is_some_and(|says| !says.is_up())
     }
 
     /// When the grace began. The grace begins when `StopsSoon` is sent; a restart begins it anew.

@@ -2,7 +2,7 @@
 //! ready in time.
 
 use chrono::{DateTime, TimeDelta, Utc};
-use dayshift_schedule::{Action, Zone};
+use dayshift_schedule::{Action, Direction, Zone};
 
 use crate::{
     decision::change::{Cause, Change, ChangeKind},
@@ -267,7 +267,7 @@ impl ScheduleSpec {
                 return is_down.then_some(UnsatisfiableDependency::Unscheduled);
             }
         };
-        let start = self.next_that(true, object, from)?.at;
+        let start = self.next_boundary(Direction::Up, object, from)?.at;
         if let Some(over @ (Override::Pause(_) | Override::Sleep(_))) = other.overrides.at(start)
             && over.until().is_none_or(|until| until > start + within)
         {
@@ -275,13 +275,13 @@ impl ScheduleSpec {
         }
         let mut from = from;
         for _ in 0..MAX_STARTS {
-            let start = self.next_that(true, object, from)?.at;
+            let start = self.next_boundary(Direction::Up, object, from)?.at;
             let is_stopped = other.says(needed.object, start) == Some(Action::Stop);
-            let next = other.next_that(true, needed.object, start);
+            let next = other.next_boundary(Direction::Up, needed.object, start);
             if is_stopped && next.is_none_or(|next| next.at > start + within) {
                 return Some(UnsatisfiableDependency::Stopped(start));
             }
-            from = self.next_that(false, object, start)?.at;
+            from = self.next_boundary(Direction::Down, object, start)?.at;
         }
         None
     }

@@ -3,7 +3,7 @@
 
 use std::{borrow::Cow, sync::Arc};
 
-use dayshift_schedule::{Zone, is_too_long, notice_text};
+use dayshift_schedule::{Zone, format_notice, is_too_long};
 use serde_json::{Map, Value};
 
 use crate::{
@@ -127,10 +127,10 @@ impl Inherited {
         let zone = Some(spec.schedule.zone()).filter(|zone| *zone != Zone::UTC);
         for (key, text) in [
             (Key::Timezone, zone.map(|zone| Cow::from(zone.name()))),
-            (Key::Notice, spec.notice.map(notice_text).map(Cow::from)),
+            (Key::Notice, spec.notice.map(format_notice).map(Cow::from)),
             (
                 Key::ReadyWithin,
-                spec.ready_within.map(notice_text).map(Cow::from),
+                spec.ready_within.map(format_notice).map(Cow::from),
             ),
         ] {
             if inputs.text(key).is_none() {

@@ -5,9 +5,9 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 
 use chrono::TimeDelta;
 use dayshift_schedule::{
-    Calendars, Diagnostic, DiagnosticKind, ExceptedDates, Hours, Meant, Schedule, ScheduleRule,
-    Times, TreatedDates, Zone, is_too_long, parse_grace, parse_jitter, parse_moment, parse_notice,
-    parse_scale,
+    Calendars, Diagnostic, DiagnosticKind, ExcludedDates, Hours, Proposal, Schedule, ScheduleRule,
+    Times, TreatedDates, Zone, is_too_long, parse_date_time, parse_grace, parse_jitter,
+    parse_notice, parse_scale,
 };
 
 use crate::{
@@ -191,7 +191,7 @@ impl Problems {
         let hours = self.parse(inputs, Key::Hours, Hours::parse);
         let scale = self.parse(inputs, Key::Scale, parse_scale);
         let except = self.parse(inputs, Key::Except, |text| {
-            ExceptedDates::parse_with(text, &context.calendars)
+            ExcludedDates::parse_with(text, &context.calendars)
         });
         let treated = self.parse(inputs, Key::TreatAs, |text| {
             TreatedDates::parse_with(text, &context.calendars)
@@ -220,7 +220,7 @@ impl Problems {
         let times = times.chain(stop.iter().map(|times| (Key::Stop, times)));
         let mut times = times.chain(scaled);
         if jitter.is_some_and(|jitter| !jitter.is_zero())
-            && let Some((key, _)) = times.find(|(_, times)| times.are_more_than_once_a_minute())
+            && let Some((key, _)) = times.find(|(_, times)| times.has_several_per_minute())
         {
             self.refuse_jitter(inputs, key);
         }
@@ -241,7 +241,7 @@ impl Problems {
                 except.unwrap_or_default(),
                 zone.unwrap_or(default_zone),
             )
-            .treating(treated.unwrap_or_default()),
+            .with_treated_dates(treated.unwrap_or_default()),
             replicas: replicas.map(|count| count.max(counts.least())),
             stop_replicas: inputs.stop_replicas(),
             keeps_zero: inputs.keeps_zero(),
@@ -295,7 +295,7 @@ impl Problems {
     ) -> OverrideSet {
         let before = self.0.len();
         let mut moment = |key| {
-            parse_moment(text(key)?, zone)
+            parse_date_time(text(key)?, zone)
                 .map_err(|error| self.0.push(Problem::new(key.name(), error)))
                 .ok()
         };
@@ -315,9 +315,11 @@ impl Problems {
         if let Some(is_on) = truth(text) {
             return is_on.then_some(Pause::Forever);
         }
-        match parse_moment(text, zone) {
+        match parse_date_time(text, zone) {
             Ok(until) => return Some(Pause::Until(until)),
-            Err(error) if error.kind() == DiagnosticKind::NotAMoment && error.meant().is_none() => {
+            Err(error)
+                if error.kind() == DiagnosticKind::NotADateTime && error.proposal().is_none() =>
+            {
                 let help = "write `true`, local time such as `2026-12-24 18:00`, or RFC 3339 such as `2026-12-24T18:00:00Z`";
                 self.refuse_switch(Key::Pause, text, "is neither `true` nor a time", help);
             }
@@ -381,8 +383,8 @@ impl Problems {
             "no" | "n" | "off" | "0" | "disabled" => Some("false"),
             _ => None,
         };
-        let meant = meant.map(|meant| Meant::all_of(text, meant));
-        let diagnostic = Diagnostic::new(0..text.len(), text, wrong, help).meaning(meant);
+        let meant = meant.map(|meant| Proposal::replace_all(text, meant));
+        let diagnostic = Diagnostic::new(0..text.len(), text, wrong, help).with_proposal(meant);
         self.0.push(Problem::new(key.name(), diagnostic));
     }
 
@@ -460,7 +462,7 @@ pub(super) fn exclusive(inputs: &Inputs) -> Vec<Problem> {
     let mut refuse = |key: Key, wrong: String, help: String| {
         let text = inputs.text(key).unwrap_or_default();
         let problem = Problem::for_text(key, text, wrong, help);
-        problems.push(problem.with_kind(DiagnosticKind::Beside));
+        problems.push(problem.with_kind(DiagnosticKind::Conflict));
     };
     for (key, others, advice) in EXCLUSIVE {
         let Some(origin) = inputs.origin(key) else {

@@ -52,7 +52,7 @@ impl Problem {
 
     /// The same of another kind.
     pub(crate) fn with_kind(self, kind: DiagnosticKind) -> Self {
-        let diagnostic = self.diagnostic.of_kind(kind);
+        let diagnostic = self.diagnostic.with_kind(kind);
         Self { diagnostic, ..self }
     }
 

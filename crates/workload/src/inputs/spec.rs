@@ -1,7 +1,7 @@
 //! A schedule, and all that belongs to it on an object.
 
 use chrono::{DateTime, TimeDelta, Utc};
-use dayshift_schedule::{Action, Boundary, Schedule, ScheduleRule};
+use dayshift_schedule::{Action, Boundary, Direction, Schedule, ScheduleRule};
 
 use crate::{
     fingerprint::sha256_prefix,
@@ -133,18 +133,18 @@ impl ScheduleSpec {
 
     /// Whether the schedule says running or stopped at `at`; `None` before its first boundary.
     pub fn says(&self, object: &WorkloadRef, at: DateTime<Utc>) -> Option<Action> {
-        self.schedule.says(at, self.delay(object))
+        self.schedule.action_at(at, self.delay(object))
     }
 
     /// The first boundary after `after` after which something runs, or after which nothing does.
-    pub fn next_that(
+    pub fn next_boundary(
         &self,
-        brings_up: bool,
+        direction: Direction,
         object: &WorkloadRef,
         after: DateTime<Utc>,
     ) -> Option<Boundary> {
         let delay = self.delay(object);
-        self.schedule.next_that(brings_up, after, delay)
+        self.schedule.next_boundary(direction, after, delay)
     }
 
     /// The count that somebody who wants it running now would have; what a switch keeps off stays
@@ -163,7 +163,7 @@ impl ScheduleSpec {
         match self.schedule.rule() {
             ScheduleRule::Times(entries) => {
                 let mut entries = entries.iter();
-                entries.any(|entry| entry.action.brings_up() == brings_up)
+                entries.any(|entry| entry.action.is_up() == brings_up)
             }
             ScheduleRule::Hours(_) => true,
         }

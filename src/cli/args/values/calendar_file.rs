@@ -7,7 +7,7 @@ use std::{
     sync::Arc,
 };
 
-use dayshift_schedule::{Calendar, CalendarError, CalendarName, ReadCalendar};
+use dayshift_schedule::{Calendar, CalendarError, CalendarName, LoadedCalendar};
 use dayshift_text::printable;
 use ring::digest::{self, SHA256, SHA256_OUTPUT_LEN};
 
@@ -23,7 +23,7 @@ pub struct CalendarFile {
 #[derive(Clone, Debug)]
 pub(crate) struct CalendarContents {
     /// The calendar, or the name of the file and what is wrong with it.
-    pub(crate) calendar: ReadCalendar,
+    pub(crate) calendar: LoadedCalendar,
     /// Of its bytes, where they could be had.
     pub(crate) digest: Option<Digest>,
 }

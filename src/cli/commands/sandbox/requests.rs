@@ -3,7 +3,7 @@
 use chrono::{DateTime, TimeDelta, Utc};
 use clap::error::ErrorKind;
 use dayshift_manifest::manifest::Workload;
-use dayshift_schedule::{ExceptedDates, Schedule, ScheduleRule, Times, Zone};
+use dayshift_schedule::{ExcludedDates, Schedule, ScheduleRule, Times, Zone};
 use dayshift_text::quote;
 use dayshift_workload::Kind;
 
@@ -55,7 +55,7 @@ fn request(
     }
     let times = Times::parse(time).map_err(|error| error.to_string())?;
     let rule = ScheduleRule::start_and_stop(Some(times), None);
-    let times = Schedule::new(rule, ExceptedDates::default(), zone);
+    let times = Schedule::new(rule, ExcludedDates::default(), zone);
     let next = times.next_after(from, TimeDelta::zero());
     Ok(UserAction {
         at: next.ok_or("that time is before the simulation begins")?.at,

@@ -30,7 +30,7 @@ impl Cell {
     /// Its character and how that is painted.
     pub(super) fn glyph(&self, style: Style) -> (char, Paint) {
         match self.mark {
-            Some(action) if action.brings_up() => return (style.either('▲', '^'), Paint::Green),
+            Some(action) if action.is_up() => return (style.either('▲', '^'), Paint::Green),
             Some(_) => return (style.either('▼', 'v'), Paint::Blue),
             None => {}
         }

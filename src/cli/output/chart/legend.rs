@@ -7,7 +7,7 @@ use dayshift_cluster::status::{date_and_time, span};
 use dayshift_manifest::plan::{
     Beginning, Period, PlannedState, PlannedStep, StartsAfter, WorkloadPlan, next_applied, timeline,
 };
-use dayshift_schedule::{Action, Boundary, CalendarName, ClockChange, ExceptedDates, Zone};
+use dayshift_schedule::{Action, Boundary, CalendarName, ClockChange, ExcludedDates, Zone};
 use dayshift_text::{cut_chars, printable};
 use dayshift_workload::{
     CountKind, Origin, Override, Pause, Replicas, ScheduleSpec, savings::Saved,
@@ -328,7 +328,7 @@ pub(super) fn counted_as(treated: &[(NaiveDate, Weekday)]) -> String {
 
 /// What calendars call these dates, a line for each name of dates that follow each other. A name may
 /// hold anything: it is made safe to print.
-pub(super) fn holidays(except: &ExceptedDates, days: &[NaiveDate]) -> Vec<String> {
+pub(super) fn holidays(except: &ExcludedDates, days: &[NaiveDate]) -> Vec<String> {
     let named = days
         .iter()
         .filter_map(|day| Some((*day, except.holiday(*day)?)));

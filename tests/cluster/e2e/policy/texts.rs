@@ -1,7 +1,7 @@
 //! Texts of each key, and whether dayshift reads them.
 
 use dayshift_schedule::{
-    ExceptedDates, Hours, Times, TreatedDates, Zone, parse_grace, parse_jitter, parse_moment,
+    ExcludedDates, Hours, Times, TreatedDates, Zone, parse_date_time, parse_grace, parse_jitter,
     parse_notice, parse_scale,
 };
 use dayshift_workload::{After, IgnoredPaths, Replicas, WakeOnRequest};
@@ -20,11 +20,11 @@ pub(super) fn is_read(key: &str, text: &str) -> bool {
         "replicas" | "stop-replicas" => Replicas::parse(text).is_ok(),
         "jitter" => parse_jitter(text).is_ok(),
         "notice" | "ready-within" => parse_notice(text).is_ok(),
-        "except" => ExceptedDates::parse(text).is_ok(),
+        "except" => ExcludedDates::parse(text).is_ok(),
         "treat-as" => TreatedDates::parse(text).is_ok(),
         "after" => After::parse(text).is_ok(),
-        "pause" => is_truth || parse_moment(text, zone).is_ok(),
-        "wake-until" | "sleep-until" => parse_moment(text, zone).is_ok(),
+        "pause" => is_truth || parse_date_time(text, zone).is_ok(),
+        "wake-until" | "sleep-until" => parse_date_time(text, zone).is_ok(),
         "enforce" => is_truth || parse_grace(text).is_ok(),
         "exclude" | "allow-volume-deletion" | "stop-jobs" => is_truth,
         "wake-on-request" => WakeOnRequest::parse(text).is_ok(),

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use chrono::{DateTime, Datelike, NaiveDate, NaiveDateTime, TimeDelta, Timelike, Utc};
-use dayshift_schedule::{Action, ExceptedDates, Hours, Schedule, ScheduleRule, Zone};
+use dayshift_schedule::{Action, ExcludedDates, Hours, Schedule, ScheduleRule, Zone};
 use dayshift_workload::Key;
 
 use crate::convert::times::{
@@ -55,7 +55,7 @@ impl<'d> Moments<'d> {
         let weekly = Hours::parse(&hours)
             .ok()
             .filter(|_| !week.is_always())
-            .map(|hours| Schedule::new(ScheduleRule::Hours(hours), ExceptedDates::default(), zone));
+            .map(|hours| Schedule::new(ScheduleRule::Hours(hours), ExcludedDates::default(), zone));
         Self {
             week,
             weekly,

@@ -1,6 +1,6 @@
 //! Times of every week, in minutes from Monday 00:00, and their texts.
 
-use dayshift_schedule::unite;
+use dayshift_schedule::merge_spans;
 
 /// Minutes of a day.
 pub(crate) const DAY: u32 = 1440;
@@ -52,7 +52,7 @@ impl Week {
     pub(crate) fn union(&self, other: &Self) -> Self {
         let parts = [&self.parts[..], &other.parts].concat();
         Self {
-            parts: unite(parts, |end, begin| begin <= end),
+            parts: merge_spans(parts, |end, begin| begin <= end),
         }
     }
 

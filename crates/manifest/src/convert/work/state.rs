@@ -198,7 +198,7 @@ impl<'a> Work<'_, 'a> {
 /// Converting changes no excepted dates that are there: a calendar is as good as it was.
 fn any_calendar() -> ParseContext {
     ParseContext {
-        calendars: Calendars::default().or_any(),
+        calendars: Calendars::default().accepting_any(),
         ..ParseContext::default()
     }
 }

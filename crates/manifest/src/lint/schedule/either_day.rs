@@ -16,7 +16,10 @@ impl Look<'_> {
     pub(crate) fn either_day(&self, key: Key, found: &mut Vec<ScheduleFinding>) {
         for (span, item) in list_items(self.inputs.text(key).unwrap_or_default()) {
             let times = without_count(item);
-            let Some(both) = Times::parse(times).ok().and_then(|it| it.either_day()) else {
+            let Some(cron) = Times::parse(times)
+                .ok()
+                .and_then(|times| times.either_day_cron())
+            else {
                 continue;
             };
             let message = format!(
@@ -24,7 +27,7 @@ impl Look<'_> {
                     cron takes either",
                 dayshift_text::quote(times.trim())
             );
-            let help = match both {
+            let help = match cron.both_days {
                 Some(both) => {
                     let count = item.get(times.trim_end().len()..).unwrap_or_default();
                     format!("for the days that are both, write `{both}{count}`")

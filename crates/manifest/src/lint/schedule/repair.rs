@@ -1,6 +1,6 @@
 //! Right lines for what somebody has written: their own text where it can be kept.
 
-use dayshift_schedule::{Calendars, Meant};
+use dayshift_schedule::{Calendars, Proposal};
 use dayshift_workload::{Inputs, Key, ParseContext, ParsedInputs, Prefix, Problem, read};
 
 use crate::lint::schedule::examples::right_text;
@@ -12,7 +12,7 @@ pub(crate) fn own_line(prefix: &Prefix, key: Key, text: &str) -> String {
     if is_right(key, text) {
         return format!("{name}: \"{text}\"");
     }
-    let meant = problem(key, text).and_then(|it| it.diagnostic.meant());
+    let meant = problem(key, text).and_then(|it| it.diagnostic.proposal());
     let lines = meant.and_then(|meant| repaired_lines(prefix, key, text, &meant));
     let right = right_text(key);
     lines.unwrap_or_else(|| format!("{name} with a valid text, for example \"{right}\""))
@@ -23,33 +23,36 @@ pub(crate) fn repaired_lines(
     prefix: &Prefix,
     key: Key,
     text: &str,
-    meant: &Meant,
+    meant: &Proposal,
 ) -> Option<String> {
     let line = |key, text: &str| format!("{}: \"{text}\"", prefix.annotation(key));
     match meant {
-        Meant::Hours(hours) => Some(format!(
+        Proposal::Hours(hours) => Some(format!(
             "{} in place of {}",
             line(Key::Hours, hours),
             prefix.annotation(key)
         )),
-        Meant::StartAndStop { start, stop } => Some(format!(
+        Proposal::StartAndStop { start, stop } => Some(format!(
             "{} and {} in place of {}",
             line(Key::Start, start),
             line(Key::Stop, stop),
             prefix.annotation(key)
         )),
-        Meant::InZone { times, timezone } => {
+        Proposal::InZone { times, timezone } => {
             let (times, zone) = (line(key, times), line(Key::Timezone, timezone));
             Some(format!("{times} and {zone}"))
         }
-        Meant::Instead { .. } => {
-            let mut text = meant.applied_to(text)?;
+        Proposal::Replace { .. } => {
+            let mut text = meant.apply_to(text)?;
             // A text may be wrong in several places, of which the reader tells one at a time.
             for _ in 0..MAX_REPAIRS {
                 if is_right(key, &text) {
                     return Some(line(key, &text));
                 }
-                text = problem(key, &text)?.diagnostic.meant()?.applied_to(&text)?;
+                text = problem(key, &text)?
+                    .diagnostic
+                    .proposal()?
+                    .apply_to(&text)?;
             }
             None
         }
@@ -83,7 +86,7 @@ fn read_alone(key: Key, text: &str) -> ParsedInputs {
     };
     let context = ParseContext {
         // What those are called is not known here.
-        calendars: Calendars::default().or_any(),
+        calendars: Calendars::default().accepting_any(),
         ..ParseContext::default()
     };
     read(&inputs.with(key, text), &context)

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use dayshift_schedule::{DiagnosticKind, Meant};
+use dayshift_schedule::{DiagnosticKind, Proposal};
 use dayshift_workload::{Inputs, Key, Origin, Prefix, Problem};
 
 use crate::lint::{
@@ -25,7 +25,7 @@ pub(crate) struct ScheduleFinding {
     /// Where the annotation is written.
     pub(crate) origin: Origin,
     /// What was meant by the text.
-    pub(crate) meant: Option<Meant>,
+    pub(crate) meant: Option<Proposal>,
 }
 
 impl ScheduleFinding {
@@ -79,7 +79,7 @@ impl ScheduleFinding {
             message,
             help,
             origin: problem.origin,
-            meant: diagnostic.meant(),
+            meant: diagnostic.proposal(),
         }
     }
 
@@ -111,13 +111,13 @@ impl ScheduleFinding {
 fn rule_of(kind: DiagnosticKind, key: Option<Key>) -> LintRule {
     match (kind, key) {
         (DiagnosticKind::NotText, _) => LintRule::NotText,
-        (DiagnosticKind::Twice, _) => LintRule::DuplicateAnnotation,
+        (DiagnosticKind::Duplicate, _) => LintRule::DuplicateAnnotation,
         (DiagnosticKind::Object, Some(Key::AllowVolumeDeletion)) => LintRule::DeletesVolumes,
         (DiagnosticKind::Object, _) => LintRule::BadCount,
-        (DiagnosticKind::Beside, Some(Key::Scale | Key::Replicas | Key::StopReplicas)) => {
+        (DiagnosticKind::Conflict, Some(Key::Scale | Key::Replicas | Key::StopReplicas)) => {
             LintRule::ScaleBesideOthers
         }
-        (DiagnosticKind::Beside, _) => LintRule::HoursBesideTimes,
+        (DiagnosticKind::Conflict, _) => LintRule::HoursBesideTimes,
         (_, None) => LintRule::UnknownAnnotation,
         (_, Some(key)) => match key {
             Key::Start | Key::Stop => LintRule::BadTimes,

@@ -1,6 +1,6 @@
 //! All that there is to say of a schedule.
 
-use dayshift_schedule::{Gap, Zone};
+use dayshift_schedule::{DstGap, Zone};
 use dayshift_workload::{
     Inputs, Key, Origin, ParseContext, ParsedInputs, Prefix, Problem, VolumeRetention, read,
     wake_on_request_problems,
@@ -33,7 +33,7 @@ pub(crate) fn schedule_findings(
     inputs: &Inputs,
     span: &times::Span,
     prefix: &Prefix,
-    gaps: impl FnOnce(Zone) -> Vec<Gap>,
+    gaps: impl FnOnce(Zone) -> Vec<DstGap>,
 ) -> Vec<ScheduleFinding> {
     let mut found = of_problems(&wake_on_request_problems(inputs), prefix);
     let spec = match read(inputs, &span.context) {

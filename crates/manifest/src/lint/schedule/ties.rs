@@ -1,7 +1,7 @@
 //! Warnings about what comes at the same time, or almost.
 
 use chrono::{NaiveDateTime, NaiveTime, TimeDelta};
-use dayshift_schedule::{Action, Schedule, Times, list_items};
+use dayshift_schedule::{Action, Direction, Schedule, Times, list_items};
 use dayshift_workload::{Key, ScheduleSpec};
 
 use crate::lint::{
@@ -84,13 +84,15 @@ impl Look<'_> {
             return;
         }
         let (schedule, none) = (&spec.schedule, TimeDelta::zero());
-        let next = |brings_up, after| {
-            let next = schedule.next_that(brings_up, after, none)?;
+        let next = |direction, after| {
+            let next = schedule.next_boundary(direction, after, none)?;
             (next.at < self.span.until).then_some(next.at)
         };
         let mut after = self.span.from;
         // From one stop that follows a start to the next.
-        while let Some(stop) = next(true, after).and_then(|start| next(false, start)) {
+        while let Some(stop) =
+            next(Direction::Up, after).and_then(|start| next(Direction::Down, start))
+        {
             let start = schedule.latest_at(stop - TimeDelta::seconds(1), none);
             if let Some(start) = start.filter(|it| stop - it.at < spec.jitter) {
                 let message = format!(

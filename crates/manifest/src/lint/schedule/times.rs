@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use chrono::{DateTime, DurationRound as _, NaiveDate, NaiveDateTime, TimeDelta, Utc};
 use dayshift_schedule::{
-    Action, ExceptedDates, Gap, Hours, Schedule, ScheduleRule, Times, Zone, list_items,
+    Action, DstGap, ExcludedDates, Hours, Schedule, ScheduleRule, Times, Zone, list_items,
 };
 use dayshift_workload::{Inputs, Key, ParseContext, Prefix, ScheduleSpec};
 
@@ -36,7 +36,7 @@ impl Look<'_> {
     pub(crate) fn at_all(
         &self,
         spec: &ScheduleSpec,
-        gaps: &[Gap],
+        gaps: &[DstGap],
         found: &mut Vec<ScheduleFinding>,
     ) {
         let except = spec.schedule.except();
@@ -79,7 +79,13 @@ impl Look<'_> {
         at.with_timezone(&self.zone).naive_local()
     }
 
-    fn gap(&self, key: Key, gaps: &[Gap], schedule: &Schedule, found: &mut Vec<ScheduleFinding>) {
+    fn gap(
+        &self,
+        key: Key,
+        gaps: &[DstGap],
+        schedule: &Schedule,
+        found: &mut Vec<ScheduleFinding>,
+    ) {
         let Some(text) = self.inputs.text(key).filter(|_| !gaps.is_empty()) else {
             return;
         };
@@ -190,7 +196,8 @@ impl Look<'_> {
         let alone = |start, stop| {
             let rule = ScheduleRule::start_and_stop(start, stop);
             let except = spec.schedule.except().clone();
-            Schedule::new(rule, except, self.zone).treating(spec.schedule.treated().clone())
+            Schedule::new(rule, except, self.zone)
+                .with_treated_dates(spec.schedule.treated().clone())
         };
         for (key, schedule) in [
             (Key::Start, start.map(|it| alone(Some(it), None))),
@@ -212,7 +219,7 @@ impl Look<'_> {
         }
     }
 
-    fn past_dates(&self, except: &ExceptedDates, found: &mut Vec<ScheduleFinding>) {
+    fn past_dates(&self, except: &ExcludedDates, found: &mut Vec<ScheduleFinding>) {
         let now = self.local(self.span.from);
         if except.last().is_some_and(|last| last < now.date()) {
             found.push(ScheduleFinding::on(
@@ -252,8 +259,8 @@ fn what_happens(schedule: &Schedule, end: DateTime<Utc>, date: NaiveDate) -> Opt
         return Some(format!("it happens at {}", end.format("%H:%M")));
     }
     let goes_on = schedule
-        .says(end, TimeDelta::zero())
-        .is_some_and(Action::brings_up);
+        .action_at(end, TimeDelta::zero())
+        .is_some_and(Action::is_up);
     (!goes_on && !schedule.except().contains(date))
         .then(|| "what begins and ends in between does not happen".to_owned())
 }

@@ -21,7 +21,7 @@ impl Look<'_> {
                 "all of these dates are in the past".to_owned(),
                 "remove them, or write future dates".to_owned(),
             )
-        } else if last < until && !schedule.is_changed_by_treated(today, until) {
+        } else if last < until && !schedule.is_affected_by_treated_dates(today, until) {
             (
                 LintRule::UnchangedDates,
                 "on these dates the schedule does the same without this annotation".to_owned(),

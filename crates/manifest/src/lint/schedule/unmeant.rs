@@ -31,7 +31,7 @@ impl Look<'_> {
             let Some(last) = last.filter(|it| boundary.at - it.at == TimeDelta::minutes(1)) else {
                 continue;
             };
-            let (last_up, up) = (last.action.brings_up(), boundary.action.brings_up());
+            let (last_up, up) = (last.action.is_up(), boundary.action.is_up());
             if last_up == up {
                 continue;
             }

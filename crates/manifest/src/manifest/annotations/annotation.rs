@@ -108,5 +108,5 @@ pub(crate) fn not_text(value: &Node<'_>, text: &str) -> Option<Diagnostic> {
         ),
     };
     let diagnostic = Diagnostic::new(0..text.len(), found, wrong, help);
-    Some(diagnostic.of_kind(DiagnosticKind::NotText))
+    Some(diagnostic.with_kind(DiagnosticKind::NotText))
 }

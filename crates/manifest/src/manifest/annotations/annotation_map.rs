@@ -93,5 +93,9 @@ fn twice(annotation: &Annotation, earlier: &Annotation, origin: Origin) -> Probl
         earlier.key.line, annotation.key.line
     );
     let diagnostic = Diagnostic::new(0..annotation.text.len(), "", wrong, "remove one");
-    Problem::new(&annotation.name, diagnostic.of_kind(DiagnosticKind::Twice)).from(origin)
+    Problem::new(
+        &annotation.name,
+        diagnostic.with_kind(DiagnosticKind::Duplicate),
+    )
+    .from(origin)
 }

@@ -3,7 +3,7 @@
 use super::reading::{date, event, year};
 use chrono::{Datelike, NaiveDate, NaiveTime, TimeDelta, Weekday};
 use dayshift_schedule::{
-    Action, Calendar, CalendarName, Calendars, DiagnosticKind, ExceptedDates, Hours, Schedule,
+    Action, Calendar, CalendarName, Calendars, DiagnosticKind, ExcludedDates, Hours, Schedule,
     ScheduleRule, Zone,
 };
 use proptest::prelude::*;
@@ -81,7 +81,7 @@ fn a_year_of_office_hours_starts_on_every_other_working_day() {
     ] {
         let name = CalendarName::parse("x").unwrap();
         let calendars = Calendars::new([(name, Arc::new(Calendar::parse(file).unwrap()))]);
-        let except = ExceptedDates::parse_with("calendar:x", &calendars).unwrap();
+        let except = ExcludedDates::parse_with("calendar:x", &calendars).unwrap();
         let zone = Zone::parse(zone).unwrap();
         let hours = Hours::parse("Mon-Fri 09:00-19:00").unwrap();
         let schedule = Schedule::new(ScheduleRule::Hours(hours), except, zone);
@@ -158,26 +158,27 @@ fn a_name_that_is_not_known_is_pointed_at() {
             "`calendar:` is not the name of a calendar; write for example `calendar:de`, and give its file with `--calendar de=FILE.ics`",
         ),
     ] {
-        let error = ExceptedDates::parse_with(text, &both).unwrap_err();
+        let error = ExcludedDates::parse_with(text, &both).unwrap_err();
         assert_eq!(&text[error.span()], found);
         assert_eq!(error.to_string(), message);
     }
-    let error = ExceptedDates::parse("calendar:de").unwrap_err();
+    let error = ExcludedDates::parse("calendar:de").unwrap_err();
     assert_eq!(
         error.to_string(),
         "`de` is not a known calendar; give its file with `--calendar de=FILE.ics`"
     );
     assert_eq!(error.kind(), DiagnosticKind::Calendar);
     // Whoever does not care for the dates takes any name, and knows that they are missing.
-    let any = ExceptedDates::parse_with("calendar:xx", &Calendars::default().or_any()).unwrap();
+    let any =
+        ExcludedDates::parse_with("calendar:xx", &Calendars::default().accepting_any()).unwrap();
     assert!(any.is_empty() && !are_known(any));
-    let named = ExceptedDates::parse_with("calendar: de; calendar:fr;calendar:de", &both);
+    let named = ExcludedDates::parse_with("calendar: de; calendar:fr;calendar:de", &both);
     assert!(are_known(named.unwrap()));
 }
 
-fn are_known(except: ExceptedDates) -> bool {
+fn are_known(except: ExcludedDates) -> bool {
     let hours = ScheduleRule::Hours(Hours::parse("09:00-19:00").unwrap());
-    Schedule::new(hours, except, Zone::UTC).knows_its_calendars()
+    Schedule::new(hours, except, Zone::UTC).has_all_calendars()
 }
 
 /// Dates that are written, and those of calendars, in one list or in several, are the same dates.
@@ -220,9 +221,9 @@ fn dates_are_the_same_wherever_they_stand() {
                 known.push((CalendarName::parse(name).unwrap(), Arc::new(calendar)));
                 written.push(format!("calendar:{name}"));
             }
-            let one = ExceptedDates::parse(&all.join(";")).unwrap();
+            let one = ExcludedDates::parse(&all.join(";")).unwrap();
             let other =
-                ExceptedDates::parse_with(&written.join(";"), &Calendars::new(known)).unwrap();
+                ExcludedDates::parse_with(&written.join(";"), &Calendars::new(known)).unwrap();
             let rule = [
                 "09:00-19:00",
                 "Mon-Fri 22:00-06:00",
@@ -246,8 +247,8 @@ fn dates_are_the_same_wherever_they_stand() {
                 prop_assert_eq!(next, other.next_after(at, TimeDelta::zero()));
                 prop_assert_eq!(latest, other.latest_at(at, TimeDelta::zero()));
                 prop_assert_eq!(
-                    one.says(at, TimeDelta::zero()),
-                    other.says(at, TimeDelta::zero())
+                    one.action_at(at, TimeDelta::zero()),
+                    other.action_at(at, TimeDelta::zero())
                 );
                 at += TimeDelta::hours(23);
             }

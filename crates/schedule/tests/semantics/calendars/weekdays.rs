@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use chrono::{Datelike as _, NaiveDate, TimeDelta, TimeZone as _, Utc, Weekday};
 use dayshift_schedule::{
-    Calendar, CalendarName, Calendars, ExceptedDates, Hours, Schedule, ScheduleRule, Times,
+    Calendar, CalendarName, Calendars, ExcludedDates, Hours, Schedule, ScheduleRule, Times,
     TreatedDates, Zone,
 };
 
@@ -89,11 +89,11 @@ fn what_is_left_of_days_that_are_excepted_for_years_is_found() {
                     rules.push(ScheduleRule::Hours(Hours::parse(&windows).unwrap()));
                 }
                 for rule in rules {
-                    let except = ExceptedDates::parse_with(&text, &known).unwrap();
+                    let except = ExcludedDates::parse_with(&text, &known).unwrap();
                     let mut schedule = Schedule::new(rule, except, Zone::UTC);
                     if let Some((date, weekday)) = treated {
                         let text = format!("{date} = {weekday}");
-                        schedule = schedule.treating(TreatedDates::parse(&text).unwrap());
+                        schedule = schedule.with_treated_dates(TreatedDates::parse(&text).unwrap());
                     }
                     for from in [
                         day(2026, 1, 1),

@@ -8,8 +8,8 @@ use std::collections::BTreeSet;
 
 use chrono::{Datelike, NaiveDate, NaiveDateTime, TimeDelta, Timelike, Utc};
 use dayshift_schedule::{
-    Calendar, CalendarName, Calendars, Diagnostic, ExceptedDates, Hours, Meant, Times,
-    TreatedDates, Zone, parse_grace, parse_jitter, parse_moment, parse_scale,
+    Calendar, CalendarName, Calendars, Diagnostic, ExcludedDates, Hours, Proposal, Times,
+    TreatedDates, Zone, parse_date_time, parse_grace, parse_jitter, parse_scale,
 };
 
 /// Some weeks from a Monday on, over a turn of the month.
@@ -127,12 +127,12 @@ fn covered_by(hours: &str) -> BTreeSet<NaiveDateTime> {
         .collect()
 }
 
-fn meant_by<T: std::fmt::Debug>(text: &str, read: Result<T, Diagnostic>) -> Option<Meant> {
+fn meant_by<T: std::fmt::Debug>(text: &str, read: Result<T, Diagnostic>) -> Option<Proposal> {
     let error = match read {
         Ok(read) => panic!("{text} is right: {read:?}"),
         Err(error) => error,
     };
-    let meant = error.meant();
+    let meant = error.proposal();
     // What is proposed is what is said, and nothing else is.
     match &meant {
         Some(meant) if meant.to_string().len() < 60 => {
@@ -147,7 +147,7 @@ fn meant_by<T: std::fmt::Debug>(text: &str, read: Result<T, Diagnostic>) -> Opti
 fn instead<T: std::fmt::Debug>(text: &str, read: Result<T, Diagnostic>) -> String {
     let meant = meant_by(text, read).unwrap_or_else(|| panic!("{text}: nothing is proposed"));
     meant
-        .applied_to(text)
+        .apply_to(text)
         .unwrap_or_else(|| panic!("{text}: {meant:?}"))
 }
 

@@ -68,14 +68,14 @@ fn hours_that_are_proposed_are_those_that_were_meant() {
 fn what_belongs_into_other_annotations_is_proposed_for_them() {
     let text = "Mon 08:00-Fri 18:00";
     for read in [Hours::parse(text).map(drop), Times::parse(text).map(drop)] {
-        let Some(Meant::StartAndStop { start, stop }) = meant_by(text, read) else {
+        let Some(Proposal::StartAndStop { start, stop }) = meant_by(text, read) else {
             panic!("nothing is proposed");
         };
         assert_eq!(happens(&start), expected(&[On("M------", "08:00:00")]));
         assert_eq!(happens(&stop), expected(&[On("----F--", "18:00:00")]));
     }
     for text in ["Mon-Fri 09:00-17:00", "Mon-Fri 9am-5pm"] {
-        let Some(Meant::Hours(hours)) = meant_by(text, Times::parse(text)) else {
+        let Some(Proposal::Hours(hours)) = meant_by(text, Times::parse(text)) else {
             panic!("nothing is proposed for {text}");
         };
         assert_eq!(
@@ -87,7 +87,7 @@ fn what_belongs_into_other_annotations_is_proposed_for_them() {
         "TZ=Asia/Tokyo 0 9 * * 1-5",
         "CRON_TZ=Asia/Tokyo 0 9 * * Monday-Fri",
     ] {
-        let Some(Meant::InZone { times, timezone }) = meant_by(text, Times::parse(text)) else {
+        let Some(Proposal::InZone { times, timezone }) = meant_by(text, Times::parse(text)) else {
             panic!("nothing is proposed for {text}");
         };
         assert_eq!(happens(&times), expected(&[On("MTWTF--", "09:00:00")]));
@@ -161,8 +161,8 @@ fn dates_that_are_proposed_are_those_that_were_meant() {
         ),
         ("2026-12-24;", "2026-12-24", "2026-12-24"),
     ] {
-        let proposed = instead(text, ExceptedDates::parse(text));
-        let dates = ExceptedDates::parse(&proposed).unwrap();
+        let proposed = instead(text, ExcludedDates::parse(text));
+        let dates = ExcludedDates::parse(&proposed).unwrap();
         let (from, to): (NaiveDate, NaiveDate) = (from.parse().unwrap(), to.parse().unwrap());
         for day in "2026-12-01"
             .parse::<NaiveDate>()
@@ -187,7 +187,7 @@ fn dates_that_are_proposed_are_those_that_were_meant() {
         "2026-02-29",
         "calendar:de",
     ] {
-        assert_eq!(meant_by(text, ExceptedDates::parse(text)), None, "{text}");
+        assert_eq!(meant_by(text, ExcludedDates::parse(text)), None, "{text}");
     }
 }
 
@@ -218,8 +218,8 @@ fn calendars_among_dates_are_kept_where_they_are_known() {
         ("2026-12-24\u{ff1b}calendar:", None),
         ("24.12.2026; calendar:fr", Some("2026-12-24; calendar:fr")),
     ] {
-        let error = ExceptedDates::parse_with(text, &calendars(&["de", "makeup"])).unwrap_err();
-        let applied = error.meant().and_then(|meant| meant.applied_to(text));
+        let error = ExcludedDates::parse_with(text, &calendars(&["de", "makeup"])).unwrap_err();
+        let applied = error.proposal().and_then(|meant| meant.apply_to(text));
         assert_eq!(applied.as_deref(), proposed, "{text}: {error}");
     }
     for (text, proposed) in [
@@ -241,7 +241,7 @@ fn calendars_among_dates_are_kept_where_they_are_known() {
         ("2026-10-10 = Mon, 2026-10-10 = Tue", None),
     ] {
         let error = TreatedDates::parse_with(text, &calendars(&["de", "makeup"])).unwrap_err();
-        let applied = error.meant().and_then(|meant| meant.applied_to(text));
+        let applied = error.proposal().and_then(|meant| meant.apply_to(text));
         assert_eq!(applied.as_deref(), proposed, "{text}: {error}");
     }
 }
@@ -259,8 +259,10 @@ fn moments_and_lengths_that_are_proposed_are_those_that_were_meant() {
         ("2026-12-24 18:00+9", "2026-12-24T09:00:00"),
         ("18:00 24 Dec 2026", "2026-12-24T09:00:00"),
     ] {
-        let proposed = instead(text, parse_moment(text, tokyo));
-        let at = parse_moment(&proposed, tokyo).unwrap().with_timezone(&Utc);
+        let proposed = instead(text, parse_date_time(text, tokyo));
+        let at = parse_date_time(&proposed, tokyo)
+            .unwrap()
+            .with_timezone(&Utc);
         assert_eq!(at.naive_utc(), utc.parse().unwrap(), "{text}: {proposed}");
         assert_eq!(at.nanosecond(), 0);
     }
@@ -273,7 +275,7 @@ fn moments_and_lengths_that_are_proposed_are_those_that_were_meant() {
         "2026-02-30 10:00",
         "2026-12-24 18:00 EST",
     ] {
-        assert_eq!(meant_by(text, parse_moment(text, tokyo)), None, "{text}");
+        assert_eq!(meant_by(text, parse_date_time(text, tokyo)), None, "{text}");
     }
     for (text, seconds) in [("1,5m", 90), ("0,5h", 1800), ("PT5M", 300), ("PT1M30S", 90)] {
         let proposed = instead(text, parse_jitter(text));

@@ -1,0 +1,325 @@
+//! The local times of entries, and which of them count where several are one time.
+
+use std::fmt;
+
+use crate::{
+    dates::Dates,
+    local::{DAY, HOUR, Local},
+    search::Search,
+    times::{HourSeconds, Times, earliest},
+};
+
+/// What a schedule says at a boundary.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Action {
+    /// Start the workload.
+    Start,
+    /// Stop the workload.
+    Stop,
+    /// Set exactly this many replicas.
+    Scale(u32),
+}
+
+impl Action {
+    /// Whether something runs afterwards. Jitter moves only such boundaries, and excepted dates
+    /// drop only such boundaries.
+    pub const fn is_up(self) -> bool {
+        !matches!(self, Self::Stop | Self::Scale(0))
+    }
+
+    /// Up if something runs afterwards, else down.
+    pub const fn direction(self) -> Direction {
+        if self.is_up() {
+            Direction::Up
+        } else {
+            Direction::Down
+        }
+    }
+
+    /// The count that it sets, if it sets one.
+    pub const fn count(self) -> Option<u32> {
+        match self {
+            Self::Scale(count) => Some(count),
+            Self::Start | Self::Stop => None,
+        }
+    }
+
+    /// The name of the action, whatever its count: `start`, `stop` or `scale`.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Start => "start",
+            Self::Stop => "stop",
+            Self::Scale(_) => "scale",
+        }
+    }
+
+    /// Of two at the same instant the higher one wins.
+    const fn rank(self) -> u64 {
+        match self {
+            Self::Start => u64::MAX,
+            Self::Stop => 0,
+            Self::Scale(count) => count as u64,
+        }
+    }
+}
+
+impl fmt::Display for Action {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Scale(count) => f.pad(&format!("scale to {count}")),
+            Self::Start | Self::Stop => f.pad(self.name()),
+        }
+    }
+}
+
+/// Whether something runs after an action.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Direction {
+    /// A start, or a count above 0.
+    Up,
+    /// A stop, or the count 0.
+    Down,
+}
+
+impl Direction {
+    /// The other direction.
+    #[must_use]
+    pub const fn opposite(self) -> Self {
+        match self {
+            Self::Up => Self::Down,
+            Self::Down => Self::Up,
+        }
+    }
+}
+
+/// Times, and what happens at each of them.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct TimedAction {
+    /// The local times.
+    pub times: Times,
+    /// What happens at each of them.
+    pub action: Action,
+}
+
+/// The entries of a schedule. What brings something up is not on excepted dates, and wins over what
+/// brings everything down at the same time.
+#[derive(Clone, Copy)]
+pub(super) struct ActionSearch<'s> {
+    pub(super) entries: &'s [TimedAction],
+    pub(super) dates: Dates<'s>,
+}
+
+/// After this long every date has fallen on every day of the week, 29 February too.
+const CYCLE: i64 = 40 * 366 * DAY as i64;
+
+/// How many hours, each once for each item of the lists, are searched for a stop that is not the
+/// time of a start as well.
+const MAX_STEPS: usize = 1_000_000;
+
+impl<'s> ActionSearch<'s> {
+    /// The times of the entries that bring something up, or of those that do not.
+    pub(super) fn times(
+        self,
+        direction: Direction,
+    ) -> Search<'s, impl Iterator<Item = &'s Times> + Clone> {
+        let entries = self.actions_going(direction).map(|entry| &entry.times);
+        Search::new(entries, self.dates, direction == Direction::Up)
+    }
+
+    /// What happens at one of those times. Of several counts the largest wins.
+    pub(super) fn action(self, direction: Direction, at: Local) -> Option<Action> {
+        let mut entries = self.actions_going(direction).map(|entry| entry.action);
+        if let (Some(only), None) = (entries.next(), entries.next()) {
+            return Some(only);
+        }
+        let date = self.dates.date(at.day())?;
+        let entries = self.actions_going(direction);
+        let at = entries.filter(|entry| entry.times.contains(&date, at));
+        at.map(|entry| entry.action)
+            .max_by_key(|action| action.rank())
+    }
+
+    /// The last time at or before `local`, and what happens at it.
+    pub(super) fn latest(self, local: Local) -> Option<(Local, Action)> {
+        let up = self.times(Direction::Up).previous(local);
+        let down = self.times(Direction::Down).previous(local);
+        let latest = up.max(down)?;
+        let direction = if up == Some(latest) {
+            Direction::Up
+        } else {
+            Direction::Down
+        };
+        Some((latest, self.action(direction, latest)?))
+    }
+
+    /// The first time in `(after, to]` that brings everything down and nothing up. The two are at
+    /// most some hours apart.
+    pub(super) fn first_stop(self, after: Local, to: Local) -> Option<Local> {
+        let (up, down) = (self.times(Direction::Up), self.times(Direction::Down));
+        let mut after = after;
+        loop {
+            let first = down.next(after).filter(|time| *time <= to)?;
+            if !up.contains(first) {
+                return Some(first);
+            }
+            // Any number of stops may coincide with starts: all of an hour are looked at together.
+            let hour = hour_of(first);
+            let found = self.stops_in(hour).find(|time| *time > first);
+            if found.is_some() {
+                return found.filter(|time| *time <= to);
+            }
+            after = Local(hour.0 + i64::from(HOUR) - 1);
+        }
+    }
+
+    /// The last time in `(after, to]` that brings everything down and nothing up. The two are at
+    /// most some hours apart.
+    pub(super) fn last_stop(self, after: Local, to: Local) -> Option<Local> {
+        let (up, down) = (self.times(Direction::Up), self.times(Direction::Down));
+        let mut to = to;
+        loop {
+            let last = down.previous(to).filter(|time| *time > after)?;
+            if !up.contains(last) {
+                return Some(last);
+            }
+            let hour = hour_of(last);
+            let found = self.stops_in(hour).take_while(|time| *time < last).last();
+            if found.is_some() {
+                return found.filter(|time| *time > after);
+            }
+            to = hour.before();
+        }
+    }
+
+    /// The first time after `after` that brings everything down and nothing up, however far away.
+    /// Of hundreds of times that coincide for years it may say `None`.
+    pub(super) fn next_stop(self, after: Local) -> Option<Local> {
+        let (up, down) = (self.times(Direction::Up), self.times(Direction::Down));
+        let items: usize = self
+            .entries
+            .iter()
+            .map(|entry| entry.times.search_cost())
+            .sum();
+        // Moments and treated dates are no part of the cycle.
+        let date_times = self
+            .entries
+            .iter()
+            .filter_map(|entry| entry.times.last_date_time());
+        let treated = self.dates.treated.last_day().map(|day| Local::on(day, 0));
+        let irregular = date_times.chain(treated).max().unwrap_or(after);
+        let until = Local(after.max(irregular).0 + CYCLE);
+        let mut local = after;
+        for _ in 0..MAX_STEPS / items.max(1) {
+            let first = down.next(local)?;
+            if !up.contains(first) {
+                return Some(first);
+            }
+            let hour = hour_of(first);
+            let found = self.stops_in(hour).find(|time| *time > first);
+            if found.is_some() {
+                return found;
+            }
+            local = Local(hour.0 + i64::from(HOUR) - 1);
+            if local > until {
+                // Nothing starts on an excepted date, so that any stop on it counts.
+                let day = self.dates.except.next_from(local.day())?;
+                local = local.max(Local::on(day, 0).before());
+            }
+        }
+        None
+    }
+
+    /// The first time in `(after, to]` that several of the entries have, and what they say: first what
+    /// wins.
+    pub(super) fn first_tie(self, after: Local, to: Local) -> Option<(Local, Vec<Action>)> {
+        let (up, down) = (self.times(Direction::Up), self.times(Direction::Down));
+        let mut after = after;
+        loop {
+            let first = earliest(up.next(after), down.next(after)).filter(|time| *time <= to)?;
+            let hour = hour_of(first);
+            let (mut once, mut twice) = ([0; 60], [0; 60]);
+            for entry in self.entries {
+                let seconds = self.times_of(entry).seconds_of_hour(hour);
+                for (minute, (once, twice)) in seconds.iter().zip(once.iter_mut().zip(&mut twice)) {
+                    *twice |= *once & minute;
+                    *once |= minute;
+                }
+            }
+            if let Some(tie) = times_in(hour, twice).find(|time| *time > after) {
+                return (tie <= to).then(|| (tie, self.actions_at(tie)));
+            }
+            after = Local(hour.0 + i64::from(HOUR) - 1);
+        }
+    }
+
+    /// Whether on a date the same happens at the same times with other dates.
+    pub(super) fn is_same_on(self, day: i32, dates: Dates<'s>) -> bool {
+        let other = Self { dates, ..self };
+        (0..24).all(|hour| {
+            let hour = Local::on(day, hour * HOUR);
+            self.counted_in(hour) == other.counted_in(hour)
+        })
+    }
+
+    /// The seconds of a local hour at which each entry counts, from the highest rank down.
+    fn counted_in(self, hour: Local) -> Vec<HourSeconds> {
+        let mut entries: Vec<_> = self.entries.iter().collect();
+        entries.sort_by_key(|entry| std::cmp::Reverse(entry.action.rank()));
+        let mut taken = [0; 60];
+        let counted = entries.into_iter().map(|entry| {
+            let mut own = self.times_of(entry).seconds_of_hour(hour);
+            for (own, taken) in own.iter_mut().zip(&mut taken) {
+                *own &= !*taken;
+                *taken |= *own;
+            }
+            own
+        });
+        counted.collect()
+    }
+
+    fn actions_at(self, local: Local) -> Vec<Action> {
+        let entries = self.entries.iter();
+        let entries = entries.filter(|entry| self.times_of(entry).contains(local));
+        let mut actions: Vec<_> = entries.map(|entry| entry.action).collect();
+        actions.sort_by_key(|action| std::cmp::Reverse(action.rank()));
+        actions
+    }
+
+    fn times_of(self, entry: &'s TimedAction) -> Search<'s, std::iter::Once<&'s Times>> {
+        let times = std::iter::once(&entry.times);
+        Search::new(times, self.dates, entry.action.is_up())
+    }
+
+    /// The times in the local hour from `hour` on that bring everything down and nothing up.
+    fn stops_in(self, hour: Local) -> impl Iterator<Item = Local> {
+        let mut alone = self.times(Direction::Down).seconds_of_hour(hour);
+        let up = self.times(Direction::Up).seconds_of_hour(hour);
+        alone
+            .iter_mut()
+            .zip(up)
+            .for_each(|(alone, up)| *alone &= !up);
+        times_in(hour, alone)
+    }
+
+    fn actions_going(self, direction: Direction) -> impl Iterator<Item = &'s TimedAction> + Clone {
+        let entries = self.entries.iter();
+        entries.filter(move |entry| entry.action.direction() == direction)
+    }
+}
+
+/// The seconds of an hour as times.
+fn times_in(hour: Local, seconds: HourSeconds) -> impl Iterator<Item = Local> {
+    let minutes = (0..).zip(seconds);
+    minutes.flat_map(move |(minute, mut rest)| {
+        std::iter::from_fn(move || {
+            let second = (rest != 0).then(|| rest.trailing_zeros())?;
+            rest &= rest - 1;
+            Some(Local(hour.0 + 60 * minute + i64::from(second)))
+        })
+    })
+}
+
+/// The beginning of the hour of a local time.
+fn hour_of(local: Local) -> Local {
+    Local(local.0 - local.0.rem_euclid(HOUR.into()))
+}

@@ -1,0 +1,416 @@
+//! Dates on which a schedule does what it does on another day of the week.
+//!
+//! Dates that are unlike others in their week.
+
+use chrono::{NaiveDate, Weekday};
+
+use crate::{
+    calendars::{Calendar, CalendarName, Calendars},
+    days::Days,
+    excluded_dates::{DateSet, ExcludedDates, parse_dates_item},
+    local::{Local, day_number, weekday},
+    month::{DayRanges, Month, Page, PageDate, has, highest_to, lowest_from},
+    text::{
+        diagnostic::{Diagnostic, DiagnosticKind, Grammar},
+        piece::Piece,
+    },
+};
+
+const EXAMPLE: &str = "2026-10-10 = Mon; calendar:makeup = Fri";
+
+/// The most spans of dates that are treated. A search may have to look at each of them.
+const MAX_SPANS: usize = 1_000;
+
+/// Local dates that count as another day of the week. The default is none.
+///
+/// ```
+/// use chrono::Weekday;
+/// use dayshift_schedule::TreatedDates;
+///
+/// let dates = TreatedDates::parse("2026-10-10 = Mon; 2026-12-28..2026-12-31 = Sunday").unwrap();
+/// assert_eq!(dates.day_of_week("2026-10-10".parse().unwrap()), Some(Weekday::Mon));
+/// assert_eq!(dates.day_of_week("2026-12-30".parse().unwrap()), Some(Weekday::Sun));
+/// assert_eq!(dates.day_of_week("2026-10-11".parse().unwrap()), None);
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct TreatedDates {
+    /// No date is in two sets of different days.
+    sets: Box<[Treated]>,
+}
+
+/// Dates that count as one day of the week; 0 is Monday.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+struct Treated {
+    day: usize,
+    dates: DateSet,
+}
+
+impl TreatedDates {
+    /// Reads dates, or ranges of dates, each with the day of the week that they count as.
+    ///
+    /// # Errors
+    /// An item is not a date from 1970 to 2199 or a range of such dates with `=` and one day of the
+    /// week, a date counts as two days, or an item names a calendar. The span is in bytes of the
+    /// text.
+    pub fn parse(text: &str) -> Result<Self, Diagnostic> {
+        Self::parse_with(text, &Calendars::default())
+    }
+
+    /// Reads the same, and calendars by their name, as in `calendar:makeup = Fri`.
+    ///
+    /// # Errors
+    /// As [`Self::parse`], but for calendars that are among these.
+    pub fn parse_with(text: &str, known: &Calendars) -> Result<Self, Diagnostic> {
+        Self::parse_strictly(text, known).map_err(|error| {
+            if known.contain_all_in(text) {
+                error.in_grammar(Grammar::TreatedDates, text)
+            } else {
+                error
+            }
+        })
+    }
+
+    fn parse_strictly(text: &str, known: &Calendars) -> Result<Self, Diagnostic> {
+        let mut written: [Vec<(i32, i32)>; 7] = Default::default();
+        let mut calendars: Vec<Treated> = Vec::new();
+        for item in Piece::items(text, EXAMPLE)? {
+            let item = item?;
+            let Some((dates, day)) = item.split_once("=") else {
+                return Err(missing_date_or_weekday(item));
+            };
+            let (dates, day) = (dates.trim(), day.trim());
+            if dates.text().is_empty() || day.text().is_empty() {
+                return Err(missing_date_or_weekday(item));
+            }
+            // The dates may be wrong in a way that says more.
+            let read = DateSet::from(parse_dates_item(dates, known)?);
+            let day = Days::parse_one(day)?;
+            let twice = |day| {
+                let wrong = format!(
+                    "has {}, which counts as another day already",
+                    format_day(day)
+                );
+                let error = dates.error(wrong, "write each date once");
+                error.with_kind(DiagnosticKind::Calendar)
+            };
+            let others = written.iter().enumerate().filter(|(it, _)| *it != day);
+            for range in others.flat_map(|(_, ranges)| ranges) {
+                let date = read.days().next_from(range.0);
+                if let Some(date) = date.filter(|date| *date <= range.1) {
+                    return Err(twice(date));
+                }
+            }
+            for other in calendars.iter().filter(|set| set.day != day) {
+                if let Some(date) = read.days().first_common(other.dates.days()) {
+                    return Err(twice(date));
+                }
+            }
+            match read {
+                DateSet::WrittenDate(ranges) => {
+                    if let Some(days) = written.get_mut(day) {
+                        days.extend(ranges.iter());
+                    }
+                }
+                dates => {
+                    let treated = Treated { day, dates };
+                    if !calendars.contains(&treated) {
+                        calendars.push(treated);
+                    }
+                }
+            }
+        }
+        let written = written.into_iter().enumerate();
+        let written = written.filter(|(_, ranges)| !ranges.is_empty());
+        let written = written.map(|(day, ranges)| Treated {
+            day,
+            dates: DateSet::WrittenDate(DayRanges::merging(ranges)),
+        });
+        let sets: Box<[Treated]> = written.chain(calendars).collect();
+        let spans: usize = sets.iter().map(|set| set.dates.days().iter().count()).sum();
+        if spans > MAX_SPANS {
+            let all = Piece::whole(text, EXAMPLE)?;
+            let wrong = format!("has more than {MAX_SPANS} spans of dates");
+            let error = all.error(wrong, "remove those that are over");
+            return Err(error.with_kind(DiagnosticKind::Calendar));
+        }
+        Ok(Self { sets })
+    }
+
+    /// The day of the week that a date counts as, where it is one of them.
+    pub fn day_of_week(&self, date: NaiveDate) -> Option<Weekday> {
+        let set = self.set_of(day_number(date))?;
+        Weekday::try_from(u8::try_from(set.day).ok()?).ok()
+    }
+
+    /// The calendar that makes a date one of them, and what it calls the date, which may be empty
+    /// and hold anything that somebody wrote.
+    pub fn named(&self, date: NaiveDate) -> Option<(&CalendarName, &str)> {
+        match &self.set_of(day_number(date))?.dates {
+            DateSet::WrittenDate(_) => None,
+            DateSet::Calendar(name, calendar) => Some((name, calendar.summary_on(date)?)),
+        }
+    }
+
+    /// The calendars whose dates these are.
+    pub fn calendars(&self) -> impl Iterator<Item = (&CalendarName, &Calendar)> {
+        self.sets.iter().filter_map(|set| set.dates.calendar())
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.sets.is_empty()
+    }
+
+    /// The last of them.
+    pub fn last(&self) -> Option<NaiveDate> {
+        NaiveDate::from_epoch_days(self.last_day()?)
+    }
+
+    /// The last of them, in days since 1970-01-01.
+    pub(crate) fn last_day(&self) -> Option<i32> {
+        let last = self.sets.iter().filter_map(|set| set.dates.days().last());
+        last.max()
+    }
+
+    /// The day of the week that a day counts as: its own, where it is not one of them.
+    pub(crate) fn weekday(&self, day: i32) -> usize {
+        self.set_of(day).map_or_else(|| weekday(day), |set| set.day)
+    }
+
+    /// The day of the week that a day counts as, with the first and the last day of the range that
+    /// holds it.
+    pub(crate) fn range_of(&self, day: i32) -> Option<(usize, (i32, i32))> {
+        let mut sets = self.sets.iter();
+        sets.find_map(|set| Some((set.day, set.dates.days().range_of(day)?)))
+    }
+
+    /// The first of the dates that is not before `day`.
+    pub(crate) fn next_from(&self, day: i32) -> Option<i32> {
+        let sets = self.sets.iter();
+        sets.filter_map(|set| set.dates.days().next_from(day)).min()
+    }
+
+    /// The last of the dates that is not after `day`.
+    pub(crate) fn last_to(&self, day: i32) -> Option<i32> {
+        let sets = self.sets.iter();
+        sets.filter_map(|set| set.dates.days().last_to(day)).max()
+    }
+
+    /// Days of the week with the dates that count as such; one day may come several times.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (usize, &DayRanges)> {
+        self.sets.iter().map(|set| (set.day, set.dates.days()))
+    }
+
+    fn set_of(&self, day: i32) -> Option<&Treated> {
+        let mut sets = self.sets.iter();
+        sets.find(|set| set.dates.days().range_of(day).is_some())
+    }
+}
+
+fn missing_date_or_weekday(item: Piece<'_>) -> Diagnostic {
+    item.error(
+        "has no date or no day of the week",
+        "write for example `2026-10-10 = Mon`, and separate several with `;`",
+    )
+}
+
+fn format_day(day: i32) -> String {
+    NaiveDate::from_epoch_days(day).map_or_else(String::new, |date| date.to_string())
+}
+
+/// Days of the week on which something can be; bit 0 is Monday.
+#[derive(Clone, Copy)]
+pub(crate) struct PossibleWeekdays {
+    /// What a date counts as.
+    pub(crate) counted: u32,
+    /// What a date is by the calendar, whatever it counts as.
+    pub(crate) own: u32,
+}
+
+/// Dates on which nothing starts, and dates that count as another day of the week. One that is both
+/// starts nothing.
+#[derive(Clone, Copy)]
+pub(crate) struct Dates<'d> {
+    pub(crate) except: &'d ExcludedDates,
+    pub(crate) treated: &'d TreatedDates,
+}
+
+/// After so many pages that have none of the days it is looked how many more have none: to look costs
+/// as much as several pages.
+const PAGES_TO_SKIP: u32 = 16;
+
+impl Dates<'_> {
+    /// The page of a month.
+    pub(crate) fn page(self, month: Month) -> Page {
+        let sets = self.treated.iter();
+        let treated = sets.map(|(weekday, dates)| (weekday, dates.days_in(&month)));
+        Page::new(month, treated)
+    }
+
+    /// The page of a day since 1970-01-01, and its day of the month.
+    fn page_containing(self, day: i32) -> Option<(Page, u32)> {
+        let (month, of_month) = Month::containing(day)?;
+        Some((self.page(month), of_month))
+    }
+
+    /// The date of a day since 1970-01-01; `None` outside of the years of schedules.
+    pub(crate) fn date(self, day: i32) -> Option<PageDate> {
+        let (page, of_month) = self.page_containing(day)?;
+        Some(self.date_on(page, of_month))
+    }
+
+    fn date_on(self, page: Page, of_month: u32) -> PageDate {
+        PageDate {
+            weekday: self.treated.weekday(page.month.day(of_month)),
+            page,
+            of_month,
+        }
+    }
+
+    /// The first date from a day of this month on that its page has. Bit 1 of what `days_in` says is
+    /// the first of the month. After some pages `skip` says from which day on to search.
+    pub(crate) fn first_date(
+        self,
+        page: Page,
+        of_month: u32,
+        skip: impl Fn(i32) -> Option<i32>,
+        mut days_in: impl FnMut(&Page) -> u64,
+    ) -> Option<PageDate> {
+        let (mut page, mut from) = (page, of_month);
+        for at in 0_u32.. {
+            if let Some(found) = lowest_from(days_in(&page), from) {
+                return Some(self.date_on(page, found));
+            }
+            let next = page.month.day(page.month.length) + 1;
+            let later = if at % PAGES_TO_SKIP == 0 {
+                skip(next)?
+            } else {
+                next
+            };
+            (page, from) = if later > next {
+                self.page_containing(later)?
+            } else {
+                (self.page(page.month.next()?), 1)
+            };
+        }
+        None
+    }
+
+    /// The last date up to a day of this month that its page has, in the same way.
+    pub(crate) fn last_date(
+        self,
+        page: Page,
+        of_month: u32,
+        skip: impl Fn(i32) -> Option<i32>,
+        mut days_in: impl FnMut(&Page) -> u64,
+    ) -> Option<PageDate> {
+        let (mut page, mut to) = (page, of_month);
+        for at in 0_u32.. {
+            if let Some(found) = highest_to(days_in(&page), to) {
+                return Some(self.date_on(page, found));
+            }
+            let next = page.month.first - 1;
+            let earlier = if at % PAGES_TO_SKIP == 0 {
+                skip(next)?
+            } else {
+                next
+            };
+            (page, to) = if earlier < next {
+                self.page_containing(earlier)?
+            } else {
+                (self.page(page.month.previous()?), 31)
+            };
+        }
+        None
+    }
+
+    /// The first day from a day on that its page has, both since 1970-01-01.
+    pub(crate) fn first_day(
+        self,
+        day: i32,
+        skip: impl Fn(i32) -> Option<i32>,
+        days_in: impl FnMut(&Page) -> u64,
+    ) -> Option<i32> {
+        let (page, of_month) = self.page_containing(day.max(Local::FIRST.day()))?;
+        let date = self.first_date(page, of_month, skip, days_in)?;
+        Some(date.day())
+    }
+
+    /// The last day up to a day that its page has, both since 1970-01-01.
+    pub(crate) fn last_day(
+        self,
+        day: i32,
+        skip: impl Fn(i32) -> Option<i32>,
+        days_in: impl FnMut(&Page) -> u64,
+    ) -> Option<i32> {
+        let (page, of_month) = self.page_containing(day.min(Local::LAST.day()))?;
+        let date = self.last_date(page, of_month, skip, days_in)?;
+        Some(date.day())
+    }
+
+    /// The first day from `day` on that may be one of these, and one that is not excepted where dates
+    /// are excepted; or a day before it.
+    pub(crate) fn first_possible(
+        self,
+        day: i32,
+        weekdays: PossibleWeekdays,
+        skips_excluded: bool,
+    ) -> i32 {
+        if let Some((weekday, (_, last))) = self.treated.range_of(day) {
+            return if weekdays.counts(weekday) {
+                day
+            } else {
+                last + 1
+            };
+        }
+        if !skips_excluded {
+            return day;
+        }
+        let kept = self.except.first_kept(day, weekdays.counted | weekdays.own);
+        let treated = self.treated.next_from(day);
+        treated.map_or(kept, |treated| treated.min(kept))
+    }
+
+    /// The last such day up to `day`, or a day after it.
+    pub(crate) fn last_possible(
+        self,
+        day: i32,
+        weekdays: PossibleWeekdays,
+        skips_excluded: bool,
+    ) -> i32 {
+        if let Some((weekday, (first, _))) = self.treated.range_of(day) {
+            return if weekdays.counts(weekday) {
+                day
+            } else {
+                first - 1
+            };
+        }
+        if !skips_excluded {
+            return day;
+        }
+        let kept = self.except.last_kept(day, weekdays.counted | weekdays.own);
+        let treated = self.treated.last_to(day);
+        treated.map_or(kept, |treated| treated.max(kept))
+    }
+}
+
+impl PossibleWeekdays {
+    pub(crate) const NONE: Self = Self { counted: 0, own: 0 };
+
+    /// The days of both.
+    pub(crate) fn union(self, other: Self) -> Self {
+        Self {
+            counted: self.counted | other.counted,
+            own: self.own | other.own,
+        }
+    }
+
+    /// Whether a date that counts as this day of the week may be one of them.
+    fn counts(self, weekday: usize) -> bool {
+        self.own != 0
+            || has(
+                self.counted.into(),
+                u32::try_from(weekday).unwrap_or_default(),
+            )
+    }
+}

@@ -1,0 +1,275 @@
+//! Lengths of time, as people write them: `5m`, `1h30m`. A jitter is how long the starts of many
+//! objects are spread over, a grace how long what runs is let run, a notice how long before or after
+//! something people are told of it, a wait how long a start waits.
+//!
+//! Lengths of time, as people write them.
+
+use std::ops::Range;
+
+use chrono::TimeDelta;
+
+use crate::text::{
+    diagnostic::{Diagnostic, Grammar},
+    piece::Piece,
+};
+
+/// What a length of time is for says what to write, and how long it may be.
+struct DurationLimits {
+    example: &'static str,
+    most: &'static str,
+    most_seconds: i64,
+    grammar: Grammar,
+}
+
+/// The longest wait of [`parse_items_and_wait`].
+const MAX_WAIT: &str = "6h";
+const MAX_WAIT_SECONDS: i64 = 6 * 3600;
+
+const JITTER: DurationLimits = DurationLimits {
+    example: "5m",
+    most: "1h",
+    most_seconds: 3600,
+    grammar: Grammar::Jitter,
+};
+
+const GRACE: DurationLimits = DurationLimits {
+    example: "30m",
+    most: "24h",
+    most_seconds: 24 * 3600,
+    grammar: Grammar::Grace,
+};
+
+const NOTICE: DurationLimits = DurationLimits {
+    example: "15m",
+    most: "24h",
+    most_seconds: 24 * 3600,
+    grammar: Grammar::Notice,
+};
+
+/// Reads a length of time in whole seconds, at most an hour: `5m`, `90s`, `1m 30s`, `1h`.
+///
+/// # Errors
+/// The text is not numbers with units that come to whole seconds, or is longer than an hour. The
+/// span is in bytes of the text.
+pub fn parse_jitter(text: &str) -> Result<TimeDelta, Diagnostic> {
+    parse_text(text, &JITTER)
+}
+
+/// Reads a length of time in whole seconds, from one second to a day: `30m`, `1h30m`, `24h`.
+///
+/// # Errors
+/// The text is not numbers with units that come to whole seconds, or is 0 or longer than a day.
+/// The span is in bytes of the text.
+pub fn parse_grace(text: &str) -> Result<TimeDelta, Diagnostic> {
+    let grace = parse_text(text, &GRACE)?;
+    if grace.is_zero() {
+        return Err(not_a_duration(Piece::whole(text, GRACE.example)?));
+    }
+    Ok(grace)
+}
+
+/// Reads a length of time in whole seconds, at most a day: `15m`, `1h30m`; `0` is none.
+///
+/// # Errors
+/// The text is not numbers with units that come to whole seconds, or is longer than a day. The span
+/// is in bytes of the text.
+pub fn parse_notice(text: &str) -> Result<TimeDelta, Diagnostic> {
+    parse_text(text, &NOTICE)
+}
+
+/// A length of time as [`parse_notice`] reads it, in the largest unit that has a whole number of it:
+/// `2h`, `90m`, `45s`, `0`.
+pub fn format_notice(length: TimeDelta) -> String {
+    let seconds = length.num_seconds();
+    let units = [(3600, "h"), (60, "m"), (1, "s")];
+    let unit = units.into_iter().find(|(of, _)| seconds % of == 0);
+    match unit.filter(|_| seconds != 0) {
+        Some((of, unit)) => format!("{}{unit}", seconds / of),
+        None => "0".to_owned(),
+    }
+}
+
+/// Reads the items between the `;` of a list, with where in bytes each stands in it, and the length of
+/// time from one second to six hours that may follow the last item behind a `,`: `sts/db; deploy/cache,
+/// 5m`.
+///
+/// # Errors
+/// An item is empty, or what follows the `,` is no such length. The span is in bytes of the text.
+#[expect(
+    clippy::type_complexity,
+    reason = "items as `list_items` gives them, and a length"
+)]
+pub fn parse_items_and_wait<'t>(
+    text: &'t str,
+    example: &'static str,
+) -> Result<(Vec<(Range<usize>, &'t str)>, Option<TimeDelta>), Diagnostic> {
+    let mut items = Piece::items(text, example)?.collect::<Result<Vec<_>, _>>()?;
+    let mut wait = None;
+    if let Some(last) = items.last_mut()
+        && let Some((item, length)) = last.split_once(",")
+    {
+        let length = length.trim();
+        if !length
+            .text()
+            .starts_with(|character: char| character.is_ascii_digit())
+            || length.text().contains(['/', ','])
+        {
+            return Err(length.error(
+                "follows a `,`, where only a duration may stand",
+                format!("separate objects with `;`, as in `{example}`"),
+            ));
+        }
+        let duration = parse_piece(length, MAX_WAIT, MAX_WAIT_SECONDS)?;
+        if duration.is_zero() {
+            return Err(not_a_duration(length));
+        }
+        wait = Some(duration);
+        *last = item.trim();
+    }
+    let items = items.into_iter().map(|item| (item.span(), item.text()));
+    Ok((items.collect(), wait))
+}
+
+fn parse_text(text: &str, limits: &DurationLimits) -> Result<TimeDelta, Diagnostic> {
+    let all = Piece::whole(text, limits.example);
+    all.and_then(|all| parse_piece(all, limits.most, limits.most_seconds))
+        .map_err(|error| error.in_grammar(limits.grammar, text))
+}
+
+fn parse_piece(all: Piece<'_>, most: &str, most_seconds: i64) -> Result<TimeDelta, Diagnostic> {
+    if all.text() != "0" && !has_known_units(all.text()) {
+        return Err(not_a_duration(all));
+    }
+    let seconds = match humantime::parse_duration(all.text()) {
+        Ok(length) if length.subsec_nanos() > 0 => return Err(not_a_duration(all)),
+        Ok(length) => i64::try_from(length.as_secs()).ok(),
+        Err(humantime::DurationError::NumberOverflow) => None,
+        Err(_) => return Err(not_a_duration(all)),
+    };
+    seconds
+        .filter(|seconds| *seconds <= most_seconds)
+        .map(TimeDelta::seconds)
+        .ok_or_else(|| all.error("is too long", format!("write at most `{most}`")))
+}
+
+fn not_a_duration(length: Piece<'_>) -> Diagnostic {
+    length.error("is not a duration", "write for example `5m`, `90s` or `1h`")
+}
+
+/// The units that are taken, of those that humantime knows.
+const UNITS: [&str; 16] = [
+    "s", "sec", "secs", "second", "seconds", "m", "min", "mins", "minute", "minutes", "h", "hr",
+    "hrs", "hour", "hours", "d",
+];
+
+/// Whether it is numbers, each with its unit. humantime takes `1 30s` for 130 seconds, `1M` for a month
+/// and `1000ms` for a second.
+fn has_known_units(text: &str) -> bool {
+    let mut rest = text;
+    while rest.starts_with(|character: char| character.is_ascii_digit()) {
+        rest = rest
+            .trim_start_matches(|character: char| character.is_ascii_digit())
+            .trim_start();
+        let unit = rest
+            .find(|character: char| !character.is_alphabetic())
+            .unwrap_or(rest.len());
+        if !UNITS.contains(&&rest[..unit]) {
+            return false;
+        }
+        rest = rest[unit..].trim_start();
+    }
+    rest.is_empty()
+}
+
+/// The whole seconds of `1,5h` or `PT1H30M`; `None` for a number without a unit.
+pub(crate) fn parse_loosely(text: &str) -> Option<u64> {
+    let text = text.trim().to_lowercase().replace(',', ".");
+    let text = text.strip_prefix("pt").unwrap_or(&text);
+    let duration = humantime::parse_duration(text).ok()?;
+    (duration.subsec_nanos() == 0).then_some(duration.as_secs())
+}
+
+/// The length as text: `1h30m`.
+pub(crate) fn format_seconds(seconds: u64) -> String {
+    let parts = [
+        (seconds / 3600, 'h'),
+        (seconds / 60 % 60, 'm'),
+        (seconds % 60, 's'),
+    ];
+    parts
+        .into_iter()
+        .filter(|(count, _)| *count > 0)
+        .map(|(count, unit)| format!("{count}{unit}"))
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reads_whole_seconds_up_to_an_hour() {
+        for (text, seconds) in [
+            ("5m", 300),
+            ("90s", 90),
+            (" 1h ", 3600),
+            ("1m30s", 90),
+            ("0s", 0),
+            ("5 min", 300),
+            ("30s1m", 90),
+            ("60m0s", 3600),
+        ] {
+            assert_eq!(
+                parse_jitter(text).unwrap(),
+                TimeDelta::seconds(seconds),
+                "{text}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_notice_may_be_none_and_a_grace_may_not() {
+        assert_eq!(parse_notice("0"), Ok(TimeDelta::zero()));
+        assert_eq!(parse_notice("24h"), Ok(TimeDelta::hours(24)));
+        assert!(parse_grace("0s").is_err());
+    }
+
+    #[test]
+    fn refuses_what_is_no_length_or_too_long() {
+        for (text, wrong) in [
+            ("1 30s", "is not a duration"),
+            ("1M", "is not a duration"),
+            ("1000ms", "is not a duration"),
+            ("1m 2\u{a0}30s", "is not a duration"),
+            ("5", "is not a duration"),
+            ("1.5h", "is not a duration"),
+            ("-5m", "is not a duration"),
+            ("m", "is not a duration"),
+            ("1500ms", "is not a duration"),
+            ("五m", "is not a duration"),
+            ("1h1s", "is too long"),
+            ("61m", "is too long"),
+            ("99999999999999999999s", "is too long"),
+            ("4294967295h", "is too long"),
+        ] {
+            let error = parse_jitter(&format!("\u{3000}{text}")).unwrap_err();
+            assert_eq!(error.message(), format!("`{text}` {wrong}"));
+            assert_eq!(error.span(), 3..3 + text.len());
+        }
+        assert_eq!(parse_jitter(" ").unwrap_err().span(), 0..1);
+    }
+
+    #[test]
+    fn says_how_long_it_may_be() {
+        for (error, expected) in [
+            (parse_jitter("61m"), "`61m` is too long; write at most `1h`"),
+            (parse_grace("25h"), "`25h` is too long; write at most `24h`"),
+            (
+                parse_notice("25h"),
+                "`25h` is too long; write at most `24h`",
+            ),
+        ] {
+            assert_eq!(error.unwrap_err().to_string(), expected);
+        }
+    }
+}

@@ -1,0 +1,374 @@
+//! Dates on which nothing starts.
+
+use std::sync::Arc;
+
+use chrono::NaiveDate;
+
+use crate::{
+    calendars::{Calendar, CalendarName, Calendars},
+    date_time::parse_date,
+    local::{Local, day_number, weekday},
+    month::{DayRanges, Month},
+    text::{
+        diagnostic::{Diagnostic, Grammar},
+        piece::Piece,
+    },
+};
+
+/// Local dates on which no start happens. The default is none.
+///
+/// The dates of a calendar are not copied: all that except it share them.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct ExcludedDates {
+    /// Nothing where nothing is excepted, as on most objects.
+    sets: Box<[DateSet]>,
+}
+
+/// What one item of dates says.
+pub(crate) enum DatesItem {
+    /// The first and the last of a range.
+    Range(i32, i32),
+    Calendar(CalendarName, Arc<Calendar>),
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum DateSet {
+    WrittenDate(DayRanges),
+    Calendar(CalendarName, Arc<Calendar>),
+}
+
+impl From<DatesItem> for DateSet {
+    fn from(item: DatesItem) -> Self {
+        match item {
+            DatesItem::Range(first, last) => {
+                Self::WrittenDate(DayRanges::merging(vec![(first, last)]))
+            }
+            DatesItem::Calendar(name, calendar) => Self::Calendar(name, calendar),
+        }
+    }
+}
+
+impl DateSet {
+    pub(super) fn days(&self) -> &DayRanges {
+        match self {
+            Self::WrittenDate(days) => days,
+            Self::Calendar(_, calendar) => calendar.days(),
+        }
+    }
+
+    /// The first day that is none of them: this one, or one that is a whole number of weeks later and
+    /// before which there is no other.
+    fn first_without(&self, day: i32) -> i32 {
+        match self {
+            Self::WrittenDate(days) => days
+                .range_of(day)
+                .map_or(day, |(_, last)| day + (last - day) / 7 * 7 + 7),
+            Self::Calendar(_, calendar) => calendar.weeks().first_without(day),
+        }
+    }
+
+    /// The last such day: this one, or one that is a whole number of weeks earlier.
+    fn last_without(&self, day: i32) -> i32 {
+        match self {
+            Self::WrittenDate(days) => days
+                .range_of(day)
+                .map_or(day, |(first, _)| day - (day - first) / 7 * 7 - 7),
+            Self::Calendar(_, calendar) => calendar.weeks().last_without(day),
+        }
+    }
+
+    /// The calendar whose dates these are.
+    pub(super) fn calendar(&self) -> Option<(&CalendarName, &Calendar)> {
+        match self {
+            Self::WrittenDate(_) => None,
+            Self::Calendar(name, calendar) => Some((name, &**calendar)),
+        }
+    }
+}
+
+/// Reads a date, a range of dates, or the name of a calendar.
+pub(crate) fn parse_dates_item(
+    item: Piece<'_>,
+    known: &Calendars,
+) -> Result<DatesItem, Diagnostic> {
+    let Some(name) = calendar_name(item) else {
+        let (first, last) = parse_range(item)?;
+        return Ok(DatesItem::Range(first, last));
+    };
+    if name.text().is_empty() {
+        return Err(item.error(
+            "is not the name of a calendar",
+            "write for example `calendar:de`, and give its file with `--calendar de=FILE.ics`",
+        ));
+    }
+    let (name, calendar) = known.named(item, name)?;
+    Ok(DatesItem::Calendar(name, calendar))
+}
+
+impl ExcludedDates {
+    /// Reads dates and ranges of dates separated by `;`, as in
+    /// `2026-12-28..2027-01-03; 2027-01-11`. Both ends of a range belong to it.
+    ///
+    /// # Errors
+    /// An item is not a date from 1970 to 2199 or a range of such dates, or a range ends before it
+    /// begins, or it names a calendar. The span is in bytes of the text.
+    pub fn parse(text: &str) -> Result<Self, Diagnostic> {
+        Self::parse_with(text, &Calendars::default())
+    }
+
+    /// Reads the same, and calendars by their name, as in `calendar:de; 2027-01-11`.
+    ///
+    /// # Errors
+    /// As [`Self::parse`], but for calendars that are among these.
+    pub fn parse_with(text: &str, known: &Calendars) -> Result<Self, Diagnostic> {
+        Self::parse_strictly(text, known).map_err(|error| {
+            let grammar = if known.contain_all_in(text) {
+                Grammar::DatesAndCalendars
+            } else {
+                Grammar::Dates
+            };
+            error.in_grammar(grammar, text)
+        })
+    }
+
+    fn parse_strictly(text: &str, known: &Calendars) -> Result<Self, Diagnostic> {
+        let mut ranges = Vec::new();
+        let mut calendars: Vec<(CalendarName, Arc<Calendar>)> = Vec::new();
+        for item in Piece::items(text, "2026-12-28..2027-01-03; 2027-01-11")? {
+            match parse_dates_item(item?, known)? {
+                DatesItem::Range(first, last) => ranges.push((first, last)),
+                DatesItem::Calendar(name, calendar) => {
+                    if calendars.iter().all(|(known, _)| *known != name) {
+                        calendars.push((name, calendar));
+                    }
+                }
+            }
+        }
+        let written =
+            (!ranges.is_empty()).then(|| DateSet::WrittenDate(DayRanges::merging(ranges)));
+        let named = calendars.into_iter();
+        let named = named.map(|(name, calendar)| DateSet::Calendar(name, calendar));
+        Ok(Self {
+            sets: written.into_iter().chain(named).collect(),
+        })
+    }
+
+    /// Whether `date` is one of them.
+    pub fn contains(&self, date: NaiveDate) -> bool {
+        self.range_of(day_number(date)).is_some()
+    }
+
+    /// Whether no date is excepted.
+    pub fn is_empty(&self) -> bool {
+        self.last().is_none()
+    }
+
+    /// The last of them.
+    pub fn last(&self) -> Option<NaiveDate> {
+        let last = self.all().filter_map(DayRanges::last).max()?;
+        NaiveDate::from_epoch_days(last)
+    }
+
+    /// The calendars whose dates these are, in order of the text.
+    pub fn calendars(&self) -> impl Iterator<Item = (&CalendarName, &Calendar)> {
+        self.sets.iter().filter_map(DateSet::calendar)
+    }
+
+    /// The first calendar that has this date, and what it calls it, which may be empty and hold
+    /// anything that somebody wrote.
+    pub fn holiday(&self, date: NaiveDate) -> Option<(&CalendarName, &str)> {
+        let mut named = self.calendars();
+        named.find_map(|(name, calendar)| Some((name, calendar.summary_on(date)?)))
+    }
+
+    fn all(&self) -> impl Iterator<Item = &DayRanges> {
+        self.sets.iter().map(DateSet::days)
+    }
+
+    /// First and last day of a range that holds `day`.
+    pub(super) fn range_of(&self, day: i32) -> Option<(i32, i32)> {
+        self.all().find_map(|days| days.range_of(day))
+    }
+
+    /// Those of the dates that are in a month; bit 1 is its first.
+    pub(super) fn days_in(&self, month: &Month) -> u64 {
+        self.all().fold(0, |days, it| days | it.days_in(month))
+    }
+
+    /// The first day from `day` on that is one of these days of the week (bit 0 is Monday) and is not
+    /// excepted; one after all schedules where there is none.
+    pub(super) fn first_kept(&self, day: i32, weekdays: u32) -> i32 {
+        let mut week = (day..day + 7).filter(|day| is_one_of(*day, weekdays));
+        let near = week.clone().find(|day| self.range_of(*day).is_none());
+        let later = |day| self.without(day, DateSet::first_without);
+        near.or_else(|| week.by_ref().map(later).min())
+            .unwrap_or(day)
+    }
+
+    /// The last such day up to `day`; one before all schedules where there is none.
+    pub(super) fn last_kept(&self, day: i32, weekdays: u32) -> i32 {
+        let mut week = (day - 6..=day)
+            .rev()
+            .filter(|day| is_one_of(*day, weekdays));
+        let near = week.clone().find(|day| self.range_of(*day).is_none());
+        let earlier = |day| self.without(day, DateSet::last_without);
+        near.or_else(|| week.by_ref().map(earlier).max())
+            .unwrap_or(day)
+    }
+
+    /// Where all sets have been passed over that a day is in, or all schedules.
+    fn without(&self, day: i32, pass: impl Fn(&DateSet, i32) -> i32) -> i32 {
+        let mut at = day;
+        loop {
+            let next = self.sets.iter().fold(at, |day, set| pass(set, day));
+            if next == at || !Local::on(next, 0).is_in_range() {
+                return next;
+            }
+            at = next;
+        }
+    }
+
+    /// The last of the dates that is not after `day`.
+    pub(super) fn last_to(&self, day: i32) -> Option<i32> {
+        self.all().filter_map(|days| days.last_to(day)).max()
+    }
+
+    /// The first of the dates that is not before `day`.
+    pub(super) fn next_from(&self, day: i32) -> Option<i32> {
+        self.all().filter_map(|days| days.next_from(day)).min()
+    }
+}
+
+/// Whether a day is one of these days of the week; bit 0 is Monday.
+fn is_one_of(day: i32, weekdays: u32) -> bool {
+    weekdays >> weekday(day) & 1 == 1
+}
+
+/// The name of a calendar, where an item is one.
+fn calendar_name(item: Piece<'_>) -> Option<Piece<'_>> {
+    let (word, name) = item.split_once(":")?;
+    (word.text() == "calendar").then(|| name.trim())
+}
+
+fn parse_range(item: Piece<'_>) -> Result<(i32, i32), Diagnostic> {
+    let Some((first, last)) = item.split_once("..") else {
+        let day = day_number(parse_whole_date(item)?);
+        return Ok((day, day));
+    };
+    let (first, last) = (first.trim(), last.trim());
+    if first.text().is_empty() || last.text().is_empty() {
+        return Err(item.error(
+            "is only half of a range",
+            "write both dates, such as `2026-12-28..2027-01-03`",
+        ));
+    }
+    let range = (
+        day_number(parse_whole_date(first)?),
+        day_number(parse_whole_date(last)?),
+    );
+    if range.0 > range.1 {
+        return Err(item.error(
+            "ends before it begins",
+            "check the years, as in `2026-12-28..2027-01-03`",
+        ));
+    }
+    Ok(range)
+}
+
+fn parse_whole_date(word: Piece<'_>) -> Result<NaiveDate, Diagnostic> {
+    parse_date(word).map_err(|error| {
+        let begins_with_date = word
+            .text()
+            .get(..10)
+            .is_some_and(|date| Piece::whole(date, "").is_ok_and(|date| parse_date(date).is_ok()));
+        let more = word
+            .text()
+            .get(10..11)
+            .is_some_and(|next| matches!(next, " " | "T" | "t"));
+        if begins_with_date && more {
+            word.error(
+                "has more than a date",
+                "write whole days, such as `2026-12-24` or `2026-12-28..2027-01-03`",
+            )
+        } else {
+            error
+        }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn day(text: &str) -> i32 {
+        day_number(text.parse().unwrap())
+    }
+
+    #[test]
+    fn holds_the_dates_that_are_written() {
+        let dates = ExcludedDates::parse(
+            "2027-01-11; 2026-12-30 .. 2027-01-03;2026-12-28..2026-12-31;2027-01-04",
+        )
+        .unwrap();
+        for (date, expected) in [
+            ("2026-12-27", false),
+            ("2026-12-28", true),
+            ("2027-01-01", true),
+            ("2027-01-04", true),
+            ("2027-01-05", false),
+            ("2027-01-11", true),
+            ("2027-01-12", false),
+        ] {
+            assert_eq!(dates.contains(date.parse().unwrap()), expected, "{date}");
+        }
+        let week = (day("2026-12-28"), day("2027-01-04"));
+        assert_eq!(dates.range_of(day("2027-01-01")), Some(week));
+        assert_eq!(dates.next_from(day("2026-01-01")), Some(week.0));
+        assert_eq!(dates.next_from(day("2027-01-02")), Some(day("2027-01-02")));
+        assert_eq!(dates.next_from(day("2027-01-05")), Some(day("2027-01-11")));
+        assert_eq!(dates.next_from(day("2027-01-12")), None);
+    }
+
+    #[test]
+    fn points_at_the_date_that_is_wrong() {
+        for (item, found, wrong) in [
+            ("2026-12-32", "2026-12-32", "is a date that does not exist"),
+            (
+                "2026-12-28..2027-02-29",
+                "2027-02-29",
+                "is a date that does not exist",
+            ),
+            ("2026-12-28..", "2026-12-28..", "is only half of a range"),
+            ("..", "..", "is only half of a range"),
+            ("2026-12-28...2026-12-29", ".2026-12-29", "is not a date"),
+            ("2026-12-28..1..2", "1..2", "is not a date"),
+            (
+                "2026-12-28..2026-12-27",
+                "2026-12-28..2026-12-27",
+                "ends before it begins",
+            ),
+            (
+                "2026-12-24 18:00",
+                "2026-12-24 18:00",
+                "has more than a date",
+            ),
+            (
+                "2026-12-24, 2026-12-25",
+                "2026-12-24, 2026-12-25",
+                "is not a date",
+            ),
+            ("Christmas", "Christmas", "is not a date"),
+            ("クリスマス", "クリスマス", "is not a date"),
+        ] {
+            let text = format!("2026-01-01;\u{3000}{item} ;2026-01-02");
+            let error = ExcludedDates::parse(&text).unwrap_err();
+            assert_eq!(&text[error.span()], found, "{item}");
+            assert_eq!(error.message(), format!("`{found}` {wrong}"));
+            assert_eq!(error.span().start, 14 + item.find(found).unwrap(), "{item}");
+        }
+        assert_eq!(
+            ExcludedDates::parse("2026-01-01;").unwrap_err().span(),
+            10..11
+        );
+    }
+}

@@ -1,0 +1,543 @@
+//! One `VEVENT`: from its lines to the days that it covers.
+//!
+//! The components of an iCalendar file, which begin and end within each other (RFC 5545, 3.6).
+
+use std::{
+    borrow::Cow,
+    collections::{HashMap, HashSet},
+    rc::Rc,
+};
+
+use chrono::TimeDelta;
+use dayshift_text::cut_chars;
+
+use crate::{
+    ical::{
+        clocks::{
+            DateValue, EventClock, EventClocks, FileZone, FileZones, ObservanceLines, find_zone,
+        },
+        error::{Budget, CalendarError, CalendarReason},
+        lines::{ContentLine, content_lines, parse_duration},
+        recurrence::Recurrence,
+    },
+    local::Local,
+};
+
+/// The lines of an event that say when it is and what it is called.
+#[derive(Debug, Default)]
+pub(crate) struct EventLines {
+    start: Option<ContentLine>,
+    end: Option<ContentLine>,
+    duration: Option<ContentLine>,
+    summary: Option<ContentLine>,
+    uid: Option<ContentLine>,
+    status: Option<ContentLine>,
+    recurrence_id: Option<ContentLine>,
+    rules: Vec<ContentLine>,
+    excluded_rules: Vec<ContentLine>,
+    dates: Vec<ContentLine>,
+    excluded: Vec<ContentLine>,
+    /// Where it ended.
+    end_line: usize,
+    /// What is wrong with a line, which is said once the event has ended: then its name is known.
+    failure: Option<CalendarError>,
+}
+
+/// An event, of which the days count only where it lasts whole ones.
+#[derive(Debug, Default)]
+pub(crate) struct Event {
+    /// The line that it begins with.
+    line: usize,
+    uid: Box<str>,
+    first: i32,
+    /// How many days it lasts; `None` where it is at a time of day.
+    days: Option<i32>,
+    pub(crate) summary: Box<str>,
+    rules: Vec<Recurrence>,
+    /// First days, and how many each has.
+    dates: Vec<(i32, i32)>,
+    excluded: Vec<i32>,
+    /// The day of the recurrence that it takes the place of.
+    replaces: Option<i32>,
+    is_cancelled: bool,
+}
+
+/// The days that recurrences of an event have given up to others, by its UID.
+pub(crate) type ReplacedDays = HashMap<Box<str>, HashSet<i32>>;
+
+/// The clocks of events that recur, by their UID.
+pub(crate) type SeriesClocks = HashMap<Box<str>, EventClock>;
+
+/// The longest name of an event that is kept, in characters.
+const MAX_SUMMARY: usize = 100;
+
+impl EventLines {
+    /// Takes in a line, if it is one of those that matter; whether it may say when the event is.
+    pub(crate) fn add_line(&mut self, line: ContentLine) -> bool {
+        let name = line.name().to_ascii_uppercase();
+        let list = match name.as_str() {
+            // Some feeds have an empty one on each event.
+            "RRULE" | "EXRULE" | "RDATE" | "EXDATE" if line.value().is_empty() => return true,
+            "RRULE" => Some(&mut self.rules),
+            "EXRULE" => Some(&mut self.excluded_rules),
+            "RDATE" => Some(&mut self.dates),
+            "EXDATE" => Some(&mut self.excluded),
+            _ => None,
+        };
+        if let Some(list) = list {
+            list.push(line);
+            return true;
+        }
+        let place = match name.as_str() {
+            "DTSTART" => &mut self.start,
+            "DTEND" => &mut self.end,
+            "DURATION" => &mut self.duration,
+            "UID" => &mut self.uid,
+            "STATUS" => &mut self.status,
+            "RECURRENCE-ID" => &mut self.recurrence_id,
+            "SUMMARY" => {
+                // A name in another language is as good.
+                self.summary.get_or_insert(line);
+                return false;
+            }
+            _ => return false,
+        };
+        if place.is_some() {
+            let error = line.error(line.name(), CalendarReason::Twice);
+            self.failure.get_or_insert(error);
+        } else {
+            *place = Some(line);
+        }
+        true
+    }
+
+    /// Takes in that a line of it cannot be read.
+    pub(crate) fn record_error(&mut self, error: CalendarError) {
+        self.failure.get_or_insert(error);
+    }
+
+    /// Takes in that it ended in that line.
+    pub(crate) fn end(&mut self, line: usize) {
+        self.end_line = line;
+    }
+
+    /// Adds the clocks on which its recurrences are, by its UID.
+    pub(crate) fn record_clock(&self, zones: &FileZones, clocks: &mut SeriesClocks) {
+        if let (None, Some(start)) = (&self.recurrence_id, &self.start) {
+            let clock = || EventClock::from_start(start, zones);
+            clocks.entry(self.uid()).or_insert_with(clock);
+        }
+    }
+
+    /// The event, in a file that defines these zones and has these other events.
+    pub(crate) fn event(
+        mut self,
+        zones: &FileZones,
+        series: &SeriesClocks,
+    ) -> Result<Event, CalendarError> {
+        let failure = self.failure.take().map_or(Ok(()), Err);
+        let event = failure.and_then(|()| self.read(zones, series));
+        event.map_err(|error| error.in_event(&self.name()))
+    }
+
+    /// Its summary or, without one, its UID.
+    fn name(&self) -> Cow<'_, str> {
+        let summary = self.summary.as_ref().map(ContentLine::text);
+        let uid = || self.uid.as_ref().map(ContentLine::text);
+        let name = summary
+            .filter(|summary| !summary.trim().is_empty())
+            .or_else(uid);
+        name.unwrap_or_default()
+    }
+
+    fn read(&self, zones: &FileZones, series: &SeriesClocks) -> Result<Event, CalendarError> {
+        let Some(line) = &self.start else {
+            return Err(CalendarError::new(
+                self.end_line,
+                "",
+                CalendarReason::NoStart,
+            ));
+        };
+        let start = DateValue::from_line(line, &EventClock::Utc)?;
+        let clocks = EventClocks {
+            event: EventClock::from_start(line, zones),
+            zones,
+        };
+        let replaces = self.replaces(&clocks, series);
+        let Some(days) = self.days(start, &clocks)? else {
+            return Ok(self.timed_event(start, replaces));
+        };
+        if let Some(line) = self.excluded_rules.first() {
+            return Err(line.error(line.name(), CalendarReason::Unsupported));
+        }
+        if let Some(line) = &self.recurrence_id
+            && line.parameter("RANGE").is_some()
+        {
+            return Err(line.error("RANGE", CalendarReason::Unsupported));
+        }
+        let mut dates = Vec::new();
+        for line in &self.dates {
+            for (date, length) in clocks.periods(line)? {
+                let is_at_midnight = date.second.unwrap_or_default() == 0;
+                match length.map(whole_days) {
+                    None => dates.push((date.day, days)),
+                    Some(Some(days)) if is_at_midnight => dates.push((date.day, days)),
+                    // It is at a time of day.
+                    Some(_) => {}
+                }
+            }
+        }
+        let mut excluded = Vec::new();
+        for line in &self.excluded {
+            excluded.extend(clocks.values(line)?.into_iter().map(|date| date.day));
+        }
+        let until = |text: &str| Some(DateValue::parse(text, &clocks.event)?.day);
+        let status = self.status.as_ref().map(ContentLine::value);
+        let summary = self.summary.as_ref().map(ContentLine::text);
+        Ok(Event {
+            line: line.number,
+            uid: self.uid(),
+            first: start.day,
+            days: Some(days),
+            summary: cut_chars(summary.unwrap_or_default().trim(), MAX_SUMMARY).into(),
+            rules: self
+                .rules
+                .iter()
+                .map(|rule| Recurrence::from_line(rule, until))
+                .collect::<Result<_, _>>()?,
+            dates,
+            excluded,
+            replaces: replaces?,
+            is_cancelled: status.is_some_and(|status| status.eq_ignore_ascii_case("CANCELLED")),
+        })
+    }
+
+    /// An event at a time of day. All that counts of it is which recurrence it takes the place of: a
+    /// day may have become a meeting.
+    fn timed_event(&self, start: DateValue, replaces: Result<Option<i32>, CalendarError>) -> Event {
+        let has_range = |line: &ContentLine| line.parameter("RANGE").is_some();
+        let is_one = !self.recurrence_id.as_ref().is_some_and(has_range);
+        Event {
+            uid: self.uid(),
+            first: start.day,
+            replaces: replaces.ok().flatten().filter(|_| is_one),
+            ..Event::default()
+        }
+    }
+
+    /// The day of the recurrence that it takes the place of, on the clocks of that.
+    fn replaces(
+        &self,
+        own: &EventClocks<'_>,
+        series: &SeriesClocks,
+    ) -> Result<Option<i32>, CalendarError> {
+        let Some(line) = &self.recurrence_id else {
+            return Ok(None);
+        };
+        let clocks = EventClocks {
+            event: series.get(&self.uid()).unwrap_or(&own.event).clone(),
+            zones: own.zones,
+        };
+        Ok(clocks.values(line)?.first().map(|date| date.day))
+    }
+
+    fn uid(&self) -> Box<str> {
+        let uid = self.uid.as_ref().map(ContentLine::value);
+        uid.unwrap_or_default().into()
+    }
+
+    /// How many whole days it lasts; `None` where it does not.
+    ///
+    /// A date and no end is one day. So is an end on the first day: it should be exclusive, but
+    /// some programs mean the day itself. Some write a time of day as the end of dates: the day
+    /// that it is in belongs to them. From midnight to midnight is whole days too, in whatever
+    /// zone it is written: that is how some programs write them.
+    fn days(
+        &self,
+        start: DateValue,
+        clocks: &EventClocks<'_>,
+    ) -> Result<Option<i32>, CalendarError> {
+        let (length, line) = match (&self.end, &self.duration) {
+            (Some(line), _) => {
+                // An end may be at any time of day: none is near enough to be meant.
+                let clock = match &clocks.event {
+                    EventClock::Unknown => &EventClock::AsWritten,
+                    known => known,
+                };
+                (DateValue::from_line(line, clock)?.since(start), line)
+            }
+            (None, Some(line)) => {
+                let length = parse_duration(line.value());
+                let bad = || line.error(line.value(), CalendarReason::NotADuration);
+                (length.ok_or_else(bad)?, line)
+            }
+            (None, None) => return Ok(start.second.is_none().then_some(1)),
+        };
+        match start.second {
+            None if length < TimeDelta::zero() => {
+                Err(line.error(line.value(), CalendarReason::BadEnd))
+            }
+            None => {
+                let is_begun = length > TimeDelta::days(length.num_days());
+                let days = length.num_days() + i64::from(is_begun);
+                Ok(Some(i32::try_from(days.max(1)).unwrap_or(i32::MAX)))
+            }
+            Some(0) => Ok(whole_days(length)),
+            Some(_) => Ok(None),
+        }
+    }
+}
+
+/// How many whole days that is; `None` where it is not.
+fn whole_days(length: TimeDelta) -> Option<i32> {
+    let days = i32::try_from(length.num_days()).unwrap_or(i32::MAX);
+    let is_whole = length == TimeDelta::days(length.num_days());
+    (is_whole && days > 0).then_some(days)
+}
+
+impl Event {
+    /// Whether it lasts whole days.
+    pub(crate) const fn is_all_day(&self) -> bool {
+        self.days.is_some()
+    }
+
+    /// Adds the recurrence of another event that it takes the place of, if it does.
+    pub(crate) fn record_replaced(&self, replaced: &mut ReplacedDays) {
+        if let Some(day) = self.replaces {
+            replaced.entry(self.uid.clone()).or_default().insert(day);
+        }
+    }
+
+    /// Calls `found` with the first and the last day of each of its spans, and whether the span is
+    /// of a recurrence without an end. What lies outside of the years of schedules is left out.
+    pub(crate) fn spans(
+        self,
+        replaced: &ReplacedDays,
+        budget: &mut Budget,
+        mut found: impl FnMut((i32, i32), bool) -> Result<(), CalendarReason>,
+    ) -> Result<(), CalendarError> {
+        let Some(days) = self.days.filter(|_| !self.is_cancelled) else {
+            return Ok(());
+        };
+        let (horizon_from, horizon_to) = (Local::FIRST.day(), Local::LAST.day());
+        let excluded: HashSet<i32> = self.excluded.into_iter().collect();
+        let is_instance = self.replaces.is_some();
+        let replaced = replaced.get(&self.uid).filter(|_| !is_instance);
+        let mut add = |first: i32, days: i32, is_endless: bool| {
+            let is_replaced = replaced.is_some_and(|days| days.contains(&first));
+            let last = first.saturating_add(days - 1).min(horizon_to);
+            let is_outside = last < horizon_from || first > horizon_to;
+            if is_replaced || excluded.contains(&first) || is_outside {
+                return Ok(());
+            }
+            found((first.max(horizon_from), last), is_endless)
+        };
+        let name = if self.summary.is_empty() {
+            &self.uid
+        } else {
+            &self.summary
+        };
+        let fails = |reason| CalendarError::new(self.line, "", reason).in_event(name);
+        for (day, days) in self.dates {
+            add(day, days, false).map_err(fails)?;
+        }
+        if self.rules.is_empty() || is_instance {
+            return add(self.first, days, false).map_err(fails);
+        }
+        // What begins earlier may last into the years of schedules.
+        let span = horizon_from.saturating_sub(days)..=horizon_to;
+        for rule in self.rules {
+            let is_endless = rule.is_endless();
+            let add = |day| add(day, days, is_endless);
+            rule.expand(self.first, span.clone(), budget, add)
+                .map_err(fails)?;
+        }
+        Ok(())
+    }
+}
+
+/// How deep components may lie in others.
+const MAX_DEPTH: usize = 16;
+
+/// The events of a file, in its order, and the number of its last line. What its zones take to work
+/// out is part of the budget.
+///
+/// # Errors
+/// It is not an iCalendar file, part of it is missing, or an event cannot be read.
+pub(crate) fn read_events(
+    file: &[u8],
+    budget: &mut Budget,
+) -> Result<(Vec<Event>, usize), CalendarError> {
+    let mut components = Components::default();
+    let mut last_line = 0;
+    let file = file.strip_prefix(b"\xef\xbb\xbf").unwrap_or(file);
+    for line in content_lines(file) {
+        let line = match line {
+            Err(error) if last_line == 0 => {
+                return Err(error.because(CalendarReason::NotACalendar));
+            }
+            Err(error) => {
+                components.read_unreadable(error)?;
+                continue;
+            }
+            Ok(line) => line,
+        };
+        last_line = line.number;
+        components.add_line(line)?;
+    }
+    if last_line == 0 {
+        return Err(CalendarError::new(1, "", CalendarReason::NotACalendar));
+    }
+    if !components.open.is_empty() {
+        let reason = CalendarReason::Unfinished;
+        return Err(CalendarError::new(last_line, "", reason));
+    }
+    let zones = components.zones(budget)?;
+    let mut series = SeriesClocks::new();
+    for event in &components.events {
+        event.record_clock(&zones, &mut series);
+    }
+    let events = components.events.into_iter();
+    let events = events.map(|lines| lines.event(&zones, &series));
+    Ok((events.collect::<Result<_, _>>()?, last_line))
+}
+
+/// What was read of a file so far.
+#[derive(Debug, Default)]
+struct Components {
+    /// The components that have begun and not ended, in upper case; the innermost last.
+    open: Vec<String>,
+    /// The lines of the event that is open.
+    event: EventLines,
+    /// They may name zones that are defined after them.
+    events: Vec<EventLines>,
+    /// Whether the last line was text that somebody wrote, which may go on without being folded.
+    is_text: bool,
+    /// Whether a calendar has ended.
+    has_ended: bool,
+    zones: Vec<ZoneLines>,
+}
+
+/// The lines of a `VTIMEZONE`.
+#[derive(Debug, Default)]
+struct ZoneLines {
+    line: usize,
+    name: String,
+    observances: Vec<ObservanceLines>,
+}
+
+impl ZoneLines {
+    fn beginning(line: usize) -> Self {
+        Self {
+            line,
+            ..Self::default()
+        }
+    }
+
+    /// Takes in a line that lies in so many components.
+    fn add_line(&mut self, line: ContentLine, depth: usize) {
+        match self.observances.last_mut().filter(|_| depth > 2) {
+            Some(observance) => observance.add_line(line),
+            None if line.is("TZID") => line.value().clone_into(&mut self.name),
+            None => {}
+        }
+    }
+}
+
+impl Components {
+    fn add_line(&mut self, line: ContentLine) -> Result<(), CalendarError> {
+        self.is_text = false;
+        if line.is("BEGIN") {
+            self.begin(&line)
+        } else if line.is("END") {
+            self.end(&line)
+        } else if self.open.is_empty() {
+            // Some programs end a file with a remark.
+            let is_remark = line.name().starts_with("X-") && self.has_ended;
+            let fails = || line.error(line.name(), CalendarReason::NotACalendar);
+            is_remark.then_some(()).ok_or_else(fails)
+        } else {
+            self.add_property(line);
+            Ok(())
+        }
+    }
+
+    fn add_property(&mut self, line: ContentLine) {
+        let is_in_zone = self.open.get(1).is_some_and(|name| name == "VTIMEZONE");
+        if is_in_zone && let Some(zone) = self.zones.last_mut() {
+            zone.add_line(line, self.open.len());
+        } else if self.is_in_event() {
+            self.is_text = !self.event.add_line(line);
+        } else {
+            self.is_text = true;
+        }
+    }
+
+    /// A line that is not one of iCalendar: where text goes on it is the rest of that, which some
+    /// programs write as it is.
+    fn read_unreadable(&mut self, error: CalendarError) -> Result<(), CalendarError> {
+        if self.is_text && self.open.len() > 1 {
+            return Ok(());
+        }
+        if self.is_in_event() {
+            self.event.record_error(error);
+            return Ok(());
+        }
+        Err(error)
+    }
+
+    fn begin(&mut self, line: &ContentLine) -> Result<(), CalendarError> {
+        let is_calendar = line.value().eq_ignore_ascii_case("VCALENDAR");
+        if self.open.is_empty() != is_calendar {
+            return Err(line.error(line.value(), CalendarReason::NotACalendar));
+        }
+        if self.open.len() >= MAX_DEPTH {
+            return Err(line.error(line.value(), CalendarReason::TooDeep));
+        }
+        self.open.push(line.value().to_ascii_uppercase());
+        match &*self.open {
+            [_, zone] if zone == "VTIMEZONE" => self.zones.push(ZoneLines::beginning(line.number)),
+            [_, zone, _] if zone == "VTIMEZONE" => {
+                if let Some(zone) = self.zones.last_mut() {
+                    zone.observances.push(ObservanceLines::default());
+                }
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn end(&mut self, line: &ContentLine) -> Result<(), CalendarError> {
+        let was_event = self.is_in_event();
+        let began = self.open.pop();
+        if !began.is_some_and(|began| began.eq_ignore_ascii_case(line.value())) {
+            return Err(line.error(line.value(), CalendarReason::WrongEnd));
+        }
+        self.has_ended |= self.open.is_empty();
+        if was_event {
+            let mut event = std::mem::take(&mut self.event);
+            event.end(line.number);
+            self.events.push(event);
+        }
+        Ok(())
+    }
+
+    /// The zones that only this file knows.
+    fn zones(&self, budget: &mut Budget) -> Result<FileZones, CalendarError> {
+        let mut zones = FileZones::new();
+        let of_file = self.zones.iter();
+        for lines in of_file.filter(|lines| find_zone(&lines.name).is_none()) {
+            let zone = FileZone::from_lines(&lines.observances, budget);
+            let fails = |reason| CalendarError::new(lines.line, &lines.name, reason);
+            if let Some(zone) = zone.map_err(fails)? {
+                zones.insert(lines.name.clone(), Rc::new(zone));
+            }
+        }
+        Ok(zones)
+    }
+
+    /// Whether an event is open, and nothing within it.
+    fn is_in_event(&self) -> bool {
+        matches!(&*self.open, [_, event] if event == "VEVENT")
+    }
+}

