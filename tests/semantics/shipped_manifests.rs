@@ -13,6 +13,8 @@ const NAMESPACES_RULE: &str = r#"  # Their annotations are defaults for what is 
 #[test]
 fn the_manifests_differ_in_the_reach_of_their_role_and_in_nothing_else() {
     let (_head_and_namespace, rest) = CLUSTER.split_once("---\n").unwrap();
+    // Admission policies are cluster-wide.
+    let (rest, _policies) = rest.split_once("---\n# Restricts this").unwrap();
     let expected: String = rest
         .replace("kind: ClusterRole", "kind: Role")
         // A Role cannot allow anything about Namespaces.
@@ -98,6 +100,14 @@ fn the_chart_has_the_policies_of_the_activator() {
             include_str!("../../charts/dayshift/files/policy/activator-addresses.yaml"),
         ),
         (
+            "families",
+            include_str!("../../charts/dayshift/files/policy/activator-families.yaml"),
+        ),
+        (
+            "events",
+            include_str!("../../charts/dayshift/files/policy/activator-events.yaml"),
+        ),
+        (
             "wakes",
             include_str!("../../charts/dayshift/files/policy/activator-wakes.yaml"),
         ),
@@ -115,4 +125,12 @@ fn the_chart_has_the_policies_of_the_activator() {
         let (_comment, copy) = copy.split_once('\n').unwrap();
         assert_eq!(copy, spec.replace(account, "ACCOUNT"), "{name}");
     }
+}
+
+/// The bundle contains the policy that restricts dayshift's own ServiceAccount.
+#[test]
+fn bundle_contains_the_policy_of_its_service_account() {
+    let policy = include_str!("../../manifests/policy/scaler.yaml");
+    let (_comment, policy) = policy.split_at(policy.find("apiVersion").unwrap());
+    assert!(CLUSTER.ends_with(policy));
 }

@@ -11,7 +11,7 @@ pub(crate) fn stories() -> Vec<Story> {
         ],
         nightly(stories![
             Parts::Server;
-            a_boundary_missed_while_away_is_made_up_for_once,
+            catches_up_once_on_missed_boundaries,
             of_several_missed_boundaries_only_the_newest_is_made_up_for,
         ]),
         stories![Parts::OlderServer; an_older_server_is_listed_in_pages_and_its_boundaries_are_met],
@@ -86,7 +86,7 @@ fn pods_go_at_the_stop_and_come_back_at_the_start(plane: &ControlPlane) {
     team.ends([("web", 3)]);
 }
 
-fn a_boundary_missed_while_away_is_made_up_for_once(plane: &ControlPlane) {
+fn catches_up_once_on_missed_boundaries(plane: &ControlPlane) {
     let mut team = TestNamespace::new(plane, "away");
     let stop = soon(4);
     team.create(deployment("web").replicas(3).stop(stop.text()));

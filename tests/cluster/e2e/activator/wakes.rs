@@ -211,7 +211,7 @@ fn without_pods_of_the_activator_its_policies_refuse_nobody_elses_slices(plane: 
     let policies: Vec<_> = documents
         .filter(|it| it.contains("kind: ValidatingAdmissionPolicy"))
         .collect();
-    assert_eq!(policies.len(), 6);
+    assert_eq!(policies.len(), 10);
     let policies = policies.join("\n---\n");
     let policies = policies.replace("dayshift-activator", "dayshift-nobody");
     let policies = policies.replace("\n  validationActions", &here);
@@ -247,7 +247,7 @@ fn a_stolen_token_of_the_activator_writes_its_own_slices_and_wakes_alone(plane: 
             "metadata": {"name": name, "labels": {
                 "kubernetes.io/service-name": "web", "endpointslice.kubernetes.io/managed-by": manager,
             }},
-            "addressType": kind, "ports": [{"name": "http", "port": 1, "protocol": "TCP"}],
+            "addressType": kind, "ports": [{"name": "http", "port": 20000, "protocol": "TCP"}],
             "endpoints": [{"addresses": [address]}],
         })
     };
@@ -297,6 +297,29 @@ fn a_stolen_token_of_the_activator_writes_its_own_slices_and_wakes_alone(plane: 
             slice("api-dayshift", "dayshift", "IPv4", &own[0]),
             Some("but its own"),
         ),
+        (
+            "a family that the activator does not have",
+            slice("web-dayshift-v6", "dayshift", "IPv6", "2001:db8::1"),
+            Some("no address of this family"),
+        ),
+        (
+            "a port outside of its range",
+            with_port(
+                slice("web-dayshift", "dayshift", "IPv4", &own[0]),
+                53,
+                "TCP",
+            ),
+            Some("only TCP ports"),
+        ),
+        (
+            "another protocol",
+            with_port(
+                slice("web-dayshift", "dayshift", "IPv4", &own[0]),
+                20_000,
+                "UDP",
+            ),
+            Some("only TCP ports"),
+        ),
     ] {
         let said = apply(&thief, &namespace, &object);
         match expected {
@@ -306,6 +329,15 @@ fn a_stolen_token_of_the_activator_writes_its_own_slices_and_wakes_alone(plane: 
                 assert!(said.contains(words), "{what}: {said}");
             }
         }
+    }
+    for (namespace, service) in [("kube-system", "kube-dns"), ("default", "kubernetes")] {
+        let mut object = slice(&format!("{service}-dayshift"), "dayshift", "IPv4", &own[0]);
+        object["metadata"]["labels"]["kubernetes.io/service-name"] = json!(service);
+        let denial = apply(&thief, namespace, &object).unwrap_or_default();
+        assert!(
+            denial.contains("no Service of Kubernetes itself"),
+            "{service}: {denial}"
+        );
     }
     let ours = slice("web-others", "somebody", "IPv4", "10.9.9.9");
     assert_eq!(apply(plane.client(), &namespace, &ours), None);
@@ -367,6 +399,16 @@ fn a_stolen_token_of_the_activator_writes_its_own_slices_and_wakes_alone(plane: 
             false,
         ),
         (
+            "another author",
+            patch(
+                "asleep",
+                json!({"metadata": {"annotations": {
+                    "dayshift/wake-until": "2026-12-24 18:00", "dayshift/override-by": "jane",
+                }}}),
+            ),
+            false,
+        ),
+        (
             "one taken away",
             patch(
                 "asleep",
@@ -379,4 +421,9 @@ fn a_stolen_token_of_the_activator_writes_its_own_slices_and_wakes_alone(plane: 
         let by_policy = said.is_none_or(|it| it.contains("the activator w"));
         assert!(by_policy, "{what}");
     }
+}
+
+fn with_port(mut slice: Value, port: u16, protocol: &str) -> Value {
+    slice["ports"] = json!([{"name": "http", "port": port, "protocol": protocol}]);
+    slice
 }

@@ -99,7 +99,10 @@ fn the_policies_of_the_chart_are_those_of_the_manifests(plane: &ControlPlane) {
             &std::fs::read_to_string(path).unwrap(),
         )))
     };
-    let chart = |values: &str| policies(all_plain(rendered(plane, &["--set", values])));
+    let chart = |values: &str| {
+        let values = format!("policy.scaler=false,{values}");
+        policies(all_plain(rendered(plane, &["--set", &values])))
+    };
     assert_eq!(chart("policy.enabled=true"), file("texts"));
     // The binding of the other file takes the place of that one.
     let mut denied = file("texts");

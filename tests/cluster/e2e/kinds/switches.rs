@@ -315,6 +315,16 @@ fn a_kind_that_nobody_knew_takes_five_lines(plane: &ControlPlane) {
     );
     plane.shell(&role).success();
     listed("<none>");
+    // The policy of dayshift's ServiceAccount gets a line for the kind.
+    let policy = include_str!("../../../../manifests/policy/scaler.yaml");
+    let row = "'robots.toys.example.com': ['spec', 'power', 'mode'],";
+    let policy = policy.replacen(
+        "'cronjobs.batch'",
+        &format!("{row}\n        'cronjobs.batch'"),
+        1,
+    );
+    assert!(policy.contains(row));
+    team.kubectl_with(&["apply"], &policy).success();
     let scaler = team.run(&flags);
     let log = scaler.log();
     let wrong = ":8:80: `3` is not true, false or a text; nothing of this kind is scaled";

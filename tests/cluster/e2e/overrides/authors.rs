@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 use tempfile::NamedTempFile;
 
 use crate::e2e::test_namespace::TestNamespace;
@@ -91,7 +91,26 @@ fn an_override_has_the_name_of_who_wrote_it_and_loses_it_as_it_ends(plane: &Cont
     ];
     annotate(&team, "kim", "deploy/web", &change).success();
     assert_eq!(by(&team, "deploy/web").as_deref(), Some("kim"));
-    // Whoever takes one override away is not the author of the other.
+    // A reason is its author's words.
+    annotate(&team, jane, "deploy/web", &["dayshift/reason=load test"]).success();
+    assert_eq!(by(&team, "deploy/web").as_deref(), Some(jane));
+    // Annotations can be written through a subresource too.
+    let through_status = json!({"metadata": {"annotations": {
+        "dayshift/pause": "2198-01-01 00:00", "dayshift/override-by": "boss",
+    }}});
+    let patch = through_status.to_string();
+    let arguments = [
+        "patch",
+        "deploy/web",
+        "--subresource=status",
+        "--type=merge",
+        "-p",
+        &patch,
+    ];
+    let user = ["--as=lee", "--as-group=system:masters"];
+    team.kubectl(&[&arguments[..], &user].concat()).success();
+    assert_eq!(by(&team, "deploy/web").as_deref(), Some("lee"));
+    // A user who removes one override does not become the author of the other.
     let wake = ["dayshift/wake-until=2199-01-01 00:00"];
     annotate(&team, jane, "deploy/web", &wake).success();
     annotate(&team, "kim", "deploy/web", &["dayshift/pause-"]).success();

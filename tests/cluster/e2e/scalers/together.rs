@@ -24,7 +24,7 @@ pub(crate) fn stories() -> Vec<Story> {
             a_watch_that_the_server_ends_costs_a_watch_and_a_small_list,
             a_scaler_told_to_end_in_the_middle_of_a_boundary_leaves_nothing_half_done,
         ],
-        nightly(stories![Parts::Server; two_scalers_make_each_change_once]),
+        nightly(stories![Parts::Server; two_controllers_make_each_change_once]),
     ]
     .concat()
 }
@@ -157,7 +157,7 @@ fn adopted_fleet(
     fleet
 }
 
-fn two_scalers_make_each_change_once(plane: &ControlPlane) {
+fn two_controllers_make_each_change_once(plane: &ControlPlane) {
     let mut team = TestNamespace::new(plane, "two");
     team.run(&[]);
     let stop = soon(9);

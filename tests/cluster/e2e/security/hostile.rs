@@ -118,6 +118,17 @@ fn whoever_may_only_annotate_scales_that_deployment_and_no_other(plane: &Control
         "nor may they remove it"
     );
     annotated("example.com/note", Some(1)).success();
+    let pause = json!({"metadata": {"annotations": {"dayshift/pause": "false"}}});
+    let through_status = user.patches_through("status", "other", &pause);
+    assert!(
+        through_status.stderr.contains("may not write annotations"),
+        "{through_status:?}"
+    );
+    let created = user.creates_a_deployment("born", &pause);
+    assert!(
+        created.stderr.contains("may not write annotations"),
+        "{created:?}"
+    );
     assert!(!user.annotates_the_namespace("dayshift/timezone=UTC").ok);
     user.annotates_the_namespace("example.com/note=1").success();
 }
@@ -205,6 +216,7 @@ fn a_stolen_token_changes_counts_and_nothing_else(plane: &ControlPlane) {
             meta("finalizers", json!(["example.com/x"])),
         ),
         ("deploy/victim", meta("ownerReferences", owner)),
+        ("deploy/victim", meta("managedFields", json!([{}]))),
         (
             "sts/db",
             json!({"spec": {"replicas": 1, "minReadySeconds": 5}}),
@@ -271,6 +283,25 @@ fn a_stolen_token_changes_counts_and_nothing_else(plane: &ControlPlane) {
         patch(object, change).success();
     }
 
+    let event = |controller: &str| {
+        let event = json!({
+            "apiVersion": "events.k8s.io/v1", "kind": "Event",
+            "metadata": {"name": format!("forged-{controller}"), "namespace": team.name()},
+            "eventTime": "2026-11-20T19:00:00.000000Z", "type": "Normal", "action": "Scale",
+            "reason": "Scaled", "reportingController": controller, "reportingInstance": "x",
+            "regarding": {"kind": "Deployment", "name": "victim", "namespace": team.name()},
+        });
+        let file = NamedTempFile::with_suffix(".json").unwrap();
+        std::fs::write(file.path(), event.to_string()).unwrap();
+        plane.kubectl_as(
+            &kubeconfig,
+            &["create", "-f", file.path().to_str().unwrap()],
+        )
+    };
+    event("dayshift").success();
+    let forged = event("deployment-controller");
+    assert!(forged.stderr.contains("only in its own name"), "{forged:?}");
+
     // And what dayshift does is done, on an object with and one without labels and annotations.
     let stop = soon(6);
     let start = stop.plus(4);
@@ -299,7 +330,10 @@ impl<'a> Annotator<'a> {
         let namespace = team.name().to_owned();
         team.kubectl(&["create", "serviceaccount", "annotator"])
             .success();
-        let role = ["--verb=get,patch", "--resource=deployments.apps"];
+        let role = [
+            "--verb=get,patch,create",
+            "--resource=deployments.apps,deployments.apps/status",
+        ];
         team.kubectl(&[&["create", "role", "annotator"], &role[..]].concat())
             .success();
         let account = format!("--serviceaccount={namespace}:annotator");
@@ -329,6 +363,35 @@ impl<'a> Annotator<'a> {
     fn annotates_the_namespace(&self, text: &str) -> Output {
         let namespace = &*self.namespace;
         let arguments = ["annotate", "--overwrite", "namespace", namespace, text];
+        self.plane
+            .kubectl_as(Path::new(&self.kubeconfig), &arguments)
+    }
+
+    fn patches_through(&self, subresource: &str, name: &str, patch: &serde_json::Value) -> Output {
+        let patch = patch.to_string();
+        let subresource = format!("--subresource={subresource}");
+        let object = format!("deployment/{name}");
+        let arguments = [
+            "-n",
+            &self.namespace,
+            "patch",
+            &object,
+            &subresource,
+            "--type=merge",
+            "-p",
+            &patch,
+        ];
+        self.plane
+            .kubectl_as(Path::new(&self.kubeconfig), &arguments)
+    }
+
+    fn creates_a_deployment(&self, name: &str, with: &serde_json::Value) -> Output {
+        let mut object = serde_json::Value::from(deployment(name));
+        object["metadata"]["annotations"] = with["metadata"]["annotations"].clone();
+        let file = NamedTempFile::with_suffix(".json").unwrap();
+        std::fs::write(file.path(), object.to_string()).unwrap();
+        let path = file.path().to_str().unwrap();
+        let arguments = ["-n", &self.namespace, "create", "-f", path];
         self.plane
             .kubectl_as(Path::new(&self.kubeconfig), &arguments)
     }

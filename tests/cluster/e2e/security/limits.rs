@@ -13,6 +13,8 @@ pub(crate) fn stories() -> Vec<Story> {
     stories![
         Parts::Server;
         a_wake_or_pause_ends_within_its_limit,
+        limits_hold_for_each_blank_that_the_parser_accepts,
+        limits_hold_through_subresources_and_later_changes,
         the_limits_say_who_may_exclude_and_where_nothing_is_scheduled,
         nothing_that_dayshift_writes_is_refused_by_the_limits,
     ]
@@ -115,6 +117,7 @@ fn a_wake_or_pause_ends_within_its_limit(plane: &ControlPlane) {
         "Europe/Berlin",
     ] {
         let at: Tz = zone.parse().unwrap();
+        limited.allowed("dayshift/wake-until-");
         limited.allowed(&format!("dayshift/timezone={zone}"));
         limited.allowed(&format!("dayshift/wake-until={}", local(at, short)));
         limited.refused(
@@ -122,6 +125,7 @@ fn a_wake_or_pause_ends_within_its_limit(plane: &ControlPlane) {
             "dayshift/wake-until ends later than 12h from now",
         );
     }
+    limited.allowed("dayshift/wake-until-");
     limited.allowed("dayshift/timezone-");
     let namespace = format!("namespace/{}", team.name());
     limited
@@ -161,9 +165,9 @@ fn a_wake_or_pause_ends_within_its_limit(plane: &ControlPlane) {
     assert!(!answer.ok, "{answer:?}");
     limited.annotate("jane", &namespace, &east(short)).success();
 
-    // What ends before now is no long wake; what is wrong is for others to tell.
+    // An end in the past is no long wake. A text that is no time has no length, and is denied.
     limited.allowed("dayshift/wake-until=2020-01-01 00:00");
-    limited.allowed("dayshift/wake-until=soon");
+    limited.refused("dayshift/wake-until=soon", "must be a time");
     limited.allowed("dayshift/wake-until-");
 
     let days = TimeDelta::days;
@@ -216,6 +220,93 @@ fn a_wake_or_pause_ends_within_its_limit(plane: &ControlPlane) {
             .contains("the ConfigMap of the limits is wrong")
             .then_some(())
     });
+}
+
+fn limits_hold_for_each_blank_that_the_parser_accepts(plane: &ControlPlane) {
+    let limited = Limited::new(TestNamespace::without_scaler(plane, "blanks"), &[]);
+    limited.team.create(deployment("web").stop("Mon-Fri 19:00"));
+    let blanks = (char::MIN..=char::MAX).filter(|character| character.is_whitespace());
+    let blanks: Vec<_> = blanks.collect();
+    assert!(blanks.len() >= 25, "{}", blanks.len());
+    for blank in blanks {
+        let long = "2099-01-01 00:00";
+        for text in [
+            format!("{blank}{long}"),
+            format!("{long}{blank}"),
+            long.replace(' ', &blank.to_string()),
+            format!("{long}{blank}Z"),
+        ] {
+            let patch =
+                serde_json::json!({"metadata": {"annotations": {"dayshift/wake-until": text}}});
+            let patch = patch.to_string();
+            let arguments = ["patch", "deploy/web", "--type=merge", "-p", &patch];
+            let answer = limited.team.kubectl(&arguments);
+            let is_denied = answer.stderr.contains("ends later than 12h from now")
+                || answer.stderr.contains("must be a time");
+            assert!(!answer.ok && is_denied, "{text:?}: {answer:?}");
+        }
+    }
+}
+
+fn limits_hold_through_subresources_and_later_changes(plane: &ControlPlane) {
+    let limited = Limited::new(TestNamespace::without_scaler(plane, "later-changes"), &[]);
+    let team = &limited.team;
+    team.create(deployment("web").stop("Mon-Fri 19:00"));
+    let patched = |object: &str, subresource: &str, annotations: serde_json::Value| {
+        let patch = serde_json::json!({"metadata": {"annotations": annotations}}).to_string();
+        let subresource = format!("--subresource={subresource}");
+        let arguments = ["patch", object, &subresource, "--type=merge", "-p", &patch];
+        team.kubectl(&arguments)
+    };
+    let long = serde_json::json!({"dayshift/wake-until": "2099-01-01 00:00"});
+    let through_status = patched("deploy/web", "status", long.clone());
+    let denial = "ends later than 12h from now";
+    assert!(through_status.stderr.contains(denial), "{through_status:?}");
+    let namespace = format!("namespace/{}", team.name());
+    let through_status = patched(&namespace, "status", long);
+    assert!(through_status.stderr.contains(denial), "{through_status:?}");
+
+    // Another time zone makes a short wake long.
+    limited.allowed("dayshift/timezone=Pacific/Kiritimati");
+    let kiritimati: Tz = "Pacific/Kiritimati".parse().unwrap();
+    let short = local(kiritimati, TimeDelta::hours(11));
+    limited.allowed(&format!("dayshift/wake-until={short}"));
+    limited.refused(
+        "dayshift/timezone=Pacific/Pago_Pago",
+        "another dayshift/timezone moves",
+    );
+    limited.refused("dayshift/timezone-", "another dayshift/timezone moves");
+    limited.allowed("dayshift/wake-until-");
+    limited.allowed("dayshift/timezone-");
+
+    // A required reason stays required.
+    limited.allowed("dayshift/reason=migration of the database");
+    limited.allowed("dayshift/pause=true");
+    limited.refused(
+        "dayshift/reason-",
+        "dayshift/pause without an end needs dayshift/reason",
+    );
+    limited.refused(
+        "dayshift/reason= ",
+        "dayshift/pause without an end needs dayshift/reason",
+    );
+    limited.allowed("dayshift/pause-");
+    limited.allowed("dayshift/reason-");
+
+    // Without managedFields there is no clock, and the message says so.
+    let reset = [
+        "patch",
+        "deploy/web",
+        "--type=merge",
+        "-p",
+        r#"{"metadata": {"managedFields": [{}]}}"#,
+    ];
+    team.kubectl(&reset).success();
+    let soon = (Utc::now() + TimeDelta::hours(1)).format("%Y-%m-%d %H:%MZ");
+    limited.refused(
+        &format!("dayshift/wake-until={soon}"),
+        "has no managedFields",
+    );
 }
 
 fn the_limits_say_who_may_exclude_and_where_nothing_is_scheduled(plane: &ControlPlane) {
