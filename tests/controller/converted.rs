@@ -59,7 +59,7 @@ fn stopped_by_another(story: &Sandbox, name: &str, original: &str) {
 }
 
 #[test]
-fn what_another_tool_had_stopped_starts_at_the_count_that_it_had_saved() {
+fn starts_a_workload_that_another_tool_stopped_at_the_count_which_that_saved() {
     // Saturday: both are down until Monday.
     let story = Sandbox::of_deployments_at("2026-11-21 12:00 UTC");
     for (name, original) in [("web", "3"), ("one", "1"), ("off", "0")] {
@@ -88,7 +88,7 @@ fn what_another_tool_had_stopped_starts_at_the_count_that_it_had_saved() {
 }
 
 #[test]
-fn the_count_outlives_a_scaler_that_comes_later() {
+fn converted_count_survives_a_controller_that_starts_later() {
     let story = Sandbox::of_deployments_at("2026-11-21 12:00 UTC");
     stopped_by_another(&story, "web", "5");
     let patch = conversion(&story, "web");

@@ -39,7 +39,7 @@ fn fight(story: &Sandbox, labels: &Value) -> (usize, usize) {
 }
 
 #[test]
-fn a_pinned_label_is_put_right_three_times_and_the_warning_comes_each_time() {
+fn corrects_a_pinned_label_three_times_and_then_warns() {
     for labels in [
         json!({"dayshift/state": "woken"}),
         json!({"dayshift/state": "paused"}),
@@ -61,7 +61,7 @@ fn a_pinned_label_is_put_right_three_times_and_the_warning_comes_each_time() {
 }
 
 #[test]
-fn labels_of_a_removed_schedule_are_taken_away_three_times() {
+fn removes_labels_of_a_removed_schedule_three_times() {
     let story = by_day();
     story.annotate("web", "hours", None);
     let labels = json!({"dayshift/state": "running"});

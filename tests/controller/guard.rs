@@ -84,7 +84,7 @@ fn bare() -> [Row; 3] {
 }
 
 #[test]
-fn each_test_of_a_patch_keeps_something_from_being_lost() {
+fn each_test_operation_of_a_patch_prevents_a_loss() {
     for row in rows().chain(bare()) {
         let Row { test, lost, .. } = row;
         let trap = Trap::default();
@@ -98,7 +98,7 @@ fn each_test_of_a_patch_keeps_something_from_being_lost() {
 }
 
 #[test]
-fn every_test_of_a_patch_is_in_the_table() {
+fn every_test_operation_of_a_patch_is_in_the_table() {
     let row = rows().next().unwrap();
     let (tested, _) = Trap::default().spring(&row, None);
     let known: BTreeSet<_> = rows().map(|row| row.test.to_owned()).collect();

@@ -32,7 +32,7 @@ fn many() -> usize {
 }
 
 #[test]
-fn bad_schedules_beside_a_hundred_good_ones() {
+fn invalid_schedules_do_not_affect_a_hundred_valid_ones() {
     let many = many();
     let story = Sandbox::at("2026-11-20 18:50 UTC");
     story.api.remember_requests(usize::MAX);
@@ -80,7 +80,7 @@ fn bad_schedules_beside_a_hundred_good_ones() {
 }
 
 #[test]
-fn a_schedule_of_every_second_and_a_hand_that_edits_write_no_more_than_they_say() {
+fn every_second_schedule_and_manual_edits_cause_no_extra_writes() {
     let story = Sandbox::at("2026-11-20 18:00 UTC");
     let busy = deployment("busy").start("*/2 * * * * *");
     story.apply(busy.stop("1-59/2 * * * * *"));
@@ -106,7 +106,7 @@ fn a_schedule_of_every_second_and_a_hand_that_edits_write_no_more_than_they_say(
 }
 
 #[test]
-fn annotations_as_long_as_may_be_are_told_in_a_few_words() {
+fn reports_annotations_of_maximum_length_briefly() {
     let story = Sandbox::at("2026-11-20 18:00 UTC");
     let room = LIMIT - 1_200;
     let many = |name: &str, key: &dyn Fn(usize) -> String, text: &str| {
@@ -172,7 +172,7 @@ fn annotations_as_long_as_may_be_are_told_in_a_few_words() {
 
 /// Only their beginnings are kept.
 #[test]
-fn texts_too_long_are_refused_whatever_their_beginnings_say_and_hold_up_no_patch() {
+fn rejects_oversized_values_without_delaying_patches() {
     let story = Sandbox::at("2026-11-20 18:00 UTC");
     let blanks = " ".repeat(5_000);
     let zeros = "0".repeat(5_000);

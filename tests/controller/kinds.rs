@@ -16,7 +16,7 @@ fn count(story: &Sandbox, kind: &str) -> (i64, Option<String>) {
 }
 
 #[test]
-fn two_of_one_name_and_different_kinds_go_by_their_own_schedules() {
+fn same_name_in_two_kinds_follows_two_schedules() {
     let story = Sandbox::at("2026-11-20 18:00 UTC");
     story.apply(deployment("db").replicas(3).stop("19:00").start("21:00"));
     story.apply(stateful_set("db").replicas(5).stop("20:00").start("22:00"));
@@ -47,7 +47,7 @@ fn two_of_one_name_and_different_kinds_go_by_their_own_schedules() {
 
 /// Kubernetes makes Jobs of it by day alone, but for what somebody suspended, which stays so.
 #[test]
-fn a_cron_job_is_suspended_and_let_run_again_with_one_request_each() {
+fn suspends_and_resumes_a_cron_job_with_one_request_each() {
     let story = Sandbox::at("2026-11-20 18:00 UTC");
     story.apply(cron_job("report").hours("09:00-19:00"));
     story.apply(cron_job("off").suspended(true).hours("09:00-19:00"));
@@ -83,7 +83,7 @@ fn a_cron_job_is_suspended_and_let_run_again_with_one_request_each() {
 
 /// What one kind's watch or permission lacks holds up nothing of the other's.
 #[test]
-fn the_trouble_of_one_kind_is_its_own() {
+fn failure_of_one_kind_does_not_affect_others() {
     let forbidden = Status::forbidden("apps", "statefulsets", "", "no");
     let kinds = [
         ("statefulsets", "StatefulSet", "Deployment"),
@@ -115,7 +115,7 @@ fn state(story: &Sandbox, kind: &str) -> Option<String> {
 }
 
 #[test]
-fn a_kind_that_is_not_there_or_forbidden_is_said_once_and_looked_for_less_and_less() {
+fn reports_a_missing_or_forbidden_kind_once_and_backs_off() {
     let absent = Status::new(
         404,
         "NotFound",
@@ -167,7 +167,7 @@ fn a_kind_that_is_not_there_or_forbidden_is_said_once_and_looked_for_less_and_le
 }
 
 #[test]
-fn where_no_kind_may_be_watched_it_is_not_ready_and_says_of_each_why() {
+fn is_unready_and_names_each_reason_if_no_kind_can_be_watched() {
     let mut story = Sandbox::empty_at("2026-11-20 18:00 UTC");
     let forbidden = Fault::Answer(Status::forbidden("apps", "them", "", "no rule"));
     story.api.on_request(move |_| Some(forbidden.clone()));
@@ -187,7 +187,7 @@ fn where_no_kind_may_be_watched_it_is_not_ready_and_says_of_each_why() {
 
 /// What fails is not what is absent: it was there and is missed.
 #[test]
-fn a_kind_whose_watch_fails_makes_it_not_ready() {
+fn is_unready_while_the_watch_of_a_kind_fails() {
     let story = Sandbox::at("2026-11-20 18:00 UTC");
     assert_eq!(story.telemetry.ready(), Ok(()));
     story.api.on_request(|line| {
@@ -201,7 +201,7 @@ fn a_kind_whose_watch_fails_makes_it_not_ready() {
 }
 
 #[test]
-fn an_outage_is_told_at_once_now_and_then_and_when_it_is_over() {
+fn logs_an_outage_at_its_start_periodically_and_at_its_end() {
     let (_guard, log) = logged();
     let mut story = Sandbox::empty_at("2026-11-20 18:00 UTC");
     story.apply(deployment("db").replicas(3).stop("22:00"));

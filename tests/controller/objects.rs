@@ -8,7 +8,7 @@ use serde_json::json;
 use crate::sandbox::{Sandbox, deployment};
 
 #[test]
-fn a_bad_schedule_is_told_within_a_second_and_others_go_on() {
+fn reports_an_invalid_schedule_within_a_second_and_continues() {
     let story = Sandbox::at("2026-11-20 18:00 UTC");
     story.apply(deployment("bad").replicas(3).stop("Mon-Fry 19:00"));
     story.apply(
@@ -46,7 +46,7 @@ fn a_bad_schedule_is_told_within_a_second_and_others_go_on() {
 }
 
 #[test]
-fn a_text_that_go_writes_with_escapes_is_guarded_like_any_other() {
+fn guards_a_value_that_go_encodes_with_escapes() {
     let story = Sandbox::at("2026-11-20 18:00 UTC");
     let text = "19:00 <&> \u{2028}\u{1b}\u{8}\u{7f}\"\\/ 日";
     story.apply(deployment("web").replicas(3).stop(text));
@@ -57,7 +57,7 @@ fn a_text_that_go_writes_with_escapes_is_guarded_like_any_other() {
 }
 
 #[test]
-fn an_undo_that_brings_back_a_typo_with_its_error_is_told_again() {
+fn reports_again_a_typo_that_a_rollback_restored() {
     let story = Sandbox::at("2026-11-20 18:00 UTC");
     story.apply(deployment("web").replicas(3).stop("Mon-Fry 19:00"));
     let old = story.object("web")["metadata"]["annotations"].clone();
@@ -75,7 +75,7 @@ fn an_undo_that_brings_back_a_typo_with_its_error_is_told_again() {
 }
 
 #[test]
-fn an_object_edited_deleted_and_made_again_while_it_runs() {
+fn handles_edit_deletion_and_recreation() {
     let story = Sandbox::at("2026-11-20 18:00 UTC");
     story.apply(deployment("web").replicas(3).stop("19:00"));
     story.annotate("web", "stop", Some("20:00"));
@@ -93,7 +93,7 @@ fn an_object_edited_deleted_and_made_again_while_it_runs() {
 }
 
 #[test]
-fn a_copy_in_another_namespace_adopts() {
+fn adopts_a_copy_in_another_namespace() {
     let story = Sandbox::at("2026-11-20 18:00 UTC");
     story.apply(deployment("web").replicas(3).hours("09:00-19:00"));
     story.sleep_until("20:00");
@@ -114,14 +114,14 @@ fn a_copy_in_another_namespace_adopts() {
 }
 
 #[test]
-fn an_object_without_any_label_gets_the_whole_map() {
+fn adds_the_labels_map_if_an_object_has_none() {
     let story = Sandbox::at("2026-11-20 18:00 UTC");
     story.apply(deployment("web").replicas(3).stop("19:00"));
     assert_eq!(story.label("web", "state").unwrap(), "adopted");
 }
 
 #[test]
-fn a_schedule_removed_at_night_leaves_the_count_and_one_with_no_annotation_left_is_cleaned() {
+fn removed_schedule_keeps_the_count_and_removes_the_labels() {
     let story = Sandbox::at("2026-11-20 18:00 UTC");
     story.apply(deployment("night").replicas(3).stop("19:00"));
     story.apply(deployment("day").replicas(3).stop("23:00"));
@@ -142,7 +142,7 @@ fn a_schedule_removed_at_night_leaves_the_count_and_one_with_no_annotation_left_
 }
 
 #[test]
-fn what_is_being_deleted_is_left_alone() {
+fn ignores_objects_being_deleted() {
     let story = Sandbox::at("2026-11-20 18:00 UTC");
     story.apply(deployment("web").replicas(3).stop("19:00"));
     let finalizer = json!({"metadata": {"finalizers": ["example.com/wait"]}});
@@ -156,7 +156,7 @@ fn what_is_being_deleted_is_left_alone() {
 }
 
 #[test]
-fn what_is_deleted_while_the_patch_is_on_its_way_is_left_alone() {
+fn ignores_an_object_deleted_during_its_patch() {
     let story = Sandbox::at("2026-11-20 18:00 UTC");
     story.apply(deployment("web").replicas(3).stop("19:00"));
     story.sleep_until("18:59");
@@ -176,7 +176,7 @@ fn what_is_deleted_while_the_patch_is_on_its_way_is_left_alone() {
 }
 
 #[test]
-fn two_thousand_stop_in_one_second_and_transitions_go_before_adoptions() {
+fn transitions_of_two_thousand_precede_adoptions() {
     let story = Sandbox::at("2026-11-20 18:00 UTC");
     for n in 0..2_000 {
         story

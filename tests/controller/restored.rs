@@ -37,7 +37,7 @@ fn hours(story: &Sandbox, text: &str) {
 
 /// A watch from a version that is still to come shows nothing.
 #[test]
-fn what_was_restored_is_seen_with_the_next_write() {
+fn detects_a_resource_version_rollback_at_the_next_write() {
     let story = restored();
     hours(&story, "09:00-19:30");
     story.sleep_until("19:01");
@@ -58,7 +58,7 @@ fn lists(story: &Sandbox) -> usize {
 
 /// The watches go on sooner than they should: that is looked into.
 #[test]
-fn what_was_restored_is_seen_in_an_idle_cluster() {
+fn detects_a_resource_version_rollback_in_an_idle_cluster() {
     let story = restored();
     story.sleep_until("18:05");
     story.annotate("web", "hours", Some("09:00-18:30"));
@@ -71,7 +71,7 @@ fn what_was_restored_is_seen_in_an_idle_cluster() {
 
 /// What a watch shows last is not how far it has come: bookmarks go on with all else that is written.
 #[test]
-fn what_was_restored_is_seen_though_nothing_of_the_kind_was_written_since_the_backup() {
+fn detects_a_rollback_without_a_write_since_the_backup() {
     let story = Sandbox::at("2026-11-20 18:00 UTC");
     story.apply(deployment("web").replicas(3).hours("09:00-19:00"));
     let backup = story.api.revision();
@@ -88,7 +88,7 @@ fn what_was_restored_is_seen_though_nothing_of_the_kind_was_written_since_the_ba
 
 /// The server ends each watch after five minutes, and may be away for longer.
 #[test]
-fn a_watch_that_goes_on_when_it_should_is_not_looked_into() {
+fn sends_no_version_query_if_a_watch_resumes_normally() {
     let story = Sandbox::at("2026-11-20 18:00 UTC");
     story.apply(deployment("web").replicas(3).hours("09:00-19:00"));
     story.sleep_until("18:58");
@@ -113,7 +113,7 @@ fn a_watch_that_goes_on_when_it_should_is_not_looked_into() {
 
 /// Whatever makes the watches begin anew, what they list counts.
 #[test]
-fn a_list_counts_though_its_versions_are_older() {
+fn accepts_a_list_with_older_versions() {
     let story = restored();
     let gone = || Fault::Answer(Status::new(410, "Expired", "too old resource version"));
     story.api.on_request(move |line| {
@@ -157,7 +157,7 @@ fn with_late_lists(api: &Api) -> Client {
 
 /// A list that was asked for before a stop was answered, and comes after it.
 #[test]
-fn a_list_that_is_older_than_an_answer_says_nothing_of_that_object() {
+fn list_older_than_a_response_does_not_change_that_object() {
     for has_streams in [true, false] {
         let mut story = Sandbox::empty_at("2026-11-20 18:00 UTC");
         if !has_streams {

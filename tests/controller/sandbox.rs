@@ -311,7 +311,7 @@ fn parse(local: &str, zone: Tz) -> DateTime<Utc> {
 }
 
 #[test]
-fn a_line_that_another_test_comes_to_first_is_logged_all_the_same() {
+fn logs_a_line_that_another_test_logged_first() {
     let line = || tracing::warn!(target: "dayshift", "a line of code that two tests come to");
     let (_guard, log) = logged();
     std::thread::spawn(line).join().unwrap();

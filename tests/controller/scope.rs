@@ -31,7 +31,7 @@ fn stopped(story: &Sandbox) -> String {
 }
 
 #[test]
-fn namespaces_and_a_selector_bound_it() {
+fn namespaces_and_a_selector_limit_the_scope() {
     let names = |names: &[&str]| names.iter().map(ToString::to_string).collect::<Vec<_>>();
     for (scope, expected) in [
         (Scope::default(), "abc"),
@@ -66,7 +66,7 @@ fn namespaces_and_a_selector_bound_it() {
 }
 
 #[test]
-fn what_leaves_the_selector_is_forgotten_without_a_write() {
+fn forgets_a_workload_that_leaves_the_selector_without_a_write() {
     let mut story = Sandbox::empty_at("2026-11-20 18:00 UTC");
     story.apply(
         deployment("web")
@@ -88,7 +88,7 @@ fn what_leaves_the_selector_is_forgotten_without_a_write() {
 }
 
 #[test]
-fn another_prefix_is_another_scaler() {
+fn another_prefix_is_another_controller() {
     let prefix = Prefix::parse("scaling.example.com").unwrap();
     let story = story_with(Settings {
         prefix,
@@ -98,7 +98,7 @@ fn another_prefix_is_another_scaler() {
 }
 
 #[test]
-fn dayshift_never_scales_the_deployment_it_runs_from() {
+fn never_scales_its_own_deployment() {
     let own_pod = Some(OwnPod {
         namespace: "b".into(),
         name: "web-7c9f8d6b5-x2x4z".into(),
@@ -111,7 +111,7 @@ fn dayshift_never_scales_the_deployment_it_runs_from() {
 }
 
 #[test]
-fn a_dry_run_writes_nothing_and_goes_on_as_if_it_had() {
+fn dry_run_writes_nothing_and_continues_as_if_it_had() {
     let story = story_with(Settings {
         dry_run: true,
         ..Settings::default()
@@ -131,7 +131,7 @@ fn a_dry_run_writes_nothing_and_goes_on_as_if_it_had() {
 
 /// A pilot with 300 namespaces reads a line for each of them, not one or two for each workload.
 #[test]
-fn a_dry_run_begins_with_a_summary_by_namespace() {
+fn dry_run_begins_with_a_summary_by_namespace() {
     let (_guard, log) = logged();
     let mut story = Sandbox::empty_at("2026-11-20 20:00 UTC");
     for namespace in ["a", "b"] {
@@ -193,7 +193,7 @@ fn adoptions_wait_until_everything_is_listed() {
 }
 
 #[test]
-fn a_namespace_that_cannot_be_listed_holds_up_no_other() {
+fn namespace_that_cannot_be_listed_delays_no_other() {
     let mut story = Sandbox::empty_at("2026-11-20 18:00 UTC");
     for namespace in ["a", "b"] {
         story.api.namespace(namespace);
@@ -219,7 +219,7 @@ fn a_namespace_that_cannot_be_listed_holds_up_no_other() {
 
 /// A name with a typing error looks like a namespace without workloads.
 #[test]
-fn a_namespace_that_is_named_and_does_not_exist_is_said_until_it_does() {
+fn reports_a_configured_namespace_until_it_exists() {
     let (_guard, log) = logged();
     let mut story = Sandbox::empty_at("2026-11-20 18:00 UTC");
     story.api.namespace("a");

@@ -76,7 +76,7 @@ fn is_closed(read: &io::Result<usize>) -> bool {
 }
 
 #[test]
-fn prometheus_reads_open_metrics() {
+fn serves_open_metrics_for_prometheus() {
     let answer = Server::start().ask("GET /metrics HTTP/1.1");
     assert!(answer.starts_with("HTTP/1.1 200 OK\r\n"), "{answer}");
     let content_type = "content-type: application/openmetrics-text; version=1.0.0; charset=utf-8";
@@ -89,7 +89,7 @@ fn prometheus_reads_open_metrics() {
 }
 
 #[test]
-fn head_is_answered_without_a_body() {
+fn answers_head_without_a_body() {
     let answer = Server::start().ask("HEAD /healthz HTTP/1.1");
     assert!(answer.starts_with("HTTP/1.1 200 OK\r\n"), "{answer}");
     assert!(answer.contains("content-length: 3\r\n"), "{answer}");
@@ -97,7 +97,7 @@ fn head_is_answered_without_a_body() {
 }
 
 #[test]
-fn whoever_hoards_connections_keeps_no_probe_from_its_answer() {
+fn hoarded_connections_do_not_block_probes() {
     let server = Server::start();
     let mut hoard: Vec<_> = (0..200)
         .map(|_| {
@@ -123,7 +123,7 @@ fn whoever_hoards_connections_keeps_no_probe_from_its_answer() {
 }
 
 #[test]
-fn a_head_that_is_too_large_and_a_body_are_not_held() {
+fn rejects_large_heads_and_bodies_without_buffering() {
     let server = Server::start();
     let long = format!("GET /healthz HTTP/1.1\r\nx: {}", "x".repeat(64 * 1024));
     let mut stream = server.connect();
@@ -142,7 +142,7 @@ fn a_head_that_is_too_large_and_a_body_are_not_held() {
 }
 
 #[test]
-fn the_end_of_the_server_closes_what_is_open() {
+fn shutdown_closes_open_connections() {
     let server = Server::start();
     let mut idle = server.connect();
     idle.write_all(b"GET /healthz HTTP/1.1\r\nhost: x\r\n\r\n")

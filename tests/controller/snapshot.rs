@@ -18,7 +18,7 @@ fn find<'a>(objects: &'a [Arc<ObjectSnapshot>], name: &str) -> &'a ObjectSnapsho
 }
 
 #[test]
-fn a_snapshot_says_how_many_are_ready_and_nothing_is_asked_for_it() {
+fn snapshot_contains_ready_counts_without_requests() {
     let story = Sandbox::at("2026-11-20 18:00 Asia/Tokyo");
     story.apply(deployment("web").replicas(3).hours(OFFICE));
     story.apply(deployment("free"));
@@ -47,7 +47,7 @@ fn a_snapshot_says_how_many_are_ready_and_nothing_is_asked_for_it() {
 }
 
 #[test]
-fn a_snapshot_has_every_object_as_it_stands() {
+fn snapshot_contains_the_state_of_every_object() {
     let story = Sandbox::at("2026-11-20 18:00 Asia/Tokyo");
     story.apply(deployment("plain"));
     for name in ["web", "night", "stuck"] {
@@ -111,7 +111,7 @@ fn a_snapshot_has_every_object_as_it_stands() {
 const SETTLED: chrono::TimeDelta = chrono::TimeDelta::milliseconds(50);
 
 #[test]
-fn a_snapshot_says_why_work_waits() {
+fn snapshot_contains_the_reason_for_waiting() {
     let mut story = Sandbox::empty_at("2026-11-20 18:00 UTC");
     for name in ["asks", "waits"] {
         story.apply(deployment(name).replicas(3).stop("19:00"));
@@ -142,7 +142,7 @@ fn a_snapshot_says_why_work_waits() {
 }
 
 #[test]
-fn asking_changes_nothing() {
+fn reading_a_snapshot_changes_nothing() {
     let asked = Sandbox::at("2026-11-20 18:00 UTC");
     let silent = Sandbox::at("2026-11-20 18:00 UTC");
     for story in [&asked, &silent] {
@@ -182,7 +182,7 @@ fn is_about(found: f64, expected: f64) -> bool {
 }
 
 #[test]
-fn a_week_of_office_hours_saves_what_a_calendar_says() {
+fn savings_of_a_week_match_an_independent_calendar() {
     let story = Sandbox::at("2026-11-20 18:00 Asia/Tokyo");
     let tokyo = |name: &str| deployment(name).annotation("dayshift/timezone", "Asia/Tokyo");
     story.apply(tokyo("web").replicas(3).hours(OFFICE));
@@ -214,7 +214,7 @@ fn a_week_of_office_hours_saves_what_a_calendar_says() {
 }
 
 #[test]
-fn what_people_do_is_not_saved_by_the_schedule() {
+fn manual_changes_are_not_counted_as_savings() {
     let story = Sandbox::at("2026-11-20 18:00 UTC");
     story.apply(deployment("web").replicas(3).hours(OFFICE));
     story.sleep_until("20:00");
@@ -247,7 +247,7 @@ fn what_people_do_is_not_saved_by_the_schedule() {
 }
 
 #[test]
-fn steps_save_up_to_the_largest() {
+fn scale_steps_save_up_to_the_largest_count() {
     let story = Sandbox::at("2026-11-20 07:00 UTC");
     let steps = "08:00 = 5; 12:00 = 10; 19:00 = 0";
     story.apply(
@@ -269,7 +269,7 @@ fn steps_save_up_to_the_largest() {
 /// What is expected stands there, counted by hand; the controller's own count of what it held down
 /// says the same afterwards.
 #[test]
-fn a_plan_says_beforehand_what_is_saved() {
+fn plan_predicts_the_savings() {
     let office = ("hours", OFFICE);
     for (count, annotations, expected) in [
         (3, vec![office], 118.0 * 3.0),
@@ -347,7 +347,7 @@ fn a_plan_says_beforehand_what_is_saved() {
 }
 
 #[test]
-fn a_series_for_each_workload_is_asked_for() {
+fn exports_a_series_per_workload_if_enabled() {
     for is_asked in [false, true] {
         let mut story = Sandbox::empty_at("2026-11-20 18:00 UTC");
         story.start_scaler(Settings {

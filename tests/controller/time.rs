@@ -10,7 +10,7 @@ use kube_in_memory::{Fault, Status};
 use crate::sandbox::{Sandbox, deployment};
 
 #[test]
-fn a_one_set_by_hand_at_night_is_five_again_in_the_morning() {
+fn start_restores_the_saved_count_after_a_manual_change() {
     for (by_hand, morning) in [(1, 5), (6, 6)] {
         let night = Sandbox::at("2026-11-20 18:00 Asia/Tokyo");
         let web = deployment("web").replicas(5).hours("Mon-Fri 09:00-19:00");
@@ -24,7 +24,7 @@ fn a_one_set_by_hand_at_night_is_five_again_in_the_morning() {
 }
 
 #[test]
-fn every_patch_arrives_at_its_very_instant() {
+fn every_patch_arrives_exactly_on_time() {
     let story = Sandbox::at("2026-11-20 08:00 UTC");
     story.apply(deployment("web").replicas(3).hours("09:00-19:00"));
     story.sleep_until("19:30");
@@ -72,7 +72,7 @@ fn a_year_of_office_hours_across_clock_changes() {
 }
 
 #[test]
-fn a_zone_given_by_a_flag_counts_where_the_object_names_none() {
+fn time_zone_flag_applies_if_the_object_has_none() {
     let mut story = Sandbox::empty_at("2026-11-20 08:00 Asia/Tokyo");
     let tokyo = Zone::parse("Asia/Tokyo").unwrap();
     story.start_scaler(Settings {
@@ -95,7 +95,7 @@ fn a_zone_given_by_a_flag_counts_where_the_object_names_none() {
 }
 
 #[test]
-fn a_boundary_missed_while_away_is_made_up_for_once() {
+fn catches_up_once_on_missed_boundaries() {
     let mut story = Sandbox::at("2026-11-20 18:00 UTC");
     story.apply(deployment("web").replicas(3).hours("Mon-Fri 09:00-19:00"));
     story.stop_scalers();
@@ -108,7 +108,7 @@ fn a_boundary_missed_while_away_is_made_up_for_once() {
 }
 
 #[test]
-fn a_clock_that_is_set_is_noticed_and_does_not_act() {
+fn wrong_clock_is_detected_and_does_nothing() {
     let story = Sandbox::at("2026-11-20 18:00 UTC");
     story.apply(deployment("web").replicas(3).hours("09:00-19:00"));
     // The server's clock is the same one, so only what was heard before the step disagrees.
@@ -134,7 +134,7 @@ fn a_clock_that_is_set_is_noticed_and_does_not_act() {
 }
 
 #[test]
-fn what_is_first_seen_by_a_wrong_clock_is_not_acted_on_backwards() {
+fn first_observation_by_a_wrong_clock_does_not_act_on_the_past() {
     let mut story = Sandbox::empty_at("2026-11-20 18:00 UTC");
     story.server_is_ahead(2 * 3600); // it is 20:00; the stop of 19:00 has gone by
     story.start_scaler(Settings::default());
@@ -153,7 +153,7 @@ fn what_is_first_seen_by_a_wrong_clock_is_not_acted_on_backwards() {
 }
 
 #[test]
-fn what_was_done_by_a_clock_far_ahead_is_noticed_when_the_clock_is_put_right() {
+fn detects_writes_of_a_clock_far_ahead_after_its_correction() {
     let mut story = Sandbox::empty_at("2026-11-20 18:00 UTC");
     story.start_scaler(Settings {
         max_clock_skew: None,
@@ -170,7 +170,7 @@ fn what_was_done_by_a_clock_far_ahead_is_noticed_when_the_clock_is_put_right() {
 
 /// Without a pause of its own the loop would spin: here the story would never end.
 #[test]
-fn what_is_queued_while_the_clock_is_wrong_is_waited_for() {
+fn queued_work_waits_while_the_clock_is_wrong() {
     let story = Sandbox::at("2026-11-20 18:00 UTC");
     story.apply(deployment("web").replicas(3).stop("18:30"));
     story.sleep_until("18:29");
@@ -190,7 +190,7 @@ fn what_is_queued_while_the_clock_is_wrong_is_waited_for() {
 }
 
 #[test]
-fn what_is_seen_first_after_the_machine_has_slept_is_not_acted_on_backwards() {
+fn first_observation_after_suspend_does_not_act_on_the_past() {
     let story = Sandbox::at("2026-11-20 18:00 UTC");
     story.apply(deployment("web").replicas(3).stop("23:30"));
     story.clock.step(TimeDelta::hours(5)); // the server's clock goes along
@@ -201,7 +201,7 @@ fn what_is_seen_first_after_the_machine_has_slept_is_not_acted_on_backwards() {
 }
 
 #[test]
-fn a_clock_within_the_allowance_is_good_enough() {
+fn accepts_a_clock_within_the_allowed_skew() {
     let story = Sandbox::at("2026-11-20 18:00 UTC");
     story.apply(deployment("web").replicas(3).hours("09:00-19:00"));
     story.step_clock(TimeDelta::seconds(29));
@@ -209,7 +209,7 @@ fn a_clock_within_the_allowance_is_good_enough() {
 }
 
 #[test]
-fn idle_means_no_request_but_the_watch() {
+fn idle_controller_sends_only_watch_requests() {
     let story = Sandbox::at("2026-11-20 10:00 UTC");
     for name in ["a", "b", "c"] {
         story.apply(deployment(name).hours("09:00-19:00"));

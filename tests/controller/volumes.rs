@@ -31,7 +31,7 @@ fn error(story: &Sandbox, name: &str) -> String {
 
 /// Every way in which dayshift lowers a count.
 #[test]
-fn whatever_would_lower_its_count_is_refused() {
+fn rejects_every_lowering_of_a_stateful_set_that_deletes_volumes() {
     let story = Sandbox::at("2026-11-20 18:00 UTC");
     let ways = [
         ("stop", vec![("stop", "18:30")]),
@@ -75,7 +75,7 @@ fn whatever_would_lower_its_count_is_refused() {
 }
 
 #[test]
-fn a_stateful_set_that_allows_volume_deletion_itself_is_stopped() {
+fn stops_a_stateful_set_that_allows_volume_deletion() {
     let story = Sandbox::at("2026-11-20 18:00 UTC");
     let db = |name: &str| stateful_set(name).replicas(3).stop("18:30");
     let may = that_deletes(db("may").annotation("dayshift/allow-volume-deletion", "true"));
@@ -94,7 +94,7 @@ fn a_stateful_set_that_allows_volume_deletion_itself_is_stopped() {
 
 /// What a Namespace says no patch of the object tests, and data that is gone does not come back.
 #[test]
-fn the_namespace_gives_it_a_schedule_and_no_leave_to_delete() {
+fn allow_volume_deletion_is_not_inherited() {
     let story = Sandbox::at("2026-11-20 18:00 UTC");
     story
         .api
@@ -124,7 +124,7 @@ fn the_namespace_gives_it_a_schedule_and_no_leave_to_delete() {
 }
 
 #[test]
-fn a_policy_that_changes_under_way_is_noticed() {
+fn detects_a_changed_volume_policy_before_the_patch() {
     let story = Sandbox::at("2026-11-20 18:00 UTC");
     story.apply(stateful_set("db").replicas(3).hours("09:00-18:30"));
     story.settle();

@@ -30,7 +30,7 @@ fn by(zone: Zone) -> Settings {
 /// While both are there each carries out its own boundaries, the last one wins, and neither writes
 /// without end; once one has ended, the other's are carried out.
 #[test]
-fn two_scalers_with_other_zones_or_other_zone_data_converge() {
+fn two_controllers_with_different_zone_data_converge() {
     let zone = |name| Zone::parse(name).unwrap();
     for (old, new) in [
         (old_vancouver(), zone("America/Vancouver")),
@@ -75,7 +75,7 @@ fn two_scalers_with_other_zones_or_other_zone_data_converge() {
 
 /// An update to newer zone data, in whose first hour the old data still has a stop to come.
 #[test]
-fn newer_zone_data_at_a_restart_acts_only_forwards() {
+fn newer_zone_data_after_a_restart_does_not_act_on_the_past() {
     let mut story = Sandbox::empty_at("2026-11-20 12:00 America/New_York");
     story.apply(deployment("web").replicas(3).hours("09:00-19:00"));
     story.start_scaler(by(old_vancouver()));

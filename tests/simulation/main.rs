@@ -91,7 +91,7 @@ fn seeds() -> Vec<u64> {
 }
 
 #[test]
-fn no_count_is_lost_and_the_newest_boundary_wins() {
+fn random_lives_lose_no_count_and_the_newest_boundary_wins() {
     if let Some(story) = stored::asked_for() {
         return run_again(&story);
     }
@@ -154,7 +154,7 @@ fn assert_few_pass(looks: &BTreeMap<Look, usize>) {
 }
 
 #[test]
-fn what_once_failed_stays_fixed() {
+fn regressions_stay_fixed() {
     for (name, story) in stored::regressions() {
         if outcome_of(&story).failure.is_some() {
             eprintln!("{name}");
@@ -164,7 +164,7 @@ fn what_once_failed_stays_fixed() {
 }
 
 #[test]
-fn a_story_is_stored_and_read_without_a_loss() {
+fn scenario_round_trips_through_its_file() {
     for seed in 0..200 {
         let story = Story::of(seed);
         let text = story.to_text();
@@ -174,7 +174,7 @@ fn a_story_is_stored_and_read_without_a_loss() {
 }
 
 #[test]
-fn a_seed_runs_the_same_way_each_time() {
+fn same_seed_runs_identically() {
     for seed in 0..50 {
         let hash = || {
             let mut hasher = DefaultHasher::new();
@@ -187,7 +187,7 @@ fn a_seed_runs_the_same_way_each_time() {
 
 /// `.ci/nightly planted` shows that each of them is found.
 #[test]
-fn each_planted_defect_applies() {
+fn each_seeded_defect_applies() {
     let root = env!("CARGO_MANIFEST_DIR");
     let folder = Path::new(root).join("tests/simulation/planted");
     let paths = |folder: &Path| fs::read_dir(folder).unwrap().map(|it| it.unwrap().path());

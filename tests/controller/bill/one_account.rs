@@ -145,7 +145,7 @@ fn all_say(story: &Sandbox, held: u64, hours: f64) {
 }
 
 #[test]
-fn metrics_pages_and_status_have_one_account() {
+fn metrics_pages_and_status_report_the_same_savings() {
     let mut story = story();
     story.sleep_until("18:59");
     all_say_nothing_yet(&story);
@@ -181,7 +181,7 @@ fn all_say_nothing_yet(story: &Sandbox) {
 
 /// Days of the page are those of its zone, and what was before them stays in the sum.
 #[test]
-fn a_controller_says_what_it_has_saved_today_and_this_week() {
+fn logs_the_savings_of_the_day_and_of_the_week() {
     let story = Sandbox::at("2026-11-26 18:00 Asia/Tokyo");
     let web = deployment("web").replicas(3).hours(OFFICE);
     story.apply(web.annotation("dayshift/timezone", "Asia/Tokyo"));

@@ -83,7 +83,7 @@ fn manifest(name: &str, (count, annotations): &File) -> Value {
 }
 
 #[test]
-fn hours_that_are_all_excepted_save_nothing_of_what_was_never_stopped() {
+fn counts_no_savings_if_every_date_is_excluded() {
     let from: DateTime<Utc> = "2026-11-23T00:00:00Z".parse().unwrap();
     let shut = (3, vec![OFFICE, ("except", "2026-11-16..2026-12-06")]);
     assert!(planned(from, "web", &shut).abs() < 1e-9);
@@ -91,7 +91,7 @@ fn hours_that_are_all_excepted_save_nothing_of_what_was_never_stopped() {
 }
 
 #[test]
-fn a_plan_and_a_sandbox_say_the_same_of_a_week_of_a_file() {
+fn plan_and_sandbox_report_the_same_savings_for_a_week() {
     // On Monday at midnight it runs, and goes on until the first stop: four nights and the weekend.
     let monday: DateTime<Utc> = "2026-11-23T00:00:00Z".parse().unwrap();
     let office = planned(monday, "web", &(3, vec![OFFICE]));

@@ -41,7 +41,7 @@ fn is_about(found: [f64; 3], expected: [f64; 3]) -> bool {
 }
 
 #[test]
-fn what_the_replicas_request_is_counted_with_them() {
+fn counts_the_requested_resources_of_saved_replicas() {
     let story = Sandbox::at("2026-11-20 18:00 UTC");
     assert!(is_about(saved(&story, ""), [0.0; 3]), "{}", story.metrics());
     let web = deployment("web").replicas(3).hours(OFFICE);
@@ -78,7 +78,7 @@ fn what_the_replicas_request_is_counted_with_them() {
 }
 
 #[test]
-fn each_namespace_has_an_account_where_that_is_asked_for() {
+fn counts_savings_by_namespace_if_enabled() {
     let mut story = Sandbox::empty_at("2026-11-20 18:00 UTC");
     story.start_scaler(Settings {
         per_namespace_metrics: true,
@@ -112,7 +112,7 @@ fn each_namespace_has_an_account_where_that_is_asked_for() {
 }
 
 #[test]
-fn a_bounded_number_of_namespaces_has_series() {
+fn limits_the_number_of_namespaces_with_series() {
     let mut story = Sandbox::empty_at("2026-11-20 18:00 UTC");
     for number in 0..210 {
         let namespace = format!("n{number}");

@@ -47,7 +47,7 @@ const FRIDAY: &str = "2026-11-20";
 const NO_DAY: &str = "2030-01-01";
 
 #[test]
-fn a_swapped_calendar_counts_at_once_and_only_from_now_on() {
+fn replaced_calendar_applies_at_once_and_never_to_the_past() {
     let (story, publisher) = evening(&[NO_DAY]);
     story.apply(web("calendar:de"));
     let next = || story.label("web", "next");
@@ -69,7 +69,7 @@ fn a_swapped_calendar_counts_at_once_and_only_from_now_on() {
 }
 
 #[test]
-fn what_a_restart_finds_changed_does_not_act_backwards() {
+fn calendar_changed_during_a_restart_does_not_act_on_the_past() {
     for dates in [[FRIDAY, NO_DAY], [NO_DAY, FRIDAY]] {
         let (mut story, _publisher) = evening(&dates[..1]);
         story.apply(web("calendar:de"));
@@ -95,7 +95,7 @@ fn what_a_restart_finds_changed_does_not_act_backwards() {
 }
 
 #[test]
-fn only_what_names_a_calendar_is_looked_at_and_only_what_changes_is_written() {
+fn calendar_change_evaluates_its_users_and_writes_only_changed_workloads() {
     let (story, publisher) = evening(&[NO_DAY]);
     story.apply(deployment("plain").hours("Mon-Fri 09:00-19:00"));
     story.apply(
@@ -117,7 +117,7 @@ fn only_what_names_a_calendar_is_looked_at_and_only_what_changes_is_written() {
 }
 
 #[test]
-fn a_namespace_may_name_a_calendar_too() {
+fn namespace_schedule_can_name_a_calendar() {
     let (story, publisher) = evening_with(calendars(&[FRIDAY]), Settings::default());
     for (key, text) in [("hours", "Mon-Fri 09:00-19:00"), ("except", "calendar:de")] {
         let key = format!("dayshift/{key}");
@@ -158,7 +158,7 @@ fn a_namespace_may_name_a_calendar_too() {
 }
 
 #[test]
-fn an_unknown_name_is_refused_with_the_known_ones() {
+fn rejects_an_unknown_calendar_and_lists_the_known_ones() {
     let (story, publisher) = evening(&[NO_DAY]);
     story.apply(web("2026-12-24; calendar:fr"));
     assert_eq!(
@@ -177,7 +177,7 @@ fn an_unknown_name_is_refused_with_the_known_ones() {
 }
 
 #[test]
-fn changes_in_quick_succession_are_no_fight() {
+fn calendar_changes_in_quick_succession_are_not_corrections() {
     let (story, publisher) = evening(&[NO_DAY]);
     story.apply(web("calendar:de"));
     for _ in 0..9 {
@@ -205,7 +205,7 @@ fn of_friday_alone() -> crate::sandbox::DeploymentBuilder {
 }
 
 #[test]
-fn where_none_was_to_come_a_start_that_is_behind_it_is_not_made_up_for() {
+fn does_not_catch_up_on_a_start_that_the_old_calendar_excluded() {
     let (story, publisher) = evening(&[FRIDAY]);
     story.apply(of_friday_alone());
     assert_eq!(story.label("web", "next").as_deref(), Some("never"));
@@ -235,7 +235,7 @@ fn two_scalers(dates: &[&str]) -> (Sandbox, [CalendarPublisher; 2]) {
 }
 
 #[test]
-fn two_scalers_that_read_a_calendar_one_after_the_other_are_no_fight() {
+fn two_controllers_that_read_a_calendar_at_different_times_converge() {
     for (before, after, next) in [
         (NO_DAY, FRIDAY, "2026-11-23T09.00.00Z"),
         (FRIDAY, NO_DAY, "2026-11-20T09.00.00Z"),
@@ -264,7 +264,7 @@ fn two_scalers_that_read_a_calendar_one_after_the_other_are_no_fight() {
 }
 
 #[test]
-fn what_somebody_writes_for_what_is_to_come_is_put_right() {
+fn corrects_a_next_label_that_a_user_changed() {
     let (story, _publisher) = evening(&[NO_DAY]);
     story.apply(web("calendar:de"));
     let later = Some("2026-12-24T09.00.00Z");
@@ -276,7 +276,7 @@ fn what_somebody_writes_for_what_is_to_come_is_put_right() {
 }
 
 #[test]
-fn a_calendar_that_changes_while_the_schedule_is_refused_does_not_act_backwards() {
+fn calendar_changed_while_the_schedule_is_rejected_does_not_act_on_the_past() {
     for (before, after, runs) in [(FRIDAY, NO_DAY, 0), (NO_DAY, "2027-05-01", 3)] {
         let (story, publisher) = evening(&[before]);
         story.apply(web("calendar:de"));

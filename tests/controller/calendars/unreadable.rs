@@ -23,7 +23,7 @@ fn evening_without_de(settings: Settings) -> (Sandbox, CalendarPublisher) {
 }
 
 #[test]
-fn a_calendar_that_cannot_be_read_refuses_what_names_it_alone() {
+fn unreadable_calendar_rejects_only_schedules_that_name_it() {
     let (story, publisher) = evening_without_de(of_deployments());
     story.apply(web("2026-12-24; calendar:de"));
     let other = deployment("other")
@@ -67,7 +67,7 @@ fn a_calendar_that_cannot_be_read_refuses_what_names_it_alone() {
 }
 
 #[test]
-fn a_namespace_whose_calendar_cannot_be_read_is_good_once_that_can() {
+fn namespace_schedule_recovers_once_its_calendar_is_readable() {
     let (story, publisher) = evening_without_de(Settings::default());
     for (key, text) in [("hours", "Mon-Fri 09:00-19:00"), ("except", "calendar:de")] {
         let key = format!("dayshift/{key}");
@@ -93,7 +93,7 @@ fn a_namespace_whose_calendar_cannot_be_read_is_good_once_that_can() {
 
 /// The schedule is the same as before it was refused: what was due meanwhile is caught up with, once.
 #[test]
-fn a_calendar_that_cannot_be_read_after_a_restart_is_caught_up_with() {
+fn catches_up_once_a_calendar_is_readable_after_a_restart() {
     for (dates, runs) in [(NO_DAY, 3), (FRIDAY, 0)] {
         let (mut story, _publisher) = evening(&[dates]);
         story.apply(web("calendar:de"));

@@ -79,7 +79,7 @@ fn write_kubeconfig(path: &Path, url: &str, ca: &Path) {
 }
 
 #[tokio::test]
-async fn a_replaced_certificate_authority_is_trusted_after_one_failed_request() {
+async fn trusts_a_replaced_certificate_authority_after_one_failed_request() {
     let listener = Arc::new(TcpListener::bind("127.0.0.1:0").await.unwrap());
     let url = format!("https://{}", listener.local_addr().unwrap());
     let restart = |it: &Identity| -> JoinHandle<()> {

@@ -114,7 +114,7 @@ const WATCH: &str = "/apis/apps/v1/deployments?watch=true";
 /// A server closes a connection on which nothing is open, and the first patch of a boundary would
 /// wait for another.
 #[tokio::test]
-async fn the_connection_of_patches_is_kept_open_by_one_watch() {
+async fn one_watch_keeps_the_connection_for_patches_open() {
     let (seen, go) = (Arc::<Seen>::default(), Arc::default());
     let client = client(Arc::clone(&seen), go).await;
     let watches = [ask(&client, WATCH).await, ask(&client, WATCH).await];
@@ -128,7 +128,7 @@ async fn the_connection_of_patches_is_kept_open_by_one_watch() {
 }
 
 #[tokio::test]
-async fn nothing_waits_for_a_stream_whatever_is_in_flight() {
+async fn no_request_waits_for_a_stream_whatever_is_in_flight() {
     let (seen, go) = (Arc::<Seen>::default(), Arc::<Notify>::default());
     let client = client(Arc::clone(&seen), Arc::clone(&go)).await;
     let mut watches = Vec::new();

@@ -53,7 +53,7 @@ async fn ask(client: &Client, path: &str) -> u16 {
 }
 
 #[tokio::test]
-async fn is_read_again_once_the_server_has_refused_the_old_one() {
+async fn reads_the_token_file_again_after_a_401() {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("http://{}", listener.local_addr().unwrap());
     let valid = Valid::new(Mutex::new("first"));

@@ -38,7 +38,7 @@ fn reasons(events: &[SeenEvent]) -> Vec<&str> {
 }
 
 #[tokio::test]
-async fn the_events_of_an_object_are_none_of_an_earlier_one_and_the_newest_is_first() {
+async fn lists_events_of_this_uid_only_newest_first() {
     let web = WorkloadRef {
         kind: Kind::DEPLOYMENT,
         namespace: "dev".into(),
@@ -50,7 +50,7 @@ async fn the_events_of_an_object_are_none_of_an_earlier_one_and_the_newest_is_fi
 }
 
 #[tokio::test]
-async fn the_events_in_a_namespace_are_dayshifts_own_and_the_newest_is_first() {
+async fn lists_only_dayshift_events_of_a_namespace_newest_first() {
     let events = events_in(&cluster().client(), "dev").await.unwrap();
     let expected = ["OfAnEarlierOne", "Second", "First", "OfAnother"];
     assert_eq!(reasons(&events), expected);

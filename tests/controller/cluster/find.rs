@@ -52,7 +52,7 @@ async fn names(api: &Api, query: Query) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn by_namespace_by_label_and_by_name() {
+async fn finds_workloads_by_namespace_label_and_name() {
     let api = cluster([("dev", "web"), ("dev", "api"), ("test", "web")]);
     for (query, expected) in [
         (all(None, None), &["dev/api", "dev/web", "test/web"][..]),
@@ -67,7 +67,7 @@ async fn by_namespace_by_label_and_by_name() {
 }
 
 #[tokio::test]
-async fn a_name_that_is_not_there_does_not_hide_the_others() {
+async fn a_missing_name_does_not_hide_the_others() {
     let api = cluster([("dev", "web")]);
     let query = named("dev", &["nope", "web"]);
     let (found, _): (Found<Workload>, _) = find(&api.client(), &query).await.unwrap();
@@ -85,7 +85,7 @@ async fn a_name_that_is_not_there_does_not_hide_the_others() {
 }
 
 #[tokio::test]
-async fn a_list_is_read_page_by_page_and_begun_anew_where_it_grows_old() {
+async fn reads_a_list_by_pages_and_restarts_it_after_it_expires() {
     let everyone: Vec<_> = (0..250).map(|n| format!("web-{n:03}")).collect();
     let api = cluster(everyone.iter().map(|name| ("dev", &**name)));
     api.forget_requests();
@@ -102,7 +102,7 @@ async fn a_list_is_read_page_by_page_and_begun_anew_where_it_grows_old() {
 }
 
 #[tokio::test]
-async fn a_failure_says_what_was_wanted_and_where() {
+async fn failure_names_the_resource_and_the_namespace() {
     let api = cluster([("dev", "web")]);
     for (status, query, expected) in [
         (

@@ -19,7 +19,7 @@ fn writer(answer: &Value) -> Writer {
 
 /// A proxy or a cache before the API server, say: an override would go by another team's hours.
 #[tokio::test]
-async fn an_answer_that_shows_another_namespace_is_none() {
+async fn ignores_a_response_about_another_namespace() {
     let named = |name: &str| json!({"metadata": {"name": name, "uid": "u"}});
     let dev: NamespaceMeta = serde_json::from_value(named("dev")).unwrap();
     for (answer, expected) in [

@@ -105,7 +105,7 @@ fn walk(story: &Sandbox, others: &str) -> Vec<(String, u16, String)> {
 /// Whether there are others or not, each page is the same to the letter: so no count, zone, message
 /// or address tells of them.
 #[test]
-fn nothing_that_a_user_may_not_list_shows_on_any_page() {
+fn pages_show_nothing_that_the_user_may_not_list() {
     let with = walk(&evening(true), OTHERS);
     let without = walk(&evening(false), NOWHERE);
     assert_eq!(with.len(), without.len());
@@ -125,7 +125,7 @@ fn nothing_that_a_user_may_not_list_shows_on_any_page() {
 }
 
 #[test]
-fn who_may_list_all_sees_all_and_what_was_saved() {
+fn user_who_may_list_everything_sees_everything_and_the_savings() {
     let story = evening(true);
     let pages = Proxied::new(&story);
     let overview = pages.get_as_admin("/").body;
@@ -150,7 +150,7 @@ fn who_may_list_all_sees_all_and_what_was_saved() {
 }
 
 #[test]
-fn whoever_does_not_come_through_the_proxy_as_one_user_is_shown_nothing() {
+fn shows_nothing_without_exactly_one_user_from_the_proxy() {
     let story = evening(true);
     let pages = Proxied::new(&story);
     let user = ("x-forwarded-user", "root");
@@ -212,7 +212,7 @@ fn whoever_does_not_come_through_the_proxy_as_one_user_is_shown_nothing() {
 
 /// With `edit` one may change all that is in a namespace and not the Namespace: so its workloads are.
 #[test]
-fn a_user_wakes_the_namespace_as_themselves() {
+fn wakes_a_namespace_as_the_user() {
     let story = evening(true);
     let pages = Proxied::new(&story);
     let token = pages.token("ann");
@@ -244,7 +244,7 @@ fn a_user_wakes_the_namespace_as_themselves() {
 }
 
 #[test]
-fn who_may_only_view_changes_nothing_and_is_told_why() {
+fn viewer_changes_nothing_and_sees_why() {
     let story = evening(true);
     let pages = Proxied::new(&story);
     let token = pages.token("vic");
@@ -262,7 +262,7 @@ fn who_may_only_view_changes_nothing_and_is_told_why() {
 }
 
 #[test]
-fn a_form_counts_from_its_own_user_and_page_alone() {
+fn accepts_a_form_only_from_its_own_user_and_page() {
     let story = evening(true);
     let pages = Proxied::new(&story);
     let (ann, vic) = (pages.token("ann"), pages.token("vic"));
@@ -298,7 +298,7 @@ fn a_form_counts_from_its_own_user_and_page_alone() {
 }
 
 #[test]
-fn rights_are_asked_once_a_minute_and_count_no_longer() {
+fn caches_permissions_for_a_minute() {
     let story = evening(true);
     let pages = Proxied::new(&story);
     let asked = || pages.guard.asked.load(Ordering::Relaxed);
@@ -325,7 +325,7 @@ fn rights_are_asked_once_a_minute_and_count_no_longer() {
 }
 
 #[test]
-fn without_the_api_servers_word_nothing_is_shown() {
+fn shows_nothing_if_permissions_cannot_be_checked() {
     let story = evening(true);
     let pages = Proxied::new(&story);
     pages.guard.is_down.store(true, Ordering::Relaxed);
@@ -345,7 +345,7 @@ fn without_the_api_servers_word_nothing_is_shown() {
 
 /// What is kept until it is confirmed holds each of its objects, beside a controller with little memory.
 #[test]
-fn at_most_two_thousand_workloads_are_acted_on_and_a_few_such_plans_are_kept() {
+fn limits_an_action_to_two_thousand_workloads_and_keeps_few_plans() {
     let story = evening(false);
     for at in 0..1_998 {
         let web = deployment(&format!("web-{at}")).namespace("team-a");

@@ -52,7 +52,7 @@ fn page(story: &Sandbox, pages: &Arc<Dashboard>, path: &str) -> String {
 }
 
 #[test]
-fn pages_of_a_controller_that_has_ended_say_so() {
+fn pages_report_that_the_controller_has_ended() {
     let mut story = Sandbox::at("2026-11-20 18:00 UTC");
     story.apply(deployment("web").replicas(3).hours(OFFICE));
     story.sleep_until("18:30");
@@ -70,7 +70,7 @@ fn pages_of_a_controller_that_has_ended_say_so() {
 
 /// An object does not say why its start is not carried out; the controller knows.
 #[test]
-fn a_start_that_waits_for_a_place_is_shown_as_such_and_not_as_overdue() {
+fn shows_a_start_that_waits_for_a_slot_as_waiting() {
     let mut story = Sandbox::empty_at("2026-11-20 18:00 UTC");
     story.start_scaler(Settings {
         max_starting: NonZeroUsize::new(1),
@@ -89,7 +89,7 @@ fn a_start_that_waits_for_a_place_is_shown_as_such_and_not_as_overdue() {
 }
 
 #[test]
-fn what_a_start_names_in_vain_is_wrong() {
+fn shows_an_unsatisfiable_dependency_as_a_problem() {
     let story = Sandbox::at("2026-11-20 18:00 UTC");
     let web = deployment("web").replicas(3).hours(OFFICE);
     story.apply(web.annotation("dayshift/after", "deploy/db; deploy/unknown"));
@@ -106,7 +106,7 @@ fn what_a_start_names_in_vain_is_wrong() {
 }
 
 #[test]
-fn the_pages_show_what_the_controller_knows() {
+fn pages_show_the_state_of_the_controller() {
     let story = Sandbox::at("2026-11-20 18:00 UTC");
     story.apply(deployment("web").replicas(3).hours(OFFICE));
     story.apply(deployment("bad").hours("Mon-Fry 09:00-19:00"));
@@ -164,7 +164,7 @@ fn the_pages_show_what_the_controller_knows() {
 }
 
 #[test]
-fn however_many_look_nothing_is_asked_and_nothing_is_late() {
+fn page_views_cause_no_requests_and_no_delay() {
     let [looked_at, alone] = [true, false].map(|_| {
         let story = Sandbox::at("2026-11-20 18:59 UTC");
         for at in 0..50 {
@@ -203,7 +203,7 @@ fn however_many_look_nothing_is_asked_and_nothing_is_late() {
 
 /// As a scrape, or a page, that comes just before a boundary: the controller does nothing for it.
 #[test]
-fn who_looks_just_before_a_boundary_need_not_wait_for_it() {
+fn page_just_before_a_boundary_is_served_at_once() {
     let story = Sandbox::at("2026-11-20 18:59 UTC");
     story.apply(deployment("web").replicas(3).stop("19:00"));
     let before = story.utc("2026-11-20 19:00") - chrono::TimeDelta::milliseconds(60);
@@ -218,7 +218,7 @@ fn who_looks_just_before_a_boundary_need_not_wait_for_it() {
 }
 
 #[test]
-fn before_the_first_list_a_page_says_what_is_missing() {
+fn page_names_missing_watches_before_the_first_list() {
     let mut story = Sandbox::empty_at("2026-11-20 18:00 UTC");
     story.apply(deployment("web").replicas(3).hours(OFFICE));
     let before = pages(&story);
@@ -240,7 +240,7 @@ fn before_the_first_list_a_page_says_what_is_missing() {
 }
 
 #[test]
-fn what_is_out_of_scope_is_not_shown() {
+fn hides_workloads_outside_of_the_scope() {
     let mut story = Sandbox::empty_at("2026-11-20 18:00 UTC");
     story.start_scaler(Settings {
         scope: Scope {
@@ -259,7 +259,7 @@ fn what_is_out_of_scope_is_not_shown() {
 }
 
 #[test]
-fn nothing_can_be_changed() {
+fn pages_offer_no_changes() {
     let story = Sandbox::at("2026-11-20 18:00 UTC");
     story.apply(deployment("web").replicas(3).hours(OFFICE));
     let pages = pages(&story);

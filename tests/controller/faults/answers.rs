@@ -32,7 +32,7 @@ fn stops_done(story: &Sandbox) -> String {
 }
 
 #[test]
-fn a_patch_whose_answer_was_lost_is_told_of_and_counted_once() {
+fn reports_and_counts_once_a_patch_whose_response_was_lost() {
     for fault in [Fault::DropAfter, Fault::Delay(Duration::from_secs(60))] {
         let story = Sandbox::at("2026-11-20 18:00 UTC");
         story.apply(deployment("web").replicas(3).stop("19:00"));
@@ -49,7 +49,7 @@ fn a_patch_whose_answer_was_lost_is_told_of_and_counted_once() {
 
 /// The answer is lost, and somebody scales the object before anybody has looked.
 #[test]
-fn a_lost_answer_is_not_believed_where_the_object_is_something_else() {
+fn lost_response_is_not_confirmed_by_another_object() {
     let story = Sandbox::at("2026-11-20 18:00 UTC");
     story.apply(deployment("web").replicas(3).stop("19:00"));
     story.sleep_until("18:59");
@@ -60,7 +60,7 @@ fn a_lost_answer_is_not_believed_where_the_object_is_something_else() {
 }
 
 #[test]
-fn what_left_the_selector_while_a_list_was_under_way_is_forgotten_though_a_patch_was_answered() {
+fn forgets_a_workload_that_left_the_selector_during_a_list() {
     let mut story = Sandbox::empty_at("2026-11-20 18:00 UTC");
     for name in ["web", "other"] {
         let scoped = deployment(name).replicas(3).label("tier", "dev");
@@ -101,7 +101,7 @@ fn what_left_the_selector_while_a_list_was_under_way_is_forgotten_though_a_patch
 }
 
 #[test]
-fn who_waits_for_the_answer_about_an_object_that_is_replaced_asks_for_itself() {
+fn replaced_object_sends_its_own_request() {
     let story = Sandbox::at("2026-11-20 18:00 UTC");
     for name in ["api", "web", "worker"] {
         story.apply(deployment(name).replicas(3).stop("19:00"));
@@ -132,7 +132,7 @@ fn who_waits_for_the_answer_about_an_object_that_is_replaced_asks_for_itself() {
 }
 
 #[test]
-fn a_boundary_of_the_clock_and_what_a_person_asks_for_are_told_apart() {
+fn distinguishes_clock_boundaries_from_user_requests() {
     let story = Sandbox::at("2026-11-20 18:00 UTC");
     story.apply(deployment("web").replicas(3).hours("09:00-19:00"));
     story.sleep_until("18:10");
@@ -168,7 +168,7 @@ fn a_boundary_of_the_clock_and_what_a_person_asks_for_are_told_apart() {
 
 /// A server whose clock says nonsense does not end the program.
 #[test]
-fn a_clock_millennia_away_is_a_wrong_clock_and_no_more() {
+fn treats_a_clock_millennia_away_as_a_wrong_clock() {
     for seconds in [8_000_000_000_000, -8_000_000_000_000] {
         let story = Sandbox::at("2026-11-20 18:00 UTC");
         story.apply(deployment("web").replicas(3).stop("19:00"));
@@ -186,7 +186,7 @@ fn a_clock_millennia_away_is_a_wrong_clock_and_no_more() {
 /// A proxy that has lost its way for a moment knows of no object: only the API server's own 404
 /// tells that one is gone. The watch goes on and would not show it again.
 #[test]
-fn a_page_not_found_is_no_object_that_is_gone() {
+fn plain_404_page_does_not_remove_an_object() {
     let mut story = Sandbox::empty_at("2026-11-20 18:00 UTC");
     let is_astray = Arc::new(AtomicBool::new(false));
     let astray = is_astray.clone();
@@ -217,7 +217,7 @@ fn a_page_not_found_is_no_object_that_is_gone() {
 /// A success that shows no such object, as of something before the API server that has an answer to
 /// everything: nothing was done, and nothing is gone.
 #[test]
-fn a_success_that_is_about_something_else_is_a_failure() {
+fn success_about_another_object_is_a_failure() {
     let status = json!({
         "apiVersion": "v1", "kind": "Status", "metadata": {}, "status": "Failure", "code": 503,
     });

@@ -82,7 +82,7 @@ fn assert_healthy_is_punctual(story: &Sandbox) {
 
 /// The watch shows that they took effect, and what is to do next is done.
 #[test]
-fn patches_whose_answers_are_empty_are_made_and_told_once_each() {
+fn patches_with_empty_responses_are_sent_and_reported_once() {
     for count in [1, 40] {
         let story = behind(Settings::default(), |request| {
             match is_patch_of(request, "bad") {
@@ -121,7 +121,7 @@ fn patches_whose_answers_are_empty_are_made_and_told_once_each() {
 
 /// The watch shows it after the answer, while a retry is waited for.
 #[test]
-fn a_patch_that_is_confirmed_late_is_no_reason_to_wait_with_the_next() {
+fn late_confirmation_does_not_delay_the_next_patch() {
     let story = behind(Settings::default(), |request| {
         match is_patch_of(request, "web") {
             true => Fate::LosesItsBody,
@@ -148,7 +148,7 @@ fn a_patch_that_is_confirmed_late_is_no_reason_to_wait_with_the_next() {
 
 /// A cache has kept it. The watch goes on, and would not show the new one again.
 #[test]
-fn an_answer_that_shows_an_earlier_object_of_the_name_forgets_no_other() {
+fn response_about_an_earlier_uid_removes_no_object() {
     let kept = Arc::<Mutex<Option<Value>>>::default();
     let cache = kept.clone();
     let story = behind(Settings::default(), move |request| {
@@ -179,7 +179,7 @@ fn an_answer_that_shows_an_earlier_object_of_the_name_forgets_no_other() {
 
 /// To the login page of a proxy whose session has ended, say: no object has refused anything.
 #[test]
-fn a_redirect_is_a_server_that_is_away() {
+fn treats_a_redirect_as_an_unavailable_server() {
     let is_astray = Arc::new(AtomicBool::new(false));
     let astray = is_astray.clone();
     let story = behind(Settings::default(), move |request| {
@@ -212,7 +212,7 @@ fn a_redirect_is_a_server_that_is_away() {
 
 /// Its own server (an aggregated API) or its conversion webhook is away, and the API server says so.
 #[test]
-fn what_serves_one_kind_alone_and_is_away_delays_no_other() {
+fn unavailable_server_of_one_kind_delays_no_other_kind() {
     let aggregated = (503, "service unavailable\n".to_owned());
     let unreachable =
         "error trying to reach service: dial tcp 10.0.0.1:443: connect: connection refused";

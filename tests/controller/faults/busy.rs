@@ -34,7 +34,7 @@ fn beside_a_busy_namespace() -> Sandbox {
 }
 
 #[test]
-fn a_busy_namespace_delays_another_by_less_than_its_own_requests_take() {
+fn busy_namespace_delays_others_by_less_than_its_own_requests_take() {
     let story = beside_a_busy_namespace();
     story.sleep_until("19:00:01");
     let seen = story.utc("2026-11-20 19:00:01");
@@ -59,7 +59,7 @@ fn a_busy_namespace_delays_another_by_less_than_its_own_requests_take() {
 
 /// Once, and each boundary that is carried out is the newest one there is.
 #[test]
-fn who_asks_for_more_than_can_be_done_is_told_so() {
+fn reports_schedules_that_exceed_the_request_rate() {
     let story = beside_a_busy_namespace();
     story.sleep_until("19:00:02");
     story.api.serve_well();

@@ -78,7 +78,7 @@ pub(crate) fn answered(story: &Sandbox, namespace: &str, name: &str) -> Option<D
 }
 
 #[test]
-fn what_hangs_delays_its_namespace_by_a_second_and_others_not_at_all() {
+fn hanging_request_delays_its_namespace_by_a_second_and_no_other() {
     for count in [60, 500] {
         let story = with_neighbours(count, Fault::Hang);
         story.sleep_until("19:00:20");
@@ -97,7 +97,7 @@ fn what_hangs_delays_its_namespace_by_a_second_and_others_not_at_all() {
 }
 
 #[test]
-fn what_hangs_is_tried_less_and_less_and_done_when_it_hangs_no_more() {
+fn retries_a_hanging_request_with_backoff_until_it_succeeds() {
     let story = with_neighbours(60, Fault::Hang);
     story.sleep_until("19:05");
     let tries = story.requests("patch").len();
@@ -116,7 +116,7 @@ fn what_hangs_is_tried_less_and_less_and_done_when_it_hangs_no_more() {
 }
 
 #[test]
-fn what_fails_at_once_delays_nobody() {
+fn immediate_failure_delays_no_other_workload() {
     let codes = [400, 401, 403, 404, 409, 422, 429, 500, 503].map(denial);
     let few = codes.into_iter().map(|fault| (40, fault));
     for (count, fault) in few.chain([(200, webhook_fails())]) {
@@ -138,7 +138,7 @@ fn what_fails_at_once_delays_nobody() {
 
 /// Nothing else is sent meanwhile that could be answered.
 #[test]
-fn what_fails_for_good_in_an_idle_cluster_does_not_make_it_unready() {
+fn permanent_failure_in_an_idle_cluster_does_not_make_it_unready() {
     let slow = Status::new(504, "Timeout", "Timeout: request did not complete");
     for fault in [Fault::Answer(slow), Fault::Answer(Status::internal("no"))] {
         let story = with_neighbours(1, fault.clone());
@@ -150,7 +150,7 @@ fn what_fails_for_good_in_an_idle_cluster_does_not_make_it_unready() {
 
 /// More of them than can be tried again by then: they wait for what is new beside them.
 #[test]
-fn what_fails_slowly_comes_after_what_has_not_failed() {
+fn slow_failures_are_queued_after_workloads_that_have_not_failed() {
     let slowly = Duration::from_millis(90);
     let message = r#"failed calling webhook "deny.example": EOF"#;
     let fault = Fault::AnswerAfter(slowly, Status::internal(message));
@@ -171,7 +171,7 @@ fn what_fails_slowly_comes_after_what_has_not_failed() {
 
 /// One object's conflicts are its own too: something writes to it before every patch.
 #[test]
-fn who_changes_faster_than_it_can_be_read_delays_nobody_and_is_told_once() {
+fn workload_that_changes_constantly_delays_no_other_and_is_reported_once() {
     let conflict = Status::new(422, "Invalid", "the server rejected our request");
     let story = with_neighbours(60, Fault::Answer(conflict));
     story.sleep_until("19:02");
@@ -180,7 +180,7 @@ fn who_changes_faster_than_it_can_be_read_delays_nobody_and_is_told_once() {
 }
 
 #[test]
-fn many_failures_of_many_namespaces_are_the_server_s() {
+fn failures_across_many_namespaces_are_attributed_to_the_server() {
     let mut story = Sandbox::empty_at("2026-11-20 18:00 UTC");
     for number in 0..200 {
         let namespace = format!("team-{}", number % 4);
@@ -211,7 +211,7 @@ fn many_failures_of_many_namespaces_are_the_server_s() {
 }
 
 #[test]
-fn nothing_that_becomes_of_events_touches_transitions() {
+fn failures_of_events_do_not_affect_transitions() {
     let too_many = Fault::Answer(Status::too_many_requests(30));
     let away = Fault::Answer(Status::internal("etcd is away"));
     for fault in [
@@ -246,7 +246,7 @@ fn nothing_that_becomes_of_events_touches_transitions() {
 }
 
 #[test]
-fn events_that_hang_in_one_namespace_do_not_hold_up_those_of_another() {
+fn hanging_events_of_one_namespace_do_not_delay_those_of_others() {
     let story = Sandbox::at("2026-11-20 18:00 UTC");
     story.api.namespace("prod");
     for number in 0..40 {
@@ -277,7 +277,7 @@ fn events_that_hang_in_one_namespace_do_not_hold_up_those_of_another() {
 }
 
 #[test]
-fn a_server_that_asks_for_an_hour_or_a_century_is_left_alone_for_a_minute() {
+fn limits_a_retry_after_of_an_hour_to_a_minute() {
     for asked in [3_600, u32::MAX] {
         let story = Sandbox::at("2026-11-20 18:00 UTC");
         story.apply(deployment("web").replicas(3).stop("19:00"));
@@ -290,7 +290,7 @@ fn a_server_that_asks_for_an_hour_or_a_century_is_left_alone_for_a_minute() {
 }
 
 #[test]
-fn where_a_permission_is_missing_one_object_asks() {
+fn one_object_probes_a_missing_permission() {
     let mut story = Sandbox::empty_at("2026-11-20 18:09 UTC");
     for number in 0..50 {
         let busy = deployment(&format!("busy-{number}")).replicas(3);
@@ -320,7 +320,7 @@ fn where_a_permission_is_missing_one_object_asks() {
 }
 
 #[test]
-fn a_boundary_goes_before_adoptions_even_where_its_object_waits_among_them() {
+fn boundary_precedes_adoptions_even_if_its_workload_waits_among_them() {
     let story = Sandbox::at("2026-11-20 18:00 UTC");
     story.sleep_until("18:59");
     let slow = |line: &RequestLine| {
@@ -348,7 +348,7 @@ fn a_boundary_goes_before_adoptions_even_where_its_object_waits_among_them() {
 }
 
 #[test]
-fn a_first_list_that_hangs_in_one_namespace_holds_up_nothing_in_another() {
+fn hanging_first_list_of_one_namespace_delays_no_other() {
     let mut story = Sandbox::empty_at("2026-11-20 18:00 UTC");
     for namespace in ["a", "b"] {
         story.api.namespace(namespace);

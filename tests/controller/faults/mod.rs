@@ -28,7 +28,7 @@ fn ready_to_stop() -> Sandbox {
 }
 
 #[test]
-fn an_answer_that_is_lost_does_no_harm() {
+fn lost_response_does_no_harm() {
     let story = ready_to_stop();
     story
         .api
@@ -60,7 +60,7 @@ fn no_effect() -> [Fault; 4] {
 }
 
 #[test]
-fn a_patch_that_never_arrives_is_sent_again() {
+fn resends_a_patch_that_never_arrived() {
     for fault in no_effect() {
         let story = ready_to_stop();
         story
@@ -73,7 +73,7 @@ fn a_patch_that_never_arrives_is_sent_again() {
 }
 
 #[test]
-fn a_server_that_asks_to_be_left_alone_is_left_alone() {
+fn honors_retry_after() {
     let story = ready_to_stop();
     story.api.fail_next(
         |line| line.verb == "patch",
@@ -85,14 +85,14 @@ fn a_server_that_asks_to_be_left_alone_is_left_alone() {
 }
 
 #[test]
-fn a_server_that_is_too_busy_is_asked_half_as_much_at_once() {
+fn halves_the_window_after_a_429() {
     let at_once = asked_at_once_of_a_busy_server(Duration::from_millis(1));
     assert_eq!(at_once[..2], [32, 16], "{at_once:?}");
 }
 
 /// The first of many is on its way before the others are looked at: its answer may be heeded.
 #[test]
-fn a_server_that_is_too_busy_for_the_first_of_many_is_not_asked_for_the_others() {
+fn a_429_for_the_first_of_many_holds_the_others() {
     let at_once = asked_at_once_of_a_busy_server(Duration::ZERO);
     assert_eq!(at_once[..2], [1, 16], "{at_once:?}");
 }
@@ -136,7 +136,7 @@ fn asked_at_once_of_a_busy_server(refuses_after: Duration) -> Vec<usize> {
 
 /// Had it spun instead, simulated time would not pass, and the story not end.
 #[test]
-fn the_controller_sleeps_while_a_failure_waits_for_a_full_lane() {
+fn sleeps_while_a_retry_waits_for_a_full_queue() {
     let mut story = Sandbox::empty_at("2026-11-20 18:00 UTC");
     story.start_scaler(Settings {
         max_in_flight: NonZeroUsize::MIN,
@@ -157,7 +157,7 @@ fn the_controller_sleeps_while_a_failure_waits_for_a_full_lane() {
 }
 
 #[test]
-fn a_server_that_takes_no_patch_makes_it_unready_though_the_watch_goes_on() {
+fn is_unready_if_patches_fail_while_watches_work() {
     for fault in no_effect() {
         let story = ready_to_stop();
         story.apply(deployment("api").replicas(3).hours("09:00-19:00"));
@@ -176,7 +176,7 @@ fn a_server_that_takes_no_patch_makes_it_unready_though_the_watch_goes_on() {
 }
 
 #[test]
-fn a_server_away_across_a_boundary_is_waited_for() {
+fn applies_a_boundary_that_fell_into_an_outage() {
     let story = ready_to_stop();
     story.api.on_request(|_| Some(Fault::DropBefore));
     story.api.close_watches();
@@ -192,7 +192,7 @@ fn a_server_away_across_a_boundary_is_waited_for() {
 }
 
 #[test]
-fn a_policy_that_refuses_is_reported_and_tried_slowly() {
+fn reports_an_admission_denial_and_retries_slowly() {
     let story = ready_to_stop();
     let refusal = || Status::forbidden("apps", "deployments", "web", "not on my watch");
     story
@@ -209,7 +209,7 @@ fn a_policy_that_refuses_is_reported_and_tried_slowly() {
 }
 
 #[test]
-fn a_permission_that_is_given_back_is_found_by_one_that_asks_for_all() {
+fn one_probe_finds_a_restored_permission_for_all() {
     let story = ready_to_stop();
     let names: Vec<String> = (0..20).map(|number| format!("web-{number}")).collect();
     for name in &names {
@@ -243,7 +243,7 @@ fn a_permission_that_is_given_back_is_found_by_one_that_asks_for_all() {
 
 /// A Role may name the objects that may be patched.
 #[test]
-fn what_may_be_patched_by_its_name_does_not_wait_for_what_may_not() {
+fn permission_by_resource_name_does_not_wait_for_denied_names() {
     let story = Sandbox::at("2026-11-20 18:00 UTC");
     let why = r#"User "dayshift" cannot patch resource "deployments" in API group "apps""#;
     let refusal = || Status::forbidden("apps", "deployments", "api", why);
@@ -267,7 +267,7 @@ fn what_may_be_patched_by_its_name_does_not_wait_for_what_may_not() {
 }
 
 #[test]
-fn what_vanished_while_the_watch_was_blind_is_forgotten() {
+fn forgets_objects_that_vanished_during_a_watch_outage() {
     let story = ready_to_stop();
     story.apply(deployment("gone").replicas(3).stop("19:00"));
     story.api.on_request(|_| Some(Fault::DropBefore));
@@ -286,7 +286,7 @@ fn what_vanished_while_the_watch_was_blind_is_forgotten() {
 }
 
 #[test]
-fn two_scalers_make_one_change_between_them() {
+fn two_controllers_make_one_change_together() {
     let mut story = ready_to_stop();
     story.start_scaler(Settings::default());
     story.sleep_until("2026-11-23 10:00");
@@ -302,7 +302,7 @@ fn two_scalers_make_one_change_between_them() {
 }
 
 #[test]
-fn a_scaler_killed_in_the_middle_of_a_boundary_loses_nothing() {
+fn kill_in_the_middle_of_a_boundary_loses_no_count() {
     let mut story = Sandbox::at("2026-11-20 18:00 UTC");
     for n in 0..200 {
         story
@@ -341,7 +341,7 @@ fn a_scaler_killed_in_the_middle_of_a_boundary_loses_nothing() {
 }
 
 #[test]
-fn a_shutdown_lets_what_is_in_flight_end() {
+fn shutdown_waits_for_requests_in_flight() {
     let mut story = ready_to_stop();
     story
         .api

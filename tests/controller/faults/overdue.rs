@@ -15,7 +15,7 @@ fn overdue(story: &Sandbox) -> String {
 }
 
 #[test]
-fn what_is_refused_is_overdue_until_it_is_done() {
+fn denied_transition_is_overdue_until_it_succeeds() {
     let story = Sandbox::at("2026-11-20 18:00 UTC");
     for name in ["api", "web"] {
         story.apply(deployment(name).replicas(3).hours("Mon-Fri 09:00-19:00"));
@@ -40,7 +40,7 @@ fn what_is_refused_is_overdue_until_it_is_done() {
 /// The controller is stopped, as one that hangs: what it has published still tells, and a probe that
 /// it is to be restarted.
 #[test]
-fn who_hangs_is_seen_to_be_late() {
+fn hanging_transition_is_reported_as_late() {
     let mut story = Sandbox::empty_at("2026-11-20 18:00 UTC");
     story.start_scaler(Settings::default());
     story.apply(deployment("web").replicas(3).hours("Mon-Fri 09:00-19:00"));
@@ -65,7 +65,7 @@ fn who_hangs_is_seen_to_be_late() {
 
 /// A count that is to be put back has no time at which it was due.
 #[test]
-fn what_enforce_cannot_put_back_is_not_overdue() {
+fn exhausted_enforce_is_not_overdue() {
     let story = Sandbox::at("2026-11-20 18:00 UTC");
     let web = deployment("web").replicas(3).hours("Mon-Fri 09:00-19:00");
     story.apply(web.annotation("dayshift/enforce", "true"));
@@ -82,7 +82,7 @@ fn what_enforce_cannot_put_back_is_not_overdue() {
 
 /// What is in a namespace that the selector matches no more is left to others.
 #[test]
-fn what_has_left_the_scope_is_not_overdue() {
+fn workload_outside_of_the_scope_is_not_overdue() {
     let mut story = Sandbox::empty_at("2026-11-20 18:00 UTC");
     let label = |story: &Sandbox, text: Option<&str>| {
         let patch = json!({"metadata": {"labels": {"env": text}}});
@@ -109,7 +109,7 @@ fn what_has_left_the_scope_is_not_overdue() {
 
 /// More of them than are looked at again in one second.
 #[test]
-fn each_of_many_is_overdue_until_it_is_done() {
+fn each_of_many_is_overdue_until_it_succeeds() {
     let story = Sandbox::at("2026-11-20 18:00 UTC");
     for number in 0..600 {
         let web = deployment(&format!("web-{number}"));
@@ -131,7 +131,7 @@ fn each_of_many_is_overdue_until_it_is_done() {
 
 /// Its time passes, and nothing is asked for it any more.
 #[test]
-fn what_is_being_deleted_is_not_overdue() {
+fn workload_being_deleted_is_not_overdue() {
     let story = Sandbox::at("2026-11-20 18:00 UTC");
     for (name, hours) in [("web", "09:00-19:00"), ("api", "09:00-19:01")] {
         story.apply(deployment(name).replicas(3).hours(hours));
@@ -155,7 +155,7 @@ fn relabel(story: &Sandbox, labels: &serde_json::Value) {
 /// What somebody writes into the labels, and what the controller puts right at once: nothing was
 /// asked of it before.
 #[test]
-fn changed_labels_that_are_put_right_at_once_are_not_overdue() {
+fn labels_that_are_corrected_at_once_are_not_overdue() {
     let none = json!({
         "dayshift/state": null, "dayshift/last": null, "dayshift/next": null,
         "dayshift/saved-replicas": null, "dayshift/fingerprint": null,
@@ -189,7 +189,7 @@ fn changed_labels_that_are_put_right_at_once_are_not_overdue() {
 
 /// Once it is left alone, its next boundary counts all the same.
 #[test]
-fn a_boundary_is_overdue_although_the_labels_were_taken_away() {
+fn boundary_is_overdue_even_if_the_labels_were_removed() {
     let story = Sandbox::at("2026-11-20 18:00 UTC");
     story.apply(deployment("web").replicas(3).hours("Mon-Fri 09:00-19:00"));
     for minute in 1..6 {

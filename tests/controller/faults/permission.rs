@@ -30,7 +30,7 @@ fn told(story: &Sandbox) -> Vec<(String, String)> {
 
 /// They ask in turn, and each would tell of it; an Event lives for an hour.
 #[test]
-fn a_missing_permission_is_told_once_an_hour_for_a_kind_and_namespace() {
+fn reports_a_missing_permission_once_an_hour_per_kind_and_namespace() {
     let story = Sandbox::at("2026-11-20 18:00 UTC");
     story.api.namespace("prod");
     for namespace in ["dev", "prod"] {
@@ -65,7 +65,7 @@ fn a_missing_permission_is_told_once_an_hour_for_a_kind_and_namespace() {
 
 /// What is told of a permission says nothing of what is refused later.
 #[test]
-fn a_refusal_after_a_missing_permission_is_told() {
+fn reports_a_denial_after_a_missing_permission() {
     let story = Sandbox::at("2026-11-20 18:00 UTC");
     for name in ["api", "web"] {
         story.apply(deployment(name).replicas(3).hours("09:00-19:00"));
@@ -87,7 +87,7 @@ fn a_refusal_after_a_missing_permission_is_told() {
 
 /// A policy that denies starts, and would allow the stops that come after.
 #[test]
-fn a_stop_is_made_at_its_instant_whatever_was_refused_before() {
+fn stop_is_punctual_after_earlier_denials() {
     let mut story = Sandbox::empty_at("2026-11-20 08:00 UTC");
     for number in 0..12 {
         let name = format!("web-{number}");

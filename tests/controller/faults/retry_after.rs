@@ -59,7 +59,7 @@ fn answered(code: u16, retry_after: &'static str) -> TimeDelta {
 }
 
 #[test]
-fn what_a_server_asks_for_is_kept_for_a_minute_at_most() {
+fn honors_retry_after_for_at_most_a_minute() {
     for code in [429, 503] {
         for retry_after in [
             "61",
@@ -76,7 +76,7 @@ fn what_a_server_asks_for_is_kept_for_a_minute_at_most() {
 }
 
 #[test]
-fn what_a_server_asks_for_is_kept() {
+fn honors_retry_after_of_a_response() {
     for (retry_after, seconds) in [("1", 1), ("7", 7), ("59", 59)] {
         let late = answered(429, retry_after);
         assert!(late >= TimeDelta::seconds(seconds), "{retry_after}: {late}");
@@ -88,7 +88,7 @@ fn what_a_server_asks_for_is_kept() {
 }
 
 #[test]
-fn what_is_no_number_of_seconds_counts_for_nothing() {
+fn ignores_a_retry_after_that_is_no_number_of_seconds() {
     for retry_after in ["", "soon", "-1", "1.5", "Fri, 20 Nov 2026 23:00:00 GMT"] {
         let late = answered(429, retry_after);
         assert!(late <= TimeDelta::seconds(6), "{retry_after}: {late}");

@@ -13,7 +13,7 @@ const AWAY: &str = "the API server does not answer or refuses";
 
 /// Nothing else is sent that would be answered; a list passes no webhook.
 #[test]
-fn webhooks_that_hang_in_an_idle_cluster_do_not_make_it_unready() {
+fn hanging_webhooks_in_an_idle_cluster_do_not_make_it_unready() {
     for count in [1, 2, 60] {
         let story = with_neighbours(count, Fault::Hang);
         for second in (0..1800).step_by(6) {
@@ -30,7 +30,7 @@ fn webhooks_that_hang_in_an_idle_cluster_do_not_make_it_unready() {
 }
 
 #[test]
-fn a_server_that_gives_no_list_either_is_away_also_where_one_alone_is_due() {
+fn server_without_lists_is_unavailable_even_if_one_workload_is_due() {
     let story = Sandbox::at("2026-11-20 18:00 UTC");
     story.apply(deployment("web").replicas(3).hours("09:00-19:00"));
     story.sleep_until("18:59");
@@ -52,7 +52,7 @@ fn a_server_that_gives_no_list_either_is_away_also_where_one_alone_is_due() {
 
 /// A proxy that swallows a watch as it is opened again, after the 290 s for which it was granted.
 #[test]
-fn a_watch_that_is_opened_again_and_not_answered_is_asked_for_anew() {
+fn reopens_a_watch_that_is_never_answered() {
     let story = Sandbox::at("2026-11-20 18:00 UTC");
     story.apply(deployment("web").replicas(3).hours("09:00-19:00"));
     story.sleep_until("18:04");

@@ -47,7 +47,7 @@ fn assert_each_was_patched_once(story: &Sandbox) {
 }
 
 #[test]
-fn a_clock_that_steps_back_an_hour_in_the_middle_of_a_boundary_does_nothing_twice() {
+fn clock_step_back_in_the_middle_of_a_boundary_repeats_nothing() {
     let hour = TimeDelta::hours(1);
     for is_noticed in [true, false] {
         let story = two_hundred(Settings::default());
@@ -78,7 +78,7 @@ fn a_clock_that_steps_back_an_hour_in_the_middle_of_a_boundary_does_nothing_twic
 
 /// As a migration to another storage version does, which writes each anew.
 #[test]
-fn objects_that_are_all_written_anew_in_the_middle_of_a_boundary_are_stopped_once() {
+fn objects_replaced_in_the_middle_of_a_boundary_stop_once() {
     let story = two_hundred(Settings::default());
     story.pass(Duration::from_millis(59_900));
     for round in 0..20 {
@@ -99,7 +99,7 @@ fn objects_that_are_all_written_anew_in_the_middle_of_a_boundary_are_stopped_onc
 
 /// An operator cleans up at 09:00.
 #[test]
-fn three_hundred_namespaces_that_go_while_they_start_delay_nobody() {
+fn deleting_three_hundred_namespaces_during_starts_delays_no_other() {
     let mut story = Sandbox::empty_at("2026-11-20 18:00 UTC");
     let office = |name: &str, namespace: &str| {
         let web = deployment(name).namespace(namespace).replicas(3);
@@ -161,7 +161,7 @@ fn three_hundred_namespaces_that_go_while_they_start_delay_nobody() {
 
 /// The objects go with the definition, and others of their names come with the next one.
 #[test]
-fn a_definition_that_is_deleted_and_made_anew_in_another_version_brings_new_objects() {
+fn custom_resource_recreated_in_another_version_is_watched_again() {
     let mut story = Sandbox::empty_at("2026-11-20 18:00 UTC");
     let (group, plural) = ("reef.example.com", "corals");
     story.api.serve_custom(group, "v1", plural, "Coral");

@@ -13,7 +13,7 @@ use crate::sandbox::{Sandbox, cron_job, deployment};
 pub(crate) use cluster::{job_of, make};
 
 #[test]
-fn the_jobs_that_run_are_suspended_at_the_stop_and_resumed_at_the_start() {
+fn suspends_running_jobs_at_the_stop_and_resumes_them_at_the_start() {
     let story = Sandbox::at("2026-11-20 18:00 UTC");
     let api = cron_job_with_jobs(&story, "report", &["report-1", "report-2"]);
     story.sleep_until("18:59");
@@ -48,7 +48,7 @@ fn the_jobs_that_run_are_suspended_at_the_stop_and_resumed_at_the_start() {
 }
 
 #[test]
-fn what_nobody_asks_for_costs_no_request() {
+fn costs_no_request_without_stop_jobs() {
     let story = Sandbox::at("2026-11-20 18:00 UTC");
     story.apply(cron_job("report").hours("Mon-Fri 09:00-19:00"));
     make(&story, job_of(&story, "report", "report-1"));
@@ -61,7 +61,7 @@ fn what_nobody_asks_for_costs_no_request() {
 }
 
 #[test]
-fn one_list_is_enough_for_all_of_a_namespace() {
+fn lists_the_jobs_of_a_namespace_once() {
     let story = Sandbox::at("2026-11-20 18:00 UTC");
     let names: Vec<String> = (0..20).map(|it| format!("report-{it}")).collect();
     for name in &names {
@@ -78,7 +78,7 @@ fn one_list_is_enough_for_all_of_a_namespace() {
 
 /// Each of both does what it finds, and neither what is done.
 #[test]
-fn two_scalers_suspend_and_resume_each_job_once() {
+fn two_controllers_suspend_and_resume_each_job_once() {
     let mut story = Sandbox::at("2026-11-20 18:00 UTC");
     story.start_scaler(Settings::default());
     let names: Vec<String> = (0..30).map(|it| format!("report-{it}")).collect();
@@ -100,7 +100,7 @@ fn two_scalers_suspend_and_resume_each_job_once() {
 }
 
 #[test]
-fn a_dry_run_looks_at_no_job() {
+fn dry_run_reads_no_jobs() {
     let mut story = Sandbox::empty_at("2026-11-20 18:00 UTC");
     story.start_scaler(Settings {
         dry_run: true,
@@ -113,7 +113,7 @@ fn a_dry_run_looks_at_no_job() {
 }
 
 #[test]
-fn no_other_kind_has_jobs() {
+fn only_cron_jobs_have_jobs() {
     let story = Sandbox::at("2026-11-20 18:00 UTC");
     let web = || deployment("web").hours("09:00-19:00");
     story.apply(web().annotation("dayshift/stop-jobs", "true"));
@@ -139,7 +139,7 @@ fn no_other_kind_has_jobs() {
 
 /// Progress that is lost does not come back, so each CronJob has to say so itself.
 #[test]
-fn stop_jobs_is_not_inherited_from_a_namespace() {
+fn stop_jobs_is_not_inherited_from_the_namespace() {
     let story = Sandbox::at("2026-11-20 18:00 UTC");
     for (key, text) in [("hours", "09:00-19:00"), ("stop-jobs", "true")] {
         let key = format!("dayshift/{key}");

@@ -6,7 +6,7 @@ use super::cluster::{Cluster, cron_job_with_jobs, job_of, make};
 use crate::sandbox::Sandbox;
 
 #[test]
-fn a_job_that_somebody_has_suspended_stays_suspended() {
+fn manually_suspended_job_stays_suspended() {
     let story = Sandbox::at("2026-11-20 18:00 UTC");
     let api = cron_job_with_jobs(&story, "report", &["theirs", "ours"]);
     api.suspend("theirs", true);
@@ -18,7 +18,7 @@ fn a_job_that_somebody_has_suspended_stays_suspended() {
 }
 
 #[test]
-fn a_job_that_somebody_resumes_at_night_runs_on() {
+fn job_resumed_manually_while_stopped_keeps_running() {
     let mut story = Sandbox::at("2026-11-20 18:00 UTC");
     let api = cron_job_with_jobs(&story, "report", &["urgent", "other"]);
     story.sleep_until("19:01");
@@ -43,7 +43,7 @@ fn a_job_that_somebody_resumes_at_night_runs_on() {
 
 /// Its own time is that of the stop, and its controller sees the stop a moment later.
 #[test]
-fn a_job_that_is_made_in_the_moment_of_the_stop_is_suspended_too() {
+fn suspends_a_job_created_at_the_time_of_the_stop() {
     let story = Sandbox::at("2026-11-20 18:00 UTC");
     let api = cron_job_with_jobs(&story, "report", &[]);
     story.sleep_until("19:00:03");
@@ -54,7 +54,7 @@ fn a_job_that_is_made_in_the_moment_of_the_stop_is_suspended_too() {
 
 /// `kubectl create job --from=cronjob/report`.
 #[test]
-fn a_job_that_somebody_makes_at_night_runs() {
+fn job_created_manually_while_stopped_runs() {
     let mut story = Sandbox::at("2026-11-20 18:00 UTC");
     let api = cron_job_with_jobs(&story, "report", &[]);
     story.sleep_until("21:00");
@@ -66,7 +66,7 @@ fn a_job_that_somebody_makes_at_night_runs() {
 }
 
 #[test]
-fn what_has_ended_and_what_is_not_its_own_stays() {
+fn leaves_finished_and_foreign_jobs_unchanged() {
     let story = Sandbox::at("2026-11-20 18:00 UTC");
     let api = cron_job_with_jobs(&story, "report", &["done", "failed"]);
     for (name, kind) in [("done", "Complete"), ("failed", "Failed")] {
@@ -96,7 +96,7 @@ fn what_has_ended_and_what_is_not_its_own_stays() {
 
 /// A CronJob that somebody had suspended stays so after the start; its Jobs were no less running.
 #[test]
-fn the_jobs_of_a_cron_job_that_somebody_has_suspended_come_back() {
+fn resumes_jobs_of_a_manually_suspended_cron_job() {
     let story = Sandbox::at("2026-11-20 18:00 UTC");
     let api = cron_job_with_jobs(&story, "report", &["report-1"]);
     let suspend = json!({"spec": {"suspend": true}});
@@ -113,7 +113,7 @@ fn the_jobs_of_a_cron_job_that_somebody_has_suspended_come_back() {
 }
 
 #[test]
-fn a_wake_resumes_them_and_its_end_suspends_them_again() {
+fn wake_resumes_jobs_and_its_end_suspends_them() {
     let story = Sandbox::at("2026-11-20 18:00 UTC");
     let api = cron_job_with_jobs(&story, "report", &["report-1"]);
     story.sleep_until("20:00");
@@ -130,7 +130,7 @@ fn a_wake_resumes_them_and_its_end_suspends_them_again() {
 
 /// Nothing else would say why they stay suspended.
 #[test]
-fn without_the_annotation_none_stays_suspended() {
+fn resumes_all_jobs_if_the_annotation_is_removed() {
     for keys in [&["stop-jobs"][..], &["stop-jobs", "hours"]] {
         let story = Sandbox::at("2026-11-20 18:00 UTC");
         let api = cron_job_with_jobs(&story, "report", &["report-1"]);
@@ -156,7 +156,7 @@ fn without_the_annotation_none_stays_suspended() {
 }
 
 #[test]
-fn a_pause_at_night_leaves_them_as_they_are() {
+fn pause_while_stopped_leaves_jobs_unchanged() {
     let story = Sandbox::at("2026-11-20 18:00 UTC");
     let api = cron_job_with_jobs(&story, "report", &["report-1"]);
     story.sleep_until("20:00");

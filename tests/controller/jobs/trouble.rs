@@ -20,7 +20,7 @@ fn is_patch_of_job(line: &RequestLine) -> bool {
 
 /// Both at the stop and at the start.
 #[test]
-fn what_a_killed_scaler_has_left_the_next_one_does() {
+fn next_controller_completes_the_jobs_of_a_killed_one() {
     let mut story = Sandbox::at("2026-11-20 18:00 UTC");
     let api = cron_job_with_jobs(&story, "report", &["report-1", "report-2"]);
     for (kill, expected) in [
@@ -43,7 +43,7 @@ fn what_a_killed_scaler_has_left_the_next_one_does() {
 }
 
 #[test]
-fn a_job_that_somebody_changes_in_the_moment_of_the_stop_is_read_again() {
+fn reads_a_job_again_after_a_concurrent_change() {
     let story = Sandbox::at("2026-11-20 18:00 UTC");
     let api = cron_job_with_jobs(&story, "report", &["theirs", "gone", "ours"]);
     story.sleep_until("18:59");
@@ -64,7 +64,7 @@ fn a_job_that_somebody_changes_in_the_moment_of_the_stop_is_read_again() {
 
 /// A hundred of them would be 40 MB, and a scaler has 64 MiB.
 #[test]
-fn jobs_that_are_too_large_for_a_page_are_read_in_smaller_ones() {
+fn reads_large_jobs_in_smaller_pages() {
     let story = Sandbox::at("2026-11-20 18:00 UTC");
     let api = cron_job_with_jobs(&story, "report", &[]);
     for number in 0..30 {
@@ -90,7 +90,7 @@ fn jobs_that_are_too_large_for_a_page_are_read_in_smaller_ones() {
 
 /// With the label and not suspended it was resumed by somebody, by whichever scaler it was suspended.
 #[test]
-fn a_job_that_is_resumed_between_the_list_and_the_patch_of_a_second_scaler_runs() {
+fn job_resumed_between_list_and_patch_keeps_running() {
     let story = Sandbox::at("2026-11-20 18:00 UTC");
     let api = cron_job_with_jobs(&story, "report", &["report-1"]);
     story.sleep_until("18:59");
@@ -107,7 +107,7 @@ fn a_job_that_is_resumed_between_the_list_and_the_patch_of_a_second_scaler_runs(
 
 /// The CronJob is stopped all the same, and one Event of the namespace says what is missing.
 #[test]
-fn without_the_permission_one_event_says_so() {
+fn reports_a_missing_jobs_permission_in_one_event() {
     for verb in ["list", "patch"] {
         let story = Sandbox::at("2026-11-20 18:00 UTC");
         let why = format!(r#"User "dayshift" cannot {verb} resource "jobs" in API group "batch""#);
@@ -139,7 +139,7 @@ fn without_the_permission_one_event_says_so() {
 }
 
 #[test]
-fn a_policy_that_refuses_one_job_keeps_no_other_back() {
+fn denial_of_one_job_does_not_delay_others() {
     let story = Sandbox::at("2026-11-20 18:00 UTC");
     let api = cron_job_with_jobs(&story, "report", &["report-1", "report-2"]);
     let others = cron_job_with_jobs(&story, "other", &["other-1"]);
@@ -166,7 +166,7 @@ fn a_policy_that_refuses_one_job_keeps_no_other_back() {
 
 /// A webhook on Jobs that never answers, in one namespace.
 #[test]
-fn jobs_whose_patches_hang_delay_nobody_else() {
+fn hanging_job_patches_delay_no_other_workload() {
     let story = Sandbox::at("2026-11-20 18:00 UTC");
     let api = cron_job_with_jobs(&story, "report", &["report-1"]);
     let names: Vec<String> = (0..50).map(|it| format!("web-{it}")).collect();

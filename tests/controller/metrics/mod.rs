@@ -71,7 +71,7 @@ rows! {
 }
 
 #[test]
-fn each_row_of_the_page_has_a_story() {
+fn each_metric_of_the_page_has_a_scenario() {
     let rows = PAGE.lines().filter_map(|line| line.strip_prefix("| `"));
     let on_the_page: BTreeSet<_> = rows.filter_map(|row| row.split('`').next()).collect();
     let told: BTreeSet<_> = ROWS.iter().copied().collect();
@@ -81,7 +81,7 @@ fn each_row_of_the_page_has_a_story() {
 
 #[test]
 #[should_panic = "always the same"]
-fn a_story_that_expects_one_value_alone_tells_nothing() {
+fn rejects_a_scenario_with_a_single_expected_value() {
     Row::tell("dayshift_invalid_schedules", |row| {
         let story = crate::sandbox::Sandbox::at("2026-11-20 18:00 UTC");
         row.expect(&story, "", 0.0);

@@ -8,7 +8,7 @@ use super::{annotate, office, patches};
 use crate::sandbox::{Sandbox, cron_job, deployment, logged, stateful_set};
 
 #[test]
-fn everything_in_it_follows_the_schedule_of_a_namespace() {
+fn workloads_follow_the_schedule_of_their_namespace() {
     let story = Sandbox::at("2026-11-20 12:00 UTC");
     story.apply(deployment("web").replicas(3));
     story.apply(stateful_set("db").replicas(2));
@@ -44,7 +44,7 @@ fn state_of(story: &Sandbox, kind: &str, name: &str) -> Option<String> {
 }
 
 #[test]
-fn what_stands_on_the_object_wins_key_by_key_and_the_schedule_as_a_whole() {
+fn object_annotations_override_the_namespace_by_key_and_the_schedule_as_a_whole() {
     let story = Sandbox::at("2026-11-20 12:00 UTC");
     story.apply(deployment("own").replicas(3).stop("13:00"));
     story.apply(
@@ -82,7 +82,7 @@ fn what_stands_on_the_object_wins_key_by_key_and_the_schedule_as_a_whole() {
 }
 
 #[test]
-fn an_edit_of_the_namespace_is_an_edit_of_what_inherits_it_and_of_nothing_else() {
+fn namespace_edit_affects_only_workloads_that_inherit() {
     let story = Sandbox::at("2026-11-20 12:00 UTC");
     story.api.namespace("other");
     story.apply(deployment("web").replicas(3));
@@ -119,7 +119,7 @@ fn an_edit_of_the_namespace_is_an_edit_of_what_inherits_it_and_of_nothing_else()
 }
 
 #[test]
-fn a_bad_namespace_is_told_once_and_what_inherits_it_stays_as_it_is() {
+fn invalid_namespace_schedule_is_reported_once_and_changes_nothing() {
     let story = Sandbox::at("2026-11-20 12:00 UTC");
     for name in ["web", "api", "db"] {
         story.apply(deployment(name).replicas(3));
@@ -154,7 +154,7 @@ fn a_bad_namespace_is_told_once_and_what_inherits_it_stays_as_it_is() {
 }
 
 #[test]
-fn a_bad_key_concerns_only_what_inherits_it() {
+fn invalid_key_affects_only_workloads_that_inherit_it() {
     let story = Sandbox::at("2026-11-20 12:00 UTC");
     story.apply(
         deployment("zoned")
@@ -175,7 +175,7 @@ fn a_bad_key_concerns_only_what_inherits_it() {
 }
 
 #[test]
-fn an_override_of_a_namespace_holds_for_all_in_it_and_one_of_an_object_wins() {
+fn namespace_override_applies_to_all_unless_the_object_has_its_own() {
     let story = Sandbox::at("2026-11-20 12:00 UTC");
     story.apply(deployment("web").replicas(3));
     story.apply(deployment("own").replicas(3).hours("08:00-19:00"));
@@ -225,7 +225,7 @@ fn an_override_of_a_namespace_holds_for_all_in_it_and_one_of_an_object_wins() {
 
 /// An object moves between inheriting and a schedule of its own, and keeps its count.
 #[test]
-fn an_object_may_move_between_its_own_schedule_and_that_of_its_namespace() {
+fn workload_can_switch_between_its_own_and_the_namespace_schedule() {
     let story = Sandbox::at("2026-11-20 12:00 UTC");
     story.apply(deployment("web").replicas(3));
     annotate(&story, "dev", &office());
@@ -260,7 +260,7 @@ fn an_object_may_move_between_its_own_schedule_and_that_of_its_namespace() {
 }
 
 #[test]
-fn a_dry_run_inherits_too_and_writes_nothing() {
+fn dry_run_inherits_and_writes_nothing() {
     let (_guard, log) = logged();
     let mut story = Sandbox::empty_at("2026-11-20 12:00 UTC");
     story.apply(deployment("web").replicas(3));
@@ -286,7 +286,7 @@ fn saved(story: &Sandbox) -> Option<String> {
 
 /// What was left alone is taken up as it is: nothing that came meanwhile is done.
 #[test]
-fn an_object_that_is_no_longer_excluded_is_adopted() {
+fn adopts_a_workload_that_is_no_longer_excluded() {
     let story = Sandbox::at("2026-11-20 12:00 UTC");
     story.apply(deployment("web").replicas(3).hours("Mon-Fri 09:00-19:00"));
     assert_eq!(story.label("web", "state").as_deref(), Some("adopted"));

@@ -14,7 +14,7 @@ fn against_schedule(story: &Sandbox) -> String {
 }
 
 #[test]
-fn a_central_edit_leaves_nothing_down_and_starts_nothing_else() {
+fn namespace_edit_restarts_only_workloads_that_dayshift_stopped() {
     let story = Sandbox::at("2026-11-20 18:00 UTC");
     let names: Vec<_> = (0..300).map(|at| format!("web-{at}")).collect();
     for name in &names {
@@ -43,7 +43,7 @@ fn a_central_edit_leaves_nothing_down_and_starts_nothing_else() {
 }
 
 #[test]
-fn a_copy_that_stays_down_is_counted_until_it_starts() {
+fn counts_a_stopped_copy_until_it_starts() {
     let story = Sandbox::at("2026-11-20 18:00 UTC");
     story.apply(deployment("web").replicas(3).hours("Mon-Fri 09:00-19:00"));
     story.sleep_until("2026-11-23 08:00");

@@ -14,7 +14,7 @@ fn inherited(story: &Sandbox, name: &str) -> Option<Value> {
 }
 
 #[test]
-fn goes_with_the_patches_that_are_sent_anyway() {
+fn inherited_annotation_is_written_with_existing_patches() {
     let story = Sandbox::at("2026-11-20 12:00 UTC");
     story.apply(deployment("web").replicas(3));
     story.apply(deployment("own").replicas(3).hours("08:00-20:00"));
@@ -49,7 +49,7 @@ fn goes_with_the_patches_that_are_sent_anyway() {
 
 /// Other flags make no patch: the next one, at a stop or a start, says what they are.
 #[test]
-fn says_the_lengths_of_time_of_the_flags() {
+fn inherited_annotation_contains_durations_of_flags() {
     let mut story = Sandbox::empty_at("2026-11-20 12:00 UTC");
     let flags = |notice, ready_within| Settings {
         notice: TimeDelta::minutes(notice),
@@ -88,7 +88,7 @@ fn says_the_lengths_of_time_of_the_flags() {
 
 /// The schedule goes, and with it all that was written of it.
 #[test]
-fn goes_with_the_schedule() {
+fn inherited_annotation_is_removed_with_the_schedule() {
     let story = Sandbox::at("2026-11-20 12:00 UTC");
     story.apply(deployment("web").replicas(3));
     annotate(&story, "dev", &office());
@@ -102,7 +102,7 @@ fn goes_with_the_schedule() {
 
 /// What a rollback or a person writes there decides nothing, and costs nothing.
 #[test]
-fn what_somebody_else_writes_there_changes_nothing() {
+fn manual_edit_of_the_inherited_annotation_changes_nothing() {
     let story = Sandbox::at("2026-11-20 12:00 UTC");
     story.apply(deployment("web").replicas(3));
     story.apply(deployment("none").replicas(3));

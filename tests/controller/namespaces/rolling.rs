@@ -20,7 +20,7 @@ fn by(hours: Option<&str>) -> Settings {
 }
 
 #[test]
-fn another_default_schedule_in_a_rolling_update_is_no_fight() {
+fn changed_default_schedule_in_a_rolling_update_causes_no_fight() {
     let (office, late) = (Some("Mon-Fri 09:00-19:00"), Some("Mon-Fri 09:00-20:00"));
     for (old, new, state, next) in [
         (None, office, Some("adopted"), Some("2026-11-20T19.00.00Z")),

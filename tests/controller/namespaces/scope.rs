@@ -23,7 +23,7 @@ fn by_default(scope: Scope) -> Settings {
 
 /// Most users of other tools run theirs so: everything in these namespaces sleeps at night.
 #[test]
-fn a_default_schedule_takes_in_what_has_none_and_says_what_that_is() {
+fn default_schedule_adopts_and_reports_workloads_without_a_schedule() {
     let (_guard, log) = logged();
     let mut story = Sandbox::empty_at("2026-11-20 12:00 UTC");
     for namespace in ["team", "ops", "kube-system", "far"] {
@@ -69,7 +69,7 @@ fn a_default_schedule_takes_in_what_has_none_and_says_what_that_is() {
 
 /// Exact counts mean nothing to a CronJob, so its Namespace gives it no schedule.
 #[test]
-fn a_cron_job_goes_by_the_default_schedule_where_its_namespace_has_counts_alone() {
+fn cron_job_follows_the_default_schedule_if_its_namespace_has_only_counts() {
     let mut story = Sandbox::empty_at("2026-11-20 12:00 UTC");
     annotate(&story, "dev", &[("scale", Some("08:00 = 5; 21:00 = 1"))]);
     story.apply(deployment("web").replicas(5));
@@ -91,7 +91,7 @@ fn a_cron_job_goes_by_the_default_schedule_where_its_namespace_has_counts_alone(
 }
 
 #[test]
-fn another_default_schedule_is_an_edit() {
+fn changed_default_schedule_is_an_edit() {
     let mut story = Sandbox::empty_at("2026-11-20 12:00 UTC");
     story.apply(deployment("web").replicas(3));
     let scope = || Scope {
@@ -117,7 +117,7 @@ fn another_default_schedule_is_an_edit() {
 
 /// What a namespace's labels say bounds everything, and may change.
 #[test]
-fn a_namespace_selector_bounds_the_scope() {
+fn namespace_selector_limits_the_scope() {
     let mut story = Sandbox::empty_at("2026-11-20 12:00 UTC");
     story.api.namespace("other");
     let label = |namespace: &str, text: Option<&str>| {
@@ -168,7 +168,7 @@ fn a_namespace_selector_bounds_the_scope() {
 }
 
 #[test]
-fn without_namespace_defaults_nothing_is_asked_of_namespaces() {
+fn sends_no_namespace_request_without_namespace_defaults() {
     let mut story = Sandbox::empty_at("2026-11-20 12:00 UTC");
     story.apply(deployment("web").replicas(3));
     annotate(&story, "dev", &office());

@@ -10,7 +10,7 @@ use super::{annotate, office, patches};
 use crate::sandbox::{Sandbox, deployment, logged};
 
 #[test]
-fn a_thousand_objects_are_adopted_without_delay_to_anybody_else() {
+fn adopting_a_thousand_workloads_delays_no_other() {
     let story = Sandbox::at("2026-11-20 18:59 UTC");
     story.api.namespace("other");
     story.apply(
@@ -52,7 +52,7 @@ fn a_thousand_objects_are_adopted_without_delay_to_anybody_else() {
 /// Two scalers of which one has not seen the edit yet: each takes the schedule of the other for an
 /// edit, until both have seen it, or thrice.
 #[test]
-fn two_scalers_that_see_different_versions_for_a_while_converge() {
+fn two_controllers_with_different_namespace_versions_converge() {
     let mut story = Sandbox::at("2026-11-20 12:00 UTC");
     story.apply(deployment("web").replicas(3));
     annotate(&story, "dev", &office());
@@ -79,7 +79,7 @@ fn two_scalers_that_see_different_versions_for_a_while_converge() {
 }
 
 #[test]
-fn nothing_is_done_before_the_namespaces_are_known() {
+fn waits_for_namespaces_before_it_acts() {
     let mut story = Sandbox::empty_at("2026-11-20 12:00 UTC");
     story.apply(deployment("web").replicas(3));
     annotate(&story, "dev", &office());
@@ -102,7 +102,7 @@ fn nothing_is_done_before_the_namespaces_are_known() {
 
 /// A cluster whose RBAC has no rule for Namespaces: what may inherit is left alone, and told.
 #[test]
-fn where_namespaces_cannot_be_read_what_depends_on_them_is_left_alone() {
+fn leaves_workloads_unchanged_if_their_namespace_is_unreadable() {
     let (_guard, log) = logged();
     let mut story = Sandbox::empty_at("2026-11-20 12:00 UTC");
     story.apply(deployment("web").replicas(3));
@@ -163,7 +163,7 @@ fn where_namespaces_cannot_be_read_what_depends_on_them_is_left_alone() {
 
 /// What a platform team grants where each team has a Role: to read its own Namespace.
 #[test]
-fn a_namespace_that_may_not_be_read_holds_up_nothing_in_another() {
+fn forbidden_namespace_delays_no_other() {
     let (_guard, log) = logged();
     let mut story = Sandbox::empty_at("2026-11-20 12:00 UTC");
     for name in ["a", "b"] {
@@ -198,7 +198,7 @@ fn a_namespace_that_may_not_be_read_holds_up_nothing_in_another() {
 }
 
 #[test]
-fn a_namespace_that_is_being_deleted_takes_nothing_back() {
+fn namespace_being_deleted_keeps_its_defaults() {
     let story = Sandbox::at("2026-11-20 12:00 UTC");
     let mut held: Value = deployment("web").replicas(3).into();
     held["metadata"]["finalizers"] = json!(["example.com/hold"]);
@@ -215,7 +215,7 @@ fn a_namespace_that_is_being_deleted_takes_nothing_back() {
 /// What hangs at the start is given up after a while, and asked again: what has a schedule of its
 /// own goes on by then, and what depends on the Namespace waits.
 #[test]
-fn a_list_of_namespaces_that_hangs_holds_up_what_needs_none_for_a_while_only() {
+fn hanging_namespace_list_delays_independent_workloads_briefly() {
     let mut story = Sandbox::empty_at("2026-11-20 12:00 UTC");
     story.apply(deployment("web").replicas(3));
     annotate(&story, "dev", &office());
@@ -237,7 +237,7 @@ fn a_list_of_namespaces_that_hangs_holds_up_what_needs_none_for_a_while_only() {
 
 /// What is made in a Namespace that was deleted and made again waits for what that one says.
 #[test]
-fn a_namespace_that_is_made_again_does_not_say_what_the_old_one_said() {
+fn recreated_namespace_does_not_keep_old_defaults() {
     let story = Sandbox::at("2026-11-20 12:00 UTC");
     story.api.namespace("team");
     annotate(&story, "team", &office());
@@ -279,7 +279,7 @@ fn a_namespace_that_is_made_again_does_not_say_what_the_old_one_said() {
 /// What was wrong with one that is deleted is nobody's trouble any more, and whoever makes another
 /// from the same manifest has heard of nothing.
 #[test]
-fn what_is_wrong_with_a_namespace_goes_with_it_and_is_told_of_the_next_one() {
+fn namespace_problem_ends_with_it_and_is_reported_for_its_successor() {
     let story = Sandbox::at("2026-11-20 12:00 UTC");
     let make = || {
         let texts = json!({"dayshift/hours": "whenever"});
@@ -309,7 +309,7 @@ fn what_is_wrong_with_a_namespace_goes_with_it_and_is_told_of_the_next_one() {
 
 /// Nobody but whoever wrote on the object can put that right, so that is where it is told.
 #[test]
-fn an_own_count_beside_the_scale_of_the_namespace_is_told_on_the_object() {
+fn reports_replicas_beside_an_inherited_scale_on_the_workload() {
     let story = Sandbox::at("2026-11-20 12:00 UTC");
     story.apply(
         deployment("web")

@@ -10,7 +10,7 @@ use super::{entry, friday, office, told, told_when};
 use crate::sandbox::{Sandbox, deployment};
 
 #[test]
-fn two_scalers_tell_once() {
+fn two_controllers_send_one_stop_notice() {
     let mut story = friday();
     story.start_scaler(Settings::default());
     story.apply(office("web"));
@@ -25,7 +25,7 @@ fn two_scalers_tell_once() {
 }
 
 #[test]
-fn a_stop_that_is_moved_within_the_notice_is_told_anew_and_one_that_is_taken_away_is_not() {
+fn moved_stop_is_announced_again_and_a_removed_one_is_not() {
     let story = friday();
     story.apply(office("web"));
     story.apply(office("gone").hours("Mon-Fri 09:00-19:02"));
@@ -50,7 +50,7 @@ fn a_stop_that_is_moved_within_the_notice_is_told_anew_and_one_that_is_taken_awa
 }
 
 #[test]
-fn another_notice_within_the_notice_tells_of_the_same_stop_once() {
+fn changed_notice_does_not_announce_the_same_stop_twice() {
     let story = friday();
     story.apply(office("web"));
     story.sleep_until("18:46");
@@ -60,7 +60,7 @@ fn another_notice_within_the_notice_tells_of_the_same_stop_once() {
 }
 
 #[test]
-fn a_clock_that_jumps_tells_of_no_stop_that_is_over_and_of_none_twice() {
+fn clock_jump_announces_no_past_stop_and_none_twice() {
     let mut story = Sandbox::empty_at("2026-11-20 18:00 UTC");
     story.start_scaler(Settings {
         max_clock_skew: None,
@@ -80,7 +80,7 @@ fn a_clock_that_jumps_tells_of_no_stop_that_is_over_and_of_none_twice() {
 }
 
 #[test]
-fn while_the_clock_is_wrong_nobody_is_told_and_afterwards_somebody_is() {
+fn wrong_clock_defers_stop_notices() {
     let story = friday();
     story.apply(office("web"));
     story.server_is_ahead(90);
@@ -92,7 +92,7 @@ fn while_the_clock_is_wrong_nobody_is_told_and_afterwards_somebody_is() {
 }
 
 #[test]
-fn a_namespace_that_may_not_be_read_keeps_what_is_written_on_the_object() {
+fn forbidden_namespace_does_not_suppress_a_notice_on_the_object() {
     let mut story = Sandbox::empty_at("2026-11-20 18:00 UTC");
     story.api.on_request(|line| {
         let no = || Fault::Answer(Status::new(403, "Forbidden", "no"));

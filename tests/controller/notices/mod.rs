@@ -57,7 +57,7 @@ fn entry(at: &str, object: &str) -> (String, String) {
 }
 
 #[test]
-fn a_stop_is_told_to_the_second_and_nothing_is_written_on_the_object() {
+fn announces_a_stop_on_time_without_writing_the_object() {
     let story = friday();
     story.apply(office("web"));
     let version = || story.object("web")["metadata"]["resourceVersion"].clone();
@@ -80,7 +80,7 @@ fn a_stop_is_told_to_the_second_and_nothing_is_written_on_the_object() {
 }
 
 #[test]
-fn the_namespace_and_a_flag_are_defaults_and_zero_is_none() {
+fn notice_defaults_come_from_namespace_and_flag_and_zero_disables() {
     for (own, namespace, flag, expected) in [
         (None, None, "5m", Some("18:55:00")),
         (None, Some("10m"), "5m", Some("18:50:00")),
@@ -118,7 +118,7 @@ fn the_namespace_and_a_flag_are_defaults_and_zero_is_none() {
 }
 
 #[test]
-fn what_stops_together_in_a_namespace_is_told_on_the_namespace() {
+fn announces_simultaneous_stops_on_the_namespace() {
     let story = friday();
     story.apply(office("web"));
     story.apply(
@@ -152,7 +152,7 @@ fn what_stops_together_in_a_namespace_is_told_on_the_namespace() {
 }
 
 #[test]
-fn of_many_a_few_are_named() {
+fn names_a_few_of_many_workloads() {
     let story = friday();
     for number in 0..60 {
         story.apply(office(&format!("web-{number:02}")));
@@ -166,7 +166,7 @@ fn of_many_a_few_are_named() {
 }
 
 #[test]
-fn the_end_of_a_wake_is_told_where_it_is_a_stop() {
+fn announces_the_end_of_a_wake_that_is_a_stop() {
     let story = friday();
     story.apply(office("late").annotation("dayshift/wake-until", "2026-11-20 21:30"));
     story.apply(office("early").annotation("dayshift/wake-until", "2026-11-20 18:50"));
@@ -181,7 +181,7 @@ fn the_end_of_a_wake_is_told_where_it_is_a_stop() {
 }
 
 #[test]
-fn a_wake_that_is_begun_after_the_notice_has_one_of_its_own() {
+fn wake_after_the_notice_has_its_own_notice() {
     let story = friday();
     story.apply(office("web"));
     story.sleep_until("18:50");
@@ -196,7 +196,7 @@ fn a_wake_that_is_begun_after_the_notice_has_one_of_its_own() {
 }
 
 #[test]
-fn what_is_not_stopped_by_the_schedule_is_not_told() {
+fn does_not_announce_workloads_that_will_not_stop() {
     let story = friday();
     story.apply(office("paused").annotation("dayshift/pause", "true"));
     story.apply(office("paused-on").annotation("dayshift/pause", "2026-11-20 22:00"));
@@ -221,7 +221,7 @@ fn what_is_not_stopped_by_the_schedule_is_not_told() {
 }
 
 #[test]
-fn a_pause_that_ends_within_the_notice_is_told_at_its_end() {
+fn announces_a_stop_at_the_end_of_a_pause_within_the_notice() {
     let story = friday();
     story.apply(office("web").annotation("dayshift/pause", "2026-11-20 18:50"));
     story.sleep_until("18:49:59");
@@ -231,7 +231,7 @@ fn a_pause_that_ends_within_the_notice_is_told_at_its_end() {
 }
 
 #[test]
-fn a_notice_longer_than_the_hours_is_told_at_the_start() {
+fn notice_longer_than_the_hours_is_sent_at_the_start() {
     let story = friday();
     let short = deployment("web")
         .replicas(3)
@@ -247,7 +247,7 @@ fn a_notice_longer_than_the_hours_is_told_at_the_start() {
 }
 
 #[test]
-fn exact_counts_are_told_where_nothing_is_left() {
+fn announces_scale_boundaries_to_zero() {
     let story = friday();
     let steps = "08:00 = 5; 18:30 = 2; 19:00 = 0";
     let web = deployment("web")
@@ -259,7 +259,7 @@ fn exact_counts_are_told_where_nothing_is_left() {
 }
 
 #[test]
-fn what_is_started_by_hand_each_day_is_told_of_its_stop() {
+fn announces_the_stop_of_a_manually_started_workload() {
     let story = friday();
     story.apply(
         deployment("web")
@@ -275,7 +275,7 @@ fn what_is_started_by_hand_each_day_is_told_of_its_stop() {
 }
 
 #[test]
-fn a_dry_run_and_one_that_may_write_no_events_scale_as_ever() {
+fn missing_event_permission_does_not_affect_scaling() {
     let story = friday();
     story.api.on_request(|line| {
         let no = || Fault::Answer(Status::new(403, "Forbidden", "no"));
@@ -290,7 +290,7 @@ fn a_dry_run_and_one_that_may_write_no_events_scale_as_ever() {
 }
 
 #[test]
-fn a_scaler_that_begins_anew_within_the_notice_tells_nobody_twice() {
+fn restart_within_the_notice_sends_no_second_notice() {
     let mut story = friday();
     story.apply(office("web"));
     for number in 0..7 {
@@ -308,7 +308,7 @@ fn a_scaler_that_begins_anew_within_the_notice_tells_nobody_twice() {
 }
 
 #[test]
-fn a_scaler_that_begins_within_the_notice_tells_what_nobody_has() {
+fn controller_started_within_the_notice_sends_the_missing_notice() {
     let mut story = friday();
     story.apply(office("web"));
     story.kill_scalers();

@@ -8,7 +8,7 @@ use super::line::{Line, begin, object, rollout, saved};
 use crate::sandbox::Sandbox;
 
 #[test]
-fn a_custom_kind_that_is_defined_later_is_found() {
+fn finds_a_custom_kind_that_is_defined_later() {
     let line = Line::default();
     let story = begin(&line, &[]);
     story.api.withdraw("Rollout");
@@ -27,7 +27,7 @@ fn a_custom_kind_that_is_defined_later_is_found() {
 
 /// Its operator runs three where it names no number; others run one.
 #[test]
-fn a_kafka_connect_without_a_count_comes_back_as_three() {
+fn kafka_connect_without_a_count_starts_with_three() {
     let mut story = Sandbox::empty_at("2026-11-20 18:00 UTC");
     let group = "kafka.strimzi.io";
     let all = [
@@ -60,7 +60,7 @@ fn a_kafka_connect_without_a_count_comes_back_as_three() {
 /// The version in which it was found is served no more, and another is: the same objects are there,
 /// with the same state. What fell due meanwhile is done, once, and nothing else.
 #[test]
-fn a_custom_kind_that_moves_to_another_version_is_found_there() {
+fn follows_a_custom_kind_to_another_version() {
     let mut story = Sandbox::empty_at("2026-11-20 18:00 UTC");
     let (group, plural) = ("sky.example.com", "gliders");
     story.api.serve_custom(group, "v1alpha1", plural, "Glider");

@@ -12,7 +12,7 @@ use crate::sandbox::Sandbox;
 
 /// What a stop and a start test and write, where nobody meddles.
 #[test]
-fn each_kind_tests_and_writes_its_own_count_with_one_patch_each() {
+fn each_kind_tests_and_writes_its_count_in_one_patch() {
     let mut two = scaled_object();
     two["metadata"]["annotations"]["dayshift/stop-replicas"] = json!("2");
     let spec = "/spec/replicas";
@@ -68,7 +68,7 @@ fn each_kind_tests_and_writes_its_own_count_with_one_patch_each() {
 
 /// A minimum that is 1 already, and nothing else to lower.
 #[test]
-fn an_autoscaler_without_a_minimum_has_one_of_1() {
+fn autoscaler_without_min_replicas_has_a_minimum_of_1() {
     let line = Line::default();
     let story = begin(&line, &[autoscaler(None)]);
     story.sleep_until("21:00");
@@ -78,7 +78,7 @@ fn an_autoscaler_without_a_minimum_has_one_of_1() {
 
 /// What somebody wants in the very moment of the stop is neither lost nor undone in the morning.
 #[test]
-fn a_count_that_somebody_sets_in_the_moment_of_a_stop_is_not_lost() {
+fn keeps_a_count_that_a_user_sets_during_a_stop() {
     fn merge(api: &Api, kind: &str, patch: &Value) {
         api.merge(kind, "dev", "web", patch).unwrap();
     }
@@ -137,7 +137,7 @@ fn a_count_that_somebody_sets_in_the_moment_of_a_stop_is_not_lost() {
 }
 
 #[test]
-fn a_scaled_object_that_somebody_paused_stays_paused_at_their_count() {
+fn manually_paused_scaled_object_stays_at_its_count() {
     let mut theirs = scaled_object();
     theirs["metadata"]["annotations"][PAUSED] = json!("4");
     let line = Line::default();
@@ -165,7 +165,7 @@ fn a_scaled_object_that_somebody_paused_stays_paused_at_their_count() {
 /// Its schedule comes from its Namespace, so it may have no annotation at all but what it inherits,
 /// which somebody may take away.
 #[test]
-fn a_scaled_object_without_annotations_gets_a_map_with_its_pause_in_it() {
+fn adds_the_annotations_map_to_a_scaled_object() {
     let line = Line::default();
     let mut bare = scaled_object();
     bare["metadata"]
@@ -203,7 +203,7 @@ fn a_scaled_object_without_annotations_gets_a_map_with_its_pause_in_it() {
 
 /// dayshift never scales what it runs from, and nobody scales it to 0 by way of KEDA.
 #[test]
-fn a_scaled_object_of_the_scaler_itself_is_left_alone() {
+fn ignores_the_scaled_object_of_its_own_deployment() {
     let target = |target: Value| {
         let mut object = scaled_object();
         object["spec"]["scaleTargetRef"] = target;

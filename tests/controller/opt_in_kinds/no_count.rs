@@ -32,7 +32,7 @@ fn plane(kind: &str, name: &str) -> Value {
 }
 
 #[test]
-fn its_objects_are_refused_and_keep_no_state_of_what_was_not_done() {
+fn rejects_objects_without_a_count_and_keeps_no_state() {
     let (_guard, log) = logged();
     let story = story("planes", "Plane");
     for name in ["web", "api"] {
@@ -82,7 +82,7 @@ fn its_objects_are_refused_and_keep_no_state_of_what_was_not_done() {
 
 /// In a newer version of its CustomResourceDefinition, for example.
 #[test]
-fn a_schema_that_gets_the_field_later_has_its_objects_scaled() {
+fn scales_a_kind_whose_schema_gets_the_field_later() {
     let story = story("kites", "Kite");
     story.api.create(plane("Kite", "web")).unwrap();
     story.sleep_until("20:00");
@@ -111,7 +111,7 @@ fn a_schema_that_gets_the_field_later_has_its_objects_scaled() {
 
 /// Such as by a scaler that was started again without its `--kind-file`.
 #[test]
-fn what_a_switch_has_stopped_keeps_its_state_while_the_row_is_missing() {
+fn stopped_workload_keeps_its_state_while_its_kind_definition_is_missing() {
     let story = story("ships", "Ship");
     let mut ship = plane("Ship", "one");
     let ours = json!({

@@ -72,7 +72,7 @@ fn all_say(story: &Sandbox, expected: [u64; 3]) {
 }
 
 #[test]
-fn the_instances_of_a_database_are_held_down_while_it_is_stopped() {
+fn counts_saved_instances_of_a_stopped_database() {
     let story = story();
     story.sleep_until("18:30");
     all_say(&story, [0, 0, 0]);

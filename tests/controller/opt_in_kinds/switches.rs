@@ -68,7 +68,7 @@ fn saved_value(story: &Sandbox, kind: &str) -> Value {
 }
 
 #[test]
-fn each_switch_is_tested_and_written_with_one_patch_and_comes_back_as_it_was() {
+fn each_on_off_field_is_written_in_one_patch_and_restored() {
     let (absent, gone) = (Value::Null, json!("-"));
     for (object, kind, path, before, down, up, saved) in [
         (
@@ -136,7 +136,7 @@ fn each_switch_is_tested_and_written_with_one_patch_and_comes_back_as_it_was() {
 
 /// What somebody writes in the very moment of a stop is what the stop saves.
 #[test]
-fn a_value_that_somebody_writes_in_the_moment_of_a_stop_comes_back() {
+fn restores_a_value_that_a_user_wrote_during_a_stop() {
     let line = Line::default();
     let story = begin(&line, &[cnpg(None)]);
     story.sleep_until("18:59");
@@ -153,7 +153,7 @@ fn a_value_that_somebody_writes_in_the_moment_of_a_stop_comes_back() {
 
 /// Every boundary finds two scalers that know nothing of the night before.
 #[test]
-fn two_scalers_that_are_killed_again_and_again_lose_no_value() {
+fn two_repeatedly_killed_controllers_lose_no_value() {
     let mut story = served();
     story.api.create(cnpg(Some("off"))).unwrap();
     story
@@ -181,7 +181,7 @@ fn two_scalers_that_are_killed_again_and_again_lose_no_value() {
 
 /// As a manifest that knows nothing of dayshift makes it at night, and as it stays then.
 #[test]
-fn a_manifest_that_is_applied_at_night_starts_it_and_the_next_stop_stops_it() {
+fn manifest_applied_while_stopped_starts_it_until_the_next_stop() {
     let line = Line::default();
     let story = begin(&line, &[crunchy(&json!({"shutdown": false}))]);
     story.sleep_until("20:00");

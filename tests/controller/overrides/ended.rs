@@ -55,7 +55,7 @@ fn left(story: &Sandbox) -> Vec<String> {
 }
 
 #[test]
-fn a_rollout_undo_brings_none_back_to_life() {
+fn rollout_undo_revives_no_ended_override() {
     for (key, phase, by_night, after) in [
         ("wake-until", "woken", true, (0, "stopped")),
         ("sleep-until", "slept", false, (3, "running")),
@@ -84,7 +84,7 @@ fn a_rollout_undo_brings_none_back_to_life() {
 }
 
 #[test]
-fn a_rollout_undo_that_takes_one_away_ends_it_and_another_does_not_bring_it_back() {
+fn rollout_undo_ends_an_override_permanently() {
     let story = at_night();
     let before = annotations(&story);
     story.annotate("web", "wake-until", Some("2026-11-20 23:00"));
@@ -97,7 +97,7 @@ fn a_rollout_undo_that_takes_one_away_ends_it_and_another_does_not_bring_it_back
 }
 
 #[test]
-fn an_undo_while_no_scaler_runs_brings_no_pause_back() {
+fn rollout_undo_without_a_controller_revives_no_pause() {
     let mut story = by_day();
     story.annotate("web", "pause", Some("true"));
     let during = annotations(&story);
@@ -116,7 +116,7 @@ fn an_undo_while_no_scaler_runs_brings_no_pause_back() {
 
 /// The guard: what begins as a new one has the very text of the old one that comes back.
 #[test]
-fn an_override_that_an_undo_replaces_while_it_begins_does_not_begin() {
+fn override_replaced_by_an_undo_does_not_begin() {
     let story = by_day();
     let slowly = Fault::Delay(Duration::from_secs(5));
     story.api.fail_next(|line| line.verb == "patch", slowly);
@@ -129,7 +129,7 @@ fn an_override_that_an_undo_replaces_while_it_begins_does_not_begin() {
 
 /// The guard: what is removed as an old one has the very text of the new one.
 #[test]
-fn an_override_written_anew_while_the_old_one_is_removed_counts() {
+fn new_override_during_the_removal_of_an_old_one_applies() {
     let story = by_day();
     story.annotate("web", "sleep-until", Some("2026-11-20 23:30"));
     let during = annotations(&story);
@@ -143,7 +143,7 @@ fn an_override_written_anew_while_the_old_one_is_removed_counts() {
 }
 
 #[test]
-fn a_dry_run_goes_on_as_if_it_had_written() {
+fn dry_run_continues_as_if_it_had_written() {
     let mut story = by_day();
     story.kill_scalers();
     story.api.forget_requests();

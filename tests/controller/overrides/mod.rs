@@ -38,7 +38,7 @@ fn annotation(story: &Sandbox, key: &str) -> Option<String> {
 }
 
 #[test]
-fn a_wake_takes_one_patch_at_once_and_one_at_its_end() {
+fn wake_needs_one_patch_at_its_start_and_one_at_its_end() {
     let story = at_night();
     story.annotate("web", "wake-until", Some("2026-11-20 22:00"));
     assert_eq!(seen(&story), expect(3, "woken", None));
@@ -54,7 +54,7 @@ fn a_wake_takes_one_patch_at_once_and_one_at_its_end() {
 }
 
 #[test]
-fn restarts_inside_an_override_and_over_its_end() {
+fn restarts_during_an_override_and_across_its_end() {
     let mut story = at_night();
     story.annotate("web", "wake-until", Some("2026-11-20 22:00"));
     story.kill_scalers();
@@ -72,7 +72,7 @@ fn restarts_inside_an_override_and_over_its_end() {
 }
 
 #[test]
-fn an_override_that_came_and_went_while_no_scaler_ran_is_only_removed() {
+fn removes_an_override_that_ended_without_a_controller() {
     let mut story = at_night();
     story.kill_scalers();
     story.annotate("web", "wake-until", Some("2026-11-20 22:00"));
@@ -85,7 +85,7 @@ fn an_override_that_came_and_went_while_no_scaler_ran_is_only_removed() {
 }
 
 #[test]
-fn an_override_edited_while_its_patch_is_under_way_is_decided_anew() {
+fn decides_again_if_an_override_is_edited_during_its_patch() {
     let story = at_night();
     story.annotate("web", "wake-until", Some("2026-11-20 22:00"));
     story.api.forget_requests();
@@ -102,7 +102,7 @@ fn an_override_edited_while_its_patch_is_under_way_is_decided_anew() {
 }
 
 #[test]
-fn a_patch_that_is_lost_at_the_end_is_sent_again() {
+fn resends_a_lost_patch_at_the_end_of_an_override() {
     for fault in [
         Fault::DropBefore,
         Fault::DropAfter,
@@ -122,7 +122,7 @@ fn a_patch_that_is_lost_at_the_end_is_sent_again() {
 }
 
 #[test]
-fn edits_inside_an_override_scale_nothing_and_its_end_goes_by_the_new_schedule() {
+fn edits_during_an_override_apply_at_its_end() {
     let story = at_night();
     story.annotate("web", "wake-until", Some("2026-11-20 22:00"));
     story.annotate("web", "hours", Some("Mon-Fri 09:00-23:00"));
@@ -136,7 +136,7 @@ fn edits_inside_an_override_scale_nothing_and_its_end_goes_by_the_new_schedule()
 }
 
 #[test]
-fn a_pause_over_a_night_changes_nothing_and_its_end_adopts() {
+fn pause_changes_nothing_and_its_end_adopts() {
     let story = Sandbox::at("2026-11-20 18:00 UTC");
     story.apply(deployment("web").replicas(3).hours("Mon-Fri 09:00-19:00"));
     story.annotate("web", "pause", Some("2026-11-21 12:00"));
@@ -151,7 +151,7 @@ fn a_pause_over_a_night_changes_nothing_and_its_end_adopts() {
 }
 
 #[test]
-fn a_clock_that_steps_ends_no_override_early_and_none_twice() {
+fn clock_step_ends_no_override_early_or_twice() {
     let story = at_night();
     story.annotate("web", "wake-until", Some("2026-11-20 22:00"));
     story.step_clock(TimeDelta::minutes(-30));
@@ -166,7 +166,7 @@ fn a_clock_that_steps_ends_no_override_early_and_none_twice() {
 }
 
 #[test]
-fn what_is_enforced_is_put_back_three_times_a_night() {
+fn enforces_three_times_between_two_boundaries() {
     let story = at_night();
     story.sleep_until("21:00");
     story.annotate("web", "enforce", Some("true"));
@@ -187,7 +187,7 @@ fn what_is_enforced_is_put_back_three_times_a_night() {
 }
 
 #[test]
-fn two_scalers_make_each_change_once() {
+fn two_controllers_make_each_change_once() {
     let mut story = at_night();
     story.start_scaler(Settings::default());
     story.annotate("web", "wake-until", Some("2026-11-20 22:00"));
@@ -199,7 +199,7 @@ fn two_scalers_make_each_change_once() {
 }
 
 #[test]
-fn a_dry_run_says_each_change_once_and_writes_nothing() {
+fn dry_run_reports_each_change_once_and_writes_nothing() {
     let mut story = at_night();
     story.kill_scalers();
     let dry = Settings {
@@ -225,7 +225,7 @@ fn a_dry_run_says_each_change_once_and_writes_nothing() {
 
 /// A deploy at night: it is told, and after the grace it is stopped, with its count saved.
 #[test]
-fn what_is_deployed_at_night_is_stopped_after_the_grace() {
+fn stops_a_deployment_made_while_stopped_after_the_grace() {
     let story = Sandbox::at("2026-11-20 20:00 UTC");
     story.apply(
         deployment("web")
@@ -253,7 +253,7 @@ fn what_is_deployed_at_night_is_stopped_after_the_grace() {
 /// A webhook refuses all patches for longer than the grace: nobody is stopped untold when it lets
 /// them through again.
 #[test]
-fn a_grace_begins_when_it_is_told_of() {
+fn grace_begins_when_the_change_is_observed() {
     let story = Sandbox::at("2026-11-20 20:00 UTC");
     story.api.on_request(|line| {
         let refused = Fault::Answer(Status::internal("away"));

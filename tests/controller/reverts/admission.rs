@@ -14,7 +14,7 @@ fn never_below_two(story: &Sandbox) {
 }
 
 #[test]
-fn a_stop_that_admission_overrules_is_told_as_it_is() {
+fn reports_a_stop_that_admission_changed() {
     let story = Sandbox::at("2026-11-20 18:00 UTC");
     story.apply(web("web"));
     never_below_two(&story);
@@ -37,7 +37,7 @@ fn a_stop_that_admission_overrules_is_told_as_it_is() {
 }
 
 #[test]
-fn what_enforce_cannot_put_back_is_told_once() {
+fn reports_once_that_enforce_is_overruled() {
     let story = Sandbox::at("2026-11-20 18:00 UTC");
     let forced = deployment("web").replicas(3).hours("Mon-Fri 09:00-19:00");
     story.apply(forced.annotation("dayshift/enforce", "true"));

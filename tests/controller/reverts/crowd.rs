@@ -47,7 +47,7 @@ fn stops(story: &Sandbox) -> Vec<RequestLine> {
 }
 
 #[test]
-fn a_thousand_at_once_are_read_once_each_and_told_together() {
+fn a_thousand_reverts_are_read_once_and_reported_together() {
     let story = with(1000);
     put_all_back(&story, 1000);
     story.sleep_until("19:01:20");
@@ -76,7 +76,7 @@ fn a_thousand_at_once_are_read_once_each_and_told_together() {
 }
 
 #[test]
-fn reads_that_hang_or_fail_delay_nobody_and_are_not_tried_again() {
+fn failing_revert_lookups_delay_nothing_and_are_not_retried() {
     let hang: Fault = Fault::Hang;
     let codes =
         [403, 404, 429, 500, 503].map(|code| Fault::Answer(Status::new(code, "Whatever", "no")));
@@ -108,7 +108,7 @@ fn reads_that_hang_or_fail_delay_nobody_and_are_not_tried_again() {
 /// What is to be told together while nothing may be sent is told when it may be, and nobody looks
 /// again and again until then.
 #[test]
-fn what_is_told_together_waits_for_a_server_that_is_away() {
+fn revert_summary_waits_for_an_unavailable_server() {
     let story = with(10);
     put_all_back(&story, 10);
     let away = || Fault::Answer(Status::new(503, "ServiceUnavailable", "away"));

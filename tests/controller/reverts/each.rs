@@ -10,7 +10,7 @@ use super::{ARGO_CD, counted, reads, set_by, stopped, told, web};
 use crate::sandbox::{Sandbox, cron_job, deployment, logged};
 
 #[test]
-fn argo_cd_is_named_with_its_cure_by_one_read_and_one_event() {
+fn names_argo_cd_and_its_fix_with_one_read_and_one_event() {
     let story = stopped();
     let (_guard, log) = logged();
     story.sleep_until("19:00:12");
@@ -40,7 +40,7 @@ fn argo_cd_is_named_with_its_cure_by_one_read_and_one_event() {
 }
 
 #[test]
-fn each_program_is_named() {
+fn names_each_conflicting_manager() {
     for (by, name, label, cure) in [
         (
             Writer::new("kustomize-controller"),
@@ -112,7 +112,7 @@ fn each_program_is_named() {
 }
 
 #[test]
-fn a_person_means_it() {
+fn manual_revert_is_not_reported() {
     for by in [
         Writer::scaling("kubectl"),
         Writer::new("kubectl-edit"),
@@ -133,7 +133,7 @@ fn a_person_means_it() {
 }
 
 #[test]
-fn only_what_goes_back_within_the_window_is_read() {
+fn reads_only_reverts_within_the_window() {
     // Later than 15 minutes.
     let story = stopped();
     story.sleep_until("19:15:02");
@@ -160,7 +160,7 @@ fn only_what_goes_back_within_the_window_is_read() {
 }
 
 #[test]
-fn a_window_of_zero_looks_at_nothing() {
+fn window_of_zero_disables_revert_lookups() {
     let mut story = Sandbox::empty_at("2026-11-20 18:00 UTC");
     story.start_scaler(Settings {
         revert_window: Duration::ZERO,
@@ -175,7 +175,7 @@ fn a_window_of_zero_looks_at_nothing() {
 }
 
 #[test]
-fn a_cron_job_that_is_resumed_is_told_with_its_field() {
+fn reports_a_resumed_cron_job_with_its_field() {
     let story = Sandbox::at("2026-11-20 18:00 UTC");
     story.apply(cron_job("report").hours("Mon-Fri 09:00-19:00"));
     story.sleep_until("19:00:01");
@@ -197,7 +197,7 @@ fn a_cron_job_that_is_resumed_is_told_with_its_field() {
 }
 
 #[test]
-fn what_drops_the_labels_too_is_named() {
+fn names_a_manager_that_also_removes_the_labels() {
     let story = stopped();
     let mut object = story.object("web");
     object["metadata"] = json!({
@@ -217,7 +217,7 @@ fn what_drops_the_labels_too_is_named() {
 
 /// It is said once of an object and a program, and of another one again.
 #[test]
-fn a_revert_is_told_once_a_night_for_each_program() {
+fn reports_a_revert_once_per_manager_between_boundaries() {
     let story = Sandbox::at("2026-11-20 18:00 UTC");
     story.apply(
         deployment("web")
@@ -251,7 +251,7 @@ fn a_revert_is_told_once_a_night_for_each_program() {
 }
 
 #[test]
-fn enforce_puts_it_back_three_times_and_then_says_who() {
+fn enforce_corrects_three_times_and_then_names_the_manager() {
     let story = Sandbox::at("2026-11-20 18:00 UTC");
     story.apply(web("web").annotation("dayshift/enforce", "true"));
     story.sleep_until("19:00:01");
@@ -271,7 +271,7 @@ fn enforce_puts_it_back_three_times_and_then_says_who() {
 
 /// Two scalers: neither takes the other for somebody who puts it back.
 #[test]
-fn another_dayshift_is_not_taken_for_a_stranger() {
+fn another_dayshift_is_not_a_conflicting_manager() {
     let mut story = Sandbox::empty_at("2026-11-20 18:00 UTC");
     story.start_scaler(Settings::default());
     story.start_scaler(Settings::default());

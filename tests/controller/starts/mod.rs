@@ -49,7 +49,7 @@ fn short_of_quota() -> Value {
 }
 
 #[test]
-fn what_a_quota_keeps_down_is_told_once_with_the_words_of_kubernetes() {
+fn reports_a_quota_failure_once_with_the_message_of_kubernetes() {
     let story = monday();
     shows(&story, 1, &short_of_quota());
     story.sleep_until("09:09:59");
@@ -71,7 +71,7 @@ fn what_a_quota_keeps_down_is_told_once_with_the_words_of_kubernetes() {
 }
 
 #[test]
-fn what_is_ready_in_time_or_stopped_again_is_not_told() {
+fn reports_nothing_if_ready_in_time_or_stopped_again() {
     let story = monday();
     shows(&story, 0, &json!([]));
     story.sleep_until("09:09:50");
@@ -87,7 +87,7 @@ fn what_is_ready_in_time_or_stopped_again_is_not_told() {
 }
 
 #[test]
-fn a_status_of_before_the_start_is_not_ready() {
+fn status_from_before_the_start_is_not_ready() {
     let story = monday();
     // It says that 3 of 3 are ready, as on Friday.
     story.sleep_until("09:10:01");
@@ -95,7 +95,7 @@ fn a_status_of_before_the_start_is_not_ready() {
 }
 
 #[test]
-fn a_controller_that_begins_anew_tells_what_is_due_then_and_nothing_twice() {
+fn restarted_controller_reports_unready_starts_once() {
     let mut story = monday();
     shows(&story, 0, &json!([]));
     story.sleep_until("09:05");
@@ -110,7 +110,7 @@ fn a_controller_that_begins_anew_tells_what_is_due_then_and_nothing_twice() {
 }
 
 #[test]
-fn how_long_a_start_may_take_is_a_setting() {
+fn ready_within_is_a_setting() {
     for (within, expected) in [(TimeDelta::minutes(30), 1), (TimeDelta::zero(), 0)] {
         let mut story = monday();
         shows(&story, 0, &json!([]));
@@ -138,7 +138,7 @@ fn counted(story: &Sandbox) -> usize {
 }
 
 #[test]
-fn an_object_and_its_namespace_say_how_long_a_start_may_take() {
+fn ready_within_comes_from_the_object_or_its_namespace() {
     let on_object = |story: &Sandbox, text: &str| {
         story.annotate("web", "ready-within", Some(text));
     };
@@ -187,7 +187,7 @@ fn an_object_and_its_namespace_say_how_long_a_start_may_take() {
 }
 
 #[test]
-fn nobody_is_told_before_the_time_that_an_object_allows() {
+fn reports_no_unready_start_before_the_time_of_the_object() {
     let story = monday();
     shows(&story, 0, &json!([]));
     story.annotate("web", "ready-within", Some("30m"));

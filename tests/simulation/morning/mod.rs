@@ -27,7 +27,7 @@ use crate::{number, seeds};
 const SHARE: usize = 4;
 
 #[test]
-fn no_count_waits_in_vain_or_starts_before_what_it_needs() {
+fn no_start_precedes_its_dependency_or_waits_forever() {
     if let Some(seed) = number("SIMULATION_MORNING") {
         return fail_if_wrong(seed, true);
     }

@@ -19,7 +19,7 @@ const SHARE: usize = 16;
 /// Linux takes every address of 127.0.0.0/8 without being told to, so that each process has one of its own.
 #[test]
 #[cfg_attr(not(target_os = "linux"), ignore = "an address of its own on loopback")]
-fn no_count_is_woken_but_by_requests_that_count() {
+fn only_counted_requests_wake_a_workload() {
     if let Some(seed) = number("SIMULATION_NIGHT") {
         return fail_if_wrong(seed);
     }

@@ -118,14 +118,14 @@ fn nine_days(seed: u64, begin: &str) {
 }
 
 #[test]
-fn the_counters_are_those_of_a_calendar() {
+fn savings_counters_match_an_independent_calendar() {
     for seed in 0..4 {
         nine_days(seed, "2026-11-16 00:00");
     }
 }
 
 #[test]
-fn the_counters_are_those_of_a_calendar_where_clocks_change() {
+fn savings_counters_match_an_independent_calendar_across_clock_changes() {
     for (seed, begin) in [
         (10, "2026-10-21 03:00"), // Europe on the 25th
         (11, "2026-10-28 12:00"), // America on the 1st

@@ -10,7 +10,7 @@ use dayshift_workload::{
 use super::calendar::{Dice, MINUTE, Object};
 
 #[test]
-fn a_plan_is_that_of_a_calendar() {
+fn plan_matches_an_independent_calendar() {
     let mut dice = Dice(99);
     for round in 0..200 {
         let from: DateTime<Utc> = "2026-01-01T00:00:00Z".parse().unwrap();

@@ -24,7 +24,7 @@ fn no_streams() -> Answer {
 /// A proxy that fills its buffer before it passes anything on holds up the end of an event until the
 /// watch ends.
 #[tokio::test(start_paused = true)]
-async fn an_event_whose_rest_does_not_come_ends_the_watch_and_comes_again() {
+async fn incomplete_event_ends_the_watch_and_is_sent_again() {
     let event = line("MODIFIED", "web", 9);
     let (begin, _) = event.split_at(40);
     let script = Script::of([
@@ -42,7 +42,7 @@ async fn an_event_whose_rest_does_not_come_ends_the_watch_and_comes_again() {
 
 /// What the first page has shown may have changed before the last one was made.
 #[tokio::test(start_paused = true)]
-async fn a_watch_goes_on_from_the_first_page_of_a_list() {
+async fn watch_continues_from_the_version_of_the_first_page() {
     let script = Script::of([
         no_streams(),
         page("api", "7", "two"),
@@ -58,7 +58,7 @@ async fn a_watch_goes_on_from_the_first_page_of_a_list() {
 
 /// The same page would be asked for again and again, without a pause.
 #[tokio::test(start_paused = true)]
-async fn a_page_that_names_itself_as_the_next_is_a_failure() {
+async fn page_that_names_itself_as_the_next_is_a_failure() {
     let script = Script::of([
         no_streams(),
         page("api", "7", "two"),
@@ -74,7 +74,7 @@ async fn a_page_that_names_itself_as_the_next_is_a_failure() {
 
 /// Something between may end each answer that is so large or takes so long. A page is smaller.
 #[tokio::test(start_paused = true)]
-async fn streams_that_break_before_all_is_listed_give_way_to_pages() {
+async fn falls_back_to_pages_if_streams_break_before_the_list_is_complete() {
     let half = || vec![line("ADDED", "api", 5)];
     let ends: [fn(Vec<String>) -> Answer; 2] = [Answer::Breaks, Answer::Ends];
     for end in ends {
@@ -99,7 +99,7 @@ async fn streams_that_break_before_all_is_listed_give_way_to_pages() {
 
 /// Whatever answers a watch with nothing shows no change, ever.
 #[tokio::test(start_paused = true)]
-async fn a_watch_that_is_granted_and_ends_at_once_has_failed() {
+async fn watch_that_opens_and_ends_at_once_counts_as_failed() {
     let script = Script::of([Answer::FallsSilent(listed()), Answer::Ends(Vec::new())]);
     let mut events = script.watch();
     assert_eq!(seen(&mut events, 4).await, LISTED);
@@ -111,7 +111,7 @@ async fn a_watch_that_is_granted_and_ends_at_once_has_failed() {
 
 /// Nothing is missed then, and what is told again is known.
 #[tokio::test(start_paused = true)]
-async fn a_bookmark_that_goes_back_is_gone_on_from() {
+async fn continues_from_a_bookmark_with_an_older_version() {
     let script = Script::of([
         Answer::Ends(listed_and(&[
             line("MODIFIED", "web", 9),
@@ -127,7 +127,7 @@ async fn a_bookmark_that_goes_back_is_gone_on_from() {
 
 /// As large as etcd takes.
 #[tokio::test(start_paused = true)]
-async fn an_object_of_more_than_a_megabyte_among_ten_thousand_delays_none() {
+async fn object_larger_than_a_megabyte_delays_none_of_ten_thousand() {
     let object = |name: &str, note: &str| {
         let meta = json!({
             "name": name, "namespace": "dev", "resourceVersion": "5", "annotations": {"note": note},

@@ -11,7 +11,7 @@ use super::script::{Answer, LISTED, Script, bookmark, failure, line, listed, lis
 use super::{HOUR, nothing, seen};
 
 #[tokio::test(start_paused = true)]
-async fn a_watch_goes_on_behind_all_that_it_was_told_bookmarks_included() {
+async fn watch_resumes_after_the_last_event_or_bookmark() {
     for (more, version) in [
         (vec![], "7"),
         (vec![line("MODIFIED", "web", 8)], "8"),
@@ -41,7 +41,7 @@ async fn a_watch_goes_on_behind_all_that_it_was_told_bookmarks_included() {
 
 /// The list of a server that tells more than what there is has no end before the mark.
 #[tokio::test(start_paused = true)]
-async fn only_the_marked_bookmark_ends_the_list() {
+async fn only_the_annotated_bookmark_ends_the_list() {
     let text = [
         line("ADDED", "web", 5),
         bookmark(6, false),
@@ -55,7 +55,7 @@ async fn only_the_marked_bookmark_ends_the_list() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_watch_that_fails_by_an_event_goes_on_where_it_was_unless_that_is_gone() {
+async fn watch_resumes_after_an_error_event_unless_the_version_is_gone() {
     for (broken, expected, told) in [
         (Answer::Ends(listed_and(&[failure(410)])), "list", "open"),
         (Answer::Ends(listed_and(&[failure(500)])), "7", "early"),
@@ -82,7 +82,7 @@ async fn a_watch_that_fails_by_an_event_goes_on_where_it_was_unless_that_is_gone
 
 /// It would be told again and again if the watch went on from before it.
 #[tokio::test(start_paused = true)]
-async fn an_event_that_cannot_be_read_hides_none_behind_it() {
+async fn unreadable_event_does_not_hide_later_events() {
     let odd = "{\"type\":\"MODIFIED\",\"object\":{\"metadata\":7}}\n".to_owned();
     let more = [odd, line("MODIFIED", "web", 9)];
     let script = Script::of([Answer::FallsSilent(listed_and(&more))]);
@@ -95,7 +95,7 @@ async fn an_event_that_cannot_be_read_hides_none_behind_it() {
 
 /// A watch that went on from no version would show only what comes, and hide what came meanwhile.
 #[tokio::test(start_paused = true)]
-async fn what_has_no_version_is_listed_anew() {
+async fn lists_again_if_an_event_has_no_version() {
     for (kind, version) in [
         ("MODIFIED", ""),
         ("MODIFIED", ",\"resourceVersion\":\"\""),
@@ -119,7 +119,7 @@ async fn what_has_no_version_is_listed_anew() {
 
 /// etcd holds no object of 1.5 MB: what says more is no API server, and a pod has 64 MiB.
 #[tokio::test(start_paused = true)]
-async fn an_event_without_an_end_is_not_read_for_ever() {
+async fn stops_reading_an_endless_event() {
     let piece = "x".repeat(1 << 20);
     let script = Script::of([
         Answer::FallsSilent(listed_and(&vec![piece; 17])),
@@ -134,7 +134,7 @@ async fn an_event_without_an_end_is_not_read_for_ever() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_watch_that_is_not_granted_is_given_up_after_20_s() {
+async fn gives_up_a_watch_that_does_not_open_within_20_s() {
     let script = Script::of([
         Answer::Ends(listed()),
         Answer::Hangs,
@@ -152,7 +152,7 @@ async fn a_watch_that_is_not_granted_is_given_up_after_20_s() {
 
 /// Behind a firewall that has forgotten the connection, say. Each is asked to end before.
 #[tokio::test(start_paused = true)]
-async fn a_watch_that_is_silent_beyond_its_end_is_opened_again() {
+async fn reopens_a_watch_that_stays_silent_beyond_its_timeout() {
     let script = Script::of([
         Answer::FallsSilent(listed()),
         Answer::FallsSilent(Vec::new()),
@@ -174,7 +174,7 @@ async fn a_watch_that_is_silent_beyond_its_end_is_opened_again() {
 
 /// kube's watcher opened it again at once, for ever.
 #[tokio::test(start_paused = true)]
-async fn watches_that_end_at_once_are_opened_more_and_more_slowly() {
+async fn backs_off_if_watches_end_at_once() {
     let script = Script::of([Answer::FallsSilent(listed()), Answer::Ends(Vec::new())]);
     let mut events = script.watch();
     while timeout(HOUR, events.next()).await.is_ok() && script.asked.lock().unwrap().len() < 30 {}
@@ -186,7 +186,7 @@ async fn watches_that_end_at_once_are_opened_more_and_more_slowly() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_server_that_asks_to_be_left_alone_is_left_alone_for_a_minute_at_most() {
+async fn watch_honors_retry_after_for_at_most_a_minute() {
     for (after, least, most) in [("7", 7, 8), ("30", 30, 31), ("86400", 60, 61), ("x", 0, 1)] {
         for code in [
             StatusCode::TOO_MANY_REQUESTS,
@@ -211,7 +211,7 @@ async fn a_server_that_asks_to_be_left_alone_is_left_alone_for_a_minute_at_most(
 
 /// In the answer where a proxy has dropped the header, and in the event that ends a watch.
 #[tokio::test(start_paused = true)]
-async fn when_to_come_back_is_read_from_a_status_too() {
+async fn reads_retry_after_seconds_from_a_status_too() {
     for (after, least, most) in [(7, 7, 8), (86_400, 60, 61), (0, 0, 1)] {
         let status = json!({
             "apiVersion": "v1", "kind": "Status", "status": "Failure", "code": 503,

@@ -22,7 +22,7 @@ use tower::service_fn;
 const HOUR: Duration = Duration::from_secs(3600);
 
 #[tokio::test(start_paused = true)]
-async fn a_server_that_streams_is_not_asked_for_a_list() {
+async fn sends_no_list_request_if_the_server_streams_lists() {
     let api = cluster(3);
     let mut events = watch(&api);
     assert_eq!(
@@ -36,7 +36,7 @@ async fn a_server_that_streams_is_not_asked_for_a_list() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_watch_that_ends_goes_on_where_it_was() {
+async fn watch_that_ends_resumes_from_its_version() {
     let api = cluster(1);
     let mut events = watch(&api);
     assert_eq!(seen(&mut events, 4).await, "open init +web-0 ready");
@@ -49,7 +49,7 @@ async fn a_watch_that_ends_goes_on_where_it_was() {
 
 /// A server that says with the status of its answer what others say with an event of the watch.
 #[tokio::test(start_paused = true)]
-async fn a_watch_that_is_not_granted_because_its_place_is_gone_lists_anew() {
+async fn lists_again_if_the_version_of_a_watch_has_expired() {
     let api = cluster(1);
     let mut events = watch(&api);
     assert_eq!(seen(&mut events, 4).await, "open init +web-0 ready");
@@ -66,7 +66,7 @@ async fn a_watch_that_is_not_granted_because_its_place_is_gone_lists_anew() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_server_that_refuses_a_stream_is_asked_for_pages_at_once() {
+async fn falls_back_to_pages_at_once_if_a_streamed_list_is_rejected() {
     for refusal in [
         Status::invalid("meta.k8s.io", "ListOptions", "", Vec::new()),
         Status::forbidden("apps", "deployments", "", "no watch for you"),
@@ -98,7 +98,7 @@ async fn a_server_that_refuses_a_stream_is_asked_for_pages_at_once() {
 
 /// Its rights were withdrawn for a moment, or it was too slow once.
 #[tokio::test(start_paused = true)]
-async fn a_server_that_could_not_stream_once_streams_the_next_list() {
+async fn tries_a_streamed_list_again_after_a_fallback() {
     let forbidden = Status::forbidden("apps", "deployments", "", "not yet");
     for fault in [Fault::Hang, Fault::Answer(forbidden)] {
         let api = cluster(101);
@@ -120,7 +120,7 @@ async fn a_server_that_could_not_stream_once_streams_the_next_list() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_server_that_never_says_that_all_is_told_is_asked_for_pages() {
+async fn falls_back_to_pages_if_a_streamed_list_never_ends() {
     let api = cluster(2);
     api.on_request(|line| is_stream(line).then_some(Fault::Hang));
     let mut events = watch(&api);
@@ -132,7 +132,7 @@ async fn a_server_that_never_says_that_all_is_told_is_asked_for_pages() {
 
 /// Each change looks like one more of what there is.
 #[tokio::test(start_paused = true)]
-async fn a_server_that_knows_no_streams_and_always_has_a_change_is_asked_for_pages() {
+async fn falls_back_to_pages_on_an_old_server_with_constant_changes() {
     let api = cluster(2);
     let server = api.client();
     let ignores = service_fn(move |mut request: Request<Body>| {
@@ -163,7 +163,7 @@ async fn a_server_that_knows_no_streams_and_always_has_a_change_is_asked_for_pag
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_server_that_ends_each_stream_too_soon_is_asked_for_pages() {
+async fn falls_back_to_pages_if_each_stream_ends_too_soon() {
     let api = cluster(1);
     let server = api.client();
     let cuts = service_fn(move |request: Request<Body>| {
@@ -182,7 +182,7 @@ async fn a_server_that_ends_each_stream_too_soon_is_asked_for_pages() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_server_that_is_away_is_asked_for_a_stream_again() {
+async fn tries_a_streamed_list_again_after_an_outage() {
     let api = cluster(1);
     api.fail_next(is_stream, Fault::DropBefore);
     let mut events = watch(&api);
@@ -192,7 +192,7 @@ async fn a_server_that_is_away_is_asked_for_a_stream_again() {
 
 /// As client-go: one list without a limit, and pages again for the next.
 #[tokio::test(start_paused = true)]
-async fn a_server_whose_continue_tokens_always_expire_is_asked_for_all_at_once() {
+async fn lists_without_pages_if_continue_tokens_always_expire() {
     let api = cluster(101);
     let refusal = Status::invalid("meta.k8s.io", "ListOptions", "", Vec::new());
     let expired = Status::new(410, "Expired", "the provided continue parameter is too old");

@@ -64,7 +64,7 @@ fn server(objects: usize, bytes: usize, knows_pages: bool) -> (Client, Arc<Atomi
 }
 
 #[tokio::test(start_paused = true)]
-async fn pages_that_are_too_large_are_asked_for_smaller() {
+async fn requests_smaller_pages_if_a_page_is_too_large() {
     for (bytes, failures) in [(10_000, 0), (800_000, 1), (1_000_000, 2)] {
         let (client, _) = server(12, bytes, true);
         let mut events = watch_by(client);
@@ -77,7 +77,7 @@ async fn pages_that_are_too_large_are_asked_for_smaller() {
 
 /// 400 MB, of which no more than 8 MiB are read at a time.
 #[tokio::test(start_paused = true)]
-async fn a_list_without_pages_is_not_read_beyond_what_there_is_memory_for() {
+async fn limits_the_size_of_a_list_without_pages() {
     let (client, made) = server(200, 2_000_000, false);
     let mut events = watch_by(client);
     assert_eq!(seen(&mut events, 3).await, "error error error");

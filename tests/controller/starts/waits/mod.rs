@@ -76,7 +76,7 @@ fn is_none_told(story: &Sandbox) -> bool {
 
 /// Whether the other is ready before or after the start stops waiting for what is not woken with it.
 #[test]
-fn a_wake_that_needs_something_stopped_goes_as_soon_as_the_other_is_ready() {
+fn wake_starts_as_soon_as_its_dependency_is_ready() {
     for (after, goes) in [(1, 5), (20, 20)] {
         let story = evening(&[("web", "deploy/db; deploy/logs"), ("db", ""), ("logs", "")]);
         let woken = story.now();
@@ -95,7 +95,7 @@ fn a_wake_that_needs_something_stopped_goes_as_soon_as_the_other_is_ready() {
 
 /// All but the first are decided about when that is on its way.
 #[test]
-fn a_server_that_is_too_busy_for_the_first_that_is_freed_is_not_asked_for_the_others() {
+fn a_429_for_the_first_released_start_holds_the_others() {
     let names: Vec<_> = (0..20).map(|number| format!("web-{number:02}")).collect();
     let apps = names.iter().map(|name| (&**name, "deploy/db"));
     let story = evening(&[("db", "")].into_iter().chain(apps).collect::<Vec<_>>());
@@ -115,7 +115,7 @@ fn a_server_that_is_too_busy_for_the_first_that_is_freed_is_not_asked_for_the_ot
 }
 
 #[test]
-fn an_app_starts_within_milliseconds_of_its_database_being_ready() {
+fn starts_within_milliseconds_of_its_dependency_being_ready() {
     let story = app_and_database();
     let before = sent(&story);
     story.sleep_until("2026-11-23 09:00:01");
@@ -148,7 +148,7 @@ fn an_app_starts_within_milliseconds_of_its_database_being_ready() {
 }
 
 #[test]
-fn a_start_goes_without_what_is_not_ready_in_time_and_says_so() {
+fn starts_without_a_late_dependency_and_reports_it() {
     let story = evening(&[
         ("web", "deploy/db; deploy/cache, 5m"),
         ("db", ""),
@@ -168,7 +168,7 @@ fn a_start_goes_without_what_is_not_ready_in_time_and_says_so() {
 }
 
 #[test]
-fn a_controller_that_begins_anew_goes_on_with_the_same_wait() {
+fn restarted_controller_continues_the_same_wait() {
     let mut story = app_and_database();
     for time in ["2026-11-23 09:04", "09:09:50"] {
         story.sleep_until(time);
@@ -185,7 +185,7 @@ fn a_controller_that_begins_anew_goes_on_with_the_same_wait() {
 }
 
 #[test]
-fn two_scalers_start_it_once() {
+fn two_controllers_start_it_once() {
     let mut story = app_and_database();
     story.start_scaler(Settings::default());
     story.sleep_until("2026-11-23 09:01");
@@ -198,7 +198,7 @@ fn two_scalers_start_it_once() {
 }
 
 #[test]
-fn a_stop_an_edit_a_pause_or_its_removal_ends_a_wait() {
+fn stop_edit_pause_or_removal_ends_a_wait() {
     for (key, text) in [
         ("sleep-until", Some("2026-11-23 12:00")),
         ("pause", Some("true")),
@@ -234,7 +234,7 @@ fn a_stop_an_edit_a_pause_or_its_removal_ends_a_wait() {
 }
 
 #[test]
-fn a_wake_waits_and_so_does_the_end_of_a_sleep() {
+fn wakes_and_ends_of_sleeps_wait_too() {
     let story = app_and_database();
     // One after another, as a command writes them: the database last.
     story.annotate("web", "wake-until", Some("2026-11-21 12:00"));
@@ -256,7 +256,7 @@ fn a_wake_waits_and_so_does_the_end_of_a_sleep() {
 }
 
 #[test]
-fn what_shows_a_moment_of_readiness_is_enough() {
+fn one_observation_of_readiness_is_enough() {
     let story = evening(&[
         ("web", "deploy/db; deploy/cache"),
         ("db", ""),
@@ -273,7 +273,7 @@ fn what_shows_a_moment_of_readiness_is_enough() {
 }
 
 #[test]
-fn of_hundreds_that_wait_for_one_none_costs_a_request() {
+fn hundreds_of_waiting_starts_cost_no_request() {
     let story = Sandbox::at("2026-11-20 18:00 UTC");
     story.apply(deployment("db").replicas(3).hours(OFFICE));
     for number in 0..500 {

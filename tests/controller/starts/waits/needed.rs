@@ -7,7 +7,7 @@ use super::{OFFICE, app_and_database, evening, is_none_told, ready, told};
 use crate::sandbox::{Sandbox, deployment};
 
 #[test]
-fn what_will_not_be_ready_is_told_at_once() {
+fn reports_an_unsatisfiable_dependency_at_once() {
     for (after, edit, why) in [
         (
             "deploy/dbb",
@@ -52,7 +52,7 @@ fn what_will_not_be_ready_is_told_at_once() {
 }
 
 #[test]
-fn what_starts_a_little_later_is_waited_for() {
+fn waits_for_a_dependency_that_starts_slightly_later() {
     let story = evening(&[("web", "deploy/db"), ("db", "")]);
     story.annotate("db", "hours", Some("Mon-Fri 09:08-19:00"));
     story.sleep_until("2026-11-23 09:08:01");
@@ -62,7 +62,7 @@ fn what_starts_a_little_later_is_waited_for() {
 }
 
 #[test]
-fn circles_are_told_and_not_waited_for() {
+fn reports_dependency_cycles_and_does_not_wait() {
     for circle in [
         &[("a", "deploy/b"), ("b", "deploy/a")][..],
         &[("a", "deploy/b"), ("b", "deploy/c"), ("c", "deploy/a")],
@@ -87,7 +87,7 @@ fn circles_are_told_and_not_waited_for() {
 }
 
 #[test]
-fn what_is_deleted_while_it_is_waited_for_is_waited_for_no_longer() {
+fn stops_waiting_for_a_deleted_dependency() {
     let story = app_and_database();
     story.sleep_until("2026-11-23 09:01");
     story.api.delete("dev", "db").unwrap();
@@ -99,7 +99,7 @@ fn what_is_deleted_while_it_is_waited_for_is_waited_for_no_longer() {
 }
 
 #[test]
-fn what_is_created_anew_is_waited_for() {
+fn waits_for_a_recreated_dependency() {
     let story = app_and_database();
     story.sleep_until("2026-11-23 09:01");
     // As `kubectl replace --force` does, seen by a watch that missed the deletion.
@@ -110,7 +110,7 @@ fn what_is_created_anew_is_waited_for() {
 }
 
 #[test]
-fn what_has_no_schedule_is_waited_for_too() {
+fn waits_for_a_dependency_without_a_schedule() {
     for namespace_defaults in [true, false] {
         let mut story = Sandbox::empty_at("2026-11-20 18:00 UTC");
         story.start_scaler(Settings {
@@ -146,7 +146,7 @@ fn what_has_no_schedule_is_waited_for_too() {
 }
 
 #[test]
-fn a_default_of_a_namespace_is_for_all_but_what_it_names() {
+fn namespace_dependency_applies_to_all_but_itself() {
     let story = Sandbox::at("2026-11-20 18:00 UTC");
     let namespace = json!({
         "apiVersion": "v1", "kind": "Namespace",

@@ -53,7 +53,7 @@ fn overdue(story: &Sandbox) -> bool {
 }
 
 #[test]
-fn the_next_start_goes_within_milliseconds_of_one_being_ready() {
+fn next_start_follows_within_milliseconds_of_readiness() {
     let story = evening(2, 6);
     let before = sent(&story);
     story.sleep_until("2026-11-23 09:05");
@@ -99,7 +99,7 @@ fn the_next_start_goes_within_milliseconds_of_one_being_ready() {
 }
 
 #[test]
-fn what_is_not_ready_in_time_gives_its_place_up() {
+fn start_that_is_not_ready_in_time_releases_its_slot() {
     let story = evening(2, 5);
     story.annotate("web-1", "ready-within", Some("3m"));
     story.sleep_until("2026-11-23 09:02:59");
@@ -122,7 +122,7 @@ fn what_is_not_ready_in_time_gives_its_place_up() {
 }
 
 #[test]
-fn namespaces_take_turns_and_what_somebody_asks_for_goes_first() {
+fn namespaces_take_turns_and_user_requests_go_first() {
     let dev = (1..=4).map(|number| web(&format!("web-{number}")));
     let test = (1..=2).map(|number| web(&format!("test-{number}")).namespace("test"));
     let asked = std::iter::once(deployment("mine").replicas(3).hours("Fri 18:00-19:00"));
@@ -173,7 +173,7 @@ fn told_on_namespaces(story: &Sandbox) -> Vec<(String, String, String)> {
 }
 
 #[test]
-fn starts_that_wait_are_told_on_their_namespace_as_long_as_they_do() {
+fn reports_waiting_starts_on_their_namespace() {
     let dev = (1..=4)
         .map(|number| web(&format!("web-{number}")).annotation("dayshift/ready-within", "0"));
     let test = std::iter::once(web("test-1").namespace("test"));
@@ -216,7 +216,7 @@ fn starts_that_wait_are_told_on_their_namespace_as_long_as_they_do() {
 }
 
 #[test]
-fn stops_wait_for_nothing_and_end_a_wait() {
+fn stops_need_no_slot_and_end_a_wait() {
     let story = evening(1, 4);
     story.sleep_until("2026-11-23 09:00:30");
     assert_eq!(waiting(&story), "3");
@@ -236,7 +236,7 @@ fn stops_wait_for_nothing_and_end_a_wait() {
 }
 
 #[test]
-fn a_controller_that_begins_anew_counts_what_it_sees() {
+fn restarted_controller_counts_running_starts() {
     let mut story = evening(2, 6);
     story.sleep_until("2026-11-23 09:00:30");
     ready(&story, "web-1", 3);
@@ -261,7 +261,7 @@ fn a_controller_that_begins_anew_counts_what_it_sees() {
 
 /// The list of Deployments, one of which is starting, comes later than that of StatefulSets.
 #[test]
-fn no_start_goes_before_all_that_is_starting_has_been_shown() {
+fn waits_for_complete_lists_before_it_grants_slots() {
     let mut story = Sandbox::empty_at("2026-11-20 18:00 UTC");
     story.start_scaler(at_most(1));
     story.apply(web("web").hours("Mon-Fri 08:59-19:00"));
@@ -283,7 +283,7 @@ fn no_start_goes_before_all_that_is_starting_has_been_shown() {
 }
 
 #[test]
-fn starts_that_were_missed_are_bounded_too() {
+fn missed_starts_need_slots_too() {
     let mut story = evening(2, 6);
     story.kill_scalers();
     story.sleep_until("2026-11-23 09:30");
@@ -295,7 +295,7 @@ fn starts_that_were_missed_are_bounded_too() {
 }
 
 #[test]
-fn what_never_says_whether_it_is_ready_takes_no_place() {
+fn kind_without_readiness_takes_no_slot() {
     let jobs = (1..=3).map(|number| cron_job(&format!("job-{number}")).hours(OFFICE));
     let story = evening_of(1, jobs.chain([web("web-1"), web("web-2")]));
     story.sleep_until("2026-11-23 09:00:01");
@@ -305,7 +305,7 @@ fn what_never_says_whether_it_is_ready_takes_no_place() {
 }
 
 #[test]
-fn a_start_whose_write_fails_holds_no_place() {
+fn failed_start_holds_no_slot() {
     let story = evening(1, 3);
     story.api.on_request(|line| {
         let fails = line.verb == "patch" && line.name == "web-1";
@@ -320,7 +320,7 @@ fn a_start_whose_write_fails_holds_no_place() {
 }
 
 #[test]
-fn an_app_that_waits_for_its_database_holds_no_place() {
+fn start_that_waits_for_a_dependency_holds_no_slot() {
     let app = web("app").annotation("dayshift/after", "deploy/db");
     let story = evening_of(1, [app, web("db"), web("other")].into_iter());
     story.sleep_until("2026-11-23 09:00:01");
@@ -337,7 +337,7 @@ fn an_app_that_waits_for_its_database_holds_no_place() {
 }
 
 #[test]
-fn of_hundreds_that_wait_for_a_place_none_costs_a_request() {
+fn hundreds_of_starts_waiting_for_a_slot_cost_no_request() {
     let objects = (0..500).map(|number| {
         deployment(&format!("web-{number}"))
             .replicas(1)
@@ -354,7 +354,7 @@ fn of_hundreds_that_wait_for_a_place_none_costs_a_request() {
 }
 
 #[test]
-fn a_dry_run_is_not_bounded() {
+fn dry_run_needs_no_slots() {
     let mut story = evening(1, 3);
     story.kill_scalers();
     story.start_scaler(Settings {

@@ -68,7 +68,7 @@ fn show(story: &Sandbox, slice: Value) {
 }
 
 #[test]
-fn a_start_goes_within_milliseconds_of_a_ready_endpoint() {
+fn starts_within_milliseconds_of_a_ready_endpoint() {
     for ready in [&[Some(false), Some(true)][..], &[None]] {
         let story = evening(settings(&[]));
         show(&story, slice("db-1", &[]));
@@ -90,7 +90,7 @@ fn a_start_goes_within_milliseconds_of_a_ready_endpoint() {
 }
 
 #[test]
-fn a_service_without_a_ready_endpoint_is_waited_for_until_the_time_is_over() {
+fn waits_for_a_service_until_the_timeout() {
     let mut story = evening(settings(&["dev"]));
     show(&story, slice("db-1", &[Some(false)]));
     let mut stand_in = slice("db-dayshift", &[Some(true)]);
@@ -111,7 +111,7 @@ fn a_service_without_a_ready_endpoint_is_waited_for_until_the_time_is_over() {
 }
 
 #[test]
-fn a_service_that_is_not_there_is_told_at_once() {
+fn reports_a_missing_service_at_once() {
     let story = evening(settings(&[]));
     show(&story, slice("db-1", &[Some(false)]));
     story.sleep_until("2026-11-23 09:02");
@@ -128,7 +128,7 @@ fn a_service_that_is_not_there_is_told_at_once() {
 
 /// Without the flag, and without the permission.
 #[test]
-fn without_sight_of_endpoints_a_start_goes_at_its_time_and_says_what_is_missing() {
+fn starts_on_time_without_endpoint_permission_and_reports_it() {
     for is_asked in [false, true] {
         let mut settings = settings(&[]);
         settings.scope.services = is_asked;

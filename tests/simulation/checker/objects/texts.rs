@@ -132,7 +132,7 @@ pub fn local(text: &str, zone: Tz) -> String {
 /// Anybody can compute it: `printf uid-1 | sha256sum` and
 /// `printf '\nstart=13:Mon-Fri 09:00' | sha256sum`.
 #[test]
-fn a_fingerprint_is_the_documented_hashes() {
+fn fingerprint_is_the_documented_hash() {
     let texts = BTreeMap::from([("start".to_owned(), "Mon-Fri 09:00".to_owned())]);
     let documented = "v2-4a49acf8a6bd7277-cdb276bb89557700";
     assert_eq!(fingerprint(&texts, "uid-1"), documented);

@@ -95,7 +95,7 @@ fn a_misspelt_override_is_refused_rather_than_passed_over() {
 /// The count is somebody's who wrote it on the object, and the Namespace is right for everything
 /// else in it: nobody but whoever wrote the count can put it right.
 #[test]
-fn an_own_count_beside_the_scale_of_the_namespace_is_told_on_the_object() {
+fn reports_replicas_beside_an_inherited_scale_on_the_workload() {
     for key in ["replicas", "stop-replicas"] {
         let mut object = Object::new("2026-11-20 10:00", 3).annotate(key, "2");
         object.in_namespace(&[("scale", "09:00 = 5; 19:00 = 0")]);
