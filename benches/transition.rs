@@ -10,7 +10,7 @@ mod large;
 mod stopped;
 
 use chrono::{DateTime, TimeDelta, Utc};
-use dayshift_cluster::cluster::guarded_patch;
+use dayshift_cluster::write::guarded_patch;
 use dayshift_controller::Scheduler;
 use dayshift_workload::Prefix;
 use divan::{Bencher, black_box, counter::ItemsCount};

@@ -6,7 +6,11 @@ use std::{
 };
 
 use chrono::{DateTime, TimeDelta, Utc};
-use dayshift_cluster::cluster::{Connection, Workload, compact, connect, guarded_patch};
+use dayshift_cluster::{
+    Workload,
+    connect::{Connection, compact, connect},
+    write::guarded_patch,
+};
 use dayshift_schedule::Zone;
 use dayshift_workload::{Decision, DecisionContext, Kind, Memory, Prefix, decide, read};
 use futures::{StreamExt as _, future::join_all, stream};

@@ -10,7 +10,10 @@ use std::{
 };
 
 use clap::ValueEnum;
-use dayshift_cluster::cluster::{Connection, Workload, compact, connect};
+use dayshift_cluster::{
+    Workload,
+    connect::{Connection, compact, connect},
+};
 use dayshift_workload::Kind;
 use futures::StreamExt as _;
 use k8s_openapi::api::apps::v1::Deployment as WholeDeployment;

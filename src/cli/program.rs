@@ -12,7 +12,7 @@ use clap::{
     Arg, ArgAction, ColorChoice, CommandFactory, FromArgMatches, Parser, Subcommand,
     builder::EnumValueParser, error::ErrorKind,
 };
-use dayshift_cluster::operations::RequestedOverride;
+use dayshift_operations::RequestedOverride;
 use dayshift_schedule::Tzdata;
 use dayshift_text::printable;
 

@@ -2,7 +2,7 @@
 
 use std::{io, net::SocketAddr, pin::pin};
 
-use dayshift_cluster::cluster::ConnectError;
+use dayshift_cluster::connect::ConnectError;
 use futures::{FutureExt as _, future::BoxFuture};
 use tokio::sync::oneshot;
 

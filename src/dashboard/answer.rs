@@ -2,7 +2,7 @@
 
 use std::{borrow::Cow, sync::Arc};
 
-use dayshift_cluster::cluster::FindError;
+use dayshift_cluster::read::FindError;
 use http::{HeaderValue, Method, Request, Response, StatusCode, header, request::Parts};
 use http_body_util::Full;
 use hyper::body::{Body, Bytes};

@@ -8,16 +8,15 @@ use std::{
 use chrono::{DateTime, TimeDelta, Utc};
 use dayshift_cluster::{
     clock::Clock,
-    cluster::{
-        Autoscalers, FindError, NamespaceDefaults, Services, WaitingStarts, WithManagers,
-        server_time,
-    },
-    status::{
-        HPA_REFRESH, KindWatches, LiveView, NAMESPACE_REFRESH, PROBE, SeenWorkloads, StatusContext,
-        Unreadable, WorkloadStatus, asks_for_wakes, clock_ahead,
-    },
+    connect::server_time,
+    decode::WithManagers,
+    read::{Autoscalers, FindError, NamespaceDefaults, Services, WaitingStarts},
 };
 use dayshift_controller::CalendarFeed;
+use dayshift_operations::status::{
+    HPA_REFRESH, KindWatches, LiveView, NAMESPACE_REFRESH, PROBE, SeenWorkloads, StatusContext,
+    Unreadable, WorkloadStatus, asks_for_wakes, clock_ahead,
+};
 use dayshift_workload::ParseContext;
 use kube::Client;
 

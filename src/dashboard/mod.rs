@@ -1,7 +1,7 @@
 //! The web page: what is wrong, what comes next, and a week of every workload at a glance.
 //!
 //! A [`Dashboard`] follows a cluster with a user's own permissions and answers requests with whole
-//! pages. What they say is what [`status`](dayshift_cluster::status) and [`plan`](dayshift_manifest::plan) say; here it is
+//! pages. What they say is what [`status`](dayshift_operations::status) and [`plan`](dayshift_manifest::plan) say; here it is
 //! only laid out. Nothing of it needs a script.
 
 mod access;

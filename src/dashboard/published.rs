@@ -3,11 +3,9 @@
 use std::{cell::OnceCell, collections::HashMap, convert::Infallible, sync::Arc, time::Duration};
 
 use chrono::TimeDelta;
-use dayshift_cluster::{
-    clock::Clock,
-    status::{Seen, WorkloadStatus, vain_waits},
-};
+use dayshift_cluster::clock::Clock;
 use dayshift_controller::{CalendarFeed, ObjectSnapshot, Snapshot, Telemetry, WorkStatus};
+use dayshift_operations::status::{DependencyLookup, WorkloadStatus, ignored_dependencies};
 use dayshift_workload::{Dependency, ParseContext};
 use tokio::{
     sync::Mutex,
@@ -106,8 +104,8 @@ impl Published {
                 named.get_or_init(|| snapshot.objects.iter().map(place).collect());
             // What has no schedule is not published.
             let known = named.get(&(namespace.into(), needed.clone()));
-            known.map_or(Seen::Unknown, |it| {
-                Seen::There(Box::new((it.observed(), it.parsed().clone())))
+            known.map_or(DependencyLookup::Unknown, |it| {
+                DependencyLookup::There(Box::new((it.observed(), it.parsed().clone())))
             })
         };
         let row = |it: &Arc<ObjectSnapshot>| {
@@ -122,8 +120,8 @@ impl Published {
             )?;
             let namespace = &observed.object.namespace;
             let seen = |needed: &Dependency| seen(namespace, needed);
-            let in_vain = vain_waits(&observed.object, it.parsed(), snapshot.at, seen);
-            let status = status.with_vain_waits(in_vain);
+            let in_vain = ignored_dependencies(&observed.object, it.parsed(), snapshot.at, seen);
+            let status = status.with_ignored_dependencies(in_vain);
             let status = match it.work {
                 WorkStatus::WaitingForPlace => status.waiting_for_place(),
                 _ => status,

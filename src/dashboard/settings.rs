@@ -1,6 +1,6 @@
 //! What the pages are about.
 
-use dayshift_cluster::cluster::Query;
+use dayshift_cluster::Query;
 use dayshift_schedule::Zone;
 use dayshift_workload::{ParseContext, Prefix};
 

@@ -6,7 +6,7 @@ use std::{convert::Infallible, fmt, io, net::SocketAddr, sync::Arc, time::Durati
 use chrono::{DateTime, TimeDelta, Utc};
 use dayshift_cluster::{
     clock::Clock,
-    cluster::{FindError, SeenEvent, events_in, events_of},
+    read::{FindError, SeenEvent, events_in, events_of},
 };
 use dayshift_controller::{CalendarFeed, Telemetry};
 use dayshift_workload::{WorkloadRef, savings::Price};

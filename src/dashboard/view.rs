@@ -3,8 +3,8 @@
 use std::{collections::HashMap, sync::Arc};
 
 use chrono::{DateTime, Utc};
-use dayshift_cluster::status::{Note, WorkloadStatus};
 use dayshift_manifest::plan::Neighbours;
+use dayshift_operations::status::{Note, WorkloadStatus};
 use dayshift_schedule::Zone;
 use dayshift_workload::{Observed, Origin, ParseContext, ParsedInputs, Prefix, WorkloadRef};
 

@@ -4,7 +4,10 @@ use std::collections::BTreeMap;
 
 use chrono::{DateTime, TimeDelta, Utc};
 use dayshift_activator::{RequestedWake, request_wakes};
-use dayshift_cluster::cluster::{NamespaceDefaults, NamespaceMeta, ObservedNamespace, Workload};
+use dayshift_cluster::{
+    Workload,
+    read::{NamespaceDefaults, NamespaceMeta, ObservedNamespace},
+};
 use dayshift_schedule::{Action, Boundary, Zone};
 use dayshift_workload::{
     Enforce, Inheritance, Key, Kind, Observed, ParseContext, ParsedInputs, Phase, Prefix, Replicas,

@@ -4,7 +4,7 @@ use std::{sync::Arc, time::Duration};
 
 use chrono::{DateTime, Utc};
 use dayshift::dashboard::{self, Dashboard};
-use dayshift_cluster::{clock::Clock, cluster::Query};
+use dayshift_cluster::{Query, clock::Clock};
 use dayshift_controller::{CalendarFeed, Settings, Telemetry, run};
 use dayshift_workload::{Kind, ParseContext, Prefix};
 use http::Request;

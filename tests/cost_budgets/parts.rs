@@ -3,7 +3,7 @@
 use std::hint::black_box;
 
 use chrono::{DateTime, TimeDelta, Utc};
-use dayshift_cluster::cluster::{Workload, compact, guarded_patch};
+use dayshift_cluster::{Workload, connect::compact, write::guarded_patch};
 use dayshift_controller::Scheduler;
 use dayshift_schedule::Zone;
 use dayshift_workload::{Inputs, ParseContext, ParsedInputs, Prefix, ScheduleSpec, read};

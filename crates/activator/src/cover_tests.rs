@@ -1,7 +1,7 @@
 //! What should be, from objects as the API server shows them.
 
 use chrono::TimeDelta;
-use dayshift_cluster::cluster::ReflectorEvent;
+use dayshift_cluster::watch::ReflectorEvent;
 use kube::core::PartialObjectMeta;
 use serde_json::json;
 

@@ -3,7 +3,7 @@
 use std::{net::IpAddr, time::Duration};
 
 use chrono::{DateTime, TimeDelta, Utc};
-use dayshift_cluster::cluster::PatchError;
+use dayshift_cluster::write::PatchError;
 use dayshift_workload::Key;
 use serde_json::json;
 use tokio::time::advance;

@@ -6,7 +6,11 @@ use std::{
     sync::Arc,
 };
 
-use dayshift_cluster::cluster::{NamespaceMeta, ObservedNamespace, ReflectorEvent, WithPodLabels};
+use dayshift_cluster::{
+    decode::WithPodLabels,
+    read::{NamespaceMeta, ObservedNamespace},
+    watch::ReflectorEvent,
+};
 use dayshift_workload::{
     Annotations, Dependency, DependencyKind, Key, Kind, Label, Observed, Prefix, Replicas,
 };

@@ -4,8 +4,10 @@ use std::{mem, sync::Arc, time::Duration};
 
 use chrono::{DateTime, SecondsFormat, Utc};
 use dayshift_cluster::{
+    Writer,
     clock::Clock,
-    cluster::{EventObject, PatchError, Reflector, Writer},
+    watch::Reflector,
+    write::{EventObject, PatchError},
 };
 use dayshift_workload::events::EventText;
 use futures::{

@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, fmt, net::IpAddr, sync::Arc};
 
-use dayshift_cluster::cluster::{MANAGED_BY, SERVICE_LABEL, is_ready, service_spec};
+use dayshift_cluster::read::{MANAGED_BY, SERVICE_LABEL, is_ready, service_spec};
 use dayshift_workload::ServiceSpec;
 use k8s_openapi::api::{
     core::v1::Service,

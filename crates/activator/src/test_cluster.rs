@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use chrono::{DateTime, TimeDelta, Utc};
-use dayshift_cluster::cluster::ReflectorEvent;
+use dayshift_cluster::watch::ReflectorEvent;
 use dayshift_schedule::Zone;
 use dayshift_workload::{Kind, Prefix};
 use serde_json::{Value, json};

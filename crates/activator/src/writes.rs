@@ -5,7 +5,7 @@ use std::{
     time::Duration,
 };
 
-use dayshift_cluster::cluster::{PatchError, Writer};
+use dayshift_cluster::{Writer, write::PatchError};
 use tokio::time::Instant;
 
 use crate::{

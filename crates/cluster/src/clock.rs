@@ -22,10 +22,10 @@ use tokio::{
 /// A simulated clock on tokio's paused time is exact at any speed: time moves only while nobody
 /// has anything to do, and then straight to the next instant that somebody waits for.
 #[derive(Clone, Debug)]
-pub struct Clock(Source);
+pub struct Clock(ClockSource);
 
 #[derive(Clone, Debug)]
-enum Source {
+enum ClockSource {
     System,
     Simulated(Arc<Simulated>),
 }
@@ -48,13 +48,13 @@ const ALARM_LEAD: Duration = Duration::from_millis(3);
 impl Clock {
     /// The machine's own clock.
     pub const fn system() -> Self {
-        Self(Source::System)
+        Self(ClockSource::System)
     }
 
     /// A clock that shows `start` now and goes on with the runtime's clock. Made before the
     /// paused runtime has slept, it shows whole milliseconds at each wake-up.
     pub fn simulated(start: DateTime<Utc>) -> Self {
-        Self(Source::Simulated(Arc::new(Simulated {
+        Self(ClockSource::Simulated(Arc::new(Simulated {
             start,
             begun: Instant::now(),
             stepped_by: AtomicI64::new(0),
@@ -65,8 +65,8 @@ impl Clock {
     /// The wall time.
     pub fn now(&self) -> DateTime<Utc> {
         match &self.0 {
-            Source::System => Utc::now(),
-            Source::Simulated(clock) => {
+            ClockSource::System => Utc::now(),
+            ClockSource::Simulated(clock) => {
                 let gone = TimeDelta::from_std(clock.begun.elapsed()).unwrap_or(TimeDelta::MAX);
                 let stepped = TimeDelta::microseconds(clock.stepped_by.load(Ordering::Relaxed));
                 clock
@@ -80,7 +80,7 @@ impl Clock {
     /// Sets a simulated clock forward or back, as a person or a time server would; the machine's
     /// own clock is left alone.
     pub fn step(&self, by: TimeDelta) {
-        if let Source::Simulated(clock) = &self.0 {
+        if let ClockSource::Simulated(clock) = &self.0 {
             clock
                 .stepped_by
                 .fetch_add(by.num_microseconds().unwrap_or(0), Ordering::Relaxed);
@@ -96,12 +96,12 @@ impl Clock {
         match &self.0 {
             // Others come first: what was sent is then on its way.
             _ if left.is_zero() => yield_now().await,
-            Source::System => match (&*ALARM, left.saturating_sub(ALARM_LEAD)) {
+            ClockSource::System => match (&*ALARM, left.saturating_sub(ALARM_LEAD)) {
                 (Ok(alarm), Duration::ZERO) => alarm.wait(left).await,
                 (Ok(_), most) => sleep(most.min(MAX_SLEEP)).await,
                 (Err(_), _) => sleep(left.min(MAX_SLEEP)).await,
             },
-            Source::Simulated(clock) => {
+            ClockSource::Simulated(clock) => {
                 tokio::select! {
                     () = sleep(left) => {}
                     () = clock.stepped.notified() => {}

@@ -3,8 +3,9 @@
 use std::{sync::Arc, time::Duration};
 
 use dayshift_cluster::{
+    Writer,
     clock::Clock,
-    cluster::{Exchange, Writer, instrument},
+    connect::{Exchange, instrument},
 };
 use futures::StreamExt as _;
 use kube::Client;

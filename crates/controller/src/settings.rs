@@ -3,7 +3,7 @@
 use std::{num::NonZeroUsize, time::Duration};
 
 use chrono::TimeDelta;
-use dayshift_cluster::cluster::Workload;
+use dayshift_cluster::Workload;
 use dayshift_schedule::Zone;
 use dayshift_workload::{
     DefaultSchedule, DependencyKind, Kind, ParseContext, Pods, Prefix, READY_WITHIN,

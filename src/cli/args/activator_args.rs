@@ -9,7 +9,8 @@ use std::{
 use chrono::TimeDelta;
 use clap::builder::RangedU64ValueParser;
 use dayshift_activator::{IGNORED_AGENTS, ServiceName, Settings};
-use dayshift_cluster::{cluster::Connection, operations::parse_length};
+use dayshift_cluster::connect::Connection;
+use dayshift_operations::parse_length;
 use dayshift_schedule::Zone;
 use dayshift_text::quote;
 use dayshift_workload::{Kind, Pods, names::is_dns_label};

@@ -2,7 +2,10 @@
 
 use std::{io, path::PathBuf, sync::Once, time::Duration};
 
-use dayshift_cluster::cluster::{ConnectError, Connection, FindError, connect, patient};
+use dayshift_cluster::{
+    connect::{ConnectError, Connection, connect, with_retry_after},
+    read::FindError,
+};
 use http::Uri;
 use kube::Client;
 
@@ -75,7 +78,7 @@ impl ConnectionArgs {
                 is_told.call_once(|| print_note(&busy(pause)));
             }
         };
-        Ok((patient(client, tell), server))
+        Ok((with_retry_after(client, tell), server))
     }
 
     /// Does `work` with a client for that cluster.

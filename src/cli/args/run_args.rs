@@ -9,7 +9,7 @@ use std::{
 
 use chrono::TimeDelta;
 use clap::{builder::BoolishValueParser, error::ErrorKind};
-use dayshift_cluster::cluster::Connection;
+use dayshift_cluster::connect::Connection;
 use dayshift_controller::{CalendarFeed, CalendarPublisher, OwnPod, Scope, Settings};
 use dayshift_workload::Inheritance;
 

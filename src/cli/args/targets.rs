@@ -1,7 +1,7 @@
 //! Which live workloads, in the form of kubectl.
 
 use clap::{builder::BoolishValueParser, error::ErrorKind};
-use dayshift_cluster::cluster::Query;
+use dayshift_cluster::Query;
 use dayshift_text::quote;
 use dayshift_workload::{Kind, names::is_dns_label};
 

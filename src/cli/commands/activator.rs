@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use dayshift_activator::Telemetry;
-use dayshift_cluster::{clock::Clock, cluster::connect};
+use dayshift_cluster::{clock::Clock, connect::connect};
 use tokio::net::TcpListener;
 
 use crate::{

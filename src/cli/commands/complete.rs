@@ -6,7 +6,11 @@
 use std::{collections::BTreeMap, env, path::PathBuf, sync::mpsc, thread, time::Duration};
 
 use clap::{Arg, Command};
-use dayshift_cluster::cluster::{Connection, Query, Workload, connect_silently, find, namespaces};
+use dayshift_cluster::{
+    Query, Workload,
+    connect::{Connection, connect_silently},
+    read::{find, namespace_names},
+};
 use dayshift_schedule::Tzdata;
 use dayshift_text::printable;
 use dayshift_workload::Kind;
@@ -218,7 +222,7 @@ impl<'a> Typed<'a> {
         let connection = self.connection();
         in_time(async move || {
             let (client, _) = connect_silently(&connection).await.ok()?;
-            namespaces(&client).await.ok()
+            namespace_names(&client).await.ok()
         })
     }
 

@@ -7,10 +7,7 @@ use std::{
     sync::Arc,
 };
 
-use dayshift_cluster::{
-    clock::Clock,
-    cluster::{FindError, Query},
-};
+use dayshift_cluster::{Query, clock::Clock, read::FindError};
 use dayshift_controller::{CalendarFeed, Telemetry};
 use kube::Client;
 use tokio::net::TcpListener;

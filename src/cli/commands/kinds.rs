@@ -3,7 +3,7 @@
 use std::io::{self, BufWriter, Write};
 
 use clap::builder::BoolishValueParser;
-use dayshift_cluster::cluster::{kind_access, lacking_for_jobs};
+use dayshift_cluster::read::{kind_access, lacking_for_jobs};
 use dayshift_workload::Kind;
 
 use crate::cli::{

@@ -6,9 +6,9 @@ use chrono::{DateTime, TimeDelta, Utc};
 use clap::{builder::BoolishValueParser, error::ErrorKind};
 use dayshift_cluster::{
     clock::Clock,
-    cluster::{FindError, no_namespaces},
-    operations::{OverrideRequest, RequestedOverride, Selection, Until},
+    read::{FindError, no_namespaces},
 };
+use dayshift_operations::{OverrideRequest, RequestedOverride, Selection, Until};
 use dayshift_workload::{Observed, ParsedInputs, READY_WITHIN, read};
 use kube::Client;
 

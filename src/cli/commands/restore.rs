@@ -3,9 +3,9 @@
 use clap::builder::BoolishValueParser;
 use dayshift_cluster::{
     clock::Clock,
-    cluster::{FindError, no_namespaces},
-    operations::{Restore, Selection},
+    read::{FindError, no_namespaces},
 };
+use dayshift_operations::{Restore, Selection};
 use dayshift_workload::{Job, Label, Observed, may_have_suspended_jobs};
 use kube::Client;
 

@@ -4,7 +4,7 @@ use std::{net::SocketAddr, sync::Arc};
 
 use dayshift_cluster::{
     clock::Clock,
-    cluster::{compact, connect},
+    connect::{compact, connect},
 };
 use dayshift_controller::Telemetry;
 use dayshift_schedule::Tzdata;

@@ -3,8 +3,9 @@
 use std::{io, net::SocketAddr, sync::Arc, thread};
 
 use dayshift_cluster::{
+    Query,
     clock::Clock,
-    cluster::{Connection, Query, connect_as_itself, patient},
+    connect::{Connection, connect_as_itself, with_retry_after},
 };
 use dayshift_controller::{Settings, Telemetry};
 use dayshift_schedule::Zone;
@@ -86,5 +87,5 @@ async fn client(connection: Connection) -> io::Result<Client> {
     let (client, _) = connect_as_itself(&connection)
         .await
         .map_err(io::Error::other)?;
-    Ok(patient(client, |_| {}))
+    Ok(with_retry_after(client, |_| {}))
 }

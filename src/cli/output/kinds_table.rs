@@ -5,7 +5,7 @@ use std::{
     io::{self, Write},
 };
 
-use dayshift_cluster::cluster::{JOB_VERBS, KindAccess, VERBS};
+use dayshift_cluster::read::{JOB_VERBS, KindAccess, VERBS};
 use dayshift_text::TerminalSafe;
 use dayshift_workload::{CountForm, CountKind, Kind, SwitchConstant, pointer};
 use serde_json::{Value, json};

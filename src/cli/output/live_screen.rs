@@ -3,7 +3,7 @@
 use std::io::{self, IsTerminal as _, Write as _};
 
 use chrono::{DateTime, Utc};
-use dayshift_cluster::status::duration;
+use dayshift_operations::status::duration;
 use dayshift_text::{counted, printable};
 use unicode_width::UnicodeWidthStr as _;
 

@@ -2,8 +2,9 @@
 
 use std::io::{self, Write as _};
 
-use dayshift_cluster::{cluster::NamespaceDefaults, operations::Selection, status::Unreadable};
+use dayshift_cluster::read::NamespaceDefaults;
 use dayshift_manifest::manifest::{Location, Workload};
+use dayshift_operations::{Selection, status::Unreadable};
 use dayshift_text::printable;
 
 use crate::cli::exit::Exit;

@@ -3,8 +3,8 @@
 use std::io::{self, Write};
 
 use chrono::{DateTime, Utc};
-use dayshift_cluster::status::clock;
 use dayshift_manifest::plan::{NamespaceSummary, Summary};
+use dayshift_operations::status::short_time;
 use dayshift_text::counted;
 use dayshift_workload::{Key, Kind, Prefix};
 use serde::Serialize;
@@ -90,7 +90,7 @@ impl<'s> SummaryDocument<'s> {
 
 fn cells(name: &str, row: &NamespaceSummary, now: DateTime<Utc>) -> [Cell; 10] {
     let next = row.next_stop;
-    let next = next.map(|at| clock(at.to_utc(), at.timezone(), now));
+    let next = next.map(|at| short_time(at.to_utc(), at.timezone(), now));
     let number = |count: usize| Cell::from(count.to_string());
     [
         name.into(),

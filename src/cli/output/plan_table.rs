@@ -3,8 +3,8 @@
 use std::io::{self, Write};
 
 use chrono::{DateTime, NaiveDate};
-use dayshift_cluster::status::time_of_day;
 use dayshift_manifest::plan::{Holiday, Plan, PlannedBoundary, StartsAfter, WorkloadPlan};
+use dayshift_operations::status::time_of_day;
 use dayshift_schedule::{Action, Zone};
 use dayshift_text::{cut_chars, printable};
 use dayshift_workload::{

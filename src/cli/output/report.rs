@@ -1,6 +1,6 @@
 //! What came of a request, line by line as it comes.
 
-use dayshift_cluster::operations::Said;
+use dayshift_operations::OverrideReport;
 
 use super::{
     messages::{print_error, print_line},
@@ -21,17 +21,17 @@ impl Report {
         Self { exit, progress }
     }
 
-    pub(crate) fn take(&mut self, said: Said) {
+    pub(crate) fn take(&mut self, said: OverrideReport) {
         match said {
-            Said::Waiting { done, all } => {
+            OverrideReport::Waiting { done, all } => {
                 let text = format!("waiting for the controller: {done} of {all} done");
                 self.progress.say(&text);
             }
-            Said::Done(line) => {
+            OverrideReport::Done(line) => {
                 self.progress.clear();
                 print_line(&line);
             }
-            Said::Failed { text, is_refusal } => {
+            OverrideReport::Failed { text, is_refusal } => {
                 self.progress.clear();
                 print_error(&text);
                 let worse = if is_refusal {

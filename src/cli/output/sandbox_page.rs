@@ -1,7 +1,7 @@
 //! What is told, as lines of text in columns.
 
 use chrono::{DateTime, NaiveDateTime, TimeDelta, Utc};
-use dayshift_cluster::status::{span, time_of_day};
+use dayshift_operations::status::{span, time_of_day};
 use dayshift_schedule::{Boundary, Zone};
 use dayshift_text::counted;
 

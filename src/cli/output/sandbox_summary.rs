@@ -1,7 +1,7 @@
 //! What a run comes to, as a table.
 
 use chrono::TimeDelta;
-use dayshift_cluster::status::span;
+use dayshift_operations::status::span;
 use dayshift_text::counted;
 use dayshift_workload::savings::{Bill, Price, Saved};
 

@@ -1,7 +1,7 @@
 //! What could not be read, for other programs: `unread` of every report.
 
-use dayshift_cluster::status::Unreadable;
 use dayshift_manifest::manifest::OpenError;
+use dayshift_operations::status::Unreadable;
 use serde_json::{Value, json};
 
 /// A file or folder, and why.

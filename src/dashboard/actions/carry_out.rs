@@ -3,12 +3,10 @@
 use std::collections::HashMap;
 
 use chrono::TimeDelta;
-use dayshift_cluster::{
-    cluster::{NamespaceDefaults, Query},
-    operations::{
-        OverrideRequest, RequestOutcome, RequestedOverride, Said, Selection, action_of,
-        annotations, changed_since, failed, scaled,
-    },
+use dayshift_cluster::{Query, read::NamespaceDefaults};
+use dayshift_operations::{
+    OverrideReport, OverrideRequest, RequestOutcome, RequestedOverride, Selection, action_text,
+    annotations_text, changed_since, failure_text, synced_text,
 };
 use dayshift_text::counted;
 use dayshift_workload::{OverrideCommand, WorkloadRef};
@@ -105,7 +103,7 @@ pub(super) async fn planned(settings: &Settings, asked: &Asked) -> Planned {
         dry_run: true,
         ..request.clone()
     };
-    let not = failed(&request.requested);
+    let not = failure_text(&request.requested);
     let end = |command: OverrideCommand| match command {
         OverrideCommand::Begin(over) => over.until(),
         OverrideCommand::Resume => None,
@@ -118,12 +116,12 @@ pub(super) async fn planned(settings: &Settings, asked: &Asked) -> Planned {
         let name = observed.object.to_string();
         let (outcome, written, ends) = match answer {
             Ok(RequestOutcome::Annotated(it)) => (
-                action_of(it.command, it.zone, request.now),
-                annotations(&it.annotations, &request.prefix),
+                action_text(it.command, it.zone, request.now),
+                annotations_text(&it.annotations, &request.prefix),
                 end(it.command),
             ),
             Ok(RequestOutcome::Scaled(it)) => (
-                scaled(it, request.now),
+                synced_text(it, request.now),
                 format!("scale --replicas={}", it.after),
                 it.until,
             ),
@@ -151,7 +149,7 @@ pub(super) async fn planned(settings: &Settings, asked: &Asked) -> Planned {
         let query = of_namespace(namespace, settings);
         match dry.send_to_namespace(client, namespace, &query, None).await {
             Ok(it) => {
-                let what = action_of(it.command, it.zone, request.now);
+                let what = action_text(it.command, it.zone, request.now);
                 let all = counted(it.affected.len(), "workload");
                 let kept = it.kept_text();
                 let unreadable = it.unreadable.iter();
@@ -162,7 +160,7 @@ pub(super) async fn planned(settings: &Settings, asked: &Asked) -> Planned {
                 planned.changes.push(PlannedChange {
                     object: name,
                     outcome: format!("{what}: {all}{kept}"),
-                    written: annotations(&it.annotations, &request.prefix),
+                    written: annotations_text(&it.annotations, &request.prefix),
                     reaches: it.affected.iter().map(|it| it.object.clone()).collect(),
                 });
                 planned.namespaces.push((namespace.clone(), it));
@@ -191,8 +189,8 @@ pub(super) async fn carry_out(settings: &Settings, plan: &Plan, view: &View) {
         match now.map(|now| changed_since(before, now, &request.prefix)) {
             Some(Err(changed)) => {
                 let subject = selection.subject(&before.object);
-                let text = format!("{subject}: {}: {changed}", failed(&request.requested));
-                tell(Said::Failed {
+                let text = format!("{subject}: {}: {changed}", failure_text(&request.requested));
+                tell(OverrideReport::Failed {
                     text,
                     is_refusal: true,
                 });
@@ -216,7 +214,7 @@ pub(super) async fn carry_out(settings: &Settings, plan: &Plan, view: &View) {
             &mut tell,
         );
         if let Err(error) = done.await {
-            tell(Said::Failed {
+            tell(OverrideReport::Failed {
                 text: format!("namespace/{namespace}: {error}"),
                 is_refusal: false,
             });

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use chrono::{DateTime, Utc};
-use dayshift_cluster::operations::{RequestedOverride, Until, parse_length};
+use dayshift_operations::{RequestedOverride, Until, parse_length};
 use dayshift_text::cut_chars;
 use dayshift_workload::MAX_REASON;
 

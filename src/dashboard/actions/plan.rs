@@ -6,8 +6,8 @@ use std::{
 };
 
 use chrono::{DateTime, TimeDelta, Utc};
-use dayshift_cluster::operations::{
-    AnnotatedNamespace, OverrideRequest, RequestedOverride, Said, Selection,
+use dayshift_operations::{
+    AnnotatedNamespace, OverrideReport, OverrideRequest, RequestedOverride, Selection,
 };
 use dayshift_workload::{Observed, WorkloadRef};
 use kube::Client;
@@ -151,15 +151,15 @@ impl Plan {
         self.planned.is_fresh(self.asked.request.now, now)
     }
 
-    pub(super) fn tell(&self, said: Said) {
+    pub(super) fn tell(&self, said: OverrideReport) {
         let mut progress = self.locked();
         let (text, is_error) = match said {
-            Said::Waiting { done, all } => {
+            OverrideReport::Waiting { done, all } => {
                 progress.phase = Phase::UnderWay { done, all };
                 return;
             }
-            Said::Done(line) => (line, false),
-            Said::Failed { text, .. } => (text, true),
+            OverrideReport::Done(line) => (line, false),
+            OverrideReport::Failed { text, .. } => (text, true),
         };
         if progress.lines.len() < MAX_LINES {
             progress.lines.push(ResultLine { text, is_error });

@@ -2,10 +2,8 @@
 
 use std::{collections::BTreeSet, sync::Arc};
 
-use dayshift_cluster::{
-    cluster::{FindError, NamespaceDefaults, may_patch_namespace},
-    operations::OverrideRequest,
-};
+use dayshift_cluster::read::{FindError, NamespaceDefaults, may_patch_namespace};
+use dayshift_operations::OverrideRequest;
 use http::{HeaderMap, HeaderValue, Response, StatusCode, header};
 use http_body_util::Full;
 use hyper::body::{Body, Bytes};

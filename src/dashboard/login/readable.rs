@@ -2,7 +2,7 @@
 
 use std::{collections::HashSet, sync::Arc, time::Duration};
 
-use dayshift_cluster::cluster::{FindError, may_list};
+use dayshift_cluster::read::{FindError, may_list};
 use dayshift_workload::{Kind, WorkloadRef};
 use futures::{StreamExt as _, TryStreamExt as _, stream};
 use kube::Client;

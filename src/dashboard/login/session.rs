@@ -2,7 +2,7 @@
 
 use std::{io, sync::Arc, time::Duration};
 
-use dayshift_cluster::cluster::FindError;
+use dayshift_cluster::read::FindError;
 use dayshift_workload::Kind;
 use kube::Client;
 use tokio::{sync::Mutex, time::Instant};

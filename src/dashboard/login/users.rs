@@ -7,7 +7,7 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
 };
 
-use dayshift_cluster::cluster::acting_as;
+use dayshift_cluster::connect::acting_as;
 use http::request::Parts;
 use kube::Client;
 

@@ -1,6 +1,6 @@
 //! Asking for a wake, a sleep, a pause or a resume: the form, what will change, and what came of it.
 
-use dayshift_cluster::status::Note;
+use dayshift_operations::status::Note;
 use dayshift_text::counted;
 use dayshift_workload::WorkloadRef;
 use maud::{Markup, html};

@@ -1,7 +1,7 @@
 //! What several pages are made of.
 
 use chrono::{DateTime, SecondsFormat, Utc};
-use dayshift_cluster::status::{WorkloadStatus, clock, distance};
+use dayshift_operations::status::{WorkloadStatus, distance, short_time};
 use dayshift_schedule::Zone;
 use maud::{Markup, html};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
@@ -43,7 +43,7 @@ pub(super) fn namespace_path(name: &str) -> String {
 pub(super) fn time(at: DateTime<Utc>, zone: Zone, now: DateTime<Utc>) -> Markup {
     let exact = at.with_timezone(&zone);
     html! {
-        time datetime=(exact.to_rfc3339_opts(SecondsFormat::Secs, false)) { (clock(at, zone, now)) }
+        time datetime=(exact.to_rfc3339_opts(SecondsFormat::Secs, false)) { (short_time(at, zone, now)) }
     }
 }
 

@@ -1,11 +1,9 @@
 //! The page of one workload.
 
 use chrono::{DateTime, Days, NaiveDate, Utc};
-use dayshift_cluster::{
-    cluster::{FindError, SeenEvent},
-    status::{distance, time_of_day},
-};
+use dayshift_cluster::read::{FindError, SeenEvent};
 use dayshift_manifest::plan::{Period, PlannedBoundary, WorkloadPlan};
+use dayshift_operations::status::{distance, time_of_day};
 use dayshift_schedule::Zone;
 use dayshift_text::counted;
 use dayshift_workload::{Inputs, Key, Problem, events::author_text, savings::Bill};

@@ -1,7 +1,7 @@
 //! What stands under the weeks of a workload: its labels, who else has a hand on it, its Events, and
 //! the commands for it.
 
-use dayshift_cluster::cluster::SeenEvent;
+use dayshift_cluster::read::SeenEvent;
 use dayshift_schedule::Zone;
 use dayshift_workload::Label;
 use maud::{Markup, html};

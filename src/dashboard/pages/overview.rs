@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use chrono::{DateTime, Utc};
-use dayshift_cluster::status::{clock, distance};
+use dayshift_operations::status::{distance, short_time};
 use dayshift_text::counted;
 use dayshift_workload::{
     Key, Phase,
@@ -189,7 +189,7 @@ impl Page<'_> {
                     }
                     p {
                         (Bill::new(all, price)) " saved since the controller began to count, "
-                        (clock(since, self.zone(), self.view.now)) "."
+                        (short_time(since, self.zone(), self.view.now)) "."
                     }
                 } @else if self.view.is_partial {
                     p.far { "What was saved until now is counted of all workloads together, of which you see a part." }

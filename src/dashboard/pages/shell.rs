@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use dayshift_cluster::status::date_and_time;
+use dayshift_operations::status::date_and_time;
 use dayshift_schedule::Zone;
 use http::StatusCode;
 use maud::{DOCTYPE, Markup, html};

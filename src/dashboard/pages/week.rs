@@ -3,8 +3,8 @@
 use std::fmt::Write as _;
 
 use chrono::{DateTime, Datelike, Days, NaiveDate, NaiveTime, TimeDelta, Utc, Weekday};
-use dayshift_cluster::status::duration;
 use dayshift_manifest::plan::{Period, PlannedState, Planner, WorkloadPlan, timeline};
+use dayshift_operations::status::duration;
 use dayshift_schedule::Zone;
 use maud::{Markup, html};
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use dayshift_cluster::cluster::{Version, Workload, compact};
+use dayshift_cluster::{Workload, connect::compact, decode::Version};
 use dayshift_workload::{Kind, Observed, Prefix, Replicas};
 use futures::StreamExt as _;
 use http::{Request, header::CONTENT_TYPE};

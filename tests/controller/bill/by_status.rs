@@ -1,9 +1,11 @@
 //! What `status` counts as held down.
 
 use dayshift_cluster::{
-    cluster::{Autoscalers, NamespaceDefaults, Query, Services, WaitingStarts, WithManagers, find},
-    status::{SeenWorkloads, StatusContext, WorkloadStatus},
+    Query,
+    decode::WithManagers,
+    read::{Autoscalers, NamespaceDefaults, Services, WaitingStarts, find},
 };
+use dayshift_operations::status::{SeenWorkloads, StatusContext, WorkloadStatus};
 use dayshift_workload::{ParseContext, Prefix, savings::StoppedCapacity};
 
 use crate::sandbox::Sandbox;

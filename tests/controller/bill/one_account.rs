@@ -5,7 +5,7 @@
 use std::{sync::Arc, time::Duration};
 
 use dayshift::dashboard::{self, Dashboard};
-use dayshift_cluster::cluster::Query;
+use dayshift_cluster::Query;
 use dayshift_controller::{CalendarFeed, Settings, Telemetry};
 use dayshift_workload::{DefaultSchedule, Key, Kind, ParseContext, Prefix};
 use http::Request;

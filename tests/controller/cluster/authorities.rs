@@ -8,7 +8,7 @@
 
 use std::{convert::Infallible, path::Path, sync::Arc};
 
-use dayshift_cluster::cluster::{Connection, connect};
+use dayshift_cluster::connect::{Connection, connect};
 use http_body_util::Full;
 use hyper::{
     Request, Response,

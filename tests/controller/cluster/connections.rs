@@ -12,7 +12,7 @@ use std::{
     time::Duration,
 };
 
-use dayshift_cluster::cluster::{Connection, connect};
+use dayshift_cluster::connect::{Connection, connect};
 use http_body_util::{Either, Empty, StreamBody};
 use hyper::{
     Request, Response,

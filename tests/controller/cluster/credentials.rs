@@ -11,7 +11,7 @@ use std::{
     sync::{Arc, Mutex},
 };
 
-use dayshift_cluster::cluster::{Connection, connect};
+use dayshift_cluster::connect::{Connection, connect};
 use http_body_util::Full;
 use hyper::{
     Request, Response,

@@ -1,7 +1,7 @@
 //! The Events of one object, and dayshift's own in a namespace.
 #![allow(clippy::unwrap_used)]
 
-use dayshift_cluster::cluster::{SeenEvent, events_in, events_of};
+use dayshift_cluster::read::{SeenEvent, events_in, events_of};
 use dayshift_workload::{Kind, WorkloadRef};
 use kube_in_memory::Api;
 use serde_json::json;

@@ -1,7 +1,10 @@
 //! Finding live Deployments, against the API in memory.
 #![allow(clippy::unwrap_used)]
 
-use dayshift_cluster::cluster::{FindError, Found, Missing, Query, Workload, find};
+use dayshift_cluster::{
+    Query, Workload,
+    read::{FindError, Found, MissingWorkload, find},
+};
 use dayshift_workload::Kind;
 use kube_in_memory::{Api, Fault, Status};
 use serde_json::json;
@@ -72,7 +75,7 @@ async fn a_missing_name_does_not_hide_the_others() {
     let query = named("dev", &["nope", "web"]);
     let (found, _): (Found<Workload>, _) = find(&api.client(), &query).await.unwrap();
     assert_eq!(found.workloads.len(), 1);
-    let nope = Missing {
+    let nope = MissingWorkload {
         kind: Kind::DEPLOYMENT,
         namespace: "dev".to_owned(),
         name: "nope".to_owned(),

@@ -1,7 +1,7 @@
 //! One Namespace, read and written, where something else answers.
 #![allow(clippy::unwrap_used)]
 
-use dayshift_cluster::cluster::{NamespaceMeta, Writer};
+use dayshift_cluster::{Writer, read::NamespaceMeta};
 use dayshift_workload::Prefix;
 use http::{Request, Response};
 use kube::{Client, client::Body};

@@ -3,7 +3,7 @@
 use std::{num::NonZeroUsize, sync::Arc, time::Duration};
 
 use dayshift::dashboard::{self, Dashboard};
-use dayshift_cluster::cluster::Query;
+use dayshift_cluster::Query;
 use dayshift_controller::{CalendarFeed, Scope, Settings, WorkStatus};
 use dayshift_workload::{Kind, ParseContext, Prefix};
 use http::Request;

@@ -3,7 +3,7 @@
 use std::{cell::RefCell, net::SocketAddr, pin::Pin, sync::Arc, time::Duration};
 
 use dayshift::dashboard::{self, Dashboard, UserHeaders, Users};
-use dayshift_cluster::cluster::Query;
+use dayshift_cluster::Query;
 use dayshift_controller::CalendarFeed;
 use dayshift_workload::{Kind, ParseContext, Prefix};
 use http::{Request, Response};

@@ -1,6 +1,6 @@
 //! What is held down of a database with a switch: metrics, snapshots and `status` count its instances.
 
-use dayshift_cluster::cluster::Query;
+use dayshift_cluster::Query;
 use dayshift_controller::{Scope, Settings};
 use dayshift_workload::{Kind, savings::StoppedCapacity};
 use serde_json::{Value, json};

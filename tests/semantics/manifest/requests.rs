@@ -1,6 +1,5 @@
 //! What a replica requests, of a file and of a live object alike.
 
-use dayshift_cluster::cluster;
 use dayshift_manifest::manifest::Source;
 use dayshift_workload::{Kind, Prefix};
 use serde_json::Value;
@@ -75,7 +74,7 @@ fn a_file_and_a_live_object_request_the_same() {
 
             let manifests = source.manifests(&prefix, "default");
             let object: Value = manifests[0].1.clone();
-            let live: cluster::Workload = serde_json::from_value(object).unwrap();
+            let live: dayshift_cluster::Workload = serde_json::from_value(object).unwrap();
             assert_eq!(
                 live.observe(kind, &prefix).footprint.requests,
                 of_file,
@@ -98,7 +97,7 @@ fn has_footprint(resource: &str, spec: &str, (replicas, cpu, memory): (u32, u64,
     let source = Source::new("file", text);
     let of_file = source.contents(&prefix, "default").workloads[0].footprint;
     let object: Value = source.manifests(&prefix, "default")[0].1.clone();
-    let live: cluster::Workload = serde_json::from_value(object).unwrap();
+    let live: dayshift_cluster::Workload = serde_json::from_value(object).unwrap();
     assert_eq!(live.observe(kind, &prefix).footprint, of_file, "{spec}");
     let requests = of_file.requests;
     let found = (of_file.replicas, requests.cpu_nanos, requests.memory_bytes);

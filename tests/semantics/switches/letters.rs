@@ -1,6 +1,6 @@
 //! What a stop writes, and that a start gives back what was there to the letter.
 
-use dayshift_cluster::cluster::{Workload, guarded_patch};
+use dayshift_cluster::{Workload, write::guarded_patch};
 use dayshift_workload::{Kind, Prefix, plan_restore};
 use serde_json::{Value, json};
 

@@ -1,7 +1,7 @@
 //! An object with a switch on a server, and a scaler that may be killed at any time.
 
 use chrono::{DateTime, TimeDelta, Utc};
-use dayshift_cluster::cluster::{self, Workload, guarded_patch};
+use dayshift_cluster::{Workload, write::guarded_patch};
 use dayshift_workload::{
     Change, Decision, DecisionContext, Kind, Memory, ParseContext, Prefix, decide,
 };
@@ -131,7 +131,7 @@ impl Live {
 }
 
 /// The patch as its receiver reads it.
-pub(super) fn as_sent(patch: &cluster::Patch) -> Patch {
+pub(super) fn as_sent(patch: &dayshift_cluster::write::Patch) -> Patch {
     serde_json::from_value(serde_json::to_value(patch).unwrap()).unwrap()
 }
 

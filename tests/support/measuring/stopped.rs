@@ -1,7 +1,7 @@
 //! A large Deployment that was stopped on a Friday evening.
 
 use chrono::{DateTime, TimeDelta, Utc};
-use dayshift_cluster::cluster::Workload;
+use dayshift_cluster::Workload;
 use dayshift_schedule::Zone;
 use dayshift_workload::{
     Change, Decision, DecisionContext, Kind, Label, Memory, Observed, ParsedInputs, Prefix, decide,

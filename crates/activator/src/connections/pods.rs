@@ -10,7 +10,7 @@ use std::{
     time::Duration,
 };
 
-use dayshift_cluster::cluster::get_raw;
+use dayshift_cluster::read::get_raw;
 use dayshift_workload::{names::is_dns_label, selects};
 use kube::Client;
 use serde_json::Value;

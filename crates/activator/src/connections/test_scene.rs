@@ -99,7 +99,7 @@ impl Scene {
         let object = json!({
             "metadata": {"name": "web", "namespace": "dev", "uid": "u"}, "spec": {"replicas": 0},
         });
-        let workload: dayshift_cluster::cluster::Workload = serde_json::from_value(object).unwrap();
+        let workload: dayshift_cluster::Workload = serde_json::from_value(object).unwrap();
         let observed: Observed = workload.observe(Kind::DEPLOYMENT, &settings().prefix);
         let target = Target {
             observed,

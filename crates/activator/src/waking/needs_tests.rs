@@ -3,7 +3,7 @@
 use std::{collections::BTreeSet, net::IpAddr, time::Duration};
 
 use chrono::{DateTime, Utc};
-use dayshift_cluster::cluster::PatchError;
+use dayshift_cluster::write::PatchError;
 use serde_json::{Value, json};
 use tokio::time::advance;
 

@@ -8,7 +8,7 @@ use std::{
 };
 
 use chrono::{DateTime, SubsecRound as _, TimeDelta, Utc};
-use dayshift_cluster::cluster::PatchError;
+use dayshift_cluster::write::PatchError;
 use dayshift_workload::{AnnotationChange, Dependency, Key, Override, OverrideCommand};
 use tokio::time::Instant;
 

@@ -2,7 +2,10 @@
 
 use std::sync::Arc;
 
-use dayshift_cluster::cluster::{PatchError, ReadError, Writer};
+use dayshift_cluster::{
+    Writer,
+    write::{PatchError, ReadError},
+};
 use dayshift_workload::{DesiredJobs, Job, JobChange, WorkloadRef};
 
 use crate::ids::Id;

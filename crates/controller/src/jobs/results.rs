@@ -2,8 +2,8 @@
 
 use chrono::{DateTime, Utc};
 use dayshift_cluster::{
-    cluster::{PatchError, ReadError},
     delays::Delays,
+    write::{PatchError, ReadError},
 };
 use dayshift_workload::{
     DesiredJobs, JobChange, Key as Annotation, desired_jobs, events::EventText,

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use chrono::{DateTime, Utc};
-use dayshift_cluster::cluster::EventObject;
+use dayshift_cluster::write::EventObject;
 use dayshift_schedule::Zone;
 use dayshift_workload::{WorkloadRef, events::EventText, next_stop};
 

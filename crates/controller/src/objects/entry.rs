@@ -3,7 +3,7 @@
 use std::{mem, sync::Arc};
 
 use chrono::{DateTime, Utc};
-use dayshift_cluster::cluster::Version;
+use dayshift_cluster::decode::Version;
 use dayshift_workload::{
     Annotations, Change, Inputs, Key, Memory, Observed, ParsedInputs, WorkloadRef,
 };

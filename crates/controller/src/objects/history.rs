@@ -7,7 +7,7 @@
 
 use std::{collections::HashMap, time::Duration};
 
-use dayshift_cluster::cluster::Version;
+use dayshift_cluster::decode::Version;
 use dayshift_workload::Kind;
 use tokio::time::Instant;
 

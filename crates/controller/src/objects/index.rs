@@ -1,7 +1,7 @@
 //! Every object in scope, and what the scaler knows of it. It sends no requests.
 
 use chrono::{DateTime, TimeDelta, Utc};
-use dayshift_cluster::cluster::{Version, Workload};
+use dayshift_cluster::{Workload, decode::Version};
 use dayshift_workload::{
     Change, Decision, DecisionContext, Kind, Memory, Observed, Prefix, decide,
 };

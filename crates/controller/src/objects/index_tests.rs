@@ -1,10 +1,7 @@
 //! What answers and events tell of an object, whichever comes first.
 
 use chrono::DateTime;
-use dayshift_cluster::{
-    clock::Clock,
-    cluster::{ObservedNamespace, Version, Workload},
-};
+use dayshift_cluster::{Workload, clock::Clock, decode::Version, read::ObservedNamespace};
 use dayshift_workload::{Annotations, Key, Kind, Replicas};
 use serde_json::json;
 

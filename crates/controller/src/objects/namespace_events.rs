@@ -1,6 +1,6 @@
 //! Watch events of Namespaces, whose annotations hold for the objects in them.
 
-use dayshift_cluster::cluster::ObservedNamespace;
+use dayshift_cluster::read::ObservedNamespace;
 
 use crate::{
     ids::{Id, WatchId},

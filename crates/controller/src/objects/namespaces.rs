@@ -2,7 +2,7 @@
 
 use std::{collections::HashMap, sync::Arc};
 
-use dayshift_cluster::cluster::{ObservedNamespace, Version};
+use dayshift_cluster::{decode::Version, read::ObservedNamespace};
 use dayshift_schedule::Calendars;
 use dayshift_workload::{
     Annotations, Fingerprint, Inheritance, Inputs, InvalidSchedule, Observed, ParseContext,

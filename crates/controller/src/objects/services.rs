@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use dayshift_cluster::cluster::ServiceSlice;
+use dayshift_cluster::read::ServiceSlice;
 use dayshift_workload::DependencyState;
 
 /// Services by namespace.

@@ -3,7 +3,7 @@
 
 use std::{collections::HashMap, sync::Arc};
 
-use dayshift_cluster::cluster::{Version, Workload};
+use dayshift_cluster::{Workload, decode::Version};
 use dayshift_workload::{
     CountField, CountKind, Footprint, Inputs, Kind, Labels, Observed, Readiness, Replicas,
     VolumeRetention, WorkloadRef,

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use chrono::{DateTime, Utc};
-use dayshift_cluster::{cluster::Unavailable, delays::Delays};
+use dayshift_cluster::{delays::Delays, write::Unavailable};
 use tokio::time::Instant;
 
 use crate::{

@@ -2,10 +2,11 @@
 
 use chrono::{DateTime, Utc};
 use dayshift_cluster::{
-    cluster::{
-        FailureKind, PatchError, ReadError, Unavailable, Version, Workload, note_lacks_count,
-    },
+    Workload,
+    decode::Version,
     delays::Delays,
+    read::note_lacks_count,
+    write::{FailureKind, PatchError, ReadError, Unavailable},
 };
 use dayshift_workload::{
     Cause, Change, ChangeKind, CountField, Kind, Observed, Replicas, SwitchValue, events::EventText,

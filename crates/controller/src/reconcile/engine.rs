@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use chrono::{DateTime, TimeDelta, Utc};
-use dayshift_cluster::cluster::Writer;
+use dayshift_cluster::Writer;
 use dayshift_workload::{Dependency, Kind};
 use tokio::time::Instant;
 

@@ -1,8 +1,12 @@
 //! Watch events.
 
-use dayshift_cluster::cluster::{
-    EventObject, NamespaceMeta, ObservedNamespace, ReadError, ReflectorEvent, Version, WatchError,
-    Workload, redacted_chain,
+use dayshift_cluster::{
+    Workload,
+    connect::redacted_chain,
+    decode::Version,
+    read::{NamespaceMeta, ObservedNamespace},
+    watch::{ReflectorEvent, WatchError},
+    write::{EventObject, ReadError},
 };
 use dayshift_schedule::Calendars;
 use dayshift_workload::{Dependency, Kind, events::EventText};

@@ -1,6 +1,6 @@
 //! EndpointSlices, which show whether the Services are ready that starts wait for.
 
-use dayshift_cluster::cluster::{ReflectorEvent, ServiceSlice};
+use dayshift_cluster::{read::ServiceSlice, watch::ReflectorEvent};
 use dayshift_workload::Dependency;
 use k8s_openapi::api::discovery::v1::EndpointSlice;
 

@@ -3,7 +3,7 @@
 use std::{collections::BTreeMap, sync::Arc};
 
 use chrono::{DateTime, Utc};
-use dayshift_cluster::cluster::EventObject;
+use dayshift_cluster::write::EventObject;
 use dayshift_workload::{
     Change, Decision, Dependency, DependencyState, DueStart, StartWait, UnreadyDependency,
     events::EventText,

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use dayshift_cluster::{clock::Clock, cluster::EventObject};
+use dayshift_cluster::{clock::Clock, write::EventObject};
 use dayshift_workload::{
     Change, EventNote, Prefix, Replicas, WorkloadRef,
     events::EventText,

@@ -1,6 +1,6 @@
 //! The number of requests in flight, which falls when the server is too busy.
 
-use dayshift_cluster::cluster::FailureKind;
+use dayshift_cluster::write::FailureKind;
 
 /// How many requests may be under way at once.
 #[derive(Debug)]

@@ -163,7 +163,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use dayshift_cluster::cluster::Workload;
+    use dayshift_cluster::Workload;
     use dayshift_workload::{Cause, Kind, Prefix, State};
 
     const MINUTE: Duration = Duration::from_secs(60);

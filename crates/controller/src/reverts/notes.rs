@@ -6,7 +6,7 @@ use std::{
     time::Duration,
 };
 
-use dayshift_cluster::cluster::EventObject;
+use dayshift_cluster::write::EventObject;
 use dayshift_workload::{Prefix, events::EventText};
 use tokio::time::Instant;
 

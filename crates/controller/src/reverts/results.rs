@@ -1,7 +1,10 @@
 //! Reverted counts: which are looked up, and what is told of who it was.
 
 use chrono::{DateTime, Utc};
-use dayshift_cluster::cluster::{EventObject, ReadError, WithManagers};
+use dayshift_cluster::{
+    decode::WithManagers,
+    write::{EventObject, ReadError},
+};
 use dayshift_workload::{
     ChangeKind, Decision,
     events::EventText,

@@ -4,8 +4,8 @@ use std::{sync::Arc, time::Duration};
 
 use chrono::{DateTime, Utc};
 use dayshift_cluster::{
-    cluster::{AnnounceError, EventObject, Unavailable},
     delays::Delays,
+    write::{AnnounceError, EventObject, Unavailable},
 };
 use dayshift_workload::events::EventText;
 use tokio::time::Instant;

@@ -8,8 +8,10 @@ use std::{
 };
 
 use chrono::{DateTime, Utc};
-use dayshift_cluster::cluster::{
-    AnnounceError, EventObject, PatchError, ReadError, Unavailable, Version, WithManagers, Workload,
+use dayshift_cluster::{
+    Workload,
+    decode::{Version, WithManagers},
+    write::{AnnounceError, EventObject, PatchError, ReadError, Unavailable},
 };
 use dayshift_workload::{Change, Observed, WorkloadRef, events::EventText};
 use futures::future::{AbortHandle, AbortRegistration, Abortable};

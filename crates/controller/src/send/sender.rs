@@ -2,7 +2,7 @@
 
 use std::{sync::Arc, time::Duration};
 
-use dayshift_cluster::cluster::{ReadError, Version, Writer};
+use dayshift_cluster::{Writer, decode::Version, write::ReadError};
 use dayshift_workload::{Kind, WorkloadRef};
 use tokio::time::Instant;
 

@@ -7,7 +7,7 @@ use std::{
 };
 
 use chrono::{DateTime, TimeDelta, Utc};
-use dayshift_cluster::cluster::{ReadError, WithManagers};
+use dayshift_cluster::{decode::WithManagers, write::ReadError};
 use dayshift_workload::{ReadyForm, WorkloadRef, events::EventText};
 use tokio::time::Instant;
 

@@ -1,6 +1,6 @@
 //! Outcomes of attempts, as the metrics count them.
 
-use dayshift_cluster::cluster::PatchError;
+use dayshift_cluster::write::PatchError;
 
 /// How an attempt at a transition ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -6,8 +6,8 @@ use std::{
 };
 
 use dayshift_cluster::{
-    cluster::{Absence, WatchError},
     delays::CALM,
+    watch::{Absence, WatchError},
 };
 use dayshift_text::counted;
 use tokio::time::Instant;

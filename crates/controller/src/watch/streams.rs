@@ -2,8 +2,10 @@
 
 use std::pin::Pin;
 
-use dayshift_cluster::cluster::{
-    NamespaceMeta, OTHERS_SLICES, Reflector, ReflectorEvent, Workload,
+use dayshift_cluster::{
+    Workload,
+    read::{NamespaceMeta, OTHERS_SLICES},
+    watch::{Reflector, ReflectorEvent},
 };
 use dayshift_workload::Kind;
 use futures::{Stream, StreamExt as _, stream::select_all};

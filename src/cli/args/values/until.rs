@@ -1,7 +1,7 @@
 //! `--for 2h` and `--until 22:00`, and `--reason`.
 
 use chrono::{DateTime, TimeDelta, Utc};
-use dayshift_cluster::operations::{Until, UntilError, parse_length};
+use dayshift_operations::{Until, UntilError, parse_length};
 use dayshift_text::cut_chars;
 use dayshift_workload::MAX_REASON;
 

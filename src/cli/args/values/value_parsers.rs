@@ -5,7 +5,7 @@ use std::net::{Ipv4Addr, SocketAddr};
 use chrono::TimeDelta;
 use dayshift_workload::names::is_dns_label;
 
-pub(crate) use dayshift_cluster::operations::{parse_duration, parse_span};
+pub(crate) use dayshift_operations::{parse_duration, parse_span};
 
 /// A loopback address: what listens there, only this machine can reach.
 pub(crate) fn loopback(text: &str) -> Result<SocketAddr, String> {

@@ -3,11 +3,12 @@
 use std::io::{self, BufWriter, IsTerminal, Write};
 
 use clap::builder::BoolishValueParser;
-use dayshift_cluster::{clock::Clock, operations::LiveSchedules};
+use dayshift_cluster::clock::Clock;
 use dayshift_manifest::{
     convert::{Conversion, Converter, Target},
     manifest::{Opened, Severity},
 };
+use dayshift_operations::LiveSchedules;
 
 use super::{
     in_place::replace,

@@ -3,10 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use clap::error::ErrorKind;
-use dayshift_cluster::{
-    cluster::Query,
-    operations::{LiveName, LiveQuery},
-};
+use dayshift_cluster::Query;
+use dayshift_operations::{LiveName, LiveQuery};
 use dayshift_text::quote;
 
 use crate::cli::args::{

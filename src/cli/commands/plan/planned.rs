@@ -4,17 +4,19 @@ use std::{collections::BTreeMap, io, path::PathBuf};
 
 use chrono::{DateTime, Utc};
 use dayshift_cluster::{
-    cluster::{
-        Autoscalers, ConnectError, FindError, Missing, NamespaceDefaults, WithManagers, find,
-        missing_namespaces, no_namespaces, selected_namespaces,
+    connect::ConnectError,
+    decode::WithManagers,
+    read::{
+        Autoscalers, FindError, MissingWorkload, NamespaceDefaults, find, missing_namespaces,
+        no_namespaces, selected_namespaces,
     },
-    status::{Note, Unreadable, WorkloadStatus, owners},
 };
 use dayshift_manifest::{
     lint::{Finding, Linter, refusals},
     manifest::{self, Contents, OpenError, Source, last_of_each},
     plan::{Neighbours, Plan, Planner, Summary},
 };
+use dayshift_operations::status::{Note, Unreadable, WorkloadStatus, owners};
 use dayshift_workload::{Inheritance, Key, Origin, Replicas, RequestCoverage, ServiceSpec};
 use serde_json::Value;
 
@@ -41,7 +43,7 @@ pub(super) enum PlanError {
     #[error(transparent)]
     Find(#[from] FindError),
     #[error(transparent)]
-    Missing(#[from] Missing),
+    Missing(#[from] MissingWorkload),
     #[error("{0}")]
     Unreadable(Unreadable),
     #[error("{}", no_namespaces(.0))]

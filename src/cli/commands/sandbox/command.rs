@@ -7,7 +7,7 @@ use std::{
 };
 
 use chrono::{DateTime, DurationRound, TimeDelta, Utc};
-use dayshift_cluster::{clock::Clock, cluster::Query};
+use dayshift_cluster::{Query, clock::Clock};
 use dayshift_controller::{CalendarFeed, Scope, Settings};
 use dayshift_manifest::{lint::Linter, manifest::Workload};
 use dayshift_schedule::Zone;

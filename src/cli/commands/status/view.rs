@@ -7,15 +7,18 @@ use std::{
 
 use chrono::{DateTime, TimeDelta, Utc};
 use dayshift_cluster::{
+    Query,
     clock::Clock,
-    cluster::{
-        Autoscalers, FindError, Found, NamespaceDefaults, Query, Refused, Services, WaitingStarts,
-        WithManagers, find, missing_namespaces, no_namespaces, server_time,
+    connect::server_time,
+    decode::WithManagers,
+    read::{
+        Autoscalers, FindError, Found, NamespaceDefaults, Services, UnreadablePart, WaitingStarts,
+        find, missing_namespaces, no_namespaces,
     },
-    status::{
-        HPA_REFRESH, KindWatches, LiveView, NAMESPACE_REFRESH, PROBE, SeenWorkloads, StatusContext,
-        Unreadable, WorkloadStatus, asks_for_wakes, clock_ahead,
-    },
+};
+use dayshift_operations::status::{
+    HPA_REFRESH, KindWatches, LiveView, NAMESPACE_REFRESH, PROBE, SeenWorkloads, StatusContext,
+    Unreadable, WorkloadStatus, asks_for_wakes, clock_ahead,
 };
 use dayshift_text::counted;
 use dayshift_workload::savings::Price;
@@ -57,7 +60,7 @@ pub(super) struct View {
 #[derive(Clone, Copy)]
 struct Live<'a> {
     found: &'a Found<WithManagers>,
-    refused: &'a [Refused],
+    refused: &'a [UnreadablePart],
     autoscalers: &'a Autoscalers,
     services: &'a Services,
     waiting_starts: &'a WaitingStarts,

@@ -3,10 +3,10 @@
 use std::collections::HashMap;
 
 use chrono::{DateTime, Datelike, NaiveDate, TimeDelta, Utc, Weekday};
-use dayshift_cluster::status::{date_and_time, span};
 use dayshift_manifest::plan::{
     Beginning, Period, PlannedState, PlannedStep, StartsAfter, WorkloadPlan, next_applied, timeline,
 };
+use dayshift_operations::status::{date_and_time, span};
 use dayshift_schedule::{Action, Boundary, CalendarName, ClockChange, ExcludedDates, Zone};
 use dayshift_text::{cut_chars, printable};
 use dayshift_workload::{

@@ -1,7 +1,7 @@
 //! The times of a day's boundaries, in few words.
 
 use chrono::DateTime;
-use dayshift_cluster::status::time_of_day;
+use dayshift_operations::status::time_of_day;
 use dayshift_schedule::{Action, Zone};
 
 use crate::cli::output::style::Style;

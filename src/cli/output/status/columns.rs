@@ -2,7 +2,7 @@
 //! what stands in it.
 
 use chrono::{DateTime, Utc};
-use dayshift_cluster::status::{ScheduleStatus, WorkloadStatus, clock, distance};
+use dayshift_operations::status::{ScheduleStatus, WorkloadStatus, distance, short_time};
 use dayshift_workload::{
     Origin, Override, Pause, Phase, events::author_text, savings::short_number,
 };
@@ -72,7 +72,7 @@ const COLUMNS: [Column; 15] = [
     column("READY", IfKnown, LeftOut(5), |it, _| it.ready().into()),
     column("LAST", Always, Stays, |it, _| last(it)),
     column("SINCE", WithValue, LeftOut(1), |it, now| {
-        it.since.map(|at| clock(at, it.zone, now)).into()
+        it.since.map(|at| short_time(at, it.zone, now)).into()
     }),
     column("NEXT", Always, Replaced(2), |it, now| next(it, now, true)),
     column("NEXT", Instead, Stays, |it, now| next(it, now, false)),
@@ -205,7 +205,7 @@ fn next(status: &WorkloadStatus, now: DateTime<Utc>, is_long: bool) -> Cell {
         Paint::Plain
     };
     let (what, then) = status.next_words();
-    let mut text = what + &clock(next, status.zone, now);
+    let mut text = what + &short_time(next, status.zone, now);
     if is_long {
         text += &format!(" ({}){then}", distance(next, now));
     }
@@ -215,7 +215,7 @@ fn next(status: &WorkloadStatus, now: DateTime<Utc>, is_long: bool) -> Cell {
 /// The override that holds, until when, and whose it is.
 fn laid_over(status: &WorkloadStatus, now: DateTime<Utc>) -> Cell {
     let over = status.laid_over.map(|(_, it)| {
-        let until = it.until().map(|at| clock(at, status.zone, now));
+        let until = it.until().map(|at| short_time(at, status.zone, now));
         let until = until.map_or_else(String::new, |at| format!(" until {at}"));
         let author = author_text(&status.author);
         let author = author.map_or_else(String::new, |it| format!(", {it}"));

@@ -1,7 +1,7 @@
 //! What is said of objects under their table. What is the same of several is said once.
 
 use chrono::{DateTime, Utc};
-use dayshift_cluster::status::{Note, WorkloadStatus};
+use dayshift_operations::status::{Note, WorkloadStatus};
 use dayshift_text::{first_of, printable};
 use dayshift_workload::{Origin, Prefix};
 

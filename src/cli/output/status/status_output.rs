@@ -7,7 +7,7 @@ use std::{
 };
 
 use chrono::{DateTime, Utc};
-use dayshift_cluster::status::{Unreadable, WorkloadStatus};
+use dayshift_operations::status::{Unreadable, WorkloadStatus};
 use dayshift_schedule::Tzdata;
 use dayshift_text::TerminalSafe;
 use dayshift_workload::{

@@ -9,7 +9,10 @@ mod script;
 use std::{future::ready, time::Duration};
 
 use chrono::{DateTime, Utc};
-use dayshift_cluster::cluster::{Reflector, ReflectorEvent, Workload};
+use dayshift_cluster::{
+    Workload,
+    watch::{Reflector, ReflectorEvent},
+};
 use dayshift_workload::Kind;
 use futures::{StreamExt as _, stream::BoxStream};
 use http::{Request, Response};

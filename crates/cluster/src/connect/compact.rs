@@ -1,0 +1,173 @@
+//! Workloads asked for as protobuf, behind a client that sees JSON.
+
+use std::task::{Context, Poll};
+
+use dayshift_workload::Kind;
+use futures::{future::BoxFuture, stream};
+use http::{HeaderMap, HeaderValue, Request, Response, header};
+use http_body_util::{BodyExt as _, Either, Full, StreamBody, combinators::UnsyncBoxBody};
+use hyper::body::{Bytes, Frame};
+use kube::{Client, client::Body};
+use tower::{BoxError, Service};
+
+use crate::{
+    connect::middleware::{bounded, next_piece},
+    decode::{
+        kind_api::KindApi,
+        protobuf::{Frames, to_json},
+    },
+};
+
+/// The types to accept: a server or proxy that does not know the first answers with the second.
+const ACCEPT: HeaderValue =
+    HeaderValue::from_static("application/vnd.kubernetes.protobuf, application/json");
+const PROTOBUF: &str = "application/vnd.kubernetes.protobuf";
+
+/// The same client, which asks for workloads as protobuf and returns JSON with only the fields that
+/// [`Workload`](crate::cluster::Workload) reads. Both the API server and dayshift spend less on it,
+/// and for a cluster's other watchers the server has encoded it already
+/// (`docs/decisions/api-server/protobuf.md`).
+pub fn compact(client: Client) -> Client {
+    let namespace = client.default_namespace().to_owned();
+    Client::new(Compact(client), namespace)
+}
+
+/// An extension of a request: the caller reads more of the answer than a
+/// [`Workload`](crate::cluster::Workload).
+#[derive(Clone, Copy)]
+pub(crate) struct InFull;
+
+#[derive(Clone)]
+struct Compact(Client);
+
+type JsonBody = UnsyncBoxBody<Bytes, BoxError>;
+
+impl Service<Request<Body>> for Compact {
+    type Response = Response<Either<Body, JsonBody>>;
+    type Error = BoxError;
+    type Future = BoxFuture<'static, Result<Self::Response, Self::Error>>;
+
+    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Self::Error>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn call(&mut self, mut request: Request<Body>) -> Self::Future {
+        let client = self.0.clone();
+        let is_in_full = request.extensions().get::<InFull>().is_some();
+        if !is_in_full && speaks_protobuf(request.uri().path()) {
+            request.headers_mut().insert(header::ACCEPT, ACCEPT);
+        }
+        Box::pin(async move {
+            let (mut parts, body) = client.send(request).await?.into_parts();
+            let body = match form(&parts.headers) {
+                BodyFormat::Json => Either::Left(body),
+                BodyFormat::Message => Either::Right(whole(body).await?),
+                BodyFormat::Stream => Either::Right(pieces(body)),
+            };
+            if let Either::Right(_) = body {
+                parts.headers.remove(header::CONTENT_LENGTH);
+                let json = HeaderValue::from_static("application/json");
+                parts.headers.insert(header::CONTENT_TYPE, json);
+            }
+            Ok(Response::from_parts(parts, body))
+        })
+    }
+}
+
+/// Whether the path is that of a kind that is decoded from protobuf.
+fn speaks_protobuf(path: &str) -> bool {
+    let mut rows = Kind::BUILT_IN.into_iter().map(KindApi::new);
+    rows.any(|row| row.message().is_some() && row.is_above(path))
+}
+
+enum BodyFormat {
+    Json,
+    Message,
+    Stream,
+}
+
+fn form(headers: &HeaderMap) -> BodyFormat {
+    let of = |text: &HeaderValue| {
+        let text = text.to_str().ok()?;
+        let parameters = text.strip_prefix(PROTOBUF)?;
+        Some(if parameters.contains("stream=watch") {
+            BodyFormat::Stream
+        } else {
+            BodyFormat::Message
+        })
+    };
+    headers
+        .get(header::CONTENT_TYPE)
+        .and_then(of)
+        .unwrap_or(BodyFormat::Json)
+}
+
+async fn whole(body: Body) -> Result<JsonBody, BoxError> {
+    let json = to_json(bounded(body).await?)?;
+    Ok(Full::from(json)
+        .map_err(|never| match never {})
+        .boxed_unsync())
+}
+
+fn pieces(body: Body) -> JsonBody {
+    let begun = (body.into_data_stream(), Frames::default());
+    let lines = stream::unfold(begun, |(mut body, mut frames)| async move {
+        let piece = next_piece(&mut body, frames.are_within_event()).await?;
+        let lines = piece.map_err(BoxError::from);
+        let lines = lines.and_then(|it| Ok(Frame::data(Bytes::from(frames.push(&it)?))));
+        Some((lines, (body, frames)))
+    });
+    StreamBody::new(lines).boxed_unsync()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use futures::StreamExt as _;
+    use tokio::time::{Instant, timeout};
+    use tower::service_fn;
+
+    use super::*;
+
+    /// What a watch says whose server says this and then nothing more, and when it ends.
+    async fn read(said: &'static [u8]) -> Option<(Bytes, Duration)> {
+        let server = service_fn(move |_: Request<Body>| async move {
+            let begin = Ok::<_, BoxError>(Frame::data(Bytes::from_static(said)));
+            let body = StreamBody::new(stream::iter([begin]).chain(stream::pending()));
+            let answer = Response::builder().header(header::CONTENT_TYPE, STREAM);
+            Ok::<_, BoxError>(answer.body(body)?)
+        });
+        let client = compact(Client::new(server, "default"));
+        let since = Instant::now();
+        let answer = client.send(Request::new(Body::empty())).await.unwrap();
+        let read = timeout(Duration::from_secs(3600), answer.into_body().collect());
+        let read = read.await.ok()?.unwrap().to_bytes();
+        Some((read, since.elapsed()))
+    }
+
+    const STREAM: &str = "application/vnd.kubernetes.protobuf;stream=watch";
+
+    #[tokio::test(start_paused = true)]
+    async fn an_event_whose_rest_does_not_come_ends_the_watch() {
+        for begun in [&[0][..], &[0, 0, 0, 9], &[0, 0, 0, 9, 1]] {
+            let end = Some((Bytes::new(), Duration::from_secs(10)));
+            assert_eq!(read(begun).await, end, "{begun:?}");
+        }
+        assert_eq!(read(&[]).await, None, "nothing has begun");
+    }
+
+    #[test]
+    fn what_is_beside_a_kind_in_its_group_is_not_decoded_as_that_kind() {
+        for (path, expected) in [
+            ("/apis/batch/v1/namespaces/dev/cronjobs", true),
+            ("/apis/batch/v1/cronjobs", true),
+            ("/apis/batch/v1/namespaces/dev/cronjobs/report", true),
+            ("/apis/apps/v1/namespaces/deployments/deployments/web", true),
+            ("/apis/batch/v1/namespaces/dev/jobs", false),
+            ("/apis/batch/v1/namespaces/cronjobs/jobs/report-1", false),
+        ] {
+            assert_eq!(speaks_protobuf(path), expected, "{path}");
+        }
+    }
+}

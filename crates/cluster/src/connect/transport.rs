@@ -1,0 +1,319 @@
+//! HTTP/2 to the API server, on connections that are kept alive.
+//!
+//! kube's own client speaks HTTP/1.1, with a connection for each request in flight. The API
+//! server closes those that are idle for 90 s, so that a boundary would begin with as many TLS
+//! handshakes as requests. Here up to 64 of them share a connection that stays open
+//! (`docs/performance.md`).
+//!
+//! HTTP/2 connections, as many as the requests in flight need.
+//!
+//! An API server allows some 100 streams on a connection (`http2-max-streams-per-connection`), and
+//! hyper's pool opens one HTTP/2 connection to a host and queues what does not fit. A watch keeps its
+//! stream for minutes, so watches have connections that nothing else waits for. One watch is the exception:
+//! it keeps the connection of the patches open. The server closes a connection on which no stream was open
+//! for 90 s, pings or not, and the first patch of a boundary would begin with a TLS handshake.
+
+use std::{
+    error::Error as StdError,
+    future::Future,
+    iter::successors,
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError, Weak,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Duration,
+};
+
+use futures::future::BoxFuture;
+use http::{Request, Response, StatusCode};
+use http_body_util::{BodyExt as _, combinators::MapErr};
+use hyper::body::Incoming;
+use hyper_rustls::{FixedServerNameResolver, HttpsConnector, HttpsConnectorBuilder};
+use hyper_timeout::TimeoutConnector;
+use hyper_util::{
+    client::legacy::{self, connect::HttpConnector},
+    rt::{TokioExecutor, TokioTimer},
+};
+use kube::{
+    Client, Config, Error,
+    client::{Body, ClientBuilder, ConfigExt as _},
+};
+use tower::{BoxError, ServiceBuilder, service_fn};
+
+use crate::connect::middleware::is_watch;
+
+/// How long a new connection may take, its TLS handshake included.
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// Reads anew what a client is made from; `None` where it cannot be read.
+pub(crate) type Reload = Box<dyn Fn() -> BoxFuture<'static, Option<Config>> + Send + Sync>;
+
+/// A client that speaks HTTP/2, or HTTP/1.1 with a server that does not. The credentials and the
+/// authorities that it trusts may be replaced while it is in use.
+pub(crate) fn client(config: Config, reload: Reload) -> Result<Client, Error> {
+    let namespace = config.default_namespace.clone();
+    let current = Mutex::new(ClientGeneration::new(config)?);
+    let reloading = Arc::new(ReloadingClient { reload, current });
+    let service = service_fn(move |request: Request<Body>| {
+        let reloading = Arc::clone(&reloading);
+        async move { reloading.send(request).await }
+    });
+    Ok(Client::new(service, namespace))
+}
+
+/// A client whose configuration may be replaced while dayshift runs.
+struct ReloadingClient {
+    reload: Reload,
+    current: Mutex<ClientGeneration>,
+}
+
+/// A client with the configuration as it once was.
+#[derive(Clone)]
+struct ClientGeneration {
+    client: Client,
+    config: Arc<Config>,
+    /// None where kube's own client makes them.
+    connections: Option<Arc<Connections>>,
+    /// Set when the server has refused the credentials.
+    refused: Arc<AtomicBool>,
+}
+
+impl ReloadingClient {
+    async fn send(&self, request: Request<Body>) -> Result<Response<Body>, Error> {
+        let generation = self.generation();
+        let answer = generation.client.send(request).await;
+        match &answer {
+            Ok(answer) if answer.status() == StatusCode::UNAUTHORIZED => {
+                generation.refused.store(true, Ordering::Relaxed);
+            }
+            Err(error) if is_of_connecting(error) => {
+                self.reload_authorities(&generation.config).await
+            }
+            _ => {}
+        }
+        answer
+    }
+
+    /// kube reads a token's file once a minute. One that the server has refused is read again
+    /// for the next request.
+    fn generation(&self) -> ClientGeneration {
+        let mut current = self.lock();
+        let is_in_file = current.config.auth_info.token_file.is_some();
+        if is_in_file
+            && current.refused.load(Ordering::Relaxed)
+            && let Ok(generation) = current.read_token_again()
+        {
+            *current = generation;
+        }
+        current.clone()
+    }
+
+    /// Takes the certificate authorities as their file has them now: a server that shows a
+    /// certificate of a new one cannot be connected to. The next request is the first to use them.
+    async fn reload_authorities(&self, failed: &Arc<Config>) {
+        let Some(config) = (self.reload)().await else {
+            return;
+        };
+        let mut current = self.lock();
+        let is_current = Arc::ptr_eq(&current.config, failed);
+        if is_current
+            && config.root_cert != failed.root_cert
+            && let Ok(generation) = ClientGeneration::new(config)
+        {
+            tracing::info!("the certificate authority of the API server was replaced");
+            *current = generation;
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, ClientGeneration> {
+        self.current.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl ClientGeneration {
+    fn new(mut config: Config) -> Result<Self, Error> {
+        config.connect_timeout = config
+            .connect_timeout
+            .map(|known| known.min(CONNECT_TIMEOUT));
+        let connections = connector(&config)?.map(|it| Arc::new(Connections::new(it)));
+        Self::with(Arc::new(config), connections)
+    }
+
+    /// The same connections with the token that the file holds now.
+    fn read_token_again(&self) -> Result<Self, Error> {
+        Self::with(Arc::clone(&self.config), self.connections.clone())
+    }
+
+    fn with(config: Arc<Config>, connections: Option<Arc<Connections>>) -> Result<Self, Error> {
+        let client = match connections.clone() {
+            None => Client::try_from(Config::clone(&config))?,
+            Some(connections) => {
+                let service = ServiceBuilder::new()
+                    .layer(config.base_uri_layer())
+                    .option_layer(config.auth_layer()?)
+                    .layer(config.extra_headers_layer()?)
+                    .map_err(BoxError::from)
+                    .service(service_fn(move |request| connections.send(request)));
+                ClientBuilder::new(service, config.default_namespace.clone()).build()
+            }
+        };
+        Ok(Self {
+            client,
+            config,
+            connections,
+            refused: Arc::default(),
+        })
+    }
+}
+
+/// The connector; `None` where kube's own client makes the connections: behind a proxy, and with an
+/// invalid server name, which it reports.
+fn connector(config: &Config) -> Result<Option<Connector>, Error> {
+    if config.proxy_url.is_some() {
+        return Ok(None);
+    }
+    let mut tcp = HttpConnector::new();
+    tcp.enforce_http(false);
+    tcp.set_nodelay(true);
+    let mut tls = HttpsConnectorBuilder::new()
+        .with_tls_config(config.rustls_client_config()?)
+        .https_or_http();
+    if let Some(name) = &config.tls_server_name {
+        let Ok(name) = name.clone().try_into() else {
+            return Ok(None);
+        };
+        tls = tls.with_server_name_resolver(FixedServerNameResolver::new(name));
+    }
+    let mut connector = TimeoutConnector::new(tls.enable_all_versions().wrap_connector(tcp));
+    connector.set_connect_timeout(config.connect_timeout);
+    connector.set_read_timeout(config.read_timeout);
+    connector.set_write_timeout(config.write_timeout);
+    connector.set_reset_reader_on_write(config.reset_reader_on_write);
+    Ok(Some(connector))
+}
+
+/// Whether no connection came about, the TLS handshake included.
+fn is_of_connecting(error: &Error) -> bool {
+    let first: &(dyn StdError + 'static) = error;
+    successors(Some(first), |error| (*error).source())
+        .any(|error| error.downcast_ref().is_some_and(legacy::Error::is_connect))
+}
+
+/// How many requests share a connection: fewer than any server or proxy that is known allows.
+const MAX_STREAMS: usize = 64;
+
+/// A connection that says nothing is asked whether it still stands, as client-go does
+/// (`http2.Transport.ReadIdleTimeout` and `PingTimeout`), but sooner: what is due is not to wait
+/// 45 s for a connection that a firewall has forgotten.
+const PING_AFTER: Duration = Duration::from_secs(5);
+const PING_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// How long a connection that only a burst needed stays open without a request.
+const IDLE_TIMEOUT: Duration = Duration::from_secs(90);
+
+pub(crate) type Connector = TimeoutConnector<HttpsConnector<HttpConnector>>;
+
+/// The connections to one server.
+pub(crate) struct Connections {
+    connector: Connector,
+    watches: ConnectionPool,
+    others: ConnectionPool,
+    /// Held by the watch that keeps the connection of the others open.
+    keeper: Mutex<Weak<()>>,
+}
+
+impl Connections {
+    pub(crate) fn new(connector: Connector) -> Self {
+        Self {
+            connector,
+            watches: ConnectionPool::new(None),
+            others: ConnectionPool::new(Some(IDLE_TIMEOUT)),
+            keeper: Mutex::default(),
+        }
+    }
+
+    /// Sends a request on a connection that has a stream for it.
+    pub(crate) fn send(
+        &self,
+        request: Request<Body>,
+    ) -> impl Future<Output = Result<Response<LeasedBody>, legacy::Error>> + Send + use<> {
+        let (pool, keeper) = match is_watch(&request) {
+            true => match self.take_keeper() {
+                Some(keeper) => (&self.others, Some(keeper)),
+                None => (&self.watches, None),
+            },
+            false => (&self.others, None),
+        };
+        let PooledConnection { client, streams } = pool.with_stream(&self.connector);
+        async move {
+            let answer = client.request(request).await?;
+            let keep: KeepStream = Box::new(move |error| {
+                let _until_the_body_is_dropped = (&streams, &keeper);
+                error
+            });
+            Ok(answer.map(|body| body.map_err(keep)))
+        }
+    }
+
+    /// What the one watch holds that shares the connection of the others; none while another does.
+    fn take_keeper(&self) -> Option<Arc<()>> {
+        let mut held = self.keeper.lock().unwrap_or_else(PoisonError::into_inner);
+        if held.strong_count() > 0 {
+            return None;
+        }
+        let keeper = Arc::default();
+        *held = Arc::downgrade(&keeper);
+        Some(keeper)
+    }
+}
+
+type KeepStream = Box<dyn Fn(hyper::Error) -> hyper::Error + Send>;
+
+/// The body of an answer, which has its stream for as long as it is kept.
+pub(crate) type LeasedBody = MapErr<Incoming, KeepStream>;
+
+/// Connections of which each has at most [`MAX_STREAMS`] requests in flight.
+struct ConnectionPool {
+    open: Mutex<Vec<PooledConnection>>,
+    /// When one is closed that is idle; the first one never is.
+    idle_timeout: Option<Duration>,
+}
+
+#[derive(Clone)]
+struct PooledConnection {
+    client: legacy::Client<Connector, Body>,
+    /// Shared by each request in flight.
+    streams: Arc<()>,
+}
+
+impl ConnectionPool {
+    fn new(idle_timeout: Option<Duration>) -> Self {
+        Self {
+            open: Mutex::default(),
+            idle_timeout,
+        }
+    }
+
+    /// A connection that has a stream left; the stream is taken until `streams` is dropped.
+    fn with_stream(&self, connector: &Connector) -> PooledConnection {
+        let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        let has_stream = |it: &&PooledConnection| Arc::strong_count(&it.streams) <= MAX_STREAMS;
+        if let Some(connection) = open.iter().find(has_stream) {
+            return connection.clone();
+        }
+        let idle_timeout = self.idle_timeout.filter(|_| !open.is_empty());
+        let connection = PooledConnection {
+            client: legacy::Builder::new(TokioExecutor::new())
+                .timer(TokioTimer::new())
+                .pool_timer(TokioTimer::new())
+                .pool_idle_timeout(idle_timeout)
+                .http2_keep_alive_interval(PING_AFTER)
+                .http2_keep_alive_timeout(PING_TIMEOUT)
+                .http2_keep_alive_while_idle(true)
+                .build(connector.clone()),
+            streams: Arc::default(),
+        };
+        open.push(connection.clone());
+        connection
+    }
+}

@@ -1,0 +1,12 @@
+//! Workloads as the API server sends them, in JSON or protobuf, reduced to the fields that dayshift reads.
+
+pub(crate) mod kind_api;
+mod pod_template;
+pub(crate) mod protobuf;
+pub(crate) mod spec;
+pub(crate) mod status;
+pub(crate) mod views;
+pub(crate) mod workload;
+
+pub use views::{WithManagers, WithPodLabels, WorkloadView};
+pub use workload::{Version, Workload};

@@ -1,0 +1,583 @@
+//! The requests of a pod template in JSON, added up while it is read: nothing else is kept.
+//!
+//! The requests of a pod template in protobuf, added up while it is read: nothing else is kept.
+
+use std::fmt;
+
+use dayshift_workload::{PodRequests, ResourceList, ResourceRequests, Resources};
+use prost::{
+    bytes::Buf as _,
+    encoding::{DecodeContext, WireType, decode_key, decode_varint, skip_field},
+};
+use serde::{
+    Deserialize, Deserializer, Serialize,
+    de::{DeserializeSeed, IgnoredAny, MapAccess, SeqAccess, Visitor},
+};
+
+/// Reads a pod template. Parts of another form than Kubernetes' request nothing: a custom kind may
+/// have anything there.
+pub(crate) fn requests_in_json<'de, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<ResourceRequests, D::Error> {
+    let mut seen = RequestSums::default();
+    let part = TemplateReader {
+        at: Position::Template,
+        seen: &mut seen,
+    };
+    part.deserialize(deserializer)?;
+    Ok(seen.pod.total())
+}
+
+/// The sums so far.
+#[derive(Default)]
+struct RequestSums {
+    pod: PodRequests,
+    /// Those of the container, or of the list of the pod, that is being read.
+    resources: Resources,
+    is_sidecar: bool,
+}
+
+/// A place in the template.
+#[derive(Clone, Copy)]
+enum Position {
+    Template,
+    Spec,
+    Domain,
+    GuestMemory,
+    Containers { are_init: bool },
+    Container,
+    RestartPolicy,
+    Resources,
+    Quantities { are_limits: bool },
+    Quantity { is_limit: bool, of: &'static str },
+}
+
+/// The names on the way to a request.
+#[derive(Clone, Copy, Deserialize)]
+#[serde(field_identifier, rename_all = "camelCase")]
+enum MemberName {
+    Spec,
+    Containers,
+    InitContainers,
+    RestartPolicy,
+    Domain,
+    Guest,
+    Resources,
+    Overhead,
+    Requests,
+    Limits,
+    Cpu,
+    Memory,
+    #[serde(other)]
+    Other,
+}
+
+impl Position {
+    fn below(self, name: MemberName) -> Option<Self> {
+        Some(match (self, name) {
+            (Self::Template, MemberName::Spec) => Self::Spec,
+            (Self::Spec, MemberName::Containers) => Self::Containers { are_init: false },
+            (Self::Spec, MemberName::InitContainers) => Self::Containers { are_init: true },
+            (Self::Spec, MemberName::Domain) => Self::Domain,
+            (Self::Spec | Self::Domain | Self::Container, MemberName::Resources) => Self::Resources,
+            (Self::Domain, MemberName::Memory) => Self::GuestMemory,
+            (Self::GuestMemory, MemberName::Guest) => Self::Quantity {
+                is_limit: false,
+                of: "memory",
+            },
+            (Self::Spec, MemberName::Overhead) | (Self::Resources, MemberName::Requests) => {
+                Self::Quantities { are_limits: false }
+            }
+            (Self::Resources, MemberName::Limits) => Self::Quantities { are_limits: true },
+            (Self::Container, MemberName::RestartPolicy) => Self::RestartPolicy,
+            (Self::Quantities { are_limits }, MemberName::Cpu | MemberName::Memory) => {
+                Self::Quantity {
+                    is_limit: are_limits,
+                    of: if matches!(name, MemberName::Cpu) {
+                        "cpu"
+                    } else {
+                        "memory"
+                    },
+                }
+            }
+            _ => return None,
+        })
+    }
+}
+
+struct TemplateReader<'s> {
+    at: Position,
+    seen: &'s mut RequestSums,
+}
+
+impl TemplateReader<'_> {
+    fn below(&mut self, at: Position) -> TemplateReader<'_> {
+        TemplateReader {
+            at,
+            seen: self.seen,
+        }
+    }
+
+    fn text(self, text: &str) {
+        let seen = self.seen;
+        match self.at {
+            Position::RestartPolicy => seen.is_sidecar = text == "Always",
+            Position::Quantity { is_limit: true, of } => seen.resources.limits.insert(of, text),
+            Position::Quantity {
+                is_limit: false,
+                of,
+            } => seen.resources.requests.insert(of, text),
+            _ => {}
+        }
+    }
+}
+
+impl<'de> DeserializeSeed<'de> for TemplateReader<'_> {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
+        deserializer.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for TemplateReader<'_> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("anything")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(mut self, mut map: A) -> Result<(), A::Error> {
+        while let Some(name) = map.next_key()? {
+            let Some(at) = self.at.below(name) else {
+                map.next_value::<IgnoredAny>()?;
+                continue;
+            };
+            map.next_value_seed(self.below(at))?;
+            let taken = |seen: &mut RequestSums| std::mem::take(&mut seen.resources);
+            match (self.at, at) {
+                (Position::Spec | Position::Domain, Position::Resources) => {
+                    self.seen.pod.resources = taken(self.seen);
+                }
+                (Position::Spec, Position::Quantities { .. }) => {
+                    self.seen.pod.overhead = taken(self.seen).requests;
+                }
+                (Position::Domain, Position::GuestMemory) => {
+                    self.seen.pod.guest = taken(self.seen).requests
+                }
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(mut self, mut seq: A) -> Result<(), A::Error> {
+        let Position::Containers { are_init } = self.at else {
+            while seq.next_element::<IgnoredAny>()?.is_some() {}
+            return Ok(());
+        };
+        while seq
+            .next_element_seed(self.below(Position::Container))?
+            .is_some()
+        {
+            let resources = std::mem::take(&mut self.seen.resources);
+            let is_sidecar = std::mem::take(&mut self.seen.is_sidecar);
+            if are_init {
+                self.seen.pod.init_container(resources, is_sidecar);
+            } else {
+                self.seen.pod.container(resources);
+            }
+        }
+        Ok(())
+    }
+
+    fn visit_str<E>(self, text: &str) -> Result<(), E> {
+        self.text(text);
+        Ok(())
+    }
+
+    fn visit_u64<E>(self, number: u64) -> Result<(), E> {
+        self.text(&number.to_string());
+        Ok(())
+    }
+
+    fn visit_f64<E>(self, number: f64) -> Result<(), E> {
+        self.text(&number.to_string());
+        Ok(())
+    }
+
+    fn visit_i64<E>(self, _: i64) -> Result<(), E> {
+        Ok(())
+    }
+
+    fn visit_bool<E>(self, _: bool) -> Result<(), E> {
+        Ok(())
+    }
+
+    fn visit_unit<E>(self) -> Result<(), E> {
+        Ok(())
+    }
+}
+
+/// A pod template that requests so much, and has nothing else in it.
+#[derive(Serialize)]
+pub(crate) struct RequestsTemplate {
+    spec: PodSpec,
+}
+
+#[derive(Serialize)]
+struct PodSpec {
+    resources: PodResources,
+}
+
+#[derive(Serialize)]
+struct PodResources {
+    requests: RequestedAmounts,
+}
+
+#[derive(Serialize)]
+struct RequestedAmounts {
+    cpu: Nanos,
+    memory: u64,
+}
+
+struct Nanos(u64);
+
+impl Serialize for Nanos {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(&format_args!("{}n", self.0))
+    }
+}
+
+impl From<ResourceRequests> for RequestsTemplate {
+    fn from(requests: ResourceRequests) -> Self {
+        let requests = RequestedAmounts {
+            cpu: Nanos(requests.cpu_nanos),
+            memory: requests.memory_bytes,
+        };
+        Self {
+            spec: PodSpec {
+                resources: PodResources { requests },
+            },
+        }
+    }
+}
+
+/// The fields of `k8s.io/api/core/v1/generated.proto` that lead to a request.
+const TEMPLATE_SPEC: u32 = 2;
+const POD_CONTAINERS: u32 = 2;
+const POD_INIT_CONTAINERS: u32 = 20;
+const POD_OVERHEAD: u32 = 32;
+const POD_RESOURCES: u32 = 40;
+const CONTAINER_RESOURCES: u32 = 8;
+const CONTAINER_RESTART_POLICY: u32 = 24;
+const LIMITS: u32 = 1;
+const REQUESTS: u32 = 2;
+const ENTRY_KEY: u32 = 1;
+const ENTRY_VALUE: u32 = 2;
+const QUANTITY_TEXT: u32 = 1;
+
+/// The requests of a `PodTemplateSpec`. Malformed parts request nothing.
+pub(crate) fn requests_in_protobuf(template: &[u8]) -> ResourceRequests {
+    let mut pod = PodRequests::default();
+    let of = |wanted| move |(field, bytes)| (field == wanted).then_some(bytes);
+    for (field, bytes) in Fields(template)
+        .filter_map(of(TEMPLATE_SPEC))
+        .flat_map(Fields)
+    {
+        match field {
+            POD_CONTAINERS => pod.container(container_in(bytes).0),
+            POD_INIT_CONTAINERS => {
+                let (resources, is_sidecar) = container_in(bytes);
+                pod.init_container(resources, is_sidecar);
+            }
+            POD_OVERHEAD => add_quantity(&mut pod.overhead, bytes),
+            POD_RESOURCES => pod.resources = resources_in(bytes),
+            _ => {}
+        }
+    }
+    pod.total()
+}
+
+fn container_in(bytes: &[u8]) -> (Resources, bool) {
+    let (mut found, mut is_sidecar) = (Resources::default(), false);
+    for (field, bytes) in Fields(bytes) {
+        match field {
+            CONTAINER_RESOURCES => found = resources_in(bytes),
+            CONTAINER_RESTART_POLICY => is_sidecar = bytes == b"Always",
+            _ => {}
+        }
+    }
+    (found, is_sidecar)
+}
+
+fn resources_in(bytes: &[u8]) -> Resources {
+    let mut found = Resources::default();
+    for (field, entry) in Fields(bytes) {
+        match field {
+            LIMITS => add_quantity(&mut found.limits, entry),
+            REQUESTS => add_quantity(&mut found.requests, entry),
+            _ => {}
+        }
+    }
+    found
+}
+
+/// Takes in an entry of a map from resources to quantities.
+fn add_quantity(amounts: &mut ResourceList, entry: &[u8]) {
+    let (mut resource, mut quantity) = (None, None);
+    for (field, bytes) in Fields(entry) {
+        match field {
+            ENTRY_KEY => resource = str::from_utf8(bytes).ok(),
+            ENTRY_VALUE => {
+                let mut texts = Fields(bytes).filter(|(field, _)| *field == QUANTITY_TEXT);
+                quantity = texts.next().and_then(|(_, text)| str::from_utf8(text).ok());
+            }
+            _ => {}
+        }
+    }
+    if let (Some(resource), Some(quantity)) = (resource, quantity) {
+        amounts.insert(resource, quantity);
+    }
+}
+
+/// The fields of a message that are texts, maps or messages, by number. Others are skipped, and a
+/// malformed field ends the message.
+struct Fields<'b>(&'b [u8]);
+
+impl<'b> Iterator for Fields<'b> {
+    type Item = (u32, &'b [u8]);
+
+    fn next(&mut self) -> Option<Self::Item> {
+        while self.0.has_remaining() {
+            let (field, wire) = decode_key(&mut self.0).ok()?;
+            if wire != WireType::LengthDelimited {
+                skip_field(wire, field, &mut self.0, DecodeContext::default()).ok()?;
+                continue;
+            }
+            let length = usize::try_from(decode_varint(&mut self.0).ok()?).ok()?;
+            let (bytes, rest) = self.0.split_at_checked(length)?;
+            self.0 = rest;
+            return Some((field, bytes));
+        }
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    /// Millicores and MiB, counted by hand from the pages of Kubernetes about init containers,
+    /// sidecars, pod overhead and pod-level resources.
+    fn cases() -> Vec<(Value, u64, u64)> {
+        let asks = |cpu: &str, memory: &str| json!({"resources": {"requests": {"cpu": cpu, "memory": memory}}});
+        let sidecar = |cpu: &str, memory: &str| {
+            let mut sidecar = asks(cpu, memory);
+            sidecar["restartPolicy"] = json!("Always");
+            sidecar
+        };
+        let limited = json!({"resources": {"limits": {"cpu": "2", "memory": "1Gi"}}});
+        let partly = json!({"resources": {
+            "requests": {"cpu": "100m"}, "limits": {"cpu": "2", "memory": "1Gi"},
+        }});
+        let web = asks("250m", "128Mi");
+        vec![
+            (json!({"containers": []}), 0, 0),
+            (json!({"containers": [{"name": "web"}]}), 0, 0),
+            (json!({"containers": [web]}), 250, 128),
+            (
+                json!({"containers": [web, web, asks("1", "1Gi")]}),
+                1500,
+                1280,
+            ),
+            (json!({"containers": [limited]}), 2000, 1024),
+            (json!({"containers": [partly, web]}), 350, 1152),
+            // An init container ends before the others begin.
+            (
+                json!({"containers": [web], "initContainers": [asks("1", "64Mi")]}),
+                1000,
+                128,
+            ),
+            (
+                json!({"containers": [web], "initContainers": [asks("100m", "1Gi"), asks("200m", "2Gi")]}),
+                250,
+                2048,
+            ),
+            // A sidecar runs on.
+            (
+                json!({"containers": [web], "initContainers": [sidecar("50m", "32Mi")]}),
+                300,
+                160,
+            ),
+            // Containers after it start beside it, those before it do not.
+            (
+                json!({"containers": [web], "initContainers": [
+                    asks("400m", "1Mi"), sidecar("50m", "32Mi"), asks("300m", "200Mi"),
+                ]}),
+                400,
+                232,
+            ),
+            (
+                json!({"containers": [web], "initContainers": [
+                    sidecar("50m", "32Mi"), sidecar("20m", "8Mi"), asks("1", "1Mi"),
+                ]}),
+                1070,
+                168,
+            ),
+            (
+                json!({"containers": [web], "overhead": {"cpu": "10m", "memory": "20Mi"}}),
+                260,
+                148,
+            ),
+            // Requests of the pod itself win, each resource on its own.
+            (
+                json!({"containers": [web], "resources": {"requests": {"cpu": "2"}}}),
+                2000,
+                128,
+            ),
+            (
+                json!({"containers": [web], "resources": {"limits": {"cpu": "2", "memory": "3Gi"}}}),
+                250,
+                128,
+            ),
+            (
+                json!({"containers": [{}], "resources": {"limits": {"memory": "3Gi"}}}),
+                0,
+                3072,
+            ),
+            (
+                json!({"containers": [web], "overhead": {"cpu": "10m"},
+                       "resources": {"requests": {"cpu": "1", "memory": "1Gi"}}}),
+                1010,
+                1024,
+            ),
+            // A malformed quantity does not count, and does not hide others.
+            (
+                json!({"containers": [asks("many", "128Mi"), web]}),
+                250,
+                256,
+            ),
+            (json!({"containers": [asks("-1", ""), web]}), 250, 128),
+            (
+                json!({"containers": [{"resources": {"requests": {"cpu": "1", "nvidia.com/gpu": "1"}}}]}),
+                1000,
+                0,
+            ),
+        ]
+    }
+
+    fn field(number: u32, bytes: &[u8]) -> Vec<u8> {
+        let mut out = Vec::new();
+        prost::encoding::encode_varint(u64::from(number << 3 | 2), &mut out);
+        prost::encoding::encode_varint(bytes.len() as u64, &mut out);
+        out.extend(bytes);
+        out
+    }
+
+    /// As the API server writes them: k8s.io/api/core/v1/generated.proto.
+    fn map(number: u32, amounts: &Value) -> Vec<u8> {
+        let each = amounts.as_object().into_iter().flatten();
+        each.flat_map(|(name, amount)| {
+            let quantity = field(1, amount.as_str().unwrap().as_bytes());
+            let entry = [field(1, name.as_bytes()), field(2, &quantity)].concat();
+            field(number, &entry)
+        })
+        .collect()
+    }
+
+    fn resources_of(value: &Value) -> Vec<u8> {
+        [map(1, &value["limits"]), map(2, &value["requests"])].concat()
+    }
+
+    fn template(spec: &Value) -> Vec<u8> {
+        let container = |number, value: &Value| {
+            let mut of = field(1, b"name");
+            of.extend([0x48, 1]); // a number, as field 9
+            of.extend(field(8, &resources_of(&value["resources"])));
+            if let Some(policy) = value["restartPolicy"].as_str() {
+                of.extend(field(24, policy.as_bytes()));
+            }
+            field(number, &of)
+        };
+        let all = |number, name: &str| -> Vec<u8> {
+            let each = spec[name].as_array().into_iter().flatten();
+            each.flat_map(|it| container(number, it)).collect()
+        };
+        let pod = [
+            field(1, b"a volume"),
+            all(2, "containers"),
+            all(20, "initContainers"),
+            map(32, &spec["overhead"]),
+            field(40, &resources_of(&spec["resources"])),
+        ];
+        [field(1, b"metadata"), field(2, &pod.concat())].concat()
+    }
+
+    #[test]
+    fn a_template_requests_the_same_in_json_and_in_protobuf() {
+        for (spec, cpu, memory) in cases() {
+            let expected = ResourceRequests {
+                cpu_nanos: cpu * 1_000_000,
+                memory_bytes: memory << 20,
+            };
+            assert_eq!(requests_in_protobuf(&template(&spec)), expected, "{spec}");
+            let whole = json!({"metadata": {"labels": {"app": "web"}}, "spec": spec});
+            assert_eq!(requests_in_json(&whole).unwrap(), expected, "{spec}");
+            let text = whole.to_string();
+            let mut read = serde_json::Deserializer::from_str(&text);
+            assert_eq!(requests_in_json(&mut read).unwrap(), expected, "{spec}");
+            let short = serde_json::to_value(RequestsTemplate::from(expected)).unwrap();
+            assert_eq!(requests_in_json(&short).unwrap(), expected, "{short}");
+        }
+    }
+
+    #[test]
+    fn a_broken_pod_template_requests_nothing_and_panics_nowhere() {
+        let whole = template(&json!({"containers": [
+            {"resources": {"requests": {"cpu": "250m", "memory": "128Mi"}}},
+        ]}));
+        for end in 0..whole.len() {
+            requests_in_protobuf(&whole[..end]);
+            let mut odd = whole.clone();
+            odd[end] ^= 0xff;
+            requests_in_protobuf(&odd);
+        }
+        assert_eq!(
+            requests_in_protobuf(&[0xff; 40]),
+            ResourceRequests::default()
+        );
+    }
+
+    #[test]
+    fn a_custom_kind_may_have_anything_there() {
+        let none = ResourceRequests::default();
+        let number = json!({"spec": {"containers": [{"resources": {"requests": {
+            "cpu": 0.5, "memory": 1_000_000, "ephemeral-storage": -1,
+        }}}]}});
+        let found = requests_in_json(&number).unwrap();
+        assert_eq!(
+            (found.cpu_nanos, found.memory_bytes),
+            (500_000_000, 1_000_000)
+        );
+        for odd in [
+            json!(null),
+            json!(7),
+            json!("template"),
+            json!([{"spec": {}}]),
+            json!({"spec": null}),
+            json!({"spec": ["containers"]}),
+            json!({"spec": {"containers": {"web": {"resources": {"requests": {"cpu": "1"}}}}}}),
+            json!({"spec": {"containers": ["web", null, 7, [], {"resources": 3}]}}),
+            json!({"spec": {"containers": [{"resources": {"requests": "cpu", "limits": [1]}}]}}),
+            json!({"spec": {"containers": [{"resources": {"requests": {
+                "cpu": {"value": 1}, "memory": true,
+            }}}]}}),
+            json!({"spec": {"initContainers": [{"restartPolicy": {"is": "Always"}}], "overhead": 1}}),
+        ] {
+            assert_eq!(requests_in_json(&odd).unwrap(), none, "{odd}");
+        }
+    }
+}

@@ -1,0 +1,598 @@
+//! Workloads in protobuf, the API server's own form: the parts that dayshift reads.
+//!
+//! Other fields are skipped by their length; JSON would have to be read to its end.
+//!
+//! The messages of `k8s.io/api/apps/v1/generated.proto` and of apimachinery's `meta/v1` and
+//! `runtime`, with the fields that dayshift reads. All others, the managed fields first, are
+//! skipped by their length, and so are the parts of a pod template that request nothing.
+
+use std::fmt::Debug;
+
+use bytes::{Buf as _, Bytes, BytesMut};
+use chrono::{DateTime, SecondsFormat};
+use dayshift_schedule::cut_too_long;
+use dayshift_workload::Kind;
+use prost::Message;
+use serde::{
+    Serialize, Serializer,
+    ser::{Error as _, SerializeMap as _},
+};
+
+use crate::decode::{
+    kind_api::{KindApi, ProtobufMessage},
+    pod_template::{RequestsTemplate, requests_in_protobuf},
+    workload::LAST_APPLIED,
+};
+
+/// An answer that is not protobuf of the announced type.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum Malformed {
+    #[error("the API server's answer is not Kubernetes protobuf")]
+    Magic,
+    #[error("the API server announces an event of {0} bytes")]
+    TooLong(usize),
+    #[error("the API server's answer is broken: {0}")]
+    Message(#[from] prost::DecodeError),
+    #[error("the API server has answered with a {0}, which was not asked for")]
+    Kind(String),
+    #[error("the API server's answer cannot be written as JSON: {0}")]
+    Json(#[from] serde_json::Error),
+}
+
+/// The prefix of each message (`k8s.io/apimachinery/pkg/runtime/serializer/protobuf`).
+const MAGIC: &[u8] = b"k8s\0";
+
+/// No event is longer: etcd holds no object of more than 1.5 MB.
+const MAX_EVENT: usize = 16 << 20;
+
+/// A workload, a list of one kind of them or a Status, as the JSON answer to the same request,
+/// without the fields that are not read.
+///
+/// # Errors
+/// Where the bytes are anything else.
+pub(crate) fn to_json(answer: Bytes) -> Result<Vec<u8>, Malformed> {
+    let mut json = Vec::new();
+    write(answer, &mut json)?;
+    Ok(json)
+}
+
+/// The frames of a watch, which arrive in pieces of any size.
+#[derive(Debug, Default)]
+pub(crate) struct Frames(BytesMut);
+
+impl Frames {
+    /// Whether an event has begun and not ended.
+    pub(crate) fn are_within_event(&self) -> bool {
+        !self.0.is_empty()
+    }
+
+    /// Takes in a piece; returns the events that are complete now, a line of JSON each.
+    ///
+    /// # Errors
+    /// Where a frame does not hold an event.
+    pub(crate) fn push(&mut self, piece: &[u8]) -> Result<Vec<u8>, Malformed> {
+        self.0.extend_from_slice(piece);
+        let mut lines = Vec::new();
+        while let Some(length) = self.0.get(..4) {
+            let length = length
+                .iter()
+                .fold(0, |sum, byte| sum << 8 | usize::from(*byte));
+            if length > MAX_EVENT {
+                return Err(Malformed::TooLong(length));
+            }
+            if self.0.len() < 4 + length {
+                break;
+            }
+            self.0.advance(4);
+            let event = EventMessage::decode(self.0.split_to(length).freeze())?;
+            lines.extend_from_slice(b"{\"type\":");
+            serde_json::to_writer(&mut lines, &event.kind)?;
+            lines.extend_from_slice(b",\"object\":");
+            write(event.object.unwrap_or_default().raw, &mut lines)?;
+            lines.extend_from_slice(b"}\n");
+        }
+        Ok(lines)
+    }
+}
+
+fn write(mut message: Bytes, json: &mut Vec<u8>) -> Result<(), Malformed> {
+    if !message.starts_with(MAGIC) {
+        return Err(Malformed::Magic);
+    }
+    message.advance(MAGIC.len());
+    let Unknown { types, raw } = Unknown::decode(message)?;
+    let types = types.unwrap_or_default();
+    let message = |name: &str| {
+        let kind = Kind::of(&types.api_version, name)?;
+        KindApi::new(kind).message()
+    };
+    let name = types.kind.as_str();
+    if name == "Status" {
+        return typed(&types, &Status::decode(raw)?, json);
+    }
+    match (message(name), name.strip_suffix("List").and_then(message)) {
+        (Some(ProtobufMessage::Deployment), _) => typed(&types, &Deployment::decode(raw)?, json),
+        (Some(ProtobufMessage::StatefulSet), _) => typed(&types, &StatefulSet::decode(raw)?, json),
+        (Some(ProtobufMessage::CronJob), _) => typed(&types, &CronJob::decode(raw)?, json),
+        (Some(ProtobufMessage::Autoscaler), _) => typed(&types, &Autoscaler::decode(raw)?, json),
+        (None, Some(ProtobufMessage::Deployment)) => {
+            typed(&types, &DeploymentList::decode(raw)?, json)
+        }
+        (None, Some(ProtobufMessage::StatefulSet)) => {
+            typed(&types, &StatefulSetList::decode(raw)?, json)
+        }
+        (None, Some(ProtobufMessage::CronJob)) => typed(&types, &CronJobList::decode(raw)?, json),
+        (None, Some(ProtobufMessage::Autoscaler)) => {
+            typed(&types, &AutoscalerList::decode(raw)?, json)
+        }
+        (None, None) => Err(Malformed::Kind(types.kind)),
+    }
+}
+
+fn typed(types: &TypeMeta, rest: &impl Serialize, json: &mut Vec<u8>) -> Result<(), Malformed> {
+    #[derive(Serialize)]
+    struct Typed<'a, T> {
+        #[serde(flatten)]
+        types: &'a TypeMeta,
+        #[serde(flatten)]
+        rest: &'a T,
+    }
+    Ok(serde_json::to_writer(json, &Typed { types, rest })?)
+}
+
+#[derive(Clone, PartialEq, Message)]
+pub(crate) struct Unknown {
+    #[prost(message, optional, tag = "1")]
+    pub(crate) types: Option<TypeMeta>,
+    #[prost(bytes = "bytes", tag = "2")]
+    pub(crate) raw: Bytes,
+}
+
+#[derive(Clone, PartialEq, Message, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct TypeMeta {
+    #[prost(string, tag = "1")]
+    pub(crate) api_version: String,
+    #[prost(string, tag = "2")]
+    pub(crate) kind: String,
+}
+
+#[derive(Clone, PartialEq, Message)]
+pub(crate) struct EventMessage {
+    #[prost(string, tag = "1")]
+    pub(crate) kind: String,
+    #[prost(message, optional, tag = "2")]
+    pub(crate) object: Option<RawExtension>,
+}
+
+#[derive(Clone, PartialEq, Message)]
+pub(crate) struct RawExtension {
+    #[prost(bytes = "bytes", tag = "1")]
+    pub(crate) raw: Bytes,
+}
+
+pub(crate) type Deployment = MessageObject<WorkloadSpec, DeploymentStatus>;
+pub(crate) type DeploymentList = MessageList<WorkloadSpec, DeploymentStatus>;
+pub(crate) type StatefulSet = MessageObject<WorkloadSpec, StatefulSetStatus>;
+pub(crate) type StatefulSetList = MessageList<WorkloadSpec, StatefulSetStatus>;
+pub(crate) type CronJob = MessageObject<CronJobSpec, SkippedStatus>;
+pub(crate) type CronJobList = MessageList<CronJobSpec, SkippedStatus>;
+/// A HorizontalPodAutoscaler.
+pub(crate) type Autoscaler = MessageObject<AutoscalerSpec, SkippedStatus>;
+pub(crate) type AutoscalerList = MessageList<AutoscalerSpec, SkippedStatus>;
+
+/// A message whose fields are read.
+pub(crate) trait DecodedMessage:
+    Message + Default + Clone + PartialEq + Debug + Serialize
+{
+}
+
+impl<T: Message + Default + Clone + PartialEq + Debug + Serialize> DecodedMessage for T {}
+
+#[derive(Clone, PartialEq, Message, Serialize)]
+pub(crate) struct MessageList<S: DecodedMessage, T: DecodedMessage> {
+    #[prost(message, optional, tag = "1")]
+    pub(crate) metadata: Option<ListMeta>,
+    #[prost(message, repeated, tag = "2")]
+    pub(crate) items: Vec<MessageObject<S, T>>,
+}
+
+#[derive(Clone, PartialEq, Message, Serialize)]
+pub(crate) struct MessageObject<S: DecodedMessage, T: DecodedMessage> {
+    #[prost(message, optional, tag = "1")]
+    pub(crate) metadata: Option<ObjectMeta>,
+    #[prost(message, optional, tag = "2")]
+    pub(crate) spec: Option<S>,
+    #[prost(message, optional, tag = "3")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) status: Option<T>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Message, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct DeploymentStatus {
+    #[prost(int64, optional, tag = "1")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) observed_generation: Option<i64>,
+    #[prost(int32, optional, tag = "7")]
+    pub(crate) ready_replicas: Option<i32>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Message, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct StatefulSetStatus {
+    #[prost(int64, optional, tag = "1")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) observed_generation: Option<i64>,
+    #[prost(int32, optional, tag = "3")]
+    pub(crate) ready_replicas: Option<i32>,
+}
+
+/// A status of which nothing is read.
+#[derive(Clone, Copy, PartialEq, Eq, Message, Serialize)]
+pub(crate) struct SkippedStatus {}
+
+#[derive(Clone, PartialEq, Eq, Message, Serialize)]
+pub(crate) struct WorkloadSpec {
+    #[prost(int32, optional, tag = "1")]
+    pub(crate) replicas: Option<i32>,
+    /// A `PodTemplateSpec`, of which only the requests are read.
+    #[prost(bytes = "bytes", tag = "3")]
+    #[serde(
+        serialize_with = "requests_of",
+        skip_serializing_if = "Bytes::is_empty"
+    )]
+    pub(crate) template: Bytes,
+    /// Only a StatefulSet has it; a Deployment has no field of that number.
+    #[prost(message, optional, tag = "10")]
+    #[serde(
+        rename = "persistentVolumeClaimRetentionPolicy",
+        skip_serializing_if = "Option::is_none"
+    )]
+    pub(crate) claim_retention: Option<ClaimRetention>,
+}
+
+/// A `StatefulSetPersistentVolumeClaimRetentionPolicy`.
+#[derive(Clone, PartialEq, Eq, Message, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct ClaimRetention {
+    #[prost(string, optional, tag = "2")]
+    pub(crate) when_scaled: Option<String>,
+}
+
+/// Of `k8s.io/api/batch/v1/generated.proto`.
+#[derive(Clone, PartialEq, Eq, Message, Serialize)]
+pub(crate) struct CronJobSpec {
+    #[prost(bool, optional, tag = "4")]
+    pub(crate) suspend: Option<bool>,
+}
+
+/// Of `k8s.io/api/autoscaling/v2/generated.proto`.
+#[derive(Clone, PartialEq, Eq, Message, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct AutoscalerSpec {
+    #[prost(int32, optional, tag = "2")]
+    pub(crate) min_replicas: Option<i32>,
+    #[prost(message, repeated, tag = "4")]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) metrics: Vec<MetricSpec>,
+}
+
+#[derive(Clone, PartialEq, Eq, Message, Serialize)]
+pub(crate) struct MetricSpec {
+    #[prost(string, tag = "1")]
+    #[serde(rename = "type")]
+    pub(crate) kind: String,
+}
+
+#[derive(Clone, PartialEq, Message, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct ObjectMeta {
+    #[prost(string, tag = "1")]
+    pub(crate) name: String,
+    #[prost(string, tag = "3")]
+    pub(crate) namespace: String,
+    #[prost(string, tag = "5")]
+    pub(crate) uid: String,
+    #[prost(string, tag = "6")]
+    pub(crate) resource_version: String,
+    #[prost(int64, optional, tag = "7")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) generation: Option<i64>,
+    #[prost(message, optional, tag = "9")]
+    pub(crate) deletion_timestamp: Option<Time>,
+    #[prost(message, repeated, tag = "11")]
+    #[serde(serialize_with = "as_map", skip_serializing_if = "Vec::is_empty")]
+    pub(crate) labels: Vec<MapEntry>,
+    #[prost(message, repeated, tag = "12")]
+    #[serde(serialize_with = "as_map", skip_serializing_if = "Vec::is_empty")]
+    pub(crate) annotations: Vec<MapEntry>,
+}
+
+#[derive(Clone, PartialEq, Message)]
+pub(crate) struct MapEntry {
+    #[prost(string, tag = "1")]
+    pub(crate) key: String,
+    #[prost(bytes = "bytes", tag = "2")]
+    pub(crate) text: Bytes,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Message)]
+pub(crate) struct Time {
+    #[prost(int64, tag = "1")]
+    pub(crate) seconds: i64,
+}
+
+#[derive(Clone, PartialEq, Message, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct ListMeta {
+    #[prost(string, tag = "2")]
+    pub(crate) resource_version: String,
+    #[prost(string, tag = "3")]
+    #[serde(rename = "continue")]
+    pub(crate) continue_token: String,
+}
+
+#[derive(Clone, PartialEq, Message, Serialize)]
+pub(crate) struct Status {
+    #[prost(string, tag = "2")]
+    pub(crate) status: String,
+    #[prost(string, tag = "3")]
+    pub(crate) message: String,
+    #[prost(string, tag = "4")]
+    pub(crate) reason: String,
+    #[prost(message, optional, tag = "5")]
+    pub(crate) details: Option<StatusDetails>,
+    #[prost(int32, tag = "6")]
+    pub(crate) code: i32,
+}
+
+#[derive(Clone, PartialEq, Message, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct StatusDetails {
+    #[prost(string, tag = "1")]
+    pub(crate) name: String,
+    #[prost(string, tag = "2")]
+    pub(crate) group: String,
+    #[prost(string, tag = "3")]
+    pub(crate) kind: String,
+    #[prost(message, repeated, tag = "4")]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) causes: Vec<StatusCause>,
+    #[prost(int32, tag = "5")]
+    pub(crate) retry_after_seconds: i32,
+    #[prost(string, tag = "6")]
+    pub(crate) uid: String,
+}
+
+#[derive(Clone, PartialEq, Message, Serialize)]
+pub(crate) struct StatusCause {
+    #[prost(string, tag = "1")]
+    pub(crate) reason: String,
+    #[prost(string, tag = "2")]
+    pub(crate) message: String,
+    #[prost(string, tag = "3")]
+    pub(crate) field: String,
+}
+
+fn requests_of<S: Serializer>(template: &Bytes, serializer: S) -> Result<S::Ok, S::Error> {
+    RequestsTemplate::from(requests_in_protobuf(template)).serialize(serializer)
+}
+
+fn as_map<S: Serializer>(entries: &[MapEntry], serializer: S) -> Result<S::Ok, S::Error> {
+    let mut map = serializer.serialize_map(Some(entries.len()))?;
+    for MapEntry { key, text } in entries {
+        let text = if key == LAST_APPLIED { &[] } else { &**text };
+        let text = str::from_utf8(text).map_err(S::Error::custom)?;
+        map.serialize_entry(key, cut_too_long(text))?;
+    }
+    map.end()
+}
+
+impl Serialize for Time {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let time = DateTime::from_timestamp(self.seconds, 0)
+            .ok_or_else(|| S::Error::custom("a time beyond all calendars"))?;
+        serializer.serialize_str(&time.to_rfc3339_opts(SecondsFormat::Secs, true))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use base64::{Engine as _, prelude::BASE64_STANDARD};
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    /// From kube-apiserver 1.36.3: a patch whose `test` failed, one that made -9 replicas, and
+    /// a watch from a version that is no longer kept.
+    const TEST_FAILED: &str = "azhzAAoMCgJ2MRIGU3RhdHVzEmkKBgoAEgAaABIHRmFpbHVyZRo+dGhlIHNlcnZlciByZWplY3RlZCBvdXIgcmVxdWVzdCBkdWUgdG8gYW4gZXJyb3IgaW4gb3VyIHJlcXVlc3QiB0ludmFsaWQqCgoAEgAaACgAMgAwpgMaACIA";
+    const INVALID: &str = "azhzAAoMCgJ2MRIGU3RhdHVzEv0BCgYKABIAGgASB0ZhaWx1cmUaZkRlcGxveW1lbnQuYXBwcyAid2ViIiBpcyBpbnZhbGlkOiBzcGVjLnJlcGxpY2FzOiBJbnZhbGlkIHZhbHVlOiAtOTogbXVzdCBiZSBncmVhdGVyIHRoYW4gb3IgZXF1YWwgdG8gMCIHSW52YWxpZCp2CgN3ZWISBGFwcHMaCkRlcGxveW1lbnQiWQoRRmllbGRWYWx1ZUludmFsaWQSNUludmFsaWQgdmFsdWU6IC05OiBtdXN0IGJlIGdyZWF0ZXIgdGhhbiBvciBlcXVhbCB0byAwGg1zcGVjLnJlcGxpY2FzKAAyADCmAxoAIgA=";
+    const EXPIRED: &str = "AAAAZQoFRVJST1ISXApaazhzAAoMCgJ2MRIGU3RhdHVzEkIKBgoAEgAaABIHRmFpbHVyZRojdG9vIG9sZCByZXNvdXJjZSB2ZXJzaW9uOiAxICgzNTA3NCkiB0V4cGlyZWQwmgMaACIA";
+
+    fn recorded(text: &str) -> Bytes {
+        BASE64_STANDARD.decode(text).unwrap().into()
+    }
+
+    fn json_of(message: Bytes) -> Value {
+        serde_json::from_slice(&to_json(message).unwrap()).unwrap()
+    }
+
+    /// As the API server writes it, with a pod template that is to be stepped over.
+    fn deployment(name: &str) -> Bytes {
+        let entry = |key: &str, text: &'static str| MapEntry {
+            key: key.to_owned(),
+            text: Bytes::from_static(text.as_bytes()),
+        };
+        let deployment = Deployment {
+            metadata: Some(ObjectMeta {
+                name: name.to_owned(),
+                namespace: "dev".to_owned(),
+                uid: "u".to_owned(),
+                resource_version: "42".to_owned(),
+                generation: Some(3),
+                deletion_timestamp: Some(Time {
+                    seconds: 1_795_000_000,
+                }),
+                labels: vec![entry("app", "café")],
+                annotations: vec![entry("dayshift/stop", "19:00"), entry(LAST_APPLIED, "{…}")],
+            }),
+            spec: Some(WorkloadSpec {
+                replicas: Some(0),
+                template: Bytes::new(),
+                claim_retention: None,
+            }),
+            status: Some(DeploymentStatus {
+                observed_generation: Some(2),
+                ready_replicas: Some(1),
+            }),
+        };
+        let mut raw = deployment.encode_to_vec();
+        raw.extend([0x9a, 0x06, 3, 0xff, 0xff, 0xff]); // field 99, three bytes
+        unknown("Deployment", raw)
+    }
+
+    fn unknown(kind: &str, raw: Vec<u8>) -> Bytes {
+        let types = TypeMeta {
+            api_version: "apps/v1".to_owned(),
+            kind: kind.to_owned(),
+        };
+        let unknown = Unknown {
+            types: Some(types),
+            raw: raw.into(),
+        };
+        [MAGIC, &unknown.encode_to_vec()].concat().into()
+    }
+
+    fn frame(kind: &str, object: Bytes) -> Vec<u8> {
+        let event = EventMessage {
+            kind: kind.to_owned(),
+            object: Some(RawExtension { raw: object }),
+        };
+        let event = event.encode_to_vec();
+        [
+            &u32::try_from(event.len()).unwrap().to_be_bytes()[..],
+            &event,
+        ]
+        .concat()
+    }
+
+    #[test]
+    fn a_deployment_is_what_it_is_in_json() {
+        assert_eq!(
+            json_of(deployment("web")),
+            json!({
+                "apiVersion": "apps/v1", "kind": "Deployment",
+                "metadata": {
+                    "name": "web", "namespace": "dev", "uid": "u", "resourceVersion": "42",
+                    "generation": 3,
+                    "deletionTimestamp": "2026-11-18T11:06:40Z",
+                    "labels": {"app": "café"},
+                    "annotations": {"dayshift/stop": "19:00", LAST_APPLIED: ""},
+                },
+                "spec": {"replicas": 0},
+                "status": {"observedGeneration": 2, "readyReplicas": 1},
+            })
+        );
+    }
+
+    /// The numbers are those of `StatefulSetSpec` in `k8s.io/api/apps/v1/generated.proto`, by hand.
+    #[test]
+    fn a_stateful_set_says_what_becomes_of_its_volumes() {
+        let text = |number: u8, text: &str| {
+            let length = u8::try_from(text.len()).unwrap();
+            [&[number << 3 | 2, length], text.as_bytes()].concat()
+        };
+        let policy = [text(1, "Retain"), text(2, "Delete")].concat();
+        let policy = text(10, str::from_utf8(&policy).unwrap());
+        let spec = [vec![1 << 3, 3], text(8, "db"), policy].concat();
+        let raw = text(2, str::from_utf8(&spec).unwrap());
+        assert_eq!(
+            json_of(unknown("StatefulSet", raw))["spec"],
+            json!({
+                "replicas": 3, "persistentVolumeClaimRetentionPolicy": {"whenScaled": "Delete"},
+            })
+        );
+    }
+
+    #[test]
+    fn a_failure_keeps_what_tells_a_conflict_from_a_refusal() {
+        let conflict: kube::core::Status =
+            serde_json::from_value(json_of(recorded(TEST_FAILED))).unwrap();
+        assert_eq!((conflict.code, &*conflict.reason), (422, "Invalid"));
+        assert_eq!(conflict.details.unwrap().causes.len(), 0);
+
+        let refusal: kube::core::Status =
+            serde_json::from_value(json_of(recorded(INVALID))).unwrap();
+        let cause = &refusal.details.unwrap().causes[0];
+        assert_eq!(cause.field, "spec.replicas");
+        assert!(
+            refusal
+                .message
+                .starts_with("Deployment.apps \"web\" is invalid")
+        );
+    }
+
+    #[test]
+    fn events_come_in_pieces_of_any_size() {
+        let stream = [
+            frame("ADDED", deployment("web")),
+            frame("DELETED", deployment("api")),
+            recorded(EXPIRED).to_vec(),
+        ]
+        .concat();
+        for size in 1..=stream.len() {
+            let mut frames = Frames::default();
+            let pieces = stream.chunks(size);
+            let lines: Vec<u8> = pieces
+                .flat_map(|piece| frames.push(piece).unwrap())
+                .collect();
+            let events: Vec<Value> = lines
+                .split_inclusive(|byte| *byte == b'\n')
+                .map(|line| serde_json::from_slice(line).unwrap())
+                .collect();
+            let seen = |place: usize, pointer: &str| events[place].pointer(pointer).unwrap();
+            assert_eq!(events.len(), 3, "in pieces of {size}");
+            assert_eq!(seen(0, "/object/metadata/name"), "web");
+            assert_eq!(seen(1, "/type"), "DELETED");
+            assert_eq!(seen(2, "/object/code"), 410);
+            assert!(frames.0.is_empty());
+        }
+    }
+
+    #[test]
+    fn broken_messages_and_other_types_are_refused() {
+        let whole = deployment("web");
+        for end in 0..whole.len() - 1 {
+            // A message that ends between two fields is whole.
+            let _: Result<Vec<u8>, Malformed> = to_json(whole.slice(..end));
+        }
+        assert!(matches!(
+            to_json(Bytes::from_static(b"{}")),
+            Err(Malformed::Magic)
+        ));
+        let secret = to_json(unknown("Secret", Vec::new())).unwrap_err();
+        assert!(
+            secret
+                .to_string()
+                .contains("a Secret, which was not asked for")
+        );
+        let not_text = MapEntry {
+            key: "k".to_owned(),
+            text: Bytes::from_static(&[0xff]),
+        };
+        let metadata = ObjectMeta {
+            labels: vec![not_text],
+            ..ObjectMeta::default()
+        };
+        let broken = Deployment {
+            metadata: Some(metadata),
+            spec: None,
+            status: None,
+        };
+        assert!(to_json(unknown("Deployment", broken.encode_to_vec())).is_err());
+        assert!(Frames::default().push(&[0, 0, 0, 1, 0xff]).is_err());
+        let endless = Frames::default().push(&[0xff; 4]).unwrap_err();
+        assert!(matches!(endless, Malformed::TooLong(0xffff_ffff)));
+    }
+}

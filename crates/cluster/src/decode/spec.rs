@@ -1,0 +1,453 @@
+//! The `spec` of a workload: the fields of its count, and the requests of its pods.
+//!
+//! Values that may be nested to any depth.
+
+use std::fmt;
+
+use dayshift_text::quote;
+use dayshift_workload::{ResourceRequests, SpecMember, SpecNode, VolumeRetention, allows_zero};
+use serde::{
+    Deserialize, Deserializer,
+    de::{DeserializeOwned, DeserializeSeed, IgnoredAny, MapAccess, SeqAccess, Visitor},
+};
+use serde_json::{Map, Number, Value};
+
+use crate::decode::pod_template::requests_in_json;
+
+/// The count fields of all kinds. Each object has those of its own kind.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Spec {
+    pub(crate) replicas: Option<Count>,
+    /// The requests of its pod template.
+    pub(crate) template: ResourceRequests,
+    pub(crate) suspend: Option<Value>,
+    pub(crate) min_replicas: Option<u32>,
+    /// Whether an autoscaler has a metric that does not come from pods.
+    has_outer_metric: bool,
+    /// The fate of a StatefulSet's volumes.
+    claim_retention: Option<ClaimRetention>,
+    /// The target of a ScaledObject.
+    pub(crate) scale_target_ref: Option<Box<ScaleTarget>>,
+    /// The members in which other kinds hold their counts.
+    others: Vec<(&'static str, Value)>,
+    /// How many members it has, whether they are read or not; `None` where there is no `spec`.
+    pub(crate) members: Option<usize>,
+}
+
+impl Spec {
+    /// Its volumes' fate when it is scaled down.
+    pub(crate) fn volumes(&self) -> VolumeRetention {
+        let policy = self.claim_retention.as_ref();
+        VolumeRetention::from_text(policy.and_then(|it| it.when_scaled.as_deref()))
+    }
+
+    /// Whether an autoscaler may have a minimum of 0: it has a metric that does not come from pods
+    /// (<https://kubernetes.io/docs/concepts/workloads/autoscaling/horizontal-pod-autoscale/>), or the
+    /// API server has taken a 0 already.
+    pub(crate) const fn scales_to_zero(&self) -> bool {
+        self.has_outer_metric || matches!(self.min_replicas, Some(0))
+    }
+
+    /// A member of this name that the row of a kind names, unless it is `null`.
+    pub(crate) fn member(&self, name: &str) -> Option<&Value> {
+        let value = match name {
+            "suspend" => self.suspend.as_ref(),
+            name => {
+                let mut others = self.others.iter();
+                others.find(|(known, _)| *known == name).map(|it| &it.1)
+            }
+        };
+        value.filter(|it| !it.is_null())
+    }
+}
+
+/// A `spec`, or what stands in it.
+#[derive(Clone, Copy)]
+pub(crate) enum LiveNode<'a> {
+    Spec(&'a Spec),
+    Replicas(&'a Count),
+    Value(&'a Value),
+}
+
+impl SpecNode for LiveNode<'_> {
+    fn member(self, name: &str) -> Option<Self> {
+        match self {
+            Self::Spec(spec) if name == "replicas" => spec.replicas.as_ref().map(Self::Replicas),
+            Self::Spec(spec) => spec.member(name).map(Self::Value),
+            Self::Replicas(_) => None,
+            Self::Value(value) => value.get(name).filter(|it| !it.is_null()).map(Self::Value),
+        }
+    }
+
+    fn items(self) -> impl Iterator<Item = Self> {
+        let items = match self {
+            Self::Value(Value::Array(items)) => &items[..],
+            _ => &[],
+        };
+        items.iter().map(Self::Value)
+    }
+
+    fn number(self) -> Option<u32> {
+        match self {
+            Self::Replicas(Count::Number(number)) => Some(*number),
+            Self::Value(value) => u32::try_from(value.as_u64()?).ok(),
+            Self::Replicas(Count::Invalid(_)) | Self::Spec(_) => None,
+        }
+    }
+
+    fn flag(self) -> Option<bool> {
+        match self {
+            Self::Value(value) => value.as_bool(),
+            _ => None,
+        }
+    }
+
+    fn written<R>(self, read: impl FnOnce(&str) -> R) -> Option<R> {
+        match self {
+            Self::Value(Value::String(text)) => Some(read(text)),
+            Self::Value(Value::Number(number)) => Some(read(&number.to_string())),
+            _ => None,
+        }
+    }
+}
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct ClaimRetention {
+    #[serde(default)]
+    when_scaled: Option<Box<str>>,
+}
+
+#[derive(Deserialize)]
+struct Metric {
+    #[serde(rename = "type")]
+    kind: Box<str>,
+}
+
+/// The target of an object that scales another.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default)]
+pub(crate) struct ScaleTarget {
+    pub(crate) kind: Option<String>,
+    pub(crate) name: Option<String>,
+}
+
+/// A count, or whatever a custom kind has in its place: one wrong object must not make its whole
+/// list unreadable.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Count {
+    Number(u32),
+    /// Any other value, quoted.
+    Invalid(Box<str>),
+}
+
+impl Count {
+    /// The count in a value.
+    pub(crate) fn new(value: &Value) -> Self {
+        let number = value.as_u64().and_then(|it| i32::try_from(it).ok());
+        let number = number.map(i32::unsigned_abs);
+        number.map_or_else(
+            || Self::Invalid(quote(&value.to_string()).into()),
+            Self::Number,
+        )
+    }
+}
+
+/// The name of a member; `None` of one that is not read.
+struct MemberName(Option<SpecMember>);
+
+impl<'de> Deserialize<'de> for MemberName {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Name;
+
+        impl Visitor<'_> for Name {
+            type Value = MemberName;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("the name of a field")
+            }
+
+            fn visit_str<E>(self, name: &str) -> Result<MemberName, E> {
+                Ok(MemberName(SpecMember::from_name(name)))
+            }
+        }
+
+        deserializer.deserialize_identifier(Name)
+    }
+}
+
+impl<'de> Deserialize<'de> for Spec {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Members;
+
+        impl<'de> Visitor<'de> for Members {
+            type Value = Spec;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a spec")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Spec, A::Error> {
+                let mut spec = Spec::default();
+                let mut members = 0;
+                while let Some(MemberName(member)) = map.next_key()? {
+                    members += 1;
+                    let Some(member) = member else {
+                        map.next_value::<IgnoredAny>()?;
+                        continue;
+                    };
+                    match member {
+                        SpecMember::Replicas => {
+                            let BoundedValue(value) = map.next_value()?;
+                            let value = Some(value).filter(|it| !it.is_null());
+                            spec.replicas = value.as_ref().map(Count::new);
+                        }
+                        SpecMember::Template => {
+                            spec.template = map.next_value::<TemplateRequests>()?.0
+                        }
+                        SpecMember::Suspend => {
+                            let BoundedValue(value) = map.next_value()?;
+                            spec.suspend = Some(value);
+                        }
+                        SpecMember::MinReplicas => spec.min_replicas = readable(&mut map)?,
+                        SpecMember::Metrics => {
+                            let metrics: Option<Vec<Metric>> = readable(&mut map)?;
+                            let mut metrics = metrics.iter().flatten();
+                            spec.has_outer_metric = metrics.any(|it| allows_zero(&it.kind));
+                        }
+                        SpecMember::ClaimRetention => spec.claim_retention = readable(&mut map)?,
+                        SpecMember::ScaleTarget => spec.scale_target_ref = readable(&mut map)?,
+                        SpecMember::Named(name) => {
+                            let BoundedValue(value) = map.next_value()?;
+                            spec.others.push((name, value));
+                        }
+                    }
+                }
+                spec.members = Some(members);
+                Ok(spec)
+            }
+        }
+
+        deserializer.deserialize_map(Members)
+    }
+}
+
+/// A field, if it holds what its own kind has in it. A custom kind may hold anything in a field of
+/// the same name, and one object must not make its whole list unreadable.
+fn readable<'de, A: MapAccess<'de>, T: DeserializeOwned>(
+    map: &mut A,
+) -> Result<Option<T>, A::Error> {
+    let BoundedValue(value) = map.next_value()?;
+    Ok(T::deserialize(value).ok())
+}
+
+struct TemplateRequests(ResourceRequests);
+
+impl<'de> Deserialize<'de> for TemplateRequests {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        requests_in_json(deserializer).map(Self)
+    }
+}
+
+/// What is nested deeper is passed over: no field that is read lies there. `serde_json` reads no text with
+/// values below 128 others, while the API server stores 10,000 (Go's `encoding/json`): one object would
+/// make its whole list unreadable.
+const MAX_DEPTH: u8 = 32;
+
+/// A value, with `null` in place of what lies too deep in it.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct BoundedValue(pub(crate) Value);
+
+impl<'de> Deserialize<'de> for BoundedValue {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        DepthLimit(MAX_DEPTH).deserialize(deserializer).map(Self)
+    }
+}
+
+/// How many levels may be read.
+#[derive(Clone, Copy)]
+struct DepthLimit(u8);
+
+impl DepthLimit {
+    const fn below(self) -> Self {
+        Self(self.0 - 1)
+    }
+}
+
+impl<'de> DeserializeSeed<'de> for DepthLimit {
+    type Value = Value;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Value, D::Error> {
+        if self.0 == 0 {
+            return IgnoredAny::deserialize(deserializer).map(|_| Value::Null);
+        }
+        deserializer.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for DepthLimit {
+    type Value = Value;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("any value")
+    }
+
+    fn visit_unit<E>(self) -> Result<Value, E> {
+        Ok(Value::Null)
+    }
+
+    fn visit_bool<E>(self, value: bool) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_i64<E>(self, value: i64) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_u64<E>(self, value: u64) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_f64<E>(self, value: f64) -> Result<Value, E> {
+        Ok(Number::from_f64(value).map_or(Value::Null, Value::Number))
+    }
+
+    fn visit_str<E>(self, value: &str) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Value, A::Error> {
+        let mut items = Vec::new();
+        while let Some(item) = seq.next_element_seed(self.below())? {
+            items.push(item);
+        }
+        Ok(Value::Array(items))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Value, A::Error> {
+        let mut members = Map::new();
+        while let Some(name) = map.next_key()? {
+            members.insert(name, map.next_value_seed(self.below())?);
+        }
+        Ok(Value::Object(members))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn what_another_kind_has_under_the_same_name_hides_no_count() {
+        for odd in [
+            json!("no"),
+            json!(-1),
+            json!([7]),
+            json!({"name": 7}),
+            Value::Null,
+        ] {
+            let spec = json!({
+                "replicas": 3, "suspend": odd, "minReplicas": odd, "scaleTargetRef": odd,
+            });
+            let spec = Spec::deserialize(spec).unwrap();
+            assert_eq!(spec.replicas, Some(Count::Number(3)));
+            assert_eq!(spec.min_replicas, None, "{odd}");
+            assert!(spec.scale_target_ref.is_none(), "{odd}");
+        }
+        let good = json!({"suspend": true, "minReplicas": 2, "scaleTargetRef": {"name": "web"}});
+        let spec = Spec::deserialize(good).unwrap();
+        let counts = (spec.suspend, spec.min_replicas);
+        assert_eq!(counts, (Some(json!(true)), Some(2)));
+        let target = spec.scale_target_ref.unwrap();
+        assert_eq!((target.kind, target.name.as_deref()), (None, Some("web")));
+    }
+
+    /// `serde_json` reads no text with values below 128 others.
+    #[test]
+    fn what_is_nested_to_any_depth_hides_no_count() {
+        let deep = format!("{}7{}", "[".repeat(5_000), "]".repeat(5_000));
+        for name in [
+            "suspend",
+            "minReplicas",
+            "metrics",
+            "scaleTargetRef",
+            "persistentVolumeClaimRetentionPolicy",
+            "template",
+            "shutdown",
+            "unread",
+        ] {
+            let spec = format!(r#"{{"{name}":{deep},"replicas":3}}"#);
+            let spec: Spec = serde_json::from_str(&spec).unwrap();
+            assert_eq!(spec.replicas, Some(Count::Number(3)), "{name}");
+        }
+        let spec = format!(r#"{{"replicas":{deep}}}"#);
+        let spec: Spec = serde_json::from_str(&spec).unwrap();
+        assert!(matches!(spec.replicas, Some(Count::Invalid(_))));
+    }
+
+    #[test]
+    fn a_metric_that_does_not_come_from_pods_lets_an_autoscaler_scale_to_zero() {
+        for (spec, expected) in [
+            (json!({"minReplicas": 1}), false),
+            (
+                json!({"metrics": [{"type": "Resource"}, {"type": "Pods"}]}),
+                false,
+            ),
+            (
+                json!({"metrics": [{"type": "Resource"}, {"type": "External"}]}),
+                true,
+            ),
+            (json!({"metrics": [{"type": "Object"}]}), true),
+            (json!({"minReplicas": 0}), true),
+            (json!({"metrics": "none"}), false),
+        ] {
+            let read = Spec::deserialize(&spec).unwrap();
+            assert_eq!(read.scales_to_zero(), expected, "{spec}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_count_is_quoted() {
+        let odd = |text: &str| Some(Count::Invalid(text.into()));
+        for (spec, expected) in [
+            (json!({}), None),
+            (json!({"replicas": null}), None),
+            (json!({"replicas": 3}), Some(Count::Number(3))),
+            (json!({"replicas": "3"}), odd("\"3\"")),
+            (json!({"replicas": -1}), odd("-1")),
+            (
+                json!({"replicas": i32::MAX}),
+                Some(Count::Number(0x7fff_ffff)),
+            ),
+            // A patch's test for the shortened text would never hold.
+            (json!({"replicas": 2_147_483_648_u64}), odd("2147483648")),
+            (json!({"replicas": {"min": 1}}), odd("{\"min\":1}")),
+        ] {
+            let read: Spec = serde_json::from_value(spec.clone()).unwrap();
+            assert_eq!(read.replicas, expected, "{spec}");
+        }
+    }
+
+    #[test]
+    fn members_that_no_row_names_are_passed_over() {
+        let spec = json!({"shutdown": true, "storage": [{"name": "one"}], "pause": null});
+        let spec = Spec::deserialize(spec).unwrap();
+        assert_eq!(spec.member("shutdown"), Some(&json!(true)));
+        assert_eq!(spec.member("pause"), None);
+        assert_eq!(spec.member("storage"), None);
+    }
+
+    #[test]
+    fn a_value_is_read_whole_but_for_what_lies_too_deep() {
+        let all = json!({"a": [1, -2, 2.5, "text", true, null, {"b": {}}]});
+        let read: BoundedValue = serde_json::from_str(&all.to_string()).unwrap();
+        assert_eq!(read.0, all);
+
+        let deep = format!("{}7{}", "[".repeat(5_000), "]".repeat(5_000));
+        let read: BoundedValue = serde_json::from_str(&deep).unwrap();
+        let shown = format!("{}null{}", "[".repeat(32), "]".repeat(32));
+        assert_eq!(read.0.to_string(), shown);
+    }
+}

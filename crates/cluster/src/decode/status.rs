@@ -1,0 +1,366 @@
+//! What is read of the `status` of a workload: how much of it is ready.
+
+use std::{fmt, marker::PhantomData};
+
+use dayshift_workload::{Kind, Readiness, ReadyForm, Replicas};
+use serde::{
+    Deserialize, Deserializer,
+    de::{IgnoredAny, MapAccess, SeqAccess, Visitor},
+};
+
+/// The fields in which the kinds say how much of an object is ready. A custom kind may have anything
+/// under the same names, and one object is no reason not to read the list it comes in.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct ObjectStatus {
+    ready_replicas: Option<u32>,
+    /// Of which `spec` it is the status.
+    observed_generation: Option<i64>,
+    /// The conditions that the row of a kind names, and whether each is true.
+    conditions: Vec<(&'static str, bool)>,
+}
+
+impl ObjectStatus {
+    /// How much of an object of this kind is ready, whose `spec` is of this generation.
+    pub(crate) fn readiness(&self, kind: Kind, generation: Option<i64>) -> Readiness {
+        let form = kind.ready_form();
+        if form == ReadyForm::ReplicasIfShown && self.ready_replicas.is_some() {
+            kind.note_ready_replicas();
+        }
+        let is_current = match (self.observed_generation, generation) {
+            (Some(observed), Some(generation)) => observed >= generation,
+            _ => true,
+        };
+        let ready = Replicas::new(self.ready_replicas.unwrap_or_default());
+        match form {
+            // Until its controller has seen it, what is left out is not known to be 0.
+            ReadyForm::Replicas if self.observed_generation.is_some() => {
+                Readiness::Replicas { ready, is_current }
+            }
+            ReadyForm::ReplicasIfShown if kind.shows_ready_replicas() => {
+                Readiness::Replicas { ready, is_current }
+            }
+            ReadyForm::Condition(name) => {
+                let mut all = self.conditions.iter();
+                all.find(|(it, _)| *it == name)
+                    .map_or(Readiness::Unknown, |(_, holds)| Readiness::Condition {
+                        holds: *holds,
+                        is_current,
+                    })
+            }
+            ReadyForm::Replicas | ReadyForm::ReplicasIfShown | ReadyForm::Nowhere => {
+                Readiness::Unknown
+            }
+        }
+    }
+}
+
+/// The name of a member of a status.
+#[derive(Deserialize)]
+#[serde(field_identifier, rename_all = "camelCase")]
+enum StatusMember {
+    ReadyReplicas,
+    ObservedGeneration,
+    Conditions,
+    #[serde(other)]
+    Unread,
+}
+
+/// The name of a member of a condition.
+#[derive(Deserialize)]
+#[serde(field_identifier, rename_all = "camelCase")]
+enum ConditionMember {
+    Type,
+    Status,
+    #[serde(other)]
+    Unread,
+}
+
+impl<'de> Deserialize<'de> for ObjectStatus {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        AnyForm::deserialize(deserializer).map(|AnyForm(status)| status)
+    }
+}
+
+impl<'de> FromAnyForm<'de> for ObjectStatus {
+    fn from_map<A: MapAccess<'de>>(mut map: A) -> Result<Self, A::Error> {
+        let mut status = Self::default();
+        while let Some(member) = map.next_key()? {
+            match member {
+                StatusMember::ReadyReplicas => {
+                    let AnyForm(Number(number)) = map.next_value()?;
+                    status.ready_replicas = number.and_then(|it| it.try_into().ok());
+                }
+                StatusMember::ObservedGeneration => {
+                    let AnyForm(Number(number)) = map.next_value()?;
+                    // Protobuf has a 0 where JSON leaves it out; the first generation is 1.
+                    status.observed_generation = number.filter(|it| *it > 0);
+                }
+                StatusMember::Conditions => {
+                    let AnyForm(Conditions(conditions)) = map.next_value()?;
+                    status.conditions = conditions;
+                }
+                StatusMember::Unread => {
+                    map.next_value::<IgnoredAny>()?;
+                }
+            }
+        }
+        Ok(status)
+    }
+}
+
+/// A whole number, which Argo Rollouts writes as a text.
+#[derive(Default)]
+struct Number(Option<i64>);
+
+impl FromAnyForm<'_> for Number {
+    fn from_number(number: i64) -> Self {
+        Self(Some(number))
+    }
+
+    fn from_text(text: &str) -> Self {
+        Self(text.parse().ok())
+    }
+}
+
+/// Those that the row of a kind names. Most objects have none, and cost nothing.
+#[derive(Default)]
+struct Conditions(Vec<(&'static str, bool)>);
+
+impl<'de> FromAnyForm<'de> for Conditions {
+    fn from_seq<A: SeqAccess<'de>>(mut seq: A) -> Result<Self, A::Error> {
+        let mut conditions = Vec::new();
+        while let Some(AnyForm(condition)) = seq.next_element::<AnyForm<Condition>>()? {
+            conditions.extend(condition.name.map(|name| (name, condition.holds)));
+        }
+        Ok(Self(conditions))
+    }
+}
+
+#[derive(Default)]
+struct Condition {
+    name: Option<&'static str>,
+    holds: bool,
+}
+
+impl<'de> FromAnyForm<'de> for Condition {
+    fn from_map<A: MapAccess<'de>>(mut map: A) -> Result<Self, A::Error> {
+        let mut condition = Self::default();
+        while let Some(member) = map.next_key()? {
+            match member {
+                ConditionMember::Type => {
+                    let AnyForm(ConditionType(name)) = map.next_value()?;
+                    condition.name = name;
+                }
+                ConditionMember::Status => {
+                    let AnyForm(IsTrue(holds)) = map.next_value()?;
+                    condition.holds = holds;
+                }
+                ConditionMember::Unread => {
+                    map.next_value::<IgnoredAny>()?;
+                }
+            }
+        }
+        Ok(condition)
+    }
+}
+
+/// The type of a condition that the row of a kind names.
+#[derive(Default)]
+struct ConditionType(Option<&'static str>);
+
+impl FromAnyForm<'_> for ConditionType {
+    fn from_text(text: &str) -> Self {
+        Self(Kind::ready_condition(text))
+    }
+}
+
+#[derive(Default)]
+struct IsTrue(bool);
+
+impl FromAnyForm<'_> for IsTrue {
+    fn from_text(text: &str) -> Self {
+        Self(text == "True")
+    }
+}
+
+/// What is read of a value in the forms that it understands; one of another form is passed over.
+trait FromAnyForm<'de>: Default {
+    fn from_number(_: i64) -> Self {
+        Self::default()
+    }
+
+    fn from_text(_: &str) -> Self {
+        Self::default()
+    }
+
+    fn from_seq<A: SeqAccess<'de>>(mut seq: A) -> Result<Self, A::Error> {
+        while seq.next_element::<IgnoredAny>()?.is_some() {}
+        Ok(Self::default())
+    }
+
+    fn from_map<A: MapAccess<'de>>(mut map: A) -> Result<Self, A::Error> {
+        while map.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
+        Ok(Self::default())
+    }
+}
+
+/// A value of any form.
+struct AnyForm<T>(T);
+
+impl<'de, T: FromAnyForm<'de>> Deserialize<'de> for AnyForm<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer
+            .deserialize_any(AnyFormVisitor(PhantomData))
+            .map(Self)
+    }
+}
+
+struct AnyFormVisitor<T>(PhantomData<T>);
+
+impl<'de, T: FromAnyForm<'de>> Visitor<'de> for AnyFormVisitor<T> {
+    type Value = T;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("any value")
+    }
+
+    fn visit_bool<E>(self, _: bool) -> Result<T, E> {
+        Ok(T::default())
+    }
+
+    fn visit_i64<E>(self, number: i64) -> Result<T, E> {
+        Ok(T::from_number(number))
+    }
+
+    fn visit_u64<E>(self, number: u64) -> Result<T, E> {
+        Ok(i64::try_from(number).map_or_else(|_| T::default(), T::from_number))
+    }
+
+    fn visit_f64<E>(self, _: f64) -> Result<T, E> {
+        Ok(T::default())
+    }
+
+    fn visit_str<E>(self, text: &str) -> Result<T, E> {
+        Ok(T::from_text(text))
+    }
+
+    fn visit_unit<E>(self) -> Result<T, E> {
+        Ok(T::default())
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, seq: A) -> Result<T, A::Error> {
+        T::from_seq(seq)
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<T, A::Error> {
+        T::from_map(map)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    fn readiness(kind: Kind, status: Value, generation: i64) -> Readiness {
+        let text = status.to_string();
+        let from_text: ObjectStatus = serde_json::from_str(&text).unwrap();
+        let from_value = ObjectStatus::deserialize(status).unwrap();
+        let readiness = from_text.readiness(kind, Some(generation));
+        assert_eq!(from_value.readiness(kind, Some(generation)), readiness);
+        readiness
+    }
+
+    const fn replicas(ready: u32, is_current: bool) -> Readiness {
+        let ready = Replicas::new(ready);
+        Readiness::Replicas { ready, is_current }
+    }
+
+    #[test]
+    fn a_deployment_says_how_many_are_ready_once_its_controller_has_seen_it() {
+        for (status, expected) in [
+            (json!({}), Readiness::Unknown),
+            (json!({"replicas": 3}), Readiness::Unknown),
+            (
+                json!({"observedGeneration": 0, "readyReplicas": 0}),
+                Readiness::Unknown,
+            ),
+            (json!({"observedGeneration": 7}), replicas(0, true)),
+            (
+                json!({"observedGeneration": 7, "readyReplicas": 2}),
+                replicas(2, true),
+            ),
+            (
+                json!({"observedGeneration": 6, "readyReplicas": 3}),
+                replicas(3, false),
+            ),
+            (
+                json!({"observedGeneration": 8, "readyReplicas": 5}),
+                replicas(5, true),
+            ),
+            (
+                json!({"observedGeneration": 7, "readyReplicas": 5_000_000_000_u64}),
+                replicas(0, true),
+            ),
+            (
+                json!({"observedGeneration": 7, "readyReplicas": -1}),
+                replicas(0, true),
+            ),
+        ] {
+            for kind in [Kind::DEPLOYMENT, Kind::STATEFUL_SET] {
+                assert_eq!(readiness(kind, status.clone(), 7), expected, "{status}");
+            }
+            assert_eq!(readiness(Kind::CRON_JOB, status, 7), Readiness::Unknown);
+        }
+    }
+
+    #[test]
+    fn a_custom_kind_says_it_from_the_first_of_its_objects_that_does() {
+        let kind = Kind::named("kites", "air.example.com");
+        assert_eq!(readiness(kind, json!({}), 1), Readiness::Unknown);
+        assert_eq!(
+            readiness(kind, json!({"readyReplicas": 1}), 1),
+            replicas(1, true)
+        );
+        assert_eq!(readiness(kind, json!({}), 1), replicas(0, true));
+        let rollout = Kind::named("rollouts", "argoproj.io");
+        let status = json!({"observedGeneration": "4", "readyReplicas": 2});
+        assert_eq!(readiness(rollout, status, 5), replicas(2, false));
+    }
+
+    #[test]
+    fn a_switch_says_it_by_the_condition_that_its_row_names() {
+        let kind = Kind::named("virtualmachines", "kubevirt.io");
+        let odd = json!([null, "Ready", 7, {"type": 7, "status": "True"}, {"type": "Ready"}]);
+        let condition = |text: &str| json!([{"type": "Paused", "status": "True"}, {"status": text, "type": "Ready", "reason": "x"}]);
+        for (conditions, holds) in [
+            (condition("True"), Some(true)),
+            (condition("False"), Some(false)),
+            (condition("Unknown"), Some(false)),
+            (odd, Some(false)),
+            (json!([]), None),
+            (json!({"type": "Ready"}), None),
+        ] {
+            let expected = holds.map_or(Readiness::Unknown, |holds| Readiness::Condition {
+                holds,
+                is_current: true,
+            });
+            let status = json!({"conditions": conditions});
+            assert_eq!(readiness(kind, status.clone(), 1), expected, "{status}");
+        }
+    }
+
+    #[test]
+    fn a_status_of_any_form_hides_no_object() {
+        let mut odd = vec![json!("no"), json!(-1), json!(1.5), json!(true), Value::Null];
+        odd.extend([json!([{"readyReplicas": 3}]), json!({"a": {"b": []}})]);
+        for odd in odd {
+            let nested = json!({
+                "readyReplicas": odd, "observedGeneration": odd, "conditions": odd, "more": odd,
+            });
+            assert_eq!(readiness(Kind::DEPLOYMENT, odd, 1), Readiness::Unknown);
+            readiness(Kind::DEPLOYMENT, nested, 1);
+        }
+    }
+}

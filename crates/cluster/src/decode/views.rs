@@ -1,0 +1,272 @@
+//! Views of a workload.
+//!
+//! A workload with the managers of its count.
+//!
+//! A workload with the labels of its pods.
+
+use std::{collections::BTreeMap, fmt::Debug};
+
+use chrono::{DateTime, Utc};
+use dayshift_workload::{
+    Kind,
+    other_controllers::{FieldManager, ManagerKind},
+};
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::{OwnerReference, Time};
+use kube::{Resource, core::DynamicResourceScope};
+use serde::{Deserialize, de::DeserializeOwned};
+use serde_json::Value;
+
+use crate::decode::{
+    kind_api::KindApi,
+    spec::{BoundedValue, Spec},
+    status::ObjectStatus,
+    workload::{Workload, WorkloadMeta, resource_of_workload},
+};
+
+/// A view of a live workload: [`Workload`](crate::cluster::Workload), or more of it, such as
+/// [`WithManagers`](crate::cluster::WithManagers).
+pub trait WorkloadView:
+    Resource<DynamicType = Kind, Scope = DynamicResourceScope>
+    + Clone
+    + Debug
+    + DeserializeOwned
+    + Send
+    + 'static
+{
+}
+
+impl<D> WorkloadView for D where
+    D: Resource<DynamicType = Kind, Scope = DynamicResourceScope>
+        + Clone
+        + Debug
+        + DeserializeOwned
+        + Send
+        + 'static
+{
+}
+
+/// A workload and who has set its count. It includes the managed fields, which the controller does
+/// not need and does not pay for.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(from = "RawWithManagers")]
+pub struct WithManagers {
+    /// The workload.
+    pub workload: Workload,
+    /// The labels of its pods.
+    pub pod_labels: BTreeMap<String, String>,
+    managed_fields: Vec<ManagedFields>,
+    owners: Vec<OwnerReference>,
+    complaint: Option<Box<str>>,
+}
+
+#[derive(Deserialize)]
+struct RawWithManagers {
+    metadata: ManagedMeta,
+    #[serde(default)]
+    spec: BoundedValue,
+    #[serde(default)]
+    status: BoundedValue,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct ManagedMeta {
+    #[serde(flatten)]
+    meta: WorkloadMeta,
+    #[serde(default)]
+    managed_fields: Option<Vec<ManagedFields>>,
+    #[serde(default)]
+    owner_references: Option<Vec<OwnerReference>>,
+}
+
+/// What an entry of `metadata.managedFields` says.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+struct ManagedFields {
+    manager: Option<String>,
+    operation: Option<String>,
+    subresource: Option<String>,
+    time: Option<Time>,
+    /// Nested as deep as the object.
+    fields_v1: BoundedValue,
+}
+
+impl From<RawWithManagers> for WithManagers {
+    fn from(raw: RawWithManagers) -> Self {
+        let (BoundedValue(spec), BoundedValue(status)) = (raw.spec, raw.status);
+        let readiness = ObjectStatus::deserialize(&status).unwrap_or_default();
+        let counts = Spec::deserialize(&spec).unwrap_or_default();
+        Self {
+            workload: Workload::new(raw.metadata.meta, counts, readiness),
+            pod_labels: pod_labels(&spec),
+            complaint: complaint(&status).map(Into::into),
+            managed_fields: raw.metadata.managed_fields.unwrap_or_default(),
+            owners: raw.metadata.owner_references.unwrap_or_default(),
+        }
+    }
+}
+
+impl WithManagers {
+    /// The kind of the operator's resource that owns it and sets its count, if that resource can be
+    /// scheduled instead.
+    pub fn operated_by(&self) -> Option<Kind> {
+        let mut owners = self.owners.iter();
+        let controller = owners.find(|it| it.controller == Some(true))?;
+        Kind::of_owner(&controller.api_version, &controller.kind)
+    }
+
+    /// Why it is not as it should be, in the words of Kubernetes or of its operator.
+    pub fn complaint(&self) -> Option<&str> {
+        self.complaint.as_deref()
+    }
+
+    /// The managers of the count, as the API server keeps them
+    /// (<https://kubernetes.io/docs/reference/using-api/server-side-apply/#field-management>).
+    pub fn managers(&self, kind: Kind) -> Vec<FieldManager> {
+        let count = KindApi::new(kind).managed_count();
+        let entries = self.managed_fields.iter();
+        entries
+            .filter_map(|entry| field_manager(entry, &count))
+            .collect()
+    }
+
+    /// The managers that last set the count. Several share it if each has applied it. None if the
+    /// API server does not say.
+    pub fn last_manager(&self, kind: Kind) -> Option<FieldManager> {
+        let all = self.managers(kind).into_iter();
+        let last = all.max_by_key(|it| (it.kind() != ManagerKind::Dayshift, it.at));
+        last.or_else(|| self.last_writer())
+    }
+
+    /// The manager that may have removed the count: nobody owns a missing field, so the last
+    /// writer.
+    fn last_writer(&self) -> Option<FieldManager> {
+        let entries = self.managed_fields.iter().filter(|it| is_whole(it));
+        entries.map(described).max_by_key(|it| it.at)
+    }
+
+    /// When anybody last changed the object, other than its status or its count through the
+    /// subresource `scale`: its annotations are that old, or older. `None` if the API server does
+    /// not say.
+    pub fn changed(&self) -> Option<DateTime<Utc>> {
+        let entries = self.managed_fields.iter().filter(|it| is_whole(it));
+        entries.filter_map(|entry| described(entry).at).max()
+    }
+}
+
+/// The conditions that say what is wrong, the most telling first, and the status with which they do
+/// (<https://kubernetes.io/docs/concepts/workloads/controllers/deployment/#deployment-status>).
+const COMPLAINTS: [(&str, &str); 4] = [
+    ("ReplicaFailure", "True"),
+    ("Progressing", "False"),
+    ("Ready", "False"),
+    ("Available", "False"),
+];
+
+/// Why an object is not as it should be, by the conditions of its status.
+fn complaint(status: &Value) -> Option<&str> {
+    let all = status["conditions"].as_array()?;
+    let text = |(name, is): (&str, &str)| {
+        let mut all = all.iter();
+        let found = all.find(|it| it["type"] == *name && it["status"] == *is)?;
+        found["message"].as_str().filter(|text| !text.is_empty())
+    };
+    COMPLAINTS.into_iter().find_map(text)
+}
+
+/// Whether it wrote the object itself, not a subresource.
+fn is_whole(entry: &ManagedFields) -> bool {
+    entry.subresource.as_deref().is_none_or(str::is_empty)
+}
+
+fn field_manager(entry: &ManagedFields, count: &str) -> Option<FieldManager> {
+    entry.fields_v1.0.pointer(count)?;
+    Some(described(entry))
+}
+
+fn described(entry: &ManagedFields) -> FieldManager {
+    let time = entry.time.as_ref().map(|time| time.0.as_second());
+    FieldManager {
+        manager: entry.manager.clone().unwrap_or_default(),
+        applies: entry.operation.as_deref() == Some("Apply"),
+        scales: entry.subresource.as_deref() == Some("scale"),
+        at: time.and_then(|seconds| DateTime::from_timestamp(seconds, 0)),
+    }
+}
+
+resource_of_workload!(WithManagers);
+
+/// A workload and the labels that its pods get, by which Services select them. The controller needs
+/// none and does not pay for them.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(from = "RawWithPodLabels")]
+pub struct WithPodLabels {
+    /// The workload.
+    pub workload: Workload,
+    /// The labels of its pod template; none where its kind has no such template.
+    pub labels: BTreeMap<String, String>,
+}
+
+#[derive(Deserialize)]
+struct RawWithPodLabels {
+    metadata: WorkloadMeta,
+    #[serde(default)]
+    spec: BoundedValue,
+}
+
+impl From<RawWithPodLabels> for WithPodLabels {
+    fn from(raw: RawWithPodLabels) -> Self {
+        let BoundedValue(spec) = raw.spec;
+        let counts = Spec::deserialize(&spec).unwrap_or_default();
+        Self {
+            workload: Workload::new(raw.metadata, counts, Default::default()),
+            labels: pod_labels(&spec),
+        }
+    }
+}
+
+/// The labels of the pod template of such a `spec`.
+pub(crate) fn pod_labels(spec: &Value) -> BTreeMap<String, String> {
+    let labels = &spec["template"]["metadata"]["labels"];
+    BTreeMap::deserialize(labels).unwrap_or_default()
+}
+
+resource_of_workload!(WithPodLabels);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn knows_the_hands_on_the_count_and_no_others() {
+        let managed: WithManagers = serde_json::from_value(serde_json::json!({
+            "metadata": {
+                "name": "web", "namespace": "dev", "annotations": null,
+                "managedFields": [
+                    {"manager": "kubectl", "operation": "Apply",
+                     "fieldsV1": {"f:spec": {"f:replicas": {}}}},
+                    {"manager": "kube-controller-manager", "operation": "Update",
+                     "subresource": "scale", "fieldsV1": {"f:spec": {"f:replicas": {}}}},
+                    {"manager": "kubectl-edit", "operation": "Update",
+                     "fieldsV1": {"f:spec": {"f:template": {}}}},
+                ],
+            },
+            "spec": {"replicas": 2},
+        }))
+        .unwrap();
+        assert_eq!(managed.workload.name(), "web");
+        let manager = |manager: &str, applies, scales| FieldManager {
+            manager: manager.to_owned(),
+            applies,
+            scales,
+            at: None,
+        };
+        assert_eq!(
+            managed.managers(Kind::DEPLOYMENT),
+            [
+                manager("kubectl", true, false),
+                manager("kube-controller-manager", false, true),
+            ]
+        );
+    }
+}

@@ -1,0 +1,399 @@
+//! A workload: the part of it that dayshift reads.
+
+use std::{borrow::Cow, collections::BTreeMap, fmt};
+
+use dayshift_schedule::{cut_too_long, is_too_long};
+use dayshift_workload::{
+    CountField, CountKind, Footprint, Inputs, Kind, Label, Labels, Observed, Pods, Prefix,
+    Readiness, Replicas, VolumeRetention, WorkloadRef,
+};
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ObjectMeta, Time};
+use kube::{Resource, core::DynamicResourceScope};
+use serde::{
+    Deserialize, Deserializer,
+    de::{IgnoredAny, MapAccess, Visitor},
+};
+
+use crate::decode::{
+    kind_api::KindApi,
+    spec::{LiveNode, Spec},
+    status::ObjectStatus,
+};
+
+/// A workload without its managed fields, which are skipped as they are read. Of its pod template it is
+/// read what it requests, and of its status how much is ready: a cluster's workloads pass through here,
+/// and most of them are not ours. Its kind is known to whoever asked for it: the items of a list do not
+/// say it.
+#[derive(Clone, Debug, Deserialize)]
+pub struct Workload {
+    #[serde(deserialize_with = "trimmed")]
+    metadata: ObjectMeta,
+    #[serde(default)]
+    spec: Spec,
+    #[serde(default)]
+    status: ObjectStatus,
+}
+
+/// An object's `resourceVersion`.
+///
+/// Versions of one resource compare as numbers, which Kubernetes promises since 1.35 (KEP-5504)
+/// and etcd has always kept.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Version(Option<u64>);
+
+impl Version {
+    /// The version of a `resourceVersion`.
+    pub fn parse(text: &str) -> Self {
+        Self(text.parse().ok())
+    }
+
+    /// Whether this is known to be of an earlier state of the object than `other`.
+    pub fn is_before(self, other: Self) -> bool {
+        matches!((self.0, other.0), (Some(this), Some(other)) if this < other)
+    }
+
+    /// Whether this is known to be of the same state of the object as `other`.
+    pub fn is_same(self, other: Self) -> bool {
+        self.0.is_some() && self == other
+    }
+}
+
+impl Workload {
+    pub(crate) fn new(meta: WorkloadMeta, spec: Spec, status: ObjectStatus) -> Self {
+        Self {
+            metadata: meta.into(),
+            spec,
+            status,
+        }
+    }
+
+    /// The namespace; empty on an object without one, which the API server never shows.
+    pub fn namespace(&self) -> &str {
+        self.metadata.namespace.as_deref().unwrap_or_default()
+    }
+
+    /// The name.
+    pub fn name(&self) -> &str {
+        self.metadata.name.as_deref().unwrap_or_default()
+    }
+
+    /// The UID.
+    pub fn uid(&self) -> &str {
+        self.metadata.uid.as_deref().unwrap_or_default()
+    }
+
+    /// Its version.
+    pub fn version(&self) -> Version {
+        Version::parse(
+            self.metadata
+                .resource_version
+                .as_deref()
+                .unwrap_or_default(),
+        )
+    }
+
+    /// Its count as an object of this kind, and the value of the field.
+    pub fn count(&self, kind: Kind) -> (Replicas, CountField) {
+        KindApi::new(kind).read(&self.spec, self.metadata.annotations.as_ref())
+    }
+
+    /// What 1 of its count stands for, as an object of this kind.
+    pub fn footprint(&self, kind: Kind) -> Footprint {
+        let spec = &self.spec;
+        Footprint::from_spec(kind, || spec.template, Some(LiveNode::Spec(spec)))
+    }
+
+    /// How much of it is ready, as an object of this kind.
+    pub fn readiness(&self, kind: Kind) -> Readiness {
+        self.status.readiness(kind, self.metadata.generation)
+    }
+
+    /// What its count means.
+    pub fn counts(&self, kind: Kind) -> CountKind {
+        kind.counts().scaling_to_zero(self.spec.scales_to_zero())
+    }
+
+    /// Its volumes' fate when it is scaled down.
+    pub fn volumes(&self) -> VolumeRetention {
+        self.spec.volumes()
+    }
+
+    /// The target of a ScaledObject, by kind and name. The pods of any target but a StatefulSet are
+    /// named as a Deployment's.
+    pub fn scale_target(&self, kind: Kind) -> Option<(Kind, &str)> {
+        let target = self.spec.scale_target_ref.as_deref();
+        let target = target.filter(|_| kind.pods() == Pods::OfTarget)?;
+        let mut by_number = Kind::BUILT_IN.into_iter();
+        let by_number = by_number
+            .find(|it| it.pods() == Pods::ByNumber && target.kind.as_deref() == Some(it.name()));
+        let kind = by_number.unwrap_or(Kind::OF_A_NAME);
+        Some((kind, target.name.as_deref()?))
+    }
+
+    /// Whether it has any label at all.
+    pub fn has_labels(&self) -> bool {
+        let labels = self.metadata.labels.as_ref();
+        labels.is_some_and(|labels| !labels.is_empty())
+    }
+
+    /// Whether it has any annotation at all.
+    pub fn has_annotations(&self) -> bool {
+        let annotations = self.metadata.annotations.as_ref();
+        annotations.is_some_and(|annotations| !annotations.is_empty())
+    }
+
+    /// Whether it is being deleted.
+    pub fn is_deleting(&self) -> bool {
+        self.metadata.deletion_timestamp.is_some()
+    }
+
+    /// Whether any annotation or label stands under the prefix.
+    pub fn concerns(&self, prefix: &Prefix) -> bool {
+        let ours = |map: &Option<BTreeMap<String, String>>| {
+            map.iter()
+                .flat_map(BTreeMap::keys)
+                .any(|key| prefix.strip(key).is_some())
+        };
+        ours(&self.metadata.annotations) || ours(&self.metadata.labels)
+    }
+
+    /// The part of it that decisions need, as an object of this kind.
+    pub fn observe(&self, kind: Kind, prefix: &Prefix) -> Observed {
+        let annotations = self.metadata.annotations.as_ref();
+        let labels = self.metadata.labels.as_ref();
+        let texts = annotations
+            .into_iter()
+            .flatten()
+            .map(|(key, text)| (&**key, &**text));
+        let written = |name: &str| Some(annotations?.get(name)?.as_str().into());
+        let mut ours = Labels::default();
+        for label in kind.state_labels() {
+            ours.set(
+                label,
+                labels.and_then(|labels| labels.get(&prefix.label(label)).cloned()),
+            );
+        }
+        let (replicas, mut count_field) = self.count(kind);
+        let saved_value = || prefix.label(Label::SavedValue);
+        if kind.is_assumed() && labels.is_some_and(|it| it.contains_key(&saved_value())) {
+            count_field = CountField::UnknownSwitch;
+        }
+        Observed {
+            object: WorkloadRef {
+                kind,
+                namespace: self.namespace().into(),
+                name: self.name().into(),
+                uid: self.uid().into(),
+            },
+            replicas,
+            count_field,
+            footprint: self.footprint(kind),
+            readiness: self.readiness(kind),
+            inputs: Inputs::from_annotations(prefix, texts)
+                .with_counts(self.counts(kind))
+                .with_volumes(self.volumes()),
+            labels: ours,
+            error: written(&prefix.error()),
+            override_began: written(&prefix.override_began()),
+            inherited: written(&prefix.inherited()),
+            has_labels: self.has_labels(),
+            has_annotations: self.has_annotations(),
+            deleting: self.is_deleting(),
+        }
+    }
+}
+
+impl Resource for Workload {
+    type DynamicType = Kind;
+    type Scope = DynamicResourceScope;
+
+    fn kind(kind: &Kind) -> Cow<'_, str> {
+        kind.name().into()
+    }
+
+    fn group(kind: &Kind) -> Cow<'_, str> {
+        kind.group().into()
+    }
+
+    fn version(kind: &Kind) -> Cow<'_, str> {
+        kind.version().into()
+    }
+
+    fn plural(kind: &Kind) -> Cow<'_, str> {
+        kind.plural().into()
+    }
+
+    fn meta(&self) -> &ObjectMeta {
+        &self.metadata
+    }
+
+    fn meta_mut(&mut self) -> &mut ObjectMeta {
+        &mut self.metadata
+    }
+}
+
+/// Makes what has a workload, and more of the same object, a resource of the workload's kind.
+macro_rules! resource_of_workload {
+    ($type:ty) => {
+        impl kube::Resource for $type {
+            type DynamicType = dayshift_workload::Kind;
+            type Scope = kube::core::DynamicResourceScope;
+
+            fn kind(kind: &Self::DynamicType) -> std::borrow::Cow<'_, str> {
+                Workload::kind(kind)
+            }
+
+            fn group(kind: &Self::DynamicType) -> std::borrow::Cow<'_, str> {
+                Workload::group(kind)
+            }
+
+            fn version(kind: &Self::DynamicType) -> std::borrow::Cow<'_, str> {
+                <Workload as kube::Resource>::version(kind)
+            }
+
+            fn plural(kind: &Self::DynamicType) -> std::borrow::Cow<'_, str> {
+                Workload::plural(kind)
+            }
+
+            fn meta(&self) -> &k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta {
+                self.workload.meta()
+            }
+
+            fn meta_mut(
+                &mut self,
+            ) -> &mut k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta {
+                self.workload.meta_mut()
+            }
+        }
+    };
+}
+
+pub(super) use resource_of_workload;
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+#[derive(Default)]
+pub(crate) struct WorkloadMeta {
+    name: Option<String>,
+    namespace: Option<String>,
+    uid: Option<String>,
+    resource_version: Option<String>,
+    generation: Option<i64>,
+    deletion_timestamp: Option<Time>,
+    labels: Option<BTreeMap<String, String>>,
+    #[serde(deserialize_with = "trimmed_annotations")]
+    annotations: Option<BTreeMap<String, String>>,
+}
+
+fn trimmed<'de, D: Deserializer<'de>>(deserializer: D) -> Result<ObjectMeta, D::Error> {
+    WorkloadMeta::deserialize(deserializer).map(Into::into)
+}
+
+impl From<WorkloadMeta> for ObjectMeta {
+    fn from(meta: WorkloadMeta) -> Self {
+        Self {
+            name: meta.name,
+            namespace: meta.namespace,
+            uid: meta.uid,
+            resource_version: meta.resource_version,
+            generation: meta.generation,
+            deletion_timestamp: meta.deletion_timestamp,
+            labels: meta.labels,
+            annotations: meta.annotations,
+            ..Self::default()
+        }
+    }
+}
+
+/// kubectl's copy of the whole manifest, which client-side `kubectl apply` leaves as one text.
+pub(crate) const LAST_APPLIED: &str = "kubectl.kubernetes.io/last-applied-configuration";
+
+/// The annotations, without kubectl's copy of the manifest, and with texts that are too long cut
+/// off.
+fn trimmed_annotations<'de, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<Option<BTreeMap<String, String>>, D::Error> {
+    struct Annotations;
+
+    impl<'de> Visitor<'de> for Annotations {
+        type Value = Option<BTreeMap<String, String>>;
+
+        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str("annotations")
+        }
+
+        fn visit_unit<E>(self) -> Result<Self::Value, E> {
+            Ok(None)
+        }
+
+        fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+            let mut annotations = BTreeMap::new();
+            while let Some(key) = map.next_key::<String>()? {
+                let mut text = String::new();
+                if key == LAST_APPLIED {
+                    map.next_value::<IgnoredAny>()?;
+                } else {
+                    text = map.next_value()?;
+                }
+                if is_too_long(&text) {
+                    text = cut_too_long(&text).to_owned();
+                }
+                annotations.insert(key, text);
+            }
+            Ok(Some(annotations))
+        }
+    }
+
+    deserializer.deserialize_any(Annotations)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keeps_what_is_looked_at_and_nothing_else() {
+        let workload: Workload = serde_json::from_value(serde_json::json!({
+            "apiVersion": "apps/v1", "kind": "Deployment",
+            "metadata": {
+                "name": "web", "namespace": "dev", "uid": "u", "resourceVersion": "42",
+                "managedFields": [{"manager": "kubectl"}],
+                "labels": {"dayshift/state": "stopped", "app": "web"},
+                "annotations": {"dayshift/start": "09:00", LAST_APPLIED: "{…}"},
+            },
+            "spec": {"replicas": 0, "template": {"spec": {"containers": []}}},
+            "status": {"replicas": 0},
+        }))
+        .unwrap();
+        assert!(workload.metadata.managed_fields.is_none());
+        assert_eq!(
+            workload.metadata.annotations.as_ref().unwrap()[LAST_APPLIED],
+            ""
+        );
+        let observed = workload.observe(Kind::DEPLOYMENT, &Prefix::default());
+        assert_eq!(observed.object.to_string(), "dev/web");
+        assert_eq!(observed.replicas, Replicas::ZERO);
+        assert_eq!(observed.labels.text(Label::State), Some("stopped"));
+        assert!(workload.concerns(&Prefix::default()));
+        assert!(!workload.concerns(&Prefix::parse("other").unwrap()));
+    }
+
+    #[test]
+    fn a_null_among_the_metadata_is_as_good_as_absent() {
+        let workload: Workload = serde_json::from_value(serde_json::json!({
+            "metadata": {"name": "web", "annotations": null, "labels": null}, "spec": {},
+        }))
+        .unwrap();
+        let observed = workload.observe(Kind::DEPLOYMENT, &Prefix::default());
+        assert_eq!(observed.replicas, Replicas::ONE);
+        assert!(!observed.has_annotations && !observed.has_labels && !observed.concerns_us());
+    }
+
+    #[test]
+    fn versions_compare_as_numbers() {
+        let version = |text: &str| Version(text.parse().ok());
+        assert!(version("9").is_before(version("10")));
+        assert!(!version("10").is_before(version("10")));
+        assert!(!version("x").is_before(version("10")));
+    }
+}

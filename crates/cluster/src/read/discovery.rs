@@ -1,0 +1,377 @@
+//! Discovery of kinds that are known by their resource alone.
+//!
+//! Whether the API server has a kind, and what the caller may do with it.
+//!
+//! The schemas of a group and version that the API server publishes at `/openapi/v3/apis/…`.
+//! Every ServiceAccount may read it.
+
+use std::collections::BTreeMap;
+
+use dayshift_workload::Kind;
+use futures::{StreamExt as _, stream};
+use http::{Request, StatusCode};
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::{APIGroup, APIResourceList};
+use kube::{Client, Error, core::Status};
+use serde::{
+    Deserialize,
+    de::{DeserializeOwned, IgnoredAny},
+};
+use serde_json::{Value, json};
+
+use crate::read::list::{FindError, sort};
+
+/// Asks the API server for the name of a kind, unless it is known, and for the version to use: the
+/// preferred one of its group, if that has the kind.
+///
+/// # Errors
+/// If the server is absent or unwilling; 404 if it does not have the kind.
+pub async fn discover(client: &Client, kind: Kind) -> Result<(), Error> {
+    if kind.is_unasked() {
+        discover_again(client, kind).await
+    } else {
+        Ok(())
+    }
+}
+
+/// The same, even if the name is known: the earlier version may be gone.
+///
+/// # Errors
+/// As for [`discover`].
+pub async fn discover_again(client: &Client, kind: Kind) -> Result<(), Error> {
+    let group: APIGroup = get(client, format!("/apis/{}", kind.group())).await?;
+    let preferred = group.preferred_version.iter();
+    for version in preferred.chain(&group.versions) {
+        let path = format!("/apis/{}/{}", kind.group(), version.version);
+        let resources: APIResourceList = get(client, path).await?;
+        let mut resources = resources.resources.into_iter();
+        if let Some(found) = resources.find(|it| it.name == kind.plural()) {
+            kind.discovered(&found.kind, &version.version);
+            let schemas = format!("/openapi/v3/apis/{}/{}", kind.group(), version.version);
+            // Not every server has schemas; the first patch shows what they would.
+            match get::<OpenApi>(client, schemas).await {
+                Ok(schemas) if schemas.lacks(&found.kind, kind.path()) => note_lacks_count(kind),
+                Ok(_) => {}
+                Err(error) => tracing::debug!(%error, "no schema of {}", kind.resource()),
+            }
+            return Ok(());
+        }
+    }
+    Err(Error::Api(Box::new(not_found(kind))))
+}
+
+/// Notes that the schema of a kind does not allow its count, and logs that if it is news. Its
+/// objects are refused from now on.
+pub fn note_lacks_count(kind: Kind) {
+    if kind.note_lacks_count(true) {
+        tracing::warn!(
+            kind = kind.argument(),
+            field = kind.path().join("."),
+            "this kind has no such field: the API server drops what is written there; dayshift \
+                scales none of its objects, so remove it from --kinds"
+        );
+    }
+}
+
+async fn get<T: DeserializeOwned>(client: &Client, path: String) -> Result<T, Error> {
+    let request = Request::get(path).body(Vec::new());
+    client.request(request.map_err(Error::HttpError)?).await
+}
+
+fn not_found(kind: Kind) -> Status {
+    let message = format!("the server has no resource {}", kind.resource());
+    Status::failure(&message, "NotFound").with_code(StatusCode::NOT_FOUND.as_u16())
+}
+
+/// The verbs that dayshift needs for a kind.
+pub const VERBS: [&str; 4] = ["get", "list", "watch", "patch"];
+
+/// The verbs that dayshift needs for Jobs, where a CronJob asks for `stop-jobs`.
+pub const JOB_VERBS: [&str; 2] = ["list", "patch"];
+
+/// How many kinds are asked about at once.
+const KINDS_AT_ONCE: usize = 8;
+
+/// The API server's answer about a kind.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KindAccess {
+    /// Which one.
+    pub kind: Kind,
+    /// Whether the server has it.
+    pub is_served: bool,
+    /// Which of [`VERBS`] are not allowed; `None` if the server does not say.
+    pub lacks: Option<Vec<&'static str>>,
+}
+
+/// Asks about each of these kinds, in one namespace or in all.
+///
+/// # Errors
+/// Where the server is absent or unwilling.
+pub async fn kind_access(
+    client: &Client,
+    kinds: &[Kind],
+    namespace: Option<&str>,
+) -> Result<Vec<KindAccess>, FindError> {
+    let asked = kinds.iter().map(|kind| access_to(client, *kind, namespace));
+    let answers: Vec<_> = stream::iter(asked).buffered(KINDS_AT_ONCE).collect().await;
+    answers.into_iter().collect()
+}
+
+async fn access_to(
+    client: &Client,
+    kind: Kind,
+    namespace: Option<&str>,
+) -> Result<KindAccess, FindError> {
+    let is_served = is_served(client, kind).await?;
+    let lacks = if is_served {
+        lacking(client, (kind.group(), kind.plural()), &VERBS, namespace).await?
+    } else {
+        None
+    };
+    Ok(KindAccess {
+        kind,
+        is_served,
+        lacks,
+    })
+}
+
+/// Which of [`JOB_VERBS`] are not allowed, in one namespace or in all; `None` if the server does not say.
+///
+/// # Errors
+/// Where the server is absent or unwilling.
+pub async fn lacking_for_jobs(
+    client: &Client,
+    namespace: Option<&str>,
+) -> Result<Option<Vec<&'static str>>, FindError> {
+    lacking(client, ("batch", "jobs"), &JOB_VERBS, namespace).await
+}
+
+/// Which of these verbs on a resource, by its group and plural, are not allowed; `None` if the server does
+/// not say.
+async fn lacking(
+    client: &Client,
+    (group, plural): (&str, &str),
+    verbs: &[&'static str],
+    namespace: Option<&str>,
+) -> Result<Option<Vec<&'static str>>, FindError> {
+    let mut lacks = Some(Vec::new());
+    for verb in verbs {
+        let attributes = resource_attributes(group, plural, verb, namespace);
+        match is_allowed(client, &attributes).await? {
+            Some(true) => {}
+            Some(false) => lacks.iter_mut().for_each(|it| it.push(*verb)),
+            None => lacks = None,
+        }
+    }
+    Ok(lacks)
+}
+
+async fn is_served(client: &Client, kind: Kind) -> Result<bool, FindError> {
+    let found = if kind.is_discovered() {
+        discover(client, kind).await.map(|()| true)
+    } else {
+        let path = format!("/apis/{}", kind.api_version());
+        let listed = get::<APIResourceList>(client, path).await;
+        listed.map(|it| it.resources.iter().any(|it| it.name == kind.plural()))
+    };
+    match found {
+        Err(Error::Api(status)) if status.code == 404 => Ok(false),
+        found => found.map_err(sort),
+    }
+}
+
+#[derive(Deserialize)]
+struct Review {
+    status: Option<ReviewStatus>,
+}
+
+#[derive(Deserialize)]
+struct ReviewStatus {
+    allowed: bool,
+}
+
+/// Whether the client may list a kind, in one namespace or in all.
+///
+/// # Errors
+/// Where the server is absent, or refuses the question.
+pub async fn may_list(
+    client: &Client,
+    kind: Kind,
+    namespace: Option<&str>,
+) -> Result<bool, FindError> {
+    let found = review(client, &kind_attributes(kind, "list", namespace)).await;
+    Ok(found.map_err(sort)?.unwrap_or_default())
+}
+
+/// Whether the client may patch this Namespace.
+///
+/// # Errors
+/// As [`may_list`].
+pub async fn may_patch_namespace(client: &Client, name: &str) -> Result<bool, FindError> {
+    let attributes = json!({
+        "group": "", "resource": "namespaces", "verb": "patch", "namespace": name, "name": name,
+    });
+    let found = review(client, &attributes).await;
+    Ok(found.map_err(sort)?.unwrap_or_default())
+}
+
+/// Whether the server allows it to the caller; `None` if it does not say.
+async fn is_allowed(client: &Client, attributes: &Value) -> Result<Option<bool>, FindError> {
+    match review(client, attributes).await {
+        Err(Error::Api(status)) if (400..500).contains(&status.code) && status.code != 429 => {
+            Ok(None)
+        }
+        answer => answer.map_err(sort),
+    }
+}
+
+fn kind_attributes(kind: Kind, verb: &str, namespace: Option<&str>) -> Value {
+    resource_attributes(kind.group(), kind.plural(), verb, namespace)
+}
+
+fn resource_attributes(group: &str, plural: &str, verb: &str, namespace: Option<&str>) -> Value {
+    json!({"group": group, "resource": plural, "verb": verb, "namespace": namespace})
+}
+
+/// The server's answer, of which it stores nothing; `None` if it does not say.
+async fn review(client: &Client, attributes: &Value) -> Result<Option<bool>, Error> {
+    const PATH: &str = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews";
+    let review = json!({
+        "apiVersion": "authorization.k8s.io/v1",
+        "kind": "SelfSubjectAccessReview",
+        "spec": {"resourceAttributes": attributes},
+    });
+    let request = Request::post(PATH).body(review.to_string().into_bytes());
+    let review: Review = client.request(request.map_err(Error::HttpError)?).await?;
+    Ok(review.status.map(|it| it.allowed))
+}
+
+/// The schemas of one group and version; parts that nobody asks for are skipped.
+#[derive(Debug, Deserialize)]
+pub(crate) struct OpenApi {
+    #[serde(default)]
+    components: Components,
+}
+
+#[derive(Debug, Default, Deserialize)]
+struct Components {
+    #[serde(default)]
+    schemas: BTreeMap<String, Schema>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Schema {
+    properties: Option<BTreeMap<String, Schema>>,
+    #[serde(default, rename = "x-kubernetes-preserve-unknown-fields")]
+    keeps_unknown: bool,
+    #[serde(default, rename = "x-kubernetes-group-version-kind")]
+    kinds: Vec<GroupVersionKind>,
+    /// Each of these may add properties.
+    #[serde(rename = "additionalProperties")]
+    additional: Option<IgnoredAny>,
+    #[serde(rename = "allOf")]
+    all_of: Option<IgnoredAny>,
+    #[serde(rename = "$ref")]
+    reference: Option<IgnoredAny>,
+}
+
+#[derive(Debug, Deserialize)]
+struct GroupVersionKind {
+    kind: String,
+}
+
+impl Schema {
+    /// Its properties, where it has no others.
+    fn all_properties(&self) -> Option<&BTreeMap<String, Self>> {
+        let may_have_others = self.keeps_unknown
+            || self.additional.is_some()
+            || self.all_of.is_some()
+            || self.reference.is_some();
+        self.properties.as_ref().filter(|_| !may_have_others)
+    }
+
+    /// Whether it does not allow a field.
+    fn lacks(&self, path: &[&str]) -> bool {
+        let (Some((name, below)), Some(properties)) = (path.split_first(), self.all_properties())
+        else {
+            return false;
+        };
+        properties.get(*name).is_none_or(|it| it.lacks(below))
+    }
+}
+
+impl OpenApi {
+    /// Whether the schema of a kind is known and does not allow a field, such as `spec.replicas`:
+    /// the API server drops writes to it. Every object has metadata.
+    pub(crate) fn lacks(&self, kind: &str, path: &[&str]) -> bool {
+        let mut schemas = self.components.schemas.values();
+        let schema = schemas.find(|it| it.kinds.iter().any(|it| it.kind == kind));
+        path.first() != Some(&"metadata") && schema.is_some_and(|it| it.lacks(path))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn lacks(properties: &Value, more: &Value) -> bool {
+        let mut schema = json!({
+            "type": "object",
+            "properties": properties,
+            "x-kubernetes-group-version-kind": [{"group": "g", "kind": "Plane", "version": "v1"}],
+        });
+        let more = more.as_object().unwrap().clone();
+        schema.as_object_mut().unwrap().extend(more);
+        let all = json!({"openapi": "3.0.0", "components": {"schemas": {
+            "com.example.v1.Plane": schema,
+            "com.example.v1.PlaneList": {"type": "object", "required": ["items"]},
+        }}});
+        let read: OpenApi = serde_json::from_value(all).unwrap();
+        let count = ["spec", "replicas"];
+        assert!(!read.lacks("Boat", &count));
+        assert!(!read.lacks("Plane", &["metadata", "annotations", "a/b"]));
+        read.lacks("Plane", &count)
+    }
+
+    #[test]
+    fn a_count_is_missing_only_where_a_schema_leaves_no_room_for_it() {
+        let none = json!({});
+        let keeps = json!({"x-kubernetes-preserve-unknown-fields": true});
+        let spec = |spec: Value| json!({"metadata": {"type": "object"}, "spec": spec});
+        let folds = json!({"type": "object", "properties": {"folds": {"type": "integer"}}});
+        for (properties, more, expected) in [
+            (spec(folds.clone()), &none, true),
+            (json!({"metadata": {}, "data": {}}), &none, true),
+            (spec(folds), &keeps, false),
+            (
+                spec(json!({"properties": {"replicas": {"type": "integer"}}})),
+                &none,
+                false,
+            ),
+            (
+                spec(
+                    json!({"properties": {"folds": {}}, "x-kubernetes-preserve-unknown-fields": true}),
+                ),
+                &none,
+                false,
+            ),
+            (
+                spec(json!({"type": "object", "additionalProperties": {"type": "integer"}})),
+                &none,
+                false,
+            ),
+            (spec(json!({"type": "object"})), &none, false),
+            (
+                spec(json!({"$ref": "#/components/schemas/Spec"})),
+                &none,
+                false,
+            ),
+            (
+                spec(json!({"allOf": [{"$ref": "#/components/schemas/Spec"}]})),
+                &none,
+                false,
+            ),
+        ] {
+            assert_eq!(lacks(&properties, more), expected, "{properties} {more}");
+        }
+    }
+}

@@ -1,0 +1,25 @@
+//! Reading live objects: workloads by query, and the other objects that decisions and status need.
+
+pub(crate) mod autoscalers;
+pub(crate) mod discovery;
+pub(crate) mod events;
+pub(crate) mod list;
+pub(crate) mod namespaces;
+pub(crate) mod query;
+pub(crate) mod services;
+
+pub use autoscalers::{Autoscalers, ForbiddenList};
+pub use discovery::{
+    JOB_VERBS, KindAccess, VERBS, discover, kind_access, lacking_for_jobs, may_list,
+    may_patch_namespace, note_lacks_count,
+};
+pub use events::{SeenEvent, WaitingStarts, events_in, events_of};
+pub use list::{FindError, RawList, get_raw, list_raw};
+pub use namespaces::{
+    NamespaceDefaults, NamespaceMeta, ObservedNamespace, missing_namespaces, namespace_exists,
+    namespace_names, no_namespaces, selected_namespaces,
+};
+pub use query::{Found, MissingWorkload, Query, QueryPart, UnreadablePart, find};
+pub use services::{
+    MANAGED_BY, OTHERS_SLICES, SERVICE_LABEL, ServiceSlice, Services, is_ready, service_spec,
+};

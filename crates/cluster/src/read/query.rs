@@ -1,0 +1,281 @@
+//! Queries for live workloads.
+//!
+//! Finding live workloads: by name, by label, or all of them.
+
+use std::{collections::BTreeSet, fmt::Debug};
+
+use dayshift_workload::{Kind, WorkloadRef};
+use futures::{StreamExt as _, stream};
+use kube::Client;
+
+use crate::{
+    decode::views::WorkloadView,
+    read::{
+        discovery::discover,
+        list::{AT_ONCE, FindError, api_of, listed},
+    },
+};
+
+/// A query for workloads: in some namespaces or in all, by name, by label or all of a kind.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Query {
+    parts: Vec<QueryPart>,
+    /// The label selector; `None` matches everything.
+    selector: Option<String>,
+}
+
+/// A part of a query that may be refused apart from the rest.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct QueryPart {
+    /// The kind.
+    pub kind: Kind,
+    /// The namespace; `None` for all.
+    pub namespace: Option<String>,
+    /// The name of one object; `None` for all of the kind.
+    pub name: Option<String>,
+}
+
+impl QueryPart {
+    /// Whether an object of the query belongs to it.
+    pub fn includes(&self, object: &WorkloadRef) -> bool {
+        self.has(object.kind, &object.namespace, &object.name)
+    }
+
+    /// The same of an object that is known by its name alone.
+    pub fn has(&self, kind: Kind, namespace: &str, name: &str) -> bool {
+        self.kind == kind
+            && self.namespace.as_deref().is_none_or(|it| it == namespace)
+            && self.name.as_deref().is_none_or(|it| it == name)
+    }
+}
+
+impl Query {
+    /// The workloads of these names of objects in one namespace.
+    pub fn named(namespace: &str, names: impl IntoIterator<Item = (Kind, String)>) -> Self {
+        let part = |(kind, name)| QueryPart {
+            kind,
+            namespace: Some(namespace.to_owned()),
+            name: Some(name),
+        };
+        Self {
+            parts: names.into_iter().map(part).collect(),
+            selector: None,
+        }
+    }
+
+    /// All of these kinds in these namespaces, or in all if there are none; with a label selector,
+    /// those that it matches.
+    pub fn all(kinds: &[Kind], namespaces: &[String], selector: Option<String>) -> Self {
+        let of = |namespace: Option<&String>| {
+            let part = move |kind: &Kind| QueryPart {
+                kind: *kind,
+                namespace: namespace.cloned(),
+                name: None,
+            };
+            kinds.iter().map(part).collect::<Vec<_>>()
+        };
+        let mut parts = of(None);
+        if !namespaces.is_empty() {
+            let each: BTreeSet<_> = namespaces.iter().collect();
+            parts = each.into_iter().flat_map(|it| of(Some(it))).collect();
+        }
+        Self { parts, selector }
+    }
+
+    /// The namespaces of the query; `None` for all.
+    pub fn namespaces(&self) -> Vec<&str> {
+        let mut namespaces = Vec::new();
+        for namespace in self.parts.iter().filter_map(|it| it.namespace.as_deref()) {
+            if !namespaces.contains(&namespace) {
+                namespaces.push(namespace);
+            }
+        }
+        namespaces
+    }
+
+    /// The kinds of the query.
+    pub fn kinds(&self) -> Vec<Kind> {
+        let mut kinds = Vec::new();
+        for part in &self.parts {
+            if !kinds.contains(&part.kind) {
+                kinds.push(part.kind);
+            }
+        }
+        kinds
+    }
+
+    /// The parts that may be refused apart, each kind in each namespace or each name, and the query
+    /// for that part alone.
+    pub fn parts(&self) -> Vec<(QueryPart, Self)> {
+        let alone = |part: &QueryPart| Self {
+            parts: vec![part.clone()],
+            selector: self.selector.clone(),
+        };
+        let each = self.parts.iter();
+        each.map(|part| (part.clone(), alone(part))).collect()
+    }
+
+    /// The same with these parts alone.
+    #[must_use]
+    pub fn only(&self, keeps: impl Fn(&QueryPart) -> bool) -> Self {
+        let parts = self.parts.iter().filter(|it| keeps(it));
+        Self {
+            parts: parts.cloned().collect(),
+            selector: self.selector.clone(),
+        }
+    }
+
+    /// The label selector, where there is one.
+    pub fn selector(&self) -> Option<&str> {
+        self.selector.as_deref()
+    }
+
+    /// Whether the objects are named.
+    pub fn is_by_name(&self) -> bool {
+        self.parts.iter().any(|it| it.name.is_some())
+    }
+
+    /// The message that the query matches nothing with a schedule: `no scheduled Deployment in
+    /// namespace lab matches app=web`.
+    pub fn nothing_scheduled(&self) -> String {
+        let kind = match &*self.kinds() {
+            [kind] if !self.is_by_name() => kind.name(),
+            _ => "workload",
+        };
+        match &self.selector {
+            Some(selector) => format!("no scheduled {kind} in {} matches {selector}", self.place()),
+            None if self.namespaces().is_empty() => {
+                format!("no {kind} has a schedule in any namespace")
+            }
+            None => format!("no {kind} has a schedule in {}", self.place()),
+        }
+    }
+
+    /// `namespace dev`, `namespaces dev, test` or `all namespaces`.
+    pub fn place(&self) -> String {
+        place_of(&self.namespaces())
+    }
+}
+
+pub(crate) fn place_of<N: AsRef<str>>(namespaces: &[N]) -> String {
+    let names: Vec<_> = namespaces.iter().map(AsRef::as_ref).collect();
+    match &*names {
+        [] => "all namespaces".to_owned(),
+        [name] => format!("namespace {name}"),
+        names => format!("namespaces {}", names.join(", ")),
+    }
+}
+
+/// The workloads that were found.
+#[derive(Clone, Debug)]
+pub struct Found<D> {
+    /// The workloads, each with its kind: those asked for by name in the order in which they were
+    /// named, others by kind, namespace and name.
+    pub workloads: Vec<(Kind, D)>,
+    /// Workloads that were named and do not exist.
+    pub missing: Vec<MissingWorkload>,
+}
+
+/// A workload that was named and does not exist.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{}.{}/{name} is not in namespace {namespace}", .kind.singular(), .kind.group())]
+pub struct MissingWorkload {
+    /// Its kind.
+    pub kind: Kind,
+    /// The namespace that does not have it.
+    pub namespace: String,
+    /// Its name.
+    pub name: String,
+}
+
+/// A part of a query that the user may not read, beside others that could be read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UnreadablePart {
+    /// The part of the query.
+    pub part: QueryPart,
+    /// What the API server says.
+    pub error: FindError,
+}
+
+/// Workloads of the cluster, each as a `D`: [`Workload`](crate::cluster::Workload), or another view
+/// of one; and the parts of the query that may not be read. A list is read in pages of 100.
+///
+/// # Errors
+/// If the server is absent or unwilling, or nothing of the query may be read. A name that does not
+/// exist is not an error; it is in [`Found::missing`].
+pub async fn find<D: WorkloadView>(
+    client: &Client,
+    query: &Query,
+) -> Result<(Found<D>, Vec<UnreadablePart>), FindError> {
+    let parts = query.parts();
+    let all = parts.len();
+    let mut found = Found {
+        workloads: Vec::new(),
+        missing: Vec::new(),
+    };
+    let mut refused = Vec::new();
+    // One list after another: each may be long.
+    let at_once = if query.is_by_name() { AT_ONCE } else { 1 };
+    let mut answers = stream::iter(parts)
+        .map(|(part, _)| async move { (find_part(client, query, &part).await, part) })
+        .buffered(at_once);
+    while let Some((answer, part)) = answers.next().await {
+        match (answer, part) {
+            (
+                Ok(workloads),
+                QueryPart {
+                    kind,
+                    namespace,
+                    name,
+                },
+            ) => {
+                if let Some(name) = name.filter(|_| workloads.is_empty()) {
+                    found.missing.push(MissingWorkload {
+                        kind,
+                        namespace: namespace.unwrap_or_default(),
+                        name,
+                    });
+                }
+                let of_kind = workloads.into_iter().map(|it| (kind, it));
+                found.workloads.extend(of_kind);
+            }
+            (Err(error), part) if error.is_refusal() => {
+                refused.push(UnreadablePart { part, error })
+            }
+            (Err(error), _) => return Err(error),
+        }
+    }
+    match refused.first() {
+        Some(first) if refused.len() == all => Err(first.error.clone()),
+        _ => Ok((found, refused)),
+    }
+}
+
+/// The workloads of a part of a query; none if the named one does not exist.
+async fn find_part<D: WorkloadView>(
+    client: &Client,
+    query: &Query,
+    part: &QueryPart,
+) -> Result<Vec<D>, FindError> {
+    let kind = part.kind;
+    let answer = async {
+        discover(client, kind).await?;
+        let api = api_of::<D>(client, kind, part.namespace.as_deref());
+        match &part.name {
+            Some(name) => api.get_opt(name).await.map(Vec::from_iter),
+            None => listed(&api, query.selector()).await,
+        }
+    };
+    let verb = if part.name.is_some() { "get" } else { "list" };
+    let place = place_of(part.namespace.as_slice());
+    let sorted = |error| FindError::sort(verb, kind, &place, error);
+    answer.await.map_err(sorted)
+}
+
+impl Query {
+    /// The same without the refused parts.
+    #[must_use]
+    pub fn without(&self, refused: &[UnreadablePart]) -> Self {
+        self.only(|part| !refused.iter().any(|it| it.part == *part))
+    }
+}

@@ -1,0 +1,167 @@
+//! Watches of the API server: [`Reflector`] lists and follows one collection without an end, and [`watch()`]
+//! follows the workloads of a query for a command.
+
+mod reflector;
+mod request;
+
+pub use self::{
+    reflector::{Reflector, ReflectorEvent},
+    request::{Absence, WatchError},
+};
+
+use std::{collections::BTreeSet, fmt::Debug, pin::Pin};
+
+use dayshift_workload::Kind;
+use futures::{
+    Stream, StreamExt as _,
+    stream::{self, select_all},
+};
+use kube::{Client, Resource, api::WatchParams};
+
+use crate::{
+    decode::views::WorkloadView,
+    read::{list::FindError, query::Query},
+};
+
+/// Events of workloads.
+pub type WorkloadEvents<D> =
+    Pin<Box<dyn Stream<Item = Result<WorkloadEvent<D>, FindError>> + Send>>;
+
+/// One event of a workload.
+#[derive(Clone, Debug)]
+pub enum WorkloadEvent<D> {
+    /// It is as given, at first or after a change.
+    Is(Kind, Box<D>),
+    /// It was deleted, or is out of scope now, perhaps while the watch was broken.
+    Gone {
+        /// Its kind.
+        kind: Kind,
+        /// Its namespace.
+        namespace: String,
+        /// Its name.
+        name: String,
+    },
+    /// The list is complete. A watch that was broken and begins anew lists everything again, and
+    /// says this again.
+    Complete,
+    /// The watch is broken for now, for this reason, and tries again.
+    Interrupted(FindError),
+}
+
+/// Watches the workloads of a query: first those that exist, then each change. A watch that fails
+/// begins anew after a pause. A failure that no retry is likely to end is an error each time; if it
+/// names a kind, the other kinds are still watched.
+pub fn watch<D: WorkloadView>(client: &Client, query: &Query) -> WorkloadEvents<D> {
+    let watches = query.parts().into_iter().map(|(part, query)| {
+        let selectors = WatchParams::default();
+        let selectors = match (&part.name, query.selector()) {
+            (Some(name), _) => selectors.fields(&format!("metadata.name={name}")),
+            (None, Some(selector)) => selectors.labels(selector),
+            (None, None) => selectors,
+        };
+        let namespace = part.namespace.as_deref();
+        watch_part(client, part.kind, namespace, selectors, query.place())
+    });
+    complete_together(watches.collect())
+}
+
+/// All watches as one, which is complete once each has listed its objects, or has failed for good.
+fn complete_together<D: Send + 'static>(watches: Vec<WorkloadEvents<D>>) -> WorkloadEvents<D> {
+    let mut waiting: BTreeSet<usize> = (0..watches.len()).collect();
+    let each = watches.into_iter().enumerate();
+    let all = select_all(each.map(|(at, watch)| watch.map(move |event| (at, event)).boxed()));
+    Box::pin(all.flat_map(move |(at, event)| {
+        let is_complete = matches!(event, Ok(WorkloadEvent::Complete));
+        let ends = (is_complete || event.is_err()) && waiting.remove(&at);
+        let are_complete = (is_complete || ends) && waiting.is_empty();
+        let event = (!is_complete).then_some(event);
+        let complete = are_complete.then_some(Ok(WorkloadEvent::Complete));
+        stream::iter(event.into_iter().chain(complete))
+    }))
+}
+
+fn watch_part<D: WorkloadView>(
+    client: &Client,
+    kind: Kind,
+    namespace: Option<&str>,
+    selectors: WatchParams,
+    place: String,
+) -> WorkloadEvents<D> {
+    let random = fastrand::Rng::new();
+    let watch = Reflector::of_kind(client.clone(), kind, namespace, selectors, random);
+    let mut known = ShownNames::default();
+    Box::pin(watch.into_stream().flat_map(move |event| {
+        let seen = match event {
+            ReflectorEvent::Opened { .. } => Vec::new(),
+            ReflectorEvent::Init => {
+                known.listed.clear();
+                Vec::new()
+            }
+            ReflectorEvent::InitApply(it) | ReflectorEvent::Apply(it) => {
+                known.listed.insert(name(&it));
+                known.all.insert(name(&it));
+                vec![Ok(WorkloadEvent::Is(kind, Box::new(it)))]
+            }
+            ReflectorEvent::Delete(it) => {
+                known.all.remove(&name(&it));
+                vec![Ok(gone(kind, name(&it)))]
+            }
+            ReflectorEvent::Done => {
+                let vanished = known
+                    .take_vanished()
+                    .into_iter()
+                    .map(|it| Ok(gone(kind, it)));
+                vanished.chain([Ok(WorkloadEvent::Complete)]).collect()
+            }
+            ReflectorEvent::Failed(error) if error.is_expired() => Vec::new(),
+            ReflectorEvent::Failed(error) => vec![match for_good(error, kind, &place) {
+                Ok(error) => Err(error),
+                Err(error) => Ok(WorkloadEvent::Interrupted(error)),
+            }],
+        };
+        stream::iter(seen)
+    }))
+}
+
+/// The objects that a watch has shown, by namespace and name.
+#[derive(Default)]
+struct ShownNames {
+    all: BTreeSet<(String, String)>,
+    /// The objects that the current list has shown.
+    listed: BTreeSet<(String, String)>,
+}
+
+impl ShownNames {
+    /// Takes the objects that the list which has just ended did not show.
+    fn take_vanished(&mut self) -> Vec<(String, String)> {
+        let vanished = self.all.difference(&self.listed).cloned().collect();
+        self.all.clone_from(&self.listed);
+        vanished
+    }
+}
+
+fn name<D: Resource>(object: &D) -> (String, String) {
+    let meta = object.meta();
+    (
+        meta.namespace.clone().unwrap_or_default(),
+        meta.name.clone().unwrap_or_default(),
+    )
+}
+
+fn gone<D>(kind: Kind, (namespace, name): (String, String)) -> WorkloadEvent<D> {
+    WorkloadEvent::Gone {
+        kind,
+        namespace,
+        name,
+    }
+}
+
+/// The failure of a watch: `Ok` if the next try will fail too.
+fn for_good(error: WatchError, kind: Kind, place: &str) -> Result<FindError, FindError> {
+    match FindError::sort(error.verb, kind, place, error.error) {
+        error @ (FindError::Forbidden { .. }
+        | FindError::NotServed { .. }
+        | FindError::Unauthorized(_)) => Ok(error),
+        error @ (FindError::Refused(_) | FindError::Unavailable(_)) => Err(error),
+    }
+}

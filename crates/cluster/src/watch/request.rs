@@ -1,0 +1,416 @@
+//! Requests of a watch.
+//!
+//! Lists in pages.
+//!
+//! Answers to the requests of a watch, with a bound on the memory they take.
+//!
+//! Why a watch fails.
+
+use std::{error::Error as StdError, io, iter::successors, mem, time::Duration, vec};
+
+use bytes::BytesMut;
+use dayshift_text::cut_bytes;
+use dayshift_workload::Kind;
+use http::{Request, Response, StatusCode};
+use http_body_util::{BodyDataStream, BodyExt as _};
+use kube::{
+    Client, Error,
+    api::{ListParams, WatchParams},
+    client::Body,
+    core::{ObjectList, Request as Requests, Status, WatchEvent},
+};
+use memchr::memchr;
+use serde::de::DeserializeOwned;
+
+use crate::{
+    connect::middleware::{bounded, is_too_large, next_piece, retry_after},
+    decode::kind_api::KindApi,
+    read::{
+        discovery::{discover, discover_again},
+        namespaces::NAMESPACES_PATH,
+    },
+};
+
+/// The objects of a watch, in one namespace or in all.
+pub(crate) struct WatchSource {
+    client: Client,
+    collection: Collection,
+    namespace: Option<String>,
+    /// Which of them.
+    selectors: WatchParams,
+    /// Whether the server did not have the kind under its known name in the last answer.
+    pub(crate) is_lost: bool,
+}
+
+/// What a watch shows.
+#[derive(Clone, Copy)]
+pub(crate) enum Collection {
+    /// The workloads of a kind.
+    Kind(Kind),
+    /// The metadata of Namespaces.
+    Namespaces,
+    /// Objects that every server has: the root of their API, and their plural.
+    BuiltIn(&'static str, &'static str),
+}
+
+impl Collection {
+    const fn kind(self) -> Option<Kind> {
+        match self {
+            Self::Kind(kind) => Some(kind),
+            Self::Namespaces | Self::BuiltIn(..) => None,
+        }
+    }
+
+    const fn is_metadata_alone(self) -> bool {
+        matches!(self, Self::Namespaces)
+    }
+
+    fn path(self, namespace: Option<&str>) -> String {
+        match self {
+            Self::Kind(kind) => KindApi::new(kind).path(namespace),
+            Self::Namespaces => NAMESPACES_PATH.to_owned(),
+            Self::BuiltIn(root, plural) => match namespace {
+                Some(namespace) => format!("{root}namespaces/{namespace}/{plural}"),
+                None => format!("{root}{plural}"),
+            },
+        }
+    }
+}
+
+impl WatchSource {
+    pub(crate) fn new(
+        client: Client,
+        collection: Collection,
+        namespace: Option<&str>,
+        selectors: WatchParams,
+    ) -> Self {
+        Self {
+            client,
+            collection,
+            namespace: namespace.map(str::to_owned),
+            selectors,
+            is_lost: false,
+        }
+    }
+
+    /// Asks the server for the name of the kind, if it is unknown or outdated.
+    pub(crate) async fn find(&mut self) -> Result<(), WatchError> {
+        let found = match self.collection.kind() {
+            Some(kind) if self.is_lost => discover_again(&self.client, kind).await,
+            Some(kind) => discover(&self.client, kind).await,
+            None => Ok(()),
+        };
+        found.map_err(|error| WatchError::new("list", error))?;
+        self.is_lost = false;
+        Ok(())
+    }
+
+    /// Whether the server may have the kind under another version.
+    pub(crate) fn may_have_moved(&self) -> bool {
+        self.collection.kind().is_some_and(Kind::is_discovered)
+    }
+
+    /// Asks for a page of this many after that token; without a limit, for all at once.
+    pub(crate) async fn list(
+        &self,
+        limit: Option<u32>,
+        token: Option<String>,
+    ) -> Result<Body, WatchError> {
+        let params = ListParams {
+            label_selector: self.selectors.label_selector.clone(),
+            field_selector: self.selectors.field_selector.clone(),
+            limit,
+            continue_token: token,
+            ..ListParams::default()
+        };
+        let requests = self.requests();
+        self.send(
+            "list",
+            match self.collection.is_metadata_alone() {
+                false => requests.list(&params),
+                true => requests.list_metadata(&params),
+            },
+        )
+        .await
+    }
+
+    /// Asks for each change after this version, for this long. With `is_list` the answer begins
+    /// with a list, no older than that.
+    pub(crate) async fn watch(
+        &self,
+        version: &str,
+        is_list: bool,
+        lasts: Duration,
+    ) -> Result<Body, WatchError> {
+        let params = WatchParams {
+            timeout: u32::try_from(lasts.as_secs()).ok(),
+            send_initial_events: is_list,
+            ..self.selectors.clone()
+        };
+        let requests = self.requests();
+        self.send(
+            "watch",
+            match self.collection.is_metadata_alone() {
+                false => requests.watch(&params, version),
+                true => requests.watch_metadata(&params, version),
+            },
+        )
+        .await
+    }
+
+    fn requests(&self) -> Requests {
+        Requests::new(self.collection.path(self.namespace.as_deref()))
+    }
+
+    async fn send(
+        &self,
+        verb: &'static str,
+        request: Result<Request<Vec<u8>>, kube::core::request::Error>,
+    ) -> Result<Body, WatchError> {
+        let failed = |error| WatchError::new(verb, error);
+        let request = request.map_err(|error| failed(Error::BuildRequest(error)))?;
+        let answer = self.client.send(request.map(Body::from)).await;
+        granted(verb, answer.map_err(failed)?).await
+    }
+}
+
+/// A page of a list.
+pub(crate) struct Page<D> {
+    pub(crate) objects: vec::IntoIter<D>,
+    pub(crate) next: NextPage,
+}
+
+/// The place after the objects of a page.
+pub(crate) enum NextPage {
+    /// Before the first page: there are no objects yet.
+    First,
+    /// The page after this token.
+    After(PageToken),
+    /// The end: the list was complete, as of this version.
+    End(String),
+}
+
+/// The place of a page in a list.
+pub(crate) struct PageToken {
+    text: String,
+    /// The version of the list, as its first page says it: a watch from that of a later page would
+    /// miss changes of objects that the first one has shown.
+    version: Option<String>,
+}
+
+impl<D: Clone + DeserializeOwned> Page<D> {
+    /// Before the first page.
+    pub(crate) fn none() -> Self {
+        Self {
+            objects: Vec::new().into_iter(),
+            next: NextPage::First,
+        }
+    }
+
+    /// The page after a token, or the first one. Without a limit it has everything.
+    pub(crate) async fn fetch(
+        source: &WatchSource,
+        limit: Option<u32>,
+        token: Option<PageToken>,
+    ) -> Result<Self, WatchError> {
+        let failed = |error| WatchError::new("list", error);
+        let (text, version) = token.map(|it| (it.text, it.version)).unzip();
+        let body = source.list(limit, text.clone()).await?;
+        let read = bounded(body).await;
+        let read = read.map_err(|error| failed(Error::Service(error)))?;
+        let list: ObjectList<D> =
+            serde_json::from_slice(&read).map_err(|error| failed(Error::SerdeError(error)))?;
+        let said = |text: Option<String>| text.filter(|text| !text.is_empty());
+        let next = said(list.metadata.continue_);
+        if next.is_some() && next == text {
+            return Err(failed(Error::Service(
+                "a page names itself as the next".into(),
+            )));
+        }
+        let version = version.flatten().or(said(list.metadata.resource_version));
+        let next = match next {
+            Some(text) => NextPage::After(PageToken { text, version }),
+            None => NextPage::End(version.ok_or_else(|| WatchError::no_version("list"))?),
+        };
+        let objects = list.items.into_iter();
+        Ok(Self { objects, next })
+    }
+}
+
+/// The most bytes of one event of a watch: etcd holds no object of more than 1.5 MB.
+const MAX_EVENT: usize = 16 << 20;
+
+/// The answer if the server has granted the request, otherwise why not.
+pub(crate) async fn granted(
+    verb: &'static str,
+    answer: Response<Body>,
+) -> Result<Body, WatchError> {
+    let (parts, body) = answer.into_parts();
+    if parts.status.is_success() {
+        return Ok(body);
+    }
+    let text = bounded(body).await;
+    let text = text.map_err(|error| WatchError::new(verb, Error::Service(error)))?;
+    let error = WatchError::new(verb, Error::Api(status(parts.status, &text)));
+    Err(WatchError {
+        retry_after: retry_after(&parts.headers).or(error.retry_after),
+        ..error
+    })
+}
+
+/// The message of a server that refuses; a proxy may send anything.
+fn status(code: StatusCode, text: &[u8]) -> Box<Status> {
+    let status = serde_json::from_slice::<Status>(text);
+    let foreign = || {
+        let text = String::from_utf8_lossy(text);
+        Status::failure(cut_bytes(text.trim(), 200), "Unknown")
+    };
+    Box::new(
+        status
+            .unwrap_or_else(|_| foreign())
+            .with_code(code.as_u16()),
+    )
+}
+
+/// The events of a watch: a line of JSON for each.
+pub(crate) struct EventLines {
+    body: BodyDataStream<Body>,
+    read: BytesMut,
+    /// How many of its bytes hold no end of a line.
+    searched: usize,
+}
+
+impl EventLines {
+    pub(crate) fn new(body: Body) -> Self {
+        Self {
+            body: body.into_data_stream(),
+            read: BytesMut::new(),
+            searched: 0,
+        }
+    }
+
+    /// The next event; `None` at the end of the watch. An incomplete line is no event.
+    pub(crate) async fn next<D>(&mut self) -> Option<Result<WatchEvent<D>, Error>>
+    where
+        D: DeserializeOwned,
+    {
+        loop {
+            if let Some(end) = memchr(b'\n', &self.read[self.searched..]) {
+                let line = match self.searched + end + 1 {
+                    // No buffer is kept while the watch is silent.
+                    all if all == self.read.len() => mem::take(&mut self.read),
+                    some => self.read.split_to(some),
+                };
+                self.searched = 0;
+                return Some(event(&line));
+            }
+            self.searched = self.read.len();
+            if self.searched > MAX_EVENT {
+                return Some(Err(Error::LinesCodecMaxLineLengthExceeded));
+            }
+            match next_piece(&mut self.body, !self.read.is_empty()).await? {
+                Ok(piece) => self.read.extend_from_slice(&piece),
+                // A proxy or a load balancer has cut it off, as many do after some minutes.
+                Err(error) if is_cut_off(&error) => return None,
+                Err(error) => return Some(Err(Error::ReadEvents(io::Error::other(error)))),
+            }
+        }
+    }
+}
+
+/// A line of a watch may be a bare status.
+fn event<D: DeserializeOwned>(line: &[u8]) -> Result<WatchEvent<D>, Error> {
+    serde_json::from_slice(line).map_err(|error| {
+        let status = serde_json::from_slice::<Status>(line);
+        match status.ok().filter(|status| status.code > 0) {
+            Some(status) => Error::Api(Box::new(status)),
+            None => Error::SerdeError(error),
+        }
+    })
+}
+
+fn is_cut_off(error: &(dyn StdError + 'static)) -> bool {
+    let is_end = |error: &(dyn StdError + 'static)| {
+        let error = error.downcast_ref::<io::Error>();
+        error.is_some_and(|it| it.kind() == io::ErrorKind::UnexpectedEof)
+    };
+    successors(Some(error), |error| (*error).source()).any(is_end)
+        || error.to_string().contains("unexpected EOF during chunk")
+}
+
+/// Why a watch has failed. It continues by itself.
+#[derive(Debug, thiserror::Error)]
+#[error("the {verb} failed: {error}")]
+pub struct WatchError {
+    /// The verb of the request, as RBAC names it: `list` or `watch`.
+    pub verb: &'static str,
+    /// The failure itself.
+    #[source]
+    pub error: Error,
+    /// The pause that the server asks for.
+    pub(crate) retry_after: Option<Duration>,
+}
+
+/// Why the objects of a kind cannot be watched, if the server gives the same answer until somebody
+/// changes the cluster.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Absence {
+    /// RBAC has no rule for it (403).
+    #[error("forbidden")]
+    Forbidden,
+    /// The API server does not serve it (404): its CustomResourceDefinition is not installed, say.
+    #[error("the API server does not have this kind")]
+    NotServed,
+}
+
+impl WatchError {
+    pub(crate) fn new(verb: &'static str, error: Error) -> Self {
+        let retry_after = match &error {
+            Error::Api(status) => status.details.as_ref().map(|it| it.retry_after_seconds),
+            _ => None,
+        };
+        Self {
+            verb,
+            error,
+            retry_after: retry_after.map(|it| Duration::from_secs(it.into())),
+        }
+    }
+
+    /// The answer to this request has no version from which a watch could continue.
+    pub(crate) fn no_version(verb: &'static str) -> Self {
+        let why = "the answer has no metadata.resourceVersion";
+        Self::new(verb, Error::Service(why.into()))
+    }
+
+    /// The reason, if only a change of the cluster can end it.
+    pub fn absence(&self) -> Option<Absence> {
+        match self.code()? {
+            403 => Some(Absence::Forbidden),
+            404 => Some(Absence::NotServed),
+            _ => None,
+        }
+    }
+
+    /// Whether the server no longer has the version, so that everything is listed anew (410).
+    pub fn is_expired(&self) -> bool {
+        self.code() == Some(410)
+    }
+
+    /// Whether the server refuses this stream: it may not know streams, or may permit only lists.
+    pub(crate) fn refuses_streams(&self) -> bool {
+        matches!(self.code(), Some(400 | 403 | 404 | 405 | 406 | 415 | 422))
+    }
+
+    /// The status code of the answer, or of the event that has ended the watch.
+    pub(crate) fn code(&self) -> Option<u16> {
+        match &self.error {
+            Error::Api(status) => Some(status.code),
+            _ => None,
+        }
+    }
+
+    /// Whether the answer is too large to be read.
+    pub(crate) fn is_too_large(&self) -> bool {
+        is_too_large(&self.error)
+    }
+}

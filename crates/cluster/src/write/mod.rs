@@ -1,0 +1,493 @@
+//! The only code that sends writes: guarded patches, Events, and the EndpointSlices of `dayshift activator`.
+
+mod error;
+mod events;
+mod jobs;
+mod patch;
+
+pub use self::{
+    error::{AnnounceError, FailureKind, PatchError, ReadError, Unavailable},
+    events::EventObject,
+    patch::{Patch, guarded_patch},
+};
+
+use std::{fmt, time::Duration};
+
+use bytes::Bytes;
+use chrono::{DateTime, Utc};
+use dayshift_text::{cut_bytes, escape_json, printable};
+use dayshift_workload::{
+    AnnotationChange, Change, Job, JobChange, Kind, Observed, Prefix, WorkloadRef,
+    events::EventText,
+    other_controllers::{ACTIVATOR, COMMANDS, CONTROLLER},
+};
+use http::{HeaderMap, Request, header};
+use kube::{
+    Client, ResourceExt as _,
+    client::Body,
+    core::{ObjectList, Status},
+};
+use serde_json::Value;
+use tokio::time::timeout;
+use tower::BoxError;
+
+use crate::{
+    connect::{
+        compact::InFull,
+        middleware::{bounded, is_too_large, retry_after},
+        redact::redacted_chain,
+    },
+    decode::{
+        kind_api::KindApi,
+        views::WithManagers,
+        workload::{Version, Workload},
+    },
+    delays::MAX_RETRY_AFTER,
+    read::{
+        events::REPORTER,
+        list::PAGE,
+        namespaces::{NAMESPACES_PATH, NamespaceMeta},
+        services::SLICES_ROOT,
+    },
+    write::{
+        error::{Answer, foreign},
+        events::event_body,
+        jobs::{RawJob, job_patch, jobs_path},
+        patch::{annotation_patch, namespace_patch, wake_patch},
+    },
+};
+
+/// The time limit of one request. A patch that took effect although its answer came too late is
+/// harmless: sent again, its tests fail, and the object is read anew.
+const REQUEST_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// Sends decisions, for one prefix and under one name.
+#[derive(Clone)]
+pub struct Writer {
+    client: Client,
+    prefix: Prefix,
+    instance: String,
+    /// Its name in `managedFields`.
+    manager: &'static str,
+    /// The time limit of one request, if the client sets none.
+    limit: Option<Duration>,
+}
+
+impl Writer {
+    /// A writer that calls itself `instance` (the pod's name, say) in Events.
+    pub const fn new(client: Client, prefix: Prefix, instance: String) -> Self {
+        Self {
+            client,
+            prefix,
+            instance,
+            manager: CONTROLLER,
+            limit: Some(REQUEST_TIMEOUT),
+        }
+    }
+
+    /// The writer of a command, whose [`patient`](crate::cluster::patient) client sets the time
+    /// limit.
+    pub fn of_command(client: Client, prefix: Prefix) -> Self {
+        Self {
+            limit: None,
+            manager: COMMANDS,
+            ..Self::new(client, prefix, REPORTER.to_owned())
+        }
+    }
+
+    /// The writer of `dayshift activator`.
+    pub const fn of_activator(client: Client, prefix: Prefix, instance: String) -> Self {
+        let mut writer = Self::new(client, prefix, instance);
+        writer.manager = ACTIVATOR;
+        writer
+    }
+
+    /// The same, whose requests may take so long at most.
+    #[must_use]
+    pub fn within(&self, limit: Duration) -> Self {
+        Self {
+            limit: Some(limit),
+            ..self.clone()
+        }
+    }
+
+    pub(crate) const fn prefix(&self) -> &Prefix {
+        &self.prefix
+    }
+
+    /// Makes the change, if the object still is as observed, and returns the new object.
+    ///
+    /// # Errors
+    /// [`PatchError`] tells a conflict from a refusal and from an absent server.
+    pub async fn patch(
+        &self,
+        observed: &Observed,
+        change: &Change,
+    ) -> Result<Workload, PatchError> {
+        let patch = guarded_patch(observed, change, &self.prefix);
+        self.send_patch(&observed.object, &patch).await
+    }
+
+    /// Writes annotations of a user, if the object has the observed inputs, and returns the new
+    /// object.
+    ///
+    /// # Errors
+    /// As for [`Writer::patch`].
+    pub async fn annotate(
+        &self,
+        observed: &Observed,
+        annotations: &[AnnotationChange],
+    ) -> Result<Workload, PatchError> {
+        let patch = annotation_patch(observed, annotations, &self.prefix);
+        self.send_patch(&observed.object, &patch).await
+    }
+
+    /// Reads a Namespace as it is now.
+    ///
+    /// # Errors
+    /// If it does not exist, or the server is absent or unwilling.
+    pub async fn read_namespace(&self, name: &str) -> Result<NamespaceMeta, ReadError> {
+        let request = Request::get(format!("{NAMESPACES_PATH}/{name}"));
+        let answer = self.get(request).await?;
+        Ok(namespace_in(&answer, name)?)
+    }
+
+    /// Writes annotations of a user on a Namespace, if the changed ones are as observed, and
+    /// returns the new Namespace.
+    ///
+    /// # Errors
+    /// As for [`Writer::patch`].
+    pub async fn annotate_namespace(
+        &self,
+        namespace: &NamespaceMeta,
+        annotations: &[AnnotationChange],
+    ) -> Result<NamespaceMeta, PatchError> {
+        let patch = namespace_patch(namespace, annotations, &self.prefix);
+        let name = namespace.name_any();
+        let answer = self
+            .patched(format!("{NAMESPACES_PATH}/{name}"), &patch)
+            .await?;
+        Ok(namespace_in(&answer, &name)?)
+    }
+
+    pub(crate) async fn send_patch(
+        &self,
+        object: &WorkloadRef,
+        patch: &Patch,
+    ) -> Result<Workload, PatchError> {
+        let answer = self.patched(KindApi::path_of(object), patch).await?;
+        let workload: Workload = serde_json::from_slice(&answer).map_err(malformed)?;
+        let is_it = is_at(&workload, object) && workload.uid() == &*object.uid;
+        Ok(shown(workload, is_it, object)?)
+    }
+
+    pub(crate) async fn patched(&self, path: String, patch: &Patch) -> Result<Bytes, PatchError> {
+        let uri = format!("{path}?fieldManager={}", self.manager);
+        let request =
+            Request::patch(uri).header(header::CONTENT_TYPE, "application/json-patch+json");
+        let body = as_go_writes(patch).map_err(malformed)?;
+        self.send(request, body).await?.body(PatchError::sort)
+    }
+
+    /// Reads the object as it is now.
+    ///
+    /// # Errors
+    /// Where it is gone, or the server absent or unwilling.
+    pub async fn read(&self, object: &WorkloadRef) -> Result<Workload, ReadError> {
+        let answer = self.get(Request::get(KindApi::path_of(object))).await?;
+        let workload: Workload = serde_json::from_slice(&answer).map_err(malformed)?;
+        let is_it = is_at(&workload, object);
+        Ok(shown(workload, is_it, object)?)
+    }
+
+    /// Reads the object as it is now, with who has set its count.
+    ///
+    /// # Errors
+    /// Where it is gone, or the server absent or unwilling.
+    pub async fn read_managers(&self, object: &WorkloadRef) -> Result<WithManagers, ReadError> {
+        let request = Request::get(KindApi::path_of(object)).extension(InFull);
+        let answer = self.get(request).await?;
+        let read: WithManagers = serde_json::from_slice(&answer).map_err(malformed)?;
+        let is_it = is_at(&read.workload, object);
+        Ok(shown(read, is_it, object)?)
+    }
+
+    /// Asks for a list of at most one object of a kind: returns how far the server's history is, and
+    /// its answer has the server's `Date`.
+    ///
+    /// # Errors
+    /// Where the server is absent or unwilling.
+    pub async fn ask_the_version(
+        &self,
+        kind: Kind,
+        namespace: Option<&str>,
+    ) -> Result<Version, ReadError> {
+        let uri = format!("{}?limit=1", KindApi::new(kind).path(namespace));
+        let answer = self.get(Request::get(uri)).await?;
+        let list: Value = serde_json::from_slice(&answer).map_err(malformed)?;
+        let version = list["metadata"]["resourceVersion"].as_str();
+        Ok(Version::parse(version.unwrap_or_default()))
+    }
+
+    /// Sends an Event of the object.
+    ///
+    /// # Errors
+    /// Where the server is absent or unwilling.
+    pub async fn announce(
+        &self,
+        object: &EventObject,
+        event: &EventText,
+        at: DateTime<Utc>,
+    ) -> Result<(), AnnounceError> {
+        let uri = format!(
+            "/apis/events.k8s.io/v1/namespaces/{}/events",
+            object.namespace
+        );
+        let request = Request::post(uri).header(header::CONTENT_TYPE, "application/json");
+        let body = serde_json::to_vec(&event_body(object, event, at, &self.instance))
+            .map_err(malformed)?;
+        let answer = self.send(request, body).await?;
+        // Another scaler, or this one before it began anew, has told of it.
+        if event.once_of.is_some() && answer.is_conflict() {
+            return Ok(());
+        }
+        answer.body(AnnounceError::sort)?;
+        Ok(())
+    }
+
+    async fn get(&self, request: http::request::Builder) -> Result<Bytes, ReadError> {
+        let answer = self.send(request, Vec::new()).await?;
+        answer.body(ReadError::sort)
+    }
+
+    pub(crate) async fn send(
+        &self,
+        request: http::request::Builder,
+        body: Vec<u8>,
+    ) -> Result<Answer, Unavailable> {
+        let request = request.body(Body::from(body)).map_err(malformed)?;
+        let Some(limit) = self.limit else {
+            return self.exchange(request).await;
+        };
+        timeout(limit, self.exchange(request))
+            .await
+            .map_err(|_| Unavailable::timed_out(limit))?
+    }
+
+    async fn exchange(&self, request: Request<Body>) -> Result<Answer, Unavailable> {
+        let response = self.client.send(request).await;
+        let response = response.map_err(|error| no_answer(&error))?;
+        let (code, retry_after) = (response.status(), pause_asked(response.headers()));
+        let body = bounded(response.into_body()).await.map_err(unread)?;
+        if code.is_success() {
+            return Ok(Answer::Success(body));
+        }
+        let mut status: Status = serde_json::from_slice(&body).unwrap_or_else(|_| {
+            let text = String::from_utf8_lossy(&body);
+            foreign(cut_bytes(text.trim(), 200), code)
+        });
+        // It may quote a user's text, and goes into Events and logs.
+        status.message = printable(&status.message);
+        Ok(Answer::Failure {
+            code,
+            status: Box::new(status),
+            retry_after,
+        })
+    }
+}
+
+/// The patch with its texts byte for byte as the API server writes them: there a `test` compares
+/// how texts are written, not what they mean (evanphx/json-patch v4), and Go's encoder escapes
+/// five characters that JSON does not ask for.
+fn as_go_writes(patch: &Patch) -> serde_json::Result<Vec<u8>> {
+    let escaped = |it| matches!(it, '<' | '>' | '&' | '\u{2028}' | '\u{2029}');
+    let json = serde_json::to_string(patch)?;
+    Ok(escape_json(&json, escaped).into_owned().into_bytes())
+}
+
+/// The pause that the server asks for, up to [`MAX_RETRY_AFTER`].
+fn pause_asked(headers: &HeaderMap) -> Option<Duration> {
+    Some(retry_after(headers)?.min(MAX_RETRY_AFTER))
+}
+
+fn no_answer(error: &(impl std::error::Error + 'static)) -> Unavailable {
+    Unavailable {
+        reason: redacted_chain(error),
+        retry_after: None,
+        kind: FailureKind::Unreachable,
+    }
+}
+
+/// A body that broke off, or is larger than what is read.
+fn unread(error: BoxError) -> Unavailable {
+    let error = kube::Error::Service(error);
+    let unread = no_answer(&error);
+    match is_too_large(&error) {
+        true => Unavailable {
+            kind: FailureKind::TooLarge,
+            ..unread
+        },
+        false => unread,
+    }
+}
+
+/// A malformed answer, or request of ours: the fault of the one object, not of the server.
+pub(crate) fn malformed(error: impl std::error::Error + 'static) -> Unavailable {
+    Unavailable {
+        kind: FailureKind::Failed,
+        ..no_answer(&error)
+    }
+}
+
+/// Whether an answer shows the requested object; another may have its name by now.
+fn is_at(workload: &Workload, object: &WorkloadRef) -> bool {
+    (workload.namespace(), workload.name()) == (&*object.namespace, &*object.name)
+}
+
+/// The Namespace in an answer, if it is the requested one.
+fn namespace_in(answer: &[u8], name: &str) -> Result<NamespaceMeta, Unavailable> {
+    let namespace: NamespaceMeta = serde_json::from_slice(answer).map_err(malformed)?;
+    let is_it = namespace.metadata.name.as_deref() == Some(name);
+    shown(namespace, is_it, &format_args!("Namespace {name}"))
+}
+
+/// What an answer shows, if it is the object asked for. A success may show something else, such as a
+/// `Status`: whoever answered, nothing was done.
+fn shown<T>(answer: T, is_it: bool, object: &dyn fmt::Display) -> Result<T, Unavailable> {
+    is_it.then_some(answer).ok_or_else(|| Unavailable {
+        reason: format!("the answer does not show {object}"),
+        retry_after: None,
+        kind: FailureKind::Failed,
+    })
+}
+
+impl Writer {
+    /// Writes annotations of an override, if the object has the observed inputs and state.
+    ///
+    /// # Errors
+    /// As for [`Writer::patch`].
+    pub async fn wake(
+        &self,
+        observed: &Observed,
+        annotations: &[AnnotationChange],
+    ) -> Result<(), PatchError> {
+        let patch = wake_patch(observed, annotations, self.prefix());
+        self.send_patch(&observed.object, &patch).await?;
+        Ok(())
+    }
+
+    /// Applies an EndpointSlice on the server's side: replicas that want the same slice write the same
+    /// one.
+    ///
+    /// # Errors
+    /// As for [`Writer::patch`]; a missing permission to create is one too.
+    pub async fn apply_slice(
+        &self,
+        namespace: &str,
+        name: &str,
+        slice: &Value,
+    ) -> Result<(), PatchError> {
+        let uri = format!(
+            "{}?fieldManager={ACTIVATOR}&force=true",
+            slice_path(namespace, name)
+        );
+        let request =
+            Request::patch(uri).header(header::CONTENT_TYPE, "application/apply-patch+yaml");
+        self.send(request, slice.to_string().into_bytes())
+            .await?
+            .body(PatchError::sort)?;
+        Ok(())
+    }
+
+    /// Deletes an EndpointSlice, if it is the one with this UID.
+    ///
+    /// # Errors
+    /// As for [`Writer::patch`].
+    pub async fn delete_slice(
+        &self,
+        namespace: &str,
+        name: &str,
+        uid: &str,
+    ) -> Result<(), PatchError> {
+        let request = Request::delete(slice_path(namespace, name))
+            .header(header::CONTENT_TYPE, "application/json");
+        let body = serde_json::json!({"preconditions": {"uid": uid}});
+        self.send(request, body.to_string().into_bytes())
+            .await?
+            .body(PatchError::sort)?;
+        Ok(())
+    }
+}
+
+fn slice_path(namespace: &str, name: &str) -> String {
+    format!("{SLICES_ROOT}namespaces/{namespace}/endpointslices/{name}")
+}
+
+impl Writer {
+    /// The Jobs of a namespace, in pages. A page that is too large to be read is asked for with a tenth of
+    /// its objects.
+    ///
+    /// # Errors
+    /// Where the server is absent or unwilling.
+    pub async fn jobs(&self, namespace: &str) -> Result<Vec<Job>, ReadError> {
+        let suspended_by = self.prefix().suspended_by();
+        let mut jobs = Vec::new();
+        let (mut limit, mut rest) = (PAGE, String::new());
+        loop {
+            let uri = format!("{}?limit={limit}{rest}", jobs_path(namespace));
+            let answer = match self.send(Request::get(uri), Vec::new()).await {
+                Err(why) if why.kind == FailureKind::TooLarge && limit > 1 => {
+                    limit = limit.div_ceil(10);
+                    continue;
+                }
+                answer => answer?.body(ReadError::sort)?,
+            };
+            let page: ObjectList<RawJob> = serde_json::from_slice(&answer).map_err(malformed)?;
+            jobs.extend(page.items.into_iter().map(|it| it.job(&suspended_by)));
+            match page.metadata.continue_.filter(|it| !it.is_empty()) {
+                // The server's own token: characters of base64url alone.
+                Some(token) => rest = format!("&continue={token}"),
+                None => return Ok(jobs),
+            }
+        }
+    }
+
+    /// Makes a change of a Job, for the CronJob with this UID, if it still is as it was seen.
+    ///
+    /// # Errors
+    /// As for [`Writer::patch`].
+    pub async fn patch_job(
+        &self,
+        namespace: &str,
+        job: &Job,
+        change: JobChange,
+        cron_job: &str,
+    ) -> Result<(), PatchError> {
+        let uri = format!("{}/{}", jobs_path(namespace), job.name);
+        let patch = job_patch(job, change, cron_job, self.prefix());
+        self.patched(uri, &patch.into_patch()).await?;
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_server_asks_for_more_than_a_minute() {
+        for (text, expected) in [
+            ("7", Some(7)),
+            ("3600", Some(60)),
+            ("9000000000000", Some(60)),
+            ("18446744073709551615", Some(60)),
+            ("18446744073709551616", None),
+            ("-1", None),
+            ("Sun, 22 Nov 2026 00:00:00 GMT", None),
+        ] {
+            let headers = HeaderMap::from_iter([(header::RETRY_AFTER, text.parse().unwrap())]);
+            let asked = pause_asked(&headers).map(|asked| asked.as_secs());
+            assert_eq!(asked, expected, "{text}");
+        }
+    }
+}

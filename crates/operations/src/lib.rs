@@ -1,0 +1,33 @@
+//! The operations of dayshift's commands and dashboards on live workloads: select them, request an override,
+//! wait until a controller has acted, restore saved counts, and describe their status.
+//!
+//! Nothing is printed here. Results are returned or reported to the caller as values and sentences, so that
+//! a terminal and a web page show the same words.
+//!
+//! - [`Selection`] is the set of workloads that a command writes to.
+//! - [`OverrideRequest`] requests an override of workloads or of a Namespace, and waits for its effect.
+//! - [`Restore`] restores saved counts without a controller.
+//! - [`LiveSchedules`] reads the objects that hold schedules, for `dayshift convert`.
+//! - [`status`] describes workloads and follows them.
+
+mod carry_out;
+mod live_schedules;
+mod namespace_overrides;
+mod override_messages;
+mod overrides;
+mod restore;
+mod selection;
+pub mod status;
+mod until;
+
+pub use carry_out::OverrideReport;
+pub use live_schedules::{LiveName, LiveQuery, LiveSchedules};
+pub use namespace_overrides::{AnnotatedNamespace, NamespaceError};
+pub use override_messages::{action_text, annotations_text, failure_text, synced_text};
+pub use overrides::{
+    AnnotatedWorkload, ChangedSincePreview, OverrideRequest, RequestError, RequestOutcome,
+    RequestedOverride, SyncedCount, changed_since,
+};
+pub use restore::{Restore, RestoreError, RestoredCounts};
+pub use selection::Selection;
+pub use until::{Until, UntilError, parse_duration, parse_length, parse_span};

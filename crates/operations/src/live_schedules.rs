@@ -1,0 +1,368 @@
+//! The objects of a cluster that other tools' schedules stand on, as files have them.
+
+use dayshift_manifest::manifest::Source;
+use dayshift_workload::Kind;
+use kube::Client;
+use serde_json::{Map, Value, json};
+
+use dayshift_cluster::read::{
+    FindError, RawList, get_raw, list_raw, namespace_exists, no_namespaces,
+};
+
+/// Which objects are read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum LiveQuery {
+    /// These objects; those of the core group's `namespaces` stand in no namespace.
+    Named {
+        /// The namespace.
+        namespace: String,
+        /// The objects.
+        names: Vec<LiveName>,
+    },
+    /// All of one namespace, with itself, or of all; with a label selector workloads alone.
+    All {
+        /// The namespace; `None` for all.
+        namespace: Option<String>,
+        /// The label selector.
+        selector: Option<String>,
+    },
+}
+
+/// An object in a namespace, or a Namespace.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LiveName {
+    /// Such as `apps/v1`.
+    pub api_version: String,
+    /// Such as `deployments`.
+    pub plural: String,
+    /// Its name.
+    pub name: String,
+}
+
+/// What was read.
+#[derive(Clone, Debug, Default)]
+pub struct LiveSchedules {
+    /// The objects, each kind as a file of its own.
+    pub sources: Vec<Source>,
+    /// Why others were not read.
+    pub problems: Vec<String>,
+}
+
+/// What is listed where nothing is named.
+#[derive(Clone, Copy)]
+struct ListedCollection<'r> {
+    api_version: &'r str,
+    plural: &'static str,
+    kind: &'static str,
+    role: ScheduleRole,
+}
+
+/// What an object has to do with schedules.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum ScheduleRole {
+    /// Its annotations are a schedule for what is in it.
+    Namespace,
+    /// Its annotations are its schedule.
+    Workload,
+    /// It is a schedule, by its spec: an object that a tool has for that alone.
+    Schedule,
+}
+
+const fn collection(
+    role: ScheduleRole,
+    api_version: &'static str,
+    plural: &'static str,
+    kind: &'static str,
+) -> ListedCollection<'static> {
+    ListedCollection {
+        api_version,
+        plural,
+        kind,
+        role,
+    }
+}
+
+const COLLECTIONS: [ListedCollection<'_>; 11] = [
+    collection(ScheduleRole::Namespace, "v1", "namespaces", "Namespace"),
+    collection(
+        ScheduleRole::Workload,
+        "apps/v1",
+        "deployments",
+        "Deployment",
+    ),
+    collection(
+        ScheduleRole::Workload,
+        "apps/v1",
+        "statefulsets",
+        "StatefulSet",
+    ),
+    collection(ScheduleRole::Workload, "batch/v1", "cronjobs", "CronJob"),
+    collection(
+        ScheduleRole::Workload,
+        "autoscaling/v2",
+        "horizontalpodautoscalers",
+        "HorizontalPodAutoscaler",
+    ),
+    // Others scale these, and dayshift does not: that is said of those that have a schedule.
+    collection(ScheduleRole::Workload, "apps/v1", "daemonsets", "DaemonSet"),
+    collection(ScheduleRole::Workload, "batch/v1", "jobs", "Job"),
+    collection(
+        ScheduleRole::Workload,
+        "policy/v1",
+        "poddisruptionbudgets",
+        "PodDisruptionBudget",
+    ),
+    collection(
+        ScheduleRole::Schedule,
+        "kube-green.com/v1alpha1",
+        "sleepinfos",
+        "SleepInfo",
+    ),
+    collection(
+        ScheduleRole::Schedule,
+        "autoscaling.alibabacloud.com/v1beta1",
+        "cronhorizontalpodautoscalers",
+        "CronHorizontalPodAutoscaler",
+    ),
+    collection(
+        ScheduleRole::Schedule,
+        "keda.sh/v1alpha1",
+        "scaledobjects",
+        "ScaledObject",
+    ),
+];
+
+impl LiveSchedules {
+    /// Reads them.
+    ///
+    /// # Errors
+    /// Where the server is absent or unwilling. What the user may not read stands among the
+    /// problems.
+    pub async fn read(client: &Client, query: &LiveQuery) -> Result<Self, FindError> {
+        let mut found = Self::default();
+        match query {
+            LiveQuery::Named { namespace, names } => {
+                for name in names {
+                    found.read_one(client, namespace, name).await?;
+                }
+            }
+            LiveQuery::All {
+                namespace,
+                selector,
+            } => {
+                let (namespace, selector) = (namespace.as_deref(), selector.as_deref());
+                for resource in COLLECTIONS {
+                    if selector.is_none() || resource.role == ScheduleRole::Workload {
+                        found
+                            .read_all(client, resource, namespace, selector)
+                            .await?;
+                    }
+                }
+                found.read_operators(client, namespace, selector).await?;
+                if let Some(name) = namespace
+                    && found.sources.is_empty()
+                    && found.problems.is_empty()
+                    && namespace_exists(client, name).await == Some(false)
+                {
+                    found.problems.push(no_namespaces(&[name]));
+                }
+            }
+        }
+        Ok(found)
+    }
+
+    async fn read_one(
+        &mut self,
+        client: &Client,
+        namespace: &str,
+        wanted: &LiveName,
+    ) -> Result<(), FindError> {
+        let LiveName {
+            api_version,
+            plural,
+            name,
+        } = wanted;
+        let path = object_path(api_version, plural, namespace, name);
+        match get_raw(client, &path).await? {
+            Some(object) => self.add(plural, &[object], |it| trimmed(it, api_version, "")),
+            None => self
+                .problems
+                .push(format!("{plural}/{name} is not in namespace {namespace}")),
+        }
+        Ok(())
+    }
+
+    async fn read_all(
+        &mut self,
+        client: &Client,
+        resource: ListedCollection<'_>,
+        namespace: Option<&str>,
+        selector: Option<&str>,
+    ) -> Result<(), FindError> {
+        let ListedCollection {
+            api_version,
+            plural,
+            kind,
+            role,
+        } = resource;
+        let list = match (role, namespace) {
+            (ScheduleRole::Namespace, Some(name)) => {
+                let path = object_path(api_version, plural, "", name);
+                match get_raw(client, &path).await {
+                    Ok(one) => RawList::Items(one.into_iter().collect()),
+                    // A ScheduleRole in the namespace allows the rest.
+                    Err(FindError::Refused(why)) => {
+                        self.problems.push(format!(
+                            "the Namespace {name} may not be read, so what stands on it is not \
+                             converted: {why}"
+                        ));
+                        return Ok(());
+                    }
+                    Err(error) => return Err(error),
+                }
+            }
+            _ => {
+                let path = collection_path(api_version, plural, namespace);
+                list_raw(client, &path, selector).await?
+            }
+        };
+        match list {
+            RawList::Items(items) => {
+                self.add(plural, &items, |it| match role {
+                    ScheduleRole::Schedule => with_spec(it, api_version, kind),
+                    ScheduleRole::Namespace | ScheduleRole::Workload => {
+                        trimmed(it, api_version, kind)
+                    }
+                });
+                if kind == "SleepInfo" {
+                    self.add_secrets(client, &items).await?;
+                }
+            }
+            RawList::Absent => {}
+            RawList::Forbidden(message) => self
+                .problems
+                .push(format!("not allowed to list {plural}: {message}")),
+        }
+        Ok(())
+    }
+
+    /// The operators' resources in the table of kinds, in the version that the server prefers of each group
+    /// that it has.
+    async fn read_operators(
+        &mut self,
+        client: &Client,
+        namespace: Option<&str>,
+        selector: Option<&str>,
+    ) -> Result<(), FindError> {
+        let groups = match get_raw(client, "/apis").await {
+            Ok(groups) => groups.unwrap_or_default(),
+            Err(FindError::Refused(why)) => {
+                let problem = format!("not allowed to ask which operators' kinds there are: {why}");
+                self.problems.push(problem);
+                return Ok(());
+            }
+            Err(error) => return Err(error),
+        };
+        let groups = groups["groups"].as_array().map_or(&[][..], Vec::as_slice);
+        for kind in Kind::of_operators() {
+            let group = groups.iter().find(|it| it["name"] == kind.group());
+            let preferred = group.and_then(|it| it["preferredVersion"]["groupVersion"].as_str());
+            let Some(api_version) = preferred else {
+                continue;
+            };
+            let resource = ListedCollection {
+                api_version,
+                plural: kind.plural(),
+                kind: kind.name(),
+                role: ScheduleRole::Workload,
+            };
+            self.read_all(client, resource, namespace, selector).await?;
+        }
+        Ok(())
+    }
+
+    /// The Secrets in which kube-green saves the counts of what sleeps.
+    async fn add_secrets(
+        &mut self,
+        client: &Client,
+        sleep_infos: &[Value],
+    ) -> Result<(), FindError> {
+        let mut secrets = Vec::new();
+        for object in sleep_infos {
+            let of = |name: &str| object["metadata"][name].as_str().unwrap_or_default();
+            let (namespace, name) = (of("namespace"), format!("sleepinfo-{}", of("name")));
+            let path = object_path("v1", "secrets", namespace, &name);
+            match get_raw(client, &path).await {
+                Ok(secret) => secrets.extend(secret),
+                Err(FindError::Refused(why)) => self.problems.push(format!(
+                    "the Secret {namespace}/{name} may not be read, so the counts that kube-green has \
+                     saved there are not converted (convert while everything is awake, or as \
+                     somebody who may): {why}"
+                )),
+                Err(error) => return Err(error),
+            }
+        }
+        let lines = secrets.iter().map(|secret| {
+            let mut line = trimmed(secret, "v1", "Secret");
+            line["data"] = secret["data"].clone();
+            line.to_string() + "\n"
+        });
+        let text: String = lines.collect();
+        if !text.is_empty() {
+            self.sources.push(Source::new("secrets", text));
+        }
+        Ok(())
+    }
+
+    /// What `line` makes of each of these objects, a line for each.
+    fn add(&mut self, plural: &str, items: &[Value], line: impl Fn(&Value) -> Value) {
+        // At most this many at a time, so that reading them costs little.
+        for items in items.chunks(500) {
+            let lines = items.iter().map(|it| line(it).to_string() + "\n");
+            let text: String = lines.collect();
+            self.sources.push(Source::new(plural, text));
+        }
+    }
+}
+
+/// What of an object schedules have to do with. The items of a list do not say what they are.
+fn trimmed(object: &Value, api_version: &str, kind: &str) -> Value {
+    let of = |name: &str, other: &str| object[name].as_str().unwrap_or(other).to_owned();
+    let mut metadata = Map::new();
+    for name in ["name", "namespace", "annotations", "labels"] {
+        if let Some(value) = object["metadata"].get(name) {
+            metadata.insert(name.to_owned(), value.clone());
+        }
+    }
+    json!({
+        "apiVersion": of("apiVersion", api_version),
+        "kind": of("kind", kind),
+        "metadata": metadata,
+    })
+}
+
+/// The same with its spec.
+fn with_spec(object: &Value, api_version: &str, kind: &str) -> Value {
+    let mut trimmed = trimmed(object, api_version, kind);
+    if let Some(spec) = object.get("spec") {
+        trimmed["spec"] = spec.clone();
+    }
+    trimmed
+}
+
+fn collection_path(api_version: &str, plural: &str, namespace: Option<&str>) -> String {
+    let root = if api_version.contains('/') {
+        "apis"
+    } else {
+        "api"
+    };
+    match namespace {
+        Some(namespace) => format!("/{root}/{api_version}/namespaces/{namespace}/{plural}"),
+        None => format!("/{root}/{api_version}/{plural}"),
+    }
+}
+
+fn object_path(api_version: &str, plural: &str, namespace: &str, name: &str) -> String {
+    let namespace = Some(namespace).filter(|_| plural != "namespaces");
+    format!("{}/{name}", collection_path(api_version, plural, namespace))
+}

@@ -1,0 +1,231 @@
+//! What is said of an override that was requested.
+
+use std::time::Duration;
+
+use chrono::{DateTime, Utc};
+use dayshift_schedule::{Action, Zone};
+use dayshift_text::quote;
+use dayshift_workload::{
+    AnnotationChange, CountKind, Dependency, Kind, Observed, Origin, Override, OverrideCommand,
+    ParsedInputs, Pause, Prefix, Replicas, read, waiting_start,
+};
+
+use crate::{
+    overrides::{AnnotatedWorkload, OverrideRequest, RequestedOverride, SyncedCount},
+    status::time_format::short_time,
+};
+
+/// What a controller does, such as `woken until 22:00 CET`.
+pub(crate) fn action(annotated: &AnnotatedWorkload, now: DateTime<Utc>) -> String {
+    action_text(annotated.command, annotated.zone, now)
+}
+
+/// The same of a command, with times in `zone`.
+pub fn action_text(command: OverrideCommand, zone: Zone, now: DateTime<Utc>) -> String {
+    match command {
+        OverrideCommand::Begin(begun) => held(begun, zone, now),
+        OverrideCommand::Resume => "resumed".to_owned(),
+    }
+}
+
+/// `woken until 22:00 CET`.
+fn held(by: Override, zone: Zone, now: DateTime<Utc>) -> String {
+    match by.until() {
+        Some(until) => format!("{} until {}", by.phase(), short_time(until, zone, now)),
+        None => by.phase().to_string(),
+    }
+}
+
+/// `scaled until 12:00 CET, 3 -> 5`.
+pub fn synced_text(scaled: SyncedCount, now: DateTime<Utc>) -> String {
+    let until = scaled.until.map_or_else(String::new, |until| {
+        format!(" until {}", short_time(until, scaled.zone, now))
+    });
+    format!("scaled{until}, {} -> {}", scaled.before, scaled.after)
+}
+
+/// `woken until 22:00 CET, 0 -> 3`, and what comes of it where that is not said by then.
+pub(crate) fn obeyed(
+    annotated: &AnnotatedWorkload,
+    seen: &Observed,
+    request: &OverrideRequest,
+) -> String {
+    let (before, after) = (annotated.before, seen.replicas);
+    let counts = if before == after {
+        match seen.object.kind.counts() {
+            CountKind::Replicas | CountKind::Exact => format!("replicas {after}"),
+            counts => counts.short_text(after),
+        }
+    } else {
+        let counts = seen.object.kind.counts();
+        format!(
+            "{} -> {}",
+            counts.short_text(before),
+            counts.short_text(after)
+        )
+    };
+    let outlook = match annotated.command {
+        OverrideCommand::Begin(Override::Pause(Pause::Forever)) => {
+            format!(
+                "; nothing is done until `{}`",
+                command("resume", seen, request)
+            )
+        }
+        OverrideCommand::Begin(over) => {
+            let does = match over {
+                Override::Sleep(_) if after > seen.inputs.stop_replicas() => "sleep stops",
+                Override::Wake(_) if after == Replicas::ZERO => "wake starts",
+                _ => "",
+            };
+            // Within an override manual changes hold, and one that gets another end is no new one.
+            if before == after && !does.is_empty() {
+                let resume = command("resume", seen, request);
+                format!("; a manual change holds it there: after `{resume}` a {does} it")
+            } else {
+                String::new()
+            }
+        }
+        OverrideCommand::Resume => match annotated.then_held {
+            Some(by) => {
+                let zone = match read(&seen.inputs, &request.context) {
+                    ParsedInputs::Scheduled(spec) => spec.schedule.zone(),
+                    ParsedInputs::Unscheduled | ParsedInputs::Invalid(_) => annotated.zone,
+                };
+                let held = held(by, zone, request.now);
+                format!("; an override of its Namespace is in force: {held}")
+            }
+            None => outlook(seen, request).unwrap_or_default(),
+        },
+    };
+    format!("{}, {counts}{outlook}", action(annotated, request.now))
+}
+
+/// What the schedule does with an object that it has taken up again.
+fn outlook(seen: &Observed, request: &OverrideRequest) -> Option<String> {
+    let ParsedInputs::Scheduled(spec) = read(&seen.inputs, &request.context) else {
+        return None;
+    };
+    let now = request.now;
+    if let Some(says) = seen.contradicted_action(&spec, now) {
+        let (says, does) = match says {
+            Action::Start => ("running".to_owned(), "starts"),
+            Action::Stop => ("stopped".to_owned(), "stops"),
+            Action::Scale(count) => (count.to_string(), "scales"),
+        };
+        let sync = command("sync", seen, request);
+        return Some(format!(
+            "; the schedule says {says}: `{sync}` {does} it now"
+        ));
+    }
+    let next = spec.next_after(&seen.object, now)?;
+    let at = short_time(next.at, spec.schedule.zone(), now);
+    Some(format!("; next is the {} of {at}", next.action))
+}
+
+fn command(command: &str, seen: &Observed, request: &OverrideRequest) -> String {
+    let flag = request.prefix.flag();
+    format!("dayshift {command} {}{flag}", seen.object.argument())
+}
+
+/// Why no controller may have acted on an object in time, by what is seen of it.
+pub(crate) fn unobeyed(seen: &Observed, zone: Zone, now: DateTime<Utc>) -> String {
+    let state = seen.state();
+    if let Some(why) = seen.error.as_deref().and_then(|it| it.lines().next()) {
+        return format!("its schedule was refused before: {why}");
+    }
+    match state.last.filter(|_| state.phase.is_some()) {
+        Some(last) => format!(
+            "one did at {}, so it may be down by now, a start may wait for others (--max-starting), or the API server may refuse its patch (kubectl events --for {})",
+            short_time(last, zone, now),
+            seen.object.argument()
+        ),
+        None => never_seen(seen),
+    }
+}
+
+/// `its start waits for sts/db until 09:10 CET at most`; `None` where it does not.
+pub(crate) fn waits_for(seen: &Observed, request: &OverrideRequest) -> Option<String> {
+    seen.phase()?;
+    let parsed = read(&seen.inputs, &request.context);
+    let ParsedInputs::Scheduled(spec) = &parsed else {
+        return None;
+    };
+    let waiting = waiting_start(&parsed, seen, Some(request.now), request.now)?;
+    let names: Vec<_> = waiting.needed.iter().map(Dependency::to_string).collect();
+    let until = short_time(waiting.until, spec.schedule.zone(), request.now);
+    let names = names.join(", ");
+    Some(format!("its start waits for {names} until {until} at most"))
+}
+
+/// `1 of 3 replicas are ready after 600 s; kubectl describe deployment/web -n dev says more`.
+pub(crate) fn unready(seen: &Observed, limit: Duration) -> String {
+    let ready = match seen.readiness.replicas() {
+        Some(ready) => format!("{ready} of {} replicas are ready", seen.replicas),
+        None => "it is not ready".to_owned(),
+    };
+    let object = &seen.object;
+    format!(
+        "{ready} after {} s; kubectl describe {}/{} -n {} says more",
+        limit.as_secs(),
+        object.kind.unambiguous(),
+        object.name,
+        object.namespace
+    )
+}
+
+/// Why no controller may have acted on an object on which none ever has.
+fn never_seen(seen: &Observed) -> String {
+    let object = &seen.object;
+    if !Kind::DEFAULT.contains(&object.kind) {
+        return format!(
+            "none ever has: `dayshift run` watches {} only with --kinds {}",
+            object.kind.names_of_all(),
+            object.kind.argument()
+        );
+    }
+    let mut why = "none ever has; perhaps no `dayshift run` runs in this cluster".to_owned();
+    if seen.inputs.schedule_origin() == Some(Origin::Namespace) {
+        why += &format!(
+            ", or it refuses the annotations of the Namespace (kubectl events --for namespace/{})",
+            object.namespace
+        );
+    }
+    why
+}
+
+/// What somebody has made since of the annotations that were written, if anything:
+/// `dayshift/wake-until is gone`.
+pub(crate) fn changed(
+    annotated: &AnnotatedWorkload,
+    seen: &Observed,
+    prefix: &Prefix,
+) -> Option<String> {
+    let others = annotated.command.annotations(&seen.inputs, annotated.zone);
+    let texts = others.iter().map(|(key, _)| {
+        let text = seen.inputs.own().text(*key);
+        let is = text.map_or_else(|| "gone".to_owned(), quote);
+        format!("{} is {is}", prefix.annotation(*key))
+    });
+    let texts = texts.collect::<Vec<_>>().join(", ");
+    (!texts.is_empty()).then_some(texts)
+}
+
+/// What was or would be written, in the form of `kubectl annotate`.
+pub fn annotations_text(written: &[AnnotationChange], prefix: &Prefix) -> String {
+    let texts = written.iter().map(|(key, text)| match text {
+        Some(text) => format!(" {}={text}", prefix.annotation(*key)),
+        None => format!(" {}-", prefix.annotation(*key)),
+    });
+    format!("annotated{}", texts.collect::<String>())
+}
+
+/// `not woken`.
+pub const fn failure_text(requested: &RequestedOverride) -> &'static str {
+    match requested {
+        RequestedOverride::Wake(_) => "not woken",
+        RequestedOverride::Sleep(_) => "not put to sleep",
+        RequestedOverride::Pause(_) => "not paused",
+        RequestedOverride::Resume => "not resumed",
+        RequestedOverride::Sync => "not synced",
+    }
+}

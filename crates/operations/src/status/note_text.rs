@@ -1,0 +1,314 @@
+//! The words of a note: the same in a table, in JSON and on a page.
+
+use std::fmt;
+
+use chrono::{DateTime, Utc};
+use dayshift_schedule::Action;
+use dayshift_workload::{Dependency, Duty, Key, Origin, Overdue, Override, Phase, Prefix};
+
+use super::{
+    note::Note,
+    time_format::{duration, short_time},
+};
+use crate::status::{
+    dependencies::IgnoredDependency,
+    workload::{ScheduleStatus, WorkloadStatus},
+};
+
+/// What is said of an object, without its name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NoteText {
+    /// What is the case; the same words for one object and for several.
+    pub text: String,
+    /// What stands behind it: the command that helps or tells more, of this object.
+    pub command: String,
+}
+
+impl fmt::Display for NoteText {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}{}", self.text, self.command)
+    }
+}
+
+impl WorkloadStatus {
+    /// The same of one whose controller says that its start waits until fewer workloads are starting.
+    #[must_use]
+    pub fn waiting_for_place(mut self) -> Self {
+        self.notes.retain(|it| !matches!(it, Note::Overdue(_)));
+        self.notes.insert(0, Note::WaitsForPlace);
+        if self.condition == ScheduleStatus::Overdue {
+            self.condition = ScheduleStatus::Followed;
+        }
+        self
+    }
+
+    /// The same with what its next starts name in vain.
+    #[must_use]
+    pub fn with_ignored_dependencies(
+        mut self,
+        ignored_dependencies: Vec<IgnoredDependency>,
+    ) -> Self {
+        if self.waits_for.is_empty() && !ignored_dependencies.is_empty() {
+            self.ignored_dependencies = ignored_dependencies;
+            self.notes.push(Note::WaitsInVain);
+        }
+        self
+    }
+
+    /// Whether a start should have been carried out by now: it may wait for a place.
+    pub fn has_overdue_start(&self) -> bool {
+        let mut notes = self.notes.iter();
+        notes.any(|it| matches!(it, Note::Overdue(Overdue { is_start: true, .. })))
+    }
+
+    /// Whether its start waits until fewer workloads are starting.
+    pub fn waits_for_place(&self) -> bool {
+        self.notes.contains(&Note::WaitsForPlace)
+    }
+
+    /// Until when its start waits at most, if it does.
+    pub fn waits_until(&self) -> Option<DateTime<Utc>> {
+        self.notes.iter().find_map(|note| match note {
+            Note::Waits { until } => Some(*until),
+            _ => None,
+        })
+    }
+
+    /// Since when something should have been done, where that is known.
+    pub fn overdue_since(&self) -> Option<DateTime<Utc>> {
+        self.notes.iter().find_map(|note| match note {
+            Note::Overdue(overdue) => overdue.since,
+            _ => None,
+        })
+    }
+
+    /// What is said of one of its notes, with times in its own zone.
+    pub fn note_text(&self, note: Note, prefix: &Prefix, now: DateTime<Utc>) -> NoteText {
+        let at = |at: DateTime<Utc>| short_time(at, self.zone, now);
+        let until = |end: Option<DateTime<Utc>>| {
+            end.map_or("for good".to_owned(), |it| format!("until {}", at(it)))
+        };
+        let sync = self.sync(prefix);
+        let of_namespace = || {
+            let namespace = &self.object.namespace;
+            format!("; `kubectl events --for namespace/{namespace}` says why")
+        };
+        let (replicas, object) = (self.replicas, &self.object);
+        let counts = object.kind.counts();
+        let (text, command) = match note {
+            // The other note says where to look.
+            Note::Overdue(overdue) if self.notes.contains(&Note::NamespaceAhead) => {
+                (self.overdue_text(overdue, prefix, now), String::new())
+            }
+            Note::Overdue(overdue) => (
+                self.overdue_text(overdue, prefix, now) + "; is the controller running?",
+                format!(" kubectl events --for {}", object.argument()),
+            ),
+            Note::NamespaceAhead => (
+                format!(
+                    "the Namespace {} has annotations that no controller has taken up: none runs \
+                        in this cluster, or it refuses them",
+                    object.namespace
+                ),
+                of_namespace(),
+            ),
+            Note::Unseen if self.origin == Origin::Namespace => (
+                format!(
+                    "no controller has taken it up yet: none runs in this cluster, or it refuses \
+                     the annotations of the Namespace {}",
+                    object.namespace
+                ),
+                of_namespace(),
+            ),
+            Note::HeldDown { until: end } => (
+                format!(
+                    "the schedule says running, but dayshift holds it down: {} {}",
+                    counts.it_stays_at(replicas),
+                    until(end)
+                ),
+                format!("; `{sync}` starts it now"),
+            ),
+            Note::Waits { until } => {
+                let names: Vec<_> = self.waits_for.iter().map(Dependency::to_string).collect();
+                (
+                    format!(
+                        "its start waits for {} until {} at most",
+                        names.join(", "),
+                        at(until)
+                    ),
+                    String::new(),
+                )
+            }
+            Note::WaitsInVain => {
+                let words: Vec<_> = self.ignored_dependencies.iter().map(|it| it.words(self.zone)).collect();
+                let help: Vec<_> = self.ignored_dependencies.iter().map(|it| it.help(prefix)).collect();
+                (
+                    format!("its start does not wait for {}", words.join("; nor for ")),
+                    format!("; {}", help.join("; ")),
+                )
+            }
+            Note::WaitsForPlace => (
+                "its start waits until fewer workloads are starting (--max-starting)".to_owned(),
+                String::new(),
+            ),
+            Note::LeftDown { saved } => (
+                format!("its schedule was removed, and {}", counts.left_at(replicas)),
+                format!("; `{}` {}", self.restore(prefix), counts.restores(saved)),
+            ),
+            Note::Unseen => (
+                "no controller has seen it yet; is `dayshift run` running in this cluster?"
+                    .to_owned(),
+                String::new(),
+            ),
+            Note::SetByHand { says, until: end } => (
+                format!("{} by hand {}", counts.held_at(replicas), until(end)),
+                format!("; `{sync}` {} now", verb(says)),
+            ),
+            Note::SetInOverride { until: end } => (
+                format!("{} by hand {}", counts.held_at(replicas), until(end)),
+                String::new(),
+            ),
+            Note::Deleting => (
+                "it is being deleted, and dayshift leaves it alone".to_owned(),
+                String::new(),
+            ),
+            Note::Reverted { until: end, .. } => {
+                let words = self.revert_words().unwrap_or_default();
+                let mut notes = self.notes.iter();
+                let stops = notes.any(|it| matches!(it, Note::StopsSoon { .. }));
+                let stays = format!("{words}; it stays {}", until(end));
+                (if stops { words } else { stays }, String::new())
+            }
+            Note::Contradicted { says, until: end } => (
+                match says {
+                    Action::Stop => {
+                        format!("the schedule says stopped; it runs {}", until(end))
+                    }
+                    Action::Start => {
+                        let stays = counts.it_stays_at(replicas);
+                        format!("the schedule says running; {stays} {}", until(end))
+                    }
+                    Action::Scale(count) => {
+                        format!(
+                            "the schedule says {count}; it stays at {replicas} {}",
+                            until(end)
+                        )
+                    }
+                },
+                format!("; `{sync}` {} now", verb(says)),
+            ),
+            Note::StopsSoon { grace, start } => {
+                let start = start.map_or_else(String::new, |it| {
+                    format!(", unless its start of {} comes first", at(it))
+                });
+                let enforce = prefix.annotation(Key::Enforce);
+                let grace = duration(grace);
+                (
+                    format!("the schedule says stopped; {enforce} stops it within {grace}{start}"),
+                    format!("; `kubectl events --for {}` says when", object.argument()),
+                )
+            }
+            Note::NoSchedule { saved, overdue } => (
+                match overdue {
+                    None => "its labels say that it is scheduled, but no schedule is written on \
+                        it; an inherited one is written at its next start, stop or edit"
+                        .to_owned(),
+                    Some(due) => format!(
+                        "its labels say that it is scheduled, but no schedule is written on it, \
+                            and nothing happened at {}; is the controller running?",
+                        at(due)
+                    ),
+                },
+                saved.map_or_else(String::new, |saved| {
+                    let (restore, does) = (self.restore(prefix), counts.restores(saved));
+                    format!("; if it was removed, `{restore}` {does}")
+                }),
+            ),
+            Note::UnknownCalendars => (
+                "its schedule names calendars that are not known here, so its count cannot be checked"
+                    .to_owned(),
+                "; give them with --calendar NAME=FILE".to_owned(),
+            ),
+            Note::Operated { by } => (
+                format!("it belongs to a {by}, whose operator sets its count again"),
+                format!(
+                    "; schedule the {by} in its place, with --kinds={}",
+                    by.argument()
+                ),
+            ),
+            Note::NothingSaved { count } => (
+                format!(
+                    "no count is saved for it, so after a start it has {count}; if it had more, \
+                     write {}, such as \"3\"",
+                    prefix.annotation(Key::Replicas)
+                ),
+                String::new(),
+            ),
+            Note::NotReady { since, .. } => {
+                let ready = match self.readiness.replicas() {
+                    Some(ready) => format!("{ready} of {replicas} replicas are ready"),
+                    None => "it is not ready".to_owned(),
+                };
+                let after = duration(now - since);
+                let why = self.complaint.as_ref();
+                let why = why.map_or_else(String::new, |why| format!(": {why}"));
+                let (kind, name) = (object.kind.unambiguous(), &object.name);
+                let namespace = &object.namespace;
+                (
+                    format!("{ready} {after} after its start{why}"),
+                    format!("; `kubectl describe {kind}/{name} -n {namespace}` says more"),
+                )
+            }
+            Note::StopNotice { at: stop } => (
+                format!("it is stopped at {}", at(stop)),
+                format!("; `{}` keeps it running", self.wake(prefix)),
+            ),
+            Note::NotCovered => {
+                let coverage = self.on_request.as_ref();
+                let reasons = coverage.map_or_else(String::new, |it| it.not_covered.join("; "));
+                let key = prefix.annotation(Key::WakeOnRequest);
+                (format!("{key}: {reasons}"), String::new())
+            }
+            Note::NoStart => (
+                "nothing will start it again: its schedule has no further start".to_owned(),
+                format!("; `{}` brings it back", self.restore(prefix)),
+            ),
+        };
+        NoteText { text, command }
+    }
+
+    fn overdue_text(&self, overdue: Overdue, prefix: &Prefix, now: DateTime<Utc>) -> String {
+        let at = |at: DateTime<Utc>| short_time(at, self.zone, now);
+        let key = |phase: Phase| {
+            Override::key(phase).map_or_else(String::new, |key| prefix.annotation(key))
+        };
+        let late = match overdue.since {
+            Some(since) => format!("is {} overdue", duration(now - since)),
+            None => "is overdue".to_owned(),
+        };
+        match overdue.duty {
+            Duty::Boundary(it) => {
+                let time = it.at.with_timezone(&self.zone);
+                let time = if now - it.at < chrono::TimeDelta::hours(24) {
+                    time.format("%H:%M:%S").to_string()
+                } else {
+                    at(it.at)
+                };
+                format!("its {} of {time} {late}", it.action)
+            }
+            Duty::Begin(over) => format!("its `{}` {late}", key(over.phase())),
+            Duty::End(phase) => format!("the end of its `{}` {late}", key(phase)),
+            Duty::Adopt => {
+                "its schedule is new or edited, and no controller has seen it yet".to_owned()
+            }
+        }
+    }
+}
+
+const fn verb(says: Action) -> &'static str {
+    match says {
+        Action::Start => "starts it",
+        Action::Stop => "stops it",
+        Action::Scale(_) => "scales it",
+    }
+}
