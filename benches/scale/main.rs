@@ -8,8 +8,8 @@
 //!
 //! The API server is in this process, and what it does and holds is left out: the figures are those
 //! of the controller alone, and what grows faster than the number of Deployments shows in them.
-//! How fast a real API server is stands in `docs/performance.md`; what to do about it, in
-//! `docs/scale.md`. Prints a table and a line of JSON.
+//! How fast a real API server is stands in `docs/production/performance.md`; what to do about it, in
+//! `docs/production/scale.md`. Prints a table and a line of JSON.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,

@@ -7,7 +7,7 @@ use libtest_mimic::Trial;
 use crate::e2e;
 use crate::reliability::{self, Profile};
 
-const PAGE: &str = include_str!("../../docs/tests/nightly.md");
+const PAGE: &str = include_str!("../../docs/contributing/nightly.md");
 
 /// The page has a row for each, and no other.
 pub(crate) fn trial() -> Trial {

@@ -78,7 +78,7 @@ fn the_calendar_patch_mounts_what_it_names() {
         .strip_prefix(&format!("{}/", mount.mount_path))
         .unwrap();
     // What the page says creates that very file.
-    let page = include_str!("../../docs/schedules/holidays.md");
+    let page = include_str!("../../docs/guides/holidays.md");
     let create = format!("kubectl create configmap {name} -n dayshift --from-file={file}");
     assert!(page.contains(&create) && text.contains(&create), "{create}");
     let apply =

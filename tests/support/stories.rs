@@ -21,7 +21,7 @@ pub(crate) struct Story {
     pub(crate) is_nightly: bool,
 }
 
-/// Stories that a test without a real server tells as well, as `docs/tests/nightly.md` has it for each: they
+/// Stories that a test without a real server tells as well, as `docs/contributing/nightly.md` has it for each: they
 /// are told at night, and to whoever asks for some by name.
 pub(crate) fn nightly(mut stories: Vec<Story>) -> Vec<Story> {
     for story in &mut stories {

@@ -183,7 +183,7 @@ mod tests {
 
     #[test]
     fn the_page_has_each_metric_with_its_type() {
-        let page = include_str!("../../../docs/operations/wake-on-request.md");
+        let page = include_str!("../../../docs/guides/wake-on-request.md");
         let rows = page
             .lines()
             .filter_map(|it| it.strip_prefix("| `dayshift_activator_"));

@@ -27,7 +27,7 @@ pub(crate) struct KindArgs {
     kinds: Vec<Kind>,
 
     /// A file of kinds of your own: where their switch or their count is, as
-    /// docs/schedules/operators.md describes; repeatable
+    /// docs/reference/operator-kinds.md describes; repeatable
     #[arg(
         long,
         help_heading = "Which workloads",

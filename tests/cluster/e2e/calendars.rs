@@ -1,4 +1,4 @@
-//! The calendar of a ConfigMap, given to the scaler and swapped as `docs/schedules/holidays.md` says.
+//! The calendar of a ConfigMap, given to the scaler and swapped as `docs/guides/holidays.md` says.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -16,7 +16,7 @@ pub(crate) fn stories() -> Vec<Story> {
 
 /// The commands of the page, in order: create, patch, replace.
 fn commands(file: &Path) -> Vec<String> {
-    let page = include_str!("../../../docs/schedules/holidays.md");
+    let page = include_str!("../../../docs/guides/holidays.md");
     let (_, section) = page.split_once("## Give it to the scaler").unwrap();
     let (section, _) = section.split_once("\n## ").unwrap();
     let lines = section.lines().filter(|line| line.starts_with("kubectl "));

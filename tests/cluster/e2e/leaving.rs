@@ -1,4 +1,4 @@
-//! What README.md says of leaving, run as it stands there.
+//! Runs the commands of docs/guides/uninstall.md as the page shows them.
 
 use tempfile::NamedTempFile;
 
@@ -7,14 +7,14 @@ use crate::support::{
 };
 
 pub(crate) fn stories() -> Vec<Story> {
-    stories![Parts::Server; the_readme_tells_how_to_leave]
+    stories![Parts::Server; the_page_on_uninstalling_restores_every_count]
 }
 
-/// The lines of the block behind the mark in README.md, but for the one that deletes what this
-/// control plane shares with other stories; and in one namespace rather than in all.
+/// The lines of the marked block, except the one that deletes objects which other test cases of this
+/// control plane use; in one namespace instead of all.
 fn lines(namespace: &str) -> Vec<String> {
-    let readme = include_str!("../../../README.md");
-    let (_, rest) = readme
+    let page = include_str!("../../../docs/guides/uninstall.md");
+    let (_, rest) = page
         .split_once("tests/cluster/e2e/leaving.rs runs these lines")
         .unwrap();
     let (_, rest) = rest.split_once("```sh\n").unwrap();
@@ -35,7 +35,7 @@ fn in_one(line: &str, namespace: &str) -> String {
     line.replacen(" -A", &format!(" -n {namespace}{all}"), 1)
 }
 
-fn the_readme_tells_how_to_leave(plane: &ControlPlane) {
+fn the_page_on_uninstalling_restores_every_count(plane: &ControlPlane) {
     let team = plane.namespace("leaving");
     let mut dayshift = Dayshift::run(plane, &["run", "-n", team.name()]);
     dayshift.wait_ready();

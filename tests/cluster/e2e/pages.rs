@@ -21,18 +21,19 @@ pub(crate) fn stories() -> Vec<Story> {
 const README: &str = include_str!("../../../README.md");
 
 /// Pages whose blocks are for a shell with a cluster.
-const PAGES: [&str; 10] = [
+const PAGES: [&str; 11] = [
     README,
-    include_str!("../../../docs/getting-started.md"),
-    include_str!("../../../docs/operations/events.md"),
-    include_str!("../../../docs/install.md"),
-    include_str!("../../../docs/schedules/namespaces.md"),
-    include_str!("../../../docs/operations/troubleshooting.md"),
+    include_str!("../../../docs/tutorial.md"),
+    include_str!("../../../docs/reference/events.md"),
+    include_str!("../../../docs/guides/install.md"),
+    include_str!("../../../docs/guides/namespaces.md"),
+    include_str!("../../../docs/guides/troubleshooting.md"),
     // Its last line pauses.
-    include_str!("../../../docs/schedules/overrides.md"),
-    include_str!("../../../docs/operations/status.md"),
-    include_str!("../../../docs/operations/nodes.md"),
-    include_str!("../../../docs/uninstall.md"),
+    include_str!("../../../docs/guides/overrides.md"),
+    include_str!("../../../docs/reference/status.md"),
+    include_str!("../../../docs/guides/override-limits.md"),
+    include_str!("../../../docs/guides/savings.md"),
+    include_str!("../../../docs/guides/uninstall.md"),
 ];
 
 /// What is not run here, by its beginning.

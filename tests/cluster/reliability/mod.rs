@@ -1,7 +1,7 @@
 //! What goes wrong around dayshift, on a real control plane, and what becomes of it.
 //!
 //! `cargo test --test cluster reliability` is the short form; with `RELIABILITY=full` it takes
-//! minutes and prints the table of `docs/reliability.md`.
+//! minutes and prints the table of `docs/production/reliability.md`.
 
 mod access;
 mod beside;

@@ -1,11 +1,11 @@
-//! docs/operations/flags.md has each flag of `dayshift run` as its help has it;
+//! docs/reference/flags.md has each flag of `dayshift run` as its help has it;
 //! `UPDATE_GOLDEN=1 cargo test --test commands flags` writes it anew.
 
 use std::{env, fmt::Write as _, fs};
 
 use crate::program::dayshift;
 
-const PAGE: &str = "docs/operations/flags.md";
+const PAGE: &str = "docs/reference/flags.md";
 
 /// What stands before the tables, which are made.
 const MARK: &str = "<!-- made from `dayshift run --help` -->\n";
@@ -24,28 +24,23 @@ fn tables(help: &str) -> String {
     let mut flags: Vec<Flag> = Vec::new();
     let write = |text: &mut String, flags: &mut Vec<Flag>| {
         for Flag { name, help } in flags.drain(..) {
-            let help = help.replace('|', r"\|");
             let (help, default) = match help.split_once(" [default: ") {
                 Some((help, rest)) => (help.to_owned(), rest.split(']').next().unwrap()),
                 None => (help, ""),
             };
             let default = match default {
                 "" => String::new(),
-                text if text.contains(' ') => text.to_owned(),
-                text => format!("`{text}`"),
+                text if text.contains(' ') => format!(" (default: {text})"),
+                text => format!(" (default: `{text}`)"),
             };
-            writeln!(text, "| `{name}` | {help} | {default} |").unwrap();
+            writeln!(text, "- `{name}`{default}: {help}").unwrap();
         }
     };
     for line in help.lines() {
         let words = line.trim();
         if let Some(heading) = line.strip_suffix(':').filter(|it| !it.starts_with(' ')) {
             write(&mut text, &mut flags);
-            writeln!(
-                text,
-                "\n## {heading}\n\n| flag | meaning | default |\n|---|---|---|"
-            )
-            .unwrap();
+            writeln!(text, "\n## {heading}\n").unwrap();
         } else if words.starts_with('-')
             && line.starts_with("  ")
             && !line.starts_with("          ")
@@ -72,7 +67,7 @@ fn the_page_of_flags_is_made_from_the_help() {
     let page = fs::read_to_string(PAGE).unwrap();
     let (before, shown) = page.split_once(MARK).unwrap();
     let made = tables(&dayshift(&["run", "--help"]).out);
-    assert!(made.matches("\n| `").count() > 30, "{made}");
+    assert!(made.matches("\n- `").count() > 30, "{made}");
     if env::var_os("UPDATE_GOLDEN").is_some() {
         fs::write(PAGE, format!("{before}{MARK}{made}")).unwrap();
     } else {

@@ -1,5 +1,6 @@
 //! Flags, variables and words, as people write them.
 
+mod cli;
 mod flags;
 mod given_files;
 mod help;

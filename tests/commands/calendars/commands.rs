@@ -284,7 +284,7 @@ fn commands_to_a_cluster_do_not_need_the_files() {
         "web",
         "--no-wait",
         "--calendar",
-        "de=docs/schedules/holidays/germany.ics",
+        "de=docs/samples/germany.ics",
     ]);
     assert_eq!(given.status, 0, "{given:?}");
 }
@@ -306,10 +306,6 @@ fn status_does_not_guess_what_a_calendar_says() {
         "{without:?}"
     );
     assert!(!without.out.contains("the schedule says"), "{without:?}");
-    let with = cluster.dayshift(&[
-        "status",
-        "--calendar",
-        "de=docs/schedules/holidays/germany.ics",
-    ]);
+    let with = cluster.dayshift(&["status", "--calendar", "de=docs/samples/germany.ics"]);
     assert!(!with.out.contains("not known here"), "{with:?}");
 }

@@ -2,9 +2,9 @@
 
 use crate::program::{Ended, dayshift_with};
 
-pub(super) const GERMANY: &str = "de=docs/schedules/holidays/germany.ics";
+pub(super) const GERMANY: &str = "de=docs/samples/germany.ics";
 pub(super) const USA: &str = "us=crates/schedule/tests/semantics/calendars/usa.ics";
-pub(super) const OFFICE: &str = "docs/schedules/holidays/office.yaml";
+pub(super) const OFFICE: &str = "docs/samples/office.yaml";
 
 pub(super) fn dayshift(args: &[&str]) -> Ended {
     dayshift_with(&[], args, "")

@@ -302,7 +302,7 @@ fn converted_text_does_not_act_on_a_terminal() {
 
 #[test]
 fn the_page_explains_everything_that_is_said() {
-    let page = include_str!("../../../docs/migrate.md");
+    let page = include_str!("../../../docs/guides/migrate.md");
     for topic in dayshift_manifest::convert::Topic::ALL {
         assert!(
             page.contains(&format!("\n| `{}` | ", topic.id())),

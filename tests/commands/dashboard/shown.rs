@@ -261,7 +261,7 @@ fn a_filter_asks_for_what_it_names() {
     }
 }
 
-/// `except` has local dates of each object (`docs/schedules/holidays.md`): that of Tokyo begins nine hours before
+/// `except` has local dates of each object (`docs/guides/holidays.md`): that of Tokyo begins nine hours before
 /// that of UTC, in which a page is that has objects in several zones.
 #[test]
 fn an_excepted_date_is_shaded_where_the_object_has_it() {

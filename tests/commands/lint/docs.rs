@@ -1,15 +1,15 @@
-//! What `docs/schedules/lint.md` says of each rule is what the program does.
+//! What `docs/reference/lint.md` says of each rule is what the program does.
 
 use dayshift_manifest::lint::LintRule;
 
 use super::program::{found_with, web};
 
-const PAGE: &str = include_str!("../../../docs/schedules/lint.md");
+const PAGE: &str = include_str!("../../../docs/reference/lint.md");
 
 /// The calendars that examples name.
 const CALENDARS: [&str; 6] = [
     "--calendar",
-    "de=docs/schedules/holidays/germany.ics",
+    "de=docs/samples/germany.ics",
     "--calendar",
     "ended=tests/commands/lint/dates/ended.ics",
     "--calendar",

@@ -95,10 +95,10 @@ fn a_table_has_what_is_wrong_first() {
     assert_eq!(ran.status, 1);
 
     let shown = format!("```console\n$ dayshift status\n{}```\n", ran.out);
-    let page = include_str!("../../../docs/operations/status.md");
+    let page = include_str!("../../../docs/reference/status.md");
     assert!(
         page.contains(&shown),
-        "docs/operations/status.md shows another table"
+        "docs/reference/status.md shows another table"
     );
 }
 

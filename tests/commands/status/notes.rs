@@ -183,7 +183,7 @@ fn a_workload_kept_at_0_in_a_namespace_has_no_note() {
 }
 
 /// Wrong 4 of the first hour: the stop count goes with the schedule, what was saved does not.
-/// What comes next is what the override does that then begins to hold (`docs/schedules/overrides.md`): pause
+/// What comes next is what the override does that then begins to hold (`docs/guides/overrides.md`): pause
 /// beats wake beats sleep.
 #[test]
 fn the_end_of_an_override_may_be_the_beginning_of_another() {

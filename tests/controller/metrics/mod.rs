@@ -1,5 +1,5 @@
 //! What a running controller puts into each metric: a story for each row of
-//! `docs/operations/metrics.md`, with the values expected.
+//! `docs/reference/metrics.md`, with the values expected.
 
 mod cost;
 mod done;
@@ -12,7 +12,7 @@ use std::collections::BTreeSet;
 
 use row::Row;
 
-const PAGE: &str = include_str!("../../../docs/operations/metrics.md");
+const PAGE: &str = include_str!("../../../docs/reference/metrics.md");
 
 /// The story of each row: a test, and the name of the metric.
 macro_rules! rows {

@@ -114,7 +114,7 @@ impl Text {
     }
 
     /// The morning that a night which begins on the last day of a range is cut off from: what
-    /// `docs/migrate.md` calls whole nights.
+    /// `docs/guides/migrate.md` calls whole nights.
     pub(crate) fn is_cut_off(&self, minute: &Minute) -> bool {
         self.spans.iter().any(|span| {
             let yesterday = (minute.weekday() + 6) % 7;

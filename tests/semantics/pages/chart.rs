@@ -10,7 +10,7 @@ const ALERTS: &str = include_str!("../../../charts/dayshift/files/alerts.yaml");
 /// What promtool tries them with, in `.ci/nightly monitoring`.
 const TRIED: &str = include_str!("../../cluster/e2e/monitoring/alerts.yaml");
 const DASHBOARD: &str = include_str!("../../../charts/dayshift/files/dashboard.json");
-const METRICS: &str = include_str!("../../../docs/operations/metrics.md");
+const METRICS: &str = include_str!("../../../docs/reference/metrics.md");
 
 /// What Kubernetes itself defines: nothing below is ours to list.
 const OF_KUBERNETES: [&str; 6] = [

@@ -1,10 +1,10 @@
-//! `docs/operations/events.md` has each reason of an Event, in the right table.
+//! `docs/reference/events.md` has each reason of an Event, in the right table.
 
 use std::collections::BTreeMap;
 
 use dayshift_workload::events::EventReason;
 
-const PAGE: &str = include_str!("../../../docs/operations/events.md");
+const PAGE: &str = include_str!("../../../docs/reference/events.md");
 const SOURCE: &str = include_str!("../../../crates/workload/src/events/reason.rs");
 
 /// The names of the variants, as they are written.
@@ -18,10 +18,10 @@ fn variants() -> Vec<&'static str> {
         .collect()
 }
 
-/// The configuration of an exporter on `docs/operations/notify.md` finds Events by their reasons.
+/// The configuration of an exporter on `docs/guides/notifications.md` finds Events by their reasons.
 #[test]
 fn the_reasons_that_an_exporter_finds_are_there() {
-    let page = include_str!("../../../docs/operations/notify.md");
+    let page = include_str!("../../../docs/guides/notifications.md");
     let lines = page
         .lines()
         .filter_map(|it| it.trim().strip_prefix("reason: \"^("));

@@ -1,4 +1,4 @@
-//! `docs/operations/metrics.md` has each metric with its type, its labels and its help, as a scrape has them.
+//! `docs/reference/metrics.md` has each metric with its type, its labels and its help, as a scrape has them.
 
 use std::{collections::BTreeMap, future::pending, sync::Arc, time::Duration};
 
@@ -9,7 +9,7 @@ use kube_in_memory::Api;
 use serde_json::json;
 use tokio::time::timeout;
 
-const PAGE: &str = include_str!("../../../docs/operations/metrics.md");
+const PAGE: &str = include_str!("../../../docs/reference/metrics.md");
 
 const SOURCE: &str = include_str!("../../../crates/controller/src/telemetry/metrics.rs");
 

@@ -1,8 +1,8 @@
-//! `docs/tests/nightly.md` names, for each story that is told at night alone, a test that is there.
+//! `docs/contributing/nightly.md` names, for each story that is told at night alone, a test that is there.
 
 use std::{fs, path::Path};
 
-const PAGE: &str = include_str!("../../../docs/tests/nightly.md");
+const PAGE: &str = include_str!("../../../docs/contributing/nightly.md");
 
 #[test]
 fn each_test_that_shows_the_same_is_there() {

@@ -109,7 +109,7 @@ pub fn of(object: &Object, zone: Tz, holidays: &Holidays) -> Assumptions {
 }
 
 /// How much later an object starts, in seconds: by its name alone, up to the jitter, which the stories
-/// write in minutes (`docs/schedules/times.md`).
+/// write in minutes (`docs/reference/times.md`).
 fn delay(object: &Object) -> i64 {
     let in_force = object.in_force();
     let Some(jitter) = in_force.get("jitter") else {

@@ -1,4 +1,4 @@
-//! What a write makes of a switch, from `docs/schedules/kinds.md` and `operators.md` alone: a stop saves
+//! What a write makes of a switch, from `docs/reference/kinds.md` and `operators.md` alone: a stop saves
 //! what it found, a start brings it back, also that there was nothing, and no other write changes it.
 
 use serde_json::{Value, json};

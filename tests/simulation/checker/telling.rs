@@ -13,7 +13,7 @@ use crate::{
     story::fault::Trouble,
 };
 
-/// The reasons of Warnings, as `docs/operations/events.md` has them.
+/// The reasons of Warnings, as `docs/reference/events.md` has them.
 const WARNINGS: [&str; 11] = [
     "InvalidSchedule",
     "ScaleFailed",

@@ -4,7 +4,7 @@
 //! - `world`: the controller, pods that become ready, users and kills
 //! - `seen`: what is known of an object, and what is due to it
 //! - `notices`: what people are told of starts that wait for a place
-//! - `judge`: what may start when, from the documentation alone: `docs/schedules/after.md` and `max-starting.md`
+//! - `judge`: what may start when, from the documentation alone: `docs/guides/start-order.md` and `max-starting.md`
 //!
 //! No morning names a Service: `tests/controller/starts/waits/services.rs` does.
 

@@ -1,5 +1,5 @@
 //! What people are told of starts that wait for a place, on their Namespaces:
-//! `docs/schedules/max-starting.md`.
+//! `docs/guides/start-order.md`.
 
 use std::collections::{BTreeMap, BTreeSet};
 

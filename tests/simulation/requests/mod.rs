@@ -3,7 +3,7 @@
 //!
 //! - `night`: what is there and what happens, from a seed
 //! - `world`: the cluster in memory, both programs and the clients
-//! - `judge`: what a request may wake and what is told of it, from `docs/operations/wake-on-request.md` alone
+//! - `judge`: what a request may wake and what is told of it, from `docs/guides/wake-on-request.md` alone
 
 mod judge;
 mod night;

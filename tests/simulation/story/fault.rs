@@ -58,7 +58,7 @@ pub enum Fault {
 
 impl Fault {
     /// How long after it everything is in order again at the latest, in milliseconds: what
-    /// `docs/reliability.md` promises, and the time that it takes to notice.
+    /// `docs/production/reliability.md` promises, and the time that it takes to notice.
     pub fn recovery(self) -> i64 {
         let after = match self {
             Self::Silent => BLIND,

@@ -1,4 +1,4 @@
-//! The kinds that objects of stories can be of, by `docs/schedules/kinds.md` and `operators.md`.
+//! The kinds that objects of stories can be of, by `docs/reference/kinds.md` and `operators.md`.
 
 use serde_json::{Value, json};
 

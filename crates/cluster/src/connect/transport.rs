@@ -3,7 +3,7 @@
 //! kube's own client speaks HTTP/1.1, with a connection for each request in flight. The API
 //! server closes those that are idle for 90 s, so that a boundary would begin with as many TLS
 //! handshakes as requests. Here up to 64 of them share a connection that stays open
-//! (`docs/performance.md`).
+//! (`docs/production/performance.md`).
 //!
 //! HTTP/2 connections, as many as the requests in flight need.
 //!

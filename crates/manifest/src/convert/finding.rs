@@ -5,7 +5,7 @@ use std::fmt;
 use crate::manifest::{self, rules};
 
 rules! {
-    /// What is said; `docs/migrate.md` has a line for each.
+    /// What is said; `docs/guides/migrate.md` has a line for each.
     Topic {
         Error Syntax "syntax" "A file is not YAML, or costs too much to read.",
         Error NotEditable "not-editable" "A change cannot be made in the text of the file.",

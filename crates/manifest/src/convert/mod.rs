@@ -2,7 +2,7 @@
 //!
 //! A [`Converter`] reads files and answers with a [`Conversion`]: new texts, in which only what has
 //! to change is changed, and what there is to say. What has no equivalent stays as it is, and is said.
-//! `docs/migrate.md` has the rules, and which versions of the other tools they were read from.
+//! `docs/guides/migrate.md` has the rules, and which versions of the other tools they were read from.
 
 mod conversion;
 mod converter;

@@ -1,7 +1,7 @@
 //! What is wrong with schedules in files, and what is legal and surely not meant: `dayshift lint`.
 //!
 //! Pure: sources and an instant give a [`Report`] of [`Finding`]s. How it is shown is the command
-//! line's to say; what each [`LintRule`] means stands in `docs/schedules/lint.md`.
+//! line's to say; what each [`LintRule`] means stands in `docs/reference/lint.md`.
 
 mod cron_job;
 mod finding;

@@ -1,6 +1,6 @@
 //! What to do with an object now: [`decide`](decide::decide), and all that it rests on.
 //!
-//! `docs/schedules/behaviour.md` has the rules, as a user reads them.
+//! `docs/concepts/behavior.md` has the rules, as a user reads them.
 
 pub(super) mod change;
 pub(super) mod context;

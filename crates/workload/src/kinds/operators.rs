@@ -1,4 +1,4 @@
-//! The rows of other operators' resources. docs/schedules/operators.md says where each comes from.
+//! The rows of other operators' resources. docs/reference/operator-kinds.md says where each comes from.
 
 use crate::kinds::{
     count::CountKind,

@@ -37,7 +37,7 @@ use crate::cli::{
 /// comments, order and quotes stay. For live workloads it prints the kubectl commands that make
 /// the change: read them, then pipe them into sh. A saved count (downscaler/original-replicas) becomes
 /// the label dayshift/saved-replicas in the same patch. What has no equivalent stays as it is, and a
-/// warning on standard error says why. docs/migrate.md has every rule, and the
+/// warning on standard error says why. docs/guides/migrate.md has every rule, and the
 /// steps of a move.
 #[derive(Debug, clap::Args)]
 #[command(

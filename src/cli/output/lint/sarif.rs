@@ -17,7 +17,7 @@ pub(crate) fn document(report: &Report, sources: &[Source], errors: &[OpenError]
         let mut rule = json!({
             "id": it.id(),
             "shortDescription": {"text": it.what()},
-            "help": {"text": format!("{} docs/schedules/lint.md#{it} has examples.", it.what())},
+            "help": {"text": format!("{} docs/reference/lint.md#{it} has examples.", it.what())},
             "defaultConfiguration": {"level": level(*it)},
         });
         if let Some(uri) = help_uri(env!("CARGO_PKG_REPOSITORY"), *it) {
@@ -89,7 +89,7 @@ fn help_uri(repository: &str, rule: LintRule) -> Option<String> {
     let version = env!("CARGO_PKG_VERSION");
     let repository = Some(repository.trim_end_matches('/')).filter(|it| !it.is_empty())?;
     Some(format!(
-        "{repository}/blob/v{version}/docs/schedules/lint.md#{rule}"
+        "{repository}/blob/v{version}/docs/reference/lint.md#{rule}"
     ))
 }
 
@@ -141,7 +141,7 @@ mod tests {
         let expected = concat!(
             "https://git.example.com/dayshift/blob/v",
             env!("CARGO_PKG_VERSION"),
-            "/docs/schedules/lint.md#bad-times"
+            "/docs/reference/lint.md#bad-times"
         );
         for repository in [
             "https://git.example.com/dayshift",

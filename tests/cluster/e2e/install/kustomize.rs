@@ -19,7 +19,7 @@ pub(super) fn stories() -> Vec<Story> {
     ]
 }
 
-const INSTALL: &str = include_str!("../../../../docs/install.md");
+const INSTALL: &str = include_str!("../../../../docs/guides/install.md");
 
 /// A folder with a copy of `manifests/` and, beside it, this overlay.
 pub(super) fn overlay(kustomization: &str) -> TempDir {

@@ -1,4 +1,4 @@
-//! docs/operations/rollout.md, line by line: from 50 namespaces without dayshift to a first wave, and
+//! docs/production/rollout.md, line by line: from 50 namespaces without dayshift to a first wave, and
 //! back out.
 
 use std::collections::BTreeMap;
@@ -16,7 +16,7 @@ pub(super) fn stories() -> Vec<Story> {
     stories![Parts::Server; fifty_namespaces_get_to_a_first_wave_and_back]
 }
 
-const PAGE: &str = include_str!("../../../../docs/operations/rollout.md");
+const PAGE: &str = include_str!("../../../../docs/production/rollout.md");
 const HOURS: &str = "Mon-Fri 08:00-19:00";
 
 /// The blocks of the page in this language, each under its heading.

@@ -102,7 +102,7 @@ fn a_cron_job_makes_jobs_by_day_and_none_by_night(plane: &ControlPlane) {
         team.await_suspended(name, false);
         team.assert_punctual(name, 2, start);
     }
-    // What Kubernetes does with a minute that was missed: docs/schedules/kinds.md tells.
+    // What Kubernetes does with a minute that was missed: docs/reference/kinds.md tells.
     await_field(
         &team,
         "cj/catching-up",

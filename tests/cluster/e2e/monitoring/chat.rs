@@ -1,5 +1,5 @@
 //! A word before the stop, from a real scaler by Prometheus and Alertmanager into chats, with the texts of
-//! `docs/operations/notify.md`.
+//! `docs/guides/notifications.md`.
 
 use std::fs;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
@@ -15,7 +15,7 @@ use super::ALERTS;
 use crate::e2e::test_namespace::TestNamespace;
 use crate::support::{Alerting, ControlPlane, deployment, eventually, soon};
 
-const PAGE: &str = include_str!("../../../../docs/operations/notify.md");
+const PAGE: &str = include_str!("../../../../docs/guides/notifications.md");
 
 /// What was posted: the path of the webhook, and the message.
 type Heard = Arc<Mutex<Vec<(String, Value)>>>;

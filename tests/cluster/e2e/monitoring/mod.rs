@@ -95,7 +95,7 @@ fn prometheus_reads_the_dashboard_and_the_rule_for_quiet_nights(_: &ControlPlane
     let rules = json!({"groups": [{"name": "dashboard", "rules": rules}]});
     promtool(&["check", "rules"], &rules.to_string());
 
-    let page = std::fs::read_to_string("docs/operations/metrics.md").unwrap();
+    let page = std::fs::read_to_string("docs/reference/metrics.md").unwrap();
     let rule = page
         .split("```")
         .find_map(|it| it.strip_prefix("yaml\ngroups:"));

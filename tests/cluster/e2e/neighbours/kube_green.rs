@@ -1,4 +1,4 @@
-//! kube-green 0.7.1, the real one: the way over from it, as `docs/migrate.md` describes it, and what
+//! kube-green 0.7.1, the real one: the way over from it, as `docs/guides/migrate.md` describes it, and what
 //! becomes of those who leave its SleepInfo where it is. See `tests/kube-green`.
 
 use chrono::Timelike;

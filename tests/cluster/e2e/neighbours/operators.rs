@@ -32,7 +32,7 @@ fn a_cluster_of_cloud_native_pg_hibernates_and_comes_back_with_its_volume(plane:
     plane.install();
     let mut team = TestNamespace::without_scaler(plane, "cloudnativepg");
     let operator = Operator::cloud_native_pg(plane);
-    // As docs/schedules/operators.md has it.
+    // As docs/reference/operator-kinds.md has it.
     let role = format!("dayshift kinds -o yaml {KINDS} | kubectl apply -f -");
     plane.shell(&role).success();
     team.run(&[KINDS]);

@@ -1,4 +1,4 @@
-//! Several scalers that share a cluster out between them, as `docs/scale.md` says.
+//! Several scalers that share a cluster out between them, as `docs/production/scale.md` says.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! Those who may annotate Deployments, and mean no good (`docs/security.md`).
+//! Those who may annotate Deployments, and mean no good (`docs/production/threat-model.md`).
 
 use std::path::Path;
 use std::time::Instant;

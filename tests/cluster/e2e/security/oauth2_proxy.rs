@@ -1,4 +1,4 @@
-//! The real oauth2-proxy, with the configuration of docs/operations/dashboard.md. See `tests/oauth2_proxy`.
+//! The real oauth2-proxy, with the configuration of docs/guides/dashboard.md. See `tests/oauth2_proxy`.
 
 use std::collections::HashMap;
 use std::fs::{self, File};
@@ -12,7 +12,7 @@ use super::login_provider;
 use super::login_proxy::{Proxy, asked};
 use crate::support::{Assets, ChildGuard, eventually};
 
-const PAGE: &str = include_str!("../../../../docs/operations/dashboard.md");
+const PAGE: &str = include_str!("../../../../docs/guides/dashboard.md");
 
 /// One that passes on to `upstream`, until it is dropped.
 pub(super) fn before(upstream: SocketAddr) -> Proxy {

@@ -1,4 +1,4 @@
-//! Why the ServiceAccount needs each verb it has: what fails without it (`docs/security.md`).
+//! Why the ServiceAccount needs each verb it has: what fails without it (`docs/production/rbac.md`).
 
 use std::path::PathBuf;
 

@@ -40,7 +40,7 @@ pub(crate) struct Case {
     pub(crate) is_nightly: bool,
 }
 
-/// Cases that a test on paused time shows as well, as `docs/tests/nightly.md` has it for each: the short form
+/// Cases that a test on paused time shows as well, as `docs/contributing/nightly.md` has it for each: the short form
 /// leaves them out.
 pub(crate) fn nightly(mut cases: Vec<Case>) -> Vec<Case> {
     for case in &mut cases {

@@ -74,7 +74,7 @@ impl Figures {
     }
 }
 
-/// The most memory of a scaler, in bytes. All have some 37 MB (`docs/reliability.md`).
+/// The most memory of a scaler, in bytes. All have some 37 MB (`docs/production/reliability.md`).
 const MAX_MEMORY: u64 = 80_000_000;
 
 /// The most patches for each change. Three scalers send 2.9.

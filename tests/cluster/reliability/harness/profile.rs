@@ -4,7 +4,7 @@ use std::env;
 
 use crate::reliability::harness::scenario::Size;
 
-/// A short form for each change, and the full one for the table in `docs/reliability.md`.
+/// A short form for each change, and the full one for the table in `docs/production/reliability.md`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Profile {
     Short,

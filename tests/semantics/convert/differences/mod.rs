@@ -1,4 +1,4 @@
-//! What differs, as `docs/migrate.md` lists it: for each row a test that shows what the other tool
+//! What differs, as `docs/guides/migrate.md` lists it: for each row a test that shows what the other tool
 //! documents, by an oracle of it, beside what `plan` or `decide` makes of the conversion.
 
 mod counts;
@@ -64,7 +64,7 @@ const LISTED: [(&str, fn()); 14] = [
 
 #[test]
 fn each_row_of_the_page_has_its_test() {
-    let page = include_str!("../../../../docs/migrate.md");
+    let page = include_str!("../../../../docs/guides/migrate.md");
     let (_, section) = page.split_once("\n## What differs\n").unwrap();
     let (section, _) = section.split_once("\n## ").unwrap();
     let rows = section.lines().filter_map(|line| line.strip_prefix("| "));

@@ -5,7 +5,7 @@ use serde_json::Value;
 use crate::story::kinds::Row;
 
 /// The programs of stories, as they call themselves in `managedFields` and as Events name them
-/// (`docs/operations/troubleshooting.md`). A person with kubectl is none.
+/// (`docs/guides/troubleshooting.md`). A person with kubectl is none.
 const PROGRAMS: [(&str, &str); 2] = [
     ("kubectl-replace", "kubectl-replace (kubectl replace) "),
     (

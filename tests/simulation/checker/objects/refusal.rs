@@ -1,4 +1,4 @@
-//! Whether annotations are refused, read anew from what the pages of `docs/schedules/` say: every text of a story
+//! Whether annotations are refused, read anew from what the pages of `docs/guides/` and `docs/reference/` say: every text of a story
 //! is one that a plan or a person writes, or one of the few that are wrong.
 
 use std::collections::BTreeMap;

@@ -1,4 +1,4 @@
-//! What the documentation (`docs/schedules/behaviour.md`) has a scaler do with an object at an
+//! What the documentation (`docs/concepts/behavior.md`) has a scaler do with an object at an
 //! instant, without memory, as all the outcomes that are legal. No code is shared with `decide`.
 //!
 //! There is one outcome but where something counts that only the scaler knows: when it saw the

@@ -9,7 +9,7 @@ use dayshift_schedule::{
 use proptest::prelude::*;
 use std::sync::Arc;
 
-const GERMANY: &[u8] = include_bytes!("../../../../../docs/schedules/holidays/germany.ics");
+const GERMANY: &[u8] = include_bytes!("../../../../../docs/samples/germany.ics");
 const USA: &[u8] = include_bytes!("usa.ics");
 
 /// The public holidays of all of Germany in 2026.
