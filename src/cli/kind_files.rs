@@ -7,7 +7,7 @@ use std::{
     sync::OnceLock,
 };
 
-use dayshift_manifest::manifest::{OpenError, Source, SyntaxError};
+use dayshift_manifest::{OpenError, SourceFile, SyntaxError};
 use dayshift_workload::Kind;
 
 const FLAG: &str = "--kind-file";
@@ -52,7 +52,7 @@ pub(super) fn given(arguments: &[OsString], variable: Option<OsString>) -> Vec<P
 pub(super) fn take_up(files: &[PathBuf]) -> Result<Vec<String>, KindFileError> {
     let (mut wrong, mut refused) = (Vec::new(), Vec::new());
     for file in files {
-        let source = Source::open(Path::new(file))?;
+        let source = SourceFile::open(Path::new(file))?;
         let found = source.kind_rows();
         for error in found.errors {
             if !error.in_object {

@@ -3,7 +3,7 @@
 use std::{collections::HashMap, sync::Arc};
 
 use chrono::{DateTime, Utc};
-use dayshift_manifest::plan::Neighbours;
+use dayshift_manifest::plan::OtherManagers;
 use dayshift_operations::status::{Note, WorkloadStatus};
 use dayshift_schedule::Zone;
 use dayshift_workload::{Observed, Origin, ParseContext, ParsedInputs, Prefix, WorkloadRef};
@@ -173,12 +173,12 @@ impl Row {
     }
 
     /// Who else has to do with it, as far as that is known.
-    pub(super) fn neighbours(&self) -> Neighbours {
+    pub(super) fn neighbours(&self) -> OtherManagers {
         let operated_by = self.status.notes.iter().find_map(|it| match it {
             Note::Operated { by } => Some(*by),
             _ => None,
         });
-        Neighbours {
+        OtherManagers {
             owners: self.status.owners.clone(),
             operated_by,
         }

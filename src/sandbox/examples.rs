@@ -1,7 +1,7 @@
 //! What happens to the examples beside their schedules.
 
 use chrono::{DateTime, TimeDelta, Utc};
-use dayshift_manifest::manifest::Workload;
+use dayshift_manifest::ManifestWorkload;
 use dayshift_schedule::Action;
 use dayshift_workload::{Key, ParseContext, ParsedInputs, Prefix, read};
 
@@ -16,7 +16,7 @@ const ENOUGH: TimeDelta = TimeDelta::seconds(30);
 /// What a user does to the examples, from an instant on: one raises `office-hours` to a single
 /// replica in its first night, one takes the schedule from `one-start` after its first start.
 pub fn example_actions(
-    workloads: &[Workload],
+    workloads: &[ManifestWorkload],
     from: DateTime<Utc>,
     prefix: &Prefix,
     context: &ParseContext,

@@ -1,8 +1,8 @@
 //! Objects that another tool has stopped, converted while they are: none of its counts is lost.
 
 use dayshift_manifest::{
+    SourceFile,
     convert::{Converter, SpanDefaults},
-    manifest::Source,
 };
 use dayshift_workload::Prefix;
 use serde_json::{Map, Value, json};
@@ -24,7 +24,7 @@ fn conversion(story: &Sandbox, name: &str) -> Value {
         flagged: Vec::new(),
         keeps: false,
     };
-    let conversion = converter.convert(&[Source::new("live", object.to_string())]);
+    let conversion = converter.convert(&[SourceFile::new("live", object.to_string())]);
     let [change] = &conversion.changes[..] else {
         panic!("{conversion:?}");
     };

@@ -149,7 +149,7 @@ fn no_import_runs_in_a_circle() {
         ("src", 100),
         ("crates/schedule/src", 50),
         ("crates/workload/src", 50),
-        ("crates/manifest/src", 150),
+        ("crates/manifest/src", 80),
         ("crates/cluster/src", 25),
         ("crates/operations/src", 15),
         ("crates/controller/src", 150),

@@ -41,12 +41,12 @@ fn the_image_has_the_version_of_the_package() {
 /// The patch that mounts calendars fits the Deployment that it is a patch of.
 #[test]
 fn the_calendar_patch_mounts_what_it_names() {
-    use dayshift_manifest::manifest::Source;
+    use dayshift_manifest::SourceFile;
     use dayshift_workload::Prefix;
     use k8s_openapi::api::apps::v1::Deployment;
 
     let read = |text: &str| -> Deployment {
-        let source = Source::new("manifest", text.to_owned());
+        let source = SourceFile::new("manifest", text.to_owned());
         let contents = source.contents(&Prefix::default(), "default");
         assert!(contents.errors.is_empty(), "{:?}", contents.errors);
         let manifests = source.manifests(&Prefix::default(), "default");

@@ -1,6 +1,6 @@
 //! The objects of a cluster that other tools' schedules stand on, as files have them.
 
-use dayshift_manifest::manifest::Source;
+use dayshift_manifest::SourceFile;
 use dayshift_workload::Kind;
 use kube::Client;
 use serde_json::{Map, Value, json};
@@ -43,7 +43,7 @@ pub struct LiveName {
 #[derive(Clone, Debug, Default)]
 pub struct LiveSchedules {
     /// The objects, each kind as a file of its own.
-    pub sources: Vec<Source>,
+    pub sources: Vec<SourceFile>,
     /// Why others were not read.
     pub problems: Vec<String>,
 }
@@ -309,7 +309,7 @@ impl LiveSchedules {
         });
         let text: String = lines.collect();
         if !text.is_empty() {
-            self.sources.push(Source::new("secrets", text));
+            self.sources.push(SourceFile::new("secrets", text));
         }
         Ok(())
     }
@@ -320,7 +320,7 @@ impl LiveSchedules {
         for items in items.chunks(500) {
             let lines = items.iter().map(|it| line(it).to_string() + "\n");
             let text: String = lines.collect();
-            self.sources.push(Source::new(plural, text));
+            self.sources.push(SourceFile::new(plural, text));
         }
     }
 }

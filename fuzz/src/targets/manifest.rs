@@ -4,8 +4,8 @@ use std::io::{self, Write};
 
 use chrono::{DateTime, Utc};
 use dayshift_manifest::{
+    SourceFile,
     lint::Linter,
-    manifest::Source,
     plan::{Period, Plan, Planner},
 };
 use dayshift_schedule::Zone;
@@ -24,7 +24,7 @@ pub fn run(bytes: &[u8]) {
     ) else {
         return;
     };
-    let source = Source::new("fuzz.yaml", text);
+    let source = SourceFile::new("fuzz.yaml", text);
     plan(&source, from);
     let linter = Linter {
         kinds: dayshift_workload::Kind::DEFAULT.to_vec(),
@@ -42,7 +42,7 @@ pub fn run(bytes: &[u8]) {
     }
 }
 
-fn plan(source: &Source, from: DateTime<Utc>) {
+fn plan(source: &SourceFile, from: DateTime<Utc>) {
     let prefix = Prefix::default();
     let manifests = source.manifests(&prefix, "default");
     let planner = Planner {

@@ -2,7 +2,7 @@
 
 use std::{collections::HashSet, fs, path::PathBuf};
 
-use dayshift_manifest::manifest::{Opened, Search};
+use dayshift_manifest::{FileSearch, OpenedFiles};
 use dayshift_text::quote;
 
 /// The flags beside `FILE…`.
@@ -18,7 +18,7 @@ pub(crate) struct FileArgs {
 }
 
 fn glob(text: &str) -> Result<String, String> {
-    let is_glob = Search::is_pattern(text);
+    let is_glob = FileSearch::is_pattern(text);
     is_glob.then(|| text.to_owned()).ok_or_else(|| {
         format!(
             "`{}` is not a pattern as in .gitignore; write for example *.test.yaml",
@@ -35,9 +35,9 @@ impl FileArgs {
 
     /// What these files and folders hold, in their order. What is given twice is read once: by its
     /// own name and in a folder, or through a symbolic link.
-    pub(crate) fn open(&self, paths: &[PathBuf]) -> Opened {
-        let search = Search::excluding(&self.exclude);
-        let mut opened = Opened::default();
+    pub(crate) fn open(&self, paths: &[PathBuf]) -> OpenedFiles {
+        let search = FileSearch::excluding(&self.exclude);
+        let mut opened = OpenedFiles::default();
         let (mut given, mut read) = (HashSet::new(), HashSet::new());
         for path in paths.iter().filter(|it| given.insert(*it)) {
             let mut found = search.open(path);

@@ -9,8 +9,8 @@ use chrono::{DateTime, Utc};
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use dayshift_cluster::clock::Clock;
 use dayshift_manifest::{
-    lint::{LintRule, Linter, Report},
-    manifest::{Opened, Severity},
+    OpenedFiles, Severity,
+    lint::{LintReport, LintRule, Linter},
 };
 use dayshift_text::TerminalSafe;
 
@@ -192,8 +192,8 @@ impl LintArgs {
     }
 }
 
-fn write(report: &Report, opened: &Opened, output: Output) -> io::Result<()> {
-    let Opened { sources, errors } = opened;
+fn write(report: &LintReport, opened: &OpenedFiles, output: Output) -> io::Result<()> {
+    let OpenedFiles { sources, errors } = opened;
     let stdout = io::stdout();
     let style = terminal::style(&stdout);
     let mut out = BufWriter::new(stdout.lock());

@@ -3,7 +3,7 @@
 use std::io::{self, Write as _};
 
 use dayshift_cluster::read::NamespaceDefaults;
-use dayshift_manifest::manifest::{Location, Workload};
+use dayshift_manifest::{Location, ManifestWorkload};
 use dayshift_operations::{Selection, status::Unreadable};
 use dayshift_text::printable;
 
@@ -30,7 +30,7 @@ pub(crate) fn note_nothing_scheduled() {
 }
 
 /// Says that an object of a file does not count, since it is given again.
-pub(crate) fn note_given_again(file: &str, workload: &Workload) {
+pub(crate) fn note_given_again(file: &str, workload: &ManifestWorkload) {
     let Location { line, column, .. } = workload.place;
     let object = workload.object.full_name();
     print_note(&format!(

@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use chrono::{DateTime, Utc};
-use dayshift_manifest::plan::{NamespaceSummary, Summary};
+use dayshift_manifest::plan::{NamespaceSummary, StopSummary};
 use dayshift_operations::status::short_time;
 use dayshift_text::counted;
 use dayshift_workload::{Key, Kind, Prefix};
@@ -22,7 +22,7 @@ use super::{
 /// What the writer says.
 pub(crate) fn write_summary(
     out: &mut impl Write,
-    summary: &Summary,
+    summary: &StopSummary,
     style: Style,
     prefix: &Prefix,
     now: DateTime<Utc>,
@@ -77,7 +77,7 @@ struct Named<'s> {
 
 impl<'s> SummaryDocument<'s> {
     /// The same as the table, with what could not be read.
-    pub(crate) fn of(summary: &'s Summary, unread: Vec<Value>) -> Self {
+    pub(crate) fn of(summary: &'s StopSummary, unread: Vec<Value>) -> Self {
         let namespaces = summary.namespaces();
         let named = namespaces.map(|(namespace, summary)| Named { namespace, summary });
         Self {
@@ -106,7 +106,7 @@ fn cells(name: &str, row: &NamespaceSummary, now: DateTime<Utc>) -> [Cell; 10] {
     ]
 }
 
-fn lines(summary: &Summary, all: &NamespaceSummary, prefix: &Prefix) -> Vec<String> {
+fn lines(summary: &StopSummary, all: &NamespaceSummary, prefix: &Prefix) -> Vec<String> {
     let mut lines = Vec::new();
     for (owner, count, kinds) in summary.owned() {
         let (name, cure) = (owner.name(), owner.fix(&kinds, prefix));

@@ -1,6 +1,6 @@
 //! What could not be read, for other programs: `unread` of every report.
 
-use dayshift_manifest::manifest::OpenError;
+use dayshift_manifest::OpenError;
 use dayshift_operations::status::Unreadable;
 use serde_json::{Value, json};
 

@@ -3,7 +3,7 @@
 use std::{collections::BTreeMap, sync::Arc};
 
 use chrono::TimeDelta;
-use dayshift_manifest::plan::{NamespaceSummary, Summary};
+use dayshift_manifest::plan::{NamespaceSummary, StopSummary};
 use dayshift_text::counted;
 use dayshift_workload::{Key, Origin, Override, events::author_text};
 use maud::{Markup, html};
@@ -84,9 +84,9 @@ impl Page<'_> {
     }
 
     /// What the next stops of the listed namespaces take away in the seven days to come.
-    fn summary(&self) -> Summary {
+    fn summary(&self) -> StopSummary {
         let until = self.view.now + TimeDelta::days(7);
-        let mut summary = Summary::default();
+        let mut summary = StopSummary::default();
         let listed = self.view.by_namespace().take(MAX_NAMESPACES);
         for row in listed.flat_map(|(_, rows)| rows) {
             let plan = self.plan_of(row, until);

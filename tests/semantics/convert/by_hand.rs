@@ -1,6 +1,6 @@
 //! Annotations where most people have them: not on an object, but in what objects are made of.
 
-use dayshift_manifest::{convert::Finding, manifest::Severity};
+use dayshift_manifest::{Severity, convert::ConversionFinding};
 
 use super::converted::{annotated, convert};
 
@@ -8,7 +8,7 @@ const OFFICE: &str = "Mon-Fri 08:00-20:00 Europe/Berlin";
 const EQUAL: &str = "dayshift/hours: \"Mon-Fri 08:00-20:00\", dayshift/timezone: \"Europe/Berlin\"";
 
 /// What is said of a file in which nothing is converted.
-fn said(text: &str) -> Vec<Finding> {
+fn said(text: &str) -> Vec<ConversionFinding> {
     let conversion = convert(text);
     assert!(conversion.changes.is_empty(), "{conversion:?}");
     assert_eq!(conversion.texts, [None], "the file stays as it is");
@@ -92,7 +92,7 @@ fn adjacent_texts_are_one_finding() {
     );
     let findings = said(&text);
     assert_eq!(findings.len(), 1, "{findings:?}");
-    let Finding { message, help, .. } = &findings[0];
+    let ConversionFinding { message, help, .. } = &findings[0];
     assert!(
         help.contains(EQUAL) && help.contains("dayshift/stop-replicas: \"1\""),
         "{help}"

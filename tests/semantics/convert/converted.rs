@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use chrono::{DateTime, TimeDelta, Utc};
 use dayshift_manifest::{
-    convert::{Change, Conversion, Converter, SpanDefaults, Target},
-    manifest::Source,
+    SourceFile,
+    convert::{ChangeTarget, Conversion, Converter, ObjectChange, SpanDefaults},
     plan::{Period, Planner},
 };
 use dayshift_schedule::Zone;
@@ -25,7 +25,7 @@ pub(crate) fn convert_at(text: &str, now: &str, defaults: SpanDefaults) -> Conve
         flagged: Vec::new(),
         keeps: false,
     };
-    converter.convert(&[Source::new("test.yaml", text)])
+    converter.convert(&[SourceFile::new("test.yaml", text)])
 }
 
 pub(crate) fn convert(text: &str) -> Conversion {
@@ -48,7 +48,7 @@ pub(crate) fn said(conversion: &Conversion) -> Vec<&'static str> {
 }
 
 /// The one change of a conversion.
-pub(crate) fn change(conversion: &Conversion) -> &Change {
+pub(crate) fn change(conversion: &Conversion) -> &ObjectChange {
     let [change] = &conversion.changes[..] else {
         panic!("{conversion:#?}");
     };
@@ -66,11 +66,11 @@ pub(crate) struct Planned {
 impl Planned {
     /// The plan of a workload that has what a change writes, or inherits it where that is on a
     /// Namespace; from two weeks before the period on.
-    pub(crate) fn of(change: &Change, period: (&str, &str)) -> Self {
+    pub(crate) fn of(change: &ObjectChange, period: (&str, &str)) -> Self {
         let prefix = Prefix::default();
         let pairs = || change.set.iter().map(|(name, text)| (&**name, &**text));
         let is_namespace =
-            matches!(&change.target, Target::Object(object) if object.kind == "Namespace");
+            matches!(&change.target, ChangeTarget::Object(object) if object.kind == "Namespace");
         let inputs = if is_namespace {
             let defaults = Annotations::under(&prefix, pairs());
             Inputs::default().with_defaults(Some(Arc::new(defaults)))
@@ -81,9 +81,13 @@ impl Planned {
     }
 
     /// The plan of a workload that has what one change writes, in a Namespace with another's.
-    pub(crate) fn within(change: &Change, namespace: &Change, period: (&str, &str)) -> Self {
+    pub(crate) fn within(
+        change: &ObjectChange,
+        namespace: &ObjectChange,
+        period: (&str, &str),
+    ) -> Self {
         let prefix = Prefix::default();
-        let pairs = |it: &Change| it.set.clone();
+        let pairs = |it: &ObjectChange| it.set.clone();
         let (own, defaults) = (pairs(change), pairs(namespace));
         let defaults = defaults.iter().map(|(name, text)| (&**name, &**text));
         let defaults = Annotations::under(&prefix, defaults);

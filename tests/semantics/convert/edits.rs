@@ -228,7 +228,8 @@ fn unchangeable_yaml_is_reported_with_the_text_to_write() {
         deployment("  name: web\n  annotations:\n    ? downscaler/exclude\n    : 'true'\n");
     for text in [anchor, &merge, &value, &anchored, &complex] {
         let conversion = convert(text);
-        let is_said = |it: &&dayshift_manifest::convert::Finding| it.rule.id() == "not-editable";
+        let is_said =
+            |it: &&dayshift_manifest::convert::ConversionFinding| it.rule.id() == "not-editable";
         let finding = conversion.findings.iter().find(is_said);
         let finding = finding.unwrap_or_else(|| panic!("{text}\n{conversion:?}"));
         assert!(

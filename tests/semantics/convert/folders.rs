@@ -1,8 +1,8 @@
 //! Folders of files that are for different clusters.
 
 use dayshift_manifest::{
+    SourceFile,
     convert::{Converter, SpanDefaults, Topic},
-    manifest::Source,
 };
 use dayshift_workload::Prefix;
 
@@ -32,7 +32,9 @@ type Files<'a> = &'a [(&'a str, &'a str)];
 
 /// Which of the files are changed, and how many findings say that it is not clear which are meant.
 fn changed<'a>(files: &[(&'a str, &str)]) -> (Vec<&'a str>, usize) {
-    let sources = files.iter().map(|(name, text)| Source::new(*name, *text));
+    let sources = files
+        .iter()
+        .map(|(name, text)| SourceFile::new(*name, *text));
     let sources: Vec<_> = sources.collect();
     let converter = Converter {
         now: utc("2027-01-01T00:00:00Z"),

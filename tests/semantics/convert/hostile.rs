@@ -1,8 +1,8 @@
 //! Files that were written to break something.
 
 use dayshift_manifest::{
+    SourceFile,
     convert::{Converter, SpanDefaults},
-    manifest::Source,
 };
 use proptest::prelude::*;
 
@@ -111,6 +111,6 @@ proptest! {
             flagged: vec!["team".to_owned()],
             keeps: false,
         };
-        converter.convert(&[Source::new("a.yaml", file)]);
+        converter.convert(&[SourceFile::new("a.yaml", file)]);
     }
 }

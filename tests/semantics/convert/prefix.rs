@@ -1,6 +1,6 @@
 //! Another prefix: what is said names annotations by it, and repeats other people's texts to the letter.
 
-use dayshift_manifest::{convert::Converter, manifest::Source};
+use dayshift_manifest::{SourceFile, convert::Converter};
 use dayshift_workload::Prefix;
 
 use super::{clocks::utc, converted::annotated};
@@ -46,7 +46,9 @@ fn said(text: &str, prefix: &str) -> String {
         flagged: Vec::new(),
         keeps: false,
     };
-    let findings = converter.convert(&[Source::new("web.yaml", text)]).findings;
+    let findings = converter
+        .convert(&[SourceFile::new("web.yaml", text)])
+        .findings;
     let lines = findings
         .into_iter()
         .map(|it| format!("{}\n{}\n", it.message, it.help));

@@ -1,16 +1,16 @@
 //! Files, and what is read in them.
 
-use dayshift_manifest::manifest::{Source, Workload};
+use dayshift_manifest::{ManifestWorkload, SourceFile};
 use dayshift_workload::Prefix;
 
-pub(crate) fn workloads(text: &str) -> Vec<Workload> {
-    Source::new("file.yaml", text)
+pub(crate) fn workloads(text: &str) -> Vec<ManifestWorkload> {
+    SourceFile::new("file.yaml", text)
         .workloads(&Prefix::default(), "default")
         .unwrap_or_else(|error| panic!("{error}"))
 }
 
 pub(crate) fn refusal(text: &str) -> String {
-    Source::new("file.yaml", text)
+    SourceFile::new("file.yaml", text)
         .workloads(&Prefix::default(), "default")
         .expect_err(&text.chars().take(80).collect::<String>())
         .to_string()

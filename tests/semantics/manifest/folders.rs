@@ -7,7 +7,7 @@ use std::{
     process::{Command, Stdio},
 };
 
-use dayshift_manifest::manifest::{OpenError, Opened, Search};
+use dayshift_manifest::{FileSearch, OpenError, OpenedFiles};
 use proptest::prelude::*;
 
 fn write(folder: &Path, names: &[&str]) {
@@ -18,13 +18,13 @@ fn write(folder: &Path, names: &[&str]) {
     }
 }
 
-fn open(folder: &Path, exclude: &[&str]) -> Opened {
+fn open(folder: &Path, exclude: &[&str]) -> OpenedFiles {
     let exclude: Vec<_> = exclude.iter().map(ToString::to_string).collect();
-    Search::excluding(&exclude).open(folder)
+    FileSearch::excluding(&exclude).open(folder)
 }
 
 /// What was read, relative to the folder.
-fn names(folder: &Path, opened: &Opened) -> Vec<String> {
+fn names(folder: &Path, opened: &OpenedFiles) -> Vec<String> {
     let name = |name: &str| {
         let path = Path::new(name).strip_prefix(folder);
         path.unwrap().to_str().unwrap().to_owned()

@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, time::Instant};
 
-use dayshift_manifest::manifest::Source;
+use dayshift_manifest::SourceFile;
 use dayshift_workload::Prefix;
 
 use crate::manifest::files::annotated;
@@ -93,7 +93,7 @@ fn hostile_files_cost_little_and_bring_nothing() {
     let mut told = BTreeMap::new();
     for (name, text) in hostile() {
         let begun = Instant::now();
-        let read = Source::new("file.yaml", text).workloads(&Prefix::default(), "default");
+        let read = SourceFile::new("file.yaml", text).workloads(&Prefix::default(), "default");
         let took = begun.elapsed();
         assert!(took.as_secs() < 20, "{name} took {took:?}");
         match read {

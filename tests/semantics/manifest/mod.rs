@@ -11,7 +11,7 @@ mod requests;
 use std::path::Path;
 
 use dayshift::examples::EXAMPLES;
-use dayshift_manifest::manifest::{Search, Source, inherit};
+use dayshift_manifest::{FileSearch, SourceFile, inherit};
 use dayshift_schedule::Zone;
 use dayshift_workload::{Inheritance, Key, ParsedInputs, Prefix, Replicas, read};
 use files::{annotated, refusal, workloads};
@@ -77,7 +77,7 @@ spec:
   paused: off
 ";
     let (web, manifest) =
-        &Source::new("file.yaml", text).manifests(&Prefix::default(), "default")[0];
+        &SourceFile::new("file.yaml", text).manifests(&Prefix::default(), "default")[0];
     assert_eq!(web.object.to_string(), "dev/web");
     assert_eq!(web.replicas, Some(Replicas::new(3)));
     assert_eq!(web.inputs.text(Key::Stop), Some("19:00"));
@@ -107,7 +107,7 @@ fn places(text: &str) -> (String, String) {
         .unwrap();
     assert_eq!(&*stop.text, "Mon-Fry 09:00", "{text}");
     let fault = stop.locate(&(4..7));
-    let show = |place: &dayshift_manifest::manifest::Location| {
+    let show = |place: &dayshift_manifest::Location| {
         format!(
             "{}:{} {}",
             place.line,
@@ -284,7 +284,7 @@ fn of_two_annotations_the_last_counts_and_of_a_merged_one_its_own() {
 
 #[test]
 fn another_prefix_has_other_annotations() {
-    let source = Source::new(
+    let source = SourceFile::new(
         "file.yaml",
         annotated("    dayshift/stop: 'x'\n    night.example/stop: 'y'"),
     );
@@ -363,7 +363,7 @@ fn every_example_is_listed_quoted_and_without_a_problem() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples");
     let mut listed: Vec<_> = EXAMPLES.iter().map(|(name, _)| *name).collect();
     listed.sort_unstable();
-    let found = Search::default().open(&folder).sources;
+    let found = FileSearch::default().open(&folder).sources;
     let found = found
         .iter()
         .map(|it| Path::new(it.name()).file_name().unwrap().to_str().unwrap());
@@ -380,7 +380,7 @@ fn every_example_is_listed_quoted_and_without_a_problem() {
             assert_eq!(written, format!("\"{}\"", annotation.text), "{name}");
         }
         // The schedule of one is on the Namespace beside it.
-        let mut contents = [Source::new(name, text).contents(&Prefix::default(), "default")];
+        let mut contents = [SourceFile::new(name, text).contents(&Prefix::default(), "default")];
         inherit(&mut contents, &Inheritance::default());
         let parsed = read(&contents[0].workloads[0].inputs, &Zone::UTC.into());
         assert!(

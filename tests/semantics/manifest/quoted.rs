@@ -1,13 +1,13 @@
 //! Text in quotes that goes on in another line, however far that is indented: what it means to kubectl,
 //! as `tests/cluster` asks the real one.
 
-use dayshift_manifest::manifest::Source;
+use dayshift_manifest::SourceFile;
 use dayshift_workload::{Key, Prefix};
 
 use crate::quoted_text::QUOTED;
 
 fn read(text: &str) -> Result<Vec<(String, String)>, String> {
-    let source = Source::new("file.yaml", text);
+    let source = SourceFile::new("file.yaml", text);
     let read = source.manifests(&Prefix::default(), "default");
     let faults = source.workloads(&Prefix::default(), "default");
     faults.map_err(|error| error.to_string())?;
@@ -36,7 +36,7 @@ fn text_after_a_quoted_scalar_is_found_in_its_place() {
     let text = format!(
         "{first}---\napiVersion: apps/v1\nkind: Deployment\nmetadata:\n  name: web\n  annotations:\n    note: 'a\nb' # é\n    dayshift/hours: \"Mon-Fry 09:00-19:00\"\n"
     );
-    let source = Source::new("file.yaml", &text);
+    let source = SourceFile::new("file.yaml", &text);
     let all = source.workloads(&Prefix::default(), "default").unwrap();
     assert_eq!(all.len(), 2);
     let hours = &all[1].annotations[0];
@@ -53,7 +53,7 @@ fn text_after_a_quoted_scalar_is_found_in_its_place() {
 #[test]
 fn an_error_that_comes_after_is_told_where_it_is() {
     let text = format!("{}---\na: [1\n", QUOTED[0].0);
-    let source = Source::new("file.yaml", &text);
+    let source = SourceFile::new("file.yaml", &text);
     let contents = source.contents(&Prefix::default(), "default");
     assert_eq!((contents.workloads.len(), contents.errors.len()), (1, 1));
     let line = text.lines().count();

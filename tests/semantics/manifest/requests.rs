@@ -1,6 +1,6 @@
 //! What a replica requests, of a file and of a live object alike.
 
-use dayshift_manifest::manifest::Source;
+use dayshift_manifest::SourceFile;
 use dayshift_workload::{Kind, Prefix};
 use serde_json::Value;
 
@@ -63,7 +63,7 @@ fn a_file_and_a_live_object_request_the_same() {
             let text = format!(
                 "{{apiVersion: {api_version}, kind: {name}, metadata: {{name: web, namespace: dev}}, spec: {spec}}}"
             );
-            let source = Source::new("file", text.clone());
+            let source = SourceFile::new("file", text.clone());
             let found = source.contents(&prefix, "default").workloads;
             let of_file = found[0].footprint.requests;
             assert_eq!(
@@ -94,7 +94,7 @@ fn has_footprint(resource: &str, spec: &str, (replicas, cpu, memory): (u32, u64,
     let text = format!(
         "{{apiVersion: {group}/v1, kind: {name}, metadata: {{name: db, namespace: dev}}, spec: {spec}}}"
     );
-    let source = Source::new("file", text);
+    let source = SourceFile::new("file", text);
     let of_file = source.contents(&prefix, "default").workloads[0].footprint;
     let object: Value = source.manifests(&prefix, "default")[0].1.clone();
     let live: dayshift_cluster::Workload = serde_json::from_value(object).unwrap();

@@ -7,7 +7,7 @@ use std::{
 };
 
 use chrono_tz::Tz;
-use dayshift_manifest::manifest::Source;
+use dayshift_manifest::SourceFile;
 use dayshift_schedule::{Calendar, CalendarName, Calendars, Zone};
 use dayshift_workload::{Annotations, Inputs, Kind, ParseContext, ParsedInputs, Prefix, read};
 
@@ -44,7 +44,7 @@ pub fn calendars(holidays: &Holidays) -> Calendars {
 /// The kind as dayshift has it.
 pub fn kind_of(row: &Row) -> Kind {
     static WIDGET: LazyLock<Kind> = LazyLock::new(|| {
-        let rows = Source::new("kinds.yaml", kinds::KIND_FILE).kind_rows();
+        let rows = SourceFile::new("kinds.yaml", kinds::KIND_FILE).kind_rows();
         let (widget, _) = rows.rows.into_iter().next().unwrap();
         widget.take_up().unwrap()
     });

@@ -4,7 +4,7 @@
 use std::{sync::Arc, time::Duration};
 
 use chrono::{DateTime, SecondsFormat, Utc};
-use dayshift_manifest::plan::{NamespaceSummary, Period, Planner, Summary};
+use dayshift_manifest::plan::{NamespaceSummary, Period, Planner, StopSummary};
 use dayshift_workload::OVERDUE_GRACE;
 use tokio::{task::spawn_blocking, time::sleep};
 use tracing::dispatcher;
@@ -83,7 +83,7 @@ fn planner(settings: &Settings, now: DateTime<Utc>) -> Option<Planner> {
 }
 
 /// Logs what a dry run has found, in a line for each namespace.
-fn log_next_stops(summary: &Summary) {
+fn log_next_stops(summary: &StopSummary) {
     let log = |namespace: &str, it: &NamespaceSummary, message: &str| {
         tracing::info!(
             namespace,

@@ -13,7 +13,7 @@ use std::{
 
 use chrono::{DateTime, Utc};
 use dayshift_cluster::clock::Clock;
-use dayshift_manifest::plan::{Neighbours, Planner, Summary};
+use dayshift_manifest::plan::{OtherManagers, Planner, StopSummary};
 use dayshift_workload::{Origin, savings::StoppedCapacity};
 use tokio::time::Instant;
 
@@ -136,12 +136,12 @@ impl PublishedObjects {
     }
 
     /// What the next stops take away, by namespace. Who else sets the counts is not known here.
-    pub(crate) fn summary(&self, planner: &Planner) -> Summary {
-        let mut summary = Summary::default();
+    pub(crate) fn summary(&self, planner: &Planner) -> StopSummary {
+        let mut summary = StopSummary::default();
         for (_, object) in self.each() {
             let observed = object.observed();
             let plan = planner.plan_read(&observed, object.parsed().clone());
-            summary.add(&observed, plan.as_ref(), Neighbours::default());
+            summary.add(&observed, plan.as_ref(), OtherManagers::default());
         }
         summary
     }

@@ -1,20 +1,74 @@
-//! Other tools' schedules in dayshift's words.
-//!
-//! A [`Converter`] reads files and answers with a [`Conversion`]: new texts, in which only what has
-//! to change is changed, and what there is to say. What has no equivalent stays as it is, and is said.
-//! `docs/guides/migrate.md` has the rules, and which versions of the other tools they were read from.
+//! From files to changes.
 
+mod by_hand;
 mod conversion;
-mod converter;
+mod cron_hpa;
+mod desired;
 mod document;
 mod downscaler;
-mod finding;
-mod settings;
-mod times;
-mod tools;
+mod edit;
+mod keda;
+mod kube_green;
+mod landing;
+mod requests;
+mod verify;
+mod week;
 mod work;
 
-pub use conversion::{Change, Conversion, Target};
-pub use finding::{Finding, ObjectName, Topic};
-pub use settings::Converter;
-pub use times::timespan::SpanDefaults;
+use std::collections::{BTreeMap, HashMap};
+
+use crate::{
+    convert::{document::Document, work::ConversionRun},
+    source::SourceFile,
+};
+
+pub use self::conversion::{
+    ChangeTarget, Conversion, ConversionFinding, Converter, ObjectChange, ObjectRef, SpanDefaults,
+    Topic,
+};
+
+impl Converter {
+    /// Converts all that these sources hold.
+    pub fn convert(&self, sources: &[SourceFile]) -> Conversion {
+        let mut work = ConversionRun {
+            converter: self,
+            sources,
+            documents: Vec::new(),
+            index: HashMap::new(),
+            pending: BTreeMap::new(),
+            conversion: Conversion::default(),
+        };
+        let mut trees = Vec::new();
+        for (at, source) in sources.iter().enumerate() {
+            let (nodes, error) = source.documents();
+            if let Some(error) = error {
+                let place = Some((at, error.place));
+                let help = "correct the file; it stays as it is";
+                let finding = ConversionFinding::new(Topic::Syntax, place, error.message, help);
+                work.conversion.findings.push(finding);
+                trees.push(None);
+                continue;
+            }
+            for node in &nodes {
+                Document::all(node, at, &self.namespace, &mut |document| {
+                    work.documents.push(document);
+                });
+            }
+            trees.push(Some(nodes));
+        }
+        work.make_index();
+        work.annotations();
+        work.requests();
+        work.flags();
+        work.volumes();
+        work.by_hand(&trees);
+        work.write(&trees);
+        let mut conversion = work.conversion;
+        let order = |finding: &ConversionFinding| {
+            let place = finding.place.as_ref();
+            place.map_or((usize::MAX, 0), |(at, place)| (*at, place.span.start))
+        };
+        conversion.findings.sort_by_key(order);
+        conversion
+    }
+}

@@ -1,19 +1,34 @@
 //! Schedules on objects of kinds that nobody looks at, or only who is asked to.
+//!
+//! What was not looked at, since only another tool makes objects of it.
 
-use dayshift_text::quote;
+use std::path::Path;
+
+use dayshift_text::{quote, shell_word};
 use dayshift_workload::{Key, Kind, NotStopped};
 
-use super::{finding::Finding, object::Object, rule::LintRule};
-use crate::manifest::{Location, MisplacedKey, Other, Site, Workload};
+use crate::{
+    annotations::{KeySite, MisplacedKey},
+    lint::{
+        object::ObjectFindings,
+        rule::{LintFinding, LintRule},
+    },
+    objects::{Contents, other::OtherObject, workload::ManifestWorkload},
+    search::STANDARD_INPUT,
+    source::SourceFile,
+    yaml::node::Location,
+};
 
-impl Object<'_> {
+impl ObjectFindings<'_> {
     /// A schedule on an object of a kind that dayshift scales, but not where it looks at these
     /// kinds alone.
-    pub(super) fn opt_in_kind(&mut self, workload: &Workload, kinds: &[Kind]) {
+    pub(crate) fn opt_in_kind(&mut self, workload: &ManifestWorkload, kinds: &[Kind]) {
         let is_schedule = |name: &str| Key::from_name(name).is_some();
         let mut annotations = workload.annotations.iter();
-        let first = annotations.find(|it| is_schedule(&it.name));
-        let place = first.map_or(&workload.place, |it| &it.key).clone();
+        let first = annotations.find(|annotation| is_schedule(&annotation.name));
+        let place = first
+            .map_or(&workload.place, |annotation| &annotation.key)
+            .clone();
         let kind = workload.object.kind;
         let rights = match kind {
             kind if kind.is_discovered() => None,
@@ -28,7 +43,7 @@ impl Object<'_> {
     }
 
     /// A schedule on what an operator makes and scales.
-    pub(super) fn operated(&mut self, workload: &Workload) {
+    pub(crate) fn operated(&mut self, workload: &ManifestWorkload) {
         let Some(by) = workload.operated_by else {
             return;
         };
@@ -51,12 +66,12 @@ impl Object<'_> {
         resource: &str,
         kinds: &[Kind],
         rights: Option<String>,
-    ) -> Finding {
+    ) -> LintFinding {
         let message = format!(
             "dayshift scales a {} only where it runs with --kinds",
             self.name.kind
         );
-        let names = kinds.iter().map(|it| it.argument()).chain([resource]);
+        let names = kinds.iter().map(|kind| kind.argument()).chain([resource]);
         let names = names.collect::<Vec<_>>().join(",");
         let rights = rights.unwrap_or_else(|| {
             format!("; dayshift kinds -o yaml --kinds={names} prints the permissions")
@@ -66,10 +81,10 @@ impl Object<'_> {
     }
 
     /// A schedule on an object that nobody looks at.
-    pub(super) fn ignored_schedule(&mut self, other: &Other, kinds: &[Kind]) {
-        let is_schedule = |it: &&MisplacedKey| {
-            let name = self.prefix.strip(&it.field.name);
-            it.site == Site::Annotations && name.and_then(Key::from_name).is_some()
+    pub(crate) fn ignored_schedule(&mut self, other: &OtherObject, kinds: &[Kind]) {
+        let is_schedule = |misplaced: &&MisplacedKey| {
+            let name = self.prefix.strip(&misplaced.field.name);
+            misplaced.site == KeySite::Annotations && name.and_then(Key::from_name).is_some()
         };
         let misplaced = other.misplaced.iter().find(is_schedule);
         let Some(misplaced) = misplaced.filter(|_| !other.is_owned) else {
@@ -77,7 +92,9 @@ impl Object<'_> {
         };
         let place = misplaced.field.key.clone();
         let (kind, version) = (quote(&other.kind), quote(&other.api_version));
-        let known = Kind::BUILT_IN.into_iter().find(|it| it.name() == kind);
+        let known = Kind::BUILT_IN
+            .into_iter()
+            .find(|known| known.name() == kind);
         let custom = Kind::guessed_resource(&version, &kind).filter(|_| other.has_replicas);
         let group = version.split_once('/').map_or("", |(group, _)| group);
         let not_stopped = NotStopped::from_kind(&kind, group);
@@ -108,4 +125,40 @@ impl Object<'_> {
         };
         self.findings.push(finding);
     }
+}
+
+/// A finding for a chart whose templates were passed over, and for each kustomization that changes
+/// the objects of its files, with the pipe that checks what comes of it.
+pub(crate) fn not_rendered(
+    at: usize,
+    source: &SourceFile,
+    contents: &Contents,
+) -> Vec<LintFinding> {
+    let folder = Path::new(source.name()).parent();
+    let folder =
+        folder.filter(|folder| !folder.as_os_str().is_empty() && source.name() != STANDARD_INPUT);
+    let folder = folder.map_or(".".to_owned(), |folder| folder.display().to_string());
+    let folder = shell_word(&folder);
+    let finding = |place, message, command: &str| {
+        let help = format!("check what it renders: {command} {folder} | dayshift lint -");
+        LintFinding::new(LintRule::NotRendered, Some((at, place)), message, help)
+    };
+    let chart = source.is_chart().then(|| {
+        let first = source.text().lines().next().unwrap_or_default();
+        let place = Location {
+            line: 1,
+            column: 1,
+            span: 0..first.len(),
+        };
+        let message = "the templates of this Helm chart were not checked".to_owned();
+        finding(place, message, "helm template")
+    });
+    let kustomizations = contents.unrendered.iter().map(|unrendered| {
+        let message = format!(
+            "`{}` of this kustomization changes objects, and was not checked",
+            unrendered.field
+        );
+        finding(unrendered.place.clone(), message, "kubectl kustomize")
+    });
+    chart.into_iter().chain(kustomizations).collect()
 }

@@ -1,8 +1,18 @@
 //! The rules, by the names under which they are documented and suppressed.
+//!
+//! What was found, and where.
+//!
+//! Annotations that suppress a rule on one object: `lint.dayshift/same-instant: "the reason"`.
 
 use std::fmt;
 
-use crate::manifest::{Severity, rules};
+use dayshift_text::quote;
+use dayshift_workload::Prefix;
+
+use crate::{
+    annotations::{Annotation, KeySite, MisplacedKey},
+    finding::{self, Severity, rules},
+};
 
 rules! {
     /// A thing to find. Its name never changes.
@@ -95,5 +105,111 @@ impl LintRule {
 impl fmt::Display for LintRule {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(self.id())
+    }
+}
+
+/// One thing that a rule found.
+pub type LintFinding = finding::Finding<LintRule>;
+
+/// Everything that was found, in the order of the files.
+#[derive(Clone, Debug, Default)]
+pub struct LintReport {
+    /// What was found.
+    pub findings: Vec<LintFinding>,
+    /// How many workloads were looked at; one that is given twice counts once.
+    pub workloads: usize,
+    /// In how many files.
+    pub files: usize,
+    /// Whether nothing that was looked at has a schedule, or was meant to.
+    pub has_no_schedule: bool,
+    /// How many findings an annotation suppressed.
+    pub suppressed: usize,
+}
+
+impl LintReport {
+    /// Leaves out what is less bad than `least`.
+    pub fn keep(&mut self, least: Severity) {
+        self.findings
+            .retain(|finding| finding.rule.severity() <= least);
+    }
+
+    /// Whether something is as bad as that, or worse.
+    pub fn is_as_bad_as(&self, severity: Severity) -> bool {
+        let mut findings = self.findings.iter();
+        findings.any(|finding| finding.rule.severity() <= severity)
+    }
+
+    /// How many findings are as bad as that.
+    pub fn count(&self, severity: Severity) -> usize {
+        let findings = self.findings.iter();
+        findings
+            .filter(|finding| finding.rule.severity() == severity)
+            .count()
+    }
+}
+
+/// The suppressions of one object.
+pub(crate) struct Suppressions<'m> {
+    all: Vec<(&'m str, &'m Annotation)>,
+    /// `lint.dayshift/`
+    prefix: String,
+}
+
+impl<'m> Suppressions<'m> {
+    /// Those among the misplaced keys of an object.
+    pub(crate) fn new(misplaced: &'m [MisplacedKey], prefix: &Prefix) -> Self {
+        let prefix = format!("lint.{prefix}/");
+        let annotations = misplaced
+            .iter()
+            .filter(|key| key.site == KeySite::Annotations);
+        let found =
+            annotations.filter_map(|key| Some((key.field.name.strip_prefix(&prefix)?, &key.field)));
+        Self {
+            all: found.collect(),
+            prefix,
+        }
+    }
+
+    /// Takes away what is suppressed, and tells of suppressions that are none. `finding` makes a
+    /// finding at an annotation. Returns how many were taken away.
+    pub(crate) fn apply(
+        &self,
+        findings: &mut Vec<LintFinding>,
+        finding: impl Fn(LintRule, &Annotation, String, String) -> LintFinding,
+    ) -> usize {
+        let mut suppressed = 0;
+        let mut more = Vec::new();
+        for (id, field) in &self.all {
+            let wrong = match LintRule::from_id(id) {
+                None => Some(format!("`{}` is not a rule of lint", quote(id))),
+                Some(rule) if !rule.can_be_suppressed() => {
+                    Some(format!("`{rule}` cannot be suppressed: fix what it finds"))
+                }
+                Some(_) if field.text.trim().is_empty() => {
+                    Some("this suppression has no reason".to_owned())
+                }
+                Some(rule) => {
+                    let before = findings.len();
+                    findings.retain(|finding| finding.rule != rule);
+                    suppressed += before - findings.len();
+                    if before == findings.len() {
+                        let message = format!("`{rule}` finds nothing here");
+                        let help = "remove this annotation".to_owned();
+                        more.push(finding(LintRule::UnusedSuppression, field, message, help));
+                    }
+                    None
+                }
+            };
+            if let Some(message) = wrong {
+                let help = format!(
+                    "write the name of a warning and why it does not matter, such as \
+                     {}start-without-stop: \"stopped manually\"",
+                    self.prefix
+                );
+                more.push(finding(LintRule::BadSuppression, field, message, help));
+            }
+        }
+        findings.append(&mut more);
+        suppressed
     }
 }

@@ -1,11 +1,15 @@
 //! The boundaries of one object in a period, as a plan shows them.
+//!
+//! The dates of calendars on which nothing starts, and dates that count as another day.
+//!
+//! What has to be ready before an object is started.
 
-use chrono::{DateTime, TimeDelta, Utc};
-use dayshift_schedule::{Action, Zone};
-use dayshift_workload::{Key, Override, Replicas, ScheduleSpec};
+use chrono::{DateTime, NaiveDate, TimeDelta, Utc, Weekday};
+use dayshift_schedule::{Action, Schedule, Zone};
+use dayshift_workload::{Dependency, Key, Override, Replicas, ScheduleSpec, WorkloadRef};
 use serde::{Serialize, Serializer};
 
-use super::{occurrence::occurrences, period::Period};
+use crate::plan::timeline::{Period, occurrences};
 
 /// A boundary as an object meets it: on its own clocks, its start moved by its jitter.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -30,31 +34,31 @@ pub struct PlannedBoundary {
 
 /// All of one object in a period. They are found as they are asked for.
 #[derive(Clone, Debug)]
-pub(super) struct Boundaries {
-    pub(super) spec: Option<ScheduleSpec>,
-    pub(super) delay: TimeDelta,
-    pub(super) period: Period,
+pub(crate) struct Boundaries {
+    pub(crate) spec: Option<ScheduleSpec>,
+    pub(crate) delay: TimeDelta,
+    pub(crate) period: Period,
     /// The count that a start brings back, where it is known.
-    pub(super) brings_back: Option<Replicas>,
+    pub(crate) brings_back: Option<Replicas>,
 }
 
 impl Boundaries {
-    pub(super) fn iter(&self) -> impl Iterator<Item = PlannedBoundary> + '_ {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = PlannedBoundary> + '_ {
         self.spec.iter().flat_map(move |spec| {
             let zone = spec.schedule.zone();
             let from = self.period.from();
             let found = occurrences(spec, self.delay, self.period, from);
-            found.map(move |it| PlannedBoundary {
-                at: it.at.with_timezone(&zone),
-                action: it.action,
-                replicas: match it.action {
-                    _ if !it.applied => None,
-                    Action::Start => self.started(spec, it.at),
+            found.map(move |occurrence| PlannedBoundary {
+                at: occurrence.at.with_timezone(&zone),
+                action: occurrence.action,
+                replicas: match occurrence.action {
+                    _ if !occurrence.applied => None,
+                    Action::Start => self.started(spec, occurrence.at),
                     Action::Stop => Some(spec.stop_replicas),
                     Action::Scale(count) => Some(Replicas::new(count)),
                 },
-                applied: it.applied,
-                ends: it.ends,
+                applied: occurrence.applied,
+                ends: occurrence.ends,
             })
         })
     }
@@ -99,4 +103,105 @@ fn key_name<S: Serializer>(key: &Option<Key>, serializer: S) -> Result<S::Ok, S:
 
 fn count<S: Serializer>(count: &Option<Replicas>, serializer: S) -> Result<S::Ok, S::Error> {
     count.map(Replicas::get).serialize(serializer)
+}
+
+/// A date on which nothing starts, because a calendar has it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Holiday {
+    /// The date, in the zone of the object.
+    #[serde(serialize_with = "iso")]
+    pub date: NaiveDate,
+    /// The calendar's name.
+    pub calendar: String,
+    /// What the calendar calls the date, as somebody wrote it: it may hold anything. Empty where it
+    /// has no name.
+    pub name: String,
+}
+
+/// A date on which the schedule does what it does on another day of the week.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct TreatedDate {
+    /// The date, in the zone of the object.
+    #[serde(serialize_with = "iso")]
+    pub date: NaiveDate,
+    /// The day that it counts as: `Mon`.
+    #[serde(rename = "as", serialize_with = "day_name")]
+    pub day: Weekday,
+}
+
+/// The dates in a period that count as another day of the week.
+pub(crate) fn treated_dates(schedule: &Schedule, period: Period) -> Vec<TreatedDate> {
+    let treated = schedule.treated();
+    if treated.is_empty() {
+        return Vec::new();
+    }
+    let treat = |date| {
+        let day = treated.day_of_week(date)?;
+        Some(TreatedDate { date, day })
+    };
+    dates(schedule, period).filter_map(treat).collect()
+}
+
+/// The dates of a period, in the zone of the schedule.
+fn dates(schedule: &Schedule, period: Period) -> impl Iterator<Item = NaiveDate> {
+    let zone = schedule.zone();
+    let first = period.from().with_timezone(&zone).date_naive();
+    let end = period.until() - TimeDelta::seconds(1);
+    let last = end.with_timezone(&zone).date_naive();
+    first.iter_days().take_while(move |date| *date <= last)
+}
+
+/// The dates in a period that calendars have.
+pub(crate) fn holidays(schedule: &Schedule, period: Period) -> Vec<Holiday> {
+    let except = schedule.except();
+    if except.calendars().next().is_none() {
+        return Vec::new();
+    }
+    let holiday = |date| {
+        let (calendar, name) = except.holiday(date)?;
+        Some(Holiday {
+            date,
+            calendar: calendar.to_string(),
+            name: name.to_owned(),
+        })
+    };
+    dates(schedule, period).filter_map(holiday).collect()
+}
+
+// As serde asks for it.
+#[expect(clippy::trivially_copy_pass_by_ref)]
+fn day_name<S: Serializer>(day: &Weekday, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_str(day)
+}
+
+// As serde asks for it.
+#[expect(clippy::trivially_copy_pass_by_ref)]
+fn iso<S: Serializer>(date: &NaiveDate, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_str(date)
+}
+
+/// What has to be ready before its starts.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
+pub struct StartsAfter {
+    /// The objects of its namespace, as kubectl names them: `sts/db`.
+    pub objects: Vec<String>,
+    /// For how many seconds each start waits for them at most.
+    #[serde(rename = "withinSeconds")]
+    pub within_seconds: i64,
+}
+
+impl StartsAfter {
+    /// `None` where nothing has to be.
+    pub(crate) fn from_spec(spec: &ScheduleSpec, object: &WorkloadRef) -> Option<Self> {
+        let after = spec.after.as_ref()?;
+        let objects: Vec<_> = after
+            .needed_by(object)
+            .iter()
+            .map(Dependency::to_string)
+            .collect();
+        (!objects.is_empty()).then(|| Self {
+            objects,
+            within_seconds: after.within().num_seconds(),
+        })
+    }
 }

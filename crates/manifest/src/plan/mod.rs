@@ -4,27 +4,13 @@
 //! programs rely on, so the order and the types of its fields are kept.
 
 mod boundaries;
-mod holiday;
-mod live_plan;
-mod next_stop;
-mod occurrence;
-mod override_turns;
-mod period;
-mod saved;
-mod starts_after;
 mod summary;
 mod timeline;
-mod whole_plan;
 mod workload_plan;
 
-pub use boundaries::PlannedBoundary;
-pub use holiday::{Holiday, TreatedDate};
-pub use next_stop::NextStop;
-pub use occurrence::{Occurrence, occurrences};
-pub use override_turns::next_applied;
-pub use period::{Beginning, Period, PeriodError};
-pub use starts_after::StartsAfter;
-pub use summary::{NamespaceSummary, Neighbours, Summary};
-pub use timeline::{PlannedState, PlannedStep, timeline};
-pub use whole_plan::Plan;
-pub use workload_plan::{PlannedProblem, Planner, WorkloadPlan};
+pub use boundaries::{Holiday, PlannedBoundary, StartsAfter, TreatedDate};
+pub use summary::{NamespaceSummary, NextStop, OtherManagers, StopSummary};
+pub use timeline::{
+    Occurrence, Period, PeriodError, PlannedState, PlannedStep, next_applied, occurrences, timeline,
+};
+pub use workload_plan::{Beginning, Plan, PlannedProblem, Planner, WorkloadPlan};

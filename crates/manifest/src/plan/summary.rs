@@ -1,3 +1,5 @@
+//! What an object's next stop takes away.
+//!
 //! What the next stops take away in each namespace, and what stands in the way.
 
 use std::{
@@ -7,18 +9,62 @@ use std::{
 };
 
 use chrono::{DateTime, SecondsFormat};
-use dayshift_schedule::Zone;
+use dayshift_schedule::{Action, Zone};
 use dayshift_workload::{
-    Kind, Observed, Replicas, VolumeRetention, other_controllers::OtherController,
-    savings::StoppedCapacity,
+    Kind, Observed, Replicas, VolumeRetention, count_after_start, count_after_stop,
+    other_controllers::OtherController, savings::StoppedCapacity,
 };
 use serde::{Serialize, Serializer};
 
-use super::{next_stop::NextStop, workload_plan::WorkloadPlan};
+use crate::plan::workload_plan::WorkloadPlan;
+
+/// How many boundaries are looked at: a schedule by the second has half a million in a week.
+const MAX_LOOKED_AT: usize = 500;
+
+/// The next boundary that leaves fewer than run before it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NextStop {
+    /// When, on the clocks of the object's zone.
+    pub at: DateTime<Zone>,
+    /// How many run before it.
+    pub from: Replicas,
+    /// How many run after it.
+    pub to: Replicas,
+}
+
+impl WorkloadPlan {
+    /// The first boundary in the period that lowers the count of an object that runs with `count`
+    /// when the period begins, if it is among the first 500. A start may come before it, as for
+    /// one that is stopped now.
+    pub fn next_stop(&self, count: Replicas) -> Option<NextStop> {
+        let sets = self.spec().and_then(|spec| spec.replicas);
+        let mut from = count;
+        let applied = self
+            .boundaries()
+            .take(MAX_LOOKED_AT)
+            .filter(|boundary| boundary.applied);
+        applied.into_iter().find_map(|boundary| {
+            let to = match (boundary.action, boundary.replicas) {
+                (_, None) => from,
+                (Action::Start, Some(count)) => count_after_start(from, Some(count), sets),
+                (Action::Stop, Some(count)) => count_after_stop(from, None, count).0,
+                (Action::Scale(_), Some(count)) => count,
+            };
+            let is_lower = to < from && boundary.action != Action::Start;
+            let stop = is_lower.then_some(NextStop {
+                at: boundary.at,
+                from,
+                to,
+            });
+            from = to;
+            stop
+        })
+    }
+}
 
 /// Live workloads by namespace.
 #[derive(Debug, Default)]
-pub struct Summary {
+pub struct StopSummary {
     namespaces: BTreeMap<Arc<str>, NamespaceSummary>,
     owned: BTreeMap<OtherController, (usize, BTreeSet<Kind>)>,
     operating: BTreeSet<Kind>,
@@ -26,7 +72,7 @@ pub struct Summary {
 
 /// Who else has to do with a workload, as far as that is known.
 #[derive(Clone, Debug, Default)]
-pub struct Neighbours {
+pub struct OtherManagers {
     /// Who else sets its count.
     pub owners: BTreeSet<OtherController>,
     /// The kind of the resource whose operator sets its count.
@@ -60,13 +106,13 @@ pub struct NamespaceSummary {
     pub refused: usize,
 }
 
-impl Summary {
+impl StopSummary {
     /// Adds a workload; `plan` is `None` where it has no schedule.
     pub fn add(
         &mut self,
         observed: &Observed,
         plan: Option<&WorkloadPlan>,
-        neighbours: Neighbours,
+        managers: OtherManagers,
     ) {
         let object = &observed.object;
         let row = self.namespaces.entry(Arc::clone(&object.namespace));
@@ -81,42 +127,42 @@ impl Summary {
             let down = Replicas::new(from.get().saturating_sub(to.get()));
             row.replicas += StoppedCapacity::new(down, observed.footprint).replicas;
         }
-        let mut owners = neighbours.owners.iter();
-        row.autoscaled += usize::from(owners.clone().any(|it| it.scales_by_load()));
-        row.set_by_others += usize::from(owners.any(|it| !it.scales_by_load()));
-        row.operated += usize::from(neighbours.operated_by.is_some());
+        let mut owners = managers.owners.iter();
+        row.autoscaled += usize::from(owners.clone().any(|owner| owner.scales_by_load()));
+        row.set_by_others += usize::from(owners.any(|owner| !owner.scales_by_load()));
+        row.operated += usize::from(managers.operated_by.is_some());
         let loses = observed.inputs.volumes() == VolumeRetention::Delete;
         row.lose_volumes += usize::from(loses);
-        for owner in neighbours.owners {
+        for owner in managers.owners {
             let (count, kinds) = self.owned.entry(owner).or_default();
             *count += 1;
             kinds.insert(object.kind);
         }
-        self.operating.extend(neighbours.operated_by);
+        self.operating.extend(managers.operated_by);
     }
 
     /// The namespaces with a schedule, by name.
     pub fn namespaces(&self) -> impl Iterator<Item = (&str, &NamespaceSummary)> {
         let all = self.namespaces.iter();
-        all.filter(|(_, it)| it.scheduled > 0)
-            .map(|(name, it)| (&**name, it))
+        all.filter(|(_, row)| row.scheduled > 0)
+            .map(|(name, row)| (&**name, row))
     }
 
     /// The workloads of a namespace, where any has a schedule.
     pub fn namespace(&self, name: &str) -> Option<&NamespaceSummary> {
-        self.namespaces.get(name).filter(|it| it.scheduled > 0)
+        self.namespaces.get(name).filter(|row| row.scheduled > 0)
     }
 
     /// The sum of these.
     pub fn all(&self) -> NamespaceSummary {
-        self.namespaces().map(|(_, it)| *it).sum()
+        self.namespaces().map(|(_, row)| *row).sum()
     }
 
     /// How many workloads are in how many namespaces without a schedule.
     pub fn without_schedule(&self) -> (usize, usize) {
-        let without = self.namespaces.values().filter(|it| it.scheduled == 0);
-        without.fold((0, 0), |(workloads, namespaces), it| {
-            (workloads + it.workloads, namespaces + 1)
+        let without = self.namespaces.values().filter(|row| row.scheduled == 0);
+        without.fold((0, 0), |(workloads, namespaces), row| {
+            (workloads + row.workloads, namespaces + 1)
         })
     }
 

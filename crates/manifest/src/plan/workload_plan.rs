@@ -1,21 +1,28 @@
 //! The plan of one object.
+//!
+//! The plan of a live object.
+//!
+//! What a plan will save.
+//!
+//! The plans of several objects together.
 
 use std::{fmt, sync::Arc};
 
 use chrono::{DateTime, TimeDelta, Utc};
-use dayshift_schedule::Zone;
+use dayshift_schedule::{Action, Zone};
 use dayshift_text::quote;
 use dayshift_workload::{
-    Footprint, Inputs, Key, Origin, ParseContext, ParsedInputs, Prefix, Problem, Replicas,
-    RequestCoverage, ScheduleSpec, WorkloadRef, read, savings::Price,
+    Footprint, Inputs, Key, Observed, Origin, ParseContext, ParsedInputs, Prefix, Problem,
+    Replicas, RequestCoverage, ScheduleSpec, WorkloadRef, count_after_stop, read,
+    savings::{Price, Saved},
 };
 use serde::{Serialize, Serializer, ser::SerializeMap as _};
 
-use super::{
-    boundaries::{Boundaries, PlannedBoundary},
-    holiday::{Holiday, TreatedDate, holidays, treated_dates},
-    period::{Beginning, Period},
-    starts_after::StartsAfter,
+use crate::plan::{
+    boundaries::{
+        Boundaries, Holiday, PlannedBoundary, StartsAfter, TreatedDate, holidays, treated_dates,
+    },
+    timeline::{Period, PlannedState, PlannedStep, timeline},
 };
 
 /// What one object is asked to do, and what is wrong with how it is asked.
@@ -28,19 +35,30 @@ pub struct WorkloadPlan {
     short_name: String,
     timezone: String,
     origin: Origin,
-    pub(super) boundaries: Boundaries,
+    pub(crate) boundaries: Boundaries,
     after: Option<StartsAfter>,
     holidays: Vec<Holiday>,
     treated_dates: Vec<TreatedDate>,
     /// The count that would run without the schedule, where it is known.
-    pub(super) runs: Option<Replicas>,
+    pub(crate) runs: Option<Replicas>,
     /// How it is when the period begins.
-    pub(super) beginning: Beginning,
+    pub(crate) beginning: Beginning,
     /// What 1 of its count stands for, and what that costs.
-    pub(super) footprint: Footprint,
-    pub(super) price: Option<Arc<Price>>,
+    pub(crate) footprint: Footprint,
+    pub(crate) price: Option<Arc<Price>>,
     on_request: Option<RequestCoverage>,
     problems: Vec<PlannedProblem>,
+}
+
+/// How an object is when a period begins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Beginning {
+    /// Held down.
+    HeldDown,
+    /// As somebody has it.
+    AsItIs,
+    /// Without a replica, as somebody has it: only what was started once is held down later.
+    Off,
 }
 
 /// What is computed is computed here: a schedule by the second has millions of boundaries in a year.
@@ -77,7 +95,7 @@ impl Serialize for WorkloadPlan {
             if let Some(price) = &self.price {
                 let cost = Money {
                     amount: round(price.cost(&saved)),
-                    currency: Some(price.currency()).filter(|it| !it.is_empty()),
+                    currency: Some(price.currency()).filter(|currency| !currency.is_empty()),
                 };
                 fields.serialize_entry("savedCost", &cost)?;
             }
@@ -154,7 +172,7 @@ impl Planner {
     }
 
     /// The same of inputs that have been read.
-    pub(super) fn plan_parsed(
+    pub(crate) fn plan_parsed(
         &self,
         object: &WorkloadRef,
         inputs: &Inputs,
@@ -168,7 +186,9 @@ impl Planner {
             ParsedInputs::Scheduled(found) => spec = Some(found).filter(|_| problems.is_empty()),
             ParsedInputs::Invalid(refusal) => {
                 // One that has to be written in another way is read again when it is.
-                let known = |it: &&Problem| refused.iter().all(|of| of.annotation != it.annotation);
+                let known = |problem: &&Problem| {
+                    refused.iter().all(|of| of.annotation != problem.annotation)
+                };
                 problems.extend(refusal.problems().iter().filter(known).cloned());
             }
         }
@@ -188,9 +208,14 @@ impl Planner {
             treated_dates: spec
                 .as_ref()
                 .map_or_else(Vec::new, |spec| treated_dates(&spec.schedule, self.period)),
-            after: spec.as_ref().and_then(|it| StartsAfter::of(it, object)),
+            after: spec
+                .as_ref()
+                .and_then(|spec| StartsAfter::from_spec(spec, object)),
             boundaries: Boundaries {
-                delay: spec.as_ref().map(|it| it.delay(object)).unwrap_or_default(),
+                delay: spec
+                    .as_ref()
+                    .map(|spec| spec.delay(object))
+                    .unwrap_or_default(),
                 spec,
                 period: self.period,
                 brings_back: None,
@@ -200,7 +225,10 @@ impl Planner {
             footprint: Footprint::for_kind(object.kind),
             price: None,
             on_request: None,
-            problems: problems.iter().map(|it| self.problem(it)).collect(),
+            problems: problems
+                .iter()
+                .map(|problem| self.problem(problem))
+                .collect(),
         })
     }
 
@@ -208,7 +236,9 @@ impl Planner {
     fn timezone(&self, inputs: &Inputs) -> String {
         match inputs.text(Key::Timezone) {
             None => self.context.default_zone.name().to_owned(),
-            Some(text) => Zone::parse(text).map_or_else(|_| quote(text), |it| it.name().to_owned()),
+            Some(text) => {
+                Zone::parse(text).map_or_else(|_| quote(text), |zone| zone.name().to_owned())
+            }
         }
     }
 
@@ -328,7 +358,7 @@ impl WorkloadPlan {
     }
 
     /// The time that is looked at.
-    pub(super) fn period(&self) -> Period {
+    pub(crate) fn period(&self) -> Period {
         self.boundaries.period
     }
 
@@ -359,4 +389,141 @@ fn is_own(origin: &Origin) -> bool {
 #[expect(clippy::trivially_copy_pass_by_ref)]
 fn place<S: Serializer>(origin: &Origin, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.serialize_str(origin.name())
+}
+
+impl Planner {
+    /// The plan of a live object, of which it is known what a start brings back.
+    pub fn plan_live(&self, observed: &Observed) -> Option<WorkloadPlan> {
+        self.plan_read(observed, observed.read(&self.context))
+    }
+
+    /// The same of one whose annotations have been read.
+    pub fn plan_read(&self, observed: &Observed, parsed: ParsedInputs) -> Option<WorkloadPlan> {
+        let mut plan = self.plan_parsed(&observed.object, &observed.inputs, parsed, &[])?;
+        let state = observed.state();
+        if let Some(spec) = &mut plan.boundaries.spec {
+            spec.overrides = observed.overrides(spec, &state, self.period.from());
+        }
+        plan.boundaries.brings_back = plan.spec().map(|spec| {
+            let seen = observed.replicas;
+            let remembered = spec.known_count(seen, state.remembered());
+            let (count, saved) = count_after_stop(seen, remembered, spec.stop_replicas);
+            let inexact = ScheduleSpec {
+                replicas: None,
+                ..spec.clone()
+            };
+            inexact.started(count, saved)
+        });
+        plan.runs = plan.boundaries.brings_back;
+        plan.beginning = match state.phase {
+            // What somebody has raised since the stop is held down no more.
+            Some(phase)
+                if phase.follows_a_stop()
+                    && plan.runs.is_none_or(|runs| observed.replicas < runs) =>
+            {
+                Beginning::HeldDown
+            }
+            _ => Beginning::AsItIs,
+        };
+        Some(plan.with_footprint(observed.footprint))
+    }
+}
+
+impl WorkloadPlan {
+    /// What 1 of its count stands for.
+    pub fn footprint(&self) -> Footprint {
+        self.footprint
+    }
+
+    /// What CPU and memory cost, where that is known.
+    pub fn price(&self) -> Option<&Price> {
+        self.price.as_deref()
+    }
+
+    /// What the schedule will save in the period: the time of the replicas that would run without it
+    /// ([`held_down`](dayshift_workload::savings::stopped_capacity) has the rule for a live object), and of what they
+    /// request. `None` where the count is not known, or stands for no replicas.
+    ///
+    /// Nobody scales by hand in it, and each boundary comes at its instant. A schedule never acts
+    /// backwards: what is not held down when the period begins runs on until its first boundary.
+    pub fn saved(&self) -> Option<Saved> {
+        self.saved_in(self.period(), self.since())
+    }
+
+    /// The same in another period, in which overrides hold from `since` on.
+    pub fn saved_in(&self, period: Period, since: DateTime<Utc>) -> Option<Saved> {
+        let spec = self.spec()?;
+        if self.footprint.replicas == 0 {
+            return None;
+        }
+        let without = spec.largest_count().or(spec.replicas).or(self.runs())?;
+        let steps = saved_steps(spec, self.delay(), period, since, without, self.beginning());
+        let seconds = steps
+            .map(|(from, until, held)| f64::from(held.get()) * (until - from).as_seconds_f64());
+        let hours = seconds.sum::<f64>() / 3600.0;
+        Some(Saved::from_hours(hours, self.footprint))
+    }
+}
+
+/// How many replicas a schedule holds down from when to when, of an object that runs with `without`
+/// where no schedule says otherwise. Its overrides hold from `since` on.
+fn saved_steps(
+    spec: &ScheduleSpec,
+    delay: TimeDelta,
+    period: Period,
+    since: DateTime<Utc>,
+    without: Replicas,
+    beginning: Beginning,
+) -> impl Iterator<Item = (DateTime<Utc>, DateTime<Utc>, Replicas)> + '_ {
+    let is_exact = spec.largest_count().is_some();
+    let mut is_followed = beginning == Beginning::HeldDown;
+    let needs_start = beginning == Beginning::Off && !is_exact && spec.replicas.is_none();
+    let mut was_paused = false;
+    timeline(spec, delay, period, since).map(move |step| {
+        let PlannedStep { from, until, .. } = step;
+        let is_acted_on = match step.state {
+            PlannedState::Woken => true,
+            PlannedState::Slept | PlannedState::Paused => !needs_start,
+            PlannedState::Running | PlannedState::Stopped | PlannedState::AsItIs => {
+                let first = step.boundary.filter(|_| from > period.from());
+                first.is_some_and(|(action, applied)| {
+                    // The end of a pause starts only what is held down.
+                    applied && (!needs_start || action.is_up() && !was_paused)
+                })
+            }
+        };
+        is_followed |= is_acted_on;
+        was_paused = step.state == PlannedState::Paused;
+        if !is_followed {
+            return (from, until, Replicas::ZERO);
+        }
+        let runs = match step.state {
+            PlannedState::Slept => spec.stop_replicas,
+            PlannedState::Stopped if is_exact => Replicas::ZERO,
+            PlannedState::Stopped => spec.stop_replicas,
+            PlannedState::Running => match step.says {
+                Some(Action::Scale(count)) => Replicas::new(count),
+                _ => without,
+            },
+            PlannedState::AsItIs | PlannedState::Woken | PlannedState::Paused => without,
+        };
+        let held = without.get().saturating_sub(runs.get());
+        (from, until, Replicas::new(held))
+    })
+}
+
+/// The plans of several objects.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct Plan {
+    /// One for each object with a schedule or a problem.
+    pub workloads: Vec<WorkloadPlan>,
+}
+
+impl Plan {
+    /// Whether anything is wrong with any of them.
+    pub fn has_problems(&self) -> bool {
+        self.workloads
+            .iter()
+            .any(|plan| !plan.problems().is_empty())
+    }
 }

@@ -5,8 +5,8 @@ use std::io::{self, BufWriter, IsTerminal, Write};
 use clap::builder::BoolishValueParser;
 use dayshift_cluster::clock::Clock;
 use dayshift_manifest::{
-    convert::{Conversion, Converter, Target},
-    manifest::{Opened, Severity},
+    OpenedFiles, Severity,
+    convert::{ChangeTarget, Conversion, Converter},
 };
 use dayshift_operations::LiveSchedules;
 
@@ -160,7 +160,7 @@ impl ConvertArgs {
         let mut conversion = converter.convert(&live.sources);
         // What a Namespace schedules is excluded, and has its saved count, before that.
         conversion.changes.sort_by_key(
-            |change| matches!(&change.target, Target::Object(object) if object.kind == "Namespace"),
+            |change| matches!(&change.target, ChangeTarget::Object(object) if object.kind == "Namespace"),
         );
         self.finish_live(&conversion, &live.problems)
     }
@@ -188,7 +188,7 @@ impl ConvertArgs {
         }
     }
 
-    fn finish_files(&self, opened: &Opened, conversion: &Conversion) -> Exit {
+    fn finish_files(&self, opened: &OpenedFiles, conversion: &Conversion) -> Exit {
         opened.errors.iter().for_each(print_error);
         if let Err(error) = self.write_files(opened, conversion)
             && error.kind() != io::ErrorKind::BrokenPipe
@@ -216,7 +216,7 @@ impl ConvertArgs {
         }
     }
 
-    fn write_files(&self, opened: &Opened, conversion: &Conversion) -> io::Result<()> {
+    fn write_files(&self, opened: &OpenedFiles, conversion: &Conversion) -> io::Result<()> {
         let sources = &opened.sources;
         if self.in_place {
             for (source, text) in sources.iter().zip(&conversion.texts) {

@@ -8,7 +8,7 @@ use std::{
 use chrono::{DateTime, NaiveTime, Utc};
 use clap::error::ErrorKind;
 use dayshift_cluster::clock::Clock;
-use dayshift_manifest::plan::{Period, Plan, Planner, Summary, WorkloadPlan};
+use dayshift_manifest::plan::{Period, Plan, Planner, StopSummary, WorkloadPlan};
 use dayshift_schedule::Zone;
 use dayshift_text::TerminalSafe;
 use serde::Serialize;
@@ -237,7 +237,7 @@ impl PlanArgs {
         &self,
         plan: &Plan,
         errors: &[PlanError],
-        summary: &Summary,
+        summary: &StopSummary,
         now: DateTime<Utc>,
         period: Period,
     ) -> Result<(), WriteError> {

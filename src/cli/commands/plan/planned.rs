@@ -12,9 +12,9 @@ use dayshift_cluster::{
     },
 };
 use dayshift_manifest::{
-    lint::{Finding, Linter, refusals},
-    manifest::{self, Contents, OpenError, Source, last_of_each},
-    plan::{Neighbours, Plan, Planner, Summary},
+    Contents, ManifestWorkload, OpenError, SourceFile, last_of_each,
+    lint::{LintFinding, Linter, refusals},
+    plan::{OtherManagers, Plan, Planner, StopSummary},
 };
 use dayshift_operations::status::{Note, Unreadable, WorkloadStatus, owners};
 use dayshift_workload::{Inheritance, Key, Origin, Replicas, RequestCoverage, ServiceSpec};
@@ -69,10 +69,10 @@ impl PlanError {
 #[derive(Default)]
 pub(super) struct Planned {
     pub(super) plan: Plan,
-    pub(super) findings: Vec<Finding>,
-    pub(super) sources: Vec<Source>,
+    pub(super) findings: Vec<LintFinding>,
+    pub(super) sources: Vec<SourceFile>,
     pub(super) errors: Vec<PlanError>,
-    pub(super) summary: Summary,
+    pub(super) summary: StopSummary,
 }
 
 impl PlanArgs {
@@ -101,7 +101,7 @@ impl PlanArgs {
             inheritance,
         };
         let contents = linter.read(&opened.sources);
-        let is_planned = |it: &manifest::Workload| {
+        let is_planned = |it: &ManifestWorkload| {
             let is_looked_at = kinds.contains(&it.object.kind);
             // Nobody knows what stops a kind whose row is wrong, which is said.
             !it.is_filled_in()
@@ -133,7 +133,7 @@ impl PlanArgs {
             findings: linter.obstacles(&opened.sources, &contents),
             sources: opened.sources,
             errors: opened.errors.into_iter().map(PlanError::from).collect(),
-            summary: Summary::default(),
+            summary: StopSummary::default(),
         }
     }
 
@@ -196,7 +196,7 @@ impl PlanArgs {
             let it = defaults.applied(managed.workload.observe(*kind, &planner.prefix));
             let plan = planner.plan_live(&it);
             if is_summary {
-                let neighbours = Neighbours {
+                let neighbours = OtherManagers {
                     owners: owners(&it.object, managed, &autoscalers),
                     operated_by: managed.operated_by(),
                 };
@@ -264,7 +264,7 @@ fn services(contents: &[Contents]) -> Services<'_> {
 
 /// What requests come to, where a workload asks to be woken by them and the files have Services of its
 /// namespace.
-fn on_request(workload: &manifest::Workload, services: &Services<'_>) -> Option<RequestCoverage> {
+fn on_request(workload: &ManifestWorkload, services: &Services<'_>) -> Option<RequestCoverage> {
     workload.inputs.text(Key::WakeOnRequest)?;
     let services = services.get(&*workload.object.namespace)?;
     let services = services.iter().map(|(name, it)| (*name, *it));

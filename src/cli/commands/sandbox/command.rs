@@ -9,7 +9,7 @@ use std::{
 use chrono::{DateTime, DurationRound, TimeDelta, Utc};
 use dayshift_cluster::{Query, clock::Clock};
 use dayshift_controller::{CalendarFeed, Scope, Settings};
-use dayshift_manifest::{lint::Linter, manifest::Workload};
+use dayshift_manifest::{ManifestWorkload, lint::Linter};
 use dayshift_schedule::Zone;
 use dayshift_workload::{Inheritance, Kind, ParsedInputs, read};
 use tokio::net::TcpListener;
@@ -184,7 +184,7 @@ impl SandboxArgs {
 
     /// The zone of all times that are shown: --timezone, but without it that of the schedules, if
     /// they have one in common.
-    fn zone_shown(&self, workloads: &[Workload]) -> Zone {
+    fn zone_shown(&self, workloads: &[ManifestWorkload]) -> Zone {
         if let Some(given) = self.schedules.given_zone() {
             return given;
         }
@@ -254,7 +254,7 @@ impl SandboxArgs {
     }
 
     /// What people do meanwhile: something with the examples, and nothing with other files.
-    fn user_actions(&self, workloads: &[Workload], from: DateTime<Utc>) -> Vec<UserAction> {
+    fn user_actions(&self, workloads: &[ManifestWorkload], from: DateTime<Utc>) -> Vec<UserAction> {
         if !self.is_of_examples() {
             return Vec::new();
         }

@@ -5,10 +5,7 @@ use std::{
     path::PathBuf,
 };
 
-use dayshift_manifest::{
-    lint::Linter,
-    manifest::{Source, Workload, last_of_each},
-};
+use dayshift_manifest::{ManifestWorkload, SourceFile, last_of_each, lint::Linter};
 use dayshift_text::printable;
 use dayshift_workload::Prefix;
 use serde_json::Value;
@@ -38,7 +35,7 @@ pub(super) struct Input {
 
 /// A workload of a file.
 pub(super) struct Loaded {
-    pub(super) workload: Workload,
+    pub(super) workload: ManifestWorkload,
     file: String,
     /// The whole object.
     manifest: Value,
@@ -84,7 +81,7 @@ impl Input {
 
     /// Puts all of it into the cluster. Returns the workloads that its API server has taken; what is
     /// refused is reported.
-    pub(super) fn load_into(&self, simulation: &mut Simulation) -> Vec<Workload> {
+    pub(super) fn load_into(&self, simulation: &mut Simulation) -> Vec<ManifestWorkload> {
         for namespace in &self.namespaces {
             if let Err(status) = simulation.load_namespace(namespace) {
                 print_error(&status.message);
@@ -109,14 +106,14 @@ impl Input {
 }
 
 /// The examples, with annotations of this prefix.
-fn examples(prefix: &Prefix) -> impl Iterator<Item = Source> {
+fn examples(prefix: &Prefix) -> impl Iterator<Item = SourceFile> {
     let (ours, theirs) = (Prefix::default().full(""), prefix.full(""));
     let examples = EXAMPLES.into_iter();
-    examples.map(move |(name, text)| Source::new(name, text.replace(&ours, &theirs)))
+    examples.map(move |(name, text)| SourceFile::new(name, text.replace(&ours, &theirs)))
 }
 
 /// Says that a manifest is good enough here, and what a cluster requires besides.
-fn report_completion(workload: &Workload) {
+fn report_completion(workload: &ManifestWorkload) {
     let object = printable(&workload.object.full_name());
     let lacks = lacks(workload.object.kind.name());
     // Where nobody reads, nobody misses it.
@@ -130,7 +127,7 @@ impl Loaded {
     /// Says where in its file the workload is that the API server does not take, and what that says.
     fn report_refusal(&self, why: &str) {
         let (file, workload) = (&self.file, &self.workload);
-        let Workload { object, place, .. } = workload;
+        let ManifestWorkload { object, place, .. } = workload;
         let (line, column) = (place.line, place.column);
         print_error(&format!("{file}:{line}:{column}: {object}: {why}"));
     }

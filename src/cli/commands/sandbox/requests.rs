@@ -2,7 +2,7 @@
 
 use chrono::{DateTime, TimeDelta, Utc};
 use clap::error::ErrorKind;
-use dayshift_manifest::manifest::Workload;
+use dayshift_manifest::ManifestWorkload;
 use dayshift_schedule::{ExcludedDates, Schedule, ScheduleRule, Times, Zone};
 use dayshift_text::quote;
 use dayshift_workload::Kind;
@@ -17,7 +17,7 @@ const EXAMPLE: &str = "write for example `deploy/web@Sat 22:00`, or `dev/deploy/
 /// A text names no workload of the files or more than one, or no time that comes.
 pub(super) fn requests(
     texts: &[String],
-    workloads: &[Workload],
+    workloads: &[ManifestWorkload],
     from: DateTime<Utc>,
     zone: Zone,
 ) -> Result<Vec<UserAction>, clap::Error> {
@@ -27,7 +27,7 @@ pub(super) fn requests(
 
 fn request(
     text: &str,
-    workloads: &[Workload],
+    workloads: &[ManifestWorkload],
     from: DateTime<Utc>,
     zone: Zone,
 ) -> Result<UserAction, String> {
@@ -39,7 +39,7 @@ fn request(
         _ => return Err(EXAMPLE.to_owned()),
     };
     let kind = Kind::from_argument(kind).ok_or(EXAMPLE)?;
-    let is_meant = |it: &&Workload| {
+    let is_meant = |it: &&ManifestWorkload| {
         let object = &it.object;
         let is_there = namespace.is_none_or(|namespace| *object.namespace == *namespace);
         is_there && object.kind == kind && *object.name == *name

@@ -1,16 +1,16 @@
 //! A change as a command for kubectl.
 
-use dayshift_manifest::convert::{Change, Target};
+use dayshift_manifest::convert::{ChangeTarget, ObjectChange};
 use dayshift_text::shell_word;
 use serde_json::{Map, Value, json};
 
 /// The command that makes the change: `kubectl annotate`, or one patch where labels change too, so
 /// that the count that was saved is never seen apart from the schedule. `None` for an object that no
 /// cluster can have: a shell may be what reads it.
-pub(crate) fn command(change: &Change) -> Option<String> {
+pub(crate) fn command(change: &ObjectChange) -> Option<String> {
     let what = match &change.target {
-        Target::Object(object) if !object.is_possible() => return None,
-        Target::Object(object) => {
+        ChangeTarget::Object(object) if !object.is_possible() => return None,
+        ChangeTarget::Object(object) => {
             let namespace = match &*object.namespace {
                 "" => String::new(),
                 namespace => format!(" -n {}", shell_word(namespace)),
@@ -21,7 +21,7 @@ pub(crate) fn command(change: &Change) -> Option<String> {
                 shell_word(&object.name)
             )
         }
-        Target::All {
+        ChangeTarget::All {
             kinds,
             namespace,
             selector,
@@ -54,7 +54,7 @@ pub(crate) fn command(change: &Change) -> Option<String> {
     Some(format!("kubectl annotate {what}{words}"))
 }
 
-fn patch(change: &Change) -> Value {
+fn patch(change: &ObjectChange) -> Value {
     let mut annotations = Map::new();
     for name in &change.remove {
         annotations.insert(name.clone(), Value::Null);

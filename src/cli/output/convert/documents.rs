@@ -2,14 +2,14 @@
 
 use std::io::{self, Write};
 
-use dayshift_manifest::manifest::Source;
+use dayshift_manifest::SourceFile;
 use dayshift_text::printable;
 
 /// Writes each file, changed or not, letter by letter; several come apart by `---`. Where somebody
 /// looks at it, nothing in it acts on the terminal.
 pub(crate) fn write(
     out: &mut impl Write,
-    sources: &[Source],
+    sources: &[SourceFile],
     texts: &[Option<String>],
     is_terminal: bool,
 ) -> io::Result<()> {
@@ -51,7 +51,10 @@ mod tests {
     use super::*;
 
     fn written(texts: &[&str], is_terminal: bool) -> String {
-        let sources: Vec<_> = texts.iter().map(|it| Source::new("a.yaml", *it)).collect();
+        let sources: Vec<_> = texts
+            .iter()
+            .map(|it| SourceFile::new("a.yaml", *it))
+            .collect();
         let mut out = Vec::new();
         write(&mut out, &sources, &[None, None], is_terminal).unwrap();
         String::from_utf8(out).unwrap()

@@ -3,8 +3,8 @@
 use std::io::{self, Write};
 
 use dayshift_manifest::{
-    convert::{Change, Conversion, Target},
-    manifest::{Severity, Source},
+    Severity, SourceFile,
+    convert::{ChangeTarget, Conversion, ObjectChange},
 };
 use dayshift_text::counted;
 
@@ -22,7 +22,7 @@ use crate::cli::output::{
 pub(crate) fn write_findings(
     out: &mut impl Write,
     conversion: &Conversion,
-    sources: &[Source],
+    sources: &[SourceFile],
     is_check: bool,
     style: Style,
 ) -> io::Result<()> {
@@ -48,14 +48,14 @@ pub(crate) fn write_findings(
 pub(crate) fn write_changes(
     out: &mut impl Write,
     conversion: &Conversion,
-    sources: &[Source],
+    sources: &[SourceFile],
     style: Style,
 ) -> io::Result<()> {
     for change in &conversion.changes {
         let Some((at, place)) = &change.place else {
             continue;
         };
-        let name = sources.get(*at).map_or("", Source::name);
+        let name = sources.get(*at).map_or("", SourceFile::name);
         let place = format!("{}:{}:{}", printable(name), place.line, place.column);
         writeln!(
             out,
@@ -84,10 +84,10 @@ pub(crate) fn write_changes(
     Ok(())
 }
 
-fn name_of(change: &Change) -> String {
+fn name_of(change: &ObjectChange) -> String {
     match &change.target {
-        Target::Object(object) => object.to_string(),
-        Target::All {
+        ChangeTarget::Object(object) => object.to_string(),
+        ChangeTarget::All {
             kinds, namespace, ..
         } => format!("{kinds} of {namespace}"),
     }

@@ -1,6 +1,6 @@
 //! Where a finding stands, in lines and columns, and the piece of its line that is shown.
 
-use dayshift_manifest::manifest::{Finding, Location, Source};
+use dayshift_manifest::{Finding, Location, SourceFile};
 use dayshift_text::{cut_bytes, last_bytes};
 
 /// The part of the first line of a finding that is at fault.
@@ -25,13 +25,16 @@ const AROUND: usize = 90;
 
 impl<'s> Region<'s> {
     /// Where a finding is, and in which of the sources; `None` where it is in none.
-    pub(crate) fn of<R>(finding: &Finding<R>, sources: &'s [Source]) -> Option<(&'s Source, Self)> {
+    pub(crate) fn of<R>(
+        finding: &Finding<R>,
+        sources: &'s [SourceFile],
+    ) -> Option<(&'s SourceFile, Self)> {
         let (source, place) = finding.place.as_ref()?;
         let source = sources.get(*source)?;
         Some((source, Self::at(place, source)))
     }
 
-    fn at(place: &Location, source: &'s Source) -> Self {
+    fn at(place: &Location, source: &'s SourceFile) -> Self {
         let text = source.text();
         let (head, rest) = text
             .split_at_checked(place.span.start)

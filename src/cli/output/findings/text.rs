@@ -5,7 +5,7 @@ use std::{
     io::{self, Write},
 };
 
-use dayshift_manifest::manifest::{Finding, Quoted, Rule, Severity, Source};
+use dayshift_manifest::{Finding, Quoted, Rule, Severity, SourceFile};
 use dayshift_text::{counted, cut_chars};
 use unicode_width::UnicodeWidthChar;
 
@@ -35,7 +35,7 @@ pub(crate) struct Fold {
 }
 
 /// Writes findings to standard error, beside the result of a command.
-pub(crate) fn print_findings<R: Rule>(findings: &[Finding<R>], sources: &[Source]) {
+pub(crate) fn print_findings<R: Rule>(findings: &[Finding<R>], sources: &[SourceFile]) {
     let stderr = io::stderr();
     let style = terminal::style(&stderr);
     // Where nobody reads, nobody misses it.
@@ -50,7 +50,7 @@ pub(crate) fn print_findings<R: Rule>(findings: &[Finding<R>], sources: &[Source
 pub(crate) fn write<R: Rule>(
     out: &mut impl Write,
     findings: &[Finding<R>],
-    sources: &[Source],
+    sources: &[SourceFile],
     fold: Option<Fold>,
     style: Style,
 ) -> io::Result<()> {
@@ -80,7 +80,7 @@ fn one<R: Rule>(
     out: &mut impl Write,
     finding: &Finding<R>,
     more: Option<(usize, &str)>,
-    sources: &[Source],
+    sources: &[SourceFile],
     style: Style,
 ) -> io::Result<()> {
     let severity = finding.rule.severity();
@@ -128,7 +128,7 @@ fn one<R: Rule>(
 /// as wide as the number of the line.
 fn located(
     out: &mut impl Write,
-    source: &Source,
+    source: &SourceFile,
     region: &Region<'_>,
     paint: Paint,
     style: Style,

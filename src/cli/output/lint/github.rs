@@ -2,18 +2,15 @@
 
 use std::io::{self, Write};
 
-use dayshift_manifest::{
-    lint::Report,
-    manifest::{OpenError, Severity, Source},
-};
+use dayshift_manifest::{OpenError, Severity, SourceFile, lint::LintReport};
 
 use crate::cli::output::findings::{region::Region, text::printable};
 
 /// A line for each finding, and for what could not be read.
 pub(crate) fn write(
     out: &mut impl Write,
-    report: &Report,
-    sources: &[Source],
+    report: &LintReport,
+    sources: &[SourceFile],
     errors: &[OpenError],
 ) -> io::Result<()> {
     for finding in &report.findings {

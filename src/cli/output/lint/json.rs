@@ -1,16 +1,16 @@
 //! For other programs, which may rely on it.
 
 use dayshift_manifest::{
-    lint::{Finding, Report},
-    manifest::{OpenError, Severity, Source},
+    OpenError, Severity, SourceFile,
+    lint::{LintFinding, LintReport},
 };
 use serde_json::{Value, json};
 
 use crate::cli::output::{findings::region::Region, unread};
 
 /// The report as JSON.
-pub(crate) fn document(report: &Report, sources: &[Source], errors: &[OpenError]) -> Value {
-    let finding = |it: &Finding| {
+pub(crate) fn document(report: &LintReport, sources: &[SourceFile], errors: &[OpenError]) -> Value {
+    let finding = |it: &LintFinding| {
         let (source, region) = Region::of(it, sources)?;
         Some(json!({
             "rule": it.rule.id(),

@@ -3,8 +3,8 @@
 use std::io::{self, Write};
 
 use dayshift_manifest::{
-    lint::{Finding, Report},
-    manifest::{OpenError, Severity, Source},
+    OpenError, Severity, SourceFile,
+    lint::{LintFinding, LintReport},
 };
 
 use crate::cli::output::findings::{region::Region, text::printable};
@@ -12,13 +12,13 @@ use crate::cli::output::findings::{region::Region, text::printable};
 /// The report as XML. A file without a finding is a case that passes.
 pub(crate) fn write(
     out: &mut impl Write,
-    report: &Report,
-    sources: &[Source],
+    report: &LintReport,
+    sources: &[SourceFile],
     errors: &[OpenError],
 ) -> io::Result<()> {
     let infos = report.count(Severity::Info);
     let failures = report.findings.len() - infos;
-    let is_in = |it: &Finding, at: usize| it.place.as_ref().is_some_and(|it| it.0 == at);
+    let is_in = |it: &LintFinding, at: usize| it.place.as_ref().is_some_and(|it| it.0 == at);
     let clean = |at: &usize| !report.findings.iter().any(|it| is_in(it, *at));
     let passed = (0..sources.len()).filter(clean).count();
     writeln!(out, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>")?;

@@ -3,8 +3,8 @@
 use std::env;
 
 use dayshift_manifest::{
-    lint::{Finding, LintRule, Report},
-    manifest::{OpenError, STANDARD_INPUT, Severity, Source},
+    OpenError, STANDARD_INPUT, Severity, SourceFile,
+    lint::{LintFinding, LintReport, LintRule},
 };
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::{Value, json};
@@ -12,12 +12,12 @@ use serde_json::{Value, json};
 use crate::cli::output::findings::region::Region;
 
 /// The report as a SARIF log of one run.
-pub(crate) fn document(report: &Report, sources: &[Source], errors: &[OpenError]) -> Value {
+pub(crate) fn document(report: &LintReport, sources: &[SourceFile], errors: &[OpenError]) -> Value {
     let rule = |it: &LintRule| {
         let mut rule = json!({
             "id": it.id(),
-            "shortDescription": {"text": it.what()},
-            "help": {"text": format!("{} docs/reference/lint.md#{it} has examples.", it.what())},
+            "shortDescription": {"text": it.summary()},
+            "help": {"text": format!("{} docs/reference/lint.md#{it} has examples.", it.summary())},
             "defaultConfiguration": {"level": level(*it)},
         });
         if let Some(uri) = help_uri(env!("CARGO_PKG_REPOSITORY"), *it) {
@@ -25,7 +25,7 @@ pub(crate) fn document(report: &Report, sources: &[Source], errors: &[OpenError]
         }
         rule
     };
-    let result = |it: &Finding| {
+    let result = |it: &LintFinding| {
         let (source, region) = Region::of(it, sources)?;
         Some(json!({
             "ruleId": it.rule.id(),

@@ -2,10 +2,7 @@
 
 use std::io::{self, Write};
 
-use dayshift_manifest::{
-    lint::Report,
-    manifest::{Severity, Source},
-};
+use dayshift_manifest::{Severity, SourceFile, lint::LintReport};
 use dayshift_text::counted;
 
 use crate::cli::output::{
@@ -16,8 +13,8 @@ use crate::cli::output::{
 /// Writes a report, and what it sums up to.
 pub(crate) fn write(
     out: &mut impl Write,
-    report: &Report,
-    sources: &[Source],
+    report: &LintReport,
+    sources: &[SourceFile],
     style: Style,
 ) -> io::Result<()> {
     let fold = Fold {
@@ -28,7 +25,7 @@ pub(crate) fn write(
     writeln!(out, "{}", summary(report))
 }
 
-fn summary(report: &Report) -> String {
+fn summary(report: &LintReport) -> String {
     let suppressed = match report.suppressed {
         0 => String::new(),
         suppressed => format!(" ({suppressed} suppressed)"),

@@ -1,7 +1,7 @@
 //! The counts of what kube-green has put to sleep, in the Secret beside the SleepInfo.
 
 use base64::{Engine, prelude::BASE64_STANDARD};
-use dayshift_manifest::convert::{Conversion, Target};
+use dayshift_manifest::convert::{ChangeTarget, Conversion};
 
 use crate::convert::converted::{convert, said};
 
@@ -27,7 +27,7 @@ fn secret(data: &[(&str, &str)]) -> String {
 fn labels(conversion: &Conversion) -> Vec<(String, String)> {
     let changes = conversion.changes.iter();
     let labels = changes.flat_map(|change| {
-        let Target::Object(object) = &change.target else {
+        let ChangeTarget::Object(object) = &change.target else {
             panic!("{change:?}");
         };
         let of = object.to_string();

@@ -4,7 +4,7 @@ mod counts;
 mod patches;
 mod refs;
 
-use dayshift_manifest::convert::Target;
+use dayshift_manifest::convert::ChangeTarget;
 use proptest::prelude::*;
 
 use crate::convert::{
@@ -90,8 +90,8 @@ fn what_is_left_out_says_so_itself() {
         .iter()
         .filter(|it| it.set == [("dayshift/exclude".to_owned(), "true".to_owned())])
         .map(|it| match &it.target {
-            Target::Object(object) => object.to_string(),
-            Target::All {
+            ChangeTarget::Object(object) => object.to_string(),
+            ChangeTarget::All {
                 kinds, selector, ..
             } => format!("{kinds} {selector:?}"),
         })
@@ -121,8 +121,8 @@ fn only_the_suspended_kinds_are_scheduled() {
     let scheduled = |text: &str| -> Vec<String> {
         let changes = convert(text).changes.into_iter();
         let named = changes.map(|it| match it.target {
-            Target::Object(object) => object.to_string(),
-            Target::All { kinds, .. } => kinds,
+            ChangeTarget::Object(object) => object.to_string(),
+            ChangeTarget::All { kinds, .. } => kinds,
         });
         named.collect()
     };
@@ -145,7 +145,7 @@ fn no_labels_choose_nothing_beside_a_name() {
             .replace("suspendCronJobs: true", "suspendStatefulSets: false");
         let conversion = convert(&text);
         let targets: Vec<_> = conversion.changes.iter().map(|it| &it.target).collect();
-        let is_web = |it: &Target| matches!(it, Target::Object(it) if it.to_string() == "Deployment team/web");
+        let is_web = |it: &ChangeTarget| matches!(it, ChangeTarget::Object(it) if it.to_string() == "Deployment team/web");
         assert!(targets.len() == 1 && is_web(targets[0]), "{targets:?}");
     }
 }

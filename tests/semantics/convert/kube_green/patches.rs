@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use dayshift_manifest::convert::{Conversion, Target};
+use dayshift_manifest::convert::{ChangeTarget, Conversion};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -161,8 +161,8 @@ fn is_scheduled(conversion: &Conversion, row: &Row) -> bool {
     let with = |wanted: &str, key: &str| {
         conversion.changes.iter().any(|change| {
             let name = match &change.target {
-                Target::Object(object) => object.to_string(),
-                Target::All { kinds, .. } => kinds.clone(),
+                ChangeTarget::Object(object) => object.to_string(),
+                ChangeTarget::All { kinds, .. } => kinds.clone(),
             };
             let is_it = name.split(',').any(|it| it == wanted);
             is_it && change.set.iter().any(|it| it.0 == key)
@@ -232,7 +232,7 @@ fn a_kind_that_another_namespace_turns_on_is_left_alone_where_kube_green_leaves_
         .iter()
         .filter(|it| it.set == [("dayshift/exclude".to_owned(), "true".to_owned())]);
     let excluded: Vec<_> = excluded.map(|it| &it.target).collect();
-    let all = Target::All {
+    let all = ChangeTarget::All {
         kinds: "clusters.postgresql.cnpg.io".to_owned(),
         namespace: "ops".to_owned(),
         selector: None,
@@ -250,7 +250,7 @@ fn only_what_a_patch_is_for_is_scheduled_where_nothing_else_sleeps() {
         sleep_info("1-5", "20:00", None, "UTC", &patches).replace("  suspendCronJobs: true\n", "");
     let conversion = convert(&text);
     let targets: Vec<_> = conversion.changes.iter().map(|it| &it.target).collect();
-    let others = Target::All {
+    let others = ChangeTarget::All {
         kinds: "clusters.postgresql.cnpg.io".to_owned(),
         namespace: "team".to_owned(),
         selector: None,
@@ -292,7 +292,7 @@ fn what_a_patch_has_stopped_comes_back_as_it_was() {
         .iter()
         .filter(|it| !it.labels.is_empty())
         .map(|it| {
-            let Target::Object(object) = &it.target else {
+            let ChangeTarget::Object(object) = &it.target else {
                 panic!("{it:?}");
             };
             let labels = it

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use dayshift_manifest::convert::{Conversion, Target};
+use dayshift_manifest::convert::{ChangeTarget, Conversion};
 use proptest::prelude::*;
 
 use super::sleep_info;
@@ -98,7 +98,8 @@ impl Object {
 fn scheduled(conversion: &Conversion) -> impl Fn(&Object) -> bool {
     let has = |wanted: &str, key: &str| {
         conversion.changes.iter().any(|change| {
-            let is_it = matches!(&change.target, Target::Object(it) if it.to_string() == wanted);
+            let is_it =
+                matches!(&change.target, ChangeTarget::Object(it) if it.to_string() == wanted);
             is_it && change.set.iter().any(|it| it.0 == key)
         })
     };
@@ -187,7 +188,7 @@ fn the_command_has_every_requirement() {
         .into_iter()
         .map(|it| it.target)
         .collect();
-    let all = |kinds: &str, names: Option<&str>| Target::All {
+    let all = |kinds: &str, names: Option<&str>| ChangeTarget::All {
         kinds: kinds.to_owned(),
         namespace: "team".to_owned(),
         selector: Some("app=shop,tier=front,keep!=yes,on!=call".to_owned()),
@@ -212,8 +213,8 @@ fn references_that_match_nothing_convert_nothing_and_say_so() {
     let web = "    - {apiVersion: apps/v1, kind: Deployment, name: web}\n";
     let two = of(&format!("{web}{}", web.replace("web", "api")), "");
     let kinds = two.changes.iter().map(|it| match &it.target {
-        Target::All { kinds, .. } => kinds.clone(),
-        Target::Object(object) => object.to_string(),
+        ChangeTarget::All { kinds, .. } => kinds.clone(),
+        ChangeTarget::Object(object) => object.to_string(),
     });
     assert_eq!(kinds.collect::<Vec<_>>(), ["statefulsets,cronjobs"]);
     assert!(said(&two).contains(&"contradiction"), "{two:?}");

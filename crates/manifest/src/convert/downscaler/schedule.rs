@@ -5,28 +5,27 @@ use std::ops::Range;
 use dayshift_schedule::Zone;
 use dayshift_workload::Key;
 
-use super::outcome::{
-    Context, DOWNSCALE, DOWNTIME, FORCE_DOWN, FORCE_UP, Old, Remark, UPSCALE, UPTIME,
-    of_span_error, rfc3339,
-};
 use crate::convert::{
-    finding::Topic,
-    times::{
-        desired::{ALWAYS, Desired},
-        moments::{AbsoluteError, Texts},
-        timespan::{Absolute, Spans},
-        week::{Week, times},
+    conversion::Topic,
+    desired::{ALWAYS, DatedSpan, DatedSpanError, Desired, KeyTexts},
+    downscaler::{
+        annotation::{
+            ConvertContext, DOWNSCALE, DOWNTIME, FORCE_DOWN, FORCE_UP, OldAnnotation, Remark,
+            UPSCALE, UPTIME, rfc3339, span_error_remark,
+        },
+        timespan::Spans,
     },
+    week::{WeekMinutes, times},
 };
 
 /// A spec of spans, and where it was written.
-struct Spec<'o> {
+struct SpanAnnotation<'o> {
     at: usize,
     text: &'o str,
     spans: Spans,
 }
 
-impl Spec<'_> {
+impl SpanAnnotation<'_> {
     fn remark(&self, topic: Topic, message: impl Into<String>, help: impl Into<String>) -> Remark {
         self.remark_at(0..self.text.len(), topic, message, help)
     }
@@ -43,26 +42,29 @@ impl Spec<'_> {
 }
 
 /// The schedule that an object's annotations make up.
-pub(super) struct Schedule<'o> {
-    context: Context<'o>,
-    uptime: Option<Spec<'o>>,
-    downtime: Option<Spec<'o>>,
-    upscale: Option<Spec<'o>>,
-    downscale: Option<Spec<'o>>,
-    force_up: Option<Spec<'o>>,
-    force_down: Option<Spec<'o>>,
+pub(crate) struct DownscalerSchedule<'o> {
+    context: ConvertContext<'o>,
+    uptime: Option<SpanAnnotation<'o>>,
+    downtime: Option<SpanAnnotation<'o>>,
+    upscale: Option<SpanAnnotation<'o>>,
+    downscale: Option<SpanAnnotation<'o>>,
+    force_up: Option<SpanAnnotation<'o>>,
+    force_down: Option<SpanAnnotation<'o>>,
 }
 
-impl<'o> Schedule<'o> {
-    pub(super) fn read(olds: &[Old<'o>], context: Context<'o>) -> Result<Self, Remark> {
-        let spec = |wanted: &str| -> Result<Option<Spec<'o>>, Remark> {
+impl<'o> DownscalerSchedule<'o> {
+    pub(crate) fn read(
+        olds: &[OldAnnotation<'o>],
+        context: ConvertContext<'o>,
+    ) -> Result<Self, Remark> {
+        let spec = |wanted: &str| -> Result<Option<SpanAnnotation<'o>>, Remark> {
             let Some(at) = olds.iter().position(|(key, _)| *key == wanted) else {
                 return Ok(None);
             };
             let text = olds[at].1;
             match Spans::parse(text, context.defaults) {
-                Ok(spans) => Ok(Some(Spec { at, text, spans })),
-                Err(error) => Err(of_span_error(at, error)),
+                Ok(spans) => Ok(Some(SpanAnnotation { at, text, spans })),
+                Err(error) => Err(span_error_remark(at, error)),
             }
         };
         Ok(Self {
@@ -80,7 +82,7 @@ impl<'o> Schedule<'o> {
         self.context.prefix.annotation(key)
     }
 
-    fn all(&self) -> impl Iterator<Item = &Spec<'o>> {
+    fn all(&self) -> impl Iterator<Item = &SpanAnnotation<'o>> {
         let all = [
             &self.uptime,
             &self.downtime,
@@ -115,7 +117,7 @@ impl<'o> Schedule<'o> {
         Ok(zone)
     }
 
-    pub(super) fn texts(self, remarks: &mut Vec<Remark>) -> Result<Texts, Remark> {
+    pub(crate) fn texts(self, remarks: &mut Vec<Remark>) -> Result<KeyTexts, Remark> {
         let zone = self.zone()?;
         self.remark_on_spans(remarks);
         let has_periods = self.upscale.is_some() || self.downscale.is_some();
@@ -162,13 +164,13 @@ impl<'o> Schedule<'o> {
     }
 
     /// What is still to come of the spans between two instants.
-    fn to_come(&self, spec: Option<&Spec<'_>>) -> Vec<Absolute> {
-        let all = spec.map_or(&[][..], |it| &it.spans.absolute);
-        let is_over = |it: &&Absolute| it.to.is_some_and(|to| to <= self.context.now);
-        all.iter().filter(|it| !is_over(it)).cloned().collect()
+    fn to_come(&self, spec: Option<&SpanAnnotation<'_>>) -> Vec<DatedSpan> {
+        let all = spec.map_or(&[][..], |spec| &spec.spans.absolute);
+        let is_over = |span: &&DatedSpan| span.to.is_some_and(|to| to <= self.context.now);
+        all.iter().filter(|span| !is_over(span)).cloned().collect()
     }
 
-    fn running(&self, zone: Option<Zone>, remarks: &mut Vec<Remark>) -> Result<Texts, Remark> {
+    fn running(&self, zone: Option<Zone>, remarks: &mut Vec<Remark>) -> Result<KeyTexts, Remark> {
         let (up, down) = (self.uptime.as_ref(), self.downtime.as_ref());
         if let (Some(_), Some(down)) = (up, down) {
             remarks.push(down.remark(
@@ -177,7 +179,7 @@ impl<'o> Schedule<'o> {
                 "converted as py-kube-downscaler has it: it runs within the uptime, but not within the downtime",
             ));
         }
-        let mut week = up.map_or_else(Week::always, |it| it.spans.week.clone());
+        let mut week = up.map_or_else(WeekMinutes::always, |spec| spec.spans.week.clone());
         if let Some(down) = down {
             week = week.without(&down.spans.week);
         }
@@ -235,16 +237,16 @@ impl<'o> Schedule<'o> {
         };
         let mut texts = desired
             .texts(self.context.now)
-            .map_err(|error| self.of_absolute(&error))?;
+            .map_err(|error| self.dated_span_remark(&error))?;
         texts.extend(overrides);
         Ok(texts)
     }
 
-    fn of_absolute(&self, error: &AbsoluteError) -> Remark {
-        let AbsoluteError { at, reason } = error;
+    fn dated_span_remark(&self, error: &DatedSpanError) -> Remark {
+        let DatedSpanError { at, reason } = error;
         let specs = || self.all();
-        let has = |it: &&Spec<'_>| it.spans.absolute.contains(at);
-        let at_spec = specs().find(has).map_or(0, |it| it.at);
+        let has = |spec: &&SpanAnnotation<'_>| spec.spans.absolute.contains(at);
+        let at_spec = specs().find(has).map_or(0, |spec| spec.at);
         Remark::new(
             Topic::AbsoluteSpan,
             (at_spec, at.span.clone()),
@@ -257,8 +259,8 @@ impl<'o> Schedule<'o> {
     }
 
     /// Force alone, over a schedule that stands elsewhere, or over none.
-    fn only_forced(&self, remarks: &mut Vec<Remark>) -> Result<Texts, Remark> {
-        let mut always = |spec: &Spec<'_>, key: Key, mut texts: Texts| {
+    fn only_forced(&self, remarks: &mut Vec<Remark>) -> Result<KeyTexts, Remark> {
+        let mut always = |spec: &SpanAnnotation<'_>, key: Key, mut texts: KeyTexts| {
             if self.context.overrides {
                 texts.push((key, FOR_EVER.to_owned()));
                 remarks.push(forced(spec, &self.name(key)));
@@ -287,7 +289,7 @@ impl<'o> Schedule<'o> {
             (up, down) => {
                 let both = [up, down];
                 let mut specs = both.into_iter().flatten();
-                match specs.find(|it| !it.spans.is_never()) {
+                match specs.find(|spec| !spec.spans.is_never()) {
                     Some(spec) => Err(spec.remark(
                         Topic::ForceElsewhere,
                         "is forced at times only, over a schedule that stands elsewhere",
@@ -299,7 +301,7 @@ impl<'o> Schedule<'o> {
         }
     }
 
-    fn periods(&self, zone: Option<Zone>) -> Result<Texts, Remark> {
+    fn periods(&self, zone: Option<Zone>) -> Result<KeyTexts, Remark> {
         for spec in [&self.force_up, &self.force_down].into_iter().flatten() {
             if !spec.spans.is_never() {
                 return Err(spec.remark(
@@ -309,8 +311,8 @@ impl<'o> Schedule<'o> {
                 ));
             }
         }
-        let week = |spec: &Option<Spec<'_>>| {
-            let week = spec.as_ref().map(|it| it.spans.week.clone());
+        let week = |spec: &Option<SpanAnnotation<'_>>| {
+            let week = spec.as_ref().map(|spec| spec.spans.week.clone());
             week.unwrap_or_default()
         };
         let (up, down) = (week(&self.upscale), week(&self.downscale));
@@ -321,7 +323,7 @@ impl<'o> Schedule<'o> {
         if only_up.is_always() {
             return Ok(vec![(Key::Hours, ALWAYS.to_owned())]);
         }
-        let weekly = |week: &Week| {
+        let weekly = |week: &WeekMinutes| {
             if week.is_always() {
                 "00:00".to_owned()
             } else {
@@ -359,11 +361,11 @@ impl<'o> Schedule<'o> {
 
 /// The beginnings of the spans between two instants, which the other period must not cover.
 fn moments(
-    spec: Option<&Spec<'_>>,
-    other: &Week,
+    spec: Option<&SpanAnnotation<'_>>,
+    other: &WeekMinutes,
     zone: Zone,
     key: Key,
-    context: Context<'_>,
+    context: ConvertContext<'_>,
 ) -> Result<Vec<String>, Remark> {
     let Some(spec) = spec else {
         return Ok(Vec::new());
@@ -394,10 +396,111 @@ fn moments(
 /// The last year that a moment can be in.
 const FOR_EVER: &str = "2199-12-31 00:00";
 
-fn forced(spec: &Spec<'_>, name: &str) -> Remark {
+fn forced(spec: &SpanAnnotation<'_>, name: &str) -> Remark {
     spec.remark(
         Topic::Forced,
         format!("is forced until somebody ends it, which {name} says with a date far away"),
         format!("remove {name} (dayshift resume does) to go back to the schedule"),
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::convert::conversion::SpanDefaults;
+
+    fn texts(uptime: &str, downs: &str) -> Result<Vec<String>, DatedSpanError> {
+        let parse = |text| Spans::parse(text, SpanDefaults::default()).unwrap();
+        let (up, down) = (parse(uptime), parse(downs));
+        let desired = Desired {
+            zone: up.zone.or(down.zone),
+            week: up.week.without(&down.week),
+            ups: up.absolute,
+            downs: down.absolute,
+        };
+        let texts = desired.texts("2026-11-22T12:00:00Z".parse().unwrap())?;
+        Ok(texts
+            .iter()
+            .map(|(key, text)| format!("{key}: {text}"))
+            .collect())
+    }
+
+    #[test]
+    fn spans_between_instants_become_moments_and_dates() {
+        const OFFICE: &str = "Mon-Fri 08:00-20:00 Europe/Berlin";
+        for (up, down, expected) in [
+            (
+                OFFICE,
+                "never",
+                &["hours: Mon-Fri 08:00-20:00", "timezone: Europe/Berlin"][..],
+            ),
+            ("always", "never", &["hours: 00:00-24:00"]),
+            ("never", "never", &["stop: 00:00", "timezone: UTC"]),
+            // Holidays are dates.
+            (
+                OFFICE,
+                "2026-12-24T00:00:00+01:00-2026-12-29T00:00:00+01:00",
+                &[
+                    "hours: Mon-Fri 08:00-20:00",
+                    "except: 2026-12-24..2026-12-25; 2026-12-28",
+                    "timezone: Europe/Berlin",
+                ],
+            ),
+            // A Saturday of work.
+            (
+                "Mon-Fri 08:00-20:00 Europe/Berlin, 2026-11-28T09:00:00+01:00-2026-11-28T15:00:00+01:00",
+                "never",
+                &[
+                    "start: Mon-Fri 08:00; 2026-11-28 09:00",
+                    "stop: Mon-Fri 20:00; 2026-11-28 15:00",
+                    "timezone: Europe/Berlin",
+                ],
+            ),
+            // Overtime: the weekly stop at 20:00 has a start beside it, which wins.
+            (
+                "Mon-Fri 08:00-20:00 Europe/Berlin, 2026-11-27T18:00:00+01:00-2026-11-27T23:00:00+01:00",
+                "never",
+                &[
+                    "start: Mon-Fri 08:00; 2026-11-27 20:00",
+                    "stop: Mon-Fri 20:00; 2026-11-27 23:00",
+                    "timezone: Europe/Berlin",
+                ],
+            ),
+            // An afternoon off.
+            (
+                OFFICE,
+                "2026-11-27T13:00:00+01:00-2026-11-27T15:00:00+01:00",
+                &[
+                    "start: Mon-Fri 08:00; 2026-11-27 15:00",
+                    "stop: Mon-Fri 20:00; 2026-11-27 13:00",
+                    "timezone: Europe/Berlin",
+                ],
+            ),
+            (
+                "from 2026-12-01T08:30:00Z",
+                "never",
+                &["start: 2026-12-01 08:30", "timezone: UTC"],
+            ),
+            (
+                "2020-01-01T00:00:00Z-2020-01-02T00:00:00Z",
+                "never",
+                &["stop: 00:00", "timezone: UTC"],
+            ),
+        ] {
+            assert_eq!(texts(up, down).unwrap(), expected, "{up} but {down}");
+        }
+        for (up, down) in [
+            (
+                OFFICE,
+                "2026-11-27T06:00:00+01:00-2026-11-27T09:00:00+01:00",
+            ),
+            (
+                OFFICE,
+                "2026-11-27T13:00:30+01:00-2026-11-27T15:00:00+01:00",
+            ),
+            (OFFICE, "from 2026-11-27T13:00:00+01:00"),
+        ] {
+            assert!(texts(up, down).is_err(), "{up} but {down}");
+        }
+    }
 }

@@ -1,0 +1,392 @@
+//! CronHorizontalPodAutoscaler of kubernetes-cronhpa-controller: jobs that set counts.
+
+use std::collections::BTreeSet;
+
+use chrono::{Datelike, NaiveDate, NaiveDateTime, TimeDelta};
+use dayshift_schedule::{Times, Zone};
+use dayshift_text::quote;
+use dayshift_workload::Key;
+
+use crate::{
+    convert::{
+        conversion::{Converter, ObjectRef, Topic},
+        desired::dates,
+        document::Document,
+        requests::{AnnotationRequests, RequestTarget},
+        week::{days_of, minutes_of_week, weekly_text},
+    },
+    yaml::node::{Location, Node, Scalar},
+};
+
+/// Asks for what the jobs say.
+pub(crate) fn convert(
+    document: &Document<'_>,
+    converter: &Converter,
+    requests: &mut AnnotationRequests<'_>,
+) {
+    let Some(spec) = document.node.get("spec") else {
+        return;
+    };
+    let Some(target) = target(spec, &document.object.namespace) else {
+        requests.report(
+            Topic::NotRead,
+            &spec.place,
+            "its scaleTargetRef has no name that is text",
+            "name the workload in scaleTargetRef",
+        );
+        return;
+    };
+    if target.kind == "HorizontalPodAutoscaler" {
+        requests.report(
+            Topic::NoEquivalent,
+            &spec.place,
+            "its target is a HorizontalPodAutoscaler, whose bounds it moves; that has no equivalent",
+            "write start, stop and replicas on the workload, and let the autoscaler work between",
+        );
+        return;
+    }
+    report_unknown(spec, &["scaleTargetRef", "excludeDates", "jobs"], requests);
+    let excluded = ExcludedDays::read(spec, converter, requests);
+    let mut items = Vec::new();
+    for job in spec.get("jobs").map_or(&[][..], Node::items) {
+        report_unknown(
+            job,
+            &["name", "schedule", "targetSize", "runOnce"],
+            requests,
+        );
+        match item(job, &excluded, converter) {
+            Ok(JobStep::Each(item)) => {
+                items.push(item);
+                let schedule = job.get("schedule").and_then(Node::written);
+                let schedule = schedule.unwrap_or_default();
+                if schedule.split_whitespace().count() == 5 {
+                    requests.report(
+                        Topic::SecondsFirst,
+                        &job.place,
+                        format!(
+                            "`{}` has five fields; the controller reads the first one as seconds, and so does the converted text",
+                            quote(schedule)
+                        ),
+                        format!(
+                            "where minutes were meant to come first, write `0 {}` there and convert again",
+                            quote(schedule)
+                        ),
+                    );
+                }
+            }
+            Ok(JobStep::Once(item)) => {
+                items.push(item);
+                requests.report(
+                    Topic::Once,
+                    &job.place,
+                    "the job runs once, and became the moment at which it runs next",
+                    "remove the step when it is over",
+                );
+            }
+            Ok(JobStep::Over) => requests.report(
+                Topic::Over,
+                &job.place,
+                "this time is over, and was left out",
+                "nothing has to be done",
+            ),
+            Err((message, help)) => {
+                requests.report(Topic::NotRead, &job.place, message, help);
+                return;
+            }
+        }
+    }
+    if items.is_empty() {
+        return;
+    }
+    let mut texts = vec![(Key::Scale.name(), items.join("; "))];
+    if !excluded.dates.is_empty() {
+        texts.push((Key::Except.name(), dates(&excluded.dates)));
+    }
+    match converter.defaults.zone {
+        Some(zone) => texts.push((Key::Timezone.name(), zone.name().to_owned())),
+        None => requests.report(
+            Topic::ZoneOfController,
+            &document.node.place,
+            "its jobs go by the clock of the controller's pod, which a file does not tell; now they go by --timezone of dayshift run",
+            "give the zone of that clock: --default-timezone Asia/Shanghai",
+        ),
+    }
+    requests.ask(RequestTarget::Object(target), texts, "");
+    requests.delete_after(
+        document,
+        "as long as it is there its controller acts too",
+        "",
+    );
+}
+
+fn target(spec: &Node<'_>, namespace: &str) -> Option<ObjectRef> {
+    let of = spec.get("scaleTargetRef")?;
+    let text = |name| of.get(name).and_then(Node::text).unwrap_or_default();
+    let kind = text("kind");
+    // Old versions of the group still stand in their examples.
+    let api_version = match kind {
+        "Deployment" | "StatefulSet" => "apps/v1",
+        _ => text("apiVersion"),
+    };
+    let name = text("name");
+    (!name.is_empty()).then(|| ObjectRef {
+        api_version: api_version.to_owned(),
+        kind: kind.to_owned(),
+        namespace: namespace.to_owned(),
+        name: name.to_owned(),
+    })
+}
+
+type JobError = (String, &'static str);
+
+/// What becomes of a job.
+enum JobStep {
+    /// Steps that come again.
+    Each(String),
+    /// One at a moment.
+    Once(String),
+    /// Its moment is over.
+    Over,
+}
+
+/// Says which fields the controller does not know: it, or the API server, drops them.
+fn report_unknown(node: &Node<'_>, known: &[&str], requests: &mut AnnotationRequests<'_>) {
+    for entry in node.entries() {
+        if !known.contains(&entry.name()) {
+            requests.report(
+                Topic::NotRead,
+                &entry.key.place,
+                format!("the controller has no field `{}`, and does without it", quote(entry.name())),
+                "remove it; its jobs go by the clock of the controller's pod, which --default-timezone names",
+            );
+        }
+    }
+}
+
+/// One job as a step.
+fn item(
+    job: &Node<'_>,
+    excluded: &ExcludedDays,
+    converter: &Converter,
+) -> Result<JobStep, JobError> {
+    let schedule = job
+        .get("schedule")
+        .and_then(Node::written)
+        .unwrap_or_default();
+    let size = match job.get("targetSize").and_then(Node::scalar) {
+        Some(Scalar::Number(number)) => number.as_u64(),
+        _ => None,
+    };
+    let Some(size) = size else {
+        return Err((
+            "the job has no targetSize".to_owned(),
+            "write how many replicas it sets",
+        ));
+    };
+    let cannot = |what: &str| format!("`{}` {what}", quote(schedule));
+    if let Some(date) = schedule.strip_prefix("@date ") {
+        let moment = date.trim();
+        let minute = moment.strip_suffix(":00").unwrap_or(moment);
+        let read = NaiveDateTime::parse_from_str(minute, "%Y-%m-%d %H:%M");
+        return match read.ok().filter(|_| minute.len() == 16) {
+            Some(at) if at <= local_now(converter) => Ok(JobStep::Over),
+            Some(_) => Ok(JobStep::Once(format!("{minute} = {size}"))),
+            None => Err((
+                cannot("is not a moment of a whole minute"),
+                "write for example @date 2026-10-27 21:54:00",
+            )),
+        };
+    }
+    if schedule.starts_with("@every") {
+        return Err((
+            cannot("counts from when the controller started, which has no equivalent"),
+            "write the times of day, such as 0 0 */2 * * *",
+        ));
+    }
+    let nickname = NICKNAMES.iter().find(|nickname| nickname.0 == schedule);
+    let times = match nickname {
+        Some(_) if excluded.weekdays == 0 => schedule.to_owned(),
+        _ => {
+            let fields = nickname.map_or(schedule, |nickname| nickname.1);
+            cron(fields, excluded).ok_or_else(|| match excluded.weekdays {
+                0 => (
+                    cannot("is not cron as the controller reads it"),
+                    "write seconds, minutes, hours, day of month, month and day of week",
+                ),
+                _ => (
+                    cannot("cannot be written without the days of the week of excludeDates"),
+                    "write the steps by hand",
+                ),
+            })?
+        }
+    };
+    let Ok(read) = Times::parse(&times) else {
+        return Err((cannot("has no equivalent"), "write the step by hand"));
+    };
+    let is_once = job.get("runOnce").and_then(Node::scalar) == Some(Scalar::Bool(true));
+    if !is_once {
+        let items = times.split("; ").map(|time| format!("{time} = {size}"));
+        return Ok(JobStep::Each(items.collect::<Vec<_>>().join("; ")));
+    }
+    let next = read.next_local(local_now(converter));
+    let Some(next) = next.filter(|next| next.format("%S").to_string() == "00") else {
+        return Err((
+            cannot("does not come again at a whole minute"),
+            "write the step by hand",
+        ));
+    };
+    let moment = next.format("%Y-%m-%d %H:%M");
+    Ok(JobStep::Once(format!("{moment} = {size}")))
+}
+
+/// What the controller's clock shows now.
+fn local_now(converter: &Converter) -> NaiveDateTime {
+    let zone = converter.defaults.zone.unwrap_or(Zone::UTC);
+    converter.now.with_timezone(&zone).naive_local()
+}
+
+/// The nicknames of whole texts, with the six fields that they stand for.
+const NICKNAMES: [(&str, &str); 7] = [
+    ("@yearly", "0 0 0 1 1 *"),
+    ("@annually", "0 0 0 1 1 *"),
+    ("@monthly", "0 0 0 1 * *"),
+    ("@weekly", "0 0 0 * * 0"),
+    ("@daily", "0 0 0 * * *"),
+    ("@midnight", "0 0 0 * * *"),
+    ("@hourly", "0 0 * * * *"),
+];
+
+/// Six fields of seconds first (the last may be left out), without excluded days of the week.
+fn cron(schedule: &str, excluded: &ExcludedDays) -> Option<String> {
+    let mut fields: Vec<_> = schedule.split_whitespace().collect();
+    if fields.len() == 5 {
+        fields.push("*");
+    }
+    let [second, minute, hour, of_month, month, of_week] = fields[..] else {
+        return None;
+    };
+    // There `*/2` counts as a star beside the other field of days, which it does not here.
+    let has_star_step = |field: &str| field.starts_with("*/") || field.starts_with("?/");
+    let is_star = |field: &str| matches!(field, "*" | "?");
+    if has_star_step(of_month) && !is_star(of_week) || has_star_step(of_week) && !is_star(of_month)
+    {
+        return None;
+    }
+    let five = [minute, hour, of_month, month, of_week];
+    if excluded.weekdays == 0 {
+        return if second == "0" {
+            weekly_text(&five.join(" "))
+        } else {
+            Some(fields.join(" "))
+        };
+    }
+    let known = days_of(&minutes_of_week(&five.join(" "))?);
+    let names = ["1", "2", "3", "4", "5", "6", "0"];
+    let days = (0..7).filter(|day| known >> day & 1 == 1 && excluded.weekdays >> day & 1 == 0);
+    let days: Vec<_> = days.filter_map(|day| names.get(day)).copied().collect();
+    if days.is_empty() {
+        return None;
+    }
+    let days = days.join(",");
+    let five = [minute, hour, "*", "*", &days].join(" ");
+    if second == "0" {
+        weekly_text(&five)
+    } else {
+        Some(format!("{second} {five}"))
+    }
+}
+
+/// On which days no job runs.
+#[derive(Debug, Default)]
+struct ExcludedDays {
+    /// Bit 0 is Monday.
+    weekdays: u8,
+    dates: BTreeSet<NaiveDate>,
+}
+
+const NO_DATE: &str = "is not a date that the controller reads, and no job is left out";
+
+fn by_hand(requests: &AnnotationRequests<'_>) -> String {
+    format!(
+        "write the dates into {} by hand",
+        requests.name(Key::Except)
+    )
+}
+
+/// The most dates that are written out.
+const MAX_DATES: usize = 200;
+
+/// For how many years dates are written out.
+const YEARS: i64 = 5;
+
+impl ExcludedDays {
+    fn read(spec: &Node<'_>, converter: &Converter, requests: &mut AnnotationRequests<'_>) -> Self {
+        let mut excluded = Self::default();
+        for item in spec.get("excludeDates").map_or(&[][..], Node::items) {
+            let text = item.written().unwrap_or_default();
+            let mut fields: Vec<_> = text.split_whitespace().collect();
+            if fields.len() == 5 {
+                fields.push("*");
+            }
+            let is_star = |field: &&str| matches!(*field, "*" | "?");
+            let (message, help) = match fields[..] {
+                [second, minute, hour, ref days @ ..]
+                    if days.len() == 3 && [second, minute, hour].iter().all(is_star) =>
+                {
+                    excluded.add(text, days, &item.place, converter, requests);
+                    continue;
+                }
+                _ if fields.len() == 6 || NICKNAMES.iter().any(|nickname| nickname.0 == text) => (
+                    "names no whole days, and there leaves out only the jobs of some hours",
+                    "no job is left out here; to leave out whole days, write three stars before them: * * * 15 11 *".to_owned(),
+                ),
+                _ => (NO_DATE, by_hand(requests)),
+            };
+            requests.report(
+                Topic::ExcludeDates,
+                &item.place,
+                format!("`{}` {message}", quote(text)),
+                help,
+            );
+        }
+        excluded
+    }
+
+    /// Adds what a text of days says: its day of month, month and day of week.
+    fn add(
+        &mut self,
+        text: &str,
+        days: &[&str],
+        place: &Location,
+        converter: &Converter,
+        requests: &mut AnnotationRequests<'_>,
+    ) {
+        let midnights = format!("0 0 {}", days.join(" "));
+        if let Some(minutes) = minutes_of_week(&midnights) {
+            self.weekdays |= days_of(&minutes);
+            return;
+        }
+        let Ok(days) = Times::parse(&midnights) else {
+            let message = format!("`{}` {NO_DATE}", quote(text));
+            let help = by_hand(requests);
+            requests.report(Topic::ExcludeDates, place, message, help);
+            return;
+        };
+        let today = converter.now.date_naive().and_time(Default::default());
+        let until = today + TimeDelta::days(365 * YEARS);
+        let mut at = today - TimeDelta::seconds(1);
+        while let Some(day) = days.next_local(at).filter(|day| *day < until) {
+            if self.dates.len() == MAX_DATES {
+                break;
+            }
+            self.dates.insert(day.date());
+            at = day;
+        }
+        requests.report(
+                Topic::ExcludeDates,
+                place,
+                format!("the dates of `{}` are written out up to {}; on them no job runs there, and here none that leaves replicas", quote(text), until.year()),
+                format!("add more dates to {} in time; what sets 0 still happens on them", requests.name(Key::Except)),
+            );
+    }
+}

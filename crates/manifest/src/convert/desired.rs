@@ -1,0 +1,316 @@
+//! When something has to run, and the annotations that say so.
+//!
+//! Instants beside the times of every week, as moments and dates.
+
+use std::{collections::BTreeSet, ops::Range};
+
+use chrono::{DateTime, Datelike, NaiveDate, NaiveDateTime, TimeDelta, Timelike, Utc};
+use dayshift_schedule::{Action, ExcludedDates, Hours, Schedule, ScheduleRule, Zone};
+use dayshift_workload::Key;
+
+use crate::convert::week::{DAY, WeekMinutes, times};
+
+/// From one instant to another, the end exclusive; open where there is none.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct DatedSpan {
+    pub(crate) from: Option<DateTime<Utc>>,
+    pub(crate) to: Option<DateTime<Utc>>,
+    /// Its bytes in the text.
+    pub(crate) span: Range<usize>,
+}
+
+/// When something runs: in every week, and otherwise between some instants.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Desired {
+    pub(crate) zone: Option<Zone>,
+    pub(crate) week: WeekMinutes,
+    /// Between these it runs, whatever the week says.
+    pub(crate) ups: Vec<DatedSpan>,
+    /// Between these it does not.
+    pub(crate) downs: Vec<DatedSpan>,
+}
+
+impl Desired {
+    /// The annotations that say it. What is over at `now` does not count.
+    ///
+    /// # Errors
+    /// Where a span between two instants has no equivalent.
+    pub(crate) fn texts(&self, now: DateTime<Utc>) -> Result<KeyTexts, DatedSpanError> {
+        let zone = self.zone.unwrap_or(Zone::UTC);
+        let mut moments = Moments::new(&self.week, zone, now);
+        let all = || self.ups.iter().chain(&self.downs);
+        for one in all() {
+            let meets = |other: &&DatedSpan| {
+                !std::ptr::eq(one, *other)
+                    && one
+                        .from
+                        .is_none_or(|from| other.to.is_none_or(|to| from < to))
+                    && other
+                        .from
+                        .is_none_or(|from| one.to.is_none_or(|to| from < to))
+            };
+            if all().any(|other| meets(&other)) {
+                return Err(fails(one, "it overlaps another one"));
+            }
+        }
+        for up in &self.ups {
+            moments.up(up)?;
+        }
+        for down in &self.downs {
+            moments.down(down)?;
+        }
+        moments.check(&self.downs)?;
+        let mut texts = moments.texts();
+        let is_timeless = texts
+            .iter()
+            .all(|(key, text)| *key == Key::Hours && text == ALWAYS);
+        if !is_timeless {
+            texts.push((Key::Timezone, zone.name().to_owned()));
+        }
+        Ok(texts)
+    }
+}
+
+/// The text of hours that never stop.
+pub(crate) const ALWAYS: &str = "00:00-24:00";
+
+/// Annotations and their texts.
+pub(crate) type KeyTexts = Vec<(Key, String)>;
+
+/// Why the span between two instants cannot be written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct DatedSpanError {
+    pub(crate) at: DatedSpan,
+    pub(crate) reason: &'static str,
+}
+
+/// From an instant to another.
+type Stretch = (DateTime<Utc>, DateTime<Utc>);
+
+/// The most moments that one span becomes.
+const MAX_MOMENTS: usize = 32;
+
+/// The most days that one span may have.
+const MAX_DAYS: i64 = 400;
+
+/// The error of a span.
+pub(crate) fn fails(at: &DatedSpan, reason: &'static str) -> DatedSpanError {
+    DatedSpanError {
+        at: at.clone(),
+        reason,
+    }
+}
+
+/// What is written beside the times of every week.
+pub(crate) struct Moments<'d> {
+    week: &'d WeekMinutes,
+    weekly: Option<Schedule>,
+    zone: Zone,
+    now: DateTime<Utc>,
+    starts: BTreeSet<NaiveDateTime>,
+    stops: BTreeSet<NaiveDateTime>,
+    except: BTreeSet<NaiveDate>,
+}
+
+impl<'d> Moments<'d> {
+    pub(crate) fn new(week: &'d WeekMinutes, zone: Zone, now: DateTime<Utc>) -> Self {
+        let hours = week.hours();
+        let weekly = Hours::parse(&hours)
+            .ok()
+            .filter(|_| !week.is_always())
+            .map(|hours| Schedule::new(ScheduleRule::Hours(hours), ExcludedDates::default(), zone));
+        Self {
+            week,
+            weekly,
+            zone,
+            now,
+            starts: BTreeSet::new(),
+            stops: BTreeSet::new(),
+            except: BTreeSet::new(),
+        }
+    }
+
+    /// Whether the week says that it runs.
+    fn runs(&self, at: DateTime<Utc>) -> bool {
+        let local = at.with_timezone(&self.zone);
+        let minute = local.hour() * 60 + local.minute();
+        self.week
+            .contains(local.weekday().num_days_from_monday() * DAY + minute)
+    }
+
+    /// The weekly starts or stops in `[from, to)`.
+    fn weekly(&self, action: Action, from: DateTime<Utc>, to: DateTime<Utc>) -> Vec<DateTime<Utc>> {
+        let none = TimeDelta::zero();
+        let all = self.weekly.iter();
+        let all = all.flat_map(|schedule| schedule.boundaries(from, to, none));
+        all.filter(|boundary| boundary.action == action)
+            .map(|boundary| boundary.at)
+            .collect()
+    }
+
+    /// A moment on the clocks of the zone, if it is one that a text can name.
+    fn local(&self, at: DateTime<Utc>, of: &DatedSpan) -> Result<NaiveDateTime, DatedSpanError> {
+        let local = at.with_timezone(&self.zone).naive_local();
+        if local.second() != 0 || local.nanosecond() != 0 {
+            return Err(fails(of, "moments of a schedule are whole minutes"));
+        }
+        if self.zone.instant(local) != at {
+            return Err(fails(
+                of,
+                "it begins or ends in an hour that a clock change repeats",
+            ));
+        }
+        Ok(local)
+    }
+
+    /// From where to where a span has still to be looked at; `None` once it is over.
+    fn rest(&self, of: &DatedSpan) -> Result<Option<Stretch>, DatedSpanError> {
+        let from = of.from.unwrap_or(self.now).max(self.now);
+        let to = match of.to {
+            Some(to) => to,
+            // Nothing in the week contradicts it.
+            None if self.weekly.is_none() => return Ok(Some((from, from))),
+            None => return Err(fails(of, "it has no end, and the weekly times go on")),
+        };
+        if to <= from {
+            return Ok(None);
+        }
+        if to - from > TimeDelta::days(MAX_DAYS) {
+            return Err(fails(of, "it is longer than a year"));
+        }
+        Ok(Some((from, to)))
+    }
+
+    /// Between these it runs.
+    pub(crate) fn up(&mut self, of: &DatedSpan) -> Result<(), DatedSpanError> {
+        let Some((from, to)) = self.rest(of)? else {
+            return Ok(());
+        };
+        if of.from.is_some_and(|from| from > self.now) && !self.runs(from) {
+            let at = self.local(from, of)?;
+            self.starts.insert(at);
+        }
+        // A start at the same instant wins over the weekly stop.
+        let stops = self.weekly(Action::Stop, from, to);
+        if stops.len() > MAX_MOMENTS {
+            return Err(fails(of, "too many weekly stops lie in it"));
+        }
+        for stop in stops {
+            let at = self.local(stop, of)?;
+            self.starts.insert(at);
+        }
+        if of.to.is_some() && !self.runs(to) {
+            let at = self.local(to, of)?;
+            self.stops.insert(at);
+        }
+        Ok(())
+    }
+
+    /// Between these it does not.
+    pub(crate) fn down(&mut self, of: &DatedSpan) -> Result<(), DatedSpanError> {
+        let Some((from, to)) = self.rest(of)? else {
+            return Ok(());
+        };
+        let starts = self.weekly(Action::Start, from, to);
+        let is_first = starts.first() == Some(&from);
+        if of.from.is_some_and(|from| from > self.now) && self.runs(from) && !is_first {
+            let at = self.local(from, of)?;
+            self.stops.insert(at);
+        }
+        for start in starts {
+            let local = start.with_timezone(&self.zone);
+            self.except.insert(local.date_naive());
+        }
+        let is_weekly = self
+            .weekly(Action::Start, to, to + TimeDelta::seconds(1))
+            .contains(&to);
+        if of.to.is_some() && self.runs(to) && !is_weekly {
+            let at = self.local(to, of)?;
+            self.starts.insert(at);
+        }
+        Ok(())
+    }
+
+    /// That no date is excepted on which something has to start all the same.
+    pub(crate) fn check(&self, downs: &[DatedSpan]) -> Result<(), DatedSpanError> {
+        for down in downs {
+            for date in &self.except {
+                let midnight =
+                    |date: NaiveDate| self.zone.instant(date.and_time(Default::default()));
+                let next = date.succ_opt().unwrap_or(*date);
+                let (from, to) = (midnight(*date), midnight(next));
+                let is_wanted = |at: &DateTime<Utc>| {
+                    !downs.iter().any(|down| {
+                        down.from.is_none_or(|from| from <= *at)
+                            && down.to.is_none_or(|to| *at < to)
+                    })
+                };
+                let weekly = self.weekly(Action::Start, from, to);
+                if weekly.iter().any(is_wanted)
+                    || self.starts.iter().any(|start| start.date() == *date)
+                {
+                    return Err(fails(
+                        down,
+                        "it takes away one start of a date and not the others",
+                    ));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The annotations that say it.
+    pub(crate) fn texts(&self) -> KeyTexts {
+        let week = self.week;
+        let mut texts = Vec::new();
+        if self.starts.is_empty() && self.stops.is_empty() {
+            if week.is_empty() {
+                // It never runs: each midnight sees to that.
+                texts.push((Key::Stop, "00:00".to_owned()));
+            } else {
+                texts.push((Key::Hours, week.hours()));
+            }
+        } else {
+            let moment = |moment: &NaiveDateTime| moment.format("%Y-%m-%d %H:%M").to_string();
+            let list = |weekly: &[u32], moments: &BTreeSet<NaiveDateTime>| {
+                let weekly = (!weekly.is_empty()).then(|| times(weekly));
+                let all: Vec<_> = weekly
+                    .into_iter()
+                    .chain(moments.iter().map(moment))
+                    .collect();
+                all.join("; ")
+            };
+            for (key, text) in [
+                (Key::Start, list(&week.begins(), &self.starts)),
+                (Key::Stop, list(&week.ends(), &self.stops)),
+            ] {
+                if !text.is_empty() {
+                    texts.push((key, text));
+                }
+            }
+        }
+        if !self.except.is_empty() {
+            texts.push((Key::Except, dates(&self.except)));
+        }
+        texts
+    }
+}
+
+/// `2026-12-24..2026-12-26; 2027-01-01`
+pub(crate) fn dates(dates: &BTreeSet<NaiveDate>) -> String {
+    let mut ranges: Vec<(NaiveDate, NaiveDate)> = Vec::new();
+    for date in dates {
+        match ranges.last_mut() {
+            Some((_, last)) if last.succ_opt() == Some(*date) => *last = *date,
+            _ => ranges.push((*date, *date)),
+        }
+    }
+    let range = |(first, last): (NaiveDate, NaiveDate)| {
+        if first == last {
+            first.to_string()
+        } else {
+            format!("{first}..{last}")
+        }
+    };
+    ranges.into_iter().map(range).collect::<Vec<_>>().join("; ")
+}

@@ -1,0 +1,193 @@
+//! The objects of files, as far as schedules of other tools go.
+
+use std::rc::Rc;
+
+use dayshift_workload::Kind;
+
+use crate::{
+    convert::conversion::ObjectRef,
+    yaml::node::{Location, MapEntry, Node, Scalar},
+};
+
+/// An object, and where it stands.
+#[derive(Clone, Debug)]
+pub(crate) struct Document<'a> {
+    /// Which of the sources it is in.
+    pub(crate) source: usize,
+    pub(crate) node: Rc<Node<'a>>,
+    pub(crate) object: ObjectRef,
+}
+
+impl<'a> Document<'a> {
+    /// Calls `each` with the objects of a document, alone or in a list, which may hold lists.
+    pub(crate) fn all(
+        node: &Rc<Node<'a>>,
+        source: usize,
+        namespace: &str,
+        each: &mut impl FnMut(Self),
+    ) {
+        Self::all_as(node, source, namespace, ("", ""), each);
+    }
+
+    /// The same where a list says version and kind for what does not.
+    fn all_as(
+        node: &Rc<Node<'a>>,
+        source: usize,
+        namespace: &str,
+        (version, kind): (&str, &str),
+        each: &mut impl FnMut(Self),
+    ) {
+        let text = |name| node.get(name).and_then(Node::text).unwrap_or_default();
+        match (node.get("items"), text("kind").strip_suffix("List")) {
+            (Some(items), Some(of_list)) => {
+                for item in items.items() {
+                    let said = (text("apiVersion"), of_list);
+                    Self::all_as(item, source, namespace, said, each);
+                }
+            }
+            _ => {
+                if let Some(object) = Self::read(node, source, namespace, version, kind) {
+                    each(object);
+                }
+            }
+        }
+    }
+
+    fn read(
+        node: &Rc<Node<'a>>,
+        source: usize,
+        namespace: &str,
+        version: &str,
+        kind: &str,
+    ) -> Option<Self> {
+        let metadata = node.get("metadata")?;
+        let of = |node: &Node<'_>, name: &str, other: &str| {
+            let text = node.get(name).and_then(Node::written);
+            text.filter(|text| !text.is_empty())
+                .unwrap_or(other)
+                .to_owned()
+        };
+        let kind = of(node, "kind", kind);
+        let is_global = kind == "Namespace";
+        let namespace = if is_global {
+            String::new()
+        } else {
+            of(metadata, "namespace", namespace)
+        };
+        let object = ObjectRef {
+            api_version: of(node, "apiVersion", version),
+            namespace,
+            name: of(metadata, "name", ""),
+            kind,
+        };
+        (!object.kind.is_empty() && !object.name.is_empty()).then(|| Self {
+            source,
+            node: Rc::clone(node),
+            object,
+        })
+    }
+
+    pub(crate) fn metadata(&self) -> Option<&Node<'a>> {
+        self.node.get("metadata")
+    }
+
+    /// The annotations under their full names, each name once: the last of several counts.
+    pub(crate) fn annotations(&self) -> Vec<DownscalerAnnotation<'_, 'a>> {
+        let map = self
+            .metadata()
+            .and_then(|metadata| metadata.get("annotations"));
+        let entries = map.map_or(&[][..], Node::entries);
+        let is_last = |at: usize, name: &str| {
+            let mut later = entries.iter().skip(at + 1);
+            !later.any(|entry| entry.name() == name)
+        };
+        let all = entries.iter().enumerate();
+        let last = all.filter(|(at, entry)| is_ours(entry.name()) && is_last(*at, entry.name()));
+        last.map(|(_, entry)| DownscalerAnnotation { entry })
+            .collect()
+    }
+
+    /// Whether it has an annotation of that full name.
+    pub(crate) fn has(&self, name: &str) -> bool {
+        let map = self
+            .metadata()
+            .and_then(|metadata| metadata.get("annotations"));
+        map.is_some_and(|map| map.entries().iter().any(|entry| entry.name() == name))
+    }
+
+    /// The text of a label.
+    pub(crate) fn label(&self, name: &str) -> Option<&str> {
+        self.metadata()?.get("labels")?.get(name)?.written()
+    }
+
+    /// The group of its API.
+    pub(crate) fn group(&self) -> &str {
+        group(&self.object.api_version)
+    }
+}
+
+/// `apps` of `apps/v1`; empty for the core group.
+pub(crate) fn group(api_version: &str) -> &str {
+    api_version.split_once('/').map_or("", |(group, _)| group)
+}
+
+/// The row of the table of kinds of a group and a kind.
+pub(crate) fn known_kind(group: &str, kind: &str) -> Option<Kind> {
+    let mut all = Kind::BUILT_IN.into_iter().chain(Kind::of_operators());
+    all.find(|known| known.group() == group && known.name() == kind)
+}
+
+/// What the annotations of GoKubeDownscaler and py-kube-downscaler begin with.
+pub(crate) const DOWNSCALER: &str = "downscaler/";
+
+fn is_ours(name: &str) -> bool {
+    name.starts_with(DOWNSCALER)
+}
+
+/// An annotation of another tool.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct DownscalerAnnotation<'n, 'a> {
+    pub(crate) entry: &'n MapEntry<'a>,
+}
+
+impl DownscalerAnnotation<'_, '_> {
+    /// The name after the prefix.
+    pub(crate) fn key(&self) -> &str {
+        self.entry
+            .name()
+            .strip_prefix(DOWNSCALER)
+            .unwrap_or_default()
+    }
+
+    /// Its text; the API server makes an empty one of nothing.
+    pub(crate) fn text(&self) -> &str {
+        let value = &self.entry.value;
+        match value.scalar() {
+            Some(Scalar::Null) => "",
+            _ => value.written().unwrap_or_default(),
+        }
+    }
+
+    /// Where bytes of the text stand in the file, or the whole value.
+    pub(crate) fn locate(&self, span: &std::ops::Range<usize>, source: &str) -> Location {
+        let place = &self.entry.value.place;
+        let raw = source.get(place.span.clone()).unwrap_or_default();
+        let text = self.text();
+        let inner = ['"', '\'']
+            .into_iter()
+            .find_map(|quote| raw.strip_prefix(quote)?.strip_suffix(quote));
+        let before = text
+            .get(..span.start)
+            .filter(|_| inner.unwrap_or(raw) == text);
+        let Some(before) = before.filter(|_| text.get(span.clone()).is_some()) else {
+            return place.clone();
+        };
+        let quotes = usize::from(inner.is_some());
+        let begin = place.span.start + quotes;
+        Location {
+            line: place.line,
+            column: place.column + quotes + before.chars().count(),
+            span: begin + span.start..begin + span.end,
+        }
+    }
+}

@@ -1,0 +1,433 @@
+//! What becomes of annotations, and what is said of them.
+//!
+//! The annotations that stand for themselves.
+
+use std::ops::Range;
+
+use chrono::{DateTime, NaiveDate, NaiveDateTime, SecondsFormat, Utc};
+use dayshift_text::quote;
+use dayshift_workload::{CountKind, Key, Kind, Label, Prefix, Replicas};
+
+use crate::{
+    convert::{
+        conversion::{SpanDefaults, Topic},
+        desired::DatedSpan,
+        downscaler::timespan::{SpanError, SpanErrorKind, Spans},
+    },
+    finding::Finding,
+};
+
+/// One of their annotations: the name after the prefix, and the text.
+pub(crate) type OldAnnotation<'o> = (&'o str, &'o str);
+
+/// What is said of one of the annotations: its place is which of them, and which bytes of its text.
+pub(crate) type Remark = Finding<Topic, (usize, Range<usize>)>;
+
+/// Why the text of an annotation is no list of spans.
+pub(crate) fn span_error_remark(at: usize, error: SpanError) -> Remark {
+    let topic = match error.kind {
+        SpanErrorKind::Text => Topic::NotRead,
+        SpanErrorKind::Default => Topic::NeedsDefault,
+        SpanErrorKind::Zones => Topic::TwoZones,
+    };
+    Remark::new(topic, (at, error.span), error.message, error.help)
+}
+
+/// What became of each annotation.
+#[derive(Debug, Default)]
+pub(crate) struct ConvertedAnnotations {
+    /// The annotations that are replaced, each with what takes its place.
+    pub(crate) replaced: Vec<(usize, Vec<(&'static str, String)>)>,
+    /// The count that was saved.
+    pub(crate) saved: Option<u32>,
+    pub(crate) remarks: Vec<Remark>,
+}
+
+/// What there is to know about the object.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ConvertContext<'c> {
+    pub(crate) now: DateTime<Utc>,
+    pub(crate) defaults: SpanDefaults,
+    pub(crate) prefix: &'c Prefix,
+    /// Its row in the table of kinds; `None` for a Namespace, and for what has `spec.replicas` alone.
+    pub(crate) kind: Option<Kind>,
+    /// Whether a force that always holds has to be an override: on a Namespace it wins over the
+    /// schedules of objects, and on an object over that of its Namespace.
+    pub(crate) overrides: bool,
+}
+
+impl ConvertContext<'_> {
+    /// What its count means.
+    pub(crate) fn counts(&self) -> CountKind {
+        self.kind.map_or(CountKind::Replicas, Kind::counts)
+    }
+}
+
+/// `dayshift/exclude`, which is beside the schedule.
+pub(crate) const EXCLUDE: &str = Key::Exclude.name();
+
+pub(crate) const UPTIME: &str = "uptime";
+pub(crate) const DOWNTIME: &str = "downtime";
+pub(crate) const UPSCALE: &str = "upscale-period";
+pub(crate) const DOWNSCALE: &str = "downscale-period";
+pub(crate) const FORCE_UP: &str = "force-uptime";
+pub(crate) const FORCE_DOWN: &str = "force-downtime";
+
+/// Those that make up the schedule.
+pub(crate) const SCHEDULE: [&str; 6] = [UPTIME, DOWNTIME, UPSCALE, DOWNSCALE, FORCE_UP, FORCE_DOWN];
+
+/// Whether a key is one of those that make up the schedule.
+pub(crate) fn is_schedule(key: &str) -> bool {
+    SCHEDULE.contains(&key)
+}
+
+/// Whether an annotation takes the place of a flag, which the name of its annotation stands for:
+/// the schedule counts as one, and the count of a stop has a name in each tool.
+pub(crate) fn is_same(own: &str, flag: &str) -> bool {
+    let is_count = |key| matches!(key, "downtime-replicas" | "downscale-replicas");
+    own == flag || is_schedule(own) && is_schedule(flag) || is_count(own) && is_count(flag)
+}
+
+/// What of a Namespace's force is laid over the schedule that an object has of its own: what holds at
+/// times only. One that always holds is an override, and one of the object's own comes before it.
+pub(crate) fn laid_over<'o>(
+    own: &[OldAnnotation<'_>],
+    namespace: &[OldAnnotation<'o>],
+    context: ConvertContext<'_>,
+) -> Vec<OldAnnotation<'o>> {
+    let has_times = own.iter().any(|old| is_schedule(old.0) && !is_force(old.0));
+    if !has_times || own.iter().any(|old| is_force(old.0)) {
+        return Vec::new();
+    }
+    let is_timed = |old: &&OldAnnotation<'_>| {
+        let spans = Spans::parse(old.1, context.defaults);
+        is_force(old.0) && spans.is_ok_and(|spans| !spans.is_always() && !spans.is_never())
+    };
+    namespace.iter().filter(is_timed).copied().collect()
+}
+
+/// Whether a key forces something, whatever the other times are.
+pub(crate) fn is_force(key: &str) -> bool {
+    matches!(key, FORCE_UP | FORCE_DOWN)
+}
+
+pub(crate) fn rfc3339(at: DateTime<Utc>) -> String {
+    at.to_rfc3339_opts(SecondsFormat::Secs, true)
+}
+
+/// What became of an annotation that stands for itself.
+#[derive(Debug, Default)]
+pub(crate) struct ConvertedAnnotation {
+    pub(crate) texts: Vec<(&'static str, String)>,
+    pub(crate) saved: Option<u32>,
+    pub(crate) remarks: Vec<Remark>,
+}
+
+/// Converts one that is no part of the schedule; `None` for one that is.
+pub(crate) fn one(
+    at: usize,
+    key: &str,
+    text: &str,
+    context: ConvertContext<'_>,
+) -> Result<Option<ConvertedAnnotation>, Remark> {
+    let remark =
+        |topic, message: String, help: &str| Remark::new(topic, (at, 0..text.len()), message, help);
+    let name = |key| context.prefix.annotation(key);
+    let saved_replicas = context.prefix.label(Label::SavedReplicas);
+    let mut single = ConvertedAnnotation::default();
+    match key {
+        key if is_schedule(key) => return Ok(None),
+        "exclude" => exclude(text, context, &mut single, &remark)?,
+        "exclude-until" => match until(text) {
+            None => {
+                return Err(remark(
+                    Topic::NotRead,
+                    format!("`{}` is not a time that the tool reads", quote(text)),
+                    "write for example 2026-12-24T18:00:00Z",
+                ));
+            }
+            Some(at) if at <= context.now => single.remarks.push(remark(
+                Topic::Over,
+                "this time is over, and was left out".to_owned(),
+                "nothing has to be done",
+            )),
+            Some(at) => single.texts.push((Key::Pause.name(), rfc3339(at))),
+        },
+        "downtime-replicas" | "downscale-replicas" => {
+            let Ok(count) = Replicas::parse(text) else {
+                return Err(remark(
+                    Topic::NotACount,
+                    format!("`{}` is not a number of replicas", quote(text)),
+                    &format!(
+                        "write how many replicas a stop leaves into {}, such as \"1\"",
+                        name(Key::StopReplicas)
+                    ),
+                ));
+            };
+            let counts = context.counts();
+            if let Some(kind) = context.kind.filter(|_| !counts.has(Key::StopReplicas)) {
+                let why = match counts {
+                    CountKind::Suspend { .. } => "has no count: a stop suspends it",
+                    CountKind::Exact => "stops at 0 and at no other count",
+                    _ => "has no count: a stop turns it off",
+                };
+                return Err(remark(
+                    Topic::NoCount,
+                    format!("a {kind} {why}"),
+                    "remove the annotation",
+                ));
+            }
+            let count = count.max(counts.least());
+            single
+                .texts
+                .push((Key::StopReplicas.name(), count.to_string()));
+        }
+        "original-replicas" => {
+            let Some(count) = saved(text, context) else {
+                return Err(remark(
+                    Topic::NotACount,
+                    format!("`{}` is not a number of replicas", quote(text)),
+                    &format!(
+                        "label the object with the count that a start restores: {saved_replicas}=3"
+                    ),
+                ));
+            };
+            single.saved = Some(count);
+            single.remarks.push(remark(
+                Topic::SavedCount,
+                format!("the count {count} is now the label {saved_replicas}"),
+                "the next start brings it back; apply the file while the object is stopped",
+            ));
+        }
+        "grace-period" => {
+            let Some(seconds) = seconds(text) else {
+                return Err(remark(
+                    Topic::NotRead,
+                    format!("`{}` is not a duration that the tool reads", quote(text)),
+                    "write for example 15m, or 900 for seconds",
+                ));
+            };
+            if seconds > MAX_GRACE {
+                return Err(remark(
+                    Topic::NoEquivalent,
+                    format!(
+                        "`{}` is more than 24h, and {} takes 1s to 24h",
+                        quote(text),
+                        name(Key::Enforce)
+                    ),
+                    "pause a new workload while it may run, such as dayshift pause deploy/web --for 48h, and leave the grace period out",
+                ));
+            }
+            single
+                .texts
+                .push((Key::Enforce.name(), grace(seconds.max(1))));
+            single.remarks.push(remark(
+                Topic::GracePeriod,
+                "what is created or scaled up while the schedule says stopped is stopped after that time; what is new at a stop is stopped with the others".to_owned(),
+                &format!("to let it run until the next stop, remove {}", name(Key::Enforce)),
+            ));
+        }
+        "scale-children" if context.counts().has(Key::StopJobs) => {
+            let Ok(flag) = text.trim().to_ascii_lowercase().parse::<bool>() else {
+                return Err(remark(
+                    Topic::NotRead,
+                    format!("`{}` is neither true nor false", quote(text)),
+                    &format!("write {}: \"true\"", name(Key::StopJobs)),
+                ));
+            };
+            single.texts.push((Key::StopJobs.name(), flag.to_string()));
+        }
+        "scale-children" => {
+            return Err(remark(
+                Topic::NoEquivalent,
+                "counts on a CronJob alone in dayshift".to_owned(),
+                &format!(
+                    "write {}: \"true\" on each CronJob whose Jobs a stop is to suspend, and remove this annotation once the other tool is gone",
+                    name(Key::StopJobs)
+                ),
+            ));
+        }
+        "upscale-excluded" => {
+            return Err(remark(
+                Topic::NoEquivalent,
+                "has no equivalent in dayshift".to_owned(),
+                "remove the annotation once the other tool is gone",
+            ));
+        }
+        _ => {
+            return Err(remark(
+                Topic::UnknownKey,
+                format!(
+                    "downscaler/{} is not an annotation that is known",
+                    quote(key)
+                ),
+                "check what it does, add the dayshift equivalent, and remove it",
+            ));
+        }
+    }
+    Ok(Some(single))
+}
+
+/// What `dayshift/enforce` takes at most, in seconds.
+const MAX_GRACE: u64 = 24 * 3600;
+
+/// A duration as GoKubeDownscaler reads it, in whole seconds, begun ones included: `1h30m`, `1.5h`,
+/// or seconds alone, which py-kube-downscaler takes too.
+fn seconds(text: &str) -> Option<u64> {
+    if let Ok(seconds) = text.parse() {
+        return Some(seconds);
+    }
+    let mut rest = text.strip_prefix('+').unwrap_or(text);
+    let mut nanos = 0.0;
+    if rest.is_empty() {
+        return None;
+    }
+    while !rest.is_empty() {
+        let end = rest.find(|letter: char| !letter.is_ascii_digit() && letter != '.')?;
+        let (number, after) = rest.split_at(end);
+        let end = after.find(|letter: char| letter.is_ascii_digit() || letter == '.');
+        let (unit, after) = after.split_at(end.unwrap_or(after.len()));
+        let unit = match unit {
+            "ns" => 1.0,
+            "us" | "µs" | "μs" => 1e3,
+            "ms" => 1e6,
+            "s" => 1e9,
+            "m" => 60e9,
+            "h" => 3600e9,
+            _ => return None,
+        };
+        nanos += number.parse::<f64>().ok()? * unit;
+        rest = after;
+    }
+    let seconds = (nanos / 1e9).ceil();
+    // As long as Go has it: 292 years.
+    (seconds < 1e10).then_some(seconds as u64)
+}
+
+/// As `dayshift/enforce` has it: `1h30m`.
+fn grace(seconds: u64) -> String {
+    let parts = [
+        (seconds / 3600, 'h'),
+        (seconds / 60 % 60, 'm'),
+        (seconds % 60, 's'),
+    ];
+    let parts = parts.into_iter().filter(|part| part.0 > 0);
+    parts
+        .map(|(count, unit)| format!("{count}{unit}"))
+        .collect()
+}
+
+fn exclude(
+    text: &str,
+    context: ConvertContext<'_>,
+    single: &mut ConvertedAnnotation,
+    remark: &impl Fn(Topic, String, &str) -> Remark,
+) -> Result<(), Remark> {
+    let truth = |value: &str| (EXCLUDE, value.to_owned());
+    let Ok(spans) = Spans::parse(text, context.defaults) else {
+        single.texts.push(truth("true"));
+        single.remarks.push(remark(
+            Topic::NotRead,
+            format!("`{}` excludes the object in py-kube-downscaler, as every text but `false` does; GoKubeDownscaler refuses it", quote(text)),
+            "converted as py-kube-downscaler has it",
+        ));
+        return Ok(());
+    };
+    let is_over = |span: &&DatedSpan| span.to.is_some_and(|to| to <= context.now);
+    let absolute: Vec<_> = spans
+        .absolute
+        .iter()
+        .filter(|span| !is_over(span))
+        .collect();
+    match absolute[..] {
+        _ if spans.is_always() => single.texts.push(truth("true")),
+        [] if spans.week.is_empty() => {
+            if spans.is_never() {
+                single.texts.push(truth("false"));
+            } else {
+                single.remarks.push(remark(
+                    Topic::Over,
+                    "what this excludes is over, and was left out".to_owned(),
+                    "nothing has to be done",
+                ));
+            }
+        }
+        [now] if spans.week.is_empty() && now.from.is_none_or(|from| from <= context.now) => {
+            single.texts.push(match now.to {
+                Some(to) => (Key::Pause.name(), rfc3339(to)),
+                None => truth("true"),
+            });
+        }
+        _ => {
+            return Err(remark(
+                Topic::PartialExclude,
+                "excludes the object at times only, which has no equivalent".to_owned(),
+                "write the schedule without these times, or use dayshift pause --until then",
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// The forms of py-kube-downscaler are in UTC; GoKubeDownscaler takes RFC 3339.
+fn until(text: &str) -> Option<DateTime<Utc>> {
+    if let Ok(at) = DateTime::parse_from_rfc3339(text) {
+        return Some(at.to_utc());
+    }
+    let forms = ["%Y-%m-%dT%H:%M", "%Y-%m-%d %H:%M"];
+    let mut read = forms
+        .iter()
+        .filter_map(|form| NaiveDateTime::parse_from_str(text, form).ok());
+    let date = || {
+        NaiveDate::parse_from_str(text, "%Y-%m-%d")
+            .ok()?
+            .and_hms_opt(0, 0, 0)
+    };
+    Some(read.next().or_else(date)?.and_utc())
+}
+
+/// The count that was saved. Of what is suspended or hibernates GoKubeDownscaler keeps whether it was so
+/// before, and of a ScaledObject that was not paused -1 (`scaledobjects.go`, 018b381).
+fn saved(text: &str, context: ConvertContext<'_>) -> Option<u32> {
+    let counts = context.counts();
+    let count = match (&*text.to_ascii_lowercase(), counts) {
+        ("true", CountKind::Suspend { .. } | CountKind::Switch) => Replicas::ZERO,
+        ("false", CountKind::Suspend { .. } | CountKind::Switch) | ("-1", CountKind::Pause) => {
+            Replicas::ONE
+        }
+        (_, CountKind::Pause) => Replicas::parse(text).ok().map(|_| Replicas::ZERO)?,
+        _ => Replicas::parse(text).ok()?,
+    };
+    Some(counts.capped(count).get())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn durations_are_those_of_go() {
+        for (text, expected) in [
+            ("15m", Some("15m")),
+            ("900", Some("15m")),
+            ("1h30m", Some("1h30m")),
+            ("1.5h", Some("1h30m")),
+            ("90s", Some("1m30s")),
+            ("1500ms", Some("2s")),
+            ("100µs", Some("1s")),
+            ("0", Some("")),
+            ("15", Some("15s")),
+            ("15 m", None),
+            ("m", None),
+            ("", None),
+            (".m", None),
+            ("1d", None),
+            ("-5m", None),
+            ("1e400h", None),
+            ("99999999999999999999h", None),
+        ] {
+            let found = seconds(text).map(grace);
+            assert_eq!(found.as_deref(), expected, "{text}");
+        }
+    }
+}

@@ -1,0 +1,375 @@
+//! The time spans of GoKubeDownscaler and py-kube-downscaler, as one text has them:
+//! `Mon-Fri 08:00-20:00 Europe/Berlin, 2026-12-24T00:00:00Z-2026-12-27T00:00:00Z`.
+
+use std::ops::Range;
+
+use chrono::DateTime;
+use dayshift_schedule::Zone;
+use dayshift_text::{number, quote};
+
+use crate::convert::{
+    conversion::SpanDefaults,
+    desired::DatedSpan,
+    week::{DAY, WeekMinutes, day},
+};
+
+/// What a list of time spans means.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Spans {
+    /// Where the clocks of the weekly ones are; `None` where there are none.
+    pub(crate) zone: Option<Zone>,
+    /// When the weekly ones match, and those that always do.
+    pub(crate) week: WeekMinutes,
+    /// The mornings that reversed times were cut off from, and now have: part of `week`.
+    pub(crate) mornings: WeekMinutes,
+    /// Whether a span has reversed times, such as `20:00-08:00`.
+    pub(crate) is_reversed: bool,
+    /// Those from one instant to another, in order of their text.
+    pub(crate) absolute: Vec<DatedSpan>,
+}
+
+/// Why a text is not such a list, or is one that cannot be told in one zone.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct SpanError {
+    /// Which bytes of the text are at fault.
+    pub(crate) span: Range<usize>,
+    pub(crate) message: String,
+    pub(crate) help: String,
+    pub(crate) kind: SpanErrorKind,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum SpanErrorKind {
+    /// The other tool does not read it either.
+    Text,
+    /// It leaves out what the other tool's flags say.
+    Default,
+    /// It has several zones.
+    Zones,
+}
+
+impl Spans {
+    pub(crate) fn parse(text: &str, defaults: SpanDefaults) -> Result<Self, SpanError> {
+        let mut spans = Self::default();
+        let mut begin = 0;
+        for item in text.split(',') {
+            let trimmed = item.trim();
+            let at = begin + item.len() - item.trim_start().len();
+            begin += item.len() + 1;
+            let item = SpanText {
+                text: trimmed,
+                span: at..at + trimmed.len(),
+            };
+            spans.add(&item, defaults)?;
+        }
+        Ok(spans)
+    }
+
+    fn add(&mut self, item: &SpanText<'_>, defaults: SpanDefaults) -> Result<(), SpanError> {
+        match &*item.text.to_ascii_lowercase() {
+            "always" | "true" => {
+                self.week = WeekMinutes::always();
+                return Ok(());
+            }
+            "never" | "false" => return Ok(()),
+            _ => {}
+        }
+        if let Some(absolute) = item.absolute() {
+            self.absolute.push(absolute);
+            return Ok(());
+        }
+        let weekly = WeeklySpan::read(item, defaults)?;
+        match self.zone {
+            Some(known) if known != weekly.zone => {
+                return Err(SpanError {
+                    span: item.span.clone(),
+                    message: format!(
+                        "the time spans go by two time zones, {} and {}; an object has one",
+                        known.name(),
+                        weekly.zone.name()
+                    ),
+                    help: format!("write all of them in {}", known.name()),
+                    kind: SpanErrorKind::Zones,
+                });
+            }
+            _ => self.zone = Some(weekly.zone),
+        }
+        let (week, mornings) = weekly.week();
+        self.week = self.week.union(&week).union(&mornings);
+        self.mornings = self.mornings.union(&mornings);
+        self.is_reversed |= weekly.from > weekly.to;
+        Ok(())
+    }
+
+    /// Whether it says `always`, or comes to that.
+    pub(crate) fn is_always(&self) -> bool {
+        self.week.is_always()
+    }
+
+    /// Whether it says `never`, or comes to that.
+    pub(crate) fn is_never(&self) -> bool {
+        self.week.is_empty() && self.absolute.is_empty()
+    }
+}
+
+/// One span of a text.
+struct SpanText<'a> {
+    text: &'a str,
+    /// Its bytes in the whole text.
+    span: Range<usize>,
+}
+
+impl SpanText<'_> {
+    fn absolute(&self) -> Option<DatedSpan> {
+        let instant = |text: &str| {
+            let read = DateTime::parse_from_rfc3339(text.trim()).ok()?;
+            Some(read.to_utc())
+        };
+        let of = |from, to| DatedSpan {
+            from,
+            to,
+            span: self.span.clone(),
+        };
+        if let Some((word, rest)) = self.text.split_once(' ') {
+            match &*word.to_ascii_lowercase() {
+                "from" => return Some(of(Some(instant(rest)?), None)),
+                "until" => return Some(of(None, Some(instant(rest)?))),
+                _ => {}
+            }
+        }
+        if !self
+            .text
+            .starts_with(|letter: char| letter.is_ascii_digit())
+        {
+            return None;
+        }
+        let mut dashes = self.text.match_indices('-');
+        dashes.find_map(|(at, _)| {
+            let (from, to) = (self.text.get(..at)?, self.text.get(at + 1..)?);
+            Some(of(Some(instant(from)?), Some(instant(to)?)))
+        })
+    }
+
+    fn error(&self, part: &str, message: &str) -> SpanError {
+        let at = self.text.find(part).unwrap_or_default();
+        let begin = self.span.start + at;
+        let shown = quote(part);
+        SpanError {
+            span: begin..begin + part.len(),
+            message: format!("`{shown}` {message}"),
+            help: "the tool does not read it either; write for example Mon-Fri 08:00-20:00 Europe/Berlin".to_owned(),
+            kind: SpanErrorKind::Text,
+        }
+    }
+
+    fn without(&self, what: &str, flag: &str, example: &str) -> SpanError {
+        SpanError {
+            span: self.span.clone(),
+            message: format!(
+                "`{}` has no {what}, and takes the tool's default",
+                quote(self.text)
+            ),
+            help: format!("say what that is: {flag} {example}"),
+            kind: SpanErrorKind::Default,
+        }
+    }
+}
+
+/// `Mon-Fri 08:00-20:00 Europe/Berlin`
+struct WeeklySpan {
+    first: u32,
+    last: u32,
+    from: u32,
+    to: u32,
+    zone: Zone,
+}
+
+/// How long py-kube-downscaler makes a period that has no end, in minutes.
+const PERIOD: u32 = 30;
+
+impl WeeklySpan {
+    fn read(item: &SpanText<'_>, defaults: SpanDefaults) -> Result<Self, SpanError> {
+        let mut words = item.text.split_whitespace().peekable();
+        let days = words.next_if(|word| !word.contains(':'));
+        let Some(time) = words.next() else {
+            return Err(item.error(item.text, "is not a time span"));
+        };
+        let zone = words.next();
+        if let Some(more) = words.next() {
+            return Err(item.error(more, "is not expected here"));
+        }
+        let (first, last) = match days {
+            Some(days) => {
+                let range = days.split_once('-');
+                let range = range.and_then(|(first, last)| Some((day(first)?, day(last)?)));
+                range.ok_or_else(|| item.error(days, "is not a range of days such as Mon-Fri"))?
+            }
+            // py-kube-downscaler's short form is for every day.
+            None if !time.contains('-') => (0, 6),
+            None => defaults
+                .days
+                .ok_or_else(|| item.without("days", "--default-weekframe", "Mon-Fri"))?,
+        };
+        let minute = |text| {
+            minute(text).ok_or_else(|| item.error(text, "is not a time of day such as 08:00"))
+        };
+        let (from, to) = match time.split_once('-') {
+            Some((from, to)) => (minute(from)?, minute(to)?),
+            None => {
+                let from = minute(time)?;
+                let end = from + PERIOD;
+                // As it has it: such a period does not reach the next day.
+                (from, if end >= DAY { DAY - 1 } else { end })
+            }
+        };
+        let zone = match zone {
+            Some(name) => Zone::parse(name).map_err(|error| {
+                item.error(name, &{
+                    let text = error.to_string();
+                    text.split_once("` ")
+                        .map_or(text.clone(), |(_, rest)| rest.to_owned())
+                })
+            })?,
+            None => defaults
+                .zone
+                .ok_or_else(|| item.without("time zone", "--default-timezone", "Europe/Berlin"))?,
+        };
+        Ok(Self {
+            first,
+            last,
+            from,
+            to,
+            zone,
+        })
+    }
+
+    /// The minutes that match, and those of the morning after the last day, which reversed times
+    /// are cut off from.
+    fn week(&self) -> (WeekMinutes, WeekMinutes) {
+        let count = (self.last + 7 - self.first) % 7 + 1;
+        let days = || (0..count).map(|nth| (self.first + nth) % 7);
+        let mut week = WeekMinutes::default();
+        for day in days() {
+            if self.from <= self.to {
+                week = week.union(&WeekMinutes::on(day, self.from, self.to));
+            } else {
+                week = week.union(&WeekMinutes::on(day, 0, self.to));
+                week = week.union(&WeekMinutes::on(day, self.from, DAY));
+            }
+        }
+        let after = (self.last + 1) % 7;
+        let mut mornings = WeekMinutes::default();
+        if self.from > self.to && self.from < DAY && days().all(|day| day != after) {
+            mornings = WeekMinutes::on(after, 0, self.to).without(&week);
+        }
+        (week, mornings)
+    }
+}
+
+/// `08:00`, up to 24:00; what lies after it is 24:00 to the tools.
+fn minute(text: &str) -> Option<u32> {
+    let (hour, minute) = text.split_once(':')?;
+    let read = |text: &str| number::<u32>(text).filter(|_| text.len() <= 2);
+    let (hour, minute) = (read(hour)?, read(minute)?);
+    (hour <= 24 && minute < 60).then(|| (hour * 60 + minute).min(DAY))
+}
+
+#[cfg(test)]
+mod tests {
+    use chrono::Utc;
+
+    use super::*;
+
+    fn parse(text: &str) -> Result<Spans, SpanError> {
+        Spans::parse(text, SpanDefaults::default())
+    }
+
+    #[test]
+    fn reads_what_their_documentation_shows() {
+        for (text, hours) in [
+            ("Mon-Fri 08:00-20:00 Asia/Tokyo", "Mon-Fri 08:00-20:00"),
+            ("Sat-Sun 00:00-24:00 UTC", "Sat-Sun 00:00-24:00"),
+            ("Mon-Sun 00:00-00:00 America/New_York", ""),
+            (
+                "Mon-Tue 20:00-24:00 Africa/Johannesburg",
+                "Mon-Tue 20:00-24:00",
+            ),
+            (
+                "Mon-Tue 20:00-00:00 Europe/Amsterdam",
+                "Mon-Tue 20:00-24:00",
+            ),
+            ("Fri-Mon 08:00-09:00 CET", "Fri-Mon 08:00-09:00"),
+            ("sat-sat 08:00-09:00 PST8PDT", "Sat 08:00-09:00"),
+            ("19:00 UTC", "19:00-19:30"),
+            ("Mon-Fri 23:45 UTC", "Mon-Fri 23:45-23:59"),
+            ("ALWAYS", "00:00-24:00"),
+            ("false", ""),
+        ] {
+            assert_eq!(parse(text).unwrap().week.hours(), hours, "{text}");
+        }
+        let spans = parse(
+            "2024-07-29T08:30:00Z - 2024-07-29T16:00:00+02:00,2019-01-01T00:00:00+00:00-2019-01-02T12:34:56+00:00, from 2026-09-01T08:30:00Z",
+        )
+        .unwrap();
+        let shown = |instant: Option<DateTime<Utc>>| {
+            instant
+                .map(|instant| instant.to_rfc3339())
+                .unwrap_or_default()
+        };
+        let all: Vec<_> = spans
+            .absolute
+            .iter()
+            .map(|span| (shown(span.from), shown(span.to)))
+            .collect();
+        assert_eq!(all[0].1, "2024-07-29T14:00:00+00:00");
+        assert_eq!(all[1].1, "2019-01-02T12:34:56+00:00");
+        assert_eq!(
+            all[2],
+            ("2026-09-01T08:30:00+00:00".to_owned(), String::new())
+        );
+    }
+
+    #[test]
+    fn a_night_is_not_cut_at_the_last_midnight() {
+        let spans = parse("Mon-Fri 20:00-08:00 UTC").unwrap();
+        assert_eq!(spans.mornings.hours(), "Sat 00:00-08:00");
+        assert!(spans.is_reversed);
+        let spans = parse("Sat-Sun 00:00-24:00 UTC, Mon-Fri 20:00-08:00 UTC").unwrap();
+        assert_eq!(spans.week.complement().hours(), "Mon-Fri 08:00-20:00");
+        let spans = parse("Mon-Sun 20:00-08:00 UTC").unwrap();
+        assert_eq!(spans.mornings.hours(), "");
+    }
+
+    #[test]
+    fn points_at_what_is_wrong() {
+        for (text, part, message) in [
+            (
+                "Mon-Fri 08:00-20:00 Europe/Berln",
+                "Europe/Berln",
+                "Europe/Berlin",
+            ),
+            ("Mon-Fry 08:00-20:00 UTC", "Mon-Fry", "range of days"),
+            ("Mon-Fri 08:00-26:00 UTC", "26:00", "time of day"),
+            ("Mon-Fri 08:00-20:00 UTC x", "x", "not expected"),
+            ("Mon-Fri 08:00-20:00", "Mon-Fri 08:00-20:00", "no time zone"),
+            ("08:00-20:00 UTC", "08:00-20:00 UTC", "no days"),
+            ("", "", "not a time span"),
+            ("weekdays", "weekdays", "not a time span"),
+            (
+                "Mon-Fri 08:00-20:00 UTC, Sat-Sat 08:00-09:00 CET",
+                "Sat-Sat 08:00-09:00 CET",
+                "two time zones",
+            ),
+        ] {
+            let error = parse(text).unwrap_err();
+            assert_eq!(&text[error.span.clone()], part, "{text}: {error:?}");
+            assert!(error.message.contains(message), "{text}: {error:?}");
+        }
+        let defaults = SpanDefaults {
+            zone: Some(Zone::UTC),
+            days: Some((0, 4)),
+        };
+        let spans = Spans::parse("08:00-20:00", defaults).unwrap();
+        assert_eq!(spans.week.hours(), "Mon-Fri 08:00-20:00");
+    }
+}

@@ -1,0 +1,565 @@
+//! Changes in the text of a file, by position: what is not changed stays letter by letter.
+//!
+//! Where things stand in the text of a file.
+//!
+//! How an entry of a map is written: its quotes, and whether it is JSON.
+
+use std::ops::Range;
+
+use crate::{
+    convert::document::Document,
+    yaml::node::{MapEntry, Node, Scalar},
+};
+
+/// A stretch of the text, and what takes its place.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Edit {
+    pub(crate) range: Range<usize>,
+    pub(crate) text: String,
+}
+
+/// Names and texts.
+pub(crate) type NamePairs = Vec<(String, String)>;
+
+/// What is to be changed on one object.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct ObjectEdits {
+    /// Annotations that go, each with those that take its place.
+    pub(crate) replaced: Vec<(String, NamePairs)>,
+    /// Annotations that come.
+    pub(crate) added: NamePairs,
+    /// Labels that come.
+    pub(crate) labels: NamePairs,
+}
+
+/// The edits that make the changes.
+pub(crate) fn edits(
+    text: &str,
+    document: &Document<'_>,
+    changes: &ObjectEdits,
+) -> Result<Vec<Edit>, NotEditable> {
+    let Some(metadata) = own_entry(&document.node, "metadata") else {
+        return Err(NotEditable("its metadata is not written on it"));
+    };
+    let editor = Editor { text };
+    editor.check_own(metadata)?;
+    let metadata = &*metadata.value;
+    let mut edits = Vec::new();
+    editor.annotations(metadata, changes, &mut edits)?;
+    if !changes.labels.is_empty() {
+        editor.add(metadata, "labels", &changes.labels, &mut edits)?;
+    }
+    Ok(editor.without_overlaps(edits))
+}
+
+/// The text with all edits made; they do not overlap.
+pub(crate) fn apply(text: &str, mut edits: Vec<Edit>) -> Option<String> {
+    edits.sort_by_key(|edit| (edit.range.start, edit.range.end));
+    let mut result = String::with_capacity(text.len() + edits.len() * 32);
+    let mut at = 0;
+    for edit in edits {
+        result += text.get(at..edit.range.start)?;
+        result += &edit.text;
+        at = edit.range.end;
+    }
+    result += text.get(at..)?;
+    Some(result)
+}
+
+/// The last entry of a name, as it counts.
+fn own_entry<'n, 'a>(node: &'n Node<'a>, name: &str) -> Option<&'n MapEntry<'a>> {
+    node.entries().iter().rfind(|entry| entry.name() == name)
+}
+
+impl Editor<'_> {
+    /// What comes where something goes takes its place: labels in place of the last annotation.
+    fn without_overlaps(&self, mut edits: Vec<Edit>) -> Vec<Edit> {
+        edits.sort_by_key(|edit| (edit.range.start, edit.range.end));
+        let mut all: Vec<Edit> = Vec::new();
+        for edit in edits {
+            let at = edit.range.start;
+            match all.last_mut() {
+                Some(gone) if at < gone.range.end && gone.text.is_empty() => {
+                    let text = format!("{}{}", self.slice(gone.range.start..at), edit.text);
+                    let line = text.trim_end_matches(' ');
+                    let rest = line.trim_end().trim_end_matches(',');
+                    let is_line = rest.len() == line.trim_end().len();
+                    gone.text = if is_line { line } else { rest }.to_owned();
+                }
+                _ => all.push(edit),
+            }
+        }
+        all
+    }
+
+    fn annotations(
+        &self,
+        metadata: &Node<'_>,
+        changes: &ObjectEdits,
+        edits: &mut Vec<Edit>,
+    ) -> Result<(), NotEditable> {
+        if changes.replaced.is_empty() {
+            return if changes.added.is_empty() {
+                Ok(())
+            } else {
+                self.add(metadata, "annotations", &changes.added, edits)
+            };
+        }
+        let Some(entry) = own_entry(metadata, "annotations") else {
+            return Err(NotEditable("its annotations are not written on it"));
+        };
+        self.check_own(entry)?;
+        let map = &*entry.value;
+        let is_flow = self.is_flow(map);
+        let mut added = changes.added.clone();
+        let mut removed = Vec::new();
+        for (name, pairs) in &changes.replaced {
+            let all: Vec<_> = map
+                .entries()
+                .iter()
+                .filter(|entry| entry.name() == name)
+                .collect();
+            let Some((last, earlier)) = all.split_last() else {
+                continue;
+            };
+            for it in earlier {
+                removed.push(self.range(it)?);
+            }
+            let range = self.range(last)?;
+            if pairs.is_empty() {
+                removed.push(range);
+                continue;
+            }
+            let before = self.before(range.start);
+            if !is_flow && !before.chars().all(|letter| letter == ' ') {
+                return Err(NotEditable(
+                    "convert does not change the form of YAML in which it is written",
+                ));
+            }
+            let style = EntryStyle::from_entry(self.text, last, is_flow);
+            let separator = self.separator(range.start, is_flow);
+            edits.push(Edit {
+                text: style.pairs(pairs, &separator),
+                range,
+            });
+        }
+        let all = map.entries().len();
+        if removed.len() == all && added.is_empty() {
+            return self.remove_map(metadata, entry, &removed, edits);
+        }
+        if removed.len() == all {
+            // One of those that go makes room for those that come.
+            let range = removed.remove(0);
+            let style = EntryStyle::from_entry(self.text, &map.entries()[0], is_flow);
+            let separator = self.separator(range.start, is_flow);
+            let text = style.pairs(&added, &separator);
+            edits.push(Edit { range, text });
+            added.clear();
+        }
+        removed.sort_by_key(|range| range.start);
+        self.remove(map, &removed, is_flow, edits)?;
+        if !added.is_empty() {
+            let kept = map.entries().iter().find(|entry| {
+                !removed
+                    .iter()
+                    .any(|range| range.start == entry.key.place.span.start)
+            });
+            let kept = kept.ok_or(NotEditable("nothing of it stays"))?;
+            self.insert_before(kept, &added, is_flow, edits)?;
+        }
+        Ok(())
+    }
+
+    /// Writes pairs before an entry.
+    fn insert_before(
+        &self,
+        entry: &MapEntry<'_>,
+        pairs: &NamePairs,
+        is_flow: bool,
+        edits: &mut Vec<Edit>,
+    ) -> Result<(), NotEditable> {
+        if entry.merged {
+            return Err(NotEditable("a `<<` brings it in from another object"));
+        }
+        let at = entry.key.place.span.start;
+        let separator = self.separator(at, is_flow);
+        let style = EntryStyle::from_entry(self.text, entry, is_flow);
+        let text = style.pairs(pairs, &separator) + &separator;
+        edits.push(Edit {
+            range: at..at,
+            text,
+        });
+        Ok(())
+    }
+
+    /// Removes entries of a map of which others stay.
+    fn remove(
+        &self,
+        map: &Node<'_>,
+        removed: &[Range<usize>],
+        is_flow: bool,
+        edits: &mut Vec<Edit>,
+    ) -> Result<(), NotEditable> {
+        if is_flow {
+            let own: Vec<_> = map.entries().iter().filter(|entry| !entry.merged).collect();
+            let mut kept_end = None;
+            let mut pending: Option<Range<usize>> = None;
+            for (nth, entry) in own.iter().enumerate() {
+                let range = self.range(entry)?;
+                if !removed.contains(&range) {
+                    edits.extend(pending.take().map(|range| Edit {
+                        range,
+                        text: String::new(),
+                    }));
+                    kept_end = Some(range.end);
+                    continue;
+                }
+                let next = own.get(nth + 1).map(|entry| entry.key.place.span.start);
+                let begin = pending.as_ref().map_or(range.start, |range| range.start);
+                pending = Some(match (next, kept_end) {
+                    (Some(next), _) => begin..next,
+                    (None, Some(kept)) => kept..range.end,
+                    (None, None) => return Err(NotEditable("nothing of it stays")),
+                });
+            }
+            edits.extend(pending.map(|range| Edit {
+                range,
+                text: String::new(),
+            }));
+            return Ok(());
+        }
+        for range in removed {
+            edits.push(self.without_lines(range)?);
+        }
+        Ok(())
+    }
+
+    /// A removal of whole lines; a comment at the end of the last one stays.
+    fn without_lines(&self, range: &Range<usize>) -> Result<Edit, NotEditable> {
+        let before = self.before(range.start);
+        if !before.chars().all(|letter| letter == ' ') {
+            return Err(NotEditable(
+                "convert does not change the form of YAML in which it is written",
+            ));
+        }
+        let end = self.line_end(range.end);
+        let rest = self.slice(range.end..end);
+        let range = if rest.trim().is_empty() {
+            let end = (end + 1).min(self.text.len());
+            self.line_start(range.start)..end
+        } else {
+            range.start..range.end + rest.len() - rest.trim_start().len()
+        };
+        Ok(Edit {
+            range,
+            text: String::new(),
+        })
+    }
+
+    /// Removes the annotations of an object that keeps none.
+    fn remove_map(
+        &self,
+        metadata: &Node<'_>,
+        entry: &MapEntry<'_>,
+        removed: &[Range<usize>],
+        edits: &mut Vec<Edit>,
+    ) -> Result<(), NotEditable> {
+        let range = self.range(entry)?;
+        let is_flow = self.is_flow(metadata);
+        if is_flow {
+            return self.remove(metadata, &[range], true, edits);
+        }
+        let has_comment = self
+            .slice(range.start..self.line_end(range.end))
+            .contains('#');
+        if self.is_flow(&entry.value) || !has_comment {
+            edits.push(self.without_lines(&range)?);
+            return Ok(());
+        }
+        // The comments in it stay.
+        let colon = entry.key.place.span.end;
+        let colon = colon
+            + self
+                .slice(colon..range.end)
+                .find(':')
+                .map_or(0, |at| at + 1);
+        edits.push(Edit {
+            range: colon..colon,
+            text: " {}".to_owned(),
+        });
+        for range in removed {
+            edits.push(self.without_lines(range)?);
+        }
+        Ok(())
+    }
+
+    /// Adds pairs to the map of that name in the metadata, which may not be there yet.
+    fn add(
+        &self,
+        metadata: &Node<'_>,
+        name: &str,
+        pairs: &NamePairs,
+        edits: &mut Vec<Edit>,
+    ) -> Result<(), NotEditable> {
+        let is_flow = self.is_flow(metadata);
+        if let Some(entry) = own_entry(metadata, name) {
+            self.check_own(entry)?;
+            let map = &*entry.value;
+            let is_null = map.scalar() == Some(Scalar::Null);
+            if let Some(first) = map.entries().first() {
+                let is_flow = self.is_flow(map);
+                return self.insert_before(first, pairs, is_flow, edits);
+            }
+            if !is_null && map.type_name() != "a map" {
+                return Err(NotEditable("it is not a map"));
+            }
+            let range = self.range(entry)?;
+            let text = self.map(name, pairs, entry, is_flow);
+            edits.push(Edit { range, text });
+            return Ok(());
+        }
+        let own: Vec<_> = metadata
+            .entries()
+            .iter()
+            .filter(|entry| !entry.merged)
+            .collect();
+        let is_name = |entry: &&&MapEntry<'_>| matches!(entry.name(), "name" | "namespace");
+        let first = own.iter().position(|entry| entry.name() == "name");
+        let at = first.map(|at| at + own.iter().skip(at + 1).take_while(is_name).count());
+        let Some(anchor) = at.and_then(|at| own.get(at)) else {
+            return Err(NotEditable("its name is not written on it"));
+        };
+        let text = self.map(name, pairs, anchor, is_flow);
+        let next = at.and_then(|at| own.get(at + 1));
+        if let Some(next) = next {
+            let at = next.key.place.span.start;
+            edits.push(Edit {
+                range: at..at,
+                text: text + &self.separator(at, is_flow),
+            });
+            return Ok(());
+        }
+        let separator = self.separator(anchor.key.place.span.start, is_flow);
+        let range = self.range(anchor)?;
+        let at = if is_flow {
+            range.end
+        } else {
+            let end = self.line_end(range.end);
+            let is_crlf = self.slice(range.end..end).ends_with('\r');
+            end - usize::from(is_crlf)
+        };
+        edits.push(Edit {
+            range: at..at,
+            text: separator + &text,
+        });
+        Ok(())
+    }
+
+    /// A map with its name, to stand where `sibling` begins.
+    fn map(&self, name: &str, pairs: &NamePairs, sibling: &MapEntry<'_>, is_flow: bool) -> String {
+        let at = sibling.key.place.span.start;
+        let style = EntryStyle::from_entry(self.text, sibling, is_flow).for_new_map();
+        let name = style.key(name);
+        if is_flow {
+            let before = self.before(at);
+            if !before.trim().is_empty() {
+                return format!("{name}: {{{}}}", style.pairs(pairs, ", "));
+            }
+            let newline = self.newline(at);
+            let unit = if before.contains('\t') { "\t" } else { "  " };
+            let inner = format!("{newline}{before}{unit}");
+            let text = style.pairs(pairs, &format!(",{inner}"));
+            return format!("{name}: {{{inner}{text}{newline}{before}}}");
+        }
+        let indent = " ".repeat(self.before(at).chars().count() + 2);
+        let inner = format!("{}{indent}", self.newline(at));
+        format!("{name}:{inner}{}", style.pairs(pairs, &inner))
+    }
+}
+
+/// What cannot be changed by position: an alias, a merge, an anchor.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct NotEditable(pub(crate) &'static str);
+
+/// The text of a file that is changed.
+pub(crate) struct Editor<'t> {
+    pub(crate) text: &'t str,
+}
+
+impl Editor<'_> {
+    pub(crate) fn slice(&self, range: Range<usize>) -> &str {
+        self.text.get(range).unwrap_or_default()
+    }
+
+    /// Refuses an entry whose value does not stand behind its key, or that others may name.
+    pub(crate) fn check_own(&self, entry: &MapEntry<'_>) -> Result<(), NotEditable> {
+        if entry.merged {
+            return Err(NotEditable("a `<<` brings it in from another object"));
+        }
+        let (key, value) = (&entry.key.place.span, &entry.value.place.span);
+        if value.is_empty() {
+            return Ok(());
+        }
+        if value.start < key.end {
+            return Err(NotEditable("it is an alias of another place"));
+        }
+        let between = self.slice(key.end..value.start).trim_start();
+        let Some(between) = between.strip_prefix(':') else {
+            return Err(NotEditable(
+                "convert does not change the form of YAML in which it is written",
+            ));
+        };
+        let is_map = entry.value.type_name() == "a map";
+        let mut lines = between
+            .lines()
+            .map(|line| line.split('#').next().unwrap_or_default());
+        if lines.any(|line| line.contains('&')) || !is_map && between.contains('#') {
+            return Err(NotEditable(
+                "an anchor or a comment stands before its value",
+            ));
+        }
+        Ok(())
+    }
+
+    /// From the key to the end of the value, without blanks at the end.
+    pub(crate) fn range(&self, entry: &MapEntry<'_>) -> Result<Range<usize>, NotEditable> {
+        self.check_own(entry)?;
+        let key = &entry.key.place.span;
+        let value = &entry.value.place.span;
+        let whole = self.slice(key.start..value.end.max(key.end)).trim_end();
+        let mut end = key.start + whole.len();
+        if value.is_empty() {
+            let rest = self.slice(key.end..self.text.len());
+            let colon = rest.find(':').filter(|at| rest[..*at].trim().is_empty());
+            end = key.end + colon.map_or(0, |at| at + 1);
+        }
+        Ok(key.start..end.max(key.end))
+    }
+
+    pub(crate) fn line_start(&self, at: usize) -> usize {
+        self.slice(0..at)
+            .rfind('\n')
+            .map_or(0, |newline| newline + 1)
+    }
+
+    /// What stands before a place in its line.
+    pub(crate) fn before(&self, at: usize) -> &str {
+        self.slice(self.line_start(at)..at)
+    }
+
+    pub(crate) fn line_end(&self, at: usize) -> usize {
+        let rest = self.slice(at..self.text.len());
+        at + rest.find('\n').unwrap_or(rest.len())
+    }
+
+    pub(crate) fn newline(&self, at: usize) -> &'static str {
+        let end = self.line_end(at);
+        let previous = self.slice(0..self.line_start(at));
+        if self.slice(at..end).ends_with('\r') || previous.ends_with("\r\n") {
+            "\r\n"
+        } else {
+            "\n"
+        }
+    }
+
+    pub(crate) fn is_flow(&self, map: &Node<'_>) -> bool {
+        self.slice(map.place.span.clone()).starts_with('{')
+    }
+
+    /// What stands between two entries of a map, of which one begins at `at`.
+    pub(crate) fn separator(&self, at: usize, is_flow: bool) -> String {
+        let before = self.before(at);
+        let is_first = before.trim().is_empty();
+        match (is_flow, is_first) {
+            (true, true) => format!(",{}{before}", self.newline(at)),
+            (true, false) => ", ".to_owned(),
+            (false, _) => format!("{}{}", self.newline(at), " ".repeat(before.chars().count())),
+        }
+    }
+}
+
+/// How an entry is written.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct EntryStyle {
+    /// The key is in double quotes, as in JSON.
+    is_json: bool,
+    is_flow: bool,
+    quote: Quote,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Quote {
+    None,
+    Single,
+    Double,
+}
+
+impl EntryStyle {
+    pub(crate) fn from_entry(text: &str, entry: &MapEntry<'_>, is_flow: bool) -> Self {
+        let slice = |range: Range<usize>| text.get(range).unwrap_or_default();
+        let key = slice(entry.key.place.span.clone());
+        let value = slice(entry.value.place.span.clone());
+        let between = entry.key.place.span.end..entry.value.place.span.start;
+        let is_block = slice(between).contains(['>', '|']);
+        let is_text = !is_block && entry.value.scalar() == Some(Scalar::Text);
+        let is_json = key.starts_with('"');
+        let quote = match value.as_bytes().first() {
+            _ if is_json => Quote::Double,
+            Some(b'\'') => Quote::Single,
+            Some(b'"') | None => Quote::Double,
+            Some(_) if is_text => Quote::None,
+            Some(_) => Quote::Double,
+        };
+        Self {
+            is_json,
+            is_flow,
+            quote,
+        }
+    }
+
+    /// The same for a map of its own: its texts have quotes, as most people write annotations.
+    pub(crate) fn for_new_map(self) -> Self {
+        let quote = match self.quote {
+            Quote::None if !self.is_flow => Quote::Double,
+            quote => quote,
+        };
+        Self { quote, ..self }
+    }
+
+    pub(crate) fn key(self, name: &str) -> String {
+        if self.is_json {
+            format!("\"{name}\"")
+        } else {
+            name.to_owned()
+        }
+    }
+
+    fn value(self, text: &str) -> String {
+        match self.quote {
+            Quote::None if self.is_plain(text) => text.to_owned(),
+            Quote::Single if !text.contains(char::is_control) => {
+                format!("'{}'", text.replace('\'', "''"))
+            }
+            _ => serde_json::Value::from(text).to_string(),
+        }
+    }
+
+    /// Whether a text means itself without quotes.
+    fn is_plain(self, text: &str) -> bool {
+        let first = |letter: char| letter.is_ascii_alphabetic();
+        let is_safe = |letter: char| letter.is_ascii_alphanumeric() || " :;-/_.+".contains(letter);
+        text.starts_with(first)
+            && text
+                .chars()
+                .all(|letter| is_safe(letter) || letter == ',' && !self.is_flow)
+            && !text.contains(": ")
+            && !text.ends_with([':', ' '])
+            && Scalar::parse(text) == Scalar::Text
+    }
+
+    pub(crate) fn pairs(self, pairs: &[(String, String)], separator: &str) -> String {
+        let pairs = pairs.iter();
+        let texts = pairs.map(|(name, text)| format!("{}: {}", self.key(name), self.value(text)));
+        texts.collect::<Vec<_>>().join(separator)
+    }
+}

@@ -1,0 +1,320 @@
+//! KEDA's cron trigger: so many replicas between a start and an end.
+
+use dayshift_schedule::{Times, Zone};
+use dayshift_text::quote;
+use dayshift_workload::Key;
+
+use crate::{
+    convert::{
+        conversion::{ObjectRef, Topic},
+        document::Document,
+        requests::{AnnotationRequests, NamedTexts, RequestTarget},
+        week::{WEEK, minutes_of_week, times, weekly_text},
+    },
+    yaml::node::{Location, Node, Scalar},
+};
+
+/// Asks for what a ScaledObject's cron triggers say.
+pub(crate) fn convert(document: &Document<'_>, requests: &mut AnnotationRequests<'_>) {
+    let Some(spec) = document.node.get("spec") else {
+        return;
+    };
+    let all = spec.get("triggers").map_or(&[][..], Node::items);
+    let crons: Vec<_> = all.iter().filter(|trigger| is_cron(trigger)).collect();
+    let Some(first) = crons.first() else {
+        return;
+    };
+    let advanced = spec.get("advanced");
+    let modifiers = advanced.and_then(|advanced| advanced.get("scalingModifiers"));
+    if let Some(modifiers) = modifiers.filter(|modifiers| !modifiers.entries().is_empty()) {
+        requests.report(
+            Topic::Triggers,
+            &modifiers.place,
+            "scalingModifiers make another count of what the triggers say; that has no equivalent",
+            format!(
+                "keep the ScaledObject, or write the counts into {} by hand",
+                requests.name(Key::Scale)
+            ),
+        );
+        return;
+    }
+    if crons.len() < all.len() {
+        requests.report(
+            Topic::Triggers,
+            &first.place,
+            "the cron trigger stands beside others, which scale between the bounds that it sets; that has no equivalent",
+            "keep the ScaledObject, and annotate it (not the workload) with a schedule to pause it at night: dayshift run --kinds …,scaledobjects",
+        );
+        return;
+    }
+    let mut triggers = Vec::new();
+    for node in &crons {
+        match Trigger::read(node, spec) {
+            Ok(trigger) => triggers.push(trigger),
+            Err((message, help)) => {
+                requests.report(Topic::NotRead, &node.place, message, help);
+                return;
+            }
+        }
+    }
+    let Some(target) = target(spec, &document.object.namespace) else {
+        requests.report(
+            Topic::NotRead,
+            &spec.place,
+            "its scaleTargetRef has no name that is text",
+            "name the workload: scaleTargetRef: {name: web}",
+        );
+        return;
+    };
+    for (trigger, node) in triggers.iter().zip(&crons) {
+        if !trigger.takes_turns() {
+            requests.report(
+                Topic::Turns,
+                &node.place,
+                "its starts and ends do not take turns; KEDA looks at what comes next, and so ignores all but the last of several ends in a row",
+                "now each end stops and each start starts; look at it with dayshift plan",
+            );
+        }
+    }
+    let low = low(spec);
+    let mut texts = match &triggers[..] {
+        [one] => one.texts(low),
+        several => match steps(several, low) {
+            Some(texts) => texts,
+            None => {
+                requests.report(
+                    Topic::Triggers,
+                    &first.place,
+                    "several cron triggers, whose highest count holds, can be converted only if all are weekly and in one zone",
+                    format!("write the counts into {} by hand, such as Mon-Fri 08:00 = 5; 19:00 = 0", requests.name(Key::Scale)),
+                );
+                return;
+            }
+        },
+    };
+    if let Some(place) = paused(document) {
+        let pause = requests.name(Key::Pause);
+        requests.report(
+            Topic::Forced,
+            place,
+            format!("the ScaledObject is paused until somebody ends it, which {pause} says"),
+            format!("remove {pause} (dayshift resume does) to go by the schedule"),
+        );
+        texts.push((Key::Pause.name(), "true".to_owned()));
+    }
+    requests.ask(RequestTarget::Object(target), texts, "");
+    requests.delete_after(
+        document,
+        "as long as it is there KEDA's autoscaler sets the count too",
+        "",
+    );
+}
+
+/// Says of a ScaledJob with a cron trigger that it stays with KEDA.
+pub(crate) fn job(document: &Document<'_>, requests: &mut AnnotationRequests<'_>) {
+    let spec = document.node.get("spec");
+    let triggers = spec.and_then(|spec| spec.get("triggers"));
+    let mut all = triggers.map_or(&[][..], Node::items).iter();
+    if let Some(trigger) = all.find(|trigger| is_cron(trigger)) {
+        requests.report(
+            Topic::NoEquivalent,
+            &trigger.place,
+            "a ScaledJob makes Jobs between the start and the end of its cron trigger; that has no equivalent",
+            "keep it, or make it a CronJob, which dayshift suspends and resumes",
+        );
+    }
+}
+
+fn is_cron(trigger: &Node<'_>) -> bool {
+    trigger.get("type").and_then(Node::text) == Some("cron")
+}
+
+/// Where a ScaledObject says that KEDA leaves its target alone, as `NeedToBePausedByAnnotation` and
+/// `getBoolAnnotation` of its `scaledobject_types.go` (01ee1d3) read it: a text that is no boolean
+/// pauses too.
+fn paused<'d>(document: &'d Document<'_>) -> Option<&'d Location> {
+    let annotations = document.metadata()?.get("annotations")?;
+    let mut all = annotations.entries().iter();
+    let entry = all.find(|entry| match entry.name() {
+        "autoscaling.keda.sh/paused-replicas" => true,
+        "autoscaling.keda.sh/paused" => {
+            let value = entry.value.written().unwrap_or_default();
+            !["0", "f", "F", "false", "False", "FALSE"].contains(&value)
+        }
+        _ => false,
+    })?;
+    Some(&entry.key.place)
+}
+
+fn target(spec: &Node<'_>, namespace: &str) -> Option<ObjectRef> {
+    let of = spec.get("scaleTargetRef")?;
+    let text = |name, other| {
+        of.get(name)
+            .and_then(Node::text)
+            .unwrap_or(other)
+            .to_owned()
+    };
+    Some(ObjectRef {
+        api_version: text("apiVersion", "apps/v1"),
+        kind: text("kind", "Deployment"),
+        namespace: namespace.to_owned(),
+        name: of.get("name")?.text()?.to_owned(),
+    })
+}
+
+/// The count outside of all triggers.
+fn low(spec: &Node<'_>) -> u64 {
+    let count = |name| number(spec.get(name)?);
+    let idle = count("idleReplicaCount");
+    idle.or_else(|| count("minReplicaCount"))
+        .unwrap_or_default()
+}
+
+fn number(node: &Node<'_>) -> Option<u64> {
+    match node.scalar()? {
+        Scalar::Number(number) => number.as_u64(),
+        _ => node.written()?.parse().ok(),
+    }
+}
+
+/// A cron trigger.
+struct Trigger {
+    start: String,
+    end: String,
+    zone: Zone,
+    count: u64,
+}
+
+impl Trigger {
+    fn read(node: &Node<'_>, spec: &Node<'_>) -> Result<Self, (String, &'static str)> {
+        const HELP: &str = "see KEDA's documentation of the cron scaler";
+        let metadata = node.get("metadata");
+        let field = |name: &str| {
+            let value = metadata.and_then(|metadata| metadata.get(name));
+            value.ok_or_else(|| (format!("the cron trigger has no {name}"), HELP))
+        };
+        let cron = |name: &str| {
+            let text = field(name)?.written().unwrap_or_default();
+            let is_five = text.split_whitespace().count() == 5;
+            let read = weekly_text(text).filter(|_| is_five);
+            read.map(|_| text.to_owned()).ok_or_else(|| {
+                (
+                    format!("`{}` is not cron as KEDA reads it", quote(text)),
+                    "write minute, hour, day of month, month and day of week, such as 0 8 * * 1-5",
+                )
+            })
+        };
+        let zone = field("timezone")?.written().unwrap_or_default();
+        let zone = Zone::parse(zone).map_err(|error| (error.to_string(), HELP))?;
+        let count = number(field("desiredReplicas")?).filter(|count| *count > 0);
+        let count =
+            count.ok_or_else(|| ("desiredReplicas is not a count above 0".to_owned(), HELP))?;
+        // The bounds of the autoscaler that KEDA makes.
+        let bound = |name| spec.get(name).and_then(number);
+        let least = bound("minReplicaCount").unwrap_or_default();
+        let most = bound("maxReplicaCount").unwrap_or(100);
+        Ok(Self {
+            start: cron("start")?,
+            end: cron("end")?,
+            zone,
+            count: count.max(least).min(most),
+        })
+    }
+
+    fn texts(&self, low: u64) -> NamedTexts {
+        let text = |cron| weekly_text(cron).unwrap_or_default();
+        vec![
+            (Key::Start.name(), text(&self.start)),
+            (Key::Stop.name(), text(&self.end)),
+            (Key::Timezone.name(), self.zone.name().to_owned()),
+            (Key::Replicas.name(), self.count.to_string()),
+            (Key::StopReplicas.name(), low.to_string()),
+        ]
+    }
+
+    /// Whether each start is followed by an end and the other way around.
+    fn takes_turns(&self) -> bool {
+        let (Ok(start), Ok(end)) = (Times::parse(&self.start), Times::parse(&self.end)) else {
+            return true;
+        };
+        // A leap year, and a year after it.
+        let Some(mut at) = chrono::NaiveDate::from_ymd_opt(2027, 12, 31) else {
+            return true;
+        };
+        let until = at + chrono::TimeDelta::days(750);
+        let mut was_start = None;
+        let mut now = at.and_time(Default::default());
+        while at < until {
+            let (next_start, next_end) = (start.next_local(now), end.next_local(now));
+            let is_start = match (next_start, next_end) {
+                (Some(start), Some(end)) => start < end,
+                (start, _) => start.is_some(),
+            };
+            let Some(next) = (if is_start { next_start } else { next_end }) else {
+                return false;
+            };
+            if was_start == Some(is_start) {
+                return false;
+            }
+            was_start = Some(is_start);
+            now = next;
+            at = next.date();
+        }
+        true
+    }
+
+    /// Whether it is active in each minute of the week.
+    fn active(&self) -> Option<Vec<bool>> {
+        let (starts, ends) = (minutes_of_week(&self.start)?, minutes_of_week(&self.end)?);
+        let mut active = vec![false; WEEK as usize];
+        let mut is_on = false;
+        // The first round finds out how the week begins.
+        for minute in (0..WEEK).chain(0..WEEK) {
+            is_on = starts.binary_search(&minute).is_ok()
+                || is_on && ends.binary_search(&minute).is_err();
+            if let Some(it) = active.get_mut(minute as usize) {
+                *it = is_on;
+            }
+        }
+        Some(active)
+    }
+}
+
+/// The highest count of all, as exact counts at times.
+fn steps(triggers: &[Trigger], low: u64) -> Option<NamedTexts> {
+    let zone = triggers.first()?.zone;
+    if triggers.iter().any(|trigger| trigger.zone != zone) {
+        return None;
+    }
+    let mut counts = vec![low; WEEK as usize];
+    for trigger in triggers {
+        for (count, is_on) in counts.iter_mut().zip(trigger.active()?) {
+            if is_on {
+                *count = (*count).max(trigger.count);
+            }
+        }
+    }
+    let mut steps: Vec<(u64, Vec<u32>)> = Vec::new();
+    let before = counts.iter().cycle().skip(WEEK as usize - 1);
+    for ((minute, count), before) in (0..).zip(&counts).zip(before) {
+        if count == before {
+            continue;
+        }
+        match steps.iter_mut().find(|(known, _)| known == count) {
+            Some((_, minutes)) => minutes.push(minute),
+            None => steps.push((*count, vec![minute])),
+        }
+    }
+    let items = steps.iter().flat_map(|(count, minutes)| {
+        let times = times(minutes);
+        let items = times.split("; ").map(|time| format!("{time} = {count}"));
+        items.collect::<Vec<_>>()
+    });
+    let text = items.collect::<Vec<_>>().join("; ");
+    (!text.is_empty()).then(|| {
+        vec![
+            (Key::Scale.name(), text),
+            (Key::Timezone.name(), zone.name().to_owned()),
+        ]
+    })
+}

@@ -1,0 +1,235 @@
+//! kube-green's SleepInfo: a whole namespace that sleeps and wakes up.
+
+pub(super) mod secret;
+mod targets;
+
+use std::collections::BTreeSet;
+
+use dayshift_schedule::Zone;
+use dayshift_text::quote;
+use dayshift_workload::{Key, Kind, Prefix};
+
+use crate::{
+    convert::{
+        conversion::{ObjectRef, Topic},
+        document::Document,
+        kube_green::targets::{SleepPatches, SleepRefs},
+        requests::{AnnotationRequests, NamedTexts, ObjectSelection, RequestTarget},
+        week::weekly_text,
+    },
+    yaml::node::{Node, Scalar},
+};
+
+/// What kube-green suspends, and what dayshift starts and stops by default.
+const KINDS: [(Kind, &str); 3] = [
+    (Kind::DEPLOYMENT, "suspendDeployments"),
+    (Kind::STATEFUL_SET, "suspendStatefulSets"),
+    (Kind::CRON_JOB, "suspendCronJobs"),
+];
+
+/// The kinds besides that patches of a SleepInfo stop as dayshift does. Where one is turned on, it is in
+/// all namespaces.
+pub(crate) fn more_kinds(document: &Document<'_>) -> Vec<Kind> {
+    let Some(spec) = document.node.get("spec") else {
+        return Vec::new();
+    };
+    let prefix = Prefix::default();
+    // What there is to say is said when it is converted.
+    let patches = SleepPatches::read(spec, &mut AnnotationRequests::new(&prefix));
+    let kinds = patches.stopped.into_iter().map(|stopped| stopped.0);
+    kinds.filter(|kind| !Kind::DEFAULT.contains(kind)).collect()
+}
+
+/// Asks for what a SleepInfo says, and for the counts that its Secret holds, where there is one:
+/// which document it is, and the document.
+pub(crate) fn convert(
+    document: &Document<'_>,
+    secret: Option<(usize, &Document<'_>)>,
+    turned_on: &BTreeSet<Kind>,
+    requests: &mut AnnotationRequests<'_>,
+) {
+    let Some(spec) = document.node.get("spec") else {
+        return;
+    };
+    let Some(texts) = schedule(spec, requests) else {
+        return;
+    };
+    let asks = SleepRequest {
+        spec,
+        namespace: &document.object.namespace,
+        patches: SleepPatches::read(spec, requests),
+        turned_on,
+    };
+    if !asks.ask(&texts, requests) {
+        return;
+    }
+    let is_asleep = secret.is_some_and(|(at, secret)| secret::convert(at, secret, requests));
+    if asks.patches.are_needed {
+        return;
+    }
+    let (why, when) = if is_asleep {
+        (
+            "as long as it is there kube-green acts too; the counts that it has saved are labels now",
+            "once the objects have their labels: ",
+        )
+    } else {
+        (
+            "as long as it is there kube-green acts too; deleting it also deletes the Secret in which kube-green saves counts",
+            "while everything is awake (or after dayshift convert -n NAMESPACE, which takes the counts over): ",
+        )
+    };
+    requests.delete_after(document, why, when);
+}
+
+/// What a SleepInfo asks for, besides the times.
+struct SleepRequest<'s, 'a> {
+    spec: &'s Node<'a>,
+    namespace: &'s str,
+    patches: SleepPatches,
+    /// The kinds that some SleepInfo has turned on.
+    turned_on: &'s BTreeSet<Kind>,
+}
+
+impl SleepRequest<'_, '_> {
+    /// Whether a field has kube-green suspend a kind of its own.
+    fn is_suspended(&self, (kind, field): (Kind, &str)) -> bool {
+        match self.spec.get(field).and_then(Node::scalar) {
+            Some(Scalar::Bool(value)) => value,
+            _ => kind != Kind::CRON_JOB,
+        }
+    }
+
+    /// The kinds that it stops. A patch takes the place of what kube-green does to its target itself.
+    fn stopped(&self) -> Vec<Kind> {
+        let by_patch = || self.patches.stopped.iter().map(|stopped| stopped.0);
+        let is_patched = |kind: Kind| {
+            self.patches.changed.contains(&kind) || by_patch().any(|patched| patched == kind)
+        };
+        let own = KINDS.iter().filter(|row| self.is_suspended(**row));
+        let own = own.map(|row| row.0).filter(|kind| !is_patched(*kind));
+        let mut stopped: Vec<_> = own.chain(by_patch()).collect();
+        stopped.sort();
+        stopped
+    }
+
+    /// Asks for the schedule on the Namespace, or on what `includeRef` takes in, and for `exclude` on what
+    /// is left out; whether there is anything to ask for.
+    fn ask(&self, texts: &NamedTexts, requests: &mut AnnotationRequests<'_>) -> bool {
+        let (of, stopped) = (self.namespace, self.stopped());
+        let Some(refs) = SleepRefs::read(self.spec) else {
+            requests.report(
+                Topic::NotRead,
+                &self.spec.place,
+                "a name or a label of its references is not valid, and kube-green finds no object by them",
+                "correct includeRef and excludeRef, and convert again",
+            );
+            return false;
+        };
+        let is_default = |kind: &Kind| Kind::DEFAULT.contains(kind);
+        if refs.take_in_all(&stopped) && stopped.iter().any(is_default) {
+            requests.ask(
+                RequestTarget::Object(ObjectRef::namespace(of)),
+                texts.clone(),
+                "",
+            );
+            for (kind, place) in &self.patches.stopped {
+                requests.opt_in(*kind, place);
+            }
+            self.leave_alone(&stopped, requests);
+            for wanted in refs.left_out(&stopped, of) {
+                let reason =
+                    "labels of excludeRef leave objects out, and each has to say so itself";
+                requests.ask(wanted, excluded(), reason);
+            }
+            return true;
+        }
+        let (wanted, none) = refs.taken_in(&stopped, of);
+        for kind in none {
+            requests.report(
+                Topic::Contradiction,
+                &self.spec.place,
+                format!(
+                    "no {kind} has all that includeRef and excludeRef ask for, so that kube-green takes in none: all their labels have to match, and each name of its kind"
+                ),
+                "write a SleepInfo for each group of objects, and convert again",
+            );
+        }
+        let is_any = !wanted.is_empty();
+        for it in wanted {
+            if let RequestTarget::Some(selection) = &it {
+                for kind in &selection.kinds {
+                    requests.opt_in(*kind, &self.spec.place);
+                }
+            }
+            let reason =
+                "only some objects of this namespace are scheduled, by labels, names or kinds";
+            requests.ask(it, texts.clone(), reason);
+        }
+        is_any
+    }
+
+    /// What dayshift would take in, and kube-green does not.
+    fn leave_alone(&self, stopped: &[Kind], requests: &mut AnnotationRequests<'_>) {
+        let taken_in = KINDS.iter().map(|row| row.0);
+        for kind in taken_in.chain(self.turned_on.iter().copied()) {
+            if stopped.contains(&kind) {
+                continue;
+            }
+            let wanted = RequestTarget::Some(ObjectSelection::new(vec![kind], self.namespace));
+            let reason = format!(
+                "kube-green leaves the {} of this namespace alone, and each has to say so itself",
+                kind.names_of_all()
+            );
+            requests.ask(wanted, excluded(), reason);
+        }
+    }
+}
+
+fn excluded() -> NamedTexts {
+    vec![("exclude", "true".to_owned())]
+}
+
+fn schedule(spec: &Node<'_>, requests: &mut AnnotationRequests<'_>) -> Option<NamedTexts> {
+    let text = |name| spec.get(name).and_then(Node::written);
+    let weekdays = text("weekdays").unwrap_or_default();
+    let mut texts: NamedTexts = Vec::new();
+    for (field, key) in [("wakeUpAt", Key::Start), ("sleepAt", Key::Stop)] {
+        let Some(node) = spec.get(field).filter(|node| node.written() != Some("")) else {
+            continue;
+        };
+        let time = node.written().unwrap_or_default();
+        let read = time
+            .split_once(':')
+            .and_then(|(hour, minute)| weekly_text(&format!("{minute} {hour} * * {weekdays}")));
+        let Some(read) = read else {
+            requests.report(
+                Topic::NotRead,
+                &node.place,
+                format!(
+                    "`{}` on `{}` is not a time that kube-green reads",
+                    quote(time),
+                    quote(weekdays)
+                ),
+                "write for example sleepAt: \"20:00\" and weekdays: \"1-5\"",
+            );
+            return None;
+        };
+        texts.push((key.name(), read));
+    }
+    if texts.is_empty() {
+        return None;
+    }
+    let zone = text("timeZone")
+        .filter(|zone| !zone.is_empty())
+        .unwrap_or("UTC");
+    match Zone::parse(zone) {
+        Ok(zone) => texts.push((Key::Timezone.name(), zone.name().to_owned())),
+        Err(error) => {
+            let place = spec.get("timeZone").map_or(&spec.place, |node| &node.place);
+            let message = error.to_string();
+            requests.report(Topic::NotRead, place, message, "write an IANA time zone");
+            return None;
+        }
+    }
+    Some(texts)
+}

@@ -1,0 +1,174 @@
+//! The counts that kube-green has saved, in the Secret beside a SleepInfo.
+//!
+//! `sleepinfo-NAME` holds them from a sleep to the next wake-up: since 0.6 as merge patches that
+//! bring each object back (`original-resource-info`), before that as lists of counts
+//! (`deployment-replicas`, `cronjobs-info`). Read from kube-green's
+//! `internal/controller/sleepinfo/secrets.go` (09efe4b) and `jsonpatch/jsonpatch.go` (0e241bd), and
+//! from `controllers/sleepinfo/deployments/deployments.go` (1181346).
+
+use std::collections::{BTreeMap, HashMap};
+
+use base64::{Engine, prelude::BASE64_STANDARD};
+use dayshift_workload::{CountForm, Kind, Label, SwitchValue};
+use serde::Deserialize;
+use serde_json::Value;
+
+use crate::{
+    convert::{
+        conversion::{ObjectRef, Topic},
+        document::{Document, known_kind},
+        requests::{AnnotationRequests, SavedCount},
+    },
+    finding::Finding,
+};
+
+/// Objects by the name that kube-green gives their kind, and by their own; a patch for each.
+type Patches = HashMap<String, BTreeMap<String, String>>;
+
+/// The lists of before 0.6.
+const LISTS: [(Kind, &str); 2] = [
+    (Kind::DEPLOYMENT, "deployment-replicas"),
+    (Kind::CRON_JOB, "cronjobs-info"),
+];
+
+/// An entry of the lists that were written before 0.6.
+#[derive(Deserialize)]
+struct ListedObject {
+    name: String,
+    #[serde(default)]
+    replicas: Option<u32>,
+    #[serde(default)]
+    suspend: Option<bool>,
+}
+
+/// A count, and what a switch held, as the label has it.
+type Restored = (u32, Option<Box<str>>);
+
+/// The name of the Secret of a SleepInfo.
+pub(crate) fn name_of(sleep_info: &str) -> String {
+    format!("sleepinfo-{sleep_info}")
+}
+
+/// Asks for the saved count of each object that sleeps, and answers whether any does. `secret` is
+/// which document it is.
+pub(crate) fn convert(
+    secret: usize,
+    document: &Document<'_>,
+    requests: &mut AnnotationRequests<'_>,
+) -> bool {
+    let text = |name: &str| text_of(document, name);
+    if text("operation-type").as_deref() != Some("SLEEP") {
+        return false;
+    }
+    let Ok(counts) = counts(&text) else {
+        let finding = Finding::new(
+            Topic::NotRead,
+            document.node.place.clone(),
+            "the counts that kube-green has saved in this Secret cannot be read",
+            format!(
+                "convert while everything is awake, or label each object with its count: {}=3",
+                requests.label(Label::SavedReplicas)
+            ),
+        );
+        requests.findings.push((secret, finding));
+        return false;
+    };
+    let is_any = !counts.is_empty();
+    for ((kind, name), (count, value)) in counts {
+        requests.saved.push(SavedCount {
+            from: secret,
+            object: ObjectRef {
+                // The group alone counts.
+                api_version: format!("{}/v1", kind.group()),
+                kind: kind.name().to_owned(),
+                namespace: document.object.namespace.clone(),
+                name,
+            },
+            count,
+            value,
+        });
+    }
+    is_any
+}
+
+/// The counts by kind and name; what is written now counts more than what was before 0.6.
+fn counts(
+    text: &impl Fn(&str) -> Option<String>,
+) -> Result<BTreeMap<(Kind, String), Restored>, serde_json::Error> {
+    let mut all = BTreeMap::new();
+    for (kind, name) in LISTS {
+        if let Some(list) = text(name) {
+            for it in serde_json::from_str::<Vec<ListedObject>>(&list)? {
+                let of_cron_job = || u32::from(it.suspend == Some(false));
+                let count = it.replicas.unwrap_or_else(of_cron_job);
+                all.insert((kind, it.name), (count, None));
+            }
+        }
+    }
+    let patches = text("original-resource-info").map(|patches| serde_json::from_str(&patches));
+    let patches: Patches = patches.transpose()?.unwrap_or_default();
+    for (target, patches) in patches {
+        let known = target.split_once('.');
+        let Some(kind) = known.and_then(|(kind, group)| known_kind(group, kind)) else {
+            continue;
+        };
+        for (name, patch) in patches {
+            let patch: Value = serde_json::from_str(&patch)?;
+            if let Some(restored) = restored(kind, &patch)? {
+                all.insert((kind, name), restored);
+            }
+        }
+    }
+    all.retain(|_, restored| restored.0 > 0);
+    Ok(all)
+}
+
+/// What a merge patch brings back: it holds what an object had before it went to sleep.
+fn restored(kind: Kind, patch: &Value) -> Result<Option<Restored>, serde_json::Error> {
+    let value = patch.pointer(&kind.pointer());
+    Ok(match kind.form() {
+        CountForm::Number(_) => {
+            Option::deserialize(value.unwrap_or(&Value::Null))?.map(|count: u32| (count, None))
+        }
+        // There is one only where it was not suspended before.
+        CountForm::Suspended => Some((1, None)),
+        CountForm::RestsAt => value.map(|_| (1, None)),
+        CountForm::Switch(_) => value.map(|value| {
+            let held = match value {
+                Value::Null => Some(SwitchValue::Absent(0)),
+                Value::Bool(flag) => Some(SwitchValue::Flag(*flag)),
+                Value::String(text) => Some(SwitchValue::Text(text.as_str().into())),
+                _ => None,
+            };
+            (1, held.and_then(|held| held.to_label()))
+        }),
+    })
+}
+
+/// A text of the Secret: `stringData` counts, as on the server, before `data`.
+fn text_of(document: &Document<'_>, name: &str) -> Option<String> {
+    let of = |map: &str| document.node.get(map)?.get(name)?.written();
+    if let Some(text) = of("stringData") {
+        return Some(text.to_owned());
+    }
+    let bytes = BASE64_STANDARD.decode(of("data")?.trim()).ok()?;
+    String::from_utf8(bytes).ok()
+}
+
+/// The documents that may be such Secrets, by namespace and name.
+pub(crate) fn all(documents: &[Document<'_>]) -> HashMap<(String, String), usize> {
+    let all = documents.iter().enumerate();
+    let secrets =
+        all.filter(|(_, document)| document.group().is_empty() && document.object.kind == "Secret");
+    secrets
+        .map(|(at, document)| {
+            (
+                (
+                    document.object.namespace.clone(),
+                    document.object.name.clone(),
+                ),
+                at,
+            )
+        })
+        .collect()
+}

@@ -1,0 +1,324 @@
+//! The references of a SleepInfo: which objects it takes in and leaves out.
+//!
+//! Read from `getListOptions` of kube-green 0.7.1's
+//! `internal/controller/sleepinfo/jsonpatch/genericresources.go`: for each kind all labels of all
+//! references are one label selector (`k==v` of `includeRef`, `k!=v` of `excludeRef`), and all names
+//! for that kind one field selector.
+//!
+//! The patches of a SleepInfo, as far as they are what a stop of dayshift's is.
+//!
+//! Read from kube-green's `internal/controller/sleepinfo/jsonpatch/jsonpatch.go` (0e241bd): a JSON
+//! patch (RFC 6902) is applied to all objects of its target when they go to sleep, in place of what
+//! kube-green itself does to that kind, and undone when they wake up.
+
+use std::collections::BTreeSet;
+
+use dayshift_text::{number, quote};
+use dayshift_workload::{
+    CountForm, Kind, SwitchValue,
+    names::{is_dns_subdomain, is_label_key, is_label_value},
+};
+
+use crate::{
+    convert::{
+        conversion::{ObjectRef, Topic},
+        document::{group, known_kind},
+        requests::{AnnotationRequests, ObjectSelection, RequestTarget},
+    },
+    source::SourceFile,
+    yaml::node::{Location, Node, Scalar},
+};
+
+/// What the references say.
+pub(crate) struct SleepRefs {
+    include: RefSide,
+    exclude: RefSide,
+}
+
+/// The names by kind, and the labels, of `includeRef` or of `excludeRef`.
+#[derive(Default)]
+struct RefSide {
+    names: BTreeSet<(String, String, String)>,
+    labels: BTreeSet<(String, String)>,
+}
+
+impl RefSide {
+    /// `None` where kube-green cannot make a selector of it, and so finds no object.
+    fn read(spec: &Node<'_>, field: &str) -> Option<Self> {
+        let mut side = Self::default();
+        for item in spec.get(field).map_or(&[][..], Node::items) {
+            let text = |name| item.get(name).and_then(Node::written).unwrap_or_default();
+            let labels = item.get("matchLabels").map_or(&[][..], Node::entries);
+            for label in labels {
+                let value = label.value.written().unwrap_or_default();
+                if !is_label_key(label.name()) || !is_label_value(value) {
+                    return None;
+                }
+                side.labels
+                    .insert((label.name().to_owned(), value.to_owned()));
+            }
+            let name = text("name");
+            if !name.is_empty() {
+                if !is_dns_subdomain(name) {
+                    return None;
+                }
+                let group = group(text("apiVersion"));
+                side.names
+                    .insert((group.to_owned(), text("kind").to_owned(), name.to_owned()));
+            }
+        }
+        Some(side)
+    }
+
+    /// The names that are for one kind.
+    fn names_of(&self, kind: Kind) -> Vec<String> {
+        let is_it = |reference: &&(String, String, String)| {
+            reference.0 == kind.group() && reference.1 == kind.name()
+        };
+        let of_kind = self.names.iter().filter(is_it);
+        of_kind.map(|reference| reference.2.clone()).collect()
+    }
+}
+
+impl SleepRefs {
+    /// Reads both lists; `None` where kube-green finds no object because of them.
+    pub(crate) fn read(spec: &Node<'_>) -> Option<Self> {
+        Some(Self {
+            include: RefSide::read(spec, "includeRef")?,
+            exclude: RefSide::read(spec, "excludeRef")?,
+        })
+    }
+
+    /// Whether `includeRef` says nothing that bounds any of these kinds.
+    pub(crate) fn take_in_all(&self, kinds: &[Kind]) -> bool {
+        let is_free = |kind: &Kind| self.include.names_of(*kind).is_empty();
+        self.include.labels.is_empty() && kinds.iter().all(is_free)
+    }
+
+    /// What is left out of all objects of these kinds: each name, and each label by itself.
+    pub(crate) fn left_out(&self, kinds: &[Kind], namespace: &str) -> Vec<RequestTarget> {
+        let names = kinds.iter().flat_map(|kind| {
+            let names = self.exclude.names_of(*kind).into_iter();
+            names.map(|name| object(*kind, namespace, name))
+        });
+        let labels = self.exclude.labels.iter().map(|label| {
+            RequestTarget::Some(ObjectSelection {
+                labels: vec![label.clone()],
+                ..ObjectSelection::new(kinds.to_vec(), namespace)
+            })
+        });
+        names.chain(labels).collect()
+    }
+
+    /// What is taken in, and the kinds of which nothing is, since their names or labels exclude each
+    /// other.
+    pub(crate) fn taken_in(
+        &self,
+        kinds: &[Kind],
+        namespace: &str,
+    ) -> (Vec<RequestTarget>, Vec<Kind>) {
+        let mut selections: Vec<ObjectSelection> = Vec::new();
+        let mut none = Vec::new();
+        for kind in kinds {
+            let names = self.include.names_of(*kind);
+            let labels = &self.include.labels;
+            let is_twice = |(key, value): &(String, String)| {
+                let mut others = labels.iter();
+                others.any(|other| other.0 == *key && other.1 != *value)
+            };
+            let is_none = names.len() > 1
+                || labels.iter().any(is_twice)
+                || !labels.is_disjoint(&self.exclude.labels)
+                || self
+                    .exclude
+                    .names_of(*kind)
+                    .iter()
+                    .any(|name| names.contains(name));
+            if is_none {
+                none.push(*kind);
+                continue;
+            }
+            let name = names.into_iter().next();
+            let selection = ObjectSelection {
+                other_names: match name {
+                    None => self.exclude.names_of(*kind),
+                    Some(_) => Vec::new(),
+                },
+                name,
+                labels: labels.iter().cloned().collect(),
+                other_labels: self.exclude.labels.iter().cloned().collect(),
+                ..ObjectSelection::new(Vec::new(), namespace)
+            };
+            let is_same = |known: &&mut ObjectSelection| {
+                let kinds = known.kinds.clone();
+                **known
+                    == ObjectSelection {
+                        kinds,
+                        ..selection.clone()
+                    }
+            };
+            match selections.iter_mut().find(is_same) {
+                Some(known) => known.kinds.push(*kind),
+                None => selections.push(ObjectSelection {
+                    kinds: vec![*kind],
+                    ..selection
+                }),
+            }
+        }
+        let wanted =
+            selections
+                .into_iter()
+                .map(|selection| match (&selection.name, &selection.kinds[..]) {
+                    (Some(name), [kind])
+                        if selection.labels.is_empty() && selection.other_labels.is_empty() =>
+                    {
+                        object(*kind, namespace, name.clone())
+                    }
+                    _ => RequestTarget::Some(selection),
+                });
+        (wanted.collect(), none)
+    }
+}
+
+fn object(kind: Kind, namespace: &str, name: String) -> RequestTarget {
+    RequestTarget::Object(ObjectRef {
+        // Which version it is says the API server; the group alone counts.
+        api_version: format!("{}/v1", kind.group()),
+        kind: kind.name().to_owned(),
+        namespace: namespace.to_owned(),
+        name,
+    })
+}
+
+/// What the patches come to.
+#[derive(Default)]
+pub(crate) struct SleepPatches {
+    /// The kinds that they stop as dayshift does, and where that is written.
+    pub(crate) stopped: Vec<(Kind, Location)>,
+    /// The kinds that they change in another way.
+    pub(crate) changed: Vec<Kind>,
+    /// Whether one of them has no equivalent.
+    pub(crate) are_needed: bool,
+}
+
+impl SleepPatches {
+    /// Reads those of a SleepInfo, and says which have no equivalent. Of several for one target the last
+    /// counts.
+    pub(crate) fn read(spec: &Node<'_>, requests: &mut AnnotationRequests<'_>) -> Self {
+        let mut all = Self::default();
+        for item in spec.get("patches").map_or(&[][..], Node::items) {
+            let target = item.get("target");
+            let name = |field| target.and_then(|target| target.get(field)?.written());
+            let (group, name) = (name("group"), name("kind"));
+            let (group, name) = (group.unwrap_or_default(), name.unwrap_or_default());
+            let kind = known_kind(group, name);
+            let patch = item.get("patch").and_then(Node::written);
+            let op = patch.and_then(|patch| only_stop(kind?, patch));
+            let target = quote(&format!("{name}.{group}"));
+            match (kind, op) {
+                (Some(kind), Some(op)) => {
+                    all.forget(kind);
+                    all.stopped.push((kind, item.place.clone()));
+                    if op == PatchOperation::Replace {
+                        requests.report(
+                            Topic::NoEquivalent,
+                            &item.place,
+                            format!("the patch of `{target}` replaces {0}, so that kube-green leaves alone what has no {0}; dayshift stops that too", field(kind)),
+                            "exclude what has to run at night, and write `op: add` to say the same",
+                        );
+                    }
+                }
+                (kind, _) => {
+                    if let Some(kind) = kind {
+                        all.forget(kind);
+                        all.changed.push(kind);
+                    }
+                    all.are_needed = true;
+                    let (message, help) = unlike(kind, &target);
+                    requests.report(Topic::NoEquivalent, &item.place, message, help);
+                }
+            }
+        }
+        all
+    }
+
+    fn forget(&mut self, kind: Kind) {
+        self.stopped.retain(|stopped| stopped.0 != kind);
+        self.changed.retain(|changed| *changed != kind);
+    }
+}
+
+/// Why a patch has no equivalent, and what to do.
+fn unlike(kind: Option<Kind>, target: &str) -> (String, String) {
+    match kind {
+        Some(kind) => (
+            format!(
+                "the patch of `{target}` is not the stop that dayshift knows of a {kind}, and has no equivalent"
+            ),
+            format!(
+                "keep this SleepInfo for it, with suspendDeployments and the like set to false; dayshift stops a {kind} by {} alone",
+                field(kind)
+            ),
+        ),
+        None => (
+            format!("dayshift knows no {target}, so that the patch has no equivalent"),
+            "keep this SleepInfo for it, with suspendDeployments and the like set to false; a kind of your own is a row of --kind-file".to_owned(),
+        ),
+    }
+}
+
+/// Where a kind holds its count or its switch: `spec.replicas`, `cnpg.io/hibernation`.
+fn field(kind: Kind) -> String {
+    match kind.path() {
+        ["metadata", "annotations", name] => (*name).to_owned(),
+        path => path.join("."),
+    }
+}
+
+/// An operation of a patch. `add` makes a member that is absent; `replace` fails there.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum PatchOperation {
+    Add,
+    Replace,
+}
+
+/// The operation, where a patch is one alone that does to such an object what a stop does.
+fn only_stop(kind: Kind, patch: &str) -> Option<PatchOperation> {
+    let source = SourceFile::new("patch", patch);
+    let (documents, error) = source.documents();
+    let [document] = &documents[..] else {
+        return None;
+    };
+    let [operation] = document.items() else {
+        return None;
+    };
+    let op = match operation.get("op")?.written()? {
+        "add" => PatchOperation::Add,
+        "replace" => PatchOperation::Replace,
+        _ => return None,
+    };
+    let is_it = error.is_none()
+        && operation.get("path")?.written()? == kind.pointer()
+        && is_stop(kind, operation.get("value")?);
+    is_it.then_some(op)
+}
+
+/// Whether a value is what such an object holds where it is stopped.
+fn is_stop(kind: Kind, value: &Node<'_>) -> bool {
+    let scalar = value.scalar();
+    let text = value.text();
+    match kind.form() {
+        CountForm::Number(_) => {
+            let count = matches!(scalar, Some(Scalar::Number(_))).then(|| value.written());
+            let least = kind.counts().least().get();
+            count.flatten().and_then(number::<u32>) == Some(least)
+        }
+        CountForm::Suspended => scalar == Some(Scalar::Bool(true)),
+        CountForm::RestsAt => text == Some("0"),
+        CountForm::Switch(switch) => match (scalar, text) {
+            (Some(Scalar::Bool(flag)), _) => switch.is_stopped(&SwitchValue::Flag(flag)),
+            (_, Some(text)) => switch.is_stopped(&SwitchValue::Text(text.into())),
+            _ => false,
+        },
+    }
+}

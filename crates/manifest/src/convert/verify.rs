@@ -1,0 +1,250 @@
+//! Whether a changed file is the one that was meant: everything else in it means what it meant.
+
+use std::rc::Rc;
+
+use serde_json::{Map, Value, json};
+
+use crate::{
+    convert::edit::ObjectEdits,
+    source::SourceFile,
+    yaml::node::{MapEntry, Node},
+};
+
+/// Whether the documents of `text` are those before, with the changes made to theirs.
+pub(crate) fn is_as_meant<'n, 'a: 'n>(
+    before: &[Rc<Node<'a>>],
+    changes: impl Iterator<Item = (&'n Rc<Node<'a>>, &'n ObjectEdits)>,
+    text: &str,
+) -> bool {
+    let changes: Vec<_> = changes.collect();
+    let source = SourceFile::new("", text);
+    let (after, error) = source.documents();
+    if error.is_some() || after.len() != before.len() {
+        return false;
+    }
+    let mut changes = changes.into_iter().peekable();
+    let mut all = before.iter().zip(&after);
+    all.all(|(before, after)| {
+        // So it is nearly always, and it makes no copy of them.
+        match changes.peek() {
+            Some((node, of))
+                if Rc::ptr_eq(before, node) && is_metadata_changed(before, after, of) =>
+            {
+                changes.next();
+                return true;
+            }
+            Some((node, _)) if holds(before, node) => {}
+            _ if before.is_written_as(after) => return true,
+            _ => {}
+        }
+        let mut meant = before.json();
+        while let Some((node, of)) = changes.next_if(|change| holds(before, change.0)) {
+            match object_of(before, &mut meant, node) {
+                Some(object) => change(object, of),
+                None => return false,
+            }
+        }
+        let mut after = after.json();
+        without_empty(&mut meant);
+        without_empty(&mut after);
+        meant == after
+    }) && changes.next().is_none()
+}
+
+/// Whether nothing but the metadata of an object has changed, as was meant. Where not, they may still
+/// mean the same.
+fn is_metadata_changed(before: &Node<'_>, after: &Node<'_>, changes: &ObjectEdits) -> bool {
+    let metadata = |node: &Node<'_>| json!({ "metadata": node.get("metadata").map(Node::json) });
+    let (olds, news) = (before.entries(), after.entries());
+    let named = olds
+        .iter()
+        .filter(|entry| entry.name() == "metadata")
+        .count();
+    let is_kept = |(old, new): (&MapEntry<'_>, &MapEntry<'_>)| {
+        let is_same = || old.name() == "metadata" || old.value.is_written_as(&new.value);
+        old.name() == new.name() && is_same()
+    };
+    olds.len() == news.len() && named == 1 && olds.iter().zip(news).all(is_kept) && {
+        let (mut meant, mut after) = (metadata(before), metadata(after));
+        change(&mut meant, changes);
+        without_empty(&mut meant);
+        without_empty(&mut after);
+        meant == after
+    }
+}
+
+/// Whether a document, or a list in it, holds an object.
+fn holds(document: &Rc<Node<'_>>, node: &Rc<Node<'_>>) -> bool {
+    let items = document.get("items").map_or(&[][..], Node::items);
+    Rc::ptr_eq(document, node) || items.iter().any(|item| holds(item, node))
+}
+
+/// The same object in the JSON of the document.
+fn object_of<'v>(
+    document: &Rc<Node<'_>>,
+    json: &'v mut Value,
+    node: &Rc<Node<'_>>,
+) -> Option<&'v mut Value> {
+    if Rc::ptr_eq(document, node) {
+        return Some(json);
+    }
+    let items = document.get("items")?.items();
+    let at = items.iter().position(|item| holds(item, node))?;
+    object_of(&items[at], json.get_mut("items")?.get_mut(at)?, node)
+}
+
+/// Takes away maps of annotations and labels that hold nothing, which mean nothing.
+fn without_empty(document: &mut Value) {
+    let metadata = document.get_mut("metadata").and_then(Value::as_object_mut);
+    if let Some(metadata) = metadata {
+        for name in ["annotations", "labels"] {
+            let is_empty =
+                |value: &Value| value.is_null() || value.as_object().is_some_and(Map::is_empty);
+            if metadata.get(name).is_some_and(is_empty) {
+                metadata.remove(name);
+            }
+        }
+    }
+    if let Some(items) = document.get_mut("items").and_then(Value::as_array_mut) {
+        items.iter_mut().for_each(without_empty);
+    }
+}
+
+fn change(object: &mut Value, changes: &ObjectEdits) {
+    let Some(metadata) = object.get_mut("metadata").and_then(Value::as_object_mut) else {
+        return;
+    };
+    if !changes.replaced.is_empty() || !changes.added.is_empty() {
+        let Some(annotations) = map(metadata, "annotations") else {
+            return;
+        };
+        for (name, _) in &changes.replaced {
+            annotations.remove(name);
+        }
+        let pairs = changes
+            .replaced
+            .iter()
+            .flat_map(|replacement| &replacement.1);
+        for (name, text) in pairs.chain(&changes.added) {
+            annotations.insert(name.clone(), text.clone().into());
+        }
+    }
+    let labels = &changes.labels;
+    if !labels.is_empty() {
+        let Some(map) = map(metadata, "labels") else {
+            return;
+        };
+        for (name, text) in labels {
+            map.insert(name.clone(), text.clone().into());
+        }
+    }
+}
+
+fn map<'m>(metadata: &'m mut Map<String, Value>, name: &str) -> Option<&'m mut Map<String, Value>> {
+    let value = metadata
+        .entry(name.to_owned())
+        .or_insert_with(|| Map::new().into());
+    if !value.is_object() {
+        *value = Map::new().into();
+    }
+    value.as_object_mut()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::iter;
+
+    use super::*;
+
+    const BEFORE: &str = "kind: Deployment\nmetadata:\n  name: web\n  annotations: {old: a, kept: b}\n\
+                          spec: {replicas: 3}\n";
+
+    /// Whether that is a right outcome of putting `new: c` in the place of `old` on the first of them.
+    fn is_right(before: &str, after: &str) -> bool {
+        let source = SourceFile::new("", before);
+        let (nodes, _) = source.documents();
+        let mut objects = nodes
+            .first()
+            .and_then(|list| list.get("items")?.items().first());
+        let object = objects.get_or_insert(&nodes[0]);
+        let changes = ObjectEdits {
+            replaced: vec![("old".into(), vec![("new".into(), "c".into())])],
+            ..ObjectEdits::default()
+        };
+        is_as_meant(&nodes, iter::once((*object, &changes)), after)
+    }
+
+    /// How the text may come out, and whether it may: alone, as one of two documents and in a list.
+    #[test]
+    fn nothing_else_may_change() {
+        for (from, to, expected) in [
+            ("{old: a, kept: b}", "{new: c, kept: b}", true),
+            ("{old: a, kept: b}", "{kept: 'b', new: \"c\"}", true),
+            ("{old: a, kept: b}", "{old: a, kept: b}", false), // nothing has been done
+            ("{old: a, kept: b}", "{new: c}", false),
+            ("{old: a, kept: b}", "{new: c, kept: b, more: d}", false),
+            ("{old: a, kept: b}", "{new: other, kept: b}", false),
+            (
+                "old: a, kept: b}\nspec: {",
+                "new: c, kept: b}\nspec: {paused: true, ",
+                false,
+            ),
+            (
+                "{old: a, kept: b}\nspec: {replicas: 3}",
+                "{new: c, kept: b}",
+                false,
+            ),
+            (
+                "web\n  annotations: {old: a",
+                "api\n  annotations: {new: c",
+                false,
+            ),
+            (
+                "old: a, kept: b}\nspec: {replicas: 3",
+                "new: c, kept: b}\nspec: {replicas: 4",
+                false,
+            ),
+            (
+                "old: a, kept: b}\nspec: {replicas: 3",
+                "new: c, kept: b}\nspec: {replicas: '3'",
+                false,
+            ),
+        ] {
+            let after = BEFORE.replacen(from, to, 1);
+            assert_eq!(from != to, after != BEFORE, "{from}");
+            let list = |text: &str| {
+                let indented = text.replace('\n', "\n  ");
+                format!("kind: List\nitems:\n- {}\n", indented.trim_end())
+            };
+            let two = |text: &str| format!("{text}---\n{BEFORE}");
+            assert_eq!(is_right(BEFORE, &after), expected, "{after}");
+            assert_eq!(
+                is_right(&list(BEFORE), &list(&after)),
+                expected,
+                "{}",
+                list(&after)
+            );
+            assert_eq!(
+                is_right(&two(BEFORE), &two(&after)),
+                expected,
+                "{}",
+                two(&after)
+            );
+            // How many documents there are.
+            assert!(!is_right(&two(BEFORE), &after), "{after}");
+            assert!(!is_right(BEFORE, &two(&after)), "{after}");
+        }
+    }
+
+    #[test]
+    fn the_other_document_is_looked_at() {
+        let after = BEFORE.replace("old: a", "new: c");
+        let two = |first: &str, second: &str| format!("{first}---\n{second}");
+        for other in [BEFORE.replace("replicas: 3", "replicas: 4"), after.clone()] {
+            assert!(
+                !is_right(&two(BEFORE, BEFORE), &two(&after, &other)),
+                "{other}"
+            );
+        }
+    }
+}

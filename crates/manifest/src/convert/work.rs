@@ -1,0 +1,423 @@
+//! What is known while files are converted.
+//!
+//! Which object of the files another object means.
+//!
+//! What a stop would delete: dayshift refuses such an object.
+//!
+//! The changes made in the texts.
+
+use std::{
+    collections::{BTreeMap, HashMap},
+    path::Path,
+    rc::Rc,
+};
+
+use dayshift_schedule::Calendars;
+use dayshift_text::quote;
+use dayshift_workload::{Inputs, Key, Kind, ParseContext, ParsedInputs, VolumeRetention, read};
+
+use crate::{
+    convert::{
+        conversion::{ChangeTarget, Conversion, Converter, ObjectChange, ObjectRef, Topic},
+        document::{Document, group, known_kind},
+        edit::{NamePairs, NotEditable, ObjectEdits, apply, edits},
+        verify::is_as_meant,
+    },
+    finding::Finding,
+    source::SourceFile,
+    yaml::node::{Location, Node},
+};
+
+pub(crate) struct ConversionRun<'c, 'a> {
+    pub(crate) converter: &'c Converter,
+    pub(crate) sources: &'a [SourceFile],
+    pub(crate) documents: Vec<Document<'a>>,
+    /// By group, kind, namespace and name.
+    pub(crate) index: HashMap<ObjectKey, Vec<usize>>,
+    /// What is to be changed on which document, and what of it makes a schedule.
+    pub(crate) pending: BTreeMap<usize, ObjectEdits>,
+    pub(crate) conversion: Conversion,
+}
+
+pub(crate) type ObjectKey = (String, String, String, String);
+
+pub(crate) fn id(object: &ObjectRef) -> ObjectKey {
+    (
+        group(&object.api_version).to_owned(),
+        object.kind.clone(),
+        object.namespace.clone(),
+        object.name.clone(),
+    )
+}
+
+/// What a kind is to dayshift.
+pub(crate) enum KindOf {
+    Scaled,
+    /// As `--kinds` takes it.
+    OptIn(String),
+    Other,
+}
+
+/// What the kind of an object is, of which is known whether it has a count.
+pub(crate) fn kind_of(object: &ObjectRef, has_count: bool) -> KindOf {
+    let ObjectRef {
+        api_version, kind, ..
+    } = object;
+    let group = group(api_version);
+    match known_kind(group, kind) {
+        Some(known) if Kind::DEFAULT.contains(&known) => KindOf::Scaled,
+        Some(known) => KindOf::OptIn(known.argument().to_owned()),
+        None if group.is_empty() && kind == "Namespace" => KindOf::Scaled,
+        None => Kind::guessed_resource(api_version, kind)
+            .filter(|_| has_count)
+            .map_or(KindOf::Other, KindOf::OptIn),
+    }
+}
+
+impl<'a> ConversionRun<'_, 'a> {
+    pub(crate) fn make_index(&mut self) {
+        for (at, document) in self.documents.iter().enumerate() {
+            self.index.entry(id(&document.object)).or_default().push(at);
+        }
+    }
+
+    pub(crate) fn report(
+        &mut self,
+        document: usize,
+        topic: Topic,
+        message: String,
+        help: String,
+        at: Location,
+    ) {
+        self.add_finding(document, Finding::new(topic, at, message, help));
+    }
+
+    /// Says something of a document at a place in its file.
+    pub(crate) fn add_finding(&mut self, document: usize, finding: Finding<Topic, Location>) {
+        let document = &self.documents[document];
+        let place = Some((document.source, finding.place.clone()));
+        let finding = finding.at(place).about(Some((&document.object).into()));
+        self.conversion.findings.push(finding);
+    }
+
+    /// Takes changes for a document, unless it has a schedule already or dayshift would refuse them;
+    /// whether the document has them, or will.
+    pub(crate) fn take(&mut self, at: usize, mut changes: ObjectEdits, place: &Location) -> bool {
+        // Several ask for the same where several references leave an object out.
+        let is_asked = |pair: &(String, String)| {
+            let pending = self.pending.get(&at);
+            pending.is_some_and(|edits| edits.added.contains(pair))
+        };
+        changes.added.retain(|pair| !is_asked(pair));
+        if changes.replaced.is_empty() && changes.added.is_empty() && changes.labels.is_empty() {
+            return true;
+        }
+        let prefix = &self.converter.prefix;
+        let schedule = Key::SCHEDULE.map(|key| prefix.annotation(key));
+        let document = &self.documents[at];
+        let pending = self.pending.get(&at);
+        let old = pending.into_iter().flat_map(|edits| edits.replaced.iter());
+        let old = old
+            .flat_map(|replacement| &replacement.1)
+            .chain(pending.into_iter().flat_map(|edits| &edits.added));
+        let new = changes
+            .replaced
+            .iter()
+            .flat_map(|replacement| &replacement.1)
+            .chain(&changes.added);
+        let is_schedule = |pair: &&(String, String)| schedule.contains(&pair.0);
+        let has_schedule = schedule.iter().any(|key| document.has(key))
+            || old.clone().any(|pair| is_schedule(&pair));
+        let taken: Vec<_> = new.clone().map(|pair| &pair.0).collect();
+        let is_taken = taken.iter().any(|taken| document.has(taken));
+        if is_taken || has_schedule && new.clone().any(|pair| is_schedule(&pair)) {
+            let is_same = changes.replaced.is_empty()
+                && changes.added.iter().all(|(name, text)| {
+                    let value = document
+                        .metadata()
+                        .and_then(|metadata| metadata.get("annotations")?.get(name)?.written());
+                    value == Some(text)
+                });
+            if !is_same {
+                self.report(
+                    at,
+                    Topic::AlreadyScheduled,
+                    "the object has annotations of dayshift's for the same thing already, and stays as it is".to_owned(),
+                    "decide which count, and remove the others".to_owned(),
+                    place.clone(),
+                );
+            }
+            return is_same;
+        }
+        let all: NamePairs = old.chain(new).cloned().collect();
+        if !self.accept(at, &all, place) {
+            return false;
+        }
+        if self.converter.keeps {
+            let replaced = std::mem::take(&mut changes.replaced);
+            let pairs = replaced.into_iter().flat_map(|replacement| replacement.1);
+            changes.added.splice(0..0, pairs);
+        }
+        let pending = self.pending.entry(at).or_default();
+        pending.replaced.append(&mut changes.replaced);
+        pending.added.append(&mut changes.added);
+        pending.labels.append(&mut changes.labels);
+        true
+    }
+
+    /// Whether dayshift takes these annotations; else says so of a document.
+    pub(crate) fn accept(&mut self, at: usize, pairs: &NamePairs, place: &Location) -> bool {
+        let prefix = &self.converter.prefix;
+        let all = pairs.iter().map(|(name, text)| (&**name, &**text));
+        let document = &self.documents[at];
+        let kind = known_kind(document.group(), &document.object.kind);
+        // What another count means was told of each annotation.
+        let counts = kind
+            .map(Kind::counts)
+            .filter(|counts| counts.has(Key::StopJobs));
+        let inputs = Inputs::from_annotations(prefix, all).with_counts(counts.unwrap_or_default());
+        let ParsedInputs::Invalid(refusal) = read(&inputs, &any_calendar()) else {
+            return true;
+        };
+        let message = format!("dayshift would refuse it: {}", refusal.text(prefix));
+        let help = "write the schedule by hand".to_owned();
+        self.report(at, Topic::NoEquivalent, message, help, place.clone());
+        false
+    }
+
+    /// Says which kind has to be turned on.
+    pub(crate) fn opt_in(&mut self, at: usize, kind: &str, resource: &str, place: Location) {
+        let message = format!("dayshift scales a {} only where it is told to", quote(kind));
+        let help = format!(
+            "run it with --kinds deployments,statefulsets,cronjobs,{}",
+            quote(resource)
+        );
+        self.report(at, Topic::OptIn, message, help, place);
+    }
+
+    pub(crate) fn command(&mut self, target: ChangeTarget, set: NamePairs) {
+        self.conversion.changes.push(ObjectChange {
+            target,
+            place: None,
+            set,
+            remove: Vec::new(),
+            labels: Vec::new(),
+        });
+    }
+}
+
+/// Converting changes no excepted dates that are there: a calendar is as good as it was.
+fn any_calendar() -> ParseContext {
+    ParseContext {
+        calendars: Calendars::default().accepting_any(),
+        ..ParseContext::default()
+    }
+}
+
+/// What an object's name stands for among the files.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ObjectLookup {
+    /// This document.
+    Document(usize),
+    /// No document: it may be in the cluster.
+    Elsewhere,
+    /// One or another of several, or one that may be of another cluster.
+    Unclear,
+}
+
+impl ConversionRun<'_, '_> {
+    /// Files of two folders may be for two clusters, and have objects of the same name: the same file
+    /// is meant before the same folder, and another folder only where both write their namespace.
+    pub(crate) fn meant(&self, from: usize, object: &ObjectRef) -> ObjectLookup {
+        self.meant_of(from, &id(object))
+    }
+
+    pub(crate) fn meant_of(&self, from: usize, id: &ObjectKey) -> ObjectLookup {
+        let all = self.index.get(id).map_or(&[][..], Vec::as_slice);
+        let nearest = [Self::is_in_file_of, Self::is_beside].into_iter();
+        let mut nearest = nearest.map(|is_near: fn(&Self, usize, usize) -> bool| {
+            all.iter()
+                .copied()
+                .filter(move |at| is_near(self, from, *at))
+                .collect::<Vec<_>>()
+        });
+        let near = nearest.find(|near| !near.is_empty()).unwrap_or_default();
+        match (&near[..], all) {
+            ([at], _) => ObjectLookup::Document(*at),
+            ([], []) => ObjectLookup::Elsewhere,
+            _ => ObjectLookup::Unclear,
+        }
+    }
+
+    /// Whether two documents are for the same cluster, as far as files add_finding.
+    pub(crate) fn is_beside(&self, from: usize, at: usize) -> bool {
+        let folder = |at: usize| {
+            let source = self.sources.get(self.documents[at].source);
+            source.and_then(|source| Path::new(source.name()).parent())
+        };
+        let has_namespace = |at: usize| {
+            let metadata = self.documents[at].metadata();
+            let namespace = metadata.and_then(|metadata| metadata.get("namespace")?.written());
+            namespace.is_some_and(|namespace| !namespace.is_empty())
+        };
+        folder(from) == folder(at) || has_namespace(from) && has_namespace(at)
+    }
+
+    fn is_in_file_of(&self, from: usize, at: usize) -> bool {
+        self.documents[from].source == self.documents[at].source
+    }
+}
+
+impl ConversionRun<'_, '_> {
+    /// Says of each StatefulSet that gets or inherits a schedule and whose volumes a stop deletes that it
+    /// is refused.
+    pub(crate) fn volumes(&mut self) {
+        for at in 0..self.documents.len() {
+            let document = &self.documents[at];
+            let mut path = VolumeRetention::PATH.iter();
+            let field = path.try_fold(&*document.node, |node: &Node<'_>, name| node.get(name));
+            let retention = VolumeRetention::from_text(field.and_then(Node::text));
+            let allowed = self.converter.prefix.annotation(Key::AllowVolumeDeletion);
+            let Some(place) = field.map(|node| node.place.clone()) else {
+                continue;
+            };
+            if retention != VolumeRetention::Delete
+                || document.has(&allowed)
+                || !self.is_scheduled(at)
+            {
+                continue;
+            }
+            let message = "each stop would delete its volumes, and so dayshift refuses it: persistentVolumeClaimRetentionPolicy.whenScaled is Delete".to_owned();
+            let help = format!(
+                "set whenScaled: Retain, or write {allowed}: \"true\" where nothing on them is worth keeping"
+            );
+            self.report(at, Topic::Volumes, message, help, place);
+        }
+    }
+
+    /// Whether a conversion gives an object a schedule, by itself or by its Namespace.
+    fn is_scheduled(&self, at: usize) -> bool {
+        let prefix = &self.converter.prefix;
+        let comes = |at: usize, key: Key| {
+            let name = prefix.annotation(key);
+            let pending = self.pending.get(&at);
+            pending.is_some_and(|edits| {
+                let replaced = edits.replaced.iter().flat_map(|replacement| &replacement.1);
+                replaced.chain(&edits.added).any(|pair| pair.0 == name)
+            })
+        };
+        let schedules = |at: usize| Key::SCHEDULE.iter().any(|key| comes(at, *key));
+        let document: &Document<'_> = &self.documents[at];
+        let is_excluded = comes(at, Key::Exclude) || document.has(&prefix.annotation(Key::Exclude));
+        let namespace = self.namespace_of(at);
+        schedules(at) || !is_excluded && namespace.is_some_and(schedules)
+    }
+
+    /// The Namespace of an object, where it is among the documents.
+    pub(crate) fn namespace_of(&self, at: usize) -> Option<usize> {
+        let namespace = &self.documents[at].object.namespace;
+        let id = ("".into(), "Namespace".into(), "".into(), namespace.clone());
+        match self.meant_of(at, &id) {
+            ObjectLookup::Document(of) => Some(of),
+            ObjectLookup::Elsewhere | ObjectLookup::Unclear => None,
+        }
+    }
+}
+
+impl<'a> ConversionRun<'_, 'a> {
+    /// Makes the changes in the texts, and looks whether they are what was meant.
+    pub(crate) fn write(&mut self, trees: &[Option<Vec<Rc<Node<'a>>>>]) {
+        let elsewhere = std::mem::take(&mut self.conversion.changes);
+        let mut by_source: BTreeMap<usize, Vec<(usize, ObjectEdits)>> = BTreeMap::new();
+        for (document, changes) in std::mem::take(&mut self.pending) {
+            let source = self.documents[document].source;
+            by_source
+                .entry(source)
+                .or_default()
+                .push((document, changes));
+        }
+        for (at, (source, nodes)) in self.sources.iter().zip(trees).enumerate() {
+            let of_source = by_source.remove(&at).unwrap_or_default();
+            let mut all = Vec::new();
+            let mut made = Vec::new();
+            for (document, changes) in of_source {
+                match edits(source.text(), &self.documents[document], &changes) {
+                    Ok(edits) => {
+                        all.extend(edits);
+                        made.push((document, changes));
+                    }
+                    Err(error) => self.report_not_editable(document, &changes, error),
+                }
+            }
+            let text = nodes.as_ref().filter(|_| !all.is_empty()).map(|nodes| {
+                let text = apply(source.text(), all).unwrap_or_default();
+                let changes = made
+                    .iter()
+                    .map(|(at, edits)| (&self.documents[*at].node, edits));
+                is_as_meant(nodes, changes, &text).then_some(text)
+            });
+            match text {
+                None => self.conversion.texts.push(None),
+                Some(Some(text)) => {
+                    self.conversion.texts.push(Some(text));
+                    for (document, changes) in made {
+                        let change = self.change(document, changes);
+                        self.conversion.changes.push(change);
+                    }
+                }
+                Some(None) => {
+                    self.conversion.texts.push(None);
+                    for (document, changes) in made {
+                        let error = NotEditable("the file would mean something else afterwards");
+                        self.report_not_editable(document, &changes, error);
+                    }
+                }
+            }
+        }
+        self.conversion.changes.extend(elsewhere);
+    }
+
+    pub(crate) fn change(&self, document: usize, changes: ObjectEdits) -> ObjectChange {
+        let document = &self.documents[document];
+        let remove = changes
+            .replaced
+            .iter()
+            .map(|replacement| replacement.0.clone())
+            .collect();
+        let set = changes
+            .replaced
+            .into_iter()
+            .flat_map(|replacement| replacement.1);
+        ObjectChange {
+            target: ChangeTarget::Object(document.object.clone()),
+            place: Some((document.source, document.node.place.clone())),
+            set: set.chain(changes.added).collect(),
+            remove,
+            labels: changes.labels,
+        }
+    }
+
+    pub(crate) fn report_not_editable(
+        &mut self,
+        document: usize,
+        changes: &ObjectEdits,
+        error: NotEditable,
+    ) {
+        let replaced = changes
+            .replaced
+            .iter()
+            .flat_map(|replacement| &replacement.1);
+        let all = replaced.chain(&changes.added).chain(&changes.labels);
+        let texts: Vec<_> = all
+            .map(|(name, text)| format!("{name}: \"{text}\""))
+            .collect();
+        let place = self.documents[document].node.place.clone();
+        self.report(
+            document,
+            Topic::NotEditable,
+            format!("the object cannot be changed in this file: {}", error.0),
+            format!("write it by hand: {}", texts.join(", ")),
+            place,
+        );
+    }
+}

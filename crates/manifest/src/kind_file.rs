@@ -1,0 +1,377 @@
+//! Files of kinds: the rows of a user's own for the table of kinds.
+
+use dayshift_text::{nearest, quote};
+use dayshift_workload::{
+    Holds, KindDefinition, Part, PartDefinition, SpecMember, SwitchText,
+    names::{is_dns_label, is_dns_subdomain, is_label_key},
+};
+
+use crate::{
+    source::SourceFile,
+    yaml::{
+        SyntaxError,
+        node::{Location, Node, Scalar},
+    },
+};
+
+/// What a file of kinds holds. What is wrong with a row is no reason not to take the others.
+#[derive(Debug, Default)]
+pub struct KindRows {
+    /// The rows that can be taken up, and where each begins.
+    pub rows: Vec<(KindDefinition, Location)>,
+    /// What is wrong with the others.
+    pub errors: Vec<SyntaxError>,
+    /// The resources of those, as far as they are said: `widgets.example.com`.
+    pub refused: Vec<String>,
+}
+
+/// What a row may say.
+const KEYS: [&str; 11] = [
+    "resource",
+    "kind",
+    "field",
+    "annotation",
+    "holds",
+    "stopped",
+    "running",
+    "absent",
+    "not-beside",
+    "instances",
+    "resources",
+];
+
+type RowError = (Location, String);
+
+impl SourceFile {
+    /// The rows of a file of kinds: a list of maps, or maps in documents of their own.
+    pub fn kind_rows(&self) -> KindRows {
+        let mut found = KindRows::default();
+        let (documents, error) = self.documents();
+        found.errors.extend(error);
+        for document in &documents {
+            let items = document.items().iter().map(|item| &**item);
+            let is_list = !document.items().is_empty();
+            let whole = (!is_list).then_some(&**document);
+            for row in items.chain(whole) {
+                match definition(row) {
+                    Ok(definition) => found.rows.push((definition, row.place.clone())),
+                    Err((place, message)) => {
+                        let resource = row.get("resource").and_then(Node::text);
+                        found.refused.extend(resource.map(str::to_lowercase));
+                        found.errors.push(self.error_at(&place, message));
+                    }
+                }
+            }
+        }
+        found
+    }
+}
+
+fn definition(row: &Node<'_>) -> Result<KindDefinition, RowError> {
+    let wrong = |node: &Node<'_>, message: String| (node.place.clone(), message);
+    if row.entries().is_empty() {
+        let message = format!("a row is a map with `resource`, not {}", row.type_name());
+        return Err(wrong(row, message));
+    }
+    if let Some(entry) = row
+        .entries()
+        .iter()
+        .find(|entry| !KEYS.contains(&entry.name()))
+    {
+        let name = entry.name();
+        let help = nearest(name, KEYS).map_or_else(
+            || format!("write one of {}", KEYS.join(", ")),
+            |nearest| format!("did you mean `{nearest}`?"),
+        );
+        let message = format!("`{}` is not a key of a row; {help}", quote(name));
+        return Err(wrong(&entry.key, message));
+    }
+    let text = |key: &str, example: &str| {
+        let node = row.get(key);
+        let text = node.and_then(Node::text).filter(|text| !text.is_empty());
+        text.ok_or_else(|| match node {
+            None => wrong(row, format!("`{key}` is missing; write {key}: {example}")),
+            Some(node) => wrong(
+                node,
+                format!("{} is not a text; write {key}: {example}", described(node)),
+            ),
+        })
+    };
+    let resource = text("resource", "widgets.example.com")?.to_lowercase();
+    let (plural, group) = resource.split_once('.').unwrap_or((&resource, ""));
+    if !is_dns_label(plural) || !is_dns_subdomain(group) || !group.contains('.') {
+        let place = row.get("resource").unwrap_or(row);
+        let message = format!(
+            "`{}` is not a resource with its group; write widgets.example.com",
+            quote(&resource)
+        );
+        return Err(wrong(place, message));
+    }
+    let name = text("kind", "Widget")?.to_owned();
+    if !is_dns_label(&name.to_lowercase()) {
+        let place = row.get("kind").unwrap_or(row);
+        let message = format!("`{}` is not the name of a kind; write Widget", quote(&name));
+        return Err(wrong(place, message));
+    }
+    let path = match (row.get("field"), row.get("annotation")) {
+        (Some(field), None) => spec_path(field)?,
+        (None, Some(node)) => {
+            let name = text("annotation", "example.com/stopped")?;
+            if !is_label_key(&name.to_lowercase()) {
+                let message = format!(
+                    "{} is not the name of an annotation; write example.com/stopped",
+                    described(node)
+                );
+                return Err(wrong(node, message));
+            }
+            ["metadata", "annotations", name]
+                .map(str::to_owned)
+                .to_vec()
+        }
+        (Some(_), Some(both)) => {
+            let message = "`field` cannot be combined with `annotation`; write one of them";
+            return Err(wrong(both, message.to_owned()));
+        }
+        (None, None) => {
+            let message =
+                "`field` is missing; write field: spec.paused, or annotation: example.com/stopped";
+            return Err(wrong(row, message.to_owned()));
+        }
+    };
+    let holds = holds(row, &path)?;
+    if let (Some(node), Holds::Replicas | Holds::Exact) = (row.get("instances"), &holds) {
+        let message = "the count of this row is the number of its instances already".to_owned();
+        return Err(wrong(node, message));
+    }
+    Ok(KindDefinition {
+        name,
+        plural: plural.to_owned(),
+        group: group.to_owned(),
+        path,
+        size: size(row, &holds)?,
+        holds,
+    })
+}
+
+/// Where it says which pods it runs: a field or a list of fields each for `instances` and `resources`.
+fn size(row: &Node<'_>, holds: &Holds) -> Result<Vec<PartDefinition>, RowError> {
+    let fields = |key: &str| match row.get(key) {
+        Some(node) if !node.items().is_empty() => node.items().iter().map(|item| &**item).collect(),
+        node => Vec::from_iter(node),
+    };
+    let (instances, resources) = (fields("instances"), fields("resources"));
+    if let (Some(first), Some(_)) = (resources.first(), instances.first())
+        && resources.len() != instances.len()
+    {
+        let message = format!(
+            "`resources` and `instances` go together, and there are {} and {} of them",
+            resources.len(),
+            instances.len()
+        );
+        return Err((first.place.clone(), message));
+    }
+    let is_count = matches!(holds, Holds::Replicas | Holds::Exact);
+    let mut parts = Vec::new();
+    for index in 0..instances.len().max(resources.len()) {
+        let path = |of: &[&Node<'_>]| of.get(index).map(|field| listed_path(field)).transpose();
+        let (number, pods) = (path(&instances)?, path(&resources)?);
+        let place =
+            |fields: &[&Node<'_>]| fields.get(index).map_or(row, |field| *field).place.clone();
+        let lists = [&number, &pods].map(|path| path.as_ref().map(|(list, _)| list));
+        let list = match lists {
+            [Some(number), Some(pods)] if number != pods => {
+                let message = "it does not go through the same list as its `instances`".to_owned();
+                return Err((place(&resources), message));
+            }
+            [list, other] => list.or(other).cloned().unwrap_or_default(),
+        };
+        if is_count && (!list.is_empty() || index > 0) {
+            let message = "the pods of a count have `resources` in one place, outside of lists";
+            return Err((place(&resources), message.to_owned()));
+        }
+        parts.push(PartDefinition {
+            list,
+            instances: number.map(|path| path.1),
+            resources: pods.map(|path| path.1),
+        });
+    }
+    Ok(parts)
+}
+
+/// `spec.pools[].size`, as the tokens below `spec` up to the last list, and those from there on.
+fn listed_path(field: &Node<'_>) -> Result<(Vec<String>, Vec<String>), RowError> {
+    let mut list = Vec::new();
+    let mut rest = Vec::new();
+    for token in tokens_of(field)?.drain(1..) {
+        let of_each = token.strip_suffix(Part::EACH).map(str::to_owned);
+        let is_list = of_each.is_some();
+        rest.push(of_each.unwrap_or(token));
+        if is_list {
+            list.append(&mut rest);
+            list.push(Part::EACH.to_owned());
+        }
+    }
+    if rest.is_empty() {
+        let message = format!(
+            "{} ends in a list; write spec.pools[].size",
+            described(field)
+        );
+        return Err((field.place.clone(), message));
+    }
+    Ok((list, rest))
+}
+
+/// `spec.paused` or `/spec/paused`, as the tokens of a JSON pointer.
+fn spec_path(field: &Node<'_>) -> Result<Vec<String>, RowError> {
+    let tokens = tokens_of(field)?;
+    if tokens.iter().any(|token| token.ends_with(Part::EACH)) {
+        let message = format!("{} goes through a list; write one field", described(field));
+        return Err((field.place.clone(), message));
+    }
+    Ok(tokens)
+}
+
+fn tokens_of(field: &Node<'_>) -> Result<Vec<String>, RowError> {
+    let wrong = |message: String| (field.place.clone(), message);
+    let text = field.text().unwrap_or_default();
+    let tokens: Vec<String> = match text.strip_prefix('/') {
+        Some(pointer) => pointer
+            .split('/')
+            .map(|token| token.replace("~1", "/").replace("~0", "~"))
+            .collect(),
+        None => text.split('.').map(str::to_owned).collect(),
+    };
+    let name = |token: &str| token.strip_suffix(Part::EACH).unwrap_or(token).to_owned();
+    let is_name = |token: &String| !name(token).is_empty() && !name(token).ends_with(Part::EACH);
+    let is_whole = tokens.len() >= 2 && tokens.iter().all(is_name);
+    if !is_whole || tokens[0] != "spec" {
+        return Err(wrong(format!(
+            "{} is not a field of spec; write spec.paused or /spec/paused",
+            described(field)
+        )));
+    }
+    if SpecMember::from_name(&name(&tokens[1])).is_some_and(|member| !member.may_be_named()) {
+        return Err(wrong(format!(
+            "{} cannot be named by a row",
+            described(field)
+        )));
+    }
+    Ok(tokens)
+}
+
+fn holds(row: &Node<'_>, path: &[String]) -> Result<Holds, RowError> {
+    let wrong = |node: &Node<'_>, message: String| (node.place.clone(), message);
+    let is_annotation = path[0] != "spec";
+    let said = row.get("holds");
+    let kind = said.and_then(Node::text).unwrap_or("switch");
+    let of_switch = ["stopped", "running", "absent", "not-beside"];
+    let stray = of_switch.into_iter().find_map(|key| row.get(key));
+    match (kind, said) {
+        ("switch", _) => switch(row, is_annotation, path),
+        ("time", Some(node)) if !is_annotation => Err(wrong(
+            node,
+            "a time is held by an annotation alone".to_owned(),
+        )),
+        ("replicas" | "exact", Some(node)) if is_annotation || path.len() != 2 => Err(wrong(
+            node,
+            "a count is held by a field of spec itself, such as spec.size".to_owned(),
+        )),
+        ("time" | "replicas" | "exact", _) if stray.is_some() => {
+            let place = stray.unwrap_or(row);
+            Err(wrong(
+                place,
+                format!("a row that holds {kind} has no values of a switch"),
+            ))
+        }
+        ("time", _) => Ok(Holds::Time),
+        ("replicas", _) => Ok(Holds::Replicas),
+        ("exact", _) => Ok(Holds::Exact),
+        (_, node) => {
+            let node = node.unwrap_or(row);
+            let message = format!("{} is not switch, replicas, exact or time", described(node));
+            Err(wrong(node, message))
+        }
+    }
+}
+
+fn switch(row: &Node<'_>, is_annotation: bool, path: &[String]) -> Result<Holds, RowError> {
+    let wrong = |node: &Node<'_>, message: String| (node.place.clone(), message);
+    if path == ["spec", "replicas"] {
+        let message = "spec.replicas is a count; write holds: replicas, or holds: exact".to_owned();
+        return Err(wrong(row.get("field").unwrap_or(row), message));
+    }
+    let value = |key: &str| {
+        let Some(node) = row.get(key) else {
+            return Ok(None);
+        };
+        match (node.scalar(), node.written()) {
+            (Some(Scalar::Bool(_)), Some(text)) if is_annotation => Err(wrong(
+                node,
+                format!(
+                    "`{text}` is true or false to YAML, and an annotation is a text; write {key}: \"{text}\""
+                ),
+            )),
+            (Some(Scalar::Bool(flag)), _) => Ok(Some(SwitchText::Flag(flag))),
+            (Some(Scalar::Text), Some(text)) => Ok(Some(SwitchText::Text(text.to_owned()))),
+            _ => Err(wrong(
+                node,
+                format!("{} is not true, false or a text", described(node)),
+            )),
+        }
+    };
+    let Some(stopped) = value("stopped")? else {
+        return Err(wrong(
+            row,
+            "`stopped` is missing; write stopped: true".to_owned(),
+        ));
+    };
+    let running = value("running")?;
+    let is_like = |running: &SwitchText| {
+        matches!(running, SwitchText::Flag(_)) == matches!(stopped, SwitchText::Flag(_))
+    };
+    if let (Some(value), Some(node)) = (&running, row.get("running"))
+        && (!is_like(value) || *value == stopped)
+    {
+        let message = format!(
+            "{} is not another value like that of `stopped`",
+            described(node)
+        );
+        return Err(wrong(node, message));
+    }
+    let is_absent_stopped = match row.get("absent") {
+        None => false,
+        Some(node) => match node.text() {
+            Some("running") => false,
+            Some("stopped") if running.is_some() => true,
+            Some("stopped") => {
+                let message = "an object without the field is stopped, so nothing says what runs it; write running: too";
+                return Err(wrong(node, message.to_owned()));
+            }
+            _ => {
+                let message = format!("{} is not running or stopped", described(node));
+                return Err(wrong(node, message));
+            }
+        },
+    };
+    let not_beside = row.get("not-beside").map(spec_path).transpose()?;
+    if let (Some(beside), Some(node)) = (&not_beside, row.get("not-beside"))
+        && (beside.starts_with(path) || path.starts_with(beside))
+    {
+        let message = format!("{} is not beside the field of the switch", described(node));
+        return Err(wrong(node, message));
+    }
+    Ok(Holds::Switch {
+        stopped,
+        running,
+        is_absent_stopped,
+        not_beside,
+    })
+}
+
+/// What somebody has written, or what it is.
+fn described(node: &Node<'_>) -> String {
+    node.written().map_or_else(
+        || node.type_name().to_owned(),
+        |text| format!("`{}`", quote(text)),
+    )
+}

@@ -1,0 +1,267 @@
+//! One thing to say of a schedule, wherever it stands.
+//!
+//! Right lines for what somebody has written: their own text where it can be kept.
+//!
+//! Right texts, to be shown beside wrong ones.
+
+use std::ops::Range;
+
+use dayshift_schedule::{Calendars, DiagnosticKind, Proposal};
+use dayshift_workload::{Inputs, Key, Origin, ParseContext, ParsedInputs, Prefix, Problem, read};
+
+use crate::lint::rule::LintRule;
+
+/// A finding in the text of an annotation. Equal inputs get equal findings, so they are shared.
+#[derive(Clone, Debug)]
+pub(crate) struct ScheduleFinding {
+    pub(crate) rule: LintRule,
+    /// The annotation's name behind the prefix.
+    pub(crate) name: Box<str>,
+    pub(crate) span: Range<usize>,
+    pub(crate) message: String,
+    pub(crate) help: String,
+    /// Where the annotation is written.
+    pub(crate) origin: Origin,
+    /// What was meant by the text.
+    pub(crate) meant: Option<Proposal>,
+}
+
+impl ScheduleFinding {
+    /// A finding about the whole text of a key.
+    pub(crate) fn on(
+        key: Key,
+        inputs: &Inputs,
+        rule: LintRule,
+        message: String,
+        help: String,
+    ) -> Self {
+        Self {
+            rule,
+            name: key.name().into(),
+            span: 0..inputs.text(key).map_or(0, str::len),
+            message,
+            help,
+            origin: inputs.origin(key).unwrap_or(Origin::Own),
+            meant: None,
+        }
+    }
+
+    /// This finding, of these bytes of the text alone.
+    pub(crate) fn at(self, span: Range<usize>) -> Self {
+        Self { span, ..self }
+    }
+
+    /// What a problem is to lint.
+    pub(crate) fn from_problem(problem: &Problem, prefix: &Prefix) -> Self {
+        let diagnostic = &problem.diagnostic;
+        let rule = rule_of(diagnostic.kind(), Key::from_name(&problem.annotation));
+        let help = match rule {
+            LintRule::DeletesVolumes => format!(
+                "set whenScaled to Retain, or write {} on the object",
+                right_line(prefix, Key::AllowVolumeDeletion)
+            ),
+            _ => diagnostic.help(),
+        };
+        let message = diagnostic.message();
+        // Where no part of the text is quoted, the annotation is the subject.
+        let is_without = ["is ", "needs "]
+            .iter()
+            .any(|verb| message.starts_with(verb));
+        let message = if is_without {
+            format!("{} {message}", prefix.full(&problem.annotation))
+        } else {
+            message
+        };
+        Self {
+            rule,
+            name: problem.annotation.clone(),
+            span: diagnostic.span(),
+            message,
+            help,
+            origin: problem.origin,
+            meant: diagnostic.proposal(),
+        }
+    }
+
+    /// What to do about it where this is the text: to write what was meant, if all of it can be put
+    /// right.
+    pub(crate) fn help_for(&self, text: &str, prefix: &Prefix) -> String {
+        let key = Key::from_name(&self.name);
+        let lines = match (self.rule, key) {
+            (LintRule::UnknownAnnotation, _) => {
+                Key::nearest(&self.name).map(|meant| own_line(prefix, meant, text))
+            }
+            (LintRule::NotText, Some(key)) => Some(own_line(prefix, key, text)),
+            (_, Some(key)) => {
+                let meant = self.meant.as_ref();
+                meant.and_then(|meant| repaired_lines(prefix, key, text, meant))
+            }
+            _ => None,
+        };
+        lines.map_or_else(|| self.help.clone(), |lines| format!("write {lines}"))
+    }
+
+    /// Whether it says the same of the same annotation.
+    pub(crate) fn is_like(&self, other: &Self) -> bool {
+        let key = |finding: &Self| (finding.rule, finding.span.clone(), finding.origin);
+        key(self) == key(other) && self.name == other.name
+    }
+}
+
+fn rule_of(kind: DiagnosticKind, key: Option<Key>) -> LintRule {
+    match (kind, key) {
+        (DiagnosticKind::NotText, _) => LintRule::NotText,
+        (DiagnosticKind::Duplicate, _) => LintRule::DuplicateAnnotation,
+        (DiagnosticKind::Object, Some(Key::AllowVolumeDeletion)) => LintRule::DeletesVolumes,
+        (DiagnosticKind::Object, _) => LintRule::BadCount,
+        (DiagnosticKind::Conflict, Some(Key::Scale | Key::Replicas | Key::StopReplicas)) => {
+            LintRule::ScaleBesideOthers
+        }
+        (DiagnosticKind::Conflict, _) => LintRule::HoursBesideTimes,
+        (_, None) => LintRule::UnknownAnnotation,
+        (_, Some(key)) => match key {
+            Key::Start | Key::Stop => LintRule::BadTimes,
+            Key::Hours => LintRule::BadHours,
+            Key::Scale => LintRule::BadScale,
+            Key::Timezone => LintRule::BadTimezone,
+            Key::Replicas | Key::StopReplicas => LintRule::BadCount,
+            Key::Jitter => LintRule::BadJitter,
+            Key::Except => LintRule::BadExcept,
+            Key::TreatAs => LintRule::BadTreatAs,
+            Key::After => LintRule::BadAfter,
+            Key::Pause
+            | Key::WakeUntil
+            | Key::SleepUntil
+            | Key::Enforce
+            | Key::Exclude
+            | Key::Notice
+            | Key::ReadyWithin
+            | Key::AllowVolumeDeletion
+            | Key::StopJobs
+            | Key::Reason
+            | Key::OverrideBy => LintRule::BadOverride,
+            Key::WakeOnRequest | Key::WakeOnRequestIgnore => LintRule::BadWakeOnRequest,
+        },
+    }
+}
+
+/// The line that was meant: `text` where that is right for the key or can be put right, else the key
+/// with an example that is called one. Nobody's schedule is made up.
+pub(crate) fn own_line(prefix: &Prefix, key: Key, text: &str) -> String {
+    let name = prefix.annotation(key);
+    if is_right(key, text) {
+        return format!("{name}: \"{text}\"");
+    }
+    let meant = problem(key, text).and_then(|problem| problem.diagnostic.proposal());
+    let lines = meant.and_then(|meant| repaired_lines(prefix, key, text, &meant));
+    let right = right_text(key);
+    lines.unwrap_or_else(|| format!("{name} with a valid text, for example \"{right}\""))
+}
+
+/// The line or lines that were meant by a text that is refused, where all of it can be put right.
+pub(crate) fn repaired_lines(
+    prefix: &Prefix,
+    key: Key,
+    text: &str,
+    meant: &Proposal,
+) -> Option<String> {
+    let line = |key, text: &str| format!("{}: \"{text}\"", prefix.annotation(key));
+    match meant {
+        Proposal::Hours(hours) => Some(format!(
+            "{} in place of {}",
+            line(Key::Hours, hours),
+            prefix.annotation(key)
+        )),
+        Proposal::StartAndStop { start, stop } => Some(format!(
+            "{} and {} in place of {}",
+            line(Key::Start, start),
+            line(Key::Stop, stop),
+            prefix.annotation(key)
+        )),
+        Proposal::InZone { times, timezone } => {
+            let (times, zone) = (line(key, times), line(Key::Timezone, timezone));
+            Some(format!("{times} and {zone}"))
+        }
+        Proposal::Replace { .. } => {
+            let mut text = meant.apply_to(text)?;
+            // A text may be wrong in several places, of which the reader tells one at a time.
+            for _ in 0..MAX_REPAIRS {
+                if is_right(key, &text) {
+                    return Some(line(key, &text));
+                }
+                text = problem(key, &text)?
+                    .diagnostic
+                    .proposal()?
+                    .apply_to(&text)?;
+            }
+            None
+        }
+    }
+}
+
+/// How many places of one text are put right.
+const MAX_REPAIRS: usize = 20;
+
+/// Whether a text is right for a key, on an object with a schedule.
+fn is_right(key: Key, text: &str) -> bool {
+    !text.trim().is_empty()
+        && !text.contains(['"', '\\'])
+        && !matches!(read_alone(key, text), ParsedInputs::Invalid(_))
+}
+
+/// What is wrong with the text of a key, on an object with a schedule.
+fn problem(key: Key, text: &str) -> Option<Problem> {
+    let ParsedInputs::Invalid(refusal) = read_alone(key, text) else {
+        return None;
+    };
+    let mut problems = refusal.problems().iter();
+    problems
+        .find(|problem| &*problem.annotation == key.name())
+        .cloned()
+}
+
+fn read_alone(key: Key, text: &str) -> ParsedInputs {
+    let inputs = if Key::SCHEDULE.contains(&key) {
+        Inputs::default()
+    } else {
+        Inputs::default().with(Key::Hours, right_text(Key::Hours))
+    };
+    let context = ParseContext {
+        // What those are called is not known here.
+        calendars: Calendars::default().accepting_any(),
+        ..ParseContext::default()
+    };
+    read(&inputs.with(key, text), &context)
+}
+
+/// A right text for a key.
+pub(crate) fn right_text(key: Key) -> &'static str {
+    match key {
+        Key::Start => "Mon-Fri 09:00",
+        Key::Stop => "Mon-Fri 19:00",
+        Key::Hours => "Mon-Fri 09:00-19:00; Sat 10:00-14:00",
+        Key::Scale => "Mon-Fri 08:00 = 5; 19:00 = 0",
+        Key::Timezone => "Europe/Berlin",
+        Key::Replicas => "3",
+        Key::StopReplicas => "0",
+        Key::Jitter => "5m",
+        Key::Notice => "15m",
+        Key::ReadyWithin => "20m",
+        Key::Except => "2026-12-28..2027-01-03; 2027-01-11",
+        Key::TreatAs => "2026-10-10 = Mon",
+        Key::After => "sts/db; deploy/cache, 5m",
+        Key::Pause | Key::Enforce | Key::Exclude | Key::AllowVolumeDeletion | Key::StopJobs => {
+            "true"
+        }
+        Key::WakeUntil | Key::SleepUntil => "2026-12-24 22:00",
+        Key::Reason => "migration of the database",
+        Key::OverrideBy => "jane@example.com",
+        Key::WakeOnRequest => "2h",
+        Key::WakeOnRequestIgnore => "/healthz; /metrics",
+    }
+}
+
+/// A right line for a key, as it would stand in a manifest.
+pub(crate) fn right_line(prefix: &Prefix, key: Key) -> String {
+    format!("{}: \"{}\"", prefix.annotation(key), right_text(key))
+}

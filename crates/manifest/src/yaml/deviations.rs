@@ -1,0 +1,259 @@
+//! JSON values one after another, as `jq` writes and kubectl reads them. YAML has no such thing.
+//!
+//! Lines of quoted text that are not indented. YAML's grammar has them deeper than what they belong to
+//! (YAML 1.2.2, production 69); the reader of kubectl does not ask, and files in use have them.
+
+use std::collections::BTreeMap;
+
+use granit_parser::{ErrorKind, Event, Marker, Options, Parser, ScalarStyle, ScanError, Span};
+use serde::de::IgnoredAny;
+use serde_json::Deserializer;
+
+/// A part of a text that is YAML by itself, and what stands before it.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct StreamPiece<'a> {
+    pub(crate) text: &'a str,
+    bytes: usize,
+    chars: usize,
+    lines: usize,
+    /// In characters, of the line in which it begins.
+    columns: usize,
+}
+
+/// A text whose JSON values follow each other without `---` comes apart before each but the first;
+/// any other is one piece.
+pub(crate) fn pieces(text: &str) -> Vec<StreamPiece<'_>> {
+    let mut pieces = Vec::new();
+    let mut rest = StreamPiece {
+        text,
+        ..StreamPiece::default()
+    };
+    if text.trim_start().starts_with('{') {
+        let mut values = Deserializer::from_str(text).into_iter::<IgnoredAny>();
+        while let Some(Ok(_)) = values.next() {
+            let end = values.byte_offset();
+            if text[end..].trim_start().starts_with('{') {
+                let (piece, after) = rest.split(end - rest.bytes);
+                pieces.push(piece);
+                rest = after;
+            }
+        }
+    }
+    pieces.push(rest);
+    pieces
+}
+
+impl<'a> StreamPiece<'a> {
+    fn split(self, at: usize) -> (Self, Self) {
+        let (text, after) = self.text.split_at(at);
+        let in_last_line = text.rfind('\n').map_or(self.columns, |_| 0)
+            + text.rsplit('\n').next().unwrap_or_default().chars().count();
+        let after = Self {
+            text: after,
+            bytes: self.bytes + at,
+            chars: self.chars + text.chars().count(),
+            lines: self.lines + text.matches('\n').count(),
+            columns: in_last_line,
+        };
+        (Self { text, ..self }, after)
+    }
+
+    /// Where in the whole text something stands that is at `marker` of this piece.
+    pub(crate) fn place(&self, marker: Marker) -> Marker {
+        let columns = if marker.line() == 1 { self.columns } else { 0 };
+        Marker::new(
+            self.chars + marker.index(),
+            self.lines + marker.line(),
+            columns + marker.col(),
+        )
+        .with_byte_offset(marker.byte_offset().map(|offset| self.bytes + offset))
+    }
+
+    /// The same of a stretch.
+    pub(crate) fn span(&self, span: &Span) -> Span {
+        Span::new(self.place(span.start), self.place(span.end))
+    }
+}
+
+/// A text in which such lines are indented. What they mean is the same: their indentation is not part
+/// of the quoted text.
+#[derive(Debug)]
+pub(crate) struct Indented {
+    pub(crate) text: String,
+    /// Line after line: its number, from 1, how many spaces were put before it, and before all lines
+    /// above it.
+    spaces: Vec<(usize, usize, usize)>,
+}
+
+/// How many spaces are put before a line: what a person might indent by, and what nobody does.
+const STEPS: [usize; 2] = [64, 4096];
+
+/// How many bytes are looked at for all such lines of one text.
+const MAX_WORK: usize = 64 << 20;
+
+impl Indented {
+    /// `text` with the lines indented of which its reader complains with `error`; `None` where it
+    /// complains of something else, or of lines that are not in quotes.
+    pub(crate) fn repair(text: &str, options: &Options, error: &ScanError) -> Option<Self> {
+        let lines: Vec<_> = text.split_inclusive('\n').collect();
+        let mut spaces = BTreeMap::new();
+        let mut work = MAX_WORK;
+        let mut first = wants_indentation(error)?;
+        loop {
+            indent(&mut spaces, &lines, first)?;
+            let text = written(&spaces, &lines);
+            work = work.checked_sub(text.len())?;
+            let (quoted, error) = quoted_lines(&text, options);
+            let Some(next) = error.as_ref().and_then(wants_indentation) else {
+                let is_quoted = |line: &usize| {
+                    let at = quoted.partition_point(|(begin, _)| begin < line);
+                    let last = at.checked_sub(1).and_then(|at| quoted.get(at));
+                    last.is_some_and(|(_, end)| line <= end)
+                };
+                let mut above = 0;
+                let each = spaces.iter().map(|(line, spaces)| {
+                    above += spaces;
+                    (*line, *spaces, above - spaces)
+                });
+                let spaces_of = each.collect();
+                return spaces.keys().all(is_quoted).then_some(Self {
+                    text,
+                    spaces: spaces_of,
+                });
+            };
+            first = next;
+        }
+    }
+
+    /// Where in the text as it was something stands that is at `marker` of this one.
+    pub(crate) fn place(&self, marker: Marker) -> Marker {
+        let (line, column) = (marker.line(), marker.col());
+        let after = self.spaces.partition_point(|spaces| spaces.0 <= line);
+        let last = after.checked_sub(1).and_then(|at| self.spaces.get(at));
+        let (here, above) = match last {
+            Some(&(at, spaces, above)) if at == line => (spaces.min(column), above),
+            Some(&(_, spaces, above)) => (0, above + spaces),
+            None => (0, 0),
+        };
+        let more = above + here;
+        Marker::new(marker.index().saturating_sub(more), line, column - here).with_byte_offset(
+            marker
+                .byte_offset()
+                .map(|offset| offset.saturating_sub(more)),
+        )
+    }
+
+    /// The same of a stretch.
+    pub(crate) fn span(&self, span: &Span) -> Span {
+        Span::new(self.place(span.start), self.place(span.end))
+    }
+}
+
+/// Indents a line, and those after it up to one that has a quote: so far the text goes on.
+fn indent(spaces: &mut BTreeMap<usize, usize>, lines: &[&str], first: usize) -> Option<()> {
+    let known = spaces.get(&first).copied().unwrap_or_default();
+    let more = STEPS.into_iter().find(|step| *step > known)?;
+    let from = lines.iter().enumerate().skip(first.checked_sub(1)?);
+    for (at, line) in from {
+        if line.starts_with("---") || line.starts_with("...") {
+            break;
+        }
+        if !line.trim().is_empty() {
+            spaces.insert(at + 1, more);
+        }
+        if line.contains(['"', '\'']) {
+            break;
+        }
+    }
+    spaces.contains_key(&first).then_some(())
+}
+
+fn written(spaces: &BTreeMap<usize, usize>, lines: &[&str]) -> String {
+    let mut text = String::new();
+    for (at, line) in lines.iter().enumerate() {
+        let spaces = spaces.get(&(at + 1)).copied().unwrap_or_default();
+        text.extend(std::iter::repeat_n(' ', spaces));
+        text += line;
+    }
+    text
+}
+
+/// The line of which a reader says that it has to be indented.
+fn wants_indentation(error: &ScanError) -> Option<usize> {
+    matches!(
+        error.kind(),
+        ErrorKind::InvalidQuotedScalarIndent | ErrorKind::TabInIndentation
+    )
+    .then(|| error.marker().line())
+}
+
+/// The lines in which the quoted texts that end in another line begin and end, and why no more of them
+/// can be read.
+fn quoted_lines(text: &str, options: &Options) -> (Vec<(usize, usize)>, Option<ScanError>) {
+    let mut quoted = Vec::new();
+    for next in Parser::new_from_str_with_options(text, options.clone()) {
+        match next {
+            Ok((Event::Scalar(_, style, ..), span)) => {
+                let is_quoted =
+                    matches!(style, ScalarStyle::SingleQuoted | ScalarStyle::DoubleQuoted);
+                let (begin, end) = (span.start.line(), span.end.line());
+                if is_quoted && begin < end {
+                    quoted.push((begin, end));
+                }
+            }
+            Ok(_) => {}
+            Err(error) => return (quoted, Some(error)),
+        }
+    }
+    (quoted, None)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn texts(text: &str) -> Vec<&str> {
+        pieces(text).iter().map(|piece| piece.text).collect()
+    }
+
+    #[test]
+    fn json_values_come_apart_and_nothing_else_does() {
+        for (text, expected) in [
+            ("", &[""][..]),
+            ("a: 1\n---\nb: 2", &["a: 1\n---\nb: 2"]),
+            ("{\"a\": 1}\n", &["{\"a\": 1}\n"]),
+            (
+                "{\"a\":1}\n{\"b\":\"}{\"}\n",
+                &["{\"a\":1}", "\n{\"b\":\"}{\"}\n"],
+            ),
+            ("{}{} {}", &["{}", "{}", " {}"]),
+            ("{}\n---\n{}", &["{}\n---\n{}"]),
+            ("{}\n{}\n---\n{}", &["{}", "\n{}\n---\n{}"]),
+            ("{}\n{a: 1}\n{}", &["{}", "\n{a: 1}\n{}"]),
+            ("{a: {b: 1}}", &["{a: {b: 1}}"]),
+            ("{} x", &["{} x"]),
+        ] {
+            assert_eq!(texts(text), expected, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn what_stands_in_a_piece_is_placed_in_the_whole() {
+        let text = "{\n \"é\": 1} {\"b\": 2}\n\n{\n \"c\": 3}";
+        for piece in pieces(text) {
+            for (index, (offset, char)) in piece.text.char_indices().enumerate() {
+                let before = &piece.text[..offset];
+                let line = 1 + before.matches('\n').count();
+                let column = before.rsplit('\n').next().unwrap().chars().count();
+                let marker = Marker::new(index, line, column).with_byte_offset(Some(offset));
+                let place = piece.place(marker);
+                let byte = place.byte_offset().unwrap();
+                assert!(text[byte..].starts_with(char));
+                assert_eq!(text[..byte].chars().count(), place.index());
+                assert_eq!(1 + text[..byte].matches('\n').count(), place.line());
+                let line = text[..byte].rsplit('\n').next().unwrap();
+                assert_eq!(line.chars().count(), place.col());
+            }
+        }
+    }
+}

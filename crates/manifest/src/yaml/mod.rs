@@ -1,0 +1,334 @@
+//! From text to trees, at a bounded cost.
+
+pub(crate) mod deviations;
+pub(crate) mod node;
+
+use std::{borrow::Cow, collections::HashMap, rc::Rc};
+
+use granit_parser::{Event, Options, Parser, ScalarStyle, ScanError, Span, Tag};
+
+use crate::yaml::{
+    deviations::{Indented, StreamPiece, pieces},
+    node::{Location, MapEntry, Node, NodeContent},
+};
+
+/// What is wrong at a place.
+#[derive(Debug)]
+pub(crate) struct ParseError {
+    pub(crate) place: Location,
+    pub(crate) message: String,
+    /// Whether the text is good YAML and an object in it is at fault.
+    pub(crate) in_object: bool,
+    /// The kind of that object, where it is known.
+    pub(crate) kind: Option<&'static str>,
+}
+
+impl ParseError {
+    /// A fault of an object.
+    pub(crate) fn at(place: &Location, message: impl Into<String>) -> Self {
+        Self {
+            in_object: true,
+            ..Self::in_text(place.clone(), message)
+        }
+    }
+
+    /// The same of an object of that kind.
+    pub(crate) fn with_kind(self, kind: &'static str) -> Self {
+        Self {
+            kind: Some(kind),
+            ..self
+        }
+    }
+
+    fn from_scan(error: &ScanError, piece: &StreamPiece<'_>) -> Self {
+        let marker = piece.place(*error.marker());
+        Self::in_text(Location::new(marker, marker), error.info())
+    }
+
+    fn in_text(place: Location, message: impl Into<String>) -> Self {
+        Self {
+            place,
+            message: message.into(),
+            in_object: false,
+            kind: None,
+        }
+    }
+}
+
+/// What in a file makes it no manifest, in the form `FILE:LINE:COLUMN: …` that editors know.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{file}:{}:{}: {message}", .place.line, .place.column)]
+pub struct SyntaxError {
+    /// The file, as it was given.
+    pub file: String,
+    /// Where in it.
+    pub place: Location,
+    /// What is wrong there.
+    pub message: String,
+    /// Whether the text is good YAML, and an object in it is at fault.
+    pub in_object: bool,
+    /// The kind of that object, where it is known.
+    pub kind: Option<&'static str>,
+    /// Whether a tool fills in what is at fault before anything is applied.
+    pub is_filled_in: bool,
+}
+
+/// How many levels a document may have. A Deployment has about a dozen.
+const MAX_HEIGHT: usize = 100;
+
+/// What all documents of a file may cost, aliases written out: twice the largest file.
+const MAX_COST: usize = 64 << 20;
+
+/// What a node costs beside its text.
+const NODE: usize = 32;
+
+/// Calls `each` with every document of a stream of YAML (JSON is YAML, too), or of JSON values one
+/// after another, in order.
+pub(crate) fn documents<'a>(
+    text: &'a str,
+    mut each: impl FnMut(&Rc<Node<'a>>),
+) -> Result<(), ParseError> {
+    let mut options = Options::default();
+    options.set_emit_comments(false);
+    let mut builder = Builder::default();
+    for piece in pieces(text) {
+        let cost = builder.cost;
+        let mut told = 0;
+        for next in Parser::new_from_str_with_options(piece.text, options.clone()) {
+            match next {
+                Ok((event, span)) => {
+                    let span = piece.span(&span);
+                    if let Some(document) = builder.take(event, &span, |text| text)? {
+                        told += 1;
+                        each(&document);
+                    }
+                }
+                Err(error) => {
+                    let Some(indented) = Indented::repair(piece.text, &options, &error) else {
+                        return Err(ParseError::from_scan(&error, &piece));
+                    };
+                    builder = Builder {
+                        cost,
+                        ..Builder::default()
+                    };
+                    builder.take_all(&indented, &options, &piece, |at, document| {
+                        if at >= told {
+                            each(document);
+                        }
+                    })?;
+                    break;
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+#[derive(Default)]
+struct Builder<'a> {
+    /// The collections that have begun, outermost first.
+    open: Vec<OpenCollection<'a>>,
+    anchors: HashMap<usize, Rc<Node<'a>>>,
+    cost: usize,
+}
+
+/// A collection that has begun; of a map the children are keys and values in turn.
+struct OpenCollection<'a> {
+    begin: Span,
+    anchor: usize,
+    is_map: bool,
+    children: Vec<Rc<Node<'a>>>,
+}
+
+impl<'a> Builder<'a> {
+    /// Takes all of a text that was indented anew; calls `each` with each document and its number.
+    fn take_all(
+        &mut self,
+        indented: &Indented,
+        options: &Options,
+        piece: &StreamPiece<'_>,
+        mut each: impl FnMut(usize, &Rc<Node<'a>>),
+    ) -> Result<(), ParseError> {
+        let mut count = 0;
+        for next in Parser::new_from_str_with_options(&indented.text, options.clone()) {
+            let (event, span) = next.map_err(|error| {
+                let marker = piece.place(indented.place(*error.marker()));
+                ParseError::in_text(Location::new(marker, marker), error.info())
+            })?;
+            let span = piece.span(&indented.span(&span));
+            // The text that is read ends before the nodes do.
+            let owned = |text: Cow<'_, str>| Cow::Owned(text.into_owned());
+            if let Some(document) = self.take(event, &span, owned)? {
+                each(count, &document);
+                count += 1;
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes an event; gives the document that it completes. `keep` makes of a text what a node holds.
+    fn take<'e>(
+        &mut self,
+        event: Event<'e>,
+        span: &Span,
+        keep: impl FnOnce(Cow<'e, str>) -> Cow<'a, str>,
+    ) -> Result<Option<Rc<Node<'a>>>, ParseError> {
+        let (node, anchor) = match event {
+            Event::DocumentEnd => {
+                self.anchors.clear();
+                return Ok(None);
+            }
+            Event::SequenceStart(_, anchor, _) => return Ok(self.begin(span, anchor, false)),
+            Event::MappingStart(_, anchor, _) => return Ok(self.begin(span, anchor, true)),
+            Event::SequenceEnd | Event::MappingEnd => {
+                let Some(open) = self.open.pop() else {
+                    return Ok(None);
+                };
+                let anchor = open.anchor;
+                (Rc::new(self.close(open, span)?), anchor)
+            }
+            Event::Scalar(text, style, anchor, tag) => {
+                let bare = is_bare(style, tag.as_deref());
+                (Rc::new(self.scalar(keep(text), bare, span)?), anchor)
+            }
+            Event::Alias(anchor) => {
+                let Some(node) = self.anchors.get(&anchor).cloned() else {
+                    let message = "this alias is inside its own anchor";
+                    return Err(ParseError::in_text(Location::from_span(span), message));
+                };
+                self.charge(node.cost, &Location::from_span(span))?;
+                (node, 0)
+            }
+            _ => return Ok(None),
+        };
+        if anchor != 0 {
+            self.anchors.insert(anchor, Rc::clone(&node));
+        }
+        Ok(match self.open.last_mut() {
+            Some(open) => {
+                open.children.push(node);
+                None
+            }
+            None => Some(node),
+        })
+    }
+
+    fn begin(&mut self, span: &Span, anchor: usize, is_map: bool) -> Option<Rc<Node<'a>>> {
+        self.open.push(OpenCollection {
+            begin: *span,
+            anchor,
+            is_map,
+            children: Vec::new(),
+        });
+        None
+    }
+
+    fn scalar(
+        &mut self,
+        text: Cow<'a, str>,
+        bare: bool,
+        span: &Span,
+    ) -> Result<Node<'a>, ParseError> {
+        let place = Location::from_span(span);
+        let cost = NODE + text.len();
+        self.charge(cost, &place)?;
+        // A value that is left out is shown as `~`.
+        let text = if bare && place.span.is_empty() {
+            Cow::Borrowed("")
+        } else {
+            text
+        };
+        Ok(Node {
+            place,
+            height: 1,
+            cost,
+            content: NodeContent::Scalar { text, bare },
+        })
+    }
+
+    fn close(&mut self, open: OpenCollection<'a>, end: &Span) -> Result<Node<'a>, ParseError> {
+        let place = Location::new(open.begin.start, end.end);
+        self.charge(NODE, &place)?;
+        let height = 1 + open
+            .children
+            .iter()
+            .map(|child| child.height)
+            .max()
+            .unwrap_or_default();
+        if height > MAX_HEIGHT {
+            let message = format!("nested deeper than {MAX_HEIGHT} levels");
+            return Err(ParseError::in_text(place, message));
+        }
+        let mut cost = NODE + open.children.iter().map(|child| child.cost).sum::<usize>();
+        let content = if open.is_map {
+            let (entries, more) = self.entries(open.children)?;
+            cost += more;
+            NodeContent::Map(entries)
+        } else {
+            NodeContent::List(open.children)
+        };
+        Ok(Node {
+            place,
+            height,
+            cost,
+            content,
+        })
+    }
+
+    /// The entries of a map, those that `<<` brings in before its own, which win; and what the
+    /// former cost.
+    fn entries(
+        &mut self,
+        children: Vec<Rc<Node<'a>>>,
+    ) -> Result<(Vec<MapEntry<'a>>, usize), ParseError> {
+        let mut own = Vec::with_capacity(children.len() / 2);
+        let mut merged = Vec::new();
+        let mut merged_cost = 0;
+        let mut children = children.into_iter();
+        while let (Some(key), Some(value)) = (children.next(), children.next()) {
+            match &key.content {
+                NodeContent::Scalar { text, bare: true } if text == "<<" => {
+                    // Of several maps the first wins.
+                    let maps = value.items().iter().rev().chain([&value]);
+                    for entry in maps.flat_map(|map| map.entries()) {
+                        let cost = entry.key.cost + entry.value.cost;
+                        self.charge(cost, &key.place)?;
+                        merged_cost += cost;
+                        merged.push(MapEntry {
+                            merged: true,
+                            ..entry.clone()
+                        });
+                    }
+                }
+                NodeContent::Scalar { .. } => own.push(MapEntry {
+                    key,
+                    value,
+                    merged: false,
+                }),
+                NodeContent::List(_) | NodeContent::Map(_) => {
+                    let message = format!("a key must be text, but this is {}", key.type_name());
+                    return Err(ParseError::in_text(key.place.clone(), message));
+                }
+            }
+        }
+        merged.append(&mut own);
+        Ok((merged, merged_cost))
+    }
+
+    fn charge(&mut self, cost: usize, place: &Location) -> Result<(), ParseError> {
+        self.cost = self.cost.saturating_add(cost);
+        if self.cost > MAX_COST {
+            let message = "the file is too large once its aliases are expanded; split it";
+            return Err(ParseError::in_text(place.clone(), message));
+        }
+        Ok(())
+    }
+}
+
+/// Whether a scalar may mean something else than text: it has no quotes and no tag that says so.
+fn is_bare(style: ScalarStyle, tag: Option<&Tag>) -> bool {
+    match tag {
+        Some(tag) => matches!(tag.core_suffix(), Some("int" | "float" | "bool" | "null")),
+        None => style == ScalarStyle::Plain,
+    }
+}
