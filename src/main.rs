@@ -1,4 +1,4 @@
-//! The program `dayshift`: parses, runs, exits.
+//! The `dayshift` binary.
 
 use std::process::ExitCode;
 

@@ -17,10 +17,11 @@ use dayshift_schedule::Tzdata;
 use dayshift_text::printable;
 
 use crate::cli::{
-    args::{activator_args::ActivatorArgs, run_args::RunArgs},
+    args::kinds::{self, KindFiles},
+    command_line::{naming_the_variable, subcommand_first, with_variables},
     commands::{
-        complete::complete,
-        completions::CompletionsArgs,
+        activator::ActivatorArgs,
+        completion::{CompletionsArgs, complete},
         convert::ConvertArgs,
         dashboard::DashboardArgs,
         kinds::KindsArgs,
@@ -28,18 +29,20 @@ use crate::cli::{
         overrides::{AFTER_HELP as OVERRIDES_END, LastingArgs, OverrideArgs},
         plan::PlanArgs,
         restore::RestoreArgs,
-        sandbox::SandboxArgs,
+        run::RunArgs,
         status::StatusArgs,
     },
-    exit::{Exit, wrong_usage},
-    kind_files,
     output::{messages::print_warning, terminal},
-    variables::{naming_the_variable, with_variables},
-    word_order::subcommand_first,
+    process::{Exit, wrong_usage},
     zoneinfo,
 };
 
-/// The whole command line. A subcommand is a variant of `Command` and a file of its own.
+#[cfg(not(feature = "sandbox"))]
+use crate::cli::commands::no_sandbox::SandboxArgs;
+#[cfg(feature = "sandbox")]
+use crate::cli::commands::sandbox::SandboxArgs;
+
+/// The parsed command line.
 #[derive(Debug, Parser)]
 #[command(
     name = "dayshift",
@@ -52,13 +55,12 @@ pub struct Program {
     #[command(subcommand)]
     command: Command,
 
-    /// What somebody should know about the time zones that count.
+    /// A warning about the time zone database, if there is one.
     #[arg(skip)]
     about_zones: Option<String>,
 
-    /// What is wrong with rows of `--kind-file`.
     #[arg(skip)]
-    about_kinds: Vec<String>,
+    kind_files: KindFiles,
 }
 
 #[derive(Debug, Subcommand)]
@@ -74,12 +76,12 @@ enum Command {
     /// Stop workloads now, and keep them stopped until a time
     #[command(after_long_help = OVERRIDES_END)]
     Sleep(Box<LastingArgs>),
-    /// Do now what the schedule says, until its next boundary
+    /// Apply the schedule now, until its next boundary
     ///
     /// A new or edited schedule scales nothing by itself, and a manual change holds until the next
-    /// boundary. This starts or stops the workload now if the schedule says so. It ends a wake or a
-    /// sleep that holds. Where none holds, it writes one, which ends at the next boundary: an edit of
-    /// the schedule does not end it sooner, `dayshift resume` does.
+    /// boundary. If the workload should be running or stopped now, this command starts or stops it. It
+    /// ends an active wake or sleep. If there is none, it writes one that ends at the next boundary; an
+    /// edit of the schedule does not end it earlier, but `dayshift resume` does.
     #[command(after_long_help = OVERRIDES_END)]
     Sync(Box<OverrideArgs>),
     /// Leave workloads as they are, until a time or until `resume`
@@ -117,11 +119,11 @@ static VERSION: LazyLock<String> = LazyLock::new(|| {
 });
 
 impl Program {
-    /// Reads the arguments and the `DAYSHIFT_…` variables of this process.
+    /// Parses the arguments and the `DAYSHIFT_…` variables of this process.
     ///
     /// # Errors
-    /// How to end, where there is nothing to run: help or version was asked for and is printed,
-    /// or the usage is wrong and what is wrong has been said.
+    /// The exit status if there is nothing to run: the help or version was printed, or the usage
+    /// error was reported.
     pub fn from_arguments() -> Result<Self, Exit> {
         let arguments: Vec<_> = env::args_os().collect();
         let zoneinfo = zoneinfo::given(&arguments, env::var_os(zoneinfo::VARIABLE));
@@ -129,19 +131,20 @@ impl Program {
         let about_zones = zoneinfo::take_into_use(folder);
         let command = Self::command().mut_subcommands(with_color);
         let arguments = subcommand_first(&command, arguments);
-        let kind_files = kind_files::given(&arguments, env::var_os(kind_files::VARIABLE));
-        let about_kinds = kind_files::take_up(&kind_files);
+        let kind_files =
+            kinds::given_kind_files(&arguments, env::var_os(kinds::KIND_FILE_VARIABLE));
+        let kind_files = KindFiles::load(&kind_files);
         let mut command = with_variables(command, &arguments)
             .mut_subcommands(with_repeated)
             .mut_subcommands(with_short_help);
-        // There the timeline is what is read, and the log would only say it again.
+        // The sandbox prints a timeline, and the log would repeat it.
         if cfg!(feature = "sandbox") {
             command = command.mut_subcommand("sandbox", |sandbox| {
                 sandbox.mut_arg("log_level", |flag| flag.default_value("error"))
             });
         }
         if let Some(words) = to_complete(&arguments) {
-            // Where nobody reads, nobody misses it.
+            // Errors are ignored, because there is no reader.
             let _ = io::stdout().write_all(complete(command, &words).as_bytes());
             return Err(Exit::Done);
         }
@@ -153,60 +156,63 @@ impl Program {
             let text = format!("{named_by}: {error}");
             wrong_usage(&command.error(ErrorKind::ValueValidation, text))
         })?;
-        let about_kinds = about_kinds.map_err(|error| {
+        let kind_files = kind_files.map_err(|error| {
             let text = format!("--kind-file: {error}");
             wrong_usage(&command.error(ErrorKind::ValueValidation, printable(&text)))
         })?;
         let mut read = |arguments: &[OsString]| {
             let matches = command.try_get_matches_from_mut(arguments);
             let program = matches.and_then(|matches| {
-                let of_subcommand = matches.subcommand().map(|(_, it)| it);
-                let color = of_subcommand.and_then(|it| it.get_one(COLOR));
+                let of_subcommand = matches.subcommand().map(|(_, matches)| matches);
+                let color = of_subcommand.and_then(|matches| matches.get_one(COLOR));
                 terminal::set_color(color.copied().unwrap_or_default());
                 Self::from_arg_matches(&matches)
             });
             program.map_err(|error| naming_the_variable(error, &command, arguments))
         };
         let program = read(&arguments).map_err(|error| {
-            // What is typed is quoted, and may have been pasted.
+            // Errors quote the arguments, which can contain control characters if they were pasted.
             let tame: Vec<_> = arguments
                 .iter()
-                .map(|it| printable(&it.to_string_lossy()).into())
+                .map(|word| printable(&word.to_string_lossy()).into())
                 .collect();
             wrong_usage(read(&tame).as_ref().err().unwrap_or(&error))
         })?;
         Ok(Self {
             about_zones,
-            about_kinds,
+            kind_files,
             ..program
         })
     }
 
-    /// Does what was asked for.
+    /// Runs the command.
     pub fn run(self) -> Exit {
         if let (Some(about), false) = (&self.about_zones, matches!(self.command, Command::Run(_))) {
             print_warning(about);
         }
         let is_checked = matches!(self.command, Command::Run(_) | Command::Lint(_));
         if !is_checked {
-            self.about_kinds.iter().for_each(|it| print_warning(it));
+            self.kind_files
+                .problems
+                .iter()
+                .for_each(|problem| print_warning(problem));
         }
         match self.command {
-            Command::Run(args) => args.run(self.about_zones.as_deref(), &self.about_kinds),
-            Command::Plan(args) => args.run(),
-            Command::Lint(args) => args.run(&self.about_kinds),
-            Command::Convert(args) => args.run(),
-            Command::Status(args) => args.run(),
-            Command::Wake(args) => args.until(RequestedOverride::Wake),
-            Command::Sleep(args) => args.until(RequestedOverride::Sleep),
-            Command::Sync(args) => args.now(RequestedOverride::Sync),
-            Command::Pause(args) => args.pause(),
-            Command::Resume(args) => args.now(RequestedOverride::Resume),
-            Command::Restore(args) => args.run(),
-            Command::Dashboard(args) => args.run(),
-            Command::Kinds(args) => args.run(),
+            Command::Run(args) => args.run(self.about_zones.as_deref(), &self.kind_files),
+            Command::Plan(args) => args.run(&self.kind_files),
+            Command::Lint(args) => args.run(&self.kind_files),
+            Command::Convert(args) => args.run(&self.kind_files),
+            Command::Status(args) => args.run(&self.kind_files),
+            Command::Wake(args) => args.until(RequestedOverride::Wake, &self.kind_files),
+            Command::Sleep(args) => args.until(RequestedOverride::Sleep, &self.kind_files),
+            Command::Sync(args) => args.now(RequestedOverride::Sync, &self.kind_files),
+            Command::Pause(args) => args.pause(&self.kind_files),
+            Command::Resume(args) => args.now(RequestedOverride::Resume, &self.kind_files),
+            Command::Restore(args) => args.run(&self.kind_files),
+            Command::Dashboard(args) => args.run(&self.kind_files),
+            Command::Kinds(args) => args.run(&self.kind_files),
             Command::Activator(args) => args.run(),
-            Command::Sandbox(args) => args.run(),
+            Command::Sandbox(args) => args.run(&self.kind_files),
             Command::Completions(args) => args.run(),
         }
     }
@@ -214,20 +220,20 @@ impl Program {
 
 const COLOR: &str = "color";
 
-/// Gives a subcommand `--color`.
+/// Adds `--color` to a subcommand.
 fn with_color(subcommand: clap::Command) -> clap::Command {
     let flag = Arg::new(COLOR)
         .long(COLOR)
         .value_name("WHEN")
         .default_value("auto")
         .value_parser(EnumValueParser::<ColorChoice>::new())
-        .help("When to use colour; auto is on a terminal, unless NO_COLOR is set")
+        .help("When to use color; auto is on a terminal, unless NO_COLOR is set")
         .help_heading(None);
     subcommand.arg(flag)
 }
 
-/// Leaves out of the help of `-h` what few people need, so that it fits a terminal. What starts `run`
-/// is a manifest, whose writer wants all of it.
+/// Hides rarely used flags from `-h`, so that it fits a terminal. The help of `run` stays complete,
+/// because it is used to write a manifest.
 fn with_short_help(subcommand: clap::Command) -> clap::Command {
     if subcommand.get_name() == "run" {
         return subcommand;
@@ -240,9 +246,9 @@ fn with_short_help(subcommand: clap::Command) -> clap::Command {
     })
 }
 
-/// Lets each flag of a subcommand be repeated that takes no value, and in `run` every flag: what
-/// starts it may add flags at the end. Elsewhere two values of which one does not count would be a
-/// command that acts elsewhere than was meant.
+/// Lets flags without a value be repeated, and all flags of `run`, because a manifest can append
+/// flags. In other commands, a repeated value could make the command act on the wrong objects, so
+/// it is an error.
 fn with_repeated(subcommand: clap::Command) -> clap::Command {
     let is_run = subcommand.get_name() == "run";
     subcommand.mut_args(|arg| {
@@ -255,8 +261,8 @@ fn with_repeated(subcommand: clap::Command) -> clap::Command {
     })
 }
 
-/// The words to complete, where that is wanted: by `dayshift __complete`, or by the name under
-/// which kubectl asks a plugin.
+/// The words to complete, if the program was called as `dayshift __complete` or under the name of
+/// kubectl's completion plugin.
 fn to_complete(arguments: &[OsString]) -> Option<Vec<String>> {
     let (program, words) = arguments.split_first()?;
     let words = if is_called(program, "kubectl_complete-dayshift") {
@@ -269,10 +275,12 @@ fn to_complete(arguments: &[OsString]) -> Option<Vec<String>> {
 }
 
 fn is_called(program: &OsStr, name: &str) -> bool {
-    Path::new(program).file_stem().is_some_and(|it| it == name)
+    Path::new(program)
+        .file_stem()
+        .is_some_and(|stem| stem == name)
 }
 
-/// Whether the program was called by kubectl, which finds `kubectl dayshift` by that name.
+/// Whether kubectl runs the program as a plugin, `kubectl dayshift`.
 fn is_plugin(program: Option<&OsStr>) -> bool {
     program.is_some_and(|path| is_called(path, "kubectl-dayshift"))
 }
@@ -284,13 +292,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_flag_of_run_has_a_variable_and_other_commands_have_those_that_mean_the_same() {
+    fn variables_exist_for_all_flags_of_run_and_have_one_meaning() {
         let command = with_variables(Program::command(), &[]);
         command.clone().debug_assert();
         let flags = |command: &clap::Command| -> HashMap<String, (Option<String>, String)> {
-            let flags = command.get_arguments().filter(|it| it.get_long().is_some());
+            let flags = command
+                .get_arguments()
+                .filter(|flag| flag.get_long().is_some());
             let text = |flag: &Arg| {
-                let variable = flag.get_env().map(|it| it.to_string_lossy().into_owned());
+                let variable = flag
+                    .get_env()
+                    .map(|variable| variable.to_string_lossy().into_owned());
                 let help = flag.get_help().unwrap().to_string();
                 (flag.get_long().unwrap().to_owned(), (variable, help))
             };
@@ -311,7 +323,7 @@ mod tests {
     }
 
     #[test]
-    fn under_cluster_help_has_the_flags_that_name_the_cluster() {
+    fn cluster_heading_lists_the_connection_flags() {
         for subcommand in Program::command().get_subcommands() {
             let flags = subcommand.get_arguments();
             let of_cluster = flags.filter(|flag| flag.get_help_heading() == Some("Cluster"));
@@ -325,14 +337,14 @@ mod tests {
     }
 
     #[test]
-    fn a_flag_stands_under_the_same_heading_in_each_command() {
+    fn each_flag_has_one_heading_in_all_commands() {
         let command = Program::command().mut_subcommands(with_color);
         let mut headings = HashMap::new();
         for subcommand in command.get_subcommands() {
             for flag in subcommand.get_arguments() {
-                // They mean another thing in another command.
-                let is_other = |it: &&str| ["dry-run", "for", "until"].contains(it);
-                let Some(long) = flag.get_long().filter(|it| !is_other(it)) else {
+                // These flags have another meaning in other commands.
+                let is_other = |long: &&str| ["dry-run", "for", "until"].contains(long);
+                let Some(long) = flag.get_long().filter(|long| !is_other(long)) else {
                     continue;
                 };
                 let heading = flag.get_help_heading();
@@ -343,8 +355,8 @@ mod tests {
     }
 
     #[test]
-    fn only_the_terminal_breaks_the_lines_of_help() {
-        // clap breaks them again where the terminal is narrower than somebody thought.
+    fn help_lines_are_wrapped_only_by_clap() {
+        // clap would wrap these lines a second time on a narrow terminal.
         for subcommand in Program::command().get_subcommands() {
             let after = [
                 subcommand.get_after_help(),
@@ -361,7 +373,7 @@ mod tests {
     }
 
     #[test]
-    fn kubectl_calls_it_by_another_name() {
+    fn detects_a_call_as_kubectl_plugin() {
         for (path, expected) in [
             ("/usr/bin/kubectl-dayshift", true),
             ("kubectl-dayshift.exe", true),

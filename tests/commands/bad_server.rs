@@ -1,4 +1,4 @@
-//! An API server that is no good, one that is not there, and the kubeconfigs that lead to them.
+//! Broken and missing API servers, and their kubeconfigs.
 
 use std::{
     io::{BufRead, BufReader, Read, Write},
@@ -9,18 +9,18 @@ use std::{
     time::Duration,
 };
 
-/// The token in every kubeconfig.
+/// The token in each kubeconfig.
 pub(crate) const TOKEN: &str = "open-sesame";
 
 const TIMEOUT: Duration = Duration::from_secs(20);
 
-/// A kubeconfig file; dropped, it is removed.
+/// A kubeconfig file that is removed when it is dropped.
 pub(crate) struct Kubeconfig {
     file: PathBuf,
     _folder: tempfile::TempDir,
 }
 
-/// One that leads to a port where nobody listens.
+/// A kubeconfig for a port without a listener.
 pub(crate) static ABSENT: LazyLock<Kubeconfig> = LazyLock::new(|| {
     let port = TcpListener::bind("127.0.0.1:0")
         .unwrap()
@@ -56,7 +56,7 @@ users: [{{name: me, user: {{token: {TOKEN}}}}}]
     }
 }
 
-/// An API server with one Deployment, which it lists, and nothing else that it ever answers.
+/// An API server that lists one Deployment and answers nothing else.
 pub(crate) struct ApiServer {
     pub(crate) kubeconfig: Kubeconfig,
     patches: mpsc::Receiver<()>,
@@ -129,7 +129,7 @@ fn answer(mut stream: TcpStream, patched: &mpsc::Sender<()>) {
         if head.starts_with("PATCH ") {
             let _ = patched.send(());
         }
-        // Silence, until the client leaves.
+        // Stay silent until the client disconnects.
         let _ = reader.read_to_end(&mut Vec::new());
         return;
     }

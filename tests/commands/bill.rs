@@ -1,6 +1,6 @@
-//! What is saved, in CPU, memory and money: the same words wherever it is shown.
+//! Savings in CPU, memory and money, which have the same wording everywhere.
 //!
-//! What is expected was counted by hand: office hours leave 118 of 168 hours of a week.
+//! The expected values were calculated manually: office hours leave 118 of the 168 hours of a week.
 
 use std::sync::{
     Arc,
@@ -18,7 +18,7 @@ use crate::{
 
 const PRICE: &str = "--price=cpu=0.031,memory=0.0042,currency=EUR";
 
-/// A Deployment with office hours, whose container has these `resources`.
+/// A Deployment with office hours and these container resources.
 fn deployment(name: &str, replicas: u32, resources: &str) -> String {
     format!(
         "
@@ -36,12 +36,12 @@ spec:
     )
 }
 
-/// Three replicas with requests.
+/// Three replicas with resource requests.
 fn web() -> String {
     deployment("web", 3, "{requests: {cpu: 250m, memory: 512Mi}}")
 }
 
-/// One without.
+/// A workload without resource requests.
 fn plain() -> String {
     deployment("plain", 1, "{}")
 }
@@ -58,7 +58,7 @@ fn words(text: &str) -> String {
 }
 
 #[test]
-fn a_plan_says_what_a_schedule_saves_of_what_is_requested() {
+fn a_plan_shows_the_saved_requests() {
     let (web, plain) = (web(), plain());
     let both = [&*web, &plain].concat();
     let json = plan(&[PRICE, "-o", "json"], &[], &both).json();
@@ -108,7 +108,7 @@ fn a_plan_says_what_a_schedule_saves_of_what_is_requested() {
 }
 
 #[test]
-fn a_wrong_price_says_how_to_write_it() {
+fn a_wrong_price_shows_a_correct_example() {
     for command in ["plan", "sandbox", "status", "dashboard"] {
         let ran = dayshift_with(&[], &[command, "--price", "cpu=cheap"], "");
         assert_eq!(ran.status, 2, "{ran:?}");
@@ -121,7 +121,7 @@ fn a_wrong_price_says_how_to_write_it() {
 }
 
 #[test]
-fn a_sandbox_says_what_it_has_saved() {
+fn the_sandbox_shows_its_savings() {
     let args = [
         "sandbox",
         "-",
@@ -133,7 +133,7 @@ fn a_sandbox_says_what_it_has_saved() {
     ];
     let ran = dayshift_with(&[], &args, &[web(), plain()].concat());
     assert_eq!(ran.status, 0, "{ran:?}");
-    // From a start on: two nights, 28 hours.
+    // Two stops of 14 hours, counted from a start.
     let expected = "Saved: 112 replica-hours, 21 CPU core-hours, 42 GiB-hours of memory (0.83 EUR); \
                     1 of 2 workloads requests no CPU or no memory.";
     assert!(ran.out.contains(expected), "{ran:?}");
@@ -141,7 +141,7 @@ fn a_sandbox_says_what_it_has_saved() {
     assert!(!ran.out.contains("Saved:"), "the table has it: {ran:?}");
 }
 
-/// A cluster on which this time passes.
+/// A cluster with this clock.
 fn cluster(now: &Arc<AtomicI64>) -> Cluster {
     let now = Arc::clone(now);
     Cluster::at(move || DateTime::from_timestamp(now.load(Ordering::Relaxed), 0).unwrap())
@@ -151,7 +151,8 @@ fn at(text: &str) -> i64 {
     text.parse::<DateTime<Utc>>().unwrap().timestamp()
 }
 
-/// A Deployment of three that the schedule has stopped at 19:00, each with half a core and a GiB.
+/// A Deployment with three replicas, each with half a core and one GiB, that the schedule stopped
+/// at 19:00.
 fn stopped(cluster: &Cluster, name: &str) {
     let labels = json!({
         "app": name, "dayshift/state": "stopped", "dayshift/saved-replicas": "3",
@@ -178,7 +179,7 @@ fn stopped(cluster: &Cluster, name: &str) {
 }
 
 #[test]
-fn a_wide_status_has_what_is_held_down_and_what_it_requests() {
+fn a_wide_status_shows_stopped_replicas_and_their_requests() {
     let cluster = cluster(&Arc::new(AtomicI64::new(at("2026-11-20T20:00:00Z"))));
     stopped(&cluster, "web");
     cluster.deployment("plain", 0, &[("hours", "Mon-Fri 09:00-19:00")]);
@@ -223,7 +224,7 @@ fn a_wide_status_has_what_is_held_down_and_what_it_requests() {
 }
 
 #[test]
-fn the_page_of_a_cluster_says_what_is_held_down_now_and_nothing_of_months() {
+fn the_dashboard_shows_currently_stopped_replicas() {
     let now = Arc::new(AtomicI64::new(at("2026-10-01T12:00:00Z")));
     let cluster = cluster(&now);
     stopped(&cluster, "old");
@@ -241,13 +242,14 @@ fn the_page_of_a_cluster_says_what_is_held_down_now_and_nothing_of_months() {
 }
 
 #[test]
-fn the_page_of_a_sandbox_has_it_exactly() {
+fn the_dashboard_of_a_sandbox_shows_exact_savings() {
     let file = tempfile::NamedTempFile::with_suffix(".yaml").unwrap();
     std::fs::write(file.path(), web()).unwrap();
     let args = ["--from", "2026-11-16 00:00", "--for", "116h", PRICE];
     let served = Served::sandbox(&[&[file.path().to_str().unwrap()][..], &args].concat());
     let page = words(served.page("/").text());
-    // It begins when it runs; on Friday at 20:00 four nights of fourteen hours and one hour have gone by.
+    // The count begins when the controller starts. On Friday at 20:00 four stops of 14 hours and
+    // one hour are over.
     for expected in [
         "Today30 replica-hours, 7.5 CPU core-hours, 15 GiB-hours of memory (0.30 EUR)",
         "This week171 replica-hours, 42.8 CPU core-hours, 85.5 GiB-hours of memory (1.68 EUR)",

@@ -1,4 +1,4 @@
-//! The real program, driven as a person, a shell and a kubelet drive it.
+//! The binary as a user, a shell and a kubelet run it.
 #![cfg(unix)]
 
 use std::{net::TcpListener, time::Duration};
@@ -12,7 +12,7 @@ const SIGTERM: (&str, i32) = ("TERM", 143);
 const SIGINT: (&str, i32) = ("INT", 130);
 
 #[test]
-fn says_what_it_is_and_how_it_is_called() {
+fn prints_version_and_help() {
     let version = dayshift(&["--version"]);
     assert!(
         version
@@ -41,7 +41,7 @@ fn says_what_it_is_and_how_it_is_called() {
 }
 
 #[test]
-fn wrong_usage_is_2_and_says_what_would_be_right() {
+fn wrong_usage_is_2_with_a_correct_example() {
     for (args, says) in [
         (&["--nope"][..], "'--nope'"),
         (&["--timezone", "Europe/Berln"], "write `Europe/Berlin`"),
@@ -114,7 +114,7 @@ fn without_an_api_server_run_retries_until_a_signal() {
 }
 
 #[test]
-fn the_first_line_says_what_it_works_on() {
+fn the_first_log_line_contains_the_settings() {
     let args = [
         "--timezone",
         "Asia/Tokyo",
@@ -147,7 +147,7 @@ fn the_first_line_says_what_it_works_on() {
 }
 
 #[test]
-fn json_logs_are_json_and_tell_no_secret() {
+fn json_logs_are_valid_and_contain_no_secrets() {
     let mut program = Program::start(ABSENT.path(), &["--log-format", "json", "-vv"]);
     program.get("/readyz");
     program.signal("TERM");
@@ -164,7 +164,7 @@ fn json_logs_are_json_and_tell_no_secret() {
 }
 
 #[test]
-fn a_second_signal_ends_it_while_a_request_is_under_way() {
+fn a_second_signal_ends_it_during_a_request() {
     for (signal, status) in [SIGTERM, SIGINT] {
         let server = ApiServer::that_never_answers_a_patch();
         let mut program = Program::start(server.kubeconfig.path(), &[]);
@@ -202,7 +202,7 @@ dev         web    Mon 2026-11-23 19:00 UTC   stop     0
 }
 
 #[test]
-fn a_kubeconfig_that_does_not_exist_is_said_in_a_few_words() {
+fn reports_a_missing_kubeconfig_briefly() {
     let ran = dayshift(&["status"]);
     assert_eq!(
         (ran.status, &*ran.err),

@@ -1,4 +1,4 @@
-//! Completion: what `dayshift __complete` answers, and the scripts that ask it.
+//! The candidates of `dayshift __complete`, and the scripts that call it.
 
 use std::{
     process::Command,
@@ -10,7 +10,7 @@ use crate::{
     program::{self, command, command_of, run, start},
 };
 
-/// The candidates without their descriptions, and the directive.
+/// The candidates without descriptions, and the directive.
 fn complete(cluster: &Cluster, words: &[&str]) -> (Vec<String>, String) {
     let ran = cluster.dayshift(&[&["__complete"], words].concat());
     assert_eq!((ran.status, ran.err.as_str()), (0, ""), "{words:?}");
@@ -24,7 +24,7 @@ fn complete(cluster: &Cluster, words: &[&str]) -> (Vec<String>, String) {
 }
 
 #[test]
-fn words_become_what_they_can() {
+fn completes_words() {
     let cluster = Cluster::new();
     for name in ["web", "api", "web-2"] {
         cluster.deployment(name, 1, &[]);
@@ -79,15 +79,15 @@ fn words_become_what_they_can() {
 }
 
 #[test]
-fn without_a_cluster_it_is_silent() {
+fn prints_no_error_without_a_cluster() {
     let cluster = Cluster::new();
     let answer = complete(&cluster, &["wake", "--kubeconfig", "/nonexistent", ""]);
     assert_eq!(answer, (vec![], ":4".to_owned()));
 }
 
-/// The program would wait for the reader of the terminal, or for a login in a browser.
+/// A credential plugin could wait for input on the terminal or for a login in a browser.
 #[test]
-fn a_credential_program_neither_reads_nor_holds_up_the_key() {
+fn a_credential_plugin_does_not_block_completion() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("config");
     let config = r#"{
@@ -105,7 +105,7 @@ fn a_credential_program_neither_reads_nor_holds_up_the_key() {
     let file = file.to_str().unwrap();
     let mut command = command();
     command.args(["__complete", "wake", "--kubeconfig", file, ""]);
-    // In which it finds `sh`.
+    // The plugin needs `sh` in its PATH.
     command.env("PATH", std::env::var_os("PATH").unwrap());
     let mut asked = start(&mut command);
     std::io::Write::write_all(asked.stdin.as_mut().unwrap(), b"secret").unwrap();
@@ -119,7 +119,7 @@ fn a_credential_program_neither_reads_nor_holds_up_the_key() {
 }
 
 #[test]
-fn kubectl_asks_by_another_name() {
+fn completes_for_kubectl() {
     let folder = tempfile::tempdir().unwrap();
     let link = folder.path().join("kubectl_complete-dayshift");
     std::os::unix::fs::symlink(program::PATH, &link).unwrap();

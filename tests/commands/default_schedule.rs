@@ -1,4 +1,4 @@
-//! The default schedule of a scaler, as what reads files is told it: by the same flags.
+//! The default schedule of the controller, with the same flags in commands that read files.
 
 use crate::{fake_server::Cluster, program::Ended};
 
@@ -21,7 +21,7 @@ fn rows(ran: &Ended) -> Vec<String> {
 }
 
 #[test]
-fn a_default_schedule_is_checked_wherever_it_is_given() {
+fn each_command_validates_a_default_schedule() {
     let cluster = evening();
     for command in ["plan", "lint -", "sandbox"] {
         let words: Vec<_> = command.split(' ').chain(["--default-hours=9-5"]).collect();
@@ -33,7 +33,7 @@ fn a_default_schedule_is_checked_wherever_it_is_given() {
 }
 
 #[test]
-fn files_are_read_with_the_default_of_the_scaler() {
+fn files_inherit_the_default_schedule() {
     let cluster = evening();
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("web.yaml");
@@ -59,7 +59,7 @@ fn files_are_read_with_the_default_of_the_scaler() {
         rows(&plan(&with_hpas)),
         ["\"h\" \"scaler\"", "\"web\" \"scaler\""]
     );
-    // A count that waits for a schedule has one, and nobody meant the autoscaler.
+    // A count without a schedule inherits one, and the default does not apply to the autoscaler.
     let ran = cluster.dayshift(&["lint", file]);
     assert!(ran.out.contains("no-effect"), "{ran:?}");
     let ran = cluster.dayshift(&["lint", file, HOURS]);
@@ -68,7 +68,7 @@ fn files_are_read_with_the_default_of_the_scaler() {
         (0, false),
         "{ran:?}"
     );
-    // What is tried in the sandbox is what runs.
+    // The sandbox behaves as the controller does.
     let ran = cluster.dayshift(&[
         "sandbox",
         file,

@@ -1,4 +1,4 @@
-//! The API in memory behind a socket, for the real program.
+//! The in-memory API on a socket, for the real binary.
 
 use kube_in_memory::{Api, Fault, Status};
 use std::process::Command;
@@ -15,7 +15,7 @@ use tokio::net::TcpListener;
 use crate::program::{self, Ended, Running, run};
 use crate::server_thread::ServerThread;
 
-/// A cluster in memory with a kubeconfig whose context is in the namespace `dev`.
+/// A cluster in memory, with a kubeconfig whose context uses the namespace `dev`.
 pub(crate) struct Cluster {
     pub(crate) api: Api,
     folder: TempDir,
@@ -27,7 +27,7 @@ impl Cluster {
         Self::at(Utc::now)
     }
 
-    /// One whose server shows this time.
+    /// A cluster with this clock.
     pub(crate) fn at(now: impl Fn() -> DateTime<Utc> + Send + Sync + 'static) -> Self {
         let api = Api::new(now);
         api.namespace("dev");
@@ -53,7 +53,7 @@ impl Cluster {
         }
     }
 
-    /// A Deployment of the namespace `dev` with these annotations under `dayshift/`.
+    /// A Deployment in the namespace `dev` with these `dayshift/` annotations.
     pub(crate) fn deployment(&self, name: &str, replicas: i32, annotations: &[(&str, &str)]) {
         let labels = json!({"app": name});
         let annotations: serde_json::Map<_, _> = annotations
@@ -78,7 +78,7 @@ impl Cluster {
             .unwrap();
     }
 
-    /// A HorizontalPodAutoscaler of the namespace `dev`, with no status: it has not scaled yet.
+    /// An HPA in the namespace `dev` without a status: it has not scaled yet.
     pub(crate) fn autoscaler(&self, name: &str, target: (&str, &str, &str)) {
         let (api_version, kind, target) = target;
         self.api
@@ -93,12 +93,12 @@ impl Cluster {
             .unwrap();
     }
 
-    /// Refuses these verbs of a resource, and nothing else.
+    /// Forbids these verbs of a resource.
     pub(crate) fn refuse(&self, verbs: &'static [&str], resource: &'static str) {
         self.refuse_all(verbs, &[resource]);
     }
 
-    /// The same of several.
+    /// Forbids these verbs of several resources.
     pub(crate) fn refuse_all(&self, verbs: &'static [&str], resources: &[&'static str]) {
         let resources = resources.to_vec();
         self.api.on_request(move |request| {
@@ -108,7 +108,7 @@ impl Cluster {
         });
     }
 
-    /// A CronJob of the namespace `dev` with these annotations under `dayshift/`.
+    /// A CronJob in the namespace `dev` with these `dayshift/` annotations.
     pub(crate) fn cron_job(&self, name: &str, annotations: &[(&str, &str)]) {
         let annotations: serde_json::Map<_, _> = annotations
             .iter()
@@ -138,31 +138,31 @@ impl Cluster {
         self.folder.path().join("config")
     }
 
-    /// The real program, which is led here.
+    /// The binary with the kubeconfig of this cluster.
     pub(crate) fn command(&self) -> Command {
         let mut command = program::command();
         command.env("KUBECONFIG", self.kubeconfig());
         command
     }
 
-    /// The same, to its end.
+    /// Runs a command to its end.
     pub(crate) fn dayshift(&self, arguments: &[&str]) -> Ended {
         self.dayshift_with(&[], arguments)
     }
 
-    /// The same with variables.
+    /// Runs a command with variables to its end.
     pub(crate) fn dayshift_with(&self, variables: &[(&str, &str)], arguments: &[&str]) -> Ended {
         let mut command = self.command();
         run(command.envs(variables.iter().copied()).args(arguments), "")
     }
 }
 
-/// What a real API server says who may not do something.
+/// The message of a real API server for a forbidden request.
 pub(crate) fn refusal(verb: &str, resource: &str) -> String {
     format!("{resource} is forbidden: User \"me\" cannot {verb} resource \"{resource}\"")
 }
 
-/// `dayshift run`, until it is dropped.
+/// `dayshift run` until it is dropped.
 pub(crate) struct Scaler {
     _child: Running,
 }
@@ -172,7 +172,7 @@ impl Scaler {
         Self::with(cluster, &[])
     }
 
-    /// With these flags besides.
+    /// With additional flags.
     pub(crate) fn with(cluster: &Cluster, flags: &[&str]) -> Self {
         let mut command = cluster.command();
         command.args(["run", "--listen=127.0.0.1:0", "--log-level=error"]);
@@ -203,7 +203,7 @@ async fn serve(api: Api, listener: TcpListener) {
             }
         });
         tokio::spawn(async move {
-            // A client that leaves breaks the connection; that is its right.
+            // A client may disconnect at any time.
             let _ = http1::Builder::new()
                 .serve_connection(TokioIo::new(stream), answer)
                 .await;

@@ -1,20 +1,21 @@
-//! The program from outside, as a person, a shell, a build server and a kubelet drive it.
+//! The binary as a user, a shell, a build server and a kubelet run it.
 //!
-//! - `arguments/`, `cli`, `completion`, `secrets`: what all commands have in common
-//! - `pages`, `picture`: what README.md and docs/ show of them; `release`: what a release says of it
-//! - `lint/`, `plan/`: what they say of files, with golden files of what they print
-//! - `convert/`: other tools' schedules, in files and in a cluster
-//! - `sandbox/`: the cluster in memory that a newcomer sees
-//! - `dashboard/`: the pages that `dashboard` and `sandbox --dashboard` serve, as a browser gets them
-//! - `kinds`: workloads of each kind in files
-//! - `status/`, `actions/`: what they show of a cluster and do to it; `default_schedule`: files with the
-//!   schedule of the scaler itself
-//! - `terminal/`: nothing that somebody wrote acts on a terminal
-//! - `program`: the program as a child; `fake_server`: the API in memory behind a socket;
-//!   `bad_server`: one that is no good
+//! - `arguments/`, `cli`, `completion`, `secrets`: properties of all commands
+//! - `pages`, `picture`: the examples in README.md and docs/; `release`: the release files
+//! - `lint/`, `plan/`: the commands for files, with golden files of their output
+//! - `convert/`: schedules of other tools, in files and in a cluster
+//! - `sandbox/`: the cluster in memory, as a new user sees it
+//! - `dashboard/`: the pages of `dashboard` and `sandbox --dashboard`, as a browser receives them
+//! - `kinds/`: workloads of each kind
+//! - `status/`, `actions/`: the commands for a cluster; `default_schedule`: files with the default
+//! schedule of
+//!   the controller
+//! - `terminal/`: user input never controls the terminal
+//! - `program`: runs the binary; `fake_server`: the in-memory API on a socket; `bad_server`: a
+//! broken API server
 //!
-//! `UPDATE_GOLDEN=1 cargo test --test commands` writes the golden files anew; look at the changes
-//! before you commit them.
+//! `UPDATE_GOLDEN=1 cargo test --test commands` updates the golden files; review the changes before
+//! you commit them.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod actions;

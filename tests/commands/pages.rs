@@ -1,7 +1,6 @@
-//! What README.md and the pages of docs/ show of the program is what the program says, and each
-//! command in them is one that it takes.
+//! The output shown in README.md and docs/ is the real output, and each command in them is valid.
 //!
-//! Those that need a cluster are run by `tests/cluster/e2e/pages.rs` and `leaving.rs`.
+//! Commands that need a cluster are run by `tests/cluster/e2e/pages.rs` and `leaving.rs`.
 
 use std::{
     collections::BTreeSet,
@@ -11,18 +10,19 @@ use std::{
 
 use crate::program::{Ended, dayshift_with};
 
-/// Commands that talk to a cluster: what the pages show of them is compared in `status/` and in
+/// Commands for a cluster. Their output on the pages is compared in `status/` and in
 /// `overrides.rs`.
 const ON_A_CLUSTER: [&str; 5] = ["status", "wake", "sleep", "pause", "resume"];
 
-/// The most lines of README.md, so that people read it.
+/// README.md should stay short enough to be read.
 const LINES_OF_README: usize = 130;
 
 fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
 
-/// README.md, the chart's, and all pages of docs/ except the decision records and the generated CLI page.
+/// README.md, the README of the chart, and the pages in docs/ except the decision records and the generated CLI
+/// page.
 fn pages() -> Vec<(PathBuf, String)> {
     let mut paths = vec!["README.md".into(), "charts/dayshift/README.md".into()];
     for folder in [
@@ -49,7 +49,7 @@ fn pages() -> Vec<(PathBuf, String)> {
     paths.into_iter().map(read).collect()
 }
 
-/// The blocks of code of a page, each with its language.
+/// The code blocks of a page with their languages.
 fn blocks(page: &str) -> Vec<(&str, String)> {
     let mut blocks = Vec::new();
     let mut open: Option<(&str, String)> = None;
@@ -66,7 +66,7 @@ fn blocks(page: &str) -> Vec<(&str, String)> {
     blocks
 }
 
-/// Every shown command of the program with the lines shown below it.
+/// Each command shown on a page, and the output below it.
 fn shown(page: &str) -> Vec<(String, Vec<String>)> {
     let mut shown: Vec<(String, Vec<String>)> = Vec::new();
     for (_, block) in blocks(page).iter().filter(|it| it.0 == "console") {
@@ -88,7 +88,7 @@ fn shown(page: &str) -> Vec<(String, Vec<String>)> {
     shown.into_iter().filter_map(ours).collect()
 }
 
-/// `…` stands for lines that are left out; all others follow each other as they are shown.
+/// Checks that the shown lines follow each other in the output. `…` stands for omitted lines.
 fn assert_says(output: &str, shown: &[String], command: &str) {
     let said: Vec<&str> = output.lines().collect();
     let mut at = 0;
@@ -131,7 +131,7 @@ fn every_shown_output_is_real() {
     }
 }
 
-/// As a shell divides them, up to what is a shell's own. `None`: a quote without its end.
+/// Splits a line into words as a shell does. `None` if a quote is not closed.
 fn words(line: &str) -> Option<Vec<String>> {
     let mut words = vec![String::new()];
     let mut quote = None;
@@ -148,7 +148,7 @@ fn words(line: &str) -> Option<Vec<String>> {
     quote.is_none().then_some(words)
 }
 
-/// Commands of the program in blocks of code, and in the text.
+/// The commands in code blocks and in text.
 fn commands(page: &str) -> Vec<String> {
     let mut commands = Vec::new();
     for (_, block) in blocks(page) {
@@ -164,9 +164,9 @@ fn commands(page: &str) -> Vec<String> {
     commands
 }
 
-/// `--help` at the end: all before it is read, and nothing is done.
+/// Runs the command with `--help` at the end, which parses all arguments but does nothing.
 #[test]
-fn every_command_is_one_that_the_program_takes() {
+fn every_shown_command_is_valid() {
     let mut tried = BTreeSet::new();
     let mut wrong = Vec::new();
     for (path, page) in pages() {

@@ -1,6 +1,6 @@
-//! The picture of README.md: the week of the examples, drawn from what `dayshift plan` says of them.
+//! The picture in README.md: the week of the examples, drawn from the output of `dayshift plan`.
 //!
-//! `UPDATE_GOLDEN=1 cargo test --test commands picture` draws it anew.
+//! `UPDATE_GOLDEN=1 cargo test --test commands picture` updates it.
 
 use std::{env, fmt::Write as _, fs, path::Path};
 
@@ -11,7 +11,7 @@ use crate::program::dayshift;
 
 const MONDAY: NaiveDate = NaiveDate::from_ymd_opt(2026, 11, 23).unwrap();
 
-/// Where the days begin, how wide one is, and how high a row is, in pixels.
+/// The position of the first day, the width of a day, and the height of a row in pixels.
 const LEFT: f64 = 180.0;
 const DAY: f64 = 94.0;
 const TOP: f64 = 30.0;
@@ -27,7 +27,7 @@ struct Palette {
     bar: &'static str,
 }
 
-/// Text has a contrast of at least 4.5 to its background, bars and text of at least 3.
+/// Text has a contrast of at least 4.5 to its background; bars and text have at least 3.
 const PALETTES: [Palette; 2] = [
     Palette {
         file: "docs/pictures/week-light.svg",
@@ -47,14 +47,14 @@ const PALETTES: [Palette; 2] = [
     },
 ];
 
-/// A workload: its name, its zone, and how much of it runs from when to when, in days of the week.
+/// A workload: its name, its zone, and its running share over time, in days of the week.
 struct Row {
     name: String,
     zone: String,
     runs: Vec<(f64, f64, f64)>,
 }
 
-/// In days since Monday, on the clocks of the workload.
+/// Days since Monday in the zone of the workload.
 fn days(at: &str) -> f64 {
     let local = NaiveDateTime::parse_from_str(&at[..19], "%Y-%m-%dT%H:%M:%S").unwrap();
     let since = local - MONDAY.and_hms_opt(0, 0, 0).unwrap();
@@ -68,7 +68,7 @@ fn row(workload: &Value) -> Row {
     let counts = boundaries.iter().filter_map(|it| it["replicas"].as_f64());
     let most = counts.fold(1.0, f64::max);
     let mut runs: Vec<(f64, f64, f64)> = Vec::new();
-    // A week before, so that what runs on Monday is known; what it saved is all of it.
+    // The plan begins a week earlier, so that the state on Monday is known.
     let (mut since, mut level) = (f64::NEG_INFINITY, 0.0);
     let end = [(7.0, 0.0)];
     let changes = boundaries.iter().map(|it| {
@@ -184,7 +184,7 @@ fn drawn(rows: &[Row], palette: &Palette) -> String {
 }
 
 #[test]
-fn the_picture_is_what_plan_says_of_the_examples() {
+fn the_picture_matches_the_plan_of_the_examples() {
     let rows = rows();
     let names: Vec<_> = rows.iter().map(|row| row.name.as_str()).collect();
     assert!(names.contains(&"office-hours"), "{names:?}");
@@ -201,7 +201,7 @@ fn the_picture_is_what_plan_says_of_the_examples() {
     }
 }
 
-/// Known without the program, from what `examples/office-hours.yaml` says.
+/// The expected bars follow from `examples/office-hours.yaml`.
 #[test]
 fn office_hours_are_five_bars_of_ten_hours() {
     let rows = rows();

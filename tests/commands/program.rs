@@ -1,4 +1,4 @@
-//! The program as a child of the test: the one place that starts it.
+//! Runs the binary as a child process.
 
 use std::{
     env,
@@ -13,25 +13,25 @@ use std::{
 
 use serde_json::Value;
 
-/// Where it is, for those that copy it, link to it or tell a shell of it.
+/// The path of the binary, for tests that copy it, link to it or call it from a shell.
 pub(crate) const PATH: &str = env!("CARGO_BIN_EXE_dayshift");
 
 const TIMEOUT: Duration = Duration::from_secs(20);
 
-/// The program in the folder of the package, with no environment but an empty home and the time zones
-/// that it brings along.
+/// The binary in the directory of the package, with an empty home, the bundled time zones, and no
+/// other environment.
 pub(crate) fn command() -> Command {
     command_of(PATH)
 }
 
-/// The same by another path.
+/// The binary at another path.
 pub(crate) fn command_of(path: impl AsRef<OsStr>) -> Command {
     let mut command = Command::new(path);
     command
         .env_clear()
         .env("HOME", "/nonexistent")
         .env("DAYSHIFT_ZONEINFO", "bundled")
-        // Where `.ci/nightly dates` sets the clock of the tests, the program has the same.
+        // If `.ci/nightly dates` sets the clock of the tests, the binary uses the same clock.
         .envs(env::vars_os().filter(|(name, _)| {
             name == "LD_PRELOAD" || name.as_encoded_bytes().starts_with(b"FAKETIME")
         }))
@@ -39,15 +39,15 @@ pub(crate) fn command_of(path: impl AsRef<OsStr>) -> Command {
     command
 }
 
-/// The same text without the sequences that colour it.
-pub(crate) fn without_colours(text: &str) -> String {
+/// The text without color codes.
+pub(crate) fn without_colors(text: &str) -> String {
     let mut pieces = text.split("\u{1b}[");
     let first = pieces.next().unwrap_or_default();
     let rest = pieces.map(|piece| piece.split_once('m').unwrap().1);
     first.to_owned() + &rest.collect::<String>()
 }
 
-/// Starts a command, all of whose streams are pipes.
+/// Starts a command with pipes for all streams.
 pub(crate) fn start(command: &mut Command) -> Child {
     command
         .stdin(Stdio::piped())
@@ -57,25 +57,25 @@ pub(crate) fn start(command: &mut Command) -> Child {
         .unwrap()
 }
 
-/// Runs a command to its end with this on its standard input.
+/// Runs a command to its end with this standard input.
 pub(crate) fn run(command: &mut Command, input: &str) -> Ended {
     let mut child = start(command);
-    // One that reads no input may be gone already.
+    // A command that reads no input might have ended already.
     let _ = child.stdin.take().unwrap().write_all(input.as_bytes());
     child.wait_with_output().unwrap().into()
 }
 
-/// Runs the program to its end with these arguments.
+/// Runs the binary to its end.
 pub(crate) fn dayshift(args: &[&str]) -> Ended {
     dayshift_with(&[], args, "")
 }
 
-/// The same with these variables too, and this on its standard input.
+/// Runs the binary to its end with these variables and this standard input.
 pub(crate) fn dayshift_with(variables: &[(&str, &str)], args: &[&str], input: &str) -> Ended {
     run(command().envs(variables.iter().copied()).args(args), input)
 }
 
-/// What came of a run that ended by itself.
+/// The result of a finished run.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Ended {
     pub(crate) status: i32,
@@ -84,7 +84,7 @@ pub(crate) struct Ended {
 }
 
 impl Ended {
-    /// The one document that it has printed.
+    /// The JSON document on standard output.
     pub(crate) fn json(&self) -> Value {
         serde_json::from_str(&self.out).unwrap_or_else(|error| panic!("{error}: {self:?}"))
     }
@@ -110,24 +110,24 @@ impl Drop for Running {
     }
 }
 
-/// Sends a child a signal by name, such as `TERM`.
+/// Sends a signal by name, for example `TERM`.
 pub(crate) fn signal(child: &Child, name: &str) {
     let kill = format!("kill -{name} {}", child.id());
     let done = Command::new("sh").args(["-c", &kill]).status();
     assert!(done.unwrap().success());
 }
 
-/// `dayshift run` under way; dropped, it is killed.
+/// A running `dayshift run` that is killed when it is dropped.
 pub(crate) struct Program {
     child: Running,
     log: mpsc::Receiver<String>,
     address: String,
-    /// The first line that it logged.
+    /// The first line of its log.
     pub(crate) first_line: String,
 }
 
 impl Program {
-    /// Starts it on a free port, and waits until it says which.
+    /// Starts it on a free port and waits until it logs the port.
     pub(crate) fn start(kubeconfig: &str, args: &[&str]) -> Self {
         let mut child = command()
             .args(["run", "--listen", "127.0.0.1:0", "--kubeconfig", kubeconfig])
@@ -154,7 +154,7 @@ impl Program {
         }
     }
 
-    /// The status and body of the answer to a GET.
+    /// The status and body of the response to a GET.
     pub(crate) fn get(&self, path: &str) -> (u16, String) {
         let mut stream = TcpStream::connect(&self.address).unwrap();
         write!(
@@ -175,7 +175,7 @@ impl Program {
         signal(&self.child.0, name);
     }
 
-    /// Waits for a line with that text in the log.
+    /// Waits for a log line with this text.
     pub(crate) fn wait_for(&self, text: &str) {
         let late = Instant::now() + TIMEOUT;
         loop {
@@ -186,7 +186,7 @@ impl Program {
         }
     }
 
-    /// The status it ends with.
+    /// The exit status.
     pub(crate) fn ends_within(&mut self, limit: Duration) -> i32 {
         let late = Instant::now() + limit;
         while Instant::now() < late {
@@ -198,7 +198,7 @@ impl Program {
         panic!("still runs after {limit:?}; it said {:?}", self.lines());
     }
 
-    /// What it has logged since it was last asked, after the first line.
+    /// The log lines since the last call, after the first line.
     pub(crate) fn lines(&self) -> Vec<String> {
         self.log.iter().collect()
     }

@@ -1,4 +1,5 @@
-//! The manifest for krew that `.ci/krew` writes, by krew's own rules. Its validator cannot be had as a Go module.
+//! The manifest for krew that `.ci/krew` writes, checked by the rules of krew, whose validator is
+//! not available as a Go module.
 
 use std::{fs, process::Command};
 
@@ -16,7 +17,7 @@ fn krew(folder: &str, repository: Option<&str>) -> std::process::Output {
     command.output().unwrap()
 }
 
-/// The texts behind `key: ` in any line.
+/// The values of `key: ` in any line.
 fn values<'m>(manifest: &'m str, key: &str) -> Vec<&'m str> {
     let lines = manifest
         .lines()
@@ -25,7 +26,7 @@ fn values<'m>(manifest: &'m str, key: &str) -> Vec<&'m str> {
 }
 
 #[test]
-fn krew_is_told_of_each_archive() {
+fn the_krew_manifest_lists_each_archive() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().to_str().unwrap();
     for target in ["x86_64-unknown-linux-gnu", "aarch64-apple-darwin"] {
@@ -37,7 +38,7 @@ fn krew_is_told_of_each_archive() {
     let file = folder.path().join("dayshift.yaml");
     let manifest = fs::read_to_string(&file).unwrap();
 
-    // It is YAML: lint would find what is not.
+    // The file is valid YAML, because lint would report errors.
     let linted = dayshift(&["lint", file.to_str().unwrap()]);
     assert_eq!(linted.status, 0, "{}{}", linted.out, linted.err);
     assert_eq!(values(&manifest, "version: "), [format!("v{VERSION}")]);
@@ -55,7 +56,7 @@ fn krew_is_told_of_each_archive() {
     let uris = values(&manifest, "uri: ");
     assert_eq!(uris.len(), 2);
     assert!(uris.iter().all(|uri| uri.starts_with(&place)), "{uris:?}");
-    // Of the first archive, as sha256sum has it.
+    // The checksum of the first archive, as sha256sum prints it.
     let sums = values(&manifest, "sha256: ");
     assert_eq!(sums.len(), 2);
     let hex = |sum: &str| sum.len() == 64 && sum.bytes().all(|it| it.is_ascii_hexdigit());
@@ -65,7 +66,7 @@ fn krew_is_told_of_each_archive() {
 }
 
 #[test]
-fn a_release_without_a_repository_says_what_is_missing() {
+fn a_release_without_a_repository_is_an_error() {
     if include_str!("../../Cargo.toml").contains("\nrepository = ") {
         return;
     }

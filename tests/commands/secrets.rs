@@ -1,4 +1,4 @@
-//! What a kubeconfig keeps secret is in no output, at no level of the log and in no error.
+//! Secrets of a kubeconfig are in no output, log level or error.
 
 use std::{
     path::{Path, PathBuf},
@@ -16,7 +16,7 @@ use crate::{
 };
 
 const SECRET: &str = "correct-horse-battery-staple-0123456789";
-/// Whatever shows this much of it in a row gives it away.
+/// A longer part of a secret in a text counts as leaked.
 const PIECE: usize = 12;
 
 fn assert_kept(text: &str, what: &str) {
@@ -29,11 +29,11 @@ fn assert_kept(text: &str, what: &str) {
     }
 }
 
-/// A way to prove who one is.
+/// A kind of credential.
 struct Proof {
     name: &'static str,
     user: Value,
-    /// Whether dayshift gets as far as asking the server.
+    /// Whether dayshift can send a request with it.
     works: bool,
 }
 
@@ -54,7 +54,7 @@ fn proofs(folder: &Path) -> Vec<Proof> {
     let mut expired = credential.clone();
     expired["status"]["expirationTimestamp"] = json!("2020-01-01T00:00:00Z");
     let folder = folder.display();
-    // Once for each dayshift that runs it.
+    // Once for each process that runs it.
     let first_only = format!(
         "printf '%s' '{expired}'; test ! -e {folder}/$PPID || exit 1; touch {folder}/$PPID"
     );
@@ -112,13 +112,13 @@ fn kubeconfig(cluster: &Cluster, folder: &Path, user: &Value) -> PathBuf {
     file
 }
 
-/// Runs a command for most of a second; returns all it has said.
+/// Runs a command for most of a second and returns its output.
 fn said(kubeconfig: &Path, arguments: &[&str]) -> String {
     let mut command = command();
     command.args(arguments).env("KUBECONFIG", kubeconfig);
     command.envs([("RUST_LOG", "trace"), ("RUST_BACKTRACE", "1")]);
     let mut child = start(&mut command);
-    // `run` goes on for ever; everything else ends by itself, sooner or later on a busy machine.
+    // `run` does not end. The others end by themselves, later on a busy machine.
     let tries = if arguments[0] == "run" { 32 } else { 400 };
     for _ in 0..tries {
         if child.try_wait().unwrap().is_some() {
@@ -133,7 +133,7 @@ fn said(kubeconfig: &Path, arguments: &[&str]) -> String {
 }
 
 #[test]
-fn no_command_shows_one() {
+fn no_command_shows_a_secret() {
     let folder = TempDir::new().unwrap();
     let cluster = Cluster::new();
     cluster.deployment("web", 2, &[("hours", "09:00-19:00")]);
@@ -163,7 +163,7 @@ fn no_command_shows_one() {
 }
 
 #[test]
-fn a_file_that_is_broken_is_not_quoted() {
+fn does_not_quote_an_invalid_kubeconfig() {
     let folder = TempDir::new().unwrap();
     for text in [
         format!("users:\n- name: me\n  user:\n    token: {SECRET}\n   x: [\n"),
@@ -180,9 +180,9 @@ fn a_file_that_is_broken_is_not_quoted() {
     }
 }
 
-/// A proxy's URL may hold a name and a password.
+/// The URL of a proxy can contain a user name and a password.
 #[test]
-fn the_password_for_a_proxy_is_shown_by_no_command() {
+fn no_command_shows_the_password_of_a_proxy() {
     let folder = TempDir::new().unwrap();
     let cluster = Cluster::new();
     let text = std::fs::read_to_string(cluster.kubeconfig()).unwrap();

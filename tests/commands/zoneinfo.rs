@@ -1,4 +1,4 @@
-//! Time zones that are newer than the program: from a folder that is given.
+//! Time zones in a directory that is newer than the bundled ones.
 
 use std::{
     fs,
@@ -38,7 +38,7 @@ impl Folder {
         fs::write(self.file(name), contents).unwrap();
     }
 
-    /// The times of a day of `09:00-19:00` in that zone, and what is said besides.
+    /// The times of a day of `09:00-19:00` in a zone, and the messages.
     fn plan(&self, zone: &str) -> (String, String) {
         let args = ["--zoneinfo", self.path(), "--timezone", zone];
         let ran = dayshift_with(&[], &[&PLAN[..], &args].concat(), DEPLOYMENT);
@@ -59,14 +59,14 @@ const DEPLOYMENT: &str = "{apiVersion: apps/v1, kind: Deployment, metadata: {nam
     annotations: {dayshift/start: '09:00'}}, spec: {replicas: 1}}";
 
 #[test]
-fn a_folder_of_zones_counts_in_place_of_those_in_the_program() {
+fn uses_the_zones_of_a_directory() {
     let folder = Folder::new();
     let (at, said) = folder.plan("Asia/Tokyo");
     assert_eq!(
         (at.as_str(), said.as_str()),
         ("\"2026-11-25T09:00:00+10:00\"", "")
     );
-    // Another name of the same zone, and one that the folder has not.
+    // Another name of the same zone, and a zone that the directory lacks.
     assert!(folder.plan("Japan").0.ends_with("+10:00\""));
     assert!(folder.plan("Europe/Berlin").0.ends_with("+01:00\""));
 
@@ -81,7 +81,7 @@ fn a_folder_of_zones_counts_in_place_of_those_in_the_program() {
 }
 
 #[test]
-fn a_zone_that_only_the_folder_has_can_be_named() {
+fn accepts_a_zone_that_only_the_directory_contains() {
     let folder = Folder::new();
     folder.write("Mars/Olympus_Mons", &zone_file(3600, "<OLY>-1"));
     assert!(folder.plan("Mars/Olympus_Mons").0.ends_with("+01:00\""));
@@ -98,7 +98,7 @@ fn a_zone_that_only_the_folder_has_can_be_named() {
 }
 
 #[test]
-fn run_says_which_zones_count() {
+fn run_logs_the_time_zone_database() {
     let folder = Folder::new();
     let program = Program::start(ABSENT.path(), &["--zoneinfo", folder.path()]);
     let line = &program.first_line;
@@ -112,7 +112,7 @@ fn run_says_which_zones_count() {
     assert!(metrics.contains(&labels), "{metrics}");
 }
 
-/// Files that are broken, and folders that go round in circles, keep nothing else from counting.
+/// Broken files and links in a circle do not affect the other zones.
 #[test]
 fn broken_zone_files_are_reported_and_the_others_are_used() {
     let folder = Folder::new();
@@ -151,7 +151,7 @@ fn broken_zone_files_are_reported_and_the_others_are_used() {
 }
 
 #[test]
-fn a_folder_that_cannot_be_used_at_all_is_wrong_usage() {
+fn an_unusable_directory_is_wrong_usage() {
     let empty = TempDir::new().unwrap();
     let leaps = Folder::new();
     let mut file = zone_file(0, "UTC0");

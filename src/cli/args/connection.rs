@@ -1,4 +1,4 @@
-//! The flags that say which cluster, alike in every subcommand that talks to one.
+//! The flags that select a cluster, and the client that a command uses.
 
 use std::{io, path::PathBuf, sync::Once, time::Duration};
 
@@ -10,9 +10,8 @@ use http::Uri;
 use kube::Client;
 
 use crate::cli::{
-    exit::Exit,
     output::messages::{print_error, print_note},
-    runtime::block_on,
+    process::{Exit, block_on},
 };
 
 #[derive(Clone, Debug, clap::Args)]
@@ -36,8 +35,8 @@ pub(crate) struct ConnectionArgs {
 }
 
 impl ConnectionArgs {
-    /// What a command of that name connects to. An empty value, as a template may leave it, counts as
-    /// missing.
+    /// The connection of the command with this name. An empty value, for example from a template,
+    /// is treated as missing.
     pub(crate) fn connection(self, command: &'static str) -> Connection {
         Connection {
             kubeconfig: self.kubeconfig.filter(|path| !path.as_os_str().is_empty()),
@@ -49,7 +48,7 @@ impl ConnectionArgs {
     }
 }
 
-/// Why a subcommand could do nothing on its cluster.
+/// Why a command could not use its cluster.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum ClusterError {
     #[error(transparent)]
@@ -63,10 +62,7 @@ pub(crate) enum ClusterError {
 }
 
 impl ConnectionArgs {
-    /// A client for that cluster, which waits for a busy server and says so, and the server.
-    ///
-    /// # Errors
-    /// Where the configuration is missing or wrong.
+    /// A client that retries when the server is busy and notes it once, and the server's address.
     pub(crate) async fn patient_client(
         self,
         command: &'static str,
@@ -81,10 +77,7 @@ impl ConnectionArgs {
         Ok((with_retry_after(client, tell), server))
     }
 
-    /// Does `work` with a client for that cluster.
-    ///
-    /// # Errors
-    /// Where there is no cluster, or `work` fails.
+    /// Connects to the cluster and runs `work`.
     pub(crate) fn on_cluster<T, F>(
         self,
         command: &'static str,
@@ -106,24 +99,24 @@ impl ConnectionArgs {
     }
 }
 
-/// A shorter pause goes unsaid.
+/// Shorter pauses are not reported.
 const TOLD_FROM: Duration = Duration::from_secs(5);
 
-/// That nothing happens for so long, and why.
 fn busy(pause: Duration) -> String {
     let seconds = pause.as_secs();
     format!("the API server is busy and asks to wait {seconds} s; waiting")
 }
 
 impl ClusterError {
-    /// Reports it on standard error.
+    /// Prints the error on standard error.
     pub(crate) fn report(&self) -> Exit {
         print_error(self);
         Exit::CouldNotRun
     }
 }
 
-/// Scheme, host and port alone: a user's name and password, or a token in a query, stay unsaid.
+/// Scheme, host and port only. User name, password and query are left out, because they can hold
+/// secrets.
 pub(crate) fn without_credentials(server: &Uri) -> String {
     let port = server
         .port()
@@ -141,7 +134,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_servers_address_is_told_without_credentials() {
+    fn prints_the_server_without_credentials() {
         for (full, told) in [
             ("https://10.0.0.1:6443/", "https://10.0.0.1:6443"),
             (

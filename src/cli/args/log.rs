@@ -1,4 +1,4 @@
-//! Where the program says what it does: log lines on standard error.
+//! The flags of the log, and the format of its lines on standard error.
 
 use std::{fmt, io};
 
@@ -27,9 +27,9 @@ pub(crate) struct LogArgs {
         long,
         value_name = "LEVEL",
         default_value = "info",
-        value_parser = Filter::parse
+        value_parser = LogFilter::parse
     )]
-    log_level: Filter,
+    log_level: LogFilter,
 
     /// More output: -v is `--log-level debug`, -vv is `trace`
     #[arg(short, action = clap::ArgAction::Count)]
@@ -43,26 +43,26 @@ enum LogFormat {
 }
 
 impl LogArgs {
-    /// From here on log lines are written.
+    /// Starts logging with the system clock.
     pub(crate) fn start(&self) {
         self.start_on(Clock::system());
     }
 
-    /// The same, with the time of that clock.
+    /// Starts logging with the time of this clock.
     pub(crate) fn start_on(&self, clock: Clock) {
-        let timer = Timer(clock);
+        let timer = LogTimer(clock);
         let filter = match self.verbose {
             0 => self.log_level.clone(),
-            1 => Filter::of(Level::DEBUG),
-            _ => Filter::of(Level::TRACE),
+            1 => LogFilter::from_level(Level::DEBUG),
+            _ => LogFilter::from_level(Level::TRACE),
         };
         let lines = tracing_subscriber::fmt()
             .with_env_filter(EnvFilter::new(filter.0))
             .with_writer(io::stderr)
-            .with_ansi(terminal::colour(&io::stderr()));
-        // Only a second call could fail, and then the first still holds.
+            .with_ansi(terminal::color(&io::stderr()));
+        // If a logger is already set, the first one stays.
         let _ = match self.log_format {
-            LogFormat::Text => lines.event_format(Line(timer)).try_init(),
+            LogFormat::Text => lines.event_format(LogLine(timer)).try_init(),
             LogFormat::Json => lines
                 .json()
                 .with_writer(|| TerminalSafe(io::stderr()))
@@ -74,27 +74,26 @@ impl LogArgs {
     }
 }
 
-/// What kube says there of a request that failed and of a kubeconfig that is wrong may hold
+/// kube logs failed requests and invalid kubeconfigs in these modules, and its messages can contain
 /// credentials.
 const SILENT: &str = "kube_client::client::builder=off,kube_client::config=off";
 
-/// Which events are shown, in the syntax of [`EnvFilter`].
+/// A filter in the syntax of [`EnvFilter`].
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Filter(String);
+struct LogFilter(String);
 
-impl Filter {
-    /// A level alone is dayshift's own; of the libraries beneath it only warnings are shown, and
-    /// more of them only by name. What kube says of each failed
-    /// request, dayshift says too.
-    fn of(level: Level) -> Self {
+impl LogFilter {
+    /// A level applies to dayshift only. Libraries log warnings, and more only if the filter names
+    /// them. dayshift itself reports each failed request that kube logs.
+    fn from_level(level: Level) -> Self {
         Self(format!("warn,{SILENT},dayshift={level}"))
     }
 
     fn parse(text: &str) -> Result<Self, String> {
         if let Ok(level) = text.parse() {
-            return Ok(Self::of(level));
+            return Ok(Self::from_level(level));
         }
-        // A word alone would be taken for the name of a library.
+        // `EnvFilter` would take a single word for the name of a library.
         let is_filter = text.contains(['=', ',']) && EnvFilter::builder().parse(text).is_ok();
         let filter = || Self(format!("{text},{SILENT}"));
         is_filter.then(filter).ok_or_else(|| {
@@ -104,22 +103,23 @@ impl Filter {
     }
 }
 
-/// `2026-11-20T10:00:00.004217Z  INFO started default/web: 1 -> 3 replicas lateness_ms=4`
+/// The format `2026-11-20T10:00:00.004217Z  INFO started default/web: 1 -> 3 replicas
+/// lateness_ms=4`.
 ///
-/// What dayshift says itself stands without the name of a module; what a library says, with it.
-struct Line(Timer);
+/// Messages of libraries include the name of their module.
+struct LogLine(LogTimer);
 
-/// The time as RFC 3339 in UTC, to the microsecond.
-struct Timer(Clock);
+/// RFC 3339 in UTC, with microseconds.
+struct LogTimer(Clock);
 
-impl FormatTime for Timer {
+impl FormatTime for LogTimer {
     fn format_time(&self, line: &mut Writer<'_>) -> fmt::Result {
         let now = self.0.now();
         line.write_str(&now.to_rfc3339_opts(SecondsFormat::Micros, true))
     }
 }
 
-impl<S, N> FormatEvent<S, N> for Line
+impl<S, N> FormatEvent<S, N> for LogLine
 where
     S: Subscriber + for<'a> LookupSpan<'a>,
     N: for<'a> FormatFields<'a> + 'static,
@@ -132,15 +132,15 @@ where
     ) -> fmt::Result {
         let level = *event.metadata().level();
         let target = event.metadata().target();
-        let (faint, colour) = if line.has_ansi_escapes() {
-            (Style::new().dimmed(), colour(level))
+        let (faint, color) = if line.has_ansi_escapes() {
+            (Style::new().dimmed(), color(level))
         } else {
             (Style::new(), Style::new())
         };
         write!(line, "{faint}")?;
         self.0.format_time(&mut line)?;
-        write!(line, "{faint:#} {colour}{level:>5}{colour:#} ")?;
-        // Its crates are called dayshift and dayshift_…
+        write!(line, "{faint:#} {color}{level:>5}{color:#} ")?;
+        // dayshift's own crates are named `dayshift` and `dayshift_…`.
         if !target.starts_with("dayshift") {
             write!(line, "{faint}{target}:{faint:#} ")?;
         }
@@ -150,7 +150,7 @@ where
     }
 }
 
-const fn colour(level: Level) -> Style {
+const fn color(level: Level) -> Style {
     match level {
         Level::ERROR => AnsiColor::Red.on_default(),
         Level::WARN => AnsiColor::Yellow.on_default(),
@@ -165,13 +165,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_level_is_dayshifts_own_and_a_filter_is_taken_as_it_stands() {
+    fn applies_a_level_to_dayshift_and_keeps_a_filter() {
         for (text, expected) in [
-            ("info", Some(Filter::of(Level::INFO))),
-            ("DEBUG", Some(Filter::of(Level::DEBUG))),
+            ("info", Some(LogFilter::from_level(Level::INFO))),
+            ("DEBUG", Some(LogFilter::from_level(Level::DEBUG))),
             (
                 "info,kube=debug",
-                Some(Filter(
+                Some(LogFilter(
                     "info,kube=debug,kube_client::client::builder=off,kube_client::config=off"
                         .into(),
                 )),
@@ -180,7 +180,7 @@ mod tests {
             ("dayshift=loud", None),
             ("", None),
         ] {
-            assert_eq!(Filter::parse(text).ok(), expected, "{text}");
+            assert_eq!(LogFilter::parse(text).ok(), expected, "{text}");
         }
     }
 }

@@ -1,16 +1,9 @@
-//! The flags of the subcommands, and what their values become.
+//! The flags that several subcommands share, and how their values are parsed.
 
-pub(super) mod activator_args;
-pub(super) mod chosen_args;
 pub(super) mod connection;
-pub(super) mod downscaler_args;
 pub(super) mod files;
-pub(super) mod kind_args;
+pub(super) mod kinds;
 pub(super) mod log;
-pub(super) mod login_args;
-pub(super) mod price_args;
-pub(super) mod run_args;
-pub(super) mod schedule_args;
-pub(super) mod target_names;
+pub(super) mod schedules;
 pub(super) mod targets;
 pub(super) mod values;

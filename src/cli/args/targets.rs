@@ -1,17 +1,22 @@
-//! Which live workloads, in the form of kubectl.
+//! The workloads that a command acts on, named as in kubectl: `deploy/web`, `sts db cache`, `ns/dev`,
+//! `--selector`, `-n` and `-A`.
 
-use clap::{builder::BoolishValueParser, error::ErrorKind};
+use clap::builder::BoolishValueParser;
 use dayshift_cluster::Query;
 use dayshift_text::quote;
-use dayshift_workload::{Kind, names::is_dns_label};
-
-use super::{
-    kind_args::KindArgs,
-    target_names::{Names, TargetError, is_of_namespaces, names, namespace_of},
+use dayshift_workload::{
+    Kind,
+    names::{is_dns_label, is_dns_subdomain},
 };
-use crate::cli::args::values::{selector::selector, value_parsers::one_namespace};
 
-/// The arguments that name live workloads, alike in every subcommand that takes any.
+use crate::cli::{
+    args::{
+        kinds::{KindArgs, KindFiles, custom_kind},
+        values::{one_namespace, selector},
+    },
+    process::usage_error,
+};
+
 #[derive(Debug, Default, clap::Args)]
 #[command(next_help_heading = "Which workloads")]
 pub(crate) struct TargetArgs {
@@ -27,7 +32,6 @@ pub(crate) struct TargetArgs {
     pub(crate) kinds: KindArgs,
 }
 
-/// Where in a cluster to look.
 #[derive(Clone, Debug, Default, clap::Args)]
 #[command(next_help_heading = "Which workloads")]
 pub(crate) struct ScopeArgs {
@@ -60,7 +64,7 @@ pub(crate) struct ScopeArgs {
 }
 
 impl ScopeArgs {
-    /// The namespaces that are named, unless all are meant.
+    /// The named namespaces; empty for all.
     pub(crate) fn namespaces(&self) -> &[String] {
         if self.all_namespaces {
             &[]
@@ -69,44 +73,45 @@ impl ScopeArgs {
         }
     }
 
-    /// The label selector, if one is given that is not empty.
     pub(crate) fn selector(&self) -> Option<&str> {
-        self.selector.as_deref().filter(|it| !it.is_empty())
+        self.selector
+            .as_deref()
+            .filter(|selector| !selector.is_empty())
     }
 
-    /// Whether more is said than a namespace.
+    /// Whether it selects more than namespaces by name.
     pub(crate) fn is_wide(&self) -> bool {
         self.all_namespaces || self.selector().is_some()
     }
 }
 
-/// Which workloads are meant, once the namespace of the context is known.
+/// The selected workloads. The namespace of the context is added by [`Self::query`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Targets {
     kinds: Vec<Kind>,
-    names: Names,
+    names: TargetNames,
     namespaces: Vec<String>,
     all_namespaces: bool,
     selector: Option<String>,
-    /// Whether the whole namespace was named: `ns/team`.
+    /// Whether a whole namespace was named: `ns/team`.
     is_whole: bool,
 }
 
 impl TargetArgs {
-    /// What is meant by these arguments.
+    /// Resolves the arguments.
     ///
     /// # Errors
-    /// Where a name is not valid or of another kind, or two ways to select are combined.
-    pub(crate) fn targets(&self) -> Result<Targets, clap::Error> {
-        self.checked()
-            .map_err(|error| clap::Error::raw(ErrorKind::ValueValidation, format!("{error}\n")))
+    /// If a name is invalid or of an unsupported kind, or if two ways to select workloads are
+    /// combined.
+    pub(crate) fn targets(&self, files: &KindFiles) -> Result<Targets, clap::Error> {
+        self.checked(files).map_err(usage_error)
     }
 
-    fn checked(&self) -> Result<Targets, TargetError> {
-        if let Some(whole) = self.whole_namespace()? {
+    fn checked(&self, files: &KindFiles) -> Result<Targets, TargetError> {
+        if let Some(whole) = self.whole_namespace(files)? {
             return Ok(whole);
         }
-        let (kind, names, named_in) = names(&self.workloads)?;
+        let (kind, names, named_in) = parse_names(&self.workloads, files)?;
         let selector = self.scope.selector().map(str::to_owned);
         if !names.is_empty() && selector.is_some() {
             return Err(TargetError::NameAndSelector);
@@ -116,19 +121,24 @@ impl TargetArgs {
         }
         let mut others = self.scope.namespace.iter();
         if let Some(named) = &named_in
-            && let Some(other) = others.find(|it| *it != named)
+            && let Some(other) = others.find(|namespace| *namespace != named)
         {
             return Err(TargetError::NeitherKindNorNamespace(
                 named.clone(),
                 other.clone(),
             ));
         }
-        let namespaces = named_in.map_or_else(|| self.scope.namespace.clone(), |it| vec![it]);
-        if !names.is_empty() && namespaces.iter().any(|it| *it != namespaces[0]) {
+        let namespaces =
+            named_in.map_or_else(|| self.scope.namespace.clone(), |namespace| vec![namespace]);
+        if !names.is_empty()
+            && namespaces
+                .iter()
+                .any(|namespace| *namespace != namespaces[0])
+        {
             return Err(TargetError::NameInNamespaces);
         }
         Ok(Targets {
-            kinds: kind.map_or_else(|| self.kinds.kinds(), |kind| vec![kind]),
+            kinds: kind.map_or_else(|| self.kinds.kinds(files), |kind| vec![kind]),
             names,
             namespaces,
             all_namespaces: self.scope.all_namespaces,
@@ -137,12 +147,12 @@ impl TargetArgs {
         })
     }
 
-    /// All of one namespace, where that is what is named.
-    fn whole_namespace(&self) -> Result<Option<Targets>, TargetError> {
-        let words: Vec<_> = self.workloads.iter().map(|it| &**it).collect();
+    /// The whole namespace, if the words name one.
+    fn whole_namespace(&self, files: &KindFiles) -> Result<Option<Targets>, TargetError> {
+        let words: Vec<_> = self.workloads.iter().map(|word| &**word).collect();
         let name = match words[..] {
-            [word, name] if is_of_namespaces(word) => name,
-            _ => match words.iter().find_map(|word| namespace_of(word)) {
+            [word, name] if is_namespace_kind(word) => name,
+            _ => match words.iter().find_map(|word| parse_namespace_target(word)) {
                 Some(name) if words.len() == 1 => name,
                 Some(name) => {
                     return Err(TargetError::NamespaceAndOthers(quote(&format!(
@@ -152,7 +162,12 @@ impl TargetArgs {
                 None => return Ok(None),
             },
         };
-        let is_alone = self.scope.namespace.iter().all(|it| it == name) && !self.scope.is_wide();
+        let is_alone = self
+            .scope
+            .namespace
+            .iter()
+            .all(|namespace| namespace == name)
+            && !self.scope.is_wide();
         if !is_alone {
             return Err(TargetError::NamespaceAndOthers(quote(&format!(
                 "ns/{name}"
@@ -162,8 +177,8 @@ impl TargetArgs {
             return Err(TargetError::NoName(quote(name)));
         }
         Ok(Some(Targets {
-            kinds: self.kinds.kinds(),
-            names: Names::new(),
+            kinds: self.kinds.kinds(files),
+            names: TargetNames::new(),
             namespaces: vec![name.to_owned()],
             all_namespaces: false,
             selector: None,
@@ -173,7 +188,7 @@ impl TargetArgs {
 }
 
 impl Targets {
-    /// Where to look; `context` is the namespace of the context, which a client knows
+    /// The query for these workloads. `context` is the namespace of the context
     /// (`kube::Client::default_namespace`).
     pub(crate) fn query(&self, context: &str) -> Query {
         let mut namespaces = self.namespaces.clone();
@@ -189,16 +204,172 @@ impl Targets {
         Query::all(&self.kinds, &namespaces, self.selector.clone())
     }
 
-    /// Whether workloads are named, or chosen by label.
+    /// Whether workloads are selected by name or label.
     pub(crate) fn are_chosen(&self) -> bool {
         !self.names.is_empty() || self.selector.is_some() || self.is_whole
     }
 
-    /// The namespace that was named as a whole: `ns/team`.
+    /// The namespace in `ns/team`, if a whole namespace was named.
     pub(crate) fn whole_namespace(&self) -> Option<&str> {
         let name = self.namespaces.first();
-        name.map(|it| &**it).filter(|_| self.is_whole)
+        name.map(|name| &**name).filter(|_| self.is_whole)
     }
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct ChosenArgs {
+    #[command(flatten)]
+    targets: TargetArgs,
+
+    /// All workloads of the namespace that have a schedule
+    #[arg(
+        long,
+        value_parser = BoolishValueParser::new(),
+        help_heading = "Which workloads"
+    )]
+    all: bool,
+}
+
+impl ChosenArgs {
+    /// Resolves the arguments.
+    ///
+    /// # Errors
+    /// If nothing is selected, or if names are combined with `--all`.
+    pub(crate) fn targets(&self, files: &KindFiles) -> Result<Targets, clap::Error> {
+        let targets = self.targets.targets(files)?;
+        let everything = self.all || self.targets.scope.all_namespaces;
+        let message = match (targets.are_chosen(), everything) {
+            (false, false) => "name the workloads: deploy/web, --selector, --all or -A",
+            (true, true) if self.all => "give either names or a selector, or --all",
+            _ => return Ok(targets),
+        };
+        Err(usage_error(message))
+    }
+}
+
+/// Kinds and names in the order in which they were given.
+pub(super) type TargetNames = Vec<(Kind, String)>;
+
+/// Why the words do not name workloads.
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+pub(super) enum TargetError {
+    #[error("`{0}` is not of a kind that dayshift scales; write for example deploy/web or sts/db")]
+    OtherKind(String),
+    #[error("`{0}` is not the name of a workload; write for example deploy/web, or deploy web api")]
+    NoName(String),
+    #[error("names need one namespace: use -n NAME instead of -A")]
+    NameInAllNamespaces,
+    #[error(
+        "names need one namespace: give one -n; for several namespaces, use --all or --selector"
+    )]
+    NameInNamespaces,
+    #[error("`{0}` is in another namespace; name the workloads of one namespace at a time")]
+    OtherNamespace(String),
+    #[error(
+        "`{0}` is neither a kind that dayshift scales nor the namespace `{1}`; write for example \
+         deploy/web or rollouts.argoproj.io/web"
+    )]
+    NeitherKindNorNamespace(String, String),
+    #[error("`{0}` is a whole namespace; give it alone, without other names, -n, -A or --selector")]
+    NamespaceAndOthers(String),
+    #[error("give either names or --selector, not both")]
+    NameAndSelector,
+}
+
+pub(super) fn is_namespace_kind(word: &str) -> bool {
+    matches!(&*word.to_lowercase(), "ns" | "namespace" | "namespaces")
+}
+
+/// The namespace in `ns/team`.
+pub(super) fn parse_namespace_target(word: &str) -> Option<&str> {
+    let (kind, name) = word.split_once('/')?;
+    is_namespace_kind(kind).then_some(name)
+}
+
+/// Parses `deploy/web`, `deploy web api`, names without a kind (Deployments), and a kind without
+/// names. `dev/web` and `dev/sts/db`, as `status` prints them, include the namespace. Returns the
+/// kind, the names and the namespace.
+pub(super) fn parse_names(
+    words: &[String],
+    files: &KindFiles,
+) -> Result<(Option<Kind>, TargetNames, Option<String>), TargetError> {
+    let kind = words.first().and_then(|word| named_kind(word, files));
+    let words = match words {
+        [_, rest @ ..] if kind.is_some() => rest,
+        // A single word is a name.
+        [kind, _, ..] if is_other_kind(kind) => {
+            return Err(TargetError::OtherKind(quote(kind)));
+        }
+        words => words,
+    };
+    let mut names = TargetNames::new();
+    let mut named_in: Option<String> = None;
+    for word in words {
+        let (namespace, rest) = match word.split_once('/') {
+            Some((first, rest)) if is_namespace(first) => (Some(first), rest),
+            _ => (None, &**word),
+        };
+        let (kind, name) = match rest.split_once('/') {
+            None => (kind.unwrap_or(Kind::OF_A_NAME), rest),
+            Some((kind, name)) => match named_kind(kind, files) {
+                Some(kind) => (kind, name),
+                None => return Err(TargetError::OtherKind(quote(word))),
+            },
+        };
+        if !is_dns_subdomain(name) {
+            return Err(TargetError::NoName(quote(word)));
+        }
+        if let Some(namespace) = namespace {
+            if named_in.as_deref().is_some_and(|other| other != namespace) {
+                return Err(TargetError::OtherNamespace(quote(word)));
+            }
+            named_in = Some(namespace.to_owned());
+        }
+        if !names.iter().any(|known| *known == (kind, name.to_owned())) {
+            names.push((kind, name.to_owned()));
+        }
+    }
+    Ok((kind, names, named_in))
+}
+
+fn named_kind(word: &str, files: &KindFiles) -> Option<Kind> {
+    let kind = Kind::from_argument(word).or_else(|| custom_kind(word));
+    kind.filter(|kind| !files.is_rejected(*kind))
+}
+
+/// Whether the word before a slash can only be a namespace.
+fn is_namespace(text: &str) -> bool {
+    is_dns_label(text) && Kind::from_argument(text).is_none() && !is_other_kind(text)
+}
+
+/// Kinds that dayshift does not scale, but that users might try.
+fn is_other_kind(word: &str) -> bool {
+    matches!(
+        &*word.to_lowercase(),
+        "ds" | "daemonset"
+            | "daemonsets"
+            | "rs"
+            | "replicaset"
+            | "replicasets"
+            | "job"
+            | "jobs"
+            | "po"
+            | "pod"
+            | "pods"
+            | "ns"
+            | "namespace"
+            | "namespaces"
+            | "rc"
+            | "replicationcontroller"
+            | "replicationcontrollers"
+            | "svc"
+            | "service"
+            | "services"
+            | "pdb"
+            | "poddisruptionbudget"
+            | "poddisruptionbudgets"
+            | "all"
+    )
 }
 
 #[cfg(test)]
@@ -215,11 +386,13 @@ mod tests {
 
     fn checked(line: &str) -> Result<Targets, TargetError> {
         let words = ["dayshift"].into_iter().chain(line.split_whitespace());
-        Program::parse_from(words).targets.checked()
+        Program::parse_from(words)
+            .targets
+            .checked(&KindFiles::default())
     }
 
     #[test]
-    fn looks_in_the_namespace_of_the_context_unless_told_another() {
+    fn uses_the_namespace_of_the_context_unless_another_is_given() {
         let query = |line: &str| checked(line).unwrap().query("dev");
         let named =
             |namespace: &str| Query::named(namespace, [(Kind::DEPLOYMENT, "web".to_owned())]);
@@ -232,14 +405,14 @@ mod tests {
         };
         assert_eq!(query(""), all(&["dev"]));
         assert_eq!(query("-n tokyo -n ny"), all(&["tokyo", "ny"]));
-        // As in kubectl.
+        // As in kubectl, `-A` wins over `-n`.
         assert_eq!(query("-n test -A"), all(&[]));
         let of_a_kind = Query::all(&[Kind::STATEFUL_SET], &["dev".to_owned()], None);
         assert_eq!(query("sts"), of_a_kind);
     }
 
     #[test]
-    fn a_name_stands_alone() {
+    fn rejects_names_with_other_selections() {
         for (line, error) in [
             ("web -A", TargetError::NameInAllNamespaces),
             ("web -n tokyo -n ny", TargetError::NameInNamespaces),
@@ -250,6 +423,80 @@ mod tests {
             ),
         ] {
             assert_eq!(checked(line), Err(error), "{line}");
+        }
+    }
+
+    /// The names as `deploy/web`, then the namespace as `-n dev`.
+    fn read(line: &str) -> Result<Vec<String>, TargetError> {
+        let words: Vec<_> = line.split_whitespace().map(str::to_owned).collect();
+        let (_, names, named_in) = parse_names(&words, &KindFiles::default())?;
+        let shown = names
+            .iter()
+            .map(|(kind, name)| format!("{}/{name}", kind.short_name()));
+        Ok(shown
+            .chain(named_in.map(|namespace| format!("-n {namespace}")))
+            .collect())
+    }
+
+    #[test]
+    fn accepts_the_forms_of_kubectl() {
+        for (line, expected) in [
+            ("", &[][..]),
+            ("deploy/web", &["deploy/web"]),
+            (
+                "deployment/web deployments/api",
+                &["deploy/web", "deploy/api"],
+            ),
+            ("deployment.apps/web", &["deploy/web"]),
+            ("deployments.v1.apps/web", &["deploy/web"]),
+            ("Deployment/web", &["deploy/web"]),
+            ("deploy web api", &["deploy/web", "deploy/api"]),
+            ("deploy", &[]),
+            ("deploy deploy", &["deploy/deploy"]),
+            ("web api.v2 web", &["deploy/web", "deploy/api.v2"]),
+            ("sts/db StatefulSet/db deploy/db", &["sts/db", "deploy/db"]),
+            ("sts db web", &["sts/db", "sts/web"]),
+            ("hpa", &[]),
+            ("cj/report hpa/web", &["cj/report", "hpa/web"]),
+            ("rollouts.argoproj.io/web", &["rollouts.argoproj.io/web"]),
+            ("deploy hpa", &["deploy/hpa"]),
+            ("dev/web", &["deploy/web", "-n dev"]),
+            ("dev/web dev/sts/db", &["deploy/web", "sts/db", "-n dev"]),
+        ] {
+            assert_eq!(
+                read(line).as_deref(),
+                Ok(&*expected.iter().map(ToString::to_string).collect::<Vec<_>>()),
+                "{line}"
+            );
+        }
+    }
+
+    #[test]
+    fn rejects_kinds_that_are_not_scaled() {
+        for line in [
+            "ds/web",
+            "daemonset web",
+            "deploy/web pod/web-0",
+            "deployments.extensions/web",
+            "dev/ds/web",
+            "svc/web",
+            "pdb/web",
+        ] {
+            let error = read(line).unwrap_err();
+            assert!(matches!(error, TargetError::OtherKind(_)), "{line}");
+            assert!(error.to_string().contains("deploy/web"), "{error}");
+        }
+        for line in [
+            "deploy/",
+            "Web",
+            "deploy/../pods",
+            "a/b/c",
+            "dev/web test/web",
+            "dev/",
+            "web?x=y",
+            "-web",
+        ] {
+            assert!(read(line).is_err(), "{line}");
         }
     }
 }

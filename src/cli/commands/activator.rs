@@ -1,22 +1,227 @@
-//! `dayshift activator`: the stand-in for Services of stopped workloads.
+//! `dayshift activator`: its flags, and the process that serves Services of stopped workloads.
 
-use std::sync::Arc;
+use std::{
+    hash::{BuildHasher, RandomState},
+    net::{IpAddr, SocketAddr},
+    sync::Arc,
+    time::Duration,
+};
 
-use dayshift_activator::Telemetry;
-use dayshift_cluster::{clock::Clock, connect::connect};
+use chrono::TimeDelta;
+use clap::builder::RangedU64ValueParser;
+use dayshift_activator::{IGNORED_AGENTS, ServiceName, Settings, Telemetry};
+use dayshift_cluster::{
+    clock::Clock,
+    connect::{Connection, connect},
+};
+use dayshift_operations::parse_length;
+use dayshift_schedule::Zone;
+use dayshift_text::quote;
+use dayshift_workload::{Kind, Pods, names::is_dns_label};
 use tokio::net::TcpListener;
 
 use crate::{
     cli::{
         args::{
-            activator_args::{Activation, ActivatorArgs},
-            connection::without_credentials,
+            connection::{ConnectionArgs, without_credentials},
+            kinds::parse_kind,
+            log::LogArgs,
+            schedules::PrefixArgs,
+            values::{listen, namespace},
         },
-        exit::Exit,
-        signals::{Shutdown, StartError, until_signal},
+        commands::run::instance,
+        process::{Exit, Shutdown, StartError, until_signal},
     },
     server::serve,
 };
+
+/// Accept connections for the Services of stopped workloads, and wake these workloads
+///
+/// A workload asks for it by the annotation dayshift/wake-on-request, such as "2h": its own or its
+/// Namespace's. While its Service has no ready pod, connections reach the activator, which wakes the
+/// workload for that long, waits until it is ready, and forwards the connection. It runs in the cluster,
+/// behind a Service of its own: manifests/activator.yaml has all of it.
+#[derive(Debug, clap::Args)]
+pub(crate) struct ActivatorArgs {
+    /// The Service of the activator's own pods, whose ready addresses are used
+    #[arg(
+        long,
+        value_name = "NAMESPACE/NAME",
+        default_value = "dayshift/dayshift-activator",
+        value_parser = parse_service
+    )]
+    service: ServiceName,
+
+    /// How long a connection waits until a pod is ready
+    #[arg(long, value_name = "DURATION", default_value = "60s", value_parser = parse_length)]
+    hold: TimeDelta,
+
+    /// The longest wake, whatever an annotation asks for
+    #[arg(long, value_name = "DURATION", default_value = "24h", value_parser = parse_length)]
+    max_wake: TimeDelta,
+
+    /// The ports on which connections to Services are taken: one for each port of a Service
+    #[arg(long, value_name = "FIRST-LAST", default_value = "20000-29999", value_parser = parse_ports)]
+    ports: (u16, u16),
+
+    /// The address on which connections are taken [default: every address]
+    #[arg(long, value_name = "ADDRESS")]
+    bind: Option<IpAddr>,
+
+    /// The most connections open at once, including forwarded ones
+    #[arg(
+        long,
+        value_name = "COUNT",
+        default_value = "10000",
+        value_parser = RangedU64ValueParser::<u32>::new().range(1..=1_000_000)
+    )]
+    max_connections: u32,
+
+    /// The most connections open at once for one Service
+    #[arg(
+        long,
+        value_name = "COUNT",
+        default_value = "1000",
+        value_parser = RangedU64ValueParser::<u32>::new().range(1..=1_000_000)
+    )]
+    max_per_service: u32,
+
+    /// Parts of a User-Agent of clients that wake nothing, whatever the case of letters
+    #[arg(long, value_name = "TEXTS", value_delimiter = ',', default_value = IGNORED_AGENTS)]
+    ignore_user_agent: Vec<String>,
+
+    /// How long open connections may continue after SIGTERM
+    #[arg(long, value_name = "DURATION", default_value = "60s", value_parser = parse_length)]
+    drain: TimeDelta,
+
+    #[command(flatten)]
+    which: ActivatorScopeArgs,
+
+    /// The address of /healthz, /readyz and /metrics; port 0 takes a free port and logs it
+    #[arg(
+        long,
+        value_name = "ADDRESS",
+        default_value = "0.0.0.0:8080",
+        value_parser = listen,
+        help_heading = "Process"
+    )]
+    listen: SocketAddr,
+
+    #[command(flatten)]
+    connection: ConnectionArgs,
+
+    #[command(flatten)]
+    pub(crate) log: LogArgs,
+}
+
+#[derive(Debug, clap::Args)]
+struct ActivatorScopeArgs {
+    /// Only watch this namespace; repeatable. The annotations of Namespaces are not used then
+    #[arg(
+        short,
+        long,
+        help_heading = "Which workloads",
+        value_name = "NAMESPACE",
+        value_delimiter = ',',
+        value_parser = namespace
+    )]
+    namespace: Vec<String>,
+
+    /// The kinds of workload, separated by commas; those that have pods
+    #[arg(
+        long,
+        help_heading = "Which workloads",
+        value_name = "KINDS",
+        value_delimiter = ',',
+        default_value = "deployments,statefulsets",
+        value_parser = kind_with_pods
+    )]
+    kinds: Vec<Kind>,
+
+    /// The IANA time zone of workloads without a timezone annotation [default: UTC]
+    #[arg(long, help_heading = "Schedules", value_name = "ZONE", value_parser = Zone::parse)]
+    timezone: Option<Zone>,
+
+    #[command(flatten)]
+    prefix: PrefixArgs,
+}
+
+/// The validated form of [`ActivatorArgs`].
+pub(crate) struct Activation {
+    pub(crate) connection: Connection,
+    pub(crate) listen: SocketAddr,
+    pub(crate) settings: Settings,
+}
+
+impl From<ActivatorArgs> for Activation {
+    fn from(args: ActivatorArgs) -> Self {
+        let whole = |time: TimeDelta| time.to_std().unwrap_or(Duration::ZERO);
+        let many = |count: u32| usize::try_from(count).unwrap_or(usize::MAX);
+        let agents = args.ignore_user_agent.iter();
+        let agents = agents.map(|agent| agent.trim().to_lowercase());
+        Self {
+            connection: args.connection.connection("activator"),
+            listen: args.listen,
+            settings: Settings {
+                kinds: args.which.kinds,
+                namespaces: args.which.namespace,
+                service: args.service,
+                prefix: args.which.prefix.annotation_prefix,
+                default_zone: args.which.timezone.unwrap_or(Zone::UTC),
+                bind: args.bind,
+                ports: args.ports,
+                hold: whole(args.hold),
+                max_wake: args.max_wake,
+                max_connections: many(args.max_connections),
+                max_per_service: many(args.max_per_service),
+                ignored_agents: agents.filter(|agent| !agent.is_empty()).collect(),
+                drain: whole(args.drain),
+                instance: instance(None, "dayshift-activator"),
+                seed: RandomState::new().hash_one("jitter"),
+            },
+        }
+    }
+}
+
+fn parse_service(text: &str) -> Result<ServiceName, String> {
+    let parts = text.split_once('/');
+    let parts = parts.filter(|(namespace, name)| is_dns_label(namespace) && is_dns_label(name));
+    let (namespace, name) = parts.ok_or_else(|| {
+        format!(
+            "`{}` is not a Service; write for example dayshift/dayshift-activator",
+            quote(text)
+        )
+    })?;
+    Ok(ServiceName {
+        namespace: namespace.into(),
+        name: name.into(),
+    })
+}
+
+fn parse_ports(text: &str) -> Result<(u16, u16), String> {
+    let range = text.split_once('-');
+    let range = range.and_then(|(first, last)| Some((first.parse().ok()?, last.parse().ok()?)));
+    range
+        .filter(|(first, last)| (1..=*last).contains(first))
+        .ok_or_else(|| {
+            format!(
+                "`{}` is not a range of ports; write for example 20000-29999",
+                quote(text)
+            )
+        })
+}
+
+fn kind_with_pods(text: &str) -> Result<Kind, String> {
+    // The pods of an autoscaler belong to another object, and those of a CronJob serve no requests.
+    let has_pods = |kind: &Kind| kind.pods() != Pods::OfTarget && *kind != Kind::CRON_JOB;
+    Some(parse_kind(text)?).filter(has_pods).ok_or_else(|| {
+        format!(
+            "`{}` is not a kind of workload whose pods a Service selects; write for example \
+             deployments,statefulsets",
+            quote(text.trim())
+        )
+    })
+}
 
 impl ActivatorArgs {
     pub(crate) fn run(self) -> Exit {
@@ -49,8 +254,30 @@ impl Activation {
         let telemetry = Arc::<Telemetry>::default();
         let shown = Arc::clone(&telemetry);
         let work = dayshift_activator::run(client, Clock::system(), settings, telemetry, shutdown);
-        // The probes are answered until the work has ended.
+        // The probes respond until the activator has finished.
         serve(listener, shown, work).await;
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parses_a_range_of_ports() {
+        assert_eq!(parse_ports("20000-20100"), Ok((20000, 20100)));
+        assert_eq!(parse_ports("1-1"), Ok((1, 1)));
+        for text in ["0-10", "10-9", "20000", "a-b", "1-70000", ""] {
+            assert!(parse_ports(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn requires_the_namespace_of_a_service() {
+        assert_eq!(parse_service("a/b").unwrap().to_string(), "a/b");
+        for text in ["b", "a/", "/b", "a/b/c", "A/b"] {
+            assert!(parse_service(text).is_err(), "{text}");
+        }
     }
 }

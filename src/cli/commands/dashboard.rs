@@ -1,4 +1,4 @@
-//! `dayshift dashboard`: the page of a live cluster, and of one in memory.
+//! `dayshift dashboard`: serves the dashboard of a cluster on a loopback address.
 
 use std::{
     convert::Infallible,
@@ -16,29 +16,26 @@ use crate::{
     cli::{
         args::{
             connection::{ClusterError, ConnectionArgs, without_credentials},
-            kind_args::KindArgs,
-            price_args::PriceArgs,
-            schedule_args::ScheduleArgs,
+            kinds::{KindArgs, KindFiles},
+            schedules::ScheduleArgs,
             targets::ScopeArgs,
-            values::value_parsers::loopback,
+            values::{PriceArgs, loopback},
         },
-        calendar_watch::CalendarWatch,
-        exit::Exit,
+        calendar_files::CalendarWatch,
         output::messages::print_error,
-        runtime::block_on,
-        signals::Signals,
+        process::{Exit, Signals, block_on},
     },
     dashboard::{Dashboard, Settings},
     server::serve_with,
 };
 
-/// Show in a browser what is wrong, what comes next, and a week of every scheduled workload
+/// Show the problems, the next changes, and a week of every scheduled workload in a browser
 ///
-/// The page is served on this machine alone, and reads the cluster with your kubeconfig and your
+/// The page is served on this machine only. It reads the cluster with your kubeconfig and your
 /// permissions. Nothing is installed in the cluster or exposed by it.
 #[derive(Debug, clap::Args)]
 #[command(
-    mut_arg("namespace", |it| it.help(
+    mut_arg("namespace", |arg| arg.help(
         "Only this namespace; repeatable, or a list with commas [default: all namespaces]"
     )),
     after_help = "\
@@ -72,7 +69,7 @@ pub(crate) struct DashboardArgs {
     schedules: ScheduleArgs,
 }
 
-/// Why there is no page.
+/// Why the dashboard cannot be served.
 #[derive(Debug, thiserror::Error)]
 enum DashboardError {
     #[error(transparent)]
@@ -87,9 +84,9 @@ enum DashboardError {
 }
 
 impl DashboardArgs {
-    pub(crate) fn run(self) -> Exit {
+    pub(crate) fn run(self, kind_files: &KindFiles) -> Exit {
         self.schedules.warn_of_unreadable();
-        let ended = block_on(self.serve()).unwrap_or_else(|error| Err(error.into()));
+        let ended = block_on(self.serve(kind_files)).unwrap_or_else(|error| Err(error.into()));
         match ended {
             Ok(()) => Exit::Done,
             Err(error) => {
@@ -99,7 +96,7 @@ impl DashboardArgs {
         }
     }
 
-    async fn serve(self) -> Result<(), DashboardError> {
+    async fn serve(self, kind_files: &KindFiles) -> Result<(), DashboardError> {
         let mut signals = Signals::listen()?;
         let address = self.address;
         let refused = |source| DashboardError::Listen { address, source };
@@ -112,9 +109,11 @@ impl DashboardArgs {
             .map_err(ClusterError::from)?;
         let server = without_credentials(&server);
         let (publisher, feed) = CalendarFeed::open(self.schedules.context().calendars);
-        let dashboard = self.dashboard(client, &server).with_calendars(feed);
+        let dashboard = self
+            .dashboard(client, &server, kind_files)
+            .with_calendars(feed);
         let clock = Clock::system();
-        // Nobody asks this program for metrics.
+        // `Telemetry` is required, but this command serves no metrics.
         let telemetry = Telemetry::new(clock.now());
         let calendars = CalendarWatch::new(self.schedules.calendar);
         let calendars = calendars.run(&clock, &publisher, &telemetry);
@@ -133,9 +132,13 @@ impl DashboardArgs {
         }
     }
 
-    fn dashboard(&self, client: Client, server: &str) -> Dashboard {
+    fn dashboard(&self, client: Client, server: &str, kind_files: &KindFiles) -> Dashboard {
         let selector = self.scope.selector().map(str::to_owned);
-        let query = Query::all(&self.kinds.kinds(), self.scope.namespaces(), selector);
+        let query = Query::all(
+            &self.kinds.kinds(kind_files),
+            self.scope.namespaces(),
+            selector,
+        );
         let settings = Settings {
             title: format!("{}, {server}", query.place()),
             query,
@@ -147,10 +150,10 @@ impl DashboardArgs {
     }
 }
 
-/// Serves the pages for as long as what they show can be followed.
+/// Serves the dashboard until the cluster can no longer be followed.
 ///
 /// # Errors
-/// What no new try can fix, such as a permission that is missing.
+/// If a retry would not help, for example because a permission is missing.
 pub(super) async fn serve_pages(
     listener: TcpListener,
     dashboard: &Arc<Dashboard>,
@@ -162,11 +165,11 @@ pub(super) async fn serve_pages(
     serve_with(listener, answers, dashboard.follow()).await
 }
 
-/// Says where the page is.
+/// Prints the URL of the dashboard.
 pub(super) fn announce(url: &str) -> io::Result<()> {
     let mut out = io::stdout();
     match writeln!(out, "dashboard: {url}").and_then(|()| out.flush()) {
-        // Who reads no more of it may have read enough.
+        // A closed pipe is not an error: the reader may already have the URL.
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
         written => written,
     }

@@ -1,4 +1,4 @@
-//! The command `dayshift kinds`: what can be scheduled, and what this cluster has and allows of it.
+//! `dayshift kinds`: the kinds that can be scheduled, and the permissions that the cluster grants for each.
 
 use std::io::{self, BufWriter, Write};
 
@@ -7,18 +7,22 @@ use dayshift_cluster::read::{kind_access, lacking_for_jobs};
 use dayshift_workload::Kind;
 
 use crate::cli::{
-    args::{connection::ConnectionArgs, kind_args::KindArgs, values::value_parsers::one_namespace},
-    exit::Exit,
+    args::{
+        connection::ConnectionArgs,
+        kinds::{KindArgs, KindFiles},
+        values::one_namespace,
+    },
     output::{
-        kinds_table::{KindRow, write_json, write_roles, write_table},
+        kinds::{KindRow, write_kinds_json, write_kinds_table, write_roles},
         messages::print_error,
         terminal,
     },
+    process::Exit,
 };
 
-/// List the kinds that dayshift knows, and what this cluster has and allows of each
+/// List the kinds that dayshift knows, and whether this cluster has and allows each
 ///
-/// Where the cluster cannot be reached, the kinds are listed all the same. With -o yaml, print the
+/// If the cluster cannot be reached, the kinds are listed anyway. With -o yaml, print the
 /// ClusterRole that dayshift needs for the kinds of --kinds, and its binding; no cluster is asked. The
 /// last line is for Jobs, which --stop-jobs adds and --kinds does not.
 #[derive(Debug, clap::Args)]
@@ -46,14 +50,14 @@ pub(crate) struct KindsArgs {
 
     /// The output format
     #[arg(short, long, value_name = "FORMAT", default_value = "table")]
-    output: Output,
+    output: KindsFormat,
 
     #[command(flatten)]
     connection: ConnectionArgs,
 }
 
 #[derive(Clone, Copy, Debug, clap::ValueEnum)]
-enum Output {
+enum KindsFormat {
     /// Columns
     Table,
     /// For other programs
@@ -63,9 +67,9 @@ enum Output {
 }
 
 impl KindsArgs {
-    pub(crate) fn run(self) -> Exit {
-        let named = self.kinds.kinds();
-        if let Output::Yaml = self.output {
+    pub(crate) fn run(self, kind_files: &KindFiles) -> Exit {
+        let named = self.kinds.kinds(kind_files);
+        if let KindsFormat::Yaml = self.output {
             return shown(Exit::Done, |out| write_roles(out, &named, self.stop_jobs));
         }
         let kinds: Vec<Kind> = Kind::known().collect();
@@ -75,31 +79,31 @@ impl KindsArgs {
             let access = kind_access(&client, &kinds, namespace).await?;
             Ok((access, lacking_for_jobs(&client, namespace).await?))
         });
-        let (exit, (access, of_jobs)) = match asked {
+        let (exit, (access, jobs)) = match asked {
             Ok(access) => (Exit::Done, access),
             Err(error) => (error.report(), Default::default()),
         };
         let rows = kinds.iter().map(|kind| {
-            let access = access.iter().find(|it| it.kind == *kind);
-            KindRow::of_kind(*kind, named.contains(kind), access)
+            let access = access.iter().find(|access| access.kind == *kind);
+            KindRow::for_kind(*kind, named.contains(kind), access)
         });
-        let of_jobs = KindRow::of_jobs(self.stop_jobs, of_jobs.as_deref());
-        let rows: Vec<_> = rows.chain([of_jobs]).collect();
+        let jobs = KindRow::for_jobs(self.stop_jobs, jobs.as_deref());
+        let rows: Vec<_> = rows.chain([jobs]).collect();
         shown(exit, |out| match self.output {
-            Output::Json => write_json(out, &rows),
-            _ => write_table(out, &rows, terminal::style(&io::stdout())),
+            KindsFormat::Json => write_kinds_json(out, &rows),
+            _ => write_kinds_table(out, &rows, terminal::style(&io::stdout())),
         })
     }
 }
 
-/// Writes the result, and how the command ends.
+/// Writes the result and returns the exit status.
 fn shown(
     exit: Exit,
     write: impl FnOnce(&mut BufWriter<io::StdoutLock<'static>>) -> io::Result<()>,
 ) -> Exit {
     let mut out = BufWriter::new(io::stdout().lock());
     match write(&mut out).and_then(|()| out.flush()) {
-        // Who reads only the beginning has what they want.
+        // A closed pipe is not an error: the reader has seen enough.
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
             print_error(&format!("cannot write the kinds: {error}"));
             Exit::CouldNotRun

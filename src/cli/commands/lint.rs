@@ -1,4 +1,4 @@
-//! The arguments of `dayshift lint`, and what it does with them.
+//! `dayshift lint`: errors and likely mistakes in the schedules of files.
 
 use std::{
     io::{self, BufWriter, Write},
@@ -17,16 +17,16 @@ use dayshift_text::TerminalSafe;
 use crate::cli::{
     args::{
         files::FileArgs,
-        kind_args::KindArgs,
-        schedule_args::{InheritanceArgs, ScheduleArgs},
-        values::{time_flag::time_flag, value_parsers::one_namespace},
+        kinds::{KindArgs, KindFiles},
+        schedules::{InheritanceArgs, ScheduleArgs},
+        values::{one_namespace, time_flag},
     },
-    exit::{Exit, wrong_usage},
     output::{
-        lint::{github, json, junit, sarif, text},
+        lint::{json_document, sarif_document, write_github, write_junit, write_text},
         messages::{note_nothing_scheduled, print_error},
         terminal,
     },
+    process::{Exit, wrong_usage},
 };
 
 /// Find errors and likely mistakes in the schedules of files
@@ -40,7 +40,7 @@ such as 2026-11-23T09:00:00+09:00.
 Exit status: 0 nothing found that --fail-on names, 1 something found, 2 wrong usage, \
 3 a file cannot be read.")]
 pub(crate) struct LintArgs {
-    /// Files of YAML or JSON, folders of such files, or - for standard input
+    /// Files of YAML or JSON, directories of such files, or - for standard input
     #[arg(value_name = "FILE", required_unless_present_any = ["file", "kind_file"])]
     files: Vec<PathBuf>,
 
@@ -53,7 +53,7 @@ pub(crate) struct LintArgs {
 
     /// The output format
     #[arg(short, long, value_name = "FORMAT", default_value = "text")]
-    output: Output,
+    output: LintFormat,
 
     /// The least severity that is shown: error, warning or info
     #[arg(
@@ -64,9 +64,9 @@ pub(crate) struct LintArgs {
     )]
     min_severity: Severity,
 
-    /// The least severity at which the exit status is 1: error, warning or info. With info, a folder
-    /// of charts that lint cannot render fails too [default: warning, or --min-severity where that is
-    /// error]
+    /// The least severity at which the exit status is 1: error, warning or info. With info, a
+    /// directory of charts that lint cannot render fails too [default: warning, or --min-severity if
+    /// that is error]
     #[arg(long, value_name = "LEVEL", value_parser = severity())]
     fail_on: Option<Severity>,
 
@@ -111,7 +111,7 @@ pub(crate) struct LintArgs {
 }
 
 #[derive(Clone, Copy, Debug, clap::ValueEnum)]
-enum Output {
+enum LintFormat {
     /// Lines and carets, as in rustc
     Text,
     /// For other programs
@@ -129,20 +129,20 @@ fn severity() -> impl TypedValueParser<Value = Severity> {
     let names = ["error", "warning", "info"];
     PossibleValuesParser::new(names).map(move |name| {
         all.into_iter()
-            .find(|it| it.to_string() == name)
+            .find(|severity| severity.to_string() == name)
             .unwrap_or(Severity::Info)
     })
 }
 
 fn rule(is_possible: fn(LintRule) -> bool) -> impl TypedValueParser<Value = LintRule> {
-    let rules = LintRule::ALL.iter().filter(|it| is_possible(**it));
+    let rules = LintRule::ALL.iter().filter(|rule| is_possible(**rule));
     PossibleValuesParser::new(rules.map(|rule| rule.id()))
         .map(|name| LintRule::from_id(&name).unwrap_or(LintRule::Syntax))
 }
 
 impl LintArgs {
-    /// What is wrong with the rows of `--kind-file` is found too.
-    pub(crate) fn run(self, about_kinds: &[String]) -> Exit {
+    /// The problems of `--kind-file` are reported as findings.
+    pub(crate) fn run(self, kind_files: &KindFiles) -> Exit {
         self.schedules.warn_of_unreadable();
         let from = match self.from(Clock::system().now()) {
             Ok(from) => from,
@@ -154,28 +154,30 @@ impl LintArgs {
             context: self.schedules.context(),
             prefix: self.schedules.prefix.annotation_prefix.clone(),
             namespace: self.namespace.clone(),
-            kinds: self.kinds.kinds(),
+            kinds: self.kinds.kinds(kind_files),
             inheritance: self.inheritance.inheritance(),
         };
         let mut report = linter.lint(&opened.sources);
-        report.findings.retain(|it| self.is_checked(it.rule));
-        // What is not shown does not fail a build, unless that is asked for.
+        report
+            .findings
+            .retain(|finding| self.is_checked(finding.rule));
+        // Findings that are not shown do not fail a build, unless `--fail-on` is set.
         let least = Severity::Warning.min(self.min_severity);
         let fails = report.is_as_bad_as(self.fail_on.unwrap_or(least));
         report.keep(self.min_severity);
         opened.errors.iter().for_each(print_error);
-        about_kinds.iter().for_each(print_error);
+        kind_files.problems.iter().for_each(print_error);
         if report.has_no_schedule && report.files > 0 && opened.errors.is_empty() {
             note_nothing_scheduled();
         }
         match write(&report, &opened, self.output) {
-            // Who reads only the beginning has what they want.
+            // A closed pipe is not an error: the reader has seen enough.
             Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
                 print_error(&format!("cannot write the report: {error}"));
                 Exit::CouldNotRun
             }
             _ if !opened.errors.is_empty() => Exit::CouldNotRun,
-            _ if fails || !about_kinds.is_empty() => Exit::Problems,
+            _ if fails || !kind_files.problems.is_empty() => Exit::Problems,
             _ => Exit::Done,
         }
     }
@@ -192,26 +194,26 @@ impl LintArgs {
     }
 }
 
-fn write(report: &LintReport, opened: &OpenedFiles, output: Output) -> io::Result<()> {
+fn write(report: &LintReport, opened: &OpenedFiles, output: LintFormat) -> io::Result<()> {
     let OpenedFiles { sources, errors } = opened;
     let stdout = io::stdout();
     let style = terminal::style(&stdout);
     let mut out = BufWriter::new(stdout.lock());
     match output {
-        Output::Text => text::write(&mut out, report, sources, style)?,
-        Output::Github => github::write(&mut out, report, sources, errors)?,
-        Output::Junit => junit::write(&mut out, report, sources, errors)?,
-        Output::Json => {
+        LintFormat::Text => write_text(&mut out, report, sources, style)?,
+        LintFormat::Github => write_github(&mut out, report, sources, errors)?,
+        LintFormat::Junit => write_junit(&mut out, report, sources, errors)?,
+        LintFormat::Json => {
             serde_json::to_writer_pretty(
                 TerminalSafe(&mut out),
-                &json::document(report, sources, errors),
+                &json_document(report, sources, errors),
             )?;
             writeln!(out)?;
         }
-        Output::Sarif => {
+        LintFormat::Sarif => {
             serde_json::to_writer_pretty(
                 TerminalSafe(&mut out),
-                &sarif::document(report, sources, errors),
+                &sarif_document(report, sources, errors),
             )?;
             writeln!(out)?;
         }

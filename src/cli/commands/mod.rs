@@ -1,16 +1,17 @@
-//! The subcommands, one file for each.
+//! The subcommands, one file for each, with their flags.
 
 pub(super) mod activator;
-pub(super) mod complete;
-pub(super) mod completions;
+pub(super) mod completion;
 pub(super) mod convert;
 pub(super) mod dashboard;
 pub(super) mod kinds;
 pub(super) mod lint;
+#[cfg(not(feature = "sandbox"))]
+pub(super) mod no_sandbox;
 pub(super) mod overrides;
 pub(super) mod plan;
 pub(super) mod restore;
 pub(super) mod run;
-mod run_dashboard;
+#[cfg(feature = "sandbox")]
 pub(super) mod sandbox;
 pub(super) mod status;

@@ -1,30 +1,32 @@
-//! `dayshift wake`, `sleep`, `pause`, `resume` and `sync`, which differ in little more than a word.
-
-use std::fmt::Display;
+//! `dayshift wake`, `sleep`, `pause`, `resume` and `sync`, which differ only in the override that they
+//! request.
 
 use chrono::{DateTime, TimeDelta, Utc};
-use clap::{builder::BoolishValueParser, error::ErrorKind};
+use clap::builder::BoolishValueParser;
 use dayshift_cluster::{
     clock::Clock,
     read::{FindError, no_namespaces},
 };
-use dayshift_operations::{OverrideRequest, RequestedOverride, Selection, Until};
-use dayshift_workload::{Observed, ParsedInputs, READY_WITHIN, read};
+use dayshift_operations::{
+    OverrideReport, OverrideRequest, RequestedOverride, Selection, Until, UntilError, parse_length,
+};
+use dayshift_text::cut_chars;
+use dayshift_workload::{MAX_REASON, Observed, ParsedInputs, READY_WITHIN, read};
 use kube::Client;
 
 use crate::cli::{
     args::{
-        chosen_args::ChosenArgs,
         connection::ConnectionArgs,
-        schedule_args::ScheduleArgs,
-        targets::Targets,
-        values::{until::UntilArgs, value_parsers::parse_span},
+        kinds::KindFiles,
+        schedules::ScheduleArgs,
+        targets::{ChosenArgs, Targets},
+        values::parse_span,
     },
-    exit::{Exit, wrong_usage},
     output::{
-        messages::{as_far_as_seen, left_alone, note_unreadable, print_error},
-        report::Report,
+        messages::{as_far_as_seen, left_alone, note_unreadable, print_error, print_line},
+        screen::Progress,
     },
+    process::{Exit, usage_error, wrong_usage},
 };
 
 pub(crate) const AFTER_HELP: &str = "\
@@ -33,7 +35,6 @@ Exit status: 0 done, 1 no controller acted in time, or a workload cannot be chan
 3 could not reach the cluster, may not read all that was asked for, or lacks the row of a kind \
 (--kind-file).";
 
-/// The flags that all of them share.
 #[derive(Debug, clap::Args)]
 pub(crate) struct OverrideArgs {
     #[command(flatten)]
@@ -49,7 +50,6 @@ pub(crate) struct OverrideArgs {
     connection: ConnectionArgs,
 }
 
-/// Those of `wake`, `sleep` and `pause`, which last until a time.
 #[derive(Debug, clap::Args)]
 pub(crate) struct LastingArgs {
     #[command(flatten)]
@@ -85,18 +85,17 @@ struct WaitArgs {
     dry_run: bool,
 }
 
-/// What is waited for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 enum WaitFor {
     /// All of it is ready
     Ready,
 }
 
-/// How long a command waits for a controller to act.
+/// How long a command waits for a controller, unless `--timeout` is set.
 const TIMEOUT: TimeDelta = TimeDelta::seconds(10);
 
 impl WaitArgs {
-    /// For how long to wait; `None` where nobody waits.
+    /// How long to wait, or `None` with `--no-wait`.
     fn timeout(&self) -> Option<TimeDelta> {
         let usual = self.wait.map_or(TIMEOUT, |_| READY_WITHIN);
         (!self.no_wait).then_some(self.timeout.unwrap_or(usual))
@@ -104,30 +103,39 @@ impl WaitArgs {
 }
 
 impl LastingArgs {
-    /// Requests an override with an end.
-    pub(crate) fn until(self, requested: fn(Until) -> RequestedOverride) -> Exit {
-        self.request(|until| until.map(requested))
+    pub(crate) fn until(
+        self,
+        requested: fn(Until) -> RequestedOverride,
+        kind_files: &KindFiles,
+    ) -> Exit {
+        self.request(kind_files, |until| until.map(requested))
     }
 
-    /// Requests a pause, with an end or without.
-    pub(crate) fn pause(self) -> Exit {
-        self.request(|until| Some(RequestedOverride::Pause(until)))
+    pub(crate) fn pause(self, kind_files: &KindFiles) -> Exit {
+        self.request(kind_files, |until| Some(RequestedOverride::Pause(until)))
     }
 
-    fn request(self, of: impl FnOnce(Option<Until>) -> Option<RequestedOverride>) -> Exit {
+    fn request(
+        self,
+        kind_files: &KindFiles,
+        requested: impl FnOnce(Option<Until>) -> Option<RequestedOverride>,
+    ) -> Exit {
         let now = Clock::system().now();
-        match self.until.until(now).map(of) {
-            Ok(Some(requested)) => self.common.request(now, requested, self.until.reason),
-            Ok(None) => usage(&"set an end: --for 2h, or --until 22:00"),
-            Err(error) => usage(&error),
+        match self.until.until(now).map(requested) {
+            Ok(Some(requested)) => {
+                self.common
+                    .request(now, requested, self.until.reason, kind_files)
+            }
+            Ok(None) => wrong_usage(&usage_error("set an end: --for 2h, or --until 22:00")),
+            Err(error) => wrong_usage(&usage_error(error)),
         }
     }
 }
 
 impl OverrideArgs {
-    /// Requests what has no end.
-    pub(crate) fn now(self, requested: RequestedOverride) -> Exit {
-        self.request(Clock::system().now(), requested, None)
+    /// Requests an override without an end.
+    pub(crate) fn now(self, requested: RequestedOverride, kind_files: &KindFiles) -> Exit {
+        self.request(Clock::system().now(), requested, None, kind_files)
     }
 
     fn request(
@@ -135,16 +143,17 @@ impl OverrideArgs {
         now: DateTime<Utc>,
         requested: RequestedOverride,
         reason: Option<String>,
+        kind_files: &KindFiles,
     ) -> Exit {
         self.schedules.warn_of_unreadable();
-        let targets = match self.chosen.targets() {
+        let targets = match self.chosen.targets(kind_files) {
             Ok(targets) => targets,
             Err(error) => return wrong_usage(&error),
         };
         let command = requested.command();
         let request = OverrideRequest {
             context: match requested {
-                // What the schedule says now may rest on the dates.
+                // The current state of the schedule can depend on calendar dates.
                 RequestedOverride::Sync => self.schedules.context(),
                 _ => self.schedules.context_of_others(),
             },
@@ -160,12 +169,12 @@ impl OverrideArgs {
             .on_cluster(command, async |client| match targets.whole_namespace() {
                 Some(name) if !matches!(request.requested, RequestedOverride::Sync) => {
                     let query = targets.query(client.default_namespace());
-                    let mut report = Report::new(Exit::Done);
-                    let mut said = |said| report.take(said);
+                    let mut printer = OverridePrinter::new(Exit::Done);
+                    let mut print = |report| printer.print(report);
                     request
-                        .carry_out_in_namespace(&client, name, &query, None, timeout, &mut said)
+                        .carry_out_in_namespace(&client, name, &query, None, timeout, &mut print)
                         .await?;
-                    Ok(report.exit)
+                    Ok(printer.exit)
                 }
                 _ => send(&client, &targets, &request, timeout).await,
             })
@@ -173,25 +182,18 @@ impl OverrideArgs {
     }
 }
 
-fn usage(message: &dyn Display) -> Exit {
-    wrong_usage(&clap::Error::raw(
-        ErrorKind::ValueValidation,
-        format!("{message}\n"),
-    ))
-}
-
-/// Annotates the workloads, and waits until a controller has acted on each.
+/// Annotates the workloads and waits until a controller has acted on each of them.
 async fn send(
     client: &Client,
     targets: &Targets,
     request: &OverrideRequest,
     timeout: Option<TimeDelta>,
 ) -> Result<Exit, FindError> {
-    // `--all` means all with a schedule.
-    let has_schedule = |it: &Observed| {
-        it.phase().is_some()
+    // `--all` selects the workloads that have a schedule.
+    let has_schedule = |workload: &Observed| {
+        workload.phase().is_some()
             || !matches!(
-                read(&it.inputs, &request.context),
+                read(&workload.inputs, &request.context),
                 ParsedInputs::Unscheduled
             )
     };
@@ -202,16 +204,110 @@ async fn send(
         print_error(&no_namespaces(&missing));
         return Ok(Exit::CouldNotRun);
     }
-    let mut report = Report::new(left_alone(&selection));
+    let mut printer = OverridePrinter::new(left_alone(&selection));
     if selection.observed.is_empty() && !selection.is_by_name() {
         let nothing = selection.query.nothing_scheduled();
         let not_all = !selection.unreadable.is_empty();
         print_error(&as_far_as_seen(nothing, not_all));
         note_unreadable(&selection.defaults);
-        return Ok(report.exit.worse(Exit::Problems));
+        return Ok(printer.exit.worse(Exit::Problems));
     }
     request
-        .carry_out(client, &selection, timeout, &mut |said| report.take(said))
+        .carry_out(client, &selection, timeout, &mut |report| {
+            printer.print(report)
+        })
         .await;
-    Ok(report.exit)
+    Ok(printer.exit)
+}
+
+#[derive(Debug, clap::Args)]
+#[command(next_help_heading = "Until when")]
+pub(crate) struct UntilArgs {
+    /// How long, from now on, such as 2h or 90m
+    #[arg(
+        long = "for",
+        value_name = "TIME",
+        value_parser = parse_length,
+        conflicts_with = "until",
+        allow_hyphen_values = true, // so that `-1h` gets an error with an example
+    )]
+    length: Option<TimeDelta>,
+
+    /// Until when: 22:00, or "Mon 09:00", is the next one in the workload's own zone; also
+    /// "2026-12-24 18:00", or RFC 3339
+    #[arg(long, value_name = "T")]
+    until: Option<String>,
+
+    /// Why, for those who see it in status and Events
+    #[arg(long, value_name = "TEXT", value_parser = parse_reason)]
+    pub(crate) reason: Option<String>,
+}
+
+impl UntilArgs {
+    /// The end of the override, or `None` if neither flag is given.
+    ///
+    /// # Errors
+    /// If the text is not a date and time, or is in the past in every zone.
+    pub(crate) fn until(&self, now: DateTime<Utc>) -> Result<Option<Until>, UntilError> {
+        if let Some(length) = self.length {
+            return Ok(Some(Until::At(now + length)));
+        }
+        let Some(text) = &self.until else {
+            return Ok(None);
+        };
+        Until::local(text.clone(), now).map(Some)
+    }
+}
+
+fn parse_reason(text: &str) -> Result<String, String> {
+    let text = text.trim();
+    if text.is_empty() {
+        return Err("is empty; write for example \"migration of the database\"".to_owned());
+    }
+    if cut_chars(text, MAX_REASON) != text {
+        return Err(format!("is longer than {MAX_REASON} characters"));
+    }
+    Ok(text.to_owned())
+}
+
+/// Prints reports and keeps the worst exit status.
+pub(crate) struct OverridePrinter {
+    pub(crate) exit: Exit,
+    progress: Progress,
+}
+
+impl OverridePrinter {
+    pub(crate) fn new(exit: Exit) -> Self {
+        let progress = Progress::new();
+        Self { exit, progress }
+    }
+
+    pub(crate) fn print(&mut self, report: OverrideReport) {
+        match report {
+            OverrideReport::Waiting { done, all } => {
+                let text = format!("waiting for the controller: {done} of {all} done");
+                self.progress.say(&text);
+            }
+            OverrideReport::Done(line) => {
+                self.progress.clear();
+                print_line(&line);
+            }
+            OverrideReport::Failed { text, is_refusal } => {
+                self.progress.clear();
+                print_error(&text);
+                let worse = if is_refusal {
+                    Exit::Problems
+                } else {
+                    Exit::CouldNotRun
+                };
+                self.exit = self.exit.worse(worse);
+            }
+        }
+    }
+}
+
+impl Drop for OverridePrinter {
+    fn drop(&mut self) {
+        self.progress.clear();
+    }
 }

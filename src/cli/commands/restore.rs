@@ -1,4 +1,4 @@
-//! `dayshift restore`.
+//! `dayshift restore`: restores saved counts without a controller.
 
 use clap::builder::BoolishValueParser;
 use dayshift_cluster::{
@@ -11,21 +11,23 @@ use kube::Client;
 
 use crate::cli::{
     args::{
-        chosen_args::ChosenArgs, connection::ConnectionArgs, schedule_args::PrefixArgs,
-        targets::Targets,
+        connection::ConnectionArgs,
+        kinds::KindFiles,
+        schedules::PrefixArgs,
+        targets::{ChosenArgs, Targets},
     },
-    exit::{Exit, wrong_usage},
     output::{
         messages::{as_far_as_seen, left_alone, print_error, print_line, print_note},
-        progress::Progress,
+        screen::Progress,
     },
+    process::{Exit, wrong_usage},
 };
 
-/// Bring stopped workloads back to their saved counts, without a controller
+/// Restore the saved counts of stopped workloads without a controller
 ///
-/// Use it after you have removed dayshift, or in its place. Workloads whose schedule was removed
-/// come back too, and with a CronJob the Jobs that its stop has suspended. A controller that is still running acts again at the next boundary: remove it
-/// first, or pause the workloads.
+/// Use it after you have removed dayshift, or instead of it. It also restores workloads whose
+/// schedule was removed, and resumes the Jobs that the stop of a CronJob has suspended. A controller
+/// that is still running acts again at the next boundary: remove it first, or pause the workloads.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Exit status: 0 done, 1 a workload could not be restored, 2 wrong usage, 3 could not reach the \
@@ -50,8 +52,8 @@ pub(crate) struct RestoreArgs {
 }
 
 impl RestoreArgs {
-    pub(crate) fn run(self) -> Exit {
-        let targets = match self.chosen.targets() {
+    pub(crate) fn run(self, kind_files: &KindFiles) -> Exit {
+        let targets = match self.chosen.targets(kind_files) {
             Ok(targets) => targets,
             Err(error) => return wrong_usage(&error),
         };
@@ -68,17 +70,17 @@ impl RestoreArgs {
     }
 }
 
-/// Brings each workload up to its saved count.
+/// Restores the saved count of each workload.
 async fn restore_all(
     client: &Client,
     targets: &Targets,
     restore: &Restore,
 ) -> Result<Exit, FindError> {
-    let is_down = |it: &Observed| {
-        it.labels.text(Label::SavedReplicas).is_some() || may_have_suspended_jobs(it)
+    let is_down = |workload: &Observed| {
+        workload.labels.text(Label::SavedReplicas).is_some() || may_have_suspended_jobs(workload)
     };
     let query = targets.query(client.default_namespace());
-    // What it restores stands in labels of the object itself.
+    // The saved counts are stored in labels of the workloads.
     let selection = Selection::find(client, query, &restore.prefix, is_down).await?;
     let missing = selection.missing_namespaces(client).await;
     if !missing.is_empty() {
@@ -98,7 +100,7 @@ async fn restore_all(
             match answer {
                 Ok(Some((before, after))) => {
                     let counts = observed.object.kind.counts();
-                    let [before, after] = [before, after].map(|it| counts.short_text(it));
+                    let [before, after] = [before, after].map(|count| counts.short_text(count));
                     print_line(&format!("{subject} restored, {before} -> {after}{dry}"));
                     scheduled |= observed.inputs.has_schedule();
                     quiet = false;
@@ -108,7 +110,7 @@ async fn restore_all(
                     quiet = false;
                 }
                 Ok(None) => {}
-                // Where all are selected, those that are deleted are not.
+                // Deleted workloads are reported only if they were named.
                 Err(error) if error.is_of_deleted() && !named => {}
                 Err(error) => {
                     print_error(&format!("{subject}: not restored: {error}"));

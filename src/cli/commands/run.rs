@@ -1,40 +1,434 @@
-//! `dayshift run`: the scaler itself.
+//! `dayshift run`: the flags of the controller, and the process around it with its probes, metrics and
+//! dashboard.
 
-use std::{net::SocketAddr, sync::Arc};
-
-use dayshift_cluster::{
-    clock::Clock,
-    connect::{compact, connect},
+use std::{
+    env,
+    hash::{BuildHasher, RandomState},
+    io,
+    net::SocketAddr,
+    num::NonZeroUsize,
+    sync::Arc,
+    thread,
 };
-use dayshift_controller::Telemetry;
-use dayshift_schedule::Tzdata;
-use http::Uri;
+
+use chrono::TimeDelta;
+use clap::builder::BoolishValueParser;
+use dayshift_cluster::{
+    Query,
+    clock::Clock,
+    connect::{Connection, compact, connect, connect_as_itself, with_retry_after},
+};
+use dayshift_controller::{CalendarFeed, CalendarPublisher, OwnPod, Scope, Settings, Telemetry};
+use dayshift_schedule::{Tzdata, Zone};
+use dayshift_workload::Inheritance;
+use http::{HeaderName, Uri};
+use kube::Client;
 use tokio::{net::TcpListener, sync::oneshot};
 
-use super::run_dashboard;
 use crate::{
     cli::{
         args::{
-            connection::without_credentials,
-            run_args::{Run, RunArgs},
+            connection::{ConnectionArgs, without_credentials},
+            kinds::{KindArgs, KindFiles},
+            log::LogArgs,
+            schedules::{InheritanceArgs, ScheduleArgs},
+            values::{
+                ClockSkew, catch_up, clock_skew, dashboard_listen, label_key, listen, namespace,
+                notice, ready_within, revert_window, selector,
+            },
         },
-        calendar_watch::CalendarWatch,
-        exit::{Exit, wrong_usage},
-        signals::{Shutdown, StartError, until_signal},
+        calendar_files::{CalendarFile, CalendarWatch},
+        commands::dashboard::serve_pages,
+        process::{Exit, Shutdown, StartError, block_on, until_signal, usage_error, wrong_usage},
     },
-    server,
+    dashboard::{self, Dashboard, Network, UserHeaders, Users},
+    server::serve,
 };
 
+/// Watch the workloads of a cluster, and start and stop them at their times
+///
+/// dayshift runs until SIGTERM or Ctrl-C, then waits at most 10 seconds for requests in flight; a
+/// second signal ends it immediately. Without an API server, or without permission, it keeps
+/// retrying with backoff.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Each flag can be set by a variable too: --max-in-flight is DAYSHIFT_MAX_IN_FLIGHT. Several values \
+are separated by commas: DAYSHIFT_NAMESPACE=team-a,team-b. A flag wins over its variable.")]
+pub(crate) struct RunArgs {
+    #[command(flatten)]
+    connection: ConnectionArgs,
+
+    #[command(flatten)]
+    scope: RunScopeArgs,
+
+    #[command(flatten)]
+    timing: TimingArgs,
+
+    #[command(flatten)]
+    requests: RequestArgs,
+
+    #[command(flatten)]
+    own: ProcessArgs,
+
+    #[command(flatten)]
+    pub(crate) log: LogArgs,
+}
+
+#[derive(Debug, clap::Args)]
+#[command(next_help_heading = "Which workloads")]
+struct RunScopeArgs {
+    #[command(flatten)]
+    kinds: KindArgs,
+
+    /// Only this namespace; repeatable, or a list with commas [default: all]
+    #[arg(
+        short,
+        long,
+        value_name = "NAME",
+        value_delimiter = ',',
+        value_parser = namespace
+    )]
+    namespace: Vec<String>,
+
+    /// All namespaces, which is the default; wins over -n
+    #[arg(
+        short = 'A',
+        long,
+        value_parser = BoolishValueParser::new()
+    )]
+    all_namespaces: bool,
+
+    /// Exclude this namespace; repeatable, or a list with commas
+    #[arg(
+        long,
+        value_name = "NAME",
+        value_delimiter = ',',
+        value_parser = namespace
+    )]
+    exclude_namespace: Vec<String>,
+
+    /// A label selector, such as `team=web,tier!=db`
+    #[arg(
+        short = 'l',
+        long,
+        value_name = "SELECTOR",
+        value_parser = selector
+    )]
+    selector: Option<String>,
+
+    /// Only namespaces with these labels, such as `env in (dev,test)`
+    #[arg(
+        long,
+        value_name = "SELECTOR",
+        value_parser = selector
+    )]
+    namespace_selector: Option<String>,
+
+    /// Watch EndpointSlices too, so that `dayshift/after` can name Services, such as `svc/db`
+    #[arg(long, value_parser = BoolishValueParser::new())]
+    services: bool,
+}
+
+#[derive(Debug, clap::Args)]
+#[command(next_help_heading = "Schedules")]
+struct TimingArgs {
+    #[command(flatten)]
+    schedules: ScheduleArgs,
+
+    #[command(flatten)]
+    inheritance: InheritanceArgs,
+
+    /// Skip a start or stop that was missed for longer than this
+    #[arg(
+        long,
+        value_name = "TIME",
+        default_value = "72h",
+        value_parser = catch_up
+    )]
+    catch_up: TimeDelta,
+
+    /// Do nothing while the clock differs from the API server's by more than this; 0 turns it off
+    #[arg(
+        long,
+        value_name = "TIME",
+        default_value = "30s",
+        value_parser = clock_skew
+    )]
+    max_clock_skew: ClockSkew,
+
+    /// Report who changes a count back within this time after dayshift set it, with one read and
+    /// one Event; 0 turns it off
+    #[arg(
+        long,
+        value_name = "TIME",
+        default_value = "15m",
+        value_parser = revert_window
+    )]
+    revert_window: TimeDelta,
+
+    /// The most workloads that dayshift has started and that are not ready yet: other starts wait, and
+    /// stops never do; 0 is no limit
+    #[arg(long, value_name = "COUNT", default_value = "0")]
+    max_starting: u16,
+
+    /// Send a stop notice, an Event `StopsSoon`, this long before each stop; 0 turns it off
+    #[arg(
+        long,
+        value_name = "TIME",
+        default_value = "0",
+        value_parser = notice
+    )]
+    notice: TimeDelta,
+
+    /// Report a workload that is not ready this long after dayshift started it, with one read and one
+    /// Event; 0 turns it off
+    #[arg(
+        long,
+        value_name = "TIME",
+        default_value = "10m",
+        value_parser = ready_within
+    )]
+    ready_within: TimeDelta,
+}
+
+#[derive(Debug, clap::Args)]
+#[command(next_help_heading = "Requests")]
+struct RequestArgs {
+    /// Show what would be done, and write nothing to the cluster
+    #[arg(long, value_parser = BoolishValueParser::new())]
+    dry_run: bool,
+
+    /// How many starts and stops of one namespace may be in flight at once, 1 to 256. All
+    /// namespaces together may have a quarter more, and besides as many slow requests, half as many
+    /// adoptions, and 8 Events
+    #[arg(
+        long,
+        value_name = "COUNT",
+        default_value = "32",
+        value_parser = clap::value_parser!(u16).range(1..=256)
+    )]
+    max_in_flight: u16,
+}
+
+#[derive(Debug, clap::Args)]
+#[command(next_help_heading = "Process")]
+struct ProcessArgs {
+    /// The address of /healthz, /readyz and /metrics; port 0 takes a free port and logs it
+    #[arg(
+        long,
+        value_name = "ADDRESS",
+        default_value = "0.0.0.0:8080",
+        value_parser = listen
+    )]
+    listen: SocketAddr,
+
+    /// Serve the pages of `dayshift dashboard` on this address, read-only; they name workloads, and
+    /// ask for no login without --user-header [default: none]
+    #[arg(long, value_name = "ADDRESS", value_parser = dashboard_listen)]
+    dashboard_listen: Option<SocketAddr>,
+
+    #[command(flatten)]
+    login: LoginArgs,
+
+    /// Add the metric `dayshift_stopped`, which has a series for each workload with a schedule
+    #[arg(long, value_parser = BoolishValueParser::new())]
+    per_workload_metrics: bool,
+
+    /// Add the metric `dayshift_overridden_workloads`, which counts the workloads that each user has woken,
+    /// put to sleep or paused: of 200 users at most, and of all others together
+    #[arg(long, value_parser = BoolishValueParser::new())]
+    per_user_metrics: bool,
+
+    /// Count savings in each namespace: in 200 at most, and in all others together
+    #[arg(long, value_parser = BoolishValueParser::new())]
+    per_namespace_metrics: bool,
+
+    /// Count savings by team instead, as this label of Namespaces names it: the 200 teams that have
+    /// saved most, and all others together. The label of the series is `team`
+    #[arg(long, value_name = "LABEL", value_parser = label_key, conflicts_with = "per_namespace_metrics")]
+    metrics_by: Option<String>,
+
+    /// The pod that dayshift runs in; the Deployment of that pod is never scaled
+    #[arg(long, value_name = "NAME", requires = "pod_namespace")]
+    pod_name: Option<String>,
+
+    /// The namespace of that pod
+    #[arg(long, value_name = "NAME", requires = "pod_name")]
+    pod_namespace: Option<String>,
+}
+
+impl RunScopeArgs {
+    /// The namespaces to watch; empty for all. As in kubectl, `-A` wins over `-n`.
+    fn namespaces(&self) -> Vec<String> {
+        if self.all_namespaces {
+            return Vec::new();
+        }
+        self.namespace.clone()
+    }
+}
+
+/// The validated form of [`RunArgs`].
+pub(crate) struct Run {
+    pub(crate) connection: Connection,
+    pub(crate) listen: SocketAddr,
+    pub(crate) dashboard: Option<SocketAddr>,
+    /// Who can see the dashboard; `None` if it needs no login.
+    pub(crate) login: Option<Login>,
+    pub(crate) settings: Settings,
+    pub(crate) calendars: (Vec<CalendarFile>, CalendarPublisher),
+}
+
+impl Run {
+    /// # Errors
+    /// If flags conflict with each other.
+    fn new(args: RunArgs, files: &KindFiles) -> Result<Self, clap::Error> {
+        let namespaces = args.scope.namespaces();
+        let inheritance = args.inheritance()?;
+        let reads_namespaces =
+            inheritance.from_namespaces || args.scope.namespace_selector.is_some();
+        if args.own.metrics_by.is_some() && !reads_namespaces {
+            return Err(usage_error(
+                "--metrics-by reads Namespaces, which --namespace-defaults=false turns off",
+            ));
+        }
+        let own_pod = match (args.own.pod_namespace, args.own.pod_name) {
+            (Some(namespace), Some(name)) if !namespace.is_empty() && !name.is_empty() => {
+                Some(OwnPod { namespace, name })
+            }
+            _ => None,
+        };
+        let known = args.timing.schedules.context().calendars;
+        let default_zone = args.timing.schedules.zone();
+        let (publisher, calendars) = CalendarFeed::open(known);
+        Ok(Self {
+            calendars: (args.timing.schedules.calendar, publisher),
+            connection: args.connection.connection("run"),
+            listen: args.own.listen,
+            dashboard: args.own.dashboard_listen,
+            login: args.own.login.login(),
+            settings: Settings {
+                default_zone,
+                calendars,
+                prefix: args.timing.schedules.prefix.annotation_prefix,
+                default_schedule: inheritance.default_schedule,
+                scope: Scope {
+                    kinds: args.scope.kinds.kinds(files),
+                    namespaces,
+                    excluded_namespaces: args.scope.exclude_namespace,
+                    selector: args.scope.selector.filter(|selector| !selector.is_empty()),
+                    namespace_selector: args
+                        .scope
+                        .namespace_selector
+                        .filter(|selector| !selector.is_empty()),
+                    team_label: args.own.metrics_by,
+                    namespace_defaults: inheritance.from_namespaces,
+                    services: args.scope.services,
+                },
+                catch_up: args.timing.catch_up,
+                max_clock_skew: args.timing.max_clock_skew.0,
+                max_in_flight: NonZeroUsize::new(args.requests.max_in_flight.into())
+                    .unwrap_or(NonZeroUsize::MIN),
+                max_starting: NonZeroUsize::new(args.timing.max_starting.into()),
+                revert_window: args.timing.revert_window.to_std().unwrap_or_default(),
+                notice: args.timing.notice,
+                ready_within: args.timing.ready_within,
+                per_workload_metrics: args.own.per_workload_metrics,
+                per_user_metrics: args.own.per_user_metrics,
+                per_namespace_metrics: args.own.per_namespace_metrics,
+                dry_run: args.requests.dry_run,
+                instance: instance(own_pod.as_ref(), "dayshift"),
+                own_pod,
+                seed: RandomState::new().hash_one("jitter"),
+            },
+        })
+    }
+}
+
 impl RunArgs {
-    pub(crate) fn run(self, about_zones: Option<&str>, about_kinds: &[String]) -> Exit {
+    /// The defaults that workloads inherit. A default schedule must be limited to some namespaces.
+    fn inheritance(&self) -> Result<Inheritance, clap::Error> {
+        let (scope, timing) = (&self.scope, &self.timing);
+        let inheritance = timing.inheritance.inheritance();
+        let is_everywhere = scope.namespaces().is_empty() && scope.namespace_selector.is_none();
+        if inheritance.default_schedule.is_some() && is_everywhere {
+            return Err(usage_error(
+                "--default-hours, --default-start and --default-stop apply to everything that has \
+                    no schedule: limit them with --namespace or --namespace-selector",
+            ));
+        }
+        Ok(inheritance)
+    }
+}
+
+/// The sender of Events: the pod, or else the host.
+pub(crate) fn instance(own_pod: Option<&OwnPod>, otherwise: &str) -> String {
+    let name = match own_pod {
+        Some(pod) => pod.name.clone(),
+        None => env::var("HOSTNAME").unwrap_or_else(|_| otherwise.to_owned()),
+    };
+    // The API server accepts at most 128 characters.
+    name.chars().take(128).collect()
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct LoginArgs {
+    /// Show the pages to the users that an authenticating proxy names in this header, such as
+    /// X-Forwarded-User. Each sees and does what the API server allows them; dayshift needs the
+    /// right to impersonate them
+    #[arg(
+        long,
+        value_name = "HEADER",
+        requires_all = ["dashboard_listen", "trusted_proxy"],
+        conflicts_with = "user"
+    )]
+    user_header: Option<HeaderName>,
+
+    /// The header in which the proxy lists the groups of a user, separated by commas, such as
+    /// X-Forwarded-Groups
+    #[arg(long, value_name = "HEADER", requires = "user_header")]
+    group_header: Option<HeaderName>,
+
+    /// The address of the proxy, or a network such as 10.0.0.0/8; repeatable, or a list with commas.
+    /// All other requests are refused
+    #[arg(
+        long,
+        value_name = "ADDRESS",
+        value_delimiter = ',',
+        requires = "user_header"
+    )]
+    trusted_proxy: Vec<Network>,
+}
+
+/// The headers and addresses of the authenticating proxy.
+#[derive(Clone, Debug)]
+pub(crate) struct Login {
+    pub(crate) headers: UserHeaders,
+    pub(crate) proxies: Vec<Network>,
+}
+
+impl LoginArgs {
+    /// `None` if the dashboard needs no login.
+    pub(crate) fn login(self) -> Option<Login> {
+        Some(Login {
+            headers: UserHeaders {
+                user: self.user_header?,
+                groups: self.group_header,
+            },
+            proxies: self.trusted_proxy,
+        })
+    }
+}
+
+impl RunArgs {
+    pub(crate) fn run(self, about_zones: Option<&str>, kind_files: &KindFiles) -> Exit {
         self.log.start();
         if let Some(about) = about_zones {
             tracing::warn!("{about}");
         }
-        for about in about_kinds {
-            tracing::error!("{about}; nothing of this kind is scaled");
+        for problem in &kind_files.problems {
+            tracing::error!("{problem}; nothing of this kind is scaled");
         }
-        let run = match Run::try_from(self) {
+        let run = match Run::new(self, kind_files) {
             Ok(run) => run,
             Err(error) => return wrong_usage(&error),
         };
@@ -48,7 +442,7 @@ impl RunArgs {
 }
 
 impl Run {
-    /// The controller, and beside it, for as long as it works, the probes and metrics.
+    /// Runs the controller, with probes and metrics until it has finished.
     async fn work(self, telemetry: Arc<Telemetry>, shutdown: Shutdown) -> Result<(), StartError> {
         let listener =
             TcpListener::bind(self.listen)
@@ -59,8 +453,11 @@ impl Run {
                 })?;
         if let Some(address) = self.dashboard {
             let refused = |source| StartError::Dashboard { address, source };
-            let login = self.login.clone().map(|it| (it, self.connection.clone()));
-            run_dashboard::serve(address, login, &telemetry, &self.settings).map_err(refused)?;
+            let login = self
+                .login
+                .clone()
+                .map(|login| (login, self.connection.clone()));
+            serve_dashboard(address, login, &telemetry, &self.settings).map_err(refused)?;
         }
         let (client, server) = connect(&self.connection).await?;
         self.announce(listener.local_addr()?, &server);
@@ -82,7 +479,7 @@ impl Run {
             }
         };
         let (end, ended) = oneshot::channel::<()>();
-        let probes = server::serve(listener, telemetry.clone(), async { drop(ended.await) });
+        let probes = serve(listener, telemetry.clone(), async { drop(ended.await) });
         tokio::join!(probes, async {
             controller.await;
             drop(end);
@@ -110,4 +507,77 @@ impl Run {
             env!("CARGO_PKG_VERSION"),
         );
     }
+}
+
+/// Serves the dashboard on its own thread until the process ends, so that a slow page does not
+/// delay the controller.
+///
+/// # Errors
+/// If the address is in use, or if no thread can be started.
+pub(super) fn serve_dashboard(
+    address: SocketAddr,
+    login: Option<(Login, Connection)>,
+    telemetry: &Arc<Telemetry>,
+    settings: &Settings,
+) -> io::Result<SocketAddr> {
+    let listener = std::net::TcpListener::bind(address)?;
+    listener.set_nonblocking(true)?;
+    let bound = listener.local_addr()?;
+    let (scope, calendars) = (&settings.scope, settings.calendars.clone());
+    let place = match &*scope.namespaces {
+        [] => "all namespaces".to_owned(),
+        names => format!("namespace {}", names.join(", ")),
+    };
+    let looked_at = dashboard::Settings {
+        query: Query::all(&scope.kinds, &[], scope.selector.clone()),
+        prefix: settings.prefix.clone(),
+        context: settings.parse_context(),
+        zone: Some(settings.default_zone).filter(|zone| *zone != Zone::UTC),
+        // The controller determines the inherited schedules.
+        title: match &login {
+            None => format!("{place}, as {} knows it", settings.instance),
+            // Some users are not permitted to list namespaces.
+            Some(_) => format!("as {} knows it", settings.instance),
+        },
+    };
+    let is_acting = !settings.dry_run;
+    let telemetry = Arc::clone(telemetry);
+    let dashboard = Dashboard::of_controller(telemetry, calendars, Clock::system(), looked_at);
+    let serve = async move || {
+        let listener = TcpListener::from_std(listener)?;
+        let dashboard = Arc::new(match login {
+            Some((login, connection)) => {
+                let client = dashboard_client(connection).await?;
+                let users = Users::new(login.headers, login.proxies, client);
+                dashboard.for_users(users, is_acting)
+            }
+            None if address.ip().is_loopback() => dashboard.behind_loopback(),
+            None => dashboard,
+        });
+        serve_pages(listener, &dashboard)
+            .await
+            .map_err(io::Error::other)
+    };
+    let on_thread = move || {
+        let Err(error) = block_on(serve()).flatten();
+        tracing::error!(%error, "the dashboard cannot be served");
+    };
+    thread::Builder::new()
+        .name("dashboard".to_owned())
+        .spawn(on_thread)?;
+    tracing::info!(listen = %bound, "the dashboard is served");
+    Ok(bound)
+}
+
+/// A separate client for the requests of dashboard users. The controller's client is used on
+/// another thread.
+async fn dashboard_client(connection: Connection) -> io::Result<Client> {
+    let connection = Connection {
+        purpose: "dashboard",
+        ..connection
+    };
+    let (client, _) = connect_as_itself(&connection)
+        .await
+        .map_err(io::Error::other)?;
+    Ok(with_retry_after(client, |_| {}))
 }

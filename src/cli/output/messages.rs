@@ -1,35 +1,34 @@
-//! Lines on standard output and standard error. A stream that is closed is not an error.
+//! Messages on standard output and standard error. A closed stream is not an error.
 
 use std::io::{self, Write as _};
 
 use dayshift_cluster::read::NamespaceDefaults;
-use dayshift_manifest::{Location, ManifestWorkload};
+use dayshift_manifest::{Location, ManifestWorkload, OpenError};
 use dayshift_operations::{Selection, status::Unreadable};
 use dayshift_text::printable;
+use serde_json::{Value, json};
 
-use crate::cli::exit::Exit;
+use crate::cli::process::Exit;
 
-/// A line of the result.
+/// Prints a line of the result.
 pub(crate) fn print_line(line: &str) {
     let _ = writeln!(io::stdout(), "{}", printable(line));
 }
 
-/// A line on standard error that says itself how much it matters.
+/// Prints a line on standard error without a level.
 pub(crate) fn print_beside(line: &str) {
     let _ = writeln!(io::stderr(), "{}", printable(line));
 }
 
-/// A line beside the result.
 pub(crate) fn print_note(what: &str) {
     let _ = writeln!(io::stderr(), "note: {}", printable(what));
 }
 
-/// Says that nothing was found that has a schedule.
 pub(crate) fn note_nothing_scheduled() {
     print_beside("No workload with a schedule found.");
 }
 
-/// Says that an object of a file does not count, since it is given again.
+/// Notes that a workload is defined again later in the files.
 pub(crate) fn note_given_again(file: &str, workload: &ManifestWorkload) {
     let Location { line, column, .. } = workload.place;
     let object = workload.object.full_name();
@@ -39,21 +38,21 @@ pub(crate) fn note_given_again(file: &str, workload: &ManifestWorkload) {
     ));
 }
 
-/// Says that what objects inherit is not seen, where that is so.
+/// Notes that Namespace defaults cannot be read, if that is the case.
 pub(crate) fn note_unreadable(defaults: &NamespaceDefaults) {
-    if let Some(it) = Unreadable::namespaces(defaults) {
-        print_note(&it.to_string());
+    if let Some(resource) = Unreadable::namespaces(defaults) {
+        print_note(&resource.to_string());
     }
 }
 
-/// Says what a command leaves alone of what was asked for: what may not be read, and what is not
-/// there. Returns the exit status so far.
+/// Reports the resources that the user may not read and the workloads that do not exist. Returns
+/// the exit status so far.
 pub(crate) fn left_alone(selection: &Selection) -> Exit {
-    for it in &selection.unreadable {
-        print_error(it);
+    for resource in &selection.unreadable {
+        print_error(resource);
     }
-    for it in &selection.missing {
-        print_error(it);
+    for missing in &selection.missing {
+        print_error(missing);
     }
     if selection.unreadable.is_empty() && selection.missing.is_empty() {
         Exit::Done
@@ -62,7 +61,7 @@ pub(crate) fn left_alone(selection: &Selection) -> Exit {
     }
 }
 
-/// `there is nothing`, as far as that may be seen.
+/// Adds to a text such as `there is nothing` that some resources are unreadable.
 pub(crate) fn as_far_as_seen(nothing: String, unreadable: bool) -> String {
     if unreadable {
         nothing + ", as far as you may read it"
@@ -71,12 +70,20 @@ pub(crate) fn as_far_as_seen(nothing: String, unreadable: bool) -> String {
     }
 }
 
-/// A line about what may be wrong.
 pub(crate) fn print_warning(what: &str) {
     let _ = writeln!(io::stderr(), "warning: {}", printable(what));
 }
 
-/// A line about what went wrong.
 pub(crate) fn print_error(what: &impl ToString) {
     let _ = writeln!(io::stderr(), "error: {}", printable(&what.to_string()));
+}
+
+/// The entry of a file in the JSON field `unread`.
+pub(crate) fn unread_file(error: &OpenError) -> Value {
+    json!({"file": error.name(), "message": error.to_string()})
+}
+
+/// The entry of a resource in the JSON field `unread`.
+pub(crate) fn unread_resource(it: &Unreadable) -> Value {
+    json!({"resource": it.resource, "message": it.text, "cure": it.cure})
 }

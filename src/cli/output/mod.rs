@@ -1,23 +1,15 @@
-//! Everything that the program shows, apart from what it logs.
+//! Everything that the program prints, apart from its log.
 
 pub(super) mod chart;
 pub(super) mod convert;
 pub(super) mod findings;
-pub(super) mod kinds_table;
+pub(super) mod kinds;
 pub(super) mod lint;
-pub(super) mod live_screen;
 pub(super) mod messages;
-pub(super) mod plan_summary;
-pub(super) mod plan_table;
-pub(super) mod progress;
-pub(super) mod report;
+pub(super) mod plan;
 #[cfg(feature = "sandbox")]
-pub(super) mod sandbox_page;
-#[cfg(feature = "sandbox")]
-mod sandbox_summary;
+pub(super) mod sandbox;
+pub(super) mod screen;
 pub(super) mod status;
-pub(super) mod style;
 mod table;
 pub(super) mod terminal;
-pub(super) mod unread;
-mod yaml;

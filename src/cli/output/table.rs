@@ -1,26 +1,26 @@
-//! Tables as kubectl prints them: headings in capitals, columns three blanks apart, no lines.
+//! Tables as kubectl prints them: headings in capitals, columns three spaces apart, no lines.
 
 use std::io::{self, Write};
 
 use dayshift_text::printable;
 use unicode_width::UnicodeWidthStr;
 
-use super::style::{Paint, Style};
+use crate::cli::output::terminal::{Paint, Style};
 
-/// What stands in a cell where there is nothing, as in kubectl.
+/// The text of an empty cell, as in kubectl.
 const NONE: &str = "<none>";
 
-/// Blanks between two columns.
+/// Spaces between two columns.
 const GAP: usize = 3;
 
-/// Rows of `N` cells under their headings.
+/// Rows of `N` cells with headings.
 #[derive(Clone, Debug)]
 pub(crate) struct Table<const N: usize> {
     headings: [&'static str; N],
     rows: Vec<[Cell; N]>,
 }
 
-/// One piece of text, safe to print.
+/// A text without control characters.
 #[derive(Clone, Debug)]
 pub(crate) struct Cell {
     text: String,
@@ -28,7 +28,6 @@ pub(crate) struct Cell {
 }
 
 impl<const N: usize> Table<N> {
-    /// A table without a row.
     pub(crate) fn new(headings: [&'static str; N]) -> Self {
         Self {
             headings,
@@ -36,40 +35,33 @@ impl<const N: usize> Table<N> {
         }
     }
 
-    /// Adds a row at the end.
     pub(crate) fn push(&mut self, row: [Cell; N]) {
         self.rows.push(row);
     }
 
-    /// Whether a column has nothing but `<none>`.
+    /// Whether a column has no values.
     pub(crate) fn is_empty(&self, column: usize) -> bool {
         self.rows.iter().all(|row| row[column].text == NONE)
     }
 
-    /// Whether every row has the same in a column.
+    /// Whether all rows have the same value in a column.
     pub(crate) fn is_alike(&self, column: usize) -> bool {
         let cells = self.rows.iter().map(|row| &row[column].text);
         cells.clone().zip(cells.skip(1)).all(|(a, b)| a == b)
     }
 
-    /// How many columns of the screen these columns take.
+    /// The width of these columns on the screen.
     pub(crate) fn width(&self, columns: &[usize]) -> usize {
         let widths = columns.iter().map(|column| self.column_width(*column));
         widths.sum::<usize>() + GAP * columns.len().saturating_sub(1)
     }
 
-    /// Writes the headings and the rows, a line each, without blanks at their ends.
-    ///
-    /// # Errors
-    /// What the writer says.
+    /// Writes the headings and rows without trailing spaces.
     pub(crate) fn write(&self, out: &mut impl Write, style: Style) -> io::Result<()> {
         self.write_columns(out, style, &std::array::from_fn::<_, N, _>(|column| column))
     }
 
-    /// The same with these columns only.
-    ///
-    /// # Errors
-    /// What the writer says.
+    /// Writes only these columns.
     pub(crate) fn write_columns(
         &self,
         out: &mut impl Write,
@@ -77,7 +69,10 @@ impl<const N: usize> Table<N> {
         columns: &[usize],
     ) -> io::Result<()> {
         let headings = self.headings.map(Cell::from);
-        let widths: Vec<_> = columns.iter().map(|it| self.column_width(*it)).collect();
+        let widths: Vec<_> = columns
+            .iter()
+            .map(|column| self.column_width(*column))
+            .collect();
         for row in [&headings].into_iter().chain(&self.rows) {
             let mut gap = 0;
             for (width, column) in widths.iter().zip(columns) {
@@ -97,12 +92,10 @@ impl<const N: usize> Table<N> {
 }
 
 impl Cell {
-    /// The same in another paint.
     pub(crate) fn painted(self, paint: Paint) -> Self {
         Self { paint, ..self }
     }
 
-    /// How many columns of the screen it takes.
     fn width(&self) -> usize {
         self.text.width()
     }
@@ -126,7 +119,10 @@ impl From<String> for Cell {
 
 impl<T: ToString> From<Option<T>> for Cell {
     fn from(value: Option<T>) -> Self {
-        value.map(|it| it.to_string()).unwrap_or_default().into()
+        value
+            .map(|value| value.to_string())
+            .unwrap_or_default()
+            .into()
     }
 }
 
@@ -149,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn columns_stand_under_their_headings_however_wide_the_letters() {
+    fn aligns_columns_with_wide_characters() {
         assert_eq!(
             written(Style::default()),
             "\
@@ -162,14 +158,14 @@ a\\u{1b}[31m\\nb   12         x
     }
 
     #[test]
-    fn colour_moves_nothing() {
+    fn color_does_not_change_the_layout() {
         let style = Style {
-            colour: true,
+            color: true,
             ..Style::default()
         };
-        let coloured = written(style);
-        assert!(coloured.contains("\u{1b}[31m月曜\u{1b}[0m             <none>"));
-        let plain = coloured.replace("\u{1b}[31m", "").replace("\u{1b}[0m", "");
+        let colored = written(style);
+        assert!(colored.contains("\u{1b}[31m月曜\u{1b}[0m             <none>"));
+        let plain = colored.replace("\u{1b}[31m", "").replace("\u{1b}[0m", "");
         assert_eq!(plain, written(Style::default()));
     }
 }

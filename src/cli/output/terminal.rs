@@ -1,4 +1,4 @@
-//! What the reader's terminal can show.
+//! The capabilities of the terminal: color, Unicode, its size, and text wrapped to its width.
 
 use std::{
     env,
@@ -7,30 +7,30 @@ use std::{
     sync::OnceLock,
 };
 
+use anstyle::AnsiColor;
 use clap::ColorChoice;
 use unicode_width::UnicodeWidthStr as _;
 
-use super::style::Style;
-
-/// What a screen that is written to can show.
+/// The style for a stream.
 pub(crate) fn style(stream: &impl IsTerminal) -> Style {
     Style {
-        colour: colour(stream),
+        color: color(stream),
         unicode: unicode(),
     }
 }
 
-/// What `--color` says, once the arguments are read.
+/// The value of `--color`, set when the arguments are parsed.
 static COLOR: OnceLock<ColorChoice> = OnceLock::new();
 
-/// Says when there is colour. The first call counts.
+/// Sets the value of `--color`. Later calls have no effect.
 pub(crate) fn set_color(choice: ColorChoice) {
     COLOR.get_or_init(|| choice);
 }
 
-/// `--color` decides. Else colour is for terminals, and elsewhere where `CLICOLOR_FORCE` asks for it
-/// (<https://bixense.com/clicolors>), but never with `NO_COLOR` (<https://no-color.org>).
-pub(crate) fn colour(stream: &impl IsTerminal) -> bool {
+/// Whether to use color: as `--color` specifies, or else on a terminal unless `NO_COLOR` is set
+/// (<https://no-color.org>), and elsewhere if `CLICOLOR_FORCE` is set
+/// (<https://bixense.com/clicolors>).
+pub(crate) fn color(stream: &impl IsTerminal) -> bool {
     let forced = || variable("CLICOLOR_FORCE").is_some_and(|value| value != "0");
     match COLOR.get() {
         Some(ColorChoice::Always) => true,
@@ -41,22 +41,22 @@ pub(crate) fn colour(stream: &impl IsTerminal) -> bool {
     }
 }
 
-/// Whether a terminal does what escape sequences say.
+/// Whether the terminal understands escape sequences.
 pub(crate) fn moves_cursor() -> bool {
     env::var_os("TERM").is_none_or(|terminal| terminal != "dumb")
 }
 
-/// How many columns standard output has, where that is known: on a terminal, or from `COLUMNS`.
+/// The width of standard output if it is known: of the terminal, or from `COLUMNS`.
 pub(crate) fn stdout_width() -> Option<usize> {
     (io::stdout().is_terminal() || variable("COLUMNS").is_some()).then(width)
 }
 
-/// How many lines the terminal has, where that is known.
+/// The height of the terminal, if it is known.
 pub(crate) fn height() -> Option<usize> {
     terminal_size::terminal_size().map(|(_, height)| height.0.into())
 }
 
-/// How many columns there are: what `COLUMNS` says where it is exported, else the terminal, else 80.
+/// The width from `COLUMNS`, or else of the terminal, or else 80.
 pub(crate) fn width() -> usize {
     let said = variable("COLUMNS").and_then(|text| text.to_str()?.parse().ok());
     said.filter(|width| *width > 0)
@@ -64,7 +64,7 @@ pub(crate) fn width() -> usize {
         .unwrap_or(80)
 }
 
-/// Whether the locale's encoding is UTF-8: the first of these variables decides (POSIX, 8.2).
+/// Whether the locale is UTF-8. The first of these variables that is set decides (POSIX, 8.2).
 pub(crate) fn unicode() -> bool {
     ["LC_ALL", "LC_CTYPE", "LANG"]
         .into_iter()
@@ -73,7 +73,7 @@ pub(crate) fn unicode() -> bool {
 }
 
 fn is_utf8(locale: &str) -> bool {
-    // macOS has locales that are an encoding alone.
+    // On macOS a locale can be an encoding only.
     let (_, encoding) = locale.split_once('.').unwrap_or(("", locale));
     let encoding = encoding.split('@').next().unwrap_or_default();
     encoding.eq_ignore_ascii_case("UTF-8") || encoding.eq_ignore_ascii_case("utf8")
@@ -83,8 +83,9 @@ fn variable(name: &str) -> Option<OsString> {
     env::var_os(name).filter(|value| !value.is_empty())
 }
 
-/// Words in lines of at most `width` columns, the later ones after `indent` blanks. A longer word
-/// has a line of its own, and a command in backticks is one word: who copies it has all of it.
+/// Wraps words into lines of at most `width` columns, with `indent` spaces before all but the
+/// first. A longer word gets its own line. A command in backticks is one word, so that it can be
+/// copied.
 pub(crate) fn wrapped(text: &str, width: usize, indent: usize) -> Vec<String> {
     let mut lines = Vec::new();
     let mut line = String::new();
@@ -102,7 +103,7 @@ pub(crate) fn wrapped(text: &str, width: usize, indent: usize) -> Vec<String> {
     lines
 }
 
-/// What stands between blanks that are not in backticks. One backtick alone is no pair.
+/// Splits at spaces outside backticks. A backtick without a counterpart is ignored.
 fn words(text: &str) -> impl Iterator<Item = &str> {
     let mut left = text.matches('`').count();
     let mut is_command = false;
@@ -115,12 +116,70 @@ fn words(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
+/// The capabilities of a terminal.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Style {
+    /// ANSI color sequences.
+    pub(crate) color: bool,
+    /// Characters outside ASCII.
+    pub(crate) unicode: bool,
+}
+
+/// The color of a text. Colors never carry information on their own.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub(crate) enum Paint {
+    #[default]
+    Plain,
+    /// For headings and sums.
+    Bold,
+    /// For less important text.
+    Faint,
+    /// For running workloads.
+    Green,
+    /// For stopped workloads.
+    Blue,
+    /// For manual changes, and for text that the user should check.
+    Yellow,
+    /// For errors.
+    Red,
+}
+
+impl Style {
+    /// The text with color codes, if the style has color.
+    pub(crate) fn paint(self, paint: Paint, text: &str) -> String {
+        if !self.color || text.is_empty() {
+            return text.to_owned();
+        }
+        let style = paint.style();
+        format!("{style}{text}{style:#}")
+    }
+
+    /// The first value if the terminal supports Unicode, or else the second.
+    pub(crate) fn either<T>(self, unicode: T, ascii: T) -> T {
+        if self.unicode { unicode } else { ascii }
+    }
+}
+
+impl Paint {
+    const fn style(self) -> anstyle::Style {
+        match self {
+            Self::Plain => anstyle::Style::new(),
+            Self::Bold => anstyle::Style::new().bold(),
+            Self::Faint => anstyle::Style::new().dimmed(),
+            Self::Red => AnsiColor::Red.on_default(),
+            Self::Green => AnsiColor::Green.on_default(),
+            Self::Yellow => AnsiColor::Yellow.on_default(),
+            Self::Blue => AnsiColor::Blue.on_default(),
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn a_locale_names_its_encoding() {
+    fn detects_the_encoding_of_a_locale() {
         for (locale, expected) in [
             ("C.UTF-8", true),
             ("de_DE.utf8", true),
@@ -136,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_are_as_wide_as_they_may_be() {
+    fn fills_lines_up_to_the_width() {
         let text = "one two three fourteen";
         assert_eq!(wrapped(text, 80, 2), [text]);
         assert_eq!(wrapped(text, 9, 2), ["one two", "  three", "  fourteen"]);
@@ -144,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn a_command_is_one_word() {
+    fn does_not_wrap_a_command() {
         let text = "down; `dayshift sync web` stops it; an odd ` and the rest";
         let expected = [
             "down;",
@@ -155,5 +214,19 @@ mod tests {
         ];
         assert_eq!(wrapped(text, 15, 2), expected);
         assert_eq!(wrapped("月曜 月曜", 8, 2), ["月曜", "  月曜"]);
+    }
+
+    #[test]
+    fn paints_only_with_color() {
+        let style = Style {
+            color: true,
+            unicode: false,
+        };
+        assert_eq!(
+            style.paint(Paint::Green, "start"),
+            "\u{1b}[32mstart\u{1b}[0m"
+        );
+        assert_eq!(style.paint(Paint::Plain, "start"), "start");
+        assert_eq!(Style::default().paint(Paint::Green, "start"), "start");
     }
 }

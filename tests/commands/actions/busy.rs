@@ -1,4 +1,4 @@
-//! A server that is busy for a moment is asked again, as kubectl does it.
+//! Retries when the API server is temporarily busy, as kubectl does.
 
 use std::{
     collections::BTreeSet,
@@ -13,7 +13,7 @@ use crate::fake_server::Cluster;
 
 const OFFICE: &[(&str, &str)] = &[("hours", "Mon-Fri 09:00-19:00")];
 
-/// A stopped Deployment on a server that answers the first of all requests of a kind with this.
+/// A stopped Deployment on a server that returns this status for the first request of each kind.
 fn cluster(answer: impl Fn() -> Status + Send + Sync + 'static) -> Cluster {
     let cluster = Cluster::new();
     cluster.deployment("web", 0, OFFICE);
@@ -36,7 +36,7 @@ fn unavailable(seconds: u32) -> Status {
 }
 
 #[test]
-fn a_server_that_asks_for_it_is_asked_again() {
+fn retries_if_the_server_asks_for_it() {
     let commands = [
         &["wake", "deploy/web", "--for", "1h", "--no-wait"][..],
         &["wake", "ns/dev", "--for", "1h", "--no-wait"],
@@ -48,7 +48,7 @@ fn a_server_that_asks_for_it_is_asked_again() {
         &["status"],
         &["plan", "deploy/web"],
     ];
-    // Most of the time they wait, so all of them do at once.
+    // The commands mostly wait, so they run in parallel.
     thread::scope(|scope| {
         for arguments in commands {
             for answer in [Status::too_many_requests, unavailable] {
@@ -63,9 +63,9 @@ fn a_server_that_asks_for_it_is_asked_again() {
     });
 }
 
-/// A maintenance page may ask for an hour: the user hears what it says.
+/// A maintenance page can ask clients to wait for an hour. The command reports it instead.
 #[test]
-fn nobody_waits_for_an_hour() {
+fn does_not_wait_for_an_hour() {
     let cluster = cluster(|| unavailable(3600));
     let begun = Instant::now();
     let ran = cluster.dayshift(&["wake", "deploy/web", "--for", "1h", "--no-wait"]);
@@ -74,7 +74,7 @@ fn nobody_waits_for_an_hour() {
     assert!(begun.elapsed() < Duration::from_secs(20));
 }
 
-/// An object that was written meanwhile is read again by a server that is busy then.
+/// A conflict requires another read, and the server is busy at that time.
 #[test]
 fn a_broken_read_is_retried() {
     let cluster = Cluster::new();

@@ -1,4 +1,5 @@
-//! Who may not read one kind acts on all others, and is told what was left alone.
+//! A user without access to one kind can still act on the others, and gets a list of the kinds that
+//! were left alone.
 
 use kube_in_memory::{Fault, Status};
 
@@ -7,7 +8,7 @@ use crate::fake_server::{Cluster, Scaler, refusal};
 
 const OFFICE: &[(&str, &str)] = &[("hours", "09:00-19:00")];
 
-/// A Deployment that is stopped, beside a CronJob that may not be read.
+/// A stopped Deployment and a CronJob that the user may not read.
 fn cluster(verbs: &'static [&str]) -> Cluster {
     let cluster = Cluster::new();
     cluster.deployment("web", 0, OFFICE);
@@ -20,7 +21,7 @@ fn cluster(verbs: &'static [&str]) -> Cluster {
     cluster
 }
 
-/// That CronJobs may not be listed, of the subject that a line begins with.
+/// The message that CronJobs may not be listed.
 fn no_cron_jobs(subject: &str, left: &str) -> String {
     format!(
         "error: {subject}CronJobs are {left}: not allowed to list CronJobs in namespace dev: {}; allow \
@@ -30,7 +31,7 @@ fn no_cron_jobs(subject: &str, left: &str) -> String {
 }
 
 #[test]
-fn a_kind_that_may_not_be_listed_is_left_alone_beside_the_others() {
+fn skips_an_unreadable_kind_and_changes_the_others() {
     for arguments in [
         &["wake", "--all", "--for", "1h", "--no-wait"][..],
         &["sleep", "-l", "app=web", "--for", "1h", "--no-wait"],
@@ -48,7 +49,7 @@ fn a_kind_that_may_not_be_listed_is_left_alone_beside_the_others() {
         let patches = written.iter().filter(|it| it.verb == "patch").count();
         assert_eq!(patches, 1, "{arguments:?}");
     }
-    // What the error says helps.
+    // The fix that the error recommends works.
     let cluster = cluster(&["list", "watch"]);
     let kinds = ["--kinds", "deployments,statefulsets"];
     let ran = cluster.dayshift(&[&["restore", "--all"], &kinds[..]].concat());
@@ -56,9 +57,9 @@ fn a_kind_that_may_not_be_listed_is_left_alone_beside_the_others() {
     assert_eq!(cluster.api.replicas("dev", "web"), Some(3));
 }
 
-/// The controller of this one may not read CronJobs either; what may be read is waited for.
+/// The controller may not read CronJobs either. The command waits only for the readable kinds.
 #[test]
-fn readable_kinds_are_waited_for_beside_an_unreadable_one() {
+fn waits_for_readable_kinds_beside_an_unreadable_one() {
     let cluster = cluster(&["list", "watch"]);
     let _scaler = Scaler::on(&cluster);
     let until = ["--until", "2099-12-24T18:00Z"];
@@ -69,9 +70,9 @@ fn readable_kinds_are_waited_for_beside_an_unreadable_one() {
     assert_eq!(label(&cluster, "web", "state").as_deref(), Some("woken"));
 }
 
-/// What may not be read is not watched either: that would end the waiting for all others.
+/// Watching the unreadable kind would end the wait for all others.
 #[test]
-fn a_missing_controller_is_noticed_beside_an_unreadable_kind() {
+fn reports_a_missing_controller_beside_an_unreadable_kind() {
     for target in [&["--all"][..], &["ns/dev"]] {
         let cluster = cluster(&["list", "watch"]);
         let wake = ["wake", "--for", "1h", "--timeout", "1s"];
@@ -83,7 +84,7 @@ fn a_missing_controller_is_noticed_beside_an_unreadable_kind() {
 }
 
 #[test]
-fn a_kind_that_cannot_be_watched_does_not_keep_others_from_being_waited_for() {
+fn waits_for_the_other_kinds_if_one_cannot_be_watched() {
     for (target, woken) in [
         (
             "--all",
@@ -95,7 +96,8 @@ fn a_kind_that_cannot_be_watched_does_not_keep_others_from_being_waited_for() {
         ),
     ] {
         let cluster = cluster(&["watch"]);
-        // Where it acts on the CronJob, a list may show that before the watch is refused.
+        // If the controller acted on the CronJob, a list could show that before the watch is
+        // rejected.
         let _scaler = Scaler::with(&cluster, &["--kinds=deployments"]);
         let ran = cluster.dayshift(&["wake", target, "--until", "2099-12-24T18:00Z"]);
         let unseen = format!(
@@ -110,15 +112,16 @@ fn a_kind_that_cannot_be_watched_does_not_keep_others_from_being_waited_for() {
     }
 }
 
-/// A Role may name the objects that it is about.
+/// A Role can be limited to named objects.
 #[test]
-fn an_object_that_may_not_be_watched_keeps_no_other_from_being_waited_for() {
+fn waits_for_the_other_objects_if_one_cannot_be_watched() {
     let cluster = Cluster::new();
     cluster.deployment("api", 1, OFFICE);
     cluster.deployment("web", 1, OFFICE);
     let _scaler = Scaler::on(&cluster);
     cluster.api.on_request(|request| {
-        // A list, too: it may show what the controller did before the watch is refused.
+        // The list is rejected too, because it could show the change of the controller before the
+        // watch is rejected.
         let is_it = request.query.contains("metadata.name%3Dapi");
         let message = refusal(request.verb, "deployments");
         is_it.then(|| Fault::Answer(Status::new(403, "Forbidden", message)))
@@ -132,7 +135,7 @@ fn an_object_that_may_not_be_watched_keeps_no_other_from_being_waited_for() {
 }
 
 #[test]
-fn a_namespace_is_woken_as_a_whole_and_what_is_not_seen_is_told() {
+fn wakes_a_namespace_and_reports_unreadable_kinds() {
     let cluster = cluster(&["list", "watch"]);
     let _scaler = Scaler::on(&cluster);
     for (command, said) in [
@@ -151,7 +154,7 @@ fn a_namespace_is_woken_as_a_whole_and_what_is_not_seen_is_told() {
         assert_eq!((ran.status, ran.err), (3, expected), "{command:?}");
         assert_eq!(ran.out, said, "{command:?}");
     }
-    // Whether anything else has a schedule cannot be told: nothing is written for it.
+    // Whether other workloads have a schedule is unknown, so nothing is written for the Namespace.
     let other = cluster_without_schedules();
     let ran = other.dayshift(&["wake", "ns/dev", "--for", "1h", "--no-wait"]);
     assert!(
@@ -169,7 +172,7 @@ fn cluster_without_schedules() -> Cluster {
 }
 
 #[test]
-fn nothing_found_is_said_only_of_kinds_that_may_be_read() {
+fn limits_nothing_found_to_readable_kinds() {
     let cluster = cluster_without_schedules();
     let forbidden = no_cron_jobs("", "left alone");
     let ran = cluster.dayshift(&["wake", "--all", "--for", "1h"]);
@@ -184,7 +187,7 @@ fn nothing_found_is_said_only_of_kinds_that_may_be_read() {
 }
 
 #[test]
-fn an_unreadable_named_object_does_not_stop_the_others() {
+fn changes_the_others_beside_an_unreadable_named_object() {
     let cluster = cluster(&["get"]);
     let ran = cluster.dayshift(&["restore", "cj/report", "deploy/web", "deploy/gone"]);
     let expected = format!(
@@ -200,7 +203,7 @@ fn an_unreadable_named_object_does_not_stop_the_others() {
 }
 
 #[test]
-fn a_kind_that_the_server_does_not_have_is_left_alone_too() {
+fn skips_a_kind_that_the_server_does_not_serve() {
     let cluster = cluster(&[]);
     let kinds = ["--kinds", "deployments,rollouts.argoproj.io"];
     let ran = cluster.dayshift(&[&["restore", "--all"], &kinds[..]].concat());
@@ -217,9 +220,9 @@ fn a_kind_that_the_server_does_not_have_is_left_alone_too() {
     );
 }
 
-/// An outage is no matter of one kind: nothing is done by halves.
+/// An outage affects all kinds, so nothing is done for some of them only.
 #[test]
-fn a_server_that_fails_ends_it_before_anything_is_done() {
+fn an_outage_prevents_all_changes() {
     let cluster = cluster(&[]);
     cluster.api.on_request(|request| {
         let fails = request.verb == "list" && request.resource == "cronjobs";

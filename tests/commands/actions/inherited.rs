@@ -1,5 +1,5 @@
-//! What objects inherit, as the commands read it on them: without the flags of the scaler, and
-//! without rights on Namespaces. The real program on the API in memory, the scaler too.
+//! Inherited schedules, as commands read them from the workloads: without the flags of the
+//! controller, and without permission to read Namespaces.
 
 use std::{
     thread,
@@ -13,13 +13,13 @@ use crate::{
     fake_server::{Cluster, Scaler},
 };
 
-/// Two namespaces of a team, of which one is looked at, and a scaler with a schedule for it.
+/// Two namespaces of a team and a controller with a default schedule for one of them.
 struct Central {
     cluster: Cluster,
     _scaler: Scaler,
 }
 
-/// It says running at any hour, and a stop comes next.
+/// This schedule is running at any time, with a stop next.
 const CENTRAL: &[&str] = &[
     "--namespace-selector=env=dev",
     "--default-start=2000-01-01 00:00",
@@ -61,7 +61,7 @@ impl Central {
         }
     }
 
-    /// How `status -A` shows `web`, without any flag of the scaler.
+    /// The entry for `web` in `status -A`, without flags of the controller.
     fn status(&self) -> Value {
         let ran = self.cluster.dayshift(&["status", "-A", "-o", "json"]);
         let document = ran.json();
@@ -109,9 +109,9 @@ fn every_override_works_under_a_central_default_schedule() {
     }
 }
 
-/// The clocks of a workload are those of the scaler, which a command takes from the workload.
+/// A workload records the time zone of the controller, and the commands read it there.
 #[test]
-fn local_times_are_in_the_zone_of_the_scaler() {
+fn local_times_use_the_zone_of_the_controller() {
     let central = Central::new();
     let ran = central
         .cluster
@@ -127,7 +127,7 @@ fn local_times_are_in_the_zone_of_the_scaler() {
 }
 
 #[test]
-fn the_dashboard_shows_the_schedule_and_what_it_does_with_it() {
+fn the_dashboard_shows_the_inherited_schedule_and_its_effect() {
     let central = Central::new();
     let served = Served::of(&central.cluster, &[]);
     let page = served.page("/object/dev/deploy/web");
@@ -138,9 +138,9 @@ fn the_dashboard_shows_the_schedule_and_what_it_does_with_it() {
     assert!(!overview.text().contains("prod"), "{}", overview.text());
 }
 
-/// A developer with rights on the workloads of a namespace, and on nothing else.
+/// A developer may access only the workloads of one namespace.
 #[test]
-fn without_rights_on_namespaces_commands_do_the_same() {
+fn commands_work_without_permission_to_read_namespaces() {
     let central = Central::new();
     let verbs = &["get", "list", "watch", "patch"];
     central.cluster.refuse(verbs, "namespaces");
@@ -153,9 +153,9 @@ fn without_rights_on_namespaces_commands_do_the_same() {
     assert_eq!(central.status()["state"], "woken");
 }
 
-/// The live commands say what the objects say: there is nothing to tell them.
+/// Live commands read inherited values from the workloads, so they have no flags for them.
 #[test]
-fn the_live_commands_have_no_flag_for_what_is_inherited() {
+fn live_commands_have_no_flags_for_inherited_schedules() {
     let central = Central::new();
     for command in [
         "status",
@@ -177,9 +177,9 @@ fn the_live_commands_have_no_flag_for_what_is_inherited() {
     }
 }
 
-/// What it says is what the controller goes by, or nothing is said.
+/// The labels must match the schedule of the controller; otherwise they are ignored.
 #[test]
-fn an_old_text_that_a_rollback_brings_back_is_not_believed() {
+fn ignores_an_inherited_schedule_that_a_rollback_restored() {
     let central = Central::new();
     let annotate = |text| {
         let key = "dayshift/inherited";
@@ -199,7 +199,7 @@ fn an_old_text_that_a_rollback_brings_back_is_not_believed() {
         annotate(text);
         assert_eq!(central.status()["state"], "adopted", "{text:?}");
     }
-    // It can be woken all the same, and with that it is right again.
+    // A wake still works, and corrects the labels.
     let ran = central.cluster.dayshift(&["wake", "web", "--for=1h"]);
     assert_eq!((ran.status, &*ran.err), (0, ""), "{ran:?}");
     assert_eq!(central.status()["notes"], json!([]));

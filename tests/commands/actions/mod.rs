@@ -1,4 +1,4 @@
-//! What commands do to workloads of a live cluster: the real program on the API in memory.
+//! The commands that change live workloads, tested with the real binary and the in-memory API.
 
 mod busy;
 mod forbidden;

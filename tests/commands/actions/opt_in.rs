@@ -1,10 +1,10 @@
-//! Kinds that a scaler watches only where it is told to.
+//! Kinds that a controller watches only if a flag names them.
 
 use serde_json::json;
 
 use crate::fake_server::{Cluster, Scaler};
 
-/// An HPA of the namespace `dev` with these hours.
+/// An HPA in the namespace `dev` with these hours.
 fn autoscaler(cluster: &Cluster, hours: Option<&str>) {
     cluster.autoscaler("api", ("apps/v1", "Deployment", "api"));
     if let Some(hours) = hours {
@@ -23,10 +23,10 @@ fn annotations(cluster: &Cluster) -> usize {
 }
 
 #[test]
-fn a_kind_that_no_scaler_watches_is_left_unchanged_with_a_message() {
+fn leaves_an_unwatched_kind_unchanged_with_a_message() {
     let cluster = Cluster::new();
     autoscaler(&cluster, Some("00:00-24:00"));
-    // One that watches the other kinds.
+    // This controller watches the other kinds.
     let _scaler = Scaler::on(&cluster);
     for line in [
         "wake hpa/api --for 1h",
@@ -45,7 +45,7 @@ fn a_kind_that_no_scaler_watches_is_left_unchanged_with_a_message() {
 }
 
 #[test]
-fn a_kind_that_a_scaler_watches_is_annotated() {
+fn annotates_a_watched_kind() {
     let cluster = Cluster::new();
     autoscaler(&cluster, Some("00:00-24:00"));
     let _scaler = Scaler::with(&cluster, &["--kinds=hpa"]);
@@ -61,7 +61,7 @@ fn a_kind_that_a_scaler_watches_is_annotated() {
 }
 
 #[test]
-fn an_object_without_a_schedule_is_an_error_that_says_so() {
+fn an_object_without_a_schedule_is_an_error() {
     let cluster = Cluster::new();
     autoscaler(&cluster, None);
     let ran = cluster.dayshift(&["wake", "hpa/api", "--for", "1h"]);

@@ -1,4 +1,4 @@
-//! `dayshift wake`, `sleep`, `pause` and `resume`: the real program on the API in memory.
+//! `dayshift wake`, `sleep`, `pause` and `resume`.
 
 use chrono::{DateTime, TimeDelta, Utc};
 use serde_json::Value;
@@ -18,7 +18,7 @@ pub(crate) fn label(cluster: &Cluster, name: &str, label: &str) -> Option<String
 }
 
 #[test]
-fn success_is_reported_after_the_scaler_has_acted() {
+fn reports_success_after_the_controller_has_acted() {
     let cluster = Cluster::new();
     cluster.deployment("web", 0, OFFICE);
     let _scaler = Scaler::on(&cluster);
@@ -62,7 +62,7 @@ fn success_is_reported_after_the_scaler_has_acted() {
     assert_ne!(label(&cluster, "web", "state").as_deref(), Some("paused"));
 }
 
-/// Within an override manual changes hold, also where it gets another end.
+/// Manual changes hold during an override, even if the override gets another end.
 #[test]
 fn a_manual_change_within_an_override_is_reported() {
     let cluster = Cluster::new();
@@ -78,7 +78,7 @@ fn a_manual_change_within_an_override_is_reported() {
     assert!(ran.out.ends_with(held), "{ran:?}");
 }
 
-/// What is between `until` and the zone depends on the time of day.
+/// The text between `until` and the zone depends on the time of day.
 fn without_the_time(line: &str) -> String {
     match (line.split_once("until "), line.split_once(" JST")) {
         (Some((before, _)), Some((_, after))) => format!("{before}until … JST{after}"),
@@ -87,12 +87,12 @@ fn without_the_time(line: &str) -> String {
 }
 
 #[test]
-fn the_readme_shows_what_they_say() {
+fn the_readme_shows_the_real_output() {
     let readme = include_str!("../../../README.md");
     let from = readme.find("$ dayshift wake").unwrap();
     let shown = readme[from..].split("```").next().unwrap();
     let cluster = Cluster::new();
-    // At whatever time the test runs it says nothing that would start it.
+    // This schedule does not start the workload at any time of the test.
     cluster.deployment("web", 0, &[OFFICE[1], ("start", "2098-01-01 09:00")]);
     let saved = Some("3");
     let api = &cluster.api;
@@ -105,7 +105,7 @@ fn the_readme_shows_what_they_say() {
         let words = command.strip_prefix("$ dayshift ").unwrap().split(' ');
         let ran = cluster.dayshift(&words.collect::<Vec<_>>());
         assert_eq!((ran.status, ran.err.as_str()), (0, ""), "{command}");
-        // What is next, or what to do now, depends on the time, too.
+        // The next boundary and the advice depend on the time of day.
         let before = |line: &str| line.split("; next").next().unwrap().to_owned();
         let ran = ran.out.replace("; the schedule says", "; next");
         assert_eq!(
@@ -118,7 +118,7 @@ fn the_readme_shows_what_they_say() {
 }
 
 #[test]
-fn a_length_counts_from_now_and_a_sleep_takes_a_wake_away() {
+fn a_length_counts_from_now_and_a_sleep_replaces_a_wake() {
     let cluster = Cluster::new();
     cluster.deployment("web", 3, OFFICE);
     let before = Utc::now();
@@ -134,7 +134,7 @@ fn a_length_counts_from_now_and_a_sleep_takes_a_wake_away() {
 }
 
 #[test]
-fn without_a_scaler_the_command_says_so_and_the_annotation_stays() {
+fn reports_a_missing_controller_and_keeps_the_annotation() {
     let cluster = Cluster::new();
     cluster.deployment("web", 3, OFFICE);
     let ran = cluster.dayshift(&["pause", "web", "--timeout", "1s"]);
@@ -148,7 +148,7 @@ fn without_a_scaler_the_command_says_so_and_the_annotation_stays() {
 }
 
 #[test]
-fn an_obstacle_is_reported_and_the_others_go_on() {
+fn reports_an_obstacle_and_changes_the_others() {
     let cluster = Cluster::new();
     cluster.deployment("free", 3, &[]);
     cluster.deployment("off", 3, &[OFFICE, &[("pause", "true")]].concat());
@@ -174,7 +174,7 @@ fn an_obstacle_is_reported_and_the_others_go_on() {
 }
 
 #[test]
-fn all_means_every_object_with_a_schedule() {
+fn all_selects_every_object_with_a_schedule() {
     let cluster = Cluster::new();
     cluster.deployment("api", 3, OFFICE);
     cluster.deployment("free", 3, &[]);
@@ -213,7 +213,7 @@ fn all_means_every_object_with_a_schedule() {
 }
 
 #[test]
-fn resume_takes_away_what_is_there() {
+fn resume_removes_all_overrides() {
     let cluster = Cluster::new();
     let pause = ("pause", "true");
     cluster.deployment("web", 3, &[OFFICE, &[pause]].concat());
@@ -269,7 +269,7 @@ fn wrong_usage_is_2_and_writes_nothing() {
     assert!(past.err.contains("is in the past"), "{past:?}");
 }
 
-/// Running by its schedule until 2098.
+/// A schedule that is running until 2098.
 pub(super) const RUNNING: &[(&str, &str)] =
     &[("start", "2020-01-01 00:00"), ("stop", "2098-01-01 00:00")];
 
@@ -281,7 +281,7 @@ fn an_invalid_override_can_be_replaced() {
     assert_eq!((ran.status, &*ran.err), (0, ""), "{ran:?}");
 }
 
-/// `kubectl rollout undo` has brought one back while no scaler was there, with when it began.
+/// `kubectl rollout undo` restored the annotations of an old override while no controller was running.
 #[test]
 fn a_new_override_acts_despite_an_undo() {
     let cluster = Cluster::new();
@@ -315,7 +315,7 @@ fn a_new_override_acts_despite_an_undo() {
     assert_eq!(label(&cluster, "sleep", "state").as_deref(), Some("slept"));
 }
 
-/// Who in `managedFields` has written a member of the metadata last.
+/// The last writer of a metadata field in `managedFields`.
 fn writer_of<'a>(object: &'a Value, members: &str, key: &str) -> &'a str {
     let entries = object["metadata"]["managedFields"].as_array().unwrap();
     let field = format!("/fieldsV1/f:metadata/f:{members}/f:dayshift~1{key}");
@@ -326,7 +326,7 @@ fn writer_of<'a>(object: &'a Value, members: &str, key: &str) -> &'a str {
 }
 
 #[test]
-fn managed_fields_tell_a_command_from_the_controller() {
+fn managed_fields_distinguish_a_command_from_the_controller() {
     let cluster = Cluster::new();
     cluster.deployment("web", 0, OFFICE);
     let _scaler = Scaler::on(&cluster);

@@ -1,4 +1,4 @@
-//! `dayshift restore`: the real program on the API in memory.
+//! `dayshift restore`.
 
 use crate::fake_server::Cluster;
 use kube_in_memory::{Fault, Status};
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 const OFFICE: &[(&str, &str)] = &[("hours", "Mon-Fri 09:00-19:00")];
 const NOTE: &str = "note: a running controller acts again at the next boundary\n";
 
-/// A Deployment as a scaler left it.
+/// A Deployment in the state in which a controller left it.
 fn left(
     cluster: &Cluster,
     name: &str,
@@ -31,7 +31,7 @@ fn replicas(cluster: &Cluster, name: &str) -> i32 {
 }
 
 #[test]
-fn restore_raises_stopped_workloads_and_leaves_the_others() {
+fn restore_raises_only_stopped_workloads() {
     for (was, replicas_before, schedule, saved, state, expected) in [
         ("stopped", 0, OFFICE, Some("3"), Some("stopped"), Some(3)),
         (
@@ -124,7 +124,7 @@ fn restore_raises_stopped_workloads_and_leaves_the_others() {
 }
 
 #[test]
-fn restore_sets_the_state_to_running_and_keeps_the_rest() {
+fn restore_sets_the_state_to_running_and_keeps_other_labels() {
     let cluster = Cluster::new();
     let next = ("next", "2099-11-23T09.00.00Z");
     left(
@@ -213,7 +213,7 @@ fn a_workload_that_cannot_be_restored_is_reported_and_the_others_are_restored() 
 }
 
 #[test]
-fn a_conflict_is_tried_again_and_a_refusal_is_not() {
+fn retries_a_conflict_but_not_a_rejection() {
     let cluster = Cluster::new();
     left(&cluster, "web", 0, OFFICE, &[("saved-replicas", "3")]);
     let patches = |line: &kube_in_memory::RequestLine| line.verb == "patch";
@@ -256,7 +256,7 @@ fn a_missing_namespace_is_an_error() {
         );
         assert_eq!((ran.status, &*ran.out), (3, ""), "{choice:?}");
     }
-    // Who may not ask is not told so.
+    // The user may not read the Namespace, so no hint about it is shown.
     cluster.api.on_request(|request| {
         let asks = request.verb == "get" && request.resource == "namespaces";
         asks.then(|| Fault::Answer(Status::new(403, "Forbidden", "no")))

@@ -1,4 +1,4 @@
-//! `dayshift restore` of a CronJob: the Jobs that its stop has suspended run again.
+//! `dayshift restore` of a CronJob resumes the Jobs that its stop has suspended.
 
 use kube_in_memory::{Fault, Status};
 use serde_json::{Value, json};
@@ -7,7 +7,7 @@ use crate::fake_server::Cluster;
 
 const SUSPENDED_BY: &str = "dayshift/suspended-by";
 
-/// A CronJob that a scaler has stopped, as it left it.
+/// A CronJob that a controller has stopped.
 fn stopped(cluster: &Cluster, name: &str, annotations: &[(&str, &str)]) -> String {
     cluster.cron_job(name, annotations);
     let labels = json!({"dayshift/state": "stopped", "dayshift/saved-replicas": "1"});
@@ -17,7 +17,7 @@ fn stopped(cluster: &Cluster, name: &str, annotations: &[(&str, &str)]) -> Strin
     object["metadata"]["uid"].as_str().unwrap().to_owned()
 }
 
-/// A Job of that CronJob, suspended by this one.
+/// A Job of that CronJob, suspended by this manager.
 fn job(cluster: &Cluster, name: &str, owner: &str, suspend: bool, by: Option<&str>) {
     let mut job = json!({
         "apiVersion": "batch/v1", "kind": "Job",
@@ -38,7 +38,7 @@ fn job(cluster: &Cluster, name: &str, owner: &str, suspend: bool, by: Option<&st
     cluster.api.create(job).unwrap();
 }
 
-/// Whether it is suspended, and by whom.
+/// Whether the Job is suspended, and by which manager.
 fn seen(cluster: &Cluster, name: &str) -> (bool, Value) {
     let job = cluster.api.get("Job", "dev", name).unwrap();
     let by = job["metadata"]["labels"][SUSPENDED_BY].clone();
@@ -48,7 +48,7 @@ fn seen(cluster: &Cluster, name: &str) -> (bool, Value) {
 const NIGHT: &[(&str, &str)] = &[("hours", "Mon-Fri 09:00-19:00"), ("stop-jobs", "true")];
 
 #[test]
-fn restore_resumes_the_jobs_that_a_stop_has_suspended_and_no_others() {
+fn restore_resumes_only_jobs_that_a_stop_suspended() {
     let cluster = Cluster::new();
     let report = stopped(&cluster, "report", NIGHT);
     let other = stopped(&cluster, "other", NIGHT);
@@ -71,7 +71,7 @@ fn restore_resumes_the_jobs_that_a_stop_has_suspended_and_no_others() {
     assert_eq!(seen(&cluster, "resumed"), (false, Value::Null));
     assert_eq!(seen(&cluster, "others"), (true, json!(other)));
 
-    // What somebody has let run by hand has no saved count, and its Jobs still wait.
+    // A CronJob that a user resumed manually has no saved count, but its Jobs are still suspended.
     let by_hand = json!({
         "metadata": {"labels": {"dayshift/saved-replicas": null}}, "spec": {"suspend": false},
     });
@@ -88,7 +88,7 @@ fn restore_resumes_the_jobs_that_a_stop_has_suspended_and_no_others() {
 }
 
 #[test]
-fn jobs_of_a_cron_job_that_never_asked_are_not_looked_at() {
+fn does_not_list_jobs_without_stop_jobs() {
     let cluster = Cluster::new();
     let report = stopped(&cluster, "report", &NIGHT[..1]);
     job(&cluster, "theirs", &report, true, None);
@@ -99,7 +99,7 @@ fn jobs_of_a_cron_job_that_never_asked_are_not_looked_at() {
 }
 
 #[test]
-fn a_job_that_changes_meanwhile_is_tried_again_and_a_refusal_is_told() {
+fn retries_a_changed_job_and_reports_a_rejection() {
     let cluster = Cluster::new();
     let report = stopped(&cluster, "report", NIGHT);
     job(&cluster, "ours", &report, true, Some(&report));

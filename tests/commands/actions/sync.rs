@@ -1,16 +1,16 @@
-//! `dayshift sync`: the real program on the API in memory.
+//! `dayshift sync`.
 
 use crate::{
     actions::overrides::label,
     fake_server::{Cluster, Scaler},
 };
 
-/// Running by its schedule until 2098, or stopped until then.
+/// A schedule that is running until 2098, and one that is stopped until then.
 const RUNNING: &[(&str, &str)] = &[("start", "2020-01-01 00:00"), ("stop", "2098-01-01 00:00")];
 const STOPPED: &[(&str, &str)] = &[("stop", "2020-01-01 00:00"), ("start", "2098-01-01 00:00")];
 
 #[test]
-fn sync_does_now_what_the_schedule_says() {
+fn sync_applies_the_schedule_now() {
     let cluster = Cluster::new();
     for (name, replicas, schedule) in [
         ("down", 0, RUNNING),
@@ -54,7 +54,7 @@ fn sync_does_now_what_the_schedule_says() {
     }
 
     let _scaler = Scaler::on(&cluster);
-    // Both may be reported first.
+    // The workloads can be reported in any order.
     let ran = cluster.dayshift(&["sync", "down", "up"]);
     assert_eq!((ran.status, &*ran.err), (0, ""));
     for line in [
@@ -72,7 +72,7 @@ fn sync_does_now_what_the_schedule_says() {
         ran.out,
         "deployment.apps/woken resumed, 3 -> 0; next is the start of Wed 2098-01-01 00:00 UTC\n"
     );
-    // Nothing is to come, and it stays as it is when the override ends.
+    // There is no further boundary, so the workload stays as it is when the override ends.
     cluster.deployment("over", 3, &[("stop", "2020-01-01 00:00")]);
     let ran = cluster.dayshift(&["sync", "over"]);
     assert!(ran.out.ends_with(" UTC, 3 -> 0\n"), "{ran:?}");
@@ -84,7 +84,7 @@ fn sync_does_now_what_the_schedule_says() {
 }
 
 #[test]
-fn sync_sets_the_count_that_scale_says_without_a_controller() {
+fn sync_sets_the_count_of_scale_without_a_controller() {
     let cluster = Cluster::new();
     let steps = "2020-01-01 00:00 = 4; 2098-01-01 00:00 = 5";
     for (name, replicas) in [("low", 1), ("high", 9), ("off", 0)] {
@@ -100,7 +100,7 @@ fn sync_sets_the_count_that_scale_says_without_a_controller() {
 }
 
 #[test]
-fn resume_names_the_command_for_what_it_leaves_undone() {
+fn resume_names_the_command_that_applies_the_schedule() {
     let cluster = Cluster::new();
     cluster.deployment("web", 0, &[RUNNING, &[("pause", "true")]].concat());
     let prefix = ["--annotation-prefix", "dayshift"];

@@ -1,4 +1,4 @@
-//! Waiting until a scaler has acted: the real program on the API in memory.
+//! Waiting for a controller to act.
 
 use std::{sync::mpsc, thread, time::Duration};
 
@@ -9,7 +9,7 @@ use super::overrides::RUNNING;
 use crate::fake_server::{Cluster, Scaler};
 
 #[test]
-fn a_controller_that_acted_before_is_not_said_to_be_missing() {
+fn does_not_report_a_controller_that_acted_before_as_missing() {
     let cluster = Cluster::new();
     cluster.deployment("web", 3, RUNNING);
     for (label, text) in [("state", "running"), ("last", "2026-11-20T09.00.00Z")] {
@@ -46,10 +46,10 @@ fn a_missing_watch_permission_is_not_reported_as_a_missing_controller() {
     assert_eq!(ran.err.lines().count(), 1, "{ran:?}");
 }
 
-/// The watch begins once the object is annotated.
+/// The watch begins after the workload is annotated.
 #[test]
-fn an_object_that_is_deleted_ends_the_wait() {
-    // No watch tells of what is deleted before it begins.
+fn a_deletion_ends_the_wait() {
+    // A watch does not report workloads that were deleted before it began.
     for is_before_the_watch in [false, true] {
         let cluster = Cluster::new();
         cluster.deployment("web", 3, RUNNING);
@@ -72,9 +72,9 @@ fn an_object_that_is_deleted_ends_the_wait() {
     }
 }
 
-/// What a scaler has said of it before is not said of what comes.
+/// An error from before the request is not the result of the request.
 #[test]
-fn an_earlier_error_is_not_taken_for_the_answer() {
+fn does_not_report_an_earlier_error_as_the_result() {
     let cluster = Cluster::new();
     let wrong = [
         ("wake-until", "tonight"),
@@ -102,7 +102,7 @@ fn an_earlier_error_is_not_taken_for_the_answer() {
     assert!(ran.out.contains("woken until"), "{ran:?}");
 }
 
-/// Somebody annotates `web` as soon as the command watches it.
+/// Annotates `web` as soon as the command watches it.
 fn annotate_once_watched(cluster: &Cluster, key: &'static str, text: &'static str) {
     let api = cluster.api.clone();
     cluster.api.on_request(move |line| {
@@ -115,9 +115,10 @@ fn annotate_once_watched(cluster: &Cluster, key: &'static str, text: &'static st
     });
 }
 
-/// Of two commands at one object, or a command and `kubectl annotate`, the later one counts.
+/// If two commands, or a command and `kubectl annotate`, change the same workload, the later one
+/// wins.
 #[test]
-fn a_later_request_of_somebody_else_is_reported() {
+fn reports_a_later_request_by_another_user() {
     let cluster = Cluster::new();
     cluster.deployment("web", 3, RUNNING);
     annotate_once_watched(&cluster, "dayshift/wake-until", "2099-12-24T18:00:00Z");
@@ -127,9 +128,9 @@ fn a_later_request_of_somebody_else_is_reported() {
     assert_eq!((ran.status, &*ran.err), (1, changed));
 }
 
-/// A controller may know fewer calendars than the command.
+/// A controller might know fewer calendars than the command.
 #[test]
-fn a_schedule_that_the_controller_refuses_ends_the_wait() {
+fn a_rejected_schedule_ends_the_wait() {
     let cluster = Cluster::new();
     cluster.deployment("web", 3, RUNNING);
     let why = "dayshift/except: no calendar `de`";
@@ -140,9 +141,10 @@ fn a_schedule_that_the_controller_refuses_ends_the_wait() {
     assert_eq!((ran.status, &*ran.err), (1, refused));
 }
 
-/// A start that waits for something else is no controller that does not act.
+/// If the start waits for a dependency, the controller is running, so the command should not report
+/// it as missing.
 #[test]
-fn a_wake_whose_start_waits_says_for_what() {
+fn reports_the_dependencies_of_a_waiting_start() {
     let cluster = Cluster::new();
     cluster.deployment("db", 3, &[]);
     cluster.deployment("web", 0, &[RUNNING, &[("after", "deploy/db, 1h")]].concat());
@@ -160,7 +162,7 @@ fn a_wake_whose_start_waits_says_for_what() {
 }
 
 #[test]
-fn a_wake_ends_once_all_of_it_is_ready_where_that_is_asked_for() {
+fn wait_ready_waits_until_all_replicas_are_ready() {
     let cluster = Cluster::new();
     cluster.deployment("web", 0, RUNNING);
     let _scaler = Scaler::on(&cluster);

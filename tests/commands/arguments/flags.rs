@@ -1,5 +1,5 @@
-//! docs/reference/flags.md has each flag of `dayshift run` as its help has it;
-//! `UPDATE_GOLDEN=1 cargo test --test commands flags` writes it anew.
+//! docs/reference/flags.md contains the flags of `dayshift run` as in its help. `UPDATE_GOLDEN=1
+//! cargo test --test commands flags` updates it.
 
 use std::{env, fmt::Write as _, fs};
 
@@ -7,10 +7,10 @@ use crate::program::dayshift;
 
 const PAGE: &str = "docs/reference/flags.md";
 
-/// What stands before the tables, which are made.
+/// The generated tables follow this line.
 const MARK: &str = "<!-- made from `dayshift run --help` -->\n";
 
-/// A flag of the help, with the lines below it.
+/// A flag of the help and the lines below it.
 struct Flag {
     name: String,
     help: String,
@@ -53,7 +53,7 @@ fn tables(help: &str) -> String {
             let gap = if flag.help.is_empty() { "" } else { " " };
             write!(flag.help, "{gap}{words}").unwrap();
         }
-        // The flags of every command come before the first heading.
+        // The flags that all commands share come before the first heading.
         if text.is_empty() && words.is_empty() {
             flags.clear();
         }
@@ -63,7 +63,7 @@ fn tables(help: &str) -> String {
 }
 
 #[test]
-fn the_page_of_flags_is_made_from_the_help() {
+fn the_flags_page_matches_the_help() {
     let page = fs::read_to_string(PAGE).unwrap();
     let (before, shown) = page.split_once(MARK).unwrap();
     let made = tables(&dayshift(&["run", "--help"]).out);

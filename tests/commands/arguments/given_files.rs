@@ -1,4 +1,4 @@
-//! Files as they are given to `lint`, `plan`, `sandbox` and `convert`, and how each command ends.
+//! The files given to `lint`, `plan`, `sandbox` and `convert`, and the exit status of each command.
 
 use std::{fs, path::Path};
 
@@ -26,7 +26,7 @@ fn office() -> String {
     annotated("Deployment", "web", "dayshift/hours: 'Mon-Fri 09:00-19:00'")
 }
 
-/// A folder with these files, each a name and a text.
+/// A directory with these files.
 fn folder(files: &[(&str, &str)]) -> TempDir {
     let folder = tempfile::tempdir().unwrap();
     for (name, text) in files {
@@ -41,9 +41,9 @@ fn run_in(folder: &Path, line: &str) -> Ended {
     run(command().current_dir(folder).args(line.split(' ')), "")
 }
 
-/// A mistake is as bad to each of them; of warnings only `lint` makes an exit status.
+/// An error has the same exit status in all commands. Only in `lint` do warnings change it.
 #[test]
-fn the_same_file_ends_lint_plan_and_sandbox_alike() {
+fn lint_plan_and_sandbox_end_with_the_same_status() {
     let long = "a".repeat(70);
     let team = annotated("Namespace", "team", "dayshift/hours: '09:00-25:00'");
     let volumes = "spec:\n  persistentVolumeClaimRetentionPolicy: {whenScaled: Delete}\n";
@@ -133,7 +133,7 @@ fn the_same_file_ends_lint_plan_and_sandbox_alike() {
 }
 
 #[test]
-fn an_unreadable_file_gives_status_3_and_the_others_are_read() {
+fn an_unreadable_file_gives_status_3_without_hiding_the_others() {
     let office = office();
     let folder = folder(&[("web.yaml", &office), ("empty/README", "")]);
     for (line, says) in [
@@ -162,7 +162,7 @@ fn an_unreadable_file_gives_status_3_and_the_others_are_read() {
 }
 
 #[test]
-fn a_file_is_a_word_or_a_flag_in_each_command() {
+fn each_command_accepts_files_as_arguments_and_flags() {
     let (office, db) = (
         office(),
         annotated("StatefulSet", "db", "dayshift/hours: '09:00-19:00'"),
@@ -195,7 +195,7 @@ fn a_file_is_a_word_or_a_flag_in_each_command() {
 }
 
 #[test]
-fn of_an_object_that_is_given_twice_the_last_counts_and_that_is_said() {
+fn uses_the_last_definition_of_an_object_with_a_note() {
     let first = office();
     let last = annotated("Deployment", "web", "dayshift/hours: 'Mon-Fri 10:00-18:00'");
     let folder = folder(&[("a.yaml", &first), ("b.yaml", &last)]);
@@ -224,7 +224,7 @@ fn of_an_object_that_is_given_twice_the_last_counts_and_that_is_said() {
         (lint.status, lint.out.as_str()),
         (0, "0 errors, 0 warnings in 1 workload of 2 files\n")
     );
-    // Another kind, and another namespace, are other objects.
+    // Another kind or namespace is another object.
     let db = annotated("StatefulSet", "web", "dayshift/hours: '09:00-19:00'");
     let dev = first.replace("  name: web\n", "  name: web\n  namespace: dev\n");
     fs::write(folder.path().join("b.yaml"), format!("{db}---\n{dev}")).unwrap();
@@ -244,7 +244,7 @@ fn files_without_a_schedule_are_reported() {
     ] {
         for args in [&["lint", "-"][..], &["plan", "-"], &["sandbox", "-"]] {
             if what == "a Deployment" && args[0] == "sandbox" {
-                continue; // It can be simulated all the same.
+                continue; // It can still be simulated.
             }
             let ended = run(command().args(args), text);
             assert_eq!((ended.status, ended.err.as_str()), (0, NOTHING), "{what}");
@@ -287,14 +287,14 @@ fn each_command_reports_unrendered_files() {
             assert!(!said.contains("error["), "{line}: {said}");
         }
     }
-    // The name alone may be filled in: the schedule is there.
+    // The name can be filled in later, because the schedule is complete.
     let plan = run_in(folder.path(), "plan named.yaml -o json");
     assert_eq!((plan.status, plan.err.as_str()), (0, ""));
     assert_eq!(plan.json()["workloads"].as_array().unwrap().len(), 1);
 }
 
 #[test]
-fn reports_for_programs_have_the_same_names() {
+fn json_reports_use_the_same_field_names() {
     let wrong = annotated("Deployment", "web", "dayshift/stop: '25:00'");
     let folder = folder(&[("web.yaml", &wrong)]);
     let unread = json!([{

@@ -1,8 +1,8 @@
-//! What all commands have in common: their help, colours, and the zone in which times are shown.
+//! The properties that all commands share: help, colors, and the time zone of the output.
 
 use crate::program::{dayshift, dayshift_with};
 
-/// `-h` of what people type at night fits the smallest terminal.
+/// The `-h` of the commands that users need in a hurry fits the smallest terminal.
 #[test]
 fn short_help_fits_a_terminal() {
     for command in ["wake", "sleep", "sync", "pause", "resume", "restore"] {
@@ -32,13 +32,13 @@ fn short_help_fits_a_terminal() {
             assert!(ended.out.contains(flag), "{command} -h: {flag}");
         }
     }
-    // Who writes its manifest wants all of it.
+    // The help of `run` is complete, because it is used to write a manifest.
     assert!(dayshift(&["run", "-h"]).out.contains("--max-in-flight"));
 }
 
-/// The line above the list in which each flag of `status -h` stands.
+/// The heading above each flag in `status -h`.
 #[test]
-fn flags_stand_under_the_heading_that_says_what_they_are_for() {
+fn flags_are_listed_under_the_expected_heading() {
     let help = dayshift(&["status", "-h"]).out;
     for (flag, expected) in [
         ("--output <", "Options:"),
@@ -59,7 +59,7 @@ fn flags_stand_under_the_heading_that_says_what_they_are_for() {
 }
 
 #[test]
-fn color_says_when_there_is_colour() {
+fn color_flag_controls_color() {
     let plan = [
         "plan",
         "examples/cron.yaml",
@@ -77,7 +77,7 @@ fn color_says_when_there_is_colour() {
         (&[("CLICOLOR_FORCE", "1")], &[], true),
         (&[("CLICOLOR_FORCE", "1")], &["--color", "never"], false),
         (&[("CLICOLOR_FORCE", "1"), ("NO_COLOR", "1")], &[], false),
-        // Only `run` has variables of its own.
+        // Only `run` has variables for its own flags.
         (&[("DAYSHIFT_COLOR", "always")], &[], false),
     ] {
         let after = dayshift_with(variables, &[&plan[..], flag].concat(), "");
@@ -99,7 +99,7 @@ fn color_says_when_there_is_colour() {
 }
 
 #[test]
-fn times_are_shown_in_the_zone_that_is_given() {
+fn shows_times_in_the_zone_of_the_flag() {
     let tokyo = "apiVersion: apps/v1\nkind: Deployment\nmetadata:\n  name: web\n  annotations:\n    dayshift/hours: '09:00-19:00'\n    dayshift/timezone: Asia/Tokyo\n";
     for (zone, from, start) in [
         (
@@ -126,7 +126,7 @@ fn times_are_shown_in_the_zone_that_is_given() {
 }
 
 #[test]
-fn all_namespaces_win_over_one_in_each_command() {
+fn all_namespaces_wins_over_namespace_in_each_command() {
     let nowhere = ["--kubeconfig", "/nonexistent", "-n", "dev", "-A"];
     for command in [
         &["status"][..],

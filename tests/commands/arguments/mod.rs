@@ -1,4 +1,4 @@
-//! Flags, variables and words, as people write them.
+//! Flags, variables and arguments as users write them.
 
 mod cli;
 mod flags;
@@ -14,8 +14,8 @@ fn run(variables: &[(&str, &str)], line: &str) -> (i32, String, String) {
 }
 
 #[test]
-fn only_run_has_variables_of_its_own() {
-    // Each would be refused, or would change what is shown, if it counted.
+fn only_run_has_variables_for_its_own_flags() {
+    // Each of these would be rejected or would change the output if it were used.
     let plan = "plan -f examples/cron.yaml --from 2026-11-23 --days 2 -o table";
     let until = "plan -f examples/cron.yaml --from 2026-11-23 --until 2026-11-25 -o table";
     let lint = "lint examples/cron.yaml";
@@ -63,7 +63,7 @@ fn only_run_has_variables_of_its_own() {
 }
 
 #[test]
-fn the_variables_that_name_the_cluster_and_how_schedules_are_read_count_everywhere() {
+fn connection_and_schedule_variables_apply_to_every_command() {
     for (variable, line, says) in [
         (
             ("DAYSHIFT_TIMEZONE", "Asia/Tokyo"),
@@ -93,7 +93,7 @@ fn the_variables_that_name_the_cluster_and_how_schedules_are_read_count_everywhe
 }
 
 #[test]
-fn a_wrong_variable_is_named() {
+fn names_the_variable_with_an_invalid_value() {
     let absent = ("KUBECONFIG", "/nonexistent");
     for (variable, line, named) in [
         (
@@ -145,7 +145,7 @@ fn a_wrong_variable_is_named() {
             "{variable:?} {line} blames a flag: {err}"
         );
     }
-    // Where both are wrong, the flag is what counts.
+    // If both are wrong, the error is about the flag.
     let wrong = [("DAYSHIFT_TIMEZONE", "Nowhere")];
     let (_, _, err) = run(&wrong, "plan -f examples --timezone Europe/Berln");
     assert!(
@@ -157,8 +157,8 @@ fn a_wrong_variable_is_named() {
 }
 
 #[test]
-fn a_flag_of_run_wins_over_the_variables_of_those_that_exclude_it() {
-    // It goes as far as the kubeconfig that is not there.
+fn a_flag_of_run_wins_over_variables_of_conflicting_flags() {
+    // The command gets as far as the missing kubeconfig.
     for (variable, line) in [
         (("DAYSHIFT_NAMESPACE", "a"), "run -A"),
         (("DAYSHIFT_ALL_NAMESPACES", "true"), "run -n a"),
@@ -178,7 +178,7 @@ fn a_flag_of_run_wins_over_the_variables_of_those_that_exclude_it() {
 }
 
 #[test]
-fn words_in_another_order_do_what_is_meant_or_say_what_to_write() {
+fn accepts_flags_before_the_subcommand() {
     for (line, status, says) in [
         ("help", 0, "Usage: dayshift"),
         ("help plan", 0, "Usage: dayshift plan"),
@@ -206,7 +206,7 @@ fn words_in_another_order_do_what_is_meant_or_say_what_to_write() {
 }
 
 #[test]
-fn a_default_schedule_says_where_it_holds_and_is_right() {
+fn a_default_schedule_must_be_valid_and_limited() {
     for (line, part) in [
         (
             "run --default-hours 09:00-19:00",

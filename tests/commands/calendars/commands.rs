@@ -1,4 +1,4 @@
-//! What each command says of calendars.
+//! The output of each command for a calendar.
 
 use super::files::{GERMANY, OFFICE, USA, dayshift, web};
 use crate::{fake_server::Cluster, program::dayshift_with, terminal::words::assert_tame};
@@ -75,7 +75,7 @@ fn the_plan_names_the_holidays() {
         let next = rows.get(at + 1).map_or("", |it| &**it);
         assert!(next.contains(after), "{}", table.out);
     }
-    // Where no calendar is named the JSON is as it was.
+    // Without calendars, the JSON output has no field for them.
     let plain = dayshift(&[
         "plan",
         "-f",
@@ -89,7 +89,7 @@ fn the_plan_names_the_holidays() {
 }
 
 #[test]
-fn calendar_text_does_not_act_on_a_terminal() {
+fn calendar_text_does_not_control_the_terminal() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("evil.ics");
     let summary = "a\u{1b}[2J\u{202e}b\\n\u{0}c";
@@ -120,7 +120,7 @@ fn calendar_text_does_not_act_on_a_terminal() {
 }
 
 #[test]
-fn a_name_without_a_file_is_an_error_that_says_how_to_give_it() {
+fn a_calendar_without_a_file_is_an_error_that_names_the_flag() {
     let plan = dayshift(&["plan", "-f", OFFICE, "-o", "table"]);
     assert_eq!(plan.status, 1);
     for line in [
@@ -175,7 +175,7 @@ fn a_name_without_a_file_is_an_error_that_says_how_to_give_it() {
 }
 
 #[test]
-fn lint_warns_of_a_calendar_that_ends_and_of_events_that_do_not_count() {
+fn lint_warns_of_a_calendar_that_ends_and_of_ignored_events() {
     let input = web(
         "web",
         &[
@@ -251,7 +251,7 @@ fn one_flag_gives_several_calendars_to_every_command() {
     }
 }
 
-/// Who has no files of the scaler's calendars can still wake and look.
+/// A user without the calendar files of the controller can still use `wake` and `status`.
 #[test]
 fn commands_to_a_cluster_do_not_need_the_files() {
     let cluster = Cluster::new();
@@ -271,7 +271,7 @@ fn commands_to_a_cluster_do_not_need_the_files() {
             "{args:?}: {ran:?}"
         );
     }
-    // What the schedule says now is another matter.
+    // `sync` is different: the state of the schedule depends on the dates.
     let sync = cluster.dayshift(&["sync", "web", "--no-wait"]);
     assert_eq!(sync.status, 1);
     assert!(
@@ -290,7 +290,7 @@ fn commands_to_a_cluster_do_not_need_the_files() {
 }
 
 #[test]
-fn status_does_not_guess_what_a_calendar_says() {
+fn status_does_not_guess_calendar_dates() {
     let cluster = Cluster::new();
     let annotations = [("hours", "00:00-24:00"), ("except", "calendar:de")];
     cluster.deployment("web", 0, &annotations);

@@ -1,4 +1,4 @@
-//! The calendars, and a Deployment that names some.
+//! The calendars, and a Deployment that uses some of them.
 
 use crate::program::{Ended, dayshift_with};
 

@@ -1,9 +1,9 @@
-//! `--calendar`, wherever texts are read: files of public holidays, and what they do.
+//! `--calendar` in all commands that read schedules: files of public holidays and their effect.
 //!
-//! - `files`: the calendars, and a Deployment that names some
-//! - `year`: a year of two countries
-//! - `commands`: what each command says of calendars
-//! - `unreadable`: and of those that cannot be read
+//! - `files`: the calendars, and a Deployment that uses some of them
+//! - `year`: a year in two countries
+//! - `commands`: the output of each command
+//! - `unreadable`: calendars that cannot be read
 
 mod commands;
 mod files;

@@ -1,4 +1,4 @@
-//! A calendar that cannot be read refuses what names it, and no command.
+//! An unreadable calendar rejects the schedules that use it, but no command.
 
 use std::{fs, path::Path};
 
@@ -9,7 +9,7 @@ use crate::{
     terminal::objects::{Scaler, until},
 };
 
-/// A calendar with an event that nobody understands, and what is said of it.
+/// A calendar with an invalid event, and the error about it.
 fn bad_file(folder: &Path) -> (String, String) {
     let path = folder.join("de.ics");
     let file = "BEGIN:VCALENDAR\nBEGIN:VEVENT\nDTSTART:20261225\nEND:VEVENT\nBEGIN:VEVENT\n\
@@ -22,14 +22,14 @@ fn bad_file(folder: &Path) -> (String, String) {
     (format!("de={}", path.display()), said)
 }
 
-/// One Deployment that names the calendar, and one that does not.
+/// One Deployment that uses the calendar and one that does not.
 fn two() -> String {
     let hours = ("hours", "09:00-19:00");
     web("named", &[hours, ("except", "2026-12-31; calendar:de")]) + &web("plain", &[hours])
 }
 
 #[test]
-fn plan_lint_and_sandbox_refuse_what_names_it_alone() {
+fn plan_lint_and_sandbox_reject_only_schedules_that_use_the_calendar() {
     let folder = tempfile::tempdir().unwrap();
     let (calendar, said) = bad_file(folder.path());
     let run = |args: &[&str]| {
@@ -88,7 +88,7 @@ fn plan_lint_and_sandbox_refuse_what_names_it_alone() {
 }
 
 #[test]
-fn a_file_that_is_no_calendar_stops_no_command_where_nothing_names_it() {
+fn an_unused_invalid_calendar_does_not_stop_a_command() {
     let folder = tempfile::tempdir().unwrap();
     let path = |name: &str, bytes: &[u8]| {
         let path = folder.path().join(name);
@@ -140,7 +140,7 @@ fn a_file_that_is_no_calendar_stops_no_command_where_nothing_names_it() {
 }
 
 #[test]
-fn run_begins_and_says_what_is_wrong() {
+fn run_starts_and_logs_the_error() {
     let folder = tempfile::tempdir().unwrap();
     let (calendar, said) = bad_file(folder.path());
     let cluster = Cluster::new();
@@ -186,7 +186,7 @@ fn run_begins_and_says_what_is_wrong() {
     assert!(status.out.contains(&said), "{status:?}");
     let warning = format!("warning: the calendar `de` cannot be read: {said}");
     assert!(status.err.contains(&warning), "{status:?}");
-    // What does not need the dates goes on without them.
+    // Commands that do not need the dates work without them.
     let pause = cluster.dayshift(&["pause", "other", "--no-wait", "--calendar", &calendar]);
     assert_eq!(pause.status, 0, "{pause:?}");
     assert!(pause.err.contains(&warning), "{pause:?}");

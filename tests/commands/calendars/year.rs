@@ -1,11 +1,11 @@
-//! A year of the holidays of two countries.
+//! A year with the holidays of two countries.
 
 use chrono::{DateTime, NaiveDate, NaiveDateTime, Utc};
 
 use super::files::{GERMANY, USA, web};
 use crate::program::dayshift_with;
 
-/// The working days of 2026 that are no holiday, by a list that people know.
+/// The working days of 2026, calculated from an independent list of holidays.
 fn working_days(holidays: &[&str]) -> Vec<String> {
     let first: NaiveDate = "2026-01-01".parse().unwrap();
     let days = first.iter_days().take(365);
@@ -22,7 +22,7 @@ fn at_nine(day: &str, zone: &str) -> DateTime<Utc> {
     local.and_local_timezone(zone).unwrap().to_utc()
 }
 
-/// The instant at which a line of the sandbox begins: `Fri 2026-01-02 08:00:00.000 UTC`.
+/// The instant at the beginning of a line of the sandbox: `Fri 2026-01-02 08:00:00.000 UTC`.
 fn instant(line: &str) -> DateTime<Utc> {
     let words: Vec<_> = line.split_whitespace().take(4).collect();
     assert_eq!(words[3], "UTC", "{line}");
@@ -32,10 +32,10 @@ fn instant(line: &str) -> DateTime<Utc> {
         .and_utc()
 }
 
-/// A year of two countries in the cluster in memory, with the real controller and files as public
-/// feeds have them.
+/// Runs the real controller for a year on the in-memory API, with calendar files as public feeds
+/// provide them.
 #[test]
-fn a_year_of_the_holidays_of_two_countries_has_exactly_the_expected_starts() {
+fn a_year_of_two_countries_has_the_expected_starts() {
     let in_germany = [
         "2026-01-01",
         "2026-04-03",

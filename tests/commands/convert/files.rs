@@ -1,4 +1,4 @@
-//! Files, folders and standard input.
+//! Files, directories and standard input.
 
 use std::{
     ffi::OsStr,
@@ -20,7 +20,7 @@ fn web(annotation: &str) -> String {
 }
 
 #[test]
-fn a_file_goes_to_standard_output_and_what_is_said_beside_it() {
+fn writes_the_file_to_standard_output_and_findings_to_standard_error() {
     for args in [&[PEERS][..], &["-f", PEERS], &["-"]] {
         let (status, out, err) = convert(args, BEFORE);
         assert_eq!((status, out.as_str()), (0, AFTER), "{err}");
@@ -44,7 +44,7 @@ fn a_file_goes_to_standard_output_and_what_is_said_beside_it() {
 }
 
 #[test]
-fn a_check_only_tells_and_ends_with_1_if_there_is_anything() {
+fn a_check_changes_nothing_and_ends_with_status_1() {
     let (status, out, _) = convert(&["--check", PEERS], "");
     assert_eq!(status, 1);
     let expected = format!(
@@ -57,7 +57,7 @@ fn a_check_only_tells_and_ends_with_1_if_there_is_anything() {
 }
 
 #[test]
-fn a_file_whose_name_is_no_text_is_changed_in_place() {
+fn changes_a_file_whose_name_is_not_utf8() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join(OsStr::from_bytes(b"caf\xe9.yaml"));
     fs::write(&file, BEFORE).unwrap();
@@ -68,7 +68,7 @@ fn a_file_whose_name_is_no_text_is_changed_in_place() {
 }
 
 #[test]
-fn files_are_changed_in_place_and_others_not_touched() {
+fn changes_only_files_with_something_to_convert() {
     let folder = tempfile::tempdir().unwrap();
     let path = |name: &str| folder.path().join(name);
     fs::write(path("a.yaml"), BEFORE).unwrap();
@@ -104,7 +104,7 @@ fn a_setting_without_equivalent_gives_status_1_and_stays() {
 }
 
 #[test]
-fn a_pipeline_can_tell_a_finding_from_an_outage() {
+fn exit_status_distinguishes_a_finding_from_an_outage() {
     let bad = "{a: ";
     for (args, input, status) in [
         (&["-"][..], "", 0),
@@ -126,10 +126,10 @@ fn a_pipeline_can_tell_a_finding_from_an_outage() {
     assert!(err.contains("error[syntax]"), "{err}");
 }
 
-/// A folder of manifests may have hundreds: what is said alike of several is said once, unless somebody
-/// wants to see each.
+/// A directory of manifests can have hundreds of equal findings. They are shown once, unless
+/// `--check` lists each.
 #[test]
-fn a_check_lists_each_thing_that_is_said() {
+fn a_check_lists_every_finding() {
     let several: String = ["a", "b", "c"]
         .map(|name| {
             web("downscaler/scale-children: 'true'").replace("name: web", &format!("name: {name}"))
@@ -148,7 +148,7 @@ fn a_check_lists_each_thing_that_is_said() {
 }
 
 #[test]
-fn the_tools_flags_become_annotations_of_namespaces() {
+fn converts_flags_of_other_tools_to_namespace_annotations() {
     let flags = [
         "--default-uptime",
         "Mon-Fri 07:30-20:30 CET",
@@ -188,7 +188,7 @@ fn the_tools_flags_become_annotations_of_namespaces() {
 }
 
 #[test]
-fn the_flag_of_the_grace_period_becomes_enforce() {
+fn converts_the_grace_period_flag_to_enforce() {
     for (text, status, enforce, said) in [
         ("900", 0, "15m", "info[grace-period]: --grace-period: "),
         ("1h30m", 0, "1h30m", "info[grace-period]: --grace-period: "),
@@ -208,7 +208,7 @@ fn the_flag_of_the_grace_period_becomes_enforce() {
         assert_eq!(out, expected, "{text}");
         assert!(err.contains(said), "{text}: {err}");
     }
-    // A flag that has no equivalent takes none of the others with it.
+    // A flag without an equivalent does not prevent the conversion of the others.
     let flags = [
         "--downtime-replicas",
         "1",
@@ -225,9 +225,9 @@ fn the_flag_of_the_grace_period_becomes_enforce() {
     );
 }
 
-/// Each of their settings is looked for on the Namespace first, and only then among the flags.
+/// Each setting of a Namespace has priority over the flag.
 #[test]
-fn a_namespace_keeps_what_it_says_and_takes_the_other_flags() {
+fn a_namespace_annotation_wins_over_the_flag() {
     let namespace = |annotation: &str| {
         format!(
             "apiVersion: v1\nkind: Namespace\nmetadata:\n  name: a\n  annotations:\n    {annotation}\n"
@@ -272,7 +272,7 @@ fn a_namespace_keeps_what_it_says_and_takes_the_other_flags() {
 }
 
 #[test]
-fn with_keep_the_other_tools_annotations_stay() {
+fn keep_leaves_annotations_of_the_other_tool() {
     let (status, out, _) = convert(&["--keep", "-"], &web("downscaler/exclude: 'true'"));
     assert_eq!(status, 0);
     assert_eq!(
@@ -282,7 +282,7 @@ fn with_keep_the_other_tools_annotations_stay() {
 }
 
 #[test]
-fn converted_text_does_not_act_on_a_terminal() {
+fn converted_text_does_not_control_the_terminal() {
     let evil = "\u{1b}]0;x\u{7}\u{202e}";
     let name = format!(
         "apiVersion: apps/v1\nkind: Deployment\nmetadata:\n  name: \"{}\"\n  annotations:\n    downscaler/uptime: \"{}\"\n    \"downscaler/{}\": 'true'\n    downscaler/exclude: 'true'\n",
@@ -301,7 +301,7 @@ fn converted_text_does_not_act_on_a_terminal() {
 }
 
 #[test]
-fn the_page_explains_everything_that_is_said() {
+fn the_page_explains_every_message() {
     let page = include_str!("../../../docs/guides/migrate.md");
     for topic in dayshift_manifest::convert::Topic::ALL {
         assert!(
@@ -328,7 +328,7 @@ fn the_help_has_an_example_of_each_use() {
 }
 
 #[test]
-fn messages_have_the_given_prefix() {
+fn messages_use_the_given_prefix() {
     let text =
         web("downscaler/original-replicas: \"3\"\n    downscaler/uptime: Mon-Fri 08:00-20:00 UTC");
     let prefix = ["--annotation-prefix", "ours.example.com", "-"];

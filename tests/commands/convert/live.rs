@@ -1,4 +1,4 @@
-//! Live objects: the commands for kubectl.
+//! Live objects are converted to kubectl commands.
 
 use kube_in_memory::{Fault, RequestLine, Status};
 use serde_json::{Value, json};
@@ -10,7 +10,7 @@ use crate::{
     program::{Ended, run},
 };
 
-/// Deployments of `dev` with other annotations than dayshift's.
+/// Deployments in `dev` with annotations of other tools.
 fn cluster(objects: &[(&str, Value)]) -> Cluster {
     let cluster = Cluster::new();
     for (name, annotations) in objects {
@@ -65,7 +65,7 @@ fn each_object_has_one_command() {
     );
 }
 
-/// What the commands do, done: the merge patch in a command is the one that the server takes.
+/// Applies the merge patch of each command to the in-memory API.
 #[test]
 fn the_patch_makes_the_change() {
     let cluster = cluster(&[(
@@ -100,7 +100,7 @@ fn the_patch_makes_the_change() {
 }
 
 #[test]
-fn a_namespace_that_may_not_be_read_is_said() {
+fn reports_an_unreadable_namespace() {
     let cluster = cluster(&[(
         "api",
         json!({"downscaler/uptime": "Mon-Fri 08:00-20:00 UTC"}),
@@ -149,7 +149,7 @@ fn missing_live_objects_are_reported() {
 }
 
 #[test]
-fn a_server_that_is_busy_is_quoted_in_its_words() {
+fn quotes_the_message_of_a_busy_server() {
     let cluster = cluster(&[]);
     let busy = Status::new(429, "TooManyRequests", "too many requests");
     cluster.api.fail_next(|_| true, Fault::Answer(busy));
@@ -164,9 +164,9 @@ fn a_server_that_is_busy_is_quoted_in_its_words() {
     );
 }
 
-/// As where a list takes longer than the server keeps its pages.
+/// The list takes longer than the server keeps its pages.
 #[test]
-fn a_list_whose_pages_always_grow_old_is_read_at_once() {
+fn reads_a_list_without_pages_if_they_expire() {
     let cluster = Cluster::new();
     for n in 0..501 {
         cluster.deployment(&format!("web-{n}"), 1, &[]);
@@ -184,10 +184,10 @@ fn a_list_whose_pages_always_grow_old_is_read_at_once() {
     assert_eq!(requests.iter().filter(of_deployments).count(), 3);
 }
 
-/// A scaler that runs sees each command as it comes: what is stopped between two of them has to be
-/// what stays scheduled.
+/// A running controller sees the commands one by one. Workloads that are stopped between two of
+/// them must stay scheduled.
 #[test]
-fn a_namespace_comes_after_what_is_in_it() {
+fn converts_a_namespace_after_its_workloads() {
     let cluster = cluster(&[("api", json!({"downscaler/exclude": "true"}))]);
     let patch =
         json!({"metadata": {"annotations": {"downscaler/uptime": "Mon-Fri 08:00-20:00 UTC"}}});
@@ -202,9 +202,9 @@ fn a_namespace_comes_after_what_is_in_it() {
     );
 }
 
-/// The other tools scale more kinds than dayshift does: nothing of theirs is left without a word.
+/// Other tools scale more kinds than dayshift, and each unsupported object should be reported.
 #[test]
-fn a_live_object_of_a_kind_that_dayshift_does_not_scale_is_said() {
+fn reports_live_objects_of_unsupported_kinds() {
     let cluster = cluster(&[]);
     cluster
         .api
@@ -224,9 +224,9 @@ fn a_live_object_of_a_kind_that_dayshift_does_not_scale_is_said() {
     }
 }
 
-/// GoKubeDownscaler scales databases too, and in which version a server has them it says itself.
+/// GoKubeDownscaler also scales databases, and the server decides which version it serves.
 #[test]
-fn live_databases_are_converted_with_the_others() {
+fn converts_live_databases() {
     let cluster = cluster(&[]);
     let api = &cluster.api;
     api.serve_custom("postgresql.cnpg.io", "v2", "clusters", "Cluster");
@@ -257,9 +257,9 @@ fn live_databases_are_converted_with_the_others() {
     }
 }
 
-/// What lies in the folder in which the command runs does not change what it means.
+/// Files in the working directory do not change the meaning of a word.
 #[test]
-fn a_folder_of_the_same_name_does_not_stand_in_for_a_workload() {
+fn a_directory_with_the_name_of_a_workload_is_not_converted() {
     let annotations = json!({"downscaler/uptime": "Mon-Fri 08:00-20:00 UTC"});
     let cluster = cluster(&[("web", annotations)]);
     let folder = tempfile::tempdir().unwrap();

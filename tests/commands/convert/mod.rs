@@ -1,4 +1,4 @@
-//! `dayshift convert`, driven as a person and a pipeline drive it.
+//! `dayshift convert` as a user and a pipeline run it.
 
 mod files;
 mod live;
@@ -6,7 +6,7 @@ mod shell;
 
 use crate::program::dayshift_with;
 
-/// The status, standard output and standard error of a run with this standard input.
+/// The exit status, standard output and standard error for this standard input.
 fn convert(args: &[&str], input: &str) -> (i32, String, String) {
     let args: Vec<_> = ["convert"].iter().chain(args).copied().collect();
     let ended = dayshift_with(&[], &args, input);

@@ -1,5 +1,5 @@
-//! The commands of convert are piped into a shell by an admin: whatever another tool's objects say, each
-//! of them is one call of kubectl. A real shell is the judge.
+//! An admin may pipe the output of `convert` into a shell. Whatever the objects of other tools
+//! contain, each line must be one call of kubectl. A real shell is the oracle.
 
 use std::{fs, path::Path, process::Command};
 
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::convert;
 use crate::{fake_server::Cluster, program::run};
 
-/// What somebody who may write a ScaledObject might write.
+/// Values that a malicious user could write into a ScaledObject.
 const HOSTILE: [&str; 12] = [
     "x; touch MARK",
     "$(touch MARK)",
@@ -24,12 +24,12 @@ const HOSTILE: [&str; 12] = [
     "${IFS}touch${IFS}MARK",
 ];
 
-/// A folder with a kubectl that notes its arguments, one call on a line.
+/// A directory with a `kubectl` that records its arguments, one call per line.
 fn with_kubectl() -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     let script = "#!/bin/sh\nprintf '<%s>' \"$@\" >> calls\necho >> calls\n";
-    // Not by this process: a child that another thread starts would have it open for writing, and nobody
-    // could run it then.
+    // Another process writes the file: a child started by another thread would inherit an open file
+    // descriptor, and the file could not be executed.
     let mut write = Command::new("/bin/sh");
     write
         .args(["-c", "cat > kubectl && chmod 755 kubectl"])
@@ -38,7 +38,7 @@ fn with_kubectl() -> tempfile::TempDir {
     folder
 }
 
-/// What kubectl was called with, after a shell has run the text.
+/// The calls of kubectl after a shell has run the text.
 fn calls(folder: &Path, text: &str) -> Vec<String> {
     let ended = Command::new("/bin/sh")
         .args(["-c", text])
@@ -69,8 +69,7 @@ fn scaled_object(api_version: &str, kind: &str, name: &str) -> String {
     )
 }
 
-/// Every command that is shown: for what is not among the files, and in the help of a finding, in this
-/// order.
+/// The commands in the output: for objects outside the files, and in the help of findings.
 fn commands(err: &str) -> Vec<String> {
     let of = |before: fn(&str) -> bool| {
         err.lines().filter_map(move |line| {
@@ -105,7 +104,7 @@ fn kinds_and_versions_run_nothing_in_a_shell() {
     }
 }
 
-/// Without anything odd there is one command for the workload and one for the ScaledObject.
+/// Without special characters there is one command for the workload and one for the ScaledObject.
 #[test]
 fn the_commands_are_whole_words() {
     let (_, _, err) = convert(
@@ -125,7 +124,7 @@ fn the_commands_are_whole_words() {
     );
 }
 
-/// The name of a ScaledObject in a file may be anything, too.
+/// The name of a ScaledObject in a file can be any text.
 #[test]
 fn names_run_nothing_in_a_shell() {
     let folder = with_kubectl();
@@ -146,7 +145,7 @@ fn names_run_nothing_in_a_shell() {
     }
 }
 
-/// What somebody who may write a Deployment, a SleepInfo or a CronHPA might write anywhere in it.
+/// The values that a malicious user could write into a Deployment, a SleepInfo or a CronHPA.
 fn objects_with(text: &str) -> Vec<Value> {
     let times = json!({"downscaler/uptime": "Mon-Fri 08:00-20:00 UTC", "downscaler/original-replicas": "3"});
     let object =
@@ -243,9 +242,9 @@ fn objects_with(text: &str) -> Vec<Value> {
     ]
 }
 
-/// Every line of an object of any of the tools is nothing, or one call of kubectl.
+/// Each line of output for any of these objects is empty or one call of kubectl.
 #[test]
-fn no_text_of_an_object_runs_anything_in_the_shell_of_an_admin() {
+fn text_of_objects_never_runs_in_a_shell() {
     let folder = with_kubectl();
     for text in HOSTILE {
         for object in objects_with(text) {
@@ -263,8 +262,8 @@ fn no_text_of_an_object_runs_anything_in_the_shell_of_an_admin() {
     }
 }
 
-/// The line of the issue: everything live, straight into a shell. What a server takes is what it takes
-/// here, and labels and annotations are free text there too.
+/// Pipes the commands for all live objects into a shell. The in-memory API validates names as a
+/// real server does, but labels and annotations can contain any text.
 #[test]
 fn live_objects_run_only_kubectl_in_a_shell() {
     let cluster = Cluster::new();

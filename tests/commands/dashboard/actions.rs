@@ -1,5 +1,5 @@
-//! What may be done from the pages: only what is confirmed, only by our own pages, and as the
-//! commands do it.
+//! Actions of the dashboard: only confirmed ones, only from our own pages, and with the same
+//! results as the commands.
 
 use std::io::{Read as _, Write as _};
 
@@ -21,7 +21,7 @@ fn is_adopted(cluster: &Cluster, name: &str) -> bool {
     object["metadata"]["labels"]["dayshift/state"].is_string()
 }
 
-/// What a form of a page carries.
+/// The token of a form.
 pub(super) fn token(served: &Served) -> String {
     let page = served.page("/timeline");
     let hidden = |it: &&super::browser::Node| it.attribute("name") == Some("token");
@@ -35,13 +35,13 @@ fn encoded(fields: &[(&str, &str)]) -> String {
     form.finish()
 }
 
-/// What is answered to a form of a page of ours.
+/// The response to a form of our own page.
 pub(super) fn post(served: &Served, path: &str, fields: &[(&str, &str)]) -> Answer {
     let (head, body) = posted(served, path, fields);
     served.send(&head, body.as_bytes())
 }
 
-/// What a page of ours posts, but for the cookie.
+/// A request of our own page without the cookie.
 pub(super) fn posted(served: &Served, path: &str, fields: &[(&str, &str)]) -> (String, String) {
     let host = served.address;
     let body = encoded(fields);
@@ -53,7 +53,7 @@ pub(super) fn posted(served: &Served, path: &str, fields: &[(&str, &str)]) -> (S
     (head, body)
 }
 
-/// Confirms what a page asks for, and returns that page and the one of the result.
+/// Confirms an action, and returns the confirmation page and the result page.
 pub(super) fn confirmed(served: &Served, asked: &Answer) -> (Page, String) {
     assert_eq!(asked.status, 200, "{}", asked.body);
     let page = Page::read(&asked.body);
@@ -68,7 +68,7 @@ pub(super) fn confirmed(served: &Served, asked: &Answer) -> (Page, String) {
     let done = post(served, "/act", &fields);
     assert_eq!(done.status, 303, "{}", done.body);
     let to = done.header("location").unwrap().to_owned();
-    // Whoever posts it again is led to the same, and nothing is done twice.
+    // A repeated request redirects to the same result and changes nothing.
     assert_eq!(post(served, "/act", &fields).header("location"), Some(&*to));
     let begun = std::time::Instant::now();
     loop {
@@ -77,7 +77,7 @@ pub(super) fn confirmed(served: &Served, asked: &Answer) -> (Page, String) {
             return (page, text);
         }
         assert!(begun.elapsed().as_secs() < 120, "{text}");
-        // Where no controller acts it takes ten seconds, in which other tests want the processor.
+        // Without a controller this takes ten seconds, and other tests need the processor.
         std::thread::sleep(std::time::Duration::from_millis(50));
     }
 }
@@ -86,7 +86,8 @@ pub(super) fn confirmed(served: &Served, asked: &Answer) -> (Page, String) {
 fn a_confirmed_action_is_done_and_reported_as_by_the_command() {
     let cluster = cluster();
     let _scaler = Scaler::on(&cluster);
-    // A page is less patient than a command: by then the scaler is there.
+    // The page waits for a shorter time than a command, so the controller must have adopted the
+    // workloads before.
     while !["web", "api"].iter().all(|name| is_adopted(&cluster, name)) {
         std::thread::sleep(std::time::Duration::from_millis(20));
     }
@@ -122,7 +123,7 @@ fn a_confirmed_action_is_done_and_reported_as_by_the_command() {
     assert!(result.contains(", 2 -> 0"), "{result}");
     assert_eq!(cluster.annotation("api", "sleep-until"), None);
 
-    // What is offered is what the page has seen, a moment after it was done.
+    // The page offers actions for the state that it has seen, slightly after the change.
     let is_slept = |it: &super::browser::Node| it.has_class("badge") && it.text == "slept";
     while !served.page("/timeline").all("span").any(is_slept) {
         std::thread::sleep(std::time::Duration::from_millis(20));
@@ -147,7 +148,7 @@ fn a_confirmed_action_is_done_and_reported_as_by_the_command() {
 }
 
 #[test]
-fn forms_of_others_change_nothing() {
+fn rejects_forms_of_other_origins() {
     let cluster = cluster();
     let served = Served::of(&cluster, &[]);
     let (host, token) = (served.address, token(&served));
@@ -188,7 +189,7 @@ fn forms_of_others_change_nothing() {
                 good.clone(),
                 403,
             ),
-            // A name that is made to point here.
+            // A DNS name that resolves to this address.
             (
                 vec![("host", Some(&*rebound)), ("origin", Some(&*evil))],
                 good.clone(),
@@ -213,7 +214,7 @@ fn forms_of_others_change_nothing() {
             assert_eq!(answer.status, expected, "{path} {changed:?}");
             Page::read(&answer.body);
         }
-        // What is looked at does nothing.
+        // Reading a page changes nothing.
         for method in ["GET", "HEAD", "PUT", "DELETE"] {
             let answer = served.ask(&format!("{method} {path}?{good} HTTP/1.1\r\nhost: {host}"));
             assert_eq!(answer.status, 405, "{method} {path}");
@@ -222,7 +223,7 @@ fn forms_of_others_change_nothing() {
     }
     let patches = cluster.api.requests().into_iter();
     assert_eq!(patches.filter(|it| it.verb == "patch").count(), 0);
-    // A form that is sent by and by keeps nobody waiting.
+    // A slow request does not block others.
     let mut slow = served.connect();
     let head = format!("POST /act HTTP/1.1\r\nhost: {host}\r\norigin: http://{host}");
     write!(
@@ -273,7 +274,7 @@ fn impossible_actions_are_reported_before_and_after() {
         let text = Page::read(&answer.body).text().to_owned();
         assert!(text.contains(expected), "{expected}: {text}");
     }
-    // What is not there, whatever it is called, is said and left out.
+    // Missing workloads are reported and skipped, whatever their names are.
     let hostile = "dev/deploy/\"><script>alert(1)</script>";
     let fields = [
         ("token", &*token),
@@ -294,7 +295,7 @@ fn impossible_actions_are_reported_before_and_after() {
         !asked.body.contains("\"plan\""),
         "there is nothing to confirm"
     );
-    // One that goes in between is told as the command tells it.
+    // Another override in the meantime is reported as the command reports it.
     let fields = [
         ("token", &*token),
         ("do", "pause"),
@@ -307,7 +308,7 @@ fn impossible_actions_are_reported_before_and_after() {
         result.contains("deployment.apps/api: not paused: "),
         "{result}"
     );
-    // What nobody has asked for is not done.
+    // Only actions that a page has offered are done.
     for plan in ["0", "99", "-1", "x", "18446744073709551615"] {
         let answer = post(&served, "/act", &[("token", &token), ("plan", plan)]);
         assert_eq!(answer.status, 409, "{plan}");
@@ -318,7 +319,7 @@ fn impossible_actions_are_reported_before_and_after() {
 }
 
 #[test]
-fn two_thousand_at_once_are_bounded() {
+fn bounds_an_action_on_two_thousand_workloads() {
     let cluster = Cluster::new();
     let names: Vec<_> = (0..2_000).map(|at| format!("web-{at}")).collect();
     for name in &names {
@@ -335,8 +336,8 @@ fn two_thousand_at_once_are_bounded() {
     assert!(page.text().contains("Pause 2000 workloads"));
     fields.push(("object", "dev/deploy/one-more"));
     assert_eq!(post(&served, "/confirm", &fields).status, 400);
-    // Nobody acts on them here: the result says so of each. Each is looked at again and again for ten seconds,
-    // so they are a few.
+    // No controller acts here, so each workload is polled for ten seconds and reported. Only a few
+    // are used.
     fields.truncate(2 + 20);
     let (_, result) = confirmed(&served, &post(&served, "/confirm", &fields));
     assert!(result.contains("20 lines"), "{result}");
@@ -345,7 +346,7 @@ fn two_thousand_at_once_are_bounded() {
 }
 
 #[test]
-fn the_cluster_in_memory_obeys_too() {
+fn actions_work_in_the_sandbox() {
     let served = Served::sandbox(&["examples/office-hours.yaml", "--for", "1h"]);
     let token = token(&served);
     let fields = [
@@ -367,7 +368,7 @@ fn the_cluster_in_memory_obeys_too() {
             .all("form")
             .any(|it| it.attribute("action") == Some("/confirm?refresh=off"))
     );
-    // While it is read again by itself, there is nothing that could be lost.
+    // While a page refreshes itself, it has no form whose input could be lost.
     let live = served.get("/object/default/deploy/office-hours");
     assert!(live.header("refresh").is_some() && !live.body.contains("<form"));
     assert_eq!(served.get("/timeline").header("refresh"), None);

@@ -1,4 +1,4 @@
-//! What asks for the pages: bytes on a socket, and a reader of HTML that takes nothing on trust.
+//! A client for the dashboard: bytes on a socket, and a strict HTML reader.
 
 use std::{
     io::{BufRead, BufReader, Read as _, Write as _},
@@ -12,21 +12,21 @@ use crate::{
     program::{self, Running},
 };
 
-/// A page that is served; dropped, it ends.
+/// A running dashboard that stops when it is dropped.
 pub(crate) struct Served {
     _child: Running,
     pub(crate) address: SocketAddr,
-    /// The key in the printed address, where there is one.
+    /// The key in the printed URL, if it has one.
     pub(crate) key: Option<String>,
-    /// What a browser keeps of it and sends with every request.
+    /// The cookie that a browser keeps and sends with each request.
     pub(crate) cookie: Option<String>,
-    /// What is printed before the address.
+    /// The output before the URL.
     pub(crate) before: Vec<String>,
     _rest: Box<dyn BufRead + Send>,
 }
 
 impl Served {
-    /// `dayshift dashboard` of a cluster.
+    /// `dayshift dashboard` for a cluster.
     pub(crate) fn of(cluster: &Cluster, args: &[&str]) -> Self {
         Self::start(cluster.command().arg("dashboard").args(args))
     }
@@ -38,12 +38,12 @@ impl Served {
         Self::start(command.args(args))
     }
 
-    /// `dayshift run --dashboard-listen`, which tells the address in its log.
+    /// `dayshift run --dashboard-listen`, which logs the address.
     pub(crate) fn by_run(cluster: &Cluster, listen: &str) -> Self {
         Self::by_run_with(cluster, listen, &[])
     }
 
-    /// With these flags besides.
+    /// With additional flags.
     pub(crate) fn by_run_with(cluster: &Cluster, listen: &str, flags: &[&str]) -> Self {
         let mut command = cluster.command();
         command.args(["run", "--listen=127.0.0.1:0", "--dashboard-listen", listen]);
@@ -71,7 +71,7 @@ impl Served {
         }
     }
 
-    /// The address of a program that says it in one of these lines.
+    /// Reads the address from these lines of output.
     fn of_lines(
         mut child: Child,
         mut lines: Box<dyn BufRead + Send>,
@@ -97,7 +97,7 @@ impl Served {
         }
     }
 
-    /// The cookie of one more browser that opens the printed address.
+    /// The cookie of another browser that opens the printed URL.
     pub(crate) fn new_browser(&self) -> String {
         let (host, key) = (self.address, self.key.as_ref().unwrap());
         let led = self.send_bare(&format!("GET /?key={key} HTTP/1.1\r\nhost: {host}"), b"");
@@ -108,18 +108,18 @@ impl Served {
 
     pub(crate) fn connect(&self) -> TcpStream {
         let stream = TcpStream::connect(self.address).unwrap();
-        // A page of thousands takes half a minute on a busy machine.
+        // On a busy machine a page of thousands of workloads takes half a minute.
         let timeout = Some(Duration::from_secs(120));
         stream.set_read_timeout(timeout).unwrap();
         stream
     }
 
-    /// The answer to these lines, which a `Host` is not added to.
+    /// The response to these header lines, without an added `Host`.
     pub(crate) fn ask(&self, head: &str) -> Answer {
         self.send(head, b"")
     }
 
-    /// The same with a body, of which not all may be wanted.
+    /// With a body that the server might not read completely.
     pub(crate) fn send(&self, head: &str, body: &[u8]) -> Answer {
         match &self.cookie {
             Some(cookie) => self.send_bare(&format!("{head}\r\ncookie: {cookie}"), body),
@@ -127,7 +127,7 @@ impl Served {
         }
     }
 
-    /// The same from a browser that has no cookie but one in these lines.
+    /// Without the cookie, unless the lines contain one.
     pub(crate) fn send_bare(&self, head: &str, body: &[u8]) -> Answer {
         let mut stream = self.connect();
         write!(stream, "{head}\r\nconnection: close\r\n\r\n").unwrap();
@@ -137,7 +137,7 @@ impl Served {
         Answer::parse(&String::from_utf8(answer).unwrap())
     }
 
-    /// A page, once the cluster has been read.
+    /// A page, after the cluster has been read.
     pub(crate) fn get(&self, path: &str) -> Answer {
         let begun = Instant::now();
         loop {
@@ -154,7 +154,7 @@ impl Served {
         }
     }
 
-    /// A page that is there, read.
+    /// A page that exists, parsed.
     pub(crate) fn page(&self, path: &str) -> Page {
         let answer = self.get(path);
         assert_eq!(answer.status, 200, "{path}: {}", answer.body);
@@ -162,7 +162,7 @@ impl Served {
     }
 }
 
-/// An answer over HTTP/1.1.
+/// A response over HTTP/1.1.
 #[derive(Debug)]
 pub(crate) struct Answer {
     pub(crate) status: u16,
@@ -192,20 +192,20 @@ impl Answer {
     }
 }
 
-/// A page as strictly as nobody reads one: every element that begins is known and ends, every
-/// attribute is known and quoted, every address stays on the page's own server.
+/// A page, parsed more strictly than in any browser: all elements and attributes must be known,
+/// closed and quoted, and all links must stay on the same server.
 #[derive(Debug, Default)]
 pub(crate) struct Page {
     pub(crate) nodes: Vec<Node>,
 }
 
-/// An element, with all the text in it.
+/// An element with its text.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Node {
     pub(crate) tag: String,
     pub(crate) attributes: Vec<(String, String)>,
     pub(crate) text: String,
-    /// Where it ends among the nodes: those in it stand between.
+    /// The index after its last descendant.
     end: usize,
 }
 
@@ -257,7 +257,7 @@ impl Page {
         page
     }
 
-    /// All text.
+    /// The text of the body.
     pub(crate) fn text(&self) -> &str {
         let body = self.nodes.iter().find(|it| it.tag == "body");
         &body.unwrap().text
@@ -268,7 +268,7 @@ impl Page {
         self.nodes.iter().filter(move |it| it.tag == tag)
     }
 
-    /// What is in an element.
+    /// The descendants of an element.
     pub(crate) fn within(&self, node: &Node) -> &[Node] {
         let at = self.nodes.iter().position(|it| std::ptr::eq(it, node));
         &self.nodes[at.unwrap() + 1..node.end]
@@ -287,7 +287,7 @@ impl Node {
     }
 }
 
-/// An element behind its `<`, and what follows it.
+/// Parses an element after its `<`, and returns the rest.
 fn element(text: &str) -> (Node, &str) {
     let end = text.find([' ', '>']).unwrap();
     let (tag, mut rest) = text.split_at(end);

@@ -1,5 +1,4 @@
-//! What is confirmed is what is done: what somebody else has changed since is left alone, and what
-//! did not work is said.
+//! A confirmed action applies only if nothing has changed since, and failures are reported.
 
 use kube_in_memory::{Fault, Status};
 
@@ -32,7 +31,7 @@ fn of_namespace(cluster: &Cluster, key: &str) -> Option<String> {
 }
 
 #[test]
-fn a_sleep_that_is_confirmed_after_a_colleagues_wake_leaves_the_wake_alone() {
+fn a_confirmed_sleep_does_not_replace_a_newer_wake() {
     let cluster = cluster();
     let _scaler = Scaler::on(&cluster);
     let served = Served::of(&cluster, &[]);
@@ -63,14 +62,14 @@ fn a_sleep_that_is_confirmed_after_a_colleagues_wake_leaves_the_wake_alone() {
     );
 }
 
-/// Seen or not: what nobody has told the page of by then is told by the API server.
+/// The API server rejects the action even if the page has not seen the change.
 #[test]
-fn a_wake_in_the_last_moment_is_left_alone() {
+fn a_wake_after_the_preview_is_not_replaced() {
     let cluster = cluster();
     let served = Served::of(&cluster, &[]);
     let fields = [("do", "sleep"), ("for", "2h"), ("object", "dev/deploy/web")];
     let preview = asked(&served, &fields);
-    // Nothing can be watched, so the page sees nothing of it.
+    // Watches are rejected, so the page does not see the change.
     cluster.api.on_request(|request| {
         let is_it = matches!(request.verb, "list" | "watch");
         is_it.then(|| Fault::Answer(Status::new(500, "InternalError", "no")))
@@ -89,7 +88,7 @@ fn a_wake_in_the_last_moment_is_left_alone() {
 }
 
 #[test]
-fn a_namespace_that_was_woken_or_has_grown_since_is_left_alone() {
+fn a_changed_namespace_is_not_overridden() {
     let cluster = cluster();
     let served = Served::of(&cluster, &[]);
     let fields = [("do", "pause"), ("namespace", "dev")];
@@ -140,7 +139,7 @@ fn objects_left_out_of_the_preview_are_not_changed() {
 }
 
 #[test]
-fn each_failure_is_named_and_the_result_is_failed() {
+fn reports_each_failure_and_a_failed_result() {
     let cluster = cluster();
     let served = Served::of(&cluster, &[]);
     let _scaler = Scaler::on(&cluster);

@@ -1,4 +1,4 @@
-//! Who may not see or do something is told what and why, and everything else is there.
+//! A user without a permission gets the reason, and all other parts of the dashboard work.
 
 use kube_in_memory::{Fault, Status};
 
@@ -22,12 +22,12 @@ fn banners(page: &Page) -> Vec<&str> {
 }
 
 #[test]
-fn a_kind_that_may_not_be_read_hides_none_of_the_others() {
+fn an_unreadable_kind_does_not_hide_the_others() {
     for verbs in [&["list", "watch"], &["watch"; 2]] {
         let cluster = cluster();
         cluster.refuse(verbs, "cronjobs");
         let served = Served::of(&cluster, &[]);
-        // A watch may be refused a moment after the list was not.
+        // A watch can be rejected shortly after the list was accepted.
         while banners(&served.page("/")).is_empty() {
             std::thread::sleep(std::time::Duration::from_millis(5));
         }
@@ -51,7 +51,7 @@ fn a_kind_that_may_not_be_read_hides_none_of_the_others() {
 }
 
 #[test]
-fn without_any_kind_there_is_no_page() {
+fn without_readable_kinds_there_is_no_page() {
     let cluster = cluster();
     cluster.api.on_request(|request| {
         let message = refusal(request.verb, &request.resource);
@@ -64,9 +64,10 @@ fn without_any_kind_there_is_no_page() {
     assert!(ran.err.starts_with(expected), "{ran:?}");
 }
 
-/// What a workload inherits stands on it, so they are missed only where nothing is seen.
+/// Workloads record the values that they inherit, so Namespaces matter only if no workload is
+/// shown.
 #[test]
-fn without_namespaces_the_pages_say_so_only_where_no_workload_is_seen() {
+fn pages_mention_unreadable_namespaces_only_without_workloads() {
     let paths = ["/", "/timeline", "/object/dev/deploy/web"];
     let cluster = cluster();
     cluster.refuse(&["list", "get", "watch"], "namespaces");
@@ -91,7 +92,7 @@ fn without_namespaces_the_pages_say_so_only_where_no_workload_is_seen() {
 }
 
 #[test]
-fn without_events_the_rest_of_a_workload_is_shown() {
+fn shows_a_workload_without_permission_to_read_events() {
     let cluster = cluster();
     cluster.refuse(&["list"], "events");
     let served = Served::of(&cluster, &[]);
@@ -106,9 +107,10 @@ fn without_events_the_rest_of_a_workload_is_shown() {
     assert_eq!(banners(&page), Vec::<&str>::new());
 }
 
-/// What is forbidden is told of each object as the command tells it; what is not, is done.
+/// Forbidden actions are reported for each workload as the command does, and the permitted ones are
+/// done.
 #[test]
-fn an_action_that_is_forbidden_is_told_as_the_command_tells_it() {
+fn reports_a_forbidden_action_as_the_command_does() {
     let cluster = cluster();
     cluster.api.on_request(|request| {
         let is_it = request.verb == "patch" && request.name == "web";
@@ -138,7 +140,7 @@ fn an_action_that_is_forbidden_is_told_as_the_command_tells_it() {
 }
 
 #[test]
-fn a_namespace_that_may_not_be_patched_is_told_as_the_command_tells_it() {
+fn reports_a_forbidden_namespace_patch_as_the_command_does() {
     let cluster = cluster();
     cluster.refuse(&["patch"], "namespaces");
     let ran = cluster.dayshift(&["pause", "ns/dev"]);
@@ -155,9 +157,9 @@ fn a_namespace_that_may_not_be_patched_is_told_as_the_command_tells_it() {
     assert!(result.contains(expected), "{expected}: {result}");
 }
 
-/// With many chosen, or some of several namespaces, all that is looked at is watched: of their kinds.
+/// If many workloads or several namespaces are selected, all workloads of their kinds are watched.
 #[test]
-fn a_kind_that_may_not_be_read_stands_in_no_others_way() {
+fn acts_on_readable_kinds_beside_an_unreadable_one() {
     let cluster = Cluster::new();
     let names: Vec<_> = (0..9).map(|at| format!("dev/deploy/web-{at}")).collect();
     for name in &names {
@@ -176,9 +178,10 @@ fn a_kind_that_may_not_be_read_stands_in_no_others_way() {
     assert!(!lines.contains("not allowed"), "{lines}");
 }
 
-/// An override of a Namespace holds for what one may not see, too; that is said before and after.
+/// An override of a Namespace also applies to kinds that the user may not read. The page says so
+/// before and after.
 #[test]
-fn a_namespace_with_a_kind_that_may_not_be_read_is_overridden_all_the_same() {
+fn overrides_a_namespace_with_an_unreadable_kind() {
     let cluster = cluster();
     cluster.refuse(&["list", "watch"], "cronjobs");
     let served = Served::of(&cluster, &[]);
@@ -201,9 +204,9 @@ fn a_namespace_with_a_kind_that_may_not_be_read_is_overridden_all_the_same() {
     );
 }
 
-/// A form may name any namespace; one that the pages do not show is left alone.
+/// A form can name any namespace. The dashboard rejects those that it does not show.
 #[test]
-fn a_namespace_that_the_pages_do_not_show_is_left_alone() {
+fn rejects_a_namespace_outside_of_the_dashboard() {
     let cluster = cluster();
     for name in ["other", "kube-system"] {
         cluster.api.namespace(name);

@@ -1,4 +1,4 @@
-//! What a reader fills in: a form that is wrong comes back as it was, and a time zone is chosen.
+//! Forms and the choice of a time zone. An invalid form is shown again with its input.
 
 use std::{collections::BTreeSet, fs, time::Instant};
 
@@ -10,7 +10,7 @@ use super::{
 };
 use crate::fake_server::{Cluster, Scaler};
 
-/// The value of a field that somebody fills in.
+/// The value of an input field.
 fn field(page: &Page, name: &str) -> Option<String> {
     let mut inputs = page.all("input");
     let found = inputs.find(|it| it.attribute("name") == Some(name))?;
@@ -24,7 +24,7 @@ fn values<'p>(page: &'p Page, name: &str) -> Vec<&'p str> {
 }
 
 #[test]
-fn a_form_comes_back_with_its_error_and_all_that_was_typed() {
+fn an_invalid_form_keeps_its_input() {
     let cluster = cluster();
     let _scaler = Scaler::on(&cluster);
     let served = Served::of(&cluster, &[]);
@@ -56,7 +56,7 @@ fn a_form_comes_back_with_its_error_and_all_that_was_typed() {
     );
     assert_eq!(values(&page, "namespace"), ["dev"]);
     assert_eq!(values(&page, "token"), [&*token]);
-    // Corrected and sent as it stands there, it does what was meant.
+    // The corrected form works.
     let fields = [
         ("token", &*token),
         ("do", "pause"),
@@ -66,14 +66,14 @@ fn a_form_comes_back_with_its_error_and_all_that_was_typed() {
     ];
     confirmed(&served, &post(&served, "/confirm", &fields));
     assert!(cluster.annotation("web", "pause").is_some());
-    // Where nothing is chosen there is nothing to send again.
+    // Without a selection there is no form to correct.
     let answer = post(&served, "/confirm", &[("token", &token), ("do", "pause")]);
     assert_eq!(answer.status, 400);
     assert!(!answer.body.contains("method=\"post\""), "{}", answer.body);
 }
 
 #[test]
-fn two_hours_stand_there_and_are_in_nobodys_way() {
+fn the_default_of_two_hours_can_be_replaced() {
     let cluster = cluster();
     let served = Served::of(&cluster, &[]);
     for path in [
@@ -103,7 +103,7 @@ fn two_hours_stand_there_and_are_in_nobodys_way() {
     }
 }
 
-/// The instants that a page shows, and how far their clocks are from UTC.
+/// The instants on a page, and their UTC offsets.
 fn instants(page: &Page) -> (BTreeSet<DateTime<Utc>>, BTreeSet<i32>) {
     let spans = page.all("span").filter(|it| it.has_class("boundary"));
     let times = spans.flat_map(|it| page.within(it).iter());
@@ -117,7 +117,7 @@ fn instants(page: &Page) -> (BTreeSet<DateTime<Utc>>, BTreeSet<i32>) {
 }
 
 #[test]
-fn times_are_shown_by_the_clocks_that_were_chosen() {
+fn shows_times_in_the_chosen_zone() {
     let cluster = Cluster::new();
     let zone = ("timezone", "Asia/Tokyo");
     cluster.deployment("web", 2, &[("hours", "09:00-17:30"), zone]);
@@ -128,7 +128,7 @@ fn times_are_shown_by_the_clocks_that_were_chosen() {
     let page = served.page(&format!("{path}&tz=Pacific/Honolulu"));
     let (shown, honolulu) = instants(&page);
     assert_eq!(honolulu, [-10].into());
-    // The two weeks begin and end at another midnight; what is in both is the same.
+    // The two pages begin and end at different midnights, but their common instants are equal.
     let both = own.intersection(&shown).count();
     assert!(both >= 26, "{own:?} {shown:?}");
     assert!(
@@ -136,7 +136,7 @@ fn times_are_shown_by_the_clocks_that_were_chosen() {
         "{}",
         page.text()
     );
-    // The choice goes along, and the annotation means what it meant.
+    // The links keep the chosen zone, and the meaning of the annotation does not change.
     let links = page.all("a").filter_map(|it| it.attribute("href"));
     for link in links.filter(|it| it.starts_with("/timeline") || *it == "/") {
         assert!(link.contains("tz=Pacific%2FHonolulu"), "{link}");
@@ -157,7 +157,7 @@ fn times_are_shown_by_the_clocks_that_were_chosen() {
 }
 
 #[test]
-fn a_calendar_file_that_changes_is_read_again() {
+fn reloads_a_changed_calendar_file() {
     let cluster = Cluster::new();
     let hours = ("hours", "Mon-Fri 09:00-17:30");
     cluster.deployment("web", 2, &[hours, ("except", "calendar:de")]);

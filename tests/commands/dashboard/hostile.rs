@@ -1,12 +1,12 @@
-//! Nothing that somebody wrote becomes a part of a page.
+//! User input never becomes markup.
 
 use serde_json::json;
 
 use super::browser::{Page, Served};
 use crate::fake_server::Cluster;
 
-/// What has broken out of pages elsewhere: of text, of an attribute, of a comment, of a style, and by
-/// entities that are read twice.
+/// Texts that have escaped from text, attributes, comments, styles and double-decoded entities
+/// elsewhere.
 const TEXTS: [&str; 12] = [
     "<script>alert(1)</script>",
     "\"><img src=x onerror=alert(1)>",
@@ -48,18 +48,18 @@ fn cluster() -> Cluster {
     cluster
 }
 
-/// As a page shows it: what nobody sees is spelt out.
+/// The text as a page shows it, with invisible characters escaped.
 fn shown(text: &str) -> String {
     dayshift_text::printable(text)
 }
 
 #[test]
-fn texts_of_annotations_and_events_are_shown_and_never_obeyed() {
+fn escapes_text_of_annotations_and_events() {
     let cluster = cluster();
     let served = Served::of(&cluster, &[]);
     for (at, text) in TEXTS.into_iter().enumerate() {
         let page = served.page(&format!("/object/dev/deploy/hours-{at}"));
-        // Its own line is the text, with what is at fault marked.
+        // The annotation is shown on its own line, with the faulty part marked.
         assert!(
             page.text().contains(&shown(text)),
             "{text}: {}",
@@ -70,13 +70,13 @@ fn texts_of_annotations_and_events_are_shown_and_never_obeyed() {
         assert!(cells.contains(&shown(text)), "{text}: {cells:?}");
     }
     for path in ["/", "/timeline", "/timeline?state=error"] {
-        // The reader takes no element, attribute or address that is not ours.
+        // The reader rejects unknown elements, attributes and links.
         served.page(path);
     }
 }
 
 #[test]
-fn addresses_are_shown_and_never_obeyed() {
+fn escapes_urls() {
     let cluster = cluster();
     let served = Served::of(&cluster, &[]);
     for text in TEXTS {

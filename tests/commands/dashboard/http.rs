@@ -1,4 +1,4 @@
-//! Who is answered, and how.
+//! Access to the dashboard over HTTP.
 
 use std::io::{Read as _, Write as _};
 
@@ -27,7 +27,7 @@ fn cluster() -> Cluster {
 }
 
 #[test]
-fn every_answer_forbids_scripts_frames_and_guesses() {
+fn every_response_has_security_headers() {
     let cluster = cluster();
     let served = Served::of(&cluster, &[]);
     let host = served.address;
@@ -72,7 +72,7 @@ fn unknown_paths_are_404_and_other_methods_405() {
 }
 
 #[test]
-fn a_name_that_is_made_to_point_here_is_answered_nothing() {
+fn rejects_dns_rebinding() {
     let cluster = cluster();
     let served = Served::of(&cluster, &[]);
     served.page("/");
@@ -105,7 +105,7 @@ fn slow_or_many_clients_do_not_delay_others() {
     let cluster = cluster();
     let served = Served::of(&cluster, &[]);
     let host = served.address;
-    // One who spells a request out, one who reads no answer, and many who say nothing.
+    // One client that sends a slow request, one that reads no response, and many that send nothing.
     let mut slow = served.connect();
     write!(slow, "GET / HTTP/1.1\r\nhost:").unwrap();
     let mut deaf = served.connect();
@@ -117,7 +117,7 @@ fn slow_or_many_clients_do_not_delay_others() {
         served.page("/timeline");
     }
     drop(silent);
-    // Of one that was closed for others nothing is heard.
+    // A connection that is closed to make space for others gets no response.
     let mut rest = Vec::new();
     let _ = slow.read_to_end(&mut rest);
     assert!(
@@ -127,7 +127,7 @@ fn slow_or_many_clients_do_not_delay_others() {
 }
 
 #[test]
-fn nobody_else_can_be_given_the_page() {
+fn listens_only_on_loopback() {
     for listen in [
         "0.0.0.0:0",
         "[::]:0",
@@ -145,7 +145,7 @@ fn nobody_else_can_be_given_the_page() {
 }
 
 #[test]
-fn no_permission_is_an_end_and_not_an_empty_page() {
+fn a_missing_permission_ends_the_dashboard() {
     let refused = dayshift(&["dashboard", "--kubeconfig", "/nonexistent/config"]);
     assert_eq!(refused.status, 3, "{refused:?}");
     assert_eq!(refused.out, "");

@@ -1,4 +1,4 @@
-//! `dayshift run --dashboard-listen`: the real program beside clients that wish it no good.
+//! `dayshift run --dashboard-listen` with malicious clients.
 
 use std::{io::Write as _, net::TcpListener, time::Instant};
 
@@ -16,7 +16,7 @@ fn cluster() -> Cluster {
     cluster
 }
 
-/// The program once it knows the cluster.
+/// The dashboard after the controller has read the cluster.
 fn served(cluster: &Cluster, listen: &str) -> Served {
     let served = Served::by_run(cluster, listen);
     let begun = Instant::now();
@@ -26,7 +26,7 @@ fn served(cluster: &Cluster, listen: &str) -> Served {
     served
 }
 
-/// How many lists and watches there were, of which resource.
+/// The lists and watches for each resource.
 fn reads(cluster: &Cluster) -> Vec<(&'static str, String)> {
     let requests = cluster.api.requests().into_iter();
     let mut reads: Vec<_> = requests
@@ -38,7 +38,7 @@ fn reads(cluster: &Cluster) -> Vec<(&'static str, String)> {
 }
 
 #[test]
-fn pages_are_read_from_what_the_controller_knows() {
+fn pages_use_the_state_of_the_controller() {
     let cluster = cluster();
     let served = served(&cluster, "127.0.0.1:0");
     let before = reads(&cluster);
@@ -52,7 +52,7 @@ fn pages_are_read_from_what_the_controller_knows() {
         let watches = before.iter().filter(|(_, it)| it == resource).count();
         assert!(watches <= 2, "{resource}: {before:?}");
     }
-    // Nothing of it can be changed.
+    // This dashboard is read-only.
     let host = served.address;
     for path in PATHS.iter().chain(&["/confirm", "/act"]) {
         let head = format!("POST {path} HTTP/1.1\r\nhost: {host}\r\ncontent-length: 0");
@@ -61,13 +61,13 @@ fn pages_are_read_from_what_the_controller_knows() {
         assert!(!page.contains("method=\"post\""), "{path}");
         Page::read(&page);
     }
-    // What nothing can be ticked on is read again, and a reader can end that.
+    // A page without forms refreshes itself, and a reader can turn that off.
     for path in ["/", "/timeline", "/object/dev/deploy/web", "/ns/dev"] {
         let refresh = |path: &str| served.get(path).header("refresh").map(str::to_owned);
         assert_eq!(refresh(path).as_deref(), Some("10"), "{path}");
         assert_eq!(refresh(&format!("{path}?refresh=off")), None, "{path}");
     }
-    // It has counted what was saved, and a page that has no controller has not.
+    // The controller counts savings, and a dashboard without a controller does not.
     let counted = "saved since the controller began to count";
     assert!(served.page("/").text().contains(counted));
     let asking = Served::of(&cluster, &[]);
@@ -75,7 +75,7 @@ fn pages_are_read_from_what_the_controller_knows() {
 }
 
 #[test]
-fn clients_that_are_slow_or_many_delay_no_transition() {
+fn slow_clients_do_not_delay_transitions() {
     let cluster = cluster();
     let served = served(&cluster, "127.0.0.1:0");
     let host = served.address;
@@ -84,11 +84,11 @@ fn clients_that_are_slow_or_many_delay_no_transition() {
     let mut deaf: Vec<_> = (0..40).map(|_| served.connect()).collect();
     for stream in &mut deaf {
         for _ in 0..20 {
-            // What is closed for others is written to in vain.
+            // The connection might be closed to make space for others.
             let _ = write!(stream, "GET /timeline HTTP/1.1\r\nhost: {host}\r\n\r\n");
         }
     }
-    // Each of these is done by the controller, and waited for by the command.
+    // The controller carries out each command, and the command waits for it.
     for command in ["sleep", "wake", "sleep", "wake"] {
         let ran = cluster.dayshift(&[command, "deploy/web", "--for", "2h"]);
         assert_eq!(ran.status, 0, "{command}: {ran:?}");
@@ -97,7 +97,7 @@ fn clients_that_are_slow_or_many_delay_no_transition() {
 }
 
 #[test]
-fn a_port_that_is_led_to_loopback_is_told_from_a_name_that_is_made_to_point_there() {
+fn accepts_port_forwarding_but_rejects_dns_rebinding() {
     let cluster = cluster();
     for (listen, others) in [("127.0.0.1:0", 403), ("0.0.0.0:0", 200)] {
         let served = served(&cluster, listen);
@@ -114,7 +114,7 @@ fn a_port_that_is_led_to_loopback_is_told_from_a_name_that_is_made_to_point_ther
 }
 
 #[test]
-fn an_address_that_is_wrong_or_taken_is_said_at_once() {
+fn reports_an_invalid_or_used_address_at_startup() {
     for wrong in [
         "8081",
         "localhost:8081",
@@ -142,7 +142,7 @@ fn an_address_that_is_wrong_or_taken_is_said_at_once() {
     let expected = format!("cannot serve the dashboard on {address}: ");
     assert!(refused.err.contains(&expected), "{refused:?}");
     assert!(refused.err.contains("--dashboard-listen"), "{refused:?}");
-    // Both ports the same is no better.
+    // The same address for both servers is an error.
     let args = [
         "run",
         "--listen",
@@ -155,7 +155,7 @@ fn an_address_that_is_wrong_or_taken_is_said_at_once() {
 }
 
 #[test]
-fn a_login_needs_a_page_a_proxy_and_its_own_identity() {
+fn a_login_requires_a_dashboard_a_proxy_and_no_impersonation() {
     let page = "--dashboard-listen=127.0.0.1:0";
     let user = "--user-header=X-Forwarded-User";
     let proxy = "--trusted-proxy=127.0.0.1";
@@ -181,10 +181,10 @@ fn a_login_needs_a_page_a_proxy_and_its_own_identity() {
     }
 }
 
-/// This API server knows nothing of rights, so nobody is shown anything; and nobody but the proxy is
-/// even asked about.
+/// This API server does not implement authorization, so no user is shown anything. Requests that do
+/// not come from the proxy cause no request to it.
 #[test]
-fn a_user_of_whom_the_server_does_not_say_what_they_may_see_is_shown_nothing() {
+fn a_user_without_known_permissions_sees_nothing() {
     let cluster = cluster();
     let user = "--user-header=X-Forwarded-User";
     for (proxy, expected) in [("127.0.0.0/8", 503), ("127.0.0.2,10.0.0.0/8", 403)] {
@@ -204,7 +204,7 @@ fn a_user_of_whom_the_server_does_not_say_what_they_may_see_is_shown_nothing() {
                 Page::read(&body);
             }
         }
-        drop(served); // What it still asks would be taken for what the next one asks.
+        drop(served); // The requests of this instance would be counted for the next one.
         let asked = cluster.api.requests().into_iter();
         let asked = asked.filter(|it| it.resource.contains("selfsubjectaccessreviews"));
         assert_eq!(asked.count() > 0, expected == 503);

@@ -1,4 +1,4 @@
-//! Whoever has the key of the printed address may look and act, and nobody else on this machine.
+//! Only a browser with the key of the printed URL has access; other users of the machine have none.
 
 use super::{
     actions::{cluster, post, posted, token},
@@ -21,7 +21,7 @@ fn is_refused(answer: &Answer) -> bool {
 }
 
 #[test]
-fn without_the_key_nothing_is_shown_and_nothing_done() {
+fn rejects_requests_without_the_key() {
     let cluster = cluster();
     let served = Served::of(&cluster, &[]);
     let other = Served::of(&cluster, &[]);
@@ -72,7 +72,7 @@ fn without_the_key_nothing_is_shown_and_nothing_done() {
 }
 
 #[test]
-fn the_printed_address_leads_to_the_same_without_the_key() {
+fn the_printed_url_redirects_to_a_url_without_the_key() {
     let served = Served::sandbox(&["examples/office-hours.yaml", "--for", "1h"]);
     let (host, key) = (served.address, served.key.as_ref().unwrap());
     assert_eq!(key.len(), 32, "{key}");
@@ -101,7 +101,7 @@ fn the_printed_address_leads_to_the_same_without_the_key() {
         let head = format!("GET {expected} HTTP/1.1\r\nhost: {host}\r\ncookie: {cookie}");
         assert_eq!(served.send_bare(&head, b"").status, 200, "{expected}");
     }
-    // An address that is not a page leads nowhere, whatever it holds.
+    // The path after the key is used only if it is a page of the dashboard.
     for path in ["//evil.example/", "/nothing", "/%0d%0aset-cookie:%20a=b"] {
         let head = format!("GET {path}?key={key} HTTP/1.1\r\nhost: {host}");
         assert_eq!(served.send_bare(&head, b"").status, 404, "{path}");
@@ -114,7 +114,7 @@ fn the_printed_address_leads_to_the_same_without_the_key() {
 }
 
 #[test]
-fn previews_of_another_browser_are_its_own_and_push_none_of_yours_out() {
+fn each_browser_has_its_own_previews() {
     let cluster = cluster();
     let served = Served::of(&cluster, &[]);
     let token = token(&served);
@@ -150,7 +150,7 @@ fn previews_of_another_browser_are_its_own_and_push_none_of_yours_out() {
     assert_eq!(cluster.annotation("web", "pause"), None);
     let done = post(&served, "/act", &theirs);
     assert_eq!(done.status, 303, "{}", done.body);
-    // Of its own, a browser keeps the last 16.
+    // The dashboard keeps the last 16 actions of a browser.
     let fields = [
         ("token", &*token),
         ("do", "pause"),

@@ -1,4 +1,4 @@
-//! Many objects, and schedules that change by the second.
+//! Many workloads, and schedules with a boundary each second.
 
 use super::browser::Served;
 use crate::fake_server::Cluster;
@@ -6,7 +6,7 @@ use crate::fake_server::Cluster;
 const MAX_BYTES: usize = 1_000_000;
 
 #[test]
-fn ten_thousand_objects_are_looked_at_a_page_at_a_time() {
+fn pages_through_ten_thousand_workloads() {
     let cluster = Cluster::new();
     for at in 0..10_000 {
         let hours = [
@@ -41,7 +41,7 @@ fn ten_thousand_objects_are_looked_at_a_page_at_a_time() {
     for (found, from) in names.iter().zip([0, 50, 9_950]) {
         assert_eq!(*found, expected(from).collect::<Vec<_>>());
     }
-    // What is ticked goes no further than its page, and that is said.
+    // A selection applies only to the current page, and the page says so.
     let said = "A tick counts on its own page only, of 200";
     assert!(served.page("/timeline?page=2").text().contains(said));
     assert!(
@@ -61,7 +61,7 @@ fn ten_thousand_objects_are_looked_at_a_page_at_a_time() {
 }
 
 #[test]
-fn schedules_that_change_by_the_second_fit_a_page() {
+fn folds_schedules_that_change_each_second() {
     let cluster = Cluster::new();
     for at in 0..50 {
         let texts = [("start", "*/2 * * * * *"), ("stop", "1-59/2 * * * * *")];

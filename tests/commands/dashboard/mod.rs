@@ -1,4 +1,4 @@
-//! `dayshift dashboard`, and the same pages of a sandbox.
+//! `dayshift dashboard`, and the dashboard of a sandbox.
 
 mod actions;
 pub(crate) mod browser;

@@ -1,4 +1,4 @@
-//! The page of a namespace: what its workloads go by, whose its overrides are, and what happened.
+//! The page of a namespace: inherited schedules, overrides with their authors, and Events.
 
 use serde_json::json;
 
@@ -8,7 +8,7 @@ use super::{
 };
 use crate::fake_server::{Cluster, Scaler, refusal};
 
-/// Two workloads in `dev`, one of which has its hours from the Namespace, and one elsewhere.
+/// Two workloads in `dev`, one of which inherits its hours, and one workload in another namespace.
 fn cluster() -> Cluster {
     let cluster = Cluster::new();
     let hours = Some("Mon-Fri 08:15-17:45");
@@ -48,7 +48,7 @@ fn rows(page: &Page) -> Vec<&str> {
 }
 
 #[test]
-fn the_page_of_a_namespace_tells_what_holds_there_and_whose_it_is() {
+fn a_namespace_page_shows_defaults_and_overrides_with_their_author() {
     let cluster = cluster();
     let _scaler = adopted(&cluster);
     let args = ["pause", "ns/dev", "--reason", "the release"];
@@ -81,7 +81,7 @@ fn the_page_of_a_namespace_tells_what_holds_there_and_whose_it_is() {
     for path in ["/ns/gone", "/ns/", "/ns/..%2fdev", "/ns/dev/web"] {
         assert_eq!(served.get(path).status, 404, "{path}");
     }
-    // The overview counts each, and leads there; so does the timeline.
+    // The overview and the timeline count the workloads and link to the page.
     for path in ["/", "/timeline"] {
         let page = served.page(path);
         for name in ["dev", "other"] {
@@ -100,7 +100,7 @@ fn the_page_of_a_namespace_tells_what_holds_there_and_whose_it_is() {
 }
 
 #[test]
-fn a_whole_namespace_is_paused_from_its_page() {
+fn pauses_a_whole_namespace_from_its_page() {
     let cluster = cluster();
     let _scaler = adopted(&cluster);
     let served = Served::of(&cluster, &[]);
@@ -124,7 +124,7 @@ fn a_whole_namespace_is_paused_from_its_page() {
         preview.text()
     );
     assert!(result.contains("namespace/dev paused: 2 of 2"), "{result}");
-    // While it is read again by itself, there is nothing that could be lost.
+    // While a page refreshes itself, it has no form whose input could be lost.
     let live = served.get("/ns/dev");
     assert!(live.header("refresh").is_some() && !live.body.contains("<form"));
 }
@@ -164,7 +164,7 @@ fn a_namespace_page_shows_the_events_that_may_be_read() {
         assert!(of_web, "{rows:?}");
         assert!(!page.text().contains("of no concern"), "{rows:?}");
         assert!(!page.text().contains("in another namespace"), "{rows:?}");
-        // The controller tells of what it did a moment after it did that.
+        // The controller emits the Event shortly after the change.
         if of_api {
             break;
         }

@@ -1,10 +1,10 @@
-//! What a page says of an object in few words.
+//! The short texts about a workload on a page.
 
 use super::browser::Served;
 use crate::{fake_server::Cluster, status::state};
 
 #[test]
-fn a_day_with_many_changes_is_one_line() {
+fn folds_a_day_with_many_changes() {
     let cluster = Cluster::new();
     let often = [("start", "0-58/2 3 * * *"), ("stop", "1-59/2 3 * * *")];
     cluster.deployment("often", 2, &often);
@@ -16,7 +16,7 @@ fn a_day_with_many_changes_is_one_line() {
 }
 
 #[test]
-fn the_end_of_a_wake_is_called_so_as_in_status() {
+fn names_the_end_of_a_wake_as_status_does() {
     let cluster = Cluster::new();
     let woken = [("hours", "00:00-24:00"), ("wake-until", "2099-11-20 22:00")];
     cluster.deployment("woken", 2, &woken);

@@ -1,9 +1,9 @@
-//! What a newcomer sees who has no cluster.
+//! The dashboard of the sandbox, as a new user without a cluster sees it.
 
 use super::browser::Served;
 
 #[test]
-fn a_newcomer_sees_a_week_and_what_comes_next_and_what_was_saved() {
+fn the_sandbox_shows_a_week_the_next_changes_and_savings() {
     let served = Served::sandbox(&[]);
     let printed = served.before.join("\n");
     assert!(
@@ -30,7 +30,7 @@ fn a_newcomer_sees_a_week_and_what_comes_next_and_what_was_saved() {
         .lines()
         .filter_map(|line| line.split_whitespace().next());
     let names = printed_names.filter(|it| it.starts_with("default/") || it.starts_with("team/"));
-    // What has no schedule any more has no picture.
+    // Workloads without a schedule have no week.
     for name in names.filter(|it| *it != "default/one-start") {
         let named = pictures
             .iter()
@@ -43,7 +43,7 @@ fn a_newcomer_sees_a_week_and_what_comes_next_and_what_was_saved() {
 }
 
 #[test]
-fn time_goes_on_as_real_time_does() {
+fn simulated_time_passes_in_real_time() {
     let args = [
         "examples/office-hours.yaml",
         "--from",
@@ -54,7 +54,7 @@ fn time_goes_on_as_real_time_does() {
     let served = Served::sandbox(&[&args[..], &["--timezone", "Europe/Berlin"]].concat());
     let printed = served.before.join("\n");
     assert!(!printed.contains("stop    "), "{printed}");
-    // The stop of 19:00 comes a second after the page.
+    // The stop at 19:00 comes one second after the page.
     let begun = std::time::Instant::now();
     loop {
         let page = served.page("/object/default/deploy/office-hours");

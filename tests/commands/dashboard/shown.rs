@@ -1,4 +1,4 @@
-//! The pages say what `status` and `plan` say of the same objects.
+//! The pages agree with the output of `status` and `plan`.
 
 use chrono::{DateTime, TimeDelta, Utc};
 use serde_json::Value;
@@ -9,7 +9,7 @@ use crate::{
     status::state,
 };
 
-/// Objects in every state that a page tells apart.
+/// Workloads in each state that a page distinguishes.
 fn cluster() -> Cluster {
     let cluster = Cluster::new();
     let hours = ("hours", "Mon-Fri 09:00-17:30");
@@ -48,7 +48,7 @@ fn json(cluster: &Cluster, args: &[&str]) -> Value {
     cluster.dayshift(args).json()
 }
 
-/// As the pages name the state of what `status` says.
+/// The name on the pages for a state of `status`.
 fn state_of(workload: &Value) -> &str {
     match &workload["error"] {
         Value::Null => workload["state"].as_str().unwrap_or("left down"),
@@ -62,7 +62,7 @@ fn time(text: &str) -> DateTime<Utc> {
         .to_utc()
 }
 
-/// The row of an object on the timeline: its state, and what is next.
+/// The row of a workload on the timeline: its state and the next change.
 fn row<'p>(page: &'p Page, name: &str) -> (&'p Node, Option<&'p Node>, String) {
     let is_of = |it: &&Node| it.tag == "tr" && it.text.starts_with(name);
     let row = page.nodes.iter().find(is_of).unwrap();
@@ -79,7 +79,7 @@ fn row<'p>(page: &'p Page, name: &str) -> (&'p Node, Option<&'p Node>, String) {
 }
 
 #[test]
-fn the_pages_say_what_status_and_plan_say() {
+fn the_pages_agree_with_status_and_plan() {
     let cluster = cluster();
     let _scaler = Scaler::on(&cluster);
     for (command, name) in [("wake", "deploy/woken"), ("sleep", "deploy/slept")] {
@@ -87,7 +87,7 @@ fn the_pages_say_what_status_and_plan_say() {
         assert_eq!(ran.status, 0, "{ran:?}");
     }
     assert_eq!(cluster.dayshift(&["pause", "deploy/paused"]).status, 0);
-    // By then all of them have been seen: what came first was done first.
+    // All workloads are known by then, because the controller acts in order.
     let status = json(&cluster, &["status", "-A", "-o", "json"]);
     let served = Served::of(&cluster, &[]);
     let timeline = served.page("/timeline");
@@ -151,7 +151,7 @@ fn the_pages_say_what_status_and_plan_say() {
     }
 }
 
-/// The boundaries of the page are those of the plan, as far as the page goes.
+/// The boundaries on the page are those of the plan, until the end of the page.
 fn same_as_plan(cluster: &Cluster, name: &str, page: &Page) {
     let object = format!("deploy/{name}");
     let plan = json(cluster, &["plan", &object, "-o", "json", "--days", "20"]);
@@ -188,7 +188,7 @@ fn same_as_plan(cluster: &Cluster, name: &str, page: &Page) {
             "{name}: {words}"
         );
     }
-    // What is planned and not shown comes after two weeks.
+    // Only boundaries after two weeks are not shown.
     assert!(shown.len() <= planned.len(), "{name}");
     if let Some(beyond) = planned.get(shown.len()) {
         let beyond = time(beyond["at"].as_str().unwrap());
@@ -200,12 +200,12 @@ fn same_as_plan(cluster: &Cluster, name: &str, page: &Page) {
 }
 
 #[test]
-fn a_picture_is_told_as_a_table_that_is_the_same() {
+fn each_chart_has_an_equivalent_table() {
     let cluster = cluster();
     let served = Served::of(&cluster, &[]);
     let page = served.page("/timeline?from=2026-03-23&q=office");
     let cells: Vec<_> = page.all("td").map(|it| it.text.clone()).collect();
-    // Monday to Sunday, in Berlin: the only zone there is on this page is the default.
+    // Monday to Sunday in Berlin, because the default zone is the only zone on this page.
     let hours = cells.iter().filter(|it| *it == "running").count();
     assert_eq!(hours, 5, "{cells:?}");
     let label = page
@@ -215,9 +215,9 @@ fn a_picture_is_told_as_a_table_that_is_the_same() {
     assert_eq!(label, "dev/office: running 42 h 30 min, stopped 5 d 5 h");
 }
 
-/// UTC is what counts without the flag, and may be asked for all the same.
+/// UTC is the default, but can also be given.
 #[test]
-fn the_zone_that_is_asked_for_is_shown() {
+fn shows_times_in_the_given_zone() {
     let cluster = Cluster::new();
     let tokyo = ("timezone", "Asia/Tokyo");
     cluster.deployment("web", 1, &[("hours", "Mon-Fri 09:00-17:30"), tokyo]);
@@ -236,7 +236,7 @@ fn the_zone_that_is_asked_for_is_shown() {
 }
 
 #[test]
-fn a_filter_asks_for_what_it_names() {
+fn a_filter_selects_workloads() {
     let cluster = cluster();
     let served = Served::of(&cluster, &[]);
     for (query, expected) in [
@@ -261,17 +261,17 @@ fn a_filter_asks_for_what_it_names() {
     }
 }
 
-/// `except` has local dates of each object (`docs/guides/holidays.md`): that of Tokyo begins nine hours before
-/// that of UTC, in which a page is that has objects in several zones.
+/// `except` contains local dates of each workload (`docs/guides/holidays.md`). A date in Tokyo
+/// begins nine hours earlier than in UTC, the zone of a page with several zones.
 #[test]
-fn an_excepted_date_is_shaded_where_the_object_has_it() {
+fn shades_excluded_dates_in_the_zone_of_the_workload() {
     let cluster = Cluster::new();
     let hours = ("hours", "Mon-Fri 09:00-17:30");
     let except = ("except", "2026-11-24");
     cluster.deployment("plain", 1, &[hours, except]);
     cluster.deployment("tokyo", 1, &[hours, except, ("timezone", "Asia/Tokyo")]);
     let served = Served::of(&cluster, &[]);
-    // 1000 are a week of 168 hours: 24 of them are 142, and 15 are 89.
+    // A week of 168 hours is 1000 wide: 24 hours are 142, and 15 hours are 89.
     for (name, expected) in [
         ("plain", "M142 0h143v24h-143z"),
         ("tokyo", "M89 0h143v24h-143z"),
@@ -284,11 +284,11 @@ fn an_excepted_date_is_shaded_where_the_object_has_it() {
 }
 
 #[test]
-fn a_date_that_counts_as_another_day_is_marked() {
+fn marks_treated_dates() {
     let cluster = Cluster::new();
     let hours = ("hours", "Mon-Fri 09:00-17:30");
     let tomorrow = Utc::now().date_naive() + TimeDelta::days(1);
-    // A Saturday that is not soon tomorrow.
+    // A Saturday far in the future.
     let treated = format!("2099-01-10 = Mon; {tomorrow} = Sun");
     cluster.deployment("plain", 1, &[hours]);
     cluster.deployment("treated", 1, &[hours, ("treat-as", &treated)]);
@@ -302,9 +302,10 @@ fn a_date_that_counts_as_another_day_is_marked() {
     }
 }
 
-/// What has no schedule that is known here goes by the labels alone: they say when, and not what.
+/// A workload whose schedule is unknown here has only its labels, which contain the time of the
+/// next boundary but not its action.
 #[test]
-fn next_is_called_a_pause_only_for_a_pause() {
+fn names_the_end_of_a_pause_only_for_a_pause() {
     let cluster = Cluster::new();
     let at = |text: &str| format!("2099-01-05T{text}.00Z");
     let hours = ("hours", "00:00-24:00");
@@ -316,7 +317,7 @@ fn next_is_called_a_pause_only_for_a_pause() {
             &[hours, ("pause", "2099-01-05 10:00")],
             "10.00",
         ),
-        // Its only start is still to come then: the end of the wake does nothing.
+        // The only start is later, so the end of the wake changes nothing.
         (
             "woken",
             "woken",
@@ -352,9 +353,9 @@ fn next_is_called_a_pause_only_for_a_pause() {
     }
 }
 
-/// What a page proposes or shows has the prefix that it was given.
+/// All pages use the configured prefix.
 #[test]
-fn no_page_names_another_prefix_than_its_own() {
+fn all_pages_use_the_configured_prefix() {
     let empty = Cluster::new();
     let served = Served::of(&empty, &["--annotation-prefix", "acme.io"]);
     let page = served.page("/");

@@ -1,4 +1,4 @@
-//! A stop that people are told of, on the first page.
+//! A stop notice on the overview.
 
 use chrono::{Days, Utc};
 
@@ -7,9 +7,9 @@ use super::browser::Served;
 use crate::fake_server::{Cluster, Scaler};
 use crate::status::state;
 
-/// One that stops tomorrow, whatever day it is, is said a day before.
+/// A stop tomorrow is shown one day before, on any weekday.
 #[test]
-fn the_first_page_has_a_button_that_keeps_it_running() {
+fn the_overview_offers_to_keep_a_workload_running() {
     let cluster = Cluster::new();
     let tomorrow = Utc::now().date_naive() + Days::new(1);
     let stop = format!("{tomorrow} 00:00");

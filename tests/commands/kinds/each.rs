@@ -1,4 +1,4 @@
-//! Workloads of each kind, in the commands that read files.
+//! Workloads of each kind in the commands that read files.
 
 use crate::program::dayshift_with;
 
@@ -41,7 +41,7 @@ spec:
 
 const KINDS: &str = "deployments,statefulsets,cronjobs,hpa,so,rollouts.argoproj.io";
 
-/// What it prints on both outputs, each line's words with one space between, and how it ends.
+/// The exit status, and the lines of both outputs with single spaces.
 fn dayshift(args: &[&str], input: &str) -> (i32, Vec<String>, Vec<String>) {
     let ended = dayshift_with(&[], args, input);
     let lines = |text: &str| {
@@ -52,7 +52,7 @@ fn dayshift(args: &[&str], input: &str) -> (i32, Vec<String>, Vec<String>) {
 }
 
 #[test]
-fn a_plan_names_each_by_its_kind_and_shows_what_its_count_means() {
+fn a_plan_shows_each_kind_with_the_unit_of_its_count() {
     let monday = ["--from", "2026-11-23", "--days", "1", "--kinds", KINDS];
     let args = [&["plan", "-f", "-", "-o", "table"], &monday[..]].concat();
     let (status, table, said) = dayshift(&args, EVERY_KIND);
@@ -85,7 +85,7 @@ fn a_plan_names_each_by_its_kind_and_shows_what_its_count_means() {
 }
 
 #[test]
-fn lint_says_which_flag_and_permissions_a_kind_takes_until_it_has_the_flag() {
+fn lint_recommends_the_flag_and_permissions_of_a_kind() {
     let (status, said, _) = dayshift(&["lint", "-"], EVERY_KIND);
     assert_eq!(status, 0, "an info is no problem: {said:#?}");
     let helps: Vec<_> = said
@@ -115,7 +115,7 @@ fn lint_says_which_flag_and_permissions_a_kind_takes_until_it_has_the_flag() {
 }
 
 #[test]
-fn lint_tells_to_remove_a_count_from_a_cron_job() {
+fn lint_rejects_a_count_on_a_cron_job() {
     let with_count = EVERY_KIND.replacen(
         "annotations:\n",
         "annotations:\n    dayshift/replicas: \"3\"\n",
@@ -132,7 +132,7 @@ fn lint_tells_to_remove_a_count_from_a_cron_job() {
 }
 
 #[test]
-fn a_sandbox_plays_every_kind_of_its_files() {
+fn the_sandbox_simulates_every_kind() {
     let args = ["sandbox", "--from", "2026-11-23", "--for", "2d", "-"];
     for kinds in [
         &["--kinds", KINDS][..],

@@ -1,4 +1,4 @@
-//! `--kind-file`: rows of kinds of a user's own, and what is said of wrong ones.
+//! `--kind-file`: user-defined kinds, and errors in their definitions.
 
 use std::fs;
 
@@ -69,8 +69,8 @@ fn dayshift(rows: &str, args: &[&str], input: &str) -> Ended {
 }
 
 #[test]
-fn a_kind_that_nobody_knew_has_a_plan_by_its_row() {
-    // `--kinds` may stand before the file that says what it names.
+fn plans_a_user_defined_kind() {
+    // `--kinds` can come before the file that defines the kinds.
     for flags in [
         ["--kinds", KINDS, "--kind-file", "KINDS.yaml"],
         ["--kind-file", "KINDS.yaml", "--kinds", KINDS],
@@ -105,9 +105,9 @@ fn a_kind_that_nobody_knew_has_a_plan_by_its_row() {
     }
 }
 
-/// As a kind with a row of dayshift's own is known by them once somebody has named its group.
+/// The kind is known by the same names as a built-in kind whose group is given.
 #[test]
-fn the_row_makes_a_kind_known_by_its_own_names() {
+fn a_definition_makes_a_kind_known_by_its_names() {
     for (name, status) in [("widget", 3), ("Widgets", 3), ("wodget", 2)] {
         let workload = format!("{name}/one");
         let of_one = ["wake", &workload, "-n", "dev", "--for", "1h"];
@@ -118,7 +118,7 @@ fn the_row_makes_a_kind_known_by_its_own_names() {
 }
 
 #[test]
-fn lint_finds_the_same_kinds_and_an_odd_value_in_their_field() {
+fn lint_reports_an_unexpected_value_in_the_field_of_a_user_defined_kind() {
     let flags = ["lint", "--kind-file", "KINDS.yaml", "--kinds", KINDS, "-"];
     let ended = dayshift(ROWS, &flags, OBJECTS);
     assert_eq!(ended.status, 0, "{}{}", ended.out, ended.err);
@@ -127,14 +127,14 @@ fn lint_finds_the_same_kinds_and_an_odd_value_in_their_field() {
     assert_eq!(ended.status, 1);
     let said = "spec.paused is `soon`, not true or false";
     assert!(ended.out.contains(said), "{}", ended.out);
-    // Alone it checks the file.
+    // Without other files, the kind file itself is checked.
     let ended = dayshift(ROWS, &["lint", "--kind-file", "KINDS.yaml"], "");
     assert_eq!((ended.status, &*ended.err), (0, ""), "{}", ended.out);
 }
 
-/// Each wrong row, the line and column at fault, and what is said of it.
+/// Each invalid definition, the line and column of the fault, and the error.
 #[test]
-fn a_wrong_row_says_what_and_where_and_the_others_count() {
+fn reports_an_invalid_definition_and_uses_the_others() {
     let with = |row: &str| format!("{ROWS}- {{{row}}}\n");
     let thing = "resource: things.example.com, kind: Thing";
     for (row, at, said) in [
@@ -270,7 +270,8 @@ fn a_wrong_row_says_what_and_where_and_the_others_count() {
         assert!(ended.err.starts_with(&place), "{row}: {}", ended.err);
         assert!(ended.err.contains(said), "{row}: {}", ended.err);
         assert_eq!(ended.err.lines().count(), 1, "{row}: {}", ended.err);
-        // The rows above it count all the same, and it is not taken for a kind with spec.replicas.
+        // The other definitions are used, and the invalid one is not treated as a kind with
+        // `spec.replicas`.
         let kinds = format!("{KINDS},things.example.com");
         let flags = [
             "plan",
@@ -286,7 +287,7 @@ fn a_wrong_row_says_what_and_where_and_the_others_count() {
         let things = format!("{OBJECTS}---\n{THING}");
         let ended = dayshift(&with(row), &flags, &things);
         assert_eq!(ended.status, 0, "{row}: {}", ended.err);
-        // Of a row that does not say its resource nobody knows that it is about that kind.
+        // If the definition does not name its resource, the kind is unknown.
         let is_refused = row.contains("things.example.com");
         assert_ne!(
             ended.out.contains("things.example.com/four"),
@@ -307,9 +308,10 @@ fn a_wrong_row_says_what_and_where_and_the_others_count() {
     }
 }
 
-/// What is beyond the bound is told, and no object of it is taken for one with `spec.replicas`.
+/// Definitions beyond the limit are reported, and their kinds are not treated as kinds with
+/// `spec.replicas`.
 #[test]
-fn a_row_too_many_is_told_and_nothing_of_its_kind_is_scheduled() {
+fn reports_definitions_beyond_the_limit() {
     let rows = (0..202).map(|at| {
         format!("- {{resource: k{at}s.example.com, kind: K{at}, field: spec.off, stopped: true}}\n")
     });
@@ -350,7 +352,7 @@ fn a_row_too_many_is_told_and_nothing_of_its_kind_is_scheduled() {
 }
 
 #[test]
-fn a_file_that_is_absent_or_no_yaml_is_wrong_usage() {
+fn a_missing_or_invalid_kind_file_is_wrong_usage() {
     for (rows, file, said) in [
         (
             ROWS,
@@ -365,9 +367,9 @@ fn a_file_that_is_absent_or_no_yaml_is_wrong_usage() {
     }
 }
 
-/// Else the policy that binds dayshift refuses its own stops.
+/// Without this entry, the policy would reject the stops of dayshift.
 #[test]
-fn the_role_of_a_kind_of_ones_own_comes_with_its_line_of_the_policy() {
+fn the_role_of_a_user_defined_kind_includes_its_policy_entry() {
     let kinds = format!("clusters.postgresql.cnpg.io,rollouts.argoproj.io,{KINDS}");
     let flags = ["--kind-file", "KINDS.yaml", "--kinds", &kinds];
     let ended = dayshift(ROWS, &[&["kinds", "-o", "yaml"], &flags[..]].concat(), "");

@@ -1,4 +1,4 @@
-//! `dayshift kinds`: what can be scheduled, what the cluster has of it, and the ClusterRole.
+//! `dayshift kinds`: the supported kinds, the kinds of the cluster, and the ClusterRole.
 
 use serde_json::Value;
 
@@ -6,7 +6,7 @@ use crate::fake_server::Cluster;
 use crate::program::dayshift_with;
 
 #[test]
-fn each_kind_is_listed_with_its_field_and_what_the_cluster_has() {
+fn lists_each_kind_with_its_field_and_availability() {
     let cluster = Cluster::new();
     let (group, plural) = ("postgresql.cnpg.io", "clusters");
     cluster.api.serve_custom(group, "v1", plural, "Cluster");
@@ -18,7 +18,7 @@ fn each_kind_is_listed_with_its_field_and_what_the_cluster_has() {
     assert_eq!((ran.status, &*ran.err), (0, ""), "{}", ran.out);
     let words = |line: &str| line.split_whitespace().collect::<Vec<_>>().join(" ");
     let lines: Vec<_> = ran.out.lines().map(words).collect();
-    // The server in memory does not say what is allowed.
+    // The in-memory API does not report permissions.
     for expected in [
         "KIND FIELD STOPPED RUNNING LOOKED AT SERVED NOT ALLOWED",
         "deployments spec.replicas stop-replicas saved count yes yes ?",
@@ -44,7 +44,7 @@ fn each_kind_is_listed_with_its_field_and_what_the_cluster_has() {
 }
 
 #[test]
-fn without_a_cluster_the_kinds_are_listed_all_the_same() {
+fn lists_kinds_without_a_cluster() {
     let ran = dayshift_with(&[], &["kinds", "--kubeconfig", "/nowhere"], "");
     assert_eq!(ran.status, 3);
     assert!(ran.err.starts_with("error: "), "{}", ran.err);
@@ -56,7 +56,7 @@ fn without_a_cluster_the_kinds_are_listed_all_the_same() {
 }
 
 #[test]
-fn the_cluster_role_names_the_kinds_and_nothing_more() {
+fn the_cluster_role_contains_only_the_given_kinds() {
     let kinds = "statefulsets,deployments,clusters.postgresql.cnpg.io";
     let ran = dayshift_with(&[], &["kinds", "-o", "yaml", "--kinds", kinds], "");
     assert_eq!((ran.status, &*ran.err), (0, ""));
@@ -78,9 +78,9 @@ fn the_cluster_role_names_the_kinds_and_nothing_more() {
     assert!(binding.contains("namespace: \"dayshift\""), "{binding}");
 }
 
-/// Jobs are no kind of `--kinds`, and dayshift needs fewer verbs for them.
+/// Jobs are not part of `--kinds`, and dayshift needs fewer verbs for them.
 #[test]
-fn jobs_are_named_where_somebody_asks_for_them() {
+fn includes_jobs_only_with_stop_jobs() {
     let flags = [
         "kinds",
         "-o",
@@ -123,9 +123,9 @@ spec: {replicas: 3}
     assert!(ran.out.contains(help), "{}", ran.out);
 }
 
-/// Else it would be watched for its `spec.replicas`, and no stop would stop it.
+/// Otherwise it would be watched for its `spec.replicas`, and a stop would have no effect.
 #[test]
-fn a_kind_that_no_stop_stops_is_wrong_usage_and_says_what_to_schedule() {
+fn rejects_a_kind_that_cannot_be_stopped_and_names_an_alternative() {
     for (kind, said, instead) in [
         (
             "mariadbs.k8s.mariadb.com",
@@ -172,7 +172,7 @@ fn a_kind_that_no_stop_stops_is_wrong_usage_and_says_what_to_schedule() {
 }
 
 #[test]
-fn a_database_is_offered_with_its_flag_and_its_permissions() {
+fn recommends_the_flag_and_permissions_for_a_database() {
     let objects = r#"
 apiVersion: postgresql.cnpg.io/v1
 kind: Cluster

@@ -1,4 +1,4 @@
-//! A kind with a switch, in commands that were not given its row.
+//! A kind with an on/off field, in commands without its definition.
 
 use std::fs;
 
@@ -11,7 +11,7 @@ const ONE: &str = "databases.store.example.com/one";
 const ROW: &str = "[{resource: databases.store.example.com, kind: Database, field: spec.off, stopped: true, \
                    running: false}]";
 
-/// A Database of the namespace `dev`, as a scaler with its row has stopped it.
+/// A Database in the namespace `dev` that a controller with the definition has stopped.
 fn stopped(labels: &Value) -> Value {
     json!({
         "apiVersion": "store.example.com/v1", "kind": "Database",
@@ -39,7 +39,7 @@ const COMMANDS: [&str; 8] = [
 ];
 
 #[test]
-fn what_a_switch_has_stopped_is_left_alone_without_its_row() {
+fn leaves_a_stopped_object_unchanged_without_its_kind_definition() {
     let cluster = Cluster::new();
     cluster
         .api
@@ -64,7 +64,7 @@ fn what_a_switch_has_stopped_is_left_alone_without_its_row() {
         let said = ran.out + &ran.err;
         assert!(said.contains("--kind-file"), "{command}: {said}");
     }
-    // With the row it is a switch that is off.
+    // With the definition, its on/off field is off.
     let folder = tempfile::tempdir().unwrap();
     let row = folder.path().join("kinds.yaml");
     fs::write(&row, ROW).unwrap();

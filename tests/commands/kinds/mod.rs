@@ -1,4 +1,4 @@
-//! Kinds in the commands: each in files, rows of a user's own, and the list of them all.
+//! Kinds in the commands: in files, user-defined, and in `dayshift kinds`.
 
 mod each;
 mod file;

@@ -1,4 +1,4 @@
-//! What an operator makes: which resource to schedule in its place.
+//! For an object of an operator, the resource to schedule instead.
 
 use serde_json::json;
 
@@ -20,7 +20,7 @@ const VERSION: &str = "postgres-operator.crunchydata.com/v1beta1";
 const RESOURCE: &str = "postgresclusters.postgres-operator.crunchydata.com";
 
 #[test]
-fn lint_says_which_resource_to_schedule_in_its_place() {
+fn lint_names_the_resource_to_schedule_instead() {
     let text = |owner: &str, kind: &str, controller: &str| {
         let text = OWNED.replace("OWNER", owner).replace("KIND", kind);
         text.replace("CONTROLLER", controller)
@@ -39,7 +39,7 @@ fn lint_says_which_resource_to_schedule_in_its_place() {
     assert!(ran.out.contains(SAID), "{}", ran.out);
     let help = format!("run dayshift with {RESOURCE} among its --kinds");
     assert!(ran.out.contains(&help), "{}", ran.out);
-    // Who only holds on to it, and whom nobody knows.
+    // Owners that are not controllers, and unknown owners.
     for (owner, kind, controller) in [
         (VERSION, "PostgresCluster", "false"),
         ("example.com/v1", "Widget", "true"),
@@ -50,10 +50,10 @@ fn lint_says_which_resource_to_schedule_in_its_place() {
     }
 }
 
-/// Each owner, what it owns, and the resource that people write. Percona's operator makes a
-/// PostgresCluster of its own group, and that the StatefulSets.
+/// Each owner, the object that it owns, and the resource that users write. The operator of Percona
+/// creates a PostgresCluster of its own group, which owns the StatefulSets.
 #[test]
-fn lint_finds_the_resource_that_people_write_by_the_table() {
+fn lint_finds_the_resource_that_users_write() {
     let rows = tempfile::NamedTempFile::new().unwrap();
     let row = "{resource: widgets.example.com, kind: Widget, field: spec.paused, stopped: true}";
     std::fs::write(rows.path(), row).unwrap();
@@ -126,7 +126,7 @@ fn lint_finds_the_resource_that_people_write_by_the_table() {
             ran.out
         );
     }
-    // The next hop: what an operator makes of another of the table.
+    // A resource that an operator creates from another known resource.
     for (made, version, owner, resource) in [
         (
             "apiVersion: postgres-operator.crunchydata.com/v1beta1\nkind: PostgresCluster",
@@ -173,9 +173,9 @@ fn status_names_the_owner_of_an_owned_object() {
     }
 }
 
-/// As `dayshift status` and `restore` tell it: no count that a switch does not have.
+/// The texts of `status` and `restore` name no count for an on/off field.
 #[test]
-fn a_switch_whose_schedule_was_removed_is_told_in_words_of_a_switch() {
+fn describes_a_removed_schedule_of_an_on_off_field() {
     let cluster = Cluster::new();
     let (group, version) = VERSION.split_once('/').unwrap();
     cluster

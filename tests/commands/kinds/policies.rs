@@ -1,4 +1,4 @@
-//! `manifests/policy`: what each policy has to know of a kind.
+//! The entries of the policies in `manifests/policy` for each kind.
 
 use std::{fs, path::Path};
 
@@ -9,12 +9,13 @@ fn policy(name: &str) -> String {
     fs::read_to_string(folder.join(name)).unwrap()
 }
 
-/// Elsewhere dayshift could not change it, or a stolen token could change another field.
+/// Without an entry, dayshift could not change the kind, or a stolen token could change another
+/// field.
 #[test]
-fn the_policy_that_binds_dayshift_says_where_each_kind_holds_its_count() {
+fn the_policy_contains_the_field_of_each_kind() {
     let text = policy("scaler.yaml");
     let known = Kind::BUILT_IN.into_iter().chain(Kind::of_operators());
-    // No kind of dayshift's: those of a CronJob with stop-jobs.
+    // The Jobs of CronJobs with `stop-jobs`.
     assert!(text.contains("'jobs.batch': ['spec', 'suspend']"));
     let mut lines = 1;
     for kind in known {
@@ -33,7 +34,7 @@ fn the_policy_that_binds_dayshift_says_where_each_kind_holds_its_count() {
 }
 
 #[test]
-fn the_policies_of_annotations_look_at_every_group() {
+fn the_annotation_policies_match_every_group() {
     for name in ["texts.yaml", "limits.yaml", "stamp.yaml"] {
         let text = policy(name);
         let is_of_name = |c: char| c.is_ascii_alphanumeric() || ".-".contains(c);

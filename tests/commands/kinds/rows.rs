@@ -1,4 +1,4 @@
-//! Rows of a user's own that no API server would take, and those whose field stops nothing.
+//! User-defined kinds that no API server accepts, or whose field stops nothing.
 
 use std::fs;
 
@@ -6,7 +6,8 @@ use tempfile::TempDir;
 
 use crate::program::dayshift_with;
 
-/// A file of this row alone is refused at the last place in the line that has the text `at`.
+/// Checks that a file with only this definition is rejected at the last occurrence of `at` in the
+/// line.
 pub(super) fn assert_wrong_row(line: &str, at: &str, said: &str) {
     let folder = TempDir::new().unwrap();
     let file = folder.path().join("kinds.yaml");
@@ -21,7 +22,7 @@ pub(super) fn assert_wrong_row(line: &str, at: &str, said: &str) {
 }
 
 #[test]
-fn a_row_that_could_stop_nothing_says_what_and_where() {
+fn reports_a_definition_that_cannot_stop_anything() {
     let thing = "resource: things.example.com, kind: Thing";
     for (row, at, said) in [
         (

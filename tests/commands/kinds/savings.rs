@@ -1,4 +1,4 @@
-//! What the schedule of a database saves: its row says where its size stands, or nothing is counted.
+//! The savings of a database, whose definition contains the path of its size.
 
 use std::fs;
 
@@ -30,7 +30,7 @@ const ROWS: &str = r#"
 - {resource: gizmos.example.com, kind: Gizmo, field: spec.size, holds: replicas, resources: spec.resources}
 "#;
 
-/// Each kind with its `spec`; the replicas that a stop takes down, their cores and their GiB.
+/// Each kind with its `spec`, and the replicas, cores and GiB that a stop saves.
 const OBJECTS: [(&str, &str, &str, [f64; 3]); 14] = [
     (
         "postgresql.cnpg.io/v1",
@@ -123,7 +123,7 @@ const KINDS: &str = "clusters.postgresql.cnpg.io,cassandradatacenters.cassandra.
      gadgets.example.com,grids.example.com,gizmos.example.com,farms.example.com,rayclusters.ray.io,\
      virtualmachines.kubevirt.io";
 
-/// From Monday 12:00 to Tuesday 12:00, of which the night takes 14 hours.
+/// From Monday 12:00 to Tuesday 12:00, of which 14 hours are stopped.
 const HOURS: f64 = 14.0;
 
 fn manifest(version: &str, kind: &str, spec: &str) -> String {
@@ -149,7 +149,7 @@ fn is_about(found: f64, expected: f64) -> bool {
 }
 
 #[test]
-fn a_plan_and_a_sandbox_count_the_instances_of_a_database() {
+fn plan_and_sandbox_count_the_instances_of_a_database() {
     let files = OBJECTS.map(|(version, kind, spec, _)| manifest(version, kind, spec));
     let plan = [
         "plan",
@@ -184,7 +184,7 @@ fn a_plan_and_a_sandbox_count_the_instances_of_a_database() {
             );
         }
     }
-    // One alone, in words: the sums of a plan and of a sandbox.
+    // The sums of a plan and of a sandbox for one object.
     let cluster = &files[0];
     let expected = "42 replica-hours, 21 CPU core-hours, 42 GiB-hours of memory";
     let plan = [
@@ -203,6 +203,6 @@ fn a_plan_and_a_sandbox_count_the_instances_of_a_database() {
     assert!(out.contains(&format!("Saves {expected}.")), "{out}");
     let out = dayshift(&sandbox, cluster);
     assert!(out.contains(&format!("Saved: {expected}.")), "{out}");
-    // 3 for 10 of the 24 hours.
+    // 3 replicas for 10 of the 24 hours.
     assert!(out.contains(" 30.0 "), "{out}");
 }

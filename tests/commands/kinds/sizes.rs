@@ -1,9 +1,9 @@
-//! Where a row of a user's own says which pods run: what is said of a wrong one, and where.
+//! The path of the size in a user-defined kind, and errors in it.
 
 use crate::kinds::rows::assert_wrong_row;
 
 #[test]
-fn a_wrong_size_says_what_and_where() {
+fn reports_an_invalid_size_with_its_position() {
     for (row, at, said) in [
         (
             "field: spec.off, stopped: true, instances: \"spec.a[].n\", resources: \"spec.b[].r\"",

@@ -1,4 +1,4 @@
-//! CronJobs whose times do not fall into their running hours, and their Jobs.
+//! CronJobs whose times are outside their running hours, and their Jobs.
 
 use super::program::{found, web};
 
@@ -10,7 +10,7 @@ fn cron_job(annotations: &[&str], spec: &str) -> String {
 }
 
 #[test]
-fn a_cron_job_that_is_suspended_at_each_of_its_times_is_found() {
+fn finds_a_cron_job_that_never_runs() {
     let office = "dayshift/hours: 'Mon-Fri 09:00-19:00'";
     let tokyo = "dayshift/timezone: Asia/Tokyo";
     for (annotations, spec, never) in [
@@ -25,7 +25,7 @@ fn a_cron_job_that_is_suspended_at_each_of_its_times_is_found() {
         // Once a year, on a Thursday.
         (&[office], "schedule: '0 10 31 12 *'", false),
         (&[office], "schedule: '0 10 27 12 *'", true),
-        // 12:00 in UTC is 21:00 there.
+        // 12:00 in UTC is 21:00 in Tokyo.
         (&[office, tokyo], "schedule: '0 12 * * *'", true),
         (
             &[office, tokyo],
@@ -43,7 +43,7 @@ fn a_cron_job_that_is_suspended_at_each_of_its_times_is_found() {
             "schedule: '30 6 * * *'",
             true,
         ),
-        // Nobody can tell.
+        // The time zone is unknown.
         (&[office], "schedule: 'TZ=UTC 0 3 * * *'", false),
         (&[office], "schedule: '0 3 * * *', timeZone: Nowhere", false),
         (&["team: a"], "schedule: '0 3 * * *'", false),
@@ -60,7 +60,7 @@ fn a_cron_job_that_is_suspended_at_each_of_its_times_is_found() {
 }
 
 #[test]
-fn stop_jobs_is_for_a_cron_job_with_a_stop_and_no_default() {
+fn stop_jobs_requires_a_cron_job_with_a_stop() {
     let leave = "dayshift/stop-jobs: 'true'";
     let (office, no_spec) = ("dayshift/hours: 'Mon-Fri 09:00-19:00'", "");
     for (text, expected) in [

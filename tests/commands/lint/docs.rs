@@ -1,4 +1,4 @@
-//! What `docs/reference/lint.md` says of each rule is what the program does.
+//! The examples of each rule in `docs/reference/lint.md` give the documented results.
 
 use dayshift_manifest::lint::LintRule;
 
@@ -6,7 +6,7 @@ use super::program::{found_with, web};
 
 const PAGE: &str = include_str!("../../../docs/reference/lint.md");
 
-/// The calendars that examples name.
+/// The calendars in the examples.
 const CALENDARS: [&str; 6] = [
     "--calendar",
     "de=docs/samples/germany.ics",
@@ -16,7 +16,7 @@ const CALENDARS: [&str; 6] = [
     "timed=tests/commands/lint/dates/timed.ics",
 ];
 
-/// A rule's name, and what is under it.
+/// The rules and their sections.
 fn sections() -> Vec<(&'static str, &'static str)> {
     let (_, rules) = PAGE.split_once("\n# Rules\n").unwrap();
     let sections = rules.split("\n## ").skip(1);
@@ -25,7 +25,7 @@ fn sections() -> Vec<(&'static str, &'static str)> {
         .collect()
 }
 
-/// The objects of an example: it is whole, or lines of annotations.
+/// The objects of an example, which can be complete or only annotations.
 fn example(section: &str, title: &str) -> String {
     let opening = format!("\n{title}:\n\n```yaml\n");
     let (_, rest) = section.split_once(&opening).unwrap();
@@ -45,7 +45,7 @@ fn each_rule_has_its_section_in_order() {
 }
 
 #[test]
-fn each_section_says_how_bad_it_is() {
+fn each_section_names_its_severity() {
     for (id, section) in sections() {
         let severity = LintRule::from_id(id).unwrap().severity().to_string();
         let said = section.trim_start().split('.').next().unwrap();
@@ -54,7 +54,7 @@ fn each_section_says_how_bad_it_is() {
 }
 
 #[test]
-fn each_wrong_example_breaks_its_rule_alone_and_each_right_one_none() {
+fn each_wrong_example_breaks_one_rule_and_each_right_one_none() {
     let mut wrong = Vec::new();
     for (id, section) in sections() {
         let found = |title| -> Vec<String> {

@@ -1,11 +1,11 @@
-//! Cron with both fields of days: what is proposed for the days that are both.
+//! Cron expressions with both day fields, and the proposal for the days that match both.
 
 use super::program::{found, web};
 use crate::program::dayshift_with;
 
-/// What is proposed in place of both fields of days is read, and is the item with its count.
+/// The proposed expression is valid and means the days that match both fields.
 #[test]
-fn the_days_that_are_both_are_proposed() {
+fn proposes_the_days_that_match_both_fields() {
     for (line, expected) in [
         (
             "dayshift/start: '0 9 1-7 * Mon; 08:00'",

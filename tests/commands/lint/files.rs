@@ -1,4 +1,4 @@
-//! Files and folders: what is not looked at, and what cannot be.
+//! Files and directories that are skipped or unreadable.
 
 use std::{
     fs,
@@ -12,7 +12,7 @@ use super::program::{lint_of, web};
 use crate::program::{PATH, command_of, run};
 
 #[test]
-fn unchecked_files_are_named_with_the_command_that_checks_them() {
+fn names_the_command_for_files_that_it_cannot_check() {
     let folder = tempfile::tempdir().unwrap();
     let write = |name: &str, text: &str| {
         let path = folder.path().join(name);
@@ -45,8 +45,8 @@ fn unchecked_files_are_named_with_the_command_that_checks_them() {
     );
 }
 
-/// Runs a command on a folder in which some files, and a folder, cannot be read. Root reads
-/// everything, so it is somebody else who runs it then.
+/// Runs a command on a directory with unreadable parts. Root can read everything, so another user
+/// runs it then.
 #[test]
 fn an_unreadable_file_does_not_stop_lint() {
     let folder = tempfile::tempdir().unwrap();
@@ -65,8 +65,8 @@ fn an_unreadable_file_does_not_stop_lint() {
     fs::set_permissions(path("closed"), fs::Permissions::from_mode(0o0)).unwrap();
     fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o755)).unwrap();
     let binary = path("dayshift");
-    // While another thread of ours starts a child, that would hold a copy of ours open for writing, and
-    // nobody could run it ("Text file busy").
+    // A child that another thread starts could inherit an open descriptor of the copy, which then
+    // could not be executed ("Text file busy").
     let copied = Command::new("cp").arg(PATH).arg(&binary).status();
     assert!(copied.unwrap().success());
     let name = folder.path().to_str().unwrap();
@@ -106,9 +106,9 @@ fn an_unreadable_file_does_not_stop_lint() {
     fs::set_permissions(path("closed"), fs::Permissions::from_mode(0o755)).unwrap();
 }
 
-/// A pattern that can match nothing was passed over without a word.
+/// An earlier version ignored a pattern that matches nothing.
 #[test]
-fn a_pattern_that_is_none_is_wrong_usage() {
+fn an_invalid_pattern_is_wrong_usage() {
     for (args, status) in [
         (&["--exclude", "["][..], 2),
         (&["--exclude", ""], 2),
@@ -131,7 +131,7 @@ fn a_pattern_that_is_none_is_wrong_usage() {
 }
 
 #[test]
-fn a_kind_without_a_version_is_told_so() {
+fn reports_a_kind_without_a_version() {
     let text = web(&["dayshift/hours: 09:00-19:00"]).replace("apiVersion: apps/v1\n", "");
     let (_, out, _) = lint_of(&["-"], &text);
     assert!(out.contains("this Deployment has no apiVersion"), "{out}");

@@ -1,6 +1,6 @@
-//! What is shown, compared to the letter with the files in `golden/`.
+//! The output, compared with the files in `golden/`.
 //!
-//! `UPDATE_GOLDEN=1 cargo test --test commands golden` writes those files anew; look at the changes
+//! `UPDATE_GOLDEN=1 cargo test --test commands golden` updates these files; review the changes
 //! before you commit them.
 
 use std::{env, fs, path::Path};
@@ -26,8 +26,8 @@ fn golden() {
         let args = ["-o", format, "tests/commands/lint/golden/faults.yaml"];
         let (status, out, err) = lint_with(variables, &args, "");
         assert_eq!((status, err.as_str()), (1, ""), "{file}");
-        // A SARIF log names the program's version, which changes with each release, and the folder
-        // that it ran in.
+        // A SARIF log contains the version, which changes with each release, and the working
+        // directory.
         let out = out
             .replace(env!("CARGO_PKG_VERSION"), "VERSION")
             .replace(env!("CARGO_MANIFEST_DIR"), "/checkout");

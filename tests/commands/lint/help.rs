@@ -1,10 +1,10 @@
-//! How bad a finding is, and what to write instead.
+//! Severities, and the help of findings.
 
 use super::program::{lint_of, web};
 use crate::program::dayshift_with;
 
 #[test]
-fn a_count_in_a_manifest_is_told_where_somebody_asks_for_it() {
+fn reports_a_count_in_a_manifest_if_the_rule_is_enabled() {
     let ordinary = web(&["dayshift/hours: 'Mon-Fri 09:00-19:00'"]) + "spec:\n  replicas: 3\n";
     let suppressed = ordinary.replace(
         "spec:",
@@ -27,7 +27,7 @@ fn a_count_in_a_manifest_is_told_where_somebody_asks_for_it() {
             ],
             0,
         ),
-        // All others are checked anyway.
+        // The other rules are always checked.
         (&["--enable", "either-day"], 2),
     ] {
         let args = [&["lint", "--fail-on", "info", "-"], args].concat();
@@ -40,7 +40,7 @@ fn a_count_in_a_manifest_is_told_where_somebody_asks_for_it() {
 }
 
 #[test]
-fn a_message_names_the_annotation_where_it_quotes_nothing() {
+fn a_message_without_a_quote_names_the_annotation() {
     let text = web(&[
         "dayshift/stop: '19:00'",
         "dayshift/stop: '20:00'",
@@ -57,7 +57,7 @@ fn a_message_names_the_annotation_where_it_quotes_nothing() {
 }
 
 #[test]
-fn an_info_is_no_problem() {
+fn an_info_is_not_a_problem() {
     let ordinary = web(&["dayshift/hours: 'Mon-Fri 09:00-19:00'"]) + "spec:\n  replicas: 3\n";
     let (status, out, _) = lint_of(&["-"], &ordinary);
     assert_eq!(status, 0, "{out}");
@@ -89,7 +89,7 @@ fn an_info_is_no_problem() {
     let warned = web(&["dayshift/stop: '19:00'"]);
     assert_eq!(lint_of(&["-"], &warned).0, 1);
     assert_eq!(lint_of(&["--min-severity", "error", "-"], &warned).0, 0);
-    // A build may ask for more, or for less.
+    // A build can be stricter or more tolerant.
     for (args, expected) in [
         (&["--fail-on", "info"][..], 1),
         (&["--fail-on", "info", "--min-severity", "warning"], 1),
@@ -119,7 +119,7 @@ fn an_info_is_no_problem() {
 }
 
 #[test]
-fn help_explains_the_kind_that_is_at_fault() {
+fn help_explains_an_unsupported_kind() {
     let cron_job = "apiVersion: batch/v1\nkind: CronJob\nmetadata: {name: [a]}\n";
     let deployment = "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: [a]}\n";
     let namespace = "apiVersion: v1\nkind: Namespace\nmetadata: {name: [a]}\n";
@@ -135,9 +135,9 @@ fn help_explains_the_kind_that_is_at_fault() {
     }
 }
 
-/// The API server makes the name, and Jobs and Pods of many a pipeline have none before.
+/// With `generateName`, the API server generates the name of a Job or Pod.
 #[test]
-fn a_generated_name_is_a_name() {
+fn accepts_a_generated_name() {
     let text = web(&["dayshift/hours: 'Mon-Fry 09:00-19:00'"]);
     let text = text.replace("  name: web", "  generateName: web-");
     let (status, out, _) = lint_of(&["-"], &text);
@@ -147,7 +147,7 @@ fn a_generated_name_is_a_name() {
 }
 
 #[test]
-fn help_keeps_what_the_user_has_written() {
+fn help_keeps_the_text_of_the_user() {
     let hours = "dayshift/hours: '09:00-19:00'";
     let label = web(&[hours]) + "  labels: {dayshift/stop: 'Fri 17:00'}\n";
     let template = web(&[hours])
@@ -219,10 +219,9 @@ fn help_keeps_what_the_user_has_written() {
     }
 }
 
-/// What is advised is what was meant, for the annotation it belongs to; else an example, which means
-/// nothing.
+/// The help proposes a correction for this annotation, or else an example.
 #[test]
-fn help_says_what_was_meant_or_gives_an_example() {
+fn help_proposes_a_correction_or_an_example() {
     for (line, help) in [
         (
             "start: 0 9 * * fri-mon",
@@ -327,9 +326,9 @@ fn check_help(annotations: &[&str], help: &str) {
     );
 }
 
-/// `replicas` beside `scale` is an error: no help may ask for it.
+/// `replicas` beside `scale` is an error, so no help should recommend it.
 #[test]
-fn exact_counts_are_not_told_to_set_a_count_of_their_own() {
+fn help_for_scale_does_not_recommend_replicas() {
     let steps = "dayshift/scale: Mon 08:00 = 5; Mon 19:00 = 0";
     let scaler = "---\n{kind: HorizontalPodAutoscaler, spec: {scaleTargetRef: {kind: Deployment, name: web}}}\n";
     let (_, out, _) = lint_of(&["-"], &(web(&[steps]) + "spec:\n  replicas: 3\n" + scaler));

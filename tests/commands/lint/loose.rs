@@ -1,10 +1,10 @@
-//! Annotations where most people have them: not on an object, but in what objects are made of.
+//! Annotations that are not on an object, but in the sources from which objects are generated.
 
 use super::program::found;
 
 const NONE: [&str; 0] = [];
 
-/// The files, with a mistake in the line that has a `#`, and the column of its text there.
+/// The files with a mistake in the line that has a `#`, and its column.
 fn files(annotation: &str) -> Vec<(&'static str, String)> {
     vec![
         (
@@ -43,7 +43,7 @@ fn files(annotation: &str) -> Vec<(&'static str, String)> {
 }
 
 #[test]
-fn a_bad_schedule_is_found_where_no_object_stands() {
+fn finds_an_invalid_schedule_outside_of_objects() {
     for (mistake, text, rule) in [
         ("dayshift/hours: 'Mon-Fry 09:00-19:00'", "Fry", "bad-hours"),
         (
@@ -92,18 +92,18 @@ fn valid_or_templated_texts_are_not_reported() {
             );
         }
     }
-    // A policy may say of others' annotations what it likes.
+    // A policy may contain annotations for other objects.
     let policy = "apiVersion: kyverno.io/v1\nkind: ClusterPolicy\nmetadata: {name: a}\nspec:\n  rules:\n  - validate: {pattern: {metadata: {annotations: {dayshift/hours: '?*'}}}}\n";
     assert_eq!(found(policy), NONE);
 }
 
 #[test]
-fn a_patch_is_read_whether_it_is_a_file_or_a_text() {
+fn reads_patches_in_files_and_in_text() {
     let operation = |text: &str| {
         format!("- op: add\n  path: /metadata/annotations/dayshift~1stop\n  value: \"{text}\"\n")
     };
     assert_eq!(found(&operation("25:00")), ["bad-times 3:11"]);
-    // A stop alone is a warning, as on an object.
+    // A stop without a start is a warning, as on an object.
     assert_eq!(found(&operation("19:00")), ["stop-without-start 3:11"]);
     let inline = |patch: &str| {
         let patch = patch.replace('\n', "\n    ");

@@ -1,4 +1,4 @@
-//! `dayshift lint`, driven as a person and a build server drive it.
+//! `dayshift lint` as a user and a build server run it.
 
 mod cron_jobs;
 mod docs;
@@ -22,7 +22,7 @@ use crate::terminal::words::assert_tame;
 use program::{found, lint_of, web};
 
 #[test]
-fn a_reason_suppresses_a_warning_and_nothing_else_does() {
+fn only_a_reason_suppresses_a_warning() {
     let stop = "dayshift/stop: '19:00'";
     let suppression =
         |reason: &str| web(&[stop, &format!("lint.dayshift/stop-without-start: {reason}")]);
@@ -39,7 +39,7 @@ fn a_reason_suppresses_a_warning_and_nothing_else_does() {
 }
 
 #[test]
-fn a_text_that_does_not_stand_in_the_file_gets_a_caret_of_its_own() {
+fn shows_decoded_text_with_its_own_caret() {
     let (status, out, _) = lint_of(
         &["-"],
         &web(&[
@@ -64,7 +64,7 @@ fn a_text_that_does_not_stand_in_the_file_gets_a_caret_of_its_own() {
 }
 
 #[test]
-fn equal_infos_are_shown_once_with_how_many_more_there_are() {
+fn folds_equal_infos_with_their_number() {
     let with_replicas = |name: &str, count: u32, zone: &str| {
         let web = web(&["dayshift/hours: '09:00-19:00'", zone]).replace("name: web", name);
         format!("{web}spec:\n  replicas: {count}\n")
@@ -87,7 +87,7 @@ fn equal_infos_are_shown_once_with_how_many_more_there_are() {
     );
     let one = "  = in: Deployment default/a\n  = and: 3 more objects; --output json lists each\n\n";
     assert!(out.contains(one), "{out}");
-    // What is wrong is shown each time.
+    // Each error is shown.
     assert_eq!(out.matches("error[bad-timezone]").count(), 2, "{out}");
     assert!(
         out.ends_with("\n2 errors, 0 warnings, 4 infos in 4 workloads of 1 file\n"),
@@ -117,7 +117,7 @@ fn the_examples_are_clean() {
 }
 
 #[test]
-fn a_pipeline_can_tell_a_finding_from_an_outage() {
+fn exit_status_distinguishes_a_finding_from_an_outage() {
     let bad = web(&["dayshift/stop: '25:00'"]);
     for (args, input, status) in [
         (&["-"][..], web(&["team/a: b"]), 0),
@@ -131,7 +131,7 @@ fn a_pipeline_can_tell_a_finding_from_an_outage() {
 }
 
 #[test]
-fn hostile_text_never_acts_on_a_terminal() {
+fn malicious_text_never_controls_the_terminal() {
     let hostile = web(&[
         "dayshift/start: \"\\e[31m\u{202e}%0A::error::x\\n<&\"",
         "dayshift/stop: '19:00'",
@@ -148,7 +148,7 @@ fn hostile_text_never_acts_on_a_terminal() {
 }
 
 #[test]
-fn sarif_says_which_rule_and_where_in_code_points() {
+fn sarif_contains_rules_and_positions_in_code_points() {
     let (_, out, _) = lint_of(
         &["-o", "sarif", "-"],
         &web(&["{é: 日本, dayshift/stop: 'Mon-Fry 9:00'}"]),
@@ -175,7 +175,7 @@ fn sarif_says_which_rule_and_where_in_code_points() {
 }
 
 #[test]
-fn a_large_file_with_a_fault_in_each_object_is_done_soon() {
+fn checks_a_large_file_quickly() {
     let bad = "{apiVersion: apps/v1, kind: Deployment, metadata: {}}\n---\n".repeat(40_000);
     let begun = std::time::Instant::now();
     let (status, out, _) = lint_of(&["-"], &bad);
@@ -184,9 +184,9 @@ fn a_large_file_with_a_fault_in_each_object_is_done_soon() {
     assert!(begun.elapsed().as_secs() < 30, "{:?}", begun.elapsed());
 }
 
-/// What is cut has a mark, and what is whole has none.
+/// A shortened line has a mark, and a complete line has none.
 #[test]
-fn a_line_that_is_whole_has_no_mark_at_its_end() {
+fn marks_only_shortened_lines() {
     for (behind, is_cut) in [
         (80, false),
         (87, false),
@@ -194,7 +194,7 @@ fn a_line_that_is_whole_has_no_mark_at_its_end() {
         (91, true),
         (300, true),
     ] {
-        // Behind what is at fault: ` 09:00" # ` and a comment.
+        // After the fault: ` 09:00" # ` and a comment.
         let comment = "x".repeat(behind - 10);
         let text = web(&[&format!("dayshift/start: \"Mon-Fry 09:00\" # {comment}")]);
         let (_, out, _) = lint_of(&["-"], &text);

@@ -1,8 +1,8 @@
-//! Namespaces among the files: their annotations are defaults.
+//! Namespaces in files, whose annotations are defaults.
 
 use super::program::{found, lint_of, web};
 
-/// A Namespace `default` with these lines as annotations; the first is line 6 of its document.
+/// A Namespace `default` with these annotations; the first is on line 6 of its document.
 fn namespace(lines: &[&str]) -> String {
     web(lines)
         .replace("apps/v1", "v1")
@@ -10,7 +10,7 @@ fn namespace(lines: &[&str]) -> String {
         .replace("name: web", "name: default")
 }
 
-/// The Namespace first, then a Deployment whose first annotation is six lines further down.
+/// The Namespace, then a Deployment whose first annotation is six lines further down.
 fn both(of_namespace: &[&str], own: &[&str]) -> Vec<String> {
     found(&format!("{}---\n{}", namespace(of_namespace), web(own)))
 }
@@ -18,22 +18,23 @@ fn both(of_namespace: &[&str], own: &[&str]) -> Vec<String> {
 const NONE: [&str; 0] = [];
 
 #[test]
-fn a_schedule_on_a_namespace_is_one() {
+fn recognizes_a_namespace_schedule() {
     assert_eq!(found(&namespace(&["dayshift/hours: '09:00-19:00'"])), NONE);
-    // What waits for the schedule of whoever inherits it is no mistake.
+    // Modifiers without a schedule are valid on a Namespace, because workloads can have their own
+    // schedule.
     let waits = [
         "dayshift/timezone: Asia/Tokyo",
         "dayshift/jitter: 5m",
         "dayshift/pause: 'true'",
     ];
     assert_eq!(found(&namespace(&waits)), NONE);
-    // Of another API it is no Namespace.
+    // An object of another API group is not a Namespace.
     let other = namespace(&["dayshift/hours: '09:00-19:00'"]).replace("v1", "v2");
     assert_eq!(found(&other), ["other-kind 6:5"]);
 }
 
 #[test]
-fn its_mistakes_are_found_where_they_are_written() {
+fn finds_mistakes_on_the_namespace() {
     for (line, finding) in [
         ("dayshift/hours: '9-5'", "bad-hours 6:22"),
         ("dayshift/strat: '09:00'", "unknown-annotation 6:5"),
@@ -48,7 +49,7 @@ fn its_mistakes_are_found_where_they_are_written() {
         ),
     ] {
         assert_eq!(found(&namespace(&[line])), [finding], "{line}");
-        // What inherits it says nothing of it again.
+        // The workload that inherits the problem does not report it again.
         let own = web(&["dayshift/stop-replicas: '1'"]);
         let hours = "dayshift/hours: '09:00-19:00'";
         let lines = if line.contains("hours") || line.contains("stop") {
@@ -70,9 +71,9 @@ fn its_mistakes_are_found_where_they_are_written() {
 }
 
 #[test]
-fn what_an_object_writes_itself_is_still_looked_at() {
+fn checks_annotations_of_a_workload_that_inherits() {
     let hours = ["dayshift/hours: '09:00-19:00'"];
-    // It is laid over what it inherits, and so has an effect.
+    // The modifier applies to the inherited schedule, so it has an effect.
     assert_eq!(both(&hours, &["dayshift/jitter: 5m"]), NONE);
     assert_eq!(
         both(&["a: b"], &["dayshift/jitter: 5m"]),
@@ -83,13 +84,13 @@ fn what_an_object_writes_itself_is_still_looked_at() {
         both(&["dayshift/hours: '9-5'"], &["dayshift/pause: maybe"]),
         ["bad-hours 6:22", "bad-override 13:21"]
     );
-    // Each is right, but not together.
+    // Each is valid, but not both together.
     let steps = ["dayshift/scale: '09:00 = 2; 19:00 = 0'"];
     assert_eq!(
         both(&steps, &["dayshift/replicas: '2'"]),
         ["scale-beside-others 13:25"]
     );
-    // A suppression on the Namespace is for what is written there.
+    // A suppression on the Namespace applies only to its own annotations.
     let once = [
         "dayshift/stop: '19:00'",
         "lint.dayshift/stop-without-start: by hand",
@@ -98,7 +99,7 @@ fn what_an_object_writes_itself_is_still_looked_at() {
 }
 
 #[test]
-fn the_count_of_what_inherits_a_schedule_is_told() {
+fn reports_the_number_of_workloads_that_inherit() {
     let counted = format!("{}spec:\n  replicas: 3\n", web(&["a: b"]));
     let hours = namespace(&["dayshift/hours: '09:00-19:00'"]);
     assert_eq!(found(&counted), NONE);
@@ -108,7 +109,7 @@ fn the_count_of_what_inherits_a_schedule_is_told() {
     );
 }
 
-/// The Namespace is right for everything else in it.
+/// The Namespace is valid for the other workloads in it.
 #[test]
 fn an_own_count_beside_the_scale_of_the_namespace_is_found_on_the_object() {
     let scale = ["dayshift/scale: 'Mon-Fri 08:00 = 5; 19:00 = 0'"];

@@ -1,8 +1,8 @@
-//! What a start waits for in vain, among the files.
+//! Unsatisfiable dependencies in files.
 
 use super::program::found;
 
-/// A Deployment in `dev` with running hours, and what its start waits for.
+/// A Deployment in `dev` with running hours and dependencies.
 fn object(name: &str, hours: &str, after: &str) -> String {
     let after = match after {
         "" => String::new(),
@@ -19,7 +19,7 @@ fn service(name: &str) -> String {
 }
 
 #[test]
-fn what_a_start_waits_for_in_vain_is_found_where_it_is_named() {
+fn finds_an_unsatisfiable_dependency() {
     let office = "Mon-Fri 09:00-19:00";
     let web = |after: &str| object("web", office, after);
     let db = |hours: &str, after: &str| object("db", hours, after);
@@ -29,7 +29,8 @@ fn what_a_start_waits_for_in_vain_is_found_where_it_is_named() {
     };
     for (text, expected) in [
         (web("deploy/db") + &db(office, ""), vec![]),
-        // Nothing else of the namespace is here, so the database may be elsewhere.
+        // The files contain no other objects of the namespace, so the database might be defined
+        // elsewhere.
         (web("deploy/db"), vec![]),
         (web("deploy/dbb") + &db(office, ""), vain(&["9:22"])),
         (
@@ -50,7 +51,8 @@ fn what_a_start_waits_for_in_vain_is_found_where_it_is_named() {
             web("deploy/db, 9m") + &db("Mon-Fri 09:10-19:00", ""),
             vain(&["9:22"]),
         ),
-        // A Service is another object than its workload, and may be elsewhere while none is here.
+        // A Service and its workload are different objects. If the files contain no Services, it
+        // might be defined elsewhere.
         (web("svc/db") + &db(office, ""), vec![]),
         (web("svc/db, 5m") + &service("db"), vec![]),
         (
@@ -69,7 +71,7 @@ fn what_a_start_waits_for_in_vain_is_found_where_it_is_named() {
                 ),
             vain(&["9:22"]),
         ),
-        // It runs by then.
+        // The dependency is running by then.
         (
             web("deploy/db")
                 + &db(
@@ -78,7 +80,7 @@ fn what_a_start_waits_for_in_vain_is_found_where_it_is_named() {
                 ),
             vec!["past-until 18:22".to_owned()],
         ),
-        // Excluded, it runs all the time where its manifest says so.
+        // An excluded workload is always running if its manifest has replicas.
         (
             web("deploy/db") + &db(&format!("{office}'\n    dayshift/exclude: 'true"), ""),
             vec![],
@@ -93,7 +95,7 @@ fn what_a_start_waits_for_in_vain_is_found_where_it_is_named() {
             ]
             .concat(),
         ),
-        // On Fridays alone.
+        // Only on Fridays.
         (
             web("deploy/db") + &db("Mon-Thu 09:00-19:00", ""),
             vain(&["9:22"]),

@@ -1,4 +1,4 @@
-//! What else sets the counts of scheduled workloads, as far as the files tell.
+//! Other controllers that set the counts of scheduled workloads, as far as the files show them.
 
 use super::program::{found, lint_of};
 use crate::program::dayshift_with;
@@ -13,7 +13,7 @@ spec: {replicas: 2}
 ---
 ";
 
-/// The rules that find something in an object beside the workload.
+/// The findings for an object beside the workload.
 fn beside(object: &str) -> Vec<String> {
     let all = found(&format!("{WEB}{object}")).into_iter();
     all.map(|it| it.split(' ').next().unwrap().to_owned())
@@ -37,7 +37,7 @@ fn flux(kind: &str, more: &str) -> String {
 }
 
 #[test]
-fn tools_that_put_a_count_back_are_found_unless_configured_not_to() {
+fn finds_tools_that_revert_a_count() {
     let respects = "syncPolicy: {syncOptions: [RespectIgnoreDifferences=true]}";
     let argo = |rule: &str| application(&format!("ignoreDifferences: [{{{rule}}}], {respects}"));
     for (object, is_found) in [
@@ -56,7 +56,7 @@ fn tools_that_put_a_count_back_are_found_unless_configured_not_to() {
             argo("group: apps, kind: Deployment, managedFieldsManagers: [dayshift]"),
             false,
         ),
-        // Without a group it is of no Deployment (argo-cd#28590).
+        // Without a group the entry does not apply to Deployments (argo-cd#28590).
         (
             argo("kind: Deployment, jsonPointers: [/spec/replicas]"),
             true,
@@ -73,7 +73,7 @@ fn tools_that_put_a_count_back_are_found_unless_configured_not_to() {
             argo("group: apps, kind: Deployment, jsonPointers: [/spec/rep]"),
             true,
         ),
-        // Without RespectIgnoreDifferences a sync writes it all the same (argo-cd#6520).
+        // Without RespectIgnoreDifferences a sync still sets the count (argo-cd#6520).
         (
             application(
                 "ignoreDifferences: [{group: apps, kind: Deployment, jsonPointers: [/spec/replicas]}]",
@@ -110,13 +110,14 @@ fn tools_that_put_a_count_back_are_found_unless_configured_not_to() {
             ),
             false,
         ),
-        // What kustomize itself reads is no object of Flux, and others' kinds are nobody's.
+        // A file for kustomize is not an object of Flux, and an object of another API group is
+        // ignored.
         (
             "{apiVersion: example.com/v1, kind: Application, metadata: {name: shop}, spec: {}}"
                 .to_owned(),
             false,
         ),
-        // Hostile ones.
+        // Malformed objects.
         (application("ignoreDifferences: 3, syncPolicy: [x]"), true),
         (
             application(
@@ -130,8 +131,8 @@ fn tools_that_put_a_count_back_are_found_unless_configured_not_to() {
     }
 }
 
-/// `resource.customizations.ignoreDifferences` in `argocd-cm` counts for every Application that honours
-/// such rules at a sync.
+/// `resource.customizations.ignoreDifferences` in `argocd-cm` applies to each Application that
+/// respects ignored differences in a sync.
 #[test]
 fn fields_that_argo_cd_ignores_globally_are_not_reported() {
     let config = |name: &str, key: &str, rule: &str| {
@@ -169,7 +170,7 @@ fn fields_that_argo_cd_ignores_globally_are_not_reported() {
         ),
         (respects, "argocd-cm", "all", "[", true),
         (respects, "another", "all", replicas, true),
-        // It hides a difference, and a sync writes the count all the same.
+        // It hides the difference, but a sync still sets the count.
         (destination, "argocd-cm", "all", replicas, true),
     ] {
         let files = format!("{}\n{}", application(spec), config(name, key, rule));
@@ -179,7 +180,7 @@ fn fields_that_argo_cd_ignores_globally_are_not_reported() {
 }
 
 #[test]
-fn workloads_without_count_or_schedule_are_not_put_back() {
+fn workloads_without_count_or_schedule_have_no_conflicting_manager() {
     let application = application("destination: {namespace: default}");
     for text in [
         WEB.replace("spec: {replicas: 2}\n", "")
@@ -195,7 +196,7 @@ fn workloads_without_count_or_schedule_are_not_put_back() {
 }
 
 #[test]
-fn other_scalers_of_a_workload_are_found() {
+fn finds_other_autoscalers() {
     let keda = |more: &str| {
         format!(
             "{{apiVersion: keda.sh/v1alpha1, kind: ScaledObject, metadata: {{name: so}}, spec: {{scaleTargetRef: {{name: web}}{more}}}}}"
@@ -221,9 +222,9 @@ fn other_scalers_of_a_workload_are_found() {
     );
 }
 
-/// Three are named, however many there are.
+/// The first three are named.
 #[test]
-fn many_are_told_once() {
+fn reports_many_workloads_once() {
     let web: String = (0..5)
         .map(|at| WEB.replace("name: web", &format!("name: web-{at}")))
         .collect();
@@ -239,7 +240,7 @@ fn many_are_told_once() {
 }
 
 #[test]
-fn plan_says_it_beside_the_plan() {
+fn plan_reports_conflicting_managers() {
     let text = format!("{WEB}{}", application("destination: {namespace: default}"));
     let ran = dayshift_with(
         &[],
@@ -254,7 +255,7 @@ fn plan_says_it_beside_the_plan() {
     assert!(serde_json::from_str::<serde_json::Value>(&ran.out).is_ok());
 }
 
-/// A Namespace's schedule leaves a 0 of a manifest alone: nobody fights, and there is nothing to move.
+/// The schedule of a Namespace keeps a 0 in a manifest, so there is no conflict.
 #[test]
 fn a_workload_kept_at_0_gets_no_autoscaler_finding() {
     let team = "\

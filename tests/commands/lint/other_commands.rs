@@ -1,10 +1,10 @@
-//! What is wrong with a file is said by each command that reads it, in the same words.
+//! All commands that read a file report its errors with the same texts.
 
 use serde_json::json;
 
 use crate::{fake_server::Cluster, program::dayshift_with};
 
-/// The wrong line, or lines, under the annotations of a Deployment, and what is wrong.
+/// The invalid lines below the annotations of a Deployment, and the error.
 const WRONG: [(&str, &str); 10] = [
     ("    dayshift/start: 'Mon-Fry 09:00'\n", "bad-times"),
     ("    dayshift/hours: \"9\\u002d17\"\n", "bad-hours"),
@@ -34,7 +34,7 @@ const WRONG: [(&str, &str); 10] = [
 ];
 
 #[test]
-fn plan_and_sandbox_say_of_a_wrong_file_what_lint_says() {
+fn plan_and_sandbox_report_the_same_errors_as_lint() {
     for (lines, rule) in WRONG {
         let file = format!(
             "apiVersion: apps/v1\nkind: Deployment\nmetadata:\n  name: web\n  annotations:\n{lines}"
@@ -65,7 +65,7 @@ fn plan_and_sandbox_say_of_a_wrong_file_what_lint_says() {
 }
 
 #[test]
-fn a_help_line_repeats_neither_the_mistake_nor_the_message() {
+fn help_repeats_neither_the_mistake_nor_the_message() {
     for (lines, rule) in WRONG {
         let file = format!(
             "apiVersion: apps/v1\nkind: Deployment\nmetadata:\n  name: web\n  annotations:\n{lines}"
@@ -83,9 +83,9 @@ fn a_help_line_repeats_neither_the_mistake_nor_the_message() {
     }
 }
 
-/// There is no file to point into: the text stands in its place.
+/// A live object has no file, so the text of the annotation is shown.
 #[test]
-fn plan_says_of_a_live_object_what_lint_says_of_its_file() {
+fn plan_reports_the_errors_of_a_live_object_as_lint_does() {
     let cluster = Cluster::new();
     cluster.deployment("bad", 1, &[("start", "Mon-Fry 09:00")]);
     cluster.deployment("good", 1, &[("hours", "Mon-Fri 09:00-19:00")]);

@@ -1,15 +1,15 @@
-//! The program, run.
+//! Helpers that run `dayshift lint`.
 
 use serde_json::Value;
 
 use crate::program::dayshift_with;
 
-/// The status, standard output and standard error of a run with this standard input and all rules.
+/// The exit status, standard output and standard error with all rules and this standard input.
 pub fn lint_of(args: &[&str], input: &str) -> (i32, String, String) {
     lint_with(&[], args, input)
 }
 
-/// The same with these variables in its environment, which is empty otherwise.
+/// With only these variables in the environment.
 pub fn lint_with(variables: &[(&str, &str)], args: &[&str], input: &str) -> (i32, String, String) {
     let args: Vec<_> = [
         "lint",
@@ -26,7 +26,7 @@ pub fn lint_with(variables: &[(&str, &str)], args: &[&str], input: &str) -> (i32
     (ended.status, ended.out, ended.err)
 }
 
-/// A Deployment with these lines as annotations; the first is line 6 of its file.
+/// A Deployment with these annotations; the first is on line 6 of its file.
 pub fn web(lines: &[&str]) -> String {
     format!(
         "apiVersion: apps/v1\nkind: Deployment\nmetadata:\n  name: web\n  annotations:\n    {}\n",
@@ -34,12 +34,12 @@ pub fn web(lines: &[&str]) -> String {
     )
 }
 
-/// The rules that find something, in order, and where: `rule line:column`.
+/// The findings in order, as `rule line:column`.
 pub fn found(text: &str) -> Vec<String> {
     found_with(&[], text)
 }
 
-/// The same with these arguments.
+/// With these arguments.
 pub fn found_with(args: &[&str], text: &str) -> Vec<String> {
     let args: Vec<_> = ["-o", "json", "-"].iter().chain(args).copied().collect();
     let (_, out, err) = lint_of(&args, text);

@@ -1,10 +1,10 @@
-//! Each rule, and where it finds something.
+//! Each rule and the position of its finding.
 
 use super::program::{found, web};
 use crate::program::dayshift_with;
 
 #[test]
-fn each_rule_finds_what_it_is_for_and_where() {
+fn each_rule_finds_its_problem_at_the_right_position() {
     let hours = "dayshift/hours: \"Mon-Fri 09:00-19:00\"";
     let berlin = "dayshift/timezone: Europe/Berlin";
     let other = |text: &str| text.to_owned();
@@ -80,12 +80,12 @@ fn each_rule_finds_what_it_is_for_and_where() {
             web(&[hours, "dayshift/treat-as: '2026-05-09 = Mon'"]),
             vec!["past-date 7:25"],
         ),
-        // Monday is like Tuesday; a date in two years is not looked at.
+        // Monday is treated like Tuesday, and a date in two years is too far away.
         (
             web(&[hours, "dayshift/treat-as: '2026-12-14 = Tue'"]),
             vec!["unchanged-dates 7:25"],
         ),
-        // However often something happens on these days.
+        // The number of boundaries on these days does not matter.
         (
             web(&[
                 "dayshift/scale: '* 9 * * Mon-Fri = 2; 0 19 * * * = 0'",
@@ -154,7 +154,7 @@ fn each_rule_finds_what_it_is_for_and_where() {
             web(&["dayshift/hours: '02:30-19:00'", berlin]),
             vec!["clock-change-gap 6:22"],
         ),
-        // Every hour, it happens at the end of the gap anyway.
+        // An hourly boundary also happens at the end of the gap.
         (
             web(&[
                 "dayshift/start: '0 * * * *'",
@@ -380,7 +380,7 @@ fn each_rule_finds_what_it_is_for_and_where() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// It is 60 times an hour at 9, at whatever minute somebody asks.
+/// The schedule has 60 boundaries between 9 and 10, whatever the current minute is.
 #[test]
 fn too_often_does_not_depend_on_the_minute() {
     let text = web(&["dayshift/start: '* 9 * * *'", "dayshift/stop: '18:00'"]);

@@ -1,4 +1,4 @@
-//! StatefulSets whose volumes go when they are scaled down.
+//! StatefulSets whose volumes are deleted when they are scaled down.
 
 use super::program::{found, web};
 
@@ -13,7 +13,7 @@ fn set(lines: &[&str], when_scaled: &str) -> String {
 }
 
 #[test]
-fn a_policy_that_deletes_is_found_unless_the_object_allows_it() {
+fn finds_a_deleting_policy_unless_the_object_allows_it() {
     let no = LEAVE.replace("true", "false");
     let yes = LEAVE.replace("true", "yes");
     for (lines, when_scaled, expected) in [
@@ -39,7 +39,7 @@ fn a_policy_that_deletes_is_found_unless_the_object_allows_it() {
 }
 
 #[test]
-fn a_leave_to_delete_volumes_is_no_default() {
+fn permission_to_delete_volumes_is_not_inherited() {
     let namespace = |lines: &[&str]| {
         web(lines)
             .replace("apps/v1", "v1")

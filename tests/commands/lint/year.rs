@@ -1,12 +1,11 @@
-//! What goes wrong on some day of the year that is looked at: times that a clock change skips, and
-//! times that fall together, or almost.
+//! Problems on some days of the next year: times in a DST gap, and equal or nearly equal times.
 
 use super::program::{found, web};
 use crate::program::dayshift_with;
 
-/// Berlin's clocks go from 02:00 to 03:00 on 28 March 2027: neither item happens as it is written.
+/// In Berlin clocks change from 02:00 to 03:00 on 28 March 2027, so neither time exists that day.
 #[test]
-fn each_item_in_the_gap_is_told() {
+fn reports_each_time_in_the_gap() {
     let items = web(&[
         "dayshift/start: 02:30; Sat,Sun 02:45; 05:00; Sun 02:15,03:00",
         "dayshift/stop: '19:00'",
@@ -16,15 +15,16 @@ fn each_item_in_the_gap_is_told() {
     assert_eq!(found(&items), expected);
 }
 
-/// In Berlin nothing is between 02:00 and 03:00 on 28 March 2027, a Sunday.
+/// In Berlin the times between 02:00 and 03:00 do not exist on 28 March 2027, a Sunday.
 #[test]
 fn a_time_without_effect_in_the_gap_is_not_reported() {
     let except = "dayshift/except: '2027-03-28'";
     for (lines, expected) in [
-        // Windows that touch make no boundary.
+        // Adjacent windows have no boundary between them.
         (&["dayshift/hours: 00:00-02:30; 02:30-08:00"][..], None),
         (&["dayshift/hours: 22:00-08:00; 02:15-02:45"], None),
-        // What begins on an excepted date is left out; what began the day before ends on it.
+        // A window that begins on an excluded date is skipped. A window from the day before ends
+        // normally.
         (&["dayshift/hours: 02:30-08:00", except], None),
         (&["dayshift/scale: 02:30 = 5; 08:00 = 0", except], None),
         (

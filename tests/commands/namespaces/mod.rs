@@ -1,4 +1,4 @@
-//! Live Namespaces: what workloads inherit, and overrides of a whole namespace.
+//! Live Namespaces: inherited schedules, and overrides of a whole namespace.
 
 mod several;
 
@@ -34,7 +34,7 @@ fn of_namespace(cluster: &Cluster, key: &str) -> Option<String> {
 }
 
 #[test]
-fn status_and_plan_show_what_a_workload_inherits() {
+fn status_and_plan_show_inherited_schedules() {
     let cluster = cluster(ALWAYS);
     cluster.deployment("inherits", 1, &[]);
     cluster.deployment("own", 1, &[("stop", "19:00")]);
@@ -76,7 +76,7 @@ fn status_and_plan_show_what_a_workload_inherits() {
 }
 
 #[test]
-fn a_bad_namespace_is_a_problem_of_the_namespace() {
+fn reports_an_invalid_namespace_annotation_on_the_namespace() {
     let cluster = cluster(&[("hours", "9-5")]);
     cluster.deployment("api", 1, &[]);
     cluster.deployment("web", 1, &[]);
@@ -94,7 +94,7 @@ fn a_bad_namespace_is_a_problem_of_the_namespace() {
     );
 }
 
-/// The notes that `status` has on one workload.
+/// The notes of `status` for one workload.
 fn notes(cluster: &Cluster, name: &str) -> String {
     let ran = cluster.dayshift(&["status", name, "-o", "json"]).json();
     let notes = ran["workloads"][0]["notes"].as_array().unwrap().iter();
@@ -102,9 +102,10 @@ fn notes(cluster: &Cluster, name: &str) -> String {
     notes.join("\n")
 }
 
-/// A scaler that has no such calendar says so on the Namespace, which no patch of an object is about.
+/// A controller without the calendar reports the error on the Namespace, and does not patch the
+/// workloads.
 #[test]
-fn a_namespace_that_the_scaler_refuses_is_named_as_long_as_that_lasts() {
+fn reports_a_rejected_namespace_until_it_is_corrected() {
     let cluster = cluster(ALWAYS);
     cluster.deployment("web", 1, &[]);
     for (name, command) in [("paused", "pause"), ("woken", "wake")] {
@@ -139,7 +140,7 @@ fn a_namespace_that_the_scaler_refuses_is_named_as_long_as_that_lasts() {
 }
 
 #[test]
-fn one_workload_is_woken_by_the_schedule_that_it_inherits() {
+fn wakes_one_workload_with_an_inherited_schedule() {
     let cluster = cluster(ALWAYS);
     cluster.deployment("web", 0, &[]);
     let _scaler = Scaler::on(&cluster);
@@ -152,13 +153,13 @@ fn one_workload_is_woken_by_the_schedule_that_it_inherits() {
 }
 
 #[test]
-fn a_namespace_is_put_to_sleep_and_resumed_as_a_whole() {
+fn sleeps_and_resumes_a_whole_namespace() {
     let cluster = cluster(ALWAYS);
     cluster.deployment("api", 2, &[]);
     cluster.deployment("web", 3, &[("timezone", "UTC")]);
     cluster.deployment("excluded", 4, &[("exclude", "true")]);
     cluster.deployment("own", 5, &[("pause", "true")]);
-    // No controller acts on what is being deleted.
+    // A controller does not act on a workload that is being deleted.
     cluster.deployment("leaving", 6, &[]);
     let held = json!({"metadata": {"finalizers": ["example.com/held"]}});
     let api = &cluster.api;
@@ -230,7 +231,7 @@ fn a_namespace_is_put_to_sleep_and_resumed_as_a_whole() {
 }
 
 #[test]
-fn a_namespace_without_annotations_may_have_an_override() {
+fn overrides_a_namespace_without_annotations() {
     let cluster = Cluster::new();
     cluster.deployment("web", 0, ALWAYS);
     let _scaler = Scaler::on(&cluster);
@@ -243,11 +244,12 @@ fn a_namespace_without_annotations_may_have_an_override() {
 }
 
 #[test]
-fn the_patch_tests_what_it_changes() {
+fn the_patch_tests_the_values_that_it_changes() {
     let cluster = cluster(ALWAYS);
     cluster.deployment("web", 0, &[]);
     let patches = |line: &kube_in_memory::RequestLine| line.verb == "patch";
-    // Somebody else has paused it meanwhile: it is read again, and then the pause says no.
+    // Another user pauses the Namespace in the meantime. The command reads it again and reports the
+    // pause.
     let api = cluster.api.clone();
     let once = std::sync::atomic::AtomicBool::new(true);
     cluster.api.on_request(move |request| {
@@ -290,7 +292,7 @@ fn a_missing_permission_to_patch_namespaces_is_reported() {
 }
 
 #[test]
-fn a_namespace_that_is_missing_has_no_empty_plan() {
+fn a_missing_namespace_is_an_error_in_plan() {
     let cluster = Cluster::new();
     for words in [&["-n", "lab"][..], &["ns/lab"], &["lab/web"]] {
         let ran = cluster.dayshift(&[&["plan"], words].concat());
@@ -301,7 +303,7 @@ fn a_namespace_that_is_missing_has_no_empty_plan() {
 }
 
 #[test]
-fn obstacles_are_reported_on_a_namespace() {
+fn reports_obstacles_of_a_namespace_override() {
     let empty = Cluster::new();
     empty.deployment("web", 0, &[]);
     let for_an_hour = ["--for", "1h"];
@@ -348,9 +350,9 @@ fn obstacles_are_reported_on_a_namespace() {
     );
 }
 
-/// What held it alone is over, and its Namespace holds it still.
+/// The override of the workload has ended, but that of the Namespace is active.
 #[test]
-fn one_workload_that_is_resumed_under_an_override_of_its_namespace_says_what_holds_it() {
+fn resume_reports_the_active_override_of_the_namespace() {
     let cluster = cluster(ALWAYS);
     cluster.deployment("web", 2, &[]);
     let _scaler = Scaler::on(&cluster);

@@ -1,4 +1,4 @@
-//! Several namespaces that are given at once.
+//! Several namespaces in one command.
 
 use kube_in_memory::{Fault, Status};
 use serde_json::json;
@@ -6,7 +6,7 @@ use serde_json::json;
 use super::ALWAYS;
 use crate::fake_server::{Cluster, refusal};
 
-/// Two namespaces of a team beside one of another.
+/// Two namespaces of a team and one of another team.
 fn offices() -> Cluster {
     let cluster = Cluster::new();
     for namespace in ["tokyo", "ny"] {
@@ -24,7 +24,7 @@ fn offices() -> Cluster {
     cluster
 }
 
-/// The namespaces whose `web` somebody has asked for an override.
+/// The namespaces whose `web` has an override.
 fn overridden(cluster: &Cluster) -> Vec<&'static str> {
     let is_asked = |namespace: &&str| {
         let web = cluster.api.get("Deployment", namespace, "web").unwrap();
@@ -40,7 +40,7 @@ fn overridden(cluster: &Cluster) -> Vec<&'static str> {
 }
 
 #[test]
-fn each_namespace_that_is_given_is_acted_on() {
+fn changes_workloads_in_all_given_namespaces() {
     for line in [
         "wake --all -n tokyo -n ny --for 2h --no-wait",
         "sleep --all -n tokyo -n ny --for 2h --no-wait",
@@ -62,7 +62,7 @@ fn each_namespace_that_is_given_is_acted_on() {
 }
 
 #[test]
-fn each_namespace_that_is_given_is_shown_and_restored() {
+fn shows_and_restores_workloads_in_all_given_namespaces() {
     let cluster = offices();
     let ran = cluster.dayshift(&["status", "-n", "tokyo", "-n", "ny", "-o", "json"]);
     let document = ran.json();
@@ -92,7 +92,7 @@ fn each_namespace_that_is_given_is_shown_and_restored() {
 }
 
 #[test]
-fn a_missing_permission_names_its_namespace() {
+fn reports_the_namespace_of_a_missing_permission() {
     let cluster = offices();
     cluster.api.on_request(|request| {
         let is_it = request.resource == "deployments" && request.namespace == "ny";
@@ -118,7 +118,7 @@ fn a_missing_permission_names_its_namespace() {
 }
 
 #[test]
-fn a_namespace_that_does_not_exist_stops_the_command_before_it_acts() {
+fn a_missing_namespace_prevents_all_changes() {
     let cluster = offices();
     let line = ["pause", "--all", "-n", "tokyo", "-n", "typo", "--no-wait"];
     let ran = cluster.dayshift(&line);
@@ -130,7 +130,7 @@ fn a_namespace_that_does_not_exist_stops_the_command_before_it_acts() {
 }
 
 #[test]
-fn a_flag_that_may_be_given_once_is_refused_twice() {
+fn rejects_a_repeated_flag_that_allows_one_value() {
     let cluster = offices();
     for line in [
         "wake web -n tokyo -n ny --for 1h",
@@ -146,7 +146,7 @@ fn a_flag_that_may_be_given_once_is_refused_twice() {
         assert_eq!(ran.status, 2, "{line}: {ran:?}");
         assert!(overridden(&cluster).is_empty(), "{line}");
     }
-    // What takes no value says the same twice.
+    // A flag without a value can be repeated.
     let ran = cluster.dayshift(&["status", "-A", "-A"]);
     assert_eq!(ran.status, 0, "{ran:?}");
 }

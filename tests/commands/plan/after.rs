@@ -1,4 +1,4 @@
-//! A plan says what starts wait for.
+//! Dependencies of starts in a plan.
 
 use serde_json::json;
 
@@ -39,13 +39,13 @@ fn monday(output: &str) -> crate::program::Ended {
 }
 
 #[test]
-fn json_has_what_each_start_waits_for_and_how_long() {
+fn json_contains_the_dependencies_of_each_start() {
     let plan = monday("json").json();
     let of = |name: &str| {
         let workloads = plan["workloads"].as_array().unwrap();
         workloads.iter().find(|it| it["name"] == name).unwrap()
     };
-    // The default of the Namespace is for all but the database itself.
+    // The default of the Namespace applies to all workloads except the database itself.
     assert!(of("db").get("after").is_none());
     let api = json!({"objects": ["sts/db"], "withinSeconds": 600});
     assert_eq!(of("api")["after"], api);
@@ -54,7 +54,7 @@ fn json_has_what_each_start_waits_for_and_how_long() {
 }
 
 #[test]
-fn the_table_says_it_at_each_start() {
+fn the_table_shows_dependencies_at_each_start() {
     let table = monday("table").out;
     let lines = table.lines().map(|line| {
         let words: Vec<_> = line.split_whitespace().collect();
@@ -73,7 +73,7 @@ fn the_table_says_it_at_each_start() {
 }
 
 #[test]
-fn the_chart_says_it_below() {
+fn the_chart_shows_dependencies_below() {
     let chart = monday("chart").out;
     for line in [
         "The start of dev/api waits until sts/db is ready, 10 min at most.\n",

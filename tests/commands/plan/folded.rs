@@ -1,8 +1,8 @@
-//! A schedule that acts again and again: folded for people, whole for programs.
+//! Schedules with many boundaries are folded in text and complete in JSON.
 
 use super::program::{plan_of, web};
 
-/// Starts each even minute and stops each odd one.
+/// Starts in each even minute and stops in each odd one.
 fn restless() -> String {
     web(&[
         "dayshift/start: '*/2 * * * *'",
@@ -27,7 +27,7 @@ fn planned(output: &str, days: &str) -> String {
 }
 
 #[test]
-fn a_table_has_a_row_a_day_for_what_happens_again_and_again() {
+fn a_table_folds_repeated_boundaries() {
     assert_eq!(
         planned("table", "2"),
         "\
@@ -41,7 +41,7 @@ default     web    Tue 2026-11-24 00:01 to 23:59 UTC   stop 720 times    0
 }
 
 #[test]
-fn a_chart_says_how_many_more_and_json_has_each() {
+fn a_chart_counts_further_boundaries_and_json_lists_them() {
     let chart = planned("chart", "1");
     assert!(chart.lines().any(|it| it.ends_with(" +719")), "{chart}");
     let document: serde_json::Value = serde_json::from_str(&planned("json", "1")).unwrap();
@@ -50,7 +50,7 @@ fn a_chart_says_how_many_more_and_json_has_each() {
 }
 
 #[test]
-fn an_hourly_schedule_keeps_its_rows() {
+fn an_hourly_schedule_is_not_folded() {
     let hourly = web(&["dayshift/start: '0 * * * *'"]);
     let args = [
         "-f",

@@ -1,21 +1,21 @@
-//! What a person sees: charts and tables, compared to the letter with the files in `golden/`.
+//! Charts and tables, compared with the files in `golden/`.
 //!
-//! `UPDATE_GOLDEN=1 cargo test --test commands golden` writes those files anew; look at the changes
+//! `UPDATE_GOLDEN=1 cargo test --test commands golden` updates these files; review the changes
 //! before you commit them.
 
 use std::{env, fs, path::Path};
 
 use super::program::plan_with;
-use crate::program::without_colours;
+use crate::program::without_colors;
 
 const UTF8: (&str, &str) = ("LC_ALL", "C.UTF-8");
 
-/// A run, whose output stands in the golden file of that name.
+/// A run, and the golden file with its output.
 struct Case {
     name: &'static str,
     variables: &'static [(&'static str, &'static str)],
     args: &'static str,
-    /// What stands on standard input, read with `-f -`.
+    /// Standard input for `-f -`.
     input: &'static str,
     status: i32,
 }
@@ -29,7 +29,7 @@ const CASES: &[Case] = &[
         status: 0,
     },
     Case {
-        name: "chart-colour.txt",
+        name: "chart-color.txt",
         variables: &[UTF8, ("CLICOLOR_FORCE", "1")],
         args: "-o chart -f - --from 2026-11-23",
         input: include_str!("golden/kinds.yaml"),
@@ -71,7 +71,7 @@ const CASES: &[Case] = &[
         status: 0,
     },
     Case {
-        name: "table-colour.txt",
+        name: "table-color.txt",
         variables: &[UTF8, ("CLICOLOR_FORCE", "1")],
         args: "-o table -f examples/office-hours.yaml --from 2026-11-23 --days 1",
         input: "",
@@ -107,11 +107,11 @@ fn golden() {
     }
 }
 
-/// One picture of each is kept; these say what makes another of it.
+/// One chart of each kind, with the arguments that change it.
 const KINDS: [&str; 6] = ["-o", "chart", "-f", "-", "--from", "2026-11-23"];
 
 #[test]
-fn colours_are_all_that_a_coloured_chart_has_besides() {
+fn a_colored_chart_differs_only_in_color() {
     let kinds = include_str!("golden/kinds.yaml");
     let forced = ("CLICOLOR_FORCE", "1");
     let [plain, coloured, unwanted] = [
@@ -121,12 +121,12 @@ fn colours_are_all_that_a_coloured_chart_has_besides() {
     ]
     .map(|variables| plan_with(variables, &KINDS, kinds).out);
     assert_ne!(coloured, plain);
-    assert_eq!(without_colours(&coloured), plain);
+    assert_eq!(without_colors(&coloured), plain);
     assert_eq!(unwanted, plain, "colour against the wish");
 }
 
 #[test]
-fn a_chart_in_ascii_has_other_characters_in_the_same_places() {
+fn an_ascii_chart_has_the_same_layout() {
     for yaml in [
         include_str!("golden/kinds.yaml"),
         include_str!("golden/overrides.yaml"),
@@ -152,7 +152,7 @@ fn a_chart_in_ascii_has_other_characters_in_the_same_places() {
 }
 
 #[test]
-fn a_chart_fills_the_screen_and_no_line_is_wider() {
+fn a_chart_fits_the_screen() {
     for (columns, pieces) in [
         (24, 12),
         (40, 12),

@@ -1,4 +1,4 @@
-//! `dayshift plan`: the real program over the examples, files and periods.
+//! `dayshift plan` for the examples, files and periods.
 
 mod after;
 mod folded;
@@ -21,7 +21,7 @@ use program::{plan, plan_of, web};
 use crate::program::{command, start};
 
 #[test]
-fn the_json_is_what_other_programs_rely_on() {
+fn json_has_the_documented_form() {
     let bad = web(&["dayshift/stop: 'Mon-Fry 19:00'"]);
     let good = fs::read_to_string("examples/fixed-counts.yaml").unwrap();
     let ended = plan_of(
@@ -83,7 +83,7 @@ fn the_json_is_what_other_programs_rely_on() {
 }
 
 #[test]
-fn every_example_does_in_a_week_what_it_says() {
+fn every_example_has_the_documented_boundaries() {
     let week = include_str!("week.txt").lines();
     let mut week = week
         .filter(|it| !it.starts_with('#') && !it.is_empty())
@@ -116,10 +116,10 @@ fn every_example_does_in_a_week_what_it_says() {
 }
 
 #[test]
-fn clocks_that_change_change_the_offset_and_move_what_they_skip() {
+fn clock_changes_shift_offsets_and_skipped_times() {
     let night = "dayshift/stop: '02:30'";
     for (zone, from, expected) in [
-        // Clocks go back from 02:00 to 01:00: the day has 25 hours.
+        // Clocks are set back from 02:00 to 01:00, so the day has 25 hours.
         (
             "America/New_York",
             "2026-10-31",
@@ -129,7 +129,7 @@ fn clocks_that_change_change_the_offset_and_move_what_they_skip() {
                 "2026-11-02T02:30:00-05:00 stop 0",
             ],
         ),
-        // Clocks go from 02:00 to 03:00, so 02:30 happens at the end of the gap.
+        // Clocks change from 02:00 to 03:00, so 02:30 happens at the end of the gap.
         (
             "Europe/Berlin",
             "2027-03-27",
@@ -139,7 +139,7 @@ fn clocks_that_change_change_the_offset_and_move_what_they_skip() {
                 "2027-03-29T02:30:00+02:00 stop 0",
             ],
         ),
-        // Clocks go back from 03:00 to 02:00, so 02:30 happens the first time.
+        // Clocks are set back from 03:00 to 02:00, so 02:30 happens the first time.
         (
             "Europe/Berlin",
             "2026-10-24",
@@ -198,7 +198,7 @@ fn clocks_that_change_change_the_offset_and_move_what_they_skip() {
 }
 
 #[test]
-fn the_time_shown_begins_with_from_and_ends_before_until() {
+fn the_period_includes_from_and_excludes_until() {
     let input = web(&["dayshift/start: '09:00'", "dayshift/timezone: 'Asia/Tokyo'"]);
     for (from, until, expected) in [
         ("2026-11-23T09:00:00+09:00", "2026-11-24T09:00:00+09:00", 1),
@@ -272,7 +272,7 @@ fn files_lists_folders_and_standard_input_are_read() {
 }
 
 #[test]
-fn dates_that_are_excepted_have_no_start() {
+fn excluded_dates_have_no_start() {
     let lines = [
         "dayshift/start: 'daily 09:00'",
         "dayshift/except: '2026-11-24..2026-11-25'",
@@ -291,7 +291,7 @@ fn dates_that_are_excepted_have_no_start() {
 }
 
 #[test]
-fn a_chart_tells_of_clocks_that_go_forward_at_midnight() {
+fn a_chart_shows_a_clock_change_at_midnight() {
     let lines = [
         "dayshift/hours: 06:00-18:00",
         "dayshift/timezone: Asia/Beirut",
@@ -305,10 +305,10 @@ fn a_chart_tells_of_clocks_that_go_forward_at_midnight() {
     );
 }
 
-/// A chart shows whole days in the zone of the schedule; what it says is saved is of these days, from
-/// the first start or stop on.
+/// A chart shows whole days in the zone of the schedule, and counts the savings of these days from
+/// the first boundary.
 #[test]
-fn a_chart_counts_what_is_saved_in_the_days_that_it_shows() {
+fn a_chart_counts_the_savings_of_its_days() {
     let chart = |lines: &[&str], from: &str| {
         let args = ["-o", "chart", "-f", "-", "--from", from, "--days", "1"];
         plan_of(&args, &web(lines)).out
@@ -332,7 +332,7 @@ fn a_chart_counts_what_is_saved_in_the_days_that_it_shows() {
             "2026-11-23T00:00:00Z",
             "19 of 24 hours running, 5 stopped (21%).\n",
         ),
-        // Until 19:00 on Tuesday: from the stop at midnight on.
+        // Until 19:00 on Tuesday, from the stop at midnight.
         (
             "America/New_York",
             "2026-11-24T00:00:00Z",
@@ -343,7 +343,7 @@ fn a_chart_counts_what_is_saved_in_the_days_that_it_shows() {
         let out = chart(&[all_monday, &zone, replicas], from);
         assert!(out.contains(expected), "{zone} {from}: {out}");
     }
-    // An override holds from the first midnight that is shown.
+    // An override applies from the first midnight of the chart.
     for (zone, over, expected) in [
         (
             "Africa/Cairo",
@@ -363,7 +363,7 @@ fn a_chart_counts_what_is_saved_in_the_days_that_it_shows() {
 }
 
 #[test]
-fn a_day_whose_midnight_clocks_skip_ends_at_the_next_midnight() {
+fn a_day_without_a_midnight_ends_at_the_next_midnight() {
     let lines = ["dayshift/hours: '00:30-18:00'"];
     let zone = ["--timezone", "Africa/Cairo"];
     let args = ["-f", "-", "--from", "2026-04-24", "--days", "1"];
@@ -377,7 +377,7 @@ fn a_day_whose_midnight_clocks_skip_ends_at_the_next_midnight() {
 }
 
 #[test]
-fn a_reader_that_leaves_is_no_error() {
+fn a_closed_pipe_is_not_an_error() {
     let args = ["plan", "-f", "examples", "--days", "3000"];
     let mut child = start(command().args(args));
     let mut out = child.stdout.take().unwrap();

@@ -1,11 +1,11 @@
-//! Defaults of a Namespace among the files.
+//! Namespace defaults in files.
 
 use serde_json::json;
 
 use super::program::{plan_of, web};
 use crate::program::Ended;
 
-/// A Namespace with these lines as its annotations.
+/// A Namespace with these annotations.
 fn namespace(name: &str, lines: &[&str]) -> String {
     let annotations = lines.join("\n    ");
     format!(
@@ -13,7 +13,7 @@ fn namespace(name: &str, lines: &[&str]) -> String {
     )
 }
 
-/// A Deployment with nothing of ours on it.
+/// A Deployment without dayshift annotations.
 fn plain(name: &str) -> String {
     format!("apiVersion: apps/v1\nkind: Deployment\nmetadata:\n  name: {name}\n")
 }
@@ -88,7 +88,7 @@ team        web    Mon 2026-11-23 20:00 JST   stop     0          object
 }
 
 #[test]
-fn lists_of_namespaces_and_the_last_of_two_count() {
+fn accepts_lists_of_namespaces_and_uses_the_last_definition() {
     let hours = |name: &str, hours: &str| {
         format!("{{metadata: {{name: {name}, annotations: {{dayshift/hours: '{hours}'}}}}}}")
     };
@@ -103,7 +103,7 @@ fn lists_of_namespaces_and_the_last_of_two_count() {
 }
 
 #[test]
-fn a_bad_namespace_is_told_once() {
+fn reports_an_invalid_namespace_once() {
     let bad = namespace("team", &["dayshift/hours: '9-5'", "dayshift/pause: true"]);
     let files = [plain("api"), plain("web"), bad];
     let ended = day("table", &files);
@@ -133,7 +133,7 @@ fn a_bad_namespace_is_told_once() {
 }
 
 #[test]
-fn an_override_of_the_namespace_is_drawn_as_its_own() {
+fn draws_an_override_of_the_namespace() {
     let team = namespace(
         "team",
         &[
@@ -149,9 +149,9 @@ fn an_override_of_the_namespace_is_drawn_as_its_own() {
     );
 }
 
-/// A Namespace's schedule is no wish to run what a manifest keeps at 0; a `replicas` on it is.
+/// The schedule of a Namespace keeps a 0 in a manifest, unless the Namespace has `replicas`.
 #[test]
-fn a_start_leaves_what_the_manifest_keeps_at_0() {
+fn a_start_keeps_a_0_in_the_manifest() {
     let web = |name: &str, count: u32, annotations: &str| {
         format!(
             "{{apiVersion: apps/v1, kind: Deployment, metadata: {{name: {name}, namespace: team, annotations: {{{annotations}}}}}, spec: {{replicas: {count}}}}}\n"

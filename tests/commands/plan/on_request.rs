@@ -1,4 +1,4 @@
-//! Which Services of the files wake a workload on request.
+//! The Services in the files that wake a workload on request.
 
 use serde_json::{Value, json};
 
@@ -56,7 +56,7 @@ const PODS: &str = "Service pods wakes nothing: it is headless, so clients take 
 const DNS: &str = "port 53 of Service web wakes nothing: it is UDP";
 
 #[test]
-fn a_plan_of_files_says_which_services_wake_a_workload() {
+fn a_plan_of_files_names_the_services_that_wake_a_workload() {
     let files = format!("{FILES}{SERVICES}");
     let json = plan_of(&["-"], &files).json();
     let expected = json!({"services": ["web"], "notCovered": [PODS, DNS]});
@@ -72,13 +72,13 @@ fn a_plan_of_files_says_which_services_wake_a_workload() {
 }
 
 #[test]
-fn a_plan_of_files_without_services_says_nothing_of_requests() {
+fn a_plan_of_files_without_services_omits_requests() {
     let json = plan_of(&["-"], FILES).json();
     assert_eq!(json["workloads"][0]["onRequest"], Value::Null);
 }
 
 #[test]
-fn a_workload_that_no_service_of_the_files_selects_is_told() {
+fn reports_a_workload_without_a_service() {
     let files =
         format!("{FILES}{SERVICES}").replace("labels: {app: web, tier", "labels: {app: wbe, teir");
     let json = plan_of(&["-"], &files).json();

@@ -1,4 +1,4 @@
-//! The ends of overrides in a plan, and whether the controller does what was planned.
+//! The ends of overrides in a plan, compared with the controller.
 
 use chrono::{DateTime, TimeDelta, Utc};
 use dayshift::sandbox::{EventKind, Simulation, Speed};
@@ -20,7 +20,7 @@ fn monday(lines: &[&str]) -> Ended {
     plan_of(&args, &web(lines))
 }
 
-/// What is applied, a line each, and which override ends with it.
+/// The applied boundaries, one per line, with the override that ends there.
 fn applied(ended: &Ended) -> Vec<String> {
     let plan = ended.json();
     let boundaries = plan["workloads"][0]["boundaries"].as_array().unwrap();
@@ -48,12 +48,13 @@ fn the_end_of_an_override_is_a_boundary() {
             &["dayshift/wake-until: 2026-11-23 12:00"],
             &["23T12:00 start wake-until", "23T19:00 stop"],
         ),
-        // It ends as the stop comes: one stop.
+        // The override ends at the time of the stop: one stop.
         (
             &["dayshift/wake-until: 2026-11-23 19:00"],
             &["23T19:00 stop wake-until"],
         ),
-        // The end of a pause starts what was stopped before it, and carries out what falls on it.
+        // The end of a pause starts a workload that was stopped before it, and applies a boundary
+        // at the same time.
         (
             &["dayshift/pause: 2026-11-23 12:00"],
             &["23T12:00 start pause", "23T19:00 stop"],
@@ -67,7 +68,7 @@ fn the_end_of_an_override_is_a_boundary() {
             &["23T19:00 stop pause"],
         ),
         (&["dayshift/pause: 2026-11-23 20:00"], &[]),
-        // One below another begins when that ends.
+        // An override below another takes effect when that one ends.
         (
             &[
                 "dayshift/pause: 2026-11-23 10:00",
@@ -81,7 +82,7 @@ fn the_end_of_an_override_is_a_boundary() {
                 "23T19:00 stop",
             ],
         ),
-        // At its end and at the beginning of what is shown nothing holds any more.
+        // An override is over at its end and at the beginning of the period.
         (
             &["dayshift/sleep-until: 2026-11-23 08:00"],
             &["23T09:00 start", "23T19:00 stop"],
@@ -91,7 +92,7 @@ fn the_end_of_an_override_is_a_boundary() {
         let lines: Vec<_> = [HOURS].iter().chain(over).copied().collect();
         assert_eq!(applied(&monday(&lines)), expected, "{over:?}");
     }
-    // What an override has stopped comes back where the schedule says nothing.
+    // If the schedule has no state, a workload that an override stopped is restored.
     let slept = ["dayshift/sleep-until: 2026-11-23 12:00"];
     let once = |key: &str| format!("dayshift/{key}: 2026-11-25 09:00");
     for (key, expected) in [
@@ -105,9 +106,10 @@ fn the_end_of_an_override_is_a_boundary() {
     assert_eq!(applied(&woken), Vec::<String>::new());
 }
 
-/// A day on which nothing is done says what is done first after it, not what an override skips.
+/// For a day without boundaries, the chart shows the next boundary that is applied, not one that an
+/// override skips.
 #[test]
-fn a_chart_without_a_boundary_tells_of_the_next_one_that_is_applied() {
+fn a_chart_without_boundaries_shows_the_next_applied_one() {
     let chart = |lines: &[&str]| {
         let args = [
             "-o",
@@ -135,7 +137,7 @@ fn a_chart_without_a_boundary_tells_of_the_next_one_that_is_applied() {
             &["dayshift/wake-until: 2026-12-01 12:00"],
             "The next boundary is a start on Tue 2026-12-01 12:00.\n",
         ),
-        // The end of a pause starts what was stopped before it, and stops nothing.
+        // The end of a pause starts a workload that was stopped before it, and stops nothing.
         (
             &["dayshift/pause: 2026-12-01 12:00"],
             "The next boundary is a start on Tue 2026-12-01 12:00.\n",
@@ -162,7 +164,7 @@ fn a_chart_without_a_boundary_tells_of_the_next_one_that_is_applied() {
     }
 }
 
-/// The state of an object that was stopped before, as the labels have it.
+/// The labels of a workload that was stopped before.
 fn stopped_labels(inputs: &Inputs, uid: &str) -> serde_json::Value {
     json!({
         "dayshift/state": "stopped",
@@ -172,7 +174,7 @@ fn stopped_labels(inputs: &Inputs, uid: &str) -> serde_json::Value {
     })
 }
 
-/// The UID that the cluster in memory gives to the first Deployment.
+/// The UID of the first Deployment in the in-memory API.
 async fn first_uid(manifest: &serde_json::Value, from: DateTime<Utc>) -> String {
     let mut simulation = Simulation::new(Clock::simulated(from), of_deployments());
     simulation.load(manifest).unwrap();
@@ -191,9 +193,9 @@ async fn first_uid(manifest: &serde_json::Value, from: DateTime<Utc>) -> String 
     uid
 }
 
-/// What the controller does in that time to an object that it sees for the first time at its
-/// beginning: starts and stops, also those by which an override begins below another. Where the
-/// schedule says stopped by then it was stopped before.
+/// The changes that the controller makes to a workload that it first observes at the beginning of
+/// the period, including the beginnings of overrides below others. If the schedule is stopped by
+/// then, the workload was stopped before.
 fn done(
     inputs: &[(Key, String)],
     read: &Inputs,
@@ -231,7 +233,8 @@ fn done(
         let mut simulation = Simulation::new(Clock::simulated(from), of_deployments());
         simulation.load(&manifest).unwrap();
         let tell = |told: &dayshift::sandbox::TimelineEvent| {
-            // Those after the second that changes nothing are not told; no story here has more.
+            // The sandbox reports only the first two changes without effect, and no case here has
+            // more.
             let action = match told.kind {
                 EventKind::Start => Some(Action::Start),
                 EventKind::Stop => Some(Action::Stop),
@@ -252,9 +255,9 @@ fn done(
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(40))]
 
-    /// Under any overrides the controller does what the plan says, at the same instants.
+    /// For any overrides, the controller acts as planned and at the same instants.
     #[test]
-    fn the_controller_does_what_was_planned(
+    fn the_controller_acts_as_planned(
         rule in prop::sample::select(vec![
             vec![(Key::Hours, "09:00-19:00")], vec![(Key::Hours, "22:00-06:00")],
             vec![(Key::Hours, "Tue 09:00-12:00,13:00-19:00")],
@@ -263,7 +266,7 @@ proptest! {
             vec![(Key::Hours, "09:00-19:00"), (Key::Jitter, "1h")],
             vec![(Key::Scale, "08:00 = 5; 12:00 = 10; 19:00 = 0")],
         ]),
-        // In half hours from Monday on, so that ends meet boundaries and each other.
+        // In half hours from Monday, so that ends coincide with boundaries and with each other.
         pause in prop::option::of(1_i64..120),
         wake in prop::option::of(1_i64..120),
         sleep in prop::option::of(1_i64..120),

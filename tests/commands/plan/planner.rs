@@ -1,4 +1,4 @@
-//! The planner of the library: what it makes of live objects, and that it is what the scaler does.
+//! The planner for live workloads, compared with the controller.
 
 use chrono::{DateTime, TimeDelta, Utc};
 use dayshift_manifest::plan::{Period, Planner};
@@ -9,7 +9,7 @@ use dayshift_workload::{
 use proptest::prelude::*;
 
 #[test]
-fn of_a_live_object_it_is_known_what_a_start_brings_back() {
+fn a_live_plan_knows_the_count_after_a_start() {
     let from: DateTime<Utc> = "2026-11-23T00:00:00Z".parse().unwrap();
     let planner = Planner {
         period: Period::new(from, from + TimeDelta::days(1)).unwrap(),
@@ -22,7 +22,7 @@ fn of_a_live_object_it_is_known_what_a_start_brings_back() {
         (1, Some("stopped"), Some("3"), 3),
         (6, Some("stopped"), Some("3"), 6),
         (4, Some("running"), None, 4),
-        (0, Some("running"), None, 0), // somebody wanted it off
+        (0, Some("running"), None, 0), // a user turned it off
         (0, None, None, 1),
     ] {
         let mut labels = Labels::default();
@@ -54,7 +54,7 @@ fn of_a_live_object_it_is_known_what_a_start_brings_back() {
         assert_eq!(counts, expected, "{seen} {state:?} {saved:?}");
     }
 
-    // One that a rollout undo has brought back holds nothing.
+    // An override that `kubectl rollout undo` restored has no effect.
     for (began, expected) in [(None, 0), (Some("2026-01-01T00:00:00Z"), 2)] {
         let until = from + TimeDelta::days(2);
         let inputs = inputs.clone().with(Key::Pause, &until.to_rfc3339());
@@ -84,9 +84,9 @@ fn of_a_live_object_it_is_known_what_a_start_brings_back() {
     }
 }
 
-/// As the API server says of a kind whose schema has no `spec.replicas`.
+/// The API server has no `spec.replicas` in the schema of this kind.
 #[test]
-fn of_a_kind_without_counts_nothing_is_planned() {
+fn does_not_plan_a_kind_without_counts() {
     let from: DateTime<Utc> = "2026-11-23T00:00:00Z".parse().unwrap();
     let planner = Planner {
         period: Period::new(from, from + TimeDelta::days(1)).unwrap(),
@@ -120,7 +120,7 @@ fn of_a_kind_without_counts_nothing_is_planned() {
     };
     assert_eq!(problem.annotation, "spec.replicas");
     assert!(problem.message.contains("has no such field"), "{problem:?}");
-    // Without a schedule it does not matter.
+    // Without a schedule it has no effect.
     let unscheduled = Observed {
         inputs: Inputs::default(),
         ..observed
@@ -129,9 +129,9 @@ fn of_a_kind_without_counts_nothing_is_planned() {
 }
 
 proptest! {
-    /// The plan is what the scaler would do: boundary after boundary, as it asks for the next.
+    /// The plan contains the boundaries that the controller applies.
     #[test]
-    fn the_plan_is_what_the_scaler_does(
+    fn the_plan_matches_the_controller(
         rule in prop::sample::select(vec![
             (Key::Hours, "Mon-Fri 09:00-19:00; Sat 10:00-14:00"), (Key::Hours, "22:00-06:00"),
             (Key::Start, "0,30 2 * * *"), (Key::Stop, "weekends 02:30,03:00"), (Key::Start, "@hourly"),

@@ -1,4 +1,4 @@
-//! What people get wrong: schedules, files and the command line.
+//! Invalid schedules, files and command lines.
 
 use std::fs;
 
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::program::{plan, plan_of, web};
 use crate::fake_server::{Cluster, refusal};
 
-/// The annotation, the first and the last byte of every problem of the only workload.
+/// The annotation, and the first and last byte of each problem of the only workload.
 fn problems(input: &str) -> Vec<(String, u64, u64, String)> {
     let ended = plan_of(&["-f", "-"], input);
     assert_eq!(ended.status, 1, "{ended:?}");
@@ -26,7 +26,7 @@ fn problems(input: &str) -> Vec<(String, u64, u64, String)> {
 }
 
 #[test]
-fn problems_are_told_with_the_bytes_at_fault() {
+fn reports_problems_with_their_byte_range() {
     for (line, annotation, fault, says) in [
         (
             "dayshift/start: 'Mon-Fry 09:00'",
@@ -46,7 +46,7 @@ fn problems_are_told_with_the_bytes_at_fault() {
             8..9,
             "`9` is not a day of the week",
         ),
-        // The wide blank is 3 bytes long, and so is each letter.
+        // The wide space and each letter have 3 bytes.
         (
             "dayshift/start: \"09:00;\u{3000}月曜 10:00\"",
             "dayshift/start",
@@ -91,7 +91,7 @@ fn problems_are_told_with_the_bytes_at_fault() {
 }
 
 #[test]
-fn all_problems_of_an_object_are_told_and_other_objects_go_on() {
+fn reports_all_problems_of_an_object_and_plans_the_others() {
     let bad = web(&[
         "dayshift/start: 'x'",
         "dayshift/timezone: 'Asia/Tokio'",
@@ -115,7 +115,7 @@ fn all_problems_of_an_object_are_told_and_other_objects_go_on() {
 }
 
 #[test]
-fn values_that_are_not_quoted_are_problems() {
+fn reports_unquoted_values() {
     for (line, message) in [
         (
             "dayshift/replicas: 2",
@@ -134,7 +134,7 @@ fn values_that_are_not_quoted_are_problems() {
         assert_eq!(found.len(), 1, "{found:?}");
         assert_eq!(found[0].3, message);
     }
-    // A number is a problem even where there is no schedule beside it.
+    // A number is a problem even without another schedule annotation.
     assert_eq!(problems(&web(&["dayshift/start: 9"])).len(), 1);
 }
 
@@ -166,7 +166,7 @@ fn syntax_errors_have_file_line_and_column() {
 }
 
 #[test]
-fn wrong_usage_is_told_with_what_would_be_right() {
+fn wrong_usage_shows_a_correct_example() {
     for (args, says) in [
         (
             &["-f", "examples", "-o", "picture"][..],
@@ -227,7 +227,7 @@ fn wrong_usage_is_told_with_what_would_be_right() {
 }
 
 #[test]
-fn a_kind_that_may_not_be_listed_keeps_no_other_from_being_planned() {
+fn plans_the_other_kinds_beside_an_unreadable_one() {
     let cluster = Cluster::new();
     cluster.deployment("web", 1, &[("hours", "Mon-Fri 09:00-19:00")]);
     cluster.refuse(&["list"], "cronjobs");
@@ -279,7 +279,7 @@ fn volumes_that_a_stop_would_delete_are_a_problem() {
     assert_eq!(plan_of(&["-f", "-"], &retained).status, 0);
 }
 
-/// A live object that has no count to scale is not planned, and it is said as it is on the object.
+/// A live workload without a count is not planned, and the problem is reported.
 #[test]
 fn a_live_object_without_a_count_is_a_problem() {
     let cluster = Cluster::new();

@@ -1,11 +1,11 @@
-//! `dayshift plan`, run to its end.
+//! Helpers that run `dayshift plan`.
 
 use serde_json::Value;
 
 use crate::program::{Ended, dayshift_with};
 
 impl Ended {
-    /// The boundaries of the only workload, a line each: when, what, and the count or `-`.
+    /// The boundaries of the only workload: time, action, and count or `-`.
     pub(crate) fn boundaries(&self) -> Vec<String> {
         let plan = self.json();
         let workloads = plan["workloads"].as_array().unwrap();
@@ -28,12 +28,12 @@ impl Ended {
     }
 }
 
-/// With these arguments and this standard input; as JSON, unless they ask for something else.
+/// Runs `plan` with this standard input, as JSON unless the arguments contain another format.
 pub(crate) fn plan_of(args: &[&str], input: &str) -> Ended {
     plan_with(&[], args, input)
 }
 
-/// The same with these variables.
+/// With these variables.
 pub(crate) fn plan_with(variables: &[(&str, &str)], args: &[&str], input: &str) -> Ended {
     let output: &[_] = if args.contains(&"-o") {
         &[]
@@ -47,7 +47,7 @@ pub(crate) fn plan(args: &[&str]) -> Ended {
     plan_of(args, "")
 }
 
-/// A Deployment `web` with these lines as its annotations.
+/// A Deployment `web` with these annotations.
 pub(crate) fn web(lines: &[&str]) -> String {
     format!(
         "apiVersion: apps/v1\nkind: Deployment\nmetadata:\n  name: web\n  annotations:\n    {}\n",

@@ -1,4 +1,4 @@
-//! `plan -o summary`: what the next stops take away, by namespace.
+//! `plan -o summary`: the effect of the next stops in each namespace.
 
 use kube_in_memory::Writer;
 use serde_json::json;
@@ -25,7 +25,7 @@ fn cluster() -> Cluster {
     cluster
 }
 
-/// The rows without the column that depends on the day.
+/// The rows without the column that depends on the date.
 fn rows(out: &str) -> Vec<String> {
     let table = out.split("\n\n").next().unwrap();
     let row = |line: &str| {
@@ -38,7 +38,7 @@ fn rows(out: &str) -> Vec<String> {
 }
 
 #[test]
-fn a_summary_counts_what_the_next_stop_of_each_namespace_takes_away() {
+fn a_summary_counts_the_effect_of_the_next_stop_of_each_namespace() {
     let cluster = cluster();
     cluster.autoscaler("hpa", ("apps/v1", "Deployment", "web"));
     let set = json!({"spec": {"replicas": 5}});
@@ -46,12 +46,12 @@ fn a_summary_counts_what_the_next_stop_of_each_namespace_takes_away() {
     api.merge_by(ARGO_CD, "Deployment", "dev", "web", &set)
         .unwrap();
     let ran = cluster.dayshift(&["plan", "-A", "-o", "summary"]);
-    // One is refused.
+    // One workload is rejected.
     assert_eq!((ran.status, &*ran.err), (1, ""), "{ran:?}");
     assert_eq!(
         rows(&ran.out),
         [
-            // A start gives `night` the 1 that its stop takes away.
+            // A start gives `night` the 1 replica that its stop removes.
             "dev | 3 of 4 | 2 | 6 | 1 | 1 | 0 | 0 | 1",
             "(all) | 3 of 4 | 2 | 6 | 1 | 1 | 0 | 0 | 1",
         ],
@@ -89,7 +89,7 @@ fn the_json_of_a_summary_has_the_counts_of_its_table() {
 }
 
 #[test]
-fn a_default_schedule_and_labels_of_namespaces_say_what_a_scaler_would_do() {
+fn a_summary_applies_default_schedules_and_namespace_selectors() {
     let cluster = cluster();
     let default = "--default-hours=Mon-Fri 09:00-17:00";
     let ran = cluster.dayshift(&["plan", "-A", "-o", "summary", default]);
@@ -115,7 +115,7 @@ fn a_default_schedule_and_labels_of_namespaces_say_what_a_scaler_would_do() {
         ran.out
     );
     assert_eq!(ran.status, 0);
-    // The others show the same objects.
+    // The other formats contain the same workloads.
     let ran = cluster.dayshift(&[&selected[..], &["-o", "json"]].concat());
     let plan = ran.json();
     assert_eq!(plan["workloads"].as_array().unwrap().len(), 1);

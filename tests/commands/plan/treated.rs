@@ -1,4 +1,4 @@
-//! Dates that count as another day of the week are marked in a plan.
+//! Dates that are treated as another weekday in a plan.
 
 use serde_json::json;
 
@@ -24,7 +24,7 @@ fn week(output: &str) -> crate::program::Ended {
 }
 
 #[test]
-fn json_has_the_dates_of_the_period() {
+fn json_contains_the_treated_dates() {
     let plan = week("json").json();
     let expected = json!([
         {"date": "2026-10-08", "as": "Sun"},
@@ -61,7 +61,7 @@ fn the_table_has_a_row_for_each_date() {
 }
 
 #[test]
-fn the_chart_marks_the_days_and_says_what_they_count_as() {
+fn the_chart_marks_treated_dates() {
     let chart = week("chart").out;
     let marked: Vec<_> = chart.lines().filter(|line| line.contains('=')).collect();
     assert!(marked[0].starts_with("Thu  8="), "{chart}");

@@ -1,4 +1,4 @@
-//! `dayshift sandbox`, the real program, as a newcomer sees it.
+//! `dayshift sandbox` as a new user sees it.
 #![cfg(unix)]
 
 mod overrides;
@@ -23,7 +23,7 @@ use crate::{
 const FRIDAY: &str = "2026-11-20 08:00";
 
 impl Ended {
-    /// The lines that tell of one Deployment, without their times.
+    /// The lines about one Deployment, without their times.
     fn of(&self, object: &str) -> Vec<String> {
         let lines = self.out.lines().filter(|line| line.contains(object));
         let told = lines.filter_map(|line| line.get(30..).filter(|_| line.contains(" 2026-")));
@@ -38,7 +38,7 @@ fn command(args: &[&str]) -> Command {
     command
 }
 
-/// Runs it to its end on what it reads from standard input.
+/// Runs the sandbox to its end with this standard input.
 fn sandbox(args: &[&str], input: &str) -> Ended {
     program::run(&mut command(args), input)
 }
@@ -68,10 +68,10 @@ spec:
     )
 }
 
-/// The whole of what a newcomer sees, over a week in which the clocks of Europe go back. To take
-/// a new look for right: `env -i target/debug/dayshift sandbox > tests/commands/sandbox/examples.txt`.
+/// The complete output for a week with the end of daylight saving time in Europe. To update it:
+/// `env -i target/debug/dayshift sandbox > tests/commands/sandbox/examples.txt`.
 #[test]
-fn the_examples_play_a_week_in_which_clocks_change() {
+fn simulates_the_examples_across_a_clock_change() {
     let ended = sandbox(&[], "");
     assert_eq!((ended.status, ended.err.as_str()), (0, ""));
     let expected = include_str!("examples.txt");
@@ -90,7 +90,7 @@ fn the_examples_play_a_week_in_which_clocks_change() {
 }
 
 #[test]
-fn a_time_that_is_over_is_told_at_its_end() {
+fn reports_the_end_of_an_override() {
     let input = deployment("web", &[("hours", "\"Mon-Fri 09:00-19:00\"")]);
     let tokyo = ["--timezone", "Asia/Tokyo", "--from", FRIDAY, "-"];
     let told = |time: &str| sandbox(&[&tokyo[..], &["--for", time]].concat(), &input);
@@ -109,9 +109,9 @@ fn a_time_that_is_over_is_told_at_its_end() {
     assert!(day.out.contains(cost), "{}", day.out);
 }
 
-/// UTC is what counts without the flag, and may be asked for all the same.
+/// UTC is the default, but can also be given.
 #[test]
-fn the_zone_that_is_asked_for_is_shown() {
+fn shows_times_in_the_given_zone() {
     let web = [("hours", "\"09:00-19:00\""), ("timezone", "Asia/Tokyo")];
     let input = deployment("web", &web);
     for (zone, expected) in [
@@ -127,9 +127,9 @@ fn the_zone_that_is_asked_for_is_shown() {
     }
 }
 
-/// A label has 63 letters at most, the name of a Deployment 253.
+/// A label value has at most 63 characters, and the name of a Deployment at most 253.
 #[test]
-fn a_name_may_be_longer_than_a_label() {
+fn accepts_names_longer_than_a_label_value() {
     let name = "web-".repeat(40) + "web";
     let input = deployment("web", &[("stop", "\"19:00\"")]);
     let input = input.replace("  name: web\n", &format!("  name: {name}\n"));
@@ -142,7 +142,7 @@ fn a_name_may_be_longer_than_a_label() {
 }
 
 #[test]
-fn a_bad_schedule_is_told_and_the_others_go_on() {
+fn reports_an_invalid_schedule_and_continues_with_the_others() {
     let input = deployment("good", &[("stop", "\"19:00\"")])
         + &deployment("bad", &[("strat", "\"09:00\""), ("stop", "\"25:00\"")]);
     let ended = sandbox(&["-", "--from", FRIDAY, "--for", "1d"], &input);
@@ -170,7 +170,7 @@ fn a_bad_schedule_is_told_and_the_others_go_on() {
 }
 
 #[test]
-fn invalid_objects_give_status_1_with_their_place() {
+fn invalid_objects_give_status_1_with_their_position() {
     let input = deployment("good", &[("stop", "\"19:00\"")])
         + &deployment("unquoted", &[("start", "\"09:00\""), ("replicas", "5")])
         + &deployment("Loud", &[("stop", "\"19:00\"")]);
@@ -255,7 +255,7 @@ fn an_export_of_a_cluster_is_adopted() {
 }
 
 #[test]
-fn the_examples_follow_the_prefix_and_the_files_may_be_many() {
+fn the_examples_use_the_prefix_and_accept_several_files() {
     let ended = sandbox(&["--annotation-prefix", "other", "--for", "1d"], "");
     let action = "kubectl annotate deployment/one-start other/start- other/replicas-";
     assert!(ended.out.contains(action), "{}", ended.out);
@@ -271,7 +271,7 @@ fn the_examples_follow_the_prefix_and_the_files_may_be_many() {
 }
 
 #[test]
-fn repeated_events_are_only_counted() {
+fn counts_repeated_events() {
     let input = deployment("web", &[("start", "\"* * * * *\"")]);
     let ended = sandbox(&["-", "--from", FRIDAY, "--for", "1d"], &input);
     let told = ended.of("default/web");
@@ -281,7 +281,7 @@ fn repeated_events_are_only_counted() {
 }
 
 #[test]
-fn a_reader_who_leaves_ends_it_quietly() {
+fn a_closed_pipe_ends_it_without_an_error() {
     let mut child = start(&mut command(&["--for", "100d"]));
     let mut first = String::new();
     let mut out = BufReader::new(child.stdout.take().unwrap());
@@ -293,9 +293,9 @@ fn a_reader_who_leaves_ends_it_quietly() {
 }
 
 #[test]
-fn a_signal_ends_it_with_the_summary() {
+fn a_signal_ends_it_with_a_summary() {
     for name in ["INT", "TERM"] {
-        // At the pace of real time the first stop is hours away.
+        // In real time the first stop is hours away.
         let mut child = start(&mut command(&["--speed", "1"]));
         let mut out = BufReader::new(child.stdout.take().unwrap());
         let mut line = String::new();
@@ -336,10 +336,9 @@ fn the_log_shows_simulated_time() {
     );
 }
 
-/// Two months through list, watch, scheduler and patch cost one list, and one write for each
-/// transition.
+/// Two months of list, watch, scheduler and patch need one list, and one write for each transition.
 #[test]
-fn months_take_as_many_requests_as_transitions() {
+fn months_need_one_request_for_each_transition() {
     let from: DateTime<Utc> = "2026-09-25T00:00:00Z".parse().unwrap();
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_time()
@@ -383,7 +382,7 @@ fn months_take_as_many_requests_as_transitions() {
         summary
     });
     let (_, usage) = &summary.usages[0];
-    // 25 September is a Friday, 24 November a Tuesday at midnight: 42 working days.
+    // From Friday 25 September to midnight of Tuesday 24 November there are 42 working days.
     assert_eq!((usage.starts, usage.stops), (42, 42));
     assert_eq!(summary.requests.patches, 1 + 42 + 42);
     assert_eq!((summary.requests.lists, summary.requests.gets), (0, 0));

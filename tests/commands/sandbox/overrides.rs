@@ -1,4 +1,4 @@
-//! What the sandbox tells of overrides, pauses and what is enforced.
+//! Overrides, pauses and enforcement in the sandbox.
 
 use chrono::{DateTime, TimeDelta, Utc};
 use dayshift::sandbox::{Act, EventKind, Simulation, Speed, TimelineEvent, UserAction};
@@ -13,7 +13,7 @@ fn utc(text: &str) -> DateTime<Utc> {
     text.parse().unwrap()
 }
 
-/// Three replicas from 09:00 to 19:00, and what else stands under the prefix.
+/// Three replicas from 09:00 to 19:00 with additional annotations.
 fn office(more: &[(&str, &str)]) -> Value {
     let mut annotations: Map<String, Value> = Map::new();
     for (key, text) in more.iter().chain(&[("hours", "09:00-19:00")]) {
@@ -32,7 +32,7 @@ fn office(more: &[(&str, &str)]) -> Value {
     })
 }
 
-/// What happens to it within a day, and from which count to which.
+/// The events of a day, with the counts before and after each.
 fn a_day_of(manifest: &Value, actions: Vec<UserAction>) -> Vec<(EventKind, u32, u32)> {
     let from = utc(FRIDAY);
     let runtime = tokio::runtime::Builder::new_current_thread()
@@ -56,7 +56,7 @@ fn a_day_of(manifest: &Value, actions: Vec<UserAction>) -> Vec<(EventKind, u32, 
 }
 
 #[test]
-fn an_override_is_told_when_it_begins_and_as_a_boundary_when_it_ends() {
+fn shows_the_beginning_and_the_end_of_an_override() {
     for (key, begins, expected) in [
         (
             "wake-until",
@@ -82,7 +82,7 @@ fn an_override_is_told_when_it_begins_and_as_a_boundary_when_it_ends() {
 }
 
 #[test]
-fn a_pause_is_told_and_the_schedule_goes_on_after_it() {
+fn shows_a_pause_and_continues_with_the_schedule() {
     let told = a_day_of(&office(&[("pause", "2026-11-20 18:00")]), Vec::new());
     let until = Some(utc("2026-11-20T18:00:00Z"));
     assert_eq!(
@@ -96,7 +96,7 @@ fn a_pause_is_told_and_the_schedule_goes_on_after_it() {
 }
 
 #[test]
-fn a_count_that_is_put_back_is_not_taken_for_a_hand() {
+fn an_enforced_count_is_not_shown_as_a_manual_change() {
     let action = UserAction {
         kind: Kind::DEPLOYMENT,
         at: utc("2026-11-20T20:00:00Z"),

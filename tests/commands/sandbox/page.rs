@@ -1,9 +1,9 @@
-//! What the page shows: one zone, and what is missing in a fragment.
+//! The output of the sandbox: one time zone, and fields that a fragment lacks.
 
 use super::{FRIDAY, deployment, sandbox};
 
 #[test]
-fn all_times_are_told_in_one_zone_and_in_order() {
+fn shows_all_times_in_one_zone_and_in_order() {
     let of =
         |name, zone: &str| deployment(name, &[("hours", "\"09:00-19:00\""), ("timezone", zone)]);
     let input = of("a", "Asia/Tokyo") + &of("b", "America/New_York");
@@ -42,14 +42,14 @@ fn all_times_are_told_in_one_zone_and_in_order() {
 }
 
 #[test]
-fn the_fragment_of_the_readme_is_played_and_what_is_missing_is_named() {
+fn simulates_the_fragment_of_the_readme_and_names_missing_fields() {
     let fragment = "apiVersion: apps/v1\nkind: Deployment\nmetadata:\n  name: web\n  annotations:\n    dayshift/hours: \"09:00-19:00\"\n";
     let ended = sandbox(&["--from", FRIDAY, "--for", "2d", "-"], fragment);
     assert_eq!(ended.status, 0, "{}", ended.err);
     assert!(ended.out.contains("next stop 19:00"), "{}", ended.out);
     let says = "default/web has no spec.selector and no spec.template, which a cluster requires";
     assert!(ended.err.contains(says), "{}", ended.err);
-    // The value of a label takes less than a name.
+    // A label value is shorter than the longest name.
     let long = "a-".repeat(31) + "-web";
     let ended = sandbox(
         &["--from", FRIDAY, "--for", "2d", "-"],
@@ -57,7 +57,7 @@ fn the_fragment_of_the_readme_is_played_and_what_is_missing_is_named() {
     );
     assert_eq!(ended.status, 0, "{}", ended.err);
     assert!(ended.out.contains(&long), "{}", ended.out);
-    // With half of it, it is no fragment but wrong.
+    // A fragment with half of a template is invalid.
     let half = format!("{fragment}spec: {{template: {{}}}}\n");
     let ended = sandbox(&["--from", FRIDAY, "--for", "2d", "-"], &half);
     assert_eq!(ended.status, 1, "{}", ended.out);
@@ -65,7 +65,7 @@ fn the_fragment_of_the_readme_is_played_and_what_is_missing_is_named() {
 }
 
 #[test]
-fn the_sandbox_plays_schedules_of_namespaces_in_the_files() {
+fn simulates_namespace_schedules() {
     let plain = deployment("web", &[]);
     let namespace = "apiVersion: v1\nkind: Namespace\nmetadata:\n  name: default\n  annotations:\n    \
                      dayshift/hours: 'Mon-Fri 09:00-19:00'\n    dayshift/timezone: Asia/Tokyo\n";

@@ -1,11 +1,11 @@
-//! Requests that come while time is simulated.
+//! Requests during the simulation.
 
 use super::{FRIDAY, deployment, sandbox};
 use crate::program::Ended;
 
 const HOURS: (&str, &str) = ("hours", "09:00-19:00");
 
-/// `web`, which needs `db`, and both ask to be woken; `plain` does not.
+/// `web` depends on `db`, and both have `wake-on-request`; `plain` has neither.
 fn files() -> String {
     let wake = |lasts| ("wake-on-request", lasts);
     [
@@ -25,10 +25,11 @@ fn with(requests: &[&str]) -> Ended {
 }
 
 #[test]
-fn a_request_at_night_wakes_the_workload_and_what_it_needs() {
+fn a_request_wakes_a_stopped_workload_and_its_dependency() {
     let ended = with(&["deploy/web@Fri 22:00"]);
     assert_eq!((ended.status, &*ended.err), (0, ""));
-    // Nothing is ever ready in a simulation: `web` waits for `db` as long as it says.
+    // Workloads never become ready in a simulation, so `web` waits for `db` as long as it
+    // specifies.
     for (name, at) in [("web", "22:00:01"), ("db", "22:00:00")] {
         let told = |at: &str, word: &str| {
             let mut lines = ended.out.lines();
@@ -46,7 +47,7 @@ fn a_request_at_night_wakes_the_workload_and_what_it_needs() {
 }
 
 #[test]
-fn a_request_that_wakes_nothing_is_told_with_the_reason() {
+fn reports_why_a_request_wakes_nothing() {
     let ended = with(&["deploy/web@12:00", "default/deploy/plain@Fri 22:00"]);
     for told in [
         "wakes nothing: it runs, or starts already",
@@ -58,7 +59,7 @@ fn a_request_that_wakes_nothing_is_told_with_the_reason() {
 }
 
 #[test]
-fn a_request_for_nothing_is_wrong_usage() {
+fn a_request_without_a_workload_is_wrong_usage() {
     for (request, why) in [
         ("deploy/wbe@22:00", "no such workload is simulated"),
         ("deploy/web", "write for example `deploy/web@Sat 22:00`"),

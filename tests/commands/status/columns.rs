@@ -1,4 +1,4 @@
-//! What stands in the columns of `dayshift status`.
+//! The columns of `dayshift status`.
 
 use serde_json::{Value, json};
 
@@ -6,7 +6,7 @@ use super::{OFFICE, STOPPED, evening, state};
 use crate::program::Ended;
 
 #[test]
-fn a_count_stands_beside_the_larger_one_that_is_saved() {
+fn shows_the_count_beside_a_larger_saved_count() {
     let cluster = evening();
     for (name, count, phase, saved) in [
         ("down", 0, "stopped", "3"),
@@ -34,7 +34,7 @@ fn a_count_stands_beside_the_larger_one_that_is_saved() {
 }
 
 #[test]
-fn a_wake_that_ends_inside_the_hours_starts_nothing_that_runs() {
+fn a_wake_that_ends_in_running_hours_keeps_running() {
     let cluster = evening();
     let began = ("last", "2026-11-20T10.30.00Z");
     let ends = |next: &'static str| [("state", "woken"), began, ("next", next)];
@@ -58,7 +58,7 @@ fn a_wake_that_ends_inside_the_hours_starts_nothing_that_runs() {
     let ran = cluster.dayshift(&["status", "--sort-by", "name"]);
     for (name, next) in [
         ("on", "wake ends Mon 10:00 JST (in 2 d 14 h), runs on"),
-        // Somebody has set 0 since it was woken, and wants that.
+        // A user set it to 0 after the wake, and it should stay there.
         ("off", "wake ends Mon 10:00 JST (in 2 d 14 h), stays at 0"),
         ("exact", "start Mon 10:00 JST (in 2 d 14 h)"),
         ("less", "start Mon 10:00 JST (in 2 d 14 h)"),
@@ -76,7 +76,7 @@ fn a_wake_that_ends_inside_the_hours_starts_nothing_that_runs() {
 }
 
 #[test]
-fn what_is_ready_has_a_column_where_that_is_known_of_any() {
+fn the_ready_column_is_shown_if_readiness_is_known() {
     let cluster = evening();
     for name in ["api", "db", "web"] {
         cluster.deployment(name, 3, OFFICE);

@@ -1,11 +1,11 @@
-//! What `dayshift status` says where `enforce` has a grace.
+//! `dayshift status` for `enforce` with a grace period.
 
 use chrono::{Days, Utc};
 
 use super::{OFFICE, STOPPED, evening, state};
 use crate::{dashboard::browser::Served, fake_server::Cluster};
 
-/// The notes on one workload.
+/// The notes of one workload.
 fn notes(cluster: &Cluster, name: &str) -> Vec<String> {
     let ran = cluster.dayshift(&["status", name, "-o", "json"]).json();
     let notes = ran["workloads"][0]["notes"].as_array().unwrap().iter();
@@ -13,7 +13,7 @@ fn notes(cluster: &Cluster, name: &str) -> Vec<String> {
 }
 
 #[test]
-fn a_workload_in_its_grace_is_not_said_to_run_until_the_next_stop() {
+fn a_workload_in_its_grace_period_stops_within_it() {
     let cluster = evening();
     let enforced = [OFFICE, &[("enforce", "30m")]].concat();
     for (name, phase) in [("new", "adopted"), ("raised", "stopped")] {
@@ -26,7 +26,7 @@ fn a_workload_in_its_grace_is_not_said_to_run_until_the_next_stop() {
     let until = ("next", "2026-11-20T13.00.00Z");
     state(&cluster, "slept", STOPPED);
     state(&cluster, "slept", &[("state", "slept"), until]);
-    // What is as it should be, and what a grace does not touch.
+    // Workloads in the desired state, and workloads to which the grace does not apply.
     cluster.deployment("down", 0, &enforced);
     state(&cluster, "down", STOPPED);
     let at_once = [OFFICE, &[("enforce", "true")]].concat();
@@ -46,7 +46,7 @@ fn a_workload_in_its_grace_is_not_said_to_run_until_the_next_stop() {
 }
 
 #[test]
-fn a_start_that_may_come_before_the_grace_ends_is_named() {
+fn names_a_start_before_the_end_of_the_grace_period() {
     let now = "2026-11-22T23:50:00Z".parse().unwrap();
     let cluster = Cluster::at(move || now);
     let enforced = [OFFICE, &[("enforce", "30m")]].concat();
@@ -62,7 +62,7 @@ fn a_start_that_may_come_before_the_grace_ends_is_named() {
 }
 
 #[test]
-fn status_plan_and_the_page_tell_one_truth_of_a_count_raised_in_a_grace() {
+fn status_plan_and_dashboard_agree_about_a_count_raised_in_a_grace_period() {
     let cluster = Cluster::new();
     let stopped = [("stop", "00:00"), ("start", "2099-12-24 18:00")];
     let tomorrow = Utc::now().date_naive() + Days::new(1);
@@ -82,7 +82,7 @@ fn status_plan_and_the_page_tell_one_truth_of_a_count_raised_in_a_grace() {
 
     let plan = cluster.dayshift(&["plan", "deploy", "raised", "free"]);
     assert_eq!(plan.status, 0, "{plan:?}");
-    // What runs is not held down until then.
+    // A workload that runs is not stopped until then.
     let words: Vec<_> = plan.out.split_whitespace().collect();
     let from_then = "from the first start or stop on";
     assert!(words.join(" ").contains(from_then), "{}", plan.out);

@@ -1,4 +1,4 @@
-//! What may not be read is named once, with what helps; everything else is shown.
+//! Unreadable resources are reported once with a fix, and the others are shown.
 
 use std::io::{BufRead as _, BufReader};
 
@@ -11,7 +11,7 @@ use crate::{
     program::start,
 };
 
-/// A Deployment and a CronJob, with which all is well.
+/// A Deployment and a CronJob without problems.
 fn cluster() -> Cluster {
     let cluster = evening();
     cluster.deployment("web", 0, OFFICE);
@@ -20,7 +20,7 @@ fn cluster() -> Cluster {
     cluster
 }
 
-/// What is said where CronJobs may not be listed.
+/// The message that CronJobs may not be listed.
 fn no_cron_jobs(place: &str) -> String {
     format!(
         "error: CronJobs are not shown: not allowed to list CronJobs in {place}: {}; allow list \
@@ -30,7 +30,7 @@ fn no_cron_jobs(place: &str) -> String {
 }
 
 #[test]
-fn a_kind_that_may_not_be_listed_is_an_error_beside_the_others() {
+fn reports_an_unreadable_kind_and_shows_the_others() {
     let cluster = cluster();
     cluster.refuse(&["list", "watch"], "cronjobs");
     for (arguments, place) in [
@@ -54,10 +54,10 @@ fn a_kind_that_may_not_be_listed_is_an_error_beside_the_others() {
     let expected = json!([{"resource": "cronjobs.batch", "message": message, "cure": cure}]);
     assert_eq!(ran.json()["unread"], expected);
 
-    // What the error says helps.
+    // The fix that the error recommends works.
     let ran = cluster.dayshift(&["status", "--kinds", "deployments,statefulsets"]);
     assert_eq!((ran.status, &*ran.err), (0, ""));
-    // A problem among the others does not hide that some are not seen.
+    // A problem of another workload does not hide the error about unreadable ones.
     cluster.deployment("left", 0, &[]);
     state(&cluster, "left", &[("saved-replicas", "5")]);
     let ran = cluster.dayshift(&["status"]);
@@ -66,7 +66,7 @@ fn a_kind_that_may_not_be_listed_is_an_error_beside_the_others() {
 }
 
 #[test]
-fn nothing_found_is_said_only_of_kinds_that_may_be_read() {
+fn limits_nothing_found_to_readable_kinds() {
     let cluster = evening();
     cluster.refuse(&["list", "watch"], "cronjobs");
     let ran = cluster.dayshift(&["status"]);
@@ -117,7 +117,7 @@ fn unreadable_and_missing_objects_are_distinguished() {
 }
 
 #[test]
-fn a_kind_that_the_server_does_not_have_hides_none_of_the_others() {
+fn an_unserved_kind_does_not_hide_the_others() {
     let cluster = cluster();
     let kinds = "deployments,rollouts.argoproj.io";
     let ran = cluster.dayshift(&["status", "--kinds", kinds]);
@@ -133,7 +133,7 @@ fn a_kind_that_the_server_does_not_have_hides_none_of_the_others() {
     watching.wait_for("web ");
 }
 
-/// It is no more than a hint that is missing: the status is as it would be.
+/// Only a hint is missing; the status is the same.
 #[test]
 fn a_missing_hint_is_a_note() {
     let cluster = cluster();
@@ -155,9 +155,10 @@ fn a_missing_hint_is_a_note() {
     assert_eq!(ran.json()["unread"], expected);
 }
 
-/// What a workload inherits stands on it, so Namespaces are missed only where nothing is seen.
+/// Workloads record the values that they inherit, so Namespaces matter only if no workload is
+/// shown.
 #[test]
-fn namespaces_are_missed_only_where_a_workload_shows_no_schedule() {
+fn reports_unreadable_namespaces_only_without_workloads() {
     let cluster = cluster();
     cluster.refuse(&["get"], "namespaces");
     cluster.deployment("plain", 1, &[]);
@@ -181,11 +182,11 @@ fn namespaces_are_missed_only_where_a_workload_shows_no_schedule() {
     }
 }
 
-/// Of what it does not have the API server says that it is forbidden, too.
+/// For a resource that it does not serve, the API server also responds that it is forbidden.
 #[test]
-fn scaled_objects_are_missed_only_where_there_is_keda() {
+fn reports_unreadable_scaled_objects_only_with_keda() {
     let cluster = cluster();
-    // A path of no resource is called by itself.
+    // This path belongs to no resource, so it is compared as it is.
     cluster.api.on_request(|request| {
         let is_it = request.resource.ends_with("scaledobjects");
         let message = refusal("list", "scaledobjects");
@@ -205,7 +206,7 @@ fn scaled_objects_are_missed_only_where_there_is_keda() {
 }
 
 #[test]
-fn a_watch_follows_what_may_be_read_as_permissions_come_and_go() {
+fn a_watch_adapts_to_changed_permissions() {
     let cluster = cluster();
     cluster.refuse(&["list", "watch"], "cronjobs");
     let mut watching = Watching::on(&cluster, &[]);
@@ -227,7 +228,7 @@ fn a_watch_follows_what_may_be_read_as_permissions_come_and_go() {
 }
 
 #[test]
-fn a_watch_of_names_tells_what_it_may_not_see_from_what_is_not_there() {
+fn a_watch_distinguishes_unreadable_from_missing_names() {
     let cluster = cluster();
     cluster.refuse(&["list", "watch"], "cronjobs");
     let mut watching = Watching::on(&cluster, &["deploy/web", "cj/report", "deploy/gone"]);
@@ -247,9 +248,10 @@ fn a_watch_of_names_tells_what_it_may_not_see_from_what_is_not_there() {
     assert_eq!(gone, "error: deployment.apps/gone is not in namespace dev");
 }
 
-/// Programs read standard output: each document is one, and what is beside it is said once.
+/// Programs read standard output, so each document there is complete. Messages on standard error
+/// are written once.
 #[test]
-fn a_watch_in_json_says_on_standard_error_what_may_not_be_read() {
+fn a_json_watch_reports_unreadable_kinds_on_standard_error() {
     let cluster = cluster();
     cluster.refuse_all(
         &["list", "watch", "get"],

@@ -1,7 +1,7 @@
-//! `dayshift status`: the real program on the API in memory, whose clock stands still.
+//! `dayshift status` with the in-memory API, whose clock does not advance.
 //!
-//! What it writes is compared with the files in `golden/`; with `UPDATE_GOLDEN=1` in the
-//! environment they are written anew.
+//! The output is compared with the files in `golden/`. With `UPDATE_GOLDEN=1` in the environment
+//! they are updated.
 
 mod columns;
 mod enforced;
@@ -27,7 +27,7 @@ use serde_json::{Value, json};
 
 use crate::{
     fake_server::Cluster,
-    program::{Ended, without_colours},
+    program::{Ended, without_colors},
 };
 
 const OFFICE: &[(&str, &str)] = &[("hours", "Mon-Fri 09:00-19:00"), ("timezone", "Asia/Tokyo")];
@@ -52,7 +52,7 @@ const STOPPED: &[(&str, &str)] = &[
     ("saved-replicas", "3"),
 ];
 
-/// One of each kind.
+/// A cluster with a workload in each state.
 fn busy() -> Cluster {
     let cluster = evening();
     cluster.deployment("api", 0, OFFICE);
@@ -88,7 +88,7 @@ fn compare(file: &str, written: &str) {
 }
 
 #[test]
-fn a_table_has_what_is_wrong_first() {
+fn a_table_shows_problems_first() {
     let ran = busy().dayshift(&["status"]);
     assert_eq!(ran.err, "");
     compare("table.txt", &ran.out);
@@ -103,19 +103,19 @@ fn a_table_has_what_is_wrong_first() {
 }
 
 #[test]
-fn colour_is_asked_for_and_never_against_the_wish() {
+fn color_follows_the_flag_and_the_environment() {
     let cluster = busy();
     let forced = ("CLICOLOR_FORCE", "1");
     let coloured = cluster.dayshift_with(&[forced], &["status"]);
     compare("colour.txt", &coloured.out);
     let table = cluster.dayshift(&["status"]).out;
-    assert_eq!(without_colours(&coloured.out), table);
+    assert_eq!(without_colors(&coloured.out), table);
     let plain = cluster.dayshift_with(&[forced, ("NO_COLOR", "1")], &["status"]);
     assert_eq!(plain.out, table);
 }
 
 #[test]
-fn a_wide_table_and_json_tell_the_same() {
+fn a_wide_table_and_json_agree() {
     let cluster = busy();
     let wide = cluster.dayshift(&["status", "-A", "-o", "wide"]);
     compare("wide.txt", &wide.out);
@@ -188,7 +188,7 @@ fn missing_and_unscheduled_objects_are_distinguished() {
 }
 
 #[test]
-fn an_hpa_that_has_not_scaled_yet_is_told_to_whoever_may_list_hpas() {
+fn shows_an_hpa_that_has_not_scaled_yet() {
     let cluster = evening();
     let one = [OFFICE, &[("replicas", "1")]].concat();
     for (name, annotations) in [("api", &one[..]), ("free", OFFICE), ("web", OFFICE)] {
@@ -214,7 +214,7 @@ fn an_hpa_that_has_not_scaled_yet_is_told_to_whoever_may_list_hpas() {
     assert!(ran.out.contains("Asia/Tokyo   HPA "), "{}", ran.out);
     assert!(!ran.out.contains(advice), "it is followed: {}", ran.out);
 
-    // More than one page of them, and this one on the last.
+    // More than one page of autoscalers, with this one on the last.
     for at in 0..500 {
         cluster.autoscaler(&format!("page-{at}"), ("apps/v1", "StatefulSet", "set"));
     }
@@ -236,7 +236,7 @@ fn an_hpa_that_has_not_scaled_yet_is_told_to_whoever_may_list_hpas() {
 }
 
 #[test]
-fn other_owners_are_named_with_their_settings() {
+fn names_other_controllers_with_their_settings() {
     let cluster = evening();
     cluster.deployment("web", 3, OFFICE);
     let runtime = tokio::runtime::Runtime::new().unwrap();
@@ -270,7 +270,7 @@ fn a_table_fits_the_terminal_and_has_no_empty_columns() {
             assert!(row.chars().count() <= columns, "{columns}: {row}");
         }
     }
-    // A wide one says all of it in any width, with the names in each part.
+    // A wide table contains all columns at any width, with the names in each part.
     let wide = ["status", "-A", "-o", "wide", "--sort-by", "name"];
     let whole = cluster.dayshift(&wide).out;
     let [broad, narrow] =
@@ -280,7 +280,7 @@ fn a_table_fits_the_terminal_and_has_no_empty_columns() {
     for row in narrow.lines() {
         assert!(row.chars().count() <= 80, "{row}");
     }
-    // Notes and advice too, and no word is broken: without the breaks they say the same.
+    // Notes and advice are wrapped at spaces only.
     cluster.autoscaler("new", ("apps/v1", "Deployment", "new"));
     let whole = cluster.dayshift(&["status", "--sort-by", "name"]).out;
     let narrow = cluster.dayshift_with(&[("COLUMNS", "80")], &["status", "--sort-by", "name"]);
@@ -334,7 +334,7 @@ fn rows_can_be_sorted_and_left_out() {
 }
 
 #[test]
-fn a_stateful_set_is_named_as_a_command_takes_it() {
+fn names_a_stateful_set_as_commands_accept_it() {
     let cluster = evening();
     let labels = json!({"app": "db"});
     cluster

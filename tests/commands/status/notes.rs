@@ -1,4 +1,4 @@
-//! What `dayshift status` says beside the rows: what is overdue, and what explains a count.
+//! Notes below the table: overdue transitions, and reasons for a count.
 
 use std::sync::{
     Arc,
@@ -12,7 +12,7 @@ use serde_json::json;
 use super::{OFFICE, STOPPED, evening, state};
 use crate::fake_server::Cluster;
 
-/// One that was started in the morning and that nobody has stopped an hour ago.
+/// A workload that was started at 09:00, and whose stop an hour ago is missing.
 fn running_on(cluster: &Cluster, name: &str) {
     cluster.deployment(name, 3, OFFICE);
     state(
@@ -57,9 +57,9 @@ fn an_overdue_workload_is_a_problem_and_reported_once() {
     assert_eq!(ran.out.matches("overdue").count(), 1, "{}", ran.out);
 }
 
-/// The clock of the server stands at 20:00; what was written there at 19:00 is an hour old.
+/// The clock of the server is at 20:00, and the writes are from 19:00.
 #[test]
-fn an_override_or_a_schedule_that_nobody_obeys_is_a_problem_once_it_is_old() {
+fn an_override_without_effect_becomes_a_problem() {
     let now = Arc::new(AtomicI64::new(0));
     let cluster = Cluster::at({
         let now = now.clone();
@@ -87,7 +87,7 @@ fn an_override_or_a_schedule_that_nobody_obeys_is_a_problem_once_it_is_old() {
 }
 
 #[test]
-fn a_count_that_the_schedule_does_not_explain_is_explained() {
+fn explains_a_count_that_differs_from_the_schedule() {
     let cluster = evening();
     let labels = |name: &str, labels: &[(&str, &str)]| state(&cluster, name, labels);
     cluster.deployment("held", 6, OFFICE);
@@ -124,9 +124,9 @@ fn a_count_that_the_schedule_does_not_explain_is_explained() {
     }
 }
 
-/// A copy: its count was saved for another object, so nobody starts it before its next start.
+/// A copy: its count was saved for another object, so it stays stopped until its next start.
 #[test]
-fn a_workload_held_down_against_its_schedule_is_a_problem() {
+fn a_workload_stopped_against_its_schedule_is_a_problem() {
     let now = "2026-11-20T03:00:00Z".parse().unwrap();
     let cluster = Cluster::at(move || now);
     let hours = [OFFICE, &[("stop-replicas", "1")]].concat();
@@ -160,9 +160,9 @@ fn a_workload_held_down_against_its_schedule_is_a_problem() {
     assert_eq!(ran.out.matches("warning").count(), 2, "{}", ran.out);
 }
 
-/// A Namespace's schedule is no wish to run what somebody keeps at 0.
+/// The schedule of a Namespace keeps a count of 0.
 #[test]
-fn a_workload_kept_at_0_in_a_namespace_has_no_note() {
+fn a_0_under_a_namespace_schedule_has_no_note() {
     let now = "2026-11-20T03:00:00Z".parse().unwrap();
     let cluster = Cluster::at(move || now);
     let texts = OFFICE
@@ -182,11 +182,10 @@ fn a_workload_kept_at_0_in_a_namespace_has_no_note() {
     assert!(!ran.out.contains("by hand"), "{}", ran.out);
 }
 
-/// Wrong 4 of the first hour: the stop count goes with the schedule, what was saved does not.
-/// What comes next is what the override does that then begins to hold (`docs/guides/overrides.md`): pause
-/// beats wake beats sleep.
+/// The stop count belongs to the schedule, and the saved count does not. The next change is the
+/// override that begins then (`docs/guides/overrides.md`): pause beats wake beats sleep.
 #[test]
-fn the_end_of_an_override_may_be_the_beginning_of_another() {
+fn shows_the_override_that_begins_next() {
     let cluster = evening();
     let mut expected = Vec::new();
     for (name, phase, count, overrides, next) in [
@@ -213,7 +212,7 @@ fn the_end_of_an_override_may_be_the_beginning_of_another() {
         ),
         ("pause", "paused", 3, &[("pause", "23 10:00")], ""),
         ("sleep", "slept", 0, &[("sleep-until", "23 10:00")], "start"),
-        // Its schedule says nothing yet: what was put to sleep is started again.
+        // The schedule has no state yet, so the end of the sleep starts the workload.
         ("first", "slept", 0, &[("sleep-until", "23 10:00")], "start"),
     ] {
         let at = |(key, day): &(&'static str, &str)| (*key, format!("2026-11-{day}"));
@@ -248,7 +247,7 @@ fn the_end_of_an_override_may_be_the_beginning_of_another() {
 }
 
 #[test]
-fn an_object_left_above_0_is_left_down() {
+fn reports_a_removed_schedule_above_0() {
     let cluster = evening();
     cluster.deployment("web", 1, &[]);
     state(&cluster, "web", &[("saved-replicas", "5")]);
@@ -257,9 +256,9 @@ fn an_object_left_above_0_is_left_down() {
     assert_eq!(ran.status, 1);
 }
 
-/// A state that an earlier version wrote says no more than this of a schedule that is inherited.
+/// The state of an earlier version does not contain the inherited schedule.
 #[test]
-fn an_object_scheduled_by_its_labels_alone_is_not_left_down() {
+fn labels_without_a_schedule_are_not_a_removed_schedule() {
     let cluster = evening();
     cluster.deployment("web", 0, &[]);
     let labels = |next| {
@@ -276,12 +275,12 @@ fn an_object_scheduled_by_its_labels_alone_is_not_left_down() {
     assert!(ran.out.contains("stopped"), "{}", ran.out);
     let said = "its labels say that it is scheduled, but no schedule is written on it; an";
     assert!(ran.out.contains(said), "{}", ran.out);
-    // An override of it is no error.
+    // An override of it is not an error.
     let (key, text) = ("dayshift/sleep-until", Some("2026-11-20 12:00"));
     cluster.api.annotate("dev", "web", key, text).unwrap();
     let ran = cluster.dayshift(&["status"]);
     assert_eq!(ran.status, 0, "{}{}", ran.out, ran.err);
-    // Nobody goes by a time that has gone by.
+    // A next boundary in the past is not used.
     state(&cluster, "web", &labels("2026-11-20T10.30.00Z"));
     let ran = cluster.dayshift(&["status"]);
     assert_eq!(ran.status, 1, "{}", ran.out);
@@ -291,7 +290,7 @@ fn an_object_scheduled_by_its_labels_alone_is_not_left_down() {
 }
 
 #[test]
-fn commands_name_a_prefix_that_is_not_the_default() {
+fn commands_include_a_custom_prefix() {
     let cluster = evening();
     cluster.deployment("web", 1, &[]);
     cluster
@@ -304,9 +303,9 @@ fn commands_name_a_prefix_that_is_not_the_default() {
     assert!(ran.out.contains(command), "{}", ran.out);
 }
 
-/// Until it is overdue, what is due is not denied: the controller may be on its way.
+/// Until it is overdue, a due boundary is expected, because the controller might be about to act.
 #[test]
-fn a_boundary_due_now_is_not_called_postponed() {
+fn a_boundary_due_now_is_shown_as_due() {
     let cluster = evening();
     let hours: &[_] = &[("hours", "Mon-Fri 09:00-20:00"), ("timezone", "Asia/Tokyo")];
     cluster.deployment("web", 3, hours);
@@ -322,7 +321,7 @@ fn a_boundary_due_now_is_not_called_postponed() {
 }
 
 #[test]
-fn a_count_that_an_override_does_not_explain_is_explained() {
+fn explains_a_count_that_differs_from_an_override() {
     let cluster = evening();
     let until = "2026-11-20T13.00.00Z";
     let slept = [OFFICE, &[("sleep-until", "2026-11-20 22:00")]].concat();
@@ -347,9 +346,9 @@ fn a_count_that_an_override_does_not_explain_is_explained() {
     }
 }
 
-/// dayshift leaves it alone, so nothing of it is to come, nor overdue.
+/// The controller ignores it, so it has no next boundary and nothing is overdue.
 #[test]
-fn an_object_that_is_being_deleted_says_so() {
+fn reports_a_workload_that_is_being_deleted() {
     let cluster = evening();
     cluster.deployment("web", 0, OFFICE);
     state(&cluster, "web", STOPPED);
@@ -374,7 +373,7 @@ fn an_object_that_is_being_deleted_says_so() {
     }
 }
 
-/// Before any controller has seen it.
+/// This is shown before a controller has observed it.
 #[test]
 fn volumes_that_a_stop_would_delete_are_a_problem() {
     let cluster = evening();

@@ -1,5 +1,5 @@
-//! An object that is down and of whose count nothing is saved: its labels may have been taken away
-//! while no scaler ran, as by Terraform or `kubectl replace`.
+//! A stopped workload without a saved count: its labels might have been removed while no controller
+//! was running, for example by Terraform or `kubectl replace`.
 
 use kube_in_memory::Api;
 
@@ -12,7 +12,7 @@ fn with<'a>(more: &[(&'a str, &'a str)]) -> Vec<(&'a str, &'a str)> {
     [OFFICE, more].concat()
 }
 
-/// What `status` says of each object, and how it ends.
+/// The notes of each workload, and the exit status.
 fn told(cluster: &Cluster) -> (i32, Vec<String>) {
     let ran = cluster.dayshift(&["status", "--problems", "--sort-by", "name", "-o", "wide"]);
     let lines = ran.out.lines().filter(|line| line.contains(WARNING));
@@ -27,7 +27,7 @@ fn take_labels(api: &Api, name: &str) {
 }
 
 #[test]
-fn labels_that_are_gone_are_a_problem_as_a_start_makes_one() {
+fn missing_labels_are_a_problem_if_a_start_makes_1() {
     let cluster = evening();
     cluster.deployment("web", 0, OFFICE);
     state(&cluster, "web", STOPPED);
@@ -37,7 +37,7 @@ fn labels_that_are_gone_are_a_problem_as_a_start_makes_one() {
         "warning: dev/web: {WARNING} 1; if it had more, write dayshift/replicas, such as \"3\""
     );
     assert_eq!(told(&cluster), (1, vec![warning.clone()]));
-    // A scaler that is started then adopts it as it is.
+    // A controller that starts later adopts it as it is.
     let adopted = [
         ("state", "adopted"),
         ("last", "2026-11-20T10.30.00Z"),
@@ -45,7 +45,7 @@ fn labels_that_are_gone_are_a_problem_as_a_start_makes_one() {
     ];
     state(&cluster, "web", &adopted);
     assert_eq!(told(&cluster), (1, vec![warning]));
-    // As it advises.
+    // The advice works.
     let replicas = ("dayshift/replicas", Some("3"));
     let api = &cluster.api;
     api.annotate_of("Deployment", "dev", "web", replicas.0, replicas.1)
@@ -54,7 +54,7 @@ fn labels_that_are_gone_are_a_problem_as_a_start_makes_one() {
 }
 
 #[test]
-fn a_count_that_a_stop_leaves_is_told_while_the_schedule_says_stopped() {
+fn reports_a_stop_count_without_a_saved_count_while_stopped() {
     let cluster = evening();
     let least = with(&[("stop-replicas", "2")]);
     cluster.deployment("two", 2, &least);
@@ -76,10 +76,10 @@ fn a_count_that_a_stop_leaves_is_told_while_the_schedule_says_stopped() {
 }
 
 #[test]
-fn a_count_that_a_start_leaves_is_not_a_problem() {
+fn a_count_after_a_start_is_not_a_problem() {
     let cluster = evening();
     let deployments = [
-        // A start of ours came before: its 0 is somebody's wish.
+        // After a start by dayshift, a 0 is intended.
         ("scaled-down", OFFICE.to_vec(), &[("state", "running")][..]),
         (
             "wake",
@@ -92,7 +92,7 @@ fn a_count_that_a_start_leaves_is_not_a_problem() {
             &[("state", "adopted"), ("saved-replicas", "0")],
         ),
         ("saved", OFFICE.to_vec(), STOPPED),
-        // The start sets its count, or there is none.
+        // The start sets its count, or there is no start.
         ("exact", with(&[("replicas", "3")]), &[]),
         (
             "steps",
@@ -126,9 +126,9 @@ fn a_count_that_a_start_leaves_is_not_a_problem() {
     assert_eq!(lines, [""; 0]);
 }
 
-/// A Namespace's schedule is no wish to run what somebody keeps at 0: a start leaves it there.
+/// The schedule of a Namespace keeps a count of 0 at a start.
 #[test]
-fn an_object_that_inherits_its_schedule_is_no_problem() {
+fn an_inherited_schedule_without_a_saved_count_is_not_a_problem() {
     let cluster = evening();
     let hours = ("dayshift/hours", Some("Mon-Fri 09:00-19:00"));
     let api = &cluster.api;

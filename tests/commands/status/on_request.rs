@@ -1,4 +1,4 @@
-//! Which Services wake a workload on request, and which do not.
+//! The Services that wake a workload on request, and those that do not.
 
 use std::{
     thread,
@@ -11,7 +11,7 @@ use super::{OFFICE, STOPPED, evening, state};
 use crate::dashboard::browser::Served;
 use crate::fake_server::{Cluster, refusal};
 
-/// Two workloads that ask to be woken, one that does not, and Services.
+/// Two workloads with `wake-on-request`, one without, and Services.
 fn cluster() -> Cluster {
     let cluster = evening();
     let asking = [OFFICE, &[("wake-on-request", "2h")]].concat();
@@ -60,7 +60,7 @@ fn workload(json: &Value, name: &str) -> Value {
 }
 
 #[test]
-fn what_wakes_a_workload_and_what_does_not_is_told() {
+fn shows_the_services_that_wake_a_workload() {
     let cluster = cluster();
     let ran = cluster.dayshift(&["status"]);
     for note in [
@@ -81,7 +81,7 @@ fn what_wakes_a_workload_and_what_does_not_is_told() {
     );
     assert_eq!(workload(&json, "plain")["onRequest"], Value::Null);
 
-    // The page reads Services once it knows that something asks.
+    // The dashboard reads Services when a workload needs them.
     let served = Served::of(&cluster, &[]);
     let deadline = Instant::now() + Duration::from_secs(30);
     loop {
@@ -96,7 +96,7 @@ fn what_wakes_a_workload_and_what_does_not_is_told() {
 }
 
 #[test]
-fn services_that_may_not_be_listed_are_said_and_hide_nothing() {
+fn reports_unreadable_services_and_shows_the_rest() {
     let cluster = cluster();
     cluster.refuse(&["list"], "services");
     let ran = cluster.dayshift(&["status"]);
@@ -113,7 +113,7 @@ fn services_that_may_not_be_listed_are_said_and_hide_nothing() {
 }
 
 #[test]
-fn where_nothing_asks_to_be_woken_services_are_not_read() {
+fn does_not_read_services_without_wake_on_request() {
     let cluster = evening();
     cluster.deployment("plain", 1, OFFICE);
     cluster.refuse(&["list"], "services");

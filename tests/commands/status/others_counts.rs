@@ -1,11 +1,11 @@
-//! What `dayshift status` says of a count that somebody else has set.
+//! Counts that another program has set, in `dayshift status`.
 
 use kube_in_memory::Writer;
 
 use super::{OFFICE, STOPPED, evening, state};
 use crate::{fake_server::Cluster, terminal::words::assert_tame};
 
-/// Stopped at 19:50, and set to 3 at 20:00 by that manager.
+/// Stopped at 19:50, and set to 3 at 20:00 by this manager.
 fn set_back(cluster: &Cluster, name: &str, by: Writer<'_>) {
     cluster.deployment(
         name,
@@ -28,7 +28,7 @@ fn set_back(cluster: &Cluster, name: &str, by: Writer<'_>) {
 }
 
 #[test]
-fn a_reverting_program_is_named_with_its_setting() {
+fn names_a_conflicting_manager_with_its_setting() {
     let cluster = evening();
     set_back(&cluster, "argo", Writer::new("argocd-controller"));
     set_back(
@@ -68,9 +68,9 @@ fn a_reverting_program_is_named_with_its_setting() {
     assert_tame(&ran.out, "status");
 }
 
-/// What somebody sets hours later is no fight: it is said, and is no problem.
+/// A change hours later is a note and not a problem.
 #[test]
-fn a_program_that_comes_hours_later_is_a_note() {
+fn a_change_hours_later_is_a_note() {
     let cluster = evening();
     cluster.deployment("web", 0, OFFICE);
     state(&cluster, "web", STOPPED);
@@ -88,14 +88,14 @@ fn a_program_that_comes_hours_later_is_a_note() {
 }
 
 #[test]
-fn a_scaled_object_that_has_not_scaled_yet_is_told_with_its_cure() {
+fn reports_a_scaled_object_that_has_not_scaled_yet_with_a_fix() {
     let cluster = evening();
     for name in ["free", "web"] {
         cluster.deployment(name, 3, OFFICE);
     }
     let api = &cluster.api;
     api.serve_custom("keda.sh", "v1alpha1", "scaledobjects", "ScaledObject");
-    // KEDA makes the HPA; kind and version may be left out.
+    // KEDA creates the HPA; kind and version can be omitted.
     cluster.autoscaler("keda-hpa-web", ("apps/v1", "Deployment", "web"));
     let scaled = serde_json::json!({
         "apiVersion": "keda.sh/v1alpha1", "kind": "ScaledObject",
@@ -114,9 +114,9 @@ fn a_scaled_object_that_has_not_scaled_yet_is_told_with_its_cure() {
     assert!(!ran.out.contains("An HPA rests"), "{}", ran.out);
 }
 
-/// The API server counts what an admission webhook makes of a count as set by whoever wrote it.
+/// The API server attributes a count that an admission webhook changed to the writer.
 #[test]
-fn a_count_that_admission_has_changed_is_not_by_hand() {
+fn a_count_changed_by_admission_is_not_manual() {
     let cluster = evening();
     let hours: &[_] = &[("hours", "Mon-Fri 09:00-20:00"), ("timezone", "Asia/Tokyo")];
     for name in ["raised", "restored"] {
@@ -129,7 +129,7 @@ fn a_count_that_admission_has_changed_is_not_by_hand() {
         ];
         state(&cluster, name, &labels);
     }
-    // What dayshift itself sets later is its own.
+    // A later change by dayshift is not a revert.
     state(&cluster, "restored", &[("last", "2026-11-20T10.30.00Z")]);
     let patch = serde_json::json!({"spec": {"replicas": 2}});
     for name in ["raised", "restored"] {

@@ -1,4 +1,4 @@
-//! `dayshift status --watch` on a terminal: a pseudo terminal, and what its screen shows.
+//! `dayshift status --watch` on a pseudo terminal, and the content of its screen.
 
 use std::{
     ffi::OsStr,
@@ -16,10 +16,10 @@ use rustix::{
 use super::{OFFICE, STOPPED, busy, compare, evening, state};
 use crate::{
     fake_server::Cluster,
-    program::{Running, without_colours},
+    program::{Running, without_colors},
 };
 
-/// `status --watch` on a terminal of its own.
+/// `status --watch` on its own terminal.
 struct Terminal {
     _program: Running,
     keyboard: File,
@@ -63,7 +63,7 @@ impl Terminal {
         }
     }
 
-    /// The screen as soon as a whole picture has this text on it.
+    /// The screen as soon as a complete frame contains this text.
     fn wait_for(&mut self, text: &str) -> String {
         loop {
             self.read_picture();
@@ -74,7 +74,7 @@ impl Terminal {
         }
     }
 
-    /// Reads to the end of a picture: what erases everything below it.
+    /// Reads to the end of a frame, which erases everything below it.
     fn read_picture(&mut self) {
         const END: &str = "\u{1b}[J";
         loop {
@@ -90,7 +90,7 @@ impl Terminal {
     }
 }
 
-/// As much of a terminal as is needed: lines that wrap, colours, and the cursor's way home.
+/// A minimal terminal: wrapped lines, colors, and the home position.
 struct Screen {
     cells: Vec<Vec<(char, String)>>,
     at: (usize, usize),
@@ -147,7 +147,7 @@ impl Screen {
         let clear = |cells: &mut [(char, String)]| cells.fill((' ', String::new()));
         match (numbers, end) {
             ("", 'H') => self.at = (0, 0),
-            // Behind a full row the cursor still stands on its last column, as in xterm.
+            // After a full row the cursor is on its last column, as in xterm.
             ("", 'K') => {
                 let column = column.min(self.cells[row].len() - 1);
                 clear(&mut self.cells[row][column..]);
@@ -162,7 +162,7 @@ impl Screen {
         }
     }
 
-    /// What stands on it, with its colours, to the last line that has anything.
+    /// The content with colors, up to the last line that is not empty.
     fn text(&self) -> String {
         let lines = self.cells.iter().map(|row| {
             let mut line = String::new();
@@ -189,27 +189,27 @@ impl Screen {
 }
 
 #[test]
-fn a_screen_shows_all_of_it_in_its_width_with_colour_and_without() {
+fn the_screen_fits_its_width_with_and_without_color() {
     let cluster = busy();
     let [coloured, plain] = [&[][..], &[("NO_COLOR", "1")]]
         .map(|variables| Terminal::on(&cluster, (80, 40), variables).wait_for("woken"));
     compare("screen-80-colour.txt", &coloured);
-    assert_eq!(without_colours(&coloured), plain);
-    // What a wide one says besides changes with the clock.
+    assert_eq!(without_colors(&coloured), plain);
+    // The additional text of a wide table depends on the clock.
     let wide = Terminal::on(&cluster, (200, 40), &[]).wait_for("woken");
-    let heading = |text: &str| without_colours(text).lines().next().unwrap().to_owned();
+    let heading = |text: &str| without_colors(text).lines().next().unwrap().to_owned();
     assert_eq!(heading(&wide), heading(&cluster.dayshift(&["status"]).out));
 }
 
 #[test]
-fn a_low_screen_keeps_its_header_and_says_what_it_leaves_out() {
+fn a_low_screen_keeps_its_header_and_counts_omitted_lines() {
     let cluster = busy();
     let mut terminal = Terminal::on(&cluster, (80, 6), &[("NO_COLOR", "1")]);
     compare("screen-80x6.txt", &terminal.wait_for("NAMESPACE"));
 }
 
 #[test]
-fn a_screen_keeps_nothing_of_the_picture_before() {
+fn a_frame_replaces_the_previous_one() {
     let cluster = evening();
     for name in ["api", "web"] {
         cluster.deployment(name, 3, OFFICE);
@@ -236,8 +236,8 @@ fn a_screen_keeps_nothing_of_the_picture_before() {
     assert_eq!(terminal.wait_for(nothing), format!("{nothing}\n"));
 }
 
-/// xterm, Terminal.app and the terminal of VS Code erase the last column of a full row where a line is
-/// erased behind it (https://github.com/alacritty/alacritty/issues/6159 has more of them).
+/// xterm, Terminal.app and the terminal of VS Code erase the last column of a full row if a line is
+/// erased after it (https://github.com/alacritty/alacritty/issues/6159 lists more).
 #[test]
 fn a_line_as_wide_as_the_screen_keeps_its_last_column() {
     let cluster = evening();
@@ -250,7 +250,7 @@ fn a_line_as_wide_as_the_screen_keeps_its_last_column() {
     for (variables, name) in [(&[("NO_COLOR", "1")][..], "stopped"), (&[], colour)] {
         let mut terminal = Terminal::on(&cluster, (columns, 24), variables);
         let shown = terminal.wait_for("web");
-        // Its clock goes on.
+        // The time advances.
         let row = |hours| format!("{name}   19:00 JST   start Mon 09:00 JST (in 2 d {hours} h)");
         assert!(
             [12, 13].map(row).iter().any(|row| shown.contains(row)),

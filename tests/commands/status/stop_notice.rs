@@ -1,5 +1,4 @@
-//! What `dayshift status` says by the times at which an object has people told: of its stop, and of what is not
-//! ready.
+//! Notes in `dayshift status` that depend on `notice` and `ready-within`.
 
 use serde_json::json;
 
@@ -25,7 +24,7 @@ fn notes(cluster: &Cluster, name: &str) -> String {
 }
 
 #[test]
-fn a_stop_is_said_within_its_notice_and_not_before() {
+fn shows_a_stop_only_within_its_notice() {
     let now = "2026-11-20T09:50:00Z".parse().unwrap();
     let cluster = Cluster::at(move || now);
     office(&cluster, "web", &[("notice", "15m")]);
@@ -47,9 +46,9 @@ fn a_stop_is_said_within_its_notice_and_not_before() {
     assert!(problems.err.contains("No problem"), "{problems:?}");
 }
 
-/// The scaler writes its flags on what it follows.
+/// The controller writes its flags on the workloads.
 #[test]
-fn the_times_of_the_flags_of_the_scaler_count_where_an_object_has_none() {
+fn uses_the_times_of_the_controller_by_default() {
     let flags = (
         "inherited",
         r#"{"from":"scaler","notice":"15m","ready-within":"2m"}"#,
@@ -84,7 +83,7 @@ fn none_ready(cluster: &Cluster, name: &str) {
 }
 
 #[test]
-fn what_is_not_ready_is_said_after_the_time_that_the_object_allows() {
+fn reports_an_unready_workload_after_ready_within() {
     let now = "2026-11-20T00:20:00Z".parse().unwrap();
     let cluster = Cluster::at(move || now);
     for (name, within) in [("slow", "30m"), ("quick", "15m"), ("any", "0")] {

@@ -1,4 +1,4 @@
-//! What `dayshift status` says of a start that waits.
+//! Waiting starts in `dayshift status`.
 
 use std::sync::{
     Arc,
@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use super::{OFFICE, STOPPED, evening, state};
 use crate::fake_server::Cluster;
 
-/// A cluster at 09:00 of a Monday in Tokyo, and how many seconds have passed since.
+/// A cluster at 09:00 on a Monday in Tokyo, and the seconds that have passed since.
 fn monday_morning() -> (Arc<AtomicI64>, Cluster) {
     let now = Arc::new(AtomicI64::new(0));
     let cluster = Cluster::at({
@@ -25,7 +25,7 @@ fn monday_morning() -> (Arc<AtomicI64>, Cluster) {
 }
 
 #[test]
-fn what_a_start_names_in_vain_is_a_problem_and_what_helps_is_said() {
+fn reports_an_unsatisfiable_dependency_with_a_fix() {
     let cluster = evening();
     let hours = |hours: &'static str| [("hours", hours), OFFICE[1]];
     let pause = ("pause", "true");
@@ -108,7 +108,7 @@ fn what_a_start_names_in_vain_is_a_problem_and_what_helps_is_said() {
         };
         assert_eq!(notes(&[], number), said, "{after}");
     }
-    // Of what it does not look for it says nothing.
+    // Workloads outside the query have no notes.
     assert_eq!(notes(&["web-1"], 1), "");
     assert_eq!(notes(&["deploy"], 1), "");
     let ran = cluster.dayshift(&["status", "--problems"]);
@@ -121,9 +121,9 @@ fn what_a_start_names_in_vain_is_a_problem_and_what_helps_is_said() {
     );
 }
 
-/// The controller says it on the Namespace, every 5 minutes as long as a start waits.
+/// The controller emits this Event on the Namespace every 5 minutes while a start waits.
 #[test]
-fn a_start_that_waits_for_a_place_is_no_problem_as_long_as_its_controller_says_so() {
+fn a_start_that_waits_for_a_slot_is_not_a_problem() {
     let (now, cluster) = monday_morning();
     cluster.deployment("web", 0, OFFICE);
     state(&cluster, "web", STOPPED);
@@ -172,7 +172,7 @@ fn a_start_that_waits_for_a_place_is_no_problem_as_long_as_its_controller_says_s
             ran.out
         );
     }
-    // Nobody has said it again.
+    // The Event has not been repeated.
     now.store(362, Ordering::Relaxed);
     let ran = cluster.dayshift(&["status"]);
     assert_eq!(
@@ -181,7 +181,7 @@ fn a_start_that_waits_for_a_place_is_no_problem_as_long_as_its_controller_says_s
         "{}",
         ran.out
     );
-    // What may not be read is not believed either way.
+    // If Events are unreadable, the start is treated as overdue.
     now.store(60, Ordering::Relaxed);
     cluster.refuse(&["list"], "events");
     let ran = cluster.dayshift(&["status"]);
@@ -194,7 +194,7 @@ fn a_start_that_waits_for_a_place_is_no_problem_as_long_as_its_controller_says_s
 }
 
 #[test]
-fn a_start_that_waits_is_no_problem_until_its_time_is_over() {
+fn a_waiting_start_is_not_a_problem_before_its_limit() {
     let (now, cluster) = monday_morning();
     let after = [OFFICE, &[("after", "sts/db; deploy/cache, 5m")]].concat();
     cluster.deployment("web", 0, &after);
@@ -215,7 +215,7 @@ fn a_start_that_waits_is_no_problem_until_its_time_is_over() {
         serde_json::json!(["sts/db", "deploy/cache"])
     );
     assert_eq!(waits["until"], "2026-11-23T09:05:00+09:00");
-    // Ten seconds are for the controller.
+    // The controller has ten seconds.
     now.store(311, Ordering::Relaxed);
     let ran = cluster.dayshift(&["status", "deploy/web"]);
     assert!(!ran.out.contains("waits"), "{}", ran.out);

@@ -7,8 +7,7 @@ use kube_in_memory::{Fault, Status};
 use super::{OFFICE, STOPPED, evening, state};
 use crate::{fake_server::Cluster, program::Running};
 
-/// `status --watch`, whose lines come one after the other where there is no terminal: what it prints,
-/// and what it says on standard error.
+/// `status --watch` without a terminal: its output line by line, and its standard error.
 pub(super) struct Watching {
     _program: Running,
     pub(super) lines: Lines<BufReader<PipeReader>>,
@@ -54,7 +53,7 @@ fn a_watch_shows_each_change() {
 }
 
 #[test]
-fn a_watch_misses_no_deletion_while_it_is_broken() {
+fn a_watch_detects_deletions_during_an_outage() {
     let cluster = evening();
     for name in ["api", "web"] {
         cluster.deployment(name, 3, OFFICE);
@@ -69,7 +68,7 @@ fn a_watch_misses_no_deletion_while_it_is_broken() {
     cluster.api.serve_well();
     cluster.deployment("zoo", 3, OFFICE);
     let mut names = Vec::new();
-    // Until a table has the new one.
+    // Until a table contains the new workload.
     while names.last().is_none_or(|name| name != "zoo") {
         let line = watching.lines.next().unwrap().unwrap();
         match line.split_whitespace().collect::<Vec<_>>()[..] {
@@ -82,7 +81,7 @@ fn a_watch_misses_no_deletion_while_it_is_broken() {
 }
 
 #[test]
-fn a_watch_tells_what_was_named_and_is_not_there() {
+fn a_watch_reports_missing_names() {
     let cluster = evening();
     cluster.deployment("plain", 3, &[]);
     let mut watching = Watching::on(&cluster, &["plain", "gone"]);
@@ -93,7 +92,7 @@ fn a_watch_tells_what_was_named_and_is_not_there() {
 }
 
 #[test]
-fn a_watch_shows_what_a_namespace_gives() {
+fn a_watch_shows_changed_namespace_defaults() {
     let cluster = evening();
     cluster.deployment("own", 3, OFFICE);
     cluster.deployment("web", 3, &[]);

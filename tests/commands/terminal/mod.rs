@@ -1,5 +1,5 @@
-//! Nothing that somebody wrote into an annotation, a file, a name or an answer acts on a terminal,
-//! a log or the reader of an Event: it is shown escaped.
+//! Text in annotations, files, names and responses never controls the terminal, the log or the
+//! reader of an Event: it is escaped.
 
 pub mod objects;
 pub mod words;
@@ -11,7 +11,7 @@ use crate::{fake_server::Cluster, program::Ended};
 use objects::{FILE, hostile_cluster, overridden};
 use words::{EVIL, assert_tame};
 
-/// Runs a command and looks at all that it prints; returns it.
+/// Runs a command and checks its complete output.
 fn tame(cluster: &Cluster, arguments: &[&str]) -> Ended {
     let ran = cluster.dayshift(arguments);
     for (stream, text) in [("stdout", &ran.out), ("stderr", &ran.err)] {
@@ -24,7 +24,7 @@ fn tame(cluster: &Cluster, arguments: &[&str]) -> Ended {
     ran
 }
 
-/// A folder with a hostile file under a hostile name.
+/// A directory with a malicious file under a malicious name.
 fn folder() -> (TempDir, String) {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join(format!("{}.yaml", words::name()));
@@ -65,7 +65,7 @@ fn files_and_their_names() {
 }
 
 #[test]
-fn typed_texts() {
+fn arguments() {
     let cluster = Cluster::new();
     for arguments in [
         &[EVIL][..],
@@ -150,7 +150,7 @@ fn annotations_of_a_cluster() {
 }
 
 #[test]
-fn answers_of_a_server() {
+fn server_responses() {
     let cluster = hostile_cluster();
     for code in [400, 403, 409, 422, 500] {
         let status = Status {
@@ -192,7 +192,7 @@ fn answers_of_a_server() {
 }
 
 #[test]
-fn logs_events_and_pages_of_a_scaler() {
+fn logs_events_and_pages_of_a_controller() {
     for format in ["text", "json"] {
         let cluster = hostile_cluster();
         let scaler = objects::Scaler::start(&cluster, &["-vv", "--log-format", format]);

@@ -1,4 +1,4 @@
-//! A cluster and a file with nothing but malice in them.
+//! A cluster and a file in which all text is malicious.
 
 use std::{
     io::{Read, Write},
@@ -14,7 +14,7 @@ use crate::{fake_server::Cluster, program::Running};
 
 const TIMEOUT: Duration = Duration::from_secs(30);
 
-/// Every text of it is hostile.
+/// All text in it is malicious.
 pub const FILE: &str = r#"
 apiVersion: apps/v1
 kind: Deployment
@@ -66,7 +66,7 @@ pub fn hostile_cluster() -> Cluster {
     cluster
 }
 
-/// Overrides that are hostile, too.
+/// Malicious overrides.
 pub fn overridden(cluster: &Cluster) {
     for key in ["wake-until", "sleep-until", "pause"] {
         let key = format!("dayshift/{key}");
@@ -77,7 +77,7 @@ pub fn overridden(cluster: &Cluster) {
     }
 }
 
-/// `dayshift run` with all that it logs.
+/// `dayshift run` with its log.
 pub struct Scaler {
     _child: Running,
     log: Arc<Mutex<String>>,
@@ -117,7 +117,7 @@ impl Scaler {
         self.log.lock().unwrap().clone()
     }
 
-    /// The whole answer to a GET.
+    /// The complete response to a GET.
     pub fn get(&self, path: &str) -> String {
         let log = self.log();
         let (_, rest) = log.split_once("listen").unwrap();

@@ -1,15 +1,15 @@
-//! What acts on a terminal, by a judge of its own: it knows Unicode's tables, and nothing of what
-//! the program takes for printable.
+//! An independent oracle for control characters: it uses the tables of Unicode and not the code of
+//! dayshift.
 
-/// A colour, a link (OSC 8), a title, a bell, a return, an erased line in C1, text turned round in
-/// each of the ways there are, nothing to be seen, and a second line.
+/// A color, a link (OSC 8), a title, a bell, a carriage return, an erased line in C1, text with
+/// each kind of reversed direction, invisible characters, and a second line.
 pub const EVIL: &str = "\u{1b}[31mA\u{1b}]8;;http://example.com\u{7}B\u{1b}]0;title\u{7}\rC\u{9b}2KD\
                         \u{202e}E\u{200b}\u{feff}\u{2028}F\u{8}\u{7f}\u{61c}\u{200e}\u{200f}\u{2066}\u{2069}\
                         \u{180e}\u{fff9}\u{fffb}\u{e0041}\nG::error::H";
 
-/// What a terminal obeys, or shows as nothing or in another order: the general categories Cc, Zl and
-/// Zp, the property Bidi_Control, and what of the category Cf nobody sees (Unicode 16.0,
-/// `DerivedGeneralCategory.txt` and `PropList.txt`).
+/// Characters that control a terminal, are invisible, or change the order of text: the general
+/// categories Cc, Zl and Zp, the property Bidi_Control, and the invisible ones of category Cf
+/// (Unicode 16.0, `DerivedGeneralCategory.txt` and `PropList.txt`).
 const ACTING: [(char, char); 17] = [
     ('\u{0}', '\u{1f}'),        // C0
     ('\u{7f}', '\u{9f}'),       // DELETE, C1
@@ -36,7 +36,7 @@ fn acts(character: char) -> bool {
 }
 
 #[test]
-fn the_judge_lets_pass_what_people_write() {
+fn the_oracle_accepts_ordinary_text() {
     for text in [
         "Mon-Fri 09:00",
         "月曜 09:00",
@@ -53,7 +53,7 @@ fn the_judge_lets_pass_what_people_write() {
     assert_eq!(evil, EVIL.chars().filter(|it| !harmless(it)).count());
 }
 
-/// Everything that the judge finds the program escapes, one by one.
+/// dayshift escapes each character that the oracle finds.
 #[test]
 fn printable_text_has_no_control_characters() {
     for (first, last) in ACTING {
@@ -64,12 +64,12 @@ fn printable_text_has_no_control_characters() {
     }
 }
 
-/// The same for the name of a file.
+/// A file name with the same text.
 pub fn name() -> String {
     EVIL.replace('/', "")
 }
 
-/// Lines end; nothing else acts.
+/// Newlines are permitted; other control characters are not.
 pub fn assert_tame(text: &str, what: &str) {
     if let Some(found) = text.chars().find(|it| acts(*it)) {
         let at = text.find(found).unwrap();

@@ -1,10 +1,11 @@
-//! What stands under a chart, in words.
+//! The text below a chart: hours, counts, overrides, and excluded dates of a group of workloads.
 
 use std::collections::HashMap;
 
 use chrono::{DateTime, Datelike, NaiveDate, TimeDelta, Utc, Weekday};
 use dayshift_manifest::plan::{
-    Beginning, Period, PlannedState, PlannedStep, StartsAfter, WorkloadPlan, next_applied, timeline,
+    Beginning, Period, Plan, PlannedState, PlannedStep, StartsAfter, WorkloadPlan, next_applied,
+    timeline,
 };
 use dayshift_operations::status::{date_and_time, span};
 use dayshift_schedule::{Action, Boundary, CalendarName, ClockChange, ExcludedDates, Zone};
@@ -13,12 +14,69 @@ use dayshift_workload::{
     CountKind, Origin, Override, Pause, Replicas, ScheduleSpec, savings::Saved,
 };
 
-use super::{cell::drawn, group::Group};
-use crate::cli::output::{plan_table::plan_bill, style::Style};
+use crate::cli::output::{chart::day::state_glyph, plan::plan_bill, terminal::Style};
+
+/// Workloads with equal schedules, in the order of the plan.
+pub(super) struct ScheduleGroup<'p> {
+    pub(super) spec: &'p ScheduleSpec,
+    pub(super) members: Vec<&'p WorkloadPlan>,
+}
+
+impl<'p> ScheduleGroup<'p> {
+    /// The groups of all workloads with a valid schedule.
+    pub(super) fn all(plan: &'p Plan) -> Vec<Self> {
+        let mut groups: Vec<Self> = Vec::new();
+        let mut known = HashMap::new();
+        for member in &plan.workloads {
+            let Some(spec) = member.spec() else {
+                continue;
+            };
+            let overrides = &spec.overrides;
+            let key = (
+                &spec.schedule,
+                spec.replicas,
+                (spec.stop_replicas, spec.counts),
+                spec.jitter,
+                member.origin(),
+                (overrides.own, overrides.inherited),
+            );
+            let at = *known.entry(key).or_insert(groups.len());
+            match groups.get_mut(at) {
+                Some(group) => group.members.push(member),
+                None => groups.push(Self {
+                    spec,
+                    members: vec![member],
+                }),
+            }
+        }
+        groups
+    }
+
+    pub(super) fn origin(&self) -> Origin {
+        let first = self.members.first();
+        first.map_or(Origin::Own, |member| member.origin())
+    }
+
+    /// The smallest and the largest delay of the starts by jitter.
+    pub(super) fn delays(&self) -> (TimeDelta, TimeDelta) {
+        let delays = || self.members.iter().map(|member| member.delay());
+        (
+            delays().min().unwrap_or_default(),
+            delays().max().unwrap_or_default(),
+        )
+    }
+
+    /// The count that a start restores, if it is known and the same for all members.
+    pub(super) fn brings_back(&self) -> Option<Replicas> {
+        let mut counts = self.members.iter().map(|member| member.brings_back());
+        let first = counts.next()??;
+        counts.all(|count| count == Some(first)).then_some(first)
+    }
+}
 
 const WEEK: i64 = 7 * 86_400;
 
-/// For how many seconds each state holds.
+/// Seconds in each state.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Totals([i64; PlannedState::COUNT]);
 
@@ -27,15 +85,15 @@ impl Totals {
         self.0[step.state as usize] += (step.until - step.from).num_seconds();
     }
 
-    fn of(&self, states: &[PlannedState]) -> i64 {
+    fn seconds(&self, states: &[PlannedState]) -> i64 {
         states.iter().map(|state| self.0[*state as usize]).sum()
     }
 }
 
-/// What the hours come to, where the clock alone says what runs: in a period, in which overrides
-/// hold from `since` on.
+/// The running hours and savings of a period in which overrides apply from `since`. `None` if the
+/// schedule only starts or only stops.
 pub(super) fn running(
-    group: &Group<'_>,
+    group: &ScheduleGroup<'_>,
     totals: &Totals,
     period: Period,
     since: DateTime<Utc>,
@@ -47,8 +105,8 @@ pub(super) fn running(
     }
 }
 
-/// What a start and a stop do.
-pub(super) fn counts(group: &Group<'_>) -> String {
+/// Describes the effect of a start and of a stop.
+pub(super) fn counts(group: &ScheduleGroup<'_>) -> String {
     let spec = group.spec;
     if let Some(largest) = spec.largest_count() {
         return format!(
@@ -82,12 +140,12 @@ pub(super) fn counts(group: &Group<'_>) -> String {
     }
 }
 
-/// `50 of 168 hours running, 118 stopped (70%)`
+/// For example `50 of 168 hours running, 118 stopped (70%)`.
 fn hours(totals: &Totals, spec: &ScheduleSpec) -> String {
     let whole: i64 = totals.0.iter().sum();
-    let running = totals.of(&[PlannedState::Running, PlannedState::Woken]);
-    let stopped = totals.of(&[PlannedState::Stopped, PlannedState::Slept]);
-    let open = totals.of(&[PlannedState::AsItIs, PlannedState::Paused]);
+    let running = totals.seconds(&[PlannedState::Running, PlannedState::Woken]);
+    let stopped = totals.seconds(&[PlannedState::Stopped, PlannedState::Slept]);
+    let open = totals.seconds(&[PlannedState::AsItIs, PlannedState::Paused]);
     let mut text = format!("{} of {} hours running", hour(running), hour(whole));
     if whole > WEEK + 7200 {
         text += &format!(" ({} a week)", hour(running * WEEK / whole));
@@ -111,9 +169,9 @@ fn hours(totals: &Totals, spec: &ScheduleSpec) -> String {
     text
 }
 
-/// `: saves 354 replica-hours, 88.5 CPU core-hours.` where all counts are known.
-fn saved(group: &Group<'_>, period: Period, since: DateTime<Utc>) -> String {
-    // What is alike is computed once: many objects have the same schedule.
+/// For example `: saves 354 replica-hours, 88.5 CPU core-hours.`, if all counts are known.
+fn saved(group: &ScheduleGroup<'_>, period: Period, since: DateTime<Utc>) -> String {
+    // Many workloads have the same schedule, so equal results are computed once.
     let mut known = HashMap::new();
     let of = |member: &&WorkloadPlan| {
         let runs = (member.runs(), member.beginning());
@@ -123,14 +181,15 @@ fn saved(group: &Group<'_>, period: Period, since: DateTime<Utc>) -> String {
             .or_insert_with(|| member.saved_in(period, since))
     };
     let saved: Option<Vec<Saved>> = group.members.iter().map(of).collect();
-    let saved: Option<Saved> = saved.map(|it| it.into_iter().sum());
+    let saved: Option<Saved> = saved.map(|savings| savings.into_iter().sum());
     match saved {
         Some(saved) if saved.replica_hours >= 0.5 => {
             let members = group.members.iter().copied();
             let first = timeline(group.spec, group.delays().0, period, since).next();
-            let begins_stopped = first.is_some_and(|it| it.state == PlannedState::Stopped);
-            let is_unseen = |it: &&WorkloadPlan| it.beginning() != Beginning::HeldDown;
-            // A schedule never acts backwards: what was not stopped yet runs on for now.
+            let begins_stopped = first.is_some_and(|step| step.state == PlannedState::Stopped);
+            let is_unseen = |member: &&WorkloadPlan| member.beginning() != Beginning::HeldDown;
+            // A schedule never acts on the past: a workload that is not stopped yet continues to
+            // run.
             let from = if begins_stopped && group.members.iter().any(is_unseen) {
                 " from the first start or stop on"
             } else {
@@ -142,15 +201,15 @@ fn saved(group: &Group<'_>, period: Period, since: DateTime<Utc>) -> String {
     }
 }
 
-/// Hours with as many decimals as they have, two at most.
+/// Hours with at most two decimals.
 fn hour(seconds: i64) -> String {
     let hundredths = (seconds + 18) / 36;
     let text = format!("{}.{:02}", hundredths / 100, hundredths % 100);
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
-/// Where the schedule is written, if that is not on the objects themselves.
-pub(super) fn origin(group: &Group<'_>) -> Option<String> {
+/// The source of an inherited schedule.
+pub(super) fn origin(group: &ScheduleGroup<'_>) -> Option<String> {
     match group.origin() {
         Origin::Own => None,
         Origin::Namespace => Some("The schedule comes from the Namespace.".to_owned()),
@@ -158,13 +217,17 @@ pub(super) fn origin(group: &Group<'_>) -> Option<String> {
     }
 }
 
-/// The overrides that are active at some time from `since` on.
-pub(super) fn laid_over(group: &Group<'_>, since: DateTime<Utc>, style: Style) -> Vec<String> {
+/// The overrides that are active at any time after `since`.
+pub(super) fn laid_over(
+    group: &ScheduleGroup<'_>,
+    since: DateTime<Utc>,
+    style: Style,
+) -> Vec<String> {
     let overrides = &group.spec.overrides;
     let zone = group.spec.schedule.zone();
-    let holds = |it: &Override| it.until().is_none_or(|until| until > since);
-    let say = |(it, origin): (Override, Origin)| {
-        let (state, words) = match it {
+    let holds = |laid_over: &Override| laid_over.until().is_none_or(|until| until > since);
+    let say = |(laid_over, origin): (Override, Origin)| {
+        let (state, words) = match laid_over {
             Override::Pause(Pause::Forever) => (
                 PlannedState::Paused,
                 "paused until the annotation is removed".to_owned(),
@@ -190,17 +253,17 @@ pub(super) fn laid_over(group: &Group<'_>, since: DateTime<Utc>, style: Style) -
             Origin::Namespace | Origin::Scaler => ", by its Namespace",
         };
         let brackets = "; boundaries in brackets are skipped";
-        format!("{} {words}{by}{brackets}", drawn(state, style).0)
+        format!("{} {words}{by}{brackets}", state_glyph(state, style).0)
     };
-    let own = overrides.own.all().map(|it| (it, Origin::Own));
+    let own = overrides.own.all().map(|active| (active, Origin::Own));
     let inherited = overrides.inherited.all();
-    let inherited = inherited.map(|it| (it, Origin::Namespace));
+    let inherited = inherited.map(|active| (active, Origin::Namespace));
     let all = own.chain(inherited);
-    all.filter(|(it, _)| holds(it)).map(say).collect()
+    all.filter(|(active, _)| holds(active)).map(say).collect()
 }
 
-/// Where starts come to lie by jitter.
-pub(super) fn jitter(group: &Group<'_>) -> Option<String> {
+/// The delay of the starts by jitter.
+pub(super) fn jitter(group: &ScheduleGroup<'_>) -> Option<String> {
     match group.delays() {
         (_, most) if most.is_zero() => None,
         (least, most) if least == most => Some(format!(
@@ -215,15 +278,16 @@ pub(super) fn jitter(group: &Group<'_>) -> Option<String> {
     }
 }
 
-/// What the starts of its members wait for: a line for all, or for each name where they differ.
-pub(super) fn after(group: &Group<'_>) -> Vec<String> {
+/// The dependencies of the starts: one line for all members, or one for each group of members with
+/// the same dependencies.
+pub(super) fn after(group: &ScheduleGroup<'_>) -> Vec<String> {
     let mut lines: Vec<(&StartsAfter, Vec<String>)> = Vec::new();
     for member in &group.members {
         let Some(after) = member.after() else {
             continue;
         };
         let name = printable(&member.to_string());
-        match lines.iter_mut().find(|(it, _)| *it == after) {
+        match lines.iter_mut().find(|(line, _)| *line == after) {
             Some((_, names)) => names.push(name),
             None => lines.push((after, vec![name])),
         }
@@ -231,7 +295,7 @@ pub(super) fn after(group: &Group<'_>) -> Vec<String> {
     let say = |(after, names): (&StartsAfter, Vec<String>)| {
         let who = match names.len() == group.members.len() {
             true => "Each start".to_owned(),
-            false => format!("The start of {}", some_of(&names)),
+            false => format!("The start of {}", list_names(&names)),
         };
         let objects = printable(&after.objects.join(", "));
         let are = if after.objects.len() == 1 {
@@ -245,8 +309,8 @@ pub(super) fn after(group: &Group<'_>) -> Vec<String> {
     lines.into_iter().map(say).collect()
 }
 
-/// `dev/a, dev/b and 7 more`
-fn some_of(names: &[String]) -> String {
+/// For example `dev/a, dev/b and 7 more`.
+fn list_names(names: &[String]) -> String {
     let (shown, rest) = names.split_at(names.len().min(MAX_NAMES));
     let shown = shown.join(", ");
     match rest.len() {
@@ -255,13 +319,13 @@ fn some_of(names: &[String]) -> String {
     }
 }
 
-/// What is done first that is not in a period any more.
-pub(super) fn next_after(group: &Group<'_>, period: Period) -> Option<Boundary> {
+/// The first boundary after the period.
+pub(super) fn next_after(group: &ScheduleGroup<'_>, period: Period) -> Option<Boundary> {
     let before = period.until() - TimeDelta::seconds(1);
     next_applied(group.spec, group.delays().0, before)
 }
 
-/// What comes after a period without a boundary.
+/// The next boundary, for a period without one.
 pub(super) fn coming(next: Option<Boundary>, zone: Zone) -> String {
     match next {
         None => "There is no further boundary.".to_owned(),
@@ -272,7 +336,7 @@ pub(super) fn coming(next: Option<Boundary>, zone: Zone) -> String {
     }
 }
 
-/// `* Sun 25: clocks go back from 03:00 to 02:00`.
+/// For example `* Sun 25: clocks go back from 03:00 to 02:00`.
 pub(super) fn clock_change(date: NaiveDate, change: &ClockChange) -> String {
     let (before, after) = (change.shown_before(), change.shown_after());
     format!(
@@ -284,7 +348,7 @@ pub(super) fn clock_change(date: NaiveDate, change: &ClockChange) -> String {
     )
 }
 
-/// `Mon 23 to Sun 29 November 2026`, as long as it has to be.
+/// For example `Mon 23 to Sun 29 November 2026`, without repeated months and years.
 pub(super) fn dates(first: NaiveDate, last: NaiveDate) -> String {
     let whole = "%a %-d %b %Y";
     if first == last {
@@ -298,7 +362,7 @@ pub(super) fn dates(first: NaiveDate, last: NaiveDate) -> String {
     format!("{} to {}", first.format(short), last.format(whole))
 }
 
-/// Dates in order, those that follow each other as one range.
+/// Dates in order, with consecutive dates as ranges.
 pub(super) fn ranges(days: &[NaiveDate]) -> String {
     let follow = |one: &NaiveDate, other: &NaiveDate| one.succ_opt() == Some(*other);
     let ranges = days.chunk_by(follow).filter_map(|range| {
@@ -313,7 +377,7 @@ pub(super) fn ranges(days: &[NaiveDate]) -> String {
     ranges.collect::<Vec<_>>().join(", ")
 }
 
-/// Dates in order with the days of the week that they count as, those alike as one range.
+/// Dates in order with the weekday that each is treated as, with equal consecutive dates as ranges.
 pub(super) fn counted_as(treated: &[(NaiveDate, Weekday)]) -> String {
     let follow = |one: &(NaiveDate, Weekday), other: &(NaiveDate, Weekday)| {
         one.0.succ_opt() == Some(other.0) && one.1 == other.1
@@ -326,15 +390,16 @@ pub(super) fn counted_as(treated: &[(NaiveDate, Weekday)]) -> String {
     all.collect::<Vec<_>>().join(", ")
 }
 
-/// What calendars call these dates, a line for each name of dates that follow each other. A name may
-/// hold anything: it is made safe to print.
+/// The names of excluded dates in their calendars, one line for each range with the same name. A
+/// name can contain any character, so it is escaped.
 pub(super) fn holidays(except: &ExcludedDates, days: &[NaiveDate]) -> Vec<String> {
     let named = days
         .iter()
         .filter_map(|day| Some((*day, except.holiday(*day)?)));
     let named: Vec<_> = named.collect();
-    let are_one =
-        |one: &Named<'_>, other: &Named<'_>| one.0.succ_opt() == Some(other.0) && one.1 == other.1;
+    let are_one = |one: &NamedDate<'_>, other: &NamedDate<'_>| {
+        one.0.succ_opt() == Some(other.0) && one.1 == other.1
+    };
     let lines = named.chunk_by(are_one).filter_map(|days| {
         let (_, (calendar, name)) = days.first()?;
         let dates: Vec<_> = days.iter().map(|(day, _)| *day).collect();
@@ -346,13 +411,12 @@ pub(super) fn holidays(except: &ExcludedDates, days: &[NaiveDate]) -> Vec<String
     lines.collect()
 }
 
-/// A date, and the calendar and the name that it has there.
-type Named<'n> = (NaiveDate, (&'n CalendarName, &'n str));
+/// A date, and its calendar and name.
+type NamedDate<'n> = (NaiveDate, (&'n CalendarName, &'n str));
 
-/// How many names of objects a line has.
 const MAX_NAMES: usize = 5;
 
-/// The longest name of a date that is shown, in characters.
+/// In characters.
 const MAX_NAME: usize = 60;
 
 #[cfg(test)]
@@ -360,7 +424,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn hours_have_the_decimals_they_need() {
+    fn shows_hours_with_the_decimals_that_they_need() {
         for (seconds, expected) in [
             (0, "0"),
             (180_000, "50"),

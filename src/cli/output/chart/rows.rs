@@ -1,37 +1,38 @@
-//! The rows of a chart, written as the days pass.
+//! The rows of a chart, written day by day, with the times of the boundaries beside them.
 
 use std::io::{self, Write};
 
-use chrono::{Datelike, NaiveDate, Weekday};
+use chrono::{DateTime, Datelike, NaiveDate, Weekday};
 use dayshift_manifest::plan::{PlannedState, PlannedStep};
-use dayshift_schedule::{Action, Schedule};
+use dayshift_operations::status::time_of_day;
+use dayshift_schedule::{Action, Schedule, Zone};
 
-use super::{
-    day::Day,
-    layout::{LABEL, Layout},
-    legend::clock_change,
-    times::{Times, clock},
+use crate::cli::output::{
+    chart::{
+        day::{Day, LABEL, Layout},
+        legend::clock_change,
+    },
+    terminal::{Paint, Style},
 };
-use crate::cli::output::style::Paint;
 
-/// Takes steps in order and writes a row for each day that is over.
-pub(super) struct Rows<'r, W> {
+/// Receives steps in order and writes a row for each finished day.
+pub(super) struct ChartRows<'r, W> {
     out: &'r mut W,
     layout: Layout,
     schedule: &'r Schedule,
-    /// The only kind of boundary there is.
+    /// The only kind of boundary that the schedule has, if it has one kind.
     only: Option<Action>,
-    day: Option<(Day, Times)>,
+    day: Option<(Day, BoundaryTimes)>,
     month: Option<u32>,
-    /// What is to be said of clock changes.
+    /// Notes about clock changes.
     pub(super) notes: Vec<String>,
-    /// The dates without a start.
+    /// The excluded dates.
     pub(super) excepted: Vec<NaiveDate>,
-    /// The dates that count as another day of the week.
+    /// The dates that are treated as another weekday.
     pub(super) treated: Vec<(NaiveDate, Weekday)>,
 }
 
-impl<'r, W: Write> Rows<'r, W> {
+impl<'r, W: Write> ChartRows<'r, W> {
     pub(super) fn new(out: &'r mut W, layout: Layout, schedule: &'r Schedule) -> Self {
         Self {
             out,
@@ -46,7 +47,7 @@ impl<'r, W: Write> Rows<'r, W> {
         }
     }
 
-    /// Begins the row of a day, under a ruler where it is the first of its month.
+    /// Begins the row of a day, below a ruler if it is the first of its month.
     pub(super) fn begin(&mut self, date: NaiveDate) -> io::Result<()> {
         let style = self.layout.style;
         if self.month != Some(date.month()) {
@@ -56,11 +57,11 @@ impl<'r, W: Write> Rows<'r, W> {
             writeln!(self.out, "{}{ruler}", style.paint(Paint::Bold, &month))?;
         }
         let day = Day::new(date, self.schedule.zone(), self.layout.pieces);
-        self.day = Some((day, Times::new(self.only, style)));
+        self.day = Some((day, BoundaryTimes::new(self.only, style)));
         Ok(())
     }
 
-    /// Draws a step, and the boundary that it begins with.
+    /// Draws a step and the boundary at its beginning.
     pub(super) fn step(&mut self, step: &PlannedStep) -> io::Result<()> {
         let Some((action, applied)) = step.boundary else {
             return self.fill(step);
@@ -93,7 +94,7 @@ impl<'r, W: Write> Rows<'r, W> {
 
     fn fill(&mut self, step: &PlannedStep) -> io::Result<()> {
         let state = match step.state {
-            // What runs between starts that nothing stops is up to others.
+            // If the schedule never stops, it does not determine when the workload runs.
             PlannedState::Running | PlannedState::Stopped if self.only.is_some() => {
                 PlannedState::AsItIs
             }
@@ -115,7 +116,7 @@ impl<'r, W: Write> Rows<'r, W> {
         next.map_or(Ok(()), |date| self.begin(date))
     }
 
-    /// Writes the row of the day that is over.
+    /// Writes the row of the finished day.
     pub(super) fn end(&mut self) -> io::Result<()> {
         let Some((day, mut times)) = self.day.take() else {
             return Ok(());
@@ -148,5 +149,174 @@ impl<'r, W: Write> Rows<'r, W> {
             row += &format!("  {times}");
         }
         writeln!(self.out, "{}", row.trim_end())
+    }
+}
+
+/// More than fit on any screen.
+const KEPT: usize = 24;
+
+/// The boundaries of a day: `09:00–12:00 13:00–17:00`, or `start 09:00 10:00` if the schedule has
+/// one kind only. A boundary without a counterpart on the same day is `22:00–` or `–06:00`. A
+/// boundary that an override skips is in brackets.
+#[derive(Debug)]
+pub(super) struct BoundaryTimes {
+    dash: &'static str,
+    /// The only kind of boundary that the schedule has, if it has one kind.
+    only: Option<Action>,
+    items: Vec<ShownTime>,
+    /// The number of boundaries, including those that are not kept.
+    count: usize,
+    /// The number of skipped boundaries.
+    skipped: usize,
+    /// A start whose stop might still follow on this day.
+    open: Option<String>,
+}
+
+#[derive(Debug)]
+struct ShownTime {
+    action: Action,
+    text: String,
+    applied: bool,
+}
+
+impl BoundaryTimes {
+    pub(super) fn new(only: Option<Action>, style: Style) -> Self {
+        Self {
+            dash: style.either("–", "-"),
+            only,
+            items: Vec::new(),
+            count: 0,
+            skipped: 0,
+            open: None,
+        }
+    }
+
+    pub(super) fn add(&mut self, action: Action, time: &str, applied: bool) {
+        let dash = self.dash;
+        match action {
+            _ if self.only.is_some() && applied => self.push(action, time.to_owned(), true),
+            _ if self.only.is_some() => self.push(action, format!("({time})"), false),
+            Action::Scale(count) => {
+                let text = format!("{time}={count}");
+                let text = if applied { text } else { format!("({text})") };
+                self.push(action, text, applied);
+            }
+            Action::Start => {
+                self.close();
+                if applied {
+                    self.open = Some(time.to_owned());
+                } else {
+                    self.push(action, format!("({time}{dash})"), false);
+                }
+            }
+            Action::Stop if !applied => {
+                self.close();
+                self.push(action, format!("({dash}{time})"), false);
+            }
+            Action::Stop => {
+                let start = self.open.take().unwrap_or_default();
+                self.push(action, format!("{start}{dash}{time}"), true);
+            }
+        }
+    }
+
+    /// Closes a start without a stop on this day.
+    pub(super) fn close(&mut self) {
+        if let Some(start) = self.open.take() {
+            self.push(Action::Start, format!("{start}{}", self.dash), true);
+        }
+    }
+
+    /// The text that fits into this many columns. Skipped boundaries are left out first; the rest
+    /// is counted.
+    pub(super) fn within(&self, room: usize) -> String {
+        // An override can end with a kind of boundary that the schedule does not have.
+        let is_only = |shown: &ShownTime| self.only.is_none_or(|only| only == shown.action);
+        let only = self.only.filter(|_| self.items.iter().all(is_only));
+        let kind = only.map(|only| format!("{only} ")).unwrap_or_default();
+        let fits = |text: &String| text.chars().count() <= room;
+        let is_mixed = self.only.is_some() && only.is_none();
+        let text = |shown: &ShownTime| {
+            if is_mixed {
+                format!("{} {}", shown.action, shown.text)
+            } else {
+                shown.text.clone()
+            }
+        };
+        let all: Vec<_> = self.items.iter().map(text).collect();
+        let applied = self.items.iter().filter(|shown| shown.applied);
+        let applied: Vec<_> = applied.map(text).collect();
+        if self.count == 0 {
+            return String::new();
+        }
+        let whole = format!("{kind}{}", all.join(" "));
+        if self.count == all.len() && fits(&whole) {
+            return whole;
+        }
+        let without_skipped = format!("{kind}{} ({} skipped)", applied.join(" "), self.skipped);
+        let is_complete = applied.len() + self.skipped == self.count;
+        if self.skipped > 0 && !applied.is_empty() && is_complete && fits(&without_skipped) {
+            return without_skipped;
+        }
+        for shown in (0..=all.len()).rev() {
+            let times = all.get(..shown).unwrap_or_default().join(" ");
+            let more = self.count - shown;
+            let text = match shown {
+                0 if only.is_some() => format!("{kind}{more}"),
+                0 => format!("{more} times"),
+                _ => format!("{kind}{times} +{more}"),
+            };
+            if fits(&text) {
+                return text;
+            }
+        }
+        String::new()
+    }
+
+    fn push(&mut self, action: Action, text: String, applied: bool) {
+        self.count += 1;
+        self.skipped += usize::from(!applied);
+        if self.items.len() < KEPT {
+            self.items.push(ShownTime {
+                action,
+                text,
+                applied,
+            });
+        }
+    }
+}
+
+/// `09:00`, or `09:00:30` if there are seconds.
+pub(super) fn clock(at: &DateTime<Zone>) -> String {
+    at.format(time_of_day(at)).to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn leaves_out_skipped_boundaries_first() {
+        let mut day = BoundaryTimes::new(None, Style::default());
+        day.add(Action::Start, "09:00", false);
+        day.add(Action::Stop, "19:00", false);
+        day.add(Action::Stop, "22:00", true);
+        for (room, expected) in [
+            (40, "(09:00-) (-19:00) -22:00"),
+            (23, "-22:00 (2 skipped)"),
+            (12, "(09:00-) +2"),
+            (8, "3 times"),
+        ] {
+            assert_eq!(day.within(room), expected, "{room}");
+        }
+    }
+
+    #[test]
+    fn shows_the_end_of_an_override_of_another_kind_of_boundary() {
+        let mut day = BoundaryTimes::new(Some(Action::Stop), Style::default());
+        day.add(Action::Stop, "19:00", true);
+        assert_eq!(day.within(40), "stop 19:00");
+        day.add(Action::Start, "22:00", true);
+        assert_eq!(day.within(40), "stop 19:00 start 22:00");
     }
 }

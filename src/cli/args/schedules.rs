@@ -1,0 +1,174 @@
+//! The flags that decide how annotations are read: the default time zone, tzdata, the prefix, calendars, and
+//! the defaults that workloads inherit.
+
+use std::ffi::OsString;
+
+use clap::{ArgAction, builder::BoolishValueParser};
+use dayshift_schedule::{Calendars, Zone};
+use dayshift_workload::{
+    DefaultSchedule, Inheritance, Inputs, Key, ParseContext, ParsedInputs, Prefix, read,
+};
+
+use crate::cli::{calendar_files::CalendarFile, output::messages::print_warning};
+
+/// The time zone database to use. `cli::zoneinfo` reads this flag before any zone is parsed.
+#[derive(Debug, clap::Args)]
+#[command(next_help_heading = "Schedules")]
+pub(crate) struct ZoneinfoArgs {
+    /// A directory of compiled time zones, such as /usr/share/zoneinfo, or `bundled` for those in the
+    /// program [default: /usr/share/zoneinfo if it is newer than the program]
+    #[arg(long, value_name = "DIR")]
+    zoneinfo: Option<OsString>,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct PrefixArgs {
+    /// The prefix of annotations and labels, before the slash
+    #[arg(
+        long,
+        value_name = "PREFIX",
+        default_value = "dayshift",
+        value_parser = Prefix::parse,
+        help_heading = "Schedules"
+    )]
+    pub(crate) annotation_prefix: Prefix,
+}
+
+#[derive(Debug, clap::Args)]
+#[command(next_help_heading = "Schedules")]
+pub(crate) struct ScheduleArgs {
+    /// The IANA time zone of workloads without a timezone annotation [default: UTC]
+    #[arg(long, value_name = "ZONE", value_parser = Zone::parse)]
+    timezone: Option<Zone>,
+
+    #[command(flatten)]
+    zoneinfo: ZoneinfoArgs,
+
+    #[command(flatten)]
+    pub(crate) prefix: PrefixArgs,
+
+    /// An iCalendar file, and its name in `except`: with de=holidays.ics that is calendar:de;
+    /// repeatable
+    #[arg(
+        long,
+        value_name = "NAME=FILE",
+        value_delimiter = ',',
+        value_parser = CalendarFile::parse
+    )]
+    pub(crate) calendar: Vec<CalendarFile>,
+}
+
+impl ScheduleArgs {
+    pub(crate) fn zone(&self) -> Zone {
+        self.timezone.unwrap_or(Zone::UTC)
+    }
+
+    /// The zone given on the command line, if any.
+    pub(crate) fn given_zone(&self) -> Option<Zone> {
+        self.timezone
+    }
+
+    /// The context in which annotations are parsed.
+    pub(crate) fn context(&self) -> ParseContext {
+        let files = self.calendar.iter();
+        let named = files.map(|file| (file.name.clone(), file.contents.calendar.clone()));
+        ParseContext {
+            default_zone: self.zone(),
+            calendars: Calendars::from_files(named),
+            ..ParseContext::default()
+        }
+    }
+
+    /// Warns about unreadable calendars. If no annotation refers to one of them, nothing else would
+    /// report it.
+    pub(crate) fn warn_of_unreadable(&self) {
+        for file in &self.calendar {
+            if let Err(why) = &file.contents.calendar {
+                print_warning(&format!(
+                    "the calendar `{}` cannot be read: {why}",
+                    file.name
+                ));
+            }
+        }
+    }
+
+    /// The same context, but calendars that only the controller can read are accepted without
+    /// dates.
+    pub(crate) fn context_of_others(&self) -> ParseContext {
+        let context = self.context();
+        ParseContext {
+            calendars: context.calendars.accepting_any(),
+            ..context
+        }
+    }
+}
+
+/// The defaults that workloads inherit. All commands should get the same values as `run`.
+#[derive(Debug, clap::Args)]
+#[command(next_help_heading = "Schedules")]
+pub(crate) struct InheritanceArgs {
+    /// Running hours for workloads that have no schedule, where their Namespace has none either;
+    /// `run` needs --namespace or --namespace-selector too. Never in kube-* or dayshift's own
+    /// namespace
+    #[arg(
+        long,
+        value_name = "HOURS",
+        value_parser = |text: &str| schedule(Key::Hours, text),
+        conflicts_with_all = ["default_start", "default_stop"]
+    )]
+    default_hours: Option<String>,
+
+    /// Start times for these workloads, in place of --default-hours
+    #[arg(long, value_name = "TIMES", value_parser = |text: &str| schedule(Key::Start, text))]
+    default_start: Option<String>,
+
+    /// Stop times for these workloads, in place of --default-hours
+    #[arg(long, value_name = "TIMES", value_parser = |text: &str| schedule(Key::Stop, text))]
+    default_stop: Option<String>,
+
+    /// Use the annotations of a Namespace as defaults for the workloads in it; set it to false
+    /// if dayshift may not read Namespaces
+    #[arg(
+        long,
+        value_name = "BOOLEAN",
+        default_value = "true",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "true",
+        action = ArgAction::Set,
+        value_parser = BoolishValueParser::new()
+    )]
+    namespace_defaults: bool,
+}
+
+/// Checks that a default schedule can be parsed.
+fn schedule(key: Key, text: &str) -> Result<String, String> {
+    let schedule = DefaultSchedule::from_texts([(key, text.to_owned())]);
+    let inherited = schedule.as_ref().map(DefaultSchedule::annotations);
+    let inputs = Inputs::default().with_defaults(inherited);
+    match read(&inputs, &Zone::UTC.into()) {
+        ParsedInputs::Invalid(refusal) => {
+            let problems = refusal.problems().iter();
+            let lines: Vec<_> = problems
+                .map(|problem| problem.diagnostic.to_string())
+                .collect();
+            Err(lines.join("\n"))
+        }
+        ParsedInputs::Scheduled(_) | ParsedInputs::Unscheduled => Ok(text.to_owned()),
+    }
+}
+
+impl InheritanceArgs {
+    pub(crate) fn inheritance(&self) -> Inheritance {
+        let texts = [
+            (Key::Hours, &self.default_hours),
+            (Key::Start, &self.default_start),
+            (Key::Stop, &self.default_stop),
+        ];
+        let given = |(key, text): (Key, &Option<String>)| Some((key, text.clone()?));
+        Inheritance {
+            from_namespaces: self.namespace_defaults,
+            default_schedule: DefaultSchedule::from_texts(texts.into_iter().filter_map(given)),
+        }
+    }
+}

@@ -1,0 +1,514 @@
+//! `dayshift convert`: rewrites the schedules of other tools as dayshift annotations, in files or as kubectl
+//! commands.
+
+use std::{
+    ffi::OsString,
+    fs::{self, File, OpenOptions},
+    io::{self, BufWriter, IsTerminal, Write},
+    path::{Path, PathBuf},
+    process,
+};
+
+use clap::builder::BoolishValueParser;
+use dayshift_cluster::{Query, clock::Clock};
+use dayshift_manifest::{
+    OpenedFiles, Severity,
+    convert::{ChangeTarget, Conversion, Converter, SpanDefaults},
+};
+use dayshift_operations::{LiveName, LiveQuery, LiveSchedules};
+use dayshift_schedule::Zone;
+use dayshift_text::quote;
+
+use crate::cli::{
+    args::{
+        connection::ConnectionArgs,
+        files::{FileArgs, files_and_names},
+        kinds::{KindArgs, KindFiles},
+        schedules::{PrefixArgs, ZoneinfoArgs},
+        targets::{ScopeArgs, TargetArgs},
+        values::one_namespace,
+    },
+    output::{
+        convert::{kubectl_command, write_changes, write_conversion, write_documents},
+        messages::{print_error, print_line, print_warning},
+        terminal,
+    },
+    process::{Exit, usage_error, wrong_usage},
+};
+
+/// Convert the schedules of other tools: GoKubeDownscaler, py-kube-downscaler, kube-green,
+/// kubernetes-cronhpa-controller and KEDA's cron trigger
+///
+/// Files are written to standard output with dayshift's annotations in place of the other tool's;
+/// comments, order and quotes stay. For live workloads it prints the kubectl commands that make
+/// the change: read them, then pipe them into sh. A saved count (downscaler/original-replicas) becomes
+/// the label dayshift/saved-replicas in the same patch. Settings without an equivalent stay as they are, and a
+/// warning on standard error gives the reason. docs/guides/migrate.md has every rule and the steps of a
+/// migration.
+#[derive(Debug, clap::Args)]
+#[command(
+    mut_arg("namespace", |arg| arg.help(
+        "The namespace of live workloads [default: the namespace of the context], or of objects in \
+         files that name none [default: default]; with flags of the other tool, the Namespace that \
+         gets them"
+    )),
+    mut_arg("all_namespaces", |arg| arg.help("All live workloads, in all namespaces")),
+    mut_arg("selector", |arg| arg.help("Live workloads by a label selector, such as team=web,tier!=db")),
+    after_help = "\
+Examples:
+  dayshift convert web.yaml                 the file with dayshift's annotations
+  dayshift convert --check manifests/       only list what is to be converted
+  dayshift convert -i manifests/            change the files
+  helm template chart | dayshift convert -  standard input
+  dayshift convert -A                       the commands for all that is live
+  dayshift convert deploy/web -n dev | sh   do it for one workload
+  dayshift convert --default-uptime \"Mon-Fri 07:30-20:30 CET\" -n team-a
+                                            a flag of theirs, for a Namespace
+
+Exit status: 0 done, 1 something has no equivalent (with --check: or is to be converted), 2 wrong usage, \
+3 a file or the cluster cannot be read."
+)]
+pub(crate) struct ConvertArgs {
+    /// Files of YAML or JSON, directories of such files, - for standard input; or live workloads, such as
+    /// deploy/web, and namespaces, such as ns/team. A word that could name a workload names one: write
+    /// ./deploy/web for a directory
+    #[arg(value_name = "FILE|WORKLOAD")]
+    files: Vec<String>,
+
+    #[command(flatten)]
+    given: FileArgs,
+
+    /// Write the changed files in place
+    #[arg(short, long, value_parser = BoolishValueParser::new())]
+    in_place: bool,
+
+    /// Write nothing; list the objects to convert and all findings; the exit status is 1 if
+    /// there is anything
+    #[arg(long, conflicts_with = "in_place", value_parser = BoolishValueParser::new())]
+    check: bool,
+
+    /// Leave the other tool's annotations beside dayshift's; then both act
+    #[arg(long, value_parser = BoolishValueParser::new())]
+    keep: bool,
+
+    #[command(flatten)]
+    scope: ScopeArgs,
+
+    #[command(flatten)]
+    prefix: PrefixArgs,
+
+    #[command(flatten)]
+    downscaler: DownscalerArgs,
+
+    #[command(flatten)]
+    zoneinfo: ZoneinfoArgs,
+
+    #[command(flatten)]
+    connection: ConnectionArgs,
+}
+
+impl ConvertArgs {
+    pub(crate) fn run(self, kind_files: &KindFiles) -> Exit {
+        let input = ConvertInputArgs {
+            words: &self.files,
+            given: &self.given,
+            scope: &self.scope,
+            in_place: self.in_place,
+            has_flags: !self.downscaler.annotations().is_empty(),
+        };
+        let input = match input.input(kind_files) {
+            Ok(input) => input,
+            Err(error) => return wrong_usage(&error),
+        };
+        let namespaces = &self.scope.namespace;
+        let mut converter = Converter {
+            now: Clock::system().now(),
+            prefix: self.prefix.annotation_prefix.clone(),
+            namespace: namespaces.first().cloned().unwrap_or("default".to_owned()),
+            defaults: self.downscaler.defaults(),
+            flags: self.downscaler.annotations(),
+            flagged: Vec::new(),
+            keeps: self.keep,
+        };
+        match input {
+            ConvertInput::Files(files) => {
+                let opened = self.given.open(&files);
+                let conversion = converter.convert(&opened.sources);
+                self.finish_files(&opened, &conversion)
+            }
+            ConvertInput::Live(targets, namespaces) => {
+                self.live(&converter, &targets, &namespaces, kind_files)
+            }
+            ConvertInput::Flags => {
+                converter.flagged.clone_from(namespaces);
+                let conversion = converter.convert(&[]);
+                self.finish_live(&conversion, &[])
+            }
+        }
+    }
+
+    fn live(
+        &self,
+        converter: &Converter,
+        targets: &TargetArgs,
+        namespaces: &[String],
+        kind_files: &KindFiles,
+    ) -> Exit {
+        let targets = match targets.targets(kind_files) {
+            Ok(targets) => targets,
+            Err(error) => return wrong_usage(&error),
+        };
+        let read = self
+            .connection
+            .clone()
+            .on_cluster("convert", async |client| {
+                let query = targets.query(client.default_namespace());
+                let is_only_namespaces = !namespaces.is_empty() && !targets.are_chosen();
+                LiveSchedules::read(&client, &live_query(&query, namespaces, is_only_namespaces))
+                    .await
+            });
+        let live = match read {
+            Ok(live) => live,
+            Err(error) => return error.report(),
+        };
+        let mut conversion = converter.convert(&live.sources);
+        // The Namespace comes last, so that its workloads are excluded and have their saved counts
+        // first.
+        conversion.changes.sort_by_key(
+            |change| matches!(&change.target, ChangeTarget::Object(object) if object.kind == "Namespace"),
+        );
+        self.finish_live(&conversion, &live.problems)
+    }
+
+    fn finish_live(&self, conversion: &Conversion, problems: &[String]) -> Exit {
+        for problem in problems {
+            print_warning(problem);
+        }
+        // Live objects have no file that could be shown.
+        let mut shown = conversion.clone();
+        for finding in &mut shown.findings {
+            finding.place = None;
+        }
+        for command in conversion.changes.iter().filter_map(kubectl_command) {
+            print_line(&command);
+        }
+        let stderr = io::stderr();
+        let style = terminal::style(&stderr);
+        // Errors are ignored, because there is no reader.
+        let _ = write_conversion(&mut stderr.lock(), &shown, &[], self.check, style);
+        if problems.is_empty() {
+            self.exit(conversion)
+        } else {
+            Exit::CouldNotRun
+        }
+    }
+
+    fn finish_files(&self, opened: &OpenedFiles, conversion: &Conversion) -> Exit {
+        opened.errors.iter().for_each(print_error);
+        if let Err(error) = self.write_files(opened, conversion)
+            && error.kind() != io::ErrorKind::BrokenPipe
+        {
+            return cannot_write(&error);
+        }
+        let stderr = io::stderr();
+        let style = terminal::style(&stderr);
+        // Errors are ignored, because there is no reader.
+        let (mut stderr, sources) = (stderr.lock(), &opened.sources);
+        let _ = write_conversion(&mut stderr, conversion, sources, self.check, style);
+        if opened.errors.is_empty() && conversion.count(Severity::Error) == 0 {
+            self.exit(conversion)
+        } else {
+            Exit::CouldNotRun
+        }
+    }
+
+    fn exit(&self, conversion: &Conversion) -> Exit {
+        let is_to_do = self.check && !conversion.changes.is_empty();
+        if is_to_do || conversion.count(Severity::Warning) > 0 {
+            Exit::Problems
+        } else {
+            Exit::Done
+        }
+    }
+
+    fn write_files(&self, opened: &OpenedFiles, conversion: &Conversion) -> io::Result<()> {
+        let sources = &opened.sources;
+        if self.in_place {
+            for (source, text) in sources.iter().zip(&conversion.texts) {
+                if let Some(text) = text {
+                    replace(source.path(), text)?;
+                }
+            }
+        }
+        let stdout = io::stdout();
+        let is_terminal = stdout.is_terminal();
+        let style = terminal::style(&stdout);
+        let mut out = BufWriter::new(stdout.lock());
+        if self.check {
+            write_changes(&mut out, conversion, sources, style)?;
+        } else if !self.in_place {
+            write_documents(&mut out, sources, &conversion.texts, is_terminal)?;
+        }
+        out.flush()
+    }
+}
+
+fn cannot_write(error: &io::Error) -> Exit {
+    print_error(&format!("cannot write: {error}"));
+    Exit::CouldNotRun
+}
+
+#[derive(Debug, clap::Args)]
+#[command(
+    next_help_heading = "Flags and variables of GoKubeDownscaler and py-kube-downscaler, for every Namespace"
+)]
+pub(crate) struct DownscalerArgs {
+    /// Their --default-uptime or DEFAULT_UPTIME
+    #[arg(long, value_name = "SPANS")]
+    default_uptime: Option<String>,
+
+    /// Their --default-downtime or DEFAULT_DOWNTIME
+    #[arg(long, value_name = "SPANS")]
+    default_downtime: Option<String>,
+
+    /// Their --upscale-period or UPSCALE_PERIOD
+    #[arg(long, value_name = "SPANS")]
+    upscale_period: Option<String>,
+
+    /// Their --downscale-period or DOWNSCALE_PERIOD
+    #[arg(long, value_name = "SPANS")]
+    downscale_period: Option<String>,
+
+    /// Their --downtime-replicas
+    #[arg(long, value_name = "N")]
+    downtime_replicas: Option<String>,
+
+    /// Their --grace-period or GRACE_PERIOD: seconds, or for example 15m; it becomes dayshift/enforce
+    #[arg(long, value_name = "TIME")]
+    grace_period: Option<String>,
+
+    /// The zone of time spans without one: DEFAULT_TIMEZONE, or the clock of a
+    /// CronHorizontalPodAutoscaler's controller
+    #[arg(long, value_name = "ZONE", value_parser = Zone::parse)]
+    default_timezone: Option<Zone>,
+
+    /// The days of time spans without any: DEFAULT_WEEKFRAME, such as Mon-Fri
+    #[arg(long, value_name = "DAYS", value_parser = week_frame)]
+    default_weekframe: Option<(u32, u32)>,
+}
+
+fn week_frame(text: &str) -> Result<(u32, u32), String> {
+    SpanDefaults::week_frame(text).ok_or_else(|| "write days such as Mon-Fri".to_owned())
+}
+
+impl DownscalerArgs {
+    pub(crate) fn defaults(&self) -> SpanDefaults {
+        SpanDefaults {
+            zone: self.default_timezone,
+            days: self.default_weekframe,
+        }
+    }
+
+    /// The given flags as the annotations of the other tool with the same meaning.
+    pub(crate) fn annotations(&self) -> Vec<(String, String)> {
+        let all = [
+            ("uptime", &self.default_uptime),
+            ("downtime", &self.default_downtime),
+            ("upscale-period", &self.upscale_period),
+            ("downscale-period", &self.downscale_period),
+            ("downtime-replicas", &self.downtime_replicas),
+            ("grace-period", &self.grace_period),
+        ];
+        let given = all
+            .into_iter()
+            .filter_map(|(key, text)| Some((key, text.clone()?)));
+        given.map(|(key, text)| (key.to_owned(), text)).collect()
+    }
+}
+
+/// The objects to convert.
+#[derive(Debug)]
+pub(crate) enum ConvertInput {
+    Files(Vec<PathBuf>),
+    Live(Box<TargetArgs>, Vec<String>),
+    /// Only the flags of the other tool are converted.
+    Flags,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ConvertInputArgs<'a> {
+    pub(crate) words: &'a [String],
+    pub(crate) given: &'a FileArgs,
+    pub(crate) scope: &'a ScopeArgs,
+    pub(crate) in_place: bool,
+    /// Whether flags of the other tool are given.
+    pub(crate) has_flags: bool,
+}
+
+impl ConvertInputArgs<'_> {
+    /// Decides between files, live objects and flags.
+    ///
+    /// # Errors
+    /// If the arguments select nothing, or both files and live objects.
+    pub(crate) fn input(self, kind_files: &KindFiles) -> Result<ConvertInput, clap::Error> {
+        let usage = |message: &str| Err(usage_error(message));
+        let (paths, words) = files_and_names(self.words, kind_files);
+        let is_live = !words.is_empty() || self.scope.is_wide();
+        let namespaces = &self.scope.namespace;
+        let files = self.given.all(&paths);
+        if is_live && !files.is_empty() {
+            return usage(
+                "give either files or live objects: FILE…, or for example deploy/web, --selector or --all-namespaces",
+            );
+        }
+        if is_live && self.in_place {
+            return usage("--in-place changes files; for live objects, pipe the commands into sh");
+        }
+        if namespaces.len() > 1 {
+            return usage("convert one namespace at a time, or all with -A");
+        }
+        if self.in_place && files.iter().any(|file| file == Path::new("-")) {
+            return usage("standard input cannot be changed in place; leave --in-place out");
+        }
+        if !files.is_empty() {
+            return Ok(ConvertInput::Files(files));
+        }
+        if !is_live && self.has_flags {
+            if namespaces.is_empty() {
+                return usage(
+                    "say which Namespace the flags are for: -n team-a; or give files, or -A",
+                );
+            }
+            return Ok(ConvertInput::Flags);
+        }
+        if !is_live && namespaces.is_empty() {
+            return usage(
+                "say what to convert: a file, - for standard input, deploy/web, or -A; see dayshift convert --help",
+            );
+        }
+        let namespace_of = |word: &String| {
+            let (kind, name) = word.split_once('/')?;
+            matches!(kind, "ns" | "namespace" | "namespaces").then(|| name.to_owned())
+        };
+        let namespaces: Vec<_> = words.iter().filter_map(namespace_of).collect();
+        if let Some(name) = namespaces.iter().find(|name| one_namespace(name).is_err()) {
+            return usage(&format!("`{}` is not the name of a namespace", quote(name)));
+        }
+        let targets = TargetArgs {
+            workloads: words
+                .into_iter()
+                .filter(|word| namespace_of(word).is_none())
+                .collect(),
+            scope: self.scope.clone(),
+            kinds: KindArgs::default(),
+        };
+        targets.targets(kind_files)?;
+        Ok(ConvertInput::Live(Box::new(targets), namespaces))
+    }
+}
+
+/// The live objects of the query and the named Namespaces.
+pub(crate) fn live_query(
+    query: &Query,
+    namespaces: &[String],
+    is_only_namespaces: bool,
+) -> LiveQuery {
+    let namespaces = namespaces.iter().map(|name| LiveName {
+        api_version: "v1".to_owned(),
+        plural: "namespaces".to_owned(),
+        name: name.clone(),
+    });
+    let namespace = query.namespaces().first().map(ToString::to_string);
+    if !query.is_by_name() && !is_only_namespaces {
+        return LiveQuery::All {
+            namespace,
+            selector: query.selector().map(str::to_owned),
+        };
+    }
+    let names = query.parts().into_iter().filter_map(|(part, _)| {
+        Some(LiveName {
+            api_version: part.kind.api_version().to_owned(),
+            plural: part.kind.plural().to_owned(),
+            name: part.name?,
+        })
+    });
+    LiveQuery::Named {
+        namespace: namespace.unwrap_or_default(),
+        names: names.chain(namespaces).collect(),
+    }
+}
+
+/// Replaces a file atomically.
+pub(crate) fn replace(path: &Path, text: &str) -> io::Result<()> {
+    // If the path is a symbolic link, its target is replaced.
+    let path = fs::canonicalize(path)?;
+    let written = write_beside(&path, text);
+    written.map_err(|error| io::Error::new(error.kind(), format!("{}: {error}", path.display())))
+}
+
+fn write_beside(path: &Path, text: &str) -> io::Result<()> {
+    let permissions = fs::metadata(path)?.permissions();
+    let (mut file, beside) = create_beside(path)?;
+    let written = file
+        .write_all(text.as_bytes())
+        .and_then(|()| file.set_permissions(permissions))
+        .and_then(|()| fs::rename(&beside, path));
+    if written.is_err() {
+        // The first error is more useful than an error of this cleanup.
+        let _ = fs::remove_file(&beside);
+    }
+    written
+}
+
+const MAX_TRIES: u32 = 100;
+
+/// Creates a temporary file in the same directory. Existing files and links with that name, for
+/// example of another process, are never overwritten.
+fn create_beside(path: &Path) -> io::Result<(File, PathBuf)> {
+    let mut created = Err(io::ErrorKind::AlreadyExists.into());
+    for number in 0..MAX_TRIES {
+        let beside = beside(path, number);
+        created = OpenOptions::new()
+            .write(true)
+            .create_new(true)
+            .open(&beside)
+            .map(|file| (file, beside));
+        let is_taken = |error: &io::Error| error.kind() == io::ErrorKind::AlreadyExists;
+        if !created.as_ref().is_err_and(is_taken) {
+            break;
+        }
+    }
+    created
+}
+
+fn beside(path: &Path, number: u32) -> PathBuf {
+    let mut name = OsString::from(".");
+    name.push(path.file_name().unwrap_or_default());
+    name.push(format!(".dayshift-{}-{number}", process::id()));
+    path.with_file_name(name)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::{PermissionsExt, symlink};
+
+    use super::*;
+
+    #[test]
+    fn keeps_existing_files_with_the_temporary_name() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        fs::write(at("web.yaml"), "old").unwrap();
+        fs::set_permissions(at("web.yaml"), fs::Permissions::from_mode(0o640)).unwrap();
+        fs::write(at("secret"), "mine").unwrap();
+        for number in 0..3 {
+            symlink(at("secret"), beside(&at("web.yaml"), number)).unwrap();
+        }
+        replace(&at("web.yaml"), "new").unwrap();
+        let read = |name: &str| fs::read_to_string(at(name)).unwrap();
+        assert_eq!((&*read("web.yaml"), &*read("secret")), ("new", "mine"));
+        let mode = fs::metadata(at("web.yaml")).unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o640);
+        assert!(!beside(&at("web.yaml"), 3).exists(), "nothing is left over");
+    }
+}

@@ -1,0 +1,563 @@
+//! `dayshift plan`: when workloads start and stop, from files or from the cluster.
+
+use std::{
+    collections::BTreeMap,
+    io::{self, BufWriter, Write},
+    path::PathBuf,
+};
+
+use chrono::{DateTime, NaiveTime, Utc};
+use dayshift_cluster::{
+    clock::Clock,
+    connect::ConnectError,
+    decode::WithManagers,
+    read::{
+        Autoscalers, FindError, MissingWorkload, NamespaceDefaults, find, missing_namespaces,
+        no_namespaces, selected_namespaces,
+    },
+};
+use dayshift_manifest::{
+    Contents, ManifestWorkload, OpenError, SourceFile, last_of_each,
+    lint::{LintFinding, Linter, refusals},
+    plan::{OtherManagers, Period, Plan, Planner, StopSummary, WorkloadPlan},
+};
+use dayshift_operations::status::{Note, Unreadable, WorkloadStatus, owners};
+use dayshift_schedule::Zone;
+use dayshift_text::TerminalSafe;
+use dayshift_workload::{Inheritance, Key, Origin, Replicas, RequestCoverage, ServiceSpec};
+use serde::Serialize;
+use serde_json::Value;
+
+use crate::cli::{
+    args::{
+        connection::ConnectionArgs,
+        files::{FileArgs, files_and_names},
+        kinds::KindFiles,
+        schedules::{InheritanceArgs, ScheduleArgs},
+        targets::{TargetArgs, Targets},
+        values::{PriceArgs, selector, time_flag},
+    },
+    output::{
+        chart::Chart,
+        findings::{has_errors, print_findings},
+        messages::{
+            note_given_again, note_nothing_scheduled, note_unreadable, print_beside, print_error,
+            print_note, unread_file, unread_resource,
+        },
+        plan::{
+            PlanWriteError, SummaryDocument, write_plan_table, write_requests, write_saved,
+            write_summary,
+        },
+        status::Notes,
+        terminal::{self, Style},
+    },
+    process::{Exit, block_on, usage_error, wrong_usage},
+};
+
+/// Show when workloads will start and stop, from files or from the cluster
+///
+/// Files need no cluster; objects that are not workloads are skipped. Without files, the plan shows
+/// the named workloads of the cluster, or all in the namespace of the context. Workloads
+/// without a schedule are left out.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+A time T is local time of --timezone, such as \"2026-11-23\" or \"2026-11-23 09:00\", or RFC 3339, \
+such as 2026-11-23T09:00:00+09:00. The end of the period is exclusive. A chart shows whole days \
+in the zone of each schedule: a local T is a time there, and now is today. It is as wide as the \
+terminal, or as COLUMNS says.
+Exit status: 0 done, 1 a file or a schedule has errors, 2 wrong usage, 3 a file or the cluster cannot be \
+read.")]
+pub(crate) struct PlanArgs {
+    #[command(flatten)]
+    pub(crate) given: FileArgs,
+
+    /// The beginning of the period [default: now]
+    #[arg(long, value_name = "T")]
+    from: Option<String>,
+
+    /// The length of the period in days of the calendar of --timezone
+    #[arg(
+        long,
+        value_name = "N",
+        default_value = "7",
+        value_parser = clap::value_parser!(u32).range(1..=36_600)
+    )]
+    days: u32,
+
+    /// The end of the period, instead of --days
+    #[arg(long, value_name = "T", conflicts_with = "days")]
+    until: Option<String>,
+
+    /// The output format
+    #[arg(short, long, value_name = "FORMAT", default_value = "chart")]
+    output: PlanFormat,
+
+    #[command(flatten)]
+    pub(crate) price: PriceArgs,
+
+    #[command(flatten)]
+    pub(crate) targets: TargetArgs,
+
+    /// Only namespaces with these labels, such as `env in (dev,test)`; with -A
+    #[arg(
+        long,
+        value_name = "SELECTOR",
+        value_parser = selector,
+        requires = "all_namespaces",
+        help_heading = "Which workloads"
+    )]
+    namespace_selector: Option<String>,
+
+    #[command(flatten)]
+    pub(crate) connection: ConnectionArgs,
+
+    #[command(flatten)]
+    schedules: ScheduleArgs,
+
+    #[command(flatten)]
+    inheritance: InheritanceArgs,
+}
+
+#[derive(Clone, Copy, Debug, clap::ValueEnum)]
+enum PlanFormat {
+    /// A row for each day, running hours drawn solid
+    Chart,
+    /// A row for each start and stop
+    Table,
+    /// A row for each namespace of the cluster: the replicas that its next stop saves, and
+    /// the blockers
+    Summary,
+    /// The same for other programs
+    SummaryJson,
+    /// A stable format for other programs
+    Json,
+}
+
+/// The JSON output.
+#[derive(Serialize)]
+struct PlanDocument<'p> {
+    workloads: &'p [WorkloadPlan],
+    unread: Vec<Value>,
+}
+
+impl PlanArgs {
+    pub(crate) fn run(mut self, kind_files: &KindFiles) -> Exit {
+        self.schedules.warn_of_unreadable();
+        let (paths, names) = files_and_names(&self.targets.workloads, kind_files);
+        let files = self.given.all(&paths);
+        self.targets.workloads = names;
+        let now = Clock::system().now();
+        let asked = self.period(now, self.schedules.zone());
+        let inheritance = self.inheritance.inheritance();
+        let asked =
+            asked.and_then(|period| Ok((period, self.targets(&files, kind_files)?, inheritance)));
+        let (period, targets, inheritance) = match asked {
+            Ok(asked) => asked,
+            Err(error) => return wrong_usage(&error),
+        };
+        let planner = Planner {
+            period,
+            context: self.schedules.context(),
+            prefix: self.schedules.prefix.annotation_prefix.clone(),
+        };
+        let Planned {
+            plan,
+            findings,
+            sources,
+            errors,
+            summary,
+        } = match &targets {
+            None => self.plan_files(&planner, &files, kind_files, inheritance),
+            Some(targets) => self.plan_cluster(&planner, targets, inheritance, now),
+        };
+        for error in &errors {
+            print_error(&error);
+        }
+        print_findings(&findings, &sources);
+        let keeps_others = |error: &PlanError| match error {
+            PlanError::Missing(_) | PlanError::Unreadable(_) => true,
+            PlanError::Open(_) => !plan.workloads.is_empty(),
+            PlanError::Connect(_)
+            | PlanError::Find(_)
+            | PlanError::NoNamespaces(_)
+            | PlanError::Namespaces(_)
+            | PlanError::System(_) => false,
+        };
+        if !errors.iter().all(keeps_others) {
+            return Exit::CouldNotRun;
+        }
+        if plan.workloads.is_empty() && errors.is_empty() && findings.is_empty() {
+            note_nothing_scheduled();
+        }
+        match self.show(&plan, &errors, &summary, now, period) {
+            // A closed pipe is not an error: the reader has seen enough.
+            Err(PlanWriteError::Write(error)) if error.kind() == io::ErrorKind::BrokenPipe => {}
+            Err(error) => {
+                print_error(&error);
+                return Exit::CouldNotRun;
+            }
+            Ok(()) => {}
+        }
+        if !errors.is_empty() {
+            Exit::CouldNotRun
+        } else if has_errors(&findings) || plan.has_problems() {
+            Exit::Problems
+        } else {
+            Exit::Done
+        }
+    }
+
+    /// The selected live workloads, or `None` if files are given.
+    fn targets(
+        &self,
+        files: &[PathBuf],
+        kind_files: &KindFiles,
+    ) -> Result<Option<Targets>, clap::Error> {
+        let targets = self.targets.targets(kind_files)?;
+        if files.is_empty() {
+            return Ok(Some(targets));
+        }
+        let message = if self.is_summary() {
+            "a summary is of live workloads: leave the files out"
+        } else if self.targets.scope.namespace.len() > 1 {
+            "give one -n: it is the namespace of objects in files without one"
+        } else if targets.are_chosen() || self.targets.scope.is_wide() {
+            "give either files or live workloads: FILE…, or for example deploy/web, --selector or \
+             --all-namespaces"
+        } else {
+            return Ok(None);
+        };
+        Err(usage_error(message))
+    }
+
+    pub(crate) const fn is_summary(&self) -> bool {
+        matches!(self.output, PlanFormat::Summary | PlanFormat::SummaryJson)
+    }
+
+    pub(crate) fn namespace_selector(&self) -> Option<&str> {
+        self.namespace_selector
+            .as_deref()
+            .filter(|selector| !selector.is_empty())
+    }
+
+    /// The requested period in `zone`.
+    fn period(&self, now: DateTime<Utc>, zone: Zone) -> Result<Period, clap::Error> {
+        let from = self
+            .from
+            .as_deref()
+            .map_or(Ok(now), |text| time_flag("from", text, zone))?;
+        let period = match &self.until {
+            Some(until) => Period::new(from, time_flag("until", until, zone)?),
+            None => Period::days(from, self.days, zone),
+        };
+        period.map_err(usage_error)
+    }
+
+    fn show(
+        &self,
+        plan: &Plan,
+        errors: &[PlanError],
+        summary: &StopSummary,
+        now: DateTime<Utc>,
+        period: Period,
+    ) -> Result<(), PlanWriteError> {
+        let stdout = io::stdout();
+        let style = terminal::style(&stdout);
+        let mut out = BufWriter::new(stdout.lock());
+        let unread = errors.iter().filter_map(PlanError::unread).collect();
+        match self.output {
+            PlanFormat::Json => {
+                let workloads = &plan.workloads;
+                write_json(&mut out, &PlanDocument { workloads, unread })?;
+            }
+            PlanFormat::SummaryJson => {
+                write_json(&mut out, &SummaryDocument::new(summary, unread))?;
+            }
+            PlanFormat::Table => {
+                if !plan.workloads.is_empty() {
+                    write_plan_table(&mut out, plan, style)?;
+                    write_requests(&mut out, plan, style)?;
+                    write_saved(&mut out, plan)?;
+                }
+            }
+            PlanFormat::Summary => {
+                if !plan.workloads.is_empty() {
+                    let prefix = &self.schedules.prefix.annotation_prefix;
+                    write_summary(&mut out, summary, style, prefix, now)?;
+                    write_saved(&mut out, plan)?;
+                }
+            }
+            PlanFormat::Chart => {
+                let chart = Chart::new(style, terminal::width());
+                chart.write(&mut out, plan, |zone| {
+                    let shown = self.days_shown(now, zone).unwrap_or(period);
+                    // Overrides before now are unknown.
+                    let since = self.from.as_ref().map_or(now, |_| shown.from());
+                    (shown, since)
+                })?;
+                write_requests(&mut out, plan, style)?;
+            }
+        }
+        out.flush()?;
+        Ok(())
+    }
+
+    /// The period of a chart: whole days in `zone`, beginning with today.
+    fn days_shown(&self, now: DateTime<Utc>, zone: Zone) -> Result<Period, clap::Error> {
+        let today = now.with_timezone(&zone).date_naive();
+        self.period(zone.instant(today.and_time(NaiveTime::MIN)), zone)
+    }
+}
+
+fn write_json(out: &mut impl Write, document: &impl Serialize) -> io::Result<()> {
+    serde_json::to_writer_pretty(TerminalSafe(&mut *out), document)?;
+    writeln!(out)
+}
+
+/// Why a file or workload could not be planned.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum PlanError {
+    #[error(transparent)]
+    Open(#[from] OpenError),
+    #[error(transparent)]
+    Connect(#[from] ConnectError),
+    #[error(transparent)]
+    Find(#[from] FindError),
+    #[error(transparent)]
+    Missing(#[from] MissingWorkload),
+    #[error("{0}")]
+    Unreadable(Unreadable),
+    #[error("{}", no_namespaces(.0))]
+    NoNamespaces(Vec<String>),
+    #[error("cannot list the Namespaces of --namespace-selector: {0}")]
+    Namespaces(String),
+    #[error("cannot create timers or sockets: {0}")]
+    System(io::Error),
+}
+
+impl PlanError {
+    /// The entry in the JSON field `unread`, if this is about something unreadable.
+    pub(crate) fn unread(&self) -> Option<Value> {
+        match self {
+            Self::Open(error) => Some(unread_file(error)),
+            Self::Unreadable(resource) => Some(unread_resource(resource)),
+            _ => None,
+        }
+    }
+}
+
+/// A plan, its findings, and the files and resources that could not be read.
+#[derive(Default)]
+pub(crate) struct Planned {
+    pub(crate) plan: Plan,
+    pub(crate) findings: Vec<LintFinding>,
+    pub(crate) sources: Vec<SourceFile>,
+    pub(crate) errors: Vec<PlanError>,
+    pub(crate) summary: StopSummary,
+}
+
+impl PlanArgs {
+    /// Plans the workloads in files.
+    pub(crate) fn plan_files(
+        &self,
+        planner: &Planner,
+        files: &[PathBuf],
+        kind_files: &KindFiles,
+        inheritance: Inheritance,
+    ) -> Planned {
+        let opened = self.given.open(files);
+        // The default schedule applies only to the kinds that the controller watches.
+        let kinds = self.targets.kinds.kinds(kind_files);
+        let linter = Linter {
+            from: planner.period.from(),
+            context: planner.context.clone(),
+            prefix: planner.prefix.clone(),
+            namespace: self
+                .targets
+                .scope
+                .namespace
+                .first()
+                .cloned()
+                .unwrap_or("default".to_owned()),
+            kinds: kinds.clone(),
+            inheritance,
+        };
+        let contents = linter.read(&opened.sources);
+        let is_planned = |workload: &ManifestWorkload| {
+            let is_looked_at = kinds.contains(&workload.object.kind);
+            // A kind with an invalid definition is skipped, because its problem is reported
+            // already.
+            !workload.is_filled_in()
+                && !kind_files.is_rejected(workload.object.kind)
+                && (is_looked_at || workload.inputs.schedule_origin() != Some(Origin::Scaler))
+        };
+        let named = opened.sources.iter().zip(&contents);
+        let found = named.flat_map(|(source, contents)| {
+            contents
+                .workloads
+                .iter()
+                .map(move |workload| (source, workload))
+        });
+        let found = found.filter(|(_, workload)| is_planned(workload)).collect();
+        let (last, before) = last_of_each(found, |(_, workload)| &workload.object);
+        for (source, workload) in before {
+            note_given_again(source.name(), workload);
+        }
+        let services = services(&contents);
+        let planned = last.into_iter().filter_map(|(_, workload)| {
+            let plan = planner.plan(&workload.object, &workload.inputs, &workload.problems)?;
+            let plan = plan.running_with(workload.replicas.unwrap_or(Replicas::ONE));
+            let plan = plan.woken_by(on_request(workload, &services));
+            Some(
+                plan.with_footprint(workload.footprint)
+                    .at_price(self.price.price.clone()),
+            )
+        });
+        let plan = Plan {
+            workloads: planned.collect(),
+        };
+        Planned {
+            plan,
+            findings: linter.obstacles(&opened.sources, &contents),
+            sources: opened.sources,
+            errors: opened.errors.into_iter().map(PlanError::from).collect(),
+            summary: StopSummary::default(),
+        }
+    }
+
+    /// Plans live workloads, and notes those whose current count differs from the plan.
+    pub(crate) fn plan_cluster(
+        &self,
+        planner: &Planner,
+        targets: &Targets,
+        inheritance: Inheritance,
+        now: DateTime<Utc>,
+    ) -> Planned {
+        let is_summary = self.is_summary();
+        let found = async {
+            let (client, _) = self.connection.clone().patient_client("plan").await?;
+            let query = targets.query(client.default_namespace());
+            let autoscalers = async {
+                match is_summary {
+                    true => Autoscalers::find(&client, &query).await,
+                    false => Autoscalers::default(),
+                }
+            };
+            let defaults = NamespaceDefaults::new(inheritance);
+            let (found, defaults, autoscalers) = tokio::join!(
+                find::<WithManagers>(&client, &query),
+                defaults.found(&client, &query, &planner.prefix),
+                autoscalers
+            );
+            let (mut found, refused) = found?;
+            if let Some(selector) = self.namespace_selector() {
+                let selected = selected_namespaces(&client, selector).await;
+                let selected = selected.map_err(PlanError::Namespaces)?;
+                let is_selected =
+                    |managed: &WithManagers| selected.contains(managed.workload.namespace());
+                found.workloads.retain(|(_, managed)| is_selected(managed));
+            }
+            let is_found = |at: &str| {
+                let mut all = found.workloads.iter();
+                all.any(|(_, managed)| managed.workload.namespace() == at)
+            };
+            let missing = missing_namespaces(&client, &query, is_found).await;
+            if !missing.is_empty() {
+                return Err(PlanError::NoNamespaces(missing));
+            }
+            let unreadable = Unreadable::workloads(&query, &refused, "left out");
+            Ok::<_, PlanError>((found, unreadable, defaults, autoscalers))
+        };
+        let (found, unreadable, defaults, autoscalers) =
+            match block_on(found).unwrap_or_else(|error| Err(PlanError::System(error))) {
+                Ok(found) => found,
+                Err(error) => {
+                    return Planned {
+                        errors: vec![error],
+                        ..Planned::default()
+                    };
+                }
+            };
+        let price = &self.price.price;
+        let mut planned = Planned::default();
+        let mut notes = Notes::new(&planner.prefix, now);
+        for (kind, managed) in &found.workloads {
+            let workload = defaults.applied(managed.workload.observe(*kind, &planner.prefix));
+            let plan = planner.plan_live(&workload);
+            if is_summary {
+                let neighbours = OtherManagers {
+                    owners: owners(&workload.object, managed, &autoscalers),
+                    operated_by: managed.operated_by(),
+                };
+                planned.summary.add(&workload, plan.as_ref(), neighbours);
+                let plan = plan.map(|plan| plan.at_price(price.clone()));
+                planned.plan.workloads.extend(plan);
+                continue;
+            }
+            let Some(plan) = plan else {
+                if workload.phase().is_some() {
+                    print_note(&format!(
+                        "{}: its labels say that it is scheduled, but no schedule is written on it",
+                        workload.object
+                    ));
+                }
+                continue;
+            };
+            if !plan.problems().is_empty() {
+                let found = refusals(&workload, &planner.context, &planner.prefix);
+                for finding in found {
+                    // The findings of a Namespace are shown once.
+                    let is_own = finding
+                        .object
+                        .as_ref()
+                        .is_some_and(|object| *object.kind != *"Namespace");
+                    if is_own || !planned.findings.contains(&finding) {
+                        planned.findings.push(finding);
+                    }
+                }
+            }
+            let (prefix, zone) = (&planner.prefix, planner.context.default_zone);
+            let parsed = workload.read(&planner.context);
+            if let Some(status) =
+                WorkloadStatus::of_known(&workload, &parsed, None, prefix, zone, now)
+                && planner.period.contains(now)
+            {
+                notes.add_notes(&status, Note::is_of_count);
+            }
+            planned.plan.workloads.push(plan.at_price(price.clone()));
+        }
+        for line in notes.lines(Style::default(), None) {
+            print_beside(&line);
+        }
+        if planned.plan.workloads.is_empty() {
+            note_unreadable(&defaults);
+        }
+        let unreadable = unreadable.into_iter().map(PlanError::Unreadable);
+        let missing = found.missing.into_iter().map(PlanError::Missing);
+        planned.errors = unreadable.chain(missing).collect();
+        planned
+    }
+}
+
+/// The Services of all files by namespace and name. If two have the same name, the last one is
+/// used.
+type Services<'c> = BTreeMap<&'c str, BTreeMap<&'c str, &'c ServiceSpec>>;
+
+fn services(contents: &[Contents]) -> Services<'_> {
+    let mut all = Services::new();
+    for service in contents.iter().flat_map(|contents| &contents.services) {
+        all.entry(&service.namespace)
+            .or_default()
+            .insert(&service.name, &service.spec);
+    }
+    all
+}
+
+/// The Services that can wake a workload with `wake-on-request`, if the files contain Services of
+/// its namespace.
+fn on_request(workload: &ManifestWorkload, services: &Services<'_>) -> Option<RequestCoverage> {
+    workload.inputs.text(Key::WakeOnRequest)?;
+    let services = services.get(&*workload.object.namespace)?;
+    let services = services.iter().map(|(name, spec)| (*name, *spec));
+    Some(RequestCoverage::new(&workload.pod_labels, services))
+}

@@ -1,0 +1,570 @@
+//! `dayshift sandbox`: the controller on a cluster in memory, in simulated time.
+
+use std::{
+    io::{self, IsTerminal, Write},
+    net::SocketAddr,
+    path::PathBuf,
+    sync::Arc,
+};
+
+use chrono::{DateTime, DurationRound, TimeDelta, Utc};
+use dayshift_cluster::{Query, clock::Clock};
+use dayshift_controller::{CalendarFeed, Scope, Settings};
+use dayshift_manifest::{ManifestWorkload, SourceFile, last_of_each, lint::Linter};
+use dayshift_schedule::{ExcludedDates, Schedule, ScheduleRule, Times, Zone};
+use dayshift_text::{printable, quote};
+use dayshift_workload::{Inheritance, Kind, ParsedInputs, Prefix, read};
+use serde_json::Value;
+use tokio::net::TcpListener;
+
+use crate::{
+    cli::{
+        args::{
+            files::FileArgs,
+            kinds::{KindArgs, KindFiles},
+            log::LogArgs,
+            schedules::{InheritanceArgs, ScheduleArgs},
+            values::{PriceArgs, loopback, parse_span, time_flag},
+        },
+        commands::dashboard::{announce, serve_pages},
+        output::{
+            findings::{has_errors, print_findings},
+            messages::{note_given_again, note_nothing_scheduled, print_error},
+            sandbox::{SandboxPage, SandboxTitle},
+            terminal,
+        },
+        process::{Exit, Signals, block_on_paused_time, usage_error, wrong_usage},
+    },
+    dashboard::{self, Dashboard},
+    examples::EXAMPLES,
+    sandbox::{
+        Act, Played, Simulation, Speed, TimelineEvent, UserAction, example_actions, is_fragment,
+        lacks,
+    },
+};
+
+/// Watch the controller at work on a cluster in memory, in simulated time
+///
+/// No cluster is needed or changed. The same controller as in `dayshift run` starts and stops the
+/// workloads of the files, or of the examples that come with dayshift, each at its exact instant,
+/// and every change is shown as it happens.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+All times are shown in --timezone or, without it, in the zone that the schedules have in common.
+A time T is local time of --timezone, such as 2026-11-23 or \"2026-11-23 09:00\", or RFC 3339, \
+such as 2026-11-23T09:00:00+09:00.
+`kubectl get deploy -A -o yaml | dayshift sandbox -` simulates your own cluster.
+Exit status: 0 done, 1 a file has errors or a workload was refused, 2 wrong usage, 3 a file cannot be read.")]
+pub(crate) struct SandboxArgs {
+    /// Files of YAML or JSON, directories of such files, or - for standard input [default: the examples]
+    #[arg(value_name = "FILE")]
+    files: Vec<PathBuf>,
+
+    #[command(flatten)]
+    given: FileArgs,
+
+    /// When the simulation begins [default: now; for the examples 2026-10-23 08:00, a Friday]
+    #[arg(long, value_name = "T")]
+    from: Option<String>,
+
+    /// How much time is simulated, such as 12h, 7d or 365d
+    #[arg(
+        long = "for",
+        value_name = "TIME",
+        default_value = "7d",
+        value_parser = parse_span
+    )]
+    span: TimeDelta,
+
+    /// How many simulated seconds are shown in one second, or max [default: 86400, a day in a
+    /// second, on a terminal, else max]
+    #[arg(long, value_name = "FACTOR")]
+    speed: Option<Speed>,
+
+    /// A request to a Service of this workload at the next such time, as deploy/web@"Sat 22:00": it
+    /// wakes what has wake-on-request, as dayshift activator does. Repeatable
+    #[arg(long, value_name = "WORKLOAD@T")]
+    request: Vec<String>,
+
+    /// Serve the dashboard on this loopback address, such as 127.0.0.1:0. The time of --for is played
+    /// at once; then simulated time passes as real time does, until Ctrl-C
+    #[arg(long, value_name = "ADDRESS", value_parser = loopback)]
+    dashboard: Option<SocketAddr>,
+
+    #[command(flatten)]
+    price: PriceArgs,
+
+    #[command(flatten)]
+    kinds: KindArgs,
+
+    #[command(flatten)]
+    schedules: ScheduleArgs,
+
+    #[command(flatten)]
+    inheritance: InheritanceArgs,
+
+    #[command(flatten)]
+    log: LogArgs,
+}
+
+/// A Friday, two days before the end of daylight saving time in Europe.
+const EXAMPLES_BEGIN: &str = "2026-10-23 08:00";
+
+impl SandboxArgs {
+    pub(crate) fn run(self, kind_files: &KindFiles) -> Exit {
+        self.schedules.warn_of_unreadable();
+        let inheritance = self.inheritance.inheritance();
+        let from = match self.from() {
+            Ok(from) => from,
+            Err(error) => return wrong_usage(&error),
+        };
+        let linter = Linter {
+            from,
+            context: self.schedules.context(),
+            prefix: self.schedules.prefix.annotation_prefix.clone(),
+            namespace: "default".to_owned(),
+            kinds: self.kinds.kinds(kind_files),
+            inheritance: inheritance.clone(),
+        };
+        let input = SandboxInput::read(
+            &self.given.all(&self.files),
+            &self.given,
+            &linter,
+            kind_files,
+        );
+        let so_far = match (input.is_incomplete, input.has_errors) {
+            (true, _) => Exit::CouldNotRun,
+            (false, true) => Exit::Problems,
+            (false, false) => Exit::Done,
+        };
+        if input.workloads.is_empty() {
+            if so_far == Exit::Done {
+                note_nothing_scheduled();
+            }
+            return so_far;
+        }
+        let workloads: Vec<_> = input
+            .workloads
+            .iter()
+            .map(|loaded| loaded.workload.clone())
+            .collect();
+        let zone = self.zone_shown(&workloads);
+        let requests = match user_requests(&self.request, &workloads, from, zone) {
+            Ok(requests) => requests,
+            Err(error) => return wrong_usage(&error),
+        };
+        let kinds = self.simulated_kinds(&input.workloads, &inheritance, kind_files);
+        let simulated =
+            block_on_paused_time(self.simulate(&input, kinds, from, inheritance, requests));
+        match simulated.map_err(SandboxError::System).flatten() {
+            Ok(exit) => so_far.worse(exit),
+            // A closed pipe is not an error: the reader has seen enough.
+            Err(SandboxError::Write(error)) if error.kind() == io::ErrorKind::BrokenPipe => {
+                Exit::Done
+            }
+            Err(error) => {
+                print_error(&error);
+                Exit::CouldNotRun
+            }
+        }
+    }
+
+    /// Whether the built-in examples are simulated.
+    fn is_of_examples(&self) -> bool {
+        self.given.all(&self.files).is_empty()
+    }
+
+    fn from(&self) -> Result<DateTime<Utc>, clap::Error> {
+        let text = match &self.from {
+            Some(text) => text,
+            None if self.is_of_examples() => EXAMPLES_BEGIN,
+            None => {
+                let now = Clock::system().now();
+                return Ok(now.duration_trunc(TimeDelta::minutes(1)).unwrap_or(now));
+            }
+        };
+        time_flag("from", text, self.schedules.zone())
+    }
+
+    /// The zone of all times in the output: `--timezone`, or else the zone that all schedules have
+    /// in common, or else UTC.
+    fn zone_shown(&self, workloads: &[ManifestWorkload]) -> Zone {
+        if let Some(given) = self.schedules.given_zone() {
+            return given;
+        }
+        let context = self.schedules.context();
+        let mut zones = workloads.iter().filter_map(|workload| {
+            let ParsedInputs::Scheduled(spec) = read(&workload.inputs, &context) else {
+                return None;
+            };
+            Some(spec.schedule.zone())
+        });
+        match zones.next() {
+            Some(first) if zones.all(|zone| zone == first) => first,
+            _ => self.schedules.zone(),
+        }
+    }
+
+    /// The kinds to watch: those of `--kinds` and those in the files. With a default schedule only
+    /// the former, because the default would apply to the others too.
+    fn simulated_kinds(
+        &self,
+        workloads: &[LoadedWorkload],
+        inheritance: &Inheritance,
+        kind_files: &KindFiles,
+    ) -> Vec<Kind> {
+        let mut kinds = self.kinds.kinds(kind_files);
+        if inheritance.default_schedule.is_some() {
+            return kinds;
+        }
+        for LoadedWorkload { workload, .. } in workloads {
+            if !kinds.contains(&workload.object.kind) {
+                kinds.push(workload.object.kind);
+            }
+        }
+        kinds
+    }
+
+    async fn listener(&self) -> Result<Option<TcpListener>, SandboxError> {
+        let Some(address) = self.dashboard else {
+            return Ok(None);
+        };
+        let listener = TcpListener::bind(address).await;
+        let refused = |source| SandboxError::Listen { address, source };
+        listener.map(Some).map_err(refused)
+    }
+
+    /// The settings of the controller.
+    fn settings(&self, kinds: Vec<Kind>, inheritance: Inheritance) -> Settings {
+        Settings {
+            default_zone: self.schedules.zone(),
+            calendars: CalendarFeed::fixed(self.schedules.context().calendars),
+            prefix: self.schedules.prefix.annotation_prefix.clone(),
+            default_schedule: inheritance.default_schedule,
+            instance: "sandbox".to_owned(),
+            scope: Scope {
+                kinds,
+                namespace_defaults: inheritance.from_namespaces,
+                ..Scope::default()
+            },
+            ..Settings::default()
+        }
+    }
+
+    fn dashboard_settings(&self, kinds: &[Kind]) -> dashboard::Settings {
+        dashboard::Settings {
+            query: Query::all(kinds, &[], None),
+            prefix: self.schedules.prefix.annotation_prefix.clone(),
+            context: self.schedules.context(),
+            zone: self.schedules.given_zone(),
+            title: "sandbox: a cluster in memory, in simulated time".to_owned(),
+        }
+    }
+
+    /// The simulated actions of users. Only the examples have any.
+    fn user_actions(&self, workloads: &[ManifestWorkload], from: DateTime<Utc>) -> Vec<UserAction> {
+        if !self.is_of_examples() {
+            return Vec::new();
+        }
+        let prefix = &self.schedules.prefix.annotation_prefix;
+        example_actions(workloads, from, prefix, &self.schedules.context())
+    }
+
+    async fn simulate(
+        &self,
+        input: &SandboxInput,
+        kinds: Vec<Kind>,
+        from: DateTime<Utc>,
+        inheritance: Inheritance,
+        requests: Vec<UserAction>,
+    ) -> Result<Exit, SandboxError> {
+        let clock = Clock::simulated(from);
+        self.log.start_on(clock.clone());
+        let listener = self.listener().await?;
+        let dashboard = self.dashboard_settings(&kinds);
+        let mut simulation = Simulation::new(clock.clone(), self.settings(kinds, inheritance));
+        let taken = input.load_into(&mut simulation);
+        if taken.is_empty() {
+            // The errors are reported already.
+            return Ok(Exit::Problems);
+        }
+        let mut actions = self.user_actions(&taken, from);
+        actions.extend(requests);
+        let mut out = io::stdout();
+        let names: Vec<_> = taken
+            .iter()
+            .map(|workload| workload.object.full_name())
+            .collect();
+        let page = SandboxPage::new(
+            terminal::style(&out),
+            self.zone_shown(&taken),
+            names.iter().map(String::as_str),
+        );
+        let is_watched = out.is_terminal() && listener.is_none();
+        let speed = self.speed.unwrap_or(if is_watched {
+            Speed::DAY_A_SECOND
+        } else {
+            Speed::Max
+        });
+        let until = from + self.span;
+        let title = page.title(&SandboxTitle {
+            workloads: taken.len(),
+            from,
+            until,
+            speed,
+        });
+        write!(out, "{title}").map_err(SandboxError::Write)?;
+        let mut signals = Signals::listen().map_err(SandboxError::System)?;
+        let mut tell = |told: &_| writeln!(out, "{}", page.line(told));
+        let stop = async {
+            signals.next().await;
+        };
+        let mut played = simulation
+            .play(until, actions, speed, &mut tell, stop)
+            .await
+            .map_err(SandboxError::Write)?;
+        let price = &self.price.price;
+        let summary_text = page.summary(&played.summary(), price.as_deref());
+        write!(io::stdout(), "\n{summary_text}").map_err(SandboxError::Write)?;
+        if let Some(listener) = listener.filter(|_| !played.is_stopped()) {
+            let dashboard =
+                Dashboard::new(played.client(), clock, dashboard).at_price(price.clone());
+            let stop = async {
+                signals.next().await;
+            };
+            serve_played(&mut played, listener, dashboard, &mut tell, stop)
+                .await
+                .map_err(SandboxError::Write)?;
+        }
+        let summary = played.finish().await;
+        let is_all_taken = taken.len() == input.workloads.len();
+        Ok(if summary.refusals == 0 && is_all_taken {
+            Exit::Done
+        } else {
+            Exit::Problems
+        })
+    }
+}
+
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum SandboxError {
+    #[error("cannot create signals or timers: {0}")]
+    System(io::Error),
+    #[error("cannot listen on {address}: {source}; give another --dashboard, such as 127.0.0.1:0")]
+    Listen {
+        address: SocketAddr,
+        source: io::Error,
+    },
+    #[error("cannot write: {0}")]
+    Write(#[source] io::Error),
+}
+
+/// The workloads and Namespaces to simulate.
+pub(crate) struct SandboxInput {
+    pub(crate) workloads: Vec<LoadedWorkload>,
+    namespaces: Vec<Value>,
+    /// Whether a file could not be read.
+    pub(crate) is_incomplete: bool,
+    /// Whether a finding is an error.
+    pub(crate) has_errors: bool,
+}
+
+/// A workload in a file.
+pub(crate) struct LoadedWorkload {
+    pub(crate) workload: ManifestWorkload,
+    file: String,
+    manifest: Value,
+}
+
+impl SandboxInput {
+    /// Reads the files, or the examples if there are none, and prints findings.
+    pub(crate) fn read(
+        files: &[PathBuf],
+        given: &FileArgs,
+        linter: &Linter,
+        kind_files: &KindFiles,
+    ) -> Self {
+        let prefix = &linter.prefix;
+        let opened = given.open(files);
+        opened.errors.iter().for_each(print_error);
+        let mut input = Self {
+            workloads: Vec::new(),
+            namespaces: Vec::new(),
+            is_incomplete: !opened.errors.is_empty(),
+            has_errors: false,
+        };
+        let mut sources = opened.sources;
+        if files.is_empty() {
+            sources.extend(examples(prefix));
+        }
+        let findings = linter.obstacles(&sources, &linter.read(&sources));
+        print_findings(&findings, &sources);
+        input.has_errors = has_errors(&findings);
+        let mut workloads = Vec::new();
+        for source in &sources {
+            input.namespaces.extend(source.namespaces(prefix));
+            let loaded = source.manifests(prefix, &linter.namespace);
+            workloads.extend(
+                loaded
+                    .into_iter()
+                    .map(|(workload, manifest)| LoadedWorkload {
+                        workload,
+                        file: source.name().to_owned(),
+                        manifest,
+                    }),
+            );
+        }
+        workloads.retain(|loaded| {
+            !loaded.workload.is_filled_in() && !kind_files.is_rejected(loaded.workload.object.kind)
+        });
+        let (last, before) = last_of_each(workloads, |loaded| &loaded.workload.object);
+        for LoadedWorkload { workload, file, .. } in &before {
+            note_given_again(file, workload);
+        }
+        input.workloads = last;
+        input
+    }
+
+    /// Creates the objects in memory, and returns the workloads that the API server accepted.
+    /// Rejected objects are reported.
+    pub(crate) fn load_into(&self, simulation: &mut Simulation) -> Vec<ManifestWorkload> {
+        for namespace in &self.namespaces {
+            if let Err(status) = simulation.load_namespace(namespace) {
+                print_error(&status.message);
+            }
+        }
+        let mut taken = Vec::new();
+        for loaded in &self.workloads {
+            match simulation.load(&loaded.manifest) {
+                Ok(()) => {
+                    if is_fragment(&loaded.manifest) {
+                        report_completion(&loaded.workload);
+                    }
+                    taken.push(loaded.workload.clone());
+                }
+                // The errors in its annotations are reported already.
+                Err(_) if !loaded.workload.problems.is_empty() => {}
+                Err(status) => loaded.report_refusal(&status.message),
+            }
+        }
+        taken
+    }
+}
+
+/// The examples with annotations of this prefix.
+fn examples(prefix: &Prefix) -> impl Iterator<Item = SourceFile> {
+    let (ours, theirs) = (Prefix::default().full(""), prefix.full(""));
+    let examples = EXAMPLES.into_iter();
+    examples.map(move |(name, text)| SourceFile::new(name, text.replace(&ours, &theirs)))
+}
+
+/// Notes the fields that a cluster requires and that the manifest lacks.
+fn report_completion(workload: &ManifestWorkload) {
+    let object = printable(&workload.object.full_name());
+    let lacks = lacks(workload.object.kind.name());
+    // Errors are ignored, because there is no reader.
+    let _ = writeln!(
+        io::stderr(),
+        "note: {object} has {lacks}, which a cluster requires; the sandbox adds it"
+    );
+}
+
+impl LoadedWorkload {
+    /// Reports the response of the API server, with the position of the workload in its file.
+    fn report_refusal(&self, why: &str) {
+        let (file, workload) = (&self.file, &self.workload);
+        let ManifestWorkload { object, place, .. } = workload;
+        let (line, column) = (place.line, place.column);
+        print_error(&format!("{file}:{line}:{column}: {object}: {why}"));
+    }
+}
+
+const REQUEST_EXAMPLE: &str =
+    "write for example `deploy/web@Sat 22:00`, or `dev/deploy/web@Sat 22:00`";
+
+/// Parses `--request`. Each request happens at its first time after `from` in `zone`.
+///
+/// # Errors
+/// If a text does not name exactly one workload of the files, or if its time is over.
+pub(crate) fn user_requests(
+    texts: &[String],
+    workloads: &[ManifestWorkload],
+    from: DateTime<Utc>,
+    zone: Zone,
+) -> Result<Vec<UserAction>, clap::Error> {
+    let one = |text: &String| {
+        parse_request(text, workloads, from, zone).map_err(|why| invalid_request(text, &why))
+    };
+    texts.iter().map(one).collect()
+}
+
+fn parse_request(
+    text: &str,
+    workloads: &[ManifestWorkload],
+    from: DateTime<Utc>,
+    zone: Zone,
+) -> Result<UserAction, String> {
+    let (object, time) = text.split_once('@').ok_or(REQUEST_EXAMPLE)?;
+    let parts: Vec<_> = object.trim().split('/').collect();
+    let (namespace, kind, name) = match *parts {
+        [kind, name] => (None, kind, name),
+        [namespace, kind, name] => (Some(namespace), kind, name),
+        _ => return Err(REQUEST_EXAMPLE.to_owned()),
+    };
+    let kind = Kind::from_argument(kind).ok_or(REQUEST_EXAMPLE)?;
+    let is_meant = |workload: &&ManifestWorkload| {
+        let object = &workload.object;
+        let is_there = namespace.is_none_or(|namespace| *object.namespace == *namespace);
+        is_there && object.kind == kind && *object.name == *name
+    };
+    let mut meant = workloads.iter().filter(is_meant);
+    let object = &meant.next().ok_or("no such workload is simulated")?.object;
+    if let Some(other) = meant.next() {
+        let namespaces = (&object.namespace, &other.object.namespace);
+        let (one, two) = namespaces;
+        return Err(format!(
+            "it is in several namespaces: write `{one}/{text}` or `{two}/{text}`"
+        ));
+    }
+    let times = Times::parse(time).map_err(|error| error.to_string())?;
+    let rule = ScheduleRule::start_and_stop(Some(times), None);
+    let times = Schedule::new(rule, ExcludedDates::default(), zone);
+    let next = times.next_after(from, TimeDelta::zero());
+    Ok(UserAction {
+        at: next.ok_or("that time is before the simulation begins")?.at,
+        kind,
+        namespace: object.namespace.to_string(),
+        name: object.name.to_string(),
+        act: Act::Request,
+    })
+}
+
+fn invalid_request(text: &str, why: &str) -> clap::Error {
+    let text = quote(text);
+    usage_error(format!(
+        "invalid value '{text}' for '--request <WORKLOAD@T>': {why}"
+    ))
+}
+
+/// Serves the dashboard while simulated time passes as fast as real time, until `stop`.
+pub(crate) async fn serve_played(
+    played: &mut Played,
+    listener: TcpListener,
+    dashboard: Dashboard,
+    tell: impl FnMut(&TimelineEvent) -> io::Result<()>,
+    stop: impl Future<Output = ()>,
+) -> io::Result<()> {
+    let address = listener.local_addr()?;
+    let counted = dashboard.counted_by(played.telemetry());
+    let dashboard = Arc::new(counted.for_one_user(address.port())?);
+    writeln!(
+        io::stdout(),
+        "\nFrom here on, time goes on as real time does. Press Ctrl-C to end."
+    )?;
+    announce(&dashboard.url(address))?;
+    tokio::select! {
+        ended = played.go_on(tell, stop) => ended,
+        // Watching the in-memory API does not fail.
+        _ = serve_pages(listener, &dashboard) => Ok(()),
+    }
+}

@@ -1,0 +1,516 @@
+//! `dayshift status`: the state of scheduled workloads, once or as it changes.
+
+use std::{
+    io::{self, Write as _},
+    sync::Arc,
+};
+
+use chrono::{DateTime, TimeDelta, Utc};
+use clap::builder::BoolishValueParser;
+use dayshift_cluster::{
+    Query,
+    clock::Clock,
+    connect::server_time,
+    decode::WithManagers,
+    read::{
+        Autoscalers, FindError, Found, NamespaceDefaults, Services, UnreadablePart, WaitingStarts,
+        find, missing_namespaces, no_namespaces,
+    },
+};
+use dayshift_operations::status::{
+    HPA_REFRESH, KindWatches, LiveView, NAMESPACE_REFRESH, PROBE, SeenWorkloads, StatusContext,
+    Unreadable, WorkloadStatus, asks_for_wakes, clock_ahead,
+};
+use dayshift_text::counted;
+use dayshift_workload::savings::Price;
+use kube::Client;
+
+use crate::cli::{
+    args::{
+        connection::ConnectionArgs,
+        kinds::KindFiles,
+        schedules::ScheduleArgs,
+        targets::{TargetArgs, Targets},
+        values::PriceArgs,
+    },
+    output::{
+        messages::{as_far_as_seen, print_beside, print_error},
+        screen::LiveScreen,
+        status::{SortBy, StatusColumns, StatusOutput},
+        terminal::{Style, stdout_width, style},
+    },
+    process::{Exit, wrong_usage},
+};
+
+/// Show the state of scheduled workloads, their next changes, and problems
+///
+/// Workloads with a problem come first. Below the table are errors, their remedies, and how you
+/// should configure an HPA, Argo CD, Flux or Helm to ignore replicas. Columns that do not fit the
+/// terminal are left out.
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = EXIT_STATUS,
+    after_long_help = format!("{AFTER_LONG_HELP}\n\n{EXIT_STATUS}")
+)]
+pub(crate) struct StatusArgs {
+    /// The output format
+    #[arg(short, long, value_name = "FORMAT", default_value = "table")]
+    output: StatusFormat,
+
+    /// The order of the rows
+    #[arg(long, value_name = "COLUMN", default_value = "problems")]
+    sort_by: SortBy,
+
+    /// Show only workloads with a problem: those that make the exit status 1
+    #[arg(long, value_parser = BoolishValueParser::new())]
+    problems: bool,
+
+    /// Keep running: a terminal is refreshed in place, other output gets all of it at each change
+    #[arg(
+        short,
+        long,
+        value_parser = BoolishValueParser::new()
+    )]
+    watch: bool,
+
+    #[command(flatten)]
+    price: PriceArgs,
+
+    #[command(flatten)]
+    targets: TargetArgs,
+
+    #[command(flatten)]
+    connection: ConnectionArgs,
+
+    #[command(flatten)]
+    schedules: ScheduleArgs,
+}
+
+const EXIT_STATUS: &str = "\
+Exit status: 0 done, 1 a workload has a problem, 2 wrong usage, 3 no cluster, no such workload, or \
+not all of those that were asked for may be read.";
+
+const AFTER_LONG_HELP: &str = "\
+A problem is a schedule that is refused; a start, stop or override that is more than 10 s overdue; a \
+workload that is down without a schedule, against its schedule or with no saved count; one with \
+nothing ready 10 minutes after its start; one whose next start names something in vain in \
+dayshift/after; and a count that another program has set back within 15 minutes.
+
+With -o json there is one document, {\"workloads\": [...], \"unread\": [...]}. Each \
+workload has these fields, null where there is no value:
+  kind, namespace, name, timezone, replicas
+  from           where the schedule is written: \"object\" or \"namespace\";
+                 \"scaler\" where it is the default of the scaler
+  state          adopted, running, stopped, woken, slept or paused; null until a
+                 controller has seen it
+  since, next    RFC 3339 in the workload's zone
+  nextAction     what happens then: \"start\", \"stop\", or null where that is open,
+                 as after a pause, or where a wake ends and it runs on
+  waitsFor       what a start that is due waits for:
+                 {\"objects\": [\"sts/db\", ...], \"until\": when it stops waiting}
+  onRequest      what requests come to, with dayshift/wake-on-request:
+                 {\"services\": those that wake it, \"notCovered\": [texts]}; null
+                 where you may not list Services
+  ready          whether all of it is ready, by its status
+  readyReplicas  how many replicas are ready
+  savedReplicas  the count that a start restores
+  requests       {\"cpuCores\", \"memoryBytes\"}: what one replica requests
+  heldDown       {\"replicas\", \"cpuCores\", \"memoryBytes\"}: what would run now
+                 without the schedule, and does not
+  override       {\"action\": \"wake\", \"sleep\" or \"pause\", \"until\": a time or null,
+                 \"from\": as above}
+  error          what is wrong
+  problems       [{\"annotation\", \"message\", \"start\", \"end\", \"from\"}]; start and
+                 end are bytes of the annotation's text
+  overdueSince   since when something should have been done
+  notes          texts, as under the table
+  restore        the command that restores a stopped workload without a schedule
+  revertedBy     the program that has set another count since: {\"manager\", \"at\",
+                 \"cure\"}; at is null for an HPA, cure is the setting that ends
+                 it or null; null also where a person did
+  owners         who else sets the count: \"HPA\", \"KEDA\", \"Argo CD\", \"Flux
+                 Kustomization\", ...; an HPA or KEDA that has not scaled yet is
+                 found where you may list HPAs and ScaledObjects
+
+Standard error and unread name what may not be read: {\"resource\", such as \
+\"cronjobs.batch\", \"message\", \"cure\": what helps, or null}. Where that is a kind or a workload \
+that was asked for, the others are shown and the exit status is 3, whatever they say; Namespaces, \
+Services, HPAs and ScaledObjects do not change it.";
+
+impl StatusArgs {
+    pub(crate) fn run(self, kind_files: &KindFiles) -> Exit {
+        self.schedules.warn_of_unreadable();
+        let targets = match self.targets.targets(kind_files) {
+            Ok(targets) => targets,
+            Err(error) => return wrong_usage(&error),
+        };
+        let view = StatusView {
+            output: self.output,
+            sort_by: self.sort_by,
+            problems: self.problems,
+            price: self.price.price,
+            schedules: self.schedules,
+        };
+        let shown = self.connection.on_cluster("status", async |client| {
+            if self.watch {
+                view.follow(&client, &targets).await
+            } else {
+                view.show(&client, &targets).await
+            }
+        });
+        shown.unwrap_or_else(|error| error.report())
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum StatusFormat {
+    Table,
+    Wide,
+    Json,
+}
+
+/// How often the relative times on a terminal are refreshed.
+const TICK: TimeDelta = TimeDelta::seconds(1);
+
+/// The options of the output.
+pub(crate) struct StatusView {
+    pub(crate) output: StatusFormat,
+    pub(crate) sort_by: SortBy,
+    pub(crate) problems: bool,
+    pub(crate) price: Option<Arc<Price>>,
+    pub(crate) schedules: ScheduleArgs,
+}
+
+/// The state of the cluster at one time.
+#[derive(Clone, Copy)]
+struct SeenCluster<'a> {
+    found: &'a Found<WithManagers>,
+    refused: &'a [UnreadablePart],
+    autoscalers: &'a Autoscalers,
+    services: &'a Services,
+    waiting_starts: &'a WaitingStarts,
+    defaults: &'a NamespaceDefaults,
+}
+
+/// The output for one state of the cluster.
+struct StatusPage {
+    /// For standard output.
+    out: Vec<u8>,
+    /// For standard error: unreadable resources, missing names, or a note that nothing was found.
+    beside: Vec<String>,
+    exit: Exit,
+    /// Whether a start is overdue. It might be waiting because of `--max-starting`.
+    has_overdue_start: bool,
+}
+
+impl StatusPage {
+    /// Adds a line for standard error, and makes the exit status at least this bad.
+    fn say(&mut self, exit: Exit, line: String) {
+        self.beside.push(line);
+        self.exit = self.exit.worse(exit);
+    }
+}
+
+impl StatusView {
+    /// Prints the status once.
+    pub(crate) async fn show(&self, client: &Client, targets: &Targets) -> Result<Exit, FindError> {
+        let query = targets.query(client.default_namespace());
+        let (found, defaults) = tokio::join!(
+            find::<WithManagers>(client, &query),
+            self.defaults(client, &query)
+        );
+        let (found, refused) = found?;
+        let (now, autoscalers, services) = tokio::join!(
+            now(client),
+            autoscalers(client, &query, &found),
+            self.services(client, &query, &found, &defaults)
+        );
+        let shown_with = |waiting_starts: &WaitingStarts| {
+            let live = SeenCluster {
+                found: &found,
+                refused: &refused,
+                autoscalers: &autoscalers,
+                services: &services,
+                waiting_starts,
+                defaults: &defaults,
+            };
+            self.render(live, &query, now, style(&io::stdout()), stdout_width())
+        };
+        let mut shown = shown_with(&WaitingStarts::default());
+        if shown.has_overdue_start {
+            shown = shown_with(&WaitingStarts::find(client, &query).await);
+        }
+        let is_found = |name: &str| {
+            let mut workloads = found.workloads.iter();
+            workloads.any(|(_, managed)| managed.workload.namespace() == name)
+        };
+        let missing = missing_namespaces(client, &query, is_found).await;
+        if !missing.is_empty() {
+            if found.workloads.is_empty() {
+                shown.beside.clear();
+            }
+            let error = format!("error: {}", no_namespaces(&missing));
+            shown.say(Exit::CouldNotRun, error);
+        }
+        for line in &shown.beside {
+            print_beside(line);
+        }
+        Ok(written(io::stdout().write_all(&shown.out)).unwrap_or(shown.exit))
+    }
+
+    /// Prints the status after each change until the reader closes the output or the workloads
+    /// cannot be watched. On a terminal it also refreshes the relative times.
+    pub(crate) async fn follow(
+        &self,
+        client: &Client,
+        targets: &Targets,
+    ) -> Result<Exit, FindError> {
+        let query = targets.query(client.default_namespace());
+        let clock = Clock::system();
+        let ahead = now(client).await - clock.now();
+        let mut live = LiveView::new(query.clone());
+        let is_text = matches!(self.output, StatusFormat::Table | StatusFormat::Wide);
+        let mut screen = LiveScreen::new(is_text);
+        // Changes that arrive together are shown together.
+        let mut watches = KindWatches::of(client, &query, &clock);
+        let mut probe = clock.now();
+        let (mut hpas, mut services) = (Autoscalers::default(), Services::default());
+        let mut waiting_starts = WaitingStarts::default();
+        let mut waits_known_until = clock.now();
+        let mut hpas_known_until = clock.now();
+        let mut defaults = self.defaults(client, &query).await;
+        let mut defaults_known_until = clock.now() + NAMESPACE_REFRESH;
+        loop {
+            let tick = clock.now() + TICK;
+            tokio::select! {
+                shown = watches.next() => live.take_in(shown?, watches.refused()),
+                () = clock.doze_until(tick) => {
+                    if live.outage().is_some() && clock.now() >= probe {
+                        probe = clock.now() + PROBE;
+                        if server_time(client).await.is_some() {
+                            live.answered();
+                        }
+                    } else if live.outage().is_none() && clock.now() >= defaults_known_until {
+                        let found = self.defaults(client, &query).await;
+                        defaults_known_until = clock.now() + NAMESPACE_REFRESH;
+                        let is_news = found != defaults;
+                        defaults = found;
+                        if !is_news && !screen.ticks() {
+                            continue;
+                        }
+                    } else if !screen.ticks() {
+                        continue;
+                    }
+                }
+            }
+            let at = clock.now() + ahead;
+            screen.set_outage(live.outage().map(ToString::to_string), at);
+            if !live.is_complete() {
+                continue;
+            }
+            let found = live.found();
+            if live.outage().is_none() && clock.now() >= hpas_known_until {
+                (hpas, services) = tokio::join!(
+                    autoscalers(client, &query, &found),
+                    self.services(client, &query, &found, &defaults)
+                );
+                hpas_known_until = clock.now() + HPA_REFRESH;
+            }
+            let shown_with = |waiting_starts: &WaitingStarts| {
+                let known = SeenCluster {
+                    found: &found,
+                    refused: live.refused(),
+                    autoscalers: &hpas,
+                    services: &services,
+                    waiting_starts,
+                    defaults: &defaults,
+                };
+                self.render(known, &query, at, screen.style(), stdout_width())
+            };
+            let mut shown = shown_with(&waiting_starts);
+            if shown.has_overdue_start
+                && live.outage().is_none()
+                && clock.now() >= waits_known_until
+            {
+                waiting_starts = WaitingStarts::find(client, &query).await;
+                waits_known_until = clock.now() + HPA_REFRESH;
+                shown = shown_with(&waiting_starts);
+            }
+            if let Some(exit) = written(screen.show(&shown.beside, &shown.out)) {
+                return Ok(exit);
+            }
+        }
+    }
+
+    /// The Namespace defaults of the queried namespaces.
+    async fn defaults(&self, client: &Client, query: &Query) -> NamespaceDefaults {
+        let prefix = &self.schedules.prefix.annotation_prefix;
+        NamespaceDefaults::find(client, query, prefix).await
+    }
+
+    /// The Services of the queried namespaces. They are requested only if a workload uses
+    /// `wake-on-request`.
+    async fn services(
+        &self,
+        client: &Client,
+        query: &Query,
+        found: &Found<WithManagers>,
+        defaults: &NamespaceDefaults,
+    ) -> Services {
+        let prefix = &self.schedules.prefix.annotation_prefix;
+        let mut all = found.workloads.iter();
+        if !all.any(|(kind, managed)| asks_for_wakes(*kind, managed, defaults, prefix)) {
+            return Services::default();
+        }
+        Services::find(client, query).await
+    }
+
+    /// Renders the status at `now` for a terminal with this style and width.
+    fn render(
+        &self,
+        live: SeenCluster<'_>,
+        query: &Query,
+        now: DateTime<Utc>,
+        style: Style,
+        width: Option<usize>,
+    ) -> StatusPage {
+        let mut unreadable = Unreadable::of(query, live.refused, live.autoscalers, live.services);
+        let mut shown = StatusPage {
+            out: Vec::new(),
+            beside: Vec::new(),
+            exit: Exit::Done,
+            has_overdue_start: false,
+        };
+        for resource in &unreadable {
+            if resource.hides_workloads {
+                // A workload that cannot be read might have a problem.
+                shown.say(Exit::CouldNotRun, format!("error: {resource}"));
+            } else {
+                shown.say(Exit::Done, format!("note: {resource}"));
+            }
+        }
+        let found = live.found.workloads.len();
+        let mut statuses = self.statuses(live, query, now, &mut shown);
+        shown.has_overdue_start = statuses.iter().any(WorkloadStatus::has_overdue_start);
+        if (statuses.is_empty() || query.is_by_name() && statuses.len() < found)
+            && let Some(resource) = Unreadable::namespaces(live.defaults)
+        {
+            shown.say(Exit::Done, format!("note: {resource}"));
+            unreadable.push(resource);
+        }
+        if statuses.is_empty() && !query.is_by_name() {
+            let is_partial = !live.refused.is_empty();
+            let nothing = as_far_as_seen(query.nothing_scheduled(), is_partial);
+            shown.say(Exit::Done, sentence(&nothing));
+        } else if self.problems {
+            let all = statuses.len();
+            statuses.retain(WorkloadStatus::has_problem);
+            if statuses.is_empty() {
+                let none = format!("No problem among {}.", counted(all, "workload"));
+                shown.say(Exit::Done, none);
+            }
+        }
+        let output = StatusOutput::new(
+            &statuses,
+            &unreadable,
+            &self.schedules.prefix.annotation_prefix,
+            now,
+            self.sort_by,
+            self.price.as_deref(),
+        );
+        if output.have_problems() {
+            shown.exit = shown.exit.worse(Exit::Problems);
+        }
+        // Writing to memory does not fail.
+        let _ = match self.output {
+            StatusFormat::Table => {
+                output.write_table(&mut shown.out, style, StatusColumns::Fitting, width)
+            }
+            StatusFormat::Wide => {
+                output.write_table(&mut shown.out, style, StatusColumns::Wide, width)
+            }
+            StatusFormat::Json => output.write_json(&mut shown.out),
+        };
+        shown
+    }
+
+    /// The statuses of workloads that have a schedule. Named workloads that have none or do not
+    /// exist are reported on the page.
+    fn statuses(
+        &self,
+        live: SeenCluster<'_>,
+        query: &Query,
+        now: DateTime<Utc>,
+        shown: &mut StatusPage,
+    ) -> Vec<WorkloadStatus> {
+        let all = live
+            .found
+            .workloads
+            .iter()
+            .map(|(kind, managed)| (*kind, managed));
+        let context = StatusContext {
+            workloads: &SeenWorkloads::of(query, live.refused, all),
+            defaults: live.defaults,
+            autoscalers: live.autoscalers,
+            services: live.services,
+            waiting_starts: live.waiting_starts,
+            prefix: &self.schedules.prefix.annotation_prefix,
+            parse_context: &self.schedules.context_of_others(),
+            now,
+        };
+        let mut statuses = Vec::new();
+        for (kind, managed) in &live.found.workloads {
+            match WorkloadStatus::of(*kind, managed, &context) {
+                Some(status) => statuses.push(status),
+                None if query.is_by_name() => {
+                    let name = managed.workload.name();
+                    let (kind, group) = (kind.singular(), kind.group());
+                    let error = format!("error: {kind}.{group}/{name} has no schedule");
+                    shown.say(Exit::Problems, error);
+                }
+                None => {}
+            }
+        }
+        for missing in &live.found.missing {
+            shown.say(Exit::CouldNotRun, format!("error: {missing}"));
+        }
+        statuses
+    }
+}
+
+/// The autoscalers of the queried namespaces. They are requested only if workloads were found.
+async fn autoscalers(client: &Client, query: &Query, found: &Found<WithManagers>) -> Autoscalers {
+    if found.workloads.is_empty() {
+        return Autoscalers::default();
+    }
+    Autoscalers::find(client, query).await
+}
+
+/// The exit status if writing has failed.
+fn written(result: io::Result<()>) -> Option<Exit> {
+    match result {
+        Ok(()) => None,
+        // A closed pipe is not an error: the reader has seen enough.
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Some(Exit::Done),
+        Err(error) => {
+            print_error(&format!("cannot write the status: {error}"));
+            Some(Exit::CouldNotRun)
+        }
+    }
+}
+
+/// Adds a capital letter and a full stop.
+fn sentence(text: &str) -> String {
+    let mut characters = text.chars();
+    let first = characters
+        .next()
+        .map(|initial| initial.to_ascii_uppercase());
+    first.into_iter().chain(characters).chain(['.']).collect()
+}
+
+/// The time of the API server, which schedules follow.
+async fn now(client: &Client) -> DateTime<Utc> {
+    let here = Clock::system().now();
+    let there = server_time(client).await.unwrap_or(here);
+    here + clock_ahead(there, here)
+}

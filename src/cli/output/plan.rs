@@ -1,0 +1,388 @@
+//! A plan as a table of boundaries, and as a summary of the next stops in each namespace.
+
+use std::io::{self, Write};
+
+use chrono::{DateTime, NaiveDate, Utc};
+use dayshift_manifest::plan::{
+    Holiday, NamespaceSummary, Plan, PlannedBoundary, StartsAfter, StopSummary, WorkloadPlan,
+};
+use dayshift_operations::status::{short_time, time_of_day};
+use dayshift_schedule::{Action, Zone};
+use dayshift_text::{counted, cut_chars, printable};
+use dayshift_workload::{
+    CountKind, Key, Kind, Origin, Prefix, Replicas,
+    savings::{Bill, Saved},
+};
+use serde::Serialize;
+use serde_json::Value;
+
+use crate::cli::output::{
+    table::{Cell, Table},
+    terminal::{Paint, Style},
+};
+
+/// A limit for memory, and more than anyone reads.
+const MAX_BOUNDARIES: usize = 1_000_000;
+
+/// A day with more boundaries is folded: one row for each repeated boundary.
+const MAX_OF_A_DAY: usize = 24;
+
+/// In characters.
+const MAX_NAME: usize = 40;
+
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum PlanWriteError {
+    #[error(
+        "the plan would have over {MAX_BOUNDARIES} starts and stops; show fewer days, or use -o json"
+    )]
+    TooLong,
+    #[error("cannot write the plan: {0}")]
+    Write(#[from] io::Error),
+}
+
+/// Writes a row for each boundary and for each workload with an invalid schedule. The column FROM
+/// is shown if a schedule is inherited.
+pub(crate) fn write_plan_table(
+    out: &mut impl Write,
+    plan: &Plan,
+    style: Style,
+) -> Result<(), PlanWriteError> {
+    let is_inherited = |workload: &WorkloadPlan| workload.origin() != Origin::Own;
+    let table = plan_table(plan)?;
+    if plan.workloads.iter().any(is_inherited) {
+        table.write(out, style)?;
+    } else {
+        table.write_columns(out, style, &[0, 1, 2, 3, 4])?;
+    }
+    Ok(())
+}
+
+fn plan_table(plan: &Plan) -> Result<Table<6>, PlanWriteError> {
+    let mut table = Table::new(["NAMESPACE", "NAME", "TIME", "ACTION", "REPLICAS", "FROM"]);
+    let mut room = MAX_BOUNDARIES;
+    let mut push = |of: &WorkloadPlan, [time, action, count]: [Cell; 3]| {
+        let (namespace, name) = (of.namespace().into(), of.short_name().into());
+        let from = of.origin().name().into();
+        table.push([namespace, name, time, action, count, from]);
+    };
+    for workload in &plan.workloads {
+        let counts = workload.spec().map(|spec| spec.counts);
+        let mut marked = marked_dates(workload).into_iter().peekable();
+        let mut boundaries = workload.boundaries().peekable();
+        while let Some(date) = boundaries.peek().map(|boundary| boundary.at.date_naive()) {
+            while let Some((_, row)) = marked.next_if(|marked| marked.0 <= date) {
+                push(workload, row);
+            }
+            let mut day = DayRows::default();
+            while let Some(boundary) =
+                boundaries.next_if(|boundary| boundary.at.date_naive() == date)
+            {
+                room = room.checked_sub(1).ok_or(PlanWriteError::TooLong)?;
+                day.add(boundary);
+            }
+            for row in day.rows(counts.unwrap_or_default(), workload.after()) {
+                push(workload, row);
+            }
+        }
+        for (_, row) in marked {
+            push(workload, row);
+        }
+        if !workload.problems().is_empty() {
+            let refused = Cell::from("refused").painted(Paint::Red);
+            push(workload, ["".into(), refused, "".into()]);
+        }
+    }
+    Ok(table)
+}
+
+/// Writes the savings, if a workload has resource requests or a price is given.
+pub(crate) fn write_saved(out: &mut impl Write, plan: &Plan) -> io::Result<()> {
+    let saved = || {
+        plan.workloads
+            .iter()
+            .filter_map(|workload| Some((workload, workload.saved()?)))
+    };
+    let total: Saved = saved().map(|(_, saved)| saved).sum();
+    let first = plan.workloads.first();
+    if total.requests_any() || first.is_some_and(|workload| workload.price().is_some()) {
+        let members = saved().map(|(member, _)| member);
+        writeln!(out, "\nSaves {}.", plan_bill(total, members))?;
+    }
+    Ok(())
+}
+
+/// Writes the Services that wake each workload with `wake-on-request`.
+pub(crate) fn write_requests(out: &mut impl Write, plan: &Plan, style: Style) -> io::Result<()> {
+    let asking = plan.workloads.iter();
+    let asking = asking.filter_map(|workload| Some((workload, workload.on_request()?)));
+    for (index, (workload, coverage)) in asking.enumerate() {
+        if index == 0 {
+            writeln!(out)?;
+        }
+        let text = format!("On request: {workload}: {coverage}");
+        writeln!(out, "{}", style.paint(Paint::Plain, &printable(&text)))?;
+    }
+    Ok(())
+}
+
+/// The savings of these workloads as text, with the number of workloads whose requests are unknown.
+pub(super) fn plan_bill<'p>(
+    saved: Saved,
+    members: impl Iterator<Item = &'p WorkloadPlan> + Clone,
+) -> String {
+    let price = members.clone().find_map(WorkloadPlan::price);
+    let complete = members.map(|workload| workload.footprint().requests.are_complete());
+    Bill::new(saved, price).with_incomplete(complete)
+}
+
+/// The dates that need a row: dates that are treated as another weekday, and holidays.
+fn marked_dates(workload: &WorkloadPlan) -> Vec<(NaiveDate, [Cell; 3])> {
+    let treated = workload.treated_dates().iter();
+    let treated = treated.map(|treated| {
+        let action = Cell::from(format!("counts as {}", treated.day)).painted(Paint::Faint);
+        (treated.date, [day(treated.date), action, "".into()])
+    });
+    let holidays = workload.holidays().iter();
+    let mut marked: Vec<_> = treated
+        .chain(holidays.map(|holiday| (holiday.date, holiday_row(holiday))))
+        .collect();
+    marked.sort_by_key(|(date, _)| *date);
+    marked
+}
+
+fn day(date: NaiveDate) -> Cell {
+    date.format("%a %Y-%m-%d").to_string().into()
+}
+
+/// A date without a start and its name in the calendar. A name can contain any character, so it is
+/// escaped.
+fn holiday_row(holiday: &Holiday) -> [Cell; 3] {
+    let name = printable(cut_chars(&holiday.name, MAX_NAME));
+    let separator = if name.is_empty() { "" } else { " " };
+    let action = format!("no start:{separator}{name} (calendar:{})", holiday.calendar);
+    let action = Cell::from(action).painted(Paint::Faint);
+    [day(holiday.date), action, "".into()]
+}
+
+/// The boundaries of one workload on one day.
+#[derive(Default)]
+struct DayRows {
+    /// The first boundaries, up to the limit for folding.
+    first: Vec<PlannedBoundary>,
+    /// The different boundaries of the day.
+    repeated: Vec<RepeatedBoundary>,
+    count: usize,
+}
+
+/// A boundary that is repeated on a day.
+struct RepeatedBoundary {
+    first: PlannedBoundary,
+    last: DateTime<Zone>,
+    times: usize,
+}
+
+impl DayRows {
+    fn add(&mut self, boundary: PlannedBoundary) {
+        self.count += 1;
+        let at = boundary.at;
+        let same = self.repeated.iter_mut().find(|repeated| {
+            let as_then = PlannedBoundary {
+                at,
+                ..repeated.first
+            };
+            as_then == boundary
+        });
+        match same {
+            Some(repeated) => (repeated.last, repeated.times) = (at, repeated.times + 1),
+            None => self.repeated.push(RepeatedBoundary {
+                first: boundary.clone(),
+                last: at,
+                times: 1,
+            }),
+        }
+        if self.first.len() < MAX_OF_A_DAY {
+            self.first.push(boundary);
+        }
+    }
+
+    fn rows(&self, counts: CountKind, after: Option<&StartsAfter>) -> Vec<[Cell; 3]> {
+        let row = |boundary: &PlannedBoundary, last, times| {
+            boundary_row(boundary, last, times, counts, after)
+        };
+        let all = self
+            .first
+            .iter()
+            .map(|boundary| row(boundary, boundary.at, 1));
+        if self.count <= MAX_OF_A_DAY {
+            return all.collect();
+        }
+        let folded = self.repeated.iter();
+        folded
+            .map(|repeated| row(&repeated.first, repeated.last, repeated.times))
+            .collect()
+    }
+}
+
+/// The row of a boundary that happens `times` times until `last`.
+fn boundary_row(
+    boundary: &PlannedBoundary,
+    last: DateTime<Zone>,
+    times: usize,
+    counts: CountKind,
+    after: Option<&StartsAfter>,
+) -> [Cell; 3] {
+    let time = |at: DateTime<Zone>| at.format(time_of_day(&at)).to_string();
+    let day = boundary.at.format("%a %Y-%m-%d");
+    let zone = last.format("%Z");
+    let (time, often) = match times {
+        1 => (time(last), String::new()),
+        _ => (
+            format!("{} to {}", time(boundary.at), time(last)),
+            format!(" {times} times"),
+        ),
+    };
+    let time = format!("{day} {time} {zone}");
+    let count = match boundary.replicas {
+        _ if !boundary.applied => "<unchanged>".to_owned(),
+        // A start resumes it, unless a user turned it off.
+        None if counts.is_switch() => counts.short_text(Replicas::ONE),
+        None => "<saved>".to_owned(),
+        Some(count) => counts.short_text(count),
+    };
+    let why = match boundary.ends {
+        _ if !boundary.applied => ", skipped",
+        Some(Key::WakeUntil) => ", end of wake",
+        Some(Key::SleepUntil) => ", end of sleep",
+        Some(Key::Pause) => ", end of pause",
+        _ => "",
+    };
+    let is_start = boundary.applied && boundary.action.is_up();
+    let after = after
+        .filter(|_| is_start)
+        .map_or_else(String::new, |after| {
+            format!(", after {}", printable(&after.objects.join(", ")))
+        });
+    let action = format!("{}{often}{why}{after}", boundary.action.name());
+    let paint = match boundary.action {
+        _ if !boundary.applied => Paint::Faint,
+        Action::Start => Paint::Green,
+        Action::Stop => Paint::Blue,
+        Action::Scale(_) => Paint::Yellow,
+    };
+    [time.into(), Cell::from(action).painted(paint), count.into()]
+}
+
+/// Writes a row for each namespace with a schedule, a sum, and remedies for the blockers.
+pub(crate) fn write_summary(
+    out: &mut impl Write,
+    summary: &StopSummary,
+    style: Style,
+    prefix: &Prefix,
+    now: DateTime<Utc>,
+) -> io::Result<()> {
+    let mut table = Table::new([
+        "NAMESPACE",
+        "SCHEDULED",
+        "NEXT STOP",
+        "STOPS",
+        "REPLICAS",
+        "AUTOSCALED",
+        "SET BY OTHERS",
+        "OPERATED",
+        "LOSE VOLUMES",
+        "REFUSED",
+    ]);
+    for (namespace, row) in summary.namespaces() {
+        table.push(summary_cells(namespace, row, now));
+    }
+    let all = summary.all();
+    table.push(summary_cells("(all)", &all, now));
+    table.write(out, style)?;
+    for line in remedies(summary, &all, prefix) {
+        writeln!(out, "\n{line}")?;
+    }
+    let (workloads, namespaces) = summary.without_schedule();
+    if workloads > 0 {
+        let workloads = counted(workloads, "workload");
+        let namespaces = counted(namespaces, "other namespace");
+        writeln!(
+            out,
+            "\nNot shown: {workloads} in {namespaces}, without a schedule."
+        )?;
+    }
+    Ok(())
+}
+
+/// The JSON output of the summary.
+#[derive(Serialize)]
+pub(crate) struct SummaryDocument<'s> {
+    namespaces: Vec<NamedSummary<'s>>,
+    all: NamespaceSummary,
+    unread: Vec<Value>,
+}
+
+#[derive(Serialize)]
+struct NamedSummary<'s> {
+    namespace: &'s str,
+    #[serde(flatten)]
+    summary: &'s NamespaceSummary,
+}
+
+impl<'s> SummaryDocument<'s> {
+    pub(crate) fn new(summary: &'s StopSummary, unread: Vec<Value>) -> Self {
+        let namespaces = summary.namespaces();
+        let named = namespaces.map(|(namespace, summary)| NamedSummary { namespace, summary });
+        Self {
+            namespaces: named.collect(),
+            all: summary.all(),
+            unread,
+        }
+    }
+}
+
+fn summary_cells(name: &str, row: &NamespaceSummary, now: DateTime<Utc>) -> [Cell; 10] {
+    let next = row.next_stop;
+    let next = next.map(|at| short_time(at.to_utc(), at.timezone(), now));
+    let number = |count: usize| Cell::from(count.to_string());
+    [
+        name.into(),
+        format!("{} of {}", row.scheduled, row.workloads).into(),
+        next.into(),
+        number(row.stops),
+        row.replicas.to_string().into(),
+        number(row.autoscaled),
+        number(row.set_by_others),
+        number(row.operated),
+        number(row.lose_volumes),
+        number(row.refused),
+    ]
+}
+
+fn remedies(summary: &StopSummary, all: &NamespaceSummary, prefix: &Prefix) -> Vec<String> {
+    let mut lines = Vec::new();
+    for (owner, count, kinds) in summary.owned() {
+        let (name, cure) = (owner.name(), owner.fix(&kinds, prefix));
+        let counted = counted(count, "workload");
+        lines.push(format!("{name} sets the count of {counted} too: {cure}."));
+    }
+    if all.operated > 0 {
+        let kinds: Vec<_> = summary.operating().map(Kind::name).collect();
+        lines.push(format!(
+            "OPERATED: an operator sets the count again. Schedule what it makes them of: {}.",
+            kinds.join(", ")
+        ));
+    }
+    if all.lose_volumes > 0 {
+        lines.push(format!(
+            "LOSE VOLUMES: a stop would delete their volumes (whenScaled: Delete). dayshift refuses \
+             them, unless {} is \"true\".",
+            prefix.annotation(Key::AllowVolumeDeletion)
+        ));
+    }
+    if all.refused > 0 {
+        lines.push(
+            "REFUSED: nothing is done to them. `dayshift plan -n NAMESPACE` says why.".to_owned(),
+        );
+    }
+    lines
+}
