@@ -1,10 +1,9 @@
-//! The key of the printed address: who has it may look and act, and a browser keeps it in a cookie.
+//! The key in the printed address, the cookie that keeps it, and the random tokens of both and of forms.
 
-use std::{io, net::SocketAddr};
+use std::{fmt::Write as _, io, net::SocketAddr};
 
 use http::{HeaderMap, HeaderValue, Method, header, request::Parts};
-
-use super::token::Token;
+use subtle::ConstantTimeEq as _;
 
 /// What the key is called in an address.
 const KEY: &str = "key";
@@ -22,7 +21,7 @@ pub(super) struct Access {
 pub(crate) struct Browser(String);
 
 /// How a request comes in.
-pub(super) enum Entry {
+pub(super) enum BrowserAccess {
     /// With the cookie.
     Known(Browser),
     /// With the key in its address: led to the same address without it, with this cookie.
@@ -52,13 +51,13 @@ impl Access {
     ///
     /// # Errors
     /// Where the system gives nothing random for a new browser.
-    pub(super) fn entry(&self, head: &Parts) -> io::Result<Entry> {
+    pub(super) fn entry(&self, head: &Parts) -> io::Result<BrowserAccess> {
         let query = head.uri.query().unwrap_or_default();
         let pairs = || form_urlencoded::parse(query.as_bytes());
         let has_key = pairs().any(|(name, value)| name == KEY && self.key.is(&value));
         let known = self.browser(&head.headers);
         if !has_key || !matches!(head.method, Method::GET | Method::HEAD) {
-            return Ok(known.map_or(Entry::Unknown, Entry::Known));
+            return Ok(known.map_or(BrowserAccess::Unknown, BrowserAccess::Known));
         }
         let rest: String = form_urlencoded::Serializer::new(String::new())
             .extend_pairs(pairs().filter(|(name, _)| name != KEY))
@@ -78,19 +77,53 @@ impl Access {
             self.key.text()
         );
         let cookie = HeaderValue::try_from(cookie).map_err(io::Error::other)?;
-        Ok(Entry::Led { to, cookie })
+        Ok(BrowserAccess::Led { to, cookie })
     }
 
     /// Which browser has sent these, if its cookie has the key.
     fn browser(&self, headers: &HeaderMap) -> Option<Browser> {
         let cookies = headers.get_all(header::COOKIE).iter();
-        let cookies = cookies.filter_map(|it| it.to_str().ok());
-        cookies.flat_map(|it| it.split(';')).find_map(|cookie| {
-            let (name, value) = cookie.trim().split_once('=')?;
-            let (key, browser) = value.split_once('.')?;
-            let is_it = name == self.cookie && self.key.is(key);
-            is_it.then(|| Browser(browser.to_owned()))
-        })
+        let cookies = cookies.filter_map(|cookie| cookie.to_str().ok());
+        cookies
+            .flat_map(|cookies| cookies.split(';'))
+            .find_map(|cookie| {
+                let (name, value) = cookie.trim().split_once('=')?;
+                let (key, browser) = value.split_once('.')?;
+                let is_it = name == self.cookie && self.key.is(key);
+                is_it.then(|| Browser(browser.to_owned()))
+            })
+    }
+}
+
+/// How many random bytes a token has.
+const BYTES: usize = 16;
+
+/// Random text that nobody can guess: 32 hexadecimal digits.
+pub(crate) struct Token(String);
+
+impl Token {
+    /// A new one.
+    ///
+    /// # Errors
+    /// Where the system gives nothing random.
+    pub(super) fn random() -> io::Result<Self> {
+        let mut bytes = [0; BYTES];
+        getrandom::getrandom(&mut bytes).map_err(|error| io::Error::other(error.to_string()))?;
+        let mut text = String::with_capacity(2 * BYTES);
+        for byte in bytes {
+            // Writing to a string does not fail.
+            let _ = write!(text, "{byte:02x}");
+        }
+        Ok(Self(text))
+    }
+
+    pub(super) fn text(&self) -> &str {
+        &self.0
+    }
+
+    /// Whether this is it, which takes as long whatever it is.
+    pub(super) fn is(&self, text: &str) -> bool {
+        self.0.as_bytes().ct_eq(text.as_bytes()).into()
     }
 }
 
@@ -98,7 +131,7 @@ impl Access {
 mod tests {
     use super::*;
 
-    fn entry(access: &Access, method: &str, uri: &str, cookie: Option<&str>) -> Entry {
+    fn entry(access: &Access, method: &str, uri: &str, cookie: Option<&str>) -> BrowserAccess {
         let mut request = http::Request::builder().method(method).uri(uri);
         if let Some(cookie) = cookie {
             request = request.header("cookie", cookie);
@@ -113,7 +146,8 @@ mod tests {
         let other = Access::at(8000).unwrap();
         let url = access.url("127.0.0.1:8000".parse().unwrap());
         let query = url.strip_prefix("http://127.0.0.1:8000/").unwrap();
-        let Entry::Led { to, cookie } = entry(&access, "GET", &format!("/{query}"), None) else {
+        let BrowserAccess::Led { to, cookie } = entry(&access, "GET", &format!("/{query}"), None)
+        else {
             panic!("the printed address is refused");
         };
         assert_eq!(to, "/");
@@ -127,11 +161,12 @@ mod tests {
         let among = format!("a=b; {kept}; dayshift-8001=x.y");
         assert!(matches!(
             entry(&access, "POST", "/act", Some(&among)),
-            Entry::Known(_)
+            BrowserAccess::Known(_)
         ));
         // The key in an address is taken away whoever brings it, and nothing else of it.
         let both = format!("/timeline{query}&q=a%26b&from=2026-10-22");
-        let Entry::Led { to, cookie: again } = entry(&access, "HEAD", &both, Some(kept)) else {
+        let BrowserAccess::Led { to, cookie: again } = entry(&access, "HEAD", &both, Some(kept))
+        else {
             panic!("the key stays in the address");
         };
         assert_eq!(to, "/timeline?q=a%26b&from=2026-10-22");
@@ -152,9 +187,23 @@ mod tests {
             ("GET", "/", Some("dayshift-8000=.x")),
         ] {
             let found = entry(&access, method, uri, cookie);
-            assert!(matches!(found, Entry::Unknown), "{method} {uri} {cookie:?}");
+            assert!(
+                matches!(found, BrowserAccess::Unknown),
+                "{method} {uri} {cookie:?}"
+            );
         }
         let of_before = entry(&other, "GET", "/", Some(kept));
-        assert!(matches!(of_before, Entry::Unknown), "that of another start");
+        assert!(
+            matches!(of_before, BrowserAccess::Unknown),
+            "that of another start"
+        );
+    }
+
+    #[test]
+    fn a_token_is_new_each_time_and_nothing_else() {
+        let (one, other) = (Token::random().unwrap(), Token::random().unwrap());
+        assert!(one.is(one.text()) && !one.is(other.text()));
+        let short = &one.text()[..one.text().len() - 1];
+        assert!(!one.is("") && !one.is(short) && !one.is(&format!("{}0", one.text())));
     }
 }

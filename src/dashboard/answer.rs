@@ -9,11 +9,11 @@ use hyper::body::{Body, Bytes};
 use percent_encoding::percent_decode_str;
 
 use super::{
-    actions::Phase,
     entrance::{Entered, Visitor},
     guard::harden,
     pages::{self, Page},
     params::Params,
+    plan::PlanPhase,
     source::Dashboard,
     view::View,
 };
@@ -62,7 +62,7 @@ impl Dashboard {
             .map(|part| percent_decode_str(part).decode_utf8().ok())
             .collect();
         let parts = parts.unwrap_or_default();
-        let parts: Vec<&str> = parts.iter().map(|it| &**it).collect();
+        let parts: Vec<&str> = parts.iter().map(|part| &**part).collect();
         let known = match parts[..] {
             ["confirm" | "act"] | ["result", _] => self.actions.is_some(),
             ["" | "timeline" | "style.css" | "icon.svg"] | ["object", _, _, _] | ["ns", _] => true,
@@ -77,7 +77,7 @@ impl Dashboard {
                 Entered::Anybody => None,
                 Entered::As(visitor) => Some(visitor),
                 Entered::Led { to, cookie } => return led(&to, cookie),
-                Entered::Refused(status, message) => return fails(status, &message),
+                Entered::FormRefusal(status, message) => return fails(status, &message),
             },
         };
         let visitor = visitor.as_ref();
@@ -101,8 +101,8 @@ impl Dashboard {
             return not_allowed("GET, HEAD", "This page is read-only.");
         }
         match parts[..] {
-            ["style.css"] => of_type(CSS, pages::STYLE),
-            ["icon.svg"] => of_type(SVG, pages::ICON),
+            ["style.css"] => typed_response(CSS, pages::STYLE),
+            ["icon.svg"] => typed_response(SVG, pages::ICON),
             _ => self.page(&parts, &params, visitor).await,
         }
     }
@@ -120,7 +120,7 @@ impl Dashboard {
             settings: &self.settings,
             token: visitor
                 .filter(|_| self.actions.is_some())
-                .map(|it| it.token.text()),
+                .map(|visitor| visitor.token.text()),
             user: visitor.and_then(Visitor::user_name),
         }
     }
@@ -153,14 +153,15 @@ impl Dashboard {
         }
         match *parts {
             [""] => {
-                let savings = self.savings.of(&view, page.zone());
+                let savings = self.savings.summary(&view, page.zone());
                 live(page.overview(&savings), params)
             }
             ["result", id] => {
-                let find = |id| acting.and_then(|(actions, it)| actions.find(&it.identity, id));
+                let find =
+                    |id| acting.and_then(|(actions, visitor)| actions.find(&visitor.identity, id));
                 match id.parse().ok().and_then(find) {
                     Some(plan) => {
-                        let is_done = plan.progress().phase == Phase::Done;
+                        let is_done = plan.progress().phase == PlanPhase::Done;
                         let mut response = html(StatusCode::OK, page.result(&plan));
                         if !is_done {
                             response.headers_mut().insert(header::REFRESH, SOON);
@@ -235,12 +236,12 @@ fn live(page: String, params: &Params) -> Response<Full<Bytes>> {
 }
 
 pub(super) fn html(status: StatusCode, page: String) -> Response<Full<Bytes>> {
-    let mut response = of_type(HTML, page);
+    let mut response = typed_response(HTML, page);
     *response.status_mut() = status;
     response
 }
 
-fn of_type(content_type: HeaderValue, body: impl Into<Bytes>) -> Response<Full<Bytes>> {
+fn typed_response(content_type: HeaderValue, body: impl Into<Bytes>) -> Response<Full<Bytes>> {
     let mut response = Response::new(Full::new(body.into()));
     let headers = response.headers_mut();
     headers.insert(header::CONTENT_TYPE, content_type);

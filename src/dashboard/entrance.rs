@@ -6,10 +6,10 @@ use http::{HeaderValue, StatusCode, request::Parts};
 use kube::Client;
 
 use super::{
-    access::{Access, Browser, Entry},
+    access::{Access, Browser, BrowserAccess},
     login::{LoginError, Session, User, Users},
-    token::Token,
 };
+use crate::dashboard::access::Token;
 
 /// What is said to a browser that has no key.
 const NO_KEY: &str = "Open the address that was printed in your terminal, with the key at its end: \
@@ -63,7 +63,7 @@ pub(super) enum Entered {
         to: String,
         cookie: HeaderValue,
     },
-    Refused(StatusCode, String),
+    FormRefusal(StatusCode, String),
 }
 
 impl Keyed {
@@ -94,20 +94,22 @@ impl Entrance {
         match self {
             Self::Open => Entered::Anybody,
             Self::Key(keyed) => match keyed.access.entry(head) {
-                Ok(Entry::Known(browser)) => Entered::As(Visitor {
+                Ok(BrowserAccess::Known(browser)) => Entered::As(Visitor {
                     identity: Identity::Browser(browser),
                     token: Arc::clone(&keyed.token),
                     client: keyed.client.clone(),
                     session: None,
                 }),
-                Ok(Entry::Led { to, cookie }) => Entered::Led { to, cookie },
-                Ok(Entry::Unknown) => Entered::Refused(StatusCode::FORBIDDEN, NO_KEY.to_owned()),
+                Ok(BrowserAccess::Led { to, cookie }) => Entered::Led { to, cookie },
+                Ok(BrowserAccess::Unknown) => {
+                    Entered::FormRefusal(StatusCode::FORBIDDEN, NO_KEY.to_owned())
+                }
                 Err(error) => {
                     let message = format!("The system gives no random numbers: {error}");
-                    Entered::Refused(StatusCode::INTERNAL_SERVER_ERROR, message)
+                    Entered::FormRefusal(StatusCode::INTERNAL_SERVER_ERROR, message)
                 }
             },
-            Self::Users(users) => match users.of(head) {
+            Self::Users(users) => match users.session(head) {
                 Ok(session) => Entered::As(Visitor {
                     identity: Identity::User(session.user.clone()),
                     token: Arc::clone(&session.token),
@@ -119,7 +121,7 @@ impl Entrance {
                         LoginError::System(_) => StatusCode::INTERNAL_SERVER_ERROR,
                         _ => StatusCode::FORBIDDEN,
                     };
-                    Entered::Refused(status, error.to_string())
+                    Entered::FormRefusal(status, error.to_string())
                 }
             },
         }

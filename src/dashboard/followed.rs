@@ -20,21 +20,19 @@ use dayshift_operations::status::{
 use dayshift_workload::ParseContext;
 use kube::Client;
 
-use super::{
-    settings::Settings,
-    view::{Row, View},
-};
+use super::view::{Row, View};
+use crate::dashboard::view::Settings;
 
 /// A cluster that is followed.
 pub(super) struct Followed {
     pub(super) client: Client,
     /// Calendars that may change; without them, those of the settings count.
     pub(super) calendars: Option<CalendarFeed>,
-    seen: Mutex<Seen>,
+    seen: Mutex<FollowedState>,
 }
 
 #[derive(Debug)]
-struct Seen {
+struct FollowedState {
     live: LiveView,
     defaults: NamespaceDefaults,
     autoscalers: Autoscalers,
@@ -53,7 +51,7 @@ const FRESH: TimeDelta = TimeDelta::seconds(1);
 impl Followed {
     /// A cluster of which nothing is seen yet.
     pub(super) fn new(client: Client, settings: &Settings) -> Self {
-        let seen = Seen {
+        let seen = FollowedState {
             live: LiveView::new(settings.query.clone()),
             defaults: NamespaceDefaults::default(),
             autoscalers: Autoscalers::default(),
@@ -153,7 +151,9 @@ impl Followed {
         let ask_for_wakes = {
             let seen = self.seen();
             let mut all = seen.live.workloads();
-            all.any(|(kind, it)| asks_for_wakes(kind, it, &seen.defaults, &settings.prefix))
+            all.any(|(kind, workload)| {
+                asks_for_wakes(kind, workload, &seen.defaults, &settings.prefix)
+            })
         };
         let services = async {
             match ask_for_wakes {
@@ -164,7 +164,7 @@ impl Followed {
         let view = self.view(settings, clock);
         let waiting_starts = async {
             let mut rows = view.rows.iter();
-            match rows.any(|it| it.status.has_overdue_start() || it.status.waits_for_place()) {
+            match rows.any(|row| row.status.has_overdue_start() || row.status.waits_for_place()) {
                 true => WaitingStarts::find(&self.client, query).await,
                 false => WaitingStarts::default(),
             }
@@ -213,12 +213,17 @@ impl Followed {
         }
     }
 
-    fn seen(&self) -> MutexGuard<'_, Seen> {
+    fn seen(&self) -> MutexGuard<'_, FollowedState> {
         self.seen.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-fn view_of(settings: &Settings, context: ParseContext, seen: &Seen, now: DateTime<Utc>) -> View {
+fn view_of(
+    settings: &Settings,
+    context: ParseContext,
+    seen: &FollowedState,
+    now: DateTime<Utc>,
+) -> View {
     let prefix = &settings.prefix;
     let refused = seen.live.refused();
     let status_context = StatusContext {

@@ -5,23 +5,21 @@
 //! only laid out. Nothing of it needs a script.
 
 mod access;
-mod actions;
 mod answer;
+mod carry_out;
 mod entrance;
 mod followed;
+mod form;
 mod guard;
 mod login;
-mod pace;
 mod pages;
 mod params;
+mod plan;
+mod posted;
 mod published;
-mod savings;
-mod settings;
 mod source;
-mod token;
 mod view;
 
 pub use login::{Network, NetworkError, User, UserHeaders, Users};
-pub use settings::Settings;
 pub use source::Dashboard;
-pub use view::{Row, View};
+pub use view::{Row, Settings, View};

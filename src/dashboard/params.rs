@@ -68,7 +68,7 @@ impl Params {
                 "state" => params.state = text(),
                 "q" => params.text = text(),
                 "from" => params.from = value.parse().ok(),
-                "tz" => match text().map(|it| Zone::parse(&it)) {
+                "tz" => match text().map(|name| Zone::parse(&name)) {
                     Some(Ok(zone)) => params.zone = Some(zone),
                     Some(Err(error)) => params.refused_zone = Some(error.to_string()),
                     None => {}
@@ -90,7 +90,7 @@ impl Params {
             ("kind", self.kind.clone()),
             ("state", self.state.clone()),
             ("q", self.text.clone()),
-            ("from", self.from.map(|it| it.to_string())),
+            ("from", self.from.map(|date| date.to_string())),
             ("page", (self.page > 1).then(|| self.page.to_string())),
             ("tz", text(self.zone.map(Zone::name))),
         ];
@@ -125,7 +125,7 @@ impl Params {
     /// Whether rows are left out.
     pub(super) fn filters(&self) -> bool {
         let texts = [&self.namespace, &self.kind, &self.state, &self.text];
-        texts.iter().any(|it| it.is_some())
+        texts.iter().any(|text| text.is_some())
     }
 }
 

@@ -1,4 +1,5 @@
-//! What a controller in this process knows, for the pages.
+//! The state of a controller in this process, as the pages show it, at a pace that leaves the controller its
+//! processor.
 
 use std::{cell::OnceCell, collections::HashMap, convert::Infallible, sync::Arc, time::Duration};
 
@@ -8,15 +9,11 @@ use dayshift_controller::{CalendarFeed, ObjectSnapshot, Snapshot, Telemetry, Wor
 use dayshift_operations::status::{DependencyLookup, WorkloadStatus, ignored_dependencies};
 use dayshift_workload::{Dependency, ParseContext};
 use tokio::{
-    sync::Mutex,
+    sync::{Mutex, OwnedMutexGuard},
     time::{Instant, sleep},
 };
 
-use super::{
-    pace::Pace,
-    settings::Settings,
-    view::{Row, View},
-};
+use crate::dashboard::view::{Row, Settings, View};
 
 /// How long a view is good: making one takes some microseconds an object.
 const FRESH: TimeDelta = TimeDelta::seconds(1);
@@ -82,7 +79,7 @@ impl Published {
             let mut last = self.last.lock().await;
             if last
                 .as_ref()
-                .is_some_and(|it| clock.monotonic() - it.looked > KEPT)
+                .is_some_and(|last| clock.monotonic() - last.looked > KEPT)
             {
                 *last = None;
             }
@@ -93,40 +90,41 @@ impl Published {
         let context = self.context(settings);
         let named = OnceCell::new();
         let seen = |namespace: &str, needed: &Dependency| {
-            let place = |it: &Arc<ObjectSnapshot>| {
-                let object = &it.object;
+            let entry = |snapshot: &Arc<ObjectSnapshot>| {
+                let object = &snapshot.object;
                 (
                     (object.namespace.clone(), Dependency::from_workload(object)),
-                    Arc::clone(it),
+                    Arc::clone(snapshot),
                 )
             };
             let named: &HashMap<_, _> =
-                named.get_or_init(|| snapshot.objects.iter().map(place).collect());
+                named.get_or_init(|| snapshot.objects.iter().map(entry).collect());
             // What has no schedule is not published.
             let known = named.get(&(namespace.into(), needed.clone()));
-            known.map_or(DependencyLookup::Unknown, |it| {
-                DependencyLookup::There(Box::new((it.observed(), it.parsed().clone())))
+            known.map_or(DependencyLookup::Unknown, |object| {
+                DependencyLookup::There(Box::new((object.observed(), object.parsed().clone())))
             })
         };
-        let row = |it: &Arc<ObjectSnapshot>| {
-            let observed = it.observed();
+        let row = |object: &Arc<ObjectSnapshot>| {
+            let observed = object.observed();
             let status = WorkloadStatus::of_known(
                 &observed,
-                it.parsed(),
-                Some(it.asked_at()),
+                object.parsed(),
+                Some(object.asked_at()),
                 &settings.prefix,
                 context.default_zone,
                 snapshot.at,
             )?;
             let namespace = &observed.object.namespace;
             let seen = |needed: &Dependency| seen(namespace, needed);
-            let in_vain = ignored_dependencies(&observed.object, it.parsed(), snapshot.at, seen);
+            let in_vain =
+                ignored_dependencies(&observed.object, object.parsed(), snapshot.at, seen);
             let status = status.with_ignored_dependencies(in_vain);
-            let status = match it.work {
+            let status = match object.work {
                 WorkStatus::WaitingForPlace => status.waiting_for_place(),
                 _ => status,
             };
-            let parsed = Some(it.shared_parsed());
+            let parsed = Some(object.shared_parsed());
             Some(Arc::new(Row {
                 status,
                 observed,
@@ -138,11 +136,11 @@ impl Published {
         let known = snapshot.objects.iter().filter(|_| is_complete);
         let mut rows: Vec<Arc<Row>> = known.filter_map(row).collect();
         rows.sort_by(|one, other| {
-            let place = |it: &Row| {
-                let object = &it.status.object;
+            let order = |row: &Row| {
+                let object = &row.status.object;
                 (object.namespace.clone(), object.name.clone(), object.kind)
             };
-            place(one).cmp(&place(other))
+            order(one).cmp(&order(other))
         });
         let why = ready.err().unwrap_or_default();
         let unwatched = self.telemetry.unwatched();
@@ -184,5 +182,40 @@ impl Published {
             calendars: self.calendars.current(),
             ..settings.context.clone()
         }
+    }
+}
+
+/// After a page, so many times as long is waited as it took: pages take a sixth of a processor at
+/// most, however many are asked for.
+const REST: u32 = 5;
+
+/// One page at a time, with a rest after each.
+#[derive(Debug, Default)]
+pub(super) struct Pace(Arc<Mutex<()>>);
+
+/// The turn of one page, until it is dropped.
+pub(super) struct Turn {
+    begun: Instant,
+    held: Option<OwnedMutexGuard<()>>,
+}
+
+impl Pace {
+    /// Waits until a page may be made.
+    pub(super) async fn turn(&self) -> Turn {
+        let held = Arc::clone(&self.0).lock_owned().await;
+        Turn {
+            begun: Instant::now(),
+            held: Some(held),
+        }
+    }
+}
+
+impl Drop for Turn {
+    fn drop(&mut self) {
+        let (held, rest) = (self.held.take(), self.begun.elapsed() * REST);
+        tokio::spawn(async move {
+            sleep(rest).await;
+            drop(held);
+        });
     }
 }

@@ -14,17 +14,18 @@ use kube::Client;
 use tokio::time::timeout;
 
 use super::{
-    actions::Actions,
     entrance::{Entrance, Keyed, Visitor},
     followed::Followed,
     guard::Hosts,
     login::Users,
-    pace::Turn,
     pages::Events,
+    plan::Actions,
     published::Published,
-    savings::SavingsSource,
-    settings::Settings,
     view::View,
+};
+use crate::dashboard::{
+    published::Turn,
+    view::{SavingsSource, Settings},
 };
 
 /// A cluster as its pages show it.
@@ -37,11 +38,11 @@ pub struct Dashboard {
     pub(super) entrance: Entrance,
     /// What may be done from the pages, if anything may.
     pub(super) actions: Option<Actions>,
-    pub(super) source: Source,
+    pub(super) source: ViewSource,
 }
 
 /// Where the pages have it from.
-pub(super) enum Source {
+pub(super) enum ViewSource {
     /// A cluster that is followed.
     Cluster(Box<Followed>),
     /// What a controller in this process knows: nothing is asked of the API server.
@@ -63,29 +64,29 @@ impl Dashboard {
     /// One that has seen nothing yet.
     pub fn new(client: Client, clock: Clock, settings: Settings) -> Self {
         let followed = Followed::new(client, &settings);
-        Self::from(Source::Cluster(Box::new(followed)), clock, settings)
+        Self::from(ViewSource::Cluster(Box::new(followed)), clock, settings)
     }
 
     /// One that shows what a controller knows, whenever somebody looks.
-    pub fn of_controller(
+    pub fn for_controller(
         telemetry: Arc<Telemetry>,
         calendars: CalendarFeed,
         clock: Clock,
         settings: Settings,
     ) -> Self {
         let published = Published::new(Arc::clone(&telemetry), calendars);
-        Self::from(Source::Controller(published), clock, settings).counted_by(telemetry)
+        Self::from(ViewSource::Controller(published), clock, settings).counted_by(telemetry)
     }
 
     /// Waits until a page may be made, where that is to be bounded.
     pub(super) async fn turn(&self) -> Option<Turn> {
         match &self.source {
-            Source::Cluster(_) => None,
-            Source::Controller(published) => Some(published.pace.turn().await),
+            ViewSource::Cluster(_) => None,
+            ViewSource::Controller(published) => Some(published.pace.turn().await),
         }
     }
 
-    fn from(source: Source, clock: Clock, settings: Settings) -> Self {
+    fn from(source: ViewSource, clock: Clock, settings: Settings) -> Self {
         Self {
             settings,
             savings: SavingsSource::default(),
@@ -108,7 +109,7 @@ impl Dashboard {
     /// only the scaler knows their dates.
     #[must_use]
     pub fn with_calendars(mut self, calendars: CalendarFeed) -> Self {
-        if let Source::Cluster(followed) = &mut self.source {
+        if let ViewSource::Cluster(followed) = &mut self.source {
             followed.calendars = Some(calendars);
         }
         self
@@ -129,7 +130,7 @@ impl Dashboard {
     /// # Errors
     /// Where the system gives nothing random, or a controller shows what it knows: it has no client.
     pub fn for_one_user(self, port: u16) -> io::Result<Self> {
-        let Source::Cluster(followed) = &self.source else {
+        let ViewSource::Cluster(followed) = &self.source else {
             return Err(io::ErrorKind::Unsupported.into());
         };
         let keyed = Keyed::at(port, followed.client.clone())?;
@@ -176,7 +177,7 @@ impl Dashboard {
     /// shown, and this with it.
     pub async fn follow(&self) -> Result<Infallible, FindError> {
         match &self.source {
-            Source::Cluster(followed) => {
+            ViewSource::Cluster(followed) => {
                 let ended = tokio::select! {
                     ended = followed.follow(&self.settings, &self.clock) => ended,
                     never = self.work() => match never {},
@@ -186,7 +187,7 @@ impl Dashboard {
                 }
                 ended
             }
-            Source::Controller(published) => Ok(tokio::select! {
+            ViewSource::Controller(published) => Ok(tokio::select! {
                 never = published.forget(&self.clock) => never,
                 never = self.work() => never,
             }),
@@ -204,8 +205,8 @@ impl Dashboard {
     /// What the pages show now.
     pub async fn view(&self) -> Arc<View> {
         match &self.source {
-            Source::Cluster(followed) => followed.view(&self.settings, &self.clock),
-            Source::Controller(published) => published.view(&self.settings, &self.clock).await,
+            ViewSource::Cluster(followed) => followed.view(&self.settings, &self.clock),
+            ViewSource::Controller(published) => published.view(&self.settings, &self.clock).await,
         }
     }
 
@@ -219,7 +220,7 @@ impl Dashboard {
     ) -> Result<(Option<Turn>, Arc<View>), FindError> {
         let turn = self.turn().await;
         let view = self.view().await;
-        let Some(session) = visitor.and_then(|it| it.session.as_ref()) else {
+        let Some(session) = visitor.and_then(|visitor| visitor.session.as_ref()) else {
             return Ok((turn, view));
         };
         // Nobody else waits while the API server is asked.
@@ -238,8 +239,8 @@ impl Dashboard {
     /// The time, by the clock that the schedules are followed by.
     pub(super) fn now(&self) -> DateTime<Utc> {
         let ahead = match &self.source {
-            Source::Cluster(followed) => followed.ahead(),
-            Source::Controller(_) => TimeDelta::zero(),
+            ViewSource::Cluster(followed) => followed.ahead(),
+            ViewSource::Controller(_) => TimeDelta::zero(),
         };
         self.clock.now() + ahead
     }
@@ -247,7 +248,7 @@ impl Dashboard {
     /// The Events of an object, as far as they can be read in time; none where nothing is asked of
     /// the API server.
     pub(super) async fn events(&self, object: &WorkloadRef) -> Events {
-        let Source::Cluster(followed) = &self.source else {
+        let ViewSource::Cluster(followed) = &self.source else {
             return None;
         };
         Some(in_time(events_of(&followed.client, object)).await)
@@ -255,7 +256,7 @@ impl Dashboard {
 
     /// The same of dayshift's own Events in a namespace.
     pub(super) async fn events_in(&self, namespace: &str) -> Events {
-        let Source::Cluster(followed) = &self.source else {
+        let ViewSource::Cluster(followed) = &self.source else {
             return None;
         };
         Some(in_time(events_in(&followed.client, namespace)).await)

@@ -1,12 +1,17 @@
-//! What the pages show, at one moment.
+//! What the pages show at one time: [`View`], its [`Row`]s, what is to be said about them, and savings.
 
 use std::{collections::HashMap, sync::Arc};
 
-use chrono::{DateTime, Utc};
+use chrono::{DateTime, Datelike, Days, NaiveTime, Utc};
+use dayshift_cluster::Query;
+use dayshift_controller::Telemetry;
 use dayshift_manifest::plan::OtherManagers;
 use dayshift_operations::status::{Note, WorkloadStatus};
 use dayshift_schedule::Zone;
-use dayshift_workload::{Observed, Origin, ParseContext, ParsedInputs, Prefix, WorkloadRef};
+use dayshift_workload::{
+    Observed, Origin, ParseContext, ParsedInputs, Prefix, WorkloadRef,
+    savings::{Price, SavedSoFar},
+};
 
 /// What the pages show, at one moment.
 #[derive(Clone, Debug)]
@@ -44,7 +49,7 @@ pub struct Row {
 
 /// Something to be said of one workload or of several.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Finding<'v> {
+pub(super) struct RowFinding<'v> {
     pub(super) level: Level,
     pub(super) text: String,
     /// What helps, of the first of them.
@@ -82,15 +87,15 @@ impl View {
     /// The rows of a namespace.
     pub(super) fn rows_of(&self, namespace: &str) -> Vec<&Row> {
         let rows = self.rows.iter();
-        rows.map(|it| &**it)
-            .filter(|it| &*it.status.object.namespace == namespace)
+        rows.map(|row| &**row)
+            .filter(|row| &*row.status.object.namespace == namespace)
             .collect()
     }
 
     /// What is left for a user who may read these workloads alone: nothing tells of the others, no
     /// count, no zone and no message. All pages of such a user are made from it.
     pub(super) fn only(&self, given: Option<Zone>, reads: impl Fn(&WorkloadRef) -> bool) -> Self {
-        let rows = self.rows.iter().filter(|it| reads(&it.status.object));
+        let rows = self.rows.iter().filter(|row| reads(&row.status.object));
         let rows: Vec<_> = rows.cloned().collect();
         Self {
             zone: given.or_else(|| Self::common_zone(&rows)),
@@ -108,21 +113,21 @@ impl View {
 
     /// The zone that all of these are in, if they are.
     pub(super) fn common_zone(rows: &[Arc<Row>]) -> Option<Zone> {
-        let mut zones = rows.iter().map(|it| it.status.zone);
+        let mut zones = rows.iter().map(|row| row.status.zone);
         let first = zones.next();
-        first.filter(|first| zones.all(|it| it == *first))
+        first.filter(|first| zones.all(|zone| zone == *first))
     }
 
     /// What is to be said of these rows, the most urgent first; what is the same of several, once.
-    pub(super) fn findings<'v>(&self, rows: &[&'v Row], prefix: &Prefix) -> Vec<Finding<'v>> {
-        let mut findings: Vec<Finding<'v>> = Vec::new();
+    pub(super) fn findings<'v>(&self, rows: &[&'v Row], prefix: &Prefix) -> Vec<RowFinding<'v>> {
+        let mut findings: Vec<RowFinding<'v>> = Vec::new();
         let mut known = HashMap::new();
         for &row in rows {
             for (level, text, command) in row.findings(prefix, self.now) {
                 let at = *known.entry((level, text.clone())).or_insert(findings.len());
                 match findings.get_mut(at) {
                     Some(finding) => finding.rows.push(row),
-                    None => findings.push(Finding {
+                    None => findings.push(RowFinding {
                         level,
                         text,
                         command,
@@ -131,7 +136,7 @@ impl View {
                 }
             }
         }
-        findings.sort_by_key(|it| it.level);
+        findings.sort_by_key(|finding| finding.level);
         findings
     }
 }
@@ -146,8 +151,8 @@ impl Row {
         let status = &self.status;
         let mut findings = Vec::new();
         if status.problems.is_empty() {
-            let lines = status.error.iter().flat_map(|it| it.lines());
-            findings.extend(lines.map(|it| (Level::Error, it.to_owned(), String::new())));
+            let lines = status.error.iter().flat_map(|lines| lines.lines());
+            findings.extend(lines.map(|line| (Level::Error, line.to_owned(), String::new())));
         }
         for problem in &status.problems {
             let place = match problem.origin {
@@ -174,7 +179,7 @@ impl Row {
 
     /// Who else has to do with it, as far as that is known.
     pub(super) fn neighbours(&self) -> OtherManagers {
-        let operated_by = self.status.notes.iter().find_map(|it| match it {
+        let operated_by = self.status.notes.iter().find_map(|note| match note {
             Note::Operated { by } => Some(*by),
             _ => None,
         });
@@ -195,4 +200,54 @@ impl Row {
     pub(super) const fn is_reverted(&self) -> bool {
         self.status.reverted_by.is_some()
     }
+}
+
+/// What is looked at, and how its annotations are read.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// Which workloads.
+    pub query: Query,
+    /// What stands before the slash of annotations and labels.
+    pub prefix: Prefix,
+    /// How annotations are read.
+    pub context: ParseContext,
+    /// The zone of what is shown of several objects, where somebody asked for one.
+    pub zone: Option<Zone>,
+    /// What the head of each page says of it, such as the server's address.
+    pub title: String,
+}
+
+/// Who counts what is saved, if anybody does, and what that costs.
+#[derive(Default)]
+pub(super) struct SavingsSource {
+    pub(super) counted_by: Option<Arc<Telemetry>>,
+    pub(super) price: Option<Arc<Price>>,
+}
+
+/// What a page says of it.
+#[derive(Debug)]
+pub(super) struct SavingsSummary {
+    /// Since today, this week and this month began; `None` where nobody counts.
+    pub(super) so_far: Option<SavedSoFar>,
+    pub(super) price: Option<Arc<Price>>,
+}
+
+impl SavingsSource {
+    /// What was saved until now, where a controller counts it: nobody else knows what has run. It
+    /// counts all workloads together, so who sees a part is told nothing.
+    pub(super) fn summary(&self, view: &View, zone: Zone) -> SavingsSummary {
+        let counted_by = self.counted_by.as_ref().filter(|_| !view.is_partial);
+        SavingsSummary {
+            so_far: counted_by.and_then(|telemetry| telemetry.saved(starts(view.now, zone))),
+            price: self.price.clone(),
+        }
+    }
+}
+
+/// When today, this week and this month began on the clocks of a zone.
+fn starts(now: DateTime<Utc>, zone: Zone) -> [DateTime<Utc>; 3] {
+    let today = now.with_timezone(&zone).date_naive();
+    let monday = today - Days::new(today.weekday().num_days_from_monday().into());
+    let first = today.with_day(1).unwrap_or(today);
+    [today, monday, first].map(|date| zone.instant(date.and_time(NaiveTime::MIN)))
 }

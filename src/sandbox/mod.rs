@@ -6,24 +6,12 @@
 //! protobuf they could hold only the fields that dayshift reads, which would be wrong for any other
 //! client. `docs/decisions/api-server/protobuf.md` says how both forms are shown to be the same.
 
-mod examples;
-mod fragment;
-mod observer;
-mod requests;
 mod simulation;
-mod speed;
 mod summary;
-mod timeline_event;
-mod usage;
+mod timeline;
 mod user_action;
 
-pub use examples::example_actions;
-pub use fragment::{is_fragment, lacks};
-pub use observer::MAX_IDLE;
-pub use requests::Requests;
-pub use simulation::{Played, Simulation};
-pub use speed::{Speed, SpeedError};
-pub use summary::Summary;
-pub use timeline_event::{EventKind, TimelineEvent};
-pub use usage::Usage;
-pub use user_action::{Act, UserAction};
+pub use simulation::{Played, Simulation, is_fragment, lacks};
+pub use summary::{Requests, Summary, Usage};
+pub use timeline::{EventKind, MAX_IDLE, Speed, SpeedError, TimelineEvent};
+pub use user_action::{Act, UserAction, example_actions};

@@ -1,4 +1,5 @@
-//! The scaler on a cluster in memory, and time that passes as fast as it can.
+//! A run of the unchanged controller against a cluster in memory, on simulated time. Manifests that leave out
+//! pod templates, as documentation does, are completed first.
 
 use std::{
     cmp::Reverse,
@@ -11,19 +12,16 @@ use chrono::{DateTime, TimeDelta, Utc};
 use dayshift_activator::RequestedWake;
 use dayshift_cluster::clock::{Clock, RealTime};
 use dayshift_controller::{Settings, Telemetry};
+use dayshift_text::cut_bytes;
 use dayshift_workload::{Inheritance, Kind, Shape, WorkloadRef};
 use futures::{FutureExt as _, future::select_all};
 use kube_in_memory::{Api, Changes, Status, StoredChange};
-use serde_json::Value;
+use serde_json::{Value, json};
 use tokio::{sync::oneshot, task::JoinHandle};
 
-use super::{
-    fragment::{completed, is_fragment},
-    observer::Observer,
-    requests::Requests,
-    speed::Speed,
-    summary::Summary,
-    timeline_event::{EventKind, TimelineEvent},
+use crate::sandbox::{
+    summary::{Requests, Summary},
+    timeline::{EventKind, Observer, Speed, TimelineEvent},
     user_action::UserAction,
 };
 
@@ -120,7 +118,7 @@ impl Simulation {
 
     /// Puts a workload into the cluster, and its namespace too. What only a server sets is left
     /// out, so that an export of a real cluster can be loaded; what only a cluster needs is made up
-    /// where it is a fragment ([`is_fragment`](super::is_fragment)).
+    /// where it is a fragment ([`is_fragment`](crate::sandbox::is_fragment)).
     ///
     /// # Errors
     /// What the API server would say to it.
@@ -167,7 +165,7 @@ impl Simulation {
             self.api
                 .serve_custom(kind.group(), version, kind.plural(), name);
             let changes = self.api.changes_of(name).ok();
-            self.changes.extend(changes.map(|it| (kind, it)));
+            self.changes.extend(changes.map(|changes| (kind, changes)));
         }
     }
 
@@ -283,7 +281,7 @@ impl Simulation {
             None => {
                 let at = self.clock.now();
                 match self.observer.request_wakes(&object, at) {
-                    Ok(wakes) => wakes.iter().for_each(|it| self.wake(it)),
+                    Ok(wakes) => wakes.iter().for_each(|wake| self.wake(wake)),
                     Err(why) => return self.observer.idle_request(&object, at, why),
                 }
             }
@@ -380,4 +378,59 @@ async fn comes_first(one: impl Future<Output = ()>, other: impl Future<Output = 
         () = one => true,
         () = other => false,
     }
+}
+
+/// Whether a manifest has neither a selector nor a pod template, which an API server wants; of a
+/// CronJob, whether it has no Jobs to make. Of other kinds there are no fragments.
+pub fn is_fragment(manifest: &Value) -> bool {
+    let spec = &manifest["spec"];
+    match manifest["kind"].as_str().and_then(shape) {
+        Some(Shape::Pods) => spec["selector"].is_null() && spec["template"].is_null(),
+        Some(Shape::Jobs) => spec["jobTemplate"].is_null(),
+        Some(Shape::Autoscaler | Shape::Custom) | None => false,
+    }
+}
+
+fn shape(kind: &str) -> Option<Shape> {
+    let mut kinds = Kind::BUILT_IN.into_iter();
+    Some(kinds.find(|known| known.name() == kind)?.shape())
+}
+
+/// What a fragment of a kind lacks.
+pub fn lacks(kind: &str) -> &'static str {
+    match shape(kind) {
+        Some(Shape::Jobs) => "no spec.jobTemplate",
+        _ => "no spec.selector and no spec.template",
+    }
+}
+
+/// The most bytes of the value of a label.
+const MAX_LABEL: usize = 63;
+
+/// The same with what it lacks, made up.
+pub(super) fn completed(mut manifest: Value) -> Value {
+    // A label takes less than a name.
+    let name = manifest["metadata"]["name"].as_str().unwrap_or_default();
+    let name = cut_bytes(name, MAX_LABEL).trim_end_matches(['-', '.']);
+    let name = name.to_owned();
+    let makes_jobs = manifest["kind"].as_str().and_then(shape) == Some(Shape::Jobs);
+    let spec = &mut manifest["spec"];
+    if spec.is_null() {
+        *spec = json!({});
+    }
+    let containers = json!([{"name": "main", "image": "example.com/main"}]);
+    if spec.is_object() && makes_jobs {
+        let pods = json!({"restartPolicy": "Never", "containers": containers});
+        spec["jobTemplate"] = json!({"spec": {"template": {"spec": pods}}});
+        if spec["schedule"].is_null() {
+            spec["schedule"] = json!("@hourly");
+        }
+    } else if spec.is_object() {
+        spec["selector"] = json!({"matchLabels": {"app": name}});
+        spec["template"] = json!({
+            "metadata": {"labels": {"app": name}},
+            "spec": {"containers": containers},
+        });
+    }
+    manifest
 }

@@ -134,7 +134,7 @@ impl Cluster {
         };
         let (telemetry, clock) = (self.telemetry.clone().unwrap(), self.clock.clone());
         let calendars = CalendarFeed::default();
-        let dashboard = Dashboard::of_controller(telemetry, calendars, clock, settings);
+        let dashboard = Dashboard::for_controller(telemetry, calendars, clock, settings);
         Arc::new(dashboard)
     }
 

@@ -87,7 +87,7 @@ impl Dayshift {
     pub(crate) fn cookie(&self) -> Option<String> {
         let (log, port) = (self.log(), self.address()?.port());
         let (_, key) = log.split_once("/?key=")?;
-        let key = key.split(|it: char| !it.is_ascii_alphanumeric()).next()?;
+        let key = key.split(|c: char| !c.is_ascii_alphanumeric()).next()?;
         Some(format!("Cookie: dayshift-{port}={key}.story\r\n"))
     }
 

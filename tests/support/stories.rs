@@ -32,7 +32,7 @@ pub(crate) fn nightly(mut stories: Vec<Story>) -> Vec<Story> {
 
 /// Whether all is told that there is to be told, as at night: `STORIES=full`, and `STORIES=slow` as well.
 pub(crate) fn is_full() -> bool {
-    env::var_os("STORIES").is_some_and(|it| !it.is_empty())
+    env::var_os("STORIES").is_some_and(|value| !value.is_empty())
 }
 
 /// `stories![Parts::Server; one_function, another]` is a `Vec<Story>`.
@@ -140,13 +140,13 @@ impl Drop for PrintsPods<'_> {
 fn pods_and_their_makers(plane: &ControlPlane) -> String {
     let show = |arguments: &[&str], is_shown: fn(&str) -> bool| {
         let lines = plane.kubectl(arguments).stdout;
-        let shown: Vec<_> = lines.lines().filter(|it| is_shown(it)).collect();
+        let shown: Vec<_> = lines.lines().filter(|line| is_shown(line)).collect();
         shown[shown.len().saturating_sub(30)..].join("\n")
     };
-    let pods = show(&["get", "pods", "-A"], |it| !it.contains(" 1/1 "));
+    let pods = show(&["get", "pods", "-A"], |line| !line.contains(" 1/1 "));
     let by_time = "--sort-by=.metadata.creationTimestamp";
-    let events = show(&["get", "events.v1.", "-A", by_time], |it| {
-        it.contains("Warning") || it.contains("/pod")
+    let events = show(&["get", "events.v1.", "-A", by_time], |line| {
+        line.contains("Warning") || line.contains("/pod")
     });
     let logs = plane.last_lines(12);
     format!("--- pods\n{pods}\n--- events\n{events}\n{logs}---")

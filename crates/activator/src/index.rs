@@ -17,10 +17,10 @@ use dayshift_workload::{
 use k8s_openapi::api::{core::v1::Service, discovery::v1::EndpointSlice};
 use kube::ResourceExt as _;
 
-use crate::service::{KnownService, KnownSlice, PodName, ServiceName};
+use crate::service::{PodName, ServiceInfo, ServiceName, SliceInfo};
 
 /// An event of one of the watches.
-pub(crate) enum Event {
+pub(crate) enum WatchEvent {
     Workload(Kind, ReflectorEvent<WithPodLabels>),
     Namespace(ReflectorEvent<NamespaceMeta>),
     Service(Box<ReflectorEvent<Service>>),
@@ -32,7 +32,7 @@ pub(crate) type WatchId = usize;
 
 /// An object that is known.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-enum Known {
+enum ObjectKey {
     Workload(Kind, Box<str>, Box<str>),
     Namespace(Box<str>),
     Service(ServiceName),
@@ -45,33 +45,33 @@ type WorkloadName = (Kind, Box<str>, Box<str>);
 type PodLabels = BTreeMap<String, String>;
 
 /// Everything that is known.
-pub(crate) struct Index {
+pub(crate) struct ClusterIndex {
     prefix: Prefix,
     workloads: HashMap<WorkloadName, (Observed, PodLabels)>,
     namespaces: HashMap<Box<str>, Arc<Annotations>>,
-    services: BTreeMap<ServiceName, KnownService>,
-    slices: BTreeMap<ServiceName, BTreeMap<Box<str>, KnownSlice>>,
-    watches: Vec<Listed>,
+    services: BTreeMap<ServiceName, ServiceInfo>,
+    slices: BTreeMap<ServiceName, BTreeMap<Box<str>, SliceInfo>>,
+    watches: Vec<WatchProgress>,
     changes: u64,
 }
 
 /// What a watch has listed.
 #[derive(Default)]
-struct Listed {
+struct WatchProgress {
     is_complete: bool,
-    known: HashSet<Known>,
+    known: HashSet<ObjectKey>,
     /// What was known before the list that is under way, and has not come again.
-    unseen: Option<HashSet<Known>>,
+    unseen: Option<HashSet<ObjectKey>>,
 }
 
 /// A workload with `wake-on-request`, its own or its Namespace's.
-pub(crate) struct Sleeper<'i> {
+pub(crate) struct WakeableWorkload<'i> {
     pub(crate) observed: Observed,
     /// The labels of its pods.
     pub(crate) labels: &'i BTreeMap<String, String>,
 }
 
-impl Index {
+impl ClusterIndex {
     pub(crate) fn new(prefix: Prefix, watches: usize) -> Self {
         Self {
             prefix,
@@ -79,14 +79,14 @@ impl Index {
             namespaces: HashMap::new(),
             services: BTreeMap::new(),
             slices: BTreeMap::new(),
-            watches: (0..watches).map(|_| Listed::default()).collect(),
+            watches: (0..watches).map(|_| WatchProgress::default()).collect(),
             changes: 0,
         }
     }
 
     /// Whether every watch has listed what there is.
     pub(crate) fn is_complete(&self) -> bool {
-        self.watches.iter().all(|it| it.is_complete)
+        self.watches.iter().all(|watch| watch.is_complete)
     }
 
     /// How many events it has taken in: as long as there are no more, the same is known.
@@ -95,15 +95,17 @@ impl Index {
     }
 
     /// Takes in an event; returns why a watch has failed, if it has.
-    pub(crate) fn observe(&mut self, watch: WatchId, event: Event) -> Option<String> {
+    pub(crate) fn observe(&mut self, watch: WatchId, event: WatchEvent) -> Option<String> {
         self.changes += 1;
         match event {
-            Event::Workload(kind, event) => self.take_in(watch, event, |index, it, is_gone| {
-                index.workload(kind, it, is_gone)
-            }),
-            Event::Namespace(event) => self.take_in(watch, event, Self::namespace),
-            Event::Service(event) => self.take_in(watch, *event, Self::of_service),
-            Event::Slice(event) => self.take_in(watch, event, Self::slice),
+            WatchEvent::Workload(kind, event) => {
+                self.take_in(watch, event, |index, object, is_gone| {
+                    index.observe_workload(kind, object, is_gone)
+                })
+            }
+            WatchEvent::Namespace(event) => self.take_in(watch, event, Self::observe_namespace),
+            WatchEvent::Service(event) => self.take_in(watch, *event, Self::observe_service),
+            WatchEvent::Slice(event) => self.take_in(watch, event, Self::observe_slice),
         }
     }
 
@@ -111,7 +113,7 @@ impl Index {
         &mut self,
         watch: WatchId,
         event: ReflectorEvent<D>,
-        mut put: impl FnMut(&mut Self, &D, bool) -> Option<Known>,
+        mut put: impl FnMut(&mut Self, &D, bool) -> Option<ObjectKey>,
     ) -> Option<String> {
         let (object, is_gone) = match event {
             ReflectorEvent::Opened { .. } => return None,
@@ -146,22 +148,22 @@ impl Index {
         None
     }
 
-    fn forget(&mut self, watch: WatchId, known: &Known) {
+    fn forget(&mut self, watch: WatchId, known: &ObjectKey) {
         if let Some(listed) = self.watches.get_mut(watch) {
             listed.known.remove(known);
         }
         match known {
-            Known::Workload(kind, namespace, name) => {
+            ObjectKey::Workload(kind, namespace, name) => {
                 let key = (*kind, namespace.clone(), name.clone());
                 self.workloads.remove(&key);
             }
-            Known::Namespace(name) => {
+            ObjectKey::Namespace(name) => {
                 self.namespaces.remove(name);
             }
-            Known::Service(name) => {
+            ObjectKey::Service(name) => {
                 self.services.remove(name);
             }
-            Known::Slice(service, name) => self.forget_slice(service, name),
+            ObjectKey::Slice(service, name) => self.forget_slice(service, name),
         }
     }
 
@@ -174,10 +176,15 @@ impl Index {
         }
     }
 
-    fn workload(&mut self, kind: Kind, object: &WithPodLabels, is_gone: bool) -> Option<Known> {
+    fn observe_workload(
+        &mut self,
+        kind: Kind,
+        object: &WithPodLabels,
+        is_gone: bool,
+    ) -> Option<ObjectKey> {
         let workload = &object.workload;
         let key = (kind, workload.namespace().into(), workload.name().into());
-        let known = Known::Workload(kind, workload.namespace().into(), workload.name().into());
+        let known = ObjectKey::Workload(kind, workload.namespace().into(), workload.name().into());
         // Most workloads are none of dayshift's.
         if is_gone || !workload.concerns(&self.prefix) {
             self.workloads.remove(&key);
@@ -189,31 +196,31 @@ impl Index {
         Some(known)
     }
 
-    fn namespace(&mut self, object: &NamespaceMeta, _: bool) -> Option<Known> {
+    fn observe_namespace(&mut self, object: &NamespaceMeta, _: bool) -> Option<ObjectKey> {
         let observed = ObservedNamespace::of(object, &self.prefix);
         let annotations = Arc::new(observed.annotations);
         self.namespaces.insert(observed.name.clone(), annotations);
-        Some(Known::Namespace(observed.name))
+        Some(ObjectKey::Namespace(observed.name))
     }
 
-    fn of_service(&mut self, object: &Service, _: bool) -> Option<Known> {
-        let (name, known) = KnownService::of(object)?;
+    fn observe_service(&mut self, object: &Service, _: bool) -> Option<ObjectKey> {
+        let (name, known) = ServiceInfo::from_object(object)?;
         self.services.insert(name.clone(), known);
-        Some(Known::Service(name))
+        Some(ObjectKey::Service(name))
     }
 
-    fn slice(&mut self, object: &EndpointSlice, _: bool) -> Option<Known> {
-        let (service, name, known) = KnownSlice::of(object).or_else(|| {
+    fn observe_slice(&mut self, object: &EndpointSlice, _: bool) -> Option<ObjectKey> {
+        let (service, name, known) = SliceInfo::from_object(object).or_else(|| {
             tracing::debug!(slice = object.name_any(), "an EndpointSlice of no Service");
             None
         })?;
         let slices = self.slices.entry(service.clone()).or_default();
         slices.insert(name.clone(), known);
-        Some(Known::Slice(service, name))
+        Some(ObjectKey::Slice(service, name))
     }
 
     /// The workloads that dayshift schedules and that ask to be woken by a request.
-    pub(crate) fn sleepers(&self) -> impl Iterator<Item = Sleeper<'_>> {
+    pub(crate) fn sleepers(&self) -> impl Iterator<Item = WakeableWorkload<'_>> {
         self.workloads.values().filter_map(|(observed, labels)| {
             observed.labels.text(Label::State)?;
             let namespace = &*observed.object.namespace;
@@ -224,7 +231,7 @@ impl Index {
                 inputs,
                 ..observed.clone()
             };
-            Some(Sleeper { observed, labels })
+            Some(WakeableWorkload { observed, labels })
         })
     }
 
@@ -242,14 +249,14 @@ impl Index {
         stays_stopped(&observed.clone().with_defaults(defaults))
     }
 
-    pub(crate) fn service(&self, name: &ServiceName) -> Option<&KnownService> {
+    pub(crate) fn service(&self, name: &ServiceName) -> Option<&ServiceInfo> {
         self.services.get(name)
     }
 
     pub(crate) fn services_in(
         &self,
         namespace: &Arc<str>,
-    ) -> impl Iterator<Item = (&ServiceName, &KnownService)> {
+    ) -> impl Iterator<Item = (&ServiceName, &ServiceInfo)> {
         let first = ServiceName {
             namespace: namespace.clone(),
             name: "".into(),
@@ -259,7 +266,7 @@ impl Index {
         from.take_while(move |(name, _)| name.namespace == namespace)
     }
 
-    pub(crate) fn slices_of(&self, service: &ServiceName) -> impl Iterator<Item = &KnownSlice> {
+    pub(crate) fn slices_of(&self, service: &ServiceName) -> impl Iterator<Item = &SliceInfo> {
         self.slices
             .get(service)
             .into_iter()
@@ -268,13 +275,13 @@ impl Index {
 
     /// The ready addresses of a Service.
     pub(crate) fn ready_of(&self, service: &ServiceName) -> BTreeMap<IpAddr, PodName> {
-        let slices = self.slices_of(service).filter(|it| !it.is_ours);
-        let all = slices.flat_map(|it| &it.ready);
+        let slices = self.slices_of(service).filter(|slice| !slice.is_ours);
+        let all = slices.flat_map(|slice| &slice.ready);
         all.map(|(address, pod)| (*address, pod.clone())).collect()
     }
 
     /// The activator's slices, each with its namespace and name.
-    pub(crate) fn ours(&self) -> impl Iterator<Item = (&ServiceName, &Box<str>, &KnownSlice)> {
+    pub(crate) fn ours(&self) -> impl Iterator<Item = (&ServiceName, &Box<str>, &SliceInfo)> {
         let all = self.slices.iter();
         let all = all.flat_map(|(service, slices)| {
             slices
@@ -294,7 +301,7 @@ impl Index {
     }
 
     /// A slice of that name, of whatever Service.
-    pub(crate) fn slice_named(&self, service: &ServiceName, name: &str) -> Option<&KnownSlice> {
+    pub(crate) fn slice_named(&self, service: &ServiceName, name: &str) -> Option<&SliceInfo> {
         self.slices.get(service)?.get(name)
     }
 }

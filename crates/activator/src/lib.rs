@@ -1,14 +1,16 @@
 //! `dayshift activator`: it stands in for a Service that has no ready pod, wakes what the Service
 //! selects, and hands the connection on to a pod, byte for byte.
 
-mod connections;
-mod cover;
+mod backoff;
+mod connection;
 #[cfg(test)]
-mod cover_tests;
-#[cfg(test)]
-mod due_tests;
+mod connection_tests;
+mod desired;
+mod http;
 mod index;
-mod pauses;
+mod limits;
+mod listeners;
+mod pods;
 mod routes;
 mod run;
 mod service;
@@ -16,11 +18,11 @@ mod settings;
 mod telemetry;
 #[cfg(test)]
 mod test_cluster;
-mod waking;
+mod wakes;
 mod writes;
 
 pub use run::run;
 pub use service::ServiceName;
 pub use settings::{IGNORED_AGENTS, Settings};
 pub use telemetry::Telemetry;
-pub use waking::simulated::{RequestedWake, request_wakes};
+pub use wakes::{RequestedWake, request_wakes};

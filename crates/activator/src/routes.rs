@@ -1,7 +1,10 @@
-//! Where connections to a Service go, and what there is to wake.
+//! Where connections to a Service go, which workloads a request wakes, and which others these need.
+//!
+//! A workload is woken for another one only if its own annotation or its Namespace's, `wake-on-request`,
+//! says that requests wake it. So nobody's database is started by somebody else's annotation.
 
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, BTreeSet, HashSet},
     net::{IpAddr, SocketAddr},
     sync::Arc,
 };
@@ -21,7 +24,7 @@ pub(crate) struct Route {
     /// On which port the activator listens for each of its ports, by name.
     pub(crate) ports: BTreeMap<Box<str>, u16>,
     /// What it selects and a connection may wake.
-    pub(crate) targets: Vec<Arc<Target>>,
+    pub(crate) targets: Vec<Arc<WakeTarget>>,
     /// The pods that are ready, by the name of the port.
     pub(crate) ready: BTreeMap<Box<str>, Vec<Backend>>,
     pub(crate) selector: BTreeMap<String, String>,
@@ -36,12 +39,12 @@ pub(crate) struct Backend {
 
 /// A workload with `wake-on-request`.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Target {
+pub(crate) struct WakeTarget {
     pub(crate) observed: Observed,
     pub(crate) wake: WakeOnRequest,
     pub(crate) ignored: IgnoredPaths,
     pub(crate) zone: Zone,
-    pub(crate) standing: NeededState,
+    pub(crate) state: TargetState,
     /// When it went to sleep.
     pub(crate) since: Option<DateTime<Utc>>,
     /// Until when it was woken, where the scaler has not acted on it yet.
@@ -55,7 +58,7 @@ pub(crate) const OUT_OF_HOURS: &str = "a request does not wake it at this time o
 
 /// How a workload stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum NeededState {
+pub(crate) enum TargetState {
     /// It runs, or is about to.
     Running,
     /// dayshift has stopped it, and a request wakes it.
@@ -81,11 +84,11 @@ impl Route {
         let mut why = "nothing that it selects is woken by a request any more";
         let mut prospect = None;
         for target in &self.targets {
-            match target.standing {
-                NeededState::Running => prospect = prospect.or(Some(Prospect::Running)),
-                NeededState::Asleep if target.counts_at(now) => prospect = Some(Prospect::Wakeable),
-                NeededState::Asleep => why = OUT_OF_HOURS,
-                NeededState::Off(reason) => why = reason,
+            match target.state {
+                TargetState::Running => prospect = prospect.or(Some(Prospect::Running)),
+                TargetState::Asleep if target.counts_at(now) => prospect = Some(Prospect::Wakeable),
+                TargetState::Asleep => why = OUT_OF_HOURS,
+                TargetState::Off(reason) => why = reason,
             }
         }
         prospect.unwrap_or(Prospect::Nothing(why))
@@ -93,12 +96,12 @@ impl Route {
 
     /// Whether a request for this path wakes nothing.
     pub(crate) fn ignores(&self, path: &str) -> bool {
-        !self.targets.is_empty() && self.targets.iter().all(|it| it.ignored.has(path))
+        !self.targets.is_empty() && self.targets.iter().all(|target| target.ignored.has(path))
     }
 
     /// Whether everything that it selects is stopped, and nothing else is ready.
     pub(crate) fn is_stopped(&self) -> bool {
-        let runs = |it: &Arc<Target>| it.standing == NeededState::Running;
+        let runs = |target: &Arc<WakeTarget>| target.state == TargetState::Running;
         self.ready.values().all(Vec::is_empty) && !self.targets.iter().any(runs)
     }
 
@@ -108,10 +111,10 @@ impl Route {
     }
 }
 
-impl Target {
+impl WakeTarget {
     /// Whether a request wakes it at that instant: it sleeps, and this is an hour for it.
     pub(crate) fn is_wakeable(&self, now: DateTime<Utc>) -> bool {
-        self.standing == NeededState::Asleep && self.counts_at(now)
+        self.state == TargetState::Asleep && self.counts_at(now)
     }
 
     pub(crate) fn counts_at(&self, now: DateTime<Utc>) -> bool {
@@ -132,4 +135,79 @@ pub(crate) fn backends(
             pod: pod.clone(),
         })
         .collect()
+}
+
+/// The workloads that others may need, by namespace.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct WakeDependencies {
+    targets: BTreeMap<DependencyKey, Arc<WakeTarget>>,
+    /// Dependency, stopped by dayshift, and without the annotation.
+    not_asking: BTreeSet<DependencyKey>,
+}
+
+type DependencyKey = (Arc<str>, Dependency);
+
+/// What is woken with a workload, and what it needs besides that stays stopped.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct WokenWith {
+    pub(crate) targets: Vec<Arc<WakeTarget>>,
+    /// Each with the reason.
+    pub(crate) without: Vec<String>,
+}
+
+impl WakeDependencies {
+    /// Takes in a workload. Whether one that it needs stays stopped, since it does not ask to be woken, is
+    /// asked of the second.
+    pub(crate) fn add(
+        &mut self,
+        target: &Arc<WakeTarget>,
+        stays_stopped: impl Fn(&Dependency) -> bool,
+    ) {
+        let object = &target.observed.object;
+        let namespace = &object.namespace;
+        let not_asking = target.needs.iter().filter(|needed| stays_stopped(needed));
+        self.not_asking
+            .extend(not_asking.map(|needed| (namespace.clone(), needed.clone())));
+        let place = (namespace.clone(), Dependency::from_workload(object));
+        self.targets.insert(place, Arc::clone(target));
+    }
+
+    /// What a wake of this workload wakes besides: what it needs, and what that needs in turn. A circle
+    /// is gone through once.
+    pub(crate) fn woken_with(&self, root: &WakeTarget, now: DateTime<Utc>) -> WokenWith {
+        let mut with = WokenWith::default();
+        let namespace = &root.observed.object.namespace;
+        let mut seen = HashSet::from([Dependency::from_workload(&root.observed.object)]);
+        let mut next = root.needs.clone();
+        while let Some(needed) = next.pop() {
+            if !seen.insert(needed.clone()) {
+                continue;
+            }
+            let place = (namespace.clone(), needed);
+            let Some(target) = self.targets.get(&place) else {
+                if self.not_asking.contains(&place) {
+                    let why = "has no annotation wake-on-request";
+                    with.without.push(format!("{}, which {why}", place.1));
+                }
+                continue;
+            };
+            match target.state {
+                TargetState::Asleep if target.counts_at(now) => {
+                    next.extend_from_slice(&target.needs);
+                    with.targets.push(Arc::clone(target));
+                }
+                TargetState::Running if target.starts_until.is_some() => {
+                    next.extend_from_slice(&target.needs);
+                }
+                TargetState::Running => {}
+                TargetState::Asleep => with.without.push(stopped(&place.1, OUT_OF_HOURS)),
+                TargetState::Off(why) => with.without.push(stopped(&place.1, why)),
+            }
+        }
+        with
+    }
+}
+
+fn stopped(needed: &Dependency, why: &str) -> String {
+    format!("{needed}, which stays stopped: {why}")
 }

@@ -21,13 +21,16 @@ use tokio::{
 };
 
 use crate::{
-    connections::{connection::Shared, listeners::Listeners, places::Places, pods::Pods},
-    cover::Cover,
-    index::{Event, Index, WatchId},
+    connection::ConnectionContext,
+    desired::DesiredState,
+    index::{ClusterIndex, WatchEvent, WatchId},
+    limits::ConnectionLimits,
+    listeners::Listeners,
+    pods::PodVerifier,
     routes::Routes,
     settings::Settings,
     telemetry::Telemetry,
-    waking::wakes::{Took, Wake, Wakes},
+    wakes::{StartDurations, Wake, Wakes},
     writes::{SliceWrite, SliceWrites},
 };
 
@@ -56,12 +59,12 @@ pub async fn run(
     let settings = Arc::new(settings);
     let (routes_in, routes) = watch::channel(Arc::<Routes>::default());
     let (requests_in, mut requests) = mpsc::channel(MAX_REQUESTS);
-    let took = Took::default();
-    let shared = Shared {
+    let took = StartDurations::default();
+    let shared = ConnectionContext {
         routes,
         requests: requests_in,
-        places: Places::new(settings.max_connections, settings.max_per_service),
-        pods: Pods::new(client.clone()),
+        places: ConnectionLimits::new(settings.max_connections, settings.max_per_service),
+        pods: PodVerifier::new(client.clone()),
         took: took.clone(),
         telemetry: Arc::clone(&telemetry),
         settings: Arc::clone(&settings),
@@ -69,8 +72,8 @@ pub async fn run(
     };
     let writer = Writer::of_activator(client, settings.prefix.clone(), settings.instance.clone());
     let mut activator = Activator {
-        index: Index::new(settings.prefix.clone(), watches),
-        cover: Cover::default(),
+        index: ClusterIndex::new(settings.prefix.clone(), watches),
+        cover: DesiredState::default(),
         listeners: Listeners::default(),
         wakes: Wakes::new(took, settings.seed),
         writes: SliceWrites::new(settings.seed),
@@ -94,13 +97,13 @@ pub async fn run(
             activator
                 .due_wakes()
                 .into_iter()
-                .map(|it| carry_out(&writer, it)),
+                .map(|wake| carry_out(&writer, wake)),
         );
         writing.extend(
             activator
                 .due_writes()
                 .into_iter()
-                .map(|it| write(&writer, it)),
+                .map(|write| send(&writer, write)),
         );
         if let Some(since) = leaving {
             let open = activator.shared.places.taken();
@@ -117,7 +120,7 @@ pub async fn run(
                 tracing::info!(open = activator.shared.places.taken(), "shutting down");
             }
             Some(some) = events.next() => {
-                some.into_iter().for_each(|it| activator.observe(it));
+                some.into_iter().for_each(|event| activator.observe(event));
                 is_news = true;
             }
             Some(request) = requests.recv() => activator.wakes.ask(request),
@@ -141,7 +144,7 @@ async fn carry_out(writer: &Writer, wake: Wake) -> (Wake, Result<(), PatchError>
     (wake, result)
 }
 
-async fn write(writer: &Writer, write: SliceWrite) -> (SliceWrite, Result<(), PatchError>) {
+async fn send(writer: &Writer, write: SliceWrite) -> (SliceWrite, Result<(), PatchError>) {
     let result = write.send(writer).await;
     (write, result)
 }
@@ -158,11 +161,11 @@ async fn announce(writer: &Writer, clock: &Clock, wake: Wake) {
     }
 }
 
-type Events = BoxStream<'static, Vec<(WatchId, Event)>>;
+type EventStream = BoxStream<'static, Vec<(WatchId, WatchEvent)>>;
 
 /// Watches everything that the settings name; how many watches that are.
-fn watches(client: &Client, settings: &Settings) -> (usize, Events) {
-    let mut all: Vec<BoxStream<'static, Event>> = Vec::new();
+fn watches(client: &Client, settings: &Settings) -> (usize, EventStream) {
+    let mut all: Vec<BoxStream<'static, WatchEvent>> = Vec::new();
     let mut seed = settings.seed;
     let mut random = || {
         seed = seed.wrapping_add(1);
@@ -170,7 +173,7 @@ fn watches(client: &Client, settings: &Settings) -> (usize, Events) {
     };
     let namespaces: Vec<Option<&str>> = match &*settings.namespaces {
         [] => vec![None],
-        some => some.iter().map(|it| Some(&**it)).collect(),
+        some => some.iter().map(|namespace| Some(&**namespace)).collect(),
     };
     for namespace in &namespaces {
         for kind in &settings.kinds {
@@ -180,7 +183,7 @@ fn watches(client: &Client, settings: &Settings) -> (usize, Events) {
             all.push(
                 watch
                     .into_stream()
-                    .map(move |it| Event::Workload(kind, it))
+                    .map(move |event| WatchEvent::Workload(kind, event))
                     .boxed(),
             );
         }
@@ -188,43 +191,43 @@ fn watches(client: &Client, settings: &Settings) -> (usize, Events) {
         all.push(
             services
                 .into_stream()
-                .map(|it| Event::Service(Box::new(it)))
+                .map(|event| WatchEvent::Service(Box::new(event)))
                 .boxed(),
         );
         let slices =
             Reflector::of_slices(client.clone(), *namespace, WatchParams::default(), random());
-        all.push(slices.into_stream().map(Event::Slice).boxed());
+        all.push(slices.into_stream().map(WatchEvent::Slice).boxed());
     }
     let own = &*settings.service.namespace;
     if settings.namespaces.is_empty() {
         let selectors = WatchParams::default();
         let watch = Reflector::of_namespaces(client.clone(), selectors, random());
-        all.push(watch.into_stream().map(Event::Namespace).boxed());
-    } else if settings.namespaces.iter().all(|it| it != own) {
+        all.push(watch.into_stream().map(WatchEvent::Namespace).boxed());
+    } else if settings.namespaces.iter().all(|namespace| namespace != own) {
         let slices =
             Reflector::of_slices(client.clone(), Some(own), WatchParams::default(), random());
-        all.push(slices.into_stream().map(Event::Slice).boxed());
+        all.push(slices.into_stream().map(WatchEvent::Slice).boxed());
     }
     let count = all.len();
     let numbered = all.into_iter().enumerate();
-    let numbered = numbered.map(|(id, it)| it.map(move |event| (id, event)).boxed());
+    let numbered = numbered.map(|(id, stream)| stream.map(move |event| (id, event)).boxed());
     (count, select_all(numbered).ready_chunks(MAX_EVENTS).boxed())
 }
 
 struct Activator {
-    index: Index,
-    cover: Cover,
+    index: ClusterIndex,
+    cover: DesiredState,
     listeners: Listeners,
     wakes: Wakes,
     writes: SliceWrites,
     /// How many events there had been when the cover was made.
     looked_at: Option<u64>,
     is_leaving: bool,
-    shared: Shared,
+    shared: ConnectionContext,
 }
 
 impl Activator {
-    fn observe(&mut self, (watch, event): (WatchId, Event)) {
+    fn observe(&mut self, (watch, event): (WatchId, WatchEvent)) {
         if let Some(error) = self.index.observe(watch, event) {
             tracing::warn!(error, "a watch is broken; it is tried again");
         }
@@ -258,7 +261,7 @@ impl Activator {
 
     /// Makes the cover anew, which takes some milliseconds for a thousand workloads.
     fn cover(&mut self, now: DateTime<Utc>) {
-        let cover = Cover::of(&self.index, &self.shared.settings, now);
+        let cover = DesiredState::new(&self.index, &self.shared.settings, now);
         let known = mem::replace(&mut self.cover, cover).not_covered;
         for (service, why) in &self.cover.not_covered {
             if known.get(service) != Some(why) {

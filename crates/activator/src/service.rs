@@ -45,13 +45,13 @@ impl Family {
     }
 
     fn named(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|it| it.name() == name)
+        Self::ALL.into_iter().find(|family| family.name() == name)
     }
 }
 
 /// A Service, as far as it matters who stands in for it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct KnownService {
+pub(crate) struct ServiceInfo {
     pub(crate) uid: Box<str>,
     pub(crate) spec: ServiceSpec,
     /// Its TCP ports: name and `appProtocol`.
@@ -59,8 +59,8 @@ pub(crate) struct KnownService {
     pub(crate) families: Vec<Family>,
 }
 
-impl KnownService {
-    pub(crate) fn of(service: &Service) -> Option<(ServiceName, Self)> {
+impl ServiceInfo {
+    pub(crate) fn from_object(service: &Service) -> Option<(ServiceName, Self)> {
         let meta = &service.metadata;
         let name = ServiceName {
             namespace: meta.namespace.as_deref()?.into(),
@@ -68,19 +68,26 @@ impl KnownService {
         };
         let known = service_spec(service);
         let spec = service.spec.as_ref();
-        let protocols = spec.and_then(|it| it.ports.as_ref()).into_iter().flatten();
+        let protocols = spec
+            .and_then(|spec| spec.ports.as_ref())
+            .into_iter()
+            .flatten();
         let tcp = known
             .ports
             .iter()
             .zip(protocols)
-            .filter(|(it, _)| it.is_tcp());
-        let ports =
-            tcp.map(|(port, it)| (port.name.clone(), it.app_protocol.clone().map(Into::into)));
+            .filter(|(port, _)| port.is_tcp());
+        let ports = tcp.map(|(known, port)| {
+            (
+                known.name.clone(),
+                port.app_protocol.clone().map(Into::into),
+            )
+        });
         let families = spec
-            .and_then(|it| it.ip_families.as_ref())
+            .and_then(|spec| spec.ip_families.as_ref())
             .into_iter()
             .flatten();
-        let mut families: Vec<_> = families.filter_map(|it| Family::named(it)).collect();
+        let mut families: Vec<_> = families.filter_map(|name| Family::named(name)).collect();
         if families.is_empty() {
             families = Family::ALL.to_vec();
         }
@@ -104,7 +111,7 @@ pub(crate) struct PodName {
 
 /// The slice that stands in for a Service: what is written, and what is seen of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct StandIn {
+pub(crate) struct StandInSlice {
     pub(crate) service: ServiceName,
     pub(crate) service_uid: Box<str>,
     pub(crate) family: Family,
@@ -118,7 +125,7 @@ pub(crate) struct StandIn {
 
 /// A slice of somebody.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct KnownSlice {
+pub(crate) struct SliceInfo {
     pub(crate) uid: Box<str>,
     /// Whether it is one of the activator's.
     pub(crate) is_ours: bool,
@@ -128,26 +135,29 @@ pub(crate) struct KnownSlice {
     /// Addresses that are ready, and their pods.
     pub(crate) ready: BTreeMap<IpAddr, PodName>,
     /// What it says, where it is one of the activator's and nobody has changed it.
-    pub(crate) stand_in: Option<StandIn>,
+    pub(crate) stand_in: Option<StandInSlice>,
 }
 
-impl KnownSlice {
+impl SliceInfo {
     /// The slice of a Service; `None` for what is of none.
-    pub(crate) fn of(slice: &EndpointSlice) -> Option<(ServiceName, Box<str>, Self)> {
+    pub(crate) fn from_object(slice: &EndpointSlice) -> Option<(ServiceName, Box<str>, Self)> {
         let meta = &slice.metadata;
-        let label = |name: &str| meta.labels.as_ref().and_then(|it| it.get(name));
+        let label = |name: &str| meta.labels.as_ref().and_then(|labels| labels.get(name));
         let service = ServiceName {
             namespace: meta.namespace.as_deref()?.into(),
             name: label(SERVICE_LABEL)?.as_str().into(),
         };
-        let is_ours = label(MANAGED_BY).is_some_and(|it| it == MANAGER);
+        let is_ours = label(MANAGED_BY).is_some_and(|manager| manager == MANAGER);
         let family = Family::named(&slice.address_type);
         let mut ports = BTreeMap::new();
         let mut protocols = BTreeMap::new();
         for port in slice.ports.iter().flatten() {
             let name: Box<str> = port.name.clone().unwrap_or_default().into();
-            let is_tcp = port.protocol.as_deref().is_none_or(|it| it == "TCP");
-            let number = port.port.and_then(|it| u16::try_from(it).ok());
+            let is_tcp = port
+                .protocol
+                .as_deref()
+                .is_none_or(|protocol| protocol == "TCP");
+            let number = port.port.and_then(|number| u16::try_from(number).ok());
             if let Some(number) = number.filter(|_| is_tcp) {
                 ports.insert(name.clone(), number);
                 protocols.insert(name, port.app_protocol.clone().map(Into::into));
@@ -166,7 +176,11 @@ impl KnownSlice {
         for endpoint in slice.endpoints.iter().flatten() {
             let shape = shape(endpoint);
             let pod = pod_of(endpoint);
-            for address in endpoint.addresses.iter().filter_map(|it| it.parse().ok()) {
+            for address in endpoint
+                .addresses
+                .iter()
+                .filter_map(|address| address.parse().ok())
+            {
                 if let Some(pod) = &pod {
                     all.insert(address, pod.clone());
                     if shape == READY {
@@ -178,13 +192,16 @@ impl KnownSlice {
         }
         let owner = meta.owner_references.iter().flatten().next();
         // A slice without pods says of none whether it is ready.
-        let is_ready = shapes.first().is_some_and(|it| *it == READY);
+        let is_ready = shapes.first().is_some_and(|shape| *shape == READY);
         let expected = if is_ready { READY } else { STANDING_BY };
-        if let (true, Some(family)) = (is_ours && shapes.iter().all(|it| *it == expected), family) {
+        if let (true, Some(family)) = (
+            is_ours && shapes.iter().all(|shape| *shape == expected),
+            family,
+        ) {
             let ports = known.ports.iter();
-            known.stand_in = Some(StandIn {
+            known.stand_in = Some(StandInSlice {
                 service: service.clone(),
-                service_uid: owner.map_or("", |it| &it.uid).into(),
+                service_uid: owner.map_or("", |owner| &owner.uid).into(),
                 family,
                 ports: ports
                     .map(|(name, port)| {
@@ -201,13 +218,13 @@ impl KnownSlice {
 }
 
 /// Whether an endpoint is ready, serving and terminating.
-type Conditions = (bool, bool, bool);
+type EndpointConditions = (bool, bool, bool);
 
-const READY: Conditions = (true, true, false);
+const READY: EndpointConditions = (true, true, false);
 /// What a proxy takes where nothing is ready (KEP-1669), and nobody else.
-const STANDING_BY: Conditions = (false, true, true);
+const STANDING_BY: EndpointConditions = (false, true, true);
 
-fn shape(endpoint: &Endpoint) -> Conditions {
+fn shape(endpoint: &Endpoint) -> EndpointConditions {
     let conditions = endpoint.conditions.clone().unwrap_or_default();
     let ready = is_ready(endpoint);
     (
@@ -227,7 +244,7 @@ fn pod_of(endpoint: &Endpoint) -> Option<PodName> {
     })
 }
 
-impl StandIn {
+impl StandInSlice {
     /// Its name, which begins with the Service's: ingress-nginx takes no other.
     pub(crate) fn name(&self) -> String {
         let family = match self.family {

@@ -14,7 +14,7 @@ use tokio::time::Instant;
 
 /// How a connection ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Outcome {
+pub(crate) enum ConnectionOutcome {
     /// A pod took it, and it ended in order.
     HandedOn,
     /// A pod took it, and it was cut.
@@ -35,7 +35,7 @@ pub(crate) enum Outcome {
     Full,
 }
 
-impl Outcome {
+impl ConnectionOutcome {
     pub(crate) const fn name(self) -> &'static str {
         match self {
             Self::HandedOn => "handed_on",
@@ -121,7 +121,7 @@ impl Default for Telemetry {
 }
 
 impl Telemetry {
-    pub(crate) fn ended(&self, outcome: Outcome) {
+    pub(crate) fn ended(&self, outcome: ConnectionOutcome) {
         let label = [("outcome", outcome.name().to_owned())];
         self.connections.get_or_create(&label).inc();
     }
@@ -186,7 +186,7 @@ mod tests {
         let page = include_str!("../../../docs/guides/wake-on-request.md");
         let rows = page
             .lines()
-            .filter_map(|it| it.strip_prefix("| `dayshift_activator_"));
+            .filter_map(|line| line.strip_prefix("| `dayshift_activator_"));
         let documented: BTreeSet<_> = rows
             .map(|row| {
                 let mut cells = row.split(" | ");
@@ -198,13 +198,13 @@ mod tests {
             })
             .collect();
         let telemetry = Telemetry::default();
-        telemetry.ended(Outcome::Page);
+        telemetry.ended(ConnectionOutcome::Page);
         telemetry.woken("dev");
         telemetry.slice_written(true);
         let text = telemetry.render();
         let types = text
             .lines()
-            .filter_map(|it| it.strip_prefix("# TYPE dayshift_activator_"));
+            .filter_map(|line| line.strip_prefix("# TYPE dayshift_activator_"));
         let registered: BTreeSet<_> = types
             .map(|line| line.split_once(' ').unwrap())
             .map(|(name, kind)| (name.to_owned(), kind.to_owned()))

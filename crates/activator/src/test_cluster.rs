@@ -9,8 +9,8 @@ use dayshift_workload::{Kind, Prefix};
 use serde_json::{Value, json};
 
 use crate::{
-    cover::Cover,
-    index::{Event, Index},
+    desired::DesiredState,
+    index::{ClusterIndex, WatchEvent},
     routes::Route,
     service::ServiceName,
     settings::Settings,
@@ -49,14 +49,14 @@ pub(crate) fn settings() -> Settings {
 
 /// A cluster with one activator at 10.0.0.9.
 pub(crate) struct Cluster {
-    pub(crate) index: Index,
+    pub(crate) index: ClusterIndex,
     pub(crate) settings: Settings,
 }
 
 impl Cluster {
     pub(crate) fn new() -> Self {
         let mut cluster = Self {
-            index: Index::new(Prefix::default(), 4),
+            index: ClusterIndex::new(Prefix::default(), 4),
             settings: settings(),
         };
         cluster.slice("dayshift", "dayshift-activator", &["10.0.0.9"], 8080);
@@ -87,7 +87,7 @@ impl Cluster {
             "spec": {"replicas": replicas, "template": {"metadata": {"labels": {"app": name, "v": "1"}}}},
         });
         let object = serde_json::from_value(object).unwrap();
-        let event = Event::Workload(Kind::DEPLOYMENT, ReflectorEvent::Apply(object));
+        let event = WatchEvent::Workload(Kind::DEPLOYMENT, ReflectorEvent::Apply(object));
         assert_eq!(self.index.observe(0, event), None);
     }
 
@@ -101,7 +101,7 @@ impl Cluster {
         let object =
             json!({"metadata": {"name": "web", "namespace": "dev", "uid": "s"}, "spec": spec});
         let object = serde_json::from_value(object).unwrap();
-        let event = Event::Service(Box::new(ReflectorEvent::Apply(object)));
+        let event = WatchEvent::Service(Box::new(ReflectorEvent::Apply(object)));
         assert_eq!(self.index.observe(1, event), None);
     }
 
@@ -135,12 +135,12 @@ impl Cluster {
 
     pub(crate) fn observe_slice(&mut self, object: Value) {
         let object = serde_json::from_value(object).unwrap();
-        let event = Event::Slice(ReflectorEvent::Apply(object));
+        let event = WatchEvent::Slice(ReflectorEvent::Apply(object));
         assert_eq!(self.index.observe(2, event), None);
     }
 
-    pub(crate) fn cover(&self) -> Cover {
-        Cover::of(&self.index, &self.settings, at("2026-11-25T22:00:00Z"))
+    pub(crate) fn cover(&self) -> DesiredState {
+        DesiredState::new(&self.index, &self.settings, at("2026-11-25T22:00:00Z"))
     }
 
     pub(crate) fn route(&self) -> Route {
@@ -150,7 +150,7 @@ impl Cluster {
 }
 
 /// The one slice that should be, as JSON.
-pub(crate) fn slice(cover: &Cover) -> Value {
+pub(crate) fn slice(cover: &DesiredState) -> Value {
     assert_eq!(cover.slices.len(), 1, "{cover:?}");
     cover.slices.values().next().unwrap().object()
 }

@@ -10,7 +10,11 @@ use crate::objects::{DEPLOYMENTS, NAMESPACES};
 use crate::read::whole_value;
 use crate::status::Status;
 use crate::store::Object;
-use crate::write::{Deleted, PatchForm, Write, Writer};
+use crate::{
+    ownership::Writer,
+    patch::PatchForm,
+    write::{Deleted, Write},
+};
 
 /// Where `kubectl apply` keeps what it applied last.
 const LAST_APPLIED: &str = "kubectl.kubernetes.io/last-applied-configuration";
@@ -27,7 +31,7 @@ impl Api {
     /// namespace, 400 for a kind that is not served.
     pub fn create(&self, manifest: Value) -> Result<Value, Status> {
         let (resource, namespace, name, manifest) = self.place(manifest)?;
-        self.put(resource, &namespace, &name, KUBECTL, |write| {
+        self.put(&resource, &namespace, &name, KUBECTL, |write| {
             write.create(manifest)
         })
     }
@@ -42,7 +46,7 @@ impl Api {
         let (resource, namespace, name, mut manifest) = self.place(manifest)?;
         let applied = manifest.to_string();
         manifest["metadata"]["annotations"][LAST_APPLIED] = json!(applied);
-        let live = self.get(resource.kind, &namespace, &name);
+        let live = self.get(&resource.kind, &namespace, &name);
         let last = live
             .as_ref()
             .and_then(|live| live["metadata"]["annotations"][LAST_APPLIED].as_str());
@@ -51,9 +55,9 @@ impl Api {
             .unwrap_or_default();
         if live.is_some() {
             let patch = three_way(&last, &manifest);
-            return self.merge_as(APPLY, resource, &namespace, &name, &patch);
+            return self.merge_as(APPLY, &resource, &namespace, &name, &patch);
         }
-        self.put(resource, &namespace, &name, APPLY, |write| {
+        self.put(&resource, &namespace, &name, APPLY, |write| {
             write.create(manifest)
         })
     }
@@ -64,7 +68,7 @@ impl Api {
     /// 404 where there is none, 409 for a stale resourceVersion, 422 where it is invalid.
     pub fn replace(&self, manifest: Value) -> Result<Value, Status> {
         let (resource, namespace, name, manifest) = self.place(manifest)?;
-        self.put(resource, &namespace, &name, REPLACE, |write| {
+        self.put(&resource, &namespace, &name, REPLACE, |write| {
             write.update(manifest)
         })
     }
@@ -80,7 +84,7 @@ impl Api {
         name: &str,
         patch: &Value,
     ) -> Result<Value, Status> {
-        self.merge_as(KUBECTL, self.server.kind(kind)?, namespace, name, patch)
+        self.merge_as(KUBECTL, &*self.server.kind(kind)?, namespace, name, patch)
     }
 
     /// The same by another writer, which `managedFields` names afterwards.
@@ -95,7 +99,7 @@ impl Api {
         name: &str,
         patch: &Value,
     ) -> Result<Value, Status> {
-        self.merge_as(writer, self.server.kind(kind)?, namespace, name, patch)
+        self.merge_as(writer, &*self.server.kind(kind)?, namespace, name, patch)
     }
 
     /// The object, with its kind and version.
@@ -104,8 +108,8 @@ impl Api {
         let object = self
             .server
             .store()
-            .get(resource, &resource.key(namespace, name))?;
-        Some(whole_value(resource, &object))
+            .get(&resource, &resource.key(namespace, name))?;
+        Some(whole_value(&resource, &object))
     }
 
     /// All objects of a kind, in the order of namespace and name.
@@ -113,16 +117,16 @@ impl Api {
         let Ok(resource) = self.server.kind(kind) else {
             return Vec::new();
         };
-        let objects = self.server.store().objects(resource);
+        let objects = self.server.store().objects(&resource);
         objects
             .values()
-            .map(|object| whole_value(resource, object))
+            .map(|object| whole_value(&resource, object))
             .collect()
     }
 
     /// A Deployment's `spec.replicas`.
     pub fn replicas(&self, namespace: &str, name: &str) -> Option<i32> {
-        let deployment = self.get(DEPLOYMENTS.kind, namespace, name)?;
+        let deployment = self.get(&DEPLOYMENTS.kind, namespace, name)?;
         deployment["spec"]["replicas"]
             .as_i64()
             .and_then(|count| i32::try_from(count).ok())
@@ -133,7 +137,7 @@ impl Api {
     /// # Errors
     /// 404 where there is none, 422 for a negative count.
     pub fn scale(&self, namespace: &str, name: &str, replicas: i32) -> Result<Value, Status> {
-        self.scale_of(DEPLOYMENTS.kind, namespace, name, replicas)
+        self.scale_of(&DEPLOYMENTS.kind, namespace, name, replicas)
     }
 
     /// Sets the count of a Deployment, a StatefulSet or a custom object through its `scale`
@@ -154,7 +158,7 @@ impl Api {
             return Err(Status::bad_request(format!("{kind} has no scale")));
         }
         let patch = json!({"spec": {"replicas": replicas}});
-        self.merge_as(SCALE, resource, namespace, name, &patch)
+        self.merge_as(SCALE, &resource, namespace, name, &patch)
     }
 
     /// Sets the status of an object of any kind, as its controller does.
@@ -169,7 +173,7 @@ impl Api {
         status: Value,
     ) -> Result<Value, Status> {
         let resource = self.server.kind(kind)?;
-        self.put(resource, namespace, name, KUBECTL, |write| {
+        self.put(&resource, namespace, name, KUBECTL, |write| {
             write.set_status(status)
         })
     }
@@ -185,7 +189,7 @@ impl Api {
         key: &str,
         value: Option<&str>,
     ) -> Result<Value, Status> {
-        self.annotate_of(DEPLOYMENTS.kind, namespace, name, key, value)
+        self.annotate_of(&DEPLOYMENTS.kind, namespace, name, key, value)
     }
 
     /// Sets an annotation of an object of any kind; `None` removes it. A Namespace is in none: its
@@ -202,7 +206,7 @@ impl Api {
         value: Option<&str>,
     ) -> Result<Value, Status> {
         let patch = json!({"metadata": {"annotations": {key: value}}});
-        self.merge_as(KUBECTL, self.server.kind(kind)?, namespace, name, &patch)
+        self.merge_as(KUBECTL, &*self.server.kind(kind)?, namespace, name, &patch)
     }
 
     /// Sets a label of a Deployment; `None` removes it.
@@ -225,7 +229,7 @@ impl Api {
     /// # Errors
     /// 404 where there is none.
     pub fn delete(&self, namespace: &str, name: &str) -> Result<(), Status> {
-        self.delete_of(DEPLOYMENTS.kind, namespace, name)
+        self.delete_of(&DEPLOYMENTS.kind, namespace, name)
     }
 
     /// Deletes an object of any kind; one with finalizers stays, with a `deletionTimestamp`.
@@ -244,13 +248,13 @@ impl Api {
                 write.delete(&Value::Null)
             })
         };
-        delete(resource, namespace, name)?;
+        delete(&resource, namespace, name)?;
         if resource.index != NAMESPACES.index {
             return Ok(());
         }
         let mut empty = true;
         let kinds = self.server.kinds();
-        for resource in kinds.iter().copied().filter(|kind| kind.namespaced) {
+        for resource in kinds.iter().filter(|kind| kind.namespaced) {
             let objects = self.server.store().objects(resource);
             for object in objects.values().filter(|object| object.namespace() == name) {
                 let left = delete(resource, name, object.name())?;
@@ -273,10 +277,7 @@ impl Api {
     }
 
     /// Where a manifest belongs, and the manifest without its kind.
-    fn place(
-        &self,
-        mut manifest: Value,
-    ) -> Result<(&'static Resource, String, String, Value), Status> {
+    fn place(&self, mut manifest: Value) -> Result<(Arc<Resource>, String, String, Value), Status> {
         let resource = self
             .server
             .kind(manifest["kind"].as_str().unwrap_or_default())?;
@@ -297,7 +298,7 @@ impl Api {
     fn merge_as(
         &self,
         writer: Writer<'_>,
-        resource: &'static Resource,
+        resource: &Resource,
         namespace: &str,
         name: &str,
         patch: &Value,
@@ -310,7 +311,7 @@ impl Api {
     /// Makes a write, and returns the object as it is afterwards.
     fn put(
         &self,
-        resource: &'static Resource,
+        resource: &Resource,
         namespace: &str,
         name: &str,
         writer: Writer<'_>,
@@ -324,7 +325,7 @@ impl Api {
 
     fn write<T>(
         &self,
-        resource: &'static Resource,
+        resource: &Resource,
         namespace: &str,
         name: &str,
         writer: Writer<'_>,

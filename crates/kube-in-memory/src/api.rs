@@ -1,15 +1,18 @@
-//! The handle by which a test makes a server, looks into it and makes it fail.
+//! [`Api`], the handle to a server in memory, and [`Changes`], a reader of what the server stores that
+//! needs no HTTP request.
 
 use std::sync::{Arc, Mutex};
 
 use chrono::{DateTime, Utc};
+use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use crate::fault::Fault;
-use crate::objects::{Schema, custom};
-use crate::request_log::RequestLine;
-use crate::server::{Admission, Server, lock};
-use crate::status::Status;
+use crate::{
+    objects::{DEPLOYMENTS, Resource, Schema},
+    server::{Admission, Fault, RequestLine, Server, lock},
+    status::Status,
+    store::{Listener, Object},
+};
 
 /// A Kubernetes API in memory. Clones share it.
 ///
@@ -45,16 +48,14 @@ impl Api {
     /// its members alone and has the status apart: such as `argoproj.io`, `v1alpha1`, `rollouts`,
     /// `Rollout`.
     pub fn serve_custom(&self, group: &str, version: &str, plural: &str, kind: &str) {
-        let schema = Schema::PreservesAll;
         self.server
-            .serve(custom(schema, group, version, plural, kind));
+            .serve(Schema::PreservesAll, group, version, plural, kind);
     }
 
     /// The same, as if its schema had no `spec.replicas`: what is written there is dropped.
     pub fn serve_without_replicas(&self, group: &str, version: &str, plural: &str, kind: &str) {
-        let schema = Schema::LacksReplicas;
         self.server
-            .serve(custom(schema, group, version, plural, kind));
+            .serve(Schema::LacksReplicas, group, version, plural, kind);
     }
 
     /// From now on a custom kind is served in this version, and in no other, as if the served
@@ -169,5 +170,99 @@ impl Api {
     /// The newest resourceVersion.
     pub fn revision(&self) -> u64 {
         self.server.store().revision()
+    }
+}
+
+/// The changes of one kind, in order: see [`Api::changes`] and [`Api::changes_of`].
+pub struct Changes {
+    server: Arc<Server>,
+    resource: Arc<Resource>,
+    /// Everything up to here has been returned.
+    place: u64,
+    changed: Listener,
+}
+
+/// An object that was created, changed or deleted.
+#[derive(Debug)]
+pub struct StoredChange {
+    /// When, by the server's clock.
+    pub at: DateTime<Utc>,
+    /// Whether it is gone.
+    pub deleted: bool,
+    object: Arc<Object>,
+}
+
+impl Api {
+    /// All changes of Deployments from now on.
+    pub fn changes(&self) -> Changes {
+        self.changes_of_resource(Arc::new(DEPLOYMENTS.clone()))
+    }
+
+    /// All changes of a kind from now on.
+    ///
+    /// # Errors
+    /// 400 for a kind that is not served.
+    pub fn changes_of(&self, kind: &str) -> Result<Changes, Status> {
+        self.server
+            .kind(kind)
+            .map(|resource| self.changes_of_resource(resource))
+    }
+
+    fn changes_of_resource(&self, resource: Arc<Resource>) -> Changes {
+        let store = self.server.store();
+        let changed = store.subscribe(&resource);
+        Changes {
+            server: Arc::clone(&self.server),
+            resource,
+            place: store.revision(),
+            changed,
+        }
+    }
+}
+
+impl Changes {
+    /// Waits for the next change. What the server has forgotten meanwhile is passed over: it
+    /// remembers a hundred thousand changes for five minutes.
+    pub async fn next(&mut self) -> Option<StoredChange> {
+        loop {
+            self.changed.catch_up();
+            if let Some(change) = self.read() {
+                return Some(change);
+            }
+            self.changed.notified().await;
+        }
+    }
+
+    fn read(&mut self) -> Option<StoredChange> {
+        let store = self.server.store();
+        let mut changes = match store.changes_after(&self.resource, self.place) {
+            Ok(changes) => changes,
+            Err(compacted) => store.changes_after(&self.resource, compacted.oldest).ok()?,
+        };
+        let change = changes.next()?;
+        self.place = change.revision;
+        Some(StoredChange {
+            at: change.at,
+            deleted: change.deleted,
+            object: Arc::clone(&change.object),
+        })
+    }
+}
+
+impl StoredChange {
+    /// The object as it was stored, or as it was last, before it was deleted.
+    ///
+    /// # Errors
+    /// Where it is not a `T`.
+    pub fn object<T: DeserializeOwned>(&self) -> serde_json::Result<T> {
+        serde_json::from_slice(&self.object.body)
+    }
+}
+
+impl std::fmt::Debug for Changes {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Changes")
+            .field("place", &self.place)
+            .finish_non_exhaustive()
     }
 }

@@ -1,15 +1,20 @@
-//! What all clients, watches and handles of one [`Api`](crate::Api) share.
+//! The state that all clients, watches and handles of one [`Api`](crate::Api) share: the store, the kinds
+//! that are served, the request log, and the hooks that inject faults and admission policies.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::{
+    collections::VecDeque,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::Duration,
+};
 
 use chrono::{DateTime, Utc};
 use serde_json::Value;
 
-use crate::fault::Fault;
-use crate::objects::{RESOURCES, Resource, Schema, custom};
-use crate::request_log::{Log, RequestLine};
-use crate::status::Status;
-use crate::store::{Listener, Notifier, Store};
+use crate::{
+    objects::{RESOURCES, Resource, Schema, custom},
+    status::Status,
+    store::{Listener, Notifier, Store},
+};
 
 /// How many requests are remembered unless [`Api::remember_requests`](crate::Api::remember_requests)
 /// says otherwise.
@@ -19,9 +24,9 @@ const REQUESTS: usize = 100_000;
 #[derive(Clone, Copy, Debug)]
 pub struct Admission<'a> {
     /// `create`, `update` (patches too) or `delete`.
-    pub verb: &'static str,
+    pub verb: &'a str,
     /// The plural, such as `deployments`.
-    pub resource: &'static str,
+    pub resource: &'a str,
     /// The object's namespace; empty for a Namespace.
     pub namespace: &'a str,
     /// The object's name.
@@ -53,23 +58,28 @@ pub(crate) struct Server {
 /// The kinds of one server.
 struct Kinds {
     /// Each with whether it is served.
-    all: Vec<(&'static Resource, bool)>,
+    all: Vec<(Arc<Resource>, bool)>,
     /// Those that are.
-    served: Arc<[&'static Resource]>,
+    served: Arc<[Arc<Resource>]>,
+    /// How many tables the store has.
+    tables: usize,
 }
 
 impl Kinds {
     fn new() -> Self {
+        let all = RESOURCES.iter().cloned().map(Arc::new);
+        let served: Arc<[_]> = all.collect();
         Self {
-            all: RESOURCES.iter().map(|kind| (kind, true)).collect(),
-            served: RESOURCES.iter().collect(),
+            all: served.iter().map(|kind| (Arc::clone(kind), true)).collect(),
+            tables: served.len(),
+            served,
         }
     }
 
     /// Makes the list of those that are served anew.
     fn list(&mut self) {
         let served = self.all.iter().filter(|(_, served)| *served);
-        self.served = served.map(|(kind, _)| *kind).collect();
+        self.served = served.map(|(kind, _)| Arc::clone(kind)).collect();
     }
 }
 
@@ -96,45 +106,56 @@ impl Server {
     }
 
     /// The kinds that are served now.
-    pub(crate) fn kinds(&self) -> Arc<[&'static Resource]> {
+    pub(crate) fn kinds(&self) -> Arc<[Arc<Resource>]> {
         Arc::clone(&lock(&self.kinds).served)
     }
 
     /// The kind of this name, or a 400.
-    pub(crate) fn kind(&self, kind: &str) -> Result<&'static Resource, Status> {
+    pub(crate) fn kind(&self, kind: &str) -> Result<Arc<Resource>, Status> {
         let kinds = self.kinds();
         let known = kinds.iter().find(|known| known.kind == kind);
         let unknown = || Status::bad_request(format!("no matches for kind {kind:?}"));
-        known.copied().ok_or_else(unknown)
+        known.cloned().ok_or_else(unknown)
     }
 
-    /// Serves a kind from now on.
-    pub(crate) fn serve(&self, resource: &'static Resource) {
-        self.store().make_room(resource);
+    /// Serves a custom kind from now on.
+    pub(crate) fn serve(
+        &self,
+        schema: Schema,
+        group: &str,
+        version: &str,
+        plural: &str,
+        kind: &str,
+    ) {
         let mut kinds = lock(&self.kinds);
-        kinds.all.retain(|(known, _)| known.index != resource.index);
-        kinds.all.push((resource, true));
+        let name = (group, version, plural, kind);
+        let known = kinds.all.iter().position(|(known, _)| known.id() == name);
+        let index = match known {
+            Some(at) => kinds.all.remove(at).0.index,
+            None => {
+                kinds.tables += 1;
+                kinds.tables - 1
+            }
+        };
+        let resource = custom(schema, index, group, version, plural, kind);
+        self.store().make_room(&resource);
+        kinds.all.push((Arc::new(resource), true));
         kinds.list();
     }
 
-    /// Serves a custom kind in this version from now on, in place of any other; its objects go with
-    /// it. A 400 where there is no such kind.
+    /// Serves a custom kind in this version from now on, in place of any other; its objects are kept.
+    /// A 400 if there is no such kind.
     pub(crate) fn serve_in(&self, kind: &str, version: &str) -> Result<(), Status> {
         let old = self.kind(kind)?;
-        let new = custom(
-            Schema::PreservesAll,
-            old.group,
-            version,
-            old.plural,
-            old.kind,
-        );
-        if !old.custom || new.index == old.index {
+        if !old.custom || old.version == version {
             return Ok(());
         }
-        self.serve(new);
-        self.store().swap(old, new);
+        let (schema, group, plural) = (Schema::PreservesAll, &*old.group, &*old.plural);
+        let new = custom(schema, old.index, group, version, plural, kind);
         let mut kinds = lock(&self.kinds);
-        kinds.all.retain(|(known, _)| known.index != old.index);
+        let is_replaced = |known: &Resource| known.index == old.index || known.id() == new.id();
+        kinds.all.retain(|(known, _)| !is_replaced(known));
+        kinds.all.push((Arc::new(new), true));
         kinds.list();
         Ok(())
     }
@@ -196,4 +217,99 @@ impl Server {
 /// A lock that a panicking test thread has left is still good: no write is left half done in it.
 pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// What a fault hook may do to a request.
+#[derive(Clone, Debug)]
+pub enum Fault {
+    /// Answer this instead: an outage, a refusal by RBAC or by a policy.
+    Answer(Status),
+    /// The same after this time (tokio's clock): what stands in the way has to be asked first.
+    AnswerAfter(Duration, Status),
+    /// The connection breaks before the server has read the request.
+    DropBefore,
+    /// The request takes effect, then the connection breaks: the answer is lost.
+    DropAfter,
+    /// The request never arrives and no answer ever comes.
+    Hang,
+    /// The request is served after this time (tokio's clock).
+    Delay(Duration),
+}
+
+/// One request, as an audit log has it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RequestLine {
+    /// `get`, `list`, `watch`, `create`, `update`, `patch` or `delete`; empty for `/version` and
+    /// the like.
+    pub verb: &'static str,
+    /// The plural, such as `deployments`; for a path of no resource, the path.
+    pub resource: String,
+    /// The namespace; empty where the request spans all of them.
+    pub namespace: String,
+    /// The object's name; empty for lists, watches and creations.
+    pub name: String,
+    /// The query, as sent.
+    pub query: String,
+    /// The answer's HTTP code; `None` while there is none, or when it was lost.
+    pub code: Option<u16>,
+    /// When it arrived, by the server's clock.
+    pub at: DateTime<Utc>,
+    /// Who asked: the name given to the client.
+    pub who: String,
+}
+
+/// The last requests, oldest first, in a ring.
+#[derive(Debug)]
+pub(crate) struct Log {
+    lines: VecDeque<RequestLine>,
+    first: usize,
+    limit: usize,
+}
+
+impl Log {
+    pub(crate) fn new(limit: usize) -> Self {
+        Self {
+            lines: VecDeque::new(),
+            first: 0,
+            limit,
+        }
+    }
+
+    pub(crate) fn set_limit(&mut self, limit: usize) {
+        self.limit = limit;
+        self.trim();
+    }
+
+    /// Adds a line and returns its place, for [`Log::answered`].
+    pub(crate) fn push(&mut self, line: RequestLine) -> usize {
+        let place = self.first + self.lines.len();
+        self.lines.push_back(line);
+        self.trim();
+        place
+    }
+
+    pub(crate) fn answered(&mut self, place: usize, code: u16) {
+        let line = place
+            .checked_sub(self.first)
+            .and_then(|index| self.lines.get_mut(index));
+        if let Some(line) = line {
+            line.code = Some(code);
+        }
+    }
+
+    pub(crate) fn lines(&self) -> Vec<RequestLine> {
+        self.lines.iter().cloned().collect()
+    }
+
+    pub(crate) fn clear(&mut self) {
+        self.first += self.lines.len();
+        self.lines.clear();
+    }
+
+    fn trim(&mut self) {
+        while self.lines.len() > self.limit {
+            self.lines.pop_front();
+            self.first += 1;
+        }
+    }
 }

@@ -542,7 +542,7 @@ pub(super) fn serve_dashboard(
     };
     let is_acting = !settings.dry_run;
     let telemetry = Arc::clone(telemetry);
-    let dashboard = Dashboard::of_controller(telemetry, calendars, Clock::system(), looked_at);
+    let dashboard = Dashboard::for_controller(telemetry, calendars, Clock::system(), looked_at);
     let serve = async move || {
         let listener = TcpListener::from_std(listener)?;
         let dashboard = Arc::new(match login {

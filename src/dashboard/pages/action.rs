@@ -5,13 +5,12 @@ use dayshift_text::counted;
 use dayshift_workload::WorkloadRef;
 use maud::{Markup, html};
 
-use super::{
-    shell::{Kind, Page},
-    text::{safe, said},
-};
+use crate::dashboard::pages::page::{Kind, Page, safe, said};
 use crate::dashboard::{
-    actions::{Fields, Form, Phase, Plan, Progress, verb},
+    carry_out::verb,
+    form::{ActionForm, FormFields},
     params::Params,
+    plan::{ActionPlan, PlanPhase, PlanProgress},
     view::Row,
 };
 
@@ -42,7 +41,7 @@ impl Page<'_> {
                 section aria-labelledby="do" {
                     h2 id="do" { (heading) }
                     @if self.params.still {
-                        (self.form(&hidden(chosen), &Fields::prefilled()))
+                        (self.form(&hidden(chosen), &FormFields::prefilled()))
                     } @else {
                         p {
                             a href={ (still.link(path)) "#do" } { "Wake, sleep, pause or resume" }
@@ -55,7 +54,7 @@ impl Page<'_> {
     }
 
     /// The form that asks for something of what is chosen in it, where anything may be asked for.
-    pub(super) fn form(&self, chosen: &Markup, filled_in: &Fields) -> Markup {
+    pub(super) fn form(&self, chosen: &Markup, filled_in: &FormFields) -> Markup {
         html! {
             @if let Some(token) = self.token {
                 form method="post" action=(self.params.common().link("/confirm")) {
@@ -71,14 +70,14 @@ impl Page<'_> {
     pub(super) fn keep_running(&self, rows: &[&Row]) -> Markup {
         let is_told = |row: &&&Row| {
             let mut notes = row.status.notes.iter();
-            notes.any(|it| matches!(it, Note::StopNotice { .. }))
+            notes.any(|note| matches!(note, Note::StopNotice { .. }))
         };
         let told: Vec<_> = rows
             .iter()
             .filter(is_told)
             .map(|row| row.form_name())
             .collect();
-        let fields = Fields::prefilled();
+        let fields = FormFields::prefilled();
         html! {
             @if let Some(token) = self.token.filter(|_| !told.is_empty()) {
                 form.moves method="post" action=(self.params.common().link("/confirm")) {
@@ -93,7 +92,7 @@ impl Page<'_> {
     }
 
     /// The form again, with what is wrong in it.
-    pub(crate) fn asked_again(&self, form: &Form, error: &str) -> String {
+    pub(crate) fn asked_again(&self, form: &ActionForm, error: &str) -> String {
         let chosen = form.chosen();
         let content = html! {
             h1 { "Not yet" }
@@ -107,7 +106,7 @@ impl Page<'_> {
     }
 
     /// What will change, to be confirmed.
-    pub(crate) fn confirmation(&self, plan: &Plan) -> String {
+    pub(crate) fn confirmation(&self, plan: &ActionPlan) -> String {
         let (planned, verb) = (&plan.planned, verb(plan.requested()));
         let (changes, others) = (&planned.changes, &planned.others);
         let content = html! {
@@ -157,20 +156,20 @@ impl Page<'_> {
     }
 
     /// What came of what was confirmed, as far as it is.
-    pub(crate) fn result(&self, plan: &Plan) -> String {
+    pub(crate) fn result(&self, plan: &ActionPlan) -> String {
         let progress = plan.progress();
         let errors = progress.errors();
         let of = |is_error: bool| {
             progress
                 .lines
                 .iter()
-                .filter(move |it| it.is_error == is_error)
+                .filter(move |line| line.is_error == is_error)
         };
         let lines = of(true).chain(of(false));
         let content = html! {
             h1 { (verb(plan.requested())) ": " (outcome(&progress)) }
             p role="status" {
-                @if let Phase::UnderWay { done, all } = progress.phase {
+                @if let PlanPhase::UnderWay { done, all } = progress.phase {
                     "Waiting for the controller"
                     @if all > 0 { ": " (done) " of " (all) " done" }
                     ". This page reloads by itself."
@@ -200,7 +199,7 @@ impl Page<'_> {
 }
 
 /// The fields of a form, as they are filled in.
-fn fields(filled_in: &Fields) -> Markup {
+fn fields(filled_in: &FormFields) -> Markup {
     html! {
         div.filter role="group" aria-label="What is to be done" {
             label {
@@ -233,7 +232,7 @@ fn hidden((name, value): (&str, &str)) -> Markup {
 }
 
 /// What a form has chosen, for the form that comes back.
-fn chosen_in(form: &Form) -> Markup {
+fn chosen_in(form: &ActionForm) -> Markup {
     let more = form.chosen().saturating_sub(MAX_CHOSEN);
     let names = form.namespaces.iter().chain(&form.objects);
     html! {
@@ -269,12 +268,12 @@ fn reached(objects: &[WorkloadRef]) -> Markup {
 }
 
 /// How it went, in a word.
-fn outcome(progress: &Progress) -> &'static str {
+fn outcome(progress: &PlanProgress) -> &'static str {
     match (progress.phase, progress.errors()) {
-        (Phase::Planned | Phase::UnderWay { .. }, _) => "under way",
-        (Phase::Done, 0) => "done",
-        (Phase::Done, errors) if errors == progress.lines.len() => "failed",
-        (Phase::Done, _) => "done in part",
+        (PlanPhase::Preview | PlanPhase::UnderWay { .. }, _) => "under way",
+        (PlanPhase::Done, 0) => "done",
+        (PlanPhase::Done, errors) if errors == progress.lines.len() => "failed",
+        (PlanPhase::Done, _) => "done in part",
     }
 }
 

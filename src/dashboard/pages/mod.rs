@@ -2,15 +2,12 @@
 //! by `printable` before that.
 
 mod action;
-mod bits;
 mod namespace;
 mod object;
-mod object_tables;
 mod overview;
-mod shell;
-mod text;
+mod page;
 mod timeline;
 mod week;
 
 pub(super) use object::Events;
-pub(super) use shell::{ICON, Page, STYLE, failure};
+pub(super) use page::{ICON, Page, STYLE, failure};

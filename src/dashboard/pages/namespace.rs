@@ -9,11 +9,11 @@ use dayshift_workload::{Key, Origin, Override, events::author_text};
 use maud::{Markup, html};
 
 use super::{
-    bits::{badge, commands, namespace_path, next, path, section, table, time},
     object::Events,
     overview::{by_state, held_down},
-    shell::{Kind, Page},
-    text::safe,
+};
+use crate::dashboard::pages::page::{
+    Kind, Page, badge, commands, namespace_path, next, path, safe, section, table, time,
 };
 use crate::dashboard::{
     params::Params,
@@ -55,7 +55,7 @@ impl Page<'_> {
                 tr {
                     th scope="row" { (self.link_to_namespace(name)) }
                     td { (rows.len()) ": " (states(rows)) }
-                    td data-heading="Stopped now" { (held_down(rows.iter().map(|it| &**it), None)) }
+                    td data-heading="Stopped now" { (held_down(rows.iter().map(|row| &**row), None)) }
                     @let next = summary.namespace(name).copied().unwrap_or_default();
                     td data-heading="Next stop" {
                         @match next.next_stop {
@@ -146,7 +146,9 @@ impl Page<'_> {
             }
         };
         let headings = ["Workload", "State", "Ready", "Next"].into_iter();
-        let headings: Vec<_> = headings.filter(|it| are_known || *it != "Ready").collect();
+        let headings: Vec<_> = headings
+            .filter(|heading| are_known || *heading != "Ready")
+            .collect();
         let content = html! {
             p {
                 a href=(timeline) { "Their week on the timeline" }
@@ -164,7 +166,7 @@ impl Page<'_> {
         for &row in rows {
             match row.status.laid_over {
                 Some((Origin::Own, over)) => own.push((over, row)),
-                Some((_, over)) => match of_namespace.iter_mut().find(|it| it.0 == over) {
+                Some((_, over)) => match of_namespace.iter_mut().find(|group| group.0 == over) {
                     Some(known) => known.2 += 1,
                     None => of_namespace.push((over, row, 1)),
                 },
@@ -255,7 +257,7 @@ impl Page<'_> {
 
 /// `5 running, 2 stopped`
 fn states(rows: &[Arc<Row>]) -> String {
-    let by_state = by_state(rows.iter().map(|it| &**it)).into_iter();
+    let by_state = by_state(rows.iter().map(|row| &**row)).into_iter();
     let texts: Vec<_> = by_state
         .map(|(state, count)| format!("{count} {state}"))
         .collect();

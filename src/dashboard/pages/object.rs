@@ -1,4 +1,4 @@
-//! The page of one workload.
+//! The page of a workload: its next days, labels, other managers, Events and commands.
 
 use chrono::{DateTime, Days, NaiveDate, Utc};
 use dayshift_cluster::read::{FindError, SeenEvent};
@@ -6,16 +6,18 @@ use dayshift_manifest::plan::{Period, PlannedBoundary, WorkloadPlan};
 use dayshift_operations::status::{distance, time_of_day};
 use dayshift_schedule::Zone;
 use dayshift_text::counted;
-use dayshift_workload::{Inputs, Key, Problem, events::author_text, savings::Bill};
+use dayshift_workload::{Inputs, Key, Label, Problem, events::author_text, savings::Bill};
 use maud::{Markup, html};
 
-use super::{
-    bits::{badge, next, path, section, table, time},
-    shell::{Kind, Page},
-    text::{safe, safe_lines, said},
-    week::{Week, day_name, legend, midnight, patterns},
+use crate::dashboard::{
+    pages::{
+        page::{
+            Kind, Page, badge, commands, next, path, safe, safe_lines, said, section, table, time,
+        },
+        week::{Week, day_name, legend, midnight, patterns},
+    },
+    view::Row,
 };
-use crate::dashboard::view::Row;
 
 /// How many days are shown.
 const DAYS: u64 = 14;
@@ -139,7 +141,10 @@ impl Page<'_> {
         let zone = self.zone_of(row);
         let today = self.view.now.with_timezone(&zone).date_naive();
         let until = midnight(today + Days::new(DAYS), zone);
-        let Some(plan) = self.plan_of(row, until).filter(|it| it.spec().is_some()) else {
+        let Some(plan) = self
+            .plan_of(row, until)
+            .filter(|plan| plan.spec().is_some())
+        else {
             return html! {};
         };
         let boundaries: Vec<_> = plan.boundaries().take(MAX_BOUNDARIES).collect();
@@ -217,17 +222,17 @@ impl Page<'_> {
 
 /// What happens on a day.
 fn happens(boundaries: &[PlannedBoundary], date: NaiveDate, zone: Zone, is_cut: bool) -> Markup {
-    let at = |it: &PlannedBoundary| it.at.with_timezone(&zone);
+    let at = |boundary: &PlannedBoundary| boundary.at.with_timezone(&zone);
     let of_day: Vec<_> = boundaries
         .iter()
-        .filter(|it| at(it).date_naive() == date)
+        .filter(|boundary| at(boundary).date_naive() == date)
         .collect();
     let is_beyond = is_cut
         && boundaries
             .last()
-            .is_some_and(|it| at(it).date_naive() <= date);
-    let clock = |it: &PlannedBoundary| {
-        let at = at(it);
+            .is_some_and(|boundary| at(boundary).date_naive() <= date);
+    let clock = |boundary: &PlannedBoundary| {
+        let at = at(boundary);
         html! { time datetime=(at.to_rfc3339()) { (at.format(time_of_day(&at)).to_string()) } }
     };
     html! {
@@ -253,8 +258,8 @@ fn happens(boundaries: &[PlannedBoundary], date: NaiveDate, zone: Zone, is_cut: 
 fn remarks(week: &Week, date: NaiveDate, zone: Zone) -> Markup {
     let (from, until) = (midnight(date, zone), midnight(date + Days::new(1), zone));
     let change = zone.clock_change(from, until);
-    let holiday = week.holidays.iter().find(|it| it.0 == date);
-    let treated = week.treated.iter().find(|it| it.0 == date);
+    let holiday = week.holidays.iter().find(|holiday| holiday.0 == date);
+    let treated = week.treated.iter().find(|exception| exception.0 == date);
     html! {
         @if let Some((_, day)) = treated {
             span.remark { " counts as " (day) }
@@ -292,5 +297,117 @@ fn caret(problem: &Problem, inputs: &Inputs) -> Markup {
         pre.fault tabindex="0" {
             (safe(before)) mark { (safe(fault)) } (safe(after)) "\n" (blank) (carets)
         }
+    }
+}
+
+/// How many Events are shown.
+const MAX_EVENTS: usize = 50;
+
+impl Page<'_> {
+    pub(super) fn labels(&self, row: &Row) -> Markup {
+        let prefix = &self.settings.prefix;
+        let labels = Label::ALL.into_iter();
+        let labels: Vec<_> = labels
+            .filter_map(|label| Some((label, row.observed.labels.text(label)?)))
+            .collect();
+        let rows = html! {
+            @for (label, text) in &labels {
+                tr {
+                    th scope="row" { code { (prefix.label(*label)) } }
+                    td { code { (safe(text)) } }
+                }
+            }
+        };
+        html! {
+            @if !labels.is_empty() {
+                (section("labels", "Its labels", &table("labels", &["Label", "Value"], &rows)))
+            }
+        }
+    }
+
+    /// Who else sets its count.
+    pub(super) fn others(&self, row: &Row) -> Markup {
+        let status = &row.status;
+        let content = if !self.view.asks {
+            html! {
+                p {
+                    "The controller does not read this for every workload. To see it: "
+                    code {
+                        "dayshift status " (safe(&status.object.argument()))
+                        (self.settings.prefix.flag())
+                    }
+                }
+            }
+        } else if status.owners.is_empty() {
+            return html! {};
+        } else {
+            html! {
+                @for owner in &status.owners {
+                    h3 { (owner.name()) }
+                    pre tabindex="0" {
+                        (safe_lines(&owner.advice(&[&status.object], &self.settings.prefix)))
+                    }
+                }
+            }
+        };
+        section("others", "Other managers of replicas", &content)
+    }
+
+    pub(super) fn events_shown(&self, row: &Row, events: &Events) -> Markup {
+        let command = format!("kubectl events --for {}", row.status.object.argument());
+        self.events_table(events, &command, self.zone_of(row))
+    }
+
+    /// What happened, as far as Events tell; where they are not asked for, the command that does.
+    pub(super) fn events_table(&self, events: &Events, command: &str, zone: Zone) -> Markup {
+        let content = html! {
+            @match events {
+                None => p {
+                    "This page does not ask the API server. To see the Events: "
+                    code { (safe(command)) }
+                }
+                Some(Err(error)) => p { "The Events cannot be read: " (safe(&error.to_string())) }
+                Some(Ok(events)) => {
+                    p.far {
+                        @if events.is_empty() { "There are no Events. " }
+                        @if events.len() > MAX_EVENTS { "The last " (MAX_EVENTS) " of " (events.len()) " Events. " }
+                        "A cluster keeps Events for an hour, unless its API server has another --event-ttl."
+                    }
+                    @if !events.is_empty() { (self.events_listed(events, zone)) }
+                }
+            }
+        };
+        section("events", "What happened", &content)
+    }
+
+    fn events_listed(&self, events: &[SeenEvent], zone: Zone) -> Markup {
+        let rows = html! {
+            @for event in events.iter().take(MAX_EVENTS) {
+                tr {
+                    td { @if let Some(at) = event.at { (time(at, zone, self.view.now)) } }
+                    td { (safe(&event.level)) }
+                    td { (safe(&event.object)) }
+                    td { (safe(&event.reason)) }
+                    td { (said(&event.message)) }
+                }
+            }
+        };
+        let headings = ["When", "Type", "Object", "Reason", "Message"];
+        table("events", &headings, &rows)
+    }
+
+    pub(super) fn commands(&self, row: &Row) -> Markup {
+        let (argument, flag) = (row.status.object.argument(), self.settings.prefix.flag());
+        commands(&[
+            format!("dayshift status {argument}{flag}"),
+            format!("dayshift plan {argument}{flag}"),
+            format!("dayshift wake {argument} --for 2h{flag}"),
+            format!("dayshift sleep {argument} --for 12h{flag}"),
+            format!("dayshift pause {argument}{flag}"),
+            format!("dayshift resume {argument}{flag}"),
+            format!("dayshift sync {argument}{flag}"),
+            format!("kubectl events --for {argument}"),
+            format!("kubectl get {argument} -o yaml"),
+        ])
     }
 }

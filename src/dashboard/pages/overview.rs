@@ -11,14 +11,10 @@ use dayshift_workload::{
 };
 use maud::{Markup, html};
 
-use super::{
-    bits::{section, table, time},
-    shell::{Kind, Page},
-};
+use crate::dashboard::pages::page::{Kind, Page, section, table, time};
 use crate::dashboard::{
     params::Params,
-    savings::Savings,
-    view::{Level, Row},
+    view::{Level, Row, SavingsSummary},
 };
 
 /// How many findings of a level are shown; the rest is on the timeline.
@@ -34,7 +30,7 @@ const SOMETIMES: [&str; 4] = ["adopted", "unseen", "left down", "error"];
 
 impl Page<'_> {
     /// The first page.
-    pub(crate) fn overview(&self, savings: &Savings) -> String {
+    pub(crate) fn overview(&self, savings: &SavingsSummary) -> String {
         let kind = Kind {
             title: "Overview",
             path: "/",
@@ -53,7 +49,7 @@ impl Page<'_> {
                     }
                 }
             } @else {
-                @let rows: Vec<&Row> = self.view.rows.iter().map(|it| &**it).collect();
+                @let rows: Vec<&Row> = self.view.rows.iter().map(|row| &**row).collect();
                 (self.attention(&rows, None))
                 (self.counts(&rows, None))
                 div.columns {
@@ -70,7 +66,11 @@ impl Page<'_> {
     /// What is wrong with these rows: all there are, or all of a namespace.
     pub(super) fn attention(&self, rows: &[&Row], namespace: Option<&str>) -> Markup {
         let findings = self.view.findings(rows, &self.settings.prefix);
-        let wrong = || findings.iter().filter(|it| it.level != Level::Note);
+        let wrong = || {
+            findings
+                .iter()
+                .filter(|finding| finding.level != Level::Note)
+        };
         let all = wrong().count();
         let workloads = rows.len();
         html! {
@@ -95,11 +95,11 @@ impl Page<'_> {
     pub(super) fn counts(&self, rows: &[&Row], namespace: Option<&str>) -> Markup {
         let by_state = by_state(rows.iter().copied());
         let of = |state: &str| by_state.get(state).copied().unwrap_or_default();
-        let reverted = rows.iter().filter(|it| it.is_reverted()).count();
-        let sometimes = SOMETIMES.iter().copied().filter(|it| of(it) > 0);
+        let reverted = rows.iter().filter(|row| row.is_reverted()).count();
+        let sometimes = SOMETIMES.iter().copied().filter(|state| of(state) > 0);
         let states = ALWAYS.iter().copied().chain(sometimes);
         let counts = states
-            .map(|it| (it, of(it)))
+            .map(|state| (state, of(state)))
             .chain(self.view.asks.then_some(("reverted", reverted)));
         html! {
             section aria-labelledby="states" {
@@ -173,9 +173,9 @@ impl Page<'_> {
         }
     }
 
-    fn saved(&self, savings: &Savings) -> Markup {
+    fn saved(&self, savings: &SavingsSummary) -> Markup {
         let price = savings.price.as_deref();
-        let now = held_down(self.view.rows.iter().map(|it| &**it), price);
+        let now = held_down(self.view.rows.iter().map(|row| &**row), price);
         html! {
             section aria-labelledby="saved" {
                 h2 id="saved" { "What is saved" }
@@ -206,7 +206,11 @@ impl Page<'_> {
     /// What else should be known of these rows.
     pub(super) fn notes(&self, rows: &[&Row]) -> Markup {
         let findings = self.view.findings(rows, &self.settings.prefix);
-        let notes = || findings.iter().filter(|it| it.level == Level::Note);
+        let notes = || {
+            findings
+                .iter()
+                .filter(|finding| finding.level == Level::Note)
+        };
         let all = notes().count();
         html! {
             @if all > 0 {
@@ -236,8 +240,8 @@ pub(super) fn held_down<'a>(
     rows: impl Iterator<Item = &'a Row> + Clone,
     price: Option<&Price>,
 ) -> String {
-    let down = rows.map(|it| &it.status);
-    let down = down.filter(|it| it.held_down.replicas > 0);
-    let held: StoppedCapacity = down.clone().map(|it| it.held_down).sum();
-    Bill::per_hour(held, price).with_incomplete(down.map(|it| it.requests.are_complete()))
+    let down = rows.map(|row| &row.status);
+    let down = down.filter(|status| status.held_down.replicas > 0);
+    let held: StoppedCapacity = down.clone().map(|status| status.held_down).sum();
+    Bill::per_hour(held, price).with_incomplete(down.map(|status| status.requests.are_complete()))
 }

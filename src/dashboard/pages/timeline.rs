@@ -7,13 +7,9 @@ use dayshift_manifest::plan::Period;
 use dayshift_text::counted;
 use maud::{Markup, html};
 
-use super::{
-    bits::{badge, next, path},
-    shell::{Kind, Page},
-    text::safe,
-    week::{Week, day_name, days, legend, midnight, patterns},
-};
-use crate::dashboard::{actions::Fields, params::Params, view::Row};
+use super::week::{Week, day_name, days, legend, midnight, patterns};
+use crate::dashboard::pages::page::{Kind, Page, badge, next, path, safe};
+use crate::dashboard::{form::FormFields, params::Params, view::Row};
 
 /// How many rows have a page.
 const ROWS: usize = 50;
@@ -45,8 +41,8 @@ impl Page<'_> {
             // What is ticked would be lost.
             refreshes: self.token.is_none(),
         };
-        let all = self.view.rows.iter().map(|it| &**it);
-        let rows: Vec<&Row> = all.filter(|it| self.takes(it)).collect();
+        let all = self.view.rows.iter().map(|row| &**row);
+        let rows: Vec<&Row> = all.filter(|row| self.takes(row)).collect();
         let pages = rows.len().div_ceil(ROWS).max(1);
         let page = self.params.page.min(pages);
         let shown = rows.chunks(ROWS).nth(page - 1).unwrap_or_default();
@@ -70,7 +66,7 @@ impl Page<'_> {
                 @if self.token.is_some() {
                     (self.form(
                         &html! { (table) h2 { "Act on selected workloads" } },
-                        &Fields::prefilled(),
+                        &FormFields::prefilled(),
                     ))
                     p.far {
                         "This page does not reload by itself, so no tick is lost."
@@ -133,9 +129,9 @@ impl Page<'_> {
     }
 
     fn filter(&self) -> Markup {
-        let objects = self.view.rows.iter().map(|it| &it.status.object);
-        let namespaces: BTreeSet<&str> = objects.clone().map(|it| &*it.namespace).collect();
-        let kinds: BTreeSet<&str> = objects.map(|it| it.kind.name()).collect();
+        let objects = self.view.rows.iter().map(|row| &row.status.object);
+        let namespaces: BTreeSet<&str> = objects.clone().map(|object| &*object.namespace).collect();
+        let kinds: BTreeSet<&str> = objects.map(|object| object.kind.name()).collect();
         let select = |name: &str, label: &str, chosen: &Option<String>, all: &BTreeSet<&str>| {
             html! {
                 label {
@@ -198,7 +194,7 @@ impl Page<'_> {
     fn table(&self, rows: &[&Row], period: Option<Period>) -> Markup {
         let now = self.view.now;
         let acts = self.token.is_some();
-        let names = period.map_or_else(Vec::new, |it| days(it, self.zone()));
+        let names = period.map_or_else(Vec::new, |period| days(period, self.zone()));
         html! {
             div.scroll tabindex="0" role="group" aria-label="Timeline" {
                 table.timeline {

@@ -8,7 +8,7 @@ use dayshift_operations::status::duration;
 use dayshift_schedule::Zone;
 use maud::{Markup, html};
 
-use super::{bits::time, shell::Page, text::safe};
+use crate::dashboard::pages::page::{Page, safe, time};
 use crate::dashboard::view::Row;
 
 /// How many steps are looked at: a schedule by the second has millions in a week.
@@ -23,7 +23,7 @@ const WIDTH: i64 = 1_000;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Shown {
     /// What is planned.
-    Planned(PlannedState),
+    Preview(PlannedState),
     /// It changes more often than can be drawn.
     Busy,
 }
@@ -52,24 +52,24 @@ pub(super) struct Week {
 }
 
 const SHOWN: [Shown; 7] = [
-    Shown::Planned(PlannedState::Running),
-    Shown::Planned(PlannedState::Stopped),
-    Shown::Planned(PlannedState::Woken),
-    Shown::Planned(PlannedState::Slept),
-    Shown::Planned(PlannedState::Paused),
-    Shown::Planned(PlannedState::AsItIs),
+    Shown::Preview(PlannedState::Running),
+    Shown::Preview(PlannedState::Stopped),
+    Shown::Preview(PlannedState::Woken),
+    Shown::Preview(PlannedState::Slept),
+    Shown::Preview(PlannedState::Paused),
+    Shown::Preview(PlannedState::AsItIs),
     Shown::Busy,
 ];
 
 impl Shown {
     pub(super) const fn name(self) -> &'static str {
         match self {
-            Self::Planned(PlannedState::Running) => "running",
-            Self::Planned(PlannedState::Stopped) => "stopped",
-            Self::Planned(PlannedState::Woken) => "woken",
-            Self::Planned(PlannedState::Slept) => "slept",
-            Self::Planned(PlannedState::Paused) => "paused",
-            Self::Planned(PlannedState::AsItIs) => "as it is",
+            Self::Preview(PlannedState::Running) => "running",
+            Self::Preview(PlannedState::Stopped) => "stopped",
+            Self::Preview(PlannedState::Woken) => "woken",
+            Self::Preview(PlannedState::Slept) => "slept",
+            Self::Preview(PlannedState::Paused) => "paused",
+            Self::Preview(PlannedState::AsItIs) => "as it is",
             Self::Busy => "changes often",
         }
     }
@@ -77,12 +77,12 @@ impl Shown {
     /// Its class, and the pattern that it is drawn with.
     const fn class(self) -> (&'static str, Option<&'static str>) {
         match self {
-            Self::Planned(PlannedState::Running) => ("running", None),
-            Self::Planned(PlannedState::Stopped) => ("stopped", None),
-            Self::Planned(PlannedState::Woken) => ("woken", Some("url(#p-woken)")),
-            Self::Planned(PlannedState::Slept) => ("slept", Some("url(#p-slept)")),
-            Self::Planned(PlannedState::Paused) => ("paused", Some("url(#p-paused)")),
-            Self::Planned(PlannedState::AsItIs) => ("asis", Some("url(#p-asis)")),
+            Self::Preview(PlannedState::Running) => ("running", None),
+            Self::Preview(PlannedState::Stopped) => ("stopped", None),
+            Self::Preview(PlannedState::Woken) => ("woken", Some("url(#p-woken)")),
+            Self::Preview(PlannedState::Slept) => ("slept", Some("url(#p-slept)")),
+            Self::Preview(PlannedState::Paused) => ("paused", Some("url(#p-paused)")),
+            Self::Preview(PlannedState::AsItIs) => ("asis", Some("url(#p-asis)")),
             Self::Busy => ("busy", Some("url(#p-busy)")),
         }
     }
@@ -90,9 +90,9 @@ impl Shown {
     /// From where to where it reaches, of a height of 24.
     const fn reach(self) -> (u32, u32) {
         match self {
-            Self::Planned(PlannedState::Stopped) => (18, 4),
-            Self::Planned(PlannedState::Slept) => (14, 8),
-            Self::Planned(PlannedState::AsItIs) => (10, 4),
+            Self::Preview(PlannedState::Stopped) => (18, 4),
+            Self::Preview(PlannedState::Slept) => (14, 8),
+            Self::Preview(PlannedState::AsItIs) => (10, 4),
             _ => (4, 18),
         }
     }
@@ -133,7 +133,7 @@ impl Page<'_> {
                 PlannedState::Running | PlannedState::Stopped if only => PlannedState::AsItIs,
                 state => state,
             };
-            let shown = Shown::Planned(state);
+            let shown = Shown::Preview(state);
             match pieces.last_mut() {
                 Some(last) if last.shown == shown => last.until = step.until,
                 _ if step.from == step.until => {}
@@ -208,7 +208,7 @@ impl Week {
     fn path(&self, shown: Shown) -> String {
         let (top, height) = shown.reach();
         let mut path = String::new();
-        for piece in self.pieces.iter().filter(|it| it.shown == shown) {
+        for piece in self.pieces.iter().filter(|piece| piece.shown == shown) {
             let x = self.x(piece.from);
             let width = (self.x(piece.until) - x).max(1);
             // Writing to a string does not fail.
@@ -255,8 +255,8 @@ impl Week {
     pub(super) fn sum(&self) -> String {
         let mut parts = Vec::new();
         for shown in SHOWN {
-            let pieces = self.pieces.iter().filter(|it| it.shown == shown);
-            let time: TimeDelta = pieces.map(|it| it.until - it.from).sum();
+            let pieces = self.pieces.iter().filter(|piece| piece.shown == shown);
+            let time: TimeDelta = pieces.map(|piece| piece.until - piece.from).sum();
             if !time.is_zero() {
                 parts.push(format!("{} {}", shown.name(), duration(time)));
             }

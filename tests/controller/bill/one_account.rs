@@ -94,7 +94,7 @@ async fn overview(pages: Arc<Dashboard>) -> String {
 fn pages(story: &Sandbox) -> (String, String) {
     let (telemetry, clock) = (Arc::clone(&story.telemetry), story.clock.clone());
     let feed = CalendarFeed::default();
-    let of_controller = Dashboard::of_controller(telemetry, feed, clock.clone(), settings());
+    let of_controller = Dashboard::for_controller(telemetry, feed, clock.clone(), settings());
     let of_controller = story.block_on(overview(Arc::new(of_controller)));
     let client = story.block_on(async { story.api.client_as("somebody") });
     let live = Arc::new(Dashboard::new(client, clock, settings()));
@@ -194,7 +194,7 @@ fn logs_the_savings_of_the_day_and_of_the_week() {
         story.sleep_until(until);
         let telemetry = Arc::clone(&story.telemetry);
         let feed = CalendarFeed::default();
-        let pages = Dashboard::of_controller(telemetry, feed, story.clock.clone(), settings());
+        let pages = Dashboard::for_controller(telemetry, feed, story.clock.clone(), settings());
         let page = story.block_on(overview(Arc::new(pages)));
         for expected in [
             format!("Today {today} replica-hours"),

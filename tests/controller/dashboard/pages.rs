@@ -32,7 +32,7 @@ fn pages(story: &Sandbox) -> Arc<Dashboard> {
     };
     let (telemetry, clock) = (story.telemetry.clone(), story.clock.clone());
     let calendars = CalendarFeed::default();
-    Arc::new(Dashboard::of_controller(
+    Arc::new(Dashboard::for_controller(
         telemetry, calendars, clock, settings,
     ))
 }

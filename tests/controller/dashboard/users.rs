@@ -63,7 +63,7 @@ impl<'s> Proxied<'s> {
         let proxies = vec!["10.1.0.0/16".parse().unwrap()];
         let users =
             story.block_on(async { Users::new(headers, proxies, client(&story.api, &guard)) });
-        let pages = Dashboard::of_controller(
+        let pages = Dashboard::for_controller(
             story.telemetry.clone(),
             CalendarFeed::default(),
             story.clock.clone(),

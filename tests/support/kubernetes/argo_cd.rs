@@ -118,7 +118,7 @@ impl ArgoCd {
 
 pub(super) fn free_ports<const N: usize>() -> [u16; N] {
     let listeners = [(); N].map(|()| TcpListener::bind("127.0.0.1:0").unwrap());
-    listeners.map(|it| it.local_addr().unwrap().port())
+    listeners.map(|listener| listener.local_addr().unwrap().port())
 }
 
 /// What Argo CD's installation has besides its programs.

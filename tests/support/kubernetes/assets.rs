@@ -89,7 +89,7 @@ impl Assets {
         let recipe = build::Recipe::prometheus_operator();
         let folder = built(&recipe, "no `go` to download the Prometheus Operator with")?;
         Ok(definitions::MONITORING_CRDS
-            .map(|it| folder.join(it))
+            .map(|crd| folder.join(crd))
             .into())
     }
 
@@ -184,7 +184,9 @@ impl Assets {
 
 /// The minor version that `KUBERNETES` asks for; the error says which there are.
 fn other_minor() -> Option<Result<String, Missing>> {
-    let minor = env::var("KUBERNETES").ok().filter(|it| !it.is_empty())?;
+    let minor = env::var("KUBERNETES")
+        .ok()
+        .filter(|minor| !minor.is_empty())?;
     let modules = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/controlplane");
     if modules.join(&minor).join("go.mod").is_file() {
         return Some(Ok(minor));
@@ -193,7 +195,7 @@ fn other_minor() -> Option<Result<String, Missing>> {
     let there = fs::read_dir(modules).unwrap().map(Result::unwrap);
     let mut known: Vec<_> = there
         .filter(is_folder)
-        .map(|it| it.file_name().to_string_lossy().into_owned())
+        .map(|entry| entry.file_name().to_string_lossy().into_owned())
         .collect();
     known.sort();
     let known = known.join(", ");

@@ -208,8 +208,9 @@ impl ControlPlane {
     pub(crate) fn kubectl_as(&self, kubeconfig: &Path, arguments: &[&str]) -> Output {
         let line = format!("kubectl {}", arguments.join(" "));
         let mut kubectl = Command::new(self.assets.path("kubectl"));
-        let is_shared = |it: &&str| it.starts_with("manifests/") || it.starts_with("tests/");
-        let shared = arguments.iter().find(|it| is_shared(it));
+        let is_shared =
+            |argument: &&str| argument.starts_with("manifests/") || argument.starts_with("tests/");
+        let shared = arguments.iter().find(|argument| is_shared(argument));
         let _turn = shared.map(|_| TURN.lock().unwrap_or_else(PoisonError::into_inner));
         self.output(&line, kubectl.args(arguments), kubeconfig)
     }

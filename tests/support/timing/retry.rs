@@ -81,7 +81,8 @@ pub(crate) fn too_slow(what: &str) -> ! {
 pub(crate) fn too_late(what: &str, due: DateTime<Utc>, late: f64, bound: f64) -> ! {
     let (now, passed) = (Instant::now(), (Utc::now() - due).to_std());
     let due = now.checked_sub(passed.unwrap_or_default()).unwrap_or(now);
-    let [late_by, excess] = [late, late - bound].map(|it| Duration::from_secs_f64(it.max(0.0)));
+    let [late_by, excess] =
+        [late, late - bound].map(|seconds| Duration::from_secs_f64(seconds.max(0.0)));
     resume_unwind(Box::new(TooSlow {
         what: format!("{what} {late:.3} s late, more than {bound} s"),
         excess: Some((due - Duration::from_secs(1), due + late_by, excess)),

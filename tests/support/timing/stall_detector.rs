@@ -77,15 +77,23 @@ impl Stall {
     /// why something came so much too late: half of it, since one who waits keeps others waiting.
     pub(crate) fn explains(from: Instant, to: Instant, excess: Duration) -> bool {
         let losses = LOSSES.lock().unwrap_or_else(PoisonError::into_inner);
-        let meanwhile = losses.iter().filter(|it| it.at >= from && it.at <= to);
-        let withheld: Duration = meanwhile.map(|it| it.lost.saturating_sub(it.queued)).sum();
+        let meanwhile = losses
+            .iter()
+            .filter(|loss| loss.at >= from && loss.at <= to);
+        let withheld: Duration = meanwhile
+            .map(|loss| loss.lost.saturating_sub(loss.queued))
+            .sum();
         withheld + programs_waited(from, to) >= excess / 2
     }
 
     /// What was withheld since `begin`, whether that is much or not.
     pub(super) fn worst_since(begin: Instant) -> Self {
         let losses = LOSSES.lock().unwrap_or_else(PoisonError::into_inner);
-        let since: Vec<Loss> = losses.iter().filter(|it| it.at >= begin).copied().collect();
+        let since: Vec<Loss> = losses
+            .iter()
+            .filter(|loss| loss.at >= begin)
+            .copied()
+            .collect();
         Self::worst(&since)
     }
 
@@ -116,7 +124,7 @@ impl fmt::Display for Stall {
             waited,
         } = self;
         let [longest, second, waited] =
-            [longest, second, waited].map(|it| it.as_secs_f64() * 1000.0);
+            [longest, second, waited].map(|seconds| seconds.as_secs_f64() * 1000.0);
         write!(
             f,
             "{longest:.0} ms at once, {second:.0} ms of a second; \
@@ -164,7 +172,7 @@ fn measure(losses: &Mutex<VecDeque<Loss>>) {
             waited: pressed.saturating_sub(waited),
         });
         (waited, queued) = (pressed, in_queue);
-        while losses.front().is_some_and(|it| at - it.at > MEMORY) {
+        while losses.front().is_some_and(|loss| at - loss.at > MEMORY) {
             losses.pop_front();
         }
         drop(losses);
@@ -172,7 +180,7 @@ fn measure(losses: &Mutex<VecDeque<Loss>>) {
             sampled = at;
             let mut waits = WAITS.lock().unwrap_or_else(PoisonError::into_inner);
             waits.push_back((at, processor_waits::sample()));
-            while waits.front().is_some_and(|it| at - it.0 > MEMORY) {
+            while waits.front().is_some_and(|sample| at - sample.0 > MEMORY) {
                 waits.pop_front();
             }
         }

@@ -1,11 +1,16 @@
-//! `metadata`: what the server sets, keeps, drops and refuses in it.
+//! `metadata` of all kinds: defaults, immutable members and validation. Namespaces are here too, as they have
+//! little else.
 
 use chrono::{DateTime, SecondsFormat, Utc};
 use serde_json::{Map, Value, json};
 
-use super::resource::{Generation, Resource};
-use crate::cause::Cause;
-use crate::objects::names;
+use crate::{
+    cause::Cause,
+    objects::{
+        names,
+        resource::{Generation, Resource},
+    },
+};
 
 /// Members of `metadata` that no client can change by an update.
 const KEPT: [&str; 4] = [
@@ -285,7 +290,9 @@ fn check_finalizers(object: &Value, resource: &Resource, causes: &mut Vec<Cause>
     let field = "metadata.finalizers";
     let finalizers = &object["metadata"]["finalizers"];
     let names = finalizers.as_array().into_iter().flatten();
-    let names: Vec<_> = names.map(|it| it.as_str().unwrap_or_default()).collect();
+    let names: Vec<_> = names
+        .map(|name| name.as_str().unwrap_or_default())
+        .collect();
     for name in &names {
         for why in names::label_key(name) {
             causes.push(Cause::invalid(field, &format!("{name:?}"), &why));
@@ -293,16 +300,50 @@ fn check_finalizers(object: &Value, resource: &Resource, causes: &mut Vec<Cause>
     }
     if ["orphan", "foregroundDeletion"]
         .iter()
-        .all(|it| names.contains(it))
+        .all(|name| names.contains(name))
     {
         let why = "finalizer orphan and foregroundDeletion cannot be both set";
         causes.push(Cause::invalid(field, &finalizers.to_string(), why));
     }
     let is_own = |name: &str| ["kubernetes", "orphan", "foregroundDeletion"].contains(&name);
     let is_known = |name: &str| resource.custom || name.contains('/') || is_own(name);
-    for (at, name) in names.iter().enumerate().filter(|(_, it)| !is_known(it)) {
+    for (at, name) in names.iter().enumerate().filter(|(_, name)| !is_known(name)) {
         let why = "name is neither a standard finalizer name nor is it fully qualified";
         let field = format!("{field}[{at}]");
         causes.push(Cause::invalid(&field, &format!("{name:?}"), why));
+    }
+}
+
+/// The namespaces that may not be deleted.
+pub(crate) const IMMORTAL: [&str; 3] = ["default", "kube-system", "kube-public"];
+
+/// Names the namespace in a label, and makes it active.
+pub(super) fn complete_namespace(new: &mut Value, old: Option<&Value>) {
+    let name = new["metadata"]["name"].clone();
+    new["metadata"]["labels"]["kubernetes.io/metadata.name"] = name;
+    match old {
+        None => {
+            let mut finalizers = match new["spec"]["finalizers"].take() {
+                Value::Array(given) => given,
+                _ => Vec::new(),
+            };
+            let own = json!("kubernetes");
+            if !finalizers.contains(&own) {
+                finalizers.push(own);
+            }
+            new["spec"] = json!({"finalizers": finalizers});
+            new["status"] = json!({"phase": "Active"});
+        }
+        Some(old) => {
+            new["spec"] = old["spec"].clone();
+            new["status"] = old["status"].clone();
+        }
+    }
+}
+
+/// Nothing besides the metadata, at which the server looks once more when it has changed.
+pub(super) fn check_namespace(new: &Value, old: Option<&Value>, causes: &mut Vec<Cause>) {
+    if old.is_some() {
+        check_maps(new, causes);
     }
 }

@@ -2,21 +2,17 @@
 
 mod autoscaler;
 mod cron_job;
-mod cron_schedule;
-mod custom;
 mod deployment;
 mod event;
 mod fields;
 mod job;
+mod kinds;
 pub(crate) mod metadata;
 pub(crate) mod names;
-mod namespace;
 mod pod_template;
 mod resource;
-mod resources;
 mod stateful_set;
 
-pub(crate) use custom::{Schema, custom};
-pub(crate) use namespace::IMMORTAL;
+pub(crate) use kinds::{DEPLOYMENTS, NAMESPACES, RESOURCES, Schema, custom};
+pub(crate) use metadata::IMMORTAL;
 pub(crate) use resource::Resource;
-pub(crate) use resources::{DEPLOYMENTS, NAMESPACES, RESOURCES};

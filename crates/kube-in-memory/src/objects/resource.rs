@@ -1,22 +1,22 @@
 //! What the API knows of a kind that it serves.
 
-use std::time::Duration;
+use std::{borrow::Cow, time::Duration};
 
 use serde_json::Value;
 
 use crate::cause::Cause;
 
 /// One kind: where it is served and what the server does to its objects.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Resource {
-    /// Its place in the table of `resources.rs` and in the store.
+    /// The index of its table in the store. Custom kinds get theirs from the server that serves them.
     pub index: usize,
-    pub group: &'static str,
+    pub group: Cow<'static, str>,
     /// The group that a refusal of an invalid object names.
-    pub error_group: &'static str,
-    pub version: &'static str,
-    pub kind: &'static str,
-    pub plural: &'static str,
+    pub error_group: Cow<'static, str>,
+    pub version: Cow<'static, str>,
+    pub kind: Cow<'static, str>,
+    pub plural: Cow<'static, str>,
     /// What kubectl calls it too; empty where it has no shorter name.
     pub short_name: &'static str,
     pub namespaced: bool,
@@ -53,10 +53,15 @@ pub(crate) enum Generation {
 }
 
 impl Resource {
+    /// The group, version, plural and kind.
+    pub(crate) fn id(&self) -> (&str, &str, &str, &str) {
+        (&self.group, &self.version, &self.plural, &self.kind)
+    }
+
     /// `apps/v1`, or `v1` for the core group.
     pub(crate) fn api_version(&self) -> String {
         if self.group.is_empty() {
-            self.version.to_owned()
+            self.version.clone().into_owned()
         } else {
             format!("{}/{}", self.group, self.version)
         }
@@ -65,7 +70,7 @@ impl Resource {
     /// `deployments.apps`, as messages name it.
     pub(crate) fn qualified(&self) -> String {
         if self.group.is_empty() {
-            self.plural.to_owned()
+            self.plural.clone().into_owned()
         } else {
             format!("{}.{}", self.plural, self.group)
         }

@@ -1,7 +1,7 @@
 //! `dayshift activator` with `manifests/activator.yaml`: what it writes, and what the policies there let it.
 //!
 //! The pods are kwok's, whose addresses lead nowhere, or to whatever the network makes of them: that a
-//! connection reaches one is shown in `crates/activator/src/connections/connection_tests.rs`, on loopback sockets.
+//! connection reaches one is shown in `crates/activator/src/connection_tests.rs`, on loopback sockets.
 
 use std::io::{Read as _, Write as _};
 use std::net::TcpStream;

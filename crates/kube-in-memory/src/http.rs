@@ -1,0 +1,525 @@
+//! HTTP without a socket: a [`tower::Service`] that reads a request, has it served, and writes the response.
+//! It checks media types, the `Accept` header and the size of a body as kube-apiserver does.
+
+use std::{
+    convert::Infallible,
+    sync::Arc,
+    task::{Context, Poll},
+};
+
+use chrono::{DateTime, Utc};
+use futures::{
+    FutureExt as _,
+    future::{self, BoxFuture},
+};
+use http::{
+    HeaderValue, Request, Response,
+    header::{ACCEPT, CONTENT_TYPE, DATE, HeaderMap, RETRY_AFTER, USER_AGENT},
+    request,
+};
+use http_body_util::{BodyExt as _, Full, StreamBody, combinators::UnsyncBoxBody};
+use hyper::body::Bytes;
+use kube::client::Body;
+use serde_json::{Value, json};
+use tower::{BoxError, Service};
+
+use crate::{
+    api::Api,
+    cause::Cause,
+    objects::Resource,
+    ownership::Writer,
+    patch::PatchForm,
+    read::{Form, list, watch},
+    route::{Call, Route},
+    server::{Admission, Fault, RequestLine, Server},
+    status::{Details, Status},
+    write::{Deleted, Write},
+};
+
+/// The most that a request's body may hold.
+const MAX_BODY: usize = 3 * 1024 * 1024;
+
+type Exchange = BoxFuture<'static, Result<Response<ResponseBody>, BoxError>>;
+
+/// The connection broke: the client cannot know whether its request took effect.
+#[derive(Debug, thiserror::Error)]
+#[error("connection closed before message completed")]
+pub(crate) struct ConnectionLost;
+
+/// A client's end of the connection.
+#[derive(Clone)]
+struct Connection {
+    server: Arc<Server>,
+    who: Arc<str>,
+}
+
+impl Api {
+    /// A client that the request log knows as `client`; its default namespace is `default`.
+    /// It must be made within a tokio runtime.
+    pub fn client(&self) -> kube::Client {
+        self.client_as("client")
+    }
+
+    /// A client that the request log knows as `who`: so tests tell several clients apart. It is the
+    /// field manager too where a request names none.
+    pub fn client_as(&self, who: &str) -> kube::Client {
+        kube::Client::new(self.connection(who), "default")
+    }
+
+    /// What such a client sends its requests to, for one who builds a client around it.
+    pub fn connection(
+        &self,
+        who: &str,
+    ) -> impl Service<
+        Request<Body>,
+        Response = Response<ResponseBody>,
+        Error = BoxError,
+        Future = Exchange,
+    > + Clone
+    + Send
+    + use<> {
+        Connection {
+            server: Arc::clone(&self.server),
+            who: who.into(),
+        }
+    }
+}
+
+impl Service<Request<Body>> for Connection {
+    type Response = Response<ResponseBody>;
+    type Error = BoxError;
+    type Future = Exchange;
+
+    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), BoxError>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn call(&mut self, request: Request<Body>) -> Self::Future {
+        let connection = self.clone();
+        async move { Ok(connection.serve(request).await?) }.boxed()
+    }
+}
+
+impl Connection {
+    async fn serve(
+        &self,
+        request: Request<Body>,
+    ) -> Result<Response<ResponseBody>, ConnectionLost> {
+        let (head, body) = request.into_parts();
+        let query = head.uri.query().unwrap_or_default();
+        let route = Route::parse(&self.server.kinds(), &head.method, head.uri.path(), query);
+        let line = self.line(&route, &head);
+        let fault = self.server.fault(&line);
+        let place = self.server.log().push(line);
+        match &fault {
+            Some(Fault::DropBefore) => return Err(ConnectionLost),
+            Some(Fault::Hang) => future::pending().await,
+            Some(Fault::Delay(time) | Fault::AnswerAfter(time, _)) => {
+                tokio::time::sleep(*time).await;
+            }
+            Some(Fault::Answer(_) | Fault::DropAfter) | None => {}
+        }
+        let answer = match &fault {
+            Some(Fault::Answer(status) | Fault::AnswerAfter(_, status)) => Err(status.clone()),
+            _ => {
+                let body = body.collect().await.map_err(|_| ConnectionLost)?.to_bytes();
+                self.answer(&route, &head, &body)
+            }
+        };
+        if matches!(fault, Some(Fault::DropAfter)) {
+            return Err(ConnectionLost);
+        }
+        let response = Answer::respond(answer, self.server.now());
+        self.server
+            .log()
+            .answered(place, response.status().as_u16());
+        Ok(response)
+    }
+
+    fn line(&self, route: &Route, head: &request::Parts) -> RequestLine {
+        let (verb, resource, namespace, name) = match route {
+            Route::Call(call) => (
+                call.verb,
+                &*call.resource.plural,
+                &*call.namespace,
+                &*call.name,
+            ),
+            Route::Refused(resource) => ("", &*resource.plural, "", ""),
+            Route::Page(_)
+            | Route::Discovery(_)
+            | Route::RefusedPage
+            | Route::Unknown
+            | Route::NoResource => ("", head.uri.path(), "", ""),
+        };
+        RequestLine {
+            verb,
+            resource: resource.to_owned(),
+            namespace: namespace.to_owned(),
+            name: name.to_owned(),
+            query: head.uri.query().unwrap_or_default().to_owned(),
+            code: None,
+            at: self.server.now(),
+            who: self.who.to_string(),
+        }
+    }
+
+    fn answer(&self, route: &Route, head: &request::Parts, body: &[u8]) -> Result<Answer, Status> {
+        let call = match route {
+            Route::Call(call) => call,
+            Route::Page(text) => return Ok(Answer::page(text)),
+            Route::Discovery(page) => return Ok(Answer::Json(200, page.to_string().into_bytes())),
+            Route::Unknown => return Ok(Answer::Text(404, "404 page not found\n")),
+            Route::NoResource => return Err(Status::no_such_resource()),
+            Route::Refused(_) | Route::RefusedPage => return Err(Status::method_not_allowed()),
+        };
+        let form = form(&head.headers, call)?;
+        if body.len() > MAX_BODY {
+            let why = format!("Request entity too large: limit is {MAX_BODY}");
+            return Err(Status::new(413, "RequestEntityTooLarge", why));
+        }
+        match call.verb {
+            "list" => Ok(Answer::Json(
+                200,
+                list(&mut self.server.store(), call, form)?,
+            )),
+            "watch" => Ok(Answer::Stream(
+                StreamBody::new(watch(&self.server, call, form)?).boxed_unsync(),
+            )),
+            "get" => self.get(call, form),
+            _ => self.write(call, form, head, body),
+        }
+    }
+
+    fn get(&self, call: &Call, form: Form) -> Result<Answer, Status> {
+        let resource = &*call.resource;
+        let object = self
+            .server
+            .store()
+            .get(resource, &resource.key(&call.namespace, &call.name));
+        let object = object.ok_or_else(|| Status::not_found(resource, &call.name))?;
+        Ok(Answer::Json(200, form.object(resource, &object.body)))
+    }
+
+    fn write(
+        &self,
+        call: &Call,
+        form: Form,
+        head: &request::Parts,
+        body: &[u8],
+    ) -> Result<Answer, Status> {
+        let content = content_type(&head.headers);
+        let patch = if call.verb == "patch" {
+            Some(patch_form(&call.resource, content, body)?)
+        } else {
+            None
+        };
+        let manager = call.query.get("fieldManager");
+        let manager = if manager.is_empty() {
+            agent(&head.headers, &self.who)
+        } else {
+            manager
+        };
+        let options: Value = match call.verb {
+            "delete" => serde_json::from_slice(body).unwrap_or_default(),
+            _ => Value::Null,
+        };
+        let dry_run = dry_run(call, &options)?;
+        let admit = |admission: &Admission<'_>| self.server.refusal(admission);
+        let mutate = |admission: &Admission<'_>| self.server.mutation(admission);
+        let mut store = self.server.store();
+        let mut write = Write {
+            store: &mut store,
+            resource: &call.resource,
+            namespace: &call.namespace,
+            name: &call.name,
+            now: self.server.now(),
+            writer: Writer {
+                manager,
+                subresource: "",
+            },
+            dry_run,
+            admit: &admit,
+            mutate: &mutate,
+        };
+        let resource = &*call.resource;
+        let (code, object) = match (call.verb, patch) {
+            ("create", _) => (201, write.create(object(resource, content, body)?)?),
+            ("update", _) => (200, write.update(object(resource, content, body)?)?),
+            (_, Some(patch)) => (200, write.patch(patch, body)?),
+            _ => match write.delete(&options)? {
+                Deleted::Waiting(object) => (200, object),
+                Deleted::Gone(uid) => return Ok(Answer::gone(resource, &call.name, uid)),
+            },
+        };
+        Ok(Answer::Json(code, form.object(resource, &object.body)))
+    }
+}
+
+/// The media types of JSON that a client may name.
+const JSON: [&str; 2] = ["application/json", "*/*"];
+/// The group of the forms.
+const META: &str = "meta.k8s.io";
+
+/// The form of the answer to a call.
+pub(crate) fn form(headers: &HeaderMap, call: &Call) -> Result<Form, Status> {
+    let collection = call.name.is_empty();
+    let accept = headers.get(ACCEPT).map(|value| value.to_str());
+    let Some(Ok(accept)) = accept else {
+        return Ok(Form::Whole);
+    };
+    let mut clauses: Vec<_> = accept
+        .split(',')
+        .map(Clause::read)
+        .filter(|clause| JSON.contains(&clause.media_type))
+        .collect();
+    if clauses.is_empty() {
+        return Err(Status::not_acceptable(collection));
+    }
+    clauses.sort_by(|left, right| right.quality.total_cmp(&left.quality));
+    let form = clauses.iter().find_map(Clause::form);
+    let form = form.ok_or_else(Status::no_such_form)?;
+    match (call.verb, form) {
+        ("list", Form::Metadata(_)) => Err(Status::form_of_a_list(&call.resource)),
+        // A watch in the form of a list ends without a word.
+        ("list" | "watch", _) => Ok(form),
+        (_, Form::MetadataList(_)) => Err(Status::form_of_an_object(&call.resource)),
+        _ => Ok(form),
+    }
+}
+
+/// One of the forms that a client takes.
+struct Clause<'a> {
+    media_type: &'a str,
+    parameters: Vec<(&'a str, &'a str)>,
+    /// How much it is preferred, from 0 to 1.
+    quality: f32,
+}
+
+impl<'a> Clause<'a> {
+    fn read(text: &'a str) -> Self {
+        let mut parts = text.split(';').map(str::trim);
+        let media_type = parts.next().unwrap_or_default();
+        let parameters: Vec<_> = parts.filter_map(|part| part.split_once('=')).collect();
+        let quality = parameters.iter().find(|(key, _)| *key == "q");
+        Self {
+            media_type,
+            quality: quality.map_or(1.0, |(_, text)| text.parse().unwrap_or(1.0)),
+            parameters,
+        }
+    }
+
+    fn form(&self) -> Option<Form> {
+        let get = |wanted: &str| {
+            let found = self.parameters.iter().find(|(key, _)| *key == wanted);
+            found.map(|(_, value)| *value)
+        };
+        let version = match (get("g"), get("v")) {
+            (None, None) if get("as").is_none() => return Some(Form::Whole),
+            (Some(META), Some("v1")) => "v1",
+            (Some(META), Some("v1beta1")) => "v1beta1",
+            _ => return None,
+        };
+        match get("as") {
+            Some("PartialObjectMetadata") => Some(Form::Metadata(version)),
+            Some("PartialObjectMetadataList") => Some(Form::MetadataList(version)),
+            _ => None,
+        }
+    }
+}
+
+pub(crate) type ResponseBody = UnsyncBoxBody<Bytes, Infallible>;
+
+/// What a request is answered with.
+pub(crate) enum Answer {
+    Json(u16, Vec<u8>),
+    Text(u16, &'static str),
+    Stream(ResponseBody),
+}
+
+impl Answer {
+    /// `now` is what the `Date` header says.
+    pub(crate) fn respond(
+        answer: Result<Self, Status>,
+        now: DateTime<Utc>,
+    ) -> Response<ResponseBody> {
+        let mut wait = 0;
+        let answer = answer.unwrap_or_else(|status| {
+            wait = status
+                .details
+                .as_ref()
+                .map_or(0, |details| details.retry_after_seconds);
+            Self::Json(status.code, status.to_value().to_string().into_bytes())
+        });
+        let (code, kind, body) = match answer {
+            Self::Json(code, body) => (code, "application/json", full(body)),
+            Self::Text(code, text) => (code, "text/plain; charset=utf-8", full(text)),
+            Self::Stream(body) => (200, "application/json", body),
+        };
+        let mut response = Response::new(body);
+        *response.status_mut() = http::StatusCode::from_u16(code).unwrap_or_default();
+        let headers = response.headers_mut();
+        headers.insert(CONTENT_TYPE, HeaderValue::from_static(kind));
+        let date = now.format("%a, %d %b %Y %H:%M:%S GMT").to_string();
+        if let Ok(date) = HeaderValue::from_str(&date) {
+            headers.insert(DATE, date);
+        }
+        if wait > 0 {
+            headers.insert(RETRY_AFTER, HeaderValue::from(wait));
+        }
+        response
+    }
+
+    /// `/version`, `/readyz` and the like.
+    pub(crate) fn page(text: &'static str) -> Self {
+        if text.starts_with('{') {
+            Self::Json(200, text.as_bytes().to_vec())
+        } else {
+            Self::Text(200, text)
+        }
+    }
+
+    /// What a deletion that leaves nothing is answered with.
+    pub(crate) fn gone(resource: &Resource, name: &str, uid: String) -> Self {
+        let details = Details {
+            name: name.into(),
+            group: resource.group.to_string(),
+            kind: resource.plural.to_string(),
+            uid,
+            ..Details::default()
+        };
+        let status = json!({
+            "kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success", "details": details,
+        });
+        Self::Json(200, status.to_string().into_bytes())
+    }
+}
+
+fn full(body: impl Into<Bytes>) -> ResponseBody {
+    Full::new(body.into()).boxed_unsync()
+}
+
+const OBJECT_TYPES: &str =
+    "application/json, application/yaml, application/vnd.kubernetes.protobuf";
+const PATCH_TYPES: &str = "application/json-patch+json, application/merge-patch+json, \
+                           application/strategic-merge-patch+json, application/apply-patch+yaml";
+/// The server knows too little of a custom kind to merge its lists.
+const CUSTOM_PATCH_TYPES: &str =
+    "application/json-patch+json, application/merge-patch+json, application/apply-patch+yaml";
+
+/// The program's name: what stands before the slash in the User-Agent.
+pub(crate) fn agent<'a>(headers: &'a HeaderMap, who: &'a str) -> &'a str {
+    let agent = headers
+        .get(USER_AGENT)
+        .and_then(|agent| agent.to_str().ok());
+    agent
+        .and_then(|agent| agent.split('/').next())
+        .unwrap_or(who)
+}
+
+pub(crate) fn content_type(headers: &HeaderMap) -> &str {
+    let text = headers
+        .get(CONTENT_TYPE)
+        .and_then(|value| value.to_str().ok())
+        .unwrap_or_default();
+    text.split(';').next().unwrap_or_default().trim()
+}
+
+pub(crate) fn patch_form(
+    resource: &Resource,
+    content: &str,
+    body: &[u8],
+) -> Result<PatchForm, Status> {
+    match content {
+        "application/json-patch+json" => Ok(PatchForm::Json),
+        "application/merge-patch+json" => Ok(PatchForm::Merge),
+        "application/strategic-merge-patch+json" if resource.custom => {
+            Err(Status::unsupported_media_type(CUSTOM_PATCH_TYPES))
+        }
+        "application/strategic-merge-patch+json" if is_plain(body) => Ok(PatchForm::Strategic),
+        _ if content.split(',').any(is_patch_type) => {
+            Err(Status::unsupported_media_type(PATCH_TYPES))
+        }
+        _ => Err(Status::unsupported_patch()),
+    }
+}
+
+pub(crate) fn is_patch_type(content: &str) -> bool {
+    PATCH_TYPES.split(", ").any(|known| known == content)
+}
+
+/// Whether a strategic merge patch is no more than a merge patch: no lists, no directives.
+pub(crate) fn is_plain(body: &[u8]) -> bool {
+    !body.contains(&b'[') && !body.windows(2).any(|pair| pair == b"\"$")
+}
+
+/// Whether nothing is to be stored: by the query or, of a deletion with options, by these.
+pub(crate) fn dry_run(call: &Call, options: &Value) -> Result<bool, Status> {
+    let asked: Vec<&str> = match options {
+        Value::Null => call.query.all("dryRun").collect(),
+        options => {
+            let asked = options["dryRun"].as_array().into_iter().flatten();
+            asked
+                .map(|value| value.as_str().unwrap_or_default())
+                .collect()
+        }
+    };
+    if asked.iter().all(|value| *value == "All") {
+        return Ok(!asked.is_empty());
+    }
+    let kind = match call.verb {
+        "create" => "CreateOptions",
+        "update" => "UpdateOptions",
+        "patch" => "PatchOptions",
+        _ => "DeleteOptions",
+    };
+    let cause = Cause::not_supported("dryRun", &json!(asked).to_string(), &["All"]);
+    Err(Status::invalid("meta.k8s.io", kind, "", vec![cause]))
+}
+
+pub(crate) fn object(resource: &Resource, content: &str, body: &[u8]) -> Result<Value, Status> {
+    if !matches!(content, "application/json" | "") {
+        return Err(Status::unsupported_media_type(OBJECT_TYPES));
+    }
+    let not_an_object = || Status::bad_request(format!("the body is not a {}", resource.kind));
+    let mut object: Value = serde_json::from_slice(body).map_err(|_| not_an_object())?;
+    let Value::Object(members) = &mut object else {
+        return Err(not_an_object());
+    };
+    let (kind, version) = (&*resource.kind, resource.api_version());
+    let mut take = |key: &str, own: &str| {
+        let given = members.remove(key);
+        given
+            .and_then(|given| given.as_str().map(str::to_owned))
+            .filter(|given| resource.custom || !given.is_empty())
+            .unwrap_or_else(|| own.to_owned())
+    };
+    let (given_kind, given_version) = (take("kind", &kind), take("apiVersion", &version));
+    if given_version != version {
+        return Err(Status::bad_request(format!(
+            "the API version in the data ({given_version}) does not match the expected API version ({version})"
+        )));
+    }
+    if given_kind != kind && resource.custom {
+        let cause = Cause::invalid(
+            "kind",
+            &format!("{given_kind:?}"),
+            &format!("must be {kind}"),
+        );
+        let name = object["metadata"]["name"].as_str().unwrap_or_default();
+        return Err(Status::invalid(
+            &resource.group,
+            &given_kind,
+            name,
+            vec![cause],
+        ));
+    }
+    if given_kind != kind {
+        let short = &*resource.version;
+        return Err(Status::bad_request(format!(
+            "{given_kind} in version {short:?} cannot be handled as a {kind}: converting \
+             ({short}.{given_kind}) to ({}.{kind}): unknown conversion",
+            resource.group
+        )));
+    }
+    Ok(object)
+}

@@ -1,0 +1,274 @@
+//! Previews and carries out the actions of forms, a few at a time.
+
+use std::{collections::HashMap, convert::Infallible};
+
+use chrono::TimeDelta;
+use dayshift_cluster::{Query, read::NamespaceDefaults};
+use dayshift_operations::{
+    OverrideReport, OverrideRequest, RequestOutcome, RequestedOverride, Selection, action_text,
+    annotations_text, changed_since, failure_text, synced_text,
+};
+use dayshift_text::counted;
+use dayshift_workload::{OverrideCommand, WorkloadRef};
+use futures::{StreamExt as _, stream::FuturesUnordered};
+
+use crate::dashboard::{
+    form::ActionForm,
+    plan::{ActionJob, ActionPlan, ActionRequest, Actions, Preview, PreviewedChange},
+    view::{Row, Settings, View},
+};
+
+/// How long to wait for a controller, as the commands do.
+const PATIENCE: TimeDelta = TimeDelta::seconds(10);
+/// Up to how many workloads are watched one by one: that is cheaper than one watch for all.
+const FEW: usize = 8;
+
+/// The workloads of a form as they are now, without what Namespaces give, and those that are not
+/// there.
+pub(crate) fn selected(
+    form: &ActionForm,
+    view: &View,
+    settings: &Settings,
+) -> (Selection, Vec<String>) {
+    let rows = view.rows.iter().map(|row| &**row);
+    let known: HashMap<String, &Row> = rows.map(|row| (row.form_name(), row)).collect();
+    let mut rows = Vec::new();
+    let mut missing = Vec::new();
+    for wanted in &form.objects {
+        match known.get(wanted) {
+            Some(row) => rows.push(*row),
+            None => missing.push(format!("{wanted}: it is gone, or has no schedule any more")),
+        }
+    }
+    let selection = Selection {
+        query: query(&rows, view, settings),
+        observed: rows.iter().map(|row| row.observed.clone()).collect(),
+        missing: Vec::new(),
+        unreadable: Vec::new(),
+        defaults: NamespaceDefaults::default(),
+        is_previewed: false,
+    };
+    (selection, missing)
+}
+
+/// The namespaces of a form that these pages show, and those that they do not: a form may name any.
+pub(crate) fn namespaces(form: &ActionForm, view: &View) -> (Vec<String>, Vec<String>) {
+    let is_shown = |name: &&String| {
+        let mut rows = view.rows.iter();
+        rows.any(|row| *row.status.object.namespace == **name)
+    };
+    let (shown, others): (Vec<&String>, Vec<&String>) = form.namespaces.iter().partition(is_shown);
+    let not_shown = |name: &String| format!("namespace/{name}: no workload of it is shown here");
+    let others = others.into_iter().map(not_shown).collect();
+    (shown.into_iter().cloned().collect(), others)
+}
+
+/// Where these are watched. A user who sees a part may not watch all namespaces.
+fn query(rows: &[&Row], view: &View, settings: &Settings) -> Query {
+    let mut objects = rows.iter().map(|row| &row.status.object);
+    let Some(first) = objects.next() else {
+        return settings.query.clone();
+    };
+    if rows.len() > FEW || objects.any(|object| object.namespace != first.namespace) {
+        let all = query_for_kinds(rows, settings);
+        if !view.is_partial {
+            return all;
+        }
+        let names = rows
+            .iter()
+            .map(|row| row.status.object.namespace.to_string());
+        let selector = all.selector().map(str::to_owned);
+        return Query::all(&all.kinds(), &names.collect::<Vec<_>>(), selector);
+    }
+    let names = rows.iter().map(|row| &row.status.object);
+    Query::named(
+        &first.namespace,
+        names.map(|object| (object.kind, object.name.to_string())),
+    )
+}
+
+/// All that is looked at, of these kinds alone: others may be forbidden.
+fn query_for_kinds(rows: &[&Row], settings: &Settings) -> Query {
+    let objects = rows.iter().map(|row| &row.status.object);
+    settings
+        .query
+        .only(|part| objects.clone().any(|object| object.kind == part.kind))
+}
+
+/// What finds the workloads of a namespace.
+fn namespace_query(name: &str, settings: &Settings) -> Query {
+    Query::all(&settings.query.kinds(), &[name.to_owned()], None)
+}
+
+/// What would be done. Nothing is written.
+pub(crate) async fn planned(settings: &Settings, asked: &ActionRequest) -> Preview {
+    let (client, request) = (&asked.client, &asked.request);
+    let dry = OverrideRequest {
+        dry_run: true,
+        ..request.clone()
+    };
+    let not = failure_text(&request.requested);
+    let end = |command: OverrideCommand| match command {
+        OverrideCommand::Begin(over) => over.until(),
+        OverrideCommand::Resume => None,
+    };
+    let mut planned = Preview {
+        others: asked.missing.clone(),
+        ..Preview::default()
+    };
+    dry.send(client, &asked.selection, |observed, answer| {
+        let name = observed.object.to_string();
+        let (outcome, written, ends) = match answer {
+            Ok(RequestOutcome::Annotated(outcome)) => (
+                action_text(outcome.command, outcome.zone, request.now),
+                annotations_text(&outcome.annotations, &request.prefix),
+                end(outcome.command),
+            ),
+            Ok(RequestOutcome::Scaled(outcome)) => (
+                synced_text(outcome, request.now),
+                format!("scale --replicas={}", outcome.after),
+                outcome.until,
+            ),
+            Ok(RequestOutcome::Unchanged) => {
+                planned.others.push(format!("{name}: unchanged"));
+                return;
+            }
+            Err(error) => {
+                planned.others.push(format!("{name}: {not}: {error}"));
+                return;
+            }
+        };
+        planned.objects.push(observed.clone());
+        planned.ends = planned.ends.into_iter().chain(ends).min();
+        planned.changes.push(PreviewedChange {
+            object: name,
+            outcome,
+            written,
+            reaches: Vec::new(),
+        });
+    })
+    .await;
+    for namespace in &asked.namespaces {
+        let name = format!("namespace/{namespace}");
+        let query = namespace_query(namespace, settings);
+        match dry.send_to_namespace(client, namespace, &query, None).await {
+            Ok(outcome) => {
+                let what = action_text(outcome.command, outcome.zone, request.now);
+                let all = counted(outcome.affected.len(), "workload");
+                let kept = outcome.kept_text();
+                let unreadable = outcome.unreadable.iter();
+                planned
+                    .others
+                    .extend(unreadable.map(|problem| format!("{name}: {problem}")));
+                planned.ends = planned.ends.into_iter().chain(end(outcome.command)).min();
+                planned.changes.push(PreviewedChange {
+                    object: name,
+                    outcome: format!("{what}: {all}{kept}"),
+                    written: annotations_text(&outcome.annotations, &request.prefix),
+                    reaches: outcome
+                        .affected
+                        .iter()
+                        .map(|workload| workload.object.clone())
+                        .collect(),
+                });
+                planned.namespaces.push((namespace.clone(), outcome));
+            }
+            Err(error) => planned.others.push(format!("{name}: {not}: {error}")),
+        }
+    }
+    planned
+}
+
+/// Carries a plan out, and notes what comes of it: what it said would change, as far as it is now,
+/// in `view` and by the time of each write, what it was then.
+pub(crate) async fn carry_out(settings: &Settings, plan: &ActionPlan, view: &View) {
+    let mut tell = |said| plan.tell(said);
+    let (client, request) = (&plan.asked.client, &plan.asked.request);
+    let planned = &plan.planned;
+    let mut selection = Selection {
+        is_previewed: true,
+        observed: Vec::new(),
+        ..plan.asked.selection.clone()
+    };
+    let rows = view.rows.iter().map(|row| &**row);
+    let known: HashMap<&WorkloadRef, &Row> = rows.map(|row| (&row.status.object, row)).collect();
+    for before in &planned.objects {
+        let now = known.get(&before.object).map(|row| &row.observed);
+        match now.map(|now| changed_since(before, now, &request.prefix)) {
+            Some(Err(changed)) => {
+                let subject = selection.subject(&before.object);
+                let text = format!("{subject}: {}: {changed}", failure_text(&request.requested));
+                tell(OverrideReport::Failed {
+                    text,
+                    is_refusal: true,
+                });
+            }
+            _ => selection.observed.push(before.clone()),
+        }
+    }
+    if !selection.observed.is_empty() {
+        request
+            .carry_out(client, &selection, Some(PATIENCE), &mut tell)
+            .await;
+    }
+    for (namespace, previewed) in &planned.namespaces {
+        let query = namespace_query(namespace, settings);
+        let done = request.carry_out_in_namespace(
+            client,
+            namespace,
+            &query,
+            Some(previewed),
+            Some(PATIENCE),
+            &mut tell,
+        );
+        if let Err(error) = done.await {
+            tell(OverrideReport::Failed {
+                text: format!("namespace/{namespace}: {error}"),
+                is_refusal: false,
+            });
+        }
+    }
+    plan.end();
+}
+
+/// What a page calls it, such as `Put to sleep`.
+pub(crate) const fn verb(requested: &RequestedOverride) -> &'static str {
+    match requested {
+        RequestedOverride::Wake(_) => "Wake",
+        RequestedOverride::Sleep(_) => "Put to sleep",
+        RequestedOverride::Pause(_) => "Pause",
+        RequestedOverride::Resume => "Resume",
+        RequestedOverride::Sync => "Sync",
+    }
+}
+
+/// How many work at a time; others wait.
+const MAX_RUNNING: usize = 4;
+
+impl Actions {
+    /// Does what comes, for as long as it is polled.
+    pub(crate) async fn work(&self, settings: &Settings) -> Infallible {
+        let Some(mut jobs) = self.jobs.take() else {
+            return std::future::pending().await;
+        };
+        let mut under_way = FuturesUnordered::new();
+        loop {
+            tokio::select! {
+                Some(job) = jobs.recv(), if under_way.len() < MAX_RUNNING => {
+                    under_way.push(done(settings, job));
+                }
+                Some(()) = under_way.next() => {}
+            }
+        }
+    }
+}
+
+async fn done(settings: &Settings, job: ActionJob) {
+    match job {
+        ActionJob::Plan(asked, answer) => {
+            // Who has left needs no answer.
+            let _ = answer.send(planned(settings, &asked).await);
+        }
+        ActionJob::CarryOut(plan, view) => carry_out(settings, &plan, &view).await,
+    }
+}

@@ -1,0 +1,171 @@
+//! What a posted form asks for.
+
+use std::collections::BTreeSet;
+
+use chrono::{DateTime, Utc};
+use dayshift_operations::{RequestedOverride, Until, parse_length};
+use dayshift_text::cut_chars;
+use dayshift_workload::MAX_REASON;
+
+/// The most workloads and the most namespaces of one form.
+const MAX_OBJECTS: usize = 2_000;
+const MAX_NAMESPACES: usize = 20;
+
+/// The length that a form has before anybody writes one.
+const PREFILLED: &str = "2h";
+
+/// What a form says.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct ActionForm {
+    pub(crate) token: String,
+    /// Which plan is to be carried out.
+    pub(crate) plan: Option<u64>,
+    pub(crate) fields: FormFields,
+    /// `dev/deploy/web`
+    pub(crate) objects: BTreeSet<String>,
+    pub(crate) namespaces: BTreeSet<String>,
+}
+
+/// What somebody fills in.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct FormFields {
+    pub(crate) action: String,
+    pub(crate) length: String,
+    pub(crate) until: String,
+    pub(crate) reason: String,
+}
+
+impl FormFields {
+    /// Those of a form that nobody has touched.
+    pub(crate) fn prefilled() -> Self {
+        Self {
+            length: PREFILLED.to_owned(),
+            ..Self::default()
+        }
+    }
+
+    /// The length that is asked for. The one that stood there before counts as none beside an end,
+    /// and where there is none to be had.
+    fn asked_length(&self) -> &str {
+        let is_no_length = !self.until.is_empty() || self.action == "resume";
+        if self.length == PREFILLED && is_no_length {
+            return "";
+        }
+        &self.length
+    }
+}
+
+impl ActionForm {
+    pub(crate) fn parse(body: &[u8]) -> Self {
+        let mut form = Self::default();
+        for (name, value) in form_urlencoded::parse(body) {
+            match &*name {
+                "token" => form.token = value.into_owned(),
+                "plan" => form.plan = value.parse().ok(),
+                "do" => form.fields.action = value.into_owned(),
+                "for" => form.fields.length = value.trim().to_owned(),
+                "until" => form.fields.until = value.trim().to_owned(),
+                "reason" => form.fields.reason = value.trim().to_owned(),
+                "object" => drop(form.objects.insert(value.into_owned())),
+                "namespace" => drop(form.namespaces.insert(value.into_owned())),
+                _ => {}
+            }
+        }
+        form
+    }
+
+    /// How many workloads and namespaces are chosen.
+    pub(crate) fn chosen(&self) -> usize {
+        self.objects.len() + self.namespaces.len()
+    }
+
+    /// Whether that is more than is done at once.
+    pub(crate) fn is_too_much(&self) -> bool {
+        self.objects.len() > MAX_OBJECTS || self.namespaces.len() > MAX_NAMESPACES
+    }
+
+    /// Why, in the words of whoever fills it in.
+    pub(crate) fn reason(&self) -> Option<String> {
+        let reason = cut_chars(&self.fields.reason, MAX_REASON);
+        (!reason.is_empty()).then(|| reason.to_owned())
+    }
+
+    /// What is requested.
+    ///
+    /// # Errors
+    /// What has to be filled in otherwise, as the commands say it.
+    pub(crate) fn requested(&self, now: DateTime<Utc>) -> Result<RequestedOverride, String> {
+        let fields = &self.fields;
+        if self.chosen() == 0 {
+            return Err("Nothing is chosen: tick a workload or a whole namespace.".to_owned());
+        }
+        if self.is_too_much() {
+            return Err(format!(
+                "That is too much at once: choose at most {MAX_OBJECTS} workloads and \
+                 {MAX_NAMESPACES} namespaces."
+            ));
+        }
+        let until = match (fields.asked_length(), &*fields.until) {
+            ("", "") => None,
+            ("", until) => {
+                let until = Until::local(until.to_owned(), now);
+                Some(until.map_err(|error| format!("Until: {error}"))?)
+            }
+            (length, "") => {
+                let length = parse_length(length).map_err(|error| format!("For: {error}"))?;
+                Some(Until::At(now + length))
+            }
+            _ => return Err("Give either a length or an end, and not both.".to_owned()),
+        };
+        let end = until.clone();
+        let end = end.ok_or_else(|| "Set an end: for 2h, or until 22:00.".to_owned());
+        match &*fields.action {
+            "wake" => end.map(RequestedOverride::Wake),
+            "sleep" => end.map(RequestedOverride::Sleep),
+            "pause" => Ok(RequestedOverride::Pause(until)),
+            "resume" if until.is_some() => Err("A resume has no end: leave both out.".to_owned()),
+            "resume" => Ok(RequestedOverride::Resume),
+            _ => Err("Choose what is to be done: wake, sleep, pause or resume.".to_owned()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_form_asks_for_what_a_command_would() {
+        let now = "2026-11-20T10:00:00Z".parse().unwrap();
+        for (text, expected) in [
+            ("do=wake&for=2h&object=dev/deploy/web", ""),
+            ("do=wake&for=&until=22:00&namespace=dev", ""),
+            ("do=pause&object=a", ""),
+            ("do=resume&object=a&for=+", ""),
+            ("do=wake&object=a", "Set an end: for 2h, or until 22:00."),
+            ("do=sleep&object=a&for=2", "write a time such as 30s"),
+            ("do=sleep&object=a&for=0", "longer than 0"),
+            ("do=sleep&object=a&for=-1h", "write a time such as 30s"),
+            ("do=sleep&object=a&until=tonight", "write `22:00`"),
+            ("do=wake&object=a&for=1h&until=22:00", "not both"),
+            ("do=resume&object=a&for=1h", "no end"),
+            // What stands there before is in nobody's way.
+            ("do=wake&object=a&for=2h&until=22:00", ""),
+            ("do=resume&object=a&for=2h&until=", ""),
+            ("do=resume&object=a&for=2h&until=22:00", "no end"),
+            ("do=delete&object=a&for=1h", "wake, sleep, pause or resume"),
+            ("object=a&for=1h", "wake, sleep, pause or resume"),
+            ("do=pause", "Nothing is chosen"),
+        ] {
+            let said = ActionForm::parse(text.as_bytes()).requested(now);
+            let said = said.map_or_else(|error| error, |_| String::new());
+            let is_expected = said.contains(expected) && said.is_empty() == expected.is_empty();
+            assert!(is_expected, "{text}: {said}");
+        }
+        let many: String = (0..=MAX_OBJECTS)
+            .map(|at| format!("&object={at}"))
+            .collect();
+        let said = ActionForm::parse(format!("do=pause{many}").as_bytes()).requested(now);
+        assert!(said.unwrap_err().contains("too much"));
+    }
+}

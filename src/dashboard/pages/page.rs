@@ -1,0 +1,375 @@
+//! The frame of every page, and the parts that several pages share. All text from the cluster passes
+//! `html!` and `printable`.
+
+use std::{borrow::Cow, collections::BTreeSet};
+
+use chrono::{DateTime, SecondsFormat, Utc};
+use dayshift_operations::status::{WorkloadStatus, date_and_time, distance, short_time};
+use dayshift_schedule::Zone;
+use dayshift_text::{is_unprintable, printable};
+use http::StatusCode;
+use maud::{DOCTYPE, Markup, html};
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
+
+use crate::dashboard::{
+    params::{Params, Theme},
+    view::{Row, RowFinding, Settings, View},
+};
+
+/// The style sheet of every page.
+pub(crate) const STYLE: &str = include_str!("style.css");
+
+/// The icon of every page: a day between two nights.
+pub(crate) const ICON: &str = r##"<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16"><rect width="16" height="16" rx="3" fill="#1f2937"/><path d="M2 9h3M11 9h3" stroke="#9ca3af" stroke-width="2"/><rect x="5" y="5" width="6" height="8" rx="1" fill="#22a34a"/></svg>"##;
+
+/// At most this many zones are proposed; any other can be typed.
+const MAX_ZONES: usize = 100;
+
+/// A page, before it is written.
+pub(crate) struct Page<'a> {
+    pub(crate) view: &'a View,
+    pub(crate) params: &'a Params,
+    pub(crate) settings: &'a Settings,
+    /// What a form carries, where something may be done from the pages.
+    pub(crate) token: Option<&'a str>,
+    /// Who sees it, where somebody has logged in.
+    pub(crate) user: Option<&'a str>,
+}
+
+/// What a page is, for its shell.
+pub(super) struct Kind<'a> {
+    pub(super) title: &'a str,
+    pub(super) path: &'a str,
+    /// Whether it is read again by itself.
+    pub(super) refreshes: bool,
+}
+
+impl Page<'_> {
+    /// The page around `content`.
+    pub(super) fn shell(&self, kind: &Kind<'_>, content: &Markup) -> String {
+        let zone = self.zone();
+        let head = html! {
+            div.where {
+                span { (safe(&self.settings.title)) }
+                @if let Some(user) = self.user { " " span { "you are " (safe(user)) } }
+                " "
+                span { (date_and_time(self.view.now, zone)) " " (zone.name()) }
+                (self.zone_choice(kind))
+            }
+        };
+        let body = html! {
+            @if let Some(refused) = &self.params.refused_zone {
+                p.banner.warn role="status" { (said(refused)) }
+            }
+            @if let Some(outage) = &self.view.outage {
+                p.banner.bad role="status" {
+                    strong {
+                        @if self.view.is_complete { "What you see may be old. " }
+                        @else { "The cluster cannot be read. " }
+                    }
+                    (safe(outage))
+                }
+            }
+            @for unseen in &self.view.unseen {
+                p.banner.warn { (safe(unseen)) }
+            }
+            (content)
+        };
+        document(self.params, kind, Some(&head), &body)
+    }
+
+    /// By which clocks times are shown: a choice that stays on every page.
+    fn zone_choice(&self, kind: &Kind<'_>) -> Markup {
+        let params = Params {
+            zone: None,
+            ..self.params.clone()
+        };
+        let zones = self.view.rows.iter().map(|row| row.status.zone.name());
+        let zones: BTreeSet<&str> = zones.chain(["UTC"]).collect();
+        if kind.refreshes && !self.params.still {
+            // What somebody writes would be lost.
+            let still = Params {
+                still: true,
+                ..self.params.clone()
+            };
+            return html! { a href=(still.link(kind.path)) { "Another time zone" } };
+        }
+        html! {
+            form.zone method="get" action=(kind.path) aria-label="Time zone" {
+                @for (name, value) in params.pairs() {
+                    input type="hidden" name=(name) value=(value);
+                }
+                label {
+                    "Time zone "
+                    input type="text" name="tz" list="zones" value=[self.params.zone.map(Zone::name)];
+                }
+                datalist id="zones" {
+                    @for zone in zones.into_iter().take(MAX_ZONES) { option value=(zone) {} }
+                }
+                button type="submit" { "Show" }
+            }
+        }
+    }
+
+    /// The zone of what is shown of several objects: the one that was chosen, --timezone, or
+    /// without them that of the schedules, if they have one in common.
+    pub(crate) fn zone(&self) -> Zone {
+        let zone = self.params.zone.or(self.view.zone);
+        zone.unwrap_or(self.view.context.default_zone)
+    }
+
+    /// The zone of what is shown of one object: the one that was chosen, or its own.
+    pub(super) fn zone_of(&self, row: &Row) -> Zone {
+        self.params.zone.unwrap_or(row.status.zone)
+    }
+
+    /// The page before there is anything to show.
+    pub(crate) fn waiting(&self) -> String {
+        let kind = Kind {
+            title: "Reading the cluster",
+            path: "/",
+            refreshes: false,
+        };
+        let content = html! {
+            h1 { "Reading the cluster" }
+            p { "The workloads are being listed. This page reloads by itself." }
+        };
+        self.shell(&kind, &content)
+    }
+}
+
+/// A page that says why there is none.
+pub(crate) fn failure(params: &Params, status: StatusCode, message: &str) -> String {
+    let reason = status.canonical_reason().unwrap_or("Error");
+    let kind = Kind {
+        title: reason,
+        path: "/",
+        refreshes: false,
+    };
+    let body = html! {
+        h1 { (reason) }
+        p { (message) }
+        p { a href=(params.common().link("/")) { "To the overview" } }
+    };
+    document(params, &kind, None, &body)
+}
+
+fn document(params: &Params, kind: &Kind<'_>, head: Option<&Markup>, body: &Markup) -> String {
+    let common = params.common();
+    let nav = |path: &str, name: &str| {
+        let is_here = kind.path == path;
+        html! {
+            a href=(common.link(path)) aria-current=[is_here.then_some("page")] { (name) }
+        }
+    };
+    let page = html! {
+        (DOCTYPE)
+        html lang="en" class=[params.theme.map(Theme::name)] {
+            head {
+                meta charset="utf-8";
+                meta name="viewport" content="width=device-width, initial-scale=1";
+                title { (kind.title) " · dayshift" }
+                link rel="icon" href="/icon.svg" type="image/svg+xml";
+                link rel="stylesheet" href="/style.css";
+            }
+            body {
+                a.skip href="#main" { "Skip to the content" }
+                header {
+                    div.bar {
+                        span.brand { "dayshift" }
+                        nav aria-label="Pages" {
+                            (nav("/", "Overview"))
+                            (nav("/timeline", "Timeline"))
+                        }
+                        nav.choices aria-label="Display" { (choices(params, kind)) }
+                    }
+                    @if let Some(head) = head { (head) }
+                }
+                main id="main" tabindex="-1" { (body) }
+            }
+        }
+    };
+    page.into_string()
+}
+
+/// Colours, and whether the page is read again by itself.
+fn choices(params: &Params, kind: &Kind<'_>) -> Markup {
+    let with = |theme: Option<Theme>| {
+        let params = Params {
+            theme,
+            ..params.clone()
+        };
+        params.link(kind.path)
+    };
+    let still = Params {
+        still: !params.still,
+        ..params.clone()
+    };
+    html! {
+        @for (theme, name) in [
+            (None, "System colours"),
+            (Some(Theme::Light), "Light"),
+            (Some(Theme::Dark), "Dark"),
+        ] {
+            a href=(with(theme)) aria-current=[(params.theme == theme).then_some("true")] { (name) }
+        }
+        @if kind.refreshes {
+            a href=(still.link(kind.path)) {
+                @if params.still { "Refresh every 10 s" } @else { "Stop refreshing" }
+            }
+        }
+    }
+}
+
+/// How many objects are named where the same is said of more.
+const MAX_NAMES: usize = 3;
+
+/// What stands in a part of a path as it is.
+const PART: &AsciiSet = &NON_ALPHANUMERIC
+    .remove(b'-')
+    .remove(b'.')
+    .remove(b'_')
+    .remove(b'~');
+
+/// The path of an object's page.
+pub(super) fn path(row: &Row) -> String {
+    let object = &row.status.object;
+    let part = |text| utf8_percent_encode(text, PART);
+    format!(
+        "/object/{}/{}/{}",
+        part(&object.namespace),
+        part(object.kind.short_name()),
+        part(&object.name)
+    )
+}
+
+/// The path of a namespace's page.
+pub(super) fn namespace_path(name: &str) -> String {
+    format!("/ns/{}", utf8_percent_encode(name, PART))
+}
+
+/// An instant, on the clocks of a zone.
+pub(super) fn time(at: DateTime<Utc>, zone: Zone, now: DateTime<Utc>) -> Markup {
+    let exact = at.with_timezone(&zone);
+    html! {
+        time datetime=(exact.to_rfc3339_opts(SecondsFormat::Secs, false)) { (short_time(at, zone, now)) }
+    }
+}
+
+/// What happens next to an object, on the clocks of a zone, and how far that is.
+pub(super) fn next(status: &WorkloadStatus, zone: Zone, now: DateTime<Utc>) -> Markup {
+    html! {
+        @if let Some(at) = status.next {
+            @let (what, then) = status.next_words();
+            (what) (time(at, zone, now)) " "
+            span.far { (distance(at, now)) (then) }
+        } @else {
+            span.far { "nothing" }
+        }
+    }
+}
+
+/// A part of a page, below its heading.
+pub(super) fn section(id: &str, title: &str, content: &Markup) -> Markup {
+    html! {
+        section aria-labelledby=(id) {
+            h2 id=(id) { (title) }
+            (content)
+        }
+    }
+}
+
+/// A table below the heading with this id. On a narrow screen its cells stand below each other, with no
+/// headings but those that a cell repeats as `data-heading`.
+pub(super) fn table(id: &str, headings: &[&str], rows: &Markup) -> Markup {
+    html! {
+        div.scroll tabindex="0" role="group" aria-labelledby=(id) {
+            table.stacked {
+                thead { tr { @for heading in headings { th scope="col" { (heading) } } } }
+                tbody { (rows) }
+            }
+        }
+    }
+}
+
+/// Commands to copy.
+pub(super) fn commands(commands: &[String]) -> Markup {
+    let lines: Vec<_> = commands.iter().map(|command| safe(command)).collect();
+    section(
+        "commands",
+        "Commands",
+        &html! { pre tabindex="0" { (lines.join("\n")) } },
+    )
+}
+
+/// The state of an object, in a word with a colour.
+pub(super) fn badge(status: &WorkloadStatus) -> Markup {
+    let name = status.state_name();
+    let class = match name {
+        "error" => "badge bad",
+        "left down" | "unseen" => "badge warn",
+        "running" | "woken" => "badge up",
+        "stopped" | "slept" => "badge down",
+        "paused" => "badge held",
+        _ => "badge",
+    };
+    html! { span class=(class) { (name) } }
+}
+
+impl Page<'_> {
+    /// A link to an object's page.
+    pub(super) fn link_to(&self, row: &Row) -> Markup {
+        let href = self.params.common().link(&path(row));
+        html! { a href=(href) { (safe(&row.status.object.full_name())) } }
+    }
+
+    /// One thing to be said of some objects.
+    pub(super) fn finding(&self, finding: &RowFinding<'_>) -> Markup {
+        let more = finding.rows.len().saturating_sub(MAX_NAMES);
+        let command = match finding.command.strip_prefix("; ") {
+            Some(command) if finding.rows.len() > 1 => {
+                format!("; for the first, {command}")
+            }
+            _ => finding.command.clone(),
+        };
+        html! {
+            li class={ "finding " (finding.level.name()) } {
+                strong { (finding.level.name()) }
+                " "
+                @for (at, row) in finding.rows.iter().take(MAX_NAMES).enumerate() {
+                    @if at > 0 { ", " }
+                    (self.link_to(row))
+                }
+                @if more > 0 { " and " (more) " more" }
+                ": "
+                (said(&finding.text))
+                (said(&command))
+            }
+        }
+    }
+}
+
+/// Text that somebody wrote.
+pub(super) fn safe(text: &str) -> Cow<'_, str> {
+    if text.chars().any(is_unprintable) {
+        printable(text).into()
+    } else {
+        text.into()
+    }
+}
+
+/// Text with what stands between backticks as code.
+pub(super) fn said(text: &str) -> Markup {
+    let text = safe(text);
+    html! {
+        @for (at, part) in text.split('`').enumerate() {
+            @if at % 2 == 1 { code { (part) } } @else { (part) }
+        }
+    }
+}
+
+/// Text of several lines that somebody may have had a hand in.
+pub(super) fn safe_lines(text: &str) -> String {
+    let lines: Vec<_> = text.lines().map(safe).collect();
+    lines.join("\n")
+}

@@ -1,0 +1,198 @@
+//! What is answered to a posted form.
+
+use std::{collections::BTreeSet, sync::Arc};
+
+use dayshift_cluster::read::{FindError, NamespaceDefaults, may_patch_namespace};
+use dayshift_operations::OverrideRequest;
+use http::{HeaderMap, HeaderValue, Response, StatusCode, header};
+use http_body_util::Full;
+use hyper::body::{Body, Bytes};
+use tokio::sync::oneshot;
+
+use crate::dashboard::{
+    answer::{UNASKED, html, unasked},
+    carry_out::{namespaces, selected},
+    entrance::{Identity, Visitor},
+    form::ActionForm,
+    guard::{FormSender, body, is_ours},
+    pages::failure,
+    params::Params,
+    plan::PlanPhase,
+    plan::{ActionJob, ActionRequest, Actions},
+    source::{Dashboard, ViewSource},
+    view::View,
+};
+
+type PageResponse = Response<Full<Bytes>>;
+
+impl Dashboard {
+    /// The answer to a form that was posted to `/confirm` or, with `is_confirmed`, to `/act`.
+    pub(crate) async fn posted<B>(
+        &self,
+        (actions, visitor): (&Actions, &Visitor),
+        headers: &HeaderMap,
+        sent: B,
+        is_confirmed: bool,
+        params: &Params,
+    ) -> PageResponse
+    where
+        B: Body,
+        B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
+    {
+        let refuse =
+            |(status, message): (StatusCode, &str)| html(status, failure(params, status, message));
+        let sender = match visitor.identity {
+            Identity::Browser(_) => FormSender::Local,
+            Identity::User(_) => FormSender::Proxied,
+        };
+        if let Err(refused) = is_ours(headers, sender) {
+            return refuse(refused);
+        }
+        let form = match body(sent, sender).await {
+            Ok(body) => ActionForm::parse(&body),
+            Err(refused) => return refuse(refused),
+        };
+        if !visitor.token.is(&form.token) {
+            let message =
+                "This page was loaded before the dashboard was started again. Load it again.";
+            return refuse((StatusCode::FORBIDDEN, message));
+        }
+        let done = if is_confirmed {
+            self.act((actions, visitor), &form, params).await
+        } else {
+            self.confirm((actions, visitor), form, params).await
+        };
+        done.unwrap_or_else(|(status, message)| refuse((status, &message)))
+    }
+
+    /// The page that says what will change.
+    async fn confirm(
+        &self,
+        (actions, visitor): (&Actions, &Visitor),
+        form: ActionForm,
+        params: &Params,
+    ) -> Result<PageResponse, (StatusCode, String)> {
+        let refused = |error: FindError| (UNASKED, unasked(&error));
+        let (turn, view) = self.seen_by(Some(visitor)).await.map_err(refused)?;
+        let page = self.page_of(&view, params, Some(visitor));
+        let requested = match form.requested(view.now) {
+            Ok(requested) => requested,
+            Err(error) => {
+                let page = page.asked_again(&form, &error);
+                return Ok(html(StatusCode::BAD_REQUEST, page));
+            }
+        };
+        // Others may look while the API server is asked.
+        drop(turn);
+        let settings = &self.settings;
+        let form = match &visitor.session {
+            Some(_) => spelled_out(form, &view, visitor).await.map_err(refused)?,
+            None => form,
+        };
+        // The workloads of a namespace may be too many.
+        if let Err(error) = form.requested(view.now) {
+            return Err((StatusCode::BAD_REQUEST, error));
+        }
+        let request = OverrideRequest {
+            requested,
+            context: view.context.clone(),
+            prefix: settings.prefix.clone(),
+            now: view.now,
+            reason: form.reason(),
+            dry_run: false,
+            until_ready: false,
+        };
+        let (mut selection, mut missing) = selected(&form, &view, settings);
+        selection.defaults = match &self.source {
+            ViewSource::Cluster(followed) => followed.defaults(),
+            ViewSource::Controller(_) => {
+                let (client, query) = (&visitor.client, &selection.query);
+                NamespaceDefaults::find(client, query, &settings.prefix).await
+            }
+        };
+        let (namespaces, unknown) = namespaces(&form, &view);
+        missing.extend(unknown);
+        let asked = Arc::new(ActionRequest {
+            client: visitor.client.clone(),
+            request,
+            selection,
+            missing,
+            namespaces,
+        });
+        let (answer, planned) = oneshot::channel();
+        actions
+            .jobs
+            .send(ActionJob::Plan(Arc::clone(&asked), answer));
+        let ended = |_| {
+            let message =
+                "The dashboard has stopped watching the cluster, so nothing was done.".to_owned();
+            (StatusCode::SERVICE_UNAVAILABLE, message)
+        };
+        let planned = planned.await.map_err(ended)?;
+        let plan = actions.remember(&visitor.identity, asked, planned);
+        Ok(html(StatusCode::OK, page.confirmation(&plan)))
+    }
+
+    /// Begins what was confirmed, once, and leads to the page of its result.
+    async fn act(
+        &self,
+        (actions, visitor): (&Actions, &Visitor),
+        form: &ActionForm,
+        params: &Params,
+    ) -> Result<PageResponse, (StatusCode, String)> {
+        let again = || {
+            let message = "This preview is too old, so nothing was done. Open it again.";
+            (StatusCode::CONFLICT, message.to_owned())
+        };
+        let plan = form
+            .plan
+            .and_then(|id| actions.find(&visitor.identity, id))
+            .ok_or_else(again)?;
+        let is_new = plan.progress().phase == PlanPhase::Preview;
+        if is_new && !plan.is_fresh(self.now()) {
+            return Err(again());
+        }
+        let to = params.common().link(&format!("/result/{}", plan.id));
+        let seen = self.seen_by(Some(visitor)).await;
+        let (_, view) = seen.map_err(|error| (UNASKED, unasked(&error)))?;
+        if plan.begin() {
+            if let Some(user) = visitor.user_name() {
+                let action = plan.requested().command();
+                let workloads = plan.planned.reached();
+                tracing::info!(user, action, workloads, "a user of the dashboard acts");
+            }
+            actions
+                .jobs
+                .send(ActionJob::CarryOut(Arc::clone(&plan), view));
+        }
+        // A page that is loaded again asks for the result, and does nothing twice.
+        let mut response = html(StatusCode::SEE_OTHER, String::new());
+        if let Ok(to) = HeaderValue::try_from(to) {
+            response.headers_mut().insert(header::LOCATION, to);
+        }
+        Ok(response)
+    }
+}
+
+/// The form with the workloads of a namespace in place of one that the user may not patch: who has
+/// `edit` in a namespace may change all that is in it, and not the Namespace.
+async fn spelled_out(
+    form: ActionForm,
+    view: &View,
+    visitor: &Visitor,
+) -> Result<ActionForm, FindError> {
+    let mut spelled_out = ActionForm {
+        namespaces: BTreeSet::new(),
+        ..form
+    };
+    for name in form.namespaces {
+        let rows = view.rows_of(&name);
+        if rows.is_empty() || may_patch_namespace(&visitor.client, &name).await? {
+            spelled_out.namespaces.insert(name);
+        } else {
+            let names = rows.iter().map(|row| row.form_name());
+            spelled_out.objects.extend(names);
+        }
+    }
+    Ok(spelled_out)
+}

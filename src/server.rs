@@ -1,0 +1,481 @@
+//! An HTTP/1.1 server with a bound on connections, and the probes and metrics that it serves: `/healthz`,
+//! `/readyz` and `/metrics`.
+
+use std::{
+    collections::VecDeque, convert::Infallible, fmt::Write as _, pin::pin, sync::Arc,
+    time::Duration,
+};
+
+use futures::{FutureExt as _, future::BoxFuture};
+use http::{
+    HeaderValue, Method, Response, StatusCode,
+    header::{ALLOW, CACHE_CONTROL, CONTENT_TYPE},
+};
+use http_body_util::Full;
+use hyper::{
+    Request,
+    body::{Bytes, Incoming},
+    server::conn::http1,
+    service::service_fn,
+};
+use hyper_util::rt::{TokioIo, TokioTimer};
+use tokio::{
+    io::{AsyncRead, AsyncWrite},
+    net::TcpListener,
+    sync::Mutex,
+    task::{AbortHandle, spawn, spawn_blocking},
+    time::{Instant, sleep, timeout},
+};
+
+/// The most connections at once. One more closes the oldest: so whoever hoards connections keeps
+/// no probe from its answer.
+const MAX_CONNECTIONS: usize = 64;
+/// The pause after a connection could not be accepted, as when file descriptors have run out.
+const RECOVERY: Duration = Duration::from_millis(100);
+
+/// Answers `/healthz`, `/readyz` and `/metrics` over HTTP/1.1 until `shutdown` resolves; what is
+/// open then is closed.
+pub async fn serve(
+    listener: TcpListener,
+    of: Arc<impl Probes>,
+    shutdown: impl Future<Output = ()>,
+) {
+    serve_with(listener, probes(of), shutdown).await;
+}
+
+/// Answers over HTTP/1.1 what `handler` answers, until `shutdown` resolves, and gives what it gives;
+/// what is open then is closed. Who is slow delays nobody else. Each request has the peer's
+/// `SocketAddr` as an extension.
+pub async fn serve_with<H, F, T>(
+    listener: TcpListener,
+    handler: H,
+    shutdown: impl Future<Output = T>,
+) -> T
+where
+    H: Fn(Request<Incoming>) -> F + Clone + Send + Sync + 'static,
+    F: Future<Output = Response<Full<Bytes>>> + Send + 'static,
+{
+    let mut shutdown = pin!(shutdown);
+    let mut open = Connections::default();
+    loop {
+        tokio::select! {
+            ended = &mut shutdown => return ended,
+            accepted = listener.accept() => match accepted {
+                Ok((stream, peer)) => {
+                    let handler = handler.clone();
+                    let answer = move |mut request: Request<Incoming>| {
+                        request.extensions_mut().insert(peer);
+                        handler(request)
+                    };
+                    open.admit(spawn(serve_connection(stream, answer)).abort_handle());
+                }
+                Err(error) => {
+                    tracing::debug!(%error, "could not accept a connection");
+                    sleep(RECOVERY).await;
+                }
+            },
+        }
+    }
+}
+
+/// The open connections, the oldest first. Dropped, they are closed.
+#[derive(Default)]
+struct Connections(VecDeque<AbortHandle>);
+
+impl Connections {
+    fn admit(&mut self, newest: AbortHandle) {
+        self.0.retain(|connection| !connection.is_finished());
+        if self.0.len() == MAX_CONNECTIONS
+            && let Some(oldest) = self.0.pop_front()
+        {
+            oldest.abort();
+        }
+        self.0.push_back(newest);
+    }
+}
+
+impl Drop for Connections {
+    fn drop(&mut self) {
+        for connection in &self.0 {
+            connection.abort();
+        }
+    }
+}
+
+/// The longest wait for a request's head, from when the connection is free for it: so also the
+/// longest idle time.
+const HEAD: Duration = Duration::from_secs(10);
+/// The longest life of a connection, however busy; then it may finish one answer.
+const MAX_AGE: Duration = Duration::from_secs(300);
+const LAST_ANSWER: Duration = Duration::from_secs(5);
+/// The most bytes of a request that are held.
+const BUFFER: usize = 16 * 1024;
+
+/// Answers the requests of one connection until the peer leaves or its time is up.
+pub(crate) async fn serve_connection<F>(
+    stream: impl AsyncRead + AsyncWrite + Unpin,
+    handler: impl Fn(Request<Incoming>) -> F,
+) where
+    F: Future<Output = Response<Full<Bytes>>>,
+{
+    let service = service_fn(|request: Request<Incoming>| {
+        let answer = handler(request);
+        async { Ok::<_, Infallible>(answer.await) }
+    });
+    let mut connection = pin!(
+        http1::Builder::new()
+            .timer(TokioTimer::new())
+            .header_read_timeout(HEAD)
+            .max_buf_size(BUFFER)
+            .serve_connection(TokioIo::new(stream), service)
+    );
+    if timeout(MAX_AGE, connection.as_mut()).await.is_err() {
+        connection.as_mut().graceful_shutdown();
+        let _ = timeout(LAST_ANSWER, connection).await;
+    }
+}
+
+const PLAIN: HeaderValue = HeaderValue::from_static("text/plain; charset=utf-8");
+/// <https://github.com/prometheus/OpenMetrics/blob/v1.0.0/specification/OpenMetrics.md>
+const OPEN_METRICS: HeaderValue =
+    HeaderValue::from_static("application/openmetrics-text; version=1.0.0; charset=utf-8");
+
+const METRICS: &str = "/metrics";
+
+/// The answer to a request. (The body of an answer to HEAD is left out by hyper.)
+pub(crate) fn answer<P: Probes>(method: &Method, path: &str, of: &P) -> Response<Full<Bytes>> {
+    let answers: fn(&P) -> Response<Full<Bytes>> = match path {
+        "/healthz" => |of| probe(of.alive().map(|()| "ok\n".to_owned())),
+        "/readyz" => |of| probe(of.ready()),
+        METRICS => |of| response(StatusCode::OK, OPEN_METRICS, of.metrics()),
+        _ => {
+            let text = "not found; try /healthz, /readyz or /metrics\n";
+            return plain(StatusCode::NOT_FOUND, text);
+        }
+    };
+    if matches!(*method, Method::GET | Method::HEAD) {
+        return answers(of);
+    }
+    let mut refusal = plain(StatusCode::METHOD_NOT_ALLOWED, "only GET and HEAD\n");
+    refusal
+        .headers_mut()
+        .insert(ALLOW, HeaderValue::from_static("GET, HEAD"));
+    refusal
+}
+
+/// What answers probes and metrics. Counting very many objects takes longer than a boundary may wait,
+/// so metrics are written on another thread, one scrape at a time.
+pub(crate) fn probes<P: Probes>(
+    of: Arc<P>,
+) -> impl Fn(Request<Incoming>) -> BoxFuture<'static, Response<Full<Bytes>>> + Clone {
+    let scraping = Arc::new(Mutex::new(()));
+    move |request| {
+        let (of, scraping) = (Arc::clone(&of), Arc::clone(&scraping));
+        let (head, _) = request.into_parts();
+        async move {
+            if head.uri.path() != METRICS {
+                return answer(&head.method, head.uri.path(), &*of);
+            }
+            let _turn = scraping.lock().await;
+            let scrape = move || answer(&head.method, METRICS, &*of);
+            let failure = |_| plain(StatusCode::INTERNAL_SERVER_ERROR, "no metrics\n");
+            spawn_blocking(scrape).await.unwrap_or_else(failure)
+        }
+        .boxed()
+    }
+}
+
+fn probe(said: Result<String, String>) -> Response<Full<Bytes>> {
+    match said {
+        Ok(text) => plain(StatusCode::OK, text),
+        Err(text) => plain(StatusCode::SERVICE_UNAVAILABLE, text),
+    }
+}
+
+fn plain(status: StatusCode, text: impl Into<Bytes>) -> Response<Full<Bytes>> {
+    response(status, PLAIN, text)
+}
+
+fn response(
+    status: StatusCode,
+    content_type: HeaderValue,
+    body: impl Into<Bytes>,
+) -> Response<Full<Bytes>> {
+    let mut response = Response::new(Full::new(body.into()));
+    *response.status_mut() = status;
+    response.headers_mut().insert(CONTENT_TYPE, content_type);
+    response
+        .headers_mut()
+        .insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    response
+}
+
+/// A component with probes and metrics.
+pub trait Probes: Send + Sync + 'static {
+    /// Why it hangs and is to be restarted, if it does.
+    ///
+    /// # Errors
+    /// The reason, as a line.
+    fn alive(&self) -> Result<(), String>;
+
+    /// Whether it does its work: what to say, in lines, either way.
+    ///
+    /// # Errors
+    /// The lines where it does not.
+    fn ready(&self) -> Result<String, String>;
+
+    /// Its metrics as OpenMetrics 1.0.
+    fn metrics(&self) -> String;
+}
+
+/// A controller that has not acted for a minute hangs. What is not watched stands in the text,
+/// whether that is a reason not to be ready or not.
+impl Probes for dayshift_controller::Telemetry {
+    fn alive(&self) -> Result<(), String> {
+        match self.is_alive(Instant::now()) {
+            true => Ok(()),
+            false => Err("the controller has not acted for a minute\n".to_owned()),
+        }
+    }
+
+    fn ready(&self) -> Result<String, String> {
+        let ready = Self::ready(self);
+        let mut text = match &ready {
+            Ok(()) => "ok\n".to_owned(),
+            Err(reasons) => format!("not ready: {}\n", reasons.join("; ")),
+        };
+        for line in self.unwatched() {
+            // Writing to a String does not fail.
+            let _ = writeln!(text, "{line}");
+        }
+        match ready {
+            Ok(()) => Ok(text),
+            Err(_) => Err(text),
+        }
+    }
+
+    fn metrics(&self) -> String {
+        self.render()
+    }
+}
+
+impl Probes for dayshift_activator::Telemetry {
+    fn alive(&self) -> Result<(), String> {
+        Ok(())
+    }
+
+    fn ready(&self) -> Result<String, String> {
+        match self.is_ready() {
+            true => Ok("ok\n".to_owned()),
+            false => Err("not ready: it has not seen everything, or is shutting down\n".to_owned()),
+        }
+    }
+
+    fn metrics(&self) -> String {
+        self.render()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{
+        io,
+        pin::Pin,
+        sync::Mutex,
+        task::{Context, Poll, ready},
+    };
+
+    use dayshift_controller::{Condition, Telemetry};
+    use http_body_util::BodyExt;
+    use tokio::{
+        io::ReadBuf,
+        time::{Interval, interval},
+    };
+
+    use super::*;
+
+    /// Says the same thing over and over, at once and then so often.
+    struct Peer {
+        says: &'static str,
+        again: Interval,
+        listens: bool,
+        heard: Arc<Mutex<String>>,
+    }
+
+    impl AsyncRead for Peer {
+        fn poll_read(
+            mut self: Pin<&mut Self>,
+            cx: &mut Context<'_>,
+            buffer: &mut ReadBuf<'_>,
+        ) -> Poll<io::Result<()>> {
+            if !self.says.is_empty() {
+                ready!(self.again.poll_tick(cx));
+                let fits = self.says.len().min(buffer.remaining());
+                buffer.put_slice(&self.says.as_bytes()[..fits]);
+                return Poll::Ready(Ok(()));
+            }
+            Poll::Pending
+        }
+    }
+
+    impl AsyncWrite for Peer {
+        fn poll_write(
+            self: Pin<&mut Self>,
+            _: &mut Context<'_>,
+            bytes: &[u8],
+        ) -> Poll<io::Result<usize>> {
+            if !self.listens {
+                return Poll::Pending;
+            }
+            self.heard
+                .lock()
+                .unwrap()
+                .push_str(str::from_utf8(bytes).unwrap());
+            Poll::Ready(Ok(bytes.len()))
+        }
+
+        fn poll_flush(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
+            Poll::Ready(Ok(()))
+        }
+
+        fn poll_shutdown(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
+            Poll::Ready(Ok(()))
+        }
+    }
+
+    /// How long the connection lasted, and what the peer heard.
+    async fn meet(says: &'static str, again_ms: u64, listens: bool) -> (Duration, String) {
+        let heard = Arc::default();
+        let again = interval(Duration::from_millis(again_ms));
+        let peer = Peer {
+            says,
+            again,
+            listens,
+            heard: Arc::clone(&heard),
+        };
+        let telemetry = Arc::new(Telemetry::new("2026-11-20T10:00:00Z".parse().unwrap()));
+        let begun = Instant::now();
+        serve_connection(peer, probes(telemetry)).await;
+        let heard = heard.lock().unwrap().clone();
+        (begun.elapsed(), heard)
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn who_says_nothing_is_shown_out() {
+        assert_eq!(meet("", 1, true).await.0, HEAD);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn who_spells_a_head_out_gains_no_time() {
+        assert_eq!(meet("GET", 1000, true).await.0, HEAD);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_head_without_end_is_refused() {
+        let (lasted, heard) = meet("GET", 1, true).await;
+        assert!(heard.starts_with("HTTP/1.1 431 "), "{heard}");
+        assert!(lasted < HEAD, "{lasted:?}");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn who_does_not_read_the_answer_is_shown_out() {
+        let (lasted, _) = meet("GET /healthz HTTP/1.1\r\n\r\n", 1000, false).await;
+        assert_eq!(lasted, MAX_AGE + LAST_ANSWER);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn who_asks_again_and_again_is_answered_until_the_life_is_over() {
+        let (lasted, heard) = meet("GET /healthz HTTP/1.1\r\n\r\n", 7000, true).await;
+        assert_eq!(heard.matches("HTTP/1.1 200 OK").count(), 43);
+        assert_eq!(lasted, MAX_AGE);
+    }
+
+    fn telemetry() -> Telemetry {
+        Telemetry::new("2026-11-20T10:00:00Z".parse().unwrap())
+    }
+
+    #[test]
+    fn answers_to_get_and_head_on_three_paths_alone() {
+        for (method, path, expected) in [
+            (Method::GET, "/healthz", 200),
+            (Method::HEAD, "/healthz", 200),
+            (Method::GET, "/readyz", 503),
+            (Method::GET, "/metrics", 200),
+            (Method::POST, "/metrics", 405),
+            (Method::OPTIONS, "/healthz", 405),
+            (Method::PUT, "/readyz", 405),
+            (Method::DELETE, "/metrics", 405),
+            (Method::PATCH, "/metrics", 405),
+            (Method::TRACE, "/healthz", 405),
+            (Method::CONNECT, "/healthz", 405),
+            (Method::GET, "/metrics/../debug", 404),
+            (Method::GET, "//metrics", 404),
+            (Method::GET, "/METRICS", 404),
+            (Method::GET, "/debug/pprof", 404),
+            (Method::GET, "*", 404),
+            (Method::GET, "/", 404),
+            (Method::GET, "/healthz/", 404),
+            (Method::POST, "/elsewhere", 404),
+        ] {
+            let answer = answer(&method, path, &telemetry());
+            assert_eq!(answer.status(), expected, "{method} {path}");
+            assert_eq!(
+                answer.headers().contains_key(ALLOW),
+                expected == 405,
+                "{method} {path}"
+            );
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_controller_that_does_nothing_for_a_minute_is_not_alive() {
+        let telemetry = telemetry();
+        let status = || answer(&Method::GET, "/healthz", &telemetry).status();
+        tokio::time::advance(Duration::from_secs(3600)).await;
+        assert_eq!(status(), 200, "none has begun");
+        for (silence, expected) in [(0, 200), (59, 200), (61, 503), (1, 200)] {
+            telemetry.acted(Instant::now());
+            tokio::time::advance(Duration::from_secs(silence)).await;
+            assert_eq!(status(), expected, "{silence} s");
+        }
+    }
+
+    #[tokio::test]
+    async fn says_why_it_is_not_ready() {
+        let telemetry = telemetry();
+        telemetry.set(Condition::Reachable, true);
+        telemetry.set(Condition::Watching, true);
+        let body = answer(&Method::GET, "/readyz", &telemetry)
+            .into_body()
+            .collect()
+            .await;
+        assert_eq!(
+            body.unwrap().to_bytes(),
+            "not ready: the workloads have not been listed yet\n"
+        );
+        telemetry.set(Condition::Listed, true);
+        assert_eq!(answer(&Method::GET, "/readyz", &telemetry).status(), 200);
+    }
+
+    #[tokio::test]
+    async fn says_what_is_not_watched_though_it_is_ready() {
+        let telemetry = telemetry();
+        let missing = "cannot watch statefulsets.apps: forbidden";
+        telemetry.set_unwatched(vec![missing.to_owned()]);
+        telemetry.set(Condition::Reachable, true);
+        telemetry.set(Condition::Watching, true);
+        for (listed, expected) in [
+            (
+                false,
+                "not ready: the workloads have not been listed yet\ncannot watch statefulsets.apps: forbidden\n",
+            ),
+            (true, "ok\ncannot watch statefulsets.apps: forbidden\n"),
+        ] {
+            telemetry.set(Condition::Listed, listed);
+            let answer = answer(&Method::GET, "/readyz", &telemetry);
+            assert_eq!(answer.status().is_success(), listed);
+            let body = answer.into_body().collect().await.unwrap().to_bytes();
+            assert_eq!(body, expected);
+        }
+    }
+}
