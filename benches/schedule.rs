@@ -1,4 +1,5 @@
-//! What it costs to read a text and to ask a schedule, beside croner on the same cron texts.
+//! The cost of parsing text and of querying a schedule, next to croner for the same cron
+//! expressions.
 //!
 //! `cargo bench --bench schedule`
 #![allow(clippy::unwrap_used, missing_docs)]
@@ -13,7 +14,7 @@ fn main() {
     divan::main();
 }
 
-/// A text of each kind, by which the rows are named.
+/// Texts of each kind. The rows are named after them.
 const KINDS: [&str; 8] = [
     "Mon-Fri 09:00",
     "0 9 * * Mon-Fri",
@@ -25,10 +26,10 @@ const KINDS: [&str; 8] = [
     "hours Mon 09:00-10:00 but a century",
 ];
 
-/// Cron texts that this dialect and croner both take.
+/// Cron expressions that this dialect and croner both accept.
 const CRONS: [&str; 3] = ["0 9 * * Mon-Fri", "*/5 * * * * *", "0 0 29 2 *"];
 
-/// Texts that want to do harm, by a name.
+/// Hostile text, by name.
 const HOSTILE: [&str; 6] = [
     "200 kB of x",
     "200 kB of items",
@@ -64,7 +65,7 @@ fn schedule(kind: &str, zone: &str) -> Schedule {
     )
 }
 
-/// Instants all over a year, those of two clock changes among them.
+/// Instants throughout a year, including two clock changes.
 fn instants() -> Vec<DateTime<Utc>> {
     let from = parse_date_time("2026-11-20 18:00", Zone::UTC).unwrap();
     (0..997)
@@ -164,7 +165,7 @@ fn parse_hostile(bencher: Bencher<'_, '_>, name: &str) {
     bencher.bench_local(|| Times::parse(black_box(&text)).is_ok());
 }
 
-/// The most cron that a text holds, and the most dates.
+/// The longest cron list and the longest list of dates that fit into one text.
 #[divan::bench]
 fn next_after_of_4_kb_of_cron(bencher: Bencher<'_, '_>) {
     let schedule = schedule(&hostile("4 kB of cron"), "Europe/Berlin");

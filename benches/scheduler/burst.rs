@@ -1,20 +1,18 @@
-//! Many jobs due in one second.
+//! Many jobs that are due in the same second.
 
 use chrono::TimeDelta;
 
 use super::{dayshift, outcome::Outcome, tokio_cron_scheduler};
 
-/// How long there is for adding all jobs and for measuring that nothing happens.
+/// The time to add all jobs and to measure the idle cost.
 fn before(jobs: u32) -> TimeDelta {
     TimeDelta::seconds(5) + TimeDelta::microseconds(100) * i32::try_from(jobs).unwrap()
 }
 
-/// A table with a row for each size and scheduler.
+/// Prints a table with a row for each size and scheduler.
 pub(crate) fn print(sizes: &[u32]) {
-    println!("Jobs that are due in one second, each on a cron text of its own.");
-    println!(
-        "`channel` is how many messages tokio-cron-scheduler's channels hold (200 by default).\n"
-    );
+    println!("Jobs that are due in the same second, each with its own cron expression.");
+    println!("`channel` is the capacity of tokio-cron-scheduler's channels (200 by default).\n");
     println!(
         "{:>7}  {:38} {:>7} {:>6} {:>9} {:>9} {:>10} {:>14} {:>7}",
         "jobs", "", "ran", "twice", "first ms", "last ms", "adding ms", "idle CPU ms/s", "CPU ms"

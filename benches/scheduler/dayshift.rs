@@ -1,4 +1,4 @@
-//! Our scheduler, as `dayshift run` has it: one thread that sleeps until the next job is due.
+//! The scheduler of `dayshift run`: one thread that sleeps until the next job is due.
 
 use chrono::{TimeDelta, Utc};
 use dayshift_cluster::clock::Clock;

@@ -1,14 +1,14 @@
-//! Our scheduler and our cron beside the crates that one would reach for.
+//! Compares the scheduler and the cron parser with other crates.
 //!
 //! ```text
 //! cargo bench --bench scheduler                 # everything: about two minutes
-//! cargo bench --bench scheduler -- texts        # the cron texts alone
-//! cargo bench --bench scheduler -- 20000        # so many jobs alone
+//! cargo bench --bench scheduler -- texts        # only the cron expressions
+//! cargo bench --bench scheduler -- 20000        # only this number of jobs
 //! ```
 //!
-//! The first table asks what a cron text means: ours, `croner` and `cron`. The second lets many
-//! jobs be due in one second: our in-memory scheduler, and `tokio-cron-scheduler`, which rests on
-//! croner. See `docs/decisions/controller/scheduler.md`.
+//! The first table compares how dayshift, `croner` and `cron` read cron expressions. In the
+//! second, many jobs are due in the same second: it compares the in-memory scheduler of dayshift
+//! with `tokio-cron-scheduler`, which uses croner. See `docs/decisions/controller/scheduler.md`.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -26,7 +26,7 @@ mod tokio_cron_scheduler;
 
 use std::env;
 
-/// How many jobs are due at once, unless the command says it.
+/// The numbers of jobs that are due at once, unless they are given as arguments.
 const SIZES: [u32; 4] = [1_000, 10_000, 20_000, 100_000];
 
 fn main() {

@@ -1,4 +1,4 @@
-//! What comes of jobs that are due, whoever runs them.
+//! Measures when due jobs run, independent of the scheduler.
 
 use std::time::Duration;
 
@@ -9,24 +9,25 @@ use tokio::time::sleep;
 
 use super::recorder::Recorder;
 
-/// How long it is looked on while nothing is due.
+/// How long to measure while nothing is due.
 const IDLE: TimeDelta = TimeDelta::seconds(2);
-/// How long a job may be late before it is given up.
+/// How late a job can be before it is considered lost.
 const AFTER: TimeDelta = TimeDelta::seconds(6);
 
-/// What came of it.
+/// The measurements of one run.
 pub(crate) struct Outcome {
     pub(crate) ran: usize,
     pub(crate) twice: usize,
     pub(crate) late: Option<(f64, f64)>,
     pub(crate) adding: TimeDelta,
-    /// Milliseconds of CPU time in each idle second; none where adding left no idle second.
+    /// Milliseconds of CPU time in each idle second; `None` if adding the jobs left no idle
+    /// second.
     pub(crate) idle: Option<f64>,
-    /// The same in all, from a second before the instant on.
+    /// Milliseconds of CPU time in total, from one second before the jobs are due.
     pub(crate) cpu: f64,
 }
 
-/// Waits for the instant and what comes after it; the jobs run elsewhere.
+/// Waits until the jobs are due and have run. They run on other threads.
 pub(crate) async fn look_on(recorder: &Recorder, begun: DateTime<Utc>) -> Outcome {
     let added = Utc::now();
     let calm = recorder.due - IDLE - TimeDelta::seconds(1);
@@ -56,7 +57,7 @@ async fn until(instant: DateTime<Utc>) {
     Clock::system().sleep_until(instant).await;
 }
 
-/// Milliseconds of CPU time that this process has taken.
+/// Milliseconds of CPU time of this process.
 fn cpu() -> f64 {
     let time = clock_gettime(ClockId::ProcessCPUTime);
     #[expect(clippy::cast_precision_loss, reason = "far from 2^53")]

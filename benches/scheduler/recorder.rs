@@ -1,4 +1,4 @@
-//! When the jobs are due, and when each of them ran.
+//! Records when each job was due and when it ran.
 
 use std::sync::{
     Arc,
@@ -15,12 +15,12 @@ pub(crate) struct Recorder {
 #[derive(Default)]
 struct Run {
     times: AtomicU32,
-    /// In microseconds after they were due.
+    /// Microseconds after the job was due.
     late: AtomicI64,
 }
 
 impl Recorder {
-    /// This many jobs, all due in the second that begins `after` from now.
+    /// Creates this many jobs, all due in the second that begins `after` from now.
     pub(crate) fn new(jobs: u32, after: TimeDelta) -> Arc<Self> {
         let due = Utc::now() + after;
         Arc::new(Self {
@@ -29,12 +29,12 @@ impl Recorder {
         })
     }
 
-    /// When they are due, with a field of seconds, as every crate takes it.
+    /// The due time as cron with seconds, which all crates accept.
     pub(crate) fn cron(&self) -> String {
         self.due.format("%-S %-M %-H * * *").to_string()
     }
 
-    /// Notes that a job runs now.
+    /// Records that a job runs now.
     pub(crate) fn ran(&self, job: u32) {
         let late = (Utc::now() - self.due).num_microseconds().unwrap();
         let run = &self.runs[job as usize];
@@ -46,13 +46,13 @@ impl Recorder {
         self.ran_times().all(|times| times > 0)
     }
 
-    /// How many ran, and how many of them more than once.
+    /// The number of jobs that ran, and of those that ran more than once.
     pub(crate) fn counts(&self) -> (usize, usize) {
         let more_than = |least| self.ran_times().filter(|times| *times > least).count();
         (more_than(0), more_than(1))
     }
 
-    /// The first and the last of those that ran, in milliseconds after they were due.
+    /// The first and the last job that ran, in milliseconds after they were due.
     pub(crate) fn first_and_last(&self) -> Option<(f64, f64)> {
         let ran = self
             .runs

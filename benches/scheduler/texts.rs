@@ -1,4 +1,4 @@
-//! What a cron text means, by each of three readers.
+//! Compares how three crates read cron expressions.
 
 use std::time::{Duration, Instant};
 
@@ -6,7 +6,7 @@ use chrono::{DateTime, NaiveDateTime, TimeDelta, TimeZone, Utc};
 use chrono_tz::Tz;
 use dayshift_schedule::{ExcludedDates, Schedule, ScheduleRule, Times, Zone};
 
-/// A text, and the days of which it is asked; local time in Berlin.
+/// An expression, and the days for which to compare it, in local time of Berlin.
 struct Question {
     text: &'static str,
     days: (&'static str, &'static str),
@@ -16,14 +16,14 @@ struct Question {
 const QUESTIONS: [Question; 16] = [
     ask("0 9 * * 1-5", WEEK, "Monday to Friday"),
     ask("0 9 * * 0", WEEK, "Sunday"),
-    ask("0 9 * * 7", WEEK, "Sunday, as crontab(5) has it"),
+    ask("0 9 * * 7", WEEK, "Sunday, as in crontab(5)"),
     ask("0 9 25 * Fri", WEEK, "the 25th, and each Friday"),
     ask("5/15 9 * * Wed", WEEK, "every 15 minutes from 5"),
     ask("@daily", ("2026-11-25", "2026-11-27"), "midnight"),
     ask("30 2 * * *", SPRING, "2:30 does not exist on the 28th"),
     ask("0,30 2 * * *", SPRING, "the same, two values"),
     ask("30 2,3 * * *", SPRING, "2:30 and 3:30"),
-    ask("30 2 * * *", AUTUMN, "2:30 comes twice on the 31st"),
+    ask("30 2 * * *", AUTUMN, "2:30 occurs twice on the 31st"),
     ask("30 2-3 * * *", AUTUMN, "the same, a range"),
     ask("*/30 2 * * *", AUTUMN, "the same, steps"),
     ask("0 0 30 2 *", ("2026-11-23", "2126-11-23"), "30 February"),
@@ -31,12 +31,12 @@ const QUESTIONS: [Question; 16] = [
     ask(
         "0 9 L * *",
         ("2026-11-23", "2026-12-01"),
-        "no cron of Kubernetes",
+        "not Kubernetes cron",
     ),
     ask(
         "0 0 9 * * * 2027",
         ("2027-01-01", "2027-01-03"),
-        "the same: a field of years",
+        "not Kubernetes cron: a year field",
     ),
 ];
 
@@ -52,16 +52,16 @@ const fn ask(
     Question { text, days, about }
 }
 
-/// Reads a text and gives the first instants from one on, or says why not.
+/// Parses an expression and returns the first instants from a given one on, or an error.
 type Reader = fn(&str, DateTime<Utc>) -> Result<Box<dyn Iterator<Item = DateTime<Utc>>>, String>;
 
-/// More than this many instants are not shown.
+/// The maximum number of instants to print.
 const MAX_SHOWN: usize = 12;
 
-/// A table with a row for each text and reader.
+/// Prints a table with a row for each expression and crate.
 pub(crate) fn print() {
     println!(
-        "What a cron text means in Europe/Berlin; cron 0.17 gets a `0` for the seconds before it.\n"
+        "Cron expressions in Europe/Berlin. For cron 0.17, `0` is added as the seconds field.\n"
     );
     for question in &QUESTIONS {
         let Question { text, days, about } = question;
@@ -87,7 +87,7 @@ fn took(time: Duration) -> String {
 fn answer(question: &Question, reader: Reader) -> String {
     let [from, until] = [question.days.0, question.days.1].map(midnight);
     match reader(question.text, from) {
-        Err(why) => format!("refused: {}", why.replace('\n', " ")),
+        Err(why) => format!("rejected: {}", why.replace('\n', " ")),
         Ok(instants) => {
             let instants: Vec<_> = instants
                 .take_while(|at| *at < until)

@@ -1,4 +1,4 @@
-//! tokio-cron-scheduler, as its documentation shows it, on a runtime of several threads.
+//! tokio-cron-scheduler as in its documentation, on a multi-threaded runtime.
 
 use chrono::{TimeDelta, Utc};
 use tokio::runtime;
@@ -27,7 +27,7 @@ pub(crate) fn run(jobs: u32, before: TimeDelta, channel: usize) -> Outcome {
             });
             scheduler.add(job.unwrap()).await.unwrap();
             if Utc::now() > recorder.due {
-                break; // those that were added in time will do
+                break; // use the jobs that were added in time
             }
         }
         look_on(&recorder, begun).await

@@ -1,11 +1,12 @@
-//! What the answers of a schedule have to do with each other.
+//! Invariants that connect the queries of a schedule.
 
 use chrono::{DateTime, TimeDelta, Utc};
 use dayshift_schedule::{Schedule, ScheduleRule, parse_date_time};
 
 const SECOND: TimeDelta = TimeDelta::seconds(1);
 
-/// Around a moment, if it is one, and around a leap day and two clock changes.
+/// Checks a schedule around the given time, if it can be parsed, and around a leap day and two
+/// clock changes.
 pub fn check_schedule(schedule: &Schedule, delay: TimeDelta, moment: &str) {
     for moment in [
         moment,
@@ -22,7 +23,7 @@ pub fn check_schedule(schedule: &Schedule, delay: TimeDelta, moment: &str) {
     }
 }
 
-/// Around an instant, in whole seconds, and the boundaries that follow it.
+/// Checks a schedule around an instant in whole seconds, and around the boundaries after it.
 pub fn check_boundaries(schedule: &Schedule, delay: TimeDelta, at: DateTime<Utc>) {
     let mut at = at;
     let mut known = Vec::new();
@@ -46,7 +47,10 @@ fn check_around(
     let latest = schedule.latest_at(at, delay);
     let next = schedule.next_after(at, delay);
     if let Some(latest) = latest {
-        assert!(latest.at <= at, "{latest} is the latest at {at}");
+        assert!(
+            latest.at <= at,
+            "the latest boundary {latest} is after {at}"
+        );
         assert_eq!(
             schedule.action_at(at, delay),
             Some(latest.action),
@@ -60,16 +64,16 @@ fn check_around(
         assert_eq!(
             schedule.next_after(latest.at, delay),
             next,
-            "after {latest}, seen at {at}"
+            "after {latest}, searched from {at}"
         );
         let found = schedule.next_after(latest.at - SECOND, delay);
         assert_eq!(found, Some(latest), "just before {latest}");
     }
     if let Some(next) = next {
-        assert!(next.at > at, "{next} is next after {at}");
+        assert!(next.at > at, "the next boundary {next} is not after {at}");
         assert_eq!(schedule.latest_at(next.at, delay), Some(next), "at {at}");
         let before = schedule.latest_at(next.at - SECOND, delay);
-        assert_eq!(before, latest, "just before {next}, seen at {at}");
+        assert_eq!(before, latest, "just before {next}, searched from {at}");
     }
     next
 }

@@ -1,7 +1,7 @@
-//! What has to hold whatever somebody writes: for the targets, which bring new texts, and for
-//! `tests/semantics/fuzz_corpus.rs`, which brings those that were found before.
+//! Invariants that should hold for any input. The fuzz targets find new inputs, and
+//! `tests/semantics/fuzz_corpus.rs` checks the stored ones.
 
 mod boundaries;
-mod story;
+mod scenario;
 pub mod targets;
 mod texts;

@@ -1,29 +1,29 @@
-//! Texts, and what is said of the wrong ones.
+//! Inputs as text, and invariants of errors.
 
 use std::fmt::Debug;
 
 use dayshift_schedule::{Diagnostic, MAX_TEXT, Proposal};
 use dayshift_text::is_unprintable;
 
-/// The lines of an input; a missing one is empty.
+/// The lines of an input. A missing line is empty.
 pub fn lines<const N: usize>(bytes: &[u8]) -> Option<[&str; N]> {
     let mut lines = std::str::from_utf8(bytes).ok()?.splitn(N, '\n');
     Some([(); N].map(|()| lines.next().unwrap_or_default()))
 }
 
-/// The same items in another order, which is to mean the same.
+/// The items in reverse order, which should have the same meaning.
 pub fn reversed(text: &str) -> String {
     let items: Vec<_> = text.rsplit(';').collect();
     items.join(";")
 }
 
-/// The same text in other letters and with other blanks, which is to mean the same.
+/// The text with other case and blanks, which should have the same meaning.
 pub fn respelt(text: &str) -> String {
     text.to_ascii_uppercase().replace(' ', "\t ")
 }
 
-/// What a text is read as, if it can be. Its items in another order mean the same, and so does the
-/// text in another spelling.
+/// Parses text. The items in reverse order, and the text with other case and blanks, should give
+/// the same result.
 pub fn parse<T: Debug + PartialEq>(
     text: &str,
     parse: fn(&str) -> Result<T, Diagnostic>,
@@ -37,7 +37,7 @@ pub fn parse<T: Debug + PartialEq>(
     Some(parsed)
 }
 
-/// What a text is read as; an error is checked, and what it proposes is read.
+/// Parses text. If there is an error, checks it and parses its proposal.
 pub fn read<T>(text: &str, parse: impl Fn(&str) -> Result<T, Diagnostic>) -> Option<T> {
     let error = match parse(text) {
         Ok(parsed) => return Some(parsed),
@@ -56,19 +56,19 @@ pub fn read<T>(text: &str, parse: impl Fn(&str) -> Result<T, Diagnostic>) -> Opt
         "{meant:?} for {text:?}"
     );
     let all = error.proposal().and_then(|meant| meant.apply_to(text));
-    let all = all.expect("it stands in the text");
-    // Another item may be wrong too.
+    let all = all.expect("the proposal is applied to the same text");
+    // Another item might be invalid too.
     if let Some(next) = parse(&all).err().filter(|_| all.len() <= MAX_TEXT) {
         assert!(next.span().end > place.start, "{text:?}: {all:?}");
     }
     None
 }
 
-/// An error points at something that is there, and can be shown.
+/// An error must point at existing bytes and be printable.
 pub fn check_error(text: &str, error: &Diagnostic) {
     let span = error.span();
     let pointed = text.get(span.clone());
-    assert!(pointed.is_some(), "{span:?} is no part of {text:?}");
+    assert!(pointed.is_some(), "{span:?} is outside of {text:?}");
     assert!(
         !span.is_empty() || text.is_empty(),
         "{error} is nowhere in {text:?}"
@@ -76,13 +76,13 @@ pub fn check_error(text: &str, error: &Diagnostic) {
     check_printable(&error.to_string());
 }
 
-/// What is shown to somebody acts on no terminal.
+/// A message must not contain characters that control a terminal.
 pub fn check_printable(message: &str) {
     assert!(!message.chars().any(is_unprintable), "{message:?}");
     assert!(!message.is_empty());
 }
 
-/// Whether the API server takes the text as the value of a label.
+/// Whether the API server accepts the text as a label value.
 pub fn is_label_value(text: &str) -> bool {
     let bytes = text.as_bytes();
     let ends = [bytes.first(), bytes.last()];

@@ -1,5 +1,5 @@
-//! See `src/targets/costs.rs`. A step is a read of memory: LLVM calls these functions at each, where
-//! `fuzz/run` asks for it.
+//! See `src/targets/costs.rs`. A step is a read of memory: LLVM inserts calls to these functions
+//! if `fuzz/run` enables it.
 #![no_main]
 
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -1,4 +1,5 @@
-//! The local times of entries, and which of them count where several are one time.
+//! Actions at times, and the search among them: which action applies if several coincide, and when
+//! the next stop is that does not coincide with a start.
 
 use std::fmt;
 
@@ -9,25 +10,25 @@ use crate::{
     times::{HourSeconds, Times, earliest},
 };
 
-/// What a schedule says at a boundary.
+/// The action of a schedule at a boundary.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Action {
-    /// Start the workload.
+    /// Starts the workload.
     Start,
-    /// Stop the workload.
+    /// Stops the workload.
     Stop,
-    /// Set exactly this many replicas.
+    /// Sets exactly this many replicas.
     Scale(u32),
 }
 
 impl Action {
-    /// Whether something runs afterwards. Jitter moves only such boundaries, and excepted dates
-    /// drop only such boundaries.
+    /// Whether something runs afterwards. Jitter delays only such actions, and excluded dates drop
+    /// only such actions.
     pub const fn is_up(self) -> bool {
         !matches!(self, Self::Stop | Self::Scale(0))
     }
 
-    /// Up if something runs afterwards, else down.
+    /// Whether something runs afterwards, as a direction.
     pub const fn direction(self) -> Direction {
         if self.is_up() {
             Direction::Up
@@ -36,7 +37,7 @@ impl Action {
         }
     }
 
-    /// The count that it sets, if it sets one.
+    /// The count of a `Scale`.
     pub const fn count(self) -> Option<u32> {
         match self {
             Self::Scale(count) => Some(count),
@@ -44,7 +45,7 @@ impl Action {
         }
     }
 
-    /// The name of the action, whatever its count: `start`, `stop` or `scale`.
+    /// `start`, `stop` or `scale`, without a count.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Start => "start",
@@ -53,7 +54,7 @@ impl Action {
         }
     }
 
-    /// Of two at the same instant the higher one wins.
+    /// If actions coincide, the highest rank applies.
     const fn rank(self) -> u64 {
         match self {
             Self::Start => u64::MAX,
@@ -92,32 +93,32 @@ impl Direction {
     }
 }
 
-/// Times, and what happens at each of them.
+/// A list of times with the action at each of them.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct TimedAction {
     /// The local times.
     pub times: Times,
-    /// What happens at each of them.
+    /// The action at each of the times.
     pub action: Action,
 }
 
-/// The entries of a schedule. What brings something up is not on excepted dates, and wins over what
-/// brings everything down at the same time.
+/// Searches the actions of a schedule. Actions that go up do not happen on excluded dates, and
+/// take precedence over actions that go down.
 #[derive(Clone, Copy)]
 pub(super) struct ActionSearch<'s> {
     pub(super) entries: &'s [TimedAction],
     pub(super) dates: Dates<'s>,
 }
 
-/// After this long every date has fallen on every day of the week, 29 February too.
+/// In this time each date, including 29 February, has been each weekday.
 const CYCLE: i64 = 40 * 366 * DAY as i64;
 
-/// How many hours, each once for each item of the lists, are searched for a stop that is not the
-/// time of a start as well.
+/// The maximum number of hours to check in [`ActionSearch::next_stop`], divided by the number of
+/// items.
 const MAX_STEPS: usize = 1_000_000;
 
 impl<'s> ActionSearch<'s> {
-    /// The times of the entries that bring something up, or of those that do not.
+    /// The times of the actions with this direction.
     pub(super) fn times(
         self,
         direction: Direction,
@@ -126,7 +127,7 @@ impl<'s> ActionSearch<'s> {
         Search::new(entries, self.dates, direction == Direction::Up)
     }
 
-    /// What happens at one of those times. Of several counts the largest wins.
+    /// The action at one of these times. If several counts coincide, the largest applies.
     pub(super) fn action(self, direction: Direction, at: Local) -> Option<Action> {
         let mut entries = self.actions_going(direction).map(|entry| entry.action);
         if let (Some(only), None) = (entries.next(), entries.next()) {
@@ -139,7 +140,7 @@ impl<'s> ActionSearch<'s> {
             .max_by_key(|action| action.rank())
     }
 
-    /// The last time at or before `local`, and what happens at it.
+    /// The last time at or before `local`, and its action.
     pub(super) fn latest(self, local: Local) -> Option<(Local, Action)> {
         let up = self.times(Direction::Up).previous(local);
         let down = self.times(Direction::Down).previous(local);
@@ -152,8 +153,8 @@ impl<'s> ActionSearch<'s> {
         Some((latest, self.action(direction, latest)?))
     }
 
-    /// The first time in `(after, to]` that brings everything down and nothing up. The two are at
-    /// most some hours apart.
+    /// The first time in `(after, to]` that has an action down and none up. The range should be a
+    /// few hours at most.
     pub(super) fn first_stop(self, after: Local, to: Local) -> Option<Local> {
         let (up, down) = (self.times(Direction::Up), self.times(Direction::Down));
         let mut after = after;
@@ -162,7 +163,7 @@ impl<'s> ActionSearch<'s> {
             if !up.contains(first) {
                 return Some(first);
             }
-            // Any number of stops may coincide with starts: all of an hour are looked at together.
+            // Any number of stops might coincide with starts, so check a whole hour at once.
             let hour = hour_of(first);
             let found = self.stops_in(hour).find(|time| *time > first);
             if found.is_some() {
@@ -172,8 +173,8 @@ impl<'s> ActionSearch<'s> {
         }
     }
 
-    /// The last time in `(after, to]` that brings everything down and nothing up. The two are at
-    /// most some hours apart.
+    /// The last time in `(after, to]` that has an action down and none up. The range should be a
+    /// few hours at most.
     pub(super) fn last_stop(self, after: Local, to: Local) -> Option<Local> {
         let (up, down) = (self.times(Direction::Up), self.times(Direction::Down));
         let mut to = to;
@@ -191,8 +192,8 @@ impl<'s> ActionSearch<'s> {
         }
     }
 
-    /// The first time after `after` that brings everything down and nothing up, however far away.
-    /// Of hundreds of times that coincide for years it may say `None`.
+    /// The first time after `after` that has an action down and none up, however far away. If
+    /// hundreds of times coincide for years, the result might be `None` although there is one.
     pub(super) fn next_stop(self, after: Local) -> Option<Local> {
         let (up, down) = (self.times(Direction::Up), self.times(Direction::Down));
         let items: usize = self
@@ -200,7 +201,7 @@ impl<'s> ActionSearch<'s> {
             .iter()
             .map(|entry| entry.times.search_cost())
             .sum();
-        // Moments and treated dates are no part of the cycle.
+        // Single dates and times and treated dates are not part of the cycle.
         let date_times = self
             .entries
             .iter()
@@ -221,7 +222,7 @@ impl<'s> ActionSearch<'s> {
             }
             local = Local(hour.0 + i64::from(HOUR) - 1);
             if local > until {
-                // Nothing starts on an excepted date, so that any stop on it counts.
+                // On an excluded date there are no starts, so any stop is the one.
                 let day = self.dates.except.next_from(local.day())?;
                 local = local.max(Local::on(day, 0).before());
             }
@@ -229,8 +230,8 @@ impl<'s> ActionSearch<'s> {
         None
     }
 
-    /// The first time in `(after, to]` that several of the entries have, and what they say: first what
-    /// wins.
+    /// The first time in `(after, to]` at which several actions coincide, and the actions in
+    /// descending order of precedence.
     pub(super) fn first_tie(self, after: Local, to: Local) -> Option<(Local, Vec<Action>)> {
         let (up, down) = (self.times(Direction::Up), self.times(Direction::Down));
         let mut after = after;
@@ -252,7 +253,7 @@ impl<'s> ActionSearch<'s> {
         }
     }
 
-    /// Whether on a date the same happens at the same times with other dates.
+    /// Whether the same actions happen on a day with other excluded or treated dates.
     pub(super) fn is_same_on(self, day: i32, dates: Dates<'s>) -> bool {
         let other = Self { dates, ..self };
         (0..24).all(|hour| {
@@ -261,7 +262,7 @@ impl<'s> ActionSearch<'s> {
         })
     }
 
-    /// The seconds of a local hour at which each entry counts, from the highest rank down.
+    /// The seconds of a local hour at which each action applies, from the highest rank down.
     fn counted_in(self, hour: Local) -> Vec<HourSeconds> {
         let mut entries: Vec<_> = self.entries.iter().collect();
         entries.sort_by_key(|entry| std::cmp::Reverse(entry.action.rank()));
@@ -290,7 +291,7 @@ impl<'s> ActionSearch<'s> {
         Search::new(times, self.dates, entry.action.is_up())
     }
 
-    /// The times in the local hour from `hour` on that bring everything down and nothing up.
+    /// The times in the local hour that begins at `hour` that have an action down and none up.
     fn stops_in(self, hour: Local) -> impl Iterator<Item = Local> {
         let mut alone = self.times(Direction::Down).seconds_of_hour(hour);
         let up = self.times(Direction::Up).seconds_of_hour(hour);
@@ -307,7 +308,7 @@ impl<'s> ActionSearch<'s> {
     }
 }
 
-/// The seconds of an hour as times.
+/// The times of a set of seconds.
 fn times_in(hour: Local, seconds: HourSeconds) -> impl Iterator<Item = Local> {
     let minutes = (0..).zip(seconds);
     minutes.flat_map(move |(minute, mut rest)| {
@@ -319,7 +320,7 @@ fn times_in(hour: Local, seconds: HourSeconds) -> impl Iterator<Item = Local> {
     })
 }
 
-/// The beginning of the hour of a local time.
+/// The start of the hour that contains a local time.
 fn hour_of(local: Local) -> Local {
     Local(local.0 - local.0.rem_euclid(HOUR.into()))
 }

@@ -1,6 +1,4 @@
-//! A calendar: named days.
-//!
-//! The calendars that are known, by name.
+//! Calendars: named days from iCalendar files, which `except` and `treat-as` refer to by name.
 
 use std::{
     fmt,
@@ -23,14 +21,15 @@ use crate::{
         piece::Piece,
         tokens::normalize_characters,
     },
+    tzdata::Tzdata,
 };
 
-/// The days that the events of an iCalendar file cover, each with a name.
+/// The days of the all-day events in an iCalendar file, with their names.
 ///
-/// Events that last whole days count: those that have dates, and those from midnight to midnight,
-/// whose dates are taken as they are written, whatever zone is written beside them. Events at
-/// times of day do not count, nor do those that are cancelled. Whether an event is shown as busy
-/// (`TRANSP`) makes no difference: public calendars of holidays say free and busy alike.
+/// An event counts if it has dates, or if it lasts from midnight to midnight. Its dates are used
+/// as they are written, in whatever zone. Events at times of day and canceled events are ignored.
+/// Whether an event is shown as busy (`TRANSP`) makes no difference, because public holiday
+/// calendars use both values.
 ///
 /// ```
 /// use dayshift_schedule::Calendar;
@@ -44,16 +43,16 @@ use crate::{
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Calendar {
     days: DayRanges,
-    /// The same by the day of the week.
+    /// The same days by weekday.
     weeks: WeekRanges,
-    /// Equal days have equal ones.
+    /// A hash of the days.
     digest: u64,
-    /// In order of the first day, then of the file.
+    /// Sorted by the first day, then in the order of the file.
     spans: Box<[EventSpan]>,
     summaries: Box<[Box<str>]>,
-    /// The last day of what has an end.
+    /// The last day of all events except endless recurrences.
     ends: Option<i32>,
-    /// How many events are at times of day.
+    /// The number of ignored events at times of day.
     timed: usize,
 }
 
@@ -61,33 +60,41 @@ pub struct Calendar {
 struct EventSpan {
     first: i32,
     last: i32,
-    /// Which of the summaries is its name.
+    /// An index in `summaries`.
     summary: u32,
 }
 
 impl Calendar {
-    /// The most bytes of a file that are read: as much as a ConfigMap holds.
+    /// The maximum size of a file in bytes, which is that of a ConfigMap.
     pub const MAX_FILE: usize = MAX_FILE;
 
-    /// How long before its last date a calendar is said to end.
+    /// How long before its last date a calendar is reported to end.
     pub const ENDS_SOON: TimeDelta = TimeDelta::days(60);
 
-    /// Reads an iCalendar file of at most 1 MiB, in bounded time and memory.
+    /// Parses an iCalendar file of at most 1 MiB, in bounded time and memory.
     ///
     /// # Errors
-    /// It is not an iCalendar file or part of it is missing, it has no event of whole days, a
-    /// date or a recurrence of such an event cannot be read, or it has too many of them.
+    /// The file is not an iCalendar file or is truncated, it has no all-day event, a date or
+    /// recurrence of such an event is invalid, or there are too many of them.
     pub fn parse(file: &[u8]) -> Result<Self, CalendarError> {
+        Self::parse_with(file, Tzdata::in_use())
+    }
+
+    /// Parses a file with the zones of the given database.
+    ///
+    /// # Errors
+    /// As [`Self::parse`].
+    pub fn parse_with(file: &[u8], tzdata: &Tzdata) -> Result<Self, CalendarError> {
         if file.len() > MAX_FILE {
             return Err(CalendarError::new(1, "", CalendarReason::TooLarge));
         }
         let mut budget = Budget::for_file();
-        let (events, last_line) = read_events(file, &mut budget)?;
+        let (events, last_line) = read_events(file, tzdata, &mut budget)?;
         Self::from_events(events, &mut budget)?
             .ok_or_else(|| CalendarError::new(last_line, "", CalendarReason::NoDates))
     }
 
-    /// The days of these events; `None` where they have none.
+    /// `None` if the events have no days.
     fn from_events(events: Vec<Event>, budget: &mut Budget) -> Result<Option<Self>, CalendarError> {
         let timed = events.iter().filter(|event| !event.is_all_day());
         let mut calendar = Self {
@@ -135,8 +142,9 @@ impl Calendar {
         self.days.range_of(day_number(date)).is_some()
     }
 
-    /// The name of the first event that covers this date, as somebody wrote it: it may hold
-    /// anything. Empty where the event has no name; `None` where no event covers the date.
+    /// The summary of the first event that covers this date, exactly as in the file. Escape it
+    /// before you show it. It is empty if the event has no summary, and `None` if no event covers
+    /// the date.
     pub fn summary_on(&self, date: NaiveDate) -> Option<&str> {
         let day = day_number(date);
         let begun = self.spans.partition_point(|span| span.first <= day);
@@ -149,19 +157,19 @@ impl Calendar {
         summary.map(|summary| &**summary)
     }
 
-    /// The last date of the calendar, where it ends. Events that come again for ever do not count
-    /// as long as there is any other: a file with fixed feasts that recur, and floating ones up to
-    /// some year, is complete up to that year.
+    /// The last date of the calendar, if it ends. Endless recurrences are ignored if there are
+    /// other events: a file with yearly holidays, and with movable holidays until some year, is
+    /// complete until that year.
     pub fn ends_on(&self) -> Option<NaiveDate> {
         NaiveDate::from_epoch_days(self.ends?)
     }
 
-    /// The last date that is excepted.
+    /// The last date that an event covers.
     pub fn last(&self) -> Option<NaiveDate> {
         NaiveDate::from_epoch_days(self.days.last()?)
     }
 
-    /// How many events were left out because they are at times of day.
+    /// The number of events that were ignored because they are at times of day.
     pub fn timed_events(&self) -> usize {
         self.timed
     }
@@ -170,7 +178,7 @@ impl Calendar {
         &self.days
     }
 
-    /// The same by the day of the week.
+    /// The same days by weekday.
     pub(crate) fn weeks(&self) -> &WeekRanges {
         &self.weeks
     }
@@ -188,15 +196,16 @@ fn digest_of(days: &DayRanges) -> u64 {
     hasher.finish()
 }
 
-/// The name of a calendar, such as `de`: as in `calendar:de` and `--calendar de=FILE.ics`.
+/// The name of a calendar, such as `de` in `calendar:de` and `--calendar de=FILE.ics`.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct CalendarName(Arc<str>);
 
 impl CalendarName {
-    /// Reads a name.
+    /// Parses a name.
     ///
     /// # Errors
-    /// It is empty, longer than 63 characters, or has others than `a-z`, `0-9`, `-`, `_` and `.`.
+    /// The name is empty, longer than 63 characters, or has characters other than `a-z`, `0-9`,
+    /// `-`, `_` and `.`.
     pub fn parse(text: &str) -> Result<Self, Diagnostic> {
         let is_fine = |byte: u8| {
             byte.is_ascii_lowercase() || byte.is_ascii_digit() || matches!(byte, b'-' | b'_' | b'.')
@@ -211,7 +220,7 @@ impl CalendarName {
         }
     }
 
-    /// The name.
+    /// The name as a string.
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -223,27 +232,28 @@ impl fmt::Display for CalendarName {
     }
 }
 
-/// A calendar, or why its file cannot be read, as it is told wherever the calendar is named.
+/// A calendar, or the reason why its file is unreadable, for the error of each schedule that names
+/// it.
 pub type LoadedCalendar = Result<Arc<Calendar>, Arc<str>>;
 
-/// The calendars that texts may name. Cheap to clone. The default knows none.
+/// The calendars that a schedule can name. They are cheap to clone, and there are none by default.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Calendars {
-    /// In order of the names.
+    /// Sorted by name.
     known: Arc<[(CalendarName, LoadedCalendar)]>,
-    /// Whether any other name will do.
+    /// Whether any other name is accepted.
     accepts_any: bool,
 }
 
 impl Calendars {
-    /// These calendars. Of two with the same name the later one counts.
+    /// If two calendars have the same name, the later one is used.
     pub fn new(calendars: impl IntoIterator<Item = (CalendarName, Arc<Calendar>)>) -> Self {
         let calendars = calendars.into_iter();
         Self::from_files(calendars.map(|(name, calendar)| (name, Ok(calendar))))
     }
 
-    /// The calendars of files, of which some cannot be read: a text that names one of these is
-    /// refused, and no other. Of two with the same name the later one counts.
+    /// Calendars from files, some of which might be unreadable. A schedule is rejected only if it
+    /// names an unreadable calendar. If two calendars have the same name, the later one is used.
     pub fn from_files(calendars: impl IntoIterator<Item = (CalendarName, LoadedCalendar)>) -> Self {
         let known: std::collections::BTreeMap<_, _> = calendars.into_iter().collect();
         Self {
@@ -252,8 +262,9 @@ impl Calendars {
         }
     }
 
-    /// These, and any other without a date, as is one that cannot be read: for whoever cannot know
-    /// the calendars of the scaler and does not ask on which days something starts.
+    /// Also accepts any other name, as a calendar without dates. An unreadable calendar has no
+    /// dates either. Use this if the calendars of the controller are unknown and the dates of
+    /// starts do not matter.
     #[must_use]
     pub fn accepting_any(self) -> Self {
         Self {
@@ -262,19 +273,19 @@ impl Calendars {
         }
     }
 
-    /// The calendars that can be read, in order of their names.
+    /// The readable calendars, sorted by name.
     pub fn iter(&self) -> impl Iterator<Item = (&CalendarName, &Calendar)> {
         let known = self.known.iter();
         known.filter_map(|(name, read)| Some((name, &**read.as_ref().ok()?)))
     }
 
-    /// Whether a calendar has this name, and its file cannot be read.
+    /// Whether the calendar with this name is unreadable.
     pub fn is_unreadable(&self, name: &str) -> bool {
         let mut known = self.known.iter();
         known.any(|(known, read)| known.as_str() == name && read.is_err())
     }
 
-    /// Whether these have all calendars that a loose reading of a text finds in it.
+    /// Whether the calendars that a loose reading of the text finds are all known and readable.
     pub(crate) fn contain_all_in(&self, text: &str) -> bool {
         let has = |name: &str| {
             let mut known = self.iter();
@@ -303,7 +314,7 @@ impl Calendars {
             .with_kind(DiagnosticKind::Calendar)
     }
 
-    /// The calendar of a name in an item `calendar:name`, with the one copy of its name.
+    /// Looks up the calendar of an item `calendar:name`, and shares the stored name.
     pub(crate) fn named(
         &self,
         item: Piece<'_>,

@@ -1,13 +1,10 @@
-//! Cron as text: the dialect of Kubernetes' CronJob, which is the standard parser of
-//! robfig/cron v3, with 7 for Sunday and an optional leading field of seconds.
+//! Cron: the dialect of Kubernetes' CronJob, plus 7 for Sunday and an optional leading seconds
+//! field.
 //!
-//! What differs and why is written down in `docs/decisions/schedules/cron-text.md`.
-//!
-//! Cron as sets of bits: which local times it means, in both directions.
-//!
-//! One field of cron: `*/15`, `9-17`, `Mon-Fri`.
-//!
-//! Days within the month in place of what cron cannot say, or says otherwise than it looks.
+//! CronJob uses the standard parser of robfig/cron v3. `docs/decisions/schedules/cron-text.md`
+//! lists the differences and their reasons. An expression becomes one bit set for each field,
+//! which can be searched in both directions. If other dialects allow `L`, `W` or `#`, the error
+//! proposes days within the month.
 
 use std::fmt;
 
@@ -20,7 +17,7 @@ use crate::{
     text::{diagnostic::Diagnostic, piece::Piece},
 };
 
-/// The local times that a cron text means. Bit `n` of a field is the value `n`.
+/// A cron expression. Bit `n` of a field represents the value `n`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct Cron {
     pub(crate) seconds: u64,
@@ -30,14 +27,17 @@ pub(crate) struct Cron {
     pub(crate) months: u64,
     /// Bit 0 is Sunday.
     pub(crate) days_of_week: u64,
-    /// Whether a day may match either field of days; else it must match both, one of which is a
-    /// star (crontab(5): "if both fields are restricted").
+    /// Whether a date must match only one of the two day fields. Otherwise it must match both, and
+    /// one of them is a star (crontab(5): "if both fields are restricted").
     pub(crate) either_day: bool,
 }
 
 impl Cron {
-    /// Reads five fields, six with seconds before them, or a nickname such as `@daily`. Errors: a
-    /// field that CronJob refuses (but for the differences above), and dates that never come.
+    /// Parses five fields, six fields with seconds first, or a nickname such as `@daily`.
+    ///
+    /// # Errors
+    /// CronJob rejects the expression (apart from the differences above), or its date never
+    /// occurs.
     pub(crate) fn parse(item: Piece<'_>) -> Result<Self, Diagnostic> {
         if item.text().starts_with('@') {
             return parse_nickname(item);
@@ -52,7 +52,7 @@ impl Cron {
         parse_fields(item)
     }
 
-    /// Whether any year has a day for it.
+    /// Whether the date occurs in any year.
     pub(crate) fn ever_comes(&self) -> bool {
         self.either_day
             || (1..=12).any(|month| {
@@ -65,19 +65,19 @@ impl Cron {
             })
     }
 
-    /// Its days of the week; bit 0 is Monday.
+    /// The weekdays of the expression; bit 0 is Monday.
     pub(crate) fn weekdays(&self) -> u32 {
         let days = self.days_of_week & 0x7f;
         u32::try_from((days >> 1 | days << 6) & 0x7f).unwrap_or_default()
     }
 
-    /// The same, where its other fields of days leave nothing out.
+    /// The weekdays, if the other day fields and the months restrict nothing.
     pub(crate) fn only_weekdays(&self) -> Option<u32> {
         let all = (self.days_of_month, self.months) == (u64::from(u32::MAX) & !1, 0x1ffe);
         (all && !self.either_day).then(|| self.weekdays())
     }
 
-    /// The dates of a page that it has; bit 1 is the first of the month.
+    /// The dates of a page that match.
     pub(crate) fn days_in(&self, page: &Page) -> u64 {
         if !has(self.months, page.month.number) {
             return 0;
@@ -91,14 +91,14 @@ impl Cron {
         days & page.month.days()
     }
 
-    /// Whether a second of a day is one of its times of day.
+    /// Whether a second of the day is a time of day of the expression.
     pub(crate) fn contains_second(&self, second: u32) -> bool {
         has(self.hours, second / 3600)
             && has(self.minutes, second / 60 % 60)
             && has(self.seconds, second % 60)
     }
 
-    /// The first second of the day from `second` on.
+    /// The first matching second of the day that is at least `second`.
     pub(crate) fn second_from(&self, second: u32) -> Option<u32> {
         let (hour, minute, second) = (second / 3600, second / 60 % 60, second % 60);
         let in_hour = |minute| {
@@ -118,7 +118,7 @@ impl Cron {
         Some(lowest_from(self.hours, hour + 1)? * 3600 + in_hour(0)?)
     }
 
-    /// The last second of the day up to `second`.
+    /// The last matching second of the day that is at most `second`.
     pub(crate) fn second_to(&self, second: u32) -> Option<u32> {
         let (hour, minute, second) = (second / 3600, second / 60 % 60, second % 60);
         let in_hour = |minute| {
@@ -139,7 +139,7 @@ impl Cron {
     }
 }
 
-/// Names for five fields.
+/// Nicknames, and the five fields that they abbreviate.
 pub(crate) const NICKNAMES: [(&str, &str); 7] = [
     ("@yearly", "0 0 1 1 *"),
     ("@annually", "0 0 1 1 *"),
@@ -150,7 +150,7 @@ pub(crate) const NICKNAMES: [(&str, &str); 7] = [
     ("@hourly", "0 * * * *"),
 ];
 
-/// Whether a text begins with `TZ=…` or `CRON_TZ=…`.
+/// Whether a word begins with `TZ=` or `CRON_TZ=`.
 pub(crate) fn is_zone_prefix(text: &str) -> bool {
     let name = text.split_once('=').map_or("", |(name, _)| name);
     name.eq_ignore_ascii_case("TZ") || name.eq_ignore_ascii_case("CRON_TZ")
@@ -187,7 +187,7 @@ fn parse_fields(item: Piece<'_>) -> Result<Cron, Diagnostic> {
         }
         [second, minute, hour, day, month, week] => {
             parse_values(Some(second), [minute, hour, day, month, week]).map_err(|error| {
-                // Others have five fields and a year.
+                // Other dialects have five fields and a year.
                 let is_year =
                     is_year(week.text()) && parse_values(None, [second, minute, hour, day, month]).is_ok();
                 if is_year {
@@ -212,18 +212,19 @@ fn not_a_year(word: Piece<'_>) -> Diagnostic {
     )
 }
 
-/// Whether the third, the fifth and the sixth of six fields are days and a year, as AWS has them: one
-/// field of days is a `?` there, which for an hour or a month would mean nothing.
+/// Whether six fields are AWS cron, given the third, the fifth and the sixth. AWS has a year at
+/// the end and a `?` in one of the day fields, which would be meaningless for an hour or a month.
 pub(crate) fn is_aws([day, week, year]: [&str; 3]) -> bool {
     is_year(year) && (day == "?" || week == "?")
 }
 
-/// Whether a word may be a year, or any: `2026`, `*`.
+/// Whether a word can be a year field, such as `2026` or `*`.
 fn is_year(word: &str) -> bool {
     matches!(word, "*" | "?") || word.len() == 4 && word.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-/// The days within the month that `L`, `W` and `#` mean in other crons, with the times of day.
+/// Text with days within the month, for an expression that uses `L`, `W` or `#` as other dialects
+/// do.
 pub(crate) fn month_days_text(item: Piece<'_>) -> Option<String> {
     let words: Vec<_> = item.words().take(7).collect();
     let (second, minute, hour, day, month, week) = match *words.as_slice() {
@@ -236,7 +237,7 @@ pub(crate) fn month_days_text(item: Piece<'_>) -> Option<String> {
     daily.text_on(find_month_days(day.text(), week.text())?)
 }
 
-/// Reads the fields from the minute on, and the seconds where there are some.
+/// Parses the fields from minute to day of week, and the seconds if given.
 fn parse_values(second: Option<Piece<'_>>, fields: [Piece<'_>; 5]) -> Result<Cron, Diagnostic> {
     let [minute, hour, day, month, week] = fields;
     let seconds = match second {
@@ -267,14 +268,14 @@ fn parse_values(second: Option<Piece<'_>>, fields: [Piece<'_>; 5]) -> Result<Cro
     }
 }
 
-/// The months as cron names them.
+/// The month names in cron.
 pub(crate) const MONTHS: [&str; 12] = [
     "jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec",
 ];
-/// The days as cron names them, from Sunday.
+/// The day names in cron, from Sunday.
 pub(crate) const DAYS: [&str; 7] = ["sun", "mon", "tue", "wed", "thu", "fri", "sat"];
 
-/// A field of cron.
+/// A field of a cron expression.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) enum CronField {
     /// 0-59, the optional leading field.
@@ -302,7 +303,7 @@ impl CronField {
         }
     }
 
-    /// What may stand in the field, with an example.
+    /// The values that the field accepts, with an example.
     fn help(self) -> &'static str {
         match self {
             Self::Second => "write 0 to 59, as in `0` or `*/10`",
@@ -330,16 +331,16 @@ impl fmt::Display for CronField {
     }
 }
 
-/// The values that one field means.
+/// The values of one field.
 pub(crate) struct Values {
     pub(crate) bits: u64,
-    /// Whether the field has a `*` or `?` that leaves nothing out.
+    /// Whether the field contains an unrestricted `*` or `?`.
     pub(crate) star: bool,
 }
 
 impl Values {
-    /// Reads a list of values between commas. Like robfig/cron it ignores empty values, but a field
-    /// with nothing else is an error: it would never match.
+    /// Parses a comma-separated list. As in robfig/cron, empty values are ignored. A field without
+    /// any value is an error, because it would never match.
     pub(crate) fn parse(word: Piece<'_>, field: CronField) -> Result<Self, Diagnostic> {
         let mut all = Self {
             bits: 0,
@@ -354,13 +355,14 @@ impl Values {
             return Err(word.error(format!("has no {field}"), field.help()));
         }
         if field == CronField::DayOfWeek {
-            // Seven is another name of Sunday.
+            // 7 also means Sunday.
             all.bits = (all.bits | all.bits >> 7) & 0x7f;
         }
         Ok(all)
     }
 
-    /// Reads `5`, `1-5`, `*`, or any of these with `/step`. `5/15` is every 15th value from 5 on.
+    /// Parses `5`, `1-5` or `*`, each optionally with `/step`. `5/15` is every 15th value from 5
+    /// on.
     fn parse_value(value: Piece<'_>, field: CronField) -> Result<Self, Diagnostic> {
         if let Some((wrong, help)) = other_dialect(value.text(), field) {
             return Err(value.error(wrong, help));
@@ -408,7 +410,7 @@ impl Values {
     }
 }
 
-/// The smallest and the greatest value that a `*` means.
+/// The smallest and the largest value of a `*`.
 pub(crate) fn limits(field: CronField) -> (u32, u32) {
     match field {
         CronField::Second | CronField::Minute => (0, 59),
@@ -428,8 +430,7 @@ fn bits(from: u32, to: u32, step: Option<u64>) -> u64 {
         .fold(0, |bits, value| bits | 1 << value)
 }
 
-/// Reads a number or name of the field. An error points at `word`, or at all of `value` where
-/// `word` is empty.
+/// Parses a number or a name. The error points at `word`, or at `value` if `word` is empty.
 fn parse_number(word: Piece<'_>, field: CronField, value: Piece<'_>) -> Result<u32, Diagnostic> {
     let names: &[&str] = match field {
         CronField::Month => &MONTHS,
@@ -460,7 +461,7 @@ fn parse_step(word: Piece<'_>, value: Piece<'_>) -> Result<u64, Diagnostic> {
     if word.text().contains('/') {
         return Err(not_a_range(value));
     }
-    // As far as Go's 64-bit `int` reaches.
+    // Go's `int` has 64 bits.
     let step = number::<i64>(word.text()).filter(|step| *step > 0);
     step.map(i64::cast_unsigned).ok_or_else(|| {
         let blamed = if word.text().is_empty() { value } else { word };
@@ -478,7 +479,7 @@ fn not_a_range(value: Piece<'_>) -> Diagnostic {
     )
 }
 
-/// Why a value that other crons take is refused here, and what to write.
+/// Why a value of another dialect is rejected, and the remedy.
 pub(crate) fn other_dialect(value: &str, field: CronField) -> Option<(String, &'static str)> {
     let value = value.to_ascii_lowercase();
     let of_days = matches!(field, CronField::DayOfMonth | CronField::DayOfWeek);
@@ -512,14 +513,15 @@ pub(crate) fn other_dialect(value: &str, field: CronField) -> Option<(String, &'
     }
 }
 
-/// The most times of day that are written out.
+/// The maximum number of times of day in a proposal.
 const MAX_TIMES: usize = 4;
 
-/// The days that a field of days means in crons that have `L`, `W` and `#`. `None` for what they do
-/// not agree on, such as numbers of weekdays, and for what days within the month cannot say.
+/// The days within the month that a day field means in dialects with `L`, `W` and `#`. `None` if
+/// the dialects disagree, for example about weekday numbers, or if days within the month cannot
+/// express it.
 pub(crate) fn find_month_days(of_month: &str, of_week: &str) -> Option<MonthDays> {
     let day = |name: &str| {
-        // From Sunday to from Monday.
+        // `DAYS` begins with Sunday, and `MonthDays` with Monday.
         let day = (DAYS.iter().position(|day| *day == name)? + 6) % 7;
         u32::try_from(day).ok()
     };
@@ -546,8 +548,8 @@ pub(crate) fn find_month_days(of_month: &str, of_week: &str) -> Option<MonthDays
 }
 
 impl Cron {
-    /// These days with the times of day of this cron, as text; `None` where it is not in each month,
-    /// or has seconds or many times.
+    /// Text for these days at the times of day of this expression. `None` if the expression is
+    /// restricted to some months, or has seconds or too many times.
     pub(crate) fn text_on(&self, days: MonthDays) -> Option<String> {
         let is_plain = self.seconds == 1 && (1..=12).all(|month| has(self.months, month));
         let values = |bits: u64| (0_u16..60).filter(move |value| has(bits, u32::from(*value)));
@@ -560,8 +562,8 @@ impl Cron {
         (is_plain && times.len() <= MAX_TIMES).then(|| format!("{days}{}", times.join(",")))
     }
 
-    /// Where a day may match either field of days: the text for those that match both, if days
-    /// within the month say it.
+    /// For an expression that matches either day field: text for the days that match both, if days
+    /// within the month can express them.
     pub(crate) fn both_days_text(&self) -> Option<String> {
         let weeks = [1_u32, 8, 15, 22];
         let week = weeks.map(|first| 0x7f << first);
@@ -582,7 +584,7 @@ mod tests {
     }
 
     #[test]
-    fn reads_fields_and_nicknames() {
+    fn parses_fields_and_nicknames() {
         assert_eq!(cron("30 9 * * *").unwrap().seconds, 1);
         assert_eq!(
             cron("*/20 30 9 * * *").unwrap().seconds,
@@ -593,12 +595,12 @@ mod tests {
         assert_eq!(cron("@weekly"), cron("0 0 * * 7"));
     }
 
-    /// crontab(5) and robfig/cron: a star that leaves nothing out makes the other field rule.
+    /// crontab(5) and robfig/cron: if one day field is an unrestricted star, the other decides.
     #[test]
-    fn either_field_of_days_will_do_unless_one_is_a_star() {
+    fn matches_either_day_field_unless_one_is_a_star() {
         for (text, either) in [
             ("0 0 1 * Mon", true),
-            ("0 0 */2 * Mon", true), // a step takes the star away
+            ("0 0 */2 * Mon", true), // with a step it is no longer a star
             ("0 0 1-31 * Mon", true),
             ("0 0 * * Mon", false),
             ("0 0 ? * Mon", false),
@@ -611,7 +613,7 @@ mod tests {
     }
 
     #[test]
-    fn says_which_value_is_wrong_and_what_to_write() {
+    fn cron_error_points_at_the_invalid_value() {
         for (text, found, message) in [
             ("60 * * * *", "60", "is not a minute; write 0 to 59"),
             ("0 24 * * *", "24", "is not an hour; write 0 to 23"),
@@ -661,7 +663,7 @@ mod tests {
                 "is the last day in other crons and is not supported; write days",
             ),
             ("0 0 L-3 * *", "L-3", "such as `last Fri 18:00`"),
-            // In some crons 5 is Thursday.
+            // In some dialects 5 is Thursday.
             ("0 0 * * 5L", "5L", "such as `last Fri 18:00`"),
             ("0 9,17 ? * friL", "friL", "such as `last Fri 18:00`"),
             ("0 9 * 6 FriL", "FriL", "such as `last Fri 18:00`"),
@@ -736,12 +738,12 @@ mod tests {
     }
 
     #[test]
-    fn reads_numbers_names_ranges_and_steps() {
+    fn parses_numbers_names_ranges_and_steps() {
         for (text, expected) in [
             ("5", vec![5]),
             ("05,0000005", vec![5]),
             ("1-5/2", vec![1, 3, 5]),
-            ("50/4", vec![50, 54, 58]), // goes on to the end of the field
+            ("50/4", vec![50, 54, 58]), // continues to the end of the field
             ("*/30", vec![0, 30]),
             ("?/40,3", vec![0, 3, 40]),
             (",7,,9,", vec![7, 9]),
@@ -755,7 +757,7 @@ mod tests {
             ("7", vec![0]),
             ("5-7", vec![0, 5, 6]),
             ("0-7", vec![0, 1, 2, 3, 4, 5, 6]),
-            ("1/2", vec![1, 3, 5]), // as in CronJob: without the other Sunday
+            ("1/2", vec![1, 3, 5]), // as in CronJob: does not include 7
             ("7/2", vec![0]),
             ("mon-WED,Sat", vec![1, 2, 3, 6]),
             ("Sun-7/3", vec![0, 3, 6]),

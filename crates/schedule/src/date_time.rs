@@ -1,4 +1,4 @@
-//! Dates such as `2026-12-24`, and single moments: local ones such as `2026-12-24 18:00`, and RFC 3339.
+//! Dates such as `2026-12-24`, local dates and times such as `2026-12-24 18:00`, and RFC 3339.
 
 use chrono::{DateTime, NaiveDate, Utc};
 use dayshift_text::number;
@@ -14,10 +14,10 @@ use crate::{
 
 const EXAMPLE: &str = "2026-12-24 18:00";
 
-/// Reads a moment, to the second: RFC 3339 (`2026-12-24T18:00:00+09:00`, where the seconds may be
-/// left out and fractions are dropped), or `YYYY-MM-DD HH:MM[:SS]` on the clocks of `zone`. A
-/// local moment that a clock change skips is the end of the gap; one that happens twice is the
-/// first.
+/// Parses a date and time to the second: RFC 3339 such as `2026-12-24T18:00:00+09:00`, or
+/// `YYYY-MM-DD HH:MM[:SS]` in local time of `zone`. In RFC 3339 the seconds are optional and
+/// fractions are dropped. A local time in a DST gap is the end of the gap, and one in a DST
+/// overlap happens the first time.
 ///
 /// ```
 /// use dayshift_schedule::{Zone, parse_date_time};
@@ -29,8 +29,8 @@ const EXAMPLE: &str = "2026-12-24 18:00";
 /// ```
 ///
 /// # Errors
-/// The text is not a moment, is a date alone, or is not in the years from 1970 to 2199. The span
-/// is in bytes of `text`.
+/// The text is not a date and time, has no time, or is not in the years 1970 to 2199. The span is
+/// in bytes of `text`.
 pub fn parse_date_time(text: &str, zone: Zone) -> Result<DateTime<Utc>, Diagnostic> {
     parse_whole(text, zone).map_err(|error| error.in_grammar(Grammar::DateTime, text))
 }
@@ -65,8 +65,8 @@ fn parse_whole(text: &str, zone: Zone) -> Result<DateTime<Utc>, Diagnostic> {
     DateTime::from_timestamp(second, 0).ok_or_else(|| out_of_range(date))
 }
 
-/// Reads a moment as [`parse_date_time`] does, or a date alone, which is its midnight on the clocks
-/// of `zone`.
+/// Parses a date and time like [`parse_date_time`], or a date, which means midnight in
+/// `zone`.
 ///
 /// ```
 /// use dayshift_schedule::{Zone, parse_date_or_date_time};
@@ -79,7 +79,7 @@ fn parse_whole(text: &str, zone: Zone) -> Result<DateTime<Utc>, Diagnostic> {
 /// ```
 ///
 /// # Errors
-/// The text is neither, or not in the years from 1970 to 2199. The span is in bytes of `text`.
+/// The text is neither, or is not in the years 1970 to 2199. The span is in bytes of `text`.
 pub fn parse_date_or_date_time(text: &str, zone: Zone) -> Result<DateTime<Utc>, Diagnostic> {
     let date = Piece::whole(text, EXAMPLE)?;
     match parse_date(date) {
@@ -88,7 +88,7 @@ pub fn parse_date_or_date_time(text: &str, zone: Zone) -> Result<DateTime<Utc>, 
     }
 }
 
-/// Reads `YYYY-MM-DD`, from 1970 to 2199.
+/// Parses `YYYY-MM-DD`, from 1970 to 2199.
 pub(super) fn parse_date(word: Piece<'_>) -> Result<NaiveDate, Diagnostic> {
     let parts: Vec<_> = word.text().split('-').collect();
     let (year, month, day) = match *parts {
@@ -111,12 +111,12 @@ pub(super) fn parse_date(word: Piece<'_>) -> Result<NaiveDate, Diagnostic> {
     })
 }
 
-/// The refusal of a date or moment before 1970 or after 2199.
+/// The error for a year before 1970 or after 2199.
 pub(super) fn out_of_range(date: Piece<'_>) -> Diagnostic {
     date.error("is out of range", "years run from 1970 to 2199")
 }
 
-/// Reads `YYYY-MM-DD HH:MM`.
+/// Parses `YYYY-MM-DD HH:MM`.
 pub(super) fn parse_local(item: Piece<'_>) -> Result<Local, Diagnostic> {
     let (date, rest) = split_date(item)?;
     let day = day_number(parse_date(date)?);
@@ -145,7 +145,7 @@ fn not_local(piece: Piece<'_>) -> Diagnostic {
     )
 }
 
-/// The date at the beginning, and what follows it: nothing, a blank or a `T`.
+/// The date at the start, and the rest, which is empty or begins with a blank or a `T`.
 fn split_date(all: Piece<'_>) -> Result<(Piece<'_>, Piece<'_>), Diagnostic> {
     let text = all.text();
     let end =
@@ -162,7 +162,7 @@ fn split_date(all: Piece<'_>) -> Result<(Piece<'_>, Piece<'_>), Diagnostic> {
     }
 }
 
-/// Seconds from midnight of `HH:MM[:SS[.fraction]]`.
+/// Parses `HH:MM[:SS[.fraction]]` into seconds from midnight.
 fn parse_clock(clock: Piece<'_>) -> Result<u32, Diagnostic> {
     let text = clock.text();
     let (Some(minutes), Some(rest)) = (text.get(..5), text.get(5..)) else {
@@ -187,7 +187,7 @@ fn parse_clock(clock: Piece<'_>) -> Result<u32, Diagnostic> {
     }
 }
 
-/// Seconds of `Z` or `±HH:MM`.
+/// Parses `Z` or `±HH:MM` into seconds.
 fn parse_offset(offset: Piece<'_>) -> Result<i64, Diagnostic> {
     let text = offset.text();
     if text.eq_ignore_ascii_case("Z") {
@@ -221,7 +221,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn reads_local_time_and_rfc_3339() {
+    fn parses_local_time_and_rfc_3339() {
         let berlin = Zone::parse("Europe/Berlin").unwrap();
         for (text, expected) in [
             ("2026-12-24 18:00", "2026-12-24T17:00:00"),
@@ -240,7 +240,7 @@ mod tests {
     }
 
     #[test]
-    fn says_where_a_moment_is_wrong() {
+    fn error_points_at_the_invalid_part_of_a_date_time() {
         for (text, found, wrong) in [
             ("morgen", "morgen", "is not a date and time"),
             ("18:00", "18:00", "is not a date and time"),
@@ -273,7 +273,7 @@ mod tests {
     }
 
     #[test]
-    fn neither_a_date_nor_a_moment_is_an_error() {
+    fn text_without_a_date_or_date_time_is_an_error() {
         for text in [
             "tomorrow",
             "2026-11-23 9",
@@ -286,7 +286,7 @@ mod tests {
     }
 
     #[test]
-    fn reads_dates_that_exist() {
+    fn parses_only_existing_dates() {
         let parse = |text| parse_date(Piece::whole(text, "").unwrap());
         for text in ["1970-01-01", "2028-02-29", "2199-12-31"] {
             assert_eq!(parse(text).unwrap().to_string(), text);

@@ -1,6 +1,7 @@
-//! Dates on which a schedule does what it does on another day of the week.
+//! Treated dates, which count as another weekday, and the search for dates.
 //!
-//! Dates that are unlike others in their week.
+//! [`Dates`] combines excluded and treated dates. It searches for a date month by month: callers
+//! give a function that returns the matching dates of a [`Page`].
 
 use chrono::{NaiveDate, Weekday};
 
@@ -18,10 +19,10 @@ use crate::{
 
 const EXAMPLE: &str = "2026-10-10 = Mon; calendar:makeup = Fri";
 
-/// The most spans of dates that are treated. A search may have to look at each of them.
+/// The maximum number of ranges, because a search might check each of them.
 const MAX_SPANS: usize = 1_000;
 
-/// Local dates that count as another day of the week. The default is none.
+/// Local dates that count as another weekday (`treat-as`). There are none by default.
 ///
 /// ```
 /// use chrono::Weekday;
@@ -34,11 +35,11 @@ const MAX_SPANS: usize = 1_000;
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct TreatedDates {
-    /// No date is in two sets of different days.
+    /// No date is in the sets of two different weekdays.
     sets: Box<[Treated]>,
 }
 
-/// Dates that count as one day of the week; 0 is Monday.
+/// Dates that count as one weekday; 0 is Monday.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct Treated {
     day: usize,
@@ -46,20 +47,20 @@ struct Treated {
 }
 
 impl TreatedDates {
-    /// Reads dates, or ranges of dates, each with the day of the week that they count as.
+    /// Parses dates and ranges of dates, each with a weekday.
     ///
     /// # Errors
-    /// An item is not a date from 1970 to 2199 or a range of such dates with `=` and one day of the
-    /// week, a date counts as two days, or an item names a calendar. The span is in bytes of the
+    /// An item is not a date from 1970 to 2199 or a range of such dates with `=` and one weekday,
+    /// a date counts as two weekdays, or an item names a calendar. The span is in bytes of the
     /// text.
     pub fn parse(text: &str) -> Result<Self, Diagnostic> {
         Self::parse_with(text, &Calendars::default())
     }
 
-    /// Reads the same, and calendars by their name, as in `calendar:makeup = Fri`.
+    /// Parses dates and the names of calendars, for example `calendar:makeup = Fri`.
     ///
     /// # Errors
-    /// As [`Self::parse`], but for calendars that are among these.
+    /// As [`Self::parse`], except that an item can name one of these calendars.
     pub fn parse_with(text: &str, known: &Calendars) -> Result<Self, Diagnostic> {
         Self::parse_strictly(text, known).map_err(|error| {
             if known.contain_all_in(text) {
@@ -82,7 +83,7 @@ impl TreatedDates {
             if dates.text().is_empty() || day.text().is_empty() {
                 return Err(missing_date_or_weekday(item));
             }
-            // The dates may be wrong in a way that says more.
+            // An error in the dates is more useful than one in the weekday.
             let read = DateSet::from(parse_dates_item(dates, known)?);
             let day = Days::parse_one(day)?;
             let twice = |day| {
@@ -136,14 +137,14 @@ impl TreatedDates {
         Ok(Self { sets })
     }
 
-    /// The day of the week that a date counts as, where it is one of them.
+    /// The weekday that a date counts as, if it is treated.
     pub fn day_of_week(&self, date: NaiveDate) -> Option<Weekday> {
         let set = self.set_of(day_number(date))?;
         Weekday::try_from(u8::try_from(set.day).ok()?).ok()
     }
 
-    /// The calendar that makes a date one of them, and what it calls the date, which may be empty
-    /// and hold anything that somebody wrote.
+    /// The calendar that treats a date, and the summary of its event. The summary might be empty.
+    /// Escape it before you show it.
     pub fn named(&self, date: NaiveDate) -> Option<(&CalendarName, &str)> {
         match &self.set_of(day_number(date))?.dates {
             DateSet::WrittenDate(_) => None,
@@ -151,52 +152,51 @@ impl TreatedDates {
         }
     }
 
-    /// The calendars whose dates these are.
+    /// The calendars in the text.
     pub fn calendars(&self) -> impl Iterator<Item = (&CalendarName, &Calendar)> {
         self.sets.iter().filter_map(|set| set.dates.calendar())
     }
 
-    /// Whether there is none.
+    /// Whether no date is treated.
     pub fn is_empty(&self) -> bool {
         self.sets.is_empty()
     }
 
-    /// The last of them.
+    /// The last treated date.
     pub fn last(&self) -> Option<NaiveDate> {
         NaiveDate::from_epoch_days(self.last_day()?)
     }
 
-    /// The last of them, in days since 1970-01-01.
+    /// The last treated date, in days since 1970-01-01.
     pub(crate) fn last_day(&self) -> Option<i32> {
         let last = self.sets.iter().filter_map(|set| set.dates.days().last());
         last.max()
     }
 
-    /// The day of the week that a day counts as: its own, where it is not one of them.
+    /// The weekday that a day counts as, which is its own unless it is treated.
     pub(crate) fn weekday(&self, day: i32) -> usize {
         self.set_of(day).map_or_else(|| weekday(day), |set| set.day)
     }
 
-    /// The day of the week that a day counts as, with the first and the last day of the range that
-    /// holds it.
+    /// The weekday that a treated day counts as, and the range of treated days that contains it.
     pub(crate) fn range_of(&self, day: i32) -> Option<(usize, (i32, i32))> {
         let mut sets = self.sets.iter();
         sets.find_map(|set| Some((set.day, set.dates.days().range_of(day)?)))
     }
 
-    /// The first of the dates that is not before `day`.
+    /// The first treated day that is at least `day`.
     pub(crate) fn next_from(&self, day: i32) -> Option<i32> {
         let sets = self.sets.iter();
         sets.filter_map(|set| set.dates.days().next_from(day)).min()
     }
 
-    /// The last of the dates that is not after `day`.
+    /// The last treated day that is at most `day`.
     pub(crate) fn last_to(&self, day: i32) -> Option<i32> {
         let sets = self.sets.iter();
         sets.filter_map(|set| set.dates.days().last_to(day)).max()
     }
 
-    /// Days of the week with the dates that count as such; one day may come several times.
+    /// Weekdays and the days that count as them. A weekday can occur several times.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (usize, &DayRanges)> {
         self.sets.iter().map(|set| (set.day, set.dates.days()))
     }
@@ -218,36 +218,35 @@ fn format_day(day: i32) -> String {
     NaiveDate::from_epoch_days(day).map_or_else(String::new, |date| date.to_string())
 }
 
-/// Days of the week on which something can be; bit 0 is Monday.
+/// The weekdays on which something can happen; bit 0 is Monday.
 #[derive(Clone, Copy)]
 pub(crate) struct PossibleWeekdays {
-    /// What a date counts as.
+    /// Weekdays that a date must count as.
     pub(crate) counted: u32,
-    /// What a date is by the calendar, whatever it counts as.
+    /// Weekdays that a date must have in the calendar, even if it is treated.
     pub(crate) own: u32,
 }
 
-/// Dates on which nothing starts, and dates that count as another day of the week. One that is both
-/// starts nothing.
+/// Excluded and treated dates. A date that is both has no starts.
 #[derive(Clone, Copy)]
 pub(crate) struct Dates<'d> {
     pub(crate) except: &'d ExcludedDates,
     pub(crate) treated: &'d TreatedDates,
 }
 
-/// After so many pages that have none of the days it is looked how many more have none: to look costs
-/// as much as several pages.
+/// The search asks how far it can skip after the first page without a match, and then after every
+/// 16 pages, because computing the answer costs as much as several pages.
 const PAGES_TO_SKIP: u32 = 16;
 
 impl Dates<'_> {
-    /// The page of a month.
+    /// The page of a month, with its treated dates.
     pub(crate) fn page(self, month: Month) -> Page {
         let sets = self.treated.iter();
         let treated = sets.map(|(weekday, dates)| (weekday, dates.days_in(&month)));
         Page::new(month, treated)
     }
 
-    /// The page of a day since 1970-01-01, and its day of the month.
+    /// The page of a day since 1970-01-01, and the day of its month.
     fn page_containing(self, day: i32) -> Option<(Page, u32)> {
         let (month, of_month) = Month::containing(day)?;
         Some((self.page(month), of_month))
@@ -267,8 +266,8 @@ impl Dates<'_> {
         }
     }
 
-    /// The first date from a day of this month on that its page has. Bit 1 of what `days_in` says is
-    /// the first of the month. After some pages `skip` says from which day on to search.
+    /// The first date at or after a day of this page that is in `days_in` of its page. `skip`
+    /// returns the day from which to continue the search, or `None` to end it.
     pub(crate) fn first_date(
         self,
         page: Page,
@@ -296,7 +295,7 @@ impl Dates<'_> {
         None
     }
 
-    /// The last date up to a day of this month that its page has, in the same way.
+    /// The last date at or before a day of this page, in the same way.
     pub(crate) fn last_date(
         self,
         page: Page,
@@ -324,7 +323,7 @@ impl Dates<'_> {
         None
     }
 
-    /// The first day from a day on that its page has, both since 1970-01-01.
+    /// [`Self::first_date`] for days since 1970-01-01.
     pub(crate) fn first_day(
         self,
         day: i32,
@@ -336,7 +335,7 @@ impl Dates<'_> {
         Some(date.day())
     }
 
-    /// The last day up to a day that its page has, both since 1970-01-01.
+    /// [`Self::last_date`] for days since 1970-01-01.
     pub(crate) fn last_day(
         self,
         day: i32,
@@ -348,8 +347,8 @@ impl Dates<'_> {
         Some(date.day())
     }
 
-    /// The first day from `day` on that may be one of these, and one that is not excepted where dates
-    /// are excepted; or a day before it.
+    /// A day at or after `day`, before which no date can match: one with a possible weekday, and
+    /// if `skips_excluded`, one that is not excluded.
     pub(crate) fn first_possible(
         self,
         day: i32,
@@ -371,7 +370,7 @@ impl Dates<'_> {
         treated.map_or(kept, |treated| treated.min(kept))
     }
 
-    /// The last such day up to `day`, or a day after it.
+    /// A day at or before `day`, after which no date can match.
     pub(crate) fn last_possible(
         self,
         day: i32,
@@ -397,7 +396,6 @@ impl Dates<'_> {
 impl PossibleWeekdays {
     pub(crate) const NONE: Self = Self { counted: 0, own: 0 };
 
-    /// The days of both.
     pub(crate) fn union(self, other: Self) -> Self {
         Self {
             counted: self.counted | other.counted,
@@ -405,7 +403,7 @@ impl PossibleWeekdays {
         }
     }
 
-    /// Whether a date that counts as this day of the week may be one of them.
+    /// Whether a date that counts as this weekday can match.
     fn counts(self, weekday: usize) -> bool {
         self.own != 0
             || has(

@@ -1,6 +1,5 @@
-//! Days of the week, as people write them: `Mon-Fri`, `Sat,Sun`, `weekdays`.
-//!
-//! Days within the month: `first Mon`, `last Fri`, `first day`, `last weekday`.
+//! Days as they are written in annotations: weekdays such as `Mon-Fri`, `Sat,Sun` or `weekdays`,
+//! and days within the month such as `first Mon`, `last Fri` or `last day`.
 
 use std::fmt;
 
@@ -13,7 +12,7 @@ use crate::{
     },
 };
 
-/// The days of an item: the same in every week, or in every month.
+/// The days of an item: weekdays, or days within the month.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ItemDays {
     /// `Mon-Fri`
@@ -23,7 +22,7 @@ pub(crate) enum ItemDays {
 }
 
 impl ItemDays {
-    /// The days of both; `None` where one is of the week and the other of the month.
+    /// The union; `None` if one is weekdays and the other days within the month.
     pub(crate) fn union(self, other: Self) -> Option<Self> {
         match (self, other) {
             (Self::Week(days), Self::Week(more)) => Some(Self::Week(days.union(more))),
@@ -32,7 +31,7 @@ impl ItemDays {
         }
     }
 
-    /// The days that the item begins with; every day if it names no days.
+    /// Parses the days at the start of an item. If the item names no days, it means every day.
     pub(crate) fn parse(tokens: &mut Tokens<'_>) -> Result<Self, Diagnostic> {
         let Some(first) = tokens.peek_day()? else {
             return Ok(Self::Week(Days::ALL));
@@ -72,8 +71,8 @@ impl ItemDays {
     }
 }
 
-/// What a part of the days means that begins with this word, and its last word: `Mon`,
-/// `Mon-Fri` or `first Mon`.
+/// Parses one part of the days, such as `Mon`, `Mon-Fri` or `first Mon`, and returns it with its
+/// last word. `word` is its first word and has been consumed.
 fn parse_day<'a>(
     tokens: &mut Tokens<'a>,
     word: Piece<'a>,
@@ -119,7 +118,7 @@ fn range_in_month(range: Piece<'_>) -> Diagnostic {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Days(u8);
 
-/// The days in full, from Monday.
+/// The full names, from Monday.
 pub(crate) const NAMES: [&str; 7] = [
     "Monday",
     "Tuesday",
@@ -139,8 +138,7 @@ impl Days {
     pub(crate) const NONE: Self = Self(0);
     pub(crate) const ALL: Self = Self(0b111_1111);
 
-    /// Reads one word: a day in three letters or in full, `weekdays`, `weekends` or `daily`. Case
-    /// does not matter.
+    /// Parses a day (in full or three letters), `weekdays`, `weekends` or `daily`, ignoring case.
     pub(crate) fn parse(word: Piece<'_>) -> Result<Self, Diagnostic> {
         if let Some(day) = find_day(word.text()) {
             return Ok(Self(1 << day));
@@ -151,7 +149,7 @@ impl Days {
         group.map(|&(_, days)| days).ok_or_else(|| unknown(word))
     }
 
-    /// Reads one day, in three letters or in full; 0 is Monday.
+    /// Parses one day, in full or three letters; 0 is Monday.
     pub(crate) fn parse_one(word: Piece<'_>) -> Result<usize, Diagnostic> {
         find_day(word.text()).ok_or_else(|| {
             word.error(
@@ -161,7 +159,7 @@ impl Days {
         })
     }
 
-    /// Days from one word to another, both included; `Fri-Mon` wraps, as in spoken use.
+    /// The days from `first` to `last`, both included. `Fri-Mon` wraps around the weekend.
     pub(crate) fn range(first: Piece<'_>, last: Piece<'_>) -> Result<Self, Diagnostic> {
         let from = find_day(first.text()).ok_or_else(|| unknown(first))?;
         let to = find_day(last.text()).ok_or_else(|| unknown(last))?;
@@ -171,7 +169,6 @@ impl Days {
         }))
     }
 
-    /// The days of both sets.
     pub(crate) fn union(self, other: Self) -> Self {
         Self(self.0 | other.0)
     }
@@ -182,7 +179,7 @@ impl Days {
     }
 }
 
-/// The day of the week of that name, in three letters or in full; 0 is Monday.
+/// The day with this name, in full or three letters; 0 is Monday.
 pub(crate) fn find_day(text: &str) -> Option<usize> {
     NAMES.iter().position(|name| {
         text.eq_ignore_ascii_case(name)
@@ -196,15 +193,15 @@ fn unknown(word: Piece<'_>) -> Diagnostic {
     word.error("is not a day", "write Mon, Tue, Wed, Thu, Fri, Sat or Sun, a range such as Mon-Fri, weekdays, weekends or daily")
 }
 
-/// A set of days within the month. Bit `9 * ordinal + unit`.
+/// A set of days within the month. Bit `9 * ordinal + unit` represents one of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct MonthDays(u64);
 
-/// In this order; `last` counts from the end.
+/// `last` counts from the end of the month.
 const ORDINALS: [&str; 5] = ["first", "second", "third", "fourth", "last"];
 const LAST: u32 = 4;
 
-/// What is counted: a day of the week, any day, or any day from Monday to Friday.
+/// The unit that is counted: a weekday, any day, or any day from Monday to Friday.
 const UNITS: [&str; 9] = [
     "Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun", "day", "weekday",
 ];
@@ -212,7 +209,7 @@ const DAY: u32 = 7;
 const WEEKDAY: u32 = 8;
 const COUNT: u32 = 9;
 
-/// Prints days as text before a time, with the space: `first Mon,last Fri `.
+/// Formats the days as in front of a time, with the space: `first Mon,last Fri `.
 impl fmt::Display for MonthDays {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let words = self.iter().map(|(ordinal, unit)| {
@@ -228,18 +225,18 @@ impl fmt::Display for MonthDays {
 impl MonthDays {
     pub(crate) const NONE: Self = Self(0);
 
-    /// Whether a word says which of the days: `first` to `fourth`, or `last`, in any case.
+    /// Whether a word is `first` to `fourth` or `last`, ignoring case.
     pub(crate) fn is_ordinal(word: Piece<'_>) -> bool {
         position(&ORDINALS, word.text()).is_some()
     }
 
-    /// The words that [`Self::is_ordinal`] takes.
+    /// The words that [`Self::is_ordinal`] accepts.
     pub(crate) fn ordinals() -> impl Iterator<Item = &'static str> {
         ORDINALS.into_iter()
     }
 
-    /// Reads which of the days, and of which days: a day of the week in three letters or in full,
-    /// `day` or `weekday`. Case does not matter.
+    /// Parses an ordinal and its unit: a weekday (in full or three letters), `day` or `weekday`,
+    /// ignoring case.
     pub(crate) fn parse(ordinal: Piece<'_>, unit: Piece<'_>) -> Result<Self, Diagnostic> {
         let wrong = || {
             unit.error(
@@ -253,13 +250,12 @@ impl MonthDays {
         Ok(Self::from_ordinal(ordinal, unit.ok_or_else(wrong)?))
     }
 
-    /// The `nth` (from 1; 0 is the last) of a day of the week (0 is Monday).
+    /// The `nth` weekday of the month: `nth` is 1 to 4, or 0 for the last; 0 is Monday.
     pub(crate) fn nth_of_week(nth: u32, day: u32) -> Option<Self> {
         let ordinal = nth.checked_sub(1).unwrap_or(LAST);
         (ordinal <= LAST && nth <= LAST && day < DAY).then(|| Self::from_ordinal(ordinal, day))
     }
 
-    /// The last day.
     pub(crate) const LAST_DAY: Self = Self::from_ordinal(LAST, DAY);
     /// The first day from Monday to Friday.
     pub(crate) const FIRST_WEEKDAY: Self = Self::from_ordinal(0, WEEKDAY);
@@ -270,12 +266,11 @@ impl MonthDays {
         Self(1 << (ordinal * COUNT + unit))
     }
 
-    /// The days of both sets.
     pub(crate) const fn union(self, other: Self) -> Self {
         Self(self.0 | other.0)
     }
 
-    /// The days that a month has of these; bit 1 is the first.
+    /// The dates of a month that are in the set.
     pub(crate) fn days_in(self, month: &Month) -> u64 {
         let days = self
             .iter()
@@ -283,13 +278,13 @@ impl MonthDays {
         days.fold(0, |days, day: u64| days | day)
     }
 
-    /// The day of the week (0 is Monday) that one of these days is, whatever the month.
+    /// The weekday of the first day of the set (0 is Monday), if it is the same in every month.
     pub(crate) fn weekday(self) -> Option<u32> {
         let (_, unit) = self.iter().next()?;
         (unit < DAY).then_some(unit)
     }
 
-    /// The days of the week that any of these days can be; bit 0 is Monday.
+    /// The weekdays on which a day of the set can fall; bit 0 is Monday.
     pub(crate) fn weekdays(self) -> u32 {
         let units = self.iter().map(|(_, unit)| match unit {
             DAY => 0b111_1111,
@@ -299,7 +294,7 @@ impl MonthDays {
         units.fold(0, |days, more| days | more)
     }
 
-    /// Each of the days as a set of its own.
+    /// Each day as a set of its own.
     pub(crate) fn each(self) -> impl Iterator<Item = Self> {
         self.iter()
             .map(|(ordinal, unit)| Self::from_ordinal(ordinal, unit))
@@ -315,18 +310,18 @@ impl MonthDays {
     }
 }
 
-/// Which day of the month that is. Every month has each of them.
+/// The day of the month. Every month has each of these days.
 fn day_in(month: &Month, ordinal: u32, unit: u32) -> u32 {
     let first_weekday = u32::try_from(month.first_weekday).unwrap_or_default();
     match (ordinal, unit) {
         (LAST, DAY) => month.length,
         (_, DAY) => ordinal + 1,
-        // Saturday and Sunday go back to Friday.
+        // If the month ends on a weekend, it is the Friday before.
         (LAST, WEEKDAY) => {
             let weekday = (first_weekday + month.length - 1) % 7;
             month.length - weekday.saturating_sub(4)
         }
-        // It comes after the weekend that the month begins with, or reaches within four days.
+        // Skip the weekend that the month begins with, or that comes within the first four days.
         (_, WEEKDAY) => {
             let of_week = first_weekday.min(5) + ordinal;
             let weekend = if of_week < 5 {
@@ -372,7 +367,7 @@ mod tests {
     }
 
     #[test]
-    fn reads_days_groups_and_ranges() {
+    fn parses_days_groups_and_ranges() {
         for (text, expected) in [
             ("Mon", "x------"),
             ("SUNDAY", "------x"),
@@ -398,7 +393,7 @@ mod tests {
     }
 
     #[test]
-    fn a_group_is_no_end_of_a_range() {
+    fn group_in_a_range_is_an_error() {
         assert!(Days::range(piece("weekdays"), piece("Sat")).is_err());
     }
 }

@@ -1,8 +1,6 @@
-//! Lengths of time, as people write them: `5m`, `1h30m`. A jitter is how long the starts of many
-//! objects are spread over, a grace how long what runs is let run, a notice how long before or after
-//! something people are told of it, a wait how long a start waits.
-//!
-//! Lengths of time, as people write them.
+//! Durations such as `5m` or `1h30m`: jitter (the time over which starts are spread), grace (how
+//! long `enforce` lets a workload run), notice (the time between a stop notice and the stop), and
+//! the maximum wait for dependencies.
 
 use std::ops::Range;
 
@@ -13,7 +11,7 @@ use crate::text::{
     piece::Piece,
 };
 
-/// What a length of time is for says what to write, and how long it may be.
+/// The maximum of a kind of duration, and texts for its errors.
 struct DurationLimits {
     example: &'static str,
     most: &'static str,
@@ -21,7 +19,7 @@ struct DurationLimits {
     grammar: Grammar,
 }
 
-/// The longest wait of [`parse_items_and_wait`].
+/// The maximum wait in [`parse_items_and_wait`].
 const MAX_WAIT: &str = "6h";
 const MAX_WAIT_SECONDS: i64 = 6 * 3600;
 
@@ -46,20 +44,20 @@ const NOTICE: DurationLimits = DurationLimits {
     grammar: Grammar::Notice,
 };
 
-/// Reads a length of time in whole seconds, at most an hour: `5m`, `90s`, `1m 30s`, `1h`.
+/// Parses a duration in whole seconds, at most an hour: `5m`, `90s`, `1m 30s`, `1h`.
 ///
 /// # Errors
-/// The text is not numbers with units that come to whole seconds, or is longer than an hour. The
-/// span is in bytes of the text.
+/// The text is not numbers with units, is not whole seconds, or is longer than an hour. The span
+/// is in bytes of the text.
 pub fn parse_jitter(text: &str) -> Result<TimeDelta, Diagnostic> {
     parse_text(text, &JITTER)
 }
 
-/// Reads a length of time in whole seconds, from one second to a day: `30m`, `1h30m`, `24h`.
+/// Parses a duration in whole seconds, from one second to a day: `30m`, `1h30m`, `24h`.
 ///
 /// # Errors
-/// The text is not numbers with units that come to whole seconds, or is 0 or longer than a day.
-/// The span is in bytes of the text.
+/// The text is not numbers with units, is not whole seconds, is 0, or is longer than a day. The
+/// span is in bytes of the text.
 pub fn parse_grace(text: &str) -> Result<TimeDelta, Diagnostic> {
     let grace = parse_text(text, &GRACE)?;
     if grace.is_zero() {
@@ -68,17 +66,17 @@ pub fn parse_grace(text: &str) -> Result<TimeDelta, Diagnostic> {
     Ok(grace)
 }
 
-/// Reads a length of time in whole seconds, at most a day: `15m`, `1h30m`; `0` is none.
+/// Parses a duration in whole seconds, at most a day: `15m`, `1h30m`. `0` means none.
 ///
 /// # Errors
-/// The text is not numbers with units that come to whole seconds, or is longer than a day. The span
-/// is in bytes of the text.
+/// The text is not numbers with units, is not whole seconds, or is longer than a day. The span is
+/// in bytes of the text.
 pub fn parse_notice(text: &str) -> Result<TimeDelta, Diagnostic> {
     parse_text(text, &NOTICE)
 }
 
-/// A length of time as [`parse_notice`] reads it, in the largest unit that has a whole number of it:
-/// `2h`, `90m`, `45s`, `0`.
+/// Formats a duration for [`parse_notice`], in the largest unit that gives a whole number: `2h`,
+/// `90m`, `45s`, `0`.
 pub fn format_notice(length: TimeDelta) -> String {
     let seconds = length.num_seconds();
     let units = [(3600, "h"), (60, "m"), (1, "s")];
@@ -89,12 +87,11 @@ pub fn format_notice(length: TimeDelta) -> String {
     }
 }
 
-/// Reads the items between the `;` of a list, with where in bytes each stands in it, and the length of
-/// time from one second to six hours that may follow the last item behind a `,`: `sts/db; deploy/cache,
-/// 5m`.
+/// Parses a list such as `sts/db; deploy/cache, 5m`: items between `;` with their byte positions,
+/// and an optional duration from one second to six hours after a `,`.
 ///
 /// # Errors
-/// An item is empty, or what follows the `,` is no such length. The span is in bytes of the text.
+/// An item is empty, or the duration is invalid. The span is in bytes of the text.
 #[expect(
     clippy::type_complexity,
     reason = "items as `list_items` gives them, and a length"
@@ -156,14 +153,14 @@ fn not_a_duration(length: Piece<'_>) -> Diagnostic {
     length.error("is not a duration", "write for example `5m`, `90s` or `1h`")
 }
 
-/// The units that are taken, of those that humantime knows.
+/// The accepted units, a subset of those that humantime knows.
 const UNITS: [&str; 16] = [
     "s", "sec", "secs", "second", "seconds", "m", "min", "mins", "minute", "minutes", "h", "hr",
     "hrs", "hour", "hours", "d",
 ];
 
-/// Whether it is numbers, each with its unit. humantime takes `1 30s` for 130 seconds, `1M` for a month
-/// and `1000ms` for a second.
+/// Whether text is numbers with accepted units. humantime would read `1 30s` as 130 seconds, `1M`
+/// as a month and `1000ms` as a second.
 fn has_known_units(text: &str) -> bool {
     let mut rest = text;
     while rest.starts_with(|character: char| character.is_ascii_digit()) {
@@ -181,7 +178,7 @@ fn has_known_units(text: &str) -> bool {
     rest.is_empty()
 }
 
-/// The whole seconds of `1,5h` or `PT1H30M`; `None` for a number without a unit.
+/// Parses `1,5h` or `PT1H30M` for a proposal. `None` if a number has no unit.
 pub(crate) fn parse_loosely(text: &str) -> Option<u64> {
     let text = text.trim().to_lowercase().replace(',', ".");
     let text = text.strip_prefix("pt").unwrap_or(&text);
@@ -189,7 +186,7 @@ pub(crate) fn parse_loosely(text: &str) -> Option<u64> {
     (duration.subsec_nanos() == 0).then_some(duration.as_secs())
 }
 
-/// The length as text: `1h30m`.
+/// Formats seconds as `1h30m`.
 pub(crate) fn format_seconds(seconds: u64) -> String {
     let parts = [
         (seconds / 3600, 'h'),
@@ -208,7 +205,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn reads_whole_seconds_up_to_an_hour() {
+    fn parses_whole_seconds_up_to_an_hour() {
         for (text, seconds) in [
             ("5m", 300),
             ("90s", 90),
@@ -228,14 +225,14 @@ mod tests {
     }
 
     #[test]
-    fn a_notice_may_be_none_and_a_grace_may_not() {
+    fn zero_is_a_valid_notice_and_not_a_valid_grace() {
         assert_eq!(parse_notice("0"), Ok(TimeDelta::zero()));
         assert_eq!(parse_notice("24h"), Ok(TimeDelta::hours(24)));
         assert!(parse_grace("0s").is_err());
     }
 
     #[test]
-    fn refuses_what_is_no_length_or_too_long() {
+    fn rejects_invalid_and_too_long_durations() {
         for (text, wrong) in [
             ("1 30s", "is not a duration"),
             ("1M", "is not a duration"),
@@ -260,7 +257,7 @@ mod tests {
     }
 
     #[test]
-    fn says_how_long_it_may_be() {
+    fn error_names_the_maximum_duration() {
         for (error, expected) in [
             (parse_jitter("61m"), "`61m` is too long; write at most `1h`"),
             (parse_grace("25h"), "`25h` is too long; write at most `24h`"),

@@ -1,4 +1,4 @@
-//! Dates on which nothing starts.
+//! Excluded dates: local dates without starts, written as dates, ranges or names of calendars.
 
 use std::sync::Arc;
 
@@ -15,18 +15,18 @@ use crate::{
     },
 };
 
-/// Local dates on which no start happens. The default is none.
+/// Local dates on which no start happens. There are none by default.
 ///
-/// The dates of a calendar are not copied: all that except it share them.
+/// The dates of a calendar are shared, not copied.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct ExcludedDates {
-    /// Nothing where nothing is excepted, as on most objects.
+    /// Empty for most workloads.
     sets: Box<[DateSet]>,
 }
 
-/// What one item of dates says.
+/// One parsed item of a list of dates.
 pub(crate) enum DatesItem {
-    /// The first and the last of a range.
+    /// The first and the last day of a range.
     Range(i32, i32),
     Calendar(CalendarName, Arc<Calendar>),
 }
@@ -56,8 +56,8 @@ impl DateSet {
         }
     }
 
-    /// The first day that is none of them: this one, or one that is a whole number of weeks later and
-    /// before which there is no other.
+    /// The first day that is not in the set, counting in weeks from `day`. The result might be a
+    /// later week than the first, but never skips a day that is not in the set.
     fn first_without(&self, day: i32) -> i32 {
         match self {
             Self::WrittenDate(days) => days
@@ -67,7 +67,7 @@ impl DateSet {
         }
     }
 
-    /// The last such day: this one, or one that is a whole number of weeks earlier.
+    /// The last day that is not in the set, counting in weeks back from `day`.
     fn last_without(&self, day: i32) -> i32 {
         match self {
             Self::WrittenDate(days) => days
@@ -77,7 +77,7 @@ impl DateSet {
         }
     }
 
-    /// The calendar whose dates these are.
+    /// The calendar that defines the dates.
     pub(super) fn calendar(&self) -> Option<(&CalendarName, &Calendar)> {
         match self {
             Self::WrittenDate(_) => None,
@@ -86,7 +86,7 @@ impl DateSet {
     }
 }
 
-/// Reads a date, a range of dates, or the name of a calendar.
+/// Parses a date, a range of dates, or the name of a calendar.
 pub(crate) fn parse_dates_item(
     item: Piece<'_>,
     known: &Calendars,
@@ -106,20 +106,20 @@ pub(crate) fn parse_dates_item(
 }
 
 impl ExcludedDates {
-    /// Reads dates and ranges of dates separated by `;`, as in
-    /// `2026-12-28..2027-01-03; 2027-01-11`. Both ends of a range belong to it.
+    /// Parses dates and ranges of dates separated by `;`, for example `2026-12-28..2027-01-03;
+    /// 2027-01-11`. A range includes both ends.
     ///
     /// # Errors
-    /// An item is not a date from 1970 to 2199 or a range of such dates, or a range ends before it
-    /// begins, or it names a calendar. The span is in bytes of the text.
+    /// An item is not a date from 1970 to 2199 or a range of such dates, a range ends before it
+    /// begins, or an item names a calendar. The span is in bytes of the text.
     pub fn parse(text: &str) -> Result<Self, Diagnostic> {
         Self::parse_with(text, &Calendars::default())
     }
 
-    /// Reads the same, and calendars by their name, as in `calendar:de; 2027-01-11`.
+    /// Parses dates and the names of calendars, for example `calendar:de; 2027-01-11`.
     ///
     /// # Errors
-    /// As [`Self::parse`], but for calendars that are among these.
+    /// As [`Self::parse`], except that an item can name one of these calendars.
     pub fn parse_with(text: &str, known: &Calendars) -> Result<Self, Diagnostic> {
         Self::parse_strictly(text, known).map_err(|error| {
             let grammar = if known.contain_all_in(text) {
@@ -153,29 +153,29 @@ impl ExcludedDates {
         })
     }
 
-    /// Whether `date` is one of them.
+    /// Whether `date` is excluded.
     pub fn contains(&self, date: NaiveDate) -> bool {
         self.range_of(day_number(date)).is_some()
     }
 
-    /// Whether no date is excepted.
+    /// Whether no date is excluded.
     pub fn is_empty(&self) -> bool {
         self.last().is_none()
     }
 
-    /// The last of them.
+    /// The last excluded date.
     pub fn last(&self) -> Option<NaiveDate> {
         let last = self.all().filter_map(DayRanges::last).max()?;
         NaiveDate::from_epoch_days(last)
     }
 
-    /// The calendars whose dates these are, in order of the text.
+    /// The calendars in the text, in order.
     pub fn calendars(&self) -> impl Iterator<Item = (&CalendarName, &Calendar)> {
         self.sets.iter().filter_map(DateSet::calendar)
     }
 
-    /// The first calendar that has this date, and what it calls it, which may be empty and hold
-    /// anything that somebody wrote.
+    /// The first calendar that contains this date, and the summary of its event. The summary might
+    /// be empty. Escape it before you show it.
     pub fn holiday(&self, date: NaiveDate) -> Option<(&CalendarName, &str)> {
         let mut named = self.calendars();
         named.find_map(|(name, calendar)| Some((name, calendar.summary_on(date)?)))
@@ -185,18 +185,18 @@ impl ExcludedDates {
         self.sets.iter().map(DateSet::days)
     }
 
-    /// First and last day of a range that holds `day`.
+    /// A range of the set that contains `day`.
     pub(super) fn range_of(&self, day: i32) -> Option<(i32, i32)> {
         self.all().find_map(|days| days.range_of(day))
     }
 
-    /// Those of the dates that are in a month; bit 1 is its first.
+    /// The dates of a month that are excluded.
     pub(super) fn days_in(&self, month: &Month) -> u64 {
         self.all().fold(0, |days, it| days | it.days_in(month))
     }
 
-    /// The first day from `day` on that is one of these days of the week (bit 0 is Monday) and is not
-    /// excepted; one after all schedules where there is none.
+    /// The first day from `day` on that has one of these weekdays and is not excluded. If there is
+    /// none, it is a day after the years of schedules.
     pub(super) fn first_kept(&self, day: i32, weekdays: u32) -> i32 {
         let mut week = (day..day + 7).filter(|day| is_one_of(*day, weekdays));
         let near = week.clone().find(|day| self.range_of(*day).is_none());
@@ -205,7 +205,7 @@ impl ExcludedDates {
             .unwrap_or(day)
     }
 
-    /// The last such day up to `day`; one before all schedules where there is none.
+    /// The last such day up to `day`. If there is none, it is a day before the years of schedules.
     pub(super) fn last_kept(&self, day: i32, weekdays: u32) -> i32 {
         let mut week = (day - 6..=day)
             .rev()
@@ -216,7 +216,8 @@ impl ExcludedDates {
             .unwrap_or(day)
     }
 
-    /// Where all sets have been passed over that a day is in, or all schedules.
+    /// Repeats `pass` with all sets until the day is in none of them, or is outside of the years
+    /// of schedules.
     fn without(&self, day: i32, pass: impl Fn(&DateSet, i32) -> i32) -> i32 {
         let mut at = day;
         loop {
@@ -228,23 +229,23 @@ impl ExcludedDates {
         }
     }
 
-    /// The last of the dates that is not after `day`.
+    /// The last excluded day that is at most `day`.
     pub(super) fn last_to(&self, day: i32) -> Option<i32> {
         self.all().filter_map(|days| days.last_to(day)).max()
     }
 
-    /// The first of the dates that is not before `day`.
+    /// The first excluded day that is at least `day`.
     pub(super) fn next_from(&self, day: i32) -> Option<i32> {
         self.all().filter_map(|days| days.next_from(day)).min()
     }
 }
 
-/// Whether a day is one of these days of the week; bit 0 is Monday.
+/// Whether a day has one of these weekdays; bit 0 is Monday.
 fn is_one_of(day: i32, weekdays: u32) -> bool {
     weekdays >> weekday(day) & 1 == 1
 }
 
-/// The name of a calendar, where an item is one.
+/// The name in an item `calendar:name`; `None` for another item.
 fn calendar_name(item: Piece<'_>) -> Option<Piece<'_>> {
     let (word, name) = item.split_once(":")?;
     (word.text() == "calendar").then(|| name.trim())
@@ -305,7 +306,7 @@ mod tests {
     }
 
     #[test]
-    fn holds_the_dates_that_are_written() {
+    fn contains_exactly_the_written_dates() {
         let dates = ExcludedDates::parse(
             "2027-01-11; 2026-12-30 .. 2027-01-03;2026-12-28..2026-12-31;2027-01-04",
         )
@@ -330,7 +331,7 @@ mod tests {
     }
 
     #[test]
-    fn points_at_the_date_that_is_wrong() {
+    fn error_points_at_the_invalid_date() {
         for (item, found, wrong) in [
             ("2026-12-32", "2026-12-32", "is a date that does not exist"),
             (

@@ -1,10 +1,9 @@
-//! Running hours: windows on days of the week or of the month, such as `Mon-Fri 09:00-19:00`.
+//! Running hours: windows on weekdays or on days within the month, such as `Mon-Fri 09:00-19:00`
+//! or `last Sat 22:00-06:00`.
 //!
-//! Windows on days as text: `Mon-Fri 09:00-19:00; last Sat 22:00-06:00`.
-//!
-//! The windows of one day.
-//!
-//! The days that windows do not cover from midnight to midnight, a month at a time.
+//! [`Hours`] finds the next and the last edge of the united windows. To find a start, it searches for
+//! a date on which windows begin. To find an end, it uses [`UncoveredDays`], which skips years of
+//! continuous running.
 
 use std::{borrow::Cow, collections::BTreeMap};
 
@@ -22,7 +21,7 @@ use crate::{
     },
 };
 
-/// Windows of every week and every month. Where they overlap or touch they are one.
+/// Windows that recur every week or every month. Windows that overlap or touch are united.
 ///
 /// ```
 /// use dayshift_schedule::Hours;
@@ -33,19 +32,20 @@ use crate::{
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Hours {
-    /// What begins on each day of the week, from Monday.
+    /// The windows that begin on each weekday, from Monday.
     pub(super) days: [DayWindows; 7],
-    /// What begins besides on days within the month; each of those days once.
+    /// The windows that also begin on days within the month. Each of these days occurs once.
     pub(super) monthly: Box<[(MonthDays, DayWindows)]>,
 }
 
 impl Hours {
-    /// Reads windows separated by `;`: `[days] HH:MM-HH:MM[,HH:MM-HH:MM…]`. One whose end is not
-    /// after its beginning ends on the next day, and belongs to the day on which it begins.
+    /// Parses windows separated by `;`: `[days] HH:MM-HH:MM[,HH:MM-HH:MM…]`. If the end is not
+    /// after the beginning, the window ends on the next day. A window belongs to the day on which
+    /// it begins.
     ///
     /// # Errors
-    /// An item is not a window, or is cron or a date, which hours do not take. The span is in bytes
-    /// of the text.
+    /// An item is not a window. Cron expressions and dates are not allowed in hours. The span is
+    /// in bytes of the text.
     pub fn parse(text: &str) -> Result<Self, Diagnostic> {
         match parse_windows(text) {
             Ok(Windows { weekly, monthly }) => Ok(Self {
@@ -56,12 +56,12 @@ impl Hours {
         }
     }
 
-    /// Whether a text can be read.
+    /// Whether text can be parsed, without searching for a proposal.
     pub(super) fn is_valid(text: &str) -> bool {
         parse_windows(text).is_ok()
     }
 
-    /// The first edge of a window after a local time. No zone counts: clock changes are ignored.
+    /// The first edge of a window after a local time, ignoring clock changes.
     pub fn next_edge(&self, after: NaiveDateTime) -> Option<NaiveDateTime> {
         let (except, treated) = Default::default();
         let dates = Dates {
@@ -71,12 +71,13 @@ impl Hours {
         self.next_change(after.into(), dates)?.to_naive()
     }
 
-    /// Whether `local` is in a window that does not begin on an excepted date.
+    /// Whether `local` is in a window. Windows that begin on excluded dates do not count.
     pub(super) fn contains(&self, local: Local, dates: Dates<'_>) -> bool {
         self.coverage(local.day(), dates).covers(local.second())
     }
 
-    /// Whether on a date and the next the same is covered with other dates.
+    /// Whether a date and the next date are covered in the same way with other excluded or treated
+    /// dates.
     pub(super) fn is_same_on(&self, day: i32, dates: Dates<'_>, others: Dates<'_>) -> bool {
         [day, day + 1].into_iter().all(|day| {
             let [one, other] = [dates, others].map(|dates| self.coverage(day, dates).covered());
@@ -84,7 +85,7 @@ impl Hours {
         })
     }
 
-    /// The first time after `local` at which [`Self::cover`] is no longer what it is at `local`.
+    /// The first time after `local` at which the result of [`Self::contains`] changes.
     pub(super) fn next_change(&self, local: Local, dates: Dates<'_>) -> Option<Local> {
         let wanted = !self.contains(local, dates);
         let today = local.day();
@@ -112,7 +113,7 @@ impl Hours {
         })
     }
 
-    /// The last time at or before `local` at which [`Self::cover`] became what it is at `local`.
+    /// The last time at or before `local` at which the result of [`Self::contains`] changed.
     pub(super) fn last_change(&self, local: Local, dates: Dates<'_>) -> Option<Local> {
         let wanted = !self.contains(local, dates);
         let today = local.day();
@@ -126,7 +127,7 @@ impl Hours {
                 let begun = self.start_days(dates);
                 let skip = |day| Some(dates.last_possible(day, self.possible_days(), true));
                 let day = dates.last_day(today - 1, skip, begun)?;
-                // What begins on a day may end on the next.
+                // A window can end on the day after it begins.
                 let end = (day + 1 < today).then(|| last_on(day + 1, DAY));
                 end.flatten().or_else(|| last_on(day, DAY))
             })
@@ -142,13 +143,13 @@ impl Hours {
         last.map(Local::after).filter(|local| local.is_in_range())
     }
 
-    /// The days of the week on which windows begin; bit 0 is Monday.
+    /// The weekdays on which windows begin; bit 0 is Monday.
     fn weekdays(&self) -> u32 {
         let begun = (0..).zip(&self.days).filter(|(_, it)| !it.own.is_empty());
         begun.fold(0, |days, (day, _): (u32, _)| days | 1 << day)
     }
 
-    /// The days of the week on which windows can begin.
+    /// The weekdays on which windows can begin.
     fn possible_days(&self) -> PossibleWeekdays {
         let monthly = self.monthly.iter().map(|(days, _)| days.weekdays());
         PossibleWeekdays {
@@ -157,8 +158,7 @@ impl Hours {
         }
     }
 
-    /// What a page has of the dates on which windows begin that are not excepted; bit 1 is the first
-    /// of the month.
+    /// The dates of a page on which windows begin, without excluded dates.
     fn start_days(&self, dates: Dates<'_>) -> impl FnMut(&Page) -> u64 {
         let mut cache = PageCache::new();
         move |page| {
@@ -191,7 +191,7 @@ impl Hours {
         }
     }
 
-    /// The windows that begin on a date that counts as this day of the week, excepted or not.
+    /// The windows that begin on a date that counts as this weekday, even if it is excluded.
     fn windows_on(&self, day: i32, weekday: usize) -> Cow<'_, DayWindows> {
         let weekly = self
             .days
@@ -209,8 +209,8 @@ impl Hours {
     }
 }
 
-/// Windows by the days on which they begin, in a form of its own: equal windows are equal however
-/// they were written.
+/// Groups windows by their days in a canonical form, so that equal windows compare equal,
+/// independent of the notation.
 fn group(windows: Vec<(MonthDays, (u32, u32))>) -> Box<[(MonthDays, DayWindows)]> {
     let mut each: BTreeMap<MonthDays, Vec<(u32, u32)>> = BTreeMap::new();
     for (days, window) in windows {
@@ -229,18 +229,18 @@ fn group(windows: Vec<(MonthDays, (u32, u32))>) -> Box<[(MonthDays, DayWindows)]
     groups.into()
 }
 
-/// Where no day of a week has a gap, few later ones have.
+/// If no day of a week has a gap, few later days have one.
 const WEEK_LENGTH: i32 = 7;
 
 const EXAMPLE: &str = "Mon-Fri 09:00-19:00";
 
-/// Windows in seconds from midnight of the day on which they begin. One that reaches the next day
-/// ends after 24:00.
+/// Windows in seconds from midnight of the day on which they begin. If a window reaches the next
+/// day, its end is after 24:00.
 #[derive(Default)]
 pub(super) struct Windows {
-    /// On each day of the week, from Monday.
+    /// The windows of each weekday, from Monday.
     pub(super) weekly: [Vec<(u32, u32)>; 7],
-    /// On days within the month.
+    /// The windows of days within the month.
     pub(super) monthly: Vec<(MonthDays, (u32, u32))>,
 }
 
@@ -252,7 +252,7 @@ pub(super) fn parse_windows(text: &str) -> Result<Windows, Diagnostic> {
     Ok(windows)
 }
 
-/// `[days] HH:MM-HH:MM[,HH:MM-HH:MM…]`
+/// Parses `[days] HH:MM-HH:MM[,HH:MM-HH:MM…]`.
 fn parse_item(item: Piece<'_>, windows: &mut Windows) -> Result<(), Diagnostic> {
     reject_other_forms(item)?;
     let mut tokens = Tokens::new(item, EXAMPLE);
@@ -300,7 +300,7 @@ fn missing_end(window: Piece<'_>) -> Diagnostic {
     )
 }
 
-/// Says it plainly where cron or a date stands among hours.
+/// Rejects cron expressions and dates with an error of their own.
 fn reject_other_forms(item: Piece<'_>) -> Result<(), Diagnostic> {
     let text = item.text();
     let several = !text.contains(':') && item.words().nth(4).is_some();
@@ -329,14 +329,14 @@ fn reject_other_forms(item: Piece<'_>) -> Result<(), Diagnostic> {
 /// The windows that begin on one day.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub(crate) struct DayWindows {
-    /// Their parts on the day itself, from and to which second; in order, with a second or more
-    /// between two.
+    /// The part of the windows on the day itself: sorted pairs of the first second and the second
+    /// after the last, with at least one second between pairs.
     pub(crate) own: Box<[(u32, u32)]>,
-    /// Up to which second of the next day the longest goes on.
+    /// The second of the next day at which the longest window ends.
     pub(crate) tail: u32,
 }
 
-/// One date: what goes on from the day before, and what begins.
+/// The coverage of one date: the windows from the day before, and those that begin.
 pub(crate) struct DateCoverage<'a> {
     pub(crate) tail: u32,
     pub(crate) own: Cow<'a, [(u32, u32)]>,
@@ -347,7 +347,7 @@ impl DateCoverage<'_> {
         second < self.tail || self.own_window(second).is_some()
     }
 
-    /// From and to which second it is covered, in as few spans as will do.
+    /// The covered seconds as sorted pairs of start and end.
     pub(crate) fn covered(&self) -> Vec<(u32, u32)> {
         let tail = (self.tail > 0).then_some((0, self.tail));
         let spans = tail.into_iter().chain(self.own.iter().copied());
@@ -358,7 +358,7 @@ impl DateCoverage<'_> {
         window_at(&self.own, second)
     }
 
-    /// The first second from `from` on that is covered, or is not, as `wanted`.
+    /// The first second that is at least `from` and is covered, or if not `wanted`, uncovered.
     pub(crate) fn first(&self, from: u32, wanted: bool) -> Option<u32> {
         if wanted {
             if from < self.tail {
@@ -372,7 +372,7 @@ impl DateCoverage<'_> {
         (free < DAY).then_some(free)
     }
 
-    /// The last second before `to` that is covered, or is not, as `wanted`.
+    /// The last second before `to` that is covered, or if not `wanted`, uncovered.
     pub(crate) fn last(&self, to: u32, wanted: bool) -> Option<u32> {
         let last = to.checked_sub(1)?;
         if wanted {
@@ -392,7 +392,7 @@ impl DateCoverage<'_> {
     }
 }
 
-/// The window that a second is in; they are in order.
+/// The window that contains a second; `windows` is sorted.
 fn window_at(windows: &[(u32, u32)], second: u32) -> Option<(u32, u32)> {
     let at = windows.partition_point(|&(_, to)| to <= second);
     let window = windows.get(at).copied();
@@ -400,12 +400,12 @@ fn window_at(windows: &[(u32, u32)], second: u32) -> Option<(u32, u32)> {
 }
 
 impl DayWindows {
-    /// Whether one of its windows is at this second of the day itself.
+    /// Whether a window covers this second of the day on which it begins.
     pub(crate) fn covers(&self, second: u32) -> bool {
         window_at(&self.own, second).is_some()
     }
 
-    /// The windows of both.
+    /// The union of both sets of windows.
     pub(crate) fn with(&self, other: &Self) -> Self {
         let own = [&*self.own, &*other.own].concat();
         let tail = self.tail.max(other.tail);
@@ -415,7 +415,7 @@ impl DayWindows {
         }
     }
 
-    /// Windows in seconds from midnight; those that reach the next day end after 24:00.
+    /// `windows` are in seconds from midnight, and end after 24:00 if they reach the next day.
     pub(crate) fn new(windows: Vec<(u32, u32)>) -> Self {
         let tail = windows
             .iter()
@@ -432,16 +432,18 @@ impl DayWindows {
     }
 }
 
-/// Every time of day by the windows that cover it. A set of windows is a bit for each group of those
-/// that begin on the same days: first the days of the week from Monday, then the days within the
+/// Finds the days that are not covered from midnight to midnight.
+///
+/// For each time of day it knows the windows that cover it. A set of windows is a bit set of
+/// groups that begin on the same days: first the weekdays from Monday, then the days within the
 /// month.
 pub(crate) struct UncoveredDays<'h> {
     hours: &'h Hours,
     dates: Dates<'h>,
-    /// Windows that begin on the day itself, and windows that began on the day before: one of these
-    /// has to be there, or the time is not covered.
+    /// For each time of day, the groups that cover it if they begin on the day itself, and those
+    /// that cover it if they began on the day before. One of them is required.
     requirements: Vec<(u64, u64)>,
-    /// Whether every week is covered, but for dates that are excepted or treated.
+    /// Whether each week is covered, apart from excluded and treated dates.
     is_every_week_covered: bool,
 }
 
@@ -480,21 +482,20 @@ impl<'h> UncoveredDays<'h> {
         gaps
     }
 
-    /// Whether a day of the week (0 is Monday) after another is covered, whatever begins besides on
-    /// days within the month.
+    /// Whether a weekday (0 is Monday) that follows another is covered by weekly windows.
     fn is_covered(&self, before: usize, day: usize) -> bool {
         let mut requirements = self.requirements.iter();
         requirements.all(|(own, tails)| own >> day & 1 == 1 || tails >> before & 1 == 1)
     }
 
-    /// Whether a day and the days around it in its range count as one day of the week, which is
-    /// covered.
+    /// The range of treated days that contains a day, if it is covered.
     fn covered_range(&self, day: i32) -> Option<(i32, i32)> {
         let (weekday, range) = self.dates.treated.range_of(day)?;
         self.is_covered(weekday, weekday).then_some(range)
     }
 
-    /// The first day from `day` on that may not be covered for being unlike the days before it.
+    /// The first day from `day` on that might be uncovered because it differs from the days before
+    /// it.
     pub(crate) fn next_different(&self, day: i32) -> Option<i32> {
         let Dates { except, treated } = self.dates;
         if except.range_of(day - 1).is_some() {
@@ -511,10 +512,10 @@ impl<'h> UncoveredDays<'h> {
         unlike.min()
     }
 
-    /// The last day up to `day` that may not be covered for being unlike the days after it.
+    /// The last day up to `day` that might be uncovered because it differs from the days after it.
     pub(crate) fn last_different(&self, day: i32) -> Option<i32> {
         let Dates { except, treated } = self.dates;
-        // The day after another kind of day lacks, or has, what began on that.
+        // The day after a different day also differs, because other windows reach into it.
         let other = match self.covered_range(day) {
             Some((first, _)) => Some(first),
             None if self.is_every_week_covered => treated.last_to(day).map(|treated| treated + 1),
@@ -525,7 +526,7 @@ impl<'h> UncoveredDays<'h> {
         unlike.max().map(|unlike| unlike.min(day))
     }
 
-    /// What a page has of the dates on which some time is not covered; bit 1 is the first of the month.
+    /// The dates of a page that are not covered.
     pub(crate) fn days(&self) -> impl FnMut(&Page) -> u64 {
         let mut cache = PageCache::new();
         move |page| {
@@ -587,7 +588,7 @@ mod tests {
     use super::*;
     use crate::{ExcludedDates, TreatedDates};
 
-    /// The changes from Monday 2026-11-23 00:00 on: `+` on, `-` off.
+    /// The changes from Monday 2026-11-23 00:00 on: `+` when windows begin, `-` when they end.
     fn changes(text: &str, except: &str, count: usize) -> Vec<String> {
         let hours = Hours::parse(text).unwrap();
         let except = match except {
@@ -618,7 +619,7 @@ mod tests {
             changes.push(format!("{sign}{}", time.format("%a %d %H:%M")));
             local = next;
         }
-        // Asked long after the last of them, it is still found.
+        // A search that begins long after the last change should find it too.
         if !changes.is_empty() && hours.next_change(local, dates).is_none() {
             let later = Local(local.0 + 100 * 86_400);
             assert_eq!(hours.last_change(later, dates), Some(local), "{text}");
@@ -627,7 +628,7 @@ mod tests {
     }
 
     #[test]
-    fn windows_are_united() {
+    fn unites_overlapping_and_touching_windows() {
         for (text, expected) in [
             (
                 "09:00-19:00",
@@ -670,7 +671,7 @@ mod tests {
     }
 
     #[test]
-    fn windows_that_begin_on_excepted_dates_are_dropped_before_the_union() {
+    fn drops_windows_of_excluded_dates_before_uniting() {
         for (text, except, expected) in [
             (
                 "09:00-19:00",
@@ -718,7 +719,7 @@ mod tests {
     }
 
     #[test]
-    fn says_where_a_window_is_wrong() {
+    fn error_points_at_the_invalid_part_of_a_window() {
         for (item, found, message) in [
             ("Mon-Fri 09:00", "09:00", "has no end; hours are windows"),
             ("Mon-Fri 09:00-", "09:00-", "has no end"),

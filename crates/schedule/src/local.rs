@@ -1,6 +1,6 @@
-//! What a wall clock shows, without a zone.
+//! Wall clocks: times of day such as `09:00`, and local dates and times without a zone.
 //!
-//! Times of day, as people write them: `09:00`.
+//! Both are plain numbers. Days are counted from 1970-01-01, and weekdays from Monday (0).
 
 use std::fmt;
 
@@ -17,17 +17,17 @@ pub(crate) const HOUR: u32 = 3_600;
 
 const DAY_LENGTH: i64 = DAY as i64;
 
-/// A date and time of day on a wall clock, in seconds since it showed 1970-01-01 00:00.
+/// A local date and time, in seconds since 1970-01-01 00:00 on the same wall clock.
 ///
-/// One number, because a schedule's days and seconds of a day are then one division away and a
-/// clock change is one addition.
+/// With a single number, the day and the second of the day are one division away, and applying a
+/// UTC offset is one addition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct Local(pub(crate) i64);
 
 impl Local {
-    /// 1970-01-01 00:00, before which no schedule is computed.
+    /// 1970-01-01 00:00, the first second of the years that schedules cover.
     pub(crate) const FIRST: Self = Self(0);
-    /// 2199-12-31 23:59:59, after which no schedule is computed.
+    /// 2199-12-31 23:59:59, the last second of the years that schedules cover.
     pub(crate) const LAST: Self = Self(84_006 * DAY_LENGTH - 1);
 
     pub(crate) fn on(day: i32, second: u32) -> Self {
@@ -39,27 +39,27 @@ impl Local {
         i32::try_from(self.0.div_euclid(DAY_LENGTH)).unwrap_or(i32::MAX)
     }
 
-    /// Seconds since midnight, below 86 400.
+    /// Seconds since midnight, below 86,400.
     pub(crate) fn second(self) -> u32 {
         u32::try_from(self.0.rem_euclid(DAY_LENGTH)).unwrap_or_default()
     }
 
-    /// The second before this one.
+    /// One second earlier.
     pub(crate) fn before(self) -> Self {
         Self(self.0 - 1)
     }
 
-    /// The second after this one.
+    /// One second later.
     pub(crate) fn after(self) -> Self {
         Self(self.0 + 1)
     }
 
-    /// Whether schedules reach this far.
+    /// Whether schedules cover this time.
     pub(crate) fn is_in_range(self) -> bool {
         (Self::FIRST..=Self::LAST).contains(&self)
     }
 
-    /// This time as chrono's type; `None` outside of the years that chrono knows.
+    /// `None` outside of the years that chrono supports.
     pub(crate) fn to_naive(self) -> Option<NaiveDateTime> {
         DateTime::from_timestamp(self.0, 0).map(|at| at.naive_utc())
     }
@@ -71,7 +71,7 @@ impl From<NaiveDateTime> for Local {
     }
 }
 
-/// Day of the week of a day since 1970-01-01, a Thursday: 0 is Monday.
+/// The weekday of a day since 1970-01-01 (a Thursday); 0 is Monday.
 pub(crate) fn weekday(day: i32) -> usize {
     usize::try_from((day + 3).rem_euclid(7)).unwrap_or_default()
 }
@@ -81,7 +81,7 @@ pub(crate) fn day_number(date: NaiveDate) -> i32 {
     date.to_epoch_days()
 }
 
-/// A time of day, in minutes from midnight. 24:00 is the end of a day.
+/// A time of day, in minutes from midnight. 24:00 is the end of the day.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct WallTime(pub(crate) u16);
 
@@ -93,7 +93,7 @@ impl WallTime {
         u32::from(self.0) * 60
     }
 
-    /// Reads `HH:MM` or `H:MM`, from 00:00 to 23:59.
+    /// Parses `HH:MM` or `H:MM`, from 00:00 to 23:59.
     pub(crate) fn parse(word: Piece<'_>) -> Result<Self, Diagnostic> {
         match Self::parse_end(word)? {
             Self::END_OF_DAY => Err(word.error(
@@ -104,7 +104,7 @@ impl WallTime {
         }
     }
 
-    /// Reads the end of a window: as [`Self::parse`], and 24:00 too.
+    /// Parses the end of a window: like [`Self::parse`], and also 24:00.
     pub(crate) fn parse_end(word: Piece<'_>) -> Result<Self, Diagnostic> {
         let (hour, minute) = word
             .text()
@@ -128,7 +128,7 @@ impl WallTime {
         Ok(time)
     }
 
-    /// The refusal of hours above 23, or of minutes or seconds above 59.
+    /// The error for an hour above 23, or a minute or second above 59.
     pub(crate) fn out_of_day(word: Piece<'_>) -> Diagnostic {
         word.error("is not in a day", "times run from `00:00` to `23:59`")
     }
@@ -151,7 +151,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn days_and_seconds_agree_with_the_calendar() {
+    fn local_day_and_second_agree_with_chrono() {
         for text in [
             "1970-01-01 00:00:00",
             "2026-11-20 18:00:01",
@@ -181,14 +181,14 @@ mod tests {
     }
 
     #[test]
-    fn reads_hours_and_minutes() {
+    fn parses_hours_and_minutes() {
         for (text, minutes) in [("00:00", 0), ("9:05", 545), ("09:05", 545), ("24:00", 1440)] {
             assert_eq!(parse(text).unwrap(), WallTime(minutes), "{text}");
         }
     }
 
     #[test]
-    fn says_what_is_wrong_with_a_time() {
+    fn error_explains_an_invalid_time_of_day() {
         for (text, wrong) in [
             ("9am", "is not a time of day"),
             ("900", "is not a time of day"),

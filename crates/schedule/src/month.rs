@@ -1,20 +1,18 @@
-//! Months of the calendar.
+//! Sets of dates: months as bits, months with treated dates, and ranges of days.
 //!
-//! Pages of the calendar, and the search for days from page to page.
-//!
-//! Spans of days, in order.
+//! A set of dates of one month is a `u64` whose bit 1 is the first of the month. A set of weekdays
+//! is a `u32` whose bit 0 is Monday. Days are counted from 1970-01-01.
 
 use chrono::{Datelike, NaiveDate};
 
 use crate::local::weekday;
 
-/// A month of a year.
 #[derive(Clone, Copy)]
 pub(crate) struct Month {
     year: i32,
     pub(crate) number: u32,
     pub(crate) length: u32,
-    /// Day number of the first, since 1970-01-01.
+    /// The first of the month, in days since 1970-01-01.
     pub(crate) first: i32,
     /// 0 is Monday.
     pub(crate) first_weekday: usize,
@@ -31,14 +29,14 @@ impl Month {
         })
     }
 
-    /// The month of a day since 1970-01-01, and which of its days that is.
+    /// The month of a day since 1970-01-01, and the day of that month.
     pub(crate) fn containing(day: i32) -> Option<(Self, u32)> {
         let date = NaiveDate::from_epoch_days(day)?;
         let first = day - date.day0().cast_signed();
         Some((Self::new(date.year(), date.month(), first)?, date.day()))
     }
 
-    /// The next month, up to the end of 2199.
+    /// The next month; `None` after 2199.
     pub(crate) fn next(&self) -> Option<Self> {
         let (year, number) = match self.number {
             12 => (self.year + 1, 1),
@@ -47,7 +45,7 @@ impl Month {
         Self::new(year, number, self.first + self.length.cast_signed())
     }
 
-    /// The month before, back to the beginning of 1970.
+    /// The previous month; `None` before 1970.
     pub(crate) fn previous(&self) -> Option<Self> {
         let (year, number) = match self.number {
             1 => (self.year - 1, 12),
@@ -57,29 +55,28 @@ impl Month {
         Self::new(year, number, self.first - length)
     }
 
-    /// Which of the sorts of months it is, below [`LAYOUTS`]: two of a sort, and the months before them,
-    /// have the same days of the week on the same dates.
+    /// An index below [`LAYOUTS`]. Months with the same index have the same weekdays on the same
+    /// dates, and so have the months before them.
     fn layout(&self) -> usize {
         let is_by_leap_day = matches!(self.number, 2 | 3) && month_length(self.year, 2) == 29;
         let number = self.number.saturating_sub(1) as usize;
         number + 12 * (self.first_weekday + 7 * usize::from(is_by_leap_day))
     }
 
-    /// Bits of all its days; bit 1 is the first.
+    /// All dates of the month.
     pub(crate) const fn days(&self) -> u64 {
         (u64::MAX >> (63 - self.length)) & !1
     }
 
-    /// The day of this number, since 1970-01-01.
+    /// The given date, in days since 1970-01-01.
     pub(crate) fn day(&self, of_month: u32) -> i32 {
         self.first + of_month.cast_signed() - 1
     }
 }
 
-/// How many sorts of months there are.
+/// The number of month layouts.
 const LAYOUTS: usize = 12 * 7 * 2;
 
-/// How many days a month has.
 pub(crate) fn month_length(year: i32, month: u32) -> u32 {
     match month {
         4 | 6 | 9 | 11 => 30,
@@ -94,28 +91,27 @@ pub(crate) fn has(bits: u64, value: u32) -> bool {
     bits >> value & 1 == 1
 }
 
-/// The lowest bit from `from` on.
+/// The lowest set bit that is at least `from`.
 pub(crate) fn lowest_from(bits: u64, from: u32) -> Option<u32> {
     let rest = bits & u64::MAX << from;
     (rest != 0).then(|| rest.trailing_zeros())
 }
 
-/// The highest bit up to `to`.
+/// The highest set bit that is at most `to`.
 pub(crate) fn highest_to(bits: u64, to: u32) -> Option<u32> {
     let rest = bits & u64::MAX >> (63 - to);
     (rest != 0).then(|| 63 - rest.leading_zeros())
 }
 
-/// A month with the days of the week that its dates count as.
+/// A month, with the weekday that each of its dates counts as.
 pub(crate) struct Page {
     pub(crate) month: Month,
-    /// The dates of each day of the week from Monday, bit 1 the first of the month, where some count
-    /// as another day than their own.
+    /// The dates of each weekday from Monday, if some date counts as another weekday.
     treated: Option<[u64; 7]>,
 }
 
-/// What is asked of many pages, once for each sort of month. Most searches end on the first page, so
-/// that nothing is kept before the second.
+/// Results for pages, one for each month layout. Most searches end on the first page, so nothing
+/// is stored before the second.
 pub(crate) struct PageCache {
     known: Vec<Option<u64>>,
     is_first: bool,
@@ -129,8 +125,8 @@ impl PageCache {
         }
     }
 
-    /// What `of` says of a page, which depends on its days of the week alone and on those of the month
-    /// before.
+    /// Computes a result that depends only on the weekdays of this page and of the month before
+    /// it.
     pub(crate) fn get_or_compute(
         &mut self,
         page: &Page,
@@ -150,9 +146,9 @@ impl PageCache {
 /// One date of a page.
 pub(crate) struct PageDate {
     pub(crate) page: Page,
-    /// Which day of the month, from 1.
+    /// The day of the month, from 1.
     pub(crate) of_month: u32,
-    /// The day of the week that it counts as; 0 is Monday.
+    /// The weekday that the date counts as; 0 is Monday.
     pub(crate) weekday: usize,
 }
 
@@ -160,7 +156,8 @@ pub(crate) struct PageDate {
 const WEEKS: u64 = 1 | 1 << 7 | 1 << 14 | 1 << 21 | 1 << 28;
 
 impl Page {
-    /// `treated` has, for weekdays from Monday (0), the dates of the month that count as that weekday.
+    /// `treated` yields a weekday (0 is Monday) and the dates of the month that count as that
+    /// weekday.
     pub(crate) fn new(month: Month, treated: impl Iterator<Item = (usize, u64)>) -> Self {
         let mut weekdays: Option<[u64; 7]> = None;
         for (weekday, treated) in treated.filter(|(_, days)| *days != 0) {
@@ -178,12 +175,12 @@ impl Page {
         Self { month, treated }
     }
 
-    /// Whether any date of it counts as another day of the week.
+    /// Whether any date counts as another weekday.
     pub(crate) fn is_treated(&self) -> bool {
         self.treated.is_some()
     }
 
-    /// The dates of these days of the week; bit 0 is Monday.
+    /// The dates that count as one of these weekdays.
     pub(crate) fn on_weekdays(&self, days: u32) -> u64 {
         let Some(treated) = &self.treated else {
             return own_dates(&self.month, days);
@@ -193,9 +190,9 @@ impl Page {
     }
 }
 
-/// The dates of a month that are these days of the week; bit 0 is Monday.
+/// The dates that fall on one of these weekdays.
 fn own_dates(month: &Month, days: u32) -> u64 {
-    // From the day that the month begins with.
+    // Rotate the set so that bit 0 is the weekday of the first of the month.
     let week = (days >> month.first_weekday | days << (7 - month.first_weekday)) & 0x7f;
     (WEEKS * u64::from(week)) << 1 & month.days()
 }
@@ -207,8 +204,7 @@ impl PageDate {
     }
 }
 
-/// The same spans in order and in as few as will do: those that overlap are one, and those whose end
-/// and beginning touch.
+/// Sorts the spans, and merges those that overlap or for which `touch(end, start)` holds.
 pub fn merge_spans<T: Ord + Copy>(
     mut spans: Vec<(T, T)>,
     touch: impl Fn(T, T) -> bool,
@@ -224,28 +220,28 @@ pub fn merge_spans<T: Ord + Copy>(
     spans
 }
 
-/// Days in as few spans as will do.
+/// A set of days as sorted ranges.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub(crate) struct DayRanges {
-    /// First and last day of each span, in days since 1970-01-01; in order, with at least one day
-    /// between two.
+    /// The first and the last day of each range, in days since 1970-01-01, with at least one day
+    /// between ranges.
     ranges: Box<[(i32, i32)]>,
 }
 
 impl DayRanges {
-    /// The days of all these spans.
+    /// The days of all these ranges, which may overlap.
     pub(crate) fn merging(ranges: Vec<(i32, i32)>) -> Self {
         Self {
             ranges: merge_spans(ranges, |last, first| first <= last + 1).into(),
         }
     }
 
-    /// First and last day of each span, in order.
+    /// The first and the last day of each range, in order.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (i32, i32)> {
         self.ranges.iter().copied()
     }
 
-    /// The first day that both have.
+    /// The first day that both sets contain.
     pub(crate) fn first_common(&self, other: &Self) -> Option<i32> {
         let (few, many) = if self.ranges.len() < other.ranges.len() {
             (self, other)
@@ -256,12 +252,11 @@ impl DayRanges {
             .find_map(|(first, last)| many.next_from(first).filter(|day| *day <= last))
     }
 
-    /// The last day.
     pub(crate) fn last(&self) -> Option<i32> {
         self.ranges.last().map(|&(_, last)| last)
     }
 
-    /// First and last day of the span that holds `day`.
+    /// The range that contains `day`.
     pub(crate) fn range_of(&self, day: i32) -> Option<(i32, i32)> {
         let at = self.ranges.partition_point(|&(_, last)| last < day);
         self.ranges
@@ -270,7 +265,7 @@ impl DayRanges {
             .filter(|&(first, _)| first <= day)
     }
 
-    /// Those of the days that are in a month; bit 1 is its first.
+    /// The dates of a month that are in the set.
     pub(crate) fn days_in(&self, month: &Month) -> u64 {
         let (first, length) = (month.first, month.length.cast_signed());
         let at = self.ranges.partition_point(|&(_, last)| last < first);
@@ -282,25 +277,25 @@ impl DayRanges {
         })
     }
 
-    /// The last of the days that is not after `day`.
+    /// The last day that is at most `day`.
     pub(crate) fn last_to(&self, day: i32) -> Option<i32> {
         let at = self.ranges.partition_point(|&(first, _)| first <= day);
         let last = self.ranges.get(..at)?.last();
         last.map(|&(_, last)| last.min(day))
     }
 
-    /// The first of the days that is not before `day`.
+    /// The first day that is at least `day`.
     pub(crate) fn next_from(&self, day: i32) -> Option<i32> {
         let at = self.ranges.partition_point(|&(_, last)| last < day);
         self.ranges.get(at).map(|&(first, _)| first.max(day))
     }
 }
 
-/// Days by the day of the week. A search among days of one day of the week passes over all weeks in
-/// which that is one of the days at once.
+/// A set of days by weekday, so that a search for one weekday can skip all weeks in which that
+/// weekday is in the set.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct WeekRanges {
-    /// From Monday: in which weeks since 1970-01-01 that day is one of the days.
+    /// For each weekday from Monday, the weeks (see [`week_number`]) in which it is in the set.
     weeks: [DayRanges; 7],
 }
 
@@ -319,13 +314,13 @@ impl WeekRanges {
         Self { weeks }
     }
 
-    /// The first day that is none of the days: this one, or one that is a whole number of weeks later.
+    /// The first day that is not in the set, counting in weeks from `day`.
     pub(crate) fn first_without(&self, day: i32) -> i32 {
         let range = self.range_of(day);
         range.map_or(day, |(_, last)| day + 7 * (last + 1 - week_number(day)))
     }
 
-    /// The last such day: this one, or one that is a whole number of weeks earlier.
+    /// The last day that is not in the set, counting in weeks back from `day`.
     pub(crate) fn last_without(&self, day: i32) -> i32 {
         let range = self.range_of(day);
         range.map_or(day, |(first, _)| day - 7 * (week_number(day) + 1 - first))
@@ -336,7 +331,7 @@ impl WeekRanges {
     }
 }
 
-/// Weeks since the Monday before 1970-01-01, a Thursday.
+/// Weeks since the Monday before 1970-01-01 (a Thursday).
 fn week_number(day: i32) -> i32 {
     (day + 3).div_euclid(7)
 }
@@ -346,7 +341,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn weeks_are_passed_over_in_which_a_day_of_the_week_is_one_of_the_days() {
+    fn skips_all_weeks_in_which_the_weekday_is_in_the_set() {
         for spans in [
             vec![],
             vec![(2, 2), (9, 9), (16, 16), (30, 30)],

@@ -1,6 +1,7 @@
-//! Times with what happens at them, and the text of exact counts: `Mon-Fri 08:00 = 5; 19:00 = 0`.
+//! The `scale` annotation: exact counts at times, such as `Mon-Fri 08:00 = 5; 19:00 = 0`.
 //!
-//! Steps of `scale` that set two counts at one time, by their texts alone.
+//! Two different counts at one time are rejected if the text shows it; see [`Ties`] for the
+//! limits.
 
 use std::collections::HashMap;
 
@@ -20,15 +21,15 @@ use crate::{
 
 const EXAMPLE: &str = "Mon-Fri 08:00 = 5; 19:00 = 0";
 
-/// The largest count that `spec.replicas`, an int32, can hold.
+/// The maximum of `spec.replicas`, an int32.
 const MAX_COUNT: u32 = i32::MAX as u32;
 
-/// Reads steps separated by `;`, each a time as in [`Times::parse`], `=` and a count. Steps to the
-/// same count come as one entry, in the order in which the counts are first written.
+/// Parses steps separated by `;`. A step is a time as in [`Times::parse`], `=` and a count. Steps
+/// with the same count are merged, in the order in which the counts first occur.
 ///
 /// # Errors
-/// A step has no time, no `=` or no count from 0 to 2147483647, a date never comes, or two steps set
-/// different counts at one time, as their texts alone show. The span is in bytes of the text.
+/// A step has no time, no `=` or no count from 0 to 2147483647, a date never occurs, or the text
+/// shows that two steps set different counts at one time. The span is in bytes of the text.
 ///
 /// ```
 /// use dayshift_schedule::{Action, parse_scale};
@@ -53,7 +54,7 @@ fn parse_steps(text: &str) -> Result<Box<[TimedAction]>, Diagnostic> {
         if times.text().is_empty() || count.text().is_empty() {
             return Err(missing_count(item));
         }
-        // What stands before may be wrong in a way that says more.
+        // An error in the time is more useful than one in the count.
         let mut of_item = TimesItems::default();
         of_item.add(times)?;
         let count = parse_count(count)?;
@@ -93,23 +94,23 @@ fn parse_count(word: Piece<'_>) -> Result<u32, Diagnostic> {
         })
 }
 
-/// The times of the steps so far, each with its count.
+/// Finds steps that set different counts at one time.
 ///
-/// Two steps fall together where they have a time of day in common, and a day of the week, a date of
-/// a month or a day within the month. What falls together in some years alone, as the first of a
-/// month and a Saturday do, is not looked for.
+/// Two steps coincide if they share a time of day, and a weekday, a date of a month or a day
+/// within the month. Steps that coincide only in some years are not found, for example the first
+/// of a month and a Saturday.
 #[derive(Default)]
 pub(crate) struct Ties {
-    /// By seconds from Monday 00:00.
+    /// Counts by seconds from Monday 00:00.
     weekly: HashMap<u32, u32>,
-    /// By one day within the month and seconds from midnight.
+    /// Counts by day within the month and seconds from midnight.
     monthly: HashMap<(MonthDays, u32), u32>,
     date_times: HashMap<Local, u32>,
     crons: Vec<(Cron, u32)>,
 }
 
 impl Ties {
-    /// Adds the times of a step, and says which other count is set at one of them, if any.
+    /// Adds the times of a step. Returns another count that is already set at one of them.
     pub(crate) fn add(&mut self, times: &TimesItems, count: u32) -> Option<u32> {
         let mut others = None;
         let mut meet = |other: Option<u32>| {
@@ -159,14 +160,14 @@ impl Ties {
         others
     }
 
-    /// The count of the first cron that matches and has another count.
+    /// The count of the first matching cron expression with a different count.
     fn other_cron(&self, count: u32, matches: impl Fn(&Cron) -> bool) -> Option<u32> {
         let mut crons = self.crons.iter();
         let found = crons.find(|(cron, other)| *other != count && matches(cron));
         found.map(|(_, other)| *other)
     }
 
-    /// The count that is set on all days of the week at this second from midnight.
+    /// The count at this second from midnight, if it is the same on all weekdays.
     fn daily(&self, second: u32) -> Option<u32> {
         let count = self.weekly.get(&second).copied();
         let mut days = (1..7).map(|day| self.weekly.get(&(day * DAY + second)).copied());
@@ -174,13 +175,13 @@ impl Ties {
     }
 }
 
-/// Seconds from Monday 00:00 of a day within the month that is one day of the week.
+/// Seconds from Monday 00:00, if the day within the month is always the same weekday.
 fn second_of_week((day, second): &(MonthDays, u32)) -> Option<u32> {
     let weekday = day.weekday()?;
     Some(weekday * DAY + second)
 }
 
-/// Whether a cron comes at this second of every week, or of every week of some months.
+/// Whether an expression matches this second of every week, or of every week in some months.
 fn matches_weekly(cron: &Cron, second: u32) -> bool {
     is_by_week(cron)
         && cron.weekdays() >> (second / DAY) & 1 == 1
@@ -204,12 +205,12 @@ fn fall_together(one: &Cron, other: &Cron) -> bool {
     by_week || is_by_month(one) && is_by_month(other) && both.ever_comes()
 }
 
-/// Whether its days of the week alone make a day one of its own.
+/// Whether the day of week is sufficient for a date to match.
 fn is_by_week(cron: &Cron) -> bool {
     cron.either_day || cron.days_of_month == u64::from(u32::MAX) & !1
 }
 
-/// Whether its days of the month alone do.
+/// Whether the day of month is sufficient for a date to match.
 fn is_by_month(cron: &Cron) -> bool {
     cron.either_day || cron.weekdays() == 0x7f
 }
@@ -219,7 +220,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn reads_a_count_for_each_time() {
+    fn parses_a_count_for_each_time() {
         for (text, expected) in [
             ("08:00 = 5", vec![("08:00", 5)]),
             (
@@ -247,7 +248,7 @@ mod tests {
     }
 
     #[test]
-    fn points_at_what_is_wrong() {
+    fn error_points_at_the_invalid_step() {
         for (item, found, message) in [
             (
                 "08:00",
@@ -282,7 +283,7 @@ mod tests {
     }
 
     #[test]
-    fn two_counts_at_one_time_are_refused_where_the_texts_show_it() {
+    fn two_counts_at_one_time_are_rejected_if_the_text_shows_it() {
         for (first, second, refused) in [
             ("12:00", "Sat 12:00", true),
             ("Mon-Fri 12:00", "Sat 12:00", false),

@@ -1,8 +1,8 @@
-//! A schedule: a rule, excepted dates and a zone, and the boundaries that follow from them.
+//! Schedules: a rule in a time zone with excluded and treated dates, and its boundaries.
 //!
-//! Whether dates that count as another day of the week change what a schedule does.
-//!
-//! Boundaries: the instants at which a schedule says start, stop or a count.
+//! All searches are computed from the rule without iterating over boundaries, so their cost does
+//! not depend on how far away a boundary is. They work in whole seconds of UTC, and map to local
+//! time with the rules for clock changes in `crate::zone`.
 
 use std::fmt;
 
@@ -19,17 +19,17 @@ use crate::{
     zone::Zone,
 };
 
-/// When to start and when to stop.
+/// When to start and stop.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum ScheduleRule {
-    /// Times, each with what happens at it.
+    /// Times with their actions.
     Times(Box<[TimedAction]>),
-    /// Windows to run in.
+    /// Windows in which to run.
     Hours(Hours),
 }
 
 impl ScheduleRule {
-    /// Times to start at and times to stop at; one of them is enough.
+    /// Starts and stops at times. One of the lists can be missing.
     pub fn start_and_stop(start: Option<Times>, stop: Option<Times>) -> Self {
         let entry = |action| move |times| TimedAction { times, action };
         let start = start.map(entry(Action::Start));
@@ -37,7 +37,7 @@ impl ScheduleRule {
         Self::Times(start.into_iter().chain(stop).collect())
     }
 
-    /// The only action of a schedule that has no other: only starts, or only stops.
+    /// `Start` or `Stop` if the schedule has no other action.
     pub fn only_action(&self) -> Option<Action> {
         let Self::Times(entries) = self else {
             return None;
@@ -50,7 +50,7 @@ impl ScheduleRule {
         }
     }
 
-    /// The largest count that a time sets; `None` where none sets a count.
+    /// The largest count that a `scale` rule sets.
     pub fn largest_count(&self) -> Option<u32> {
         let Self::Times(entries) = self else {
             return None;
@@ -62,12 +62,12 @@ impl ScheduleRule {
     }
 }
 
-/// An instant, always a whole second, at which a schedule says start, stop or a count.
+/// A time at which a schedule starts, stops or rescales a workload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Boundary {
-    /// When it happens; UTC.
+    /// In UTC, always a whole second.
     pub at: DateTime<Utc>,
-    /// What the schedule says.
+    /// The action at that time.
     pub action: Action,
 }
 
@@ -82,13 +82,12 @@ impl fmt::Display for Boundary {
     }
 }
 
-/// A rule in a zone, with dates on which nothing starts. It has boundaries from 1970 to 2199 and
-/// none outside.
+/// A rule in a time zone, with excluded and treated dates. Its boundaries are in the years 1970 to
+/// 2199.
 ///
-/// Every question takes a `delay`: how long each start of one object is moved, its share of the
-/// jitter, from zero to an hour in whole seconds. A moved start never reaches the next stop; days
-/// and excepted dates, and which of two at the same instant counts, are those of the unmoved
-/// times.
+/// Each query takes a `delay`, the share of the jitter for one workload: starts are delayed by it,
+/// from zero to an hour in whole seconds. A delayed start stays before the next stop. Excluded
+/// dates, and precedence when actions coincide, depend on the times without delay.
 ///
 /// ```
 /// use chrono::TimeDelta;
@@ -112,15 +111,15 @@ pub struct Schedule {
     zone: Zone,
 }
 
-/// The longest that a start is moved, in seconds.
+/// The maximum delay of a start, in seconds.
 const MAX_DELAY: i64 = 3600;
 
 /// A boundary in seconds since 1970-01-01T00:00:00Z.
 type RawBoundary = (i64, Action);
 
 impl Schedule {
-    /// The schedule of `rule` on the clocks of `zone`. Starts (or windows that begin) on the
-    /// local dates of `except` are left out.
+    /// Creates a schedule in local time of `zone`. Starts, and windows that begin, on the dates of
+    /// `except` are dropped.
     pub fn new(rule: ScheduleRule, except: ExcludedDates, zone: Zone) -> Self {
         Self {
             rule,
@@ -130,41 +129,40 @@ impl Schedule {
         }
     }
 
-    /// The same, where some local dates count as other days of the week: what depends on the day of
-    /// the week does on them what it does on that day. Days of the month and days within the month
-    /// are those of the calendar.
+    /// Makes some local dates count as other weekdays. This affects weekdays in the rule, but not
+    /// days of the month or days within the month.
     #[must_use]
     pub fn with_treated_dates(self, treated: TreatedDates) -> Self {
         Self { treated, ..self }
     }
 
-    /// The zone of its local times.
+    /// The zone of the local times.
     pub fn zone(&self) -> Zone {
         self.zone
     }
 
-    /// When it starts and stops.
+    /// When to start and stop.
     pub fn rule(&self) -> &ScheduleRule {
         &self.rule
     }
 
-    /// The local dates on which nothing starts.
+    /// The excluded dates.
     pub fn except(&self) -> &ExcludedDates {
         &self.except
     }
 
-    /// The local dates that count as another day of the week.
+    /// The dates that count as another weekday.
     pub fn treated(&self) -> &TreatedDates {
         &self.treated
     }
 
-    /// The calendars whose dates it goes by.
+    /// The calendars that the excluded and treated dates name.
     pub fn calendars(&self) -> impl Iterator<Item = (&CalendarName, &Calendar)> {
         self.except.calendars().chain(self.treated.calendars())
     }
 
-    /// Whether the dates of all of them are known. Where any name is taken for a calendar
-    /// ([`Calendars::or_any`](crate::Calendars::or_any)) they may not be.
+    /// Whether the dates of all its calendars are known. They might not be if [any name is
+    /// accepted](crate::Calendars::accepting_any).
     pub fn has_all_calendars(&self) -> bool {
         let mut all = self.calendars();
         all.all(|(_, calendar)| calendar.last().is_some())
@@ -177,16 +175,15 @@ impl Schedule {
         }
     }
 
-    /// The first boundary strictly after an instant.
+    /// The first boundary strictly after `after`.
     pub fn next_after(&self, after: DateTime<Utc>, delay: TimeDelta) -> Option<Boundary> {
         to_boundary(self.next_jittered(clamped_second(after), delay_seconds(delay))?)
     }
 
-    /// The first boundary strictly after an instant after which something runs, or after which
-    /// nothing does.
+    /// The first boundary in a direction strictly after `after`.
     ///
-    /// Of hundreds of starts and stops that coincide for years, none of which is a stop, it may say
-    /// `None` although one comes after them.
+    /// If hundreds of starts and stops coincide for years, the result might be `None` although
+    /// there is a boundary after them.
     pub fn next_boundary(
         &self,
         direction: Direction,
@@ -204,7 +201,7 @@ impl Schedule {
                 to_boundary(self.with_jitter(start, delay))
             }
             ScheduleRule::Times(entries) => to_boundary(self.next_stop(entries, after)?),
-            // Starts and stops take turns.
+            // Starts and stops alternate.
             ScheduleRule::Hours(_) => {
                 let next = self.next_jittered(after, delay)?;
                 let other = || self.next_jittered(next.0, delay);
@@ -217,13 +214,13 @@ impl Schedule {
         }
     }
 
-    /// The newest boundary at or before an instant.
+    /// The last boundary at or before `at`.
     pub fn latest_at(&self, at: DateTime<Utc>, delay: TimeDelta) -> Option<Boundary> {
         to_boundary(self.latest_jittered(clamped_second(at), delay_seconds(delay))?)
     }
 
-    /// What the schedule says at an instant: what its newest boundary says. Before the first
-    /// boundary, hours still say start or stop; times say nothing, which is `None`.
+    /// The action of the last boundary at or before `at`. Before the first boundary, hours still
+    /// determine an action, and times do not (`None`).
     pub fn action_at(&self, at: DateTime<Utc>, delay: TimeDelta) -> Option<Action> {
         let second = clamped_second(at);
         let latest = self
@@ -253,9 +250,9 @@ impl Schedule {
             .take_while(move |boundary| boundary.at < until)
     }
 
-    /// Whether it does anything else on the [treated dates](Self::with_treated_dates) in `[from, until)` than it
-    /// would without them, by local time. The dates are compared one by one, so that it does not
-    /// matter how often something happens on them.
+    /// Whether the [treated dates](Self::with_treated_dates) in `[from, until)` change any local
+    /// time. Dates are compared one by one, so the cost does not depend on how often something
+    /// happens on them.
     pub fn is_affected_by_treated_dates(&self, from: NaiveDate, until: NaiveDate) -> bool {
         let dates = self.dates();
         let untreated = TreatedDates::default();
@@ -272,8 +269,8 @@ impl Schedule {
         })
     }
 
-    /// The first local time after an instant and up to another that several lists of times have, and
-    /// what they say: first what wins. A clock change makes no tie.
+    /// The first local time in `(after, until]` at which several lists of times coincide, and
+    /// their actions in descending order of precedence. Clock changes are ignored.
     pub fn next_tie(
         &self,
         after: DateTime<Utc>,
@@ -287,13 +284,13 @@ impl Schedule {
         tie.and_then(|(at, actions)| Some((at.to_naive()?, actions)))
     }
 
-    /// The first moved boundary after a second.
+    /// The first boundary after a second, with delay.
     fn next_jittered(&self, after: i64, delay: i64) -> Option<RawBoundary> {
         if delay == 0 {
             return self.next(after);
         }
-        // Starts that are still to come lie after this: they are moved by less than `delay` only
-        // by a stop, and then that stop is to come too.
+        // Starts that are still pending are later than this. If the delay of a start is cut short
+        // by a stop, that stop is pending too.
         let waiting = match self.last_stop(after - delay, after + 1) {
             Some(stop) if stop.0 > after => return Some(stop),
             stop => stop.map_or(after - delay, |(at, _)| at),
@@ -302,26 +299,27 @@ impl Schedule {
             .map(|boundary| self.with_jitter(boundary, delay))
     }
 
-    /// The newest moved boundary at or before a second.
+    /// The last boundary at or before a second, with delay.
     fn latest_jittered(&self, second: i64, delay: i64) -> Option<RawBoundary> {
         let latest = self.latest(second)?;
         let moved = self.with_jitter(latest, delay);
         if moved.0 <= second {
             return Some(moved);
         }
-        // It is a start that waits, and so do all within `delay` but those before a stop.
+        // The latest action is a pending start, and so are all others in the last `delay` seconds,
+        // except those before a stop.
         let stop = self.last_stop(second - delay, second);
         stop.or_else(|| Some(self.with_jitter(self.latest(second - delay)?, delay)))
     }
 
-    /// The boundary with its jitter: a start is later by `delay`, but before the next stop.
+    /// Delays a start, at most until one second before the next stop.
     fn with_jitter(&self, (at, action): RawBoundary, delay: i64) -> RawBoundary {
         if !action.is_up() || delay == 0 {
             return (at, action);
         }
         let moved = at + delay;
         match self.first_stop(at, moved) {
-            // Others may wait for the same stop: the last of them counts.
+            // Several starts might be delayed until the same stop. The last of them applies.
             Some((stop, _)) => {
                 let last = self.latest(stop - 1).map(|(_, action)| action);
                 (stop - 1, last.unwrap_or(action))
@@ -330,7 +328,7 @@ impl Schedule {
         }
     }
 
-    /// The first unmoved boundary after a second.
+    /// The first boundary after a second, without delay.
     fn next(&self, after: i64) -> Option<RawBoundary> {
         let shown = self.zone.latest_local(after);
         match &self.rule {
@@ -343,7 +341,8 @@ impl Schedule {
                     (_, down) => (down?, Direction::Down),
                 };
                 let at = self.zone.second_of(first);
-                // A clock change may put later times at the same instant, of which the last counts.
+                // A clock change can move later times to the same instant. The last of them
+                // applies.
                 if self.zone.latest_local(at) == first {
                     Some((at, search.action(direction, first)?))
                 } else {
@@ -357,7 +356,8 @@ impl Schedule {
                     let change = hours.next_change(shown, self.dates())?;
                     let at = self.zone.second_of(change);
                     shown = self.zone.latest_local(at);
-                    // A window that begins and ends in a gap vanishes, and so does a break between windows.
+                    // If a window begins and ends in the same DST gap, it disappears, and so does
+                    // a pause between windows.
                     if hours.contains(shown, self.dates()) != on {
                         return Some((at, if on { Action::Stop } else { Action::Start }));
                     }
@@ -366,7 +366,7 @@ impl Schedule {
         }
     }
 
-    /// The newest unmoved boundary at or before a second.
+    /// The last boundary at or before a second, without delay.
     fn latest(&self, second: i64) -> Option<RawBoundary> {
         let shown = self.zone.latest_local(second);
         match &self.rule {
@@ -389,7 +389,7 @@ impl Schedule {
         }
     }
 
-    /// The first unmoved stop in `(from, to]`, which are at most an hour apart.
+    /// The first stop in `(from, to]` without delay. The range must be an hour at most.
     fn first_stop(&self, from: i64, to: i64) -> Option<RawBoundary> {
         let mut after = from;
         loop {
@@ -404,8 +404,8 @@ impl Schedule {
             if at > to {
                 return None;
             }
-            // Windows end at every second edge, and only a clock change puts a start after a stop
-            // at the same instant: this is soon over.
+            // Windows end at each second edge, and only a clock change can put a start after a
+            // stop at the same instant, so few iterations are needed.
             if let Some(stop) = self.stop_at(at) {
                 return Some(stop);
             }
@@ -413,7 +413,7 @@ impl Schedule {
         }
     }
 
-    /// The last unmoved stop in `(from, to]`, which are at most an hour apart.
+    /// The last stop in `(from, to]` without delay. The range must be an hour at most.
     fn last_stop(&self, from: i64, to: i64) -> Option<RawBoundary> {
         let mut until = to;
         loop {
@@ -435,14 +435,14 @@ impl Schedule {
         }
     }
 
-    /// The first unmoved start after a second.
+    /// The first start after a second, without delay.
     fn next_start(&self, entries: &[TimedAction], after: i64) -> Option<RawBoundary> {
         let mut after = self.zone.latest_local(after);
         loop {
             let at = self
                 .zone
                 .second_of(self.search(entries).times(Direction::Up).next(after)?);
-            // A clock change may put a later stop at the same instant.
+            // A clock change can move a later stop to the same instant.
             if let Some(start) = self
                 .latest(at)
                 .filter(|start| start.0 == at && start.1.is_up())
@@ -453,12 +453,12 @@ impl Schedule {
         }
     }
 
-    /// The first unmoved stop after a second.
+    /// The first stop after a second, without delay.
     fn next_stop(&self, entries: &[TimedAction], after: i64) -> Option<RawBoundary> {
         let mut after = self.zone.latest_local(after);
         loop {
             let at = self.zone.second_of(self.search(entries).next_stop(after)?);
-            // A clock change may put a later start at the same instant.
+            // A clock change can move a later start to the same instant.
             if let Some(stop) = self.stop_at(at) {
                 return Some(stop);
             }
@@ -466,7 +466,7 @@ impl Schedule {
         }
     }
 
-    /// The unmoved boundary at a second, if it is a stop.
+    /// The boundary at a second, if it is a stop.
     fn stop_at(&self, at: i64) -> Option<RawBoundary> {
         self.latest(at)
             .filter(|stop| stop.0 == at && !stop.1.is_up())
@@ -480,7 +480,7 @@ impl Schedule {
     }
 }
 
-/// The whole second of an instant, within two days of the range of schedules.
+/// The whole second of an instant, clamped to the years of schedules and two days around them.
 fn clamped_second(at: DateTime<Utc>) -> i64 {
     const MARGIN: i64 = 2 * 86_400;
     at.timestamp()

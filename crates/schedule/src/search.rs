@@ -1,6 +1,6 @@
-//! The search among several lists of times at once: first for the day, from month to month, then
-//! within it. What it costs depends on the length of the lists, and not on how often their times
-//! come, coincide or are excepted.
+//! The search for a time in several lists of times at once: first for the date, month by month,
+//! and then within the date. Its cost depends on the length of the lists, not on how often their
+//! times occur, coincide or are excluded.
 
 use std::cell::LazyCell;
 
@@ -13,17 +13,17 @@ use crate::{
     times::{DayPattern, HourSeconds, Times, earliest},
 };
 
-/// Lists of times that are searched as if they were one.
+/// Several lists of times, searched as if they were one.
 #[derive(Clone)]
 pub(super) struct Search<'s, L> {
     lists: L,
     dates: Dates<'s>,
-    /// Whether what is on an excepted date does not count.
+    /// Whether times on excluded dates are skipped.
     skips_excluded: bool,
 }
 
 impl Times {
-    /// The first of these times after a local time. No zone counts: clock changes are ignored.
+    /// The first of these times after a local time, ignoring clock changes.
     pub fn next_local(&self, after: NaiveDateTime) -> Option<NaiveDateTime> {
         let (except, treated) = Default::default();
         let dates = Dates {
@@ -44,7 +44,7 @@ impl<'s, L: Iterator<Item = &'s Times> + Clone> Search<'s, L> {
         }
     }
 
-    /// The first of the times after `local`.
+    /// The first time after `local`.
     pub(super) fn next(&self, local: Local) -> Option<Local> {
         let date_times = self.filter_map(|times| {
             let later = times.date_times_after(local).iter();
@@ -53,7 +53,7 @@ impl<'s, L: Iterator<Item = &'s Times> + Clone> Search<'s, L> {
         earliest(self.next_recurring(local), date_times.min())
     }
 
-    /// The last of the times at or before `local`.
+    /// The last time at or before `local`.
     pub(super) fn previous(&self, local: Local) -> Option<Local> {
         let date_times = self.filter_map(|times| {
             let earlier = times.date_times_to(local).iter();
@@ -70,7 +70,7 @@ impl<'s, L: Iterator<Item = &'s Times> + Clone> Search<'s, L> {
         })
     }
 
-    /// The seconds of the times in the local hour that begins at `hour`.
+    /// The times in the local hour that begins at `hour`.
     pub(super) fn seconds_of_hour(&self, hour: Local) -> HourSeconds {
         let mut seconds = [0; 60];
         if let Some(date) = self.date(hour.day()) {
@@ -135,23 +135,23 @@ impl<'s, L: Iterator<Item = &'s Times> + Clone> Search<'s, L> {
         Some(Local::on(date.day(), self.last_on(&date, DAY - 1)?))
     }
 
-    /// A day, unless it is skipped.
+    /// The date of a day, unless it is skipped.
     fn date(&self, day: i32) -> Option<PageDate> {
         self.dates.date(day).filter(|_| !self.is_skipped(day))
     }
 
-    /// The first time of a date from `second` on.
+    /// The first time of a date that is at least `second`.
     fn first_on(&self, date: &PageDate, second: u32) -> Option<u32> {
         self.filter_map(|times| times.first_on(date, second)).min()
     }
 
-    /// The last time of a date up to `second`.
+    /// The last time of a date that is at most `second`.
     fn last_on(&self, date: &PageDate, second: u32) -> Option<u32> {
         self.filter_map(|times| times.last_on(date, second)).max()
     }
 
-    /// What a page has of the days on which any of the times is. The first page is asked of each
-    /// list, as most searches end there.
+    /// The dates of a page that have a time. Most searches end on the first page, so it is
+    /// computed from the lists directly, and the combined pattern only for later pages.
     fn days(&self) -> impl FnMut(&Page) -> u64 {
         let mut is_first = true;
         let mut cache = PageCache::new();
@@ -171,7 +171,7 @@ impl<'s, L: Iterator<Item = &'s Times> + Clone> Search<'s, L> {
         }
     }
 
-    /// The days of the week on which any of the times can be.
+    /// The weekdays that can have a time.
     fn weekdays(&self) -> PossibleWeekdays {
         let lists = self.lists.clone();
         lists.fold(PossibleWeekdays::NONE, |all, it| all.union(it.weekdays()))
@@ -219,7 +219,7 @@ mod tests {
         ask(&Search::new(std::iter::once(times), dates, false))
     }
 
-    /// What `text` means from Monday 2026-11-23 00:00 on, in the order of time.
+    /// Formats the first times of `text` from Monday 2026-11-23 00:00 on.
     fn first(text: &str, count: usize) -> Vec<String> {
         let times = Times::parse(text).unwrap();
         let mut local = monday().before();
@@ -240,7 +240,7 @@ mod tests {
     }
 
     #[test]
-    fn reads_what_people_write() {
+    fn finds_the_next_times_of_all_notations() {
         for (text, expected) in [
             ("09:00", ["Mon 23 09:00", "Tue 24 09:00", "Wed 25 09:00"]),
             (
@@ -310,7 +310,7 @@ mod tests {
     }
 
     #[test]
-    fn counts_the_same_times_in_both_directions() {
+    fn finds_the_same_times_in_both_directions() {
         for text in [
             "Mon 00:00; Sun 23:59",
             "*/7 */5 * * *; 2026-11-24 18:00",
@@ -336,7 +336,7 @@ mod tests {
     }
 
     #[test]
-    fn ends_where_schedules_end() {
+    fn finds_nothing_outside_of_the_years_of_schedules() {
         for text in [
             "daily 00:00",
             "0 0 * * *",

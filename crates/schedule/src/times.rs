@@ -1,8 +1,8 @@
-//! Times at which something happens once: `Mon-Fri 09:00`, cron, or one local moment.
+//! Times of starts and stops: `Mon-Fri 09:00`, cron, or a local date and time.
 //!
-//! Times that repeat every week, and every month.
-//!
-//! The days of any number of times, in the space and time of one.
+//! [`Times`] is a parsed list of such items, in a form that is independent of the notation: weekly
+//! times, times on days within the month, cron expressions, and single dates and times. It answers
+//! questions about one date; `crate::search` finds the date.
 
 use std::collections::BTreeMap;
 
@@ -20,7 +20,7 @@ use crate::{
     },
 };
 
-/// Local times, of any number and kind, as one list.
+/// A list of local times.
 ///
 /// ```
 /// use dayshift_schedule::Times;
@@ -40,13 +40,13 @@ use crate::{
 pub struct Times {
     pub(super) weekly: Weekly,
     pub(super) monthly: Monthly,
-    /// Single moments, in order, each once.
+    /// Single dates and times, sorted and without duplicates.
     pub(super) date_times: Box<[Local]>,
-    /// Cron texts, each once.
+    /// Cron expressions, sorted and without duplicates.
     pub(super) crons: Box<[Cron]>,
 }
 
-/// Cron that runs on days that match either its day of month or its day of week.
+/// A cron expression whose dates match either its day of month or its day of week.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EitherDayCron {
     /// Text for the days that match both fields, if days within the month can express them.
@@ -54,18 +54,17 @@ pub struct EitherDayCron {
 }
 
 impl Times {
-    /// Reads items separated by `;`. Each is cron (five fields, six with seconds before them, or
-    /// a nickname such as `@daily`), or `[days] HH:MM[,HH:MM…]`, or one local moment
-    /// `YYYY-MM-DD HH:MM`.
+    /// Parses items separated by `;`. An item is cron (five fields, six with seconds first, or a
+    /// nickname such as `@daily`), `[days] HH:MM[,HH:MM…]`, or a local `YYYY-MM-DD HH:MM`.
     ///
     /// # Errors
-    /// An item is none of these, or is a date that never comes (30 February). The span is in bytes
-    /// of the text.
+    /// An item is none of these, or its date never occurs (30 February). The span is in bytes of
+    /// the text.
     pub fn parse(text: &str) -> Result<Self, Diagnostic> {
         Self::parse_items(text).map_err(|error| error.in_grammar(Grammar::Times, text))
     }
 
-    /// Whether a text can be read.
+    /// Whether text can be parsed, without searching for a proposal.
     pub(super) fn is_valid(text: &str) -> bool {
         Self::parse_items(text).is_ok()
     }
@@ -87,8 +86,8 @@ impl Times {
         }
     }
 
-    /// Whether cron among them has both fields of days restricted, so that either will do; and then
-    /// the text for the days that match both, if days within the month say it.
+    /// The first cron expression in which both day fields are restricted. Many users expect that a
+    /// date must match both.
     pub fn either_day_cron(&self) -> Option<EitherDayCron> {
         let cron = self.crons.iter().find(|cron| cron.either_day)?;
         Some(EitherDayCron {
@@ -96,8 +95,8 @@ impl Times {
         })
     }
 
-    /// The minutes of the week at which these times come, from Monday 00:00, where they come in every
-    /// week and at whole minutes.
+    /// The minutes of the week, from Monday 00:00. `None` if the times differ from week to week,
+    /// or are not at whole minutes.
     ///
     /// ```
     /// use dayshift_schedule::Times;
@@ -127,25 +126,24 @@ impl Times {
         Some(minutes)
     }
 
-    /// The single moments after `local`.
+    /// The single dates and times after `local`.
     pub(super) fn date_times_after(&self, local: Local) -> &[Local] {
         let at = self.date_times.partition_point(|&it| it <= local);
         self.date_times.get(at..).unwrap_or_default()
     }
 
-    /// The single moments at or before `local`.
+    /// The single dates and times at or before `local`.
     pub(super) fn date_times_to(&self, local: Local) -> &[Local] {
         let at = self.date_times.partition_point(|&it| it <= local);
         self.date_times.get(..at).unwrap_or_default()
     }
 
-    /// Whether a cron among them comes several times a minute.
+    /// Whether a cron expression matches several seconds of a minute.
     pub fn has_several_per_minute(&self) -> bool {
         let mut crons = self.crons.iter();
         crons.any(|cron| cron.seconds.count_ones() > 1)
     }
 
-    /// The last of the single moments.
     pub(super) fn last_date_time(&self) -> Option<Local> {
         self.date_times.last().copied()
     }
@@ -155,19 +153,19 @@ impl Times {
         !self.weekly.is_empty() || !self.monthly.is_empty() || !self.crons.is_empty()
     }
 
-    /// How many parts a search has to look at, about.
+    /// The approximate number of parts that a search must check.
     pub(super) fn search_cost(&self) -> usize {
         1 + self.crons.len() + self.monthly.iter().count()
     }
 
-    /// The dates of a page on which any of the times recurs; bit 1 is the first of the month.
+    /// The dates of a page that have a recurring time.
     pub(super) fn days_in(&self, page: &Page) -> u64 {
         let days = page.on_weekdays(self.weekly.days()) | self.monthly.days().days_in(&page.month);
         let crons = self.crons.iter();
         crons.fold(days, |days, cron| days | cron.days_in(page))
     }
 
-    /// The days of the week on which any of the times can recur.
+    /// The weekdays that can have a recurring time.
     pub(super) fn weekdays(&self) -> PossibleWeekdays {
         let crons = self.crons.iter();
         let crons = crons.map(|cron| {
@@ -183,14 +181,14 @@ impl Times {
         }
     }
 
-    /// Adds those days.
+    /// Adds the days that have a recurring time.
     pub(super) fn add_days(&self, to: &mut DayPattern) {
         to.add_weekdays(self.weekly.days());
         to.add_within(self.monthly.days());
         self.crons.iter().for_each(|cron| to.add_cron(cron));
     }
 
-    /// The first recurring time of a date from `second` on.
+    /// The first recurring time of a date that is at least `second`.
     pub(super) fn first_on(&self, date: &PageDate, second: u32) -> Option<u32> {
         let weekly = self.weekly.first_on(date.weekday, second);
         let monthly = self.monthly.on(date).filter_map(|times| {
@@ -202,7 +200,7 @@ impl Times {
         earliest(weekly, earliest(monthly.min(), crons.min()))
     }
 
-    /// The last recurring time of a date up to `second`.
+    /// The last recurring time of a date that is at most `second`.
     pub(super) fn last_on(&self, date: &PageDate, second: u32) -> Option<u32> {
         let weekly = self.weekly.last_on(date.weekday, second);
         let monthly = self.monthly.on(date).filter_map(|times| {
@@ -214,7 +212,7 @@ impl Times {
         weekly.max(monthly.max()).max(crons.max())
     }
 
-    /// Whether `local`, which is on this date, is one of the times.
+    /// Whether `local`, which must be on this date, is one of the times.
     pub(super) fn contains(&self, date: &PageDate, local: Local) -> bool {
         let second = local.second();
         self.date_times.binary_search(&local).is_ok()
@@ -226,7 +224,7 @@ impl Times {
             || self.crons_on(date).any(|cron| cron.contains_second(second))
     }
 
-    /// Marks the seconds of the times in the hour of this date that begins at `hour`.
+    /// Sets the bits of the times in the hour of this date that begins at `hour`.
     pub(super) fn mark_hour(&self, date: &PageDate, hour: Local, seconds: &mut HourSeconds) {
         let mut mark = |second: u32| {
             if let Some(minute) = seconds.get_mut((second / 60 % 60) as usize) {
@@ -253,7 +251,7 @@ impl Times {
         }
     }
 
-    /// The crons that have a date.
+    /// The cron expressions that match a date.
     fn crons_on(&self, date: &PageDate) -> impl Iterator<Item = &Cron> {
         let crons = self.crons.iter();
         crons.filter(|cron| has(cron.days_in(&date.page), date.of_month))
@@ -262,32 +260,32 @@ impl Times {
 
 const MINUTES_OF_DAY: u32 = 1440;
 
-/// All days of the week.
+/// All weekdays.
 const ALL: u32 = 0x7f;
 
-/// Sorted, each once.
+/// Sorts the items and removes duplicates.
 fn sorted_set<T: Ord>(mut items: Vec<T>) -> Box<[T]> {
     items.sort_unstable();
     items.dedup();
     items.into()
 }
 
-/// Times as people write them, for errors that show one.
+/// A correct item for error messages.
 pub(super) const EXAMPLE: &str = "Mon-Fri 09:00";
 
-/// What the items of a list say, in no order and with repeats.
+/// The parsed items of a list, unsorted and possibly with duplicates.
 #[derive(Default)]
 pub(super) struct TimesItems {
     /// Seconds from Monday 00:00.
     pub(super) weekly: Vec<u32>,
-    /// Seconds from midnight, and on which days.
+    /// Seconds from midnight, with their days.
     pub(super) monthly: Vec<(u32, MonthDays)>,
     pub(super) date_times: Vec<Local>,
     pub(super) crons: Vec<Cron>,
 }
 
 impl TimesItems {
-    /// Adds what one item says: cron, days with times, or a local moment.
+    /// Parses one item and adds it.
     pub(super) fn add(&mut self, item: Piece<'_>) -> Result<(), Diagnostic> {
         match ItemForm::guess(item) {
             ItemForm::Cron => self.crons.push(Cron::parse(item)?),
@@ -297,7 +295,7 @@ impl TimesItems {
         Ok(())
     }
 
-    /// `[days] HH:MM[,HH:MM…]`
+    /// Parses `[days] HH:MM[,HH:MM…]`.
     fn add_days(&mut self, item: Piece<'_>) -> Result<(), Diagnostic> {
         let mut tokens = Tokens::new(item, EXAMPLE);
         let days = ItemDays::parse(&mut tokens)?;
@@ -323,7 +321,6 @@ impl TimesItems {
         }
     }
 
-    /// Adds all that another one has.
     pub(super) fn append(&mut self, other: Self) {
         self.weekly.extend(other.weekly);
         self.monthly.extend(other.monthly);
@@ -332,8 +329,8 @@ impl TimesItems {
     }
 }
 
-/// The three ways to write an item, told apart at a glance so that an error speaks of the one
-/// that was meant.
+/// The three notations of an item. They are distinguished before parsing, so that errors are about
+/// the notation that the user intended.
 enum ItemForm {
     Cron,
     DateTime,
@@ -351,7 +348,7 @@ impl ItemForm {
         if looks_like_date {
             return Self::DateTime;
         }
-        // A time of day has a colon, which cron never has; days begin with a letter.
+        // A time of day has a colon, which cron never has, and days begin with a letter.
         let several = !text.contains(':') && item.words().nth(2).is_some();
         if text.starts_with('@')
             || cron::is_zone_prefix(text)
@@ -369,12 +366,12 @@ fn day_start(day: usize) -> u32 {
     u32::try_from(day).unwrap_or_default() * DAY
 }
 
-/// Times of every week.
+/// Times that recur every week.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Weekly {
-    /// Seconds since Monday 00:00, in order, each once.
+    /// Seconds since Monday 00:00, sorted and without duplicates.
     seconds: Box<[u32]>,
-    /// The days of the week that have any; bit 0 is Monday.
+    /// The weekdays that have a time; bit 0 is Monday.
     days: u32,
 }
 
@@ -398,12 +395,12 @@ impl Weekly {
         &self.seconds
     }
 
-    /// The days of the week that have any of the times; bit 0 is Monday.
+    /// The weekdays that have a time; bit 0 is Monday.
     pub(crate) fn days(&self) -> u32 {
         self.days
     }
 
-    /// The first time of a day of the week (0 is Monday) from a second on, in seconds from midnight.
+    /// The first time of a weekday that is at least `second`, in seconds from midnight.
     pub(crate) fn first_on(&self, weekday: usize, second: u32) -> Option<u32> {
         let midnight = self.midnight_of(weekday)?;
         let at = self.first_from(midnight + second);
@@ -411,7 +408,7 @@ impl Weekly {
         (first < DAY).then_some(first)
     }
 
-    /// The last time of a day of the week up to a second.
+    /// The last time of a weekday that is at most `second`.
     pub(crate) fn last_on(&self, weekday: usize, second: u32) -> Option<u32> {
         let midnight = self.midnight_of(weekday)?;
         let at = self.first_from(midnight + second + 1);
@@ -419,12 +416,12 @@ impl Weekly {
         last.checked_sub(midnight)
     }
 
-    /// Whether a second of a day of the week is one of the times.
+    /// Whether a second of a weekday is one of the times.
     pub(crate) fn contains(&self, weekday: usize, second: u32) -> bool {
         self.first_on(weekday, second) == Some(second)
     }
 
-    /// The times of a day of the week, in seconds from midnight.
+    /// The times of a weekday, in seconds from midnight.
     pub(crate) fn on(&self, weekday: usize) -> impl Iterator<Item = u32> {
         let mut second = Some(0);
         std::iter::from_fn(move || {
@@ -434,7 +431,7 @@ impl Weekly {
         })
     }
 
-    /// When a day of the week begins that has any of the times.
+    /// The first second of a weekday; `None` if it has no times.
     fn midnight_of(&self, weekday: usize) -> Option<u32> {
         let day = u32::try_from(weekday).ok()?;
         (self.days >> day & 1 == 1).then_some(day * DAY)
@@ -445,13 +442,13 @@ impl Weekly {
     }
 }
 
-/// Days within the month, each of them with its seconds from midnight, in order.
+/// Times on days within the month, in sorted seconds from midnight.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub(crate) struct Monthly(Box<[(MonthDays, Box<[u32]>)]>);
 
 impl Monthly {
     pub(crate) fn new(times: Vec<(u32, MonthDays)>) -> Self {
-        // First by the time, so that equal times are equal however they were written.
+        // Group by time first, so that equal times compare equal, independent of the notation.
         let mut days_at: BTreeMap<u32, MonthDays> = BTreeMap::new();
         for (second, days) in times {
             let known = days_at.entry(second).or_insert(MonthDays::NONE);
@@ -473,13 +470,13 @@ impl Monthly {
         self.0.is_empty()
     }
 
-    /// The days on which any of the times is.
+    /// The days that have a time.
     pub(crate) fn days(&self) -> MonthDays {
         self.iter()
             .fold(MonthDays::NONE, |all, (days, _)| all.union(days))
     }
 
-    /// The times of a date, by the days that have them.
+    /// The times of a date, grouped as they are stored.
     pub(crate) fn on(&self, date: &PageDate) -> impl Iterator<Item = &[u32]> {
         let is_on = |days: MonthDays| has(days.days_in(&date.page.month), date.of_month);
         let on = self.iter().filter(move |(days, _)| is_on(*days));
@@ -487,17 +484,17 @@ impl Monthly {
     }
 }
 
-/// Days that recur: on these dates of a month, these days of the week in a month, or these days
-/// within each month. What is added to it makes it no larger.
+/// The union of the days of several [`Times`], in constant space: dates of the month, weekdays and
+/// days within the month.
 pub(crate) struct DayPattern {
-    /// Bit 1 is the first; from January.
+    /// The dates for each month from January.
     of_month: [u64; 12],
-    /// Bit 0 is Monday; from January.
+    /// The weekdays for each month from January; bit 0 is Monday.
     of_week: [u32; 12],
     within: MonthDays,
 }
 
-/// Every day of the week.
+/// All weekdays.
 const WEEK: u32 = 0x7f;
 
 impl DayPattern {
@@ -507,7 +504,7 @@ impl DayPattern {
         within: MonthDays::NONE,
     };
 
-    /// Adds days of the week; bit 0 is Monday.
+    /// Adds weekdays; bit 0 is Monday.
     pub(crate) fn add_weekdays(&mut self, days: u32) {
         self.of_week.iter_mut().for_each(|known| *known |= days);
     }
@@ -516,8 +513,8 @@ impl DayPattern {
         self.within = self.within.union(days);
     }
 
-    /// Adds the days of a cron. Where they have to match both of its fields of days, one of these is
-    /// a star, and the other alone says them.
+    /// Adds the days of an expression. If a date must match both day fields, one of them is a
+    /// star, so the other decides.
     pub(crate) fn add_cron(&mut self, cron: &Cron) {
         let weekdays = cron.weekdays();
         let by_month = cron.either_day || weekdays == WEEK;
@@ -533,7 +530,7 @@ impl DayPattern {
         }
     }
 
-    /// Its dates on a page; bit 1 is the first of the month.
+    /// The dates of a page that match.
     pub(crate) fn days_in(&self, page: &Page) -> u64 {
         let at = page.month.number.saturating_sub(1) as usize;
         let of_month = self.of_month.get(at).copied().unwrap_or_default();
@@ -543,10 +540,10 @@ impl DayPattern {
     }
 }
 
-/// Seconds of a local hour, by minutes.
+/// A set of seconds of one local hour: 60 bits for each minute.
 pub(super) type HourSeconds = [u64; 60];
 
-/// The earlier of two, as far as there are any.
+/// The earlier of two, or the one that exists.
 pub(super) fn earliest<T: Ord>(one: Option<T>, other: Option<T>) -> Option<T> {
     match (one, other) {
         (Some(one), Some(other)) => Some(one.min(other)),
@@ -559,7 +556,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn says_where_a_text_is_wrong_and_what_to_write() {
+    fn error_points_at_the_invalid_word() {
         for (item, found, message) in [
             ("Mon-Fry 09:00", "Fry", "is not a day; write Mon,"),
             ("Mon-Frday 09:00", "Frday", "is not a day; write Mon,"),

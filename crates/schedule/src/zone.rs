@@ -1,14 +1,12 @@
-//! Time zones, and the one function that turns a local time into an instant.
+//! Time zones, and the mapping from local times to instants.
 //!
-//! The rules at a clock change are those of the whole program, for every kind of text: a time in
-//! the spring gap happens at the end of the gap, one in the autumn fold happens the first time.
-//! Both are one sentence: a local time happens at the first instant at which clocks have shown it
-//! or a later one. The latest time that clocks *have shown* so far never goes back, even where
-//! they do; so times of day can be counted through on it without a thought for clock changes.
+//! All schedule text follows the same rule for clock changes: a local time in a DST gap happens at
+//! the end of the gap, and one in a DST overlap happens the first time. In other words, a local
+//! time happens at the first instant at which clocks show it or have shown a later time. The
+//! latest local time that clocks have shown never goes back, so a search can count local times
+//! without checking for clock changes.
 //!
-//! Clock changes, and the local times that clocks skip when they go forward.
-//!
-//! What the clocks of one zone show from 1970 to 2199.
+//! [`ZoneRules`] are compiled from a zone file for the years 1970 to 2199.
 
 use std::{
     borrow::Cow,
@@ -30,9 +28,9 @@ use crate::local::Local;
 
 static UTC_ZONE: ZoneRules = ZoneRules::UTC;
 
-/// A time zone of the IANA database: of the copy in the program, or of a newer one ([`Tzdata`]).
+/// A time zone of the IANA database ([`Tzdata`](crate::Tzdata)).
 ///
-/// It can be given to chrono, to show instants in local time.
+/// `Zone` implements [`chrono::TimeZone`], so that you can format instants in local time.
 #[derive(Clone, Copy)]
 pub struct Zone(&'static ZoneRules);
 
@@ -40,17 +38,18 @@ impl Zone {
     /// Coordinated universal time.
     pub const UTC: Self = Self(&UTC_ZONE);
 
-    pub(crate) fn new(rules: &'static ZoneRules) -> Self {
-        Self(rules)
+    /// Keeps the rules until the process ends, so that `Zone` is `Copy`: zones are few.
+    pub(crate) fn new(rules: ZoneRules) -> Self {
+        Self(Box::leak(Box::new(rules)))
     }
 
-    /// Its name in the IANA database.
+    /// The name in the IANA database.
     pub fn name(self) -> &'static str {
         &self.0.name
     }
 
-    /// The instant at which a local time happens: for one in the gap of a clock change the end of
-    /// the gap, for one that happens twice the first. Fractions of a second are dropped.
+    /// The instant at which a local time happens. A time in a DST gap happens at the end of the
+    /// gap, and one in a DST overlap happens the first time. Fractions of a second are dropped.
     ///
     /// ```
     /// use dayshift_schedule::Zone;
@@ -66,7 +65,7 @@ impl Zone {
         DateTime::from_timestamp(second, 0).unwrap_or_else(|| local.and_utc())
     }
 
-    /// The clock change in `[from, until)`, if there is one; the first of several.
+    /// The first clock change in `[from, until)`.
     ///
     /// ```
     /// use dayshift_schedule::Zone;
@@ -82,14 +81,13 @@ impl Zone {
         self.clock_changes(from, until).next()
     }
 
-    /// The clock changes in `[from, until)`, in order.
     fn clock_changes(
         self,
         from: DateTime<Utc>,
         until: DateTime<Utc>,
     ) -> impl Iterator<Item = ClockChange> {
         let changes = self.0.changes(ceil_second(from), ceil_second(until));
-        // The name of the time may change alone.
+        // Only the abbreviation might change.
         let changes = changes.filter(|(before, after)| before.offset() != after.offset());
         changes.filter_map(|(before, after)| {
             DateTime::from_timestamp(after.from, 0).map(|at| ClockChange {
@@ -100,7 +98,7 @@ impl Zone {
         })
     }
 
-    /// The gaps that begin in `[from, until)`, in order.
+    /// The DST gaps that begin in `[from, until)`, in order.
     ///
     /// ```
     /// use dayshift_schedule::Zone;
@@ -127,14 +125,14 @@ impl Zone {
         span.from.max(local.0 - span.offset())
     }
 
-    /// The latest local time that clocks have shown by that second (since 1970-01-01T00:00:00Z):
-    /// what they show, but in the second pass of a fold the end of the fold. A local time has
-    /// happened exactly if it is no later than this.
+    /// The latest local time that clocks have shown by this second. In the second pass of a DST
+    /// overlap, this is the end of the overlap. A local time has happened if and only if it is at
+    /// most this value.
     pub(crate) fn latest_local(self, second: i64) -> Local {
         self.0.latest_local(second)
     }
 
-    /// The offset from UTC at a second since 1970-01-01T00:00:00Z, in seconds; east is positive.
+    /// The offset from UTC at this second, in seconds; east is positive.
     pub(crate) fn offset(self, second: i64) -> i64 {
         self.0.span_at(second).offset()
     }
@@ -145,13 +143,13 @@ impl Zone {
     }
 }
 
-/// The second with which or after which an instant comes, since 1970-01-01T00:00:00Z.
+/// Seconds since 1970-01-01T00:00:00Z, rounded up.
 fn ceil_second(at: DateTime<Utc>) -> i64 {
     at.timestamp() + i64::from(at.timestamp_subsec_nanos() > 0)
 }
 
 impl PartialEq for Zone {
-    /// Whether both have the same name and the same clocks: two copies of the database may differ.
+    /// Compares name and rules, because two databases might differ.
     fn eq(&self, other: &Self) -> bool {
         ptr::eq(self.0, other.0) || self.0 == other.0
     }
@@ -165,7 +163,7 @@ impl Hash for Zone {
     }
 }
 
-/// What the clocks of a zone show at one instant: how far they are from UTC, and such as `CET`.
+/// The offset and the abbreviation of a zone at one instant.
 #[derive(Clone, Copy)]
 pub struct ZoneOffset {
     zone: Zone,
@@ -198,7 +196,7 @@ impl TimeZone for Zone {
         offset.zone
     }
 
-    /// The first offset with which clocks show that local time; none in a gap.
+    /// The first offset at which clocks show the local time; none in a DST gap.
     fn offset_from_local_datetime(&self, local: &NaiveDateTime) -> MappedLocalTime<ZoneOffset> {
         let local = Local::from(*local);
         let span = self.0.span_showing(local);
@@ -233,68 +231,68 @@ impl fmt::Debug for Zone {
     }
 }
 
-/// One clock change of a zone: clocks go forward or back.
+/// A change of the UTC offset of a zone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ClockChange {
-    /// The first instant of the new time.
+    /// The first instant with the new offset.
     pub at: DateTime<Utc>,
-    /// Offset from UTC before the change, in seconds; east is positive.
+    /// The offset from UTC before the change, in seconds; east is positive.
     pub(crate) before: i64,
-    /// Offset from UTC from the change on, in seconds.
+    /// The offset from UTC after the change, in seconds.
     pub(crate) after: i64,
 }
 
 impl ClockChange {
-    /// What clocks would show at the change without it.
+    /// The local time that clocks would show without the change.
     pub fn shown_before(&self) -> NaiveDateTime {
         self.at.naive_utc() + TimeDelta::seconds(self.before)
     }
 
-    /// What clocks show at the change.
+    /// The local time that clocks show at the change.
     pub fn shown_after(&self) -> NaiveDateTime {
         self.at.naive_utc() + TimeDelta::seconds(self.after)
     }
 }
 
-/// Local times that do not exist, because clocks go forward.
+/// A DST gap: local times that are skipped because clocks go forward.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DstGap {
-    /// The first local time that clocks skip.
+    /// The first local time that is skipped.
     pub from: NaiveDateTime,
-    /// The local time that clocks show instead. Everything in the gap happens then.
+    /// The local time that clocks show instead. Times in the gap happen then.
     pub to: NaiveDateTime,
 }
 
-/// 1969-01-01 and 2200-02-01 in UTC: no schedule is computed outside.
+/// 1969-01-01 and 2200-02-01 in UTC, around the years that schedules cover.
 const FIRST: Timestamp = Timestamp::constant(-31_536_000, 0);
 const LAST: Timestamp = Timestamp::constant(7_260_796_800, 0);
 
-/// More clock changes than any zone has by far: the busiest of the database has some 500.
+/// Far more clock changes than any zone has: the maximum in the database is about 500.
 const MAX_CHANGES: usize = 10_000;
 
-/// Clocks differ from UTC by less than a day, here as in chrono.
+/// Less than a day, as in chrono.
 const MAX_OFFSET: i32 = 86_399;
 
-/// The name of a zone, and what its clocks show.
+/// The name of a zone and its offsets over time.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct ZoneRules {
     pub(crate) name: Cow<'static, str>,
     first: OffsetSpan,
-    /// In order of `from`.
+    /// Sorted by `from`.
     later: Cow<'static, [OffsetSpan]>,
     abbreviations: Cow<'static, [String]>,
 }
 
-/// A time during which clocks are not changed.
+/// A period with a constant offset and abbreviation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct OffsetSpan {
-    /// The second since 1970-01-01T00:00:00Z with which it begins.
+    /// The first second of the period, since 1970-01-01T00:00:00Z.
     pub(crate) from: i64,
-    /// The least local time that no clock of the zone has shown before `from`.
+    /// The smallest local time that no clock of the zone has shown before `from`.
     unseen: Local,
     /// Seconds ahead of UTC.
     offset: i32,
-    /// Index in `abbreviations`.
+    /// An index in `abbreviations`.
     abbreviation: u8,
 }
 
@@ -305,22 +303,21 @@ impl OffsetSpan {
     }
 }
 
-/// Why the bytes of a file are not a zone.
+/// Why a file is not a usable time zone.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ZoneFileError {
-    /// Another format, or a part of a zone.
+    /// The file has another format or is incomplete.
     #[error("not a compiled time zone ({0})")]
     Format(String),
-    /// A zone of the folder `right`: its seconds are not those that clocks count.
+    /// The file is from the directory `right` and counts leap seconds.
     #[error("it counts leap seconds, as the files in the folder `right` do")]
     LeapSeconds,
-    /// A clock a day away from UTC, or one that is changed all the time.
+    /// An offset is a day or more, or the offset changes too often.
     #[error("no clock on earth goes like this")]
     Implausible,
 }
 
 impl ZoneRules {
-    /// Clocks that always show UTC.
     pub(crate) const UTC: Self = Self {
         name: Cow::Borrowed("UTC"),
         first: OffsetSpan {
@@ -333,7 +330,7 @@ impl ZoneRules {
         abbreviations: Cow::Borrowed(&[]),
     };
 
-    /// Reads a compiled zone (TZif, RFC 9636). After its last clock change its footer counts.
+    /// Compiles a zone file (TZif, RFC 9636). After the last transition the footer applies.
     pub(crate) fn compile(name: &str, file: &[u8]) -> Result<Self, ZoneFileError> {
         if counts_leap_seconds(file) {
             return Err(ZoneFileError::LeapSeconds);
@@ -377,23 +374,23 @@ impl ZoneRules {
         })
     }
 
-    /// What clocks show at a second since 1970-01-01T00:00:00Z.
+    /// The span at a second since 1970-01-01T00:00:00Z.
     pub(crate) fn span_at(&self, second: i64) -> OffsetSpan {
         self.last_before(self.later.partition_point(|span| span.from <= second))
     }
 
-    /// In which span a local time happens: the first in which clocks show it or a later one.
+    /// The span in which a local time happens: the first that shows it or a later time.
     pub(crate) fn span_showing(&self, local: Local) -> OffsetSpan {
         self.last_before(self.later.partition_point(|span| span.unseen <= local))
     }
 
-    /// The latest local time that clocks show by that second, or have shown before.
+    /// The latest local time that clocks have shown by this second.
     pub(crate) fn latest_local(&self, second: i64) -> Local {
         let span = self.span_at(second);
         Local(second + span.offset()).max(Local(span.unseen.0.saturating_sub(1)))
     }
 
-    /// Each span that begins in `[from, until)`, and the one before it.
+    /// The pairs of the previous and the new span for changes in `[from, until)`.
     pub(crate) fn changes(
         &self,
         from: i64,
@@ -406,7 +403,7 @@ impl ZoneRules {
         before.zip(all)
     }
 
-    /// Such as `CET`, or `+08` where nobody uses letters.
+    /// For example `CET`, or `+08` if the zone has no letters.
     pub(crate) fn abbreviation(&self, span: OffsetSpan) -> &str {
         let name = self.abbreviations.get(usize::from(span.abbreviation));
         name.map_or("UTC", String::as_str)
@@ -436,7 +433,7 @@ fn abbreviation_index(names: &mut Vec<String>, name: &str) -> Result<u8, ZoneFil
     u8::try_from(index).map_err(|_| ZoneFileError::Implausible)
 }
 
-/// Whether one of the two headers of a zone file says that it has leap seconds; jiff skips them.
+/// Whether one of the two headers of a zone file counts leap seconds. jiff ignores them.
 fn counts_leap_seconds(file: &[u8]) -> bool {
     const HEADER: usize = 44;
     let counts = |header: &[u8]| -> Option<[usize; 6]> {
@@ -470,11 +467,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_local_time_is_one_instant() {
+    fn maps_each_local_time_to_one_instant() {
         for (zone, local, expected) in [
             ("UTC", "2026-11-20T18:00:00", "2026-11-20T18:00:00"),
             ("Asia/Tokyo", "2026-11-23T09:00:00", "2026-11-23T00:00:00"),
-            // The gap, its edges, and the fold.
+            // A DST gap with its edges, and a DST overlap.
             (
                 "Europe/Berlin",
                 "2026-03-29T01:59:59",
@@ -520,7 +517,7 @@ mod tests {
                 "2026-10-25T03:00:00",
                 "2026-10-25T02:00:00",
             ),
-            // A day that never was, half an hour, two hours, a gap at midnight.
+            // A skipped day, and gaps of half an hour, of two hours and at midnight.
             ("Pacific/Apia", "2011-12-29T23:59:59", "2011-12-30T09:59:59"),
             ("Pacific/Apia", "2011-12-30T12:00:00", "2011-12-30T10:00:00"),
             ("Pacific/Apia", "2011-12-31T00:00:00", "2011-12-30T10:00:00"),
@@ -556,7 +553,7 @@ mod tests {
     }
 
     #[test]
-    fn what_clocks_have_shown_never_goes_back() {
+    fn latest_local_time_never_decreases() {
         for name in [
             "Europe/Dublin",
             "Australia/Lord_Howe",
@@ -577,7 +574,7 @@ mod tests {
     }
 
     #[test]
-    fn an_unknown_zone_is_an_error_with_the_nearest_name() {
+    fn unknown_zone_error_proposes_the_nearest_name() {
         let error = Zone::parse("  Asia/Tokio ").unwrap_err();
         assert_eq!(error.span(), 2..12);
         assert_eq!(
@@ -603,7 +600,7 @@ mod tests {
     }
 
     #[test]
-    fn clocks_are_put_forward_now_and_then() {
+    fn lists_the_dst_gaps_of_a_year() {
         let year = ("2026-01-01T00:00:00Z", "2027-01-01T00:00:00Z");
         for (zone, expected) in [
             ("Asia/Tokyo", vec![]),
@@ -625,7 +622,7 @@ mod tests {
     }
 
     #[test]
-    fn a_gap_belongs_to_the_span_in_which_it_begins() {
+    fn dst_gap_belongs_to_the_period_in_which_it_begins() {
         let change = "2026-03-29T01:00:00Z";
         assert_eq!(
             gaps("Europe/Berlin", change, "2026-03-29T01:00:01Z").len(),

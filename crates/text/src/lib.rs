@@ -1,4 +1,5 @@
-//! Text that is safe to show: quoted, cut, and without what acts on a terminal.
+//! Text that is safe to show: quoted, shortened, and without characters that control a terminal.
+//! It also finds the closest name to a misspelled one.
 
 use std::{
     borrow::Cow,
@@ -8,11 +9,11 @@ use std::{
     str::FromStr,
 };
 
-/// The most characters of somebody's text that a message repeats.
+/// The maximum length of quoted user text in messages, in characters.
 const QUOTED: usize = 60;
 
-/// At most 60 characters of `text`, safe to print: control characters and those that
-/// reorder or hide what follows are escaped.
+/// At most 60 characters of `text`, safe to print. Control characters, and characters that reorder
+/// or hide text, are escaped.
 pub fn quote(text: &str) -> String {
     let mut quoted = String::new();
     let mut room = QUOTED;
@@ -23,7 +24,7 @@ pub fn quote(text: &str) -> String {
             character.to_string()
         };
         let width = shown.chars().count();
-        // One place is kept for the mark that says there was more.
+        // Reserve one character for the ellipsis.
         if width >= room {
             quoted.push('…');
             return quoted;
@@ -34,8 +35,8 @@ pub fn quote(text: &str) -> String {
     quoted
 }
 
-/// The number that ASCII digits alone write: no sign, no blank. `None` for any other text, and for a
-/// number too large.
+/// Parses ASCII digits, without sign or blanks. `None` for other text, or if the number is too
+/// large.
 pub fn number<N: FromStr>(digits: impl AsRef<[u8]>) -> Option<N> {
     let digits = digits.as_ref();
     let is_plain = !digits.is_empty() && digits.iter().all(u8::is_ascii_digit);
@@ -43,11 +44,11 @@ pub fn number<N: FromStr>(digits: impl AsRef<[u8]>) -> Option<N> {
     digits.parse().ok()
 }
 
-/// The one of `names` that was meant by a misspelt one, in any case: at most one letter in three is
-/// another (a missing one and two in the wrong order count as one), and no other name is as near. In
-/// a word of up to four letters the first is right: `Don` is not `Mon`.
+/// The name that a misspelled word means, ignoring case. At most one letter in three may differ; a
+/// missing letter or two swapped letters count as one. If two names are equally close, there is
+/// none. In words of up to four letters the first letter must match, so that `Don` is not `Mon`.
 pub fn nearest<'n>(word: &str, names: impl IntoIterator<Item = &'n str>) -> Option<&'n str> {
-    // Longer than any name, short enough to compare with all of them.
+    // Longer than any name, and short enough to compare with all names.
     const MAX_WORD: usize = 64;
     if word.len() > MAX_WORD {
         return None;
@@ -74,7 +75,7 @@ pub fn nearest<'n>(word: &str, names: impl IntoIterator<Item = &'n str>) -> Opti
     (is_alone && distance <= most).then_some(name)
 }
 
-/// All of `text`, safe to print on one line: what [`quote`] escapes is escaped.
+/// The text on one line, with the same escapes as [`quote`].
 pub fn printable(text: &str) -> String {
     let mut shown = String::with_capacity(text.len());
     for character in text.chars() {
@@ -87,15 +88,15 @@ pub fn printable(text: &str) -> String {
     shown
 }
 
-/// `text` as one word of a POSIX shell, whatever stands in it.
+/// `text` as one word of a POSIX shell.
 pub fn shell_word(text: &str) -> Cow<'_, str> {
-    // No argument of a program can hold the one character that has no quotes.
+    // NUL cannot be quoted, and no program argument can contain it.
     shlex::try_quote(text).unwrap_or(Cow::Borrowed("''"))
 }
 
-/// Control characters, line separators, and what of Unicode's format characters nobody sees: the
-/// zero-width and direction marks that could make a message read as something else (Unicode
-/// Technical Report 36, "bidirectional text spoofing").
+/// Whether a character is a control character, a line separator, or an invisible format character.
+/// Zero-width and direction marks could disguise a message (Unicode Technical Report 36,
+/// "bidirectional text spoofing").
 pub fn is_unprintable(character: char) -> bool {
     character.is_control()
         || matches!(character,
@@ -105,7 +106,7 @@ pub fn is_unprintable(character: char) -> bool {
             | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e007f}')
 }
 
-/// The beginning of `text`, at most `bytes` long and cut between characters.
+/// The first characters of `text`, in total at most `bytes` long.
 pub fn cut_bytes(text: &str, bytes: usize) -> &str {
     let end = (0..=bytes.min(text.len()))
         .rev()
@@ -113,7 +114,7 @@ pub fn cut_bytes(text: &str, bytes: usize) -> &str {
     &text[..end.unwrap_or_default()]
 }
 
-/// The end of `text`, at most `bytes` long and cut between characters.
+/// The last characters of `text`, in total at most `bytes` long.
 pub fn last_bytes(text: &str, bytes: usize) -> &str {
     let begin =
         (text.len().saturating_sub(bytes)..text.len()).find(|begin| text.is_char_boundary(*begin));
@@ -127,7 +128,8 @@ pub fn cut_chars(text: &str, characters: usize) -> &str {
         .map_or(text, |(end, _)| &text[..end])
 }
 
-/// An error and its causes in one line, without what a cause only repeats: `a: b: c`.
+/// An error and its causes on one line, as in `a: b: c`. A cause that repeats the text before it
+/// is omitted.
 pub fn error_chain(error: &(dyn Error + 'static)) -> String {
     let mut text = error.to_string();
     let mut source = error.source();
@@ -141,7 +143,7 @@ pub fn error_chain(error: &(dyn Error + 'static)) -> String {
     text
 }
 
-/// A count of things: `1 file`, `2 files`, `3 patches`.
+/// A number and its noun, for example `1 file`, `2 files` or `3 patches`.
 pub fn counted<N: Copy + fmt::Display + PartialEq + From<u8>>(count: N, what: &str) -> String {
     let plural = match what {
         _ if count == N::from(1) => "",
@@ -151,10 +153,10 @@ pub fn counted<N: Copy + fmt::Display + PartialEq + From<u8>>(count: N, what: &s
     format!("{count} {what}{plural}")
 }
 
-/// How many are named where there are more.
+/// The number of names to list if there are more.
 const MAX_NAMES: usize = 3;
 
-/// `a, b`, or of very many `a, b, c and 9 more`.
+/// Joins names as `a, b`, or if there are many, as `a, b, c and 9 more`.
 pub fn first_of(names: &[String]) -> String {
     match names {
         few if few.len() <= MAX_NAMES + 1 => few.join(", "),
@@ -165,8 +167,8 @@ pub fn first_of(names: &[String]) -> String {
     }
 }
 
-/// The JSON text with each character for which `which` holds as `\u....`. Outside of its strings
-/// it has none of them.
+/// Replaces the characters for which `which` holds with `\u....`. JSON has such characters only in
+/// strings.
 pub fn escape_json(json: &str, which: fn(char) -> bool) -> Cow<'_, str> {
     if !json.contains(which) {
         return json.into();
@@ -184,8 +186,8 @@ pub fn escape_json(json: &str, which: fn(char) -> bool) -> Cow<'_, str> {
     escaped.into()
 }
 
-/// Writes JSON in which everything that [`printable`] escapes, except line ends, is `\u....`.
-/// It means the same and acts on no terminal.
+/// Writes JSON in which the characters that [`printable`] escapes, except line ends, are written
+/// as `\u....`. The value is the same, and cannot control a terminal.
 ///
 /// ```
 /// use dayshift_text::TerminalSafe;
@@ -200,7 +202,7 @@ pub struct TerminalSafe<W>(pub W);
 
 impl<W: Write> Write for TerminalSafe<W> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        // Nearly all there is, and it comes in small pieces.
+        // Fast path: JSON is written in small pieces that are mostly ASCII.
         if bytes.iter().all(|byte| matches!(byte, b'\n' | b' '..=b'~')) {
             self.0.write_all(bytes)?;
             return Ok(bytes.len());
@@ -228,7 +230,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn quotes_little_and_nothing_that_acts_on_a_terminal() {
+    fn quotes_a_limited_length_and_escapes_control_characters() {
         for (text, expected) in [
             ("Fry", "Fry"),
             ("a\tb\u{1b}[31m", r"a\tb\u{1b}[31m"),
@@ -246,7 +248,7 @@ mod tests {
     }
 
     #[test]
-    fn cuts_between_characters() {
+    fn cuts_at_character_boundaries() {
         assert_eq!((cut_bytes("aé日", 2), cut_bytes("aé日", 9)), ("a", "aé日"));
         assert_eq!(
             (last_bytes("aé日", 4), last_bytes("aé日", 9)),
@@ -256,7 +258,7 @@ mod tests {
     }
 
     #[test]
-    fn a_chain_repeats_nothing() {
+    fn error_chain_omits_repeated_causes() {
         #[derive(Debug, thiserror::Error)]
         #[error("cannot connect")]
         struct Outer(#[source] Middle);
@@ -270,7 +272,7 @@ mod tests {
     }
 
     #[test]
-    fn counts_have_their_plural() {
+    fn counts_use_the_plural() {
         for (count, what, expected) in [
             (0, "file", "0 files"),
             (1, "patch", "1 patch"),
@@ -281,7 +283,7 @@ mod tests {
     }
 
     #[test]
-    fn escaped_json_means_the_same() {
+    fn escaped_json_has_the_same_value() {
         let text = "a\u{9b}\u{e0001}\u{202e}日\n\"";
         let mut shown = Vec::new();
         serde_json::to_writer_pretty(TerminalSafe(&mut shown), &[text]).unwrap();

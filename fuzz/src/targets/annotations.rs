@@ -1,10 +1,10 @@
-//! An object's story, as [`tell`] reads it.
+//! A scenario of one workload; see [`run_scenario`].
 
-use super::super::story::tell;
+use super::super::scenario::run_scenario;
 
 /// Checks one input.
 pub fn run(bytes: &[u8]) {
     if let Ok(text) = std::str::from_utf8(bytes) {
-        tell(text);
+        run_scenario(text);
     }
 }

@@ -15,23 +15,26 @@ pub fn run(bytes: &[u8]) {
             return;
         }
     };
-    let last = calendar.last().expect("one without dates is refused");
+    let last = calendar
+        .last()
+        .expect("a calendar without dates is rejected");
     assert!(calendar.contains(last), "{last}");
     assert!(calendar.ends_on().is_none_or(|it| it <= last), "{last}");
     let next = last
         .succ_opt()
-        .expect("the years of schedules end before those of dates");
+        .expect("dates continue after the years of schedules");
     assert!(!calendar.contains(next), "{next}");
     for date in [last, next] {
         let summary = calendar.summary_on(date);
         assert_eq!(summary.is_some(), calendar.contains(date), "{date}");
         assert!(summary.is_none_or(|it| it.chars().count() <= 100), "{date}");
     }
-    let name = CalendarName::parse("x").expect("it is a name");
+    let name = CalendarName::parse("x").expect("the name is valid");
     let calendars = Calendars::new([(name, calendar.into())]);
-    let except = ExcludedDates::parse_with("calendar:x", &calendars).expect("it is known");
+    let except =
+        ExcludedDates::parse_with("calendar:x", &calendars).expect("the calendar is known");
     assert_eq!(except.last(), Some(last));
-    // How lines end makes no difference.
+    // Line endings should make no difference.
     if !bytes.contains(&b'\r') {
         let lines: Vec<_> = bytes.split(|it| *it == b'\n').collect();
         let same = Calendar::parse(&lines.join(&b"\r\n"[..]));

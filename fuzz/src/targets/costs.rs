@@ -1,20 +1,21 @@
-//! What reading annotations and one decision from them costs, in steps that the fuzzer counts.
+//! The cost of parsing annotations and of one decision, in steps that the fuzzer counts.
 
 use chrono::{DateTime, Utc};
 use dayshift_schedule::Zone;
 use dayshift_workload::{Decision, DecisionContext, Inputs, Labels, Memory, Prefix, decide, read};
 
-use super::super::{story::observed, texts::is_label_value};
+use super::super::{scenario::observed, texts::is_label_value};
 
-/// The most steps to read all annotations of an object. A text of more than 4 kB is not read; two of crons
-/// take 0.9 million.
+/// The maximum number of steps to parse all annotations of a workload. Text of more than 4 kB is
+/// not parsed; two long texts of cron take 0.9 million.
 const READING: u64 = 10_000_000;
 
-/// The most steps of one decision. What the most costly texts of the corpus are asked takes 0.5 million.
+/// The maximum number of steps of one decision. The most expensive texts of the corpus take 0.5
+/// million.
 const DECIDING: u64 = 5_000_000;
 
-/// Checks one input: lines `name: text` are annotations. `steps` says how many steps have been taken
-/// since the beginning.
+/// Checks one input, in which lines `name: text` are annotations. `steps` returns the number of
+/// steps since the start.
 pub fn run(bytes: &[u8], steps: impl Fn() -> u64) {
     let Ok(text) = std::str::from_utf8(bytes) else {
         return;
@@ -30,8 +31,8 @@ pub fn run(bytes: &[u8], steps: impl Fn() -> u64) {
     let begun = steps();
     let parsed = read(&observed.inputs, &Zone::UTC.into());
     let taken = steps() - begun;
-    assert!(taken <= READING, "{taken} steps to read {annotations:?}");
-    let mut now: DateTime<Utc> = "2026-11-20T18:00:00Z".parse().expect("it is a moment");
+    assert!(taken <= READING, "{taken} steps to parse {annotations:?}");
+    let mut now: DateTime<Utc> = "2026-11-20T18:00:00Z".parse().expect("the time is valid");
     for _ in 0..4 {
         let memory = Memory::new(&observed);
         let context = DecisionContext {

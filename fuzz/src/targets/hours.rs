@@ -1,4 +1,4 @@
-//! Lines: hours, excepted dates, zone, jitter, moment.
+//! Lines: hours, excluded dates, zone, jitter, date and time.
 
 use chrono::TimeDelta;
 use dayshift_schedule::{ExcludedDates, Hours, Schedule, ScheduleRule, Zone, parse_jitter};

@@ -1,4 +1,4 @@
-//! Any text as a file: planned and linted.
+//! Any text as a manifest, for `plan` and `lint`.
 
 use std::io::{self, Write};
 
@@ -35,7 +35,10 @@ pub fn run(bytes: &[u8]) {
         inheritance: dayshift_workload::Inheritance::default(),
     };
     for finding in linter.lint(std::slice::from_ref(&source)).findings {
-        let (_, place) = finding.place.as_ref().expect("it is in the file");
+        let (_, place) = finding
+            .place
+            .as_ref()
+            .expect("the finding has a place in the file");
         let span = &place.span;
         assert!(text.get(span.clone()).is_some(), "{span:?} of {finding:?}");
         check_printable(&finding.message);
@@ -55,13 +58,13 @@ fn plan(source: &SourceFile, from: DateTime<Utc>) {
     let plan = Plan {
         workloads: workloads.collect(),
     };
-    // A schedule by the second has hundreds of thousands of boundaries in a week.
+    // If a schedule has boundaries every second, a week has hundreds of thousands of them.
     if let Err(error) = serde_json::to_writer(Beginning(1 << 16), &plan) {
         assert!(error.is_io(), "{error}");
     }
 }
 
-/// Takes the first bytes, and no more.
+/// Accepts only the first bytes.
 struct Beginning(usize);
 
 impl Write for Beginning {

@@ -1,4 +1,4 @@
-//! One check for each target: of an input, which is any text.
+//! One check for each fuzz target. The input is any text.
 
 mod annotations;
 mod calendar;

@@ -1,4 +1,4 @@
-//! Lines: moment, excepted dates, jitter, zone.
+//! Lines: date and time, excluded dates, jitter, zone.
 
 use dayshift_schedule::{ExcludedDates, Zone, parse_date_time, parse_jitter};
 
@@ -19,7 +19,7 @@ pub fn run(bytes: &[u8]) {
         );
     }
     if let Some(dates) = read(except, ExcludedDates::parse) {
-        let last = dates.last().expect("a list is never empty");
+        let last = dates.last().expect("a parsed list is not empty");
         assert!(dates.contains(last), "{except:?} ends with {last}");
         assert_eq!(
             ExcludedDates::parse(&reversed(except)),

@@ -1,4 +1,4 @@
-//! Lines: the texts of the labels, in the order of `Label::ALL`.
+//! Lines: the values of the labels, in the order of `Label::ALL`.
 
 use dayshift_workload::{Label, Labels, State};
 
@@ -20,7 +20,7 @@ pub fn run(bytes: &[u8]) {
         let Some(written) = written.text(label) else {
             continue;
         };
-        // What was no value of a label cannot have stood on an object.
+        // If the API server rejects a value, it cannot be on an object.
         assert!(
             is_label_value(written) || !is_label_value(text),
             "{label:?} {written:?}"

@@ -1,4 +1,4 @@
-//! Lines: start, stop, excepted dates, zone, jitter, moment.
+//! Lines: start, stop, excluded dates, zone, jitter, date and time.
 
 use chrono::TimeDelta;
 use dayshift_schedule::{ExcludedDates, Schedule, ScheduleRule, Times, Zone, parse_jitter};

@@ -1,8 +1,7 @@
-//! The clocks on which the times of an event are written.
+//! The time zones of iCalendar events, which decide on which date a value falls.
 //!
-//! A time zone as a file defines it (`VTIMEZONE`; RFC 5545, 3.6.5).
-//!
-//! Dates, moments and durations as iCalendar writes them.
+//! A zone is known from the database or defined in the file (`VTIMEZONE`; RFC 5545, 3.6.5).
+//! [`EventClocks`] read the values of an event as dates on its clocks.
 
 use std::{collections::HashMap, rc::Rc};
 
@@ -15,36 +14,71 @@ use crate::{
         recurrence::Recurrence,
     },
     local::Local,
-    tzdata::windows_zone,
+    tzdata::{Tzdata, windows_zone},
     zone::Zone,
 };
 
-/// The clocks of an event, on which it lasts whole days. What is written without a `Z` is theirs;
-/// a moment of UTC may be of another date there: RFC 5545, 3.3.10, asks for one in `UNTIL`.
+/// The clocks of an event. Values without a `Z` are on these clocks. A UTC value might fall on
+/// another date here: RFC 5545, 3.3.10, requires UTC in `UNTIL`.
 #[derive(Clone, Debug)]
 pub(crate) enum EventClock {
-    /// Those of wherever it is read, which need not be known.
+    /// The clocks of the reader, in whatever zone.
     AsWritten,
-    /// Those of UTC.
     Utc,
-    /// Those of a zone.
+    /// A zone of the database.
     Zone(Zone),
-    /// Those of a zone that the file defines.
+    /// A zone that the file defines.
     FileZone(Rc<FileZone>),
-    /// Those of a zone that is only known to who wrote it.
+    /// A zone that only the author of the file knows.
     Unknown,
 }
 
-/// The zones that a file defines, by their `TZID`.
-pub(crate) type FileZones = HashMap<String, Rc<FileZone>>;
+/// The zones that the `TZID`s of a file can name.
+#[derive(Debug)]
+pub(crate) struct FileZones {
+    /// The zones of the database take precedence.
+    tzdata: Tzdata,
+    defined: HashMap<String, Rc<FileZone>>,
+}
+
+impl FileZones {
+    pub(crate) fn new(tzdata: Tzdata) -> Self {
+        Self {
+            tzdata,
+            defined: HashMap::new(),
+        }
+    }
+
+    pub(crate) fn insert(&mut self, name: String, zone: FileZone) {
+        self.defined.insert(name, Rc::new(zone));
+    }
+
+    /// The zone of the database for a `TZID`: by its IANA name, perhaps after a prefix of the
+    /// author (`/freeassociation.sourceforge.net/Europe/Berlin`; RFC 5545, 3.2.19), or by its
+    /// Windows name.
+    pub(crate) fn known(&self, name: &str) -> Option<Zone> {
+        let mut endings = std::iter::successors(Some(name), |rest| Some(rest.split_once('/')?.1));
+        endings
+            .find_map(|ending| self.tzdata.zone(ending))
+            .or_else(|| self.tzdata.zone(windows_zone(name)?))
+    }
+
+    fn clock(&self, name: &str) -> EventClock {
+        if let Some(zone) = self.known(name) {
+            return EventClock::Zone(zone);
+        }
+        let defined = self.defined.get(name).cloned();
+        defined.map_or(EventClock::Unknown, EventClock::FileZone)
+    }
+}
 
 const HALF_A_DAY: i64 = 12 * 3600;
 
-/// Clocks differ from UTC by whole quarters of an hour.
+/// UTC offsets are whole quarters of an hour.
 const QUARTER: i64 = 15 * 60;
 
 impl EventClock {
-    /// Those of an event that begins with this line.
+    /// The clocks of an event with this `DTSTART`.
     pub(crate) fn from_start(line: &ContentLine, zones: &FileZones) -> Self {
         if line.is_date() {
             Self::AsWritten
@@ -55,24 +89,22 @@ impl EventClock {
         }
     }
 
-    /// Those that the `TZID` of a line names.
+    /// The clocks that the `TZID` of a line names.
     pub(crate) fn from_zone_name(line: &ContentLine, zones: &FileZones) -> Self {
         let Some(name) = line.parameter("TZID") else {
             return Self::AsWritten;
         };
-        let known = find_zone(name).map(Self::Zone);
-        let known = known.or_else(|| zones.get(name).cloned().map(Self::FileZone));
-        known.unwrap_or(Self::Unknown)
+        zones.clock(name)
     }
 
-    /// What they show at a moment of UTC.
+    /// The local time for a UTC time.
     pub(crate) fn shown(&self, utc: Local) -> Local {
         match self {
             Self::AsWritten | Self::Utc => utc,
             Self::Zone(zone) => Local(utc.0 + zone.offset(utc.0)),
             Self::FileZone(zone) => Local(utc.0 + zone.offset(utc.0)),
-            // Recurrences begin at midnight, and end at one or in the second before: the nearest
-            // midnight is meant.
+            // Recurrences begin at midnight, and end at midnight or one second earlier, so the
+            // nearest midnight is intended.
             Self::Unknown => {
                 let midnight = Local::on(Local(utc.0 + HALF_A_DAY).day(), 0);
                 let is_second_before = utc.after().0.rem_euclid(QUARTER) == 0;
@@ -85,7 +117,7 @@ impl EventClock {
         }
     }
 
-    /// What they show when others show that; the same where either is not known.
+    /// The local time when other clocks show `shown`. If either zone is unknown, it is the same.
     pub(crate) fn shown_when(&self, others: &Self, shown: Local) -> Local {
         let utc = match (self, others) {
             (Self::AsWritten | Self::Unknown, _) | (_, Self::AsWritten | Self::Unknown) => {
@@ -99,30 +131,20 @@ impl EventClock {
     }
 }
 
-/// The zone of the IANA database that a `TZID` names: by its name there, which may stand behind that
-/// of who wrote it (`/freeassociation.sourceforge.net/Europe/Berlin`; RFC 5545, 3.2.19), or by that
-/// of Windows.
-pub(crate) fn find_zone(name: &str) -> Option<Zone> {
-    let mut endings = std::iter::successors(Some(name), |rest| Some(rest.split_once('/')?.1));
-    endings
-        .find_map(Zone::named)
-        .or_else(|| Zone::named(windows_zone(name)?))
-}
-
-/// When the clocks of a zone change, in order.
+/// The offset changes of a zone, in order.
 #[derive(Debug)]
 pub(crate) struct FileZone(Vec<OffsetChange>);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct OffsetChange {
-    /// In seconds of UTC.
+    /// Seconds since 1970-01-01T00:00:00Z.
     at: i64,
-    /// The offsets from UTC before and after it, in seconds; east is positive.
+    /// The UTC offsets before and after the change, in seconds; east is positive.
     before: i64,
     after: i64,
 }
 
-/// The lines of a `STANDARD` or a `DAYLIGHT`.
+/// The relevant lines of a `STANDARD` or `DAYLIGHT` component.
 #[derive(Debug, Default)]
 pub(crate) struct ObservanceLines {
     start: Option<ContentLine>,
@@ -133,7 +155,7 @@ pub(crate) struct ObservanceLines {
 }
 
 impl ObservanceLines {
-    /// Takes in a line, if it is one of those that matter.
+    /// Stores the line if it is relevant.
     pub(crate) fn add_line(&mut self, line: ContentLine) {
         match line.name().to_ascii_uppercase().as_str() {
             "DTSTART" => self.start = Some(line),
@@ -145,7 +167,7 @@ impl ObservanceLines {
         }
     }
 
-    /// Adds its changes up to the year 2199; `None` where a line is missing or cannot be read.
+    /// Adds the offset changes until 2199. `None` if a line is missing or cannot be parsed.
     fn read(
         &self,
         budget: &mut Budget,
@@ -154,7 +176,7 @@ impl ObservanceLines {
         let start = WrittenDate::parse(self.start.as_ref()?.value())?.local();
         let before = offset(self.from.as_ref()?.value())?;
         let after = offset(self.to.as_ref()?.value())?;
-        // Each begins by the clocks that it ends.
+        // The local time of a change is in the offset before it.
         let mut add = |shown: Local| {
             changes.push(OffsetChange {
                 at: shown.0 - before,
@@ -189,10 +211,10 @@ impl ObservanceLines {
 }
 
 impl FileZone {
-    /// Reads a zone; `None` where it cannot be read.
+    /// `None` if the zone cannot be parsed.
     ///
     /// # Errors
-    /// It is too much work.
+    /// Its recurrences exceed the budget.
     pub(crate) fn from_lines(
         observances: &[ObservanceLines],
         budget: &mut Budget,
@@ -208,7 +230,7 @@ impl FileZone {
         Ok((!changes.is_empty()).then_some(Self(changes)))
     }
 
-    /// The offset from UTC at a second of UTC, in seconds.
+    /// The UTC offset at a second since 1970-01-01T00:00:00Z, in seconds.
     pub(crate) fn offset(&self, second: i64) -> i64 {
         let begun = self.0.partition_point(|change| change.at <= second);
         match begun.checked_sub(1).and_then(|last| self.0.get(last)) {
@@ -217,14 +239,14 @@ impl FileZone {
         }
     }
 
-    /// The second of UTC at which clocks show a time.
+    /// The second since 1970-01-01T00:00:00Z at which the clocks show a time.
     pub(crate) fn second_of(&self, shown: Local) -> i64 {
         let near = shown.0 - self.offset(shown.0);
         shown.0 - self.offset(near)
     }
 }
 
-/// Reads an offset such as `+0100`, `-0330` or `+005328`, in seconds.
+/// Parses an offset such as `+0100`, `-0330` or `+005328`, in seconds.
 fn offset(text: &str) -> Option<i64> {
     let (sign, digits) = match text.split_at_checked(1)? {
         ("+", digits) => (1, digits),
@@ -243,25 +265,24 @@ fn offset(text: &str) -> Option<i64> {
     Some(sign * i64::from(hours * 3600 + minutes * 60 + seconds))
 }
 
-/// A date, with the time of day where there is one, on the clocks of its event.
+/// A date, or a date and time, on the clocks of its event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct DateValue {
     /// Days since 1970-01-01.
     pub(crate) day: i32,
-    /// Seconds since midnight; `None` for a date alone.
+    /// Seconds since midnight; `None` for a date.
     pub(crate) second: Option<u32>,
 }
 
-/// What the values of an event are read with.
+/// The context in which the values of an event are read.
 #[derive(Debug)]
 pub(crate) struct EventClocks<'f> {
-    /// The clocks of the event.
     pub(crate) event: EventClock,
-    /// The zones that lines of it may name besides.
+    /// The zones that other lines of the event can name.
     pub(crate) zones: &'f FileZones,
 }
 
-/// The same on these clocks, where others show what is written without a `Z`.
+/// Moves a value to the clocks of the event. `others` are the clocks of a value without a `Z`.
 fn on_clock(written: WrittenDate, clock: &EventClock, others: &EventClock) -> DateValue {
     if written.second.is_none() {
         return DateValue {
@@ -281,7 +302,7 @@ fn on_clock(written: WrittenDate, clock: &EventClock, others: &EventClock) -> Da
 }
 
 impl DateValue {
-    /// Reads a value that is on the clocks of its event, unless it is of UTC.
+    /// Parses a value that is in UTC or on the clocks of its event.
     pub(crate) fn parse(text: &str, clock: &EventClock) -> Option<Self> {
         Some(on_clock(
             WrittenDate::parse(text)?,
@@ -290,8 +311,8 @@ impl DateValue {
         ))
     }
 
-    /// Reads the one value of a line, which is on the clocks of its event whatever its `TZID`. Some
-    /// programs say that it is a date, and write a time.
+    /// Parses the value of a line, which is on the clocks of its event, independent of its `TZID`.
+    /// Some programs declare a date and write a time.
     pub(crate) fn from_line(line: &ContentLine, clock: &EventClock) -> Result<Self, CalendarError> {
         let value = line.value();
         let read = Self::parse(value, clock);
@@ -302,7 +323,6 @@ impl DateValue {
         })
     }
 
-    /// How much later it is than another.
     pub(crate) fn since(self, other: Self) -> TimeDelta {
         let days = TimeDelta::days(i64::from(self.day) - i64::from(other.day));
         let second = |value: Self| i64::from(value.second.unwrap_or_default());
@@ -311,13 +331,13 @@ impl DateValue {
 }
 
 impl EventClocks<'_> {
-    /// Reads the values of a line such as `EXDATE`, which may be on the clocks of another zone.
+    /// Parses the values of a line such as `EXDATE`, which can be in another zone.
     pub(crate) fn values(&self, line: &ContentLine) -> Result<Vec<DateValue>, CalendarError> {
         let values = self.periods(line)?;
         Ok(values.into_iter().map(|(value, _)| value).collect())
     }
 
-    /// Reads the values of a line such as `RDATE`, and how long each is, where it says so.
+    /// Parses the values of a line such as `RDATE`, with their durations if given.
     pub(crate) fn periods(
         &self,
         line: &ContentLine,
@@ -349,7 +369,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn reads_offsets() {
+    fn parses_offsets() {
         for (text, expected) in [
             ("+0100", Some(3600)),
             ("-0330", Some(-12_600)),

@@ -1,76 +1,73 @@
-//! Why a calendar file is refused, and in which line.
-//!
-//! How much of a calendar is read.
+//! Errors in iCalendar files, and the limits that keep parsing bounded.
 
 use std::fmt;
 
 use dayshift_text::quote;
 
-/// Why a calendar file is refused.
+/// Why a calendar file was rejected.
 ///
-/// Its `Display` names the line, the event by its summary or its UID, the offending words and what
-/// is wrong with them.
+/// `Display` names the line, the event by its summary or UID, the offending words and the mistake.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CalendarError {
     line: usize,
-    /// The name of the event, quoted; empty where it is not about one, or that has none.
+    /// The quoted name of the event; empty if there is none.
     event: Box<str>,
     found: Box<str>,
     reason: CalendarReason,
 }
 
-/// What is wrong with a calendar file. `Display` goes on after the offending words.
+/// The mistake in a calendar file. `Display` continues the sentence after the offending words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum CalendarReason {
     /// The file is longer than 1 MiB and was not read.
     #[error("the file is larger than {MAX_FILE} bytes, which is all that is read")]
     TooLarge,
-    /// The file does not begin as a calendar does.
+    /// The file does not begin with `BEGIN:VCALENDAR`.
     #[error("is not the beginning of an iCalendar file, which is `BEGIN:VCALENDAR`")]
     NotACalendar,
-    /// The file ends too early, as after a download that broke off.
+    /// The file is truncated, for example by an interrupted download.
     #[error("the file ends before `END:VCALENDAR`: part of it is missing")]
     Unfinished,
-    /// The file has no event that lasts whole days.
+    /// There is no all-day event.
     #[error("the file has no event that lasts whole days")]
     NoDates,
-    /// A line without a name and a colon.
+    /// A line has no name or no colon.
     #[error("is not a line of iCalendar, such as `DTSTART;VALUE=DATE:20261225`")]
     NotALine,
-    /// `END` of something other than what began last.
+    /// `END` does not match the last `BEGIN`.
     #[error("ends a component that did not begin last")]
     WrongEnd,
-    /// Components within components, too deep.
+    /// Components are nested too deeply.
     #[error("is nested too deep in other components")]
     TooDeep,
-    /// An event without `DTSTART`.
+    /// An event has no `DTSTART`.
     #[error("the event that ends here has no DTSTART")]
     NoStart,
-    /// A property that an event may have once.
+    /// A property is given twice in one event.
     #[error("is given twice in one event")]
     Twice,
-    /// A value that is neither a date nor a date and time.
+    /// A value is neither a date nor a date and time.
     #[error("is not a date; dates are written as `20261225`")]
     NotADate,
-    /// A value that is not a duration.
+    /// A value is not a duration.
     #[error("is not a duration; durations are written as `P1D` or `P2W`")]
     NotADuration,
-    /// An event that ends before it begins, or not at the end of a day.
+    /// An event ends before it begins.
     #[error("is not an end for this event, which begins on a date; write a later date")]
     BadEnd,
-    /// Part of a recurrence that is not `NAME=value`, or has a value that its name does not take.
+    /// A part of a recurrence is not `NAME=value`, or its value is not valid for its name.
     #[error("is not a known part of a recurrence, such as `FREQ=YEARLY` or `COUNT=10`")]
     BadRule,
-    /// A part of recurrences that is not supported.
+    /// A part of a recurrence is not supported.
     #[error("is not supported; write the dates as events of their own, or as RDATE")]
     Unsupported,
-    /// More dates than a calendar may have.
+    /// The calendar has too many dates.
     #[error(
         "the calendar has more than {MAX_DATES} dates; end its recurrences with COUNT or UNTIL"
     )]
     TooManyDates,
-    /// Recurrences that take too long to work out.
+    /// The recurrences exceed the budget.
     #[error("the recurrences take too long to work out; end them with COUNT or UNTIL")]
     TooMuchWork,
 }
@@ -85,7 +82,7 @@ impl CalendarError {
         }
     }
 
-    /// The same about something in an event of that name.
+    /// Names the event in which the error is.
     pub(crate) fn in_event(self, name: &str) -> Self {
         Self {
             event: quote(name).into(),
@@ -93,17 +90,17 @@ impl CalendarError {
         }
     }
 
-    /// The same about the same words, for another reason.
+    /// Replaces the reason.
     pub(crate) fn because(self, reason: CalendarReason) -> Self {
         Self { reason, ..self }
     }
 
-    /// The line of the file at fault, from 1.
+    /// The offending line of the file, from 1.
     pub fn line(&self) -> usize {
         self.line
     }
 
-    /// What is wrong, as a type.
+    /// The kind of mistake.
     pub fn reason(&self) -> CalendarReason {
         self.reason
     }
@@ -123,30 +120,30 @@ impl fmt::Display for CalendarError {
     }
 }
 
-/// Without a source: what the reason says is part of the message already.
+/// There is no source: the message already contains the reason.
 impl std::error::Error for CalendarError {}
 
-/// The largest file that is read, in bytes: as much as a ConfigMap holds.
+/// The maximum size of a file in bytes, which is that of a ConfigMap.
 pub(crate) const MAX_FILE: usize = 1 << 20;
 
-/// The most spans of days that a calendar may have.
+/// The maximum number of date ranges in a calendar.
 pub(crate) const MAX_DATES: usize = 100_000;
 
-/// How much work the recurrences of one file may be: days and periods that are looked at.
+/// The remaining work for the recurrences of one file, in days and periods that may be checked.
 #[derive(Debug)]
 pub(crate) struct Budget(u32);
 
 impl Budget {
-    /// Two hundred feasts of every year without an end that are on days of the week, as
-    /// Thanksgiving. Those on days of the month are a fiftieth of the work.
+    /// Enough for two hundred endless yearly holidays on weekdays, such as Thanksgiving. A holiday
+    /// on a day of the month costs a fiftieth of that.
     pub(crate) const fn for_file() -> Self {
         Self(2_000_000)
     }
 
-    /// Takes some of it.
+    /// Takes some of the budget.
     ///
     /// # Errors
-    /// It is too much.
+    /// Not enough is left.
     pub(crate) fn spend(&mut self, work: u32) -> Result<(), CalendarReason> {
         self.0 = self
             .0

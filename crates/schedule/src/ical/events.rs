@@ -1,11 +1,11 @@
-//! One `VEVENT`: from its lines to the days that it covers.
+//! Events of an iCalendar file, and the days that they cover.
 //!
-//! The components of an iCalendar file, which begin and end within each other (RFC 5545, 3.6).
+//! [`read_events`] collects the lines of each `VEVENT`, and reads them after the whole file,
+//! because an event can name a zone that is defined later. [`Event::spans`] expands recurrences.
 
 use std::{
     borrow::Cow,
     collections::{HashMap, HashSet},
-    rc::Rc,
 };
 
 use chrono::TimeDelta;
@@ -13,17 +13,16 @@ use dayshift_text::cut_chars;
 
 use crate::{
     ical::{
-        clocks::{
-            DateValue, EventClock, EventClocks, FileZone, FileZones, ObservanceLines, find_zone,
-        },
+        clocks::{DateValue, EventClock, EventClocks, FileZone, FileZones, ObservanceLines},
         error::{Budget, CalendarError, CalendarReason},
         lines::{ContentLine, content_lines, parse_duration},
         recurrence::Recurrence,
     },
     local::Local,
+    tzdata::Tzdata,
 };
 
-/// The lines of an event that say when it is and what it is called.
+/// The relevant lines of a `VEVENT`.
 #[derive(Debug, Default)]
 pub(crate) struct EventLines {
     start: Option<ContentLine>,
@@ -37,46 +36,47 @@ pub(crate) struct EventLines {
     excluded_rules: Vec<ContentLine>,
     dates: Vec<ContentLine>,
     excluded: Vec<ContentLine>,
-    /// Where it ended.
+    /// The line of its `END`.
     end_line: usize,
-    /// What is wrong with a line, which is said once the event has ended: then its name is known.
+    /// The first error in a line. It is reported at the end of the event, when the name of the
+    /// event is known.
     failure: Option<CalendarError>,
 }
 
-/// An event, of which the days count only where it lasts whole ones.
+/// An event. Its days count only if it is an all-day event.
 #[derive(Debug, Default)]
 pub(crate) struct Event {
-    /// The line that it begins with.
+    /// The line of its `DTSTART`.
     line: usize,
     uid: Box<str>,
     first: i32,
-    /// How many days it lasts; `None` where it is at a time of day.
+    /// The number of days that the event lasts; `None` if it is not an all-day event.
     days: Option<i32>,
     pub(crate) summary: Box<str>,
     rules: Vec<Recurrence>,
-    /// First days, and how many each has.
+    /// The first day and the number of days of each `RDATE`.
     dates: Vec<(i32, i32)>,
     excluded: Vec<i32>,
-    /// The day of the recurrence that it takes the place of.
+    /// The day of the recurrence that this event replaces (`RECURRENCE-ID`).
     replaces: Option<i32>,
     is_cancelled: bool,
 }
 
-/// The days that recurrences of an event have given up to others, by its UID.
+/// The days on which a recurrence is replaced, by UID.
 pub(crate) type ReplacedDays = HashMap<Box<str>, HashSet<i32>>;
 
-/// The clocks of events that recur, by their UID.
+/// The clocks of recurring events, by UID.
 pub(crate) type SeriesClocks = HashMap<Box<str>, EventClock>;
 
-/// The longest name of an event that is kept, in characters.
+/// The maximum length of a stored summary, in characters.
 const MAX_SUMMARY: usize = 100;
 
 impl EventLines {
-    /// Takes in a line, if it is one of those that matter; whether it may say when the event is.
+    /// Stores the line if it is relevant. Returns whether it can affect the days of the event.
     pub(crate) fn add_line(&mut self, line: ContentLine) -> bool {
         let name = line.name().to_ascii_uppercase();
         let list = match name.as_str() {
-            // Some feeds have an empty one on each event.
+            // Some feeds contain an empty one in each event.
             "RRULE" | "EXRULE" | "RDATE" | "EXDATE" if line.value().is_empty() => return true,
             "RRULE" => Some(&mut self.rules),
             "EXRULE" => Some(&mut self.excluded_rules),
@@ -96,7 +96,7 @@ impl EventLines {
             "STATUS" => &mut self.status,
             "RECURRENCE-ID" => &mut self.recurrence_id,
             "SUMMARY" => {
-                // A name in another language is as good.
+                // Keep the first of several languages.
                 self.summary.get_or_insert(line);
                 return false;
             }
@@ -111,17 +111,16 @@ impl EventLines {
         true
     }
 
-    /// Takes in that a line of it cannot be read.
+    /// Stores the first error in a line of the event.
     pub(crate) fn record_error(&mut self, error: CalendarError) {
         self.failure.get_or_insert(error);
     }
 
-    /// Takes in that it ended in that line.
     pub(crate) fn end(&mut self, line: usize) {
         self.end_line = line;
     }
 
-    /// Adds the clocks on which its recurrences are, by its UID.
+    /// Adds the clocks of the event to those of recurring events, by UID.
     pub(crate) fn record_clock(&self, zones: &FileZones, clocks: &mut SeriesClocks) {
         if let (None, Some(start)) = (&self.recurrence_id, &self.start) {
             let clock = || EventClock::from_start(start, zones);
@@ -129,7 +128,7 @@ impl EventLines {
         }
     }
 
-    /// The event, in a file that defines these zones and has these other events.
+    /// Reads the lines, with the zones of the file and the clocks of recurring events.
     pub(crate) fn event(
         mut self,
         zones: &FileZones,
@@ -140,7 +139,7 @@ impl EventLines {
         event.map_err(|error| error.in_event(&self.name()))
     }
 
-    /// Its summary or, without one, its UID.
+    /// The summary, or the UID if there is none.
     fn name(&self) -> Cow<'_, str> {
         let summary = self.summary.as_ref().map(ContentLine::text);
         let uid = || self.uid.as_ref().map(ContentLine::text);
@@ -212,8 +211,8 @@ impl EventLines {
         })
     }
 
-    /// An event at a time of day. All that counts of it is which recurrence it takes the place of: a
-    /// day may have become a meeting.
+    /// An event at a time of day. It can replace one recurrence of an all-day event, for example
+    /// when a day becomes a meeting.
     fn timed_event(&self, start: DateValue, replaces: Result<Option<i32>, CalendarError>) -> Event {
         let has_range = |line: &ContentLine| line.parameter("RANGE").is_some();
         let is_one = !self.recurrence_id.as_ref().is_some_and(has_range);
@@ -225,7 +224,7 @@ impl EventLines {
         }
     }
 
-    /// The day of the recurrence that it takes the place of, on the clocks of that.
+    /// The day of the replaced recurrence, on the clocks of that series.
     fn replaces(
         &self,
         own: &EventClocks<'_>,
@@ -246,12 +245,12 @@ impl EventLines {
         uid.unwrap_or_default().into()
     }
 
-    /// How many whole days it lasts; `None` where it does not.
+    /// The number of whole days; `None` if the event is at a time of day.
     ///
-    /// A date and no end is one day. So is an end on the first day: it should be exclusive, but
-    /// some programs mean the day itself. Some write a time of day as the end of dates: the day
-    /// that it is in belongs to them. From midnight to midnight is whole days too, in whatever
-    /// zone it is written: that is how some programs write them.
+    /// A date without an end is one day. If the end is on the first day, it is one day too: the
+    /// end should be exclusive, but some programs mean the day itself. If the end has a time of
+    /// day, its date is included. An event from midnight to midnight in any zone is an all-day
+    /// event, because some programs write it that way.
     fn days(
         &self,
         start: DateValue,
@@ -259,7 +258,7 @@ impl EventLines {
     ) -> Result<Option<i32>, CalendarError> {
         let (length, line) = match (&self.end, &self.duration) {
             (Some(line), _) => {
-                // An end may be at any time of day: none is near enough to be meant.
+                // An end can be at any time of day, so there is no nearest midnight to assume.
                 let clock = match &clocks.event {
                     EventClock::Unknown => &EventClock::AsWritten,
                     known => known,
@@ -288,7 +287,7 @@ impl EventLines {
     }
 }
 
-/// How many whole days that is; `None` where it is not.
+/// `None` if the duration is not a positive number of whole days.
 fn whole_days(length: TimeDelta) -> Option<i32> {
     let days = i32::try_from(length.num_days()).unwrap_or(i32::MAX);
     let is_whole = length == TimeDelta::days(length.num_days());
@@ -296,20 +295,19 @@ fn whole_days(length: TimeDelta) -> Option<i32> {
 }
 
 impl Event {
-    /// Whether it lasts whole days.
     pub(crate) const fn is_all_day(&self) -> bool {
         self.days.is_some()
     }
 
-    /// Adds the recurrence of another event that it takes the place of, if it does.
+    /// Adds the recurrence that this event replaces.
     pub(crate) fn record_replaced(&self, replaced: &mut ReplacedDays) {
         if let Some(day) = self.replaces {
             replaced.entry(self.uid.clone()).or_default().insert(day);
         }
     }
 
-    /// Calls `found` with the first and the last day of each of its spans, and whether the span is
-    /// of a recurrence without an end. What lies outside of the years of schedules is left out.
+    /// Calls `found` for each range, with its first and last day and whether it comes from a
+    /// recurrence without an end. Ranges outside of the years of schedules are skipped.
     pub(crate) fn spans(
         self,
         replaced: &ReplacedDays,
@@ -344,7 +342,7 @@ impl Event {
         if self.rules.is_empty() || is_instance {
             return add(self.first, days, false).map_err(fails);
         }
-        // What begins earlier may last into the years of schedules.
+        // An event that begins earlier can extend into the years of schedules.
         let span = horizon_from.saturating_sub(days)..=horizon_to;
         for rule in self.rules {
             let is_endless = rule.is_endless();
@@ -356,16 +354,17 @@ impl Event {
     }
 }
 
-/// How deep components may lie in others.
+/// The maximum nesting of components.
 const MAX_DEPTH: usize = 16;
 
-/// The events of a file, in its order, and the number of its last line. What its zones take to work
-/// out is part of the budget.
+/// The events of a file in order, and the number of its last line. Expanding zone definitions uses
+/// the budget too.
 ///
 /// # Errors
-/// It is not an iCalendar file, part of it is missing, or an event cannot be read.
+/// The file is not an iCalendar file or is truncated, or an event cannot be read.
 pub(crate) fn read_events(
     file: &[u8],
+    tzdata: &Tzdata,
     budget: &mut Budget,
 ) -> Result<(Vec<Event>, usize), CalendarError> {
     let mut components = Components::default();
@@ -392,7 +391,7 @@ pub(crate) fn read_events(
         let reason = CalendarReason::Unfinished;
         return Err(CalendarError::new(last_line, "", reason));
     }
-    let zones = components.zones(budget)?;
+    let zones = components.zones(tzdata, budget)?;
     let mut series = SeriesClocks::new();
     for event in &components.events {
         event.record_clock(&zones, &mut series);
@@ -402,23 +401,23 @@ pub(crate) fn read_events(
     Ok((events.collect::<Result<_, _>>()?, last_line))
 }
 
-/// What was read of a file so far.
+/// The state of the reader.
 #[derive(Debug, Default)]
 struct Components {
-    /// The components that have begun and not ended, in upper case; the innermost last.
+    /// The names of the open components in upper case, the innermost last.
     open: Vec<String>,
-    /// The lines of the event that is open.
+    /// The lines of the open event.
     event: EventLines,
-    /// They may name zones that are defined after them.
+    /// Events are read later, because they can name zones that are defined after them.
     events: Vec<EventLines>,
-    /// Whether the last line was text that somebody wrote, which may go on without being folded.
+    /// Whether the last line was free text, which some programs continue without folding.
     is_text: bool,
-    /// Whether a calendar has ended.
+    /// Whether a `VCALENDAR` has ended.
     has_ended: bool,
     zones: Vec<ZoneLines>,
 }
 
-/// The lines of a `VTIMEZONE`.
+/// The relevant lines of a `VTIMEZONE`.
 #[derive(Debug, Default)]
 struct ZoneLines {
     line: usize,
@@ -434,7 +433,7 @@ impl ZoneLines {
         }
     }
 
-    /// Takes in a line that lies in so many components.
+    /// Stores the line. `depth` is the number of open components.
     fn add_line(&mut self, line: ContentLine, depth: usize) {
         match self.observances.last_mut().filter(|_| depth > 2) {
             Some(observance) => observance.add_line(line),
@@ -473,8 +472,8 @@ impl Components {
         }
     }
 
-    /// A line that is not one of iCalendar: where text goes on it is the rest of that, which some
-    /// programs write as it is.
+    /// Handles a line that is not iCalendar syntax. After free text it is a continuation that was
+    /// not folded.
     fn read_unreadable(&mut self, error: CalendarError) -> Result<(), CalendarError> {
         if self.is_text && self.open.len() > 1 {
             return Ok(());
@@ -522,21 +521,24 @@ impl Components {
         Ok(())
     }
 
-    /// The zones that only this file knows.
-    fn zones(&self, budget: &mut Budget) -> Result<FileZones, CalendarError> {
-        let mut zones = FileZones::new();
+    /// The zones that the file defines and the database does not have.
+    fn zones(&self, tzdata: &Tzdata, budget: &mut Budget) -> Result<FileZones, CalendarError> {
+        let mut zones = FileZones::new(tzdata.clone());
         let of_file = self.zones.iter();
-        for lines in of_file.filter(|lines| find_zone(&lines.name).is_none()) {
+        for lines in of_file {
+            if zones.known(&lines.name).is_some() {
+                continue;
+            }
             let zone = FileZone::from_lines(&lines.observances, budget);
             let fails = |reason| CalendarError::new(lines.line, &lines.name, reason);
             if let Some(zone) = zone.map_err(fails)? {
-                zones.insert(lines.name.clone(), Rc::new(zone));
+                zones.insert(lines.name.clone(), zone);
             }
         }
         Ok(zones)
     }
 
-    /// Whether an event is open, and nothing within it.
+    /// Whether the innermost open component is an event.
     fn is_in_event(&self) -> bool {
         matches!(&*self.open, [_, event] if event == "VEVENT")
     }

@@ -1,4 +1,5 @@
-//! Content lines: `NAME;PARAMETER=VALUE:VALUE`, folded or not (RFC 5545, 3.1).
+//! Content lines of iCalendar, `NAME;PARAMETER=VALUE:VALUE` (RFC 5545, 3.1), and the dates and
+//! durations in their values.
 
 use std::borrow::Cow;
 
@@ -10,7 +11,7 @@ use crate::{
     local::{Local, day_number},
 };
 
-/// One unfolded line of a file.
+/// An unfolded line.
 #[derive(Debug)]
 pub(crate) struct ContentLine {
     /// The number of its first line in the file, from 1.
@@ -22,14 +23,14 @@ pub(crate) struct ContentLine {
 
 impl ContentLine {
     fn read(number: usize, bytes: &[u8]) -> Result<Self, CalendarError> {
-        // Folding may cut within a character, so that lines are text only once they are whole.
+        // Folding can split a character, so decode the line after unfolding.
         let text = String::from_utf8_lossy(bytes).into_owned();
         let mut is_quoted = false;
         let colon = text.bytes().position(|byte| {
             is_quoted ^= byte == b'"';
             byte == b':' && !is_quoted
         });
-        // A quotation mark without another does not hide the value.
+        // An unmatched quotation mark does not hide the value.
         let colon = colon.or_else(|| text.find(':'));
         let name = text.find([';', ':']).filter(|end| *end > 0);
         let (Some(colon), Some(name)) = (colon, name) else {
@@ -43,7 +44,7 @@ impl ContentLine {
         })
     }
 
-    /// Whether this is its name; case does not matter.
+    /// Compares the name, ignoring case.
     pub(crate) fn is(&self, name: &str) -> bool {
         self.name().eq_ignore_ascii_case(name)
     }
@@ -52,13 +53,12 @@ impl ContentLine {
         self.text.get(..self.name).unwrap_or_default()
     }
 
-    /// The value without the blanks around it, as it is written.
+    /// The raw value without surrounding blanks.
     pub(crate) fn value(&self) -> &str {
         self.text.get(self.value..).unwrap_or_default().trim()
     }
 
-    /// The value of a parameter of this line, without quotation marks; case does not matter in its
-    /// name.
+    /// The value of a parameter, without quotation marks. The case of `name` is ignored.
     pub(crate) fn parameter(&self, name: &str) -> Option<&str> {
         let end = self.value.saturating_sub(1);
         let parameters = self.text.get(self.name..end).unwrap_or_default();
@@ -69,14 +69,14 @@ impl ContentLine {
         Some(value.trim_matches('"'))
     }
 
-    /// Whether its value is a date alone, or said to be one.
+    /// Whether the value is a date, or is declared to be one.
     pub(crate) fn is_date(&self) -> bool {
         let is_said = self.parameter("VALUE");
         is_said.is_some_and(|value| value.eq_ignore_ascii_case("DATE"))
             || !self.value().contains(['T', 't'])
     }
 
-    /// The value as text: `\,`, `\;`, `\\` and `\n` are what they stand for (RFC 5545, 3.3.11).
+    /// The unescaped value: `\,`, `\;`, `\\` and `\n` (RFC 5545, 3.3.11).
     pub(crate) fn text(&self) -> Cow<'_, str> {
         let value = self.value();
         if !value.contains('\\') {
@@ -103,7 +103,7 @@ impl ContentLine {
     }
 }
 
-/// The unfolded lines of a file, whether they end in CRLF or LF; empty ones are left out.
+/// The unfolded lines of a file with CRLF or LF, without empty lines.
 pub(crate) fn content_lines(
     file: &[u8],
 ) -> impl Iterator<Item = Result<ContentLine, CalendarError>> + '_ {
@@ -126,19 +126,19 @@ pub(crate) fn content_lines(
     })
 }
 
-/// A date, with the time of day where there is one, as a file has it.
+/// A date, or a date and time, as it is written in a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct WrittenDate {
     /// Days since 1970-01-01.
     pub(crate) day: i32,
-    /// Seconds since midnight; `None` for a date alone.
+    /// Seconds since midnight; `None` for a date.
     pub(crate) second: Option<u32>,
-    /// Whether a `Z` says that it is of UTC.
+    /// Whether the value ends with `Z`.
     pub(crate) is_utc: bool,
 }
 
 impl WrittenDate {
-    /// Reads `20261225`, `20261225T180000` and `20261225T180000Z`.
+    /// Parses `20261225`, `20261225T180000` or `20261225T180000Z`.
     pub(crate) fn parse(text: &str) -> Option<Self> {
         let (date, time) = match text.split_once(['T', 't']) {
             Some((date, time)) => (date, Some(time)),
@@ -173,13 +173,13 @@ impl WrittenDate {
         })
     }
 
-    /// As a wall clock shows it; midnight for a date alone.
+    /// The local time; midnight for a date.
     pub(crate) fn local(self) -> Local {
         Local::on(self.day, self.second.unwrap_or_default())
     }
 }
 
-/// Reads a duration such as `P1D`, `P2W` or `PT24H`.
+/// Parses a duration such as `P1D`, `P2W` or `PT24H`.
 pub(crate) fn parse_duration(text: &str) -> Option<TimeDelta> {
     let mut rest = text.trim_start_matches('+').strip_prefix(['P', 'p'])?;
     let mut sum = TimeDelta::zero();
@@ -216,20 +216,20 @@ mod tests {
     }
 
     #[test]
-    fn folded_lines_are_whole_again_and_keep_their_number() {
+    fn unfolds_lines_and_keeps_their_numbers() {
         for end in ["\r\n", "\n"] {
             let file = ["A:one", " two", "\t three", "", "B:\u{fc}"].join(end);
             let found = lines(file.as_bytes());
             assert_eq!(found[0].value(), "onetwo three");
             assert_eq!((found[1].number, found[1].value()), (5, "\u{fc}"));
         }
-        // Cut within a character, as RFC 5545 warns of.
+        // Split within a character, as RFC 5545 warns.
         let cut = lines(b"SUMMARY:Fr\xc3\r\n \xbchling");
         assert_eq!(cut[0].value(), "Fr\u{fc}hling");
     }
 
     #[test]
-    fn the_value_begins_after_the_first_colon_that_is_not_quoted() {
+    fn value_begins_after_the_first_unquoted_colon() {
         let line =
             &lines(b"SUMMARY;LANGUAGE=de;ALTREP=\"http://a/b;c\":Tag\\, der: \\n\\\\ \\;")[0];
         assert!(line.is("summary"));
@@ -243,7 +243,7 @@ mod tests {
     }
 
     #[test]
-    fn reads_the_forms_of_dates_and_nothing_else() {
+    fn parses_only_icalendar_dates() {
         let day = |text: &str| day_number(text.parse().unwrap());
         assert_eq!(day("1970-01-01"), 0);
         for (text, expected) in [
@@ -264,7 +264,7 @@ mod tests {
     }
 
     #[test]
-    fn reads_durations() {
+    fn parses_durations() {
         for (text, hours) in [
             ("P1D", Some(24)),
             ("+P2W", Some(336)),

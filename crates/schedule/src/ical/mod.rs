@@ -1,7 +1,7 @@
-//! iCalendar files (RFC 5545), read as far as the whole days of their events need it.
+//! iCalendar files (RFC 5545), as far as all-day events need them.
 //!
-//! `events` is the entry point: it turns the bytes of a file into events. An event gives its days
-//! as spans; [`crate::calendars`] unites them.
+//! `events` is the entry point: it reads a file into events, which expand to ranges of days.
+//! [`crate::calendars`] merges these ranges.
 
 pub(crate) mod clocks;
 pub(crate) mod error;

@@ -1,4 +1,4 @@
-//! Recurrences of whole days (RFC 5545, 3.3.10).
+//! Recurrence rules of all-day events (RFC 5545, 3.3.10).
 
 use std::ops::RangeInclusive;
 
@@ -13,7 +13,7 @@ use crate::{
     local::day_number,
 };
 
-/// A rule by which an event comes again. What counts hours and less does not concern whole days.
+/// A recurrence rule. Parts about hours, minutes and seconds are ignored.
 #[derive(Debug)]
 pub(crate) struct Recurrence {
     frequency: Frequency,
@@ -23,7 +23,7 @@ pub(crate) struct Recurrence {
     months: Vec<i32>,
     month_days: Vec<i32>,
     year_days: Vec<i32>,
-    /// Days of the week, with which of them in the month or the year is meant; 0 is each.
+    /// Weekdays, with their ordinal in the month or year; 0 means each of them.
     week_days: Vec<(i32, Weekday)>,
     positions: Vec<i32>,
     week_start: Weekday,
@@ -37,11 +37,12 @@ enum Frequency {
     Year,
 }
 
-/// The longest interval: a century of days.
+/// The maximum interval, a century of days.
 const MAX_INTERVAL: u32 = 36_600;
 
 impl Recurrence {
-    /// Reads the value of `RRULE`; `until` reads that of `UNTIL`, on the clocks of what recurs.
+    /// Parses the value of `RRULE`. `until` parses the value of `UNTIL` on the clocks of the
+    /// event.
     pub(crate) fn from_line(
         line: &ContentLine,
         until: impl Fn(&str) -> Option<i32>,
@@ -101,7 +102,7 @@ impl Recurrence {
                         .1;
                 }
                 "BYHOUR" | "BYMINUTE" | "BYSECOND" => {}
-                // What is so without them (RFC 7529).
+                // These values are the default (RFC 7529).
                 "RSCALE" if value.eq_ignore_ascii_case("GREGORIAN") => {}
                 "SKIP" if value.eq_ignore_ascii_case("OMIT") => {}
                 "BYWEEKNO" | "RSCALE" | "SKIP" => {
@@ -119,14 +120,14 @@ impl Recurrence {
         Ok(rule)
     }
 
-    /// Whether it has no end of its own.
+    /// Whether the rule has neither `COUNT` nor `UNTIL`.
     pub(crate) fn is_endless(&self) -> bool {
         self.count.is_none() && self.until.is_none()
     }
 
-    /// The days of a span on which an event begins that began first on `start`, which is always one
-    /// of them unless the rule ends before it, and may be others before the span. Calls `found`
-    /// with each, in order.
+    /// Calls `found` for each day in `span` on which an event begins that first began on `start`,
+    /// in order. `start` is always included unless the rule ends before it. Days before `span`
+    /// might be included too.
     pub(crate) fn expand(
         mut self,
         start: i32,
@@ -153,7 +154,7 @@ impl Recurrence {
             return Ok(());
         }
         let mut period = self.period(first);
-        // Where nothing counts what was before, it need not be looked at.
+        // Unless there is a count, periods before the span can be skipped.
         if self.count.is_none() {
             period = period.and_then(|(begin, _)| self.period_before(begin, *span.start()));
         }
@@ -185,7 +186,7 @@ impl Recurrence {
         Ok(())
     }
 
-    /// What is not said is as it is on the first day.
+    /// Parts that the rule omits are taken from the first day.
     fn fill_defaults(&mut self, first: NaiveDate) {
         let no_days = self.month_days.is_empty() && self.week_days.is_empty();
         match self.frequency {
@@ -203,7 +204,7 @@ impl Recurrence {
         }
     }
 
-    /// The first and the last day of the day, week, month or year that a date is in.
+    /// The first and the last day of the period that contains a date.
     fn period(&self, date: NaiveDate) -> Option<(NaiveDate, NaiveDate)> {
         match self.frequency {
             Frequency::Day => Some((date, date)),
@@ -219,13 +220,13 @@ impl Recurrence {
         }
     }
 
-    /// The period that comes next after the one that begins with a date.
+    /// The next period, after the one that begins on a date.
     fn next_period(&self, begin: NaiveDate) -> Option<(NaiveDate, NaiveDate)> {
         self.period_after(begin, 1)
     }
 
-    /// The last period that is not after a day, of those from one that begins with a date; that one
-    /// where it is later.
+    /// Starting from the period that begins on `begin`: the last period that begins at or before
+    /// `day`, or the first period if `day` is earlier.
     fn period_before(&self, begin: NaiveDate, day: i32) -> Option<(NaiveDate, NaiveDate)> {
         let Some(date) = NaiveDate::from_epoch_days(day) else {
             return self.period(begin);
@@ -239,7 +240,7 @@ impl Recurrence {
         self.period_after(begin, (units / self.interval).max(0))
     }
 
-    /// The period that is so many intervals after the one that begins with a date.
+    /// The period that is this number of intervals after the one that begins on a date.
     fn period_after(&self, begin: NaiveDate, intervals: i32) -> Option<(NaiveDate, NaiveDate)> {
         let units = self.interval.checked_mul(intervals)?;
         let days = |count: i32| {
@@ -259,7 +260,7 @@ impl Recurrence {
         self.period(next?)
     }
 
-    /// The days of a period that the rule names, in order.
+    /// Adds the days of a period that match the rule, in order.
     fn days_in(
         &self,
         begin: NaiveDate,
@@ -293,7 +294,7 @@ impl Recurrence {
         Ok(())
     }
 
-    /// The days of a month that begins with `first`, where nothing else than they matters, in order.
+    /// Adds the days of a month in order, for a rule that depends only on days of the month.
     fn month_days_in(&self, first: NaiveDate, last: Option<NaiveDate>, days: &mut Vec<i32>) {
         let (first, length) = (
             day_number(first),
@@ -310,7 +311,7 @@ impl Recurrence {
         days.dedup();
     }
 
-    /// How much work one day is: it is compared with each value of the lists.
+    /// The cost of checking one day, which is compared with each value of the rule.
     fn day_cost(&self) -> u32 {
         let values = self.months.len()
             + self.month_days.len()
@@ -322,13 +323,13 @@ impl Recurrence {
             .saturating_add(1)
     }
 
-    /// Whether each list of days has this date, or is empty.
+    /// Whether a date matches all day lists; an empty list matches every date.
     fn includes(&self, date: NaiveDate, month_ends: Option<NaiveDate>) -> bool {
         let in_month = date.day().cast_signed();
         let month_length = month_ends.map_or(31, |last| last.day().cast_signed());
         let in_year = date.ordinal().cast_signed();
         let year_length = if date.leap_year() { 366 } else { 365 };
-        // Counted from the front, or from the back with a minus.
+        // Negative values count from the end.
         let is_in = |wanted: &[i32], at: i32, of: i32| {
             wanted.is_empty()
                 || wanted
@@ -352,7 +353,7 @@ impl Recurrence {
     }
 }
 
-/// Months since the beginning of our era.
+/// Months since the year 0.
 fn month_number(date: NaiveDate) -> i32 {
     date.year() * 12 + date.month0().cast_signed()
 }
@@ -372,7 +373,7 @@ fn parse_positive(text: &str) -> Option<u32> {
     number(text).filter(|value| *value > 0)
 }
 
-/// Numbers in a range but for 0, separated by commas.
+/// Parses comma-separated numbers in a range, without 0.
 fn parse_numbers(text: &str, least: i32, most: i32) -> Option<Vec<i32>> {
     text.split(',')
         .map(|item| {
@@ -390,7 +391,7 @@ fn parse_signed(text: &str) -> Option<i32> {
     Some(sign * value.cast_signed())
 }
 
-/// Reads `MO`, `1MO` and `-1MO`.
+/// Parses `MO`, `1MO` or `-1MO`.
 fn parse_week_day(text: &str) -> Option<(i32, Weekday)> {
     let text = text.trim();
     let (ordinal, name) = text.split_at_checked(text.len().checked_sub(2)?)?;

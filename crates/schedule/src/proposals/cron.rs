@@ -1,4 +1,4 @@
-//! Cron of other programs, and mistakes in cron.
+//! Proposals for cron of other dialects, and for mistakes in cron.
 
 use dayshift_text::{nearest, number};
 
@@ -13,7 +13,7 @@ use crate::{
     text::{piece::Piece, tokens::normalize_characters},
 };
 
-/// Whether a text is cron, or what stands for it elsewhere: `@every 5m`, `rate(5 minutes)`.
+/// Whether text is cron, or an interval of another tool: `@every 5m`, `rate(5 minutes)`.
 pub(crate) fn is_cron(text: &str) -> bool {
     let text = normalize_characters(text).to_ascii_lowercase();
     let mut words = text.split(' ');
@@ -33,7 +33,7 @@ pub(crate) fn is_cron(text: &str) -> bool {
             .any(|(name, _)| name.strip_prefix('@') == Some(&*text))
 }
 
-/// What was meant.
+/// Guesses a cron item.
 pub(crate) fn guess_times(text: &str) -> Option<Guess> {
     let text = normalize_characters(text);
     let lower = text.to_ascii_lowercase();
@@ -67,7 +67,7 @@ pub(crate) fn guess_times(text: &str) -> Option<Guess> {
     fix_cron(&split_words(&text)).map(Guess::Text)
 }
 
-/// How far apart the times of `@every 5m`, `every 5 minutes` or `rate(5 minutes)` are.
+/// The interval in `@every 5m`, `every 5 minutes` or `rate(5 minutes)`.
 fn interval(lower: &str) -> Option<&str> {
     if let Some(inner) = lower.strip_prefix("rate(") {
         return inner.strip_suffix(')');
@@ -80,7 +80,8 @@ fn interval(lower: &str) -> Option<&str> {
         .then_some(rest)
 }
 
-/// Cron that comes so often, by the clock: only what divides an hour or a day does.
+/// A cron expression for an interval. Only intervals that divide an hour or a day are the same
+/// every day.
 fn cron_every(seconds: u64) -> Option<String> {
     let step = |count: u64| {
         if count == 1 {
@@ -128,9 +129,9 @@ fn fix_cron(words: &[&str]) -> Option<String> {
         .or_else(|| without_year(words, is_aws))
 }
 
-/// The fields with a year at their end, as AWS and Quartz have it: without it where it is any, and
-/// as one moment where that is what they say. AWS counts the days of the week from 1, which is
-/// Sunday, and so does Quartz; others may not.
+/// Reads fields with a year at the end, as in AWS and Quartz. If the year is any year, it is
+/// dropped; if the fields name one time, the result is a date and time. AWS and Quartz count
+/// weekdays from 1 (Sunday), and other dialects might not.
 fn without_year(words: &[&str], is_aws: bool) -> Option<String> {
     let (year, rest) = words.split_last()?;
     let [seconds @ .., minute, hour, day, month, week] = rest else {
@@ -163,7 +164,7 @@ fn without_year(words: &[&str], is_aws: bool) -> Option<String> {
     is_one.then(|| format!("{year:04}-{month:02}-{day:02} {hour:02}:{minute:02}"))
 }
 
-/// Days of the week whose numbers begin with 1 for Sunday, by name.
+/// Replaces weekday numbers that count from 1 (Sunday) with names.
 fn days_from_one(week: &str) -> Option<String> {
     let day = |text: &str| match number::<usize>(text) {
         Some(number) => DAYS
@@ -179,7 +180,7 @@ fn days_from_one(week: &str) -> Option<String> {
     values.map(|values| values.join(","))
 }
 
-/// Five fields, or six with seconds, with what can be read in them.
+/// Corrects the values of five fields, or six with seconds.
 fn fix_fields(words: &[&str]) -> Option<String> {
     const FIELDS: [CronField; 6] = [
         CronField::Second,
@@ -202,7 +203,7 @@ fn fix_fields(words: &[&str]) -> Option<String> {
     words.map(|words| words.join(" "))
 }
 
-/// One value of a field: a day or month by its three letters, and a range that wraps as two.
+/// Corrects one value: abbreviates names to three letters, and splits a range that wraps.
 fn fix_value(value: &str, field: CronField) -> Option<String> {
     if other_dialect(value, field).is_some() {
         return None;
@@ -259,7 +260,7 @@ fn fix_value(value: &str, field: CronField) -> Option<String> {
     ))
 }
 
-/// A number or a name as the field has it, and its number.
+/// Corrects a number or name, and returns it with its number.
 fn fix_name(text: &str, field: CronField) -> Option<(String, u32)> {
     if let Some(number) = number(text) {
         return Some((text.to_owned(), number));

@@ -1,4 +1,4 @@
-//! Dates and moments, as people write them: `24.12.2026 6pm`.
+//! Proposals for dates and times in other notations, such as `24.12.2026 6pm`.
 
 use chrono::{Datelike, NaiveDate};
 use dayshift_text::number;
@@ -27,7 +27,7 @@ pub(crate) const MONTHS: [&str; 12] = [
     "december",
 ];
 
-/// What was meant by one local moment, to the minute.
+/// Guesses a local date and time, to the minute.
 pub(crate) fn guess_local(text: &str) -> Option<Guess> {
     let text = normalize(text);
     let (date, clock) = split_date_and_clock(&text)?;
@@ -35,7 +35,7 @@ pub(crate) fn guess_local(text: &str) -> Option<Guess> {
     Some(Guess::Text(format!("{date} {}", clock.text())))
 }
 
-/// What was meant by a moment, to the second, perhaps with an offset from UTC.
+/// Guesses a date and time to the second, optionally with a UTC offset.
 pub(crate) fn guess_date_time(text: &str) -> Option<Guess> {
     let text = normalize(text);
     let (local, offset) = split_offset(&text);
@@ -51,7 +51,7 @@ pub(crate) fn guess_date_time(text: &str) -> Option<Guess> {
     )))
 }
 
-/// What was meant by an item of dates: one date, a range, or several of these and of calendars.
+/// Guesses a date, a range, or a list of dates, ranges and calendars.
 pub(crate) fn guess_dates(text: &str) -> Option<Guess> {
     let text = normalize(text);
     if let Some(item) = guess_range(&text) {
@@ -64,7 +64,7 @@ pub(crate) fn guess_dates(text: &str) -> Option<Guess> {
     Some(Guess::Text(items?.join("; ")))
 }
 
-/// What was meant by an item of dates that count as a day of the week, or by several.
+/// Guesses one or more treated dates.
 pub(crate) fn guess_treated(text: &str) -> Option<Guess> {
     let text = normalize_characters(text);
     let items: Option<Vec<_>> = text
@@ -96,7 +96,7 @@ fn guess_range(text: &str) -> Option<String> {
         })
 }
 
-/// The text in plain characters, with blanks between date and time.
+/// Normalizes characters, and separates date and time with a blank.
 fn normalize(text: &str) -> String {
     let text = normalize_characters(text)
         .replace(['年', '月'], "-")
@@ -114,7 +114,7 @@ fn normalize(text: &str) -> String {
     joined.trim().to_owned()
 }
 
-/// What stands before an offset from UTC, and the offset as RFC 3339 has it.
+/// The text before a UTC offset, and the offset in RFC 3339 notation.
 fn split_offset(text: &str) -> (&str, String) {
     let lower = text.to_ascii_lowercase();
     for utc in ["utc", "gmt", "z"] {
@@ -155,7 +155,7 @@ fn split_date_and_clock(text: &str) -> Option<(NaiveDate, Clock)> {
     })
 }
 
-/// The one date that a text can mean: a day and a month that could change places are none.
+/// The date that a text means. `None` if day and month could be swapped.
 fn guess_date(text: &str) -> Option<NaiveDate> {
     let text = text.trim().to_lowercase();
     if text.len() > 40 || text.contains("..") {

@@ -1,4 +1,5 @@
-//! Proposals that can be read.
+//! Entry point of proposals: reads the rejected item loosely, and checks the result with the
+//! strict parser before it is shown.
 
 use std::{fmt, ops::Range};
 
@@ -16,11 +17,12 @@ use crate::{
         tokens::normalize_characters,
     },
     times::Times,
+    tzdata::Tzdata,
     zone::Zone,
 };
 
 impl Diagnostic {
-    /// The intended text, if it is clear. A search parses the text again at each call.
+    /// The intended text, if it is unambiguous. Each call searches again.
     pub fn proposal(&self) -> Option<Proposal> {
         match self.advice.as_ref()? {
             Advice::Known(proposal) => Some((**proposal).clone()),
@@ -28,7 +30,7 @@ impl Diagnostic {
         }
     }
 
-    /// The remedy: to write the proposal if it is short, else a general example.
+    /// The remedy: the proposal if it is short, else a general example.
     pub fn help(&self) -> String {
         let proposal = self.proposal().filter(Proposal::is_short);
         proposal.map_or_else(
@@ -44,7 +46,7 @@ impl fmt::Display for Diagnostic {
     }
 }
 
-/// Whether a text can be parsed with this grammar.
+/// Whether text can be parsed with this grammar.
 fn is_valid(text: &str, grammar: Grammar) -> bool {
     let any_calendar = || Calendars::default().accepting_any();
     match grammar {
@@ -61,7 +63,7 @@ fn is_valid(text: &str, grammar: Grammar) -> bool {
     }
 }
 
-/// A loose reading of one item, or of a whole text.
+/// Reads one item, or the whole text, loosely.
 fn guess(item: &str, grammar: Grammar) -> Option<Guess> {
     match grammar {
         Grammar::Times => guess_times(item),
@@ -75,8 +77,7 @@ fn guess(item: &str, grammar: Grammar) -> Option<Guess> {
     }
 }
 
-/// What the item of an error at `span` was meant for, if that can be read: by `guess` for one item, and by
-/// `reads` for a text.
+/// A proposal for the item that contains `span`, if it can be parsed strictly.
 fn propose(text: &str, span: Range<usize>, grammar: Grammar) -> Option<Proposal> {
     let before = text.get(..span.start).unwrap_or_default();
     let after = text.get(span.end..).unwrap_or_default();
@@ -105,7 +106,8 @@ fn propose(text: &str, span: Range<usize>, grammar: Grammar) -> Option<Proposal>
             })
         }
         Guess::InZone { times, timezone } => {
-            let can_be = is_only && is_valid(&times, grammar) && Zone::named(&timezone).is_some();
+            let can_be =
+                is_only && is_valid(&times, grammar) && Tzdata::in_use().zone(&timezone).is_some();
             can_be.then(|| Proposal::InZone {
                 times: times.into(),
                 timezone: timezone.into(),
@@ -114,7 +116,7 @@ fn propose(text: &str, span: Range<usize>, grammar: Grammar) -> Option<Proposal>
     })
 }
 
-/// What was meant by an item, which may be several between semicolons that are none of the keyboard.
+/// Reads an item that might contain several items, between semicolons that are not ASCII.
 fn guess_items(item: &str, grammar: Grammar) -> Option<Guess> {
     let plain = normalize_characters(item);
     if !plain.contains(';') {
@@ -132,7 +134,7 @@ fn guess_items(item: &str, grammar: Grammar) -> Option<Guess> {
     Some(Guess::Text(items?.join("; ")))
 }
 
-/// What was meant by an item of times.
+/// Guesses an item of times.
 fn guess_times(item: &str) -> Option<Guess> {
     if let Some(moment) = dates::guess_local(item) {
         Some(moment)
@@ -143,7 +145,7 @@ fn guess_times(item: &str) -> Option<Guess> {
     }
 }
 
-/// What was meant by an item of exact counts.
+/// Guesses an item of exact counts.
 fn guess_steps(item: &str) -> Option<Guess> {
     let plain = normalize_characters(item);
     let mut parts = plain.split('=');

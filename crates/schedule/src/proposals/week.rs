@@ -1,8 +1,8 @@
-//! Days and times of the week, as people write them: `9am to 5pm on Mon/Wed/Fri`.
+//! Proposals for weekdays, times of day and windows in other notations, such as `9am to 5pm on
+//! Mon/Wed/Fri`.
 //!
-//! The words of a text as days, times and windows, in the order in which they stand.
-//!
-//! Days that somebody means.
+//! Text is split into loose tokens, which are grouped into [`Segment`]s of days with their times
+//! and windows. [`LooseDays`] reads misspelled and abbreviated days.
 
 use std::fmt;
 
@@ -14,7 +14,7 @@ use crate::{
     text::tokens::normalize_characters,
 };
 
-/// What was meant among times.
+/// Guesses an item of times.
 pub(crate) fn guess_times(text: &str) -> Option<Guess> {
     let segments = parse_segments(text)?;
     let mut parts = segments.iter().flat_map(|segment| &segment.parts);
@@ -36,7 +36,7 @@ pub(crate) fn guess_times(text: &str) -> Option<Guess> {
     Some(Guess::Text(items?.join("; ")))
 }
 
-/// What was meant among hours.
+/// Guesses an item of hours.
 pub(crate) fn guess_hours(text: &str) -> Option<Guess> {
     let segments = parse_segments(text)?;
     match &*segments {
@@ -55,7 +55,7 @@ fn across(segment: &Segment) -> Option<Guess> {
         return None;
     };
     let first = segment.days.as_ref()?.only()?;
-    // On one day it is a window of that day, or all of a week.
+    // On one day it could be a window of that day, or a whole week.
     (last.only()? != first).then_some(())?;
     let at = |days: &LooseDays, clock: Clock| {
         (!clock.is_midnight && !clock.is_bare && clock.second == 0)
@@ -77,7 +77,7 @@ impl Segment {
                 return None;
             };
             if clock.is_midnight && self.days.is_some() || clock.is_bare && self.parts.len() > 1 {
-                return None; // Of which end of the day? And are these times at all?
+                return None; // midnight at which end of the day, or not a time at all
             }
             if clock.second > 0 {
                 let days = match &self.days {
@@ -111,7 +111,7 @@ impl Segment {
             if from.second + to.second > 0 || from.is_midnight && self.days.is_some() {
                 return None;
             }
-            // `9-5` ends in the afternoon for some, and in the night for others.
+            // `9-5` could end at 17:00 or at 05:00 the next day.
             let is_unclear =
                 |clock: &Clock| !clock.is_half_day && (60..=12 * 60 + 59).contains(&clock.minute);
             if from.is_half_day != to.is_half_day
@@ -141,7 +141,7 @@ impl Segment {
             };
             windows.push(format!("{}-{}", from.text(), to.text()));
         }
-        // A window from 24:00 is one of the next day, which those beside it are not.
+        // A window from 24:00 is on the next day, and the others are not.
         if is_next_day && windows.len() > 1 {
             return None;
         }
@@ -157,7 +157,7 @@ fn prefix(days: Option<&LooseDays>) -> String {
     days.map(|days| format!("{days} ")).unwrap_or_default()
 }
 
-/// A time on days; 24:00 is on the next ones.
+/// A time on days. 24:00 becomes 00:00 on the next days.
 fn time_on(days: Option<&LooseDays>, clock: Clock) -> Option<String> {
     if clock.minute < END_OF_DAY {
         return Some(format!("{}{}", prefix(days), clock.text()));
@@ -168,18 +168,18 @@ fn time_on(days: Option<&LooseDays>, clock: Clock) -> Option<String> {
     })
 }
 
-/// Days with the times and windows on them.
+/// Days, with the times and windows on them.
 pub(crate) struct Segment {
-    /// None for every day.
+    /// `None` means every day.
     pub(crate) days: Option<LooseDays>,
     pub(crate) parts: Vec<DayItem>,
 }
 
-/// What is on a day.
+/// A time or window on a day.
 pub(crate) enum DayItem {
     At(Clock),
     Window(Clock, Clock),
-    /// A window that ends on a day of its own.
+    /// A window that ends on another day.
     Across(Clock, LooseDays, Clock),
 }
 
@@ -190,9 +190,9 @@ pub(crate) struct Clock {
     pub(crate) second: u32,
     /// Whether it has `am` or `pm`.
     pub(crate) is_half_day: bool,
-    /// Whether it is digits alone.
+    /// Whether it has only digits.
     pub(crate) is_bare: bool,
-    /// Whether it is the word for the beginning or the end of a day.
+    /// Whether it is the word midnight, which can be the start or the end of a day.
     pub(crate) is_midnight: bool,
 }
 
@@ -204,11 +204,11 @@ enum Token {
     Clock(Clock),
     Dash,
     Comma,
-    /// Between days alone: `Mon/Wed`.
+    /// Only between days, as in `Mon/Wed`.
     Slash,
 }
 
-/// The one time of day that a text says.
+/// The time of day, if the text has nothing else.
 pub(crate) fn parse_clock(text: &str) -> Option<Clock> {
     match *tokenize(text)? {
         [Token::Clock(clock)] if !clock.is_midnight => Some(clock),
@@ -217,7 +217,7 @@ pub(crate) fn parse_clock(text: &str) -> Option<Clock> {
 }
 
 impl Clock {
-    /// `HH:MM`
+    /// Formats as `HH:MM`.
     pub(crate) fn text(self) -> String {
         format!("{:02}:{:02}", self.minute / 60, self.minute % 60)
     }
@@ -242,7 +242,7 @@ pub(crate) fn parse_segments(text: &str) -> Option<Vec<Segment>> {
             rest = more;
         }
     }
-    // Days before some times and after others could belong to either.
+    // If days are before some times and after others, they could belong to either.
     let is_clear = are_after.iter().all(|is_after| *is_after) || !are_after.contains(&true);
     (is_clear && !segments.is_empty()).then_some(segments)
 }
@@ -320,7 +320,7 @@ fn tokenize(text: &str) -> Option<Vec<Token>> {
                 continue;
             }
             tokens.extend(word_token(word)?);
-            // `Mon.`
+            // A day can be abbreviated, as in `Mon.`
             rest = match after.strip_prefix('.') {
                 Some(more) if !more.starts_with('.') => more,
                 _ => after,
@@ -341,7 +341,7 @@ fn tokenize(text: &str) -> Option<Vec<Token>> {
     Some(tokens)
 }
 
-/// The characters that a text begins with, and the rest.
+/// The leading characters for which `is_part` holds, and the rest.
 fn split_word(text: &str, is_part: fn(char) -> bool) -> (&str, &str) {
     let end = text
         .find(|character: char| !is_part(character))
@@ -349,7 +349,7 @@ fn split_word(text: &str, is_part: fn(char) -> bool) -> (&str, &str) {
     text.split_at_checked(end).unwrap_or((text, ""))
 }
 
-/// What a word says: one token, or nothing; `None` for a word that is not known.
+/// The token of a word. `Some(None)` for a word without meaning, and `None` for an unknown word.
 fn word_token(word: &str) -> Option<Option<Token>> {
     let at = |minute, is_half_day, is_midnight| {
         Token::Clock(Clock {
@@ -370,7 +370,7 @@ fn word_token(word: &str) -> Option<Option<Token>> {
     }))
 }
 
-/// A time of day and what follows it: `9`, `900`, `9:30`, `9.30`, `9h30`, `9am`, `18:00:30`.
+/// A time of day such as `9`, `900`, `9:30`, `9.30`, `9h30`, `9am` or `18:00:30`, and the rest.
 fn take_clock(text: &str) -> Option<(Clock, &str)> {
     let end = text
         .find(|character: char| !(character.is_ascii_digit() || matches!(character, ':' | '.')));
@@ -426,20 +426,20 @@ fn take_clock(text: &str) -> Option<(Clock, &str)> {
     is_in_day.then_some((clock, rest))
 }
 
-/// Days of the week, and days within the month.
+/// Weekdays, and days within the month.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct LooseDays(Vec<DayRange>);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum DayRange {
-    /// From one day of the week to another; 0 is Monday.
+    /// From one weekday to another; 0 is Monday.
     Range(usize, usize),
-    /// `first Mon`
+    /// An ordinal and its unit, such as `first Mon`.
     InMonth(&'static str, &'static str),
 }
 
 impl LooseDays {
-    /// `Tues`, `mondays`, `everyday`, `Wendesday`.
+    /// Guesses a day such as `Tues`, `mondays`, `everyday` or `Wendesday`.
     pub(crate) fn guess(word: &str) -> Option<Self> {
         let range = |first, last| Some(Self(vec![DayRange::Range(first, last)]));
         let word = word.to_lowercase();
@@ -469,20 +469,20 @@ impl LooseDays {
         }
     }
 
-    /// Which of the days of a month a word says: `first`, `1st`, `frist`.
+    /// Guesses an ordinal such as `first`, `1st` or `frist`.
     pub(crate) fn ordinal(word: &str) -> Option<&'static str> {
         match word {
             "1st" => Some("first"),
             "2nd" => Some("second"),
             "3rd" => Some("third"),
             "4th" => Some("fourth"),
-            // Too near to names of days to be misspelt ones.
+            // Short words are too similar to the names of days.
             _ if word.len() < 4 => None,
             _ => nearest(word, MonthDays::ordinals()),
         }
     }
 
-    /// A day within the month: `first`, and `Mon`, `day` or `weekday`.
+    /// A day within the month: an ordinal, and `Mon`, `day` or `weekday`.
     pub(crate) fn in_month(ordinal: &'static str, unit: &str) -> Option<Self> {
         let unit = match unit {
             "day" => "day",
@@ -492,12 +492,12 @@ impl LooseDays {
         Some(Self(vec![DayRange::InMonth(ordinal, unit)]))
     }
 
-    /// Whether the last of them is a day within the month.
+    /// Whether the last day is a day within the month.
     pub(crate) fn ends_in_month(&self) -> bool {
         matches!(self.0.last(), Some(DayRange::InMonth(..)))
     }
 
-    /// The day of the week, where it is one.
+    /// The weekday, if there is exactly one.
     pub(crate) fn only(&self) -> Option<usize> {
         match *self.0 {
             [DayRange::Range(first, last)] if first == last => Some(first),
@@ -505,18 +505,17 @@ impl LooseDays {
         }
     }
 
-    /// From this day to another one.
+    /// The range from this day to another.
     pub(crate) fn to(&self, last: &Self) -> Option<Self> {
         Some(Self(vec![DayRange::Range(self.only()?, last.only()?)]))
     }
 
-    /// These and others.
     pub(crate) fn union(mut self, others: Self) -> Self {
         self.0.extend(others.0);
         self
     }
 
-    /// The days after them; `None` within the month.
+    /// The following days; `None` within the month.
     pub(crate) fn next(&self) -> Option<Self> {
         let next = |day| (day + 1) % 7;
         let all = self.0.iter().map(|part| match *part {
@@ -527,7 +526,7 @@ impl LooseDays {
         all.collect::<Option<_>>().map(Self)
     }
 
-    /// Each by itself, for cron: `Mon,Tue`. `None` within the month.
+    /// The days without ranges for cron, such as `Mon,Tue`; `None` within the month.
     pub(crate) fn comma_list(&self) -> Option<String> {
         let mut is_meant = [false; 7];
         for part in &self.0 {
@@ -555,7 +554,7 @@ fn short(day: usize) -> &'static str {
         .unwrap_or_default()
 }
 
-/// `Mon-Fri,Sun`
+/// Formats as `Mon-Fri,Sun`.
 impl fmt::Display for LooseDays {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (number, part) in self.0.iter().enumerate() {

@@ -1,29 +1,33 @@
-//! What is wrong with a text, where, and what to write instead; and how long a text may be.
+//! Diagnostics: why text was rejected, at which bytes, and how to correct it.
 //!
-//! What to write in place of a text that is refused.
+//! A [`Diagnostic`] contains a [`Proposal`], or the [`Grammar`] with which `crate::proposals`
+//! searches for one when a caller asks. This module also defines the maximum length of text.
 
 use std::{borrow::Cow, fmt, ops::Range};
 
 use dayshift_text::{cut_bytes, quote};
 
-/// The longest text that is read, in bytes. Longer ones are refused unread.
+/// The maximum length of text, in bytes. Longer text is rejected without being parsed.
 pub const MAX_TEXT: usize = 4096;
 
-/// The beginning of a text that is too long, which is too long as well; the whole of any other. An
-/// object may have 256 KiB of annotations, and a cluster many objects: no more than this is kept.
+/// Cuts text that is too long to a prefix that is still too long, and returns other text
+/// unchanged.
+///
+/// Use this before you store annotations: an object can have 256 KiB of them, and a cluster has
+/// many objects.
 pub fn cut_too_long(text: &str) -> &str {
     let end = (MAX_TEXT + 1..text.len()).find(|end| text.is_char_boundary(*end));
     &text[..end.unwrap_or(text.len())]
 }
 
-/// Whether a text is longer than what is read.
+/// Whether the text exceeds [`MAX_TEXT`].
 pub const fn is_too_long(text: &str) -> bool {
     text.len() > MAX_TEXT
 }
 
-/// Why a text is refused.
+/// Why text was rejected.
 ///
-/// Its `Display` names the offending words, says what is wrong and gives a right example:
+/// `Display` quotes the offending words, explains the mistake and gives a correct example:
 ///
 /// ```
 /// use dayshift_schedule::Times;
@@ -43,23 +47,24 @@ pub struct Diagnostic {
     kind: DiagnosticKind,
 }
 
-/// A proposal, or what is needed to find one: most are never asked for.
+/// A proposal, or the input of the search for one. Most callers never ask, so the search is
+/// deferred.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Advice {
     Known(Box<Proposal>),
     Search { grammar: Grammar, text: Box<str> },
 }
 
-/// The kind of text that was rejected, which decides how a proposal is searched for.
+/// The grammar that rejected the text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Grammar {
     Times,
     Hours,
     ScaleSteps,
     Dates,
-    /// Dates and calendars of any name.
+    /// Dates, and calendars of any name.
     DatesAndCalendars,
-    /// Treated dates and calendars of any name.
+    /// Treated dates, and calendars of any name.
     TreatedDates,
     DateTime,
     Jitter,
@@ -67,29 +72,29 @@ pub(crate) enum Grammar {
     Notice,
 }
 
-/// What sort of thing is wrong, as far as a program has to tell.
+/// The kind of mistake, for code that must distinguish them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum DiagnosticKind {
-    /// The text cannot be read.
+    /// The text cannot be parsed.
     #[default]
     Text,
-    /// The text is nothing like a date and time.
+    /// The text does not resemble a date and time.
     NotADateTime,
-    /// The calendars that are known rule the text out: with others it may be right.
+    /// The known calendars do not allow the text. It might be valid with other calendars.
     Calendar,
-    /// It is not a text to the API server, but a number or a list.
+    /// The API server holds a number or a list instead of a string.
     NotText,
-    /// It is given twice.
+    /// The annotation is given twice.
     Duplicate,
-    /// Another text excludes it.
+    /// Another annotation excludes this one.
     Conflict,
-    /// The text may be right, but the object is not one that can be scaled with it.
+    /// The text might be valid, but the object cannot be scaled with it.
     Object,
 }
 
 impl Diagnostic {
-    /// `wrong` goes on after the offending words `found`, which may be none, as in "is not a day".
-    /// `help` is what to do about it.
+    /// `wrong` continues the sentence after the offending words `found`, for example "is not a
+    /// day". If `found` is empty, `wrong` is the whole message. `help` is an imperative clause.
     pub fn new(
         span: Range<usize>,
         found: &str,
@@ -113,9 +118,9 @@ impl Diagnostic {
         Self { advice, ..self }
     }
 
-    /// Lets [`Self::proposal`] search for a text of this grammar, unless a proposal is known.
+    /// Makes [`Self::proposal`] search with this grammar, unless a proposal is known.
     pub(crate) fn in_grammar(self, grammar: Grammar, text: &str) -> Self {
-        // Without offending words the text is empty or too long.
+        // If there are no offending words, the text is empty or too long.
         if self.found.is_empty() || self.advice.is_some() {
             return self;
         }
@@ -130,20 +135,20 @@ impl Diagnostic {
         Self { kind, ..self }
     }
 
-    /// The refusal of a text that [is too long](is_too_long).
+    /// The error for text that [is too long](is_too_long).
     pub fn too_long(text: &str) -> Self {
         let read = cut_bytes(text, MAX_TEXT).len();
         let wrong = format!("the text is longer than the {MAX_TEXT} bytes that are read");
         Self::new(read..text.len(), "", wrong, "shorten it")
     }
 
-    /// Bytes of the parsed text that are at fault: on character boundaries, and as narrow as the
-    /// word or field. Empty only where the whole text is.
+    /// The offending bytes of the parsed text, on character boundaries and as narrow as the word
+    /// or field. Empty only if the text is empty.
     pub fn span(&self) -> Range<usize> {
         self.span.clone()
     }
 
-    /// What is wrong, beginning with the offending words.
+    /// The mistake without the remedy, starting with the offending words.
     pub fn message(&self) -> String {
         match &*self.found {
             "" => self.wrong.to_string(),
@@ -151,48 +156,48 @@ impl Diagnostic {
         }
     }
 
-    /// What sort of thing is wrong.
+    /// The kind of mistake, for code that must distinguish them.
     pub fn kind(&self) -> DiagnosticKind {
         self.kind
     }
 }
 
-/// Without a source: what is wrong is part of the message already.
+/// There is no source: the message already contains the cause.
 impl std::error::Error for Diagnostic {}
 
-/// What was meant by a text that is refused. Each text in it can be read where it is to stand.
+/// The intended text. It is valid wherever the proposal puts it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Proposal {
-    /// Another text in place of some bytes.
+    /// Replaces some bytes of the rejected text.
     Replace {
-        /// Which bytes of the rejected text: mostly one item.
+        /// The bytes to replace, usually one item.
         span: Range<usize>,
-        /// What belongs there; nothing where they are too many.
+        /// The replacement; empty if the bytes should be removed.
         text: Box<str>,
     },
-    /// Windows, in the annotation for hours.
+    /// Windows, which belong in the `hours` annotation.
     Hours(Box<str>),
-    /// A window over several days, in the annotations for starts and stops.
+    /// A window over several days, which belongs in the `start` and `stop` annotations.
     StartAndStop {
-        /// When it begins.
+        /// When the window begins.
         start: Box<str>,
-        /// When it ends.
+        /// When the window ends.
         stop: Box<str>,
     },
-    /// Times with a zone, each in an annotation of its own.
+    /// Times and a zone, which belong in separate annotations.
     InZone {
-        /// The times.
+        /// The times, without the zone.
         times: Box<str>,
-        /// The zone.
+        /// The value of the `timezone` annotation.
         timezone: Box<str>,
     },
 }
 
-/// The most characters of a proposal that a message repeats.
+/// The maximum length of a proposal that a message contains, in bytes.
 const SHOWN: usize = 60;
 
 impl Proposal {
-    /// Another text in place of all of it.
+    /// Replaces the whole text.
     pub fn replace_all(rejected: &str, text: &str) -> Self {
         Self::Replace {
             span: 0..rejected.len(),
@@ -200,7 +205,7 @@ impl Proposal {
         }
     }
 
-    /// The refused text with this in it; `None` where it belongs into other annotations.
+    /// The corrected text; `None` if the proposal belongs in other annotations.
     pub fn apply_to(&self, rejected: &str) -> Option<String> {
         let Self::Replace { span, text } = self else {
             return None;
@@ -209,7 +214,7 @@ impl Proposal {
         Some(format!("{before}{text}{after}"))
     }
 
-    /// Whether a message has room for it.
+    /// Whether a message has room for the proposal.
     pub(crate) fn is_short(&self) -> bool {
         let texts: [&str; 2] = match self {
             Self::Replace { text, .. } => [text, ""],
@@ -221,7 +226,7 @@ impl Proposal {
     }
 }
 
-/// What to do, as a message says it.
+/// An imperative clause, as in an error message.
 impl fmt::Display for Proposal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -245,7 +250,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_beginning_of_a_text_too_long_is_too_long_and_ends_between_characters() {
+    fn cutting_long_text_keeps_it_too_long_and_characters_whole() {
         for letter in ["x", "é", "日", "🌙"] {
             let text = letter.repeat(5000);
             let beginning = cut_too_long(&text);

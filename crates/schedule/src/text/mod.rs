@@ -1,4 +1,5 @@
-//! Annotation text: pieces that know their position, tokens, and diagnostics with a span.
+//! Annotation text: pieces that know their position, tokens, and diagnostics that point at a
+//! mistake.
 
 pub(crate) mod diagnostic;
 pub(crate) mod piece;

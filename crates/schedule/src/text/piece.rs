@@ -1,10 +1,10 @@
-//! A text and its pieces, which know where in the text they stand.
+//! Slices of annotation text that know their byte position, so that errors can point at them.
 
 use std::{borrow::Cow, ops::Range};
 
 use crate::text::diagnostic::{Diagnostic, Proposal, is_too_long};
 
-/// Part of a text, and where in it the part stands.
+/// A slice of some text, with its position there.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Piece<'a> {
     whole: &'a str,
@@ -13,8 +13,10 @@ pub(crate) struct Piece<'a> {
 }
 
 impl<'a> Piece<'a> {
-    /// The whole text without the blanks around it. An empty text, or one longer than
-    /// [`MAX_TEXT`](crate::MAX_TEXT), is an error.
+    /// The text without surrounding blanks.
+    ///
+    /// # Errors
+    /// The text is empty or longer than [`MAX_TEXT`](crate::MAX_TEXT).
     pub(crate) fn whole(text: &'a str, example: &'static str) -> Result<Self, Diagnostic> {
         if is_too_long(text) {
             return Err(Diagnostic::too_long(text));
@@ -31,7 +33,7 @@ impl<'a> Piece<'a> {
         Ok(trimmed)
     }
 
-    /// The items between the `;` of `text`, each without the blanks around it and none empty.
+    /// The items between the `;` of `text`, without surrounding blanks. An empty item is an error.
     pub(crate) fn items(
         text: &'a str,
         example: &'static str,
@@ -47,14 +49,14 @@ impl<'a> Piece<'a> {
             if !trimmed.text().is_empty() {
                 return Ok(trimmed);
             }
-            // Where nothing but blanks and `;` is written, all of it is empty.
+            // If the text has only blanks and `;`, point at all of it.
             if text
                 .chars()
                 .all(|character| character == ';' || character.is_whitespace())
             {
                 return Err(empty(text, example));
             }
-            // The blank item, with the `;` that makes it one.
+            // Point at the blank item and the `;` that creates it.
             let span = if item.end < text.len() {
                 item.start..item.end + 1
             } else {
@@ -77,7 +79,7 @@ impl<'a> Piece<'a> {
         self.start..self.end
     }
 
-    /// An error that points at all of this piece: what is wrong with it, and what to do.
+    /// An error that points at this piece.
     pub(crate) fn error(
         self,
         wrong: impl Into<Cow<'static, str>>,
@@ -86,7 +88,7 @@ impl<'a> Piece<'a> {
         Diagnostic::new(self.span(), self.text(), wrong, help)
     }
 
-    /// The part in `range` (bytes of this piece, on character boundaries).
+    /// The given bytes of this piece, which must be on character boundaries.
     pub(crate) fn part(self, range: Range<usize>) -> Self {
         Self {
             start: self.start + range.start,
@@ -95,7 +97,7 @@ impl<'a> Piece<'a> {
         }
     }
 
-    /// From the beginning of this piece to the end of `last`, a later part of the same text.
+    /// From the start of this piece to the end of `last`, a later piece of the same text.
     pub(crate) fn to(self, last: Self) -> Self {
         Self {
             end: last.end,
@@ -109,7 +111,7 @@ impl<'a> Piece<'a> {
         self.part(left..left + text.trim().len())
     }
 
-    /// The pieces between the separators, empty ones too.
+    /// The pieces between the separators, including empty ones.
     pub(crate) fn split(self, separator: char) -> impl Iterator<Item = Self> {
         let mut rest = Some(self);
         std::iter::from_fn(move || {
@@ -121,7 +123,7 @@ impl<'a> Piece<'a> {
         })
     }
 
-    /// What stands before and after the first `separator`.
+    /// The pieces before and after the first `separator`.
     pub(crate) fn split_once(self, separator: &str) -> Option<(Self, Self)> {
         let at = self.text().find(separator)?;
         let rest = Self {
@@ -151,7 +153,7 @@ fn empty(text: &str, example: &str) -> Diagnostic {
     Diagnostic::new(0..text.len(), "", "the value is empty", help)
 }
 
-/// Reads the items between the `;` of a list as [`list_items`] gives them. `example` is a right list.
+/// Parses a list into the items that [`list_items`] returns. `example` is a correct list.
 ///
 /// # Errors
 /// The list or an item is empty, or the text is too long. The span is in bytes of the text.
@@ -164,8 +166,8 @@ pub fn parse_items<'t>(
         .collect()
 }
 
-/// The items between the `;` of a list, without the blanks around them, and where in bytes they
-/// stand in it. An empty list, or one that is too long to be read, has no items.
+/// The items between the `;` of a list, without surrounding blanks, and their byte positions. A
+/// list that is empty or too long has no items.
 pub fn list_items(text: &str) -> impl Iterator<Item = (Range<usize>, &str)> {
     Piece::items(text, "")
         .into_iter()
@@ -186,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn items_know_where_they_stand() {
+    fn items_have_their_byte_positions() {
         for (text, expected) in [
             ("9;10", vec![0..1, 2..4]),
             (" 09:00 ;10:00", vec![1..6, 8..13]),
@@ -203,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn an_empty_text_or_item_is_an_error() {
+    fn empty_text_or_item_is_an_error() {
         for (text, expected) in [
             ("", 0..0),
             ("  ", 0..2),
@@ -227,7 +229,7 @@ mod tests {
     }
 
     #[test]
-    fn a_text_too_long_is_not_read() {
+    fn text_beyond_the_maximum_length_is_an_error() {
         use crate::MAX_TEXT;
         let text = format!("{}日", "x".repeat(MAX_TEXT - 1));
         let error = Piece::whole(&text, "").unwrap_err();

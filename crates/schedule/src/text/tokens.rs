@@ -1,6 +1,7 @@
-//! The words, dashes and commas of an item such as `Mon-Wed,Sat 09:00-12:00`.
+//! Tokens of an item such as `Mon-Wed,Sat 09:00-12:00`: words, dashes and commas.
 //!
-//! Characters that look like those of the keyboard.
+//! Blanks around dashes and commas are ignored. The dashes that editors insert instead of `-` are
+//! errors here; [`normalize_characters`] replaces them when a proposal is searched for.
 
 use dayshift_text::is_unprintable;
 
@@ -13,13 +14,13 @@ pub(crate) enum TokenKind {
     Comma,
 }
 
-/// What is left to read of one item. Blanks around dashes and commas mean nothing.
+/// The tokens of one item that have not been consumed.
 pub(crate) struct Tokens<'a> {
     rest: Piece<'a>,
     example: &'static str,
 }
 
-/// Whether editors and chat programs write this character in place of `-`.
+/// Whether editors and chat programs insert this character instead of `-`.
 pub(crate) fn is_foreign_dash(character: char) -> bool {
     matches!(
         character,
@@ -32,7 +33,7 @@ fn ends_word(character: char) -> bool {
 }
 
 impl<'a> Tokens<'a> {
-    /// `example` goes into the errors.
+    /// `example` is a correct item for error messages.
     pub(crate) fn new(item: Piece<'a>, example: &'static str) -> Self {
         Self {
             rest: item.trim(),
@@ -40,7 +41,10 @@ impl<'a> Tokens<'a> {
         }
     }
 
-    /// The next token, which stays where it is. A foreign dash is an error.
+    /// The next token, without consuming it.
+    ///
+    /// # Errors
+    /// The token is a foreign dash.
     pub(crate) fn peek(&self) -> Result<Option<(TokenKind, Piece<'a>)>, Diagnostic> {
         let text = self.rest.text();
         let Some(first) = text.chars().next() else {
@@ -65,7 +69,7 @@ impl<'a> Tokens<'a> {
         self.rest = self.rest.part(from..self.rest.text().len()).trim();
     }
 
-    /// The next token if it is of that kind.
+    /// Consumes the next token if it has this kind.
     pub(crate) fn take(&mut self, kind: TokenKind) -> Result<Option<Piece<'a>>, Diagnostic> {
         let Some((_, piece)) = self.peek()?.filter(|&(found, _)| found == kind) else {
             return Ok(None);
@@ -74,8 +78,8 @@ impl<'a> Tokens<'a> {
         Ok(Some(piece))
     }
 
-    /// The word after `before`. The error points at what is there instead, or at `before` where
-    /// the item ends.
+    /// Consumes the word after `before`. If there is none, the error points at the next token, or
+    /// at `before` at the end of the item.
     pub(crate) fn word_after(&mut self, before: Piece<'a>) -> Result<Piece<'a>, Diagnostic> {
         if let Some(word) = self.take(TokenKind::Word)? {
             return Ok(word);
@@ -84,7 +88,7 @@ impl<'a> Tokens<'a> {
         Err(self.unexpected(blamed))
     }
 
-    /// The next token if it is a word and does not begin as a time does.
+    /// The next token if it is a word that can only be a day.
     pub(crate) fn peek_day(&self) -> Result<Option<Piece<'a>>, Diagnostic> {
         Ok(self
             .peek()?
@@ -105,7 +109,7 @@ impl<'a> Tokens<'a> {
         format!("write for example `{}`", self.example)
     }
 
-    /// Refuses whatever is left when the times have been read.
+    /// Checks that no token is left.
     pub(crate) fn end(&self) -> Result<(), Diagnostic> {
         let Some((kind, piece)) = self.peek()? else {
             return Ok(());
@@ -123,13 +127,13 @@ impl<'a> Tokens<'a> {
     }
 }
 
-/// Whether a word can only be meant as a day: times begin with a digit.
+/// Whether a word can only be a day: times begin with a digit.
 pub(crate) fn is_day_like(word: &str) -> bool {
     word.starts_with(char::is_alphabetic)
 }
 
-/// The text in the characters of the keyboard: full-width forms, foreign dashes and blanks become
-/// plain ones, quotes and what nobody sees go.
+/// Replaces characters by those of a keyboard: full-width forms, foreign dashes and blanks become
+/// ASCII. Quotes and invisible characters are removed.
 pub fn normalize_characters(text: &str) -> String {
     let mut plain = String::with_capacity(text.len());
     for character in text.chars() {

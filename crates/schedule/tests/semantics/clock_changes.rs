@@ -1,4 +1,4 @@
-//! Days on which clocks change, in zones that do it in their own ways.
+//! Schedules on days with clock changes, in zones with unusual changes.
 
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
@@ -10,35 +10,35 @@ use dayshift_schedule::{Boundary, ExcludedDates, Hours, Schedule, ScheduleRule, 
 use crate::model::{Clocks, moved};
 use crate::texts::{Item, On, Window, dates_text, joined};
 
-/// Zones, and in which years to look for their clock changes.
+/// Zones, and the first and last year in which to find clock changes.
 const ZONES: [(&str, i32, i32); 24] = [
     ("Europe/Berlin", 2026, 2026),
     ("Europe/Dublin", 2026, 2026),        // winter is the saving time
     ("Europe/London", 1971, 1971),        // the end of three years of summer time
     ("America/New_York", 2026, 2026),     // changes at 02:00
-    ("America/Sao_Paulo", 2018, 2018),    // the gap is at midnight
-    ("America/Havana", 2025, 2025),       // and so it is here
-    ("America/Santiago", 2026, 2026),     // a minute before midnight, by UTC
+    ("America/Sao_Paulo", 2018, 2018),    // a gap at midnight
+    ("America/Havana", 2025, 2025),       // also a gap at midnight
+    ("America/Santiago", 2026, 2026),     // a minute before midnight in UTC
     ("America/St_Johns", 2011, 2011),     // changed at 00:01
-    ("America/Caracas", 2016, 2016),      // half an hour, for good
-    ("America/Scoresbysund", 2024, 2024), // a changed zone and a changed rule
+    ("America/Caracas", 2016, 2016),      // half an hour, permanently
+    ("America/Scoresbysund", 2024, 2024), // a new zone and a new rule
     ("Asia/Beirut", 2026, 2026),
     ("Asia/Gaza", 2026, 2026),
     ("Asia/Pyongyang", 2015, 2018),
     ("Asia/Tehran", 2022, 2022),
     ("Africa/Cairo", 2026, 2026),
-    ("Africa/Casablanca", 2025, 2025),   // back for Ramadan
+    ("Africa/Casablanca", 2025, 2025),   // backward for Ramadan
     ("Africa/El_Aaiun", 2014, 2014),     // four times in one year
     ("Antarctica/Troll", 2026, 2026),    // two hours
     ("Australia/Lord_Howe", 2026, 2026), // half an hour
     ("Pacific/Chatham", 2026, 2026),     // at 02:45
-    ("Pacific/Apia", 2011, 2011),        // a day that never was
-    ("Pacific/Kiritimati", 1994, 1995),  // and another
-    ("Pacific/Kwajalein", 1993, 1993),   // and another
+    ("Pacific/Apia", 2011, 2011),        // a skipped day
+    ("Pacific/Kiritimati", 1994, 1995),  // another skipped day
+    ("Pacific/Kwajalein", 1993, 1993),   // another skipped day
     ("Pacific/Norfolk", 2015, 2019),
 ];
 
-/// Every clock change of those zones in those years.
+/// All clock changes of these zones in these years.
 pub(crate) static CHANGES: LazyLock<Vec<(Tz, DateTime<Utc>)>> = LazyLock::new(|| {
     let of_zone = |(name, first, last): (&str, i32, i32)| {
         let zone: Tz = name.parse().unwrap();
@@ -52,7 +52,7 @@ pub(crate) static CHANGES: LazyLock<Vec<(Tz, DateTime<Utc>)>> = LazyLock::new(||
     ZONES.into_iter().flat_map(of_zone).collect()
 });
 
-/// The instants at which the zone's clocks are changed in those years.
+/// The instants of the clock changes of a zone in these years.
 fn changes(zone: Tz, first: i32, last: i32) -> Vec<DateTime<Utc>> {
     let year = |year| Utc.with_ymd_and_hms(year, 1, 1, 0, 0, 0).unwrap();
     let offset = |at: DateTime<Utc>| zone.offset_from_utc_datetime(&at.naive_utc()).fix();
@@ -70,8 +70,8 @@ fn changes(zone: Tz, first: i32, last: i32) -> Vec<DateTime<Utc>> {
     changes
 }
 
-/// Compares the library with the model on three days about a change: all boundaries in order,
-/// and all questions at and beside those within four hours.
+/// Compares the library with the model on three days around a clock change: all boundaries in
+/// order, and all queries at and next to those within four hours.
 #[track_caller]
 pub(crate) fn compare(
     schedule: &Schedule,
@@ -93,7 +93,7 @@ pub(crate) fn compare(
         .chain([from, middle, until])
     {
         let newest = expected.iter().rfind(|it| it.at <= at);
-        // Of one further off the model may not know which stop comes after it.
+        // For later boundaries, the model might not know the next stop.
         let known = middle + TimeDelta::hours(42);
         let next = expected
             .iter()
@@ -132,7 +132,7 @@ fn each_change(mut check: impl FnMut(Tz, DateTime<Utc>, &Clocks)) {
     }
 }
 
-/// No date, and the dates about the change.
+/// No dates, and the dates around the change.
 fn some_dates(zone: Tz, middle: DateTime<Utc>) -> [BTreeSet<NaiveDate>; 3] {
     let date = middle.with_timezone(&zone).date_naive();
     [
@@ -142,7 +142,7 @@ fn some_dates(zone: Tz, middle: DateTime<Utc>) -> [BTreeSet<NaiveDate>; 3] {
     ]
 }
 
-/// Excepted dates and delays are asked for one at a time.
+/// Excluded dates and delays are tested separately.
 fn delays(dates: &BTreeSet<NaiveDate>) -> Vec<TimeDelta> {
     let seconds: &[i64] = if dates.is_empty() {
         &[0, 1799, 3600]
@@ -160,7 +160,7 @@ fn except(dates: &BTreeSet<NaiveDate>) -> ExcludedDates {
 }
 
 #[test]
-fn starts_and_stops_keep_the_rules_on_every_clock_change() {
+fn starts_and_stops_agree_with_the_model_at_clock_changes() {
     let night = [0, 1, 2, 3, 4, 23];
     let pairs: [(Item, Item); 10] = [
         (Item::daily(&["02:10"]), Item::daily(&["02:50"])),
@@ -212,7 +212,7 @@ fn starts_and_stops_keep_the_rules_on_every_clock_change() {
 }
 
 #[test]
-fn hours_keep_the_rules_on_every_clock_change() {
+fn hours_agree_with_the_model_at_clock_changes() {
     let rules: [Vec<Window>; 9] = [
         vec![Window::daily("09:00", "19:00")],
         vec![Window::daily("02:10", "02:50")],
@@ -255,9 +255,9 @@ fn hours_keep_the_rules_on_every_clock_change() {
     });
 }
 
-/// Written out by hand, so that the model itself is held to something.
+/// Expected values that were written manually, to check the model too.
 #[test]
-fn the_two_changes_of_berlin_as_a_reader_would_expect_them() {
+fn berlin_clock_changes_have_the_documented_boundaries() {
     let berlin = Zone::parse("Europe/Berlin").unwrap();
     let times = |start: &str, stop: &str| {
         ScheduleRule::start_and_stop(
@@ -266,7 +266,7 @@ fn the_two_changes_of_berlin_as_a_reader_would_expect_them() {
         )
     };
     for (rule, from, expected) in [
-        // The spring gap from 02:00 to 03:00 (+02:00): only the later of the two is left.
+        // The DST gap from 02:00 to 03:00 (+02:00): only the later boundary remains.
         (
             times("02:10", "02:50"),
             "2026-03-28T12:00:00Z",
@@ -277,7 +277,7 @@ fn the_two_changes_of_berlin_as_a_reader_would_expect_them() {
             "2026-03-28T12:00:00Z",
             vec!["start at 2026-03-29T01:00:00Z"],
         ),
-        // Both at the same local time, and another in the same gap: the last of all counts.
+        // Two times coincide, and another is in the same gap: the last one applies.
         (
             times("02:00,02:15", "02:00,02:59"),
             "2026-03-28T12:00:00Z",
@@ -288,7 +288,7 @@ fn the_two_changes_of_berlin_as_a_reader_would_expect_them() {
             "2026-03-28T12:00:00Z",
             vec!["start at 2026-03-29T01:00:00Z"],
         ),
-        // The autumn fold from 03:00 back to 02:00 (+01:00): the first time, once.
+        // The DST overlap from 03:00 back to 02:00 (+01:00): only the first time.
         (
             times("02:10", "02:50"),
             "2026-10-24T12:00:00Z",
@@ -307,7 +307,7 @@ fn the_two_changes_of_berlin_as_a_reader_would_expect_them() {
                 "stop at 2026-10-25T02:10:00Z",
             ],
         ),
-        // A window inside the gap vanishes.
+        // A window within the gap disappears.
         (
             ScheduleRule::Hours(Hours::parse("02:10-02:50").unwrap()),
             "2026-03-28T12:00:00Z",

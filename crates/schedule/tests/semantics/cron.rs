@@ -1,4 +1,5 @@
-//! Cron in UTC, where no clock changes: known dates, every minute of a year, and croner.
+//! Cron in UTC, without clock changes: known dates, every minute of a year, and croner as an
+//! oracle.
 
 use chrono::{DateTime, Datelike, NaiveDateTime, TimeDelta, TimeZone, Timelike, Utc};
 use dayshift_schedule::{Action, ExcludedDates, Schedule, ScheduleRule, Times, Zone};
@@ -15,7 +16,7 @@ fn utc(text: &str) -> DateTime<Utc> {
 }
 
 #[test]
-fn the_times_on_both_sides() {
+fn finds_the_previous_and_the_next_time() {
     for (text, at, latest, next) in [
         (
             "30 9 * * *",
@@ -60,7 +61,8 @@ fn the_times_on_both_sides() {
             "2026-11-13T00:00:00",
             "2026-11-20T00:00:00",
         ),
-        // 2100 is no leap year: eight years between two. (robfig/cron gives up after five.)
+        // 2100 is not a leap year, so there are eight years between two dates. (robfig/cron stops
+        // searching after five.)
         (
             "0 0 29 2 *",
             "2098-01-01T00:00:00",
@@ -77,7 +79,7 @@ fn the_times_on_both_sides() {
 }
 
 #[test]
-fn every_minute_of_a_leap_year_is_judged_field_by_field() {
+fn matches_each_minute_of_a_leap_year_by_its_fields() {
     type Judge = fn(&DateTime<Utc>) -> bool;
     let cases: [(&str, Judge); 4] = [
         ("*/13 3,22 10-20/3 * Tue", |at| {
@@ -123,7 +125,8 @@ fn every_minute_of_a_leap_year_is_judged_field_by_field() {
     }
 }
 
-/// A field that this dialect and croner read alike: no `N/step`, no star within a list.
+/// A field that this dialect and croner read alike: without `N/step`, and without a star in a
+/// list.
 fn field(least: u32, most: u32) -> impl Strategy<Value = String> {
     let value = (least..=most, least..=most, 1_u32..20, 0..4).prop_map(|(a, b, step, kind)| {
         let (from, to) = (a.min(b), a.max(b));
@@ -144,7 +147,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 2000, ..ProptestConfig::default() })]
 
     #[test]
-    fn croner_agrees_where_no_clock_changes(
+    fn agrees_with_croner_without_clock_changes(
         seconds in prop::option::of(field(0, 59)),
         minute in field(0, 59),
         hour in field(0, 23),
@@ -162,7 +165,7 @@ proptest! {
         prop_assert_eq!(next, theirs.find_next_occurrence(&at, false).ok(), "{}", text);
         let latest = ours.latest_at(at, TimeDelta::zero()).map(|it| it.at);
         let previous = theirs.find_previous_occurrence(&at, true).ok();
-        // Before 1970 only croner answers.
+        // Only croner has results before 1970.
         if previous.is_some_and(|it| it.timestamp() >= 0) {
             prop_assert_eq!(latest, previous, "{} backwards", text);
         }

@@ -1,4 +1,4 @@
-//! Texts that want to do harm: long ones, strange ones, and lists without end.
+//! Hostile text: long, strange, or with very long lists.
 
 use chrono::{TimeDelta, TimeZone, Utc};
 use dayshift_schedule::{
@@ -7,7 +7,7 @@ use dayshift_schedule::{
 };
 use proptest::prelude::*;
 
-/// Every reader's answer to one text.
+/// The result of each parser for one text.
 fn read_by_all(text: &str) -> Vec<(&'static str, Option<Diagnostic>)> {
     vec![
         ("times", Times::parse(text).err()),
@@ -32,7 +32,7 @@ fn is_decent(text: &str, error: &Diagnostic) {
 }
 
 #[test]
-fn long_and_strange_texts_are_errors() {
+fn long_and_strange_text_is_an_error() {
     for text in [
         "x".repeat(200_000),
         "日".repeat(70_000),
@@ -56,17 +56,17 @@ fn long_and_strange_texts_are_errors() {
         "-".repeat(MAX_TEXT),
     ] {
         for (reader, error) in read_by_all(&text) {
-            // A date range to the end of time is refused by its year, which is an error too.
+            // A range to the year 9999 is also an error, because of its year.
             let error = error.unwrap_or_else(|| panic!("{reader} took {text:.60}"));
             is_decent(&text, &error);
         }
     }
 }
 
-/// The most that fits into 4 kB is read, and stays answerable: the number of steps does not grow
-/// with the number of equal items, nor with the length of a range of dates.
+/// The maximum that fits into 4 kB is parsed, and queries stay fast. The number of steps depends
+/// neither on the number of equal items nor on the length of a range of dates.
 #[test]
-fn the_longest_lists_are_still_answered() {
+fn queries_of_the_longest_lists_are_fast() {
     let many = |item: &dyn Fn(usize) -> String, count: usize| {
         (0..count).map(item).collect::<Vec<_>>().join(";")
     };
@@ -114,7 +114,7 @@ fn the_longest_lists_are_still_answered() {
 }
 
 #[test]
-fn the_ends_of_time_are_answered() {
+fn queries_at_extreme_times_do_not_panic() {
     let ends = [
         chrono::DateTime::<Utc>::MIN_UTC,
         chrono::DateTime::<Utc>::MAX_UTC,
@@ -150,14 +150,14 @@ fn the_ends_of_time_are_answered() {
 
 proptest! {
     #[test]
-    fn any_text_is_read_or_refused_decently(text in "\\PC{0,40}") {
+    fn any_text_is_parsed_or_rejected_with_a_valid_span(text in "\\PC{0,40}") {
         for (_, error) in read_by_all(&text) {
             error.iter().for_each(|error| is_decent(&text, error));
         }
     }
 
     #[test]
-    fn a_damaged_text_is_read_or_refused_decently(
+    fn damaged_text_is_parsed_or_rejected_with_a_valid_span(
         text in prop::sample::select(vec![
             "Mon-Fri 09:00; Sat 10:00,22:00; 2026-12-24 18:00; */5 9-17 1,15 * Mon-Fri",
             "Mon-Fri 09:00-19:00; Sat 22:00-06:00, 07:00-24:00",

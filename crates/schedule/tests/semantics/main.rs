@@ -1,16 +1,16 @@
-//! Schedules against naive models: minute by minute through clock changes, with random rules, and
-//! with hostile texts. Nothing of a cluster is linked.
+//! Schedules compared with naive models: minute by minute through clock changes, with random
+//! rules, and with hostile text. These tests link no Kubernetes client.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod calendars;
 mod clock_changes;
 mod cron;
 mod hostile;
-mod meant;
 mod model;
 mod month;
 mod next_boundary;
 mod properties;
+mod proposals;
 mod texts;
 mod treated;
 mod tzdata;

@@ -1,5 +1,5 @@
-//! What the rules say, worked out the long way: every minute of a stretch of days is looked at,
-//! with no code of the library.
+//! A naive model of schedules that checks every minute of some days and shares no code with the
+//! library.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,14 +9,14 @@ use dayshift_schedule::{Action, Boundary};
 
 use crate::texts::{Item, Window};
 
-/// What the clocks of a zone showed, by watching them for some days.
+/// The local times that the clocks of a zone show during some days.
 pub(crate) struct Clocks {
     from: DateTime<Utc>,
     until: DateTime<Utc>,
-    /// Each minute from the first to the last that was shown, those in a gap too, and when it
-    /// happens.
+    /// Each local minute from the first to the last, including those in a DST gap, and the instant
+    /// at which it happens.
     minutes: Vec<(NaiveDateTime, DateTime<Utc>)>,
-    /// Dates that count as another day of the week; 0 is Monday.
+    /// Dates that count as another weekday; 0 is Monday.
     treated: BTreeMap<NaiveDate, u32>,
 }
 
@@ -24,7 +24,7 @@ const MINUTE: TimeDelta = TimeDelta::minutes(1);
 
 impl Clocks {
     pub(crate) fn watched(zone: Tz, from: DateTime<Utc>, until: DateTime<Utc>) -> Self {
-        // A time that is shown twice happens the first time.
+        // A time in a DST overlap happens the first time.
         let mut shown = BTreeMap::new();
         let mut at = from;
         while at < until {
@@ -33,7 +33,7 @@ impl Clocks {
                 .or_insert(at);
             at += MINUTE;
         }
-        // One that is never shown happens at the end of the gap that it is in.
+        // A time in a DST gap happens at the end of the gap.
         let mut minutes = Vec::with_capacity(shown.len());
         let mut minute = *shown.first_key_value().unwrap().0;
         for (&local, &at) in &shown {
@@ -50,7 +50,7 @@ impl Clocks {
         }
     }
 
-    /// The same, where some dates count as other days of the week.
+    /// Makes some dates count as other weekdays.
     pub(crate) fn treating(self, treated: &BTreeMap<NaiveDate, u32>) -> Self {
         let treated = treated.clone();
         Self { treated, ..self }
@@ -61,7 +61,7 @@ impl Clocks {
         self.treated.get(&date).copied().unwrap_or(own)
     }
 
-    /// When a local time happens, if it does so in these days.
+    /// The instant of a local time, if it is in these days.
     fn instant(&self, local: NaiveDateTime) -> Option<DateTime<Utc>> {
         let nth = (local - self.minutes[0].0).num_minutes();
         self.minutes
@@ -69,7 +69,7 @@ impl Clocks {
             .map(|&(_, at)| at)
     }
 
-    /// Starts and stops, without the starts on each of several sets of dates.
+    /// Starts and stops, for each of several sets of excluded dates.
     pub(crate) fn of_times<const N: usize>(
         &self,
         start: &[Item],
@@ -79,9 +79,9 @@ impl Clocks {
         self.of_entries(&[(start, Action::Start), (stop, Action::Stop)], excepts)
     }
 
-    /// Items and what happens at them, without what brings up on each of several sets of dates: at
-    /// one instant the latest local time counts, and of two equal ones the start or the larger
-    /// count.
+    /// Items and their actions, for each of several sets of excluded dates. If several local times
+    /// map to one instant, the latest applies; if they are equal, a start or the larger count
+    /// applies.
     pub(crate) fn of_entries<const N: usize>(
         &self,
         entries: &[(&[Item], Action)],
@@ -101,7 +101,7 @@ impl Clocks {
             for (happens, except) in happens.iter_mut().zip(excepts) {
                 let is_out = except.contains(&minute.date());
                 let left = said.iter().filter(|it| !(is_out && is_up(**it)));
-                // Minutes come in order, so that what is entered last counts.
+                // Minutes are in order, so the last one inserted applies.
                 if let Some(winner) = left.max_by_key(|it| strength(**it)) {
                     happens.insert(at, *winner);
                 }
@@ -115,8 +115,8 @@ impl Clocks {
         })
     }
 
-    /// Hours: every instant that is in some window is painted, and the edges of the paint are the
-    /// boundaries. What is near the ends of the watch is left out: a window may have begun before.
+    /// Hours: marks each instant within a window, and takes the edges as boundaries. Instants near
+    /// the ends are ignored, because a window might have begun before.
     pub(crate) fn of_hours(
         &self,
         windows: &[Window],
@@ -155,13 +155,13 @@ impl Clocks {
     }
 }
 
-/// Whether something runs after it.
+/// Whether something runs after the action.
 fn is_up(action: Action) -> bool {
     !matches!(action, Action::Stop | Action::Scale(0))
 }
 
-/// The same with what brings up later by `delay`, but a second or more before the next stop. Of
-/// several that wait for the same stop the last counts.
+/// Delays actions that go up by `delay`, but at least one second before the next stop. If several
+/// wait for the same stop, the last applies.
 pub(crate) fn moved(boundaries: &[Boundary], delay: TimeDelta) -> Vec<Boundary> {
     let mut moved = BTreeMap::new();
     for boundary in boundaries {

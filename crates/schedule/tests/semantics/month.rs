@@ -1,4 +1,5 @@
-//! Days within the month: in every month that there is, and as advice for what other crons write.
+//! Days within the month: in all months from 1970 to 2199, and as proposals for other cron
+//! dialects.
 
 use std::collections::BTreeMap;
 
@@ -27,7 +28,7 @@ fn of_hours(text: &str, except: &str) -> Schedule {
     Schedule::new(rule, except, Zone::UTC)
 }
 
-/// The boundaries from that date on, as people read them: `+` starts, `-` stops.
+/// The boundaries from a date on: `+` starts, `-` stops.
 fn shown(schedule: &Schedule, from: &str, count: usize) -> Vec<String> {
     let from: NaiveDate = from.parse().unwrap();
     let from = from.and_hms_opt(0, 0, 0).unwrap().and_utc();
@@ -40,7 +41,7 @@ fn shown(schedule: &Schedule, from: &str, count: usize) -> Vec<String> {
 }
 
 #[test]
-fn each_form_is_once_in_each_month_from_1970_to_2199() {
+fn each_form_occurs_once_in_each_month_from_1970_to_2199() {
     let first: NaiveDate = "1970-01-01".parse().unwrap();
     let all_days = first.iter_days().take_while(|it| it.year() < 2200);
     let is_looked_at = |year| matches!(year, 1970 | 1972 | 2024..=2031 | 2100 | 2199);
@@ -60,7 +61,7 @@ fn each_form_is_once_in_each_month_from_1970_to_2199() {
         backwards.reverse();
         assert_eq!(backwards, found, "{}", nth.text());
 
-        // Of each month the one day on which it holds, by counting.
+        // Count to the one day of each month on which it holds.
         let mut expected = BTreeMap::new();
         for date in &days {
             if nth.holds(*date) {
@@ -76,7 +77,7 @@ fn each_form_is_once_in_each_month_from_1970_to_2199() {
 }
 
 #[test]
-fn a_window_belongs_to_the_day_on_which_it_begins() {
+fn window_belongs_to_the_day_on_which_it_begins() {
     for (text, except, expected) in [
         (
             "last Fri 22:00-06:00",
@@ -87,7 +88,7 @@ fn a_window_belongs_to_the_day_on_which_it_begins() {
                 "+Fri 2026-12-25 22:00",
             ],
         ),
-        // Over the end of a month and of a year.
+        // Across the end of a month and of a year.
         (
             "LAST Day 20:00-06:00",
             "",
@@ -106,7 +107,7 @@ fn a_window_belongs_to_the_day_on_which_it_begins() {
                 "+Sun 2027-01-31 20:00",
             ],
         ),
-        // Together with the days of every week, and touching.
+        // Together with windows of every week, which touch.
         (
             "Thu 09:00-17:00; last weekday 17:00-19:00,08:00-10:00",
             "",
@@ -147,7 +148,7 @@ fn a_window_belongs_to_the_day_on_which_it_begins() {
 }
 
 #[test]
-fn an_excepted_date_takes_the_start_of_its_month_away() {
+fn excluded_date_drops_the_start_of_its_month() {
     let times = |text| Some(Times::parse(text).unwrap());
     let rule = ScheduleRule::start_and_stop(times("first Mon 09:00"), times("last weekday 18:00"));
     let except = ExcludedDates::parse("2026-12-07; 2026-12-31").unwrap();
@@ -162,9 +163,9 @@ fn an_excepted_date_takes_the_start_of_its_month_away() {
     );
 }
 
-/// croner reads the signs that this dialect refuses.
+/// croner is the oracle: it reads the characters that this dialect rejects.
 #[test]
-fn advice_for_other_crons_means_what_they_mean() {
+fn proposals_for_other_cron_dialects_have_the_same_times() {
     let mut advised = 0;
     for day in ["L", "1W", "LW", "15W", "L-3", "*"] {
         let week = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"];
@@ -200,13 +201,14 @@ fn advice_for_other_crons_means_what_they_mean() {
             }
         }
     }
-    // Three forms of the month, and four or the last of each day of the week.
+    // Three forms of the month, and the first four or the last of each weekday.
     assert_eq!(advised, 3 + 7 * 5, "{advised}");
 }
 
-/// What somebody means by both fields together, where days within the month say it.
+/// Users who restrict both fields often expect that a date must match both. If days within the
+/// month can express this, it is proposed.
 #[test]
-fn both_fields_of_days_at_once_are_days_within_the_month() {
+fn dates_that_match_both_day_fields_are_proposed_as_days_within_the_month() {
     for (text, expected) in [
         ("0 9 1-7 * 1", Some(Some("first Mon 09:00"))),
         (
@@ -230,7 +232,7 @@ fn both_fields_of_days_at_once_are_days_within_the_month() {
         let Some(both) = both.and_then(|cron| cron.both_days) else {
             continue;
         };
-        // Each time is one of the text's own, on a day that matches the other field too.
+        // Each time is one of the original times, on a day that also matches the other field.
         let (own, both) = (
             starts(Times::parse(text).unwrap()),
             starts(Times::parse(&both).unwrap()),

@@ -1,4 +1,4 @@
-"""The version of PyPI's tzdata, and lines `NAME SECOND OFFSET`: what clocks show from now on for ten years."""
+"""Prints the version of tzdata from PyPI, then lines `NAME SECOND OFFSET` with the offsets of the next ten years."""
 
 import datetime
 import importlib.resources
@@ -14,7 +14,7 @@ def offset(zone, second):
 
 
 def changes(zone, first):
-    """The first second, each second from which the offset is another one, and the offsets."""
+    """The first second and each second at which the offset changes, with the offsets."""
     known = offset(zone, first)
     yield first, known
     for at in range(first, first + HOURS * HOUR, HOUR):

@@ -1,4 +1,4 @@
-//! The next start or stop of schedules whose boundaries in that direction are rare.
+//! The next start or stop of schedules that rarely have one.
 
 use chrono::{DateTime, TimeDelta, Utc};
 use dayshift_schedule::{Action, Direction, ExcludedDates, Schedule, ScheduleRule, Times, Zone};
@@ -12,7 +12,7 @@ fn times(start: &str, stop: &str) -> ScheduleRule {
 }
 
 #[test]
-fn the_next_start_or_stop_has_no_cap_of_boundaries() {
+fn finds_rare_boundaries_among_many_others() {
     let now = at("2026-11-20T18:00:00Z");
     let zero = TimeDelta::zero();
     let schedule =
@@ -39,7 +39,7 @@ fn the_next_start_or_stop_has_no_cap_of_boundaries() {
             3600,
             Some("2028-02-29T00:00:59Z"),
         ),
-        // Each of these stops but the last coincides with a start.
+        // All of these stops except the last coincide with a start.
         (
             "*/15 * * * *",
             "*/15 * * * *; 0 0 1 1 *",
@@ -76,7 +76,7 @@ fn the_next_start_or_stop_has_no_cap_of_boundaries() {
         assert_eq!(next.map(|it| it.at), expected.map(at), "{start} / {stop}");
         assert!(next.is_none_or(|next| next.action.direction() == direction));
     }
-    // On an excepted date nothing starts, so that its stop counts.
+    // On an excluded date there are no starts, so the stop applies.
     let except = ExcludedDates::parse("2090-05-05").unwrap();
     let once = Schedule::new(times("09:00", "09:00"), except, Zone::UTC);
     let stop = once.next_boundary(Direction::Down, now, zero).unwrap();

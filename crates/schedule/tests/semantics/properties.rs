@@ -1,4 +1,5 @@
-//! Random rules near random clock changes, against the model; and what holds for any schedule.
+//! Random rules near random clock changes, compared with the model, and invariants of all
+//! schedules.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,8 +16,8 @@ use crate::clock_changes::{CHANGES, compare};
 use crate::model::{Clocks, moved};
 use crate::texts::{Item, Nth, On, Window, dates_text, joined, treated_text};
 
-/// A zone, and an instant within a day of one of its clock changes, of the end of a month, or in the
-/// quiet between.
+/// A zone, and an instant within a day of one of its clock changes, of the end of a month, or on a
+/// day without any.
 fn places() -> impl Strategy<Value = (Tz, DateTime<Utc>)> {
     let changes = prop::sample::select(CHANGES.as_slice());
     (changes, -30_i64..30, 0..4).prop_map(|((zone, change), hours, place)| {
@@ -29,7 +30,7 @@ fn places() -> impl Strategy<Value = (Tz, DateTime<Utc>)> {
     })
 }
 
-/// Times of day, most of them in the hours in which clocks are changed.
+/// Times of day, mostly in the hours in which clocks change.
 fn clock_times() -> impl Strategy<Value = NaiveTime> {
     let hour = prop_oneof![5 => 0_u32..4, 1 => 4_u32..23, 2 => Just(23)];
     (hour, 0_u32..12).prop_map(|(hour, five)| NaiveTime::from_hms_opt(hour, five * 5, 0).unwrap())
@@ -62,7 +63,7 @@ fn items(near: NaiveDate) -> impl Strategy<Value = Item> {
 
 fn windows() -> impl Strategy<Value = Window> {
     (on(), clock_times(), clock_times()).prop_map(|(days, from, to)| {
-        // What ends where it begins is no window, but for the whole day.
+        // If start and end are equal, it is not a window unless it is the whole day.
         let to = if from == to { NaiveTime::MIN } else { to };
         Window(days, from, to)
     })
@@ -75,7 +76,7 @@ fn excepted(near: NaiveDate) -> impl Strategy<Value = BTreeSet<NaiveDate>> {
     )
 }
 
-/// Dates that count as other days of the week, and days on which nothing starts.
+/// Excluded dates, and dates that count as other weekdays.
 type Odd = (BTreeSet<NaiveDate>, BTreeMap<NaiveDate, u32>);
 
 fn odd(near: NaiveDate) -> impl Strategy<Value = Odd> {
@@ -148,7 +149,7 @@ fn scale_cases() -> impl Strategy<Value = ScaleCase> {
 }
 
 fn scale_schedule((zone, _, steps, odd, _): &ScaleCase) -> Schedule {
-    // The text of such steps is refused where two of them fall together.
+    // The text is rejected if two of these steps coincide.
     let entry = |(item, count): &(Item, u32)| TimedAction {
         times: Times::parse(&item.text()).unwrap(),
         action: Action::Scale(*count),
@@ -171,14 +172,14 @@ fn clocks(zone: Tz, middle: DateTime<Utc>, treated: &BTreeMap<NaiveDate, u32>) -
     Clocks::watched(zone, middle - reach, middle + reach).treating(treated)
 }
 
-/// What any schedule keeps, whatever it says.
+/// Invariants of all schedules.
 fn holds_together(schedule: &Schedule, from: DateTime<Utc>, delay: TimeDelta) {
     let until = from + TimeDelta::days(9);
     let all: Vec<Boundary> = schedule.boundaries(from, until, delay).collect();
     let mut at = from - TimeDelta::nanoseconds(1);
     for &boundary in &all {
         assert!(boundary.at > at && boundary.at.timestamp_subsec_nanos() == 0);
-        // The same, asked from anywhere since the last.
+        // The result should be the same from any instant since the last boundary.
         let middle = at + (boundary.at - at) / 2;
         for before in [at, middle, boundary.at - TimeDelta::nanoseconds(1)] {
             assert_eq!(
@@ -214,7 +215,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 120, ..ProptestConfig::default() })]
 
     #[test]
-    fn times_do_what_the_model_says(case in times_cases()) {
+    fn times_agree_with_the_model(case in times_cases()) {
         let (zone, at, start, stop, odd, delay) = &case;
         let [unmoved] =
             clocks(*zone, *at, &odd.1).of_times(start, stop, std::array::from_ref(&odd.0));
@@ -223,7 +224,7 @@ proptest! {
     }
 
     #[test]
-    fn exact_counts_do_what_the_model_says(case in scale_cases()) {
+    fn exact_counts_agree_with_the_model(case in scale_cases()) {
         let (zone, at, steps, odd, delay) = &case;
         let entries: Vec<_> = steps
             .iter()
@@ -235,7 +236,7 @@ proptest! {
     }
 
     #[test]
-    fn hours_do_what_the_model_says(case in hours_cases()) {
+    fn hours_agree_with_the_model(case in hours_cases()) {
         let (zone, at, windows, odd, delay) = &case;
         let unmoved = clocks(*zone, *at, &odd.1).of_hours(windows, &odd.0);
         let expected = moved(&unmoved, *delay);
@@ -243,7 +244,7 @@ proptest! {
     }
 
     #[test]
-    fn questions_agree_with_one_another(
+    fn queries_agree_with_each_other(
         times in times_cases(),
         hours in hours_cases(),
         scale in scale_cases(),
@@ -254,7 +255,7 @@ proptest! {
     }
 
     #[test]
-    fn a_delay_moves_starts_alone_and_never_by_more(case in times_cases(), delay in 1_i64..=3600) {
+    fn delay_moves_only_starts_and_at_most_by_itself(case in times_cases(), delay in 1_i64..=3600) {
         let (schedule, at, delay) = (times_schedule(&case), case.1, TimeDelta::seconds(delay));
         let until = at + TimeDelta::days(9);
         let stops = |delay| {

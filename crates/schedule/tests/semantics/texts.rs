@@ -1,4 +1,4 @@
-//! Rules as values: the text that the library reads, and what it means for the model.
+//! Rules as values, with their text for the library and their meaning for the model.
 
 use std::collections::BTreeMap;
 
@@ -6,10 +6,10 @@ use chrono::{Datelike, NaiveDate, NaiveDateTime, NaiveTime, TimeDelta, Timelike}
 
 pub(crate) const DAYS: [&str; 7] = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"];
 
-/// Days as they stand before a time of day.
+/// The days in front of a time of day.
 #[derive(Clone, Debug)]
 pub(crate) enum On {
-    /// Days of the week; bit 0 is Monday.
+    /// Weekdays; bit 0 is Monday.
     Week(u8),
     /// Days within the month.
     Month(Vec<Nth>),
@@ -36,8 +36,8 @@ impl On {
     }
 }
 
-/// Which of the days of a month (of five, the last of which counts from the end), and of which
-/// days: of a day of the week, of all, or of those from Monday to Friday.
+/// An ordinal (the fifth counts from the end) and its unit: a weekday, any day, or a day from
+/// Monday to Friday.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Nth(pub(crate) usize, pub(crate) usize);
 
@@ -51,7 +51,7 @@ impl Nth {
         format!("{} {}", ORDINALS[self.0], UNITS[self.1])
     }
 
-    /// Looks through the days of the month, from its end for the last.
+    /// Counts through the days of the month, from the end for the last.
     pub(crate) fn holds(self, date: NaiveDate) -> bool {
         let first = date.with_day(1).unwrap();
         let in_month = first
@@ -74,14 +74,14 @@ impl Nth {
     }
 }
 
-/// An item of start or stop.
+/// An item of `start` or `stop`.
 #[derive(Clone, Debug)]
 pub(crate) enum Item {
     /// Days and times of day.
     Days(On, Vec<NaiveTime>),
-    /// Minutes, hours, and days of the week as above.
+    /// Minutes, hours, and weekdays as above.
     Cron(Vec<u32>, Vec<u32>, u8),
-    /// One local moment.
+    /// A local date and time.
     Moment(NaiveDateTime),
 }
 
@@ -119,7 +119,7 @@ impl Item {
         }
     }
 
-    /// Whether it is at a local time, on a date that counts as that day of the week.
+    /// Whether a local time matches, on a date that counts as this weekday.
     pub(crate) fn holds(&self, local: NaiveDateTime, weekday: u32) -> bool {
         match self {
             Self::Days(days, times) => {
@@ -135,7 +135,7 @@ impl Item {
     }
 }
 
-/// A window of hours: days, beginning and end (midnight at the end is 24:00).
+/// A window of hours: days, start and end (midnight at the end is 24:00).
 #[derive(Clone, Debug)]
 pub(crate) struct Window(pub(crate) On, pub(crate) NaiveTime, pub(crate) NaiveTime);
 
@@ -158,7 +158,7 @@ impl Window {
         self.0.holds(local.date(), weekday) && local.time() == self.1
     }
 
-    /// When the window ends that begins at `local`.
+    /// The end of the window that begins at `local`.
     pub(crate) fn end(&self, local: NaiveDateTime) -> NaiveDateTime {
         let same_day = local.date().and_time(self.2);
         if same_day > local {
@@ -200,7 +200,7 @@ fn list(values: &[u32]) -> String {
         .join(",")
 }
 
-/// Dates and the days of the week that they count as, some of them as ranges.
+/// Treated dates as text, some of them as ranges.
 pub(crate) fn treated_text(treated: &BTreeMap<NaiveDate, u32>) -> String {
     let mut items: Vec<(NaiveDate, NaiveDate, u32)> = Vec::new();
     for (&date, &day) in treated {

@@ -1,4 +1,4 @@
-//! Dates that count as another day of the week.
+//! Dates that count as another weekday.
 
 use chrono::{DateTime, NaiveDate, TimeDelta, Utc};
 use dayshift_schedule::{
@@ -25,7 +25,7 @@ fn schedule(rule: ScheduleRule, treated: &str, except: &str) -> Schedule {
     schedule.with_treated_dates(TreatedDates::parse(treated).unwrap())
 }
 
-/// The boundaries of some days, as people read them.
+/// The boundaries of some days, formatted.
 fn shown(schedule: &Schedule, from: &str, days: i64) -> Vec<String> {
     let from: NaiveDate = from.parse().unwrap();
     let from = from.and_hms_opt(0, 0, 0).unwrap().and_utc();
@@ -41,10 +41,10 @@ fn shown(schedule: &Schedule, from: &str, days: i64) -> Vec<String> {
     all.collect()
 }
 
-/// China's make-up working days around National Day in 2026: Saturday 10 October counts as a Monday.
-/// The week from Wednesday the 7th on, of which the 8th is worked as a Sunday.
+/// China's make-up working days around National Day in 2026: Saturday 10 October counts as a
+/// Monday. The rows show the days from Wednesday the 7th on, with Sunday's hours on the 8th.
 #[test]
-fn each_kind_of_text_does_what_it_does_on_that_day() {
+fn treated_date_follows_the_rule_of_its_weekday() {
     let treated = "2026-10-08 = Sun; 2026-10-10 = Monday";
     for (key, text, expected) in [
         (
@@ -59,7 +59,8 @@ fn each_kind_of_text_does_what_it_does_on_that_day() {
                 "-Sat 10 18:00",
             ],
         ),
-        // A window belongs to the day on which it begins, and so does the day that this counts as.
+        // A window belongs to the day on which it begins, and to the weekday that this day counts
+        // as.
         (
             "hours",
             "Sun,Mon 22:00-06:00",
@@ -88,7 +89,7 @@ fn each_kind_of_text_does_what_it_does_on_that_day() {
                 "1@Sun 11 08:00",
             ],
         ),
-        // Cron's day of the week is that day; its day of the month stays the date.
+        // In cron, the day of week changes and the day of month does not.
         ("start", "0 9 * * 1", vec!["+Sat 10 09:00"]),
         ("start", "0 9 10 * Thu", vec!["+Sat 10 09:00"]),
         (
@@ -97,7 +98,7 @@ fn each_kind_of_text_does_what_it_does_on_that_day() {
             vec!["+Thu 08 09:00", "+Fri 09 09:00"],
         ),
         ("start", "0 9 * * 0", vec!["+Thu 08 09:00", "+Sun 11 09:00"]),
-        // Within the month the calendar's own days are counted.
+        // Days within the month use the weekdays of the calendar.
         (
             "start",
             "second Sat,second Mon,first Thu 09:00",
@@ -111,7 +112,7 @@ fn each_kind_of_text_does_what_it_does_on_that_day() {
 }
 
 #[test]
-fn an_excepted_date_starts_nothing_whatever_it_counts_as() {
+fn excluded_date_has_no_starts_even_if_it_is_treated() {
     let hours = rule("hours", "Mon-Fri 09:00-18:00");
     let both = schedule(hours, "2026-10-10..2026-10-11 = Mon", "2026-10-10");
     assert_eq!(
@@ -120,9 +121,9 @@ fn an_excepted_date_starts_nothing_whatever_it_counts_as() {
     );
 }
 
-/// Judged by all boundaries of two months, one by one.
+/// The oracle compares all boundaries of two months.
 #[test]
-fn whether_the_dates_change_anything_is_what_the_boundaries_show() {
+fn is_affected_by_treated_dates_agrees_with_the_boundaries() {
     let (from, until): (NaiveDate, NaiveDate) =
         ("2026-10-01".parse().unwrap(), "2026-12-01".parse().unwrap());
     let (mut changed, mut unchanged) = (0, 0);
@@ -173,7 +174,7 @@ fn whether_the_dates_change_anything_is_what_the_boundaries_show() {
         }
     }
     assert!(changed > 40 && unchanged > 40, "{changed}, {unchanged}");
-    // However often something happens on them.
+    // This should not depend on how often something happens on these dates.
     for (text, expected) in [("* * * * * *", false), ("* * * * * Mon-Sat", true)] {
         let each_second = schedule(rule("start", text), "2026-10-05..2026-11-20 = Sun", "");
         assert_eq!(
@@ -182,7 +183,7 @@ fn whether_the_dates_change_anything_is_what_the_boundaries_show() {
             "{text}"
         );
     }
-    // Dates that are over, or not looked at yet, change nothing.
+    // Dates before or after the given range have no effect.
     let monday = schedule(rule("start", "Mon 09:00"), "2026-10-10 = Mon", "");
     let tenth: NaiveDate = "2026-10-10".parse().unwrap();
     assert!(monday.is_affected_by_treated_dates(tenth, tenth + TimeDelta::days(1)));
@@ -191,7 +192,7 @@ fn whether_the_dates_change_anything_is_what_the_boundaries_show() {
 }
 
 #[test]
-fn a_calendar_may_say_which_dates() {
+fn calendar_can_define_the_treated_dates() {
     let file = "BEGIN:VCALENDAR\nBEGIN:VEVENT\nDTSTART;VALUE=DATE:20261010\nSUMMARY:补班\n\
                 END:VEVENT\nBEGIN:VEVENT\nDTSTART;VALUE=DATE:20260920\nEND:VEVENT\nEND:VCALENDAR";
     let calendar = Calendar::parse(file.as_bytes()).unwrap();
@@ -215,7 +216,7 @@ fn a_calendar_may_say_which_dates() {
         ["+Sat 10 09:00", "+Fri 16 09:00"]
     );
     assert_eq!(fridays.calendars().count(), 1);
-    // The same date as two days, wherever the two stand.
+    // The same date with two weekdays, at any position.
     for (text, found) in [
         (
             "calendar:makeup = Fri; 2026-10-09..2026-10-11 = Mon",
@@ -241,7 +242,7 @@ fn a_calendar_may_say_which_dates() {
 }
 
 #[test]
-fn says_what_is_wrong_and_where() {
+fn error_points_at_the_invalid_treated_date() {
     for (item, found, message) in [
         (
             "2026-10-10",
@@ -301,7 +302,7 @@ fn says_what_is_wrong_and_where() {
     for text in ["", "2026-10-10 = Mon;"] {
         assert!(TreatedDates::parse(text).is_err());
     }
-    // The same day twice says nothing new.
+    // The same date with the same weekday twice is allowed.
     let twice = TreatedDates::parse("2026-10-10 = Mon; 2026-10-09..2026-10-11 = MONDAY").unwrap();
     assert_eq!(
         twice,
@@ -309,9 +310,9 @@ fn says_what_is_wrong_and_where() {
     );
 }
 
-/// Long ranges and many dates are gone over by the range, not by the day.
+/// Long ranges should be skipped as a whole, not day by day.
 #[test]
-fn two_hundred_years_are_answered_at_once() {
+fn two_hundred_years_of_treated_dates_are_searched_fast() {
     let from: DateTime<Utc> = "2026-11-20T18:00:00Z".parse().unwrap();
     let zero = TimeDelta::zero();
     let far = "1970-01-01..2199-12-31 = Sun";

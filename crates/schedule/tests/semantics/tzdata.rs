@@ -1,4 +1,4 @@
-//! Copies of the time zone database: what is in them, what is missing, what is broken.
+//! Time zone databases with missing and broken files.
 
 use chrono::{DateTime, Utc};
 use dayshift_schedule::{Tzdata, Zone, ZoneFileError};
@@ -21,7 +21,7 @@ fn shown(zone: Zone, at: &str) -> String {
 }
 
 #[test]
-fn a_name_that_a_copy_has_not_is_its_other_name_or_means_what_the_program_says() {
+fn missing_zone_falls_back_to_its_other_name_or_the_bundled_zone() {
     let pacific = zone_file(-8 * 3600, "<-08>8");
     let (copy, broken) = copy(&[("America/Los_Angeles", pacific)]);
     assert_eq!(broken, []);
@@ -39,7 +39,7 @@ fn a_name_that_a_copy_has_not_is_its_other_name_or_means_what_the_program_says()
 }
 
 #[test]
-fn zones_are_equal_where_name_and_clocks_are() {
+fn zones_are_equal_if_name_and_rules_are_equal() {
     let (one, _) = copy(&[("Asia/Tokyo", zone_file(9 * 3600, "JST-9"))]);
     let (other, _) = copy(&[("Asia/Tokyo", zone_file(9 * 3600, "JST-9"))]);
     let (newer, _) = copy(&[("Asia/Tokyo", zone_file(9 * 3600, "JST-9JDT,J100,J200"))]);
@@ -50,7 +50,7 @@ fn zones_are_equal_where_name_and_clocks_are() {
 }
 
 #[test]
-fn after_its_last_change_a_zone_follows_its_footer() {
+fn zone_follows_its_footer_after_the_last_change() {
     let (copy, _) = copy(&[("Mars/Base", zone_file(3600, "AAA-1BBB,M3.5.0,M10.5.0/3"))]);
     let zone = copy.zone("Mars/Base").unwrap();
     for year in [1970, 2026, 2037, 2038, 2100, 2199] {
@@ -66,7 +66,7 @@ fn after_its_last_change_a_zone_follows_its_footer() {
 }
 
 #[test]
-fn a_broken_file_leaves_its_zone_as_it_is() {
+fn broken_file_keeps_the_bundled_zone() {
     let berlin = zone_file(3600, "CET-1");
     for length in 0..berlin.len() - 1 {
         let (copy, broken) = copy(&[("Europe/Berlin", berlin[..length].to_vec())]);
@@ -74,7 +74,7 @@ fn a_broken_file_leaves_its_zone_as_it_is() {
         let berlin = copy.zone("Europe/Berlin").unwrap();
         assert_eq!(shown(berlin, "2026-07-01T12:00:00Z"), "14:00 CEST +0200");
     }
-    // A clock that is more than a day ahead, and seconds that no clock counts.
+    // An offset of more than a day, and leap seconds.
     let far = zone_file(90_000, "");
     let mut leap = zone_file(0, "UTC0");
     leap[31] = 1;
@@ -88,9 +88,9 @@ fn a_broken_file_leaves_its_zone_as_it_is() {
 }
 
 proptest! {
-    /// Local times go on, whatever a file says of the clocks.
+    /// For any zone file, instants should increase with local time.
     #[test]
-    fn no_file_panics_or_turns_time_back(
+    fn any_zone_file_gives_increasing_instants(
         (at, with) in (0_usize..200, any::<[u8; 4]>()),
         year in 1970_i64..2200,
     ) {

@@ -1,13 +1,13 @@
-//! The clocks of every zone against other readings of the time zone database.
+//! The offsets of all zones, compared with other readers of the time zone database.
 
 use std::{collections::BTreeSet, env, fs};
 
 use chrono::{DateTime, Offset, TimeZone, Utc};
 use dayshift_schedule::{Tzdata, Zone};
 
-/// Zones whose clocks tzdata 2026a to 2026f changed: their offsets from UTC in hours, from the first
-/// of January 2026 on and from each change until the end of 2027. As Python 3.11 reads the package
-/// tzdata 2026.6 of PyPI.
+/// Zones that tzdata 2026a to 2026f changed: their UTC offsets in hours from 1 January 2026 on,
+/// and from each change until the end of 2027, as Python 3.11 reads them from tzdata 2026.6 on
+/// PyPI.
 const CHANGED: [(&str, &[(&str, i64)]); 15] = [
     ("America/Vancouver", VANCOUVER),
     ("Canada/Pacific", VANCOUVER),
@@ -39,7 +39,7 @@ const CASABLANCA: &[(&str, i64)] = &[
     ("2026-03-22T02:00:00Z", 1),
     ("2026-09-20T01:00:00Z", 0),
 ];
-/// An hour earlier than was thought, since 2022.
+/// An hour earlier since 2022, after a correction.
 const CHISINAU: &[(&str, i64)] = &[
     ("2026-01-01T00:00:00Z", 2),
     ("2026-03-29T01:00:00Z", 3),
@@ -67,7 +67,7 @@ fn zone(name: &str) -> Zone {
 }
 
 #[test]
-fn zones_whose_laws_changed_last_have_todays_offsets() {
+fn recently_changed_zones_have_the_new_offsets() {
     for (name, changes) in CHANGED {
         let zone = zone(name);
         let end = second("2028-01-01T00:00:00Z");
@@ -87,35 +87,35 @@ fn zones_whose_laws_changed_last_have_todays_offsets() {
     }
 }
 
-/// chrono-tz carries 2025b; what it says of the last century has been corrected since.
+/// chrono-tz contains 2025b. Later versions corrected times of the last century.
 #[test]
-fn every_other_zone_has_the_clocks_it_had() {
+fn other_zones_agree_with_chrono_tz() {
     let changed: BTreeSet<_> = CHANGED.iter().map(|(name, _)| *name).collect();
-    for judge in chrono_tz::TZ_VARIANTS {
-        let name = judge.name();
+    for oracle in chrono_tz::TZ_VARIANTS {
+        let name = oracle.name();
         let zone = zone(name);
         let end = if changed.contains(name) { 2022 } else { 2100 };
         let (first, end) = (
             second("2000-01-01T00:00:00Z"),
             second(&format!("{end}-01-01T00:00:00Z")),
         );
-        let check = |at| assert_eq!(offset(&zone, at), offset(&judge, at), "{name} at {at}");
+        let check = |at| assert_eq!(offset(&zone, at), offset(&oracle, at), "{name} at {at}");
         let instant = |second| DateTime::from_timestamp(second, 0).unwrap();
         let gaps = zone.dst_gaps(instant(first), instant(end));
         for change in gaps.iter().map(|gap| zone.instant(gap.to).timestamp()) {
             check(change - 1);
             check(change);
         }
-        // A time that is shorter than a week is not a law.
+        // No offset is in force for less than a week.
         (first..end).step_by(7 * DAY as usize).for_each(check);
     }
 }
 
 #[test]
-fn the_names_are_those_of_the_database() {
+fn names_agree_with_chrono_tz() {
     let names: BTreeSet<_> = Tzdata::bundled().names().collect();
-    let judge: BTreeSet<_> = chrono_tz::TZ_VARIANTS.iter().map(|it| it.name()).collect();
-    let gone: Vec<_> = judge.difference(&names).collect();
+    let oracle: BTreeSet<_> = chrono_tz::TZ_VARIANTS.iter().map(|it| it.name()).collect();
+    let gone: Vec<_> = oracle.difference(&names).collect();
     assert!(gone.is_empty(), "{gone:?}");
     for name in &names {
         assert_eq!(zone(name).name(), *name);
@@ -125,8 +125,8 @@ fn the_names_are_those_of_the_database() {
     }
 }
 
-/// `.ci/nightly zones` writes what Python reads in the newest tzdata of PyPI: the version, then a
-/// line `NAME SECOND OFFSET` for the first second, and one for each clock change.
+/// `.ci/nightly zones` writes how Python reads the newest tzdata from PyPI: the version, then a
+/// line `NAME SECOND OFFSET` for the first second and for each clock change.
 #[test]
 fn every_zone_agrees_with_the_newest_tzdata_for_ten_years() {
     let Ok(file) = env::var("ZONES_EXPECTED") else {

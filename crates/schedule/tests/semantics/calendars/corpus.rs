@@ -1,8 +1,9 @@
-//! Files in the styles of the programs that write them, and their days as other programs read them.
+//! Files in the style of several calendar programs, compared with the dates that another library
+//! reads from them.
 //!
-//! `corpus/judge.py`, which rests on recurring-ical-events and icalendar of PyPI, has written the
-//! `.dates` beside each file. `.ci/nightly calendars` lets it judge thousands of others, which
-//! `CALENDARS` names the folder of.
+//! `corpus/oracle.py` wrote the `.dates` next to each file with recurring-ical-events and
+//! icalendar from PyPI. `.ci/nightly calendars` runs it on thousands of other files in the
+//! directory that `CALENDARS` names.
 
 use std::{fs, path::Path};
 
@@ -11,7 +12,7 @@ use dayshift_schedule::{Calendar, CalendarReason};
 
 use super::reading::date;
 
-/// The days of a file from 2020 to 2031, or why there are none.
+/// The days of a file from 2020 to 2031, or the error.
 fn days(file: &[u8]) -> Result<Vec<NaiveDate>, String> {
     let all = date("2020-01-01").iter_days();
     let all = all.take_while(|it| *it < date("2032-01-01"));
@@ -22,8 +23,9 @@ fn days(file: &[u8]) -> Result<Vec<NaiveDate>, String> {
     }
 }
 
-/// Compares each file of a folder with the dates beside it; returns how many there are, and how many
-/// that are refused, which only files of packages may be: those of their tests are bad on purpose.
+/// Compares each file of a directory with the dates next to it. Returns the number of files and of
+/// rejected files. Only files from packages may be rejected, because some of their tests are
+/// invalid on purpose.
 fn compare(folder: &Path) -> (usize, usize) {
     let (mut count, mut refused) = (0, 0);
     let mut differences = Vec::new();
@@ -61,7 +63,7 @@ fn is_of_package(path: &Path) -> bool {
 }
 
 #[test]
-fn the_days_of_a_file_are_those_that_calendar_programs_show() {
+fn days_of_a_file_agree_with_the_oracle() {
     let corpus = concat!(
         env!("CARGO_MANIFEST_DIR"),
         "/tests/semantics/calendars/corpus"

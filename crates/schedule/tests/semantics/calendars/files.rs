@@ -1,17 +1,17 @@
-//! What stands in a file, and what is wrong with it.
+//! Which days a calendar file has, and which errors.
 
 use dayshift_schedule::{Calendar, CalendarReason};
 
 use super::reading::{dates, event};
 
 #[test]
-fn events_are_read_as_they_are_written() {
+fn parses_all_forms_of_all_day_events() {
     for (lines, expected) in [
         ("DTSTART;VALUE=DATE:20261225", &["2026-12-25"][..]),
-        // Some leave the parameter out.
+        // Some programs omit the parameter.
         ("DTSTART:20261225", &["2026-12-25"]),
         ("dtstart;value=date:20261225", &["2026-12-25"]),
-        // Ends are exclusive, but an end on the first day is meant as that day.
+        // Ends are exclusive, but an end on the first day means that day.
         (
             "DTSTART:20261230\r\nDTEND:20270102",
             &["2026-12-30", "2026-12-31", "2027-01-01"],
@@ -25,7 +25,7 @@ fn events_are_read_as_they_are_written() {
             "DTSTART:20261225\r\nDURATION:PT48H",
             &["2026-12-25", "2026-12-26"],
         ),
-        // A time of day as the end of dates: the day that it is in belongs to them.
+        // If dates end at a time of day, the day of the end is included.
         (
             "DTSTART;VALUE=DATE:20261225\r\nDTEND:20261225T235959",
             &["2026-12-25"],
@@ -39,13 +39,13 @@ fn events_are_read_as_they_are_written() {
             &["2026-12-25", "2026-12-26"],
         ),
         ("DTSTART:20261225\r\nDURATION:PT5H", &["2026-12-25"]),
-        // A time of day that is said to be a date.
+        // A time of day that is declared to be a date.
         (
             "DTSTART;VALUE=DATE:20261225T000000\r\nDTEND;VALUE=DATE:20261226T000000",
             &["2026-12-25"],
         ),
         ("DTSTART;VALUE=DATE:20261225T000000", &["2026-12-25"]),
-        // From midnight to midnight is whole days, in whatever zone, known or not.
+        // From midnight to midnight is an all-day event in any zone, known or not.
         (
             "DTSTART;TZID=Europe/Berlin:20261225T000000\r\nDTEND;TZID=Europe/Berlin:20261227T000000",
             &["2026-12-25", "2026-12-26"],
@@ -63,12 +63,13 @@ fn events_are_read_as_they_are_written() {
             "DTSTART:20261225\r\nRDATE;VALUE=DATE:20260403,20270326\r\nRDATE;VALUE=PERIOD:20270501T000000Z/P1D",
             &["2026-04-03", "2026-12-25", "2027-03-26", "2027-05-01"],
         ),
-        // A period is as long as it says, and one at a time of day does not count.
+        // A period lasts as long as it specifies. At a time of day it does not count.
         (
             "DTSTART:20261225\r\nRDATE;VALUE=PERIOD:20270501T000000/20270503T000000,20270601T090000/PT1H",
             &["2026-12-25", "2027-05-01", "2027-05-02"],
         ),
-        // What ends before it begins has no day, and calendarlabs.com writes empty rules.
+        // An event that ends before it begins has no days, and calendarlabs.com writes empty
+        // rules.
         (
             "DTSTART:20261225\r\nRRULE:FREQ=DAILY;UNTIL=20261224\r\nRDATE:20270101",
             &["2027-01-01"],
@@ -77,12 +78,12 @@ fn events_are_read_as_they_are_written() {
             "DTSTART:20261225\r\nDTEND:20261225\r\nRRULE:\r\nEXDATE:\r\nRDATE:",
             &["2026-12-25"],
         ),
-        // It is what is so without them (RFC 7529).
+        // This is the default (RFC 7529).
         (
             "DTSTART:20260101\r\nRRULE:RSCALE=GREGORIAN;FREQ=YEARLY;SKIP=OMIT",
             &["2026-01-01", "2027-01-01"],
         ),
-        // Text that goes on without being folded, as some programs write it.
+        // Some programs continue text without folding.
         (
             "DESCRIPTION:closed\r\nuntil tomorrow\r\nhttp://example.com\r\nat nine\r\nDTSTART:20261225",
             &["2026-12-25"],
@@ -95,17 +96,18 @@ fn events_are_read_as_they_are_written() {
             "DTSTART:20200101\r\nRRULE:FREQ=YEARLY",
             &["2026-01-01", "2027-01-01"],
         ),
-        // What is shown as free and what is private counts, what nobody here reads does not matter.
+        // Free and private events count, and irrelevant properties are ignored.
         (
             "DTSTART:20261225\r\nTRANSP:TRANSPARENT\r\nCLASS:PRIVATE\r\nX-ANY;A=\"b:c\":d",
             &["2026-12-25"],
         ),
-        // An alarm in an event has a duration of its own.
+        // An alarm within an event has its own duration.
         (
             "DTSTART:20261225\r\nBEGIN:VALARM\r\nTRIGGER:-PT15M\r\nDURATION:nonsense\r\nEND:VALARM",
             &["2026-12-25"],
         ),
-        // Dates outside of the years of schedules are left out, but not what reaches into them.
+        // Days outside of the years of schedules are dropped, but not the part of an event within
+        // them.
         (
             "DTSTART:16000101\r\nRRULE:FREQ=YEARLY",
             &["2026-01-01", "2027-01-01"],
@@ -113,7 +115,7 @@ fn events_are_read_as_they_are_written() {
     ] {
         let expected: Vec<_> = expected.iter().map(|it| (*it).to_owned()).collect();
         assert_eq!(dates(&event(lines)), Ok(expected.clone()), "{lines}");
-        // Lines may end in LF alone, a file may begin with a byte order mark, and be folded anywhere.
+        // Lines can end in LF, and a file can begin with a byte order mark and be folded anywhere.
         let plain = format!("\u{feff}{}", event(lines).replace("\r\n", "\n"));
         assert_eq!(dates(&plain), Ok(expected.clone()), "{lines}");
         let folded: String = event(lines)
@@ -129,15 +131,15 @@ fn events_are_read_as_they_are_written() {
 }
 
 #[test]
-fn events_at_times_of_day_and_cancelled_ones_do_not_count() {
+fn ignores_timed_and_canceled_events() {
     let rest = "END:VEVENT\r\nBEGIN:VEVENT\r\nDTSTART:20261225";
     for (lines, timed) in [
         ("DTSTART:20260101T090000\r\nDTEND:20260101T170000", 1),
         ("DTSTART;TZID=Nowhere/Land:20260101T090000", 1),
-        // Midnight alone is an instant.
+        // An event at midnight without an end has no duration.
         ("DTSTART:20260101T000000", 1),
         ("DTSTART:20260101T000000Z\r\nDTEND:20260101T120000Z", 1),
-        // Its recurrence does not matter then.
+        // Its recurrence is then irrelevant.
         ("DTSTART:20260101T090000\r\nRRULE:FREQ=SECONDLY", 1),
         ("DTSTART:20260101\r\nSTATUS:CANCELLED", 0),
         (
@@ -153,7 +155,7 @@ fn events_at_times_of_day_and_cancelled_ones_do_not_count() {
 }
 
 #[test]
-fn one_recurrence_may_be_moved_or_cancelled_by_an_event_of_its_own() {
+fn event_can_move_or_cancel_one_recurrence() {
     let file = event(
         "UID:a\r\nDTSTART:20260101\r\nRRULE:FREQ=MONTHLY;COUNT=4\r\nEND:VEVENT\r\n\
          BEGIN:VEVENT\r\nUID:a\r\nRECURRENCE-ID;VALUE=DATE:20260201\r\nDTSTART:20260203\r\nEND:VEVENT\r\n\
@@ -163,12 +165,12 @@ fn one_recurrence_may_be_moved_or_cancelled_by_an_event_of_its_own() {
     let expected = ["2026-01-01", "2026-02-03", "2026-04-01"].map(str::to_owned);
     assert_eq!(dates(&file), Ok(expected.to_vec()));
     for (changed, expected) in [
-        // It is made longer on its own day.
+        // An override makes one recurrence longer.
         (
             "RECURRENCE-ID:20260201\r\nDTSTART:20260201\r\nDTEND:20260203",
             &["2026-01-01", "2026-02-01", "2026-02-02"][..],
         ),
-        // A meeting takes the place of one day, and not of all that follow.
+        // A meeting replaces one day, not all following days.
         (
             "RECURRENCE-ID:20260201\r\nDTSTART:20260201T100000Z",
             &["2026-01-01"],
@@ -188,7 +190,7 @@ fn one_recurrence_may_be_moved_or_cancelled_by_an_event_of_its_own() {
 }
 
 #[test]
-fn what_cannot_be_read_is_said_with_its_line() {
+fn error_names_the_line_of_invalid_content() {
     use CalendarReason as Why;
     let whole = |line: usize| line + 2;
     for (lines, line, why) in [

@@ -1,4 +1,4 @@
-//! What calendars mean for schedules.
+//! The effect of calendars on schedules.
 
 use super::reading::{date, event, year};
 use chrono::{Datelike, NaiveDate, NaiveTime, TimeDelta, Weekday};
@@ -12,7 +12,7 @@ use std::sync::Arc;
 const GERMANY: &[u8] = include_bytes!("../../../../../docs/samples/germany.ics");
 const USA: &[u8] = include_bytes!("usa.ics");
 
-/// The public holidays of all of Germany in 2026.
+/// The public holidays in all of Germany in 2026.
 const IN_GERMANY: [(&str, &str); 9] = [
     ("2026-01-01", "Neujahr"),
     ("2026-04-03", "Karfreitag"),
@@ -42,7 +42,7 @@ const IN_THE_USA: [(&str, &str); 12] = [
 ];
 
 #[test]
-fn the_holidays_of_two_countries_are_those_that_people_know() {
+fn public_holidays_of_two_countries_are_correct() {
     for (file, expected) in [(GERMANY, &IN_GERMANY[..]), (USA, &IN_THE_USA[..])] {
         let calendar = Calendar::parse(file).unwrap();
         let found: Vec<_> = year(2026)
@@ -55,7 +55,8 @@ fn the_holidays_of_two_countries_are_those_that_people_know() {
         assert_eq!(found, expected);
         assert_eq!(calendar.timed_events(), 0);
     }
-    // Fixed feasts go on for ever; the calendar is good for as long as the floating ones are known.
+    // Fixed holidays recur without an end, so the calendar ends with the last known movable
+    // holiday.
     let germany = Calendar::parse(GERMANY).unwrap();
     assert_eq!(germany.ends_on(), Some(date("2029-05-21")));
     assert!(germany.contains(date("2150-12-25")) && !germany.contains(date("2030-04-19")));
@@ -66,7 +67,7 @@ fn the_holidays_of_two_countries_are_those_that_people_know() {
 }
 
 #[test]
-fn a_year_of_office_hours_starts_on_every_other_working_day() {
+fn office_hours_start_on_all_workdays_except_holidays() {
     for (file, zone, holidays) in [
         (
             GERMANY,
@@ -106,7 +107,7 @@ fn a_year_of_office_hours_starts_on_every_other_working_day() {
 }
 
 #[test]
-fn recurrences_are_those_of_another_program() {
+fn recurrences_agree_with_dateutil() {
     let mut count = 0;
     for line in include_str!("recurrences.txt").lines() {
         let [first, rule, days] = *line.split(' ').collect::<Vec<_>>() else {
@@ -131,7 +132,7 @@ fn recurrences_are_those_of_another_program() {
 }
 
 #[test]
-fn a_name_that_is_not_known_is_pointed_at() {
+fn error_points_at_an_unknown_calendar() {
     let calendar = Arc::new(Calendar::parse(GERMANY).unwrap());
     let name = |name| CalendarName::parse(name).unwrap();
     let both = Calendars::new([(name("fr"), calendar.clone()), (name("de"), calendar)]);
@@ -168,7 +169,8 @@ fn a_name_that_is_not_known_is_pointed_at() {
         "`de` is not a known calendar; give its file with `--calendar de=FILE.ics`"
     );
     assert_eq!(error.kind(), DiagnosticKind::Calendar);
-    // Whoever does not care for the dates takes any name, and knows that they are missing.
+    // If the dates do not matter, any name is accepted, and the schedule reports that its
+    // calendars are incomplete.
     let any =
         ExcludedDates::parse_with("calendar:xx", &Calendars::default().accepting_any()).unwrap();
     assert!(any.is_empty() && !are_known(any));
@@ -181,9 +183,9 @@ fn are_known(except: ExcludedDates) -> bool {
     Schedule::new(hours, except, Zone::UTC).has_all_calendars()
 }
 
-/// Dates that are written, and those of calendars, in one list or in several, are the same dates.
+/// The dates should be the same, whether they are written, in a calendar, or in several lists.
 #[test]
-fn dates_are_the_same_wherever_they_stand() {
+fn dates_are_equal_in_lists_and_calendars() {
     let mut runner = proptest::test_runner::TestRunner::new(ProptestConfig {
         cases: 300,
         ..ProptestConfig::default()

@@ -1,12 +1,12 @@
-//! How much work a file may be: what began long ago, and what wants to do harm.
+//! Bounds on the work for a file: recurrences that began long ago, and hostile files.
 
 use dayshift_schedule::{Calendar, CalendarError, CalendarReason};
 
 use super::reading::{date, dates, event};
 
-/// Outlook lets birthdays without a year begin in 1604.
+/// Outlook writes birthdays without a year with a start in 1604.
 #[test]
-fn what_began_long_ago_is_counted_from_where_it_matters() {
+fn recurrences_from_long_ago_start_at_the_years_of_schedules() {
     let birthdays = |count: usize, rule: &str| {
         let one = |number: usize| {
             let (month, day) = (number % 12 + 1, number % 28 + 1);
@@ -18,17 +18,17 @@ fn what_began_long_ago_is_counted_from_where_it_matters() {
         format!("BEGIN:VCALENDAR\r\n{events}END:VCALENDAR\r\n")
     };
     let found = dates(&birthdays(400, "FREQ=YEARLY")).unwrap();
-    // Numbers that are equal by 12 and by 28 are so by 84.
+    // Numbers that agree modulo 12 and 28 agree modulo 84.
     assert_eq!(found.len(), 2 * 84);
-    // By COUNT they have ended in 1703, in 2026 or not yet.
+    // With COUNT they end in 1703, in 2026, or later.
     for (count, expected) in [(100, 0), (423, 1), (424, 2), (500, 2)] {
         let lines = format!("DTSTART:16040101\r\nRRULE:FREQ=YEARLY;COUNT={count}");
         let found = dates(&event(&lines)).map_or(0, |it| it.len());
         assert_eq!(found, expected, "{count}");
     }
-    // The days are those of python-dateutil.
+    // The expected days are those of python-dateutil.
     for (lines, expected) in [
-        // From a Sunday on every other week: the day and the week are those of the beginning.
+        // Every other week from a Sunday on: the first day and its week determine which weeks.
         (
             "DTSTART:16041219\r\nRRULE:FREQ=WEEKLY;INTERVAL=2600;BYDAY=SU,TU",
             &["2003-08-05", "2003-08-10"][..],
@@ -45,7 +45,7 @@ fn what_began_long_ago_is_counted_from_where_it_matters() {
             "DTSTART:16040101\r\nRRULE:FREQ=DAILY;INTERVAL=36600",
             &["2004-10-30"],
         ),
-        // It began before the years of schedules, and lasts into them.
+        // It began before the years of schedules, and extends into them.
         (
             "DTSTART:19691230\r\nDTEND:19700103\r\nRRULE:FREQ=YEARLY;INTERVAL=900",
             &["1970-01-01", "1970-01-02"],
@@ -62,14 +62,14 @@ fn what_began_long_ago_is_counted_from_where_it_matters() {
     }
 }
 
-/// Each would take a gigabyte or a year, if nothing bounded it.
+/// Without bounds, each of these would take a gigabyte of memory or a year of time.
 #[test]
-fn files_that_want_to_do_harm_are_refused_or_read_at_once() {
+fn hostile_files_are_rejected_or_parsed_fast() {
     use CalendarReason as Why;
     let daily = "BEGIN:VEVENT\nDTSTART:19700101\nRRULE:FREQ=DAILY\nEND:VEVENT\n";
     let never =
         "BEGIN:VEVENT\nDTSTART:19700101\nRRULE:FREQ=DAILY;BYMONTH=2;BYMONTHDAY=30\nEND:VEVENT\n";
-    // Each event has a zone of its own, on the clocks of which 100 moments are read.
+    // Each event has its own zone, and reads 100 times on its clocks.
     let zones = |count: usize, rule: &str| {
         let observance = format!(
             "BEGIN:STANDARD\nDTSTART:16010101T000000\nTZOFFSETFROM:+0100\nTZOFFSETTO:+0000\nRRULE:{rule}\nEND:STANDARD\n"

@@ -1,8 +1,8 @@
-//! Calendar files: what is in them, and what wants to do harm.
+//! Calendar files: their days, and hostile input.
 //!
-//! The judges are lists that people and other programs have written: public holidays, which were
-//! compared with the Python package `holidays` 0.109, and `recurrences.txt`, whose days are those
-//! of python-dateutil 2.9.
+//! The oracles are lists by people and by other programs: public holidays, which were compared
+//! with the Python package `holidays` 0.109, and `recurrences.txt`, whose days are from
+//! python-dateutil 2.9.
 
 mod corpus;
 mod files;

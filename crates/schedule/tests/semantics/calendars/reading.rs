@@ -1,4 +1,4 @@
-//! Calendars as tests read them.
+//! Helpers that read calendars.
 
 use chrono::{Datelike, NaiveDate};
 use dayshift_schedule::{Calendar, CalendarReason};
@@ -12,12 +12,12 @@ pub(super) fn year(year: i32) -> impl Iterator<Item = NaiveDate> {
     first.iter_days().take_while(move |it| it.year() == year)
 }
 
-/// One event of these lines.
+/// A calendar with one event of these lines.
 pub(super) fn event(lines: &str) -> String {
     format!("BEGIN:VCALENDAR\r\nBEGIN:VEVENT\r\n{lines}\r\nEND:VEVENT\r\nEND:VCALENDAR\r\n")
 }
 
-/// The dates of a file that are in 2026 and 2027, or why it is refused and in which line.
+/// The dates of a file in 2026 and 2027, or the error and its line.
 pub(super) fn dates(file: &str) -> Result<Vec<String>, (usize, CalendarReason)> {
     let calendar = Calendar::parse(file.as_bytes()).map_err(|it| (it.line(), it.reason()))?;
     let days = year(2026).chain(year(2027));

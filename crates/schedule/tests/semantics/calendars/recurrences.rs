@@ -1,13 +1,13 @@
-//! Recurrences that have become something else, and moments of UTC beside a zone.
+//! Overridden recurrences, and UTC values in events with a zone.
 
 use dayshift_schedule::Calendar;
 
 use super::reading::{dates, event};
 
-/// RFC 5545, 3.8.4.4: the event with a `RECURRENCE-ID` stands in the place of that recurrence,
-/// whatever it has become.
+/// RFC 5545, 3.8.4.4: an event with a `RECURRENCE-ID` replaces that recurrence, even if it is no
+/// longer an all-day event.
 #[test]
-fn one_recurrence_may_become_a_meeting() {
+fn event_can_replace_one_recurrence_by_a_meeting() {
     let lines = "UID:a\r\nDTSTART;VALUE=DATE:20260101\r\nRRULE:FREQ=MONTHLY;COUNT=3\r\nEND:VEVENT\r\n\
          BEGIN:VEVENT\r\nUID:a\r\nRECURRENCE-ID;VALUE=DATE:20260201\r\n\
          DTSTART;TZID=Europe/Berlin:20260201T090000\r\nDTEND;TZID=Europe/Berlin:20260201T100000\r\nEND:VEVENT\r\n\
@@ -18,10 +18,10 @@ fn one_recurrence_may_become_a_meeting() {
     assert_eq!(calendar.timed_events(), 2);
 }
 
-/// RFC 5545, 3.3.10: where `DTSTART` names a zone, `UNTIL` is UTC. By the clocks of Berlin, which
-/// are an hour ahead of UTC in winter and two in summer, 23:00 UTC is the midnight of the next day.
+/// RFC 5545, 3.3.10: if `DTSTART` has a zone, `UNTIL` is in UTC. Berlin is an hour ahead of UTC in
+/// winter and two in summer, so that 23:00 UTC is midnight of the next day.
 #[test]
-fn moments_of_utc_are_read_on_the_clocks_of_the_event() {
+fn utc_values_are_read_on_the_clocks_of_the_event() {
     let from = |zone: &str, rest: &str| {
         let begin = format!("DTSTART;TZID={zone}:20261222T000000");
         dates(&event(&format!("{begin}\r\nDURATION:P1D\r\n{rest}")))
@@ -72,8 +72,7 @@ fn moments_of_utc_are_read_on_the_clocks_of_the_event() {
             "RRULE:FREQ=DAILY;UNTIL=20261225T025959Z",
             "22 23 24",
         ),
-        // A zone that nobody knows: the midnight that is nearest is the one that is meant, or the
-        // second before it.
+        // If the zone is unknown, the nearest midnight is assumed, or one second before it.
         (
             "Nowhere/Land",
             "RRULE:FREQ=DAILY;UNTIL=20261224T230000Z",
@@ -99,7 +98,7 @@ fn moments_of_utc_are_read_on_the_clocks_of_the_event() {
             "RRULE:FREQ=DAILY;COUNT=4\r\nEXDATE:20261222T230000Z\r\nRDATE:20261230T230000Z",
             "22 24 25 31",
         ),
-        // What is written without a `Z` is of the same clocks.
+        // A value without a `Z` is on the same clocks.
         (
             "Europe/Berlin",
             "RRULE:FREQ=DAILY;UNTIL=20261224T230000",
@@ -114,7 +113,7 @@ fn moments_of_utc_are_read_on_the_clocks_of_the_event() {
          DTSTART;TZID=Europe/Berlin:20261231T000000\r\nDTEND:20261231T230000Z";
     let expected = ["2026-12-22", "2026-12-24", "2026-12-31"].map(str::to_owned);
     assert_eq!(from("Europe/Berlin", moved), Ok(expected.to_vec()));
-    // The recurrence is on the clocks of its event, whatever those of what it has become.
+    // The recurrence is on the clocks of its series, not on those of the event that replaces it.
     let meeting = "UID:a\r\nRRULE:FREQ=DAILY;COUNT=3\r\nEND:VEVENT\r\n\
          BEGIN:VEVENT\r\nUID:a\r\nRECURRENCE-ID:20261222T230000Z\r\nDTSTART:20261231T090000";
     let expected = ["2026-12-22", "2026-12-24"].map(str::to_owned);

@@ -1,4 +1,4 @@
-//! Days of the week that are excepted for years: what is left of them is found, in both directions.
+//! Weekdays that are excluded for years: the remaining dates should be found in both directions.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use dayshift_schedule::{
     TreatedDates, Zone,
 };
 
-/// A recurring event: its text, and whether it is on a date.
+/// A recurring event: its text, and whether it occurs on a date.
 type Recurring = (&'static str, fn(NaiveDate) -> bool);
 
 const SATURDAYS: Recurring = ("20260103\nRRULE:FREQ=WEEKLY;UNTIL=20350101", |date| {
@@ -43,10 +43,10 @@ fn calendars(events: &[Recurring]) -> (String, Calendars) {
     (names.join(";"), Calendars::new(known))
 }
 
-/// Whether a date that counts as a day of the week is one.
+/// Whether a rule matches a date that counts as the given weekday.
 type IsOn = fn(NaiveDate, Weekday) -> bool;
 
-/// Times at 10:00, and on which dates they are where a date counts as a day of the week.
+/// Times at 10:00, and the dates that they match.
 const RULES: [(&str, IsOn); 6] = [
     ("Sat 10:00", |_, counted| counted == Weekday::Sat),
     ("Tue,Sat 10:00", |_, counted| {
@@ -65,7 +65,7 @@ const RULES: [(&str, IsOn); 6] = [
 ];
 
 #[test]
-fn what_is_left_of_days_that_are_excepted_for_years_is_found() {
+fn finds_the_remaining_dates_of_weekdays_excluded_for_years() {
     for events in [
         &[SATURDAYS][..],
         &[EVEN_SATURDAYS],

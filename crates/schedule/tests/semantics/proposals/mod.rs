@@ -1,5 +1,5 @@
-//! What an error proposes can be read where it is to stand, and means what the text meant: each
-//! row says by itself when that happens.
+//! Proposals for rejected text. Each row of these tests specifies when the text should happen. The
+//! proposal must be valid, and must happen at exactly these times.
 
 mod others;
 mod times;
@@ -12,7 +12,7 @@ use dayshift_schedule::{
     TreatedDates, Zone, parse_date_time, parse_grace, parse_jitter, parse_scale,
 };
 
-/// Some weeks from a Monday on, over a turn of the month.
+/// Weeks from a Monday on that include the end of a month.
 const WEEKS: i64 = 5;
 
 fn monday() -> NaiveDateTime {
@@ -23,14 +23,14 @@ fn end() -> NaiveDateTime {
     monday() + TimeDelta::weeks(WEEKS)
 }
 
-/// When something happens, in words of the test alone.
+/// When something happens, independent of the library.
 #[derive(Clone, Copy, Debug)]
 enum When {
-    /// On the days of a week, as `MTWTF--`, at a time of day with its seconds.
+    /// On weekdays such as `MTWTF--`, at a time of day with seconds.
     On(&'static str, &'static str),
-    /// How many seconds apart, from midnight on.
+    /// With this interval in seconds, from midnight on.
     Every(i64),
-    /// Once.
+    /// At one time.
     Once(&'static str),
 }
 use When::{Every, On, Once};
@@ -72,7 +72,7 @@ fn happens(times: &str) -> BTreeSet<NaiveDateTime> {
         .collect()
 }
 
-/// The minutes of those weeks that windows hold: days, beginning and end.
+/// The minutes of these weeks within windows, given as days, start and end.
 fn covered(windows: &[(&str, &str, &str)]) -> BTreeSet<NaiveDateTime> {
     let minute_of = |text: &str| {
         let (hour, minute) = text.split_once(':').unwrap();
@@ -89,7 +89,7 @@ fn covered(windows: &[(&str, &str, &str)]) -> BTreeSet<NaiveDateTime> {
             }
         }
     }
-    // The first day shows what began before, which is not there to be counted.
+    // Drop the first day, because windows from the day before are missing.
     found
         .into_iter()
         .filter(|at| *at >= monday() + TimeDelta::days(1) && *at < end())
@@ -98,7 +98,7 @@ fn covered(windows: &[(&str, &str, &str)]) -> BTreeSet<NaiveDateTime> {
 
 fn covered_by(hours: &str) -> BTreeSet<NaiveDateTime> {
     let hours = Hours::parse(hours).unwrap_or_else(|error| panic!("{hours}: {error}"));
-    // On from one edge to the next; every test begins outside of windows, at midnight of a Tuesday.
+    // Step from edge to edge. Each test begins outside of windows, at midnight of a Tuesday.
     let mut found = BTreeSet::new();
     let mut edges = Vec::new();
     let mut at = monday() - TimeDelta::days(7);
@@ -109,8 +109,8 @@ fn covered_by(hours: &str) -> BTreeSet<NaiveDateTime> {
         edges.push(edge);
         at = edge;
     }
-    // The week before shows which edges are beginnings: more than one window may cross midnight, and
-    // the one after the longest break is a beginning in all rows.
+    // The week before shows which edges are starts. Several windows can cross midnight, and in all
+    // rows the edge after the longest break is a start.
     let longest = edges
         .windows(2)
         .enumerate()
@@ -133,7 +133,7 @@ fn meant_by<T: std::fmt::Debug>(text: &str, read: Result<T, Diagnostic>) -> Opti
         Err(error) => error,
     };
     let meant = error.proposal();
-    // What is proposed is what is said, and nothing else is.
+    // The message should contain exactly the proposal.
     match &meant {
         Some(meant) if meant.to_string().len() < 60 => {
             assert!(error.to_string().ends_with(&meant.to_string()), "{error}");
@@ -143,9 +143,9 @@ fn meant_by<T: std::fmt::Debug>(text: &str, read: Result<T, Diagnostic>) -> Opti
     meant
 }
 
-/// The whole text that is proposed for another one.
+/// The whole text with the proposal applied.
 fn instead<T: std::fmt::Debug>(text: &str, read: Result<T, Diagnostic>) -> String {
-    let meant = meant_by(text, read).unwrap_or_else(|| panic!("{text}: nothing is proposed"));
+    let meant = meant_by(text, read).unwrap_or_else(|| panic!("{text}: no proposal"));
     meant
         .apply_to(text)
         .unwrap_or_else(|| panic!("{text}: {meant:?}"))

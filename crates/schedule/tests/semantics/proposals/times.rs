@@ -1,9 +1,9 @@
-//! What was meant among times.
+//! Proposals for times.
 
 use super::*;
 
 #[test]
-fn times_that_are_proposed_are_those_that_were_meant() {
+fn proposed_times_happen_at_the_intended_times() {
     let daily = "MTWTFSS";
     for (text, when) in [
         // Days.
@@ -156,7 +156,7 @@ fn times_that_are_proposed_are_those_that_were_meant() {
     ] {
         let proposed = proposed_times(text);
         assert_eq!(happens(&proposed), expected(&when), "{text}: {proposed}");
-        // The same as one item of several.
+        // The text as one item of several.
         let among = format!("Sun 23:59; {text}");
         if !text.contains([';', '；']) {
             let proposed = proposed_times(&among);
@@ -167,9 +167,9 @@ fn times_that_are_proposed_are_those_that_were_meant() {
     }
 }
 
-/// Every way to write days, with every way to write a time.
+/// All notations of days with all notations of a time.
 #[test]
-fn days_and_times_in_any_spelling_are_proposed_in_ours() {
+fn proposes_the_canonical_notation_of_days_and_times() {
     let days = [
         ("Mon-Fri", "MTWTF--"),
         ("Mon to Fri", "MTWTF--"),
@@ -225,9 +225,9 @@ fn days_and_times_in_any_spelling_are_proposed_in_ours() {
 }
 
 #[test]
-fn nothing_is_proposed_where_a_text_could_mean_two_things() {
+fn proposes_nothing_for_ambiguous_text() {
     for text in [
-        "2026-12-24 9:05:30", // no kind of text has a date and seconds
+        "2026-12-24 9:05:30", // no grammar has a date with seconds
         "0 9 * * 1-5 2026",
         "0 0 9 * * 2-6 *", // Quartz counts from Sunday, others from Monday
         "0 0 9 * * 1-5 2026",

@@ -1,9 +1,9 @@
-//! What was meant among hours, counts, dates, moments and lengths of time.
+//! Proposals for hours, counts, dates, date-times and durations.
 
 use super::*;
 
 #[test]
-fn hours_that_are_proposed_are_those_that_were_meant() {
+fn proposed_hours_cover_the_intended_times() {
     for (text, windows) in [
         (
             "Mon-Fri 09:00-17:00, Sat 10:00-14:00",
@@ -65,18 +65,18 @@ fn hours_that_are_proposed_are_those_that_were_meant() {
 }
 
 #[test]
-fn what_belongs_into_other_annotations_is_proposed_for_them() {
+fn proposes_the_annotation_in_which_text_belongs() {
     let text = "Mon 08:00-Fri 18:00";
     for read in [Hours::parse(text).map(drop), Times::parse(text).map(drop)] {
         let Some(Proposal::StartAndStop { start, stop }) = meant_by(text, read) else {
-            panic!("nothing is proposed");
+            panic!("no proposal");
         };
         assert_eq!(happens(&start), expected(&[On("M------", "08:00:00")]));
         assert_eq!(happens(&stop), expected(&[On("----F--", "18:00:00")]));
     }
     for text in ["Mon-Fri 09:00-17:00", "Mon-Fri 9am-5pm"] {
         let Some(Proposal::Hours(hours)) = meant_by(text, Times::parse(text)) else {
-            panic!("nothing is proposed for {text}");
+            panic!("no proposal for {text}");
         };
         assert_eq!(
             covered_by(&hours),
@@ -88,7 +88,7 @@ fn what_belongs_into_other_annotations_is_proposed_for_them() {
         "CRON_TZ=Asia/Tokyo 0 9 * * Monday-Fri",
     ] {
         let Some(Proposal::InZone { times, timezone }) = meant_by(text, Times::parse(text)) else {
-            panic!("nothing is proposed for {text}");
+            panic!("no proposal for {text}");
         };
         assert_eq!(happens(&times), expected(&[On("MTWTF--", "09:00:00")]));
         assert_eq!(&*timezone, "Asia/Tokyo");
@@ -100,7 +100,7 @@ fn what_belongs_into_other_annotations_is_proposed_for_them() {
 }
 
 #[test]
-fn counts_that_are_proposed_are_those_that_were_meant() {
+fn proposed_counts_are_the_intended_ones() {
     let steps = |text: &str| {
         let steps = parse_scale(text).unwrap_or_else(|error| panic!("{text}: {error}"));
         let steps = steps.iter();
@@ -144,7 +144,7 @@ fn counts_that_are_proposed_are_those_that_were_meant() {
 }
 
 #[test]
-fn dates_that_are_proposed_are_those_that_were_meant() {
+fn proposed_dates_are_the_intended_ones() {
     for (text, from, to) in [
         ("12/24/2026", "2026-12-24", "2026-12-24"),
         ("24.12.2026", "2026-12-24", "2026-12-24"),
@@ -178,7 +178,7 @@ fn dates_that_are_proposed_are_those_that_were_meant() {
         }
     }
     for text in [
-        "2026-12-28..2026-01-03", // of the year after, it seems
+        "2026-12-28..2026-01-03", // probably of the following year
         "2026-12-28..",
         "05/12/2026",
         "2026-12-24 18:00",
@@ -192,7 +192,7 @@ fn dates_that_are_proposed_are_those_that_were_meant() {
 }
 
 #[test]
-fn calendars_among_dates_are_kept_where_they_are_known() {
+fn proposal_for_dates_keeps_known_calendars() {
     let calendars = |names: &[&str]| {
         let file = "BEGIN:VCALENDAR\nBEGIN:VEVENT\nDTSTART;VALUE=DATE:20261225\nEND:VEVENT\n\
                     END:VCALENDAR";
@@ -213,7 +213,7 @@ fn calendars_among_dates_are_kept_where_they_are_known() {
             "calendar:de, 2026-12-24, calendar:makeup",
             Some("calendar:de; 2026-12-24; calendar:makeup"),
         ),
-        // The one that is not known is said once the separators are right.
+        // If the separators are correct, the unknown calendar is reported.
         ("2026-12-24\u{ff1b}calendar:fr", None),
         ("2026-12-24\u{ff1b}calendar:", None),
         ("24.12.2026; calendar:fr", Some("2026-12-24; calendar:fr")),
@@ -247,7 +247,7 @@ fn calendars_among_dates_are_kept_where_they_are_known() {
 }
 
 #[test]
-fn moments_and_lengths_that_are_proposed_are_those_that_were_meant() {
+fn proposed_date_times_and_durations_are_the_intended_ones() {
     let tokyo = Zone::parse("Asia/Tokyo").unwrap();
     for (text, utc) in [
         ("24.12.2026 18:00", "2026-12-24T09:00:00"),

@@ -1,10 +1,10 @@
-"""Which days the events of iCalendar files cover, as other programs read them.
+"""The days that the events of iCalendar files cover, as other libraries read them.
 
-    judge.py FOLDER                  writes NAME.dates beside each NAME.ics
-    judge.py published FOLDER        the files that PyPI packages carry, and the holidays of every country
-    judge.py generate FOLDER SEED N  N files at random, in the styles of the programs that write some
+    oracle.py DIR                  write NAME.dates next to each NAME.ics
+    oracle.py published DIR        write the files of PyPI packages, and the holidays of all countries
+    oracle.py generate DIR SEED N  write N random files, in the style of several calendar programs
 
-The days are those of recurring-ical-events and icalendar, of PyPI, from 2020 to 2031.
+The days come from recurring-ical-events and icalendar (PyPI), from 2020 to 2031.
 """
 
 import datetime as dt
@@ -21,7 +21,7 @@ DAY = dt.timedelta(days=1)
 
 
 def repaired(calendar):
-    """The end of dates as calendars show it, where it is at a time of day: that day belongs to them."""
+    """If dates end at a time of day, moves the end to the next date, as calendar programs show it."""
     for event in calendar.walk("VEVENT"):
         start = event.get("DTSTART")
         is_date = start and not isinstance(start.dt, dt.datetime)
@@ -36,7 +36,7 @@ def repaired(calendar):
 
 
 def days(data):
-    """The days that events of whole days cover."""
+    """The days of all-day events."""
     calendars = icalendar.Calendar.from_ical(data, multiple=True)
     covered = set()
     for event, zone in (it for calendar in calendars for it in occurrences(repaired(calendar))):
@@ -44,7 +44,7 @@ def days(data):
         if str(event.get("STATUS", "")).upper() == "CANCELLED":
             continue
         if isinstance(start, dt.datetime):
-            # Some recurrences of it may be written on other clocks than the event.
+            # A recurrence can be written in another zone than its event.
             if zone and start.tzinfo:
                 start, end = start.astimezone(zone), end.astimezone(zone)
             start, end = start.replace(tzinfo=None), end.replace(tzinfo=None)
@@ -59,12 +59,12 @@ def days(data):
 
 
 def occurrences(calendar):
-    """Each that may concern these years, and the zone of its event."""
+    """The occurrences that might affect these years, with the zones of their events."""
     zones = {}
     for event in calendar.walk("VEVENT"):
         if "RECURRENCE-ID" not in event and "DTSTART" in event:
             zones[event.get("UID")] = getattr(event["DTSTART"].dt, "tzinfo", None)
-    # From well before, for an event that lasts long.
+    # Start early, because an event can be long.
     for event in recurring_ical_events.of(calendar).between(FIRST - 400 * DAY, END + DAY):
         yield event, zones.get(event.get("UID"))
 
@@ -75,13 +75,13 @@ def write(path, data):
     path.with_suffix(".dates").write_text("".join(f"{day}\n" for day in found))
 
 
-# Several versions of one event, of which the judge takes that with the highest SEQUENCE; here they are the
-# events that they seem to be, as some feeds give all of theirs one UID.
+# Several versions of an event. The libraries use the one with the highest SEQUENCE. dayshift treats them as
+# separate events, because some feeds give all events the same UID.
 VERSIONS = ["issue_148", "issue_163", "issue_253"]
 
 
-def published(folder):
-    """Files that other projects keep, and what the package `holidays` exports."""
+def published(directory):
+    """The test files of other projects, and the exports of the package `holidays`."""
     import holidays
     from holidays.ical import ICalExporter
 
@@ -89,12 +89,12 @@ def published(folder):
         if any(it in path.name for it in VERSIONS):
             continue
         try:
-            write(folder / f"package-{path.parent.name}-{path.name}", path.read_bytes())
+            write(directory / f"package-{path.parent.name}-{path.name}", path.read_bytes())
         except Exception as error:  # what the judge cannot read is not compared
             print(f"{path.name}: {error!r}"[:200])
     for country in sorted(holidays.list_supported_countries(include_aliases=False)):
         of_country = holidays.country_holidays(country, years=range(2020, 2032))
-        write(folder / f"holidays-{country}.ics", ICalExporter(of_country).generate().encode())
+        write(directory / f"holidays-{country}.ics", ICalExporter(of_country).generate().encode())
 
 
 ZONES = {
@@ -127,7 +127,7 @@ END:VTIMEZONE"""
 
 
 class Event:
-    """One event at random."""
+    """A random event."""
 
     def __init__(self, chance, number):
         self.chance, self.number = chance, number
@@ -142,7 +142,7 @@ class Event:
         return f"{name};VALUE=DATE:" + ",".join(f"{it:%Y%m%d}" for it in days)
 
     def utc(self, day, seconds=0):
-        """A midnight, or what is so many seconds after it, as UTC."""
+        """A midnight, plus the given seconds, in UTC."""
         from zoneinfo import ZoneInfo
 
         local = dt.datetime.combine(day, dt.time(), ZoneInfo(ZONES[self.zone]))
@@ -150,7 +150,7 @@ class Event:
         return f"{moment:%Y%m%dT%H%M%SZ}"
 
     def rule(self):
-        """A recurrence of which the first day is one."""
+        """A recurrence that includes the first day."""
         chance, first = self.chance, self.first
         week_day = "MO TU WE TH FR SA SU".split()[first.weekday()]
         nth, month = (first.day - 1) // 7 + 1, first.month
@@ -221,7 +221,7 @@ class Event:
             yield "END:VEVENT"
 
     def exceptions(self, rule):
-        """Some recurrences that are taken away; returns one that is moved."""
+        """Excludes some recurrences. Returns one that is moved."""
         lines = ["BEGIN:VCALENDAR", "BEGIN:VEVENT", "UID:1", f"DTSTART;VALUE=DATE:{self.first:%Y%m%d}"]
         without_until = ";".join(it for it in rule.split(";") if not it.startswith("UNTIL"))
         lines += ["RRULE:" + without_until, "END:VEVENT", "END:VCALENDAR"]
@@ -237,7 +237,7 @@ class Event:
         return chosen[2] if self.chance.random() < 0.5 else None
 
 
-def generate(folder, seed, count):
+def generate(directory, seed, count):
     for number in range(count):
         chance = random.Random(f"{seed}-{number}")
         lines = ["BEGIN:VCALENDAR", "VERSION:2.0", "PRODID:-//judge//EN", *OWN_ZONE.split("\n")]
@@ -248,7 +248,7 @@ def generate(folder, seed, count):
         width = chance.choice([20, 60, 200])
         folded = [f"{end} ".join(it[at : at + width] for at in range(0, len(it), width)) for it in lines]
         mark = chance.choice(["", "\ufeff"])
-        write(folder / f"{seed}-{number}.ics", (mark + end.join(folded) + end).encode())
+        write(directory / f"{seed}-{number}.ics", (mark + end.join(folded) + end).encode())
 
 
 def main(arguments):

@@ -1,4 +1,5 @@
-//! One object through time: what stands on it, what hands do to it, and what dayshift decides.
+//! A workload over time: its annotations and labels, manual changes, and the decisions of
+//! dayshift.
 
 use chrono::{DateTime, TimeDelta, Utc};
 use dayshift_schedule::Zone;
@@ -10,31 +11,31 @@ use dayshift_workload::{
 
 use super::texts::{check_printable, is_label_value};
 
-/// More happens in no story.
+/// The maximum number of events in a scenario.
 const MAX_EVENTS: usize = 24;
 
-/// Tells a story: a line `name: text` is an annotation, `label/name: text` a label of ours (the
-/// fingerprint may be `ours`). Of the other lines `=3` is a count that a hand sets, `+60` the
-/// seconds that go by, and `!` a restart of dayshift.
-pub fn tell(text: &str) {
+/// Runs a scenario. A line `name: text` is an annotation, and `label/name: text` a label of
+/// dayshift (the fingerprint can be `ours`). Other lines are events: `=3` is a manual count, `+60`
+/// lets seconds pass, and `!` restarts dayshift.
+pub fn run_scenario(text: &str) {
     let prefix = Prefix::default();
     let annotations: Vec<_> = text
         .lines()
         .filter_map(|line| line.split_once(": "))
-        // The API server takes no other names; a label's has a slash.
+        // The API server accepts only such names; names of labels have a slash.
         .filter(|(name, _)| is_label_value(name))
         .map(|(name, text)| (prefix.full(name), text))
         .collect();
     let texts = annotations.iter().map(|(name, text)| (&**name, *text));
     let inputs = Inputs::from_annotations(&prefix, texts);
-    let mut story = Story::new(inputs, text);
-    story.settle();
+    let mut scenario = Scenario::new(inputs, text);
+    scenario.settle();
     let events = text
         .lines()
         .filter(|line| line.starts_with(['=', '+', '!']));
     for event in events.take(MAX_EVENTS) {
-        story.goes_on(event);
-        story.settle();
+        scenario.apply_event(event);
+        scenario.settle();
     }
 }
 
@@ -62,14 +63,14 @@ pub fn observed(inputs: Inputs, labels: Labels) -> Observed {
     }
 }
 
-struct Story {
+struct Scenario {
     object: Observed,
     memory: Memory,
     seen: DateTime<Utc>,
     now: DateTime<Utc>,
 }
 
-impl Story {
+impl Scenario {
     fn new(inputs: Inputs, text: &str) -> Self {
         let mut labels = Labels::default();
         let ours = inputs.fingerprint("1").to_string();
@@ -81,7 +82,7 @@ impl Story {
             labels.set(label, text.map(str::to_owned));
         }
         let object = observed(inputs, labels);
-        // A Friday evening in the middle of the schedules of the corpus.
+        // A Friday evening, during the schedules of the corpus.
         let now = DateTime::from_timestamp(1_795_197_600, 0).unwrap_or_default();
         Self {
             memory: Memory::new(&object),
@@ -91,7 +92,7 @@ impl Story {
         }
     }
 
-    fn goes_on(&mut self, event: &str) {
+    fn apply_event(&mut self, event: &str) {
         let number = event.get(1..).and_then(|it| it.parse::<u32>().ok());
         match (event.as_bytes().first(), number) {
             (Some(b'='), Some(count)) if i32::try_from(count).is_ok() => {
@@ -106,7 +107,7 @@ impl Story {
         }
     }
 
-    /// Until there is nothing more to do now: each change is made, and has to hold.
+    /// Applies changes until there are no more, and checks each of them.
     fn settle(&mut self) {
         self.memory.observe(&self.object, self.now);
         for _ in 0..3 {
@@ -118,7 +119,7 @@ impl Story {
                     .for_each(check_printable);
             }
             match self.decide(&parsed) {
-                Decision::Write(change) => self.make(change),
+                Decision::Write(change) => self.apply_change(change),
                 Decision::Wait { due } => return self.check_due(due),
                 Decision::StopsSoon { due, note } => {
                     self.check_note(&note);
@@ -130,7 +131,7 @@ impl Story {
                 }
             }
         }
-        panic!("it never comes to rest: {:?} at {}", self.object, self.now);
+        panic!("decisions never settle: {:?} at {}", self.object, self.now);
     }
 
     fn decide(&self, parsed: &ParsedInputs) -> Decision {
@@ -143,14 +144,18 @@ impl Story {
             prefix: &Prefix::default(),
         };
         let decision = decide(&context, self.now);
-        assert_eq!(decide(&context, self.now), decision, "asked twice");
+        assert_eq!(
+            decide(&context, self.now),
+            decision,
+            "the second decision differs"
+        );
         decision
     }
 
     fn check_due(&self, due: Option<DateTime<Utc>>) {
         assert!(
             due.is_none_or(|due| due > self.now),
-            "{due:?} is not to come at {}",
+            "{due:?} should be later than {}",
             self.now
         );
     }
@@ -160,7 +165,7 @@ impl Story {
         event.text.lines().for_each(check_printable);
     }
 
-    fn make(&mut self, change: Change) {
+    fn apply_change(&mut self, change: Change) {
         self.check_saved(&change);
         let labels = change.state.to_labels();
         for label in Label::ALL {
@@ -183,9 +188,9 @@ impl Story {
         self.memory.observe(&self.object, self.now);
     }
 
-    /// Everybody comes back as many as there were: the saved count goes only where as many run,
-    /// where a start has an exact count, or where it is another object's, or left of a schedule
-    /// that was removed, and more run than a stop leaves.
+    /// Checks that no count is lost. The saved count may be removed only if as many replicas run,
+    /// a start has an exact count, it belongs to another object, or it is left over from a removed
+    /// schedule and more replicas run than after a stop.
     fn check_saved(&self, change: &Change) {
         let state = self.memory.newest(&self.object, self.now);
         let before = state.saved;
