@@ -1,5 +1,5 @@
-//! How long `dayshift convert` takes for 10,000 documents, from its start to its end: reading the
-//! YAML, changing each document, reading the result and writing it. The aim is 2 s.
+//! The time of `dayshift convert` for 10,000 documents, from start to end: reading the YAML,
+//! changing each document, reading the result and writing it. The goal is 2 s.
 //!
 //! `cargo bench --bench convert`
 #![allow(clippy::unwrap_used, missing_docs)]

@@ -1,6 +1,6 @@
-//! How long a page of the dashboard takes with 2,000 Deployments, from the request to the last
-//! byte, and how large it is. The aims are 100 ms and 1 MB. A view of all objects is made anew once
-//! a second: the slowest samples are those.
+//! The time and size of a dashboard page with 2,000 Deployments, from the request to the last byte.
+//! The goals are 100 ms and 1 MB. The view of all objects is built again once a second, which makes
+//! the slowest samples.
 //!
 //! `cargo bench --bench dashboard`
 #![allow(
@@ -29,7 +29,7 @@ fn main() {
     SERVED.end();
 }
 
-/// The program, with a Friday's schedules of its own for each Deployment.
+/// The program, with Friday schedules for each Deployment.
 struct Served {
     address: String,
     program: Mutex<Child>,
@@ -60,13 +60,13 @@ static SERVED: LazyLock<Served> = LazyLock::new(|| {
             Some(address.split('/').next().unwrap().trim().to_owned())
         })
         .unwrap();
-    // Whoever does not read what it prints holds it up.
+    // If its output is not read, the program blocks.
     std::thread::spawn(move || lines.for_each(drop));
     let served = Served {
         address,
         program: Mutex::new(program),
     };
-    // Until all are seen there is a page that says so.
+    // Until all are listed, a page reports that.
     let all = format!("{DEPLOYMENTS} workloads");
     while !served.get("/timeline").contains(&all) {
         std::thread::sleep(Duration::from_millis(100));
@@ -87,7 +87,7 @@ const PAGES: [&str; 4] = [
 ];
 
 impl Served {
-    /// The whole answer, head and page.
+    /// The complete response with its head.
     fn get(&self, page: &str) -> String {
         let mut stream = TcpStream::connect(&self.address).unwrap();
         let host = &self.address;

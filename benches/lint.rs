@@ -1,5 +1,5 @@
-//! How long `dayshift lint` takes for 10,000 documents, from its start to its end: reading the YAML,
-//! looking at a year of each schedule and writing. The aim is 2 s.
+//! The time of `dayshift lint` for 10,000 documents, from start to end: reading the YAML,
+//! evaluating a year of each schedule and writing. The goal is 2 s.
 //!
 //! `cargo bench --bench lint`
 #![allow(clippy::unwrap_used, missing_docs)]
@@ -20,7 +20,7 @@ fn main() {
 
 const DOCUMENTS: usize = 10_000;
 
-/// Five schedules, or as many as there are objects.
+/// Five schedules, or a different one for each object.
 static FILES: LazyLock<[PathBuf; 2]> = LazyLock::new(|| {
     [5, DOCUMENTS].map(|schedules| {
         manifest::file(&format!("lint-{schedules}.yaml"), DOCUMENTS, |nth| {

@@ -1,5 +1,5 @@
-//! How long `dayshift plan` takes for a week of 1,000 Deployments, from its start to its end:
-//! reading the YAML, planning and writing. The aim is 200 ms.
+//! The time of `dayshift plan` for a week of 1,000 Deployments, from start to end: reading the
+//! YAML, planning and writing. The goal is 200 ms.
 //!
 //! `cargo bench --bench plan`
 #![allow(clippy::unwrap_used, missing_docs)]
@@ -18,7 +18,7 @@ fn main() {
     divan::main();
 }
 
-/// Five schedules, or as many as there are objects.
+/// Five schedules, or a different one for each object.
 static FILES: LazyLock<[PathBuf; 2]> = LazyLock::new(|| {
     [5, 1000].map(|schedules| {
         manifest::file(&format!("plan-{schedules}.yaml"), 1000, |nth| {

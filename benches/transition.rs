@@ -1,5 +1,5 @@
-//! What a transition costs dayshift itself: the decision, the patch, and the scheduler with up to
-//! a million jobs.
+//! The cost of a transition in dayshift itself: the decision, the patch, and the scheduler with up
+//! to a million jobs.
 //!
 //! `cargo bench --bench transition`
 #![allow(clippy::unwrap_used, clippy::panic, missing_docs)]
@@ -83,7 +83,7 @@ fn take_all(bencher: Bencher<'_, '_>, jobs: u32) {
         });
 }
 
-/// As after a transition: one of so many gets another instant.
+/// As after a transition: one job gets another due time.
 #[divan::bench(args = JOBS)]
 fn move_one(bencher: Bencher<'_, '_>, jobs: u32) {
     let mut scheduler = scheduler(jobs);

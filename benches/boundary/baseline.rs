@@ -1,4 +1,4 @@
-//! The limit: a client that does nothing but send, at once, patches that were prepared before.
+//! The limit: a client that only sends prepared patches, all at once.
 
 use std::{
     path::{Path, PathBuf},
@@ -29,34 +29,34 @@ use super::{
     support::{ControlPlane, Namespace},
 };
 
-/// How the baseline client comes to its connections.
+/// How the baseline client gets its connections.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub(crate) enum Transport {
-    /// As dayshift: one HTTP/2 connection, which the watch has opened before.
+    /// Like dayshift: one HTTP/2 connection, already opened by a watch.
     Http2,
-    /// kube's own client: HTTP/1.1, with every connection still to be opened.
+    /// kube's own client: HTTP/1.1, and every connection must still be opened.
     Http1Cold,
-    /// The same, with as many connections opened before as will be in flight.
+    /// The same, with as many open connections as there will be requests in flight.
     Http1Warm,
 }
 
-/// A client with workloads of its own, which dayshift does not look at.
+/// A client with its own workloads, which dayshift does not watch.
 pub(crate) struct Baseline<'p> {
     plane: &'p ControlPlane,
     kubeconfig: PathBuf,
     teams: Vec<Namespace<'p>>,
-    /// The workloads as they were answered last, and the instant they have come to.
+    /// The last responses about the workloads, and the latest boundary that they have applied.
     known: Vec<(Kind, Vec<u8>)>,
     now: DateTime<Utc>,
-    /// The size of one of them as the server answers it in JSON.
+    /// The size of one workload in the server's JSON.
     bytes: usize,
 }
 
 const ACCOUNT: &str = "baseline";
 
 impl<'p> Baseline<'p> {
-    /// Makes the Namespaces for `count` workloads, and a ServiceAccount that may do what
-    /// dayshift's may.
+    /// Creates the Namespaces for `count` workloads, and a ServiceAccount with dayshift's
+    /// permissions.
     pub(crate) fn new(plane: &'p ControlPlane, count: usize) -> Self {
         let teams = load::namespaces(plane, ACCOUNT, count);
         let home = teams[0].name();
@@ -82,7 +82,7 @@ impl<'p> Baseline<'p> {
         }
     }
 
-    /// Makes its workloads, and adopts them.
+    /// Creates its workloads, and adopts them.
     pub(crate) fn prepare(&mut self, fleet: Fleet, in_flight: usize) {
         self.now = Utc::now();
         let instants = vec![
@@ -95,18 +95,17 @@ impl<'p> Baseline<'p> {
         self.pass(Transport::Http2, in_flight);
     }
 
-    /// The Namespaces of its workloads.
     pub(crate) fn namespaces(&self) -> impl Iterator<Item = &str> {
         self.teams.iter().map(Namespace::name)
     }
 
-    /// The size of the first of its workloads as the server answers it, in bytes.
+    /// The size of its first workload in the server's JSON, in bytes.
     pub(crate) fn size(&self) -> usize {
         self.bytes
     }
 
-    /// Sends the patch that is next for each of its workloads: first the one that adopts it,
-    /// then in turns those of a stop and a start. Each time with a new client.
+    /// Sends the next patch for each of its workloads with a new client: first the adoption, then
+    /// stops and starts in turn.
     pub(crate) fn pass(&mut self, transport: Transport, in_flight: usize) -> Burst {
         let prefix = Prefix::default();
         let patches: Vec<_> = self
@@ -116,7 +115,7 @@ impl<'p> Baseline<'p> {
             .collect();
         let mark = self.plane.audit().mark();
         let kubeconfig = self.kubeconfig.clone();
-        // A thread and a runtime of one thread, as dayshift has.
+        // A thread with a single-threaded runtime, like dayshift's.
         let sent = thread::spawn(move || send(&kubeconfig, patches, transport, in_flight));
         let (begun, answers) = sent.join().unwrap();
         let mut requests = self.plane.audit().since(mark);
@@ -130,7 +129,7 @@ impl<'p> Baseline<'p> {
     }
 }
 
-/// Whose, path and body.
+/// The kind, path and body of a patch.
 type Prepared = (Kind, String, Vec<u8>);
 
 fn send(
@@ -172,7 +171,6 @@ async fn client(kubeconfig: &Path, transport: Transport) -> Client {
     compact(http1(kubeconfig).await)
 }
 
-/// kube's own client.
 pub(crate) async fn http1(kubeconfig: &Path) -> Client {
     let kubeconfig = Kubeconfig::read_from(kubeconfig).unwrap();
     let options = KubeConfigOptions::default();
@@ -182,14 +180,14 @@ pub(crate) async fn http1(kubeconfig: &Path) -> Client {
     Client::try_from(config).unwrap()
 }
 
-/// A small request that opens a connection.
+/// Sends a small request to open a connection.
 async fn look(client: &Client) {
     let request = Request::get("/version").body(Body::empty()).unwrap();
     let answer = client.send(request).await.unwrap();
     answer.into_body().collect_bytes().await.unwrap();
 }
 
-/// Sends it, again where there were too many at once, and returns what the object became.
+/// Sends a patch, again after a 429, and returns the resulting object.
 async fn send_one(client: &Client, (kind, path, body): Prepared) -> (Kind, Vec<u8>) {
     loop {
         let request = Request::patch(&path)
@@ -207,7 +205,7 @@ async fn send_one(client: &Client, (kind, path, body): Prepared) -> (Kind, Vec<u
     }
 }
 
-/// The patch that dayshift would send at `now`, guards and all.
+/// The guarded patch that dayshift would send at `now`.
 fn patch(kind: Kind, known: &[u8], now: DateTime<Utc>, prefix: &Prefix) -> Prepared {
     let workload: Workload = serde_json::from_slice(known).unwrap();
     let observed = workload.observe(kind, prefix);

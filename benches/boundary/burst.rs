@@ -4,41 +4,41 @@ use serde::Serialize;
 
 use crate::support::Request;
 
-/// What the API server was asked because of one boundary. Times are in milliseconds after it.
+/// The requests to the API server because of one boundary. Times are in milliseconds after it.
 #[derive(Debug, Serialize)]
 pub(crate) struct Burst {
     /// Patches that took effect.
     pub(crate) transitions: usize,
-    /// When patches arrived.
+    /// Arrival of the first patch; the other fields are percentiles and the last one.
     pub(crate) first: f64,
     pub(crate) p10: f64,
     pub(crate) p50: f64,
     pub(crate) p99: f64,
     pub(crate) last: f64,
-    /// When the last answer was given.
+    /// The last response.
     pub(crate) answered: f64,
-    /// Transitions a second until then.
+    /// Transitions a second until the last response.
     pub(crate) rate: f64,
-    /// How long the server took over a patch, in the middle.
+    /// The median time that the server took for a patch.
     pub(crate) served_p50: f64,
-    /// Patches sent, whatever came of them.
+    /// Patches sent, whatever their result.
     pub(crate) patches: usize,
-    /// Patches that were no longer true.
+    /// Patches that were rejected with a conflict.
     pub(crate) conflicts: usize,
-    /// Refused because there were too many (429).
+    /// Requests rejected with 429.
     pub(crate) too_many: usize,
-    /// Any other answer that is no success.
+    /// Other unsuccessful responses.
     pub(crate) failures: usize,
     /// Reads: get and list.
     pub(crate) reads: usize,
     /// Events sent.
     pub(crate) events: usize,
-    /// When the last Event was answered.
+    /// The response to the last Event.
     pub(crate) events_answered: f64,
 }
 
 impl Burst {
-    /// Of the `requests` of one client after `instant`, in microseconds since 1970.
+    /// Measures the `requests` of one client after `instant`, in microseconds since 1970.
     pub(crate) fn measure(requests: &[Request], instant: i64) -> Self {
         let after = |at: i64| milliseconds(at - instant);
         let is_patch = |request: &&Request| request.verb == "patch";
@@ -76,7 +76,7 @@ impl Burst {
     }
 }
 
-/// The value that `part` of all are no greater than.
+/// The quantile `part` of the sorted values.
 #[expect(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,

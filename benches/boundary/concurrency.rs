@@ -1,4 +1,4 @@
-//! How many requests in flight the API server likes, over HTTP/2 and over HTTP/1.1.
+//! The best number of requests in flight, over HTTP/2 and over HTTP/1.1.
 
 use std::fmt;
 
@@ -17,18 +17,18 @@ pub(crate) struct Concurrency {
     pub(crate) in_flight: usize,
     /// Patches a second.
     pub(crate) rate: f64,
-    /// When the first patch arrived, and the tenth part of them: what comes of cold connections.
+    /// Arrival of the first patch, and of the first tenth: the cost of cold connections.
     pub(crate) first: f64,
     pub(crate) p10: f64,
-    /// How long the server took over a patch, in the middle.
+    /// The median time that the server took for a patch.
     pub(crate) served_p50: f64,
-    /// Answers 429.
+    /// Responses with 429.
     pub(crate) too_many: usize,
 }
 
 const TRANSPORTS: [Transport; 3] = [Transport::Http2, Transport::Http1Warm, Transport::Http1Cold];
 
-/// Passes over `count` Deployments, every transport in turn with each number in flight.
+/// Runs passes over `count` Deployments: every transport in turn with each number in flight.
 pub(crate) fn run(assets: &Assets, count: usize, numbers: &[usize]) -> Vec<Concurrency> {
     let plane = ControlPlane::start(assets, Parts::Server);
     plane.install();

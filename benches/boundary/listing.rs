@@ -1,6 +1,6 @@
-//! What it costs to hear of every Deployment once: the bare list, beside which `ready` is read.
+//! The cost of listing every Deployment once, compared with the time until `ready`.
 //!
-//! Each way is a process of its own, this program run once more, so that memory is its own too.
+//! Each way runs in a process of its own, so that its memory can be measured.
 
 use std::{
     env,
@@ -26,12 +26,12 @@ use tokio::runtime;
 
 use super::{baseline::http1, process::Process};
 
-/// A way to hear of them all.
+/// A way to list them all.
 #[derive(Clone, Copy, Debug, ValueEnum, Serialize, Deserialize)]
 pub(crate) enum Way {
-    /// JSON in pages of 500, each Deployment read whole: kube's and k8s-openapi's own way.
+    /// JSON in pages of 500, decoded completely: the way of kube and k8s-openapi.
     Whole,
-    /// JSON in pages of 500, read into dayshift's type.
+    /// JSON in pages of 500, decoded into dayshift's type.
     Json500,
     /// The same in pages of 100.
     Json100,
@@ -39,24 +39,24 @@ pub(crate) enum Way {
     JsonStream,
     /// Protobuf in pages of 500.
     Protobuf500,
-    /// The same in pages of 100, as dayshift lists where there is no stream.
+    /// The same in pages of 100, as dayshift lists if the server does not stream.
     Protobuf100,
     /// The same over HTTP/1.1.
     ProtobufHttp1,
-    /// As a stream, over HTTP/2 again, as dayshift lists.
+    /// As a stream over HTTP/2, as dayshift lists.
     ProtobufStream,
 }
 
-/// What it came to.
+/// The result of one list.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Listing {
     pub(crate) way: Way,
     pub(crate) deployments: usize,
-    /// From the start of the process's work until the last one was seen, in milliseconds.
+    /// From the start of the process's work until the last object, in milliseconds.
     pub(crate) took: f64,
     /// CPU time of the client until then, in milliseconds.
     pub(crate) cpu: f64,
-    /// The most memory that was ever resident, and that before the first request, in bytes.
+    /// Peak resident memory, and resident memory before the first request, in bytes.
     pub(crate) peak: u64,
     pub(crate) before: u64,
 }
@@ -79,7 +79,7 @@ fn in_a_process(way: Way, kubeconfig: &Path) -> Listing {
     serde_json::from_slice(&output.stdout).unwrap()
 }
 
-/// Lists in one way, and prints what it came to.
+/// Lists in one way, and prints the result.
 pub(crate) fn one(way: Way, kubeconfig: &Path) {
     let runtime = runtime::Builder::new_current_thread()
         .enable_all()
@@ -112,7 +112,7 @@ fn workloads(client: Client) -> Api<Workload> {
     Api::all_with(client, &Kind::DEPLOYMENT)
 }
 
-/// Lists in pages of so many, or as a stream.
+/// Lists in pages of `page`, or as a stream.
 async fn list<D>(way: Way, api: Api<D>, page: Option<u32>) -> Listing
 where
     D: Resource + Clone + std::fmt::Debug + DeserializeOwned + Send + 'static,

@@ -1,4 +1,4 @@
-//! Workloads as large as real ones, many at a time.
+//! Many workloads of realistic size.
 
 use std::fmt;
 
@@ -17,10 +17,10 @@ use crate::{
     support::{ControlPlane, Namespace, block_on},
 };
 
-/// How many of them share a Namespace.
+/// The number of workloads in a Namespace.
 const TEAM: usize = 250;
 
-/// How many of each kind.
+/// The number of workloads of each kind.
 #[derive(Clone, Copy, Debug, Default, Serialize)]
 pub(crate) struct Fleet {
     pub(crate) deployments: usize,
@@ -29,7 +29,6 @@ pub(crate) struct Fleet {
 }
 
 impl Fleet {
-    /// This many Deployments and nothing else.
     pub(crate) fn deployments(deployments: usize) -> Self {
         Self {
             deployments,
@@ -37,7 +36,7 @@ impl Fleet {
         }
     }
 
-    /// Of all kinds.
+    /// The number of workloads of all kinds.
     pub(crate) fn len(self) -> usize {
         self.deployments + self.stateful_sets + self.cron_jobs
     }
@@ -67,7 +66,7 @@ impl fmt::Display for Fleet {
     }
 }
 
-/// The annotations of one boundary after another: stop, start, stop, …
+/// The annotations of successive boundaries: stop, start, stop, …
 #[derive(Clone, Debug)]
 pub(crate) struct Plan(pub(crate) Vec<DateTime<Utc>>);
 
@@ -88,7 +87,7 @@ impl Plan {
     }
 }
 
-/// Namespaces for `count` workloads.
+/// Creates the Namespaces for `count` workloads.
 pub(crate) fn namespaces<'p>(
     plane: &'p ControlPlane,
     name: &str,
@@ -99,8 +98,8 @@ pub(crate) fn namespaces<'p>(
         .collect()
 }
 
-/// Makes a fleet in those Namespaces, with three replicas each where the kind has such, each with
-/// its own plan or without annotations. Returns what the server has made of them, as JSON.
+/// Creates a fleet in these Namespaces: three replicas each if the kind has replicas, each with its
+/// own plan or without annotations. Returns the server's objects as JSON.
 pub(crate) fn create<'a>(
     plane: &ControlPlane,
     teams: &[Namespace<'_>],
@@ -144,7 +143,7 @@ async fn create_one(
     Ok((kind, serde_json::to_vec(&made).unwrap()))
 }
 
-/// The same pods under an object of that kind.
+/// The same pods in an object of this kind.
 fn definition(kind: Kind, namespace: &str, name: &str, annotations: &Value) -> Value {
     let mut object = large(namespace, name, annotations);
     object["apiVersion"] = kind.api_version().into();

@@ -1,15 +1,15 @@
-//! "Everything at 09:00", on a real API server: how late the patches of one boundary arrive, and
-//! how fast, beside a baseline client that sends the same patches with the same number in flight.
-//! Besides: single transitions at a steady rate, many namespaces with a Role each, starts that wait for
-//! others, the number in flight over HTTP/2 and HTTP/1.1, and ways to list.
+//! "Everything at 09:00" on a real API server: the lateness and rate of the patches of one boundary, compared
+//! with a baseline client that sends the same patches with the same number in flight. Also: single transitions
+//! at a steady rate, many namespaces with a Role each, starts with dependencies, the number in flight over
+//! HTTP/2 and HTTP/1.1, and ways to list.
 //!
 //! ```text
 //! cargo bench --bench boundary -- [--deployments 100,1000,10000] [--json FILE]
 //! ```
 //!
-//! It starts API servers of its own (see `tests/support`), as dayshift finds one in a cluster:
-//! with RBAC and an audit log, from which all instants are taken. dayshift and the baseline client
-//! are ServiceAccounts, to which the server's fair queueing applies.
+//! It starts its own API servers (see `tests/support`), configured as in a cluster: with RBAC and an audit log,
+//! from which all times are read. dayshift and the baseline client are ServiceAccounts, to which the server's
+//! fair queueing applies.
 #![allow(
     unreachable_pub,
     clippy::unwrap_used,
@@ -48,8 +48,6 @@ use report::Report;
 #[derive(Debug, Parser)]
 #[command(name = "cargo bench --bench boundary --")]
 struct Options {
-    /// How many Deployments have the boundary; as many have no annotation of dayshift's. Several
-    /// numbers are several runs; 0 leaves them out
     #[arg(long, value_name = "N,…", value_delimiter = ',', default_values_t = [100, 1000, 10_000])]
     deployments: Vec<u32>,
 
@@ -115,7 +113,7 @@ struct Options {
     kubeconfig: Option<PathBuf>,
 }
 
-/// How many Deployments the numbers in flight are compared with.
+/// The number of Deployments for which the numbers in flight are compared.
 const FLIGHT_DEPLOYMENTS: usize = 2000;
 
 fn main() -> ExitCode {
@@ -142,7 +140,7 @@ fn main() -> ExitCode {
     ExitCode::SUCCESS
 }
 
-/// All of it, each part printed when it is done.
+/// Runs all parts, and prints each when it is complete.
 fn measure(options: &Options, assets: &support::Assets) -> Report {
     let mut report = Report::default();
     for number in options.deployments.iter().filter(|number| **number > 0) {

@@ -1,4 +1,5 @@
-//! Many namespaces, each with a Role of its own and named by `-n`: a watch for each kind in each.
+//! Many namespaces, each with its own Role and named by `-n`: one watch for each kind in each
+//! namespace.
 
 use std::{fmt, path::Path, time::Instant};
 
@@ -16,26 +17,26 @@ use super::{
     },
 };
 
-/// How many namespaces have a boundary of their own, one a second, before all others have theirs
-/// together.
+/// The number of namespaces that have a boundary of their own, one a second, before the others have
+/// theirs together.
 const MAX_LONE: usize = 30;
 
-/// Times are in milliseconds, lateness after the instant of each boundary, and memory in bytes.
+/// Times are in milliseconds, lateness after each boundary, and memory in bytes.
 #[derive(Debug, Serialize)]
 pub(crate) struct Namespaces {
     pub(crate) namespaces: usize,
-    /// The watches that the server has granted.
+    /// The watches that the server accepted.
     pub(crate) watches: usize,
-    /// From the start of the program until each of them was open and its list was in.
+    /// From the start of the program until every watch was open and its list complete.
     pub(crate) ready: f64,
     pub(crate) peak: u64,
     /// One boundary in each second.
     pub(crate) lone: Lateness,
-    /// One boundary of all others.
+    /// One boundary of all the others.
     pub(crate) together: Lateness,
 }
 
-/// When the patches of some boundaries arrived.
+/// The arrival of the patches of some boundaries.
 #[derive(Debug, Serialize)]
 pub(crate) struct Lateness {
     pub(crate) transitions: usize,
@@ -45,7 +46,7 @@ pub(crate) struct Lateness {
     pub(crate) max: f64,
 }
 
-/// A Deployment that stops in each of this many namespaces.
+/// Measures one stopping Deployment in each of this many namespaces.
 pub(crate) fn run(assets: &Assets, program: &Path, number: usize) -> Namespaces {
     let plane = ControlPlane::start(assets, Parts::Server);
     let home = plane.namespace("home");
@@ -64,7 +65,7 @@ pub(crate) fn run(assets: &Assets, program: &Path, number: usize) -> Namespaces 
     let ready = begin.elapsed();
 
     let lone = MAX_LONE.min(number / 2);
-    // Room to make and to adopt them.
+    // Time to create and adopt them.
     let first = soon(15 + i64::try_from(number / 20).unwrap());
     let instant = |place: usize| first.plus(i64::try_from(place.min(lone)).unwrap());
     for (place, team) in teams.iter().enumerate() {
@@ -101,7 +102,7 @@ pub(crate) fn run(assets: &Assets, program: &Path, number: usize) -> Namespaces 
     }
 }
 
-/// Gives the ServiceAccount of `home` the shipped Role in each of these namespaces.
+/// Binds the shipped Role to the ServiceAccount of `home` in each of these namespaces.
 fn permit(plane: &ControlPlane, home: &str, teams: &[Namespace<'_>]) {
     let client = plane.client();
     let roles: Api<Role> = Api::namespaced(client.clone(), home);

@@ -1,23 +1,23 @@
-//! What a running program costs, as Linux tells (proc(5)).
+//! The cost of a running program, from proc(5).
 
 use std::{fs, time::Duration};
 
-/// A program by its process number.
+/// A program by its process id.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Process(pub(crate) u32);
 
 impl Process {
-    /// The most memory that was ever resident, in bytes.
+    /// The peak resident memory, in bytes.
     pub(crate) fn peak_memory(self) -> u64 {
         self.status("VmHWM:")
     }
 
-    /// The memory that is resident now, in bytes.
+    /// The resident memory, in bytes.
     pub(crate) fn memory(self) -> u64 {
         self.status("VmRSS:")
     }
 
-    /// The CPU time that all of its threads have taken.
+    /// The CPU time of all its threads.
     pub(crate) fn cpu(self) -> Duration {
         let threads = fs::read_dir(format!("/proc/{}/task", self.0)).unwrap();
         let nanoseconds = threads.map(|thread| {

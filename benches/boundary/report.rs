@@ -14,7 +14,7 @@ use super::{
     waits::Waits,
 };
 
-/// Everything that was measured.
+/// All measurements.
 #[derive(Debug, Default, Serialize)]
 pub(crate) struct Report {
     pub(crate) boundaries: Vec<Figures>,
@@ -28,27 +28,28 @@ pub(crate) struct Report {
 #[derive(Debug, Serialize)]
 pub(crate) struct Figures {
     pub(crate) fleet: Fleet,
-    /// The size of the first Deployment, as JSON.
+    /// The size of the first Deployment in JSON, in bytes.
     pub(crate) bytes: usize,
     pub(crate) in_flight: usize,
-    /// Ways to list them, and as many without annotations.
+    /// Ways to list them, together with as many Deployments without annotations.
     pub(crate) listings: Vec<Listing>,
-    /// From the start of the program until it was ready: at first, and once all were adopted.
+    /// From the start of the program until it was ready: the first time, and with all workloads
+    /// adopted.
     pub(crate) ready: [f64; 2],
-    /// Writes until all were adopted.
+    /// The writes until all were adopted.
     pub(crate) adoption_writes: usize,
     pub(crate) idle: Idle,
     pub(crate) memory: Memory,
     pub(crate) rounds: Vec<Round>,
 }
 
-/// What happened while there was nothing to do.
+/// An idle period.
 #[derive(Debug, Serialize)]
 pub(crate) struct Idle {
     pub(crate) seconds: u64,
-    /// Requests but for watches.
+    /// Requests other than watches.
     pub(crate) requests: usize,
-    /// Watches begun.
+    /// Watches opened.
     pub(crate) watches: usize,
     pub(crate) cpu: f64,
 }
@@ -74,9 +75,9 @@ pub(crate) struct Round {
     pub(crate) baseline_rates: [f64; 2],
     pub(crate) baseline_first: f64,
     pub(crate) baseline_served_p50: f64,
-    /// dayshift's rate by the baseline client's mean rate.
+    /// dayshift's rate divided by the baseline client's mean rate.
     pub(crate) ratio: f64,
-    /// CPU time of dayshift per transition, its Event included, in microseconds.
+    /// CPU time of dayshift per transition, including its Event, in microseconds.
     pub(crate) cpu_each: f64,
 }
 

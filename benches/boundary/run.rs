@@ -19,19 +19,19 @@ use super::{
     support::{Assets, ControlPlane, Dayshift, Parts, Request, Soon, soon},
 };
 
-/// How long the API server leaves an idle connection open, and a little more.
+/// The time after which the API server closes an idle connection, plus a margin.
 const CONNECTION_LIFE: Duration = Duration::from_secs(95);
 
-/// How long a patch or an Event takes of a slow API server.
+/// The time that a slow API server takes for a patch or an Event.
 const SLOW_PATCH: Duration = Duration::from_micros(6_500);
 
-/// How long anything may take.
+/// The timeout of every wait.
 const TIMEOUT: Duration = Duration::from_secs(300);
 
-/// Room for what takes longer than it did the first time.
+/// A margin for work that takes longer than the first time.
 const SLACK: Duration = Duration::from_secs(12);
 
-/// Boundaries of a fleet, in a few minutes.
+/// Runs several boundaries of a fleet in a few minutes.
 pub(crate) fn run(options: &Options, assets: &Assets, fleet: Fleet) -> Figures {
     let number = fleet.len();
     let in_flight = options.in_flight.into();
@@ -133,7 +133,7 @@ fn arguments(options: &Options, baseline: &Baseline<'_>) -> Vec<String> {
     arguments
 }
 
-/// dayshift, and how long it took from its start until it was ready.
+/// Starts dayshift, and measures the time until it is ready.
 fn start(program: &Path, kubeconfig: &Path, arguments: &[&str]) -> (Dayshift, Duration) {
     let began = Instant::now();
     let dayshift = Dayshift::run_program(program, kubeconfig, arguments);
@@ -161,12 +161,12 @@ fn writes(requests: &[Request]) -> usize {
     requests.iter().filter(ours).count()
 }
 
-/// Waits until that many Events have been sent: the last thing that comes of a boundary.
+/// Waits until this many Events were sent: the last requests after a boundary.
 fn await_events(dayshift: &Dayshift, instant: Soon, events: usize) {
     instant.wait();
     let line = format!("dayshift_events_total{{outcome=\"sent\"}} {events}\n");
     let began = Instant::now();
-    // Rarely, for it is asked while it works.
+    // Polled rarely, because the program is measured meanwhile.
     loop {
         sleep(Duration::from_secs(2));
         if metrics(dayshift).is_some_and(|text| text.contains(&line)) {
@@ -187,7 +187,7 @@ fn wait_until(instant: DateTime<Utc>) {
 }
 
 fn measure_idle(plane: &ControlPlane, process: Process, time: Duration) -> Idle {
-    // What was under way when the last object was adopted is over by then.
+    // By then all requests that were in flight at the last adoption are complete.
     sleep(Duration::from_secs(2));
     let (mark, cpu) = (plane.audit().mark(), process.cpu());
     sleep(time);

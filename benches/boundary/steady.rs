@@ -1,4 +1,4 @@
-//! Single transitions, far between or close together: how late each one's patch arrives.
+//! Lateness of single transitions at a steady rate.
 
 use std::{fmt, path::Path};
 
@@ -11,13 +11,14 @@ use super::{
     support::{Assets, ControlPlane, Dayshift, Parts, Request, soon},
 };
 
-/// Boundaries at a steady rate. Times are in milliseconds after the instant of each.
+/// Boundaries at a steady rate. Times are in milliseconds after each boundary.
 #[derive(Debug, Serialize)]
 pub(crate) struct Steady {
-    /// Boundaries in each second; they fall on its beginning, since no text is finer.
+    /// Boundaries in each second; each is at the beginning of a second, the finest unit of a
+    /// schedule.
     pub(crate) each_second: usize,
     pub(crate) transitions: usize,
-    /// When patches arrived.
+    /// Arrival of the first patch; the other fields are percentiles and the last one.
     pub(crate) first: f64,
     pub(crate) p50: f64,
     pub(crate) p99: f64,
@@ -27,13 +28,13 @@ pub(crate) struct Steady {
     pub(crate) reads: usize,
 }
 
-/// How many boundaries in each of how many seconds, each of a Deployment of its own.
+/// Runs this many boundaries in each second, each of its own Deployment.
 pub(crate) fn run(assets: &Assets, program: &Path, each_second: usize, seconds: usize) -> Steady {
     let plane = ControlPlane::start(assets, Parts::Server);
     let kubeconfig = plane.install();
     let number = each_second * seconds;
     let teams = load::namespaces(&plane, "steady", number);
-    // Room to make and to adopt them: a hundred of either in a second, on a busy machine.
+    // Time to create and adopt them: a hundred a second on a busy machine.
     let begin = soon(20 + i64::try_from(number / 50).unwrap());
     let plans: Vec<Plan> = (0..seconds)
         .map(|second| Plan(vec![begin.plus(i64::try_from(second).unwrap()).0]))

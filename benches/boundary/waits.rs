@@ -1,5 +1,5 @@
-//! Starts that wait for others: chains of five, and one star around a database, beside as many that wait
-//! for nothing.
+//! Starts with dependencies: chains of five, and a star around a database, compared with starts
+//! without dependencies.
 
 use std::{collections::BTreeMap, fmt, path::Path, thread, time::Duration};
 
@@ -16,20 +16,20 @@ use super::{
     support::{Assets, ControlPlane, Dayshift, Parts, Request, block_on, deployment, soon},
 };
 
-/// How long the database of a star takes to become ready, while all others wait.
+/// The time until the database of a star is ready, while all others wait.
 const STAR_TAKES: Duration = Duration::from_secs(5);
 
-/// How long anything may take.
+/// The timeout of every wait.
 const TIMEOUT: Duration = Duration::from_secs(600);
 
-/// What waits for what.
+/// The shape of the dependencies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub(crate) enum Shape {
-    /// Nothing.
+    /// No dependencies.
     Free,
-    /// Each for the one before it, five in a row.
+    /// Chains of five.
     Chains,
-    /// All for the first.
+    /// All depend on the first.
     Star,
 }
 
@@ -41,11 +41,12 @@ pub(crate) struct Waits {
     /// Requests of dayshift for each start: a patch and an Event.
     pub(crate) patches_each: f64,
     pub(crate) events_each: f64,
-    /// Any others, watches left out.
+    /// Other requests except watches.
     pub(crate) others: usize,
-    /// Requests about what waits, before what it waits for was ready.
+    /// Requests about waiting starts before their dependency was ready.
     pub(crate) while_waiting: usize,
-    /// When patches arrived: after the boundary, or after the answer to the status that was waited for.
+    /// Arrival of the first patch: after the boundary, or after the response to the status update
+    /// of the dependency.
     pub(crate) first: f64,
     pub(crate) p50: f64,
     pub(crate) p99: f64,
@@ -55,7 +56,7 @@ pub(crate) struct Waits {
 }
 
 impl Shape {
-    /// What the start of this number waits for.
+    /// The dependency of the start with this number.
     fn needed(self, number: usize) -> Option<usize> {
         match self {
             Self::Chains if !number.is_multiple_of(5) => Some(number - 1),
@@ -64,7 +65,7 @@ impl Shape {
         }
     }
 
-    /// Whether one of so many waits for this number.
+    /// Whether another start depends on this number.
     fn is_needed(self, number: usize, all: usize) -> bool {
         (number + 1 < all) && self.needed(number + 1) == Some(number)
     }
@@ -78,7 +79,7 @@ fn number(name: &str) -> usize {
     name.rsplit('-').next().unwrap().parse().unwrap()
 }
 
-/// Each shape in turn, of so many Deployments in one namespace.
+/// Measures each shape with `all` Deployments in one namespace.
 pub(crate) fn run(assets: &Assets, program: &Path, all: usize) -> Vec<Waits> {
     let plane = ControlPlane::start(assets, Parts::Server);
     let kubeconfig = plane.install();
@@ -93,7 +94,7 @@ pub(crate) fn run(assets: &Assets, program: &Path, all: usize) -> Vec<Waits> {
 fn one(plane: &ControlPlane, shape: Shape, all: usize) -> Waits {
     let team = plane.namespace("waits");
     let api: Api<Deployment> = Api::namespaced(plane.client().clone(), team.name());
-    // Room to make and to adopt them: fifty of either in a second, on a busy machine.
+    // Time to create and adopt them: fifty a second on a busy machine.
     let start = soon(15 + i64::try_from(all / 25).unwrap());
     let params = PostParams::default();
     let creations = (0..all).map(|number| {
@@ -113,14 +114,14 @@ fn one(plane: &ControlPlane, shape: Shape, all: usize) -> Waits {
         start.0 > Utc::now() + TimeDelta::seconds(5),
         "this machine is too busy now"
     );
-    // What is left of the adoptions does not count.
+    // The remaining requests of adoptions do not count.
     let half_second = TimeDelta::milliseconds(500);
     let rest = (start.0 - Utc::now() - half_second).to_std().unwrap();
     thread::sleep(rest);
     let mark = plane.audit().mark();
     let started = block_on(async { timeout(TIMEOUT, play_kubelet(&api, shape, all)).await });
     started.expect("not all are started");
-    // The Events come last.
+    // The Events are sent last.
     let mut requests = plane.audit().since(mark);
     let begun = Utc::now();
     while requests.iter().filter(|it| is_event(it)).count() < all {
@@ -135,7 +136,7 @@ fn one(plane: &ControlPlane, shape: Shape, all: usize) -> Waits {
     measure(&requests, shape, start.micros(), all)
 }
 
-/// Says of each that is waited for that it is ready, until all run.
+/// Updates the status of each dependency to ready until all run.
 async fn play_kubelet(api: &Api<Deployment>, shape: Shape, all: usize) {
     let params = WatchParams::default().timeout(290).disable_bookmarks();
     let mut events = api.watch(&params, "0").await.unwrap().boxed();
@@ -182,7 +183,7 @@ fn measure(requests: &[Request], shape: Shape, instant: i64, all: usize) -> Wait
         Some(needed) => ready.get(&needed).copied().unwrap_or(i64::MAX),
         None => instant,
     };
-    // Of a shape in which some wait, those alone.
+    // If the shape has waiting starts, only those.
     let waits = |it: &Request| shape == Shape::Free || shape.needed(number(&it.name)).is_some();
     let late: Vec<_> = patches
         .iter()
@@ -193,7 +194,7 @@ fn measure(requests: &[Request], shape: Shape, instant: i64, all: usize) -> Wait
     let arrival = |part| milliseconds(percentile(&late, part));
     let events = ours.iter().filter(|it| is_event(it)).count();
     let watches = ours.iter().filter(|it| it.verb == "watch").count();
-    // The server may answer a little after it has stored, and told, the status.
+    // The server can respond a little after it stored and sent the status.
     let early = |it: &&&Request| {
         it.resource == "deployments" && it.verb != "watch" && it.received < cause(it) - 100_000
     };

@@ -2,7 +2,7 @@
 
 use std::{fmt::Write as _, fs, path::PathBuf};
 
-/// A file of so many Deployments with these annotations, each with a pod template.
+/// A file with this many Deployments with these annotations and a pod template each.
 pub(crate) fn file(
     name: &str,
     deployments: usize,

@@ -1,5 +1,5 @@
-//! A day of one cluster: the controller starts, adopts, sees one object change each second, stops
-//! everything at 19:00, is idle, and starts everything at 09:00 by an API server that is slow.
+//! A day of one cluster: the controller starts, adopts, observes one changed object a second, stops
+//! everything at 19:00, is idle, and starts everything at 09:00 while the API server is slow.
 
 use std::{sync::Arc, time::Duration};
 
@@ -15,10 +15,10 @@ use super::{
     figures::{Figures, Phase},
 };
 
-/// How many Deployments share a namespace.
+/// The number of Deployments in a namespace.
 const TEAM: u32 = 250;
 
-/// What there is in a cluster.
+/// The workloads of a cluster.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Workloads {
     /// Deployments, of which one in `share` has a schedule.
@@ -32,7 +32,7 @@ pub(crate) enum Workloads {
 /// This many objects change in turn, one in each second.
 const CHANGES: u32 = 60;
 
-/// How long a slow server takes for a patch: with 32 in flight it makes 167 in a second.
+/// The time of a slow server for a patch: with 32 in flight it completes 167 a second.
 const SLOW: Duration = Duration::from_millis(192);
 
 const HOURS: &str = "Mon-Fri 09:00-19:00";
@@ -46,7 +46,7 @@ impl Workloads {
         }
     }
 
-    /// How many there are with so many Deployments.
+    /// The number of workloads if there are this many Deployments.
     const fn all(self, deployments: u32) -> u32 {
         match self {
             Self::OfAllKinds => deployments + deployments / 5 + deployments / 10,
@@ -54,7 +54,7 @@ impl Workloads {
         }
     }
 
-    /// Every how many one has a schedule.
+    /// One in this many has a schedule.
     const fn share(self) -> u32 {
         match self {
             Self::Deployments { share } => share,
@@ -89,7 +89,7 @@ struct Cluster {
     workloads: Workloads,
 }
 
-/// All figures of a cluster with so many Deployments.
+/// Measures a cluster with this many Deployments.
 pub(crate) fn run(deployments: u32, workloads: Workloads) -> Figures {
     let count = workloads.all(deployments);
     let cluster = uncounted(|| Cluster::filled(count, workloads));
@@ -166,7 +166,7 @@ impl Cluster {
         }
     }
 
-    /// Gives the Namespace of all these hours.
+    /// Gives their Namespace these hours.
     fn annotate(&self, hours: &str) {
         let (namespace, _) = self.workloads.place(0);
         let key = "dayshift/hours";
@@ -175,7 +175,7 @@ impl Cluster {
             .unwrap();
     }
 
-    /// Another label on one object with a schedule in each second.
+    /// Changes a label of one scheduled object in each second.
     fn change_each_second(&self) {
         for number in 0..CHANGES {
             uncounted(|| {
@@ -194,7 +194,7 @@ impl Cluster {
             .on_request(move |line| (line.verb == "patch").then_some(Fault::Delay(time)));
     }
 
-    /// What the controller spends meanwhile, and on each of `each_of`.
+    /// Measures the controller during `work`, in total and divided by `each_of`.
     fn measure(&self, each_of: u32, work: impl FnOnce(&Self)) -> Phase {
         let (begun, before) = (cpu(), Totals::here());
         take_peak();

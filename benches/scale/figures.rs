@@ -7,33 +7,33 @@ use serde::Serialize;
 /// One cluster.
 #[derive(Debug, Serialize)]
 pub(crate) struct Figures {
-    /// What there is in it.
+    /// The workloads in words.
     pub(crate) what: &'static str,
-    /// Workloads of all kinds.
+    /// The number of workloads of all kinds.
     pub(crate) workloads: u32,
     pub(crate) scheduled: u32,
-    /// From the start until all are listed and those with a schedule adopted; each Deployment.
+    /// From the start until all are listed and the scheduled ones adopted; per Deployment.
     pub(crate) ready: Phase,
-    /// An edit of the Namespace that all inherit from: each workload that is adopted.
+    /// An edit of the Namespace that all inherit from; per adopted workload.
     pub(crate) edit: Option<Phase>,
-    /// A minute in which another one with a schedule changes each second; each change.
+    /// A minute in which another scheduled object changes each second; per change.
     pub(crate) busy: Phase,
-    /// One boundary of all of them; each transition.
+    /// One boundary of all of them; per transition.
     pub(crate) stop: Phase,
-    /// An hour without a boundary; each minute.
+    /// An hour without a boundary; per minute.
     pub(crate) idle: Phase,
-    /// A boundary of all of them that takes long, because the API server does; each transition.
+    /// One boundary of all of them with a slow API server; per transition.
     pub(crate) slow: Phase,
 }
 
-/// What the controller spends on a part of the day.
+/// The cost of the controller during a part of the day.
 #[derive(Debug, Serialize)]
 pub(crate) struct Phase {
     seconds: f64,
     microseconds_each: f64,
-    /// The most bytes that it held at once.
+    /// The peak of allocated bytes.
     peak: i64,
-    /// The bytes that it held at the end.
+    /// The allocated bytes at the end.
     held: i64,
 }
 
@@ -48,7 +48,7 @@ impl Phase {
         }
     }
 
-    /// The same, but for what was held before it began.
+    /// The same without the bytes allocated before.
     pub(crate) fn beyond(self, before: i64) -> Self {
         Self {
             peak: self.peak - before,
@@ -89,7 +89,7 @@ const ROWS: [(&str, Column); 17] = [
     }),
 ];
 
-/// A column for each cluster.
+/// Prints a column for each cluster.
 pub(crate) fn print(runs: &[Figures]) {
     for (name, column) in ROWS {
         let cells: Vec<_> = runs

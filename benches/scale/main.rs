@@ -1,21 +1,16 @@
-//! How much there may be of everything: Deployments by the hundred thousand in a cluster in memory.
+//! The limits of scale: up to 100,000 Deployments in a cluster in memory.
 //!
 //! ```text
 //! cargo bench --bench scale                     # 1,000, 10,000 and 100,000 of them
 //!                                               # up to 10,000: of all kinds; in one Namespace
-//! cargo bench --bench scale -- 20000            # so many
+//! cargo bench --bench scale -- 20000            # this many
 //! ```
-//!
-//! The API server is in this process, and what it does and holds is left out: the figures are those
-//! of the controller alone, and what grows faster than the number of Deployments shows in them.
-//! How fast a real API server is stands in `docs/production/performance.md`; what to do about it, in
-//! `docs/production/scale.md`. Prints a table and a line of JSON.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
     clippy::panic,
     clippy::print_stdout,
-    dead_code, // what is shared with tests/cost_budgets
+    dead_code, // shared with tests/cost_budgets
     reason = "a benchmark may stop where it stands, and prints"
 )]
 
@@ -36,7 +31,7 @@ static ALLOCATOR: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;
 
 const SIZES: [u32; 3] = [1_000, 10_000, 100_000];
 
-/// One in so many has a schedule, in the one cluster and the other.
+/// One in this many has a schedule, in the first and the second cluster.
 const SHARES: [u32; 2] = [20, 1];
 
 fn main() {

@@ -1,6 +1,6 @@
-//! Cron texts against robfig/cron v3, whose dialect Kubernetes' CronJob speaks.
+//! Cron expressions compared with robfig/cron v3, whose dialect Kubernetes' CronJob uses.
 //!
-//! The program in `tests/cron_differential` is asked about thousands of random texts.
+//! The program in `tests/cron_differential` evaluates thousands of random expressions.
 
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -16,7 +16,7 @@ use crate::{
 
 static ROBFIG: GoProgram = GoProgram::of("cron_differential");
 
-/// All of them, which share one program.
+/// All tests, which share one program.
 pub(crate) fn trials(stage: &Arc<Stage>) -> Vec<Trial> {
     let tests: [(&str, Test); 3] = [
         ("random_texts_happen_at_the_same_instants", same_instants),
@@ -38,11 +38,11 @@ enum Answer {
     Next(i64),
     Never,
     Refused,
-    /// It loops for ever.
+    /// It loops forever.
     Stuck,
 }
 
-/// What robfig/cron answers to each question.
+/// The answers of robfig/cron.
 fn ask(robfig: &GoProgram, questions: &[Question]) -> Vec<Answer> {
     let lines: Vec<_> = questions
         .iter()
@@ -58,7 +58,7 @@ fn ask(robfig: &GoProgram, questions: &[Question]) -> Vec<Answer> {
     answers.iter().map(answer).collect()
 }
 
-/// The schedule of a question, or what is wrong with it.
+/// The schedule of a question, or its error.
 fn schedule(question: &Question) -> Result<Schedule, String> {
     let start = Some(Times::parse(&question.text).map_err(|error| error.message())?);
     let rule = ScheduleRule::start_and_stop(start, None);
@@ -73,7 +73,7 @@ fn our_next(schedule: &Schedule, at: i64) -> Answer {
         .map_or(Answer::Never, |next| Answer::Next(next.at.timestamp()))
 }
 
-/// Whether clocks are changed within a day and a half of an instant.
+/// Whether clocks change within a day and a half of a time.
 fn is_near_change(zone: &str, second: i64) -> bool {
     let zone = Zone::parse(zone).unwrap();
     let offset = |hours: i64| {
@@ -158,7 +158,7 @@ fn cron_texts() -> impl Strategy<Value = String> {
 }
 
 fn questions(texts: impl Strategy<Value = String>) -> impl Strategy<Value = Question> {
-    // From 2000 to 2037, for which the two sides' time zone data agree.
+    // From 2000 to 2037, for which both time zone databases agree.
     (
         prop::sample::select(ZONES.to_vec()),
         texts,
@@ -173,7 +173,7 @@ fn same_instants(robfig: &GoProgram) -> Result<(), Failed> {
     for (question, theirs) in questions.iter().zip(ask(robfig, &questions)) {
         let schedule = match schedule(question) {
             Ok(schedule) => schedule,
-            // A date that never comes: robfig/cron reads it, and then gives up.
+            // A date that never occurs: robfig/cron accepts it, and then gives up.
             Err(wrong) if never_comes(&wrong) && theirs == Answer::Never => continue,
             Err(_) if is_of_aws(&question.text) => continue,
             Err(wrong) => return Err(format!("{question:?}: {wrong}, but {theirs:?}").into()),
@@ -182,7 +182,7 @@ fn same_instants(robfig: &GoProgram) -> Result<(), Failed> {
         let changes = [Answer::Next(question.at), ours, theirs]
             .iter()
             .any(|it| matches!(it, Answer::Next(second) if is_near_change(question.zone, *second)));
-        // It looks five years ahead; 29 February may be eight away.
+        // It searches five years; 29 February can be eight years away.
         let beyond = matches!(ours, Answer::Next(second) if second - question.at > 4 * 31_536_000);
         if changes || beyond && theirs == Answer::Never {
             continue;
@@ -198,7 +198,7 @@ fn same_instants(robfig: &GoProgram) -> Result<(), Failed> {
     Ok(())
 }
 
-/// Texts that were right before some characters were changed.
+/// Valid expressions of which some characters were changed.
 fn damaged_texts() -> impl Strategy<Value = String> {
     let damage = prop_oneof![
         4 => "[-,/*?0-9 ]{0,2}",
@@ -216,7 +216,7 @@ fn never_comes(wrong: &str) -> bool {
     wrong.ends_with("is a date that never comes")
 }
 
-/// Whether a text of six fields may be one of AWS, with a year at the end and no seconds.
+/// Whether an expression of six fields might be one of AWS, with a year at the end and no seconds.
 fn is_of_aws(text: &str) -> bool {
     let words: Vec<_> = text.split_whitespace().collect();
     matches!(
@@ -225,7 +225,7 @@ fn is_of_aws(text: &str) -> bool {
     )
 }
 
-/// Where the two sides part on purpose; `docs/decisions/schedules/cron-text.md` gives the reasons.
+/// Intended differences; `docs/decisions/schedules/cron-text.md` has the reasons.
 fn is_known(
     question: &Question,
     ours: &Result<Schedule, String>,
@@ -241,7 +241,7 @@ fn is_known(
         (Err(wrong), Answer::Never) if never_comes(wrong) => {
             Some("a date that never comes is refused")
         }
-        // Of `, * * * *` the other side never answers: it loops for ever.
+        // The other side never answers for `, * * * *`: it loops forever.
         (Err(wrong), _) if wrong.contains("` has no ") => Some("a field of commas is refused"),
         (Err(wrong), _) if wrong.contains("`*` is every value") => Some("`*-5` is refused"),
         (Err(_), _) if is_of_aws(&question.text) => Some("AWS's six fields are refused"),
@@ -280,8 +280,8 @@ fn same_refusals(robfig: &GoProgram) -> Result<(), Failed> {
     Ok(())
 }
 
-/// On these days the two part on purpose. robfig/cron steps through the hours that clocks show: it
-/// skips a time in the gap for a whole day, and repeats one in the fold.
+/// Intended differences on these days. robfig/cron steps through local hours: it skips a time in
+/// the DST gap for a whole day, and repeats one in the overlap.
 fn known_differences(robfig: &GoProgram) -> Result<(), Failed> {
     let second = |text: &str| text.parse::<DateTime<Utc>>().unwrap().timestamp();
     for (zone, text, at, ours, theirs) in [
@@ -293,7 +293,7 @@ fn known_differences(robfig: &GoProgram) -> Result<(), Failed> {
             "2026-03-29T01:00:00Z",
             "2026-03-30T00:30:00Z",
         ),
-        // The fold from 03:00 back to 02:00: the first time alone.
+        // The overlap from 03:00 back to 02:00: only the first time.
         (
             "Europe/Berlin",
             "30 2 * * *",
@@ -316,7 +316,7 @@ fn known_differences(robfig: &GoProgram) -> Result<(), Failed> {
             "2018-11-04T03:00:00Z",
             "2018-11-05T02:15:00Z",
         ),
-        // 29 February 2100 is no date: the next is eight years after the last.
+        // 29 February 2100 does not exist: the next one is eight years after the last.
         (
             "UTC",
             "0 0 29 2 *",

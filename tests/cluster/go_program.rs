@@ -1,5 +1,5 @@
-//! Programs in Go that answer each line of their standard input with a line: what somebody else's
-//! library makes of a text. Without Go their tests show as ignored; with `CI` set they fail.
+//! Programs in Go that answer each line of their standard input with a line: another library's
+//! interpretation of a value. Without Go their tests are ignored; with `CI` set they fail.
 
 use std::{
     env,
@@ -17,13 +17,13 @@ use proptest::{
 
 use crate::support::Stage;
 
-/// A program of the folder `tests/NAME`, which is built once.
+/// A program of the directory `tests/NAME`, which is built once.
 pub(crate) struct GoProgram {
     name: &'static str,
     built: OnceLock<Result<PathBuf, String>>,
 }
 
-/// Asks the program.
+/// A test that queries the program.
 pub(crate) type Test = fn(&GoProgram) -> Result<(), Failed>;
 
 impl GoProgram {
@@ -34,7 +34,7 @@ impl GoProgram {
         }
     }
 
-    /// Tests that ask this program, named after it.
+    /// Tests that query this program, named after it.
     pub(crate) fn trials(&'static self, stage: &Arc<Stage>, tests: &[(&str, Test)]) -> Vec<Trial> {
         let trial = |(name, test): &(&str, Test)| {
             let (stage, test) = (Arc::clone(stage), *test);
@@ -50,7 +50,7 @@ impl GoProgram {
         tests.iter().map(trial).collect()
     }
 
-    /// What it answers to each line.
+    /// The answers to these lines.
     pub(crate) fn answers(&self, questions: &[String]) -> Vec<String> {
         let mut child = Command::new(self.path().unwrap())
             .stdin(Stdio::piped())
@@ -75,7 +75,7 @@ impl GoProgram {
     }
 }
 
-/// Builds the program, or says why it cannot be had.
+/// Builds the program, or returns why it is not available.
 fn build(name: &str) -> Result<PathBuf, String> {
     let program = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
     let folder = Path::new(env!("CARGO_MANIFEST_DIR"))

@@ -44,7 +44,7 @@ use support::{Stage, is_full, print_tries};
 fn main() -> ExitCode {
     let mut arguments = Arguments::from_args();
     let profile = Profile::read();
-    // They wait for instants half of their time. In the full form of the reliability tests they are
+    // They wait for half of their time. In the full form of the reliability tests they are
     // measured: fewer at once.
     arguments.test_threads.get_or_insert(profile.pick(14, 8));
 
@@ -55,8 +55,8 @@ fn main() -> ExitCode {
     let mut cases = reliability::cases(profile);
     cases.retain(|case| is_night || !case.is_nightly);
 
-    // The longest first. Those that only compute, those that wait most of their time, and those that wait
-    // for each other are spread among the others. Those that want silence are last.
+    // The longest first. Scenarios that only compute, that mostly wait, and that wait for each
+    // other are distributed among the others. Those that need silence are last.
     let chosen = |stories: Vec<support::Story>| -> Vec<Trial> {
         let stories = stories.into_iter();
         let stories = stories.filter(|story| is_night || !story.is_nightly);
@@ -95,13 +95,12 @@ fn main() -> ExitCode {
     conclusion.exit_code()
 }
 
-/// Whether what is left out of each change is told as well: in the full forms, and to whoever asks for some
-/// by name.
+/// Whether nightly scenarios run too: in the full forms, and if some are selected by name.
 fn is_night(arguments: &Arguments, profile: Profile) -> bool {
     is_full() || profile == Profile::Full || arguments.filter.is_some()
 }
 
-/// The others with each of the few at its place among them, the first of all first.
+/// Distributes the few evenly among the others, the first one at the beginning.
 fn spread(mut others: Vec<Trial>, few: impl ExactSizeIterator<Item = Trial>) -> Vec<Trial> {
     let between = others.len() / few.len().max(1);
     for (index, each) in few.enumerate() {

@@ -1,4 +1,5 @@
-//! What is told at night alone, and the page that says which test shows the same on each change.
+//! The nightly scenarios, and the page that names the test which covers each of them on each
+//! change.
 
 use std::collections::BTreeSet;
 
@@ -9,7 +10,7 @@ use crate::reliability::{self, Profile};
 
 const PAGE: &str = include_str!("../../docs/contributing/nightly.md");
 
-/// The page has a row for each, and no other.
+/// The page has exactly one row for each.
 pub(crate) fn trial() -> Trial {
     Trial::test("nightly_table::has_each_nightly_story", || {
         let stories = e2e::stories().into_iter().filter(|it| it.is_nightly);

@@ -1,4 +1,4 @@
-//! What a Pod requests against what Kubernetes' own `resource.Quantity` makes of the same texts.
+//! The requests of a Pod compared with Kubernetes' own `resource.Quantity`.
 
 use std::sync::Arc;
 
@@ -21,10 +21,10 @@ pub(crate) fn trials(stage: &Arc<Stage>) -> Vec<Trial> {
     KUBERNETES.trials(stage, &tests)
 }
 
-/// What is requested where a text is no amount: the limit.
+/// The fallback if a value is no quantity: the limit.
 const LIMIT: u64 = 987_654_321;
 
-/// A request of CPU and memory by this text; nothing where it is no amount.
+/// A request of CPU and memory with this value; `None` if it is no quantity.
 fn ours(text: &str) -> Option<(u64, u64)> {
     let mut resources = Resources::default();
     for resource in ["cpu", "memory"] {
@@ -41,16 +41,16 @@ fn ours(text: &str) -> Option<(u64, u64)> {
     (cpu_nanos != LIMIT && memory_bytes != LIMIT).then_some((cpu_nanos, memory_bytes))
 }
 
-/// What Kubernetes answers, as we have it: what is negative is no amount, as the API server refuses
-/// it, and what is too large is the largest.
+/// Kubernetes' result in our form: a negative value is no quantity, because the API server rejects
+/// it, and a too large one is the maximum.
 fn theirs(answer: &str) -> Option<(u64, u64)> {
     let (nanos, whole) = answer.split_once('\t')?;
     if nanos.starts_with('-') {
         return None;
     }
-    // It has more digits than any number here where this fails.
+    // If this fails, it has more digits than any number here.
     let nanos: u128 = nanos.parse().unwrap_or(u128::MAX);
-    // From here on its own `Value` overflows, and what it writes in powers of two ends.
+    // Beyond this its own `Value` overflows, and its powers of two end.
     let is_large = nanos > u128::from(u64::MAX >> 1) * 1_000_000_000;
     let whole = if is_large {
         LARGE
@@ -60,17 +60,18 @@ fn theirs(answer: &str) -> Option<(u64, u64)> {
     Some((u64::try_from(nanos).unwrap_or(u64::MAX), whole))
 }
 
-/// The largest whole number of Kubernetes.
+/// The largest integer of Kubernetes.
 const LARGE: u64 = u64::MAX >> 1;
 
-/// Whether a digit stands before the suffix. To Kubernetes a number without one is 0, or an error
-/// where its suffix is large.
+/// Whether there is a digit before the suffix. Kubernetes reads a number without one as 0, or
+/// reports an error for a large suffix.
 fn has_digits(text: &str) -> bool {
     let number = text.split(|c: char| c.is_ascii_alphabetic()).next();
     number.is_some_and(|it| it.contains(|c: char| c.is_ascii_digit()))
 }
 
-/// How many digits are read exactly. Further digits round up, to a little more than the amount.
+/// The number of digits that are read exactly. Further digits round up, to slightly more than the
+/// quantity.
 const EXACT: usize = 19;
 
 fn digits(text: &str) -> usize {
@@ -78,7 +79,7 @@ fn digits(text: &str) -> usize {
     number.map_or(0, |it| it.chars().filter(char::is_ascii_digit).count())
 }
 
-/// Not less, and by one in a million million million more at most.
+/// Not less, and larger by at most 10^-24 of the value.
 fn is_hardly_more(ours: u64, theirs: u64) -> bool {
     let most = theirs.saturating_add(theirs / 1_000_000_000_000_000_000 + 1);
     (theirs..=most).contains(&ours)
@@ -125,7 +126,7 @@ fn amounts() -> impl Strategy<Value = String> {
     })
 }
 
-/// Amounts that were right before a character was changed.
+/// Valid quantities of which a character was changed.
 fn damaged() -> impl Strategy<Value = String> {
     let damage = "[-+.0-9eEiKkmn_, x]{0,2}";
     (amounts(), any::<prop::sample::Index>(), damage).prop_map(|(text, at, damage)| {
@@ -139,7 +140,7 @@ fn same_amounts(kubernetes: &GoProgram) -> Result<(), Failed> {
     amounts.retain(|text| has_digits(text));
     let read = compare(kubernetes, &amounts)?;
     let damaged = random(damaged(), 20_000);
-    // An exponent of many digits is more than Kubernetes itself can count.
+    // Kubernetes itself cannot count an exponent of many digits.
     let is_small = |text: &String| text.rsplit_once(['e', 'E']).is_none_or(|it| it.1.len() < 5);
     let damaged: Vec<_> = damaged
         .into_iter()

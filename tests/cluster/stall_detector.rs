@@ -1,4 +1,4 @@
-//! What excuses a program that is late: that it waited for a processor itself, and not that others did.
+//! When a late program is excused: it waited for a processor itself, and not others.
 
 use std::process::{Command, Stdio};
 use std::sync::Arc;
@@ -9,10 +9,10 @@ use libtest_mimic::Trial;
 
 use crate::support::{ChildGuard, Stage, Stall, processor_waits, stall_detector};
 
-/// How long each of them is looked at.
+/// The duration of each observation.
 const TIME: Duration = Duration::from_secs(3);
 
-/// What would be excused by more than half of that.
+/// Work that would be excused by more than half of that.
 const LATE: Duration = Duration::from_millis(3600);
 
 pub(crate) fn trials(stage: &Arc<Stage>) -> Vec<Trial> {
@@ -37,8 +37,8 @@ fn shell(line: &str) -> ChildGuard {
     ChildGuard::spawn(shell.stdout(Stdio::null()), None).unwrap()
 }
 
-/// What a host has lent to other machines so far, of all processors together, as Linux counts it
-/// (`steal` of <https://docs.kernel.org/filesystems/proc.html>, in hundredths of a second).
+/// The time that the host withheld so far, of all processors together, as Linux counts it (`steal`
+/// of <https://docs.kernel.org/filesystems/proc.html>, in hundredths of a second).
 fn stolen() -> Duration {
     let counters = fs::read_to_string("/proc/stat").unwrap_or_default();
     let stolen = counters.split_whitespace().nth(8);
@@ -46,8 +46,8 @@ fn stolen() -> Duration {
     Duration::from_millis(10 * hundredths.unwrap_or(0))
 }
 
-/// Whether a program that was watched for so long beside others that want every processor is excused, where a
-/// host is not what made it wait.
+/// Whether a program that is observed this long beside others that use every processor is excused,
+/// if the host did not make it wait.
 fn is_excused(program: &str) -> bool {
     stall_detector::begin();
     let processors = thread::available_parallelism().map_or(1, usize::from);
@@ -57,7 +57,7 @@ fn is_excused(program: &str) -> bool {
     processor_waits::watch(program.id(), Some(thread::current().id()));
     let (from, before) = (Instant::now(), stolen());
     thread::sleep(TIME);
-    // A stall of the host would excuse it as well: half of what was late has to be more than that.
+    // A stall of the host would excuse it too: half of the lateness must exceed that.
     let by_host = 2 * stolen().saturating_sub(before);
     Stall::explains(from, Instant::now(), LATE + by_host)
 }

@@ -1,4 +1,4 @@
-//! Objects that another tool has stopped, converted while they are: none of its counts is lost.
+//! Workloads that another tool stopped and that are converted while stopped: no count is lost.
 
 use dayshift_manifest::{
     SourceFile,
@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 
 use crate::sandbox::{Sandbox, deployment};
 
-/// The merge patch that a conversion of the live object comes to.
+/// The merge patch that converts the live object.
 fn conversion(story: &Sandbox, name: &str) -> Value {
     let object = story.api.get("Deployment", "dev", name).unwrap();
     let object = json!({
@@ -60,7 +60,7 @@ fn stopped_by_another(story: &Sandbox, name: &str, original: &str) {
 
 #[test]
 fn starts_a_workload_that_another_tool_stopped_at_the_count_which_that_saved() {
-    // Saturday: both are down until Monday.
+    // Saturday: both are stopped until Monday.
     let story = Sandbox::of_deployments_at("2026-11-21 12:00 UTC");
     for (name, original) in [("web", "3"), ("one", "1"), ("off", "0")] {
         stopped_by_another(&story, name, original);
@@ -77,7 +77,7 @@ fn starts_a_workload_that_another_tool_stopped_at_the_count_which_that_saved() {
     story.sleep_until("2026-11-23 07:59");
     assert_eq!(story.replicas("web"), 0);
     story.sleep_until("2026-11-23 08:00");
-    // A saved 0 is somebody's wish.
+    // A saved 0 is a user's intent.
     for (name, count) in [("web", 3), ("one", 1), ("off", 0)] {
         assert_eq!(story.replicas(name), count, "{name}");
         assert_eq!(story.label(name, "saved-replicas"), None, "{name}");
@@ -93,7 +93,7 @@ fn converted_count_survives_a_controller_that_starts_later() {
     stopped_by_another(&story, "web", "5");
     let patch = conversion(&story, "web");
     story.api.merge("Deployment", "dev", "web", &patch).unwrap();
-    // Somebody starts one of it on Sunday.
+    // A user starts one of them on Sunday.
     story.sleep_until("2026-11-22 12:00");
     story.scale("web", 1);
     story.sleep_until("2026-11-23 08:00");

@@ -1,4 +1,4 @@
-//! A tool that puts back what dayshift changes, as fast as it can.
+//! A tool that reverts dayshift's changes as fast as it can.
 
 use std::time::Duration;
 
@@ -14,8 +14,8 @@ fn by_day() -> Sandbox {
     story
 }
 
-/// Has a tool put these labels on the object every minute for some minutes; how often dayshift
-/// writes meanwhile, and how often it warns.
+/// A tool writes these labels to the object every minute. Returns how often dayshift writes
+/// meanwhile, and how often it warns.
 fn fight(story: &Sandbox, labels: &Value) -> (usize, usize) {
     let correction_limit_reached = || {
         let events = story.events("web");

@@ -1,5 +1,5 @@
-//! Each test of the guarded patch, taken away in turn: what somebody else does in the moment
-//! before is then lost. The patches are those that the controller sends, changed on their way.
+//! Each `test` operation of the guarded patch is removed in turn: a concurrent change is then lost.
+//! The patches are those that the controller sends, changed in transit.
 
 use std::{
     collections::BTreeSet,
@@ -16,17 +16,17 @@ use tower::{BoxError, service_fn};
 
 use crate::sandbox::{Sandbox, deployment, of_deployments, stateful_set};
 
-/// What somebody else does between the decision and the patch.
+/// The change of another client between the decision and the patch.
 type Hand = fn(&Api);
 
-/// Whether something is lost, as the object shows when the patch has been answered.
+/// Whether something is lost, judged by the object after the response.
 type Harm = fn(&Value) -> bool;
 
-/// How an object comes to the patch, but for the last moment.
+/// The state of an object before the concurrent change.
 type Scene = fn(&Trap) -> Sandbox;
 
 struct Row {
-    /// The path of the test that is taken away.
+    /// The path of the removed `test` operation.
     test: &'static str,
     scene: Scene,
     hand: Hand,
@@ -40,7 +40,7 @@ macro_rules! rows {
     };
 }
 
-/// One row for each test of a patch of an object that has labels and annotations.
+/// One row for each `test` operation of a patch for an object with labels and annotations.
 fn rows() -> impl Iterator<Item = Row> {
     let rows = rows![
         "/metadata/uid", stop, |api| restore(api), stopped, "a restored copy is stopped unseen";
@@ -106,34 +106,34 @@ fn every_test_operation_of_a_patch_is_in_the_table() {
     assert_eq!(unknown, Vec::<&String>::new());
 }
 
-/// Lies in wait for the next patch of a Deployment, once it is set.
+/// Intercepts the next patch of a Deployment once it is armed.
 #[derive(Clone, Default)]
 struct Trap(Arc<Mutex<Set>>);
 
 #[derive(Default)]
 struct Set {
-    /// What happens before the patch is made.
+    /// The change before the patch takes effect.
     hand: Option<Hand>,
     without: Option<&'static str>,
     tested: BTreeSet<String>,
-    /// The object when the patch has been answered; none where the test was not in it.
+    /// The object after the response; `None` if the patch did not contain the operation.
     after: Option<Value>,
 }
 
 impl Trap {
-    /// Lets the row happen. The paths that its patch tested, and what became of the object.
+    /// Runs the row. Returns the paths that its patch tested, and the resulting object.
     fn spring(self, row: &Row, without: Option<&'static str>) -> (BTreeSet<String>, Option<Value>) {
         self.0.lock().unwrap().without = without;
         let story = (row.scene)(&self);
         self.0.lock().unwrap().hand = Some(row.hand);
-        // All that the scenes prepare happens within a quarter of an hour.
+        // All preparations of the fixtures happen within a quarter of an hour.
         story.pass(std::time::Duration::from_secs(900));
         let mut set = self.0.lock().unwrap();
         assert!(set.hand.is_none(), "{} has no patch", row.test);
         (std::mem::take(&mut set.tested), set.after.take())
     }
 
-    /// A client of this API whose patches come by here.
+    /// A client for this API whose patches pass through the trap.
     fn client(&self, api: &Api) -> Client {
         let (trap, api) = (self.clone(), api.clone());
         let inner = api.client_as("scaler");
@@ -165,12 +165,12 @@ impl Trap {
 }
 
 impl Set {
-    /// Whether the patch had the test that it was to be sent without.
+    /// Whether the patch contained the operation that was to be removed.
     fn is_as_wanted(&self) -> bool {
         self.without.is_none_or(|test| self.tested.contains(test))
     }
 
-    /// The patch without the one test.
+    /// The patch without the one operation.
     fn take_away(&mut self, patch: &[u8]) -> Vec<u8> {
         let mut operations: Vec<Value> = serde_json::from_slice(patch).unwrap();
         let tests = operations.iter().filter(|it| it["op"] == "test");
@@ -238,7 +238,7 @@ fn start(trap: &Trap) -> Sandbox {
     story
 }
 
-/// One that somebody has just raised by night.
+/// A workload that a user raised while it was stopped.
 fn enforced(trap: &Trap) -> Sandbox {
     let story = stop(trap);
     story.annotate("web", "enforce", Some("true"));
@@ -248,14 +248,14 @@ fn enforced(trap: &Trap) -> Sandbox {
     story
 }
 
-/// One that somebody has just put to sleep by day.
+/// A workload that a user put to sleep during its hours.
 fn slept(trap: &Trap) -> Sandbox {
     let story = stop(trap);
     write(&story.api, "sleep-until", "2026-11-20 22:00");
     story
 }
 
-/// One without labels that is not adopted yet.
+/// A workload without labels that is not adopted yet.
 fn unlabelled(trap: &Trap) -> Sandbox {
     let mut story = Sandbox::empty_at("2026-11-20 18:00 UTC");
     story.start_scaler_with(|api| trap.client(api), settings());
@@ -265,7 +265,7 @@ fn unlabelled(trap: &Trap) -> Sandbox {
     story
 }
 
-/// One whose annotations are all gone, by `kubectl replace`.
+/// A workload whose annotations were all removed by `kubectl replace`.
 fn unscheduled(trap: &Trap) -> Sandbox {
     let story = stop(trap);
     let mut web = story.object("web");
@@ -293,12 +293,12 @@ fn scale(api: &Api, replicas: i32) {
     api.scale("dev", "web", replicas).unwrap();
 }
 
-/// It stays for the sake of its finalizer.
+/// Its finalizer keeps the object.
 fn delete(api: &Api) {
     api.delete("dev", "web").unwrap();
 }
 
-/// The same again with all that was on it, but of another UID.
+/// The same object with another UID.
 fn restore(api: &Api) {
     let mut web = api.get("Deployment", "dev", "web").unwrap();
     delete(api);

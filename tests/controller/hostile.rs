@@ -1,13 +1,13 @@
-//! Annotations that somebody wrote to do harm, or a program by mistake.
+//! Annotations written by an attacker or by a broken program.
 
 use chrono::TimeDelta;
 
 use crate::sandbox::{DeploymentBuilder, Sandbox, deployment};
 
-/// What one object's annotations may hold, in bytes.
+/// The maximum size of all annotations of an object in bytes.
 const LIMIT: usize = 256 << 10;
 
-/// A way to be wrong, by number.
+/// One of several invalid schedules.
 fn bad(number: usize) -> DeploymentBuilder {
     let web = deployment(&format!("bad-{number}")).replicas(2);
     match number % 7 {
@@ -23,7 +23,7 @@ fn bad(number: usize) -> DeploymentBuilder {
     }
 }
 
-/// How many bad ones there are: more at night.
+/// The number of invalid workloads; more in nightly CI.
 fn many() -> usize {
     match std::env::var("STORIES").as_deref() {
         Ok("full") => 10_000,
@@ -44,7 +44,7 @@ fn invalid_schedules_do_not_affect_a_hundred_valid_ones() {
         story.api.apply(bad(number).into()).unwrap();
     }
     story.sleep_until("18:59:59");
-    // A fifth of them are wrong anew when the good ones are due.
+    // A fifth of them become invalid again when the valid ones are due.
     for number in (0..many).step_by(5) {
         let name = format!("bad-{number}");
         let text = format!("{number} o'clock");
@@ -97,7 +97,7 @@ fn every_second_schedule_and_manual_edits_cause_no_extra_writes() {
     let (patches, events) = counts("edited");
     assert!((1..=100).contains(&patches), "{patches}");
     assert!((1..=100).contains(&events), "{events}");
-    // The last of the edits is the one that counts.
+    // The last edit applies.
     story.api.delete("dev", "busy").unwrap();
     story.sleep_until("19:38");
     assert_eq!(story.replicas("edited"), 1);
@@ -138,7 +138,7 @@ fn reports_annotations_of_maximum_length_briefly() {
             .replicas(2)
             .stop("19:00")
             .annotation("dayshift/timezone", "<&>".repeat(room / 3)),
-        // No room is left for what is wrong with it.
+        // No room is left for the error annotation.
         deployment("full")
             .replicas(2)
             .stop("x".repeat(LIMIT - "dayshift/stop".len())),
@@ -201,7 +201,7 @@ fn rejects_oversized_values_without_delaying_patches() {
     story.annotate("replicas", "replicas", Some("3"));
     assert_eq!(story.error("replicas"), None);
 
-    // What dayshift writes itself, written by somebody else.
+    // Annotations that dayshift writes, written by another user.
     let much = "x".repeat(50_000);
     let odd = web("odd").annotation("dayshift/error", &much);
     story.apply(odd.annotation("dayshift/override-began", &much));

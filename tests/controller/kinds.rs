@@ -1,4 +1,4 @@
-//! Workloads of several kinds beside each other.
+//! Workloads of several kinds in one cluster.
 
 use std::{fs, time::Duration};
 
@@ -45,7 +45,8 @@ fn same_name_in_two_kinds_follows_two_schedules() {
     }
 }
 
-/// Kubernetes makes Jobs of it by day alone, but for what somebody suspended, which stays so.
+/// Kubernetes creates Jobs of it only during its hours. A manually suspended CronJob stays
+/// suspended.
 #[test]
 fn suspends_and_resumes_a_cron_job_with_one_request_each() {
     let story = Sandbox::at("2026-11-20 18:00 UTC");
@@ -81,7 +82,7 @@ fn suspends_and_resumes_a_cron_job_with_one_request_each() {
     );
 }
 
-/// What one kind's watch or permission lacks holds up nothing of the other's.
+/// A failing watch or a missing permission of one kind does not delay another kind.
 #[test]
 fn failure_of_one_kind_does_not_affect_others() {
     let forbidden = Status::forbidden("apps", "statefulsets", "", "no");
@@ -98,7 +99,7 @@ fn failure_of_one_kind_does_not_affect_others() {
             let fails = move |line: &RequestLine| (line.resource == plural).then(|| fault.clone());
             story.api.on_request(fails);
             story.start_scaler(Settings::default());
-            // Within the 50 ms in which a story lets everybody do what can be done at once.
+            // Within the 50 ms that the sandbox lets pass for immediate work.
             assert_eq!(state(&story, other).as_deref(), Some("adopted"), "{shown}");
             assert_eq!(state(&story, failing), None, "{shown}");
             story.sleep_until("19:00");
@@ -185,7 +186,7 @@ fn is_unready_and_names_each_reason_if_no_kind_can_be_watched() {
     );
 }
 
-/// What fails is not what is absent: it was there and is missed.
+/// A failing watch differs from a missing kind: the kind existed and should be watched.
 #[test]
 fn is_unready_while_the_watch_of_a_kind_fails() {
     let story = Sandbox::at("2026-11-20 18:00 UTC");

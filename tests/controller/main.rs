@@ -1,17 +1,18 @@
-//! The real controller against the cluster in memory, on paused time: what a user lives through.
+//! The real controller against the cluster in memory, on paused time: scenarios from a user's point
+//! of view.
 //!
 //! 2026-11-20 is a Friday.
 //!
-//! - `faults/`: what the API refuses, loses or keeps waiting, and whom that concerns
-//! - `cluster/`: the ways to the API alone: finding, the first list, tokens
-//! - `bill/`: what is saved, beside an oracle
-//! - `converted`: what another tool has stopped and saved
-//! - `metrics/`: what each row of the metrics page has
-//! - `starts/`: whether what was started becomes ready
-//! - `jobs/`: what becomes of the Jobs of CronJobs that ask for it
-//! - `dashboard`: the pages of a running controller, and who looks at them
+//! - `faults/`: API requests that fail, hang or are denied, and which workloads that affects
+//! - `cluster/`: requests to the API without a controller: finding, the first list, tokens
+//! - `bill/`: savings compared with an oracle
+//! - `converted`: workloads that another tool stopped and saved
+//! - `metrics/`: a scenario for each row of the metrics page
+//! - `starts/`: readiness, dependencies and slots of starts
+//! - `jobs/`: the Jobs of CronJobs with `stop-jobs`
+//! - `dashboard`: the pages of a running controller and their users
 //! - `server`: probes and metrics
-//! - `sandbox`: the cluster, the scaler and the manifests that the others are written with
+//! - `sandbox`: the cluster, the controller and the manifests for the other modules
 #![allow(clippy::unwrap_used, clippy::panic)]
 
 mod bill;

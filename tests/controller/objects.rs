@@ -1,4 +1,4 @@
-//! Objects that come, change and go while the scaler runs.
+//! Objects that are created, changed and deleted while the controller runs.
 
 use kube_in_memory::Fault;
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! etcd restored from a backup: the server counts on from an older resourceVersion.
+//! etcd restored from a backup: the server continues from an older resourceVersion.
 
 use std::time::Duration;
 
@@ -11,8 +11,8 @@ use tower::{BoxError, service_fn};
 
 use crate::sandbox::{Sandbox, deployment};
 
-/// 18:01 of a server that was restored from a backup a minute old, with what was written since then
-/// lost: `web` and the hours that `plain` inherits, which were other ones.
+/// 18:01 on a server that was restored from a backup a minute old. Later writes are lost: `web`,
+/// and the hours that `plain` inherits, which differed before.
 fn restored() -> Sandbox {
     let story = Sandbox::at("2026-11-20 18:00 UTC");
     story.apply(deployment("web").replicas(3).hours("09:00-19:00"));
@@ -35,7 +35,7 @@ fn hours(story: &Sandbox, text: &str) {
     story.settle();
 }
 
-/// A watch from a version that is still to come shows nothing.
+/// A watch from a future version shows nothing.
 #[test]
 fn detects_a_resource_version_rollback_at_the_next_write() {
     let story = restored();
@@ -56,7 +56,7 @@ fn lists(story: &Sandbox) -> usize {
     lists.count()
 }
 
-/// The watches go on sooner than they should: that is looked into.
+/// The watches resume earlier than they should, which triggers a check.
 #[test]
 fn detects_a_resource_version_rollback_in_an_idle_cluster() {
     let story = restored();
@@ -69,7 +69,8 @@ fn detects_a_resource_version_rollback_in_an_idle_cluster() {
     assert_eq!((story.replicas("plain"), lists(&story)), (0, 2));
 }
 
-/// What a watch shows last is not how far it has come: bookmarks go on with all else that is written.
+/// The last event of a watch does not tell how far it has come: bookmarks advance with writes of
+/// other objects.
 #[test]
 fn detects_a_rollback_without_a_write_since_the_backup() {
     let story = Sandbox::at("2026-11-20 18:00 UTC");
@@ -86,7 +87,7 @@ fn detects_a_rollback_without_a_write_since_the_backup() {
     assert_eq!(story.replicas("web"), 0);
 }
 
-/// The server ends each watch after five minutes, and may be away for longer.
+/// The server ends each watch after five minutes, and might be unavailable for longer.
 #[test]
 fn sends_no_version_query_if_a_watch_resumes_normally() {
     let story = Sandbox::at("2026-11-20 18:00 UTC");
@@ -111,7 +112,7 @@ fn sends_no_version_query_if_a_watch_resumes_normally() {
     assert_eq!((lists(&story), asked()), (1, once));
 }
 
-/// Whatever makes the watches begin anew, what they list counts.
+/// For whatever reason the watches list again, the list applies.
 #[test]
 fn accepts_a_list_with_older_versions() {
     let story = restored();
@@ -132,7 +133,7 @@ fn accepts_a_list_with_older_versions() {
     assert_eq!(story.replicas("web"), 0);
 }
 
-/// A client whose lists come three seconds late: what they show is as it was when they were asked for.
+/// A client whose lists arrive three seconds late: they show the state at the time of the request.
 fn with_late_lists(api: &Api) -> Client {
     let inner = api.client_as("scaler");
     let service = service_fn(move |request: Request<Body>| {
@@ -155,7 +156,7 @@ fn with_late_lists(api: &Api) -> Client {
     Client::new(service, "default")
 }
 
-/// A list that was asked for before a stop was answered, and comes after it.
+/// A list that was requested before a stop was answered, and arrives after it.
 #[test]
 fn list_older_than_a_response_does_not_change_that_object() {
     for has_streams in [true, false] {

@@ -1,4 +1,4 @@
-//! A cluster in memory with a scaler in it, on time that passes at once.
+//! A cluster in memory with a controller, on simulated time.
 
 use std::{
     sync::{
@@ -50,24 +50,25 @@ struct Scaler {
     stop: oneshot::Sender<()>,
 }
 
-/// A manifest that reads like a sentence: `deployment("web").replicas(3).start("Mon-Fri 09:00")`.
+/// A manifest builder that reads like a sentence: `deployment("web").replicas(3).start("Mon-Fri
+/// 09:00")`.
 pub fn deployment(name: &str) -> DeploymentBuilder {
     builder::deployment(name).namespace("dev")
 }
 
-/// The same as a StatefulSet.
+/// A StatefulSet builder like [`deployment`].
 pub fn stateful_set(name: &str) -> DeploymentBuilder {
     builder::stateful_set(name).namespace("dev")
 }
 
-/// The same as a CronJob at every full hour.
+/// A builder of a CronJob that runs every hour.
 pub fn cron_job(name: &str) -> DeploymentBuilder {
     builder::cron_job(name).namespace("dev")
 }
 
 impl Sandbox {
-    /// An empty cluster at a local time, such as `2026-11-20 18:00 Asia/Tokyo`, with no scaler
-    /// yet.
+    /// An empty cluster at a local time, such as `2026-11-20 18:00 Asia/Tokyo`, without a
+    /// controller.
     pub fn empty_at(text: &str) -> Self {
         let (local, zone) = text.rsplit_once(' ').unwrap();
         let zone: Tz = zone.parse().unwrap();
@@ -95,27 +96,27 @@ impl Sandbox {
         }
     }
 
-    /// The same with a scaler.
+    /// The same with a controller.
     pub fn at(text: &str) -> Self {
         let mut sandbox = Self::empty_at(text);
         sandbox.start_scaler(Settings::default());
         sandbox
     }
 
-    /// The same with a scaler [`of_deployments`].
+    /// The same with a controller that watches Deployments: [`of_deployments`].
     pub fn of_deployments_at(text: &str) -> Self {
         let mut sandbox = Self::empty_at(text);
         sandbox.start_scaler(of_deployments());
         sandbox
     }
 
-    /// Starts a scaler; several may run at once.
+    /// Starts a controller; several can run at once.
     pub fn start_scaler(&mut self, settings: Settings) {
         let name = format!("scaler-{}", self.scalers.len());
         self.start_scaler_with(|api| api.client_as(&name), settings);
     }
 
-    /// Starts one with a client that is made of the API.
+    /// Starts a controller with a client made from the API.
     pub fn start_scaler_with(&mut self, client: impl FnOnce(&Api) -> Client, settings: Settings) {
         let (stop, stopped) = oneshot::channel();
         let context = self.runtime.enter();
@@ -130,7 +131,7 @@ impl Sandbox {
         self.settle();
     }
 
-    /// Ends every scaler at once, as SIGKILL does.
+    /// Ends every controller at once, like SIGKILL.
     pub fn kill_scalers(&mut self) {
         for scaler in self.scalers.drain(..) {
             scaler.task.abort();
@@ -138,14 +139,14 @@ impl Sandbox {
         self.settle();
     }
 
-    /// Ends every scaler as SIGTERM does, and waits for it.
+    /// Ends every controller like SIGTERM, and waits for it.
     pub fn stop_scalers(&mut self) {
         while !self.scalers.is_empty() {
             self.stop_oldest_scaler();
         }
     }
 
-    /// Ends the one that was started first, as SIGTERM does, and waits for it.
+    /// Ends the oldest controller like SIGTERM, and waits for it.
     pub fn stop_oldest_scaler(&mut self) {
         let scaler = self.scalers.remove(0);
         let _ = scaler.stop.send(());
@@ -169,7 +170,7 @@ impl Sandbox {
         self.settle();
     }
 
-    /// Lets everybody do what can be done now: some milliseconds.
+    /// Lets all immediate work happen: some milliseconds.
     pub fn settle(&self) {
         self.pass(Duration::from_millis(50));
     }
@@ -178,7 +179,7 @@ impl Sandbox {
         self.runtime.block_on(async { sleep(time).await });
     }
 
-    /// Lets time pass until a local time, `23:00` of the same day or `2026-11-23 09:01`.
+    /// Advances time to a local time, `23:00` of the same day or `2026-11-23 09:01`.
     pub fn sleep_until(&self, local: &str) {
         let at = if local.contains('-') {
             parse(local, self.zone)
@@ -191,12 +192,12 @@ impl Sandbox {
         self.settle();
     }
 
-    /// The time in there: outside the runtime the clock would tell how long the test has run.
+    /// The simulated time: outside of the runtime the clock would show how long the test has run.
     pub fn now(&self) -> DateTime<Utc> {
         self.runtime.block_on(async { self.clock.now() })
     }
 
-    /// The metrics as a scrape at this time has them.
+    /// The metrics of a scrape at this time.
     pub fn metrics(&self) -> String {
         self.runtime.block_on(async { self.telemetry.render() })
     }
@@ -222,7 +223,7 @@ impl Sandbox {
             .map(str::to_owned)
     }
 
-    /// The reasons of the Events of one object of the last hour, in order.
+    /// The reasons of the Events of one object in the last hour, in order.
     pub fn events(&self, name: &str) -> Vec<String> {
         let mut events = self.api.list("Event");
         events.retain(|event| event["regarding"]["name"] == name);
@@ -231,29 +232,29 @@ impl Sandbox {
         events.iter().map(reason).collect()
     }
 
-    /// What the scaler knows now.
+    /// The current snapshot of the controller.
     pub fn snapshot(&self) -> Snapshot {
         self.runtime
             .block_on(async { self.telemetry.snapshot() })
             .unwrap()
     }
 
-    /// What comes of some work in there.
+    /// Runs a future on the simulated time.
     pub fn block_on<T>(&self, work: impl Future<Output = T>) -> T {
         self.runtime.block_on(work)
     }
 
-    /// Work that goes on in there beside all else.
+    /// Spawns a future on the simulated time.
     pub fn spawn(&self, work: impl Future<Output = ()> + Send + 'static) {
         self.runtime.spawn(work);
     }
 
-    /// Whether no scaler tells what it knows.
+    /// Whether no controller publishes a snapshot.
     pub fn has_no_snapshot(&self) -> bool {
         self.telemetry.snapshot().is_none()
     }
 
-    /// The requests with this verb so far, on Deployments.
+    /// The requests with this verb on Deployments so far.
     pub fn requests(&self, verb: &str) -> Vec<RequestLine> {
         let lines = self.api.requests().into_iter();
         lines
@@ -261,7 +262,7 @@ impl Sandbox {
             .collect()
     }
 
-    /// When each successful patch of an object arrived.
+    /// The arrival time of each successful patch of an object.
     pub fn patched(&self, name: &str) -> Vec<DateTime<Utc>> {
         let patches = self.requests("patch").into_iter();
         patches
@@ -274,7 +275,7 @@ impl Sandbox {
         parse(local, self.zone)
     }
 
-    /// Lets the server's clock be so many seconds ahead of the scaler's.
+    /// Sets the server's clock this many seconds ahead of the controller's.
     pub fn server_is_ahead(&self, seconds: i64) {
         self.server_ahead.store(seconds, Ordering::Relaxed);
     }
@@ -285,10 +286,11 @@ impl Sandbox {
     }
 }
 
-/// What is logged from now on, for as long as the guard lives, and the file it goes to.
+/// Captures the log for as long as the guard lives; returns the file too.
 pub fn logged() -> (DefaultGuard, NamedTempFile) {
-    // While a process has one subscriber alone, the first thread that comes to a line of code decides
-    // for all whether it is logged: another test's, which logs nothing. With a second one each is asked.
+    // If a process has a single subscriber, the first thread that reaches a log statement decides
+    // for all threads whether it is enabled. That could be another test's thread, which logs
+    // nothing. With a second subscriber each one is asked.
     static SECOND: OnceLock<Dispatch> = OnceLock::new();
     SECOND.get_or_init(|| Dispatch::new(NoSubscriber::new()));
     let file = NamedTempFile::new().unwrap();

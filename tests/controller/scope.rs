@@ -1,4 +1,4 @@
-//! Which objects are looked at, and what is only said.
+//! Which objects are in scope, and dry runs.
 
 use std::time::Duration;
 
@@ -129,7 +129,8 @@ fn dry_run_writes_nothing_and_continues_as_if_it_had() {
     assert!(metrics.contains(said), "{metrics}");
 }
 
-/// A pilot with 300 namespaces reads a line for each of them, not one or two for each workload.
+/// A pilot with 300 namespaces reads one line for each of them instead of one or two for each
+/// workload.
 #[test]
 fn dry_run_begins_with_a_summary_by_namespace() {
     let (_guard, log) = logged();
@@ -165,7 +166,7 @@ fn dry_run_begins_with_a_summary_by_namespace() {
     for not in ["would adopt", "the schedule says stopped"] {
         assert!(!text.contains(not), "{not}: {text}");
     }
-    // What comes later is told by itself.
+    // Later workloads are logged one by one.
     story.apply(office("new", "a"));
     assert!(told().contains("would adopt kind=Deployment object=a/new"));
     assert_eq!(told().matches("the next stops of all").count(), 1);
@@ -217,7 +218,7 @@ fn namespace_that_cannot_be_listed_delays_no_other() {
     assert!(story.telemetry.ready().is_err());
 }
 
-/// A name with a typing error looks like a namespace without workloads.
+/// A name with a typo looks like a namespace without workloads.
 #[test]
 fn reports_a_configured_namespace_until_it_exists() {
     let (_guard, log) = logged();
@@ -244,12 +245,12 @@ fn reports_a_configured_namespace_until_it_exists() {
     story.settle();
     assert_eq!(story.telemetry.unwatched(), [""; 0]);
     assert_eq!(told().matches("the namespace exists now").count(), 1);
-    // One that is deleted is missing too.
+    // A deleted one is missing too.
     story.api.delete_of("Namespace", "", "tema").unwrap();
     story.settle();
     assert_eq!(story.telemetry.unwatched(), [missing]);
     assert_eq!(told().matches("the namespace does not exist").count(), 2);
-    // A selector may be the reason why one is not seen.
+    // A selector might be the reason why one is not visible.
     story.kill_scalers();
     let scope = Scope {
         namespaces: vec!["a".to_owned()],

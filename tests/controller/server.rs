@@ -1,4 +1,4 @@
-//! The probes over real sockets, as a kubelet and as Prometheus ask for them.
+//! The probes over real sockets, as the kubelet and Prometheus request them.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use std::{
@@ -14,7 +14,7 @@ use dayshift::server::serve;
 use dayshift_controller::Telemetry;
 use tokio::{net::TcpListener, sync::oneshot};
 
-/// A server of its own thread and port; dropped, it ends.
+/// A server with its own thread and port; it ends when it is dropped.
 struct Server {
     address: SocketAddr,
     thread: Option<thread::JoinHandle<()>>,
@@ -112,7 +112,7 @@ fn hoarded_connections_do_not_block_probes() {
             .starts_with("HTTP/1.1 200 OK\r\n")
     );
 
-    // The oldest were closed to make room, the newest are still waited for.
+    // The oldest were closed to make room; the newest are still open.
     let oldest = hoard.first_mut().unwrap().read(&mut [0; 64]);
     assert!(is_closed(&oldest), "{oldest:?}");
     let newest = hoard.last_mut().unwrap();
@@ -127,7 +127,7 @@ fn rejects_large_heads_and_bodies_without_buffering() {
     let server = Server::start();
     let long = format!("GET /healthz HTTP/1.1\r\nx: {}", "x".repeat(64 * 1024));
     let mut stream = server.connect();
-    // The server may hang up before it has been told everything.
+    // The server might close the connection before it received everything.
     let _ = stream.write_all(long.as_bytes());
     let mut answer = [0; 12];
     let read = stream.read(&mut answer);
@@ -136,7 +136,7 @@ fn rejects_large_heads_and_bodies_without_buffering() {
         "{read:?}"
     );
 
-    // Ten gigabytes are announced, and the answer does not wait for them.
+    // Ten gigabytes are announced, and the response does not wait for them.
     let answer = server.ask("POST /metrics HTTP/1.1\r\ncontent-length: 10000000000");
     assert!(answer.starts_with("HTTP/1.1 405 "), "{answer}");
 }

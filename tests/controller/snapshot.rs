@@ -1,4 +1,4 @@
-//! What the controller publishes of every object, and of all together.
+//! The snapshot of every object, and the totals.
 
 use std::sync::Arc;
 
@@ -107,7 +107,7 @@ fn snapshot_contains_the_state_of_every_object() {
     );
 }
 
-/// A story lets 50 ms pass for whatever can be done at once.
+/// The sandbox lets 50 ms pass for immediate work.
 const SETTLED: chrono::TimeDelta = chrono::TimeDelta::milliseconds(50);
 
 #[test]
@@ -161,7 +161,7 @@ fn reading_a_snapshot_changes_nothing() {
     assert_eq!(asked.api.requests().len(), silent.api.requests().len());
 }
 
-/// The samples of a metric without labels; 0 where there is none.
+/// The sample of a metric without labels; 0 if it is missing.
 fn metric(story: &Sandbox, name: &str) -> f64 {
     let metrics = story.metrics();
     let sample = metrics.lines().find_map(|line| line.strip_prefix(name));
@@ -203,7 +203,7 @@ fn savings_of_a_week_match_an_independent_calendar() {
     story.sleep_until("18:59");
     assert!(is_about(saved_hours(&story), 0.0) && is_about(held_down(&story), 0.0));
     story.sleep_until("19:01");
-    // 3 of web; 2 would run of exact, whatever ran; 3 of few.
+    // 3 of `web`; 2 of `exact`, whatever ran; 3 of `few`.
     assert!(is_about(held_down(&story), 8.0), "{}", story.metrics());
 
     // From Friday to Friday, 50 of 168 hours run.
@@ -231,12 +231,12 @@ fn manual_changes_are_not_counted_as_savings() {
     story.sleep_until("02:00");
     assert!(is_about(saved_hours(&story), 7.0 + 6.0));
 
-    // A bad edit leaves it stopped.
+    // An invalid edit leaves it stopped.
     story.annotate("web", "hours", Some("Mon-Fry 09:00-19:00"));
     story.sleep_until("03:00");
     assert!(is_about(saved_hours(&story), 13.0 + 3.0));
 
-    // A pause takes it out of the schedule's hands.
+    // A pause suspends the schedule.
     story.annotate("web", "hours", Some(OFFICE));
     story.annotate("web", "pause", Some("true"));
     story.settle();
@@ -266,8 +266,8 @@ fn scale_steps_save_up_to_the_largest_count() {
     assert!(is_about(found, 4.0 * 5.0 + 13.0 * 10.0), "{found}");
 }
 
-/// What is expected stands there, counted by hand; the controller's own count of what it held down
-/// says the same afterwards.
+/// The expected values were computed manually; the controller's own counters show the same
+/// afterwards.
 #[test]
 fn plan_predicts_the_savings() {
     let office = ("hours", OFFICE);
@@ -309,7 +309,7 @@ fn plan_predicts_the_savings() {
         ),
     ] {
         let story = Sandbox::of_deployments_at("2026-11-16 00:00 UTC");
-        // Overrides are laid over it when the week begins.
+        // Overrides are added when the week begins.
         let (overrides, schedule): (Vec<_>, Vec<_>) = annotations
             .iter()
             .partition(|(key, _)| key.ends_with("-until") || *key == "pause");

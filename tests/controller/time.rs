@@ -111,7 +111,7 @@ fn catches_up_once_on_missed_boundaries() {
 fn wrong_clock_is_detected_and_does_nothing() {
     let story = Sandbox::at("2026-11-20 18:00 UTC");
     story.apply(deployment("web").replicas(3).hours("09:00-19:00"));
-    // The server's clock is the same one, so only what was heard before the step disagrees.
+    // The server's clock is the same, so only earlier responses disagree.
     let before = story.api.requests().len();
     story.api.on_request(|_| Some(Fault::Hang));
     story.step_clock(TimeDelta::hours(2));
@@ -136,7 +136,7 @@ fn wrong_clock_is_detected_and_does_nothing() {
 #[test]
 fn first_observation_by_a_wrong_clock_does_not_act_on_the_past() {
     let mut story = Sandbox::empty_at("2026-11-20 18:00 UTC");
-    story.server_is_ahead(2 * 3600); // it is 20:00; the stop of 19:00 has gone by
+    story.server_is_ahead(2 * 3600); // it is 20:00; the stop of 19:00 has passed
     story.start_scaler(Settings::default());
     story.apply(deployment("web").replicas(3).hours("09:00-19:00"));
     story.pass(Duration::from_secs(60));
@@ -168,7 +168,7 @@ fn detects_writes_of_a_clock_far_ahead_after_its_correction() {
     assert_eq!(story.replicas("web"), 0);
 }
 
-/// Without a pause of its own the loop would spin: here the story would never end.
+/// Without a pause the loop would spin, and this test would never end.
 #[test]
 fn queued_work_waits_while_the_clock_is_wrong() {
     let story = Sandbox::at("2026-11-20 18:00 UTC");
@@ -193,7 +193,7 @@ fn queued_work_waits_while_the_clock_is_wrong() {
 fn first_observation_after_suspend_does_not_act_on_the_past() {
     let story = Sandbox::at("2026-11-20 18:00 UTC");
     story.apply(deployment("web").replicas(3).stop("23:30"));
-    story.clock.step(TimeDelta::hours(5)); // the server's clock goes along
+    story.clock.step(TimeDelta::hours(5)); // the server's clock moves too
     story.apply(deployment("new").replicas(3).stop("20:00"));
     story.pass(Duration::from_secs(10));
     assert_eq!(story.label("new", "last").unwrap(), "2026-11-20T23.00.00Z");

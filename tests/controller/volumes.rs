@@ -1,4 +1,4 @@
-//! No stop deletes the volumes of a StatefulSet, unless it says itself that they may go.
+//! No stop deletes the volumes of a StatefulSet, unless its own annotation allows it.
 
 use serde_json::{Value, json};
 
@@ -80,7 +80,7 @@ fn stops_a_stateful_set_that_allows_volume_deletion() {
     let db = |name: &str| stateful_set(name).replicas(3).stop("18:30");
     let may = that_deletes(db("may").annotation("dayshift/allow-volume-deletion", "true"));
     story.api.create(may).unwrap();
-    // Its own claims go with it alone.
+    // Only its own claims are deleted with it.
     let mut deleted: Value = db("deleted").into();
     deleted["spec"][POLICY] = json!({"whenDeleted": "Delete"});
     story.api.create(deleted).unwrap();
@@ -92,7 +92,8 @@ fn stops_a_stateful_set_that_allows_volume_deletion() {
     }
 }
 
-/// What a Namespace says no patch of the object tests, and data that is gone does not come back.
+/// A patch of the object cannot test an annotation of the Namespace, and deleted data cannot be
+/// restored.
 #[test]
 fn allow_volume_deletion_is_not_inherited() {
     let story = Sandbox::at("2026-11-20 18:00 UTC");
@@ -136,7 +137,7 @@ fn detects_a_changed_volume_policy_before_the_patch() {
     assert!(error(&story, "db").contains("is Delete"));
     story.sleep_until("18:31");
     assert_eq!(replicas(&story, "db"), 3);
-    // Put right, the stop that was missed is made up for.
+    // Once corrected, the missed stop is caught up with.
     merge(&policy("Retain"));
     assert_eq!(
         (replicas(&story, "db"), error(&story, "db")),

@@ -1,4 +1,5 @@
-//! Two scalers that do not agree about zones: by their flags, or by the age of their data.
+//! Two controllers that disagree about time zones: by their flags, or by the age of their zone
+//! data.
 
 use std::{collections::BTreeMap, time::Duration};
 
@@ -27,8 +28,8 @@ fn by(zone: Zone) -> Settings {
     }
 }
 
-/// While both are there each carries out its own boundaries, the last one wins, and neither writes
-/// without end; once one has ended, the other's are carried out.
+/// While both run, each carries out its own boundaries, the last one wins, and neither writes
+/// endlessly. Once one has ended, only the other's boundaries are carried out.
 #[test]
 fn two_controllers_with_different_zone_data_converge() {
     let zone = |name| Zone::parse(name).unwrap();
@@ -45,7 +46,7 @@ fn two_controllers_with_different_zone_data_converge() {
         for _ in 0..4 * 48 {
             story.pass(Duration::from_secs(1800));
             let hours = [old, new].map(|zone| story.now().with_timezone(&zone).hour());
-            // How long ago the last start and the last stop of either were.
+            // The hours since the last start and the last stop of either.
             let since = |of: u32| hours.map(|hour| (hour + 24 - of) % 24).into_iter().min();
             let runs = since(9) <= since(19);
             assert_eq!(
@@ -56,7 +57,8 @@ fn two_controllers_with_different_zone_data_converge() {
             );
         }
         let writes = story.patched("web").len();
-        // Four boundaries a day: each is carried out by one, and each writes once what it has planned.
+        // Four boundaries a day: each is carried out by one controller, and each controller writes
+        // its next boundary once.
         assert!(writes <= 2 + 3 * 4 * 4, "{old:?} {new:?}: {writes} writes");
         story.stop_oldest_scaler();
         story.pass(Duration::from_secs(86_400));
@@ -73,13 +75,13 @@ fn two_controllers_with_different_zone_data_converge() {
     }
 }
 
-/// An update to newer zone data, in whose first hour the old data still has a stop to come.
+/// An update to newer zone data; by the old data a stop is still due in the first hour.
 #[test]
 fn newer_zone_data_after_a_restart_does_not_act_on_the_past() {
     let mut story = Sandbox::empty_at("2026-11-20 12:00 America/New_York");
     story.apply(deployment("web").replicas(3).hours("09:00-19:00"));
     story.start_scaler(by(old_vancouver()));
-    // 19:00 in Vancouver is 21:00 in New York, and by the old law an hour later.
+    // 19:00 in Vancouver is 21:00 in New York, and an hour later by the old rules.
     story.sleep_until("21:30");
     assert_eq!(story.replicas("web"), 3);
     story.stop_scalers();

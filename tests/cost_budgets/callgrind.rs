@@ -15,10 +15,10 @@ use super::{
     measure::{NAME, counted_operation},
 };
 
-/// Is set where this program runs under callgrind.
+/// Set if this program runs under callgrind.
 const COUNTED: &str = "DAYSHIFT_COSTS_COUNTED";
 
-/// Why nothing was counted.
+/// The reason why nothing was counted.
 #[derive(Clone, Debug, thiserror::Error)]
 pub(crate) enum NoCount {
     #[error("valgrind is not installed; on Debian: apt-get install valgrind")]
@@ -27,7 +27,7 @@ pub(crate) enum NoCount {
     Failed(String),
 }
 
-/// Does every operation that is to be counted, if this is what this program was started for.
+/// Runs every operation to be counted, if this program was started for that.
 pub(crate) fn is_counted(cases: &[Case]) -> bool {
     if env::var_os(COUNTED).is_none() {
         return false;
@@ -42,8 +42,8 @@ fn counted(cases: &[Case]) -> impl Iterator<Item = &Case> {
     cases.iter().filter(|case| case.instructions)
 }
 
-/// One run of all operations, in which callgrind writes down what it has counted at the end of each.
-/// It is a process of its own: what this one allocates meanwhile does not count.
+/// One run of all operations, at the end of each of which callgrind writes its counts. It is a
+/// separate process: allocations of this process meanwhile do not count.
 #[derive(Debug)]
 pub(crate) struct Count {
     valgrind: Child,
@@ -51,7 +51,7 @@ pub(crate) struct Count {
 }
 
 impl Count {
-    /// Begins to count.
+    /// Starts counting.
     pub(crate) fn begin() -> Result<Self, NoCount> {
         let folder = tempfile::tempdir().unwrap();
         let profile = folder.path().join("profile");
@@ -73,7 +73,7 @@ impl Count {
         Ok(Self { valgrind, folder })
     }
 
-    /// The instructions of each operation by its name, for one of what it does many of.
+    /// The instructions of each operation by name, divided by its number of units.
     pub(crate) fn end(mut self, cases: &[Case]) -> Result<HashMap<&'static str, f64>, NoCount> {
         let file = |name: &str| fs::read_to_string(self.folder.path().join(name));
         let said = || NoCount::Failed(file("said").unwrap_or_default());

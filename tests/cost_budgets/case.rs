@@ -1,17 +1,17 @@
-//! One operation whose cost is recorded.
+//! One operation with a recorded cost.
 
 use std::any::Any;
 
-/// The operation, ready to be done once. What it returns is what it holds at its end.
+/// An operation that is ready to run once. Its return value is the memory that it holds at its end.
 pub(crate) type Operation = Box<dyn FnOnce() -> Box<dyn Any>>;
 
-/// A name, and how to make ready what is measured.
+/// A name, and a function that prepares the measured operation.
 #[derive(Clone, Copy)]
 pub(crate) struct Case {
     pub(crate) name: &'static str,
-    /// Over how many the cost is divided.
+    /// The number of units by which the cost is divided.
     pub(crate) each_of: u32,
-    /// Whether it is done once unmeasured before, for the sake of what is made only once.
+    /// Whether it runs once unmeasured before, to exclude one-time allocations.
     pub(crate) twice: bool,
     /// Whether instructions are counted too, which takes fifty times as long.
     pub(crate) instructions: bool,
@@ -19,7 +19,7 @@ pub(crate) struct Case {
 }
 
 impl Case {
-    /// Makes it ready to be measured.
+    /// Prepares the operation.
     pub(crate) fn ready(&self) -> Operation {
         if self.twice {
             drop((self.prepare)()());
@@ -28,7 +28,7 @@ impl Case {
     }
 }
 
-/// What is done with something that was there before and stays.
+/// An operation on a value that exists before and remains.
 pub(crate) fn operation<T: 'static, U: 'static>(
     mut with: T,
     run: impl FnOnce(&mut T) -> U + 'static,

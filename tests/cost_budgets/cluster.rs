@@ -1,4 +1,4 @@
-//! The controller on a cluster in memory, whose own costs are left out.
+//! The controller on a cluster in memory, without the cluster's own costs.
 
 use std::{sync::Arc, time::Duration};
 
@@ -69,7 +69,7 @@ impl Cluster {
         Self::of(|_| annotations.clone())
     }
 
-    /// The annotations of each by its number.
+    /// Creates objects with these annotations, by their number.
     fn of(annotations: impl Fn(u32) -> Value) -> Self {
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_time()
@@ -97,7 +97,7 @@ impl Cluster {
         }
     }
 
-    /// Starts the controller and lets it do all there is to do.
+    /// Starts the controller and lets it complete all work.
     fn watched(mut self) -> Self {
         let telemetry = Arc::new(Telemetry::new(self.now()));
         self.telemetry = Some(telemetry.clone());
@@ -122,7 +122,7 @@ impl Cluster {
         self
     }
 
-    /// What `dayshift run --dashboard-listen` serves.
+    /// The pages that `dayshift run --dashboard-listen` serves.
     fn dashboard(&self) -> Arc<Dashboard> {
         let kinds = Kind::DEFAULT.to_vec();
         let settings = dashboard::Settings {
@@ -166,7 +166,7 @@ fn watch(annotations: &Value) -> Operation {
     operation((), move |()| cluster.watched())
 }
 
-/// Each is changed once, in a way that does not concern us.
+/// Changes each object once in a field that dayshift ignores.
 fn events(annotations: &Value) -> Operation {
     let cluster = Cluster::with(annotations).watched();
     operation((), move |()| {
@@ -201,7 +201,7 @@ fn readiness() -> Operation {
     })
 }
 
-/// What `run --dashboard-listen` holds more than `run`, while somebody looks.
+/// The additional memory of `run --dashboard-listen` while a page is open.
 fn look() -> Operation {
     let cluster = Cluster::with(&schedule()).watched();
     operation(cluster, |cluster| {
@@ -211,7 +211,7 @@ fn look() -> Operation {
     })
 }
 
-/// The same, when nobody looks any more.
+/// The same after the page is closed.
 fn look_away() -> Operation {
     let cluster = Cluster::with(&schedule()).watched();
     operation(cluster, |cluster| {

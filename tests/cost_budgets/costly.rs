@@ -1,5 +1,5 @@
-//! Texts that are made to be costly, of up to 4 kB: a decision about any of them takes a bounded number of
-//! instructions, or one object could stop all others.
+//! Schedules of up to 4 kB that are built to be expensive: a decision about any of them takes a
+//! bounded number of instructions, so that one object cannot block all others.
 
 use std::{fmt::Write as _, sync::Arc};
 
@@ -77,7 +77,7 @@ pub(crate) fn cases() -> Vec<Case> {
     ]
 }
 
-/// What a decision asks of a schedule, with the most jitter that there is.
+/// The queries that a decision sends to a schedule, with the maximum jitter.
 fn asked(rule: ScheduleRule, except: ExcludedDates) -> Operation {
     let berlin = Zone::parse("Europe/Berlin").unwrap();
     let schedule = Schedule::new(rule, except, berlin);
@@ -106,7 +106,7 @@ fn days_of_month() -> String {
     many(|nth| format!("0 0 {} {} *", 1 + nth % 28, 1 + nth / 28 % 12))
 }
 
-/// As many items as go into 4 kB.
+/// As many items as fit into 4 kB.
 fn many(item: impl Fn(u32) -> String) -> String {
     let mut text = item(0);
     for nth in 1.. {

@@ -1,15 +1,15 @@
-//! What each operation costs, compared with what is recorded: allocations, bytes, instructions.
+//! The cost of each operation, compared with the recorded one: allocations, bytes, instructions.
 //!
-//! None of these depends on how busy the machine is, so a change of more than a few percent is
-//! one of the code. `recorded.txt` is the table; `UPDATE_COSTS=1 cargo test --test cost_budgets` writes
-//! it anew. Instructions are counted with `COSTS=full` alone, by valgrind, of this very build: they are
-//! several times those of the program as it is shipped.
+//! None of these depends on how busy the machine is, so a change of more than a few percent is one of the code.
+//! `recorded.txt` is the table; `UPDATE_COSTS=1 cargo test --test cost_budgets` writes it again. Instructions are
+//! counted only with `COSTS=full`, by valgrind, for this unoptimized build: they are several times those of the
+//! shipped program.
 #![allow(
     unreachable_pub,
     clippy::unwrap_used,
     clippy::expect_used,
     clippy::panic,
-    dead_code, // what is shared with benches/scale
+    dead_code, // shared with benches/scale
     clippy::needless_pass_by_value,
     reason = "a test may stop where it stands"
 )]
@@ -53,7 +53,7 @@ fn main() -> ExitCode {
     if callgrind::is_counted(&cases) {
         return ExitCode::SUCCESS;
     }
-    // One after the other: whatever is allocated meanwhile counts.
+    // One after the other: concurrent allocations would count.
     let arguments = Arguments {
         test_threads: Some(1),
         ..Arguments::from_args()
@@ -86,7 +86,7 @@ fn instruction_trials(
 ) -> impl Iterator<Item = Trial> {
     let filter = arguments.filter.as_deref().unwrap_or_default();
     let is_asked = INSTRUCTIONS.contains(filter) && !arguments.list;
-    // Beside the others, which are counted one after the other in this process.
+    // In parallel with the others, which are measured one after the other in this process.
     let instructions = Arc::new(Instructions {
         cases: cases.to_vec(),
         begun: Mutex::new(is_asked.then(Count::begin)),
@@ -105,7 +105,7 @@ fn record(cases: &[Case]) {
     Table::new(rows).write();
 }
 
-/// Every operation is recorded, and nothing is recorded that is measured no more.
+/// Every operation is recorded, and every record has an operation.
 fn names_agree(cases: &[Case], recorded: &Arc<Table>) -> Trial {
     let mut measured: Vec<_> = cases.iter().map(|case| case.name.to_owned()).collect();
     measured.sort();
@@ -131,7 +131,7 @@ fn memory_trial(case: Case, recorded: &Arc<Table>) -> Trial {
     })
 }
 
-/// What each case costs in instructions.
+/// The cost of each case in instructions.
 struct Instructions {
     cases: Vec<Case>,
     begun: Mutex<Option<Result<Count, NoCount>>>,
@@ -155,7 +155,7 @@ fn instruction_trial(case: Case, recorded: &Arc<Table>, instructions: &Arc<Instr
     let (recorded, instructions) = (recorded.clone(), instructions.clone());
     Trial::ignorable_test(format!("{INSTRUCTIONS}{}", case.name), move || {
         if let Some(why) = recorded.is_of_another_build() {
-            // `rust-toolchain.toml` names the compiler; a pipeline that has another counts nothing.
+            // `rust-toolchain.toml` names the compiler; CI with another one counts nothing.
             return match env::var_os("CI") {
                 Some(_) if recorded.is_of_this_target() => Err(Failed::from(why)),
                 _ => Ok(Completion::ignored_with(why)),

@@ -1,4 +1,4 @@
-//! What an operation allocates and holds.
+//! The allocations of an operation and the memory that it holds.
 
 use std::{any::Any, hint::black_box};
 
@@ -7,23 +7,23 @@ use super::{
     case::{Case, Operation},
 };
 
-/// The cost in memory of one of what a case does many of.
+/// The memory cost of one unit of a case.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Memory {
     pub(crate) allocations: f64,
-    /// All bytes that were allocated.
+    /// All allocated bytes.
     pub(crate) bytes: f64,
-    /// The bytes that are still there at the end.
+    /// The bytes that are still allocated at the end.
     pub(crate) held: f64,
 }
 
-/// Does the operation and measures it.
+/// Runs the operation and measures it.
 ///
-/// What a whole cluster holds at the end is the least of three times: a hash table whose entries
-/// come and go grows or not by where they happen to lie.
+/// The memory held by a whole cluster is the minimum of three runs, because a hash table with
+/// changing entries grows or not by chance.
 pub(crate) fn memory(case: &Case) -> Memory {
     let times = if case.twice { 3 } else { 1 };
-    // What is made only once is there after the first time.
+    // One-time allocations exist after the first run.
     let ready = |time| match time {
         0 => case.ready(),
         _ => (case.prepare)(),
@@ -47,7 +47,8 @@ fn once(case: &Case, run: Operation) -> Memory {
     }
 }
 
-/// How callgrind calls [`counted_operation`]; it dumps after no function that a pattern names.
+/// The name of [`counted_operation`] in callgrind, which dumps only after functions that a pattern
+/// names.
 pub(crate) const NAME: &str = concat!(module_path!(), "::counted_operation");
 
 /// Callgrind counts from the beginning of this function to its end.

@@ -1,4 +1,4 @@
-//! The parts, without a cluster.
+//! The parts without a cluster.
 
 use std::hint::black_box;
 
@@ -109,7 +109,7 @@ fn parsed(annotations: Value) -> Operation {
     })
 }
 
-/// Instants all over a year, clock changes among them.
+/// Times across a year, with clock changes.
 fn instants() -> impl Iterator<Item = DateTime<Utc>> {
     (0..i64::from(MANY)).map(|nth| at(NIGHT, nth * 5261))
 }
@@ -204,9 +204,9 @@ fn hours_in_protobuf() -> Vec<u8> {
         .collect()
 }
 
-/// A Deployment as the API server answers it to the client of `dayshift run`, the size of
-/// [`large`]: what the manifest, the managed fields and the pod template are made of is passed
-/// over, whatever it is.
+/// A Deployment as the API server sends it to the client of `dayshift run`, with the size of
+/// [`large`]: the manifest, the managed fields and the pod template are skipped by the decoder,
+/// whatever they contain.
 fn in_protobuf(annotations: &[u8]) -> Operation {
     let filler = vec![0; 4000];
     let metadata = [
@@ -248,7 +248,7 @@ fn in_protobuf(annotations: &[u8]) -> Operation {
     })
 }
 
-/// A day's worth of seconds, the busy ones many times.
+/// The seconds of a day, with busy ones many times.
 fn instant(job: u32) -> DateTime<Utc> {
     at(NIGHT, i64::from(job) * 7919 % 1440)
 }

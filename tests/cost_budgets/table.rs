@@ -1,4 +1,4 @@
-//! What is recorded: a table with a row for each operation.
+//! The recorded costs: a table with a row for each operation.
 
 use std::{collections::BTreeMap, fmt::Write as _, fs, path::PathBuf, process::Command};
 
@@ -6,12 +6,12 @@ use libtest_mimic::Failed;
 
 use super::measure::Memory;
 
-/// How far a figure may be from what is recorded. Instructions vary with the processor, by
-/// which the C library chooses how to copy and to compare.
+/// The tolerance of a figure. Instructions vary with the processor, by which the C library selects
+/// its functions to copy and to compare.
 const MEMORY_TOLERANCE: f64 = 0.01;
 const INSTRUCTION_TOLERANCE: f64 = 0.05;
 
-/// What to do where a figure is meant to be another.
+/// How to update a figure that is meant to change.
 pub(crate) const HOW: &str =
     "where this is meant, record it anew: UPDATE_COSTS=1 cargo test --test cost_budgets";
 
@@ -108,13 +108,13 @@ impl Table {
         judge(&figures, INSTRUCTION_TOLERANCE, LAST_DIGIT)
     }
 
-    /// Why instructions cannot be compared: another compiler makes other ones.
+    /// The reason why instructions cannot be compared: another compiler generates other ones.
     pub(crate) fn is_of_another_build(&self) -> Option<String> {
         let this = this_build();
         (self.build != this).then(|| format!("recorded with {}; this is {this}", self.build))
     }
 
-    /// Whether it is the same kind of machine at least.
+    /// Whether the machine has the same architecture.
     pub(crate) fn is_of_this_target(&self) -> bool {
         let target = |build: &str| build.rsplit(' ').next().map(str::to_owned);
         target(&self.build) == target(&this_build())
@@ -126,11 +126,11 @@ impl Table {
     }
 }
 
-/// Half of the last digit that is written.
+/// Half of the last printed digit.
 const LAST_DIGIT: f64 = 0.05;
 
-/// Whether a hash table has grown by one step is chance: some hundred bytes of all objects together.
-/// What each object holds is at least a pointer, 8 bytes.
+/// Whether a hash table grew by one step is chance: some hundred bytes for all objects together.
+/// Each object holds at least a pointer, 8 bytes.
 const HASH_TABLES: f64 = 4.0;
 
 fn judge(figures: &[(&str, f64, f64)], tolerance: f64, slack: f64) -> Result<(), Failed> {
@@ -171,7 +171,7 @@ fn parse(line: &str) -> (String, Row) {
     (name.to_owned(), Row::new(memory, instructions.parse().ok()))
 }
 
-/// The compiler and what it compiles for.
+/// The compiler and its target.
 fn this_build() -> String {
     let rustc = Command::new("rustc").arg("-vV").output().unwrap();
     let text = String::from_utf8(rustc.stdout).unwrap();

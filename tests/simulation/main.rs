@@ -1,28 +1,28 @@
-//! The unchanged controller on paused time, against the cluster in memory, with everything going
-//! wrong that can.
+//! Random lives of the unchanged controller, on paused time, against the cluster in memory, with every
+//! fault that can occur.
 //!
-//! A seed makes a story: schedules, calendars, users, other writers, one to three scalers that are
-//! killed and started again, clocks that are set, and faults between any two messages. A checker,
-//! which is written from the documentation alone, checks every write that the API accepts, and
-//! checks the objects whenever nothing has gone wrong for long enough. It is the one model of the
-//! rules in the tests, and shares no code with `decide`. A story that fails is made shorter as long
-//! as it still fails, and printed with the command that repeats it.
+//! A seed generates a scenario: schedules, calendars, users, other writers, one to three controllers that
+//! are killed and restarted, clocks that are set, and faults between any two messages. A checker, which is
+//! written only from the documentation, checks every write that the API accepts, and checks the objects
+//! when nothing has failed for long enough. It is the one model of the rules in the tests, and shares no
+//! code with `decide`. A failing scenario is shrunk while it still fails, and printed with the command that
+//! repeats it.
 //!
-//! Each run repeats the stories of the first seeds. Fresh ones, which no run has had before, are for the night:
-//! they would turn an unrelated change red.
+//! Each run repeats the scenarios of the first seeds. New seeds are for nightly CI, because they could fail
+//! an unrelated change.
 //! `SIMULATION_SEEDS=1000000` runs more of them, `SIMULATION_SEEDS=10000..20000` others,
-//! `SIMULATION_SHRINK=0` makes none shorter,
-//! `SIMULATION_FRESH=100000` so many that are new, `SIMULATION_SEED=123` repeats one, and
-//! `SIMULATION_STORY=FILE` one that was stored.
+//! `SIMULATION_SHRINK=0` does not shrink,
+//! `SIMULATION_FRESH=100000` adds this many new ones, `SIMULATION_SEED=123` repeats one, and
+//! `SIMULATION_STORY=FILE` a stored one.
 //!
-//! - `story/`: what a story is, as a value and as text
-//! - `generators/`: from a seed to a story
-//! - `checker/`: what the rules allow, and what each scaler can know
+//! - `story/`: a scenario as a value and as text
+//! - `generators/`: from a seed to a scenario
+//! - `checker/`: the rules, and the knowledge of each controller
 //! - `harness/`: the controller, the cluster in memory, users and faults
-//! - `morning/`: starts that wait, with a judge of their own
-//! - `requests/`: connections that wake, with a judge of their own
-//! - `planted/`: defects that the stories have to find
-//! - `regressions/`: stories that once failed, each in the folder of what it is about
+//! - `morning/`: starts with dependencies and slots, with an oracle of their own
+//! - `requests/`: connections that wake, with an oracle of their own
+//! - `planted/`: seeded defects that the scenarios must find
+//! - `regressions/`: scenarios that failed once, by subject
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -61,7 +61,7 @@ use story::{definition::Story, stored};
 /// The fixed seeds of each run: some 50 s of CPU time.
 const SEEDS: u64 = 400;
 
-/// How many of a thousand looks at settled objects may come to what judges nothing.
+/// The maximum number, per thousand checks of settled objects, with these inconclusive results.
 const MAX_PASSED: [(Look, usize); 6] = [
     (Look::Unknown, 0),
     (Look::Dry, 30),
@@ -75,8 +75,8 @@ fn number(variable: &str) -> Option<u64> {
     Some(env::var(variable).ok()?.parse().unwrap())
 }
 
-/// `SIMULATION_SEEDS` is a number of seeds, or a range of them: `10000..20000`. So many of
-/// `SIMULATION_FRESH` follow that nobody has drawn before.
+/// `SIMULATION_SEEDS` is a number of seeds, or a range of them: `10000..20000`. `SIMULATION_FRESH`
+/// adds this many new seeds.
 fn seeds() -> Vec<u64> {
     let fresh = number("SIMULATION_FRESH").unwrap_or(0);
     let known = env::var("SIMULATION_SEEDS").unwrap_or_else(|_| SEEDS.to_string());
@@ -143,7 +143,7 @@ fn random_lives_lose_no_count_and_the_newest_boundary_wins() {
     }
 }
 
-/// Looks that judge nothing are few: a checker that lets everything pass finds nothing.
+/// Inconclusive checks must be few: a checker that accepts everything finds nothing.
 fn assert_few_pass(looks: &BTreeMap<Look, usize>) {
     let all: usize = looks.values().sum();
     for (look, most) in MAX_PASSED {
@@ -209,7 +209,7 @@ fn each_seeded_defect_applies() {
     }
 }
 
-/// Runs one story, and fails with the shortest story that still fails.
+/// Runs one scenario, and fails with the shortest scenario that still fails.
 fn run_again(story: &Story) {
     let first = outcome_of(story);
     let Some(why) = &first.failure else {
@@ -236,7 +236,7 @@ fn run_again(story: &Story) {
     );
 }
 
-/// The result of a story; a panic is a failure.
+/// The result of a scenario; a panic is a failure.
 fn outcome_of(story: &Story) -> StoryOutcome {
     use std::panic::{AssertUnwindSafe, catch_unwind};
     catch_unwind(AssertUnwindSafe(|| run(story))).unwrap_or_else(|_| StoryOutcome {

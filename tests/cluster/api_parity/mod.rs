@@ -1,9 +1,10 @@
-//! The in-memory API beside a real server: is what is recorded still what the real one answers?
+//! The in-memory API compared with a real server: does the real server still give the recorded
+//! responses?
 //!
-//! The table of requests and the recorded answers are in `crates/kube-in-memory/tests/parity/`,
-//! where the in-memory API is held to them. Here a control plane is asked the same, and both are
-//! asked random patches.
-//! `DAYSHIFT_RECORD=1 cargo test --test cluster api_parity::real` writes down what the real server answers now.
+//! The table of requests and the recorded responses are in `crates/kube-in-memory/tests/parity/`,
+//! where the in-memory API is compared with them. Here a control plane gets the same requests, and
+//! both get random patches. `DAYSHIFT_RECORD=1 cargo test --test cluster api_parity::real` records
+//! the responses again.
 
 #[path = "../../../crates/kube-in-memory/tests/parity/backend.rs"]
 mod backend;
@@ -20,13 +21,13 @@ mod table;
 
 use crate::support::Story;
 
-/// Where the real server's answers are.
+/// The directory of the recorded responses.
 const RECORDED: &str = concat!(
     env!("CARGO_MANIFEST_DIR"),
     "/crates/kube-in-memory/tests/parity/recorded"
 );
 
-/// All of them: each changes what the others are told, by a compaction of etcd.
+/// All scenarios: each affects the others, by a compaction of etcd.
 pub(crate) fn stories() -> Vec<Story> {
     [real::stories(), random::stories()].concat()
 }

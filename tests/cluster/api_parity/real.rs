@@ -1,4 +1,4 @@
-//! The table on a real server: is the record still what it answers?
+//! The table on a real server: are its responses still the recorded ones?
 
 use std::env;
 
@@ -10,7 +10,7 @@ use crate::api_parity::recorded::{Recorded, compare};
 use crate::api_parity::run::run;
 use crate::support::{ControlPlane, Parts, Story, block_on};
 
-/// A story for each file of the table.
+/// A scenario for each file of the table.
 pub fn stories() -> Vec<Story> {
     crate::support::stories![Parts::Server; objects, patches, refusals, lists, watches, stateful_sets, cron_jobs, cron_schedules, jobs, autoscalers, namespaces, metadata, custom]
 }
@@ -99,7 +99,7 @@ fn judge(file: &str, plane: &ControlPlane) {
     }
 }
 
-/// A client that does not try again by itself: a 504 is an answer here.
+/// A client without retries: a 504 is a valid response here.
 pub fn client(plane: &ControlPlane) -> kube::Client {
     let kubeconfig = Kubeconfig::read_from(plane.kubeconfig()).unwrap();
     block_on(async {

@@ -1,4 +1,4 @@
-//! What the schedule does to a Deployment at its boundaries.
+//! The effects of a schedule on a Deployment at its boundaries.
 
 use crate::e2e::test_namespace::TestNamespace;
 use crate::support::{ControlPlane, Parts, Story, deployment, nightly, soon, stories};

@@ -1,4 +1,5 @@
-//! The calendar of a ConfigMap, given to the scaler and swapped as `docs/guides/holidays.md` says.
+//! The calendar in a ConfigMap, mounted by the controller and replaced as described in
+//! `docs/guides/holidays.md`.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -26,7 +27,7 @@ fn commands(file: &Path) -> Vec<String> {
         .collect()
 }
 
-/// A calendar with one day, that of an instant and some days more, in UTC.
+/// A calendar with one day, `later` days after a time, in UTC.
 fn calendar(day: Soon, later: i64) -> String {
     let day = (day.0 + TimeDelta::days(later)).format("%Y%m%d");
     format!(
@@ -39,8 +40,8 @@ fn read(plane: &ControlPlane, what: &str) -> Value {
     serde_json::from_str(&plane.shell(&line).success()).unwrap()
 }
 
-/// Puts the ConfigMap where the Deployment mounts it, as a kubelet does: each version is a folder of
-/// its own, and one link is moved.
+/// Mounts the ConfigMap as the kubelet does: each version is a directory of its own, and one link
+/// is moved.
 fn mount(plane: &ControlPlane, folder: &Path, version: &str) {
     let data = read(plane, "configmap dayshift-calendars")["data"].clone();
     let new = folder.join(version);
@@ -82,7 +83,7 @@ fn a_calendar_of_a_config_map_is_mounted_and_swapped(plane: &ControlPlane) {
     let config_map = of(&pod["volumes"], "calendars")["configMap"]["name"].clone();
     assert_eq!(config_map, "dayshift-calendars");
     let value = of(&container["env"], "DAYSHIFT_CALENDAR")["value"].clone();
-    // What was there before stays.
+    // Existing variables stay.
     of(&container["env"], "DAYSHIFT_POD_NAMESPACE");
     let value = value.as_str().unwrap();
     assert_eq!(value, format!("de={}/de.ics", path.as_str().unwrap()));

@@ -1,4 +1,4 @@
-//! The control plane itself: were it not as in a real cluster, no other story would mean much.
+//! The control plane itself: it must behave like a real cluster, or other scenarios show nothing.
 
 use k8s_openapi::apimachinery::pkg::version::Info;
 
@@ -19,7 +19,7 @@ pub(crate) fn stories() -> Vec<Story> {
     .concat()
 }
 
-/// Programs built without Kubernetes' own scripts call themselves `v0.0.0`.
+/// Programs built without Kubernetes' own scripts report version `v0.0.0`.
 fn its_version_can_be_read(plane: &ControlPlane) {
     let Info {
         major,
@@ -74,7 +74,7 @@ fn the_audit_log_tells_who_asked_what(plane: &ControlPlane) {
             code,
         )
     });
-    // A line may come a moment after the answer.
+    // A line can be written a moment after the response.
     eventually("the last request is in the log", || {
         (told().len() >= expected.len()).then_some(())
     });
@@ -95,7 +95,7 @@ fn pods_go_with_a_count_of_zero_and_come_back(plane: &ControlPlane) {
     team.await_pods("web", 3);
 }
 
-/// Other stories wait for pods of the same controllers.
+/// Other scenarios wait for pods of the same controllers.
 fn what_makes_pods_goes_with_its_story(plane: &ControlPlane) {
     let team = TestNamespace::without_scaler(plane, "left");
     let report = serde_json::Value::from(cron_job("report")).to_string();

@@ -1,4 +1,4 @@
-//! The commands of a user at a terminal, beside a running scaler.
+//! The commands of a user at a terminal, with a running controller.
 
 use serde_json::{Value, json};
 
@@ -15,7 +15,7 @@ pub(crate) fn stories() -> Vec<Story> {
     ]
 }
 
-/// What `dayshift …` prints where it ends with status 0; its user is the admin.
+/// The output of `dayshift …`, which must exit with 0; its user is the admin.
 fn dayshift(team: &TestNamespace<'_>, line: &str) -> String {
     let line = format!("dayshift {line} -n {}", team.name());
     team.plane().shell(&line).success()
@@ -79,14 +79,14 @@ fn status_names_who_else_sets_the_count(plane: &ControlPlane) {
     assert!(shown.contains("--force-conflicts"), "{shown}");
     assert!(!shown.contains("HPA"), "{shown}");
 
-    // Nothing acts on it here: it has not scaled.
+    // Its autoscaler does not act here: it has not scaled.
     let autoscale = ["autoscale", "deploy/web", "--min=4", "--max=9"];
     team.kubectl(&autoscale).success();
     assert_eq!(status(&team)["owners"], json!(["HPA", "server-side apply"]),);
     team.ends([("web", 1)]);
 }
 
-/// The corpus by which `tests/semantics` judges the reader of files.
+/// The corpus with which `tests/semantics` checks the parser of files.
 fn kubectl_reads_quoted_lines_as_the_corpus_says(plane: &ControlPlane) {
     let team = TestNamespace::new(plane, "quoted");
     for (text, expected) in QUOTED {

@@ -1,4 +1,4 @@
-//! How many replicas a start leaves, whatever hands have done meanwhile.
+//! The replicas after a start, after manual changes.
 
 use crate::e2e::test_namespace::TestNamespace;
 use crate::support::{ControlPlane, Parts, Story, deployment, nightly, soon, stories};
@@ -123,7 +123,7 @@ fn a_pause_an_edit_and_a_removal_forget_no_count(plane: &ControlPlane) {
     team.await_replicas("paused", 3);
     team.await_replicas("edited", 5);
     assert_eq!(team.replicas("removed"), 1, "nothing starts it");
-    // Taking its second annotation away is the removal, and the first an edit.
+    // Removing its second annotation is the removal; removing the first is an edit.
     team.ends([("paused", 5), ("edited", 4), ("removed", 4)]);
 }
 

@@ -1,4 +1,4 @@
-//! What is wrong with a schedule, and what the server will not do.
+//! Invalid schedules, and requests that the server rejects.
 
 use chrono::{DateTime, TimeDelta};
 use serde_json::json;
@@ -123,7 +123,8 @@ fn an_admission_policy_that_refuses_is_told_and_tried_again_slowly(plane: &Contr
     assert!(told.contains("this team never sleeps"), "{told}");
     team.await_replicas("good", 0);
     team.assert_punctual("good", 1, stop);
-    // However slowly the story is told: the second try comes about 30 s after the first.
+    // Independent of the speed of the scenario: the second attempt follows about 30 s after the
+    // first.
     Soon(stop.0 + TimeDelta::seconds(8)).wait();
     assert_eq!(team.replicas("refused"), 3);
     assert_eq!(
@@ -136,7 +137,7 @@ fn an_admission_policy_that_refuses_is_told_and_tried_again_slowly(plane: &Contr
     team.kubectl(&["delete", "validatingadmissionpolicybinding", team.name()])
         .success();
     team.await_replicas("refused", 0);
-    // The server's log may be a moment behind.
+    // The server's log can be a moment behind.
     eventually("the last try is in the log", || {
         (team.made("refused").len() == 2).then_some(())
     });
@@ -152,7 +153,8 @@ fn an_admission_policy_that_refuses_is_told_and_tried_again_slowly(plane: &Contr
     team.ends([("refused", 2), ("good", 2)]);
 }
 
-/// Each start is tried at its instant, and again behind a growing pause: none of these pauses is the stop's.
+/// Each start is attempted at its time, and again after growing pauses, none of which delays the
+/// stop.
 fn starts_that_are_denied_make_no_stop_late(plane: &ControlPlane) {
     let team = TestNamespace::new(plane, "denied");
     let is_no_start = "object.spec.replicas <= oldObject.spec.replicas";
@@ -184,7 +186,7 @@ fn starts_that_are_denied_make_no_stop_late(plane: &ControlPlane) {
     team.ends(names.iter().map(|name| (name.as_str(), 2)));
 }
 
-/// Has the server deny each update of what has the label `tier: refused` where `expression` is false.
+/// Denies each update of objects with the label `tier: refused` if `expression` is false.
 fn deny(team: &TestNamespace<'_>, expression: &str, message: &str) {
     let namespace = team.name();
     let metadata = json!({"name": namespace});
@@ -218,7 +220,7 @@ fn deny(team: &TestNamespace<'_>, expression: &str, message: &str) {
     team.kubectl_with(&["apply"], &policy.to_string()).success();
 }
 
-/// Waits until the policy of [`deny`] is in force, which the story needs `before` an instant.
+/// Waits until the policy of [`deny`] is in force, which must happen `before` a time.
 fn await_denied(team: &TestNamespace<'_>, name: &str, replicas: i32, before: Soon) {
     let count = json!({"spec": {"replicas": replicas}}).to_string();
     let patch = [
@@ -235,7 +237,7 @@ fn await_denied(team: &TestNamespace<'_>, name: &str, replicas: i32, before: Soo
     });
 }
 
-/// With `manifests/namespaced.yaml`, whose account and binding are the story's own.
+/// With `manifests/namespaced.yaml`, whose account and binding belong to this scenario.
 fn without_permission_it_is_not_ready_and_keeps_trying(plane: &ControlPlane) {
     let team = TestNamespace::without_scaler(plane, "forbidden");
     team.kubectl(&["apply", "-f", "manifests/namespaced.yaml"])

@@ -1,5 +1,5 @@
-//! What everybody says who looks at one cluster: of what is held down and was saved, and of what a
-//! workload goes by, without the flags of the scaler and without rights on Namespaces.
+//! Every view of one cluster shows the same figures: stopped and saved replicas, and the effective
+//! schedule, without the flags of the controller and without permissions on Namespaces.
 
 use std::io::{Read as _, Write as _};
 use std::net::{SocketAddr, TcpStream};
@@ -22,14 +22,14 @@ pub(crate) fn stories() -> Vec<Story> {
     ]
 }
 
-/// The namespace with these annotations, and a scaler that gives a default to what has no schedule.
+/// The namespace with these annotations, and a controller with a default schedule.
 fn annotate(team: &TestNamespace<'_>, texts: &[&str]) {
     let arguments = ["annotate", "--overwrite", "namespace", team.name()];
     let annotated = team.plane().kubectl(&[&arguments, texts].concat());
     annotated.success();
 }
 
-/// The real program as somebody.
+/// The real program as a user.
 fn dayshift(who: &Path, arguments: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_dayshift"))
         .args(arguments)
@@ -39,14 +39,14 @@ fn dayshift(who: &Path, arguments: &[&str]) -> Output {
         .unwrap()
 }
 
-/// What `status` has of a namespace, by name.
+/// The `status` of a namespace, by name.
 fn status(who: &Path, team: &TestNamespace<'_>) -> Vec<Value> {
     let ran = dayshift(who, &["status", "-n", team.name(), "-o", "json"]);
     let said: Value = serde_json::from_slice(&ran.stdout).unwrap_or_else(|_| panic!("{ran:?}"));
     said["workloads"].as_array().unwrap().clone()
 }
 
-/// The words of a first page, asked for with that line besides; `None` until there are any.
+/// The text of an overview page with this cookie; `None` until it has content.
 fn words(address: SocketAddr, cookie: &str) -> Option<String> {
     let mut stream = TcpStream::connect(address).ok()?;
     stream.set_read_timeout(Some(Duration::from_secs(5))).ok()?;
@@ -61,7 +61,7 @@ fn words(address: SocketAddr, cookie: &str) -> Option<String> {
     Some(texts.collect::<Vec<_>>().join(" "))
 }
 
-/// Where a scaler serves its pages, and where its metrics.
+/// The addresses of a controller's pages and of its metrics.
 fn addresses(scaler: &Dayshift) -> Option<[SocketAddr; 2]> {
     let log = scaler.log();
     let at = |is_page: bool| {
@@ -78,7 +78,7 @@ fn sample(metrics: &str, name: &str) -> f64 {
     found.unwrap().trim().parse().unwrap()
 }
 
-/// The answer to a GET of the probes.
+/// The response to a GET of the probes.
 fn get(address: SocketAddr, path: &str) -> String {
     let mut stream = TcpStream::connect(address).unwrap();
     write!(stream, "GET {path} HTTP/1.0\r\nHost: {address}\r\n\r\n").unwrap();
@@ -87,7 +87,7 @@ fn get(address: SocketAddr, path: &str) -> String {
     answer
 }
 
-/// The replica-hours that a page says between these words.
+/// The replica-hours of a page between these words.
 fn hours_between(page: &str, words: [&str; 2]) -> f64 {
     let [from, until] = words;
     let between = page
@@ -101,7 +101,8 @@ fn hours_between(page: &str, words: [&str; 2]) -> f64 {
         .unwrap_or_else(|_| panic!("{number}: {page}"))
 }
 
-/// A scaler with a default schedule, a Namespace with a part of one, and schedules of their own.
+/// A controller with a default schedule, a Namespace with a partial one, and workloads with their
+/// own.
 fn metrics_pages_and_status_say_the_same_figures(plane: &ControlPlane) {
     let mut team = TestNamespace::without_scaler(plane, "figures");
     annotate(&team, &["dayshift/replicas=2"]);
@@ -117,7 +118,8 @@ fn metrics_pages_and_status_say_the_same_figures(plane: &ControlPlane) {
     eventually("the scaler is ready", || {
         get(probes, "/readyz").contains(" 200 OK").then_some(())
     });
-    // By the default with the count of the Namespace: 2; by its own: 400 of 401; up by hand: 0.
+    // By the default with the count of the Namespace: 2; by its own: 400 of 401; manually started:
+    // 0.
     team.create(deployment("plain").replicas(5));
     let own = |name| {
         deployment(name)
@@ -128,7 +130,7 @@ fn metrics_pages_and_status_say_the_same_figures(plane: &ControlPlane) {
         .replicas(401)
         .annotation("dayshift/replicas", "401");
     let mut many = Value::from(many.annotation("dayshift/stop-replicas", "1"));
-    // What a pod requests may stand on the pod itself.
+    // The requests of a pod can be on the pod itself.
     let requests = json!({"requests": {"cpu": "500m", "memory": "1Gi"}});
     many["spec"]["template"]["spec"]["resources"] = requests;
     team.kubectl_with(&["create"], &many.to_string()).success();
@@ -169,7 +171,7 @@ fn metrics_pages_and_status_say_the_same_figures(plane: &ControlPlane) {
     let before = saved();
     let of_scaler = eventually("its page", || words(page, ""));
     let after = saved();
-    // Words have two decimals.
+    // The text has two decimals.
     let is_between = |it: f64| before - 0.005 <= it && it <= after + 0.005;
     for words in [
         ["Today ", " This week"],
@@ -195,7 +197,7 @@ fn metrics_pages_and_status_say_the_same_figures(plane: &ControlPlane) {
     assert!(!of_somebody.contains("replica-hour"), "{of_somebody}");
 }
 
-/// Somebody who may see and change Deployments of one namespace, and no Namespace at all.
+/// A user who may read and change Deployments of one namespace, and no Namespaces.
 fn developer(team: &TestNamespace<'_>) -> PathBuf {
     let name = "developer";
     team.kubectl(&["create", "serviceaccount", name]).success();
@@ -255,7 +257,7 @@ fn who_may_not_read_namespaces_sees_and_wakes_what_inherits_from_one(plane: &Con
         assert_eq!(ran.status.code(), Some(0), "{ran:?}");
         let found = ["api", "web"].map(|name| team.replicas(name));
         assert_eq!(found, count, "{command}");
-        // What it goes by is told as well, and nothing is wrong.
+        // Its effective schedule is reported too, and there is no problem.
         let ran = dayshift(&who, &["status", "-n", team.name()]);
         assert_eq!(ran.status.code(), Some(0), "{ran:?}");
     }

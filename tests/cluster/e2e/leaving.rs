@@ -25,7 +25,7 @@ fn lines(namespace: &str) -> Vec<String> {
     ours.map(|line| in_one(line, namespace)).collect()
 }
 
-/// `dayshift restore` wants to be told `--all` where it is not `-A`.
+/// `dayshift restore` requires `--all` without `-A`.
 fn in_one(line: &str, namespace: &str) -> String {
     let all = if line.starts_with("dayshift ") {
         " --all"
@@ -45,7 +45,7 @@ fn the_page_on_uninstalling_restores_every_count(plane: &ControlPlane) {
     std::fs::write(report.path(), manifest).unwrap();
     let create = ["create", "-f", report.path().to_str().unwrap()];
     team.kubectl(&create).success();
-    // What inherits has an annotation of dayshift's.
+    // A workload that inherits has an annotation of dayshift's.
     let inherited = [
         "annotate",
         "namespace",
@@ -54,7 +54,7 @@ fn the_page_on_uninstalling_restores_every_count(plane: &ControlPlane) {
     ];
     plane.kubectl(&inherited).success();
     team.create(deployment("web").replicas(3).stop(stop.text()));
-    // One that is refused has an annotation of dayshift's.
+    // A rejected workload has an annotation of dayshift's.
     team.create(deployment("other").replicas(2).stop("soon"));
     team.create(deployment("gone").replicas(4).stop(stop.text()));
     for name in ["web", "gone"] {

@@ -36,7 +36,7 @@ pub(crate) use test_namespace::LOG_LAG;
 
 use crate::support::Story;
 
-/// All of them, the longest first.
+/// All scenarios, the longest first.
 pub(crate) fn stories() -> Vec<Story> {
     [
         kinds::stories(),
@@ -77,7 +77,7 @@ pub(crate) fn stories() -> Vec<Story> {
     .concat()
 }
 
-/// Those that wait for no instant, and take the processor from those that do.
+/// Scenarios that wait for no time, and use the processor that others need.
 pub(crate) fn busy_stories() -> Vec<Story> {
     [install::stories(), monitoring::stories(), policy::stories()].concat()
 }

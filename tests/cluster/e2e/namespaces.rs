@@ -1,4 +1,4 @@
-//! Annotations of a Namespace, which are defaults for what is in it.
+//! Annotations of a Namespace, which are defaults for its workloads.
 
 use std::path::Path;
 
@@ -59,7 +59,7 @@ fn all_kinds_follow_it_with_one_request_for_each_transition(plane: &ControlPlane
     let out = deployment("out").annotation("dayshift/exclude", "true");
     team.create(out.replicas(3));
     annotate(&team, &[stop_at(stop), format!("start={}", start.text())]);
-    // And what comes later.
+    // Workloads that are created later inherit too.
     team.create(deployment("late").replicas(4));
     for object in ["deploy/web", "sts/db", "cj/report", "deploy/late"] {
         await_adopted(&team, object, stop);
@@ -102,7 +102,7 @@ fn an_edit_is_an_edit_of_what_inherits_it(plane: &ControlPlane) {
     team.assert_punctual("own", 1, old);
     team.assert_punctual("web", 2, new);
 
-    // Taken away it scales nothing, and tells how to bring the count back.
+    // Removed, it scales nothing, and reports how to restore the count.
     annotate(&team, &["stop-".to_owned()]);
     let told = team.await_event("web", "ScheduleRemoved");
     assert!(told.contains("--replicas=3"), "{told}");
@@ -110,7 +110,7 @@ fn an_edit_is_an_edit_of_what_inherits_it(plane: &ControlPlane) {
     team.ends([("web", 4), ("own", 2)]);
 }
 
-/// The rows that kubectl shows of Warnings about the Namespace itself.
+/// The rows of kubectl for Warnings about the Namespace itself.
 fn warnings(team: &TestNamespace<'_>, arguments: &[&str]) -> Vec<String> {
     let about = format!("namespace/{}", team.name());
     let shown = team.kubectl(arguments).success();
@@ -199,7 +199,7 @@ fn where_it_may_not_be_read_what_depends_on_it_is_left_alone(plane: &ControlPlan
     let manifest = "manifests/namespaced.yaml";
     team.kubectl(&["apply", "-f", manifest]).success();
     let kubeconfig = plane.kubeconfig_of(team.name(), "dayshift");
-    // The same account may scale in another one, which it is never allowed to read.
+    // The same account may scale in another namespace, which it may never read.
     let other = TestNamespace::without_scaler(plane, "unread-for-ever");
     other.kubectl(&["apply", "-f", manifest]).success();
     let account = format!("--serviceaccount={}:dayshift", team.name());
@@ -243,7 +243,7 @@ fn where_it_may_not_be_read_what_depends_on_it_is_left_alone(plane: &ControlPlan
     };
     assert_told_once();
 
-    // It is enough to allow that one.
+    // It is sufficient to allow that one.
     let name = team.name();
     let (role, one) = (
         format!("--clusterrole={name}"),
@@ -321,7 +321,7 @@ fn a_namespace_is_deleted_with_its_workloads_and_made_again(plane: &ControlPlane
         (!plane.kubectl(&["get", "namespace", name]).ok).then_some(())
     });
 
-    // The one of the same name is another one, and says nothing yet.
+    // The recreated one is another object, without annotations.
     let again = soon(9);
     plane.kubectl(&["create", "namespace", name]).success();
     team.create(deployment("web").replicas(1));
@@ -337,7 +337,7 @@ fn a_namespace_is_deleted_with_its_workloads_and_made_again(plane: &ControlPlane
     team.ends([("web", 3), ("api", 3)]);
 }
 
-/// Four watches of each: more than the server allows streams on one connection, which is 100.
+/// Four watches of each: more than the server's limit of 100 streams on one connection.
 fn sixty_namespaces_by_name_hold_up_no_patch(plane: &ControlPlane) {
     let mut team = TestNamespace::without_scaler(plane, "sixty");
     let others: Vec<_> = (0..60)

@@ -1,4 +1,4 @@
-//! Deployments that come, change and go while dayshift runs.
+//! Deployments that are created, changed and deleted while dayshift runs.
 
 use k8s_openapi::api::apps::v1::Deployment;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
@@ -61,8 +61,8 @@ fn a_deployment_made_again_is_another_one(plane: &ControlPlane) {
     team.ends([("web", 3), ("gone", 1)]);
 }
 
-/// The scaler looks at all namespaces here, as the shipped manifest has it, but at this story's
-/// Deployments alone.
+/// The controller watches all namespaces here, as in the shipped manifest, but only this scenario's
+/// Deployments.
 fn a_copy_with_its_state_in_another_namespace_is_adopted(plane: &ControlPlane) {
     let origin = TestNamespace::without_scaler(plane, "origin");
     let copies = TestNamespace::without_scaler(plane, "copy");
@@ -136,7 +136,7 @@ fn a_copy_with_its_state_in_another_namespace_is_adopted(plane: &ControlPlane) {
     copies.ends([("day", 3), ("night", 2)]);
 }
 
-/// `kubectl replace` drops every label that the file does not have.
+/// `kubectl replace` drops every label that is not in the file.
 fn a_replaced_deployment_gets_its_state_back(plane: &ControlPlane) {
     let team = TestNamespace::new(plane, "replaced");
     let stop = soon(4);

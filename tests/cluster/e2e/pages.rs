@@ -1,5 +1,5 @@
-//! The commands that README.md and the pages of docs/ show, run as they stand there, but for the
-//! names of what other stories share this control plane with.
+//! The commands of README.md and of the pages of docs/, run unchanged except for the names that
+//! other scenarios on this control plane use.
 
 use std::thread;
 use std::time::Duration;
@@ -36,17 +36,17 @@ const PAGES: [&str; 11] = [
     include_str!("../../../docs/guides/uninstall.md"),
 ];
 
-/// What is not run here, by its beginning.
+/// Lines that are not run here, by their beginning.
 const ELSEWHERE: [&str; 8] = [
-    // An audit log is where its API server writes it.
+    // An audit log is on the machine of its API server.
     "jq -r ",
-    // No container engine.
+    // There is no container engine.
     "kind create cluster",
-    // The story above: as the program that is tested.
+    // Covered by the scenario above, with the tested program.
     "cargo run -- run",
-    // As long as all else together; `.ci/run` builds what it installs.
+    // It takes as long as everything else; `.ci/run` builds the installed program.
     "cargo install --path .",
-    // No autoscaler of nodes.
+    // There is no node autoscaler.
     "kubectl get nodepools",
     "kubectl get configmap cluster-autoscaler-status",
     // `leaving` runs this block.
@@ -82,23 +82,23 @@ fn the_example_of_the_first_page_starts_at_the_next_minute(plane: &ControlPlane)
     assert_eq!(team.replicas("one-start"), 1);
     let mut dayshift = Dayshift::run(plane, &["run", "-n", team.name()]);
     dayshift.wait_ready();
-    // What is adopted after a minute began starts at the next one.
+    // A workload adopted after a minute began starts at the next one.
     eventually("it is adopted", || {
         team.label("one-start", "dayshift/state")
     });
-    // What comes is waited for half a minute at most.
+    // Later boundaries are waited for at most half a minute.
     let early = 45_u32.saturating_sub(Utc::now().second());
     thread::sleep(Duration::from_secs(u64::from(early)));
     team.await_label("one-start", "dayshift/state", "running");
     assert_eq!(team.replicas("one-start"), 2);
 }
 
-/// In the namespace of this story, and with nothing that is of the whole cluster.
+/// The line in the namespace of this scenario, without cluster-wide objects.
 fn in_one(line: &str, team: &Namespace<'_>) -> String {
     let name = team.name();
     let mut line = line.split("    #").next().unwrap().to_owned();
     for (from, to) in [
-        // Another story applies it for good.
+        // Another scenario applies it for real.
         (
             "apply -f manifests/dayshift.yaml",
             "apply --dry-run=server -f manifests/dayshift.yaml",
@@ -147,7 +147,7 @@ fn every_line_for_a_shell_does_what_it_says(plane: &ControlPlane) {
             let arguments: Vec<_> = helm.split(' ').collect();
             plane.helm(4, &arguments).success();
         } else {
-            // `source` and `<(…)` are bash's.
+            // `source` and `<(…)` need bash.
             let quoted = here.replace('\'', r"'\''");
             plane.shell(&format!("bash -ec '{quoted}'")).success();
         }

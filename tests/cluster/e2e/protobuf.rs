@@ -1,4 +1,4 @@
-//! What dayshift reads as protobuf is what stands in JSON.
+//! dayshift decodes protobuf to the same values as JSON.
 
 use std::collections::BTreeMap;
 
@@ -58,7 +58,7 @@ fn deployments_are_the_same_in_protobuf_and_in_json(plane: &ControlPlane) {
         block_on(async move {
             let deployments =
                 Api::<Workload>::namespaced_with(form.client(plane), name, &Kind::DEPLOYMENT);
-            // Pages, so that tokens are handed on too.
+            // Pages, so that continue tokens are passed on too.
             let mut page = ListParams::default().limit(2);
             let mut listed = BTreeMap::new();
             loop {
@@ -149,7 +149,7 @@ fn seen(workload: &Workload) -> (String, (Observed, Version)) {
     (workload.name().to_owned(), (observed, workload.version()))
 }
 
-/// All that decides what is done about a failure, and what is told of it.
+/// Everything that decides how a failure is handled and reported.
 fn status(error: &Error) -> (u16, String, String, Vec<(String, String)>) {
     let Error::Api(status) = error else {
         panic!("{error}");

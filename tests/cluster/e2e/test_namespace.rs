@@ -1,4 +1,4 @@
-//! A Namespace with scalers of its own, and what may be said of every request they made.
+//! A Namespace with its own controllers, and assertions about every request that they sent.
 
 use std::collections::BTreeMap;
 use std::ops::Deref;
@@ -13,17 +13,17 @@ use crate::support::{
     too_slow,
 };
 
-/// How far the server's log may be behind what it has done.
+/// How far the server's log can be behind.
 pub(crate) const LOG_LAG: Duration = Duration::from_secs(5);
 
-/// A request that has had no answer for so long may be given up, in microseconds.
+/// A request without a response for this long might be given up, in microseconds.
 pub(crate) const GIVEN_UP_AFTER: i64 = 900_000;
 
-/// How long after that the server may be asked whether it answers: on a busy machine the answer comes before
-/// the question does.
+/// How long after that a probe of the server can follow: on a busy machine the response arrives
+/// before the probe.
 const AFTER_GIVING_UP: i64 = 2_000_000;
 
-/// A Namespace, and the scalers that look after it and nothing else.
+/// A Namespace, and the controllers that are limited to it.
 pub(crate) struct TestNamespace<'a> {
     namespace: Namespace<'a>,
     scalers: Vec<Dayshift>,
@@ -40,7 +40,7 @@ impl<'a> Deref for TestNamespace<'a> {
 }
 
 impl<'a> TestNamespace<'a> {
-    /// With no scaler yet.
+    /// Without a controller.
     pub(crate) fn without_scaler(plane: &'a ControlPlane, name: &str) -> Self {
         Self {
             namespace: plane.namespace(name),
@@ -50,19 +50,19 @@ impl<'a> TestNamespace<'a> {
         }
     }
 
-    /// With `dayshift run -n NAMESPACE`, which is ready.
+    /// With a ready `dayshift run -n NAMESPACE`.
     pub(crate) fn new(plane: &'a ControlPlane, name: &str) -> Self {
         let mut team = Self::without_scaler(plane, name);
         team.run(&[]);
         team
     }
 
-    /// One scaler more, with these flags besides; it is ready.
+    /// Starts another controller with these additional flags, and waits until it is ready.
     pub(crate) fn run(&mut self, flags: &[&str]) -> &mut Dayshift {
         self.begin(flags).wait_ready()
     }
 
-    /// One scaler more, which may not be ready yet.
+    /// Starts another controller, which might not be ready yet.
     pub(crate) fn begin(&mut self, flags: &[&str]) -> &mut Dayshift {
         let mut arguments = vec!["run", "-n", self.namespace.name()];
         arguments.extend(flags);
@@ -72,12 +72,12 @@ impl<'a> TestNamespace<'a> {
         self.scalers.last_mut().unwrap()
     }
 
-    /// The scaler that was begun last.
+    /// The newest controller.
     pub(crate) fn newest(&self) -> &Dayshift {
         self.scalers.last().unwrap()
     }
 
-    /// Ends every scaler as a pod's end does: SIGTERM, which is exit status 0. Returns what they have logged.
+    /// Ends every controller like a pod: SIGTERM, exit status 0. Returns their logs.
     pub(crate) fn stop_scalers(&mut self) -> String {
         let mut logs = String::new();
         for mut scaler in self.scalers.drain(..) {
@@ -88,14 +88,14 @@ impl<'a> TestNamespace<'a> {
         logs
     }
 
-    /// Sends each scaler a signal.
+    /// Sends each controller a signal.
     pub(crate) fn signal_scalers(&mut self, signal: Signal) {
         for scaler in &mut self.scalers {
             scaler.signal(signal);
         }
     }
 
-    /// Ends every scaler without a chance to do anything more.
+    /// Kills every controller.
     pub(crate) fn kill_scalers(&mut self) {
         self.signal_scalers(Signal::KILL);
         for mut scaler in self.scalers.drain(..) {
@@ -103,7 +103,7 @@ impl<'a> TestNamespace<'a> {
         }
     }
 
-    /// The real kubectl with a manifest, here.
+    /// The real kubectl with a manifest in this namespace.
     pub(crate) fn kubectl_with(&self, arguments: &[&str], manifest: &str) -> Output {
         let file = NamedTempFile::new().unwrap();
         std::fs::write(file.path(), manifest).unwrap();
@@ -111,7 +111,7 @@ impl<'a> TestNamespace<'a> {
         self.kubectl(&[arguments, &["-f", path]].concat())
     }
 
-    /// Has a HorizontalPodAutoscaler look after a Deployment, by its CPU.
+    /// Creates a HorizontalPodAutoscaler for a Deployment, by its CPU.
     pub(crate) fn autoscale(&self, name: &str, least: u32, most: u32) {
         let autoscaler = json!({
             "apiVersion": "autoscaling/v2",
@@ -130,41 +130,41 @@ impl<'a> TestNamespace<'a> {
             .success();
     }
 
-    /// dayshift's writes to a workload that the server has made, in order.
+    /// The writes of dayshift to a workload that the server applied, in order.
     pub(crate) fn made(&self, name: &str) -> Vec<Request> {
         let mut writes = self.writes(name);
         writes.retain(Request::is_made);
         writes
     }
 
-    /// Waits until the schedule is taken up, which the story needs `before` an instant.
+    /// Waits until the schedule is adopted, which must happen `before` a time.
     pub(crate) fn await_adopted(&self, name: &str, before: Soon) {
         self.await_state(name, "adopted", before);
     }
 
-    /// Waits until it is stopped, which the story needs `before` an instant.
+    /// Waits until it is stopped, which must happen `before` a time.
     pub(crate) fn await_stopped(&self, name: &str, before: Soon) {
         self.await_state(name, "stopped", before);
     }
 
-    /// Waits until it is in that state, which the story needs `before` an instant.
+    /// Waits until it is in that state, which must happen `before` a time.
     pub(crate) fn await_state(&self, name: &str, state: &str, before: Soon) {
         before.before(&format!("{name} is {state}"), || {
             (self.label(name, "dayshift/state").as_deref() == Some(state)).then_some(())
         });
     }
 
-    /// Asserts a count that the story looks at `before` an instant.
+    /// Asserts a count `before` a time.
     pub(crate) fn assert_replicas(&self, name: &str, expected: i32, before: Soon) {
         let seen = self.replicas(name);
         before.is_to_come(&format!("a look at {name}"));
         assert_eq!(seen, expected, "{name}");
     }
 
-    /// Asserts that of the writes to a workload the one with this index (0 is the first) came
-    /// at its instant: not before it, and less than a second after.
+    /// Asserts that the write to a workload with this index (0 is the first) was on time: not
+    /// early, and less than a second late.
     pub(crate) fn assert_punctual(&self, name: &str, index: usize, at: Soon) {
-        // The server's log may be a moment behind what it has done.
+        // The server's log can be a moment behind.
         let write = eventually(&format!("write {index} to {name} is in the log"), || {
             self.made(name).get(index).cloned()
         });
@@ -176,8 +176,8 @@ impl<'a> TestNamespace<'a> {
         }
     }
 
-    /// The end of a story: the scalers end with status 0, each workload has been written to
-    /// exactly so often, and nothing was asked of the server but what [`assert_frugal`] allows.
+    /// The end of a scenario: the controllers exit with 0, each workload was written to exactly
+    /// this often, and the server got only the requests that [`assert_frugal`] allows.
     pub(crate) fn ends<N: Into<String>>(mut self, writes: impl IntoIterator<Item = (N, usize)>) {
         self.stop_scalers();
         let expected: BTreeMap<String, usize> = writes
@@ -207,7 +207,7 @@ impl<'a> TestNamespace<'a> {
     }
 }
 
-/// How many writes to each workload the server has made.
+/// The number of applied writes to each workload.
 fn count_made(requests: &[Request]) -> BTreeMap<String, usize> {
     let mut made = BTreeMap::new();
     for write in requests.iter().filter(|request| request.is_made()) {
@@ -216,10 +216,10 @@ fn count_made(requests: &[Request]) -> BTreeMap<String, usize> {
     made
 }
 
-/// Asserts that so many runs of dayshift did not poll and were never forbidden anything: a watch
-/// for each, one more for each that the server has closed and a list of one object with it, a
-/// whole list only where the server tells nothing as a stream, a `get` as [`assert_reads`] allows
-/// it, and no verb but those and `patch`.
+/// Asserts that this many runs of dayshift did not poll and were never denied a permission: one
+/// watch for each kind, one more for each that the server closed and a list of one object with it,
+/// a complete list only if the server does not stream, a `get` as [`assert_reads`] allows it, and
+/// no other verbs except `patch`.
 pub(crate) fn assert_frugal(
     requests: &[Request],
     runs: usize,
@@ -241,7 +241,7 @@ pub(crate) fn assert_frugal(
     }
 }
 
-/// The same of one resource.
+/// The same for one resource.
 fn assert_frugal_with(resource: &str, requests: &[Request], runs: usize, closed_watches: usize) {
     let of_it = || requests.iter().filter(|each| each.resource == resource);
     let count = |verb: &str| of_it().filter(|each| each.verb == verb).count();
@@ -259,9 +259,9 @@ fn assert_frugal_with(resource: &str, requests: &[Request], runs: usize, closed_
         .count();
     for (what, seen, allowed) in [
         ("refused streams", refused_streams, runs),
-        // How far is the server, where a watch goes on sooner than it should?
+        // The server's latest version, after a watch resumed earlier than it should.
         ("lists of one object", questions.len(), closed_watches),
-        // Does it answer at all? Each run asks once before its first answer.
+        // Probes of the server: each run sends one before its first response.
         ("lists of one object beside a write", probes.len(), runs),
         (
             "whole lists",
@@ -281,8 +281,9 @@ fn assert_frugal_with(resource: &str, requests: &[Request], runs: usize, closed_
     }
 }
 
-/// The lists of one object, in the order of their arrival. One that comes after a watch that goes on from a
-/// version asks how far the server is, once for each such watch; any other whether it answers at all.
+/// The lists of one object, in order of arrival. One after a watch that resumes from a version
+/// queries the server's latest version, once for each such watch; any other one probes whether the
+/// server responds.
 fn probes_and_questions<'a>(
     requests: impl Iterator<Item = &'a Request>,
 ) -> (Vec<&'a Request>, Vec<&'a Request>) {
@@ -301,8 +302,8 @@ fn probes_and_questions<'a>(
     (probes, questions)
 }
 
-/// Asserts that a list asks whether the server answers at all: a write or a read of the same kind and
-/// namespace has had no answer for a second. On a machine that stood still the two may arrive together.
+/// Asserts that a list probes whether the server responds: a write or a read of the same kind and
+/// namespace had no response for a second. On a machine that stalled the two can arrive together.
 fn assert_probes(list: &Request, requests: &[Request]) {
     let late = requests.iter().filter(|it| {
         ["patch", "get"].contains(&&*it.verb)
@@ -320,9 +321,9 @@ fn assert_probes(list: &Request, requests: &[Request]) {
     }
 }
 
-/// Asserts that a workload was read at most once after each conflict about it, and once for each
-/// write to it that somebody else's change came after: each run looks once after who that was, and
-/// only where what it has written last is set back.
+/// Asserts that a workload was read at most once after each conflict, and once for each write that
+/// another client's change followed: each run looks up the manager once, and only if its own last
+/// write was reverted.
 fn assert_reads(requests: &[Request], runs: usize, changes: &[Request]) {
     let object = |it: &Request| {
         let resource = it.resource.split('/').next().unwrap_or_default();

@@ -1,4 +1,4 @@
-//! Local times: the zone of an object, the zone of the flag, and a flag that changes.
+//! Local times: the zone of an object, the zone of the flag, and a changed flag.
 
 use chrono_tz::{America::New_York, Asia::Kathmandu, Asia::Tokyo};
 
@@ -25,7 +25,7 @@ fn a_zone_is_the_objects_own_or_that_of_the_flag(plane: &ControlPlane) {
     team.create(deployment("flag").replicas(3).stop(stop.text_in(Tokyo)));
     let utc = deployment("utc").replicas(3).stop(stop.text());
     team.create(utc.timezone("UTC"));
-    // Nine hours from now, were it not for the flag.
+    // Without the flag, nine hours from now.
     team.create(deployment("later").replicas(3).stop(stop.text()));
 
     for name in ["own", "flag", "utc", "later"] {
@@ -44,8 +44,8 @@ fn a_zone_is_the_objects_own_or_that_of_the_flag(plane: &ControlPlane) {
     team.ends([("own", 2), ("flag", 2), ("utc", 2), ("later", 1)]);
 }
 
-/// The text holds two times of this very minute in Kathmandu, which in Tokyo went by 3 h 15 min
-/// ago: one goes by again while nobody is there, one is to come.
+/// The value contains two times of this minute in Kathmandu, which in Tokyo passed 3 h 15 min ago:
+/// one passes again while no controller runs, one is in the future.
 fn a_flag_changed_at_a_restart_acts_only_forwards(plane: &ControlPlane) {
     let mut team = TestNamespace::without_scaler(plane, "flag");
     team.run(&["--timezone", "Asia/Tokyo"]);

@@ -1,4 +1,4 @@
-//! What the API server no longer lets dayshift do.
+//! Permissions that the API server revokes.
 
 use std::fs;
 use std::path::Path;
@@ -27,10 +27,10 @@ pub(crate) fn cases() -> Vec<Case> {
     .concat()
 }
 
-/// How long before the stop a fault begins that kubectl brings about, in seconds.
+/// The time before the stop at which a fault caused by kubectl begins, in seconds.
 const KUBECTL: i64 = 4;
 
-/// A Namespace whose scaler reads its token from a file, and the file.
+/// A Namespace whose controller reads its token from a file, and the file.
 fn with_token_file<'a>(
     place: &Place<'a>,
     name: &str,
@@ -57,9 +57,9 @@ fn renew(place: &Place<'_>, scenario: &Scenario<'_>, file: &Path) {
 }
 
 fn expired_token(place: &Place<'_>) -> Figures {
-    // The server remembers a good token for 10 s, and dayshift may have asked it for anything just
-    // before the end: without permission for Namespaces it asks for those from time to time. So the
-    // token ends long enough before the stop.
+    // The server caches a valid token for 10 s, and dayshift might have sent a request just before
+    // the end: without permission for Namespaces it retries those from time to time. So the token
+    // ends long enough before the stop.
     let size = Size {
         lead: place.profile.pick(32, 50),
         ..place.profile.usual()
@@ -69,7 +69,7 @@ fn expired_token(place: &Place<'_>) -> Figures {
     scenario.ends().was_not_ready().within(10.0)
 }
 
-/// As a kubelet does it: the new one is there some time before the old one ends.
+/// As the kubelet does: the new token exists some time before the old one ends.
 fn rotated_token(place: &Place<'_>) -> Figures {
     let size = Size {
         lead: place.profile.pick(18, 75),
@@ -99,7 +99,8 @@ fn withdrawn(place: &Place<'_>) -> Figures {
     scenario.ends().was_not_ready()
 }
 
-/// A priority level of its own for the ServiceAccount, with room for one request and no queue.
+/// A separate priority level for the ServiceAccount, with a concurrency of one request and no
+/// queue.
 fn too_many_requests(place: &Place<'_>) -> Figures {
     let mut scenario = Scenario::begin(place, "fairness", place.profile.usual());
     let name = scenario.namespace.name().to_owned();

@@ -1,4 +1,4 @@
-//! Objects that a fault does not concern, beside a fleet that it does.
+//! Objects without a fault, beside a fleet with one.
 
 use std::collections::BTreeMap;
 use std::ops::Deref;
@@ -19,24 +19,24 @@ use crate::reliability::harness::turns::Turns;
 use crate::reliability::harness::webhook::Webhook;
 use crate::support::{Dayshift, Namespace, Request, Soon, deployment, soon, too_late, too_slow};
 
-/// How many healthy objects there are for each instant, in each of the two Namespaces.
+/// The number of healthy objects for each time, in each of the two Namespaces.
 const HEALTHY: usize = 3;
 
-/// How long after its instant a healthy one is waited for.
+/// The timeout for a healthy object after its time.
 const TIMEOUT: TimeDelta = TimeDelta::seconds(45);
 
 /// How long after the fault the fleet is waited for: a refusal is tried again after half a minute, and
 /// a second one after a minute. While programs are built, a first try may have had no answer.
 const RECOVERY: TimeDelta = TimeDelta::seconds(120);
 
-/// A fleet that a webhook is in the way of, and healthy objects in its Namespace and in another,
-/// under one scaler that looks after the whole cluster.
+/// A fleet that a webhook blocks, and healthy objects in its Namespace and in another, under one
+/// controller of the whole cluster.
 pub(crate) struct Beside<'a> {
     scaler: Dayshift,
     namespaces: [CleanedNamespace<'a>; 2],
     fleet: Fleet,
     stop: Soon,
-    /// When the healthy ones stop, by name; they are called alike in both Namespaces.
+    /// When the healthy ones stop, by name; they have the same names in both Namespaces.
     healthy: BTreeMap<String, Soon>,
     probes: Probes,
     watch: FleetWatch,
@@ -45,7 +45,7 @@ pub(crate) struct Beside<'a> {
 }
 
 impl<'a> Beside<'a> {
-    /// All are adopted. `delays` are those of the healthy ones' stops after the fleet's.
+    /// Waits until all are adopted. `delays` are those of the healthy stops after the fleet's.
     pub(crate) fn begin(
         place: &Place<'a>,
         name: &str,
@@ -61,7 +61,7 @@ impl<'a> Beside<'a> {
         let watch = FleetWatch::of(&namespaces[0], fleet.clone());
         let mut scaler = Dayshift::run(place.plane, &["run"]);
         scaler.wait_ready();
-        // The start is tomorrow for everybody.
+        // The start is tomorrow for all of them.
         fleet.create(&namespaces[0], stop, Soon(stop.0 - TimeDelta::hours(1)));
         let mut healthy = BTreeMap::new();
         for delay in delays {
@@ -96,7 +96,7 @@ impl<'a> Beside<'a> {
         }
     }
 
-    /// Waits until all healthy ones are stopped, each at most so many seconds late (see
+    /// Waits until all healthy ones are stopped, each at most this many seconds late (see
     /// [`Profile::allows`]).
     pub(crate) fn others_within(&self, seconds: f64) -> f64 {
         let seconds = self.profile.allows(seconds);
@@ -109,7 +109,7 @@ impl<'a> Beside<'a> {
             }
             let waited = Utc::now() - begin;
             if waited >= TIMEOUT {
-                // What a server that stands still makes later is no success in its log.
+                // A stalled server logs late changes as unsuccessful.
                 match self.unheard() {
                     0 => panic!("healthy ones are not stopped after {waited}"),
                     some => too_slow(&format!("{some} answers about healthy ones")),
@@ -123,7 +123,7 @@ impl<'a> Beside<'a> {
         late
     }
 
-    /// How many changes of healthy ones got neither a success nor a refusal.
+    /// The number of changes of healthy objects without a success or a rejection.
     fn unheard(&self) -> usize {
         let unheard = |each: &Request| {
             each.is_write()
@@ -134,8 +134,8 @@ impl<'a> Beside<'a> {
         requests.flatten().filter(unheard).count()
     }
 
-    /// The worst lateness of the healthy ones, in seconds, once all are stopped: from the instant
-    /// until the API server had made the change.
+    /// The maximum lateness of the healthy ones, in seconds, once all are stopped: until the API
+    /// server applied the change.
     fn lateness(&self) -> Option<(f64, Soon)> {
         let mut worst = (i64::MIN, self.stop);
         for namespace in &self.namespaces {
@@ -148,7 +148,7 @@ impl<'a> Beside<'a> {
         Some((worst.0 as f64 / 1e6, worst.1))
     }
 
-    /// The end of the fault, which has to have been one: the fleet settles, and nothing is lost.
+    /// The end of the fault, which must have had an effect: the fleet settles, and nothing is lost.
     pub(crate) fn ends(mut self, late: f64) -> Figures {
         self.webhook.assert_called(self.fleet.len());
         drop(self.webhook);
@@ -232,8 +232,8 @@ impl<'a> Beside<'a> {
     }
 }
 
-/// What dayshift has asked, once so many changes are in the log, or the log has had time enough: a change that
-/// the server made and did not answer in time is no success there.
+/// The requests of dayshift, once this many changes are in the log, or after a timeout: a change
+/// that the server applied and did not answer in time is unsuccessful there.
 fn settled_log(namespaces: &[CleanedNamespace<'_>], changes: usize) -> Vec<Request> {
     let begin = Instant::now();
     loop {
@@ -247,7 +247,8 @@ fn settled_log(namespaces: &[CleanedNamespace<'_>], changes: usize) -> Vec<Reque
     }
 }
 
-/// A Namespace whose Deployments go with it: the next case's scaler looks after the whole cluster.
+/// A Namespace whose Deployments are deleted with it, because the next case's controller watches
+/// the whole cluster.
 pub(crate) struct CleanedNamespace<'a>(pub(crate) Namespace<'a>);
 
 impl<'a> Deref for CleanedNamespace<'a> {
@@ -264,7 +265,7 @@ impl Drop for CleanedNamespace<'_> {
     }
 }
 
-/// The changes of a Deployment that dayshift has made, in order.
+/// The changes of a Deployment that dayshift made, in order.
 pub(crate) fn made<'r>(requests: &'r [Request], name: &str) -> impl Iterator<Item = &'r Request> {
     requests
         .iter()

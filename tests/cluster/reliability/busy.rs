@@ -1,4 +1,4 @@
-//! A Namespace that asks for more than the API server can bear.
+//! A Namespace that requests more than the API server can handle.
 
 use chrono::{DateTime, TimeDelta, Utc};
 
@@ -25,15 +25,15 @@ pub(crate) fn cases(profile: Profile) -> Vec<Case> {
     cases
 }
 
-/// How late a stop elsewhere may be: the API server is as busy as it can be, and each request
-/// waits there for those that came before it.
+/// The maximum lateness of a stop elsewhere: the API server is saturated, and each request waits
+/// there for earlier ones.
 const LATE: f64 = 0.25;
 
-/// How long a new object elsewhere may go unseen. As long as a bad schedule may go untold:
-/// who applies a manifest and then looks at the object is to find the labels there.
+/// The maximum time until a new object elsewhere is observed. The same as for reporting an invalid
+/// schedule: a user who applies a manifest and then reads the object finds the labels there.
 const UNSEEN: f64 = 1.0;
 
-/// How many objects there are elsewhere.
+/// The number of objects elsewhere.
 const OTHERS: i64 = 6;
 
 fn fifteen_hundred(place: &Place<'_>) -> Figures {
@@ -52,7 +52,7 @@ fn busy(place: &Place<'_>, size: i32) -> Figures {
     let fleet = Fleet::of(size);
     fleet.create_with(&busy, "*/2 * * * * *", "1-59/2 * * * * *");
 
-    // All of them are adopted under way and due in every second from now on.
+    // All of them are adopted meanwhile and due in every second from now on.
     let first = soon(8);
     let names: Vec<_> = (0..OTHERS).map(|number| format!("web-{number}")).collect();
     let mut created = Vec::new();

@@ -1,4 +1,4 @@
-//! One object's trouble, and what it is to others: nothing.
+//! The failures of one object have no effect on others.
 
 use crate::reliability::beside::Beside;
 use crate::reliability::harness::cases::{Case, cases, nightly};
@@ -17,13 +17,13 @@ pub(crate) fn cases() -> Vec<Case> {
     ])
 }
 
-/// What an admission webhook may choose that the API server says too.
+/// Codes that an admission webhook can choose and that the API server uses too.
 const CODES: [u16; 5] = [401, 404, 409, 429, 503];
 
-/// An hour, which is an admission webhook's to ask for as well.
+/// An hour, which an admission webhook can request too.
 const HOUR: u32 = 3600;
 
-/// A request has 10 s: healthy ones are due while the first are under way, and after those.
+/// A request has 10 s: healthy objects are due while the first are in flight, and after those.
 fn admission_hangs(place: &Place<'_>) -> Figures {
     let scenario = Beside::begin(place, "hangs", 60, &[3, 12], |namespace| {
         Webhook::on(namespace, Asked::Stops, |_| Verdict::Silence)
@@ -40,8 +40,8 @@ fn admission_fails(place: &Place<'_>) -> Figures {
     scenario.ends(late)
 }
 
-/// The server's own 429 holds everything up, and its 404 means that an object is gone; here it is
-/// one object's webhook that says so.
+/// The server's own 429 holds everything, and its 404 means that an object is gone; here one
+/// object's webhook returns them.
 fn admission_denies(place: &Place<'_>) -> Figures {
     let scenario = Beside::begin(place, "denies", 200, &[3], |namespace| {
         Webhook::on(namespace, Asked::Stops, |name| Verdict::Denied {

@@ -1,4 +1,4 @@
-//! What goes wrong around dayshift, on a real control plane, and what becomes of it.
+//! Faults around dayshift, on a real control plane, and their effects.
 //!
 //! `cargo test --test cluster reliability` is the short form; with `RELIABILITY=full` it takes
 //! minutes and prints the table of `docs/production/reliability.md`.
@@ -17,7 +17,7 @@ pub(crate) use harness::blackhole_proxy::BlackholeProxy;
 pub(crate) use harness::cases::{Case, Matrix, Plane};
 pub(crate) use harness::profile::Profile;
 
-/// All of them.
+/// All cases.
 pub(crate) fn cases(profile: Profile) -> Vec<Case> {
     [
         server::cases(),

@@ -54,7 +54,7 @@ fn bandwidth(place: &Place<'_>) -> Figures {
     scenario.ends().was_held_up(2)
 }
 
-/// Each connection is closed after 20 kB: about seven answers after its handshake.
+/// Each connection is closed after 20 kB: about seven responses after its handshake.
 fn resets(place: &Place<'_>) -> Figures {
     let mut scenario = Scenario::begin(place, "resets", place.profile.usual());
     scenario.suffer(
@@ -92,12 +92,12 @@ fn half_open(place: &Place<'_>) -> Figures {
     forgotten(place, "half-open", 2).within(10.0)
 }
 
-/// It has noticed before anything is due.
+/// It notices before anything is due.
 fn half_open_while_idle(place: &Place<'_>) -> Figures {
     forgotten(place, "idle", 12).within(3.0)
 }
 
-/// Connections that a firewall forgets so many seconds before the stop. The fault has no end: the
+/// Connections that a firewall drops this many seconds before the stop. The fault has no end: the
 /// seconds count from the stop.
 fn forgotten(place: &Place<'_>, name: &str, lead: i64) -> Figures {
     let usual = place.profile.usual();
@@ -116,7 +116,7 @@ fn forgotten(place: &Place<'_>, name: &str, lead: i64) -> Figures {
     scenario.ends().was_not_ready()
 }
 
-/// What is due goes on. A watch that was swallowed stays so: dayshift has to ask again by itself.
+/// Due work continues. A swallowed watch stays so: dayshift must reopen it by itself.
 fn unanswered_watches(place: &Place<'_>) -> Figures {
     let size = Size {
         fault: 22,
@@ -137,7 +137,7 @@ fn unanswered_watches(place: &Place<'_>) -> Figures {
             scenario.namespace.create(late);
         },
         |scenario| {
-            // Of three kinds and the Namespace each once, and then again.
+            // Three kinds and the Namespace once each, and then again.
             assert!(gate.open() > 4, "nobody asks again");
             let state = scenario.namespace.label("late", "dayshift/state");
             assert_eq!(state, None, "the watch was answered");
@@ -156,5 +156,5 @@ fn unanswered_watches(place: &Place<'_>) -> Figures {
     figures
 }
 
-/// How long after the last one a watch is opened again at the latest, in seconds.
+/// The maximum time until a watch is reopened, in seconds.
 const ASKED_AGAIN: i64 = 30;

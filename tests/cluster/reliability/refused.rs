@@ -1,4 +1,4 @@
-//! Answers that say when to come back, or never to.
+//! Responses with a time to retry, and denials.
 
 use std::thread;
 use std::time::Duration;
@@ -25,7 +25,7 @@ pub(crate) fn cases() -> Vec<Case> {
     ])
 }
 
-/// What `Retry-After` counts for at most, in seconds, and what a boundary takes.
+/// The maximum effect of `Retry-After`, in seconds, plus the duration of a boundary.
 const BOUND: i64 = 66;
 
 fn for_ever(place: &Place<'_>) -> Figures {
@@ -40,8 +40,9 @@ fn for_an_hour(place: &Place<'_>) -> Figures {
     told_to_wait(place, 503, "3600")
 }
 
-/// A proxy that says so for a second. The full form waits until it is done all the same; the short
-/// one sees that the program lives (`tests/controller/faults/` has the bound, on simulated time).
+/// A proxy that responds this way for a second. The full form waits until the stop is applied all
+/// the same; the short one checks that the program lives (`tests/controller/faults/` has the bound,
+/// on simulated time).
 fn told_to_wait(place: &Place<'_>, code: u16, retry_after: &'static str) -> Figures {
     let size = Size {
         fault: 1,
@@ -62,7 +63,7 @@ fn told_to_wait(place: &Place<'_>, code: u16, retry_after: &'static str) -> Figu
         scenario.scalers[0].get("/healthz"),
         scenario.scalers[0].log(),
     );
-    // One that panics may answer until it has said where.
+    // A panicking program might respond until it has printed the location.
     let lives = alive.is_some_and(|(status, _)| status == 200) && !log.contains("panicked");
     assert!(lives, "{log}");
     match place.profile {
@@ -71,8 +72,8 @@ fn told_to_wait(place: &Place<'_>, code: u16, retry_after: &'static str) -> Figu
     }
 }
 
-/// How many are refused while the permission is missing, of 50 that are due five a second: those
-/// that were under way when it went, and one that asks, after 1 s, 2 s, 4 s and so on.
+/// The number of denials while the permission is missing, of 50 transitions that are due five a
+/// second: those in flight when it was revoked, and one probe after 1 s, 2 s, 4 s and so on.
 const REFUSED: usize = 16;
 
 fn forbidden(place: &Place<'_>) -> Figures {
@@ -83,7 +84,7 @@ fn forbidden(place: &Place<'_>) -> Figures {
     let mut scaler = Dayshift::run_as(&kubeconfig, &["run", "-n", namespace.name()]);
     scaler.wait_ready();
     let fleet = Fleet::of(50);
-    // Each has its own second, so that none is under way because of the others.
+    // Each has its own second, so that none is in flight because of the others.
     fleet.create_each(&namespace, |number| {
         let (stop, start) = (number % 10, number % 10 + 10);
         (

@@ -1,4 +1,4 @@
-//! Scalers that are killed, stopped for a while, or more than one.
+//! Controllers that are killed, suspended, or more than one.
 
 use std::thread;
 use std::time::Duration;
@@ -28,8 +28,8 @@ pub(crate) fn cases() -> Vec<Case> {
     .concat()
 }
 
-/// Each life has one request under way, and each request is 20 ms under way, so that the boundary
-/// outlasts them all.
+/// Each life has one request in flight, and each request takes 20 ms, so that the boundary outlasts
+/// them all.
 fn killed(place: &Place<'_>) -> Figures {
     let profile = place.profile;
     let size = Size {

@@ -1,4 +1,4 @@
-//! Faults of the API server and of etcd behind it. These cases stop programs that others need.
+//! Faults of the API server and of its etcd. These cases stop shared programs.
 
 use std::fs;
 
@@ -49,7 +49,7 @@ fn api_server_down(place: &Place<'_>) -> Figures {
         .within(10.0)
 }
 
-/// It takes its time to end, and is not there while it starts: the stop lies in between.
+/// It takes time to shut down, and is unavailable while it starts: the stop is in between.
 fn api_server_restarted(place: &Place<'_>) -> Figures {
     let size = Size {
         fault: 0,
@@ -67,7 +67,7 @@ fn api_server_restarted(place: &Place<'_>) -> Figures {
     scenario.ends().was_not_ready().within(10.0)
 }
 
-/// The certificate and the file that clients trust are replaced while it is away.
+/// The certificate and the file that clients trust are replaced while it is down.
 fn authority_replaced(place: &Place<'_>) -> Figures {
     let folder = tempfile::tempdir().unwrap();
     let trusted = folder.path().join("ca.crt");
@@ -93,9 +93,9 @@ fn authority_replaced(place: &Place<'_>) -> Figures {
     scenario.ends().was_not_ready().within(10.0)
 }
 
-/// What has changed while dayshift was cut off is known to nobody: it has to list anew.
+/// The changes during the outage have expired on the server, so dayshift must list again.
 fn history_gone(place: &Place<'_>) -> Figures {
-    // It has to ask for the watch, be told so, and list, with a pause of up to 5 s before each.
+    // It must open the watch, get the error, and list, with a pause of up to 5 s before each.
     let size = Size {
         recovery: 20,
         ..place.profile.usual()
@@ -103,7 +103,8 @@ fn history_gone(place: &Place<'_>) -> Figures {
     lists_anew(place, Scenario::begin(place, "history", size))
 }
 
-/// A server that does not stream its list is asked for pages, and for a stream again with the next list.
+/// A server that does not stream its list is asked for pages, and for a stream again with the next
+/// list.
 fn silent_at_first(place: &Place<'_>) -> Figures {
     let usual = place.profile.usual();
     let size = Size {
@@ -127,7 +128,7 @@ fn silent_at_first(place: &Place<'_>) -> Figures {
     lists_anew(place, scenario)
 }
 
-/// Its watches are cut, and the server knows nothing any more of what has changed since.
+/// Its watches are cut, and the changes since have expired on the server.
 fn lists_anew(place: &Place<'_>, mut scenario: Scenario<'_>) -> Figures {
     let namespace = scenario.namespace.name().to_owned();
     let mark = place.plane.audit().mark();

@@ -1,4 +1,4 @@
-//! What `status` counts as held down.
+//! The replicas that `status` counts as stopped.
 
 use dayshift_cluster::{
     Query,
@@ -10,7 +10,7 @@ use dayshift_workload::{ParseContext, Prefix, savings::StoppedCapacity};
 
 use crate::sandbox::Sandbox;
 
-/// It knows no flag of the scaler.
+/// `status` does not know the flags of the controller.
 pub(crate) fn held_down_by_status(story: &Sandbox, query: &Query) -> StoppedCapacity {
     let (prefix, now) = (Prefix::default(), story.now());
     story.block_on(async {

@@ -1,4 +1,4 @@
-//! What is saved: the counters, them and `plan` beside an oracle, and all who show it beside each other.
+//! Savings: the counters, counters and `plan` against an oracle, and everything that shows savings.
 
 pub(crate) mod by_status;
 mod one_account;

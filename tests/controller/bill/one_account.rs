@@ -1,6 +1,5 @@
-//! One account of what is saved: what a controller counts is what everybody shows.
-//!
-//! What is expected stands there, counted by hand.
+//! Savings are counted once: metrics, pages, `status` and the log show the same numbers. The
+//! expected numbers were computed manually.
 
 use std::{sync::Arc, time::Duration};
 
@@ -21,8 +20,8 @@ use crate::{
 
 const OFFICE: &str = "Mon-Fri 09:00-19:00";
 
-/// All that is on by Friday 18:00: own schedules, one of a Namespace with an exact count, and what goes
-/// by the default of the scaler.
+/// Every workload that runs on Friday 18:00: workloads with their own schedules, one that inherits
+/// exact counts from its Namespace, and one that follows the controller's default schedule.
 fn story() -> Sandbox {
     let mut story = Sandbox::empty_at("2026-11-20 18:00 UTC");
     let namespace = json!({
@@ -74,7 +73,7 @@ fn settings() -> dashboard::Settings {
     }
 }
 
-/// The words of the first page, once there are any.
+/// The text of the first page, once it has content.
 async fn overview(pages: Arc<Dashboard>) -> String {
     loop {
         let request = Request::get("/").body(Empty::<Bytes>::new()).unwrap();
@@ -90,7 +89,7 @@ async fn overview(pages: Arc<Dashboard>) -> String {
     }
 }
 
-/// The page of the controller, and that of somebody who looks at the cluster alone.
+/// The page of the controller, and the page of a dashboard that only reads the cluster.
 fn pages(story: &Sandbox) -> (String, String) {
     let (telemetry, clock) = (Arc::clone(&story.telemetry), story.clock.clone());
     let feed = CalendarFeed::default();
@@ -113,7 +112,7 @@ fn sample(story: &Sandbox, name: &str) -> f64 {
     sample.unwrap().trim().parse().unwrap()
 }
 
-/// Everybody who shows what is held down, or was saved, says this.
+/// Every source that shows stopped or saved replicas reports this.
 #[track_caller]
 fn all_say(story: &Sandbox, held: u64, hours: f64) {
     let objects = story.snapshot().objects;
@@ -153,17 +152,16 @@ fn metrics_pages_and_status_report_the_same_savings() {
     story.scale("raised", 1);
     story.annotate("bad", "hours", Some("Mon-Fry 09:00-19:00"));
     story.sleep_until("20:00");
-    // own, few, raised, bad, steps; web, db; plain.
     let held = 3 + 3 + 2 + 2 + 4 + 2 + 2 + 4;
     all_say(&story, held, 22.5);
 
-    // Another controller: what was saved before it began, nobody has counted for it.
+    // Another controller does not know the savings of the time before it started.
     story.stop_scalers();
     story.telemetry = Arc::new(Telemetry::new(story.now()));
     story.sleep_until("2026-11-22 12:00");
     start(&mut story);
     story.sleep_until("13:00");
-    // The steps are up again, and the wake is over.
+    // The steps have raised the count again, and the wake has ended.
     all_say(&story, held - 4 + 7, 25.0);
 }
 
@@ -179,7 +177,7 @@ fn all_say_nothing_yet(story: &Sandbox) {
     );
 }
 
-/// Days of the page are those of its zone, and what was before them stays in the sum.
+/// Days follow the time zone of the page; earlier savings stay in the sum.
 #[test]
 fn logs_the_savings_of_the_day_and_of_the_week() {
     let story = Sandbox::at("2026-11-26 18:00 Asia/Tokyo");

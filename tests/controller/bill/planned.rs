@@ -1,4 +1,4 @@
-//! `plan` and `sandbox` say the same of a week of the same file.
+//! `plan` and `sandbox` report the same savings for a week of the same file.
 
 use chrono::{DateTime, TimeDelta, Utc};
 use dayshift::sandbox::{Simulation, Speed};
@@ -12,10 +12,9 @@ use crate::sandbox::of_deployments;
 
 const OFFICE: (&str, &str) = ("hours", "Mon-Fri 09:00-19:00");
 
-/// The annotations of a file, and its count.
 type File = (u32, Vec<(&'static str, &'static str)>);
 
-/// What the scaler saves of each file in the week from then on.
+/// The savings of a controller for each file in the week from `from` on.
 fn played(from: DateTime<Utc>, files: &[File]) -> Vec<f64> {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_time()
@@ -40,7 +39,7 @@ fn name(at: usize) -> String {
     format!("web-{at:03}")
 }
 
-/// What `plan` says of the same.
+/// The savings that `plan` reports.
 fn planned(from: DateTime<Utc>, name: &str, (count, annotations): &File) -> f64 {
     let planner = Planner {
         period: Period::new(from, from + TimeDelta::days(7)).unwrap(),
@@ -92,7 +91,8 @@ fn counts_no_savings_if_every_date_is_excluded() {
 
 #[test]
 fn plan_and_sandbox_report_the_same_savings_for_a_week() {
-    // On Monday at midnight it runs, and goes on until the first stop: four nights and the weekend.
+    // On Monday at midnight it runs, and continues until the first stop: four nights and the
+    // weekend are saved.
     let monday: DateTime<Utc> = "2026-11-23T00:00:00Z".parse().unwrap();
     let office = planned(monday, "web", &(3, vec![OFFICE]));
     assert!((office - 3.0 * 109.0).abs() < 1e-9, "{office}");

@@ -1,4 +1,4 @@
-//! What is saved, as the counters have it.
+//! The counters of savings.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use crate::sandbox::{Sandbox, deployment, stateful_set};
 
 const OFFICE: &str = "Mon-Fri 09:00-19:00";
 
-/// The samples of a metric, by the namespace that they name.
+/// The samples of a metric by namespace label.
 fn samples(story: &Sandbox, name: &str) -> BTreeMap<String, f64> {
     let metrics = story.metrics();
     let samples = metrics.lines().filter_map(|line| {
@@ -21,7 +21,6 @@ fn samples(story: &Sandbox, name: &str) -> BTreeMap<String, f64> {
     samples.collect()
 }
 
-/// Replica-hours, core-hours and GiB-hours.
 fn saved(story: &Sandbox, namespace: &str) -> [f64; 3] {
     let hours = |name, unit| samples(story, name)[namespace] / 3600.0 / unit;
     [
@@ -34,7 +33,7 @@ fn saved(story: &Sandbox, namespace: &str) -> [f64; 3] {
     ]
 }
 
-/// A story lets 50 ms pass after each change.
+/// The sandbox lets 50 ms pass after each change.
 fn is_about(found: [f64; 3], expected: [f64; 3]) -> bool {
     let near = |(found, expected): (f64, f64)| (found - expected).abs() < 0.001;
     found.into_iter().zip(expected).all(near)
@@ -57,14 +56,14 @@ fn counts_the_requested_resources_of_saved_replicas() {
     let hour = [9.0, 3.5, 5.5];
     assert!(is_about(saved(&story, ""), hour), "{:?}", saved(&story, ""));
 
-    // An edit of the pod template counts from then on.
+    // An edit of the pod template applies from then on.
     let web = deployment("web").replicas(0).hours(OFFICE);
     story.apply(web.requests("2", "512Mi"));
     story.sleep_until("21:00");
     let hour = [18.0, 7.0 + 4.5, 11.0];
     assert!(is_about(saved(&story, ""), hour), "{:?}", saved(&story, ""));
 
-    // What is gone stays counted, and saves nothing more.
+    // The savings of a deleted workload stay in the counter and do not grow.
     story.api.delete("dev", "web").unwrap();
     story.settle();
     let before = saved(&story, "");
@@ -104,7 +103,7 @@ fn counts_savings_by_namespace_if_enabled() {
         "none for all together: a sum would count twice"
     );
 
-    // A namespace that is empty keeps what it has saved.
+    // An empty namespace keeps its savings.
     story.api.delete("test", "web").unwrap();
     story.sleep_until("21:00");
     assert!(is_about(saved(&story, "test"), [2.0, 1.0, 2.0]));

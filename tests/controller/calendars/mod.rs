@@ -9,7 +9,7 @@ use dayshift_schedule::{Calendar, CalendarName, Calendars};
 
 use crate::sandbox::{Sandbox, deployment, of_deployments};
 
-/// A calendar `de` of these dates, and one of the same dates by another name.
+/// A calendar `de` with these dates, and one with the same dates under another name.
 fn calendars(dates: &[&str]) -> Calendars {
     let event = |date: &&str| {
         let date = date.replace('-', "");
@@ -22,7 +22,7 @@ fn calendars(dates: &[&str]) -> Calendars {
     Calendars::new(["de", "other"].map(named))
 }
 
-/// A cluster on Thursday evening, and a scaler with a calendar.
+/// A cluster on Thursday evening, and a controller with a calendar.
 fn evening(dates: &[&str]) -> (Sandbox, CalendarPublisher) {
     evening_with(calendars(dates), of_deployments())
 }
@@ -57,14 +57,14 @@ fn replaced_calendar_applies_at_once_and_never_to_the_past() {
     assert_eq!(next().as_deref(), Some("2026-11-23T09.00.00Z"));
     story.sleep_until("2026-11-20 10:00");
     assert_eq!(story.replicas("web"), 0);
-    // The start of this morning is there again, and is not made up for.
+    // The start of this morning is scheduled again, and is not caught up with.
     publisher.publish(calendars(&[NO_DAY]));
     story.settle();
     assert_eq!(story.replicas("web"), 0);
     assert_eq!(next().as_deref(), Some("2026-11-20T19.00.00Z"));
     story.sleep_until("2026-11-23 09:01");
     assert_eq!(story.replicas("web"), 3);
-    // It is no edit, and nobody is told.
+    // This is no edit, so no Event reports it.
     assert_eq!(story.events("web"), ["Started"]);
 }
 
@@ -82,7 +82,7 @@ fn calendar_changed_during_a_restart_does_not_act_on_the_past() {
         });
         assert_eq!(story.replicas("web"), 0, "{dates:?}");
     }
-    // The start that was due by the dates as they were, and still is, is caught up with.
+    // A start that was due by both the old and the new dates is caught up with.
     let (mut story, _publisher) = evening(&[NO_DAY]);
     story.apply(web("calendar:de"));
     story.kill_scalers();
@@ -195,7 +195,7 @@ fn calendar_changes_in_quick_succession_are_not_corrections() {
     assert_eq!(story.replicas("web"), 3);
 }
 
-/// A single start on Friday, which the calendar takes away: none is to come.
+/// A single start on Friday. If the calendar excludes it, no boundary is left.
 fn of_friday_alone() -> crate::sandbox::DeploymentBuilder {
     let web = deployment("web")
         .replicas(0)
@@ -214,7 +214,7 @@ fn does_not_catch_up_on_a_start_that_the_old_calendar_excluded() {
     story.sleep_until("2026-11-20 12:00");
     assert_eq!(story.replicas("web"), 0);
 
-    // One that is still to come is done.
+    // A future start is carried out.
     let (story, publisher) = evening(&[FRIDAY]);
     story.apply(of_friday_alone());
     story.sleep_until("2026-11-20 08:00");
@@ -223,7 +223,7 @@ fn does_not_catch_up_on_a_start_that_the_old_calendar_excluded() {
     assert_eq!(story.replicas("web"), 3);
 }
 
-/// Two scalers, each with a calendar of its own; the first is also the first to have another.
+/// Two controllers, each with its own calendar; the first one reads a change first.
 fn two_scalers(dates: &[&str]) -> (Sandbox, [CalendarPublisher; 2]) {
     let (mut story, first) = evening(dates);
     let (second, feed) = CalendarFeed::open(calendars(dates));
@@ -247,7 +247,7 @@ fn two_controllers_that_read_a_calendar_at_different_times_converge() {
             let adopted = story.patched("web").len();
             publishers[order[0]].publish(calendars(&[after]));
             story.settle();
-            // The one and the other say what is to come, and leave it at that.
+            // Each of them writes the next boundary once.
             let written = story.patched("web").len() - adopted;
             assert!(written <= 4, "{written}");
             publishers[order[1]].publish(calendars(&[after]));
@@ -282,7 +282,7 @@ fn calendar_changed_while_the_schedule_is_rejected_does_not_act_on_the_past() {
         story.apply(web("calendar:de"));
         story.annotate("web", "timezone", Some("Mars/Base"));
         story.settle();
-        // What was to come stays, by the dates of then.
+        // The next boundary follows the dates of that time.
         let day = if before == FRIDAY { 23 } else { 20 };
         let next = format!("2026-11-{day}T09.00.00Z");
         assert_eq!(story.label("web", "next"), Some(next));
@@ -292,7 +292,7 @@ fn calendar_changed_while_the_schedule_is_rejected_does_not_act_on_the_past() {
         story.annotate("web", "timezone", None);
         story.settle();
         assert_eq!(story.error("web"), None);
-        // The start that was due by the dates of then is caught up with, and no other.
+        // Only the start that was due by the dates of that time is caught up with.
         assert_eq!(story.replicas("web"), runs, "{before} to {after}");
         story.sleep_until("2026-11-23 09:01");
         assert_eq!(story.replicas("web"), 3);

@@ -4,7 +4,7 @@ use super::*;
 
 const WHY: &str = "/etc/dayshift/de.ics: line 7, event `Heiligabend`: `2026-12-24` is not a date";
 
-/// Of the calendars of [`calendars`], `de` cannot be read.
+/// The calendars of [`calendars`], of which `de` cannot be read.
 fn without_de(dates: &[&str], why: &str) -> Calendars {
     let read = calendars(dates);
     let read = read.iter().map(|(name, calendar)| {
@@ -17,7 +17,7 @@ fn without_de(dates: &[&str], why: &str) -> Calendars {
     Calendars::from_files(read)
 }
 
-/// A scaler that begins on Thursday evening with a calendar that it cannot read.
+/// A controller that starts on Thursday evening with an unreadable calendar.
 fn evening_without_de(settings: Settings) -> (Sandbox, CalendarPublisher) {
     evening_with(without_de(&[NO_DAY], WHY), settings)
 }
@@ -43,7 +43,7 @@ fn unreadable_calendar_rejects_only_schedules_that_name_it() {
     assert_eq!(story.error("web").unwrap(), refused(WHY));
     assert_eq!(story.events("web"), ["InvalidSchedule"]);
     assert_eq!((story.error("other"), story.error("plain")), (None, None));
-    // Something else is wrong with it now.
+    // Now it is unreadable for another reason.
     publisher.publish(without_de(&[NO_DAY], "gone"));
     story.settle();
     assert_eq!(story.error("web").unwrap(), refused("gone"));
@@ -52,7 +52,7 @@ fn unreadable_calendar_rejects_only_schedules_that_name_it() {
         ["web", "other", "plain"].map(|it| story.replicas(it)),
         [0, 3, 3]
     );
-    // It is put right. The object was never adopted before: it is from now on.
+    // The calendar is readable again. The workload was never adopted before, and is adopted now.
     publisher.publish(calendars(&[NO_DAY]));
     story.settle();
     assert_eq!(story.error("web"), None);
@@ -91,7 +91,8 @@ fn namespace_schedule_recovers_once_its_calendar_is_readable() {
     assert_eq!(next.as_deref(), Some("2026-11-23T09.00.00Z"));
 }
 
-/// The schedule is the same as before it was refused: what was due meanwhile is caught up with, once.
+/// The schedule equals the one before the rejection, so the boundary that was missed meanwhile is
+/// caught up with once.
 #[test]
 fn catches_up_once_a_calendar_is_readable_after_a_restart() {
     for (dates, runs) in [(NO_DAY, 3), (FRIDAY, 0)] {

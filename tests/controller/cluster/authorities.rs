@@ -1,4 +1,5 @@
-//! A certificate authority that is replaced while dayshift runs, as a cluster's is when it is rotated.
+//! A certificate authority that is replaced while dayshift runs, as in a rotation of the cluster's
+//! authority.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -25,7 +26,7 @@ use tokio_rustls::{
     rustls::{ServerConfig, pki_types::PrivateKeyDer},
 };
 
-/// What a server shows, and what its clients are to trust.
+/// A server's certificate, and the authority that its clients trust.
 struct Identity {
     tls: TlsAcceptor,
     ca: String,
@@ -44,12 +45,13 @@ fn identity() -> Identity {
     }
 }
 
-/// Answers one request on each connection with 200, so that the next one needs a connection.
+/// Answers one request on each connection with 200, so that the next request needs a new
+/// connection.
 async fn serve(listener: Arc<TcpListener>, tls: TlsAcceptor) {
     loop {
         let (stream, _) = listener.accept().await.unwrap();
         let Ok(stream) = tls.accept(stream).await else {
-            continue; // The client does not trust it.
+            continue; // The client does not trust the certificate.
         };
         let answer = service_fn(|_: Request<Incoming>| async {
             Ok::<_, Infallible>(Response::new(Full::<Bytes>::default()))
@@ -61,7 +63,7 @@ async fn serve(listener: Arc<TcpListener>, tls: TlsAcceptor) {
     }
 }
 
-/// The status code, or nothing where the server was not believed.
+/// The status code, or `None` if the client did not trust the server.
 async fn ask(client: &Client) -> Option<u16> {
     let request = Request::get("/readyz").body(kube::client::Body::empty());
     let answer = client.send(request.unwrap()).await.ok()?;
@@ -111,7 +113,7 @@ async fn trusts_a_replaced_certificate_authority_after_one_failed_request() {
     assert_eq!(ask(&client).await, None, "which shows that it has changed");
     assert_eq!(ask(&client).await, Some(200));
 
-    // Nobody who has the old one is believed any more.
+    // From now on the old certificate is not trusted.
     server.abort();
     restart(&old);
     assert_eq!(ask(&client).await, None);

@@ -1,4 +1,4 @@
-//! How requests share connections, as a server that speaks HTTP/2 sees it.
+//! How requests share connections, observed by an HTTP/2 server.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -29,16 +29,16 @@ use tokio_rustls::{
     rustls::{ServerConfig, pki_types::PrivateKeyDer},
 };
 
-/// What Kubernetes allows on a connection.
+/// The maximum number of concurrent streams that kube-apiserver allows on a connection.
 const ALLOWED: u32 = 100;
 
 type Events = futures::stream::Pending<Result<Frame<Bytes>, Infallible>>;
 
-/// How many requests have come on each connection, by whether they are watches.
+/// The number of requests on each connection, by whether they are watches.
 #[derive(Default)]
 struct Seen(Mutex<Vec<[usize; 2]>>);
 
-/// Grants each watch, which then tells nothing, and answers all else once it is let.
+/// Accepts each watch and sends no event; answers all other requests once `go` is notified.
 async fn serve(listener: TcpListener, tls: TlsAcceptor, seen: Arc<Seen>, go: Arc<Notify>) {
     loop {
         let (stream, _) = listener.accept().await.unwrap();
@@ -73,7 +73,6 @@ async fn serve(listener: TcpListener, tls: TlsAcceptor, seen: Arc<Seen>, go: Arc
     }
 }
 
-/// A client of such a server.
 async fn client(seen: Arc<Seen>, go: Arc<Notify>) -> Client {
     let made = rcgen::generate_simple_self_signed(["127.0.0.1".to_owned()]).unwrap();
     let key = PrivateKeyDer::try_from(made.signing_key.serialize_der()).unwrap();
@@ -111,8 +110,8 @@ async fn ask(client: &Client, path: &str) -> Response<Body> {
 
 const WATCH: &str = "/apis/apps/v1/deployments?watch=true";
 
-/// A server closes a connection on which nothing is open, and the first patch of a boundary would
-/// wait for another.
+/// A server closes a connection without open streams; the first patch at a boundary would have to
+/// open a new one.
 #[tokio::test]
 async fn one_watch_keeps_the_connection_for_patches_open() {
     let (seen, go) = (Arc::<Seen>::default(), Arc::default());
@@ -120,7 +119,7 @@ async fn one_watch_keeps_the_connection_for_patches_open() {
     let watches = [ask(&client, WATCH).await, ask(&client, WATCH).await];
     ask(&client, "/patch").await;
     assert_eq!(*seen.0.lock().unwrap(), [[1, 1], [0, 1]]);
-    // The watch that is opened again takes the place of the one that has ended.
+    // The reopened watch replaces the one that ended.
     drop(watches);
     let _again = ask(&client, WATCH).await;
     ask(&client, "/patch").await;

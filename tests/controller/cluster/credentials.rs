@@ -1,4 +1,4 @@
-//! A token that is replaced while dayshift runs, as a kubelet does it.
+//! A token that is replaced while dayshift runs, as the kubelet does.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -24,7 +24,7 @@ use kube::Client;
 use serde_json::json;
 use tokio::net::TcpListener;
 
-/// The only token that the server takes now.
+/// The only token that the server accepts at this time.
 type Valid = Arc<Mutex<&'static str>>;
 
 async fn serve(listener: TcpListener, valid: Valid) {
@@ -75,7 +75,7 @@ async fn reads_the_token_file_again_after_a_401() {
     };
     let (client, _) = connect(&connection).await.unwrap();
 
-    // A list takes another way than everything else.
+    // A list uses another connection than all other requests.
     let list = "/apis/apps/v1/deployments";
     let watch = "/apis/apps/v1/deployments?watch=true";
     assert_eq!(

@@ -1,4 +1,4 @@
-//! The Events of one object, and dayshift's own in a namespace.
+//! The Events of one object, and dayshift's own Events in a namespace.
 #![allow(clippy::unwrap_used)]
 
 use dayshift_cluster::read::{SeenEvent, events_in, events_of};
@@ -6,8 +6,7 @@ use dayshift_workload::{Kind, WorkloadRef};
 use kube_in_memory::Api;
 use serde_json::json;
 
-/// Events of `web` and of others, in no order: with the reason, the UID of what they are about, the hour, and
-/// who tells of it.
+/// Events of `web` and of other objects, unordered: reason, UID of the object, hour and reporter.
 fn cluster() -> Api {
     let api = Api::new(chrono::Utc::now);
     api.namespace("dev");

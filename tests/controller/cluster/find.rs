@@ -1,4 +1,3 @@
-//! Finding live Deployments, against the API in memory.
 #![allow(clippy::unwrap_used)]
 
 use dayshift_cluster::{

@@ -1,4 +1,4 @@
-//! The ways to the API, without a controller.
+//! Requests to the API without a controller.
 
 mod authorities;
 mod connections;

@@ -1,4 +1,4 @@
-//! One Namespace, read and written, where something else answers.
+//! Reading and writing one Namespace if another program answers.
 #![allow(clippy::unwrap_used)]
 
 use dayshift_cluster::{Writer, read::NamespaceMeta};
@@ -17,7 +17,8 @@ fn writer(answer: &Value) -> Writer {
     Writer::of_command(Client::new(service, "default"), Prefix::default())
 }
 
-/// A proxy or a cache before the API server, say: an override would go by another team's hours.
+/// For example, a proxy or a cache in front of the API server: an override would use another team's
+/// hours.
 #[tokio::test]
 async fn ignores_a_response_about_another_namespace() {
     let named = |name: &str| json!({"metadata": {"name": name, "uid": "u"}});

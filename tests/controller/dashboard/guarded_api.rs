@@ -1,5 +1,5 @@
-//! The API in memory behind a guard that knows who may do what, as an API server does: of requests
-//! that act as somebody, and of no others.
+//! The API in memory behind a guard that checks permissions as an API server does. It answers only
+//! requests that impersonate a user.
 
 use std::sync::{
     Arc,
@@ -14,18 +14,17 @@ use kube_in_memory::Api;
 use serde_json::{Value, json};
 use tower::{BoxError, service_fn};
 
-/// What the guard knows and has seen.
+/// The permissions and the observations of the guard.
 #[derive(Default)]
 pub(super) struct Guard {
-    /// Questions about rights.
+    /// The number of permission checks.
     pub(super) asked: AtomicUsize,
-    /// Whether nobody may do anything any more.
+    /// Whether all permissions are revoked.
     pub(super) is_closed: AtomicBool,
-    /// Whether the server is out of reach.
+    /// Whether the server is unreachable.
     pub(super) is_down: AtomicBool,
 }
 
-/// Who asks, and for what.
 #[derive(Debug)]
 struct Asked<'a> {
     user: &'a str,
@@ -36,8 +35,8 @@ struct Asked<'a> {
 }
 
 impl Asked<'_> {
-    /// The users of the stories: `ann` edits the workloads of `team-a`, `vic` views them, who is in the
-    /// group `admins` may do everything, and `nora` nothing.
+    /// The users of the scenarios: `ann` edits the workloads of `team-a`, `vic` views them, members
+    /// of the group `admins` may do everything, and `nora` may do nothing.
     fn is_allowed(&self) -> bool {
         let is_workload = ["deployments", "statefulsets", "cronjobs"].contains(&self.resource);
         let looks = ["get", "list", "watch"].contains(&self.verb);
@@ -51,7 +50,7 @@ impl Asked<'_> {
     }
 }
 
-/// A client that may act as anybody, and does nothing as itself.
+/// A client that may impersonate every user and sends no request as itself.
 pub(super) fn client(api: &Api, guard: &Arc<Guard>) -> Client {
     let (api, guard) = (api.clone(), Arc::clone(guard));
     let service = service_fn(move |request: Request<Body>| {
@@ -121,7 +120,8 @@ async fn answer(
     Ok(api.client_as(&user).send(request).await?)
 }
 
-/// The user and the groups that a request acts as. One that acts as nobody, or as two, is a defect.
+/// The user and groups that a request impersonates. A request that impersonates no user, or two, is
+/// a defect.
 fn named(headers: &HeaderMap) -> (String, Vec<String>) {
     let all = |name: &str| -> Vec<String> {
         let values = headers.get_all(name).iter();
@@ -134,7 +134,7 @@ fn named(headers: &HeaderMap) -> (String, Vec<String>) {
     (user.clone(), all("impersonate-group"))
 }
 
-/// The plural and the namespace of a path, and whether it names an object.
+/// The plural and namespace in a path, and whether it names an object.
 fn target(path: &str) -> (String, String, bool) {
     let parts: Vec<&str> = path.trim_matches('/').split('/').collect();
     let rest = if parts[0] == "api" {

@@ -1,4 +1,4 @@
-//! Users behind a proxy: each sees and does what the API server allows them, and nobody else does.
+//! Users behind a proxy: each one sees and does only what the API server allows them.
 
 use std::{sync::atomic::Ordering, time::Duration};
 
@@ -7,15 +7,15 @@ use crate::sandbox::{DeploymentBuilder, Sandbox, deployment, stateful_set};
 
 const OFFICE: &str = "Mon-Fri 09:00-19:00";
 
-/// A namespace of the others, what is in it, and one that is nowhere.
+/// A hidden namespace, its contents, and a namespace that does not exist.
 const OTHERS: &str = "hidden-team";
 const NOWHERE: &str = "absent-team";
 
-/// A cluster in the evening in which `team-a` has workloads and, where they are asked for, others.
+/// A cluster in the evening with workloads in `team-a` and, if `has_others`, in other namespaces.
 fn evening(has_others: bool) -> Sandbox {
     let story = Sandbox::at("2026-11-20 17:50 UTC");
     story.api.namespace("team-a");
-    // All of them are in one zone, in which the pages show times; the others are in another one.
+    // All of them are in the time zone of the pages; the others are in another one.
     let ours = |it: DeploymentBuilder, replicas| {
         let it = it.namespace("team-a").replicas(replicas).hours(OFFICE);
         it.annotation("dayshift/timezone", "Europe/Berlin")
@@ -43,11 +43,11 @@ fn evening(has_others: bool) -> Sandbox {
     story
 }
 
-/// What a user sees at each address, without what is new at each start.
+/// The pages that a user sees at each address, without parts that change at each start.
 fn walk(story: &Sandbox, others: &str) -> Vec<(String, u16, String)> {
     let pages = Proxied::new(story);
     let token = pages.token("ann");
-    // A UID is new each time, and what is made of it.
+    // UIDs, and values derived from them, are new each time.
     let of_uid = ["Deployment", "StatefulSet"].map(|kind| {
         let name = if kind == "Deployment" { "web" } else { "db" };
         let object = story.api.get(kind, "team-a", name).unwrap();
@@ -102,8 +102,8 @@ fn walk(story: &Sandbox, others: &str) -> Vec<(String, u16, String)> {
     all
 }
 
-/// Whether there are others or not, each page is the same to the letter: so no count, zone, message
-/// or address tells of them.
+/// Every page is byte for byte the same with and without other namespaces: no count, time zone,
+/// message or address reveals them.
 #[test]
 fn pages_show_nothing_that_the_user_may_not_list() {
     let with = walk(&evening(true), OTHERS);
@@ -174,7 +174,7 @@ fn shows_nothing_without_exactly_one_user_from_the_proxy() {
             &[user, ("x-forwarded-groups", "admins, system:masters")],
         ),
         (PROXY, &[user, groups, ("x-forwarded-groups", "more")]),
-        // These names are for the API server alone.
+        // Only the API server uses these names.
         (
             PROXY,
             &[
@@ -204,13 +204,14 @@ fn shows_nothing_without_exactly_one_user_from_the_proxy() {
     );
     let answer = pages.send("10.2.0.1:1", request("GET", "/style.css", &[]), "");
     assert_eq!(answer.status, 200);
-    // A proxy that a socket of IPv6 shows is the same proxy.
+    // An IPv4-mapped address of the proxy, as an IPv6 socket shows it, is the same proxy.
     let mapped = "[::ffff:10.1.2.3]:40000";
     let answer = pages.send(mapped, request("GET", "/", &[user, groups]), "");
     assert_eq!(answer.status, 200);
 }
 
-/// With `edit` one may change all that is in a namespace and not the Namespace: so its workloads are.
+/// With the role `edit` a user may change all workloads of a namespace but not the Namespace, so
+/// the action changes the workloads.
 #[test]
 fn wakes_a_namespace_as_the_user() {
     let story = evening(true);
@@ -276,7 +277,7 @@ fn accepts_a_form_only_from_its_own_user_and_page() {
             ("object", "team-a/deploy/web"),
         ]
     };
-    // Another user's page, with the token that they know, sent by the browser of this user.
+    // The page of another user with the token which that user knows, sent by this user's browser.
     assert_eq!(pages.post("ann", "/confirm", &fields(&vic)).status, 403);
     for origin in [
         "https://evil.example.com",
@@ -303,13 +304,13 @@ fn caches_permissions_for_a_minute() {
     let pages = Proxied::new(&story);
     let asked = || pages.guard.asked.load(Ordering::Relaxed);
     assert!(pages.get("ann", "/").body.contains("team-a"));
-    // Each of two kinds everywhere, and in each of two namespaces.
+    // For each of two kinds: once for all namespaces and once in each of two namespaces.
     assert_eq!(asked(), 6);
     for path in ["/", "/timeline", "/ns/team-a"] {
         assert_eq!(pages.get("ann", path).status, 200);
     }
     assert_eq!(asked(), 6);
-    // In all namespaces, two questions are enough.
+    // For a user who may list all namespaces, two checks are sufficient.
     pages.get_as_admin("/");
     assert_eq!(asked(), 8);
     pages.guard.is_closed.store(true, Ordering::Relaxed);
@@ -343,7 +344,7 @@ fn shows_nothing_if_permissions_cannot_be_checked() {
     assert!(pages.get("ann", "/").body.contains("team-a"));
 }
 
-/// What is kept until it is confirmed holds each of its objects, beside a controller with little memory.
+/// A pending plan stores each of its objects, beside a controller with little memory.
 #[test]
 fn limits_an_action_to_two_thousand_workloads_and_keeps_few_plans() {
     let story = evening(false);

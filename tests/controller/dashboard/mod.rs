@@ -1,4 +1,4 @@
-//! The pages of a running controller, and who looks at them.
+//! The pages of a running controller and their users.
 
 mod guarded_api;
 mod login;

@@ -1,4 +1,4 @@
-//! The pages that a running controller serves: from what it knows, and never in its way.
+//! The pages that a running controller serves: from its state, without delaying it.
 
 use std::{num::NonZeroUsize, sync::Arc, time::Duration};
 
@@ -60,7 +60,7 @@ fn pages_report_that_the_controller_has_ended() {
     let text = "The controller has ended.";
     assert!(!page(&story, &pages, "/").contains(text));
     story.stop_scalers();
-    // A view is good for a second.
+    // A view is cached for a second.
     story.sleep_until("18:31");
     for path in ["/", "/object/dev/deploy/web"] {
         let body = page(&story, &pages, path);
@@ -68,7 +68,7 @@ fn pages_report_that_the_controller_has_ended() {
     }
 }
 
-/// An object does not say why its start is not carried out; the controller knows.
+/// An object does not contain the reason why its start waits; the controller knows it.
 #[test]
 fn shows_a_start_that_waits_for_a_slot_as_waiting() {
     let mut story = Sandbox::empty_at("2026-11-20 18:00 UTC");
@@ -126,7 +126,7 @@ fn pages_show_the_state_of_the_controller() {
         let plain = overview.replace("<code>", "").replace("</code>", "");
         assert!(plain.contains(&part), "{part}: {overview}");
     }
-    // What nobody has looked up is not told as nothing.
+    // Unknown reverts are not reported as none.
     assert!(!overview.contains("reverted"), "{overview}");
     // `web` is awake until 21:00; `db` starts on Monday, and stops again.
     let dev = overview.split("/ns/dev").nth(1).unwrap();
@@ -182,7 +182,7 @@ fn page_views_cause_no_requests_and_no_delay() {
         let pages = Arc::clone(&pages);
         looked_at.spawn(async move {
             loop {
-                // Some ask and leave without the answer.
+                // Some clients disconnect before the response.
                 let path = PATHS[looker % PATHS.len()];
                 let patience = Duration::from_millis(if looker % 3 == 0 { 0 } else { 5_000 });
                 let _ = tokio::time::timeout(patience, get(&pages, path)).await;
@@ -201,7 +201,7 @@ fn page_views_cause_no_requests_and_no_delay() {
     assert!(page(&looked_at, &pages, "/").contains("52</span> stopped"));
 }
 
-/// As a scrape, or a page, that comes just before a boundary: the controller does nothing for it.
+/// For example, a scrape or a page view just before a boundary: the controller does no work for it.
 #[test]
 fn page_just_before_a_boundary_is_served_at_once() {
     let story = Sandbox::at("2026-11-20 18:59 UTC");

@@ -16,16 +16,15 @@ use crate::sandbox::Sandbox;
 pub(super) const PROXY: &str = "10.1.2.3:40000";
 const HOST: &str = "dayshift.example.com";
 
-/// A story whose pages users see through a proxy.
+/// A sandbox whose pages are served to users through a proxy.
 pub(super) struct Proxied<'s> {
     story: &'s Sandbox,
     pages: Arc<Dashboard>,
-    /// What the pages do while somebody waits.
+    /// The work of the pages while a test waits.
     work: RefCell<Pin<Box<dyn Future<Output = ()>>>>,
     pub(super) guard: Arc<Guard>,
 }
 
-/// What a page is answered with.
 #[derive(Debug)]
 pub(super) struct Answer {
     pub(super) status: u16,
@@ -33,7 +32,7 @@ pub(super) struct Answer {
     pub(super) body: String,
 }
 
-/// A request of somebody.
+/// A request of a user.
 pub(super) fn request(
     method: &str,
     path: &str,
@@ -80,7 +79,7 @@ impl<'s> Proxied<'s> {
         }
     }
 
-    /// What comes of something while the pages work.
+    /// Runs a future while the pages work.
     fn block_on<T>(&self, what: impl Future<Output = T>) -> T {
         let mut work = self.work.borrow_mut();
         self.story.block_on(async {
@@ -95,7 +94,7 @@ impl<'s> Proxied<'s> {
         self.block_on(async { tokio::time::sleep(time).await });
     }
 
-    /// What comes of a request from this address.
+    /// The response to a request from this address.
     pub(super) fn send(&self, peer: &str, request: http::request::Builder, body: &str) -> Answer {
         let peer: SocketAddr = peer.parse().unwrap();
         let body = Full::new(Bytes::from(body.to_owned()));
@@ -123,7 +122,7 @@ impl<'s> Proxied<'s> {
         )
     }
 
-    /// A page of an administrator.
+    /// A page as an administrator sees it.
     pub(super) fn get_as_admin(&self, path: &str) -> Answer {
         let headers = [
             ("x-forwarded-user", "root"),
@@ -155,12 +154,12 @@ impl<'s> Proxied<'s> {
         self.send(PROXY, request("POST", path, &headers), &form.finish())
     }
 
-    /// What the forms of a user carry.
+    /// The token in the forms of a user.
     pub(super) fn token(&self, user: &str) -> String {
         input(&self.get(user, "/timeline").body, "token")
     }
 
-    /// Confirms what a page asks for, and returns the page of the result.
+    /// Confirms the action of a page, and returns the page with the result.
     pub(super) fn confirmed(&self, user: &str, asked: &Answer) -> String {
         assert_eq!(asked.status, 200, "{}", asked.body);
         let (token, plan) = (input(&asked.body, "token"), input(&asked.body, "plan"));
@@ -178,7 +177,6 @@ impl<'s> Proxied<'s> {
     }
 }
 
-/// The value of a hidden field.
 pub(super) fn input(body: &str, name: &str) -> String {
     let begins = format!("name=\"{name}\" value=\"");
     let (_, value) = body

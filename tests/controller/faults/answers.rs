@@ -1,5 +1,5 @@
-//! What the server's own answers tell: of an object that the watch shows otherwise, of a patch
-//! whose answer was lost, of a history that went back.
+//! Responses of the server: about an object that the watch shows differently, for a patch whose
+//! response was lost, after a resourceVersion rollback.
 
 use std::{
     sync::{
@@ -23,7 +23,7 @@ fn is_patch(line: &RequestLine) -> bool {
     line.verb == "patch" && line.resource == "deployments"
 }
 
-/// What the metrics say of the stops that were done.
+/// The metrics of the completed stops.
 fn stops_done(story: &Sandbox) -> String {
     let name = r#"dayshift_transitions_total{action="stop",outcome="done"} "#;
     let text = story.telemetry.render();
@@ -47,7 +47,7 @@ fn reports_and_counts_once_a_patch_whose_response_was_lost() {
     }
 }
 
-/// The answer is lost, and somebody scales the object before anybody has looked.
+/// The response is lost, and a user scales the workload before the watch shows the patch.
 #[test]
 fn lost_response_is_not_confirmed_by_another_object() {
     let story = Sandbox::at("2026-11-20 18:00 UTC");
@@ -66,7 +66,7 @@ fn forgets_a_workload_that_left_the_selector_during_a_list() {
         let scoped = deployment(name).replicas(3).label("tier", "dev");
         story.apply(scoped.start("18:30").stop("19:00"));
     }
-    // Lists in pages: they take 8 s, and a patch takes 3 s.
+    // Lists use pages and take 8 s; a patch takes 3 s.
     story.api.on_request(|line| match line.verb {
         "watch" if line.query.contains("sendInitialEvents") => {
             Some(Fault::Answer(Status::new(422, "Invalid", "no streams")))
@@ -83,7 +83,7 @@ fn forgets_a_workload_that_left_the_selector_during_a_list() {
         ..Settings::default()
     });
     story.sleep_until("18:29:58");
-    // The list begins without the one that leaves, whose start of 18:30 is answered meanwhile.
+    // The list begins without the workload that leaves, whose start at 18:30 is answered meanwhile.
     let leaves = json!({"metadata": {"labels": {"tier": "prod"}}});
     story.api.close_watches();
     let left = story.api.merge("Deployment", "dev", "web", &leaves);
@@ -117,7 +117,7 @@ fn replaced_object_sends_its_own_request() {
         .api
         .on_request(move |line| is_patch(line).then(|| Fault::Answer(forbidden.clone())));
     story.sleep_until("19:00");
-    // Whichever asks for the others: all are made anew while nobody watches.
+    // Whichever one probes for the others: all are replaced while no watch is open.
     story.api.close_watches();
     for name in ["api", "web"] {
         story.api.delete("dev", name).unwrap();
@@ -166,7 +166,7 @@ fn distinguishes_clock_boundaries_from_user_requests() {
     assert!(story.telemetry.render().contains(none_late));
 }
 
-/// A server whose clock says nonsense does not end the program.
+/// A server with a nonsensical clock does not end the controller.
 #[test]
 fn treats_a_clock_millennia_away_as_a_wrong_clock() {
     for seconds in [8_000_000_000_000, -8_000_000_000_000] {
@@ -183,8 +183,8 @@ fn treats_a_clock_millennia_away_as_a_wrong_clock() {
     }
 }
 
-/// A proxy that has lost its way for a moment knows of no object: only the API server's own 404
-/// tells that one is gone. The watch goes on and would not show it again.
+/// A proxy with a temporary fault knows no object: only the API server's own 404 means that an
+/// object is gone. The watch continues and would not show it again.
 #[test]
 fn plain_404_page_does_not_remove_an_object() {
     let mut story = Sandbox::empty_at("2026-11-20 18:00 UTC");
@@ -214,8 +214,8 @@ fn plain_404_page_does_not_remove_an_object() {
     assert_eq!(story.replicas("web"), 0);
 }
 
-/// A success that shows no such object, as of something before the API server that has an answer to
-/// everything: nothing was done, and nothing is gone.
+/// A successful response without the object, for example from a program in front of the API server:
+/// nothing changed, and nothing is gone.
 #[test]
 fn success_about_another_object_is_a_failure() {
     let status = json!({

@@ -1,4 +1,5 @@
-//! Something between the scaler and the server that answers some requests by itself, or spoils answers.
+//! An intermediary between the controller and the server that answers requests itself or corrupts
+//! responses.
 
 use std::{
     sync::{
@@ -20,16 +21,16 @@ use tower::{BoxError, service_fn};
 use super::isolation::{answered, healthy};
 use crate::sandbox::{Sandbox, deployment};
 
-/// What becomes of a request.
+/// The effect of the intermediary on a request.
 enum Fate {
     Passes,
-    /// It takes effect, and its answer has no body.
+    /// It takes effect, and its response has no body.
     LosesItsBody,
-    /// It is answered with this code and text.
+    /// It is answered with this code and body.
     IsAnswered(u16, String),
 }
 
-/// An empty cluster at 18:00 with a scaler behind something that decides so.
+/// An empty cluster at 18:00 with a controller behind such an intermediary.
 fn behind(
     settings: Settings,
     fate: impl Fn(&Request<Body>) -> Fate + Clone + Send + Sync + 'static,
@@ -64,7 +65,7 @@ fn is_patch_of(request: &Request<Body>, name: &str) -> bool {
     request.method() == Method::PATCH && last.is_some_and(|it| it.starts_with(name))
 }
 
-/// Deployments of a namespace with nothing else wrong in it, that stop some seconds after 19:00.
+/// Healthy Deployments in the namespace that stop some seconds after 19:00.
 fn with_healthy(story: &Sandbox) {
     story.api.namespace("prod");
     for second in [3, 12, 40] {
@@ -80,7 +81,7 @@ fn assert_healthy_is_punctual(story: &Sandbox) {
     }
 }
 
-/// The watch shows that they took effect, and what is to do next is done.
+/// The watch shows that the patches took effect, and the next boundary is carried out.
 #[test]
 fn patches_with_empty_responses_are_sent_and_reported_once() {
     for count in [1, 40] {
@@ -119,7 +120,7 @@ fn patches_with_empty_responses_are_sent_and_reported_once() {
     }
 }
 
-/// The watch shows it after the answer, while a retry is waited for.
+/// The watch shows it after the response, while a retry is pending.
 #[test]
 fn late_confirmation_does_not_delay_the_next_patch() {
     let story = behind(Settings::default(), |request| {
@@ -146,7 +147,7 @@ fn late_confirmation_does_not_delay_the_next_patch() {
     assert_eq!(story.replicas("web"), 0, "it is enforced");
 }
 
-/// A cache has kept it. The watch goes on, and would not show the new one again.
+/// For example, a cache stored it. The watch continues and would not show the new object again.
 #[test]
 fn response_about_an_earlier_uid_removes_no_object() {
     let kept = Arc::<Mutex<Option<Value>>>::default();
@@ -177,7 +178,7 @@ fn response_about_an_earlier_uid_removes_no_object() {
     assert_eq!(story.replicas("web"), 0);
 }
 
-/// To the login page of a proxy whose session has ended, say: no object has refused anything.
+/// For example, to the login page of a proxy whose session expired: no object was denied.
 #[test]
 fn treats_a_redirect_as_an_unavailable_server() {
     let is_astray = Arc::new(AtomicBool::new(false));
@@ -210,7 +211,8 @@ fn treats_a_redirect_as_an_unavailable_server() {
     }
 }
 
-/// Its own server (an aggregated API) or its conversion webhook is away, and the API server says so.
+/// Its own server (an aggregated API) or its conversion webhook is unavailable, and the API server
+/// reports that.
 #[test]
 fn unavailable_server_of_one_kind_delays_no_other_kind() {
     let aggregated = (503, "service unavailable\n".to_owned());

@@ -1,4 +1,4 @@
-//! A namespace that asks for more than can be done.
+//! A namespace that requests more transitions than the server can carry out.
 
 use std::time::Duration;
 
@@ -11,8 +11,8 @@ use crate::{
     sandbox::{Sandbox, deployment},
 };
 
-/// A server that takes some 350 patches a second, and 600 Deployments of one namespace that ask
-/// for one each second.
+/// A server that accepts some 350 patches a second, and 600 Deployments of one namespace that each
+/// need one every second.
 fn beside_a_busy_namespace() -> Sandbox {
     let mut story = Sandbox::empty_at("2026-11-20 18:59:56 UTC");
     for number in 0..600 {
@@ -57,7 +57,7 @@ fn busy_namespace_delays_others_by_less_than_its_own_requests_take() {
     assert_eq!(told.count(), 1, "its Events take their turns as well");
 }
 
-/// Once, and each boundary that is carried out is the newest one there is.
+/// Reported once, and each boundary that is carried out is the newest one.
 #[test]
 fn reports_schedules_that_exceed_the_request_rate() {
     let story = beside_a_busy_namespace();

@@ -1,4 +1,4 @@
-//! One object's trouble is its own, and so is a namespace's, and so is that of Events.
+//! Failures of one workload, of one namespace and of Events affect nothing else.
 
 use std::time::Duration;
 
@@ -8,20 +8,20 @@ use kube_in_memory::{Fault, RequestLine, Status};
 
 use crate::sandbox::{DeploymentBuilder, Sandbox, deployment};
 
-/// What the API server answers where a webhook could not be asked.
+/// The API server's response if a webhook could not be called.
 fn webhook_fails() -> Fault {
     Fault::Answer(Status::internal(
         r#"failed calling webhook "deny.example": EOF"#,
     ))
 }
 
-/// What a webhook may make of a request: it chooses the code of its denial.
+/// A denial by a webhook, which chooses the code.
 pub(crate) fn denial(code: u16) -> Fault {
     let message = r#"admission webhook "deny.example" denied the request: not tonight"#;
     Fault::Answer(Status::new(code, "Whatever", message))
 }
 
-/// 18:59, with so many Deployments in `dev` that stop at 19:00 and whose patches meet the fault.
+/// 18:59, with this many Deployments in `dev` that stop at 19:00 and whose patches meet the fault.
 pub(crate) fn with_neighbours(count: usize, fault: Fault) -> Sandbox {
     let mut story = Sandbox::empty_at("2026-11-20 18:00 UTC");
     for number in 0..count {
@@ -51,7 +51,7 @@ pub(crate) fn healthy(namespace: &str, second: u32) -> DeploymentBuilder {
         .stop(format!("{second} 0 19 * * *"))
 }
 
-/// How many milliseconds each healthy Deployment was late, and that each was stopped.
+/// The lateness of each healthy Deployment in milliseconds; asserts that each was stopped.
 fn lateness(story: &Sandbox) -> Vec<i64> {
     lateness_until(story, &[3, 12, 40])
 }
@@ -84,7 +84,7 @@ fn hanging_request_delays_its_namespace_by_a_second_and_no_other() {
         story.sleep_until("19:00:20");
         assert_eq!(story.telemetry.ready(), Ok(()), "others are answered");
         story.sleep_until("19:02");
-        // Each in `dev` may wait for those that came before it, 32 at a time for a second.
+        // Each workload in `dev` might wait for the earlier ones, 32 at a time for a second.
         let most = 1_000 * (count as i64 / 32);
         for (number, late) in lateness(&story).into_iter().enumerate() {
             let is_neighbour = number % 2 == 0;
@@ -136,7 +136,7 @@ fn immediate_failure_delays_no_other_workload() {
     }
 }
 
-/// Nothing else is sent meanwhile that could be answered.
+/// No other request is sent meanwhile that could succeed.
 #[test]
 fn permanent_failure_in_an_idle_cluster_does_not_make_it_unready() {
     let slow = Status::new(504, "Timeout", "Timeout: request did not complete");
@@ -148,7 +148,7 @@ fn permanent_failure_in_an_idle_cluster_does_not_make_it_unready() {
     }
 }
 
-/// More of them than can be tried again by then: they wait for what is new beside them.
+/// More of them than can be retried by then: they wait for newer work.
 #[test]
 fn slow_failures_are_queued_after_workloads_that_have_not_failed() {
     let slowly = Duration::from_millis(90);
@@ -169,7 +169,7 @@ fn slow_failures_are_queued_after_workloads_that_have_not_failed() {
     assert!(tried("bad-0") >= 3 && tried("bad-599") >= 3, "they go on");
 }
 
-/// One object's conflicts are its own too: something writes to it before every patch.
+/// Conflicts also affect only their own object: another client writes to it before every patch.
 #[test]
 fn workload_that_changes_constantly_delays_no_other_and_is_reported_once() {
     let conflict = Status::new(422, "Invalid", "the server rejected our request");
@@ -196,7 +196,8 @@ fn failures_across_many_namespaces_are_attributed_to_the_server() {
         .api
         .on_request(move |line| (line.verb == "patch").then(|| etcd.clone()));
     story.sleep_until("19:01");
-    // Five seconds apart at last, with 40 at once; each by itself would have tried 6 times.
+    // Finally five seconds apart, with 40 in flight; without the shared backoff each would have
+    // tried 6 times.
     let tries = story.requests("patch").len();
     assert!(tries < 40 * 20, "{tries}");
     assert!(story.telemetry.ready().is_err());
@@ -310,7 +311,7 @@ fn one_object_probes_a_missing_permission() {
         .api
         .on_request(move |line| (line.verb == "patch").then(|| Fault::Answer(forbidden.clone())));
     story.sleep_until("18:20");
-    // Those that were under way together, then one again and again, at last each half minute.
+    // First those in flight together, then one again and again, finally every half minute.
     let asked = story.requests("patch").len();
     assert!(asked < 24 + 60, "{asked}");
     story.api.serve_well();
@@ -342,7 +343,7 @@ fn boundary_precedes_adoptions_even_if_its_workload_waits_among_them() {
     let at = patches
         .filter(|line| line.name == "last")
         .map(|line| (line.at - begun).num_seconds());
-    // Adopted in the instant of its boundary, which is carried out when that is answered.
+    // Adopted at the time of its boundary, which is carried out after that response.
     assert_eq!(at.collect::<Vec<_>>(), [10, 12]);
     assert_eq!(story.replicas("last"), 0);
 }

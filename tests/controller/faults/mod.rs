@@ -1,4 +1,4 @@
-//! A server that is away, refuses or loses answers, and other scalers.
+//! A server that is unavailable, denies requests or loses responses, and other controllers.
 
 mod answers;
 mod between;
@@ -49,7 +49,7 @@ fn lost_response_does_no_harm() {
     assert!(story.requests("patch").len() <= 2);
 }
 
-/// What keeps a patch from taking effect.
+/// The faults that keep a patch from taking effect.
 fn no_effect() -> [Fault; 4] {
     [
         Fault::DropBefore,
@@ -90,15 +90,15 @@ fn halves_the_window_after_a_429() {
     assert_eq!(at_once[..2], [32, 16], "{at_once:?}");
 }
 
-/// The first of many is on its way before the others are looked at: its answer may be heeded.
+/// The first of many is sent before the others are evaluated, so that its response can be honored.
 #[test]
 fn a_429_for_the_first_of_many_holds_the_others() {
     let at_once = asked_at_once_of_a_busy_server(Duration::ZERO);
     assert_eq!(at_once[..2], [1, 16], "{at_once:?}");
 }
 
-/// How many of 60 stops are sent at each instant to a server that refuses the first of them so long
-/// after they came in.
+/// The number of stops, of 60, that are sent at each time to a server which rejects the first one
+/// this long after it arrived.
 fn asked_at_once_of_a_busy_server(refuses_after: Duration) -> Vec<usize> {
     let mut story = Sandbox::empty_at("2026-11-20 18:00 UTC");
     for number in 0..60 {
@@ -134,7 +134,7 @@ fn asked_at_once_of_a_busy_server(refuses_after: Duration) -> Vec<usize> {
     at_once.into_iter().map(|(_, count)| count).collect()
 }
 
-/// Had it spun instead, simulated time would not pass, and the story not end.
+/// If the controller spun instead, simulated time would not advance, and the test would not end.
 #[test]
 fn sleeps_while_a_retry_waits_for_a_full_queue() {
     let mut story = Sandbox::empty_at("2026-11-20 18:00 UTC");
@@ -224,12 +224,12 @@ fn one_probe_finds_a_restored_permission_for_all() {
     story.api.forget_requests();
     story.sleep_until("19:10");
     let tries = story.requests("patch").len();
-    // The first refusal holds the others back.
+    // The first denial holds the others.
     assert!((21..=45).contains(&tries), "{tries} tries in ten minutes");
     let why = "the permission to patch workloads is missing in a namespace";
     assert_eq!(story.telemetry.ready(), Err(vec![why]));
 
-    // Whoever asks may go.
+    // The workload that probes the permission may proceed.
     let last = story.requests("patch").pop().unwrap().name;
     story.api.delete("dev", &last).unwrap();
     story.sleep_until("19:11");
@@ -241,7 +241,7 @@ fn one_probe_finds_a_restored_permission_for_all() {
     assert_eq!(story.telemetry.ready(), Ok(()));
 }
 
-/// A Role may name the objects that may be patched.
+/// A Role can name the objects that may be patched.
 #[test]
 fn permission_by_resource_name_does_not_wait_for_denied_names() {
     let story = Sandbox::at("2026-11-20 18:00 UTC");

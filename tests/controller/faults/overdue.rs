@@ -1,4 +1,4 @@
-//! What is overdue, as the metrics have it at the time of a scrape.
+//! Overdue workloads, as the metrics show them at the time of a scrape.
 
 use dayshift_controller::{Scope, Settings};
 use kube_in_memory::{Fault, Status};
@@ -37,8 +37,8 @@ fn denied_transition_is_overdue_until_it_succeeds() {
     assert_eq!((story.replicas("web"), &*overdue(&story)), (0, "0"));
 }
 
-/// The controller is stopped, as one that hangs: what it has published still tells, and a probe that
-/// it is to be restarted.
+/// The controller is stopped as if it hung: its published state is still visible, and a probe
+/// requests a restart.
 #[test]
 fn hanging_transition_is_reported_as_late() {
     let mut story = Sandbox::empty_at("2026-11-20 18:00 UTC");
@@ -63,7 +63,7 @@ fn hanging_transition_is_reported_as_late() {
     assert!(!is_alive(&story));
 }
 
-/// A count that is to be put back has no time at which it was due.
+/// A correction of `enforce` has no time at which it was due.
 #[test]
 fn exhausted_enforce_is_not_overdue() {
     let story = Sandbox::at("2026-11-20 18:00 UTC");
@@ -80,7 +80,7 @@ fn exhausted_enforce_is_not_overdue() {
     assert_eq!((story.replicas("web"), &*overdue(&story)), (2, "0"));
 }
 
-/// What is in a namespace that the selector matches no more is left to others.
+/// A workload in a namespace that the selector no longer matches is out of scope.
 #[test]
 fn workload_outside_of_the_scope_is_not_overdue() {
     let mut story = Sandbox::empty_at("2026-11-20 18:00 UTC");
@@ -107,7 +107,7 @@ fn workload_outside_of_the_scope_is_not_overdue() {
     assert_eq!((story.replicas("web"), &*overdue(&story)), (0, "0"));
 }
 
-/// More of them than are looked at again in one second.
+/// More of them than are re-evaluated in one second.
 #[test]
 fn each_of_many_is_overdue_until_it_succeeds() {
     let story = Sandbox::at("2026-11-20 18:00 UTC");
@@ -129,7 +129,7 @@ fn each_of_many_is_overdue_until_it_succeeds() {
     assert_eq!((story.replicas("web-599"), &*overdue(&story)), (0, "0"));
 }
 
-/// Its time passes, and nothing is asked for it any more.
+/// Its time passes, and nothing is requested for it any more.
 #[test]
 fn workload_being_deleted_is_not_overdue() {
     let story = Sandbox::at("2026-11-20 18:00 UTC");
@@ -146,14 +146,13 @@ fn workload_being_deleted_is_not_overdue() {
     assert_eq!(overdue(&story), "0");
 }
 
-/// The labels of the object as they are to be from now on; what is `null` is taken away.
+/// Replaces the labels of the object; `null` removes a label.
 fn relabel(story: &Sandbox, labels: &serde_json::Value) {
     let patch = json!({"metadata": {"labels": labels}});
     story.api.merge("Deployment", "dev", "web", &patch).unwrap();
 }
 
-/// What somebody writes into the labels, and what the controller puts right at once: nothing was
-/// asked of it before.
+/// A manual change of labels that the controller corrects at once: no transition was due before.
 #[test]
 fn labels_that_are_corrected_at_once_are_not_overdue() {
     let none = json!({
@@ -187,7 +186,7 @@ fn labels_that_are_corrected_at_once_are_not_overdue() {
     }
 }
 
-/// Once it is left alone, its next boundary counts all the same.
+/// After the corrections end, its next boundary applies all the same.
 #[test]
 fn boundary_is_overdue_even_if_the_labels_were_removed() {
     let story = Sandbox::at("2026-11-20 18:00 UTC");

@@ -1,4 +1,4 @@
-//! What is told where a permission is missing, and what is done where a policy denies.
+//! Reports about missing permissions, and behavior after admission denials.
 
 use chrono::{DateTime, TimeDelta, Utc};
 use dayshift_controller::Settings;
@@ -13,7 +13,7 @@ fn forbidden() -> Fault {
     Fault::Answer(Status::forbidden("apps", "deployments", "web", why))
 }
 
-/// The Events `ScaleFailed` that were sent so far and are left, by object and namespace.
+/// The `ScaleFailed` Events that exist so far, by object and namespace.
 fn told(story: &Sandbox) -> Vec<(String, String)> {
     let events = story.api.list("Event").into_iter();
     let failed = events.filter(|event| event["reason"] == "ScaleFailed");
@@ -28,7 +28,7 @@ fn told(story: &Sandbox) -> Vec<(String, String)> {
         .collect()
 }
 
-/// They ask in turn, and each would tell of it; an Event lives for an hour.
+/// The objects probe in turn, and each one could report the failure; an Event lives for an hour.
 #[test]
 fn reports_a_missing_permission_once_an_hour_per_kind_and_namespace() {
     let story = Sandbox::at("2026-11-20 18:00 UTC");
@@ -63,7 +63,7 @@ fn reports_a_missing_permission_once_an_hour_per_kind_and_namespace() {
     assert_eq!(told(&story).len(), 3, "it is missing again");
 }
 
-/// What is told of a permission says nothing of what is refused later.
+/// A reported missing permission does not suppress later denials.
 #[test]
 fn reports_a_denial_after_a_missing_permission() {
     let story = Sandbox::at("2026-11-20 18:00 UTC");
@@ -85,13 +85,13 @@ fn reports_a_denial_after_a_missing_permission() {
     assert_eq!(told(&story).len(), 3, "each of its own");
 }
 
-/// A policy that denies starts, and would allow the stops that come after.
+/// A policy that denies starts and would allow the later stops.
 #[test]
 fn stop_is_punctual_after_earlier_denials() {
     let mut story = Sandbox::empty_at("2026-11-20 08:00 UTC");
     for number in 0..12 {
         let name = format!("web-{number}");
-        // So that the last refusals of some are seconds before the stop, and of others minutes.
+        // So that the last denials are seconds before the stop for some, and minutes for others.
         let start = format!("{} {} 9 * * *", number * 5, 50 + number % 5);
         let web = deployment(&name).replicas(0).start(&start).stop("10:00");
         story.apply(web.annotation("dayshift/replicas", "3"));

@@ -1,4 +1,4 @@
-//! When to come back is the server's to say, but not for ever.
+//! The server decides when to retry, up to a limit.
 
 use std::{
     sync::{
@@ -17,10 +17,10 @@ use tower::{BoxError, service_fn};
 
 use crate::sandbox::{Sandbox, deployment};
 
-/// What `Retry-After` counts for at most, and some seconds for the backoff behind it.
+/// The maximum effect of `Retry-After`, plus some seconds for the backoff after it.
 const BOUND: TimeDelta = TimeDelta::seconds(66);
 
-/// How late `web` is stopped where the first patch that stops it is answered with this.
+/// The lateness of the stop of `web` if the first patch gets this response.
 fn answered(code: u16, retry_after: &'static str) -> TimeDelta {
     let mut story = Sandbox::empty_at("2026-11-20 18:00 UTC");
     let before = |api: &Api| {
@@ -47,7 +47,7 @@ fn answered(code: u16, retry_after: &'static str) -> TimeDelta {
     story.apply(deployment("web").replicas(3).stop("19:00"));
     story.sleep_until("19:00");
     let stop = story.utc("2026-11-20 19:00");
-    // Two hours, and no more.
+    // At most two hours.
     for _ in 0..7200 {
         if story.replicas("web") == 0 {
             break;

@@ -1,4 +1,4 @@
-//! Patches that are not answered: a webhook that hangs, or a server that is away.
+//! Patches without a response: a webhook that hangs, or a server that is unavailable.
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use crate::{
 
 const AWAY: &str = "the API server does not answer or refuses";
 
-/// Nothing else is sent that would be answered; a list passes no webhook.
+/// No other request is sent that would be answered; a list passes no webhook.
 #[test]
 fn hanging_webhooks_in_an_idle_cluster_do_not_make_it_unready() {
     for count in [1, 2, 60] {
@@ -50,7 +50,7 @@ fn server_without_lists_is_unavailable_even_if_one_workload_is_due() {
     );
 }
 
-/// A proxy that swallows a watch as it is opened again, after the 290 s for which it was granted.
+/// A proxy that swallows the reopened watch after the 290 s for which the first was open.
 #[test]
 fn reopens_a_watch_that_is_never_answered() {
     let story = Sandbox::at("2026-11-20 18:00 UTC");
@@ -66,7 +66,7 @@ fn reopens_a_watch_that_is_never_answered() {
         story.telemetry.ready(),
         Err(vec!["the workloads are not being watched", AWAY])
     );
-    // An edit that nobody is told of yet.
+    // An edit that no watch has shown yet.
     story.annotate("web", "hours", Some("09:00-18:30"));
     let asked = story.requests("watch").into_iter().filter(is_asked).count();
     assert!(asked >= 2, "{asked}");

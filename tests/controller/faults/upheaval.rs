@@ -1,4 +1,4 @@
-//! What changes under the scaler in the middle of a boundary: its clock, namespaces, the server.
+//! Changes in the middle of a boundary: the clock, namespaces, the server.
 
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use crate::sandbox::{Sandbox, deployment};
 
-/// 18:59, with 200 Deployments in four namespaces that stop at 19:00, each patch of which takes 50 ms.
+/// 18:59, with 200 Deployments in four namespaces that stop at 19:00; each patch takes 50 ms.
 fn two_hundred(settings: Settings) -> Sandbox {
     let mut story = Sandbox::empty_at("2026-11-20 18:00 UTC");
     for number in 0..200 {
@@ -38,7 +38,7 @@ fn stopped(story: &Sandbox) -> usize {
     (0..200).filter(is_stopped).count()
 }
 
-/// Each has met one patch that was made.
+/// Asserts that each object got exactly one successful patch.
 fn assert_each_was_patched_once(story: &Sandbox) {
     for number in 0..200 {
         let name = format!("web-{number}");
@@ -53,7 +53,7 @@ fn clock_step_back_in_the_middle_of_a_boundary_repeats_nothing() {
         let story = two_hundred(Settings::default());
         story.pass(Duration::from_millis(60_060));
         let first = stopped(&story);
-        // The clock of a story is the server's too, but for this.
+        // Otherwise the sandbox uses one clock for the controller and the server.
         if is_noticed {
             story.server_is_ahead(hour.num_seconds());
         }
@@ -76,7 +76,7 @@ fn clock_step_back_in_the_middle_of_a_boundary_repeats_nothing() {
     }
 }
 
-/// As a migration to another storage version does, which writes each anew.
+/// For example, a migration to another storage version, which writes every object.
 #[test]
 fn objects_replaced_in_the_middle_of_a_boundary_stop_once() {
     let story = two_hundred(Settings::default());
@@ -97,7 +97,7 @@ fn objects_replaced_in_the_middle_of_a_boundary_stop_once() {
     assert_eq!(story.requests("get").len(), 0, "none met a conflict");
 }
 
-/// An operator cleans up at 09:00.
+/// For example, an operator cleans up at 09:00.
 #[test]
 fn deleting_three_hundred_namespaces_during_starts_delays_no_other() {
     let mut story = Sandbox::empty_at("2026-11-20 18:00 UTC");
@@ -159,7 +159,8 @@ fn deleting_three_hundred_namespaces_during_starts_delays_no_other() {
     }
 }
 
-/// The objects go with the definition, and others of their names come with the next one.
+/// The objects are deleted with the definition, and objects of the same names are created with the
+/// next one.
 #[test]
 fn custom_resource_recreated_in_another_version_is_watched_again() {
     let mut story = Sandbox::empty_at("2026-11-20 18:00 UTC");
@@ -185,7 +186,7 @@ fn custom_resource_recreated_in_another_version_is_watched_again() {
     };
     story.api.create(coral("v1", 3)).unwrap();
     story.sleep_until("18:59:59");
-    // In the moment of the stop.
+    // At the time of the stop.
     story.api.delete_of("Coral", "dev", "web").unwrap();
     story.api.withdraw("Coral");
     story.sleep_until("19:00:30");
@@ -196,7 +197,7 @@ fn custom_resource_recreated_in_another_version_is_watched_again() {
         let object = story.api.get("Coral", "dev", "web").unwrap();
         object["spec"]["replicas"].clone()
     };
-    // What is seen first after a boundary is not acted on backwards.
+    // A first observation after a boundary does not act on the past.
     for (time, count) in [
         ("19:05", 5),
         ("2026-11-21 18:59", 5),

@@ -1,4 +1,4 @@
-//! CronJobs and their Jobs, as the CronJob controller makes them.
+//! CronJobs and their Jobs, as the CronJob controller creates them.
 
 use kube_in_memory::Api;
 use serde_json::{Value, json};
@@ -12,23 +12,23 @@ pub(super) struct Jobs {
 }
 
 impl Jobs {
-    /// Whether a Job is suspended, and by whom.
+    /// Whether a Job is suspended, and by which controller.
     pub(super) fn suspended(&self, name: &str) -> (Value, Value) {
         let job = self.api.get("Job", "dev", name).unwrap();
         let by = &job["metadata"]["labels"]["dayshift/suspended-by"];
         (job["spec"]["suspend"].clone(), by.clone())
     }
 
-    /// What somebody does by hand.
+    /// Suspends or resumes a Job manually.
     pub(super) fn suspend(&self, name: &str, suspend: bool) {
         let patch = json!({"spec": {"suspend": suspend}});
         self.api.merge("Job", "dev", name, &patch).unwrap();
     }
 }
 
-/// What a story asks of the cluster.
+/// Queries about Jobs for these scenarios.
 pub(super) trait Cluster {
-    /// How many requests about Jobs had this verb so far.
+    /// The number of requests about Jobs with this verb so far.
     fn job_requests(&self, verb: &str) -> usize;
 
     /// The Events about Jobs of an object, oldest first.
@@ -53,7 +53,7 @@ impl Cluster for Sandbox {
     }
 }
 
-/// A CronJob in office hours with `stop-jobs`, and Jobs of it that run.
+/// A CronJob in office hours with `stop-jobs`, and running Jobs.
 pub(super) fn cron_job_with_jobs(story: &Sandbox, name: &str, jobs: &[&str]) -> Jobs {
     let object = cron_job(name).hours("Mon-Fri 09:00-19:00");
     story.apply(object.annotation("dayshift/stop-jobs", "true"));
@@ -67,7 +67,7 @@ pub(super) fn cron_job_with_jobs(story: &Sandbox, name: &str, jobs: &[&str]) -> 
     }
 }
 
-/// A Job of that CronJob, which runs.
+/// A running Job of that CronJob.
 pub(crate) fn job_of(story: &Sandbox, cron_job: &str, name: &str) -> Value {
     let owner = story.api.get("CronJob", "dev", cron_job).unwrap();
     let mut spec = owner["spec"]["jobTemplate"]["spec"].clone();
@@ -85,7 +85,7 @@ pub(crate) fn job_of(story: &Sandbox, cron_job: &str, name: &str) -> Value {
     })
 }
 
-/// Makes an object at the time in there.
+/// Creates an object at the simulated time.
 pub(crate) fn make(story: &Sandbox, object: Value) {
     let made = story.block_on(async { story.api.create(object) });
     made.unwrap();

@@ -76,7 +76,7 @@ fn lists_the_jobs_of_a_namespace_once() {
     assert!(lists <= 4, "{lists} lists at a stop");
 }
 
-/// Each of both does what it finds, and neither what is done.
+/// Each controller acts on Jobs that the other has not changed yet.
 #[test]
 fn two_controllers_suspend_and_resume_each_job_once() {
     let mut story = Sandbox::at("2026-11-20 18:00 UTC");
@@ -137,7 +137,7 @@ fn only_cron_jobs_have_jobs() {
     );
 }
 
-/// Progress that is lost does not come back, so each CronJob has to say so itself.
+/// Lost progress cannot be restored, so each CronJob must enable this itself.
 #[test]
 fn stop_jobs_is_not_inherited_from_the_namespace() {
     let story = Sandbox::at("2026-11-20 18:00 UTC");

@@ -1,4 +1,4 @@
-//! What people and the CronJob controller do to Jobs at night.
+//! Changes to Jobs by users and by the CronJob controller while the CronJob is stopped.
 
 use serde_json::{Value, json};
 
@@ -23,7 +23,7 @@ fn job_resumed_manually_while_stopped_keeps_running() {
     let api = cron_job_with_jobs(&story, "report", &["urgent", "other"]);
     story.sleep_until("19:01");
     api.suspend("urgent", false);
-    // A scaler that comes up at night finds it so.
+    // A controller that starts in this state keeps it.
     story.kill_scalers();
     story.start_scaler(Default::default());
     story.sleep_until("23:00");
@@ -36,12 +36,12 @@ fn job_resumed_manually_while_stopped_keeps_running() {
             .told("report")
             .contains(&"JobsResumed: resumed 1 Job: other".to_owned())
     );
-    // Its next stop is one for both.
+    // At the next stop both are suspended.
     story.sleep_until("19:01");
     assert_eq!(api.suspended("urgent"), (json!(true), json!(api.uid)));
 }
 
-/// Its own time is that of the stop, and its controller sees the stop a moment later.
+/// Its scheduled time equals the stop, and its controller observes the stop a moment later.
 #[test]
 fn suspends_a_job_created_at_the_time_of_the_stop() {
     let story = Sandbox::at("2026-11-20 18:00 UTC");
@@ -94,7 +94,7 @@ fn leaves_finished_and_foreign_jobs_unchanged() {
     assert_eq!(story.job_requests("patch"), 0);
 }
 
-/// A CronJob that somebody had suspended stays so after the start; its Jobs were no less running.
+/// A manually suspended CronJob stays suspended after the start; its Jobs ran nevertheless.
 #[test]
 fn resumes_jobs_of_a_manually_suspended_cron_job() {
     let story = Sandbox::at("2026-11-20 18:00 UTC");
@@ -128,7 +128,7 @@ fn wake_resumes_jobs_and_its_end_suspends_them() {
     assert_eq!(api.suspended("report-1"), (json!(true), json!(api.uid)));
 }
 
-/// Nothing else would say why they stay suspended.
+/// No other Event would explain why they stay suspended.
 #[test]
 fn resumes_all_jobs_if_the_annotation_is_removed() {
     for keys in [&["stop-jobs"][..], &["stop-jobs", "hours"]] {

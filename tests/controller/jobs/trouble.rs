@@ -1,4 +1,4 @@
-//! What stands between a stop and the Jobs: kills, conflicts, permissions, webhooks that hang.
+//! Failures between a stop and its Jobs: kills, conflicts, permissions, webhooks that hang.
 
 use std::time::Duration;
 
@@ -18,7 +18,7 @@ fn is_patch_of_job(line: &RequestLine) -> bool {
     is_of_jobs(line) && line.verb == "patch"
 }
 
-/// Both at the stop and at the start.
+/// At the stop and at the start.
 #[test]
 fn next_controller_completes_the_jobs_of_a_killed_one() {
     let mut story = Sandbox::at("2026-11-20 18:00 UTC");
@@ -27,7 +27,7 @@ fn next_controller_completes_the_jobs_of_a_killed_one() {
         ("2026-11-20 19:00:20", json!(true)),
         ("2026-11-23 09:00:20", json!(false)),
     ] {
-        // The first Job is done, and the second not, by its scaler's end.
+        // When its controller ends, the first Job is done and the second is not.
         story.api.on_request(|line| {
             (is_patch_of_job(line) && line.name == "report-2").then_some(Fault::Hang)
         });
@@ -62,7 +62,7 @@ fn reads_a_job_again_after_a_concurrent_change() {
     );
 }
 
-/// A hundred of them would be 40 MB, and a scaler has 64 MiB.
+/// A hundred of them would be 40 MB, and a controller has 64 MiB.
 #[test]
 fn reads_large_jobs_in_smaller_pages() {
     let story = Sandbox::at("2026-11-20 18:00 UTC");
@@ -88,7 +88,8 @@ fn reads_large_jobs_in_smaller_pages() {
     assert_eq!(story.job_requests("list") - before, 4);
 }
 
-/// With the label and not suspended it was resumed by somebody, by whichever scaler it was suspended.
+/// A Job with the label that is not suspended was resumed by a user, whichever controller suspended
+/// it.
 #[test]
 fn job_resumed_between_list_and_patch_keeps_running() {
     let story = Sandbox::at("2026-11-20 18:00 UTC");
@@ -98,14 +99,15 @@ fn job_resumed_between_list_and_patch_keeps_running() {
         is_patch_of_job(line).then_some(Fault::Delay(Duration::from_millis(500)))
     });
     story.sleep_until("19:00");
-    // Another scaler is faster, and somebody faster still.
+    // Another controller is faster, and a user is faster still.
     let label = json!({"metadata": {"labels": {"dayshift/suspended-by": api.uid}}});
     story.api.merge("Job", "dev", "report-1", &label).unwrap();
     story.sleep_until("19:01");
     assert_eq!(api.suspended("report-1"), (json!(false), json!(api.uid)));
 }
 
-/// The CronJob is stopped all the same, and one Event of the namespace says what is missing.
+/// The CronJob is stopped all the same, and one Event in the namespace names the missing
+/// permission.
 #[test]
 fn reports_a_missing_jobs_permission_in_one_event() {
     for verb in ["list", "patch"] {
@@ -179,7 +181,7 @@ fn hanging_job_patches_delay_no_other_workload() {
     story.sleep_until("2026-11-21 09:01");
     for name in &names {
         let boundaries = ["2026-11-20 19:00", "2026-11-21 09:00"].map(|it| story.utc(it));
-        let patches = story.patched(name).into_iter().skip(1); // It is adopted before.
+        let patches = story.patched(name).into_iter().skip(1); // Without the adoption.
         let late = patches
             .zip(boundaries)
             .filter(|(at, due)| *at > *due + TimeDelta::milliseconds(200));

@@ -1,4 +1,4 @@
-//! What does it cost?
+//! Metrics that answer: what does it cost?
 
 use std::{collections::BTreeMap, fs, time::Duration};
 
@@ -8,7 +8,7 @@ use rustix::time::{ClockId, clock_gettime};
 use super::row::Row;
 use crate::sandbox::{Sandbox, deployment};
 
-/// By the log of the API, in which a request without an answer has no code.
+/// By the log of the API, in which a request without a response has no code.
 pub(super) fn each_request_is_counted_by_its_answer(row: &mut Row) {
     let story = Sandbox::at("2026-11-20 18:00 UTC");
     for name in ["api", "web"] {
@@ -35,7 +35,7 @@ pub(super) fn each_request_is_counted_by_its_answer(row: &mut Row) {
     assert_eq!(row.samples(&story), expected);
 }
 
-/// The one that ends in time is begun again as well, and is none of them.
+/// A watch that ends on time is reopened too, and is not counted.
 pub(super) fn a_watch_that_breaks_off_is_counted(row: &mut Row) {
     let story = Sandbox::at("2026-11-20 18:00 UTC");
     story.sleep_until("19:00");
@@ -48,7 +48,7 @@ pub(super) fn a_watch_that_breaks_off_is_counted(row: &mut Row) {
     row.expect(&story, "", 1.0);
 }
 
-/// Of one namespace at once: 12 adoptions, 32 stops, 6 Events, and 24 requests that take long.
+/// In one namespace at once: 12 adoptions, 32 stops, 6 Events, and 24 slow requests.
 pub(super) fn what_waits_is_counted_by_class(row: &mut Row) {
     let class = |class: &str| format!("{{class=\"{class}\"}}");
     let takes = |story: &Sandbox, verb: &'static str, time: Duration| {
@@ -85,12 +85,12 @@ pub(super) fn what_waits_is_counted_by_class(row: &mut Row) {
     let story = crowd();
     story.sleep_until("18:59");
     takes(&story, "patch", Duration::from_secs(3600));
-    // All have taken too long once.
+    // Each of them was slow once.
     story.sleep_until("19:00:18");
     row.expect_all(&story, [(&*class("slow"), 76.0)]);
 }
 
-/// By the clock that the kernel keeps for it; the metric has hundredths of a second.
+/// By the process clock of the kernel; the metric has a resolution of 10 ms.
 pub(super) fn the_cpu_time_is_that_of_the_process(row: &mut Row) {
     let story = Sandbox::at("2026-11-20 18:00 UTC");
     let used = || {
@@ -105,7 +105,7 @@ pub(super) fn the_cpu_time_is_that_of_the_process(row: &mut Row) {
     }
 }
 
-/// By proc_pid_smaps(5). Other tests take and give memory meanwhile.
+/// By proc_pid_smaps(5). Other tests allocate and free memory meanwhile.
 pub(super) fn the_memory_is_that_of_the_process(row: &mut Row) {
     let story = Sandbox::at("2026-11-20 18:00 UTC");
     let resident = || {

@@ -1,4 +1,4 @@
-//! What has it done, and how late?
+//! Metrics that answer: what has it done, and how late?
 
 use std::time::Duration;
 
@@ -19,7 +19,7 @@ fn is_patch(line: &RequestLine) -> bool {
     line.verb == "patch"
 }
 
-/// Friday, a minute before `web` stops, and it saves 3.
+/// Friday, a minute before `web` stops, which saves 3.
 fn before_the_stop() -> Sandbox {
     let story = Sandbox::at("2026-11-20 18:00 UTC");
     story.apply(deployment("web").replicas(3).hours(OFFICE));
@@ -72,7 +72,7 @@ pub(super) fn each_transition_is_counted_by_how_it_ended(row: &mut Row) {
     let denied = Status::denied_by_policy("apps", "deployments", "web", "nights", "not tonight");
     stops_once_after(row, Fault::Answer(denied), &refused);
 
-    // Somebody deletes it in the very moment.
+    // A user deletes it at that moment.
     let story = before_the_stop();
     story
         .api
@@ -82,7 +82,7 @@ pub(super) fn each_transition_is_counted_by_how_it_ended(row: &mut Row) {
     story.sleep_until("19:05");
     row.expect_all(&story, [(r#"{action="stop",outcome="gone"}"#, 1.0)]);
 
-    // Somebody changes it in the very moment.
+    // A user changes it at that moment.
     let story = before_the_stop();
     story
         .api
@@ -111,7 +111,7 @@ pub(super) fn each_transition_is_counted_by_how_it_ended(row: &mut Row) {
     row.expect_all(&dry, [(&*dry_run, 1.0)]);
 }
 
-/// The seconds from `begin` to when the last patch of `web` came.
+/// The seconds between `begin` and the last patch of `web`.
 fn late(story: &Sandbox, begin: DateTime<Utc>) -> f64 {
     let last = story.patched("web").pop().unwrap();
     (last - begin).as_seconds_f64()
@@ -132,7 +132,7 @@ pub(super) fn a_transition_is_as_late_as_its_patch_after_the_boundary(row: &mut 
     row.expect(&story, r#"_bucket{action="stop",le="2.5"}"#, 0.0);
     row.expect(&story, r#"_bucket{action="stop",le="5.0"}"#, 1.0);
 
-    // The end of an override is one too. What a person asks for is none.
+    // The end of an override is a transition too. A user request is not counted.
     story.sleep_until("19:30");
     story.annotate("web", "wake-until", Some("2026-11-20 21:00"));
     story.sleep_until("20:59");
@@ -185,7 +185,7 @@ pub(super) fn each_event_is_counted_by_what_became_of_it(row: &mut Row) {
     stops_while(row, None, sent);
     let forbidden = Status::new(403, "Forbidden", "no");
     stops_while(row, Some(Fault::Answer(forbidden)), failed);
-    // It is tried again, and then given up.
+    // It is retried, and then given up.
     stops_while(row, Some(Fault::DropBefore), dropped);
     let internal = Status::internal("etcd is away");
     stops_while(row, Some(Fault::Answer(internal)), dropped);
@@ -210,14 +210,15 @@ pub(super) fn a_count_that_is_set_back_is_counted_by_who_did_it(row: &mut Row) {
         (r#"{manager="other"}"#, 1.0),
     ];
     row.expect_all(&story, both);
-    // A person means it.
+    // A manual change.
     story.sleep_until("2026-11-23 19:00:30");
     set_by(Writer::scaling("kubectl"), "web");
     row.expect_all(&story, both);
 }
 
-/// By team as well. Each series is there, at 0, before anything is set back: Prometheus sees no increase in
-/// one that begins at 1. Of more namespaces than have series, one without shares that of the others.
+/// By team too. Each series exists with 0 before the first revert, because Prometheus sees no
+/// increase in a series that begins at 1. If there are more namespaces than series, the excess
+/// shares one series.
 pub(super) fn counts_that_are_set_back_are_counted_by_namespace(row: &mut Row) {
     let before_the_stop = |settings: Settings, count: usize| {
         let mut story = Sandbox::empty_at("2026-11-20 18:00 UTC");
@@ -290,7 +291,7 @@ pub(super) fn counts_that_are_set_back_are_counted_by_namespace(row: &mut Row) {
     set_back(&teams, "team-001");
     row.expect_all(&teams, [(&*none, 1.0), (&pay, 1.0)]);
 
-    // All together.
+    // All in one request.
     let story = before_the_stop(Settings::default(), 1);
     story.sleep_until("19:00:30");
     set_back(&story, "team-000");
@@ -311,7 +312,8 @@ pub(super) fn each_workload_that_is_told_of_its_stop_is_counted(row: &mut Row) {
     by_team(row);
 }
 
-/// Each begins at zero, before anybody is told. The first come have a series each, and no other changes it.
+/// Each series begins at zero, before the first notice. The first namespaces have a series each,
+/// which no other namespace changes.
 fn by_namespace(row: &mut Row) {
     let mut story = Sandbox::empty_at("2026-11-20 18:00 UTC");
     story.start_scaler(Settings {
@@ -337,7 +339,7 @@ fn by_namespace(row: &mut Row) {
     row.expect(&story, &of("(other)"), 2.0);
 }
 
-/// Each team is told of the stops while it has the namespace; its series ends with its last one.
+/// A team counts the notices while it owns the namespace; its series ends with its last namespace.
 fn by_team(row: &mut Row) {
     let mut story = Sandbox::empty_at("2026-11-20 18:00 UTC");
     story.start_scaler(Settings {

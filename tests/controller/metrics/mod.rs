@@ -1,5 +1,5 @@
-//! What a running controller puts into each metric: a story for each row of
-//! `docs/reference/metrics.md`, with the values expected.
+//! The values of each metric of a running controller: a scenario for each row of
+//! `docs/reference/metrics.md`.
 
 mod cost;
 mod done;
@@ -14,7 +14,7 @@ use row::Row;
 
 const PAGE: &str = include_str!("../../../docs/reference/metrics.md");
 
-/// The story of each row: a test, and the name of the metric.
+/// The scenario of each row: a test, and the name of the metric.
 macro_rules! rows {
     ($($metric:ident: $part:ident::$story:ident,)*) => {
         const ROWS: &[&str] = &[$(stringify!($metric)),*];

@@ -1,20 +1,20 @@
-//! One row of the page: what a scrape has of that metric, and what it should have.
+//! One row of the page: the values of the metric in a scrape, and the expected ones.
 
 use std::collections::BTreeMap;
 
 use crate::sandbox::Sandbox;
 
-/// The metric of one row, and the values that its story has expected of it.
+/// The metric of one row, and the values that its scenario expected.
 pub(super) struct Row {
     metric: &'static str,
     expected: Vec<Option<f64>>,
 }
 
-/// What follows the name of a histogram for each sample.
+/// The suffixes of the samples of a histogram.
 const OF_HISTOGRAMS: [&str; 3] = ["_bucket{", "_count{", "_sum{"];
 
-/// The samples of a scrape whose names begin so: what follows of the name and the labels in order, such
-/// as `_count{action="stop"}`, and the value.
+/// The samples of a scrape whose names begin with `metric`: the rest of the name with the labels in
+/// order, such as `_count{action="stop"}`, and the value.
 pub(super) fn samples(scrape: &str, metric: &str) -> BTreeMap<String, f64> {
     let samples = scrape.lines().filter_map(|line| {
         let (series, value) = line.rsplit_once(' ')?;
@@ -26,7 +26,7 @@ pub(super) fn samples(scrape: &str, metric: &str) -> BTreeMap<String, f64> {
     samples.collect()
 }
 
-/// The same with the labels in the order of their names, and without brackets around none.
+/// The same with the labels ordered by name, and without empty brackets.
 fn in_order(series: &str) -> String {
     let Some((name, labels)) = series.split_once('{') else {
         return series.to_owned();
@@ -40,10 +40,10 @@ fn in_order(series: &str) -> String {
 }
 
 impl Row {
-    /// Tells the story of a row.
+    /// Runs the scenario of a row.
     ///
     /// # Panics
-    /// It has not expected two different values: one alone may be there whatever happens.
+    /// If it expected fewer than two different values: a single one might always be there.
     pub(super) fn tell(metric: &'static str, story: fn(&mut Self)) {
         let mut row = Self {
             metric,
@@ -55,17 +55,17 @@ impl Row {
         assert!(differs, "{metric}: always the same: {values:?}");
     }
 
-    /// The samples of the metric now, by what follows of the name and the labels.
+    /// The current samples of the metric, by the rest of the name and the labels.
     pub(super) fn samples(&self, story: &Sandbox) -> BTreeMap<String, f64> {
         samples(&story.metrics(), self.metric)
     }
 
-    /// A sample has this value now, or is absent.
+    /// Asserts that a sample has this value, or is absent.
     pub(super) fn expect(&mut self, story: &Sandbox, series: &str, value: impl Into<Option<f64>>) {
         self.expect_about(story, series, value, 1e-6);
     }
 
-    /// The same, but for this much.
+    /// Asserts that a sample has about this value.
     pub(super) fn expect_about(
         &mut self,
         story: &Sandbox,
@@ -84,7 +84,7 @@ impl Row {
         self.expected.push(expected);
     }
 
-    /// What was found of it lies between these.
+    /// Asserts that the value is in this range.
     pub(super) fn expect_between(&mut self, found: f64, least: f64, most: f64) {
         let metric = self.metric;
         assert!(
@@ -94,7 +94,7 @@ impl Row {
         self.expected.push(Some(least));
     }
 
-    /// These samples have these values now, and all others are 0.
+    /// Asserts that these samples have these values, and all others are 0.
     pub(super) fn expect_all<const N: usize>(
         &mut self,
         story: &Sandbox,

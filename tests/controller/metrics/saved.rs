@@ -1,4 +1,4 @@
-//! What does it save?
+//! Metrics that answer: what does it save?
 
 use dayshift_controller::{Scope, Settings};
 use serde_json::json;
@@ -8,11 +8,11 @@ use crate::sandbox::{Sandbox, cron_job, deployment};
 
 const OFFICE: &str = "Mon-Fri 09:00-19:00";
 
-/// A story lets 50 ms pass after each change: of one hour's value, this share.
+/// The sandbox lets 50 ms pass after each change: this share of one hour's value.
 const SHARE: f64 = 1e-3;
 
-/// From Friday 18:00 on: what one metric has, beginning with 0, where `hour` comes from each hour of
-/// `dev`, and twice as much from one of `test`.
+/// A metric from Friday 18:00 on, beginning with 0: each hour of `dev` adds `hour`, and each hour
+/// of `test` twice as much.
 fn adds_up(row: &mut Row, hour: f64) {
     let mut story = Sandbox::empty_at("2026-11-20 18:00 UTC");
     story.api.namespace("test");
@@ -48,7 +48,7 @@ fn adds_up(row: &mut Row, hour: f64) {
     by_team(row, hour);
 }
 
-/// Both namespaces are of one team, and one of them is of another from 20:00 on.
+/// Both namespaces belong to one team, and one of them to another team from 20:00 on.
 fn by_team(row: &mut Row, hour: f64) {
     let mut story = Sandbox::empty_at("2026-11-20 18:00 UTC");
     let belongs = |story: &Sandbox, namespace: &str, team: &str| {
@@ -121,7 +121,7 @@ pub(super) fn replicas_of_scheduled_workloads_that_run_are_counted(row: &mut Row
     by_namespace(row);
 }
 
-/// As those that are held down are.
+/// As for stopped replicas.
 fn by_namespace(row: &mut Row) {
     let mut story = Sandbox::empty_at("2026-11-20 18:00 UTC");
     story.start_scaler(Settings {

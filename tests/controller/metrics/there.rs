@@ -1,4 +1,4 @@
-//! What is there, and what comes?
+//! Metrics that answer: which workloads are there, and which boundary is next?
 
 use std::fs;
 
@@ -54,7 +54,7 @@ pub(super) fn workloads_are_counted_by_state(row: &mut Row) {
     by_namespace(row);
 }
 
-/// Of two teams one has no label yet; a namespace takes its workloads along to another team.
+/// One of two teams has no label yet; a namespace takes its workloads along to another team.
 fn by_team(row: &mut Row) {
     let mut story = Sandbox::empty_at("2026-11-20 18:00 UTC");
     let belongs = |story: &Sandbox, namespace: &str| {
@@ -83,7 +83,7 @@ fn by_team(row: &mut Row) {
     row.expect_all(&story, [(&*none, 1.0), (&pay, 2.0)]);
 }
 
-/// More namespaces than have series: those with most workloads have their own.
+/// More namespaces than series: the namespaces with most workloads have their own.
 fn by_namespace(row: &mut Row) {
     let mut story = Sandbox::empty_at("2026-11-20 18:00 UTC");
     story.start_scaler(Settings {
@@ -104,7 +104,7 @@ fn by_namespace(row: &mut Row) {
     row.expect(&story, &adopted("team-200"), None);
 }
 
-/// Its own, its Namespace's, or that of the flags.
+/// The schedule might be its own, its Namespace's, or the default of the flags.
 pub(super) fn what_exclude_keeps_from_a_schedule_is_counted(row: &mut Row) {
     let mut story = Sandbox::empty_at("2026-11-20 18:00 UTC");
     story.start_scaler(Settings {
@@ -155,7 +155,7 @@ pub(super) fn what_is_kept_stopped_is_shown_by_name(row: &mut Row) {
     row.expect(&story, web, 0.0);
     story.sleep_until("19:01");
     row.expect(&story, web, 1.0);
-    // Somebody wants it.
+    // A user starts it.
     story.scale("web", 1);
     row.expect(&story, web, 0.0);
     story.api.delete("dev", "web").unwrap();
@@ -168,7 +168,8 @@ pub(super) fn what_is_kept_stopped_is_shown_by_name(row: &mut Row) {
     row.expect(&unasked, web, None);
 }
 
-/// The object's own before its Namespace's, as long as it holds. What nobody has signed is nobody's.
+/// The override of the object precedes that of its Namespace while it lasts. An unsigned override
+/// belongs to no user.
 pub(super) fn overrides_are_counted_by_the_user_who_is_written_on_them(row: &mut Row) {
     let mut story = Sandbox::empty_at("2026-11-20 18:00 UTC");
     story.start_scaler(Settings {
@@ -208,7 +209,7 @@ pub(super) fn overrides_are_counted_by_the_user_who_is_written_on_them(row: &mut
     story.sleep_until("21:30");
     row.expect_all(&story, [(woken, 1.0), (paused, 1.0)]);
 
-    // The users with most, and one of the rest.
+    // The users with most overrides, and one series for the others.
     for number in 0..200 {
         let (name, user) = (format!("of-{number}"), format!("user-{number:03}"));
         story.apply(by(&name, "pause", "true", &user));
@@ -218,7 +219,7 @@ pub(super) fn overrides_are_counted_by_the_user_who_is_written_on_them(row: &mut
     row.expect(&story, &of("user-199"), 2.0);
     row.expect(&story, &of("(other)"), 2.0);
     assert_eq!(row.samples(&story).len(), 3 * 201);
-    // Nobody else is those: without the policy anybody may write any name.
+    // Without the admission policy every user may write every name.
     for name in ["third", "fourth", "fifth"] {
         story.apply(by(name, "pause", "true", "(other)"));
     }
@@ -243,7 +244,7 @@ pub(super) fn the_soonest_boundary_of_all_is_told(row: &mut Row) {
     story.sleep_until("18:31");
     row.expect(&story, "", stop);
     story.sleep_until("19:01");
-    // `api` comes again on Saturday at 18:30.
+    // `api` starts again on Saturday at 18:30.
     row.expect(&story, "", stop + 23.5 * 3600.0);
     for name in ["api", "web"] {
         story.api.delete("dev", name).unwrap();
@@ -262,7 +263,7 @@ pub(super) fn the_last_date_of_a_calendar_is_told(row: &mut Row) {
     fs::write(&file, calendar("2027-01-06")).unwrap();
     story.sleep_until("18:01");
     row.expect(&story, de, new_year + 5.0 * 86_400.0);
-    // Its dates stay, and with them their end.
+    // Its dates remain, and with them their end.
     fs::write(&file, "<html>").unwrap();
     story.sleep_until("18:02");
     row.expect(&story, de, new_year + 5.0 * 86_400.0);

@@ -1,4 +1,4 @@
-//! Is all well?
+//! Metrics that answer: is all well?
 
 use std::{fs, time::Duration};
 
@@ -143,7 +143,7 @@ pub(super) fn a_kind_that_may_not_be_watched_is_not_up(row: &mut Row) {
     row.expect(&story, &up("StatefulSet"), 1.0);
 }
 
-/// A file of a calendar with this date.
+/// A calendar file with this date.
 pub(super) fn calendar(date: &str) -> String {
     format!(
         "BEGIN:VCALENDAR\nBEGIN:VEVENT\nDTSTART:{}\nEND:VEVENT\nEND:VCALENDAR",
@@ -151,7 +151,7 @@ pub(super) fn calendar(date: &str) -> String {
     )
 }
 
-/// A cluster whose scaler goes by the calendar `de`, and the folder of its file `de.ics`.
+/// A cluster whose controller uses the calendar `de`, and the directory of the file `de.ics`.
 pub(super) fn with_calendar(at: &str, file: &str) -> (Sandbox, TempDir) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("de.ics");
@@ -188,13 +188,13 @@ pub(super) fn a_calendar_whose_file_breaks_is_not_read(row: &mut Row) {
     row.expect(&without, de, None);
 }
 
-/// The `Date` of an answer has whole seconds.
+/// The `Date` header has whole seconds.
 pub(super) fn the_clock_is_so_far_ahead_of_the_servers(row: &mut Row) {
     let story = Sandbox::at("2026-11-20 18:00 UTC");
     row.expect_about(&story, "", 0.0, 1.0);
     for server_ahead in [20, -25, 90] {
         story.server_is_ahead(server_ahead);
-        // An answer tells of it.
+        // A response reports it.
         story.apply(deployment(&format!("web-{}", server_ahead.abs())).hours(OFFICE));
         let ahead = -f64::from(i32::try_from(server_ahead).unwrap());
         row.expect_about(&story, "", ahead, 1.0);
@@ -211,7 +211,8 @@ pub(super) fn the_clock_is_so_far_ahead_of_the_servers(row: &mut Row) {
     row.expect(&unasked, "", None);
 }
 
-/// The stop of 19:00:00 may go 3 s later, when the start of :01 and the stop of :02 have come.
+/// The stop of 19:00:00 can be sent 3 s later, when the start of :01 and the stop of :02 are due
+/// too.
 pub(super) fn a_boundary_that_is_skipped_for_a_newer_one_is_counted(row: &mut Row) {
     let story = Sandbox::at("2026-11-20 18:00 UTC");
     let web = deployment("web").replicas(3).start("1 0 19 * * *");
@@ -225,7 +226,7 @@ pub(super) fn a_boundary_that_is_skipped_for_a_newer_one_is_counted(row: &mut Ro
     row.expect(&story, "", 1.0);
     assert_eq!((story.replicas("web"), story.patched("web").len()), (0, 2));
 
-    // The patch of 19:00:00 is under way meanwhile, and is answered at last or never.
+    // The patch of 19:00:00 is in flight meanwhile, and is answered late or never.
     for slow in [Fault::Delay(Duration::from_secs(3)), Fault::Hang] {
         let story = Sandbox::at("2026-11-20 18:00 UTC");
         let web = deployment("web").replicas(3).start("1 0 19 * * *");

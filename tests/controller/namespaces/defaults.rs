@@ -1,4 +1,4 @@
-//! What an object inherits from its Namespace, and what wins.
+//! Inheritance from the Namespace, and precedence.
 
 use std::{fs, time::Duration};
 
@@ -21,7 +21,7 @@ fn workloads_follow_the_schedule_of_their_namespace() {
     ] {
         assert_eq!(state_of(&story, kind, name).as_deref(), Some("adopted"));
     }
-    // And what comes later.
+    // Workloads that are created later inherit too.
     story.apply(deployment("late").replicas(4));
     assert_eq!(patches(&story), 4, "one adoption each");
     story.sleep_until("19:00");
@@ -63,7 +63,7 @@ fn object_annotations_override_the_namespace_by_key_and_the_schedule_as_a_whole(
         ("timezone", Some("Europe/Berlin")),
     ];
     annotate(&story, "dev", &texts);
-    // 13:00 in Berlin is 12:00 UTC, which has just gone by.
+    // 13:00 in Berlin is 12:00 UTC, which has just passed.
     story.sleep_until("12:59");
     assert_eq!(story.replicas("own"), 3);
     story.sleep_until("13:00");
@@ -106,7 +106,7 @@ fn namespace_edit_affects_only_workloads_that_inherit() {
     assert_eq!(story.replicas("web"), 0);
     story.sleep_until("2026-11-24 09:00");
     assert_eq!(story.replicas("web"), 2);
-    // Taken away at night, it scales nothing and keeps the count.
+    // Removed while the workload is stopped, it scales nothing and keeps the count.
     story.sleep_until("12:00");
     let texts = [("hours", None), ("replicas", None)];
     annotate(&story, "dev", &texts);
@@ -142,11 +142,11 @@ fn invalid_namespace_schedule_is_reported_once_and_changes_nothing() {
     );
     story.pass(Duration::from_secs(2));
     assert!(story.metrics().contains("dayshift_invalid_namespaces 1\n"));
-    // The others go on.
+    // The others continue.
     story.sleep_until("19:30");
     assert_eq!((story.replicas("own"), story.replicas("web")), (0, 3));
     assert_eq!(story.error("web"), None);
-    // Put right to the same schedule it resumes and catches up.
+    // Corrected to the same schedule, it resumes and catches up.
     annotate(&story, "dev", &office());
     assert_eq!(story.replicas("web"), 0);
     story.pass(Duration::from_secs(2));
@@ -203,7 +203,7 @@ fn namespace_override_applies_to_all_unless_the_object_has_its_own() {
         texts["dayshift/sleep-until"], "2026-11-20 15:00",
         "it is left there"
     );
-    // A pause of the Namespace, and a word against it.
+    // A pause of the Namespace, and an object that opts out.
     annotate(&story, "dev", &[("pause", Some("true"))]);
     story
         .api
@@ -223,7 +223,7 @@ fn namespace_override_applies_to_all_unless_the_object_has_its_own() {
     assert_eq!(counts(&story), [0, 0, 3, 0]);
 }
 
-/// An object moves between inheriting and a schedule of its own, and keeps its count.
+/// A workload switches between inheriting and its own schedule, and keeps its count.
 #[test]
 fn workload_can_switch_between_its_own_and_the_namespace_schedule() {
     let story = Sandbox::at("2026-11-20 12:00 UTC");
@@ -284,7 +284,8 @@ fn saved(story: &Sandbox) -> Option<String> {
     story.label("web", "saved-replicas")
 }
 
-/// What was left alone is taken up as it is: nothing that came meanwhile is done.
+/// An excluded workload is adopted in its current state: boundaries that passed meanwhile are not
+/// carried out.
 #[test]
 fn adopts_a_workload_that_is_no_longer_excluded() {
     let story = Sandbox::at("2026-11-20 12:00 UTC");

@@ -1,11 +1,11 @@
-//! What comes back when the schedule of a Namespace is edited so that it says running now.
+//! Workloads that start if an edited Namespace schedule now wants them to run.
 
 use serde_json::json;
 
 use super::{annotate, office, patches};
 use crate::sandbox::{Sandbox, deployment};
 
-/// How many workloads are held down against their schedule, by the metric.
+/// The number of workloads that are stopped against their schedule, by the metric.
 fn against_schedule(story: &Sandbox) -> String {
     let metrics = story.metrics();
     let name = "dayshift_workloads_held_down_against_schedule ";

@@ -1,4 +1,4 @@
-//! What is written on an object of what it inherits, and when.
+//! The annotation with the inherited schedule, and when it is written.
 
 use chrono::TimeDelta;
 use dayshift_controller::Settings;
@@ -23,11 +23,11 @@ fn inherited_annotation_is_written_with_existing_patches() {
     assert_eq!(inherited(&story, "web"), Some(hours("Mon-Fri 09:00-19:00")));
     assert_eq!(inherited(&story, "own"), None);
     assert_eq!(patches(&story), 2, "one adoption each");
-    // An edit is an adoption, and says what is new.
+    // An edit is an adoption, and writes the new values.
     annotate(&story, "dev", &[("hours", Some("09:00-18:00"))]);
     assert_eq!(inherited(&story, "web"), Some(hours("09:00-18:00")));
     assert_eq!(patches(&story), 3);
-    // What is no edit is no patch, and is said by the next.
+    // A change that is no edit causes no patch; the next patch writes it.
     annotate(&story, "dev", &[("replicas", Some("2"))]);
     assert_eq!(
         (inherited(&story, "web"), patches(&story)),
@@ -39,7 +39,7 @@ fn inherited_annotation_is_written_with_existing_patches() {
         (inherited(&story, "web"), patches(&story)),
         (Some(with_count), 4)
     );
-    // With nothing left to inherit it goes, in the patch of the edit.
+    // If nothing is inherited any more, the patch of the edit removes it.
     annotate(&story, "dev", &[("replicas", None)]);
     let (key, text) = ("dayshift/hours", Some("09:00-20:00"));
     story.api.annotate("dev", "web", key, text).unwrap();
@@ -47,7 +47,7 @@ fn inherited_annotation_is_written_with_existing_patches() {
     assert_eq!((inherited(&story, "web"), patches(&story)), (None, 5));
 }
 
-/// Other flags make no patch: the next one, at a stop or a start, says what they are.
+/// Other flags cause no patch: the patch of the next stop or start writes them.
 #[test]
 fn inherited_annotation_contains_durations_of_flags() {
     let mut story = Sandbox::empty_at("2026-11-20 12:00 UTC");
@@ -77,7 +77,7 @@ fn inherited_annotation_contains_durations_of_flags() {
     let within = of_flags(&[("ready-within", "2m")]);
     assert_eq!(inherited(&story, "own"), within);
     story.kill_scalers();
-    // 10 minutes are what everybody takes.
+    // 10 minutes are the default.
     story.start_scaler(flags(30, 10));
     story.sleep_until("18:59");
     assert_eq!((inherited(&story, "web"), patches(&story)), (both, 2));
@@ -86,7 +86,7 @@ fn inherited_annotation_contains_durations_of_flags() {
     assert_eq!((inherited(&story, "own"), patches(&story)), (None, 4));
 }
 
-/// The schedule goes, and with it all that was written of it.
+/// If the schedule is removed, the annotation is removed too.
 #[test]
 fn inherited_annotation_is_removed_with_the_schedule() {
     let story = Sandbox::at("2026-11-20 12:00 UTC");
@@ -100,7 +100,7 @@ fn inherited_annotation_is_removed_with_the_schedule() {
     );
 }
 
-/// What a rollback or a person writes there decides nothing, and costs nothing.
+/// A rollback or a manual edit of the annotation affects no decision and causes no request.
 #[test]
 fn manual_edit_of_the_inherited_annotation_changes_nothing() {
     let story = Sandbox::at("2026-11-20 12:00 UTC");

@@ -1,9 +1,9 @@
-//! The annotations of a Namespace are defaults for what is in it.
+//! The annotations of a Namespace are defaults for its workloads.
 //!
-//! - `defaults`: what an object inherits, and what wins
-//! - `inherited`: what is written of that on the object
-//! - `trouble`: Namespaces that are many, unknown, unreadable or going
-//! - `scope`: the default schedule of the scaler, and which namespaces it looks at
+//! - `defaults`: inheritance and precedence
+//! - `inherited`: the annotation with the inherited schedule
+//! - `trouble`: Namespaces that are many, unknown, unreadable or being deleted
+//! - `scope`: the default schedule of the controller, and the namespaces in scope
 
 mod defaults;
 mod held_down;
@@ -14,7 +14,7 @@ mod trouble;
 
 use crate::sandbox::Sandbox;
 
-/// Sets annotations of a Namespace, each as key and text.
+/// Sets or removes annotations of a Namespace, each as key and value.
 fn annotate(story: &Sandbox, namespace: &str, texts: &[(&str, Option<&str>)]) {
     for (key, text) in texts {
         let key = format!("dayshift/{key}");

@@ -1,4 +1,4 @@
-//! A rolling update to other flags: the old process and the new one are both there for some seconds.
+//! A rolling update to other flags: the old and the new process overlap for some seconds.
 
 use std::time::Duration;
 

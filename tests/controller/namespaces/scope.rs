@@ -1,4 +1,4 @@
-//! The default schedule of the scaler, and which namespaces it looks at.
+//! The default schedule of the controller, and the namespaces in scope.
 
 use std::fs;
 
@@ -21,7 +21,8 @@ fn by_default(scope: Scope) -> Settings {
     }
 }
 
-/// Most users of other tools run theirs so: everything in these namespaces sleeps at night.
+/// Most users of other tools do this: every workload of these namespaces stops outside office
+/// hours.
 #[test]
 fn default_schedule_adopts_and_reports_workloads_without_a_schedule() {
     let (_guard, log) = logged();
@@ -67,7 +68,7 @@ fn default_schedule_adopts_and_reports_workloads_without_a_schedule() {
     assert_eq!(all(), ([3, 3, 3, 4], [2, 2, 2, 2]));
 }
 
-/// Exact counts mean nothing to a CronJob, so its Namespace gives it no schedule.
+/// A CronJob cannot have exact counts, so its Namespace gives it no schedule.
 #[test]
 fn cron_job_follows_the_default_schedule_if_its_namespace_has_only_counts() {
     let mut story = Sandbox::empty_at("2026-11-20 12:00 UTC");
@@ -115,7 +116,7 @@ fn changed_default_schedule_is_an_edit() {
     assert_eq!(story.replicas("web"), 3);
 }
 
-/// What a namespace's labels say bounds everything, and may change.
+/// The labels of a namespace decide the scope, and can change.
 #[test]
 fn namespace_selector_limits_the_scope() {
     let mut story = Sandbox::empty_at("2026-11-20 12:00 UTC");
@@ -161,7 +162,7 @@ fn namespace_selector_limits_the_scope() {
     assert_eq!(all(), [0, 0, 0]);
     story.sleep_until("2026-11-23 12:00");
     assert_eq!(all(), [0, 0, 3], "what has left stays as it is");
-    // Back again it goes on where it was: the start that was missed is made up for.
+    // After its return it continues: the missed start is caught up with.
     label("dev", Some("dev"));
     story.settle();
     assert_eq!(all(), [3, 3, 3]);

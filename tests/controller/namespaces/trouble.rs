@@ -1,4 +1,4 @@
-//! Namespaces that are many, unknown, unreadable or going.
+//! Namespaces that are many, unknown, unreadable or being deleted.
 
 use std::{fs, time::Duration};
 
@@ -49,15 +49,15 @@ fn adopting_a_thousand_workloads_delays_no_other() {
     assert_eq!(story.replicas("web-999"), 0);
 }
 
-/// Two scalers of which one has not seen the edit yet: each takes the schedule of the other for an
-/// edit, until both have seen it, or thrice.
+/// Two controllers of which one has not observed the edit yet: each takes the schedule of the other
+/// for an edit, until both have observed it, or three times.
 #[test]
 fn two_controllers_with_different_namespace_versions_converge() {
     let mut story = Sandbox::at("2026-11-20 12:00 UTC");
     story.apply(deployment("web").replicas(3));
     annotate(&story, "dev", &office());
     story.start_scaler(Settings::default());
-    // The second one's watch of Namespaces fails from now on.
+    // From now on the second controller's watch of Namespaces fails.
     story.api.on_request(|line| {
         let is_it = line.resource == "namespaces" && line.who == "scaler-1";
         is_it.then(|| Fault::Answer(Status::internal("away")))
@@ -87,7 +87,7 @@ fn waits_for_namespaces_before_it_acts() {
     story.sleep_until("19:00");
     assert_eq!(story.replicas("web"), 0);
     story.kill_scalers();
-    // The next one hears of the Namespaces late.
+    // The next one observes the Namespaces late.
     story
         .api
         .on_request(|line| (line.resource == "namespaces").then_some(Fault::Hang));
@@ -100,7 +100,8 @@ fn waits_for_namespaces_before_it_acts() {
     assert_eq!(story.replicas("web"), 3);
 }
 
-/// A cluster whose RBAC has no rule for Namespaces: what may inherit is left alone, and told.
+/// RBAC without a rule for Namespaces: workloads that might inherit are not changed, and this is
+/// reported.
 #[test]
 fn leaves_workloads_unchanged_if_their_namespace_is_unreadable() {
     let (_guard, log) = logged();
@@ -155,13 +156,13 @@ fn leaves_workloads_unchanged_if_their_namespace_is_unreadable() {
         .lines()
         .filter(|line| line.contains("Namespaces cannot be read"));
     assert_eq!(told.count(), 1);
-    // Once they may be read again everything goes on.
+    // Once they are readable again everything continues.
     story.api.serve_well();
     story.sleep_until("2026-11-23 12:00");
     assert_eq!(story.replicas("web"), 0, "it is 21:00 in Tokyo");
 }
 
-/// What a platform team grants where each team has a Role: to read its own Namespace.
+/// The permissions that a platform team grants if each team has a Role: to read its own Namespace.
 #[test]
 fn forbidden_namespace_delays_no_other() {
     let (_guard, log) = logged();
@@ -212,8 +213,8 @@ fn namespace_being_deleted_keeps_its_defaults() {
     assert!(story.telemetry.ready().is_ok());
 }
 
-/// What hangs at the start is given up after a while, and asked again: what has a schedule of its
-/// own goes on by then, and what depends on the Namespace waits.
+/// A hanging list at the start is given up after a while and retried: workloads with their own
+/// schedules continue by then, and dependent ones wait.
 #[test]
 fn hanging_namespace_list_delays_independent_workloads_briefly() {
     let mut story = Sandbox::empty_at("2026-11-20 12:00 UTC");
@@ -235,7 +236,7 @@ fn hanging_namespace_list_delays_independent_workloads_briefly() {
     assert_eq!(story.label("web", "state").as_deref(), Some("adopted"));
 }
 
-/// What is made in a Namespace that was deleted and made again waits for what that one says.
+/// A workload in a recreated Namespace waits for the annotations of the new Namespace.
 #[test]
 fn recreated_namespace_does_not_keep_old_defaults() {
     let story = Sandbox::at("2026-11-20 12:00 UTC");
@@ -251,7 +252,7 @@ fn recreated_namespace_does_not_keep_old_defaults() {
     let again = |texts: &[(&str, Option<&str>)]| {
         story.api.delete_of("Namespace", "", "team").unwrap();
         story.settle();
-        // The next one is heard of late.
+        // The next one is observed late.
         let away = || Fault::Answer(Status::internal("away"));
         story
             .api
@@ -270,14 +271,14 @@ fn recreated_namespace_does_not_keep_old_defaults() {
     assert_eq!((label(), patches(&story) - before), (Value::Null, 0));
     annotate(&story, "team", &office());
     assert_eq!(label(), "adopted");
-    // One that says the same is followed once it is seen.
+    // A Namespace with the same annotations applies once it is observed.
     let before = patches(&story);
     again(&office());
     assert_eq!((label(), patches(&story) - before), ("adopted".into(), 1));
 }
 
-/// What was wrong with one that is deleted is nobody's trouble any more, and whoever makes another
-/// from the same manifest has heard of nothing.
+/// The problem of a deleted Namespace ends, and an author who recreates it from the same manifest
+/// was not informed.
 #[test]
 fn namespace_problem_ends_with_it_and_is_reported_for_its_successor() {
     let story = Sandbox::at("2026-11-20 12:00 UTC");
@@ -307,7 +308,7 @@ fn namespace_problem_ends_with_it_and_is_reported_for_its_successor() {
     assert_eq!(told(), (1, "1".to_owned()));
 }
 
-/// Nobody but whoever wrote on the object can put that right, so that is where it is told.
+/// Only the author of the object can correct this, so it is reported there.
 #[test]
 fn reports_replicas_beside_an_inherited_scale_on_the_workload() {
     let story = Sandbox::at("2026-11-20 12:00 UTC");

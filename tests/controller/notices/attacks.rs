@@ -1,4 +1,5 @@
-//! What could have people told twice, too late, of what does not come, or others be late.
+//! Attacks on stop notices: notices twice, too late, of stops that do not happen, or delays for
+//! others.
 
 use std::time::Duration;
 
@@ -42,7 +43,7 @@ fn moved_stop_is_announced_again_and_a_removed_one_is_not() {
         told_when(&story).pop(),
         Some(entry("19:15:00", "Deployment/web"))
     );
-    // Back and forth: the same stop is told once.
+    // Moved back and forth: the same stop is announced once.
     story.annotate("web", "hours", Some("Mon-Fri 09:00-20:00"));
     story.annotate("web", "hours", Some("Mon-Fri 09:00-19:30"));
     story.sleep_until("19:29");
@@ -68,7 +69,7 @@ fn clock_jump_announces_no_past_stop_and_none_twice() {
     });
     story.apply(office("web"));
     story.apply(office("early").hours("Mon-Fri 09:00-18:30"));
-    // Over the notice and the stop of one.
+    // Past the notice and the stop of one of them.
     story.sleep_until("18:10");
     story.step_clock(TimeDelta::minutes(25));
     assert_eq!((story.replicas("early"), told(&story).len()), (0, 0));
@@ -102,13 +103,13 @@ fn forbidden_namespace_does_not_suppress_a_notice_on_the_object() {
     story.apply(office("web"));
     story.apply(office("api"));
     story.sleep_until("18:46");
-    // Without its UID, which nobody knows.
+    // Without the UID, which is unknown.
     assert_eq!(told_when(&story), [entry("18:45:00", "Namespace/dev")]);
     story.sleep_until("19:00:01");
     assert_eq!((story.replicas("web"), story.replicas("api")), (0, 0));
 }
 
-/// Each with a notice of its own, and a stop on the hour in between.
+/// Each with its own notice, and a stop on the hour in between.
 #[test]
 fn two_thousand_notices_delay_no_stop() {
     let mut story = Sandbox::empty_at("2026-11-20 18:00 UTC");

@@ -1,4 +1,4 @@
-//! People are told of a stop before it comes, once.
+//! Stop notices: users are notified once before a stop.
 
 mod attacks;
 
@@ -13,7 +13,7 @@ use crate::sandbox::{DeploymentBuilder, Sandbox, deployment, stateful_set};
 
 const OFFICE: &str = "Mon-Fri 09:00-19:00";
 
-/// A workload that runs until 19:00, and says a quarter of an hour before.
+/// A workload that runs until 19:00, with a notice of a quarter of an hour.
 fn office(name: &str) -> DeploymentBuilder {
     deployment(name)
         .replicas(3)
@@ -21,12 +21,12 @@ fn office(name: &str) -> DeploymentBuilder {
         .annotation("dayshift/notice", "15m")
 }
 
-/// Friday, six in the evening.
+/// Friday, 18:00.
 fn friday() -> Sandbox {
     Sandbox::at("2026-11-20 18:00 UTC")
 }
 
-/// When and of which object people were told in the last hour, and what.
+/// The notices of the last hour: time, object and text.
 fn told(story: &Sandbox) -> Vec<(String, String, String)> {
     let mut events = story.api.list("Event");
     events.retain(|event| event["reason"] == "StopsSoon");
@@ -44,7 +44,7 @@ fn told(story: &Sandbox) -> Vec<(String, String, String)> {
     each.collect()
 }
 
-/// The same without the words.
+/// The same without the text.
 fn told_when(story: &Sandbox) -> Vec<(String, String)> {
     told(story)
         .into_iter()
@@ -72,7 +72,7 @@ fn announces_a_stop_on_time_without_writing_the_object() {
     assert_eq!(version(), before);
     story.sleep_until("19:00:01");
     assert_eq!((story.replicas("web"), told(&story).len()), (0, 1));
-    // Nobody is told on a weekend, and again on Monday.
+    // No notice on the weekend, and one again on Monday.
     story.sleep_until("2026-11-23 18:44:59");
     assert_eq!(told(&story), []);
     story.sleep_until("2026-11-23 18:45:01");

@@ -25,7 +25,7 @@ fn finds_a_custom_kind_that_is_defined_later() {
     assert_eq!(object["spec"]["replicas"], 0);
 }
 
-/// Its operator runs three where it names no number; others run one.
+/// Its operator runs three without a number; other kinds run one.
 #[test]
 fn kafka_connect_without_a_count_starts_with_three() {
     let mut story = Sandbox::empty_at("2026-11-20 18:00 UTC");
@@ -57,8 +57,8 @@ fn kafka_connect_without_a_count_starts_with_three() {
     }
 }
 
-/// The version in which it was found is served no more, and another is: the same objects are there,
-/// with the same state. What fell due meanwhile is done, once, and nothing else.
+/// The version in which it was found is no longer served, and another is: the same objects exist
+/// with the same state. A boundary that passed meanwhile is carried out once, and nothing else.
 #[test]
 fn follows_a_custom_kind_to_another_version() {
     let mut story = Sandbox::empty_at("2026-11-20 18:00 UTC");
@@ -88,7 +88,7 @@ fn follows_a_custom_kind_to_another_version() {
         (shown.0.as_str().unwrap().to_owned(), shown.1.clone())
     };
     let at = |version: &str, count: u32| (format!("sky.example.com/{version}"), json!(count));
-    // In the hour of the stop it moves: that is done late, and the count is saved.
+    // It moves in the hour of the stop: the stop is late, and the count is saved.
     story.sleep_until("18:59");
     story.api.withdraw("Glider");
     story.sleep_until("19:10");
@@ -109,13 +109,13 @@ fn follows_a_custom_kind_to_another_version() {
     let what = "an adoption, the stop that met a 404, and the stop";
     assert_eq!(line.count(), 3, "{what}");
 
-    // At once from one to the other: nothing is done that was not due.
+    // Directly from one to the other: nothing happens that was not due.
     story.api.serve_in("Glider", "v1").unwrap();
     story.sleep_until("20:59");
     assert_eq!((replicas(&story), line.count()), (at("v1", 0), 3));
     story.sleep_until("21:00");
     assert_eq!((replicas(&story), line.count()), (at("v1", 3), 4));
-    // And back to one that it was in before.
+    // And back to an earlier version.
     story.api.serve_in("Glider", "v1alpha1").unwrap();
     story.sleep_until("2026-11-21 19:00");
     assert_eq!((replicas(&story), line.count()), (at("v1alpha1", 0), 5));

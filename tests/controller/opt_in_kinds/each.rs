@@ -1,4 +1,4 @@
-//! What is tested and written of each kind.
+//! The fields of each kind that a patch tests and writes.
 
 use dayshift_controller::{OwnPod, Scope, Settings};
 use dayshift_workload::Kind;
@@ -10,7 +10,7 @@ use super::line::{
 };
 use crate::sandbox::Sandbox;
 
-/// What a stop and a start test and write, where nobody meddles.
+/// The tests and writes of a stop and a start without concurrent changes.
 #[test]
 fn each_kind_tests_and_writes_its_count_in_one_patch() {
     let mut two = scaled_object();
@@ -66,7 +66,7 @@ fn each_kind_tests_and_writes_its_count_in_one_patch() {
     }
 }
 
-/// A minimum that is 1 already, and nothing else to lower.
+/// A minimum that is already 1, so nothing is lowered.
 #[test]
 fn autoscaler_without_min_replicas_has_a_minimum_of_1() {
     let line = Line::default();
@@ -76,7 +76,7 @@ fn autoscaler_without_min_replicas_has_a_minimum_of_1() {
     assert_eq!(object.unwrap()["spec"]["minReplicas"], 1);
 }
 
-/// What somebody wants in the very moment of the stop is neither lost nor undone in the morning.
+/// A concurrent manual count at the stop is neither lost nor undone at the start.
 #[test]
 fn keeps_a_count_that_a_user_sets_during_a_stop() {
     fn merge(api: &Api, kind: &str, patch: &Value) {
@@ -150,7 +150,7 @@ fn manually_paused_scaled_object_stays_at_its_count() {
         story.sleep_until(time);
         assert_eq!(paused(), "4", "{time}");
     }
-    // Until they let it go.
+    // Until the user removes it.
     let free = json!({"metadata": {"annotations": {PAUSED: null}}});
     story
         .api
@@ -162,8 +162,8 @@ fn manually_paused_scaled_object_stays_at_its_count() {
     assert_eq!(paused(), Value::Null);
 }
 
-/// Its schedule comes from its Namespace, so it may have no annotation at all but what it inherits,
-/// which somebody may take away.
+/// Its schedule comes from its Namespace, so its only annotation might be the inherited one, which
+/// a user can remove.
 #[test]
 fn adds_the_annotations_map_to_a_scaled_object() {
     let line = Line::default();
@@ -201,7 +201,7 @@ fn adds_the_annotations_map_to_a_scaled_object() {
     assert_eq!(line.count(), 3);
 }
 
-/// dayshift never scales what it runs from, and nobody scales it to 0 by way of KEDA.
+/// dayshift never scales its own Deployment, and KEDA cannot be used to scale it to 0.
 #[test]
 fn ignores_the_scaled_object_of_its_own_deployment() {
     let target = |target: Value| {

@@ -1,4 +1,4 @@
-//! Objects of each kind, a scaler that looks at them, and the patches that it sends.
+//! Objects of each kind, a controller that watches them, and the patches that it sends.
 
 use std::sync::{Arc, Mutex};
 
@@ -15,7 +15,7 @@ use crate::sandbox::{Sandbox, cron_job};
 pub(super) const PAUSED: &str = "autoscaling.keda.sh/paused-replicas";
 pub(super) const PAUSED_PATH: &str = "/metadata/annotations/autoscaling.keda.sh~1paused-replicas";
 
-/// The patches that a scaler sends, and what somebody does in the moment before the next one.
+/// The patches of a controller, and a concurrent change before the next one.
 #[derive(Clone, Default)]
 pub(super) struct Line(pub(super) Arc<Mutex<Sent>>);
 
@@ -47,7 +47,7 @@ impl Line {
         Client::new(service, "default")
     }
 
-    /// What the last patch does with this path: its operations without the path.
+    /// The operations of the last patch with this path, without the path.
     pub(super) fn last(&self, path: &str) -> Vec<(String, Value)> {
         let patches = self.0.lock().unwrap();
         let operations = patches.0.last().unwrap().iter();
@@ -64,7 +64,7 @@ impl Line {
     }
 }
 
-/// A cluster with these objects, and a scaler that looks at every kind.
+/// A cluster with these objects, and a controller that watches every kind.
 pub(super) fn begin(line: &Line, objects: &[Value]) -> Sandbox {
     let mut story = Sandbox::empty_at("2026-11-20 18:00 UTC");
     let keda = ("keda.sh", "v1alpha1", "scaledobjects", "ScaledObject");

@@ -1,4 +1,4 @@
-//! Kinds that are scaled where somebody asks for them.
+//! Kinds that must be enabled.
 
 mod custom;
 mod each;

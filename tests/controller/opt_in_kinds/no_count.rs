@@ -1,4 +1,4 @@
-//! A custom kind whose schema has no `spec.replicas`: the API server drops what is written there.
+//! A custom kind whose schema has no `spec.replicas`: the API server drops values written there.
 
 use dayshift_controller::{Scope, Settings};
 use dayshift_workload::Kind;
@@ -38,7 +38,7 @@ fn rejects_objects_without_a_count_and_keeps_no_state() {
     for name in ["web", "api"] {
         story.api.create(plane("Plane", name)).unwrap();
     }
-    // Of what is scheduled in the same minute nothing else is touched.
+    // Nothing else that is scheduled in the same minute is affected.
     story.apply(
         crate::sandbox::deployment("deploy")
             .replicas(3)
@@ -80,7 +80,7 @@ fn rejects_objects_without_a_count_and_keeps_no_state() {
     );
 }
 
-/// In a newer version of its CustomResourceDefinition, for example.
+/// For example, in a newer version of its CustomResourceDefinition.
 #[test]
 fn scales_a_kind_whose_schema_gets_the_field_later() {
     let story = story("kites", "Kite");
@@ -94,7 +94,7 @@ fn scales_a_kind_whose_schema_gets_the_field_later() {
     story.api.serve_in("Kite", "v2").unwrap();
     let with_field = json!({"spec": {"replicas": 3}});
     story.api.merge("Kite", "dev", "web", &with_field).unwrap();
-    // Another one has no field yet, and counts as 1.
+    // Another object does not have the field yet, and counts as 1.
     story.api.create(plane("Kite", "api")).unwrap();
     story.sleep_until("2026-11-21 19:30");
     for name in ["web", "api"] {
@@ -109,7 +109,7 @@ fn scales_a_kind_whose_schema_gets_the_field_later() {
     }
 }
 
-/// Such as by a scaler that was started again without its `--kind-file`.
+/// For example, by a controller that restarted without its `--kind-file`.
 #[test]
 fn stopped_workload_keeps_its_state_while_its_kind_definition_is_missing() {
     let story = story("ships", "Ship");

@@ -1,4 +1,5 @@
-//! What is held down of a database with a switch: metrics, snapshots and `status` count its instances.
+//! Savings of a stopped database with an on/off field: metrics, snapshots and `status` count its
+//! instances.
 
 use dayshift_cluster::Query;
 use dayshift_controller::{Scope, Settings};
@@ -15,7 +16,7 @@ fn kinds() -> Vec<Kind> {
     vec![cnpg, click_house]
 }
 
-/// CloudNativePG's says how large it is; of a ClickHouseInstallation that is not known.
+/// A CloudNativePG cluster specifies its size; that of a ClickHouseInstallation is unknown.
 fn story() -> Sandbox {
     let mut story = Sandbox::empty_at("2026-11-20 18:00 UTC");
     story.start_scaler(Settings {
@@ -52,7 +53,8 @@ fn story() -> Sandbox {
     story
 }
 
-/// As metrics, as snapshots and as `status` have it: replicas, billionths of cores, bytes.
+/// Asserts the same values in metrics, snapshots and `status`: replicas, billionths of cores,
+/// bytes.
 fn all_say(story: &Sandbox, expected: [u64; 3]) {
     let [replicas, cpu_nanos, memory_bytes] = expected;
     let expected = StoppedCapacity {
@@ -78,12 +80,12 @@ fn counts_saved_instances_of_a_stopped_database() {
     all_say(&story, [0, 0, 0]);
     story.sleep_until("20:00");
     all_say(&story, [3, 1_500_000_000, 3 << 30]);
-    // A larger one by the morning is what would run.
+    // If it grows before the start, the larger size would run.
     let larger = json!({"spec": {"instances": 5}});
     story.api.merge("Cluster", "dev", "db", &larger).unwrap();
     story.sleep_until("21:00");
     all_say(&story, [5, 2_500_000_000, 5 << 30]);
-    // One whose number cannot be read is not guessed.
+    // An unreadable number is not guessed.
     let odd = json!({"spec": {"instances": "five"}});
     story.api.merge("Cluster", "dev", "db", &odd).unwrap();
     story.sleep_until("22:00");

@@ -1,4 +1,5 @@
-//! Kinds with a switch, under a controller that is killed, doubled, and meddled with.
+//! Kinds with an on/off field, under controllers that are killed, run twice, and see concurrent
+//! changes.
 
 use dayshift_controller::{Scope, Settings};
 use dayshift_workload::Kind;
@@ -134,7 +135,7 @@ fn each_on_off_field_is_written_in_one_patch_and_restored() {
     }
 }
 
-/// What somebody writes in the very moment of a stop is what the stop saves.
+/// The stop saves the value that a user wrote concurrently.
 #[test]
 fn restores_a_value_that_a_user_wrote_during_a_stop() {
     let line = Line::default();
@@ -151,7 +152,7 @@ fn restores_a_value_that_a_user_wrote_during_a_stop() {
     assert_eq!(get(&story, "Cluster").pointer(PATH), Some(&json!("off")));
 }
 
-/// Every boundary finds two scalers that know nothing of the night before.
+/// At every boundary there are two controllers without memory of the previous one.
 #[test]
 fn two_repeatedly_killed_controllers_lose_no_value() {
     let mut story = served();
@@ -179,7 +180,7 @@ fn two_repeatedly_killed_controllers_lose_no_value() {
     }
 }
 
-/// As a manifest that knows nothing of dayshift makes it at night, and as it stays then.
+/// The state that a manifest without dayshift's values produces if it is applied while stopped.
 #[test]
 fn manifest_applied_while_stopped_starts_it_until_the_next_stop() {
     let line = Line::default();

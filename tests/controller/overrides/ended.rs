@@ -1,4 +1,4 @@
-//! Overrides that have ended, and the annotations of an older revision that bring them back.
+//! Ended overrides, and annotations of an older revision that restore them.
 
 use std::time::Duration;
 
@@ -28,8 +28,7 @@ fn annotations(story: &Sandbox) -> Value {
     story.object("web")["metadata"]["annotations"].clone()
 }
 
-/// What `kubectl rollout undo` makes of the annotations: those of the older revision, all of them
-/// and no others.
+/// The effect of `kubectl rollout undo` on annotations: exactly those of the older revision.
 fn undo(story: &Sandbox, then: &Value) {
     let mut patch = then.clone();
     for name in annotations(story).as_object().unwrap().keys() {
@@ -46,7 +45,7 @@ fn seen(story: &Sandbox) -> (i32, String) {
     (story.replicas("web"), story.label("web", "state").unwrap())
 }
 
-/// The names of the overrides and what belongs to them that stand on the object.
+/// The override annotations, and those that belong to them, on the object.
 fn left(story: &Sandbox) -> Vec<String> {
     let all = ["pause", "wake-until", "sleep-until", "override-began"];
     let now = annotations(story);
@@ -114,7 +113,7 @@ fn rollout_undo_without_a_controller_revives_no_pause() {
     );
 }
 
-/// The guard: what begins as a new one has the very text of the old one that comes back.
+/// The guard: the new override has the same value as the old one that is restored.
 #[test]
 fn override_replaced_by_an_undo_does_not_begin() {
     let story = by_day();
@@ -127,7 +126,7 @@ fn override_replaced_by_an_undo_does_not_begin() {
     assert_eq!(left(&story), [""; 0]);
 }
 
-/// The guard: what is removed as an old one has the very text of the new one.
+/// The guard: the removed old override has the same value as the new one.
 #[test]
 fn new_override_during_the_removal_of_an_old_one_applies() {
     let story = by_day();

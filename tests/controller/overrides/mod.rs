@@ -1,4 +1,4 @@
-//! Overrides, pauses and what is enforced, by plain annotations.
+//! Overrides, pauses and `enforce`, as plain annotations.
 
 mod ended;
 
@@ -223,7 +223,7 @@ fn dry_run_reports_each_change_once_and_writes_nothing() {
     );
 }
 
-/// A deploy at night: it is told, and after the grace it is stopped, with its count saved.
+/// A deployment while stopped: it is reported, and stopped after the grace with its count saved.
 #[test]
 fn stops_a_deployment_made_while_stopped_after_the_grace() {
     let story = Sandbox::at("2026-11-20 20:00 UTC");
@@ -239,7 +239,7 @@ fn stops_a_deployment_made_while_stopped_after_the_grace() {
     assert_eq!(story.replicas("web"), 0);
     assert_eq!(story.label("web", "saved-replicas").as_deref(), Some("3"));
     assert_eq!(story.events("web"), ["StopsSoon", "Enforced"]);
-    // Raised by hand it has the same grace, and a start is a start.
+    // A manual increase has the same grace, and a start is a start.
     story.scale("web", 5);
     story.sleep_until("20:59");
     assert_eq!(story.replicas("web"), 5);
@@ -250,8 +250,8 @@ fn stops_a_deployment_made_while_stopped_after_the_grace() {
     assert_eq!(story.replicas("web"), 5);
 }
 
-/// A webhook refuses all patches for longer than the grace: nobody is stopped untold when it lets
-/// them through again.
+/// A webhook denies all patches for longer than the grace: no workload is stopped without notice
+/// when it allows them again.
 #[test]
 fn grace_begins_when_the_change_is_observed() {
     let story = Sandbox::at("2026-11-20 20:00 UTC");

@@ -1,11 +1,11 @@
-//! An admission webhook or policy that changes the count that dayshift writes.
+//! An admission webhook or policy that changes the count of dayshift's patch.
 
 use serde_json::json;
 
 use super::{counted, reads, told, web};
 use crate::sandbox::{Sandbox, deployment, logged};
 
-/// At least two replicas for everything, as a policy of a cluster may say.
+/// At least two replicas for every workload, as a cluster policy might require.
 fn never_below_two(story: &Sandbox) {
     story.api.on_mutation(|write| {
         let below = write.resource == "deployments" && write.new["spec"]["replicas"] == 0;
@@ -29,7 +29,7 @@ fn reports_a_stop_that_admission_changed() {
     assert_eq!((reads(&story), counted(&story, "other")), (0, 1));
     let log = std::fs::read_to_string(log.path()).unwrap();
     assert!(log.contains("from=3 to=2"), "{log}");
-    // It is told each time, and what was saved comes back.
+    // It is reported each time, and the saved count is restored.
     story.sleep_until("2026-11-23 09:01");
     assert_eq!(story.replicas("web"), 3);
     story.sleep_until("2026-11-23 19:01");

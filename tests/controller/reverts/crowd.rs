@@ -1,4 +1,4 @@
-//! Many that somebody puts back at once: nobody waits for them, and they are told together.
+//! Many reverts at once: nothing waits for them, and one Event reports them together.
 
 use dayshift_controller::Settings;
 use kube_in_memory::{Fault, RequestLine, Status};
@@ -7,7 +7,7 @@ use serde_json::json;
 use super::{ARGO_CD, counted, reads, web};
 use crate::sandbox::{Sandbox, deployment};
 
-/// This many Deployments, which a tool puts back at once, as a sync of everything does.
+/// This many Deployments, which a tool reverts at once, as in a full sync.
 fn with(count: u32) -> Sandbox {
     let mut story = Sandbox::empty_at("2026-11-20 18:00 UTC");
     for number in 0..count {
@@ -105,8 +105,7 @@ fn failing_revert_lookups_delay_nothing_and_are_not_retried() {
     }
 }
 
-/// What is to be told together while nothing may be sent is told when it may be, and nobody looks
-/// again and again until then.
+/// A summary that is due while nothing may be sent is sent later, without polling until then.
 #[test]
 fn revert_summary_waits_for_an_unavailable_server() {
     let story = with(10);

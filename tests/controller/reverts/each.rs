@@ -1,4 +1,4 @@
-//! Each program that puts back what dayshift has set.
+//! Each program that reverts dayshift's changes.
 
 use std::{collections::BTreeSet, time::Duration};
 
@@ -31,7 +31,7 @@ fn names_argo_cd_and_its_fix_with_one_read_and_one_event() {
         "{log}"
     );
 
-    // It holds, and nothing more is read or told.
+    // The new count stays, and nothing more is read or reported.
     set_by(&story, ARGO_CD, "web", 4);
     story.sleep_until("23:00");
     assert_eq!((story.replicas("web"), reads(&story)), (4, 1));
@@ -140,7 +140,7 @@ fn reads_only_reverts_within_the_window() {
     set_by(&story, ARGO_CD, "web", 3);
     assert_eq!((reads(&story), told(&story, "web").len()), (0, 0));
 
-    // Anything else that changes, and what nobody has stopped.
+    // Any other change, and workloads that dayshift did not stop.
     let story = stopped();
     story.annotate("web", "note", None);
     story.apply(web("other"));
@@ -149,12 +149,12 @@ fn reads_only_reverts_within_the_window() {
     story.sleep_until("19:05");
     assert_eq!(reads(&story), 0);
 
-    // An autoscaler that takes over what was started.
+    // An autoscaler that takes over after a start.
     story.sleep_until("2026-11-23 09:00:01");
     assert_eq!(story.replicas("web"), 3);
     set_by(&story, Writer::scaling("kube-controller-manager"), "web", 7);
     assert_eq!(reads(&story), 0);
-    // And one that scales down is read, and is no news.
+    // An autoscaler that scales down is read, and is not reported.
     set_by(&story, Writer::scaling("kube-controller-manager"), "web", 2);
     assert_eq!((reads(&story), told(&story, "web").len()), (1, 0));
 }
@@ -215,7 +215,7 @@ fn names_a_manager_that_also_removes_the_labels() {
     assert_eq!((told.len(), reads(&story)), (1, 1));
 }
 
-/// It is said once of an object and a program, and of another one again.
+/// Reported once per object and program, and again for another program.
 #[test]
 fn reports_a_revert_once_per_manager_between_boundaries() {
     let story = Sandbox::at("2026-11-20 18:00 UTC");
@@ -227,7 +227,7 @@ fn reports_a_revert_once_per_manager_between_boundaries() {
             .annotation("dayshift/start", "0 0 * * * *"),
     );
     story.sleep_until("18:30:01");
-    // An Event lives for an hour: each is known by its name.
+    // An Event lives for an hour: each one is identified by its name.
     let (mut events, mut counts) = (BTreeSet::new(), Vec::new());
     for (stop, by) in [
         ("18:30:02", ARGO_CD),
@@ -269,7 +269,7 @@ fn enforce_corrects_three_times_and_then_names_the_manager() {
     assert_eq!((story.patched("web").len(), reads(&story)), (3, 1));
 }
 
-/// Two scalers: neither takes the other for somebody who puts it back.
+/// Two controllers: neither takes the other for a conflicting manager.
 #[test]
 fn another_dayshift_is_not_a_conflicting_manager() {
     let mut story = Sandbox::empty_at("2026-11-20 18:00 UTC");

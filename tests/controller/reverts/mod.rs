@@ -1,4 +1,4 @@
-//! Who puts back what dayshift has set: one read, one Event, and nobody waits for them.
+//! Reverts of dayshift's changes: one read, one Event, and nothing waits for them.
 
 mod admission;
 mod crowd;
@@ -32,7 +32,7 @@ fn set_by(story: &Sandbox, by: Writer<'_>, name: &str, count: u32) {
     story.settle();
 }
 
-/// The texts of the Events `Reverted` of an object.
+/// The texts of the `Reverted` Events of an object.
 fn told(story: &Sandbox, name: &str) -> Vec<String> {
     let mut events = story.api.list("Event");
     events.retain(|it| it["regarding"]["name"] == name && it["reason"] == "Reverted");

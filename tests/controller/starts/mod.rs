@@ -1,4 +1,4 @@
-//! What was started becomes ready, or somebody is told.
+//! Started workloads become ready, or an Event reports them.
 
 mod waits;
 
@@ -13,7 +13,7 @@ use crate::sandbox::{Sandbox, deployment};
 const OFFICE: &str = "Mon-Fri 09:00-19:00";
 const QUOTA: &str = "pods \"web-1\" is forbidden: exceeded quota: team, requested: pods=1";
 
-/// Three of `web` that were started on Monday at 09:00, a second ago.
+/// Three replicas of `web` that were started on Monday at 09:00, a second ago.
 fn monday() -> Sandbox {
     let story = Sandbox::at("2026-11-20 18:00 UTC");
     story.apply(deployment("web").replicas(3).hours(OFFICE));
@@ -23,7 +23,7 @@ fn monday() -> Sandbox {
     story
 }
 
-/// What the Deployment controller writes into the status of `web`.
+/// Writes the status of `web` as the Deployment controller does.
 fn shows(story: &Sandbox, ready: u32, conditions: &Value) {
     let generation = story.object("web")["metadata"]["generation"].clone();
     let status = json!({
@@ -89,7 +89,7 @@ fn reports_nothing_if_ready_in_time_or_stopped_again() {
 #[test]
 fn status_from_before_the_start_is_not_ready() {
     let story = monday();
-    // It says that 3 of 3 are ready, as on Friday.
+    // The status shows 3 of 3 ready, as on Friday.
     story.sleep_until("09:10:01");
     assert_eq!(told(&story).len(), 1);
 }
@@ -126,7 +126,7 @@ fn ready_within_is_a_setting() {
     }
 }
 
-/// How many the metric counts.
+/// The value of the metric.
 fn counted(story: &Sandbox) -> usize {
     let metrics = story.metrics();
     let count = |line: &str| {

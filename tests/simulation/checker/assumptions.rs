@@ -1,5 +1,5 @@
-//! What the checker takes from dayshift's own code: the text of errors, which has tests of its own. Whether
-//! there is one, and whether it is about the Namespace alone, has to be as [`refusal`] has it.
+//! The parts of the checker that use dayshift's code: error texts, which have their own tests.
+//! Whether there is an error, and whether it concerns only the Namespace, must match [`refusal`].
 
 use std::{
     collections::BTreeMap,
@@ -27,13 +27,13 @@ use crate::{
 #[derive(Clone)]
 pub struct Assumptions {
     pub complaint: Option<String>,
-    /// Whether that is about the Namespace alone.
+    /// Whether the error concerns only the Namespace.
     pub is_inherited: bool,
-    /// How much later the object starts, in seconds.
+    /// The delay of the object's starts, in seconds.
     pub delay: i64,
 }
 
-/// The same calendars as dayshift has them.
+/// The same calendars as dayshift's type.
 pub fn calendars(holidays: &Holidays) -> Calendars {
     Calendars::new(holidays.files().map(|(name, file)| {
         let calendar = Calendar::parse(file.as_bytes()).unwrap();
@@ -41,7 +41,7 @@ pub fn calendars(holidays: &Holidays) -> Calendars {
     }))
 }
 
-/// The kind as dayshift has it.
+/// The kind as dayshift's type.
 pub fn kind_of(row: &Row) -> Kind {
     static WIDGET: LazyLock<Kind> = LazyLock::new(|| {
         let rows = SourceFile::new("kinds.yaml", kinds::KIND_FILE).kind_rows();
@@ -58,7 +58,7 @@ pub fn kind_of(row: &Row) -> Kind {
     }
 }
 
-/// Of the calendars only the names make a difference.
+/// Only the names of calendars matter.
 pub fn of(object: &Object, zone: Tz, holidays: &Holidays) -> Assumptions {
     let prefix = Prefix::parse(&prefix::current()).unwrap();
     let kind = kind_of(object.kind);
@@ -108,8 +108,8 @@ pub fn of(object: &Object, zone: Tz, holidays: &Holidays) -> Assumptions {
     }
 }
 
-/// How much later an object starts, in seconds: by its name alone, up to the jitter, which the stories
-/// write in minutes (`docs/reference/times.md`).
+/// The delay of an object's starts, in seconds: derived from its name, up to the jitter, which
+/// scenarios write in minutes (`docs/reference/times.md`).
 fn delay(object: &Object) -> i64 {
     let in_force = object.in_force();
     let Some(jitter) = in_force.get("jitter") else {

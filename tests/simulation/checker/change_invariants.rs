@@ -1,4 +1,4 @@
-//! Invariants of every write, whatever led to it. They do without the rules, so that a mistake in
+//! Invariants of every write, whatever caused it. They do not use the rules, so that a mistake in
 //! the model of the rules cannot hide one in the code.
 
 use serde_json::Value;
@@ -11,17 +11,17 @@ use crate::{
     story::prefix,
 };
 
-/// Nothing longer is written as an error, in bytes.
+/// The maximum length of an error, in bytes.
 const MAX_ERROR: usize = 1024;
 
-/// At most this many characters of one text are quoted.
+/// The maximum number of quoted characters.
 const MAX_QUOTE: usize = 60;
 
-/// How far ahead of the clock `last` may be, in seconds.
+/// How far `last` can be ahead of the clock, in seconds.
 const AHEAD: i64 = 3600;
 
-/// Whether a write may be made of an object at `now`, in seconds of the scaler's clock, where an
-/// exact count after a start is asked for or not.
+/// Checks a write at `now`, in seconds of the controller's clock. `outcome` specifies whether the
+/// start has an exact count.
 pub fn check(
     old: &Object,
     new: &Object,
@@ -60,7 +60,7 @@ pub fn check(
     check_last(old, new, outcome, now)
 }
 
-/// `last` goes back only where it was ahead, and is ahead only where it was.
+/// `last` goes back only if it was ahead, and is ahead only if it was before.
 fn check_last(old: &Object, new: &Object, outcome: &Outcome, now: i64) -> Result<(), String> {
     let (before, after) = (old.state.last, new.state.last);
     let was_ahead = before.is_some_and(|last| last > now + AHEAD);
@@ -88,7 +88,7 @@ fn check_error(old: &Object, error: &str) -> Result<(), String> {
     Ok(())
 }
 
-/// Whether the labels that dayshift wrote are what Kubernetes takes.
+/// Checks that the labels which dayshift wrote are valid in Kubernetes.
 pub fn check_labels(new: &Value) -> Result<(), String> {
     for (key, text) in new["metadata"]["labels"].as_object().into_iter().flatten() {
         let text = text.as_str().unwrap_or_default();

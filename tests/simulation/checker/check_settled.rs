@@ -1,4 +1,4 @@
-//! Checks each object once nothing happens any more: whether anything is left to do.
+//! Checks each object after everything has settled: no work must be left.
 
 use serde_json::Value;
 
@@ -14,29 +14,29 @@ use crate::{
     story::calendar::show,
 };
 
-/// What a look at one object for one scaler has come to.
+/// The result of checking one object for one controller.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Look {
-    /// It is as the rules have it.
+    /// The object is as the rules require.
     Settled,
-    /// Nobody has seen it being made.
+    /// The checker did not observe its creation.
     Unknown,
-    /// A dry run does nothing about it.
+    /// A dry run does not change it.
     Dry,
-    /// It has not settled, since writes to it fail.
+    /// It has not settled because writes to it fail.
     Failing,
-    /// It has not settled: writes to it have failed and may not have been tried again.
+    /// It has not settled: writes to it failed and might not have been retried.
     Recovering,
-    /// Another scaler may have another zone, or other calendars.
+    /// Another controller might have another zone, or other calendars.
     OfAnother,
-    /// The last correction waits, or an answer is lost.
+    /// The last correction waits, or a response was lost.
     Waits,
-    /// Its labels were put right three times.
+    /// Its labels were corrected three times.
     GivenUp,
 }
 
 impl Observer {
-    /// All is quiet: nothing is left to do, whichever of these processes is asked.
+    /// Everything is quiet: no work is left for any of these processes.
     pub fn check_settled(&mut self, object: &Value, processes: &[String], at: i64) {
         let in_scope = self.in_scope(object);
         let object = Object::shown(object);
@@ -106,7 +106,7 @@ impl Observer {
         self.exact && self.event_troubles == 0 && self.lost_answers(by, Some(uid)) == 0
     }
 
-    /// Nothing is left to do for this process: it knows the object as it is, and leaves it so.
+    /// No work is left for this process: it knows the object as it is, and does not change it.
     fn is_settled_for(&self, by: &str, object: &Object, now: Instants) -> Result<Look, String> {
         if self.processes[by].is_dry {
             return Ok(Look::Dry);
@@ -135,7 +135,8 @@ impl Observer {
             let applied = known.applied(&it.state, it.error.as_ref());
             known.is_corrective(it, &applied).1
         };
-        // A patch whose answer is lost may show on the object, and its sender counts it then.
+        // A patch whose response is lost might be visible on the object, and its sender then counts
+        // it.
         let lost = self.lost_answers(by, Some(&object.uid));
         let counted = usize::from(known.corrections.1) + lost;
         let second = now.clock.div_euclid(1000);
@@ -165,8 +166,8 @@ impl Observer {
         ))
     }
 
-    /// The last boundary wins, said without the other rules: where nothing holds an object, no
-    /// boundary lies between what was done last and now.
+    /// The last boundary wins, without the other rules: if nothing holds an object, no boundary is
+    /// between the last action and now.
     fn newest_has_won(&self, by: &str, known: &Known, now: i64) -> Result<(), String> {
         let (object, zone) = (&known.object, self.processes[by].zone);
         let state = &object.state;

@@ -1,4 +1,4 @@
-//! Checks each write: whether the rules ask for it, at that instant.
+//! Checks each write: whether the rules require it at that time.
 
 use std::sync::Arc;
 
@@ -26,7 +26,7 @@ use crate::{
 };
 
 impl Observer {
-    /// What the write has done, or why the rules do not allow it.
+    /// The effect of the write, or the rule that it violates.
     pub(crate) fn check_write(
         &self,
         write: &Write<'_>,
@@ -36,8 +36,8 @@ impl Observer {
         let process = &self.processes[&write.sent.by];
         let record = &self.records[&old.uid];
         let off = write.sent.at.clock - write.sent.at.truth;
-        // A clock that is behind by as much as a machine has just slept, or as an answer was late,
-        // looks right: what is due is only late by it.
+        // A clock that is behind by as much as a machine has just slept, or as a response was late,
+        // looks right: due work is only late by that.
         let (woke, slept) = self.woke;
         let hidden = if write.at < woke + UNHEARD { slept } else { 0 };
         // The server's `Date` has whole seconds.
@@ -109,7 +109,7 @@ impl Observer {
         switches::check(&known.object, new, outcome.kind, record.held.as_ref())?;
         self.keeps_the_count(outcome, known, write, new)?;
         if self.exact {
-            // It may be each of them, where only the scaler knows since when a grace runs.
+            // Each of them is possible if only the controller knows when a grace began.
             let mut punctual = found.iter().map(|(outcome, known, ..)| {
                 self.is_punctual(write, outcome, known, process, record)
             });
@@ -125,7 +125,7 @@ impl Observer {
         })
     }
 
-    /// What its annotations ask for; the empty intent where they are refused.
+    /// The intent of its annotations; the empty intent if they are rejected.
     fn intent(&self, known: &Known, zone: Tz) -> Intent {
         match self.assumptions(known, zone).complaint {
             Some(_) => Intent::default(),
@@ -133,7 +133,7 @@ impl Observer {
         }
     }
 
-    /// The boundaries of its schedule; none where it is refused.
+    /// The boundaries of its schedule; empty if it is rejected.
     pub(super) fn timeline(&self, known: &Known, zone: Tz) -> Arc<Timeline> {
         let plan = self.intent(known, zone).plan;
         self.timeline_of(plan, known, zone)
@@ -159,7 +159,8 @@ impl Observer {
             .clone()
     }
 
-    /// What a process may do with an object as it knows it, at a time of its clock.
+    /// The outcomes that are allowed for a process with its knowledge of an object, at a time of
+    /// its clock.
     pub(crate) fn outcomes(&self, by: &str, known: &Known, at: i64) -> Vec<Option<Outcome>> {
         let (process, old) = (&self.processes[by], &known.object);
         let assumed = self.assumptions(known, process.zone);
@@ -174,8 +175,8 @@ impl Observer {
         };
         let seen = known.seen(self.slept).into_iter();
         let since = seen.flat_map(|seen| risen.iter().map(move |risen| (seen, *risen)));
-        // Where its corrections are at their limit, nobody is told of a stop either; and it may be
-        // other calendars that ask for one.
+        // At the limit of corrections no stop is announced either; and other calendars might
+        // require one.
         let at_limit = known.corrections.1 >= MAX_CORRECTIONS;
         let is_untold = at_limit || known.has_other_calendars();
         let told = self.told(by, old);
@@ -251,7 +252,8 @@ impl Observer {
             && new.state.garbled.is_empty()
     }
 
-    /// No count is ever lost: said without rules, by what could be brought back before and after.
+    /// No count is ever lost: checked without the rules, by the counts that could be restored
+    /// before and after.
     fn keeps_the_count(
         &self,
         outcome: &Outcome,
@@ -287,7 +289,7 @@ impl Observer {
         ))
     }
 
-    /// What is stopped after a grace has had all of it since that was told.
+    /// A workload that is stopped after a grace had the complete grace since the announcement.
     fn is_told_before(
         &self,
         write: &Write<'_>,
@@ -325,7 +327,7 @@ impl Observer {
         let known = process.started.max(record.touched).max(process.clock_set);
         let known = known.max(process.calendars_read);
         let due = outcome.due.into_iter().chain(intent.ends());
-        // By its clock: the first millisecond of the server's in which that has come.
+        // By its clock: the first millisecond of the server's clock at which that time has passed.
         let awaited = due.map(|due| due * 1000 - off).chain(patient);
         let awaited = awaited.filter(|due| *due <= at);
         let right = awaited.max().map_or(known, |due| due.max(known));
@@ -337,7 +339,7 @@ impl Observer {
     }
 }
 
-/// The allowed outcomes in words, each once.
+/// The allowed outcomes in words, without duplicates.
 pub fn all(outcomes: &[Outcome]) -> String {
     let mut texts: Vec<_> = outcomes
         .iter()

@@ -1,12 +1,13 @@
-//! The one model of the documented rules: what a scaler may know and what it may write.
+//! The model of the documented rules: what each controller can know, and which writes it may make.
 //!
-//! - `objects/`: what stands on an object
-//! - `rules/`: what the rules allow at an instant
-//! - `scalers/`: what each scaler knows
-//! - `switches`: what a write makes of what says whether an object runs
+//! - `objects/`: the parts of an object
+//! - `rules/`: the outcomes that the rules allow at a time
+//! - `scalers/`: the knowledge of each controller
+//! - `switches`: the effect of a write on an on/off field
 //! - `telling`: the Events and metrics of writes
 //! - `told`: a write in words
-//! - `observer`: sees every write, and `traffic` what scalers ask and hear; `check_write` and `check_settled` judge it
+//! - `observer`: receives every write; `traffic`: requests and responses; `check_write` and `check_settled`: the
+//!   checks
 
 pub mod assumptions;
 pub mod change_invariants;

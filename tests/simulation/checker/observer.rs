@@ -1,4 +1,4 @@
-//! The observer: sees every write that the API accepts, and has it checked.
+//! The observer: it receives every write that the API accepts, and checks it.
 
 use std::{
     collections::{BTreeMap, HashMap},
@@ -32,18 +32,18 @@ use crate::{
     },
 };
 
-/// How long a scaler that has woken up may be without a `Date` of the server, in milliseconds.
+/// How long a controller can be without a `Date` of the server after it woke up, in milliseconds.
 pub const UNHEARD: i64 = 60 * 1000;
 
-/// How many writes there may be between two things that happen: some days of boundaries.
+/// The maximum number of writes between two steps: some days of boundaries.
 const MAX_WRITES: usize = 400;
 
 pub(crate) type Texts = BTreeMap<String, String>;
 
-/// One run of a scaler, from its start to its end.
+/// One run of a controller, from its start to its end.
 pub struct Process {
     pub zone: Tz,
-    /// Whether it holds its clock against the server's.
+    /// Whether it compares its clock with the server's.
     pub guarded: bool,
     /// In hours.
     pub catch_up: u32,
@@ -53,44 +53,44 @@ pub struct Process {
     pub clock: Clock,
     pub shown: Shown,
     pub reads: Reads,
-    /// How late an answer, and the `Date` in it, has reached it at most; in milliseconds.
+    /// The maximum delay of a response, and of its `Date`, in milliseconds.
     pub late: i64,
-    /// When its clock was set last, by the server's; in milliseconds.
+    /// When its clock was last set, by the server's clock, in milliseconds.
     pub clock_set: i64,
-    /// When it read other calendars last, by the server's; in milliseconds.
+    /// When it last read other calendars, by the server's clock, in milliseconds.
     pub calendars_read: i64,
-    /// Whether it only says what it would do.
+    /// Whether it is a dry run.
     pub is_dry: bool,
 }
 
-/// A patch on its way, and what it was decided from.
+/// A patch in flight, and the knowledge that it was decided from.
 #[derive(Clone)]
 pub struct Sent {
     pub by: String,
     pub at: Instants,
     pub known: Vec<Known>,
-    /// Whether its sender had been shown all Namespaces.
+    /// Whether its sender had observed all Namespaces.
     pub knows_namespaces: bool,
     pub done: Option<Done>,
-    /// Whether its sender has had an answer.
+    /// Whether its sender received a response.
     pub is_answered: bool,
 }
 
-/// What is known of one object, from its creation to its end.
+/// The history of one object, from its creation to its end.
 #[derive(Debug, Default)]
 pub(crate) struct Record {
-    /// When anything of it was changed by somebody else, in milliseconds.
+    /// When another client last changed it, in milliseconds.
     pub(crate) touched: i64,
     /// When it left the scope, and how long all machines had slept until then.
     pub(crate) left: Option<(i64, i64)>,
-    /// What a stop found in the member of its switch.
+    /// The value that a stop found in its on/off field.
     pub(crate) held: Option<Value>,
-    /// When each process last said that it stops it before long, by its clock; in milliseconds.
+    /// When each process last announced a stop of it, by its clock, in milliseconds.
     pub(crate) warned: HashMap<String, i64>,
 }
 
-/// What is asked for by the texts of an object and of its Namespace, in a zone, where these
-/// calendars are known.
+/// The intent of the annotations of an object and of its Namespace, in a zone, with these
+/// calendars.
 type ParseCache = Mutex<HashMap<(String, [Texts; 2], Tz, Names), Arc<Assumptions>>>;
 type Names = [bool; NAMES.len()];
 
@@ -98,46 +98,47 @@ pub struct Observer {
     pub plans: Arc<[Plan]>,
     pub timelines: Timelines,
     pub processes: HashMap<String, Process>,
-    /// Nothing goes wrong: everything happens at its very millisecond.
+    /// No faults: everything happens at its exact millisecond.
     pub exact: bool,
-    /// Whether only objects in scope are looked at.
+    /// Whether only objects in scope are watched.
     pub scoped: bool,
     pub namespaces: Vec<String>,
     pub excluded: Vec<String>,
-    /// The namespace and the name of what the scalers are pods of.
+    /// The namespace and name of the workload whose pods the controllers are.
     pub own: Option<(&'static str, String)>,
-    /// The Namespaces with the labels that are asked for, where any are.
+    /// The Namespaces with the selected labels, if there is a selector.
     pub selected: Option<&'static [&'static str]>,
     pub(crate) troubled: Troubled,
     pub(crate) telling: Telling,
-    /// When something befell Events last.
+    /// When Events last had a fault.
     pub(crate) event_troubles: i64,
-    /// Since when nothing goes wrong that is not one object's own, and all has been made up for.
+    /// Since when there is no fault beyond single objects, and all earlier ones have been recovered
+    /// from.
     pub(crate) recovered: i64,
-    /// When all machines woke up last, by the server's clock, and how long they had slept; in
+    /// When all machines last woke up, by the server's clock, and how long they had slept, in
     /// milliseconds.
     pub woke: (i64, i64),
-    /// All of that together.
+    /// The sum of all sleeps.
     pub slept: i64,
     pub trace: Vec<String>,
     pub failure: Option<String>,
     pub writes: usize,
-    /// What looks at settled objects have come to.
+    /// The results of the checks of settled objects.
     pub looks: BTreeMap<Look, usize>,
-    /// Writes since the last step of the story.
+    /// Writes since the last step of the scenario.
     pub since: usize,
     /// The server's clock, which is right.
     pub(super) truth: Clock,
     pub sent: Vec<Sent>,
-    /// How many requests have been sent in a millisecond.
+    /// The number of requests in a millisecond.
     pub(super) requests: (i64, u32),
     pub(crate) records: HashMap<String, Record>,
     pub(crate) parse_cache: ParseCache,
-    /// The annotations of each Namespace, as they are.
+    /// The current annotations of each Namespace.
     pub(crate) defaults: HashMap<String, Texts>,
 }
 
-/// An accepted write of a scaler.
+/// An accepted write of a controller.
 pub struct Write<'a> {
     pub number: usize,
     pub sent: &'a Sent,
@@ -181,7 +182,7 @@ impl Observer {
 
     pub fn note(&mut self, at: i64, text: &str) {
         if self.failure.is_some() {
-            return; // what comes of it says no more
+            return; // later results add no information
         }
         let second = show(at.div_euclid(1000));
         let fraction = at.rem_euclid(1000);
@@ -193,7 +194,7 @@ impl Observer {
         self.failure.get_or_insert_with(|| why.to_owned());
     }
 
-    /// Somebody else has made the object what it is.
+    /// Another client changed the object.
     pub fn touched(&mut self, object: &Value, at: i64) {
         let in_scope = self.in_scope(object);
         let object = Object::shown(object);
@@ -222,7 +223,7 @@ impl Observer {
             && !self.own.as_ref().is_some_and(is_own)
     }
 
-    /// A scaler's write: it has to be what the rules ask for, there and then.
+    /// A controller's write: the rules must require it at this time.
     pub fn wrote(&mut self, write: &Write<'_>) {
         if self.failure.is_some() {
             return;
@@ -261,8 +262,8 @@ impl Observer {
         }
     }
 
-    /// A write was accepted: whoever still waits for an answer takes it for their own, and may never
-    /// have another answer.
+    /// A write was accepted: a process that waits for a response takes it for its own, and might
+    /// never get another response.
     fn waits_for_answer(&mut self, by: &str, new: &Object, done: &Done) {
         let of_this = |it: &Known| it.object.uid == new.uid;
         let waits = |it: &&Sent| !it.is_answered && it.known.iter().any(of_this);
@@ -274,7 +275,7 @@ impl Observer {
         }
     }
 
-    /// A count was set; whoever still waits for an answer takes it for their own.
+    /// A count was set; a process that waits for a response takes it for its own.
     fn sets(&mut self, by: &str, old: &Object, new: &Object) {
         let of_this = |it: &&Known| it.object.uid == new.uid;
         let waiting = self.sent.iter().filter(|it| it.by == by || !it.is_answered);
@@ -288,19 +289,19 @@ impl Observer {
         }
     }
 
-    /// A Namespace was changed; rule: never by a scaler.
+    /// A Namespace was changed; a controller must never do that.
     pub fn wrote_namespace(&mut self, at: i64) {
         self.fail(at, "a scaler has written to a Namespace");
     }
 
-    /// Somebody has changed the annotations of a Namespace.
+    /// A user changed the annotations of a Namespace.
     pub fn annotated(&mut self, namespace: &Value) {
         let texts = crate::checker::objects::texts::under_prefix(&namespace["metadata"]);
         let name = namespace["metadata"]["name"].as_str().unwrap_or_default();
         self.defaults.insert(name.to_owned(), texts);
     }
 
-    /// An Event is made.
+    /// An Event was created.
     pub fn event(&mut self, event: &Value, at: i64) {
         let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
         let is_dry = |by: &str| self.processes.get(by).is_some_and(|it| it.is_dry);
@@ -343,27 +344,27 @@ impl Observer {
         let Some(process) = self.processes.get_mut(&by) else {
             return;
         };
-        // Where an answer is lost it is told again.
+        // If a response is lost, it is reported again.
         if process.shown.tells_correction_limit(&uid) > 1 && self.exact {
             self.fail(at, "told twice that the limit is reached");
         }
     }
 
-    /// How many answers about an object, or about any, a process has not had: it takes what it is shown
-    /// for its own.
+    /// The number of missing responses of a process about an object, or about any object: it takes
+    /// what the watch shows for its own write.
     pub fn lost_answers(&self, by: &str, uid: Option<&str>) -> usize {
         let is_it = |known: &Known| uid.is_none_or(|uid| known.object.uid == uid);
         let of_it = |it: &&Sent| it.by == by && !it.is_answered && it.known.iter().any(is_it);
         self.sent.iter().filter(of_it).count()
     }
 
-    /// From now on something befalls Events, or no more.
+    /// Events have a fault from now on, or no longer.
     pub fn record_event_troubles(&mut self, at: i64) {
         self.troubled.set_events();
         self.event_troubles = at;
     }
 
-    /// Whatever went wrong has been made up for at this time.
+    /// All faults have been recovered from at this time.
     pub fn record_recovery(&mut self, at: i64) {
         self.recovered = at;
     }

@@ -1,5 +1,6 @@
-//! What a write makes of a switch, from `docs/reference/kinds.md` and `operators.md` alone: a stop saves
-//! what it found, a start brings it back, also that there was nothing, and no other write changes it.
+//! The effect of a write on an on/off field, only from `docs/reference/kinds.md` and
+//! `operators.md`: a stop saves the value that it found, a start restores it, including a missing
+//! one, and no other write changes it.
 
 use serde_json::{Value, json};
 
@@ -8,7 +9,7 @@ use crate::{
     story::kinds::{Switch, json_of},
 };
 
-/// Whether a write may be made of the switch of an object, where the stop before found this in it.
+/// Checks a write to the on/off field of an object in which the previous stop found this value.
 pub fn check(
     old: &Object,
     new: &Object,
@@ -20,7 +21,7 @@ pub fn check(
     };
     let saved = old.saved_value.as_deref().filter(|_| switch.is_saved);
     let (members, labels) = if new.replicas < old.replicas {
-        // What `enforce` takes back was set since the stop, whose label stays.
+        // A value that `enforce` reverts was set after the stop, whose label stays.
         let stays = saved.filter(|_| kind == WriteKind::Enforce);
         let label = stays.map_or_else(|| label_of(switch, &old.switch), str::to_owned);
         (vec![stopped(switch, old)], vec![Some(label)])
@@ -54,7 +55,7 @@ pub fn check(
     Ok(())
 }
 
-/// What a write has found and taken from the switch of an object.
+/// The value that a write found in the on/off field of an object and replaced.
 pub fn held(old: &Object, new: &Object) -> Option<Value> {
     let switch = old.kind.switch.filter(|_| new.replicas < old.replicas)?;
     let label = label_of(switch, &old.switch);
@@ -70,7 +71,7 @@ fn stopped(switch: &Switch, old: &Object) -> Value {
     with(switch, &old.switch, off)
 }
 
-/// The member with this value in it, and all else as it was.
+/// The member with this value, and otherwise unchanged.
 fn with(switch: &Switch, member: &Value, value: Value) -> Value {
     let Some(inner) = switch.inner else {
         return value;
@@ -80,8 +81,8 @@ fn with(switch: &Switch, member: &Value, value: Value) -> Value {
     member
 }
 
-/// How the label keeps what is in a member: `absent` where nothing is, `absent.1` where the member is
-/// missing that would hold it.
+/// The label for a value: `absent` if it is missing, `absent.1` if the member that would contain it
+/// is missing.
 fn label_of(switch: &Switch, member: &Value) -> String {
     match switch.value_in(member) {
         Value::Null if member.is_null() && switch.inner.is_some() => "absent.1".to_owned(),
@@ -91,7 +92,7 @@ fn label_of(switch: &Switch, member: &Value) -> String {
     }
 }
 
-/// The member after a start that brings back what the label keeps.
+/// The member after a start that restores the value of the label.
 fn brought_back(switch: &Switch, member: &Value, label: &str) -> Value {
     if !label.starts_with("absent") {
         let is_flag = matches!(label, "true" | "false");

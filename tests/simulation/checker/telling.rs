@@ -1,5 +1,5 @@
-//! What a scaler tells of its writes: each Event has a write that it tells of, each write that changes a
-//! count has an Event, and the metrics count the same. Asked where nothing goes wrong.
+//! Reports about writes: each Event belongs to a write, each write that changes a count has an
+//! Event, and the metrics count the same. Checked if there are no faults.
 
 use std::collections::{HashMap, HashSet};
 
@@ -13,7 +13,7 @@ use crate::{
     story::fault::Trouble,
 };
 
-/// The reasons of Warnings, as `docs/reference/events.md` has them.
+/// The reasons of Warnings in `docs/reference/events.md`.
 const WARNINGS: [&str; 11] = [
     "InvalidSchedule",
     "ScaleFailed",
@@ -28,29 +28,29 @@ const WARNINGS: [&str; 11] = [
     "StateFromFuture",
 ];
 
-/// No object of a story is ever unready, waits for others or has a Service.
+/// No object of a scenario is ever unready, waits for others or has a Service.
 const NEVER_TOLD: [&str; 3] = ["NotReady", "StartedWithout", "WokenByRequest"];
 
-/// The longest text of an Event, in bytes.
+/// The maximum length of an Event note, in bytes.
 const MAX_NOTE: usize = 1024;
 
-/// How long after a write its Event comes at the latest, in milliseconds: while many starts and stops wait,
-/// one is sent each second.
+/// The maximum delay of an Event after its write, in milliseconds: while many starts and stops
+/// wait, one is sent each second.
 const MAX_DELAY: i64 = 5 * 60_000;
 
-/// How long nobody is told again of a program that has set a count back, in milliseconds.
+/// The time until a program that reverted a count is reported again, in milliseconds.
 const REVERT_AGAIN: i64 = 12 * 3_600_000;
 
-/// A write that was accepted, and of which no Event has told yet.
+/// A write that was accepted and has no Event yet.
 pub(crate) struct Untold {
     pub(crate) at: i64,
-    /// What it can be, and whether that takes the schedule up as it is.
+    /// The kinds that it can be, and whether that adopts the current schedule.
     pub(crate) kinds: Vec<(WriteKind, bool)>,
-    /// Whether it has changed the count.
+    /// Whether it changed the count.
     pub(crate) scales: bool,
-    /// Whether it has removed an annotation of a user.
+    /// Whether it removed an annotation of a user.
     pub(crate) lifts: bool,
-    /// Whether it says what is wrong.
+    /// Whether it reports an error.
     pub(crate) is_refused: bool,
 }
 
@@ -59,27 +59,27 @@ pub(crate) struct Untold {
 pub(crate) struct Telling {
     /// By process and object.
     untold: HashMap<(String, String), Vec<Untold>>,
-    /// How many starts and stops each process has made; `None` where it may be one more.
+    /// The number of starts and stops of each process; `None` if there might be one more.
     transitions: HashMap<String, Option<usize>>,
-    /// Tries to write that met a trouble, since the last that was made; by process and object.
+    /// Failed attempts to write since the last success, by process and object.
     failing: HashMap<(String, String), Failing>,
-    /// Objects that are read for who has set their counts, and what was found; by process and path, and by
-    /// process and object.
+    /// Objects that are read to find the manager of their counts, and the results; by process and
+    /// path, and by process and object.
     looking: HashSet<(String, String)>,
     found: HashMap<(String, String), Found>,
-    /// When a process last told of a program that sets an object back.
+    /// When a process last reported a program that reverts an object.
     reverts: HashMap<(String, String, &'static str), i64>,
 }
 
 /// An object whose writes fail.
 struct Failing {
     since: i64,
-    /// Whether an admission webhook has said no.
+    /// Whether an admission webhook denied it.
     is_denied: bool,
     is_told: bool,
 }
 
-/// Who has set a count back.
+/// The manager that reverted a count.
 struct Found {
     at: i64,
     programs: Vec<&'static str>,
@@ -97,7 +97,7 @@ impl Untold {
         }
     }
 
-    /// Whether an Event of this reason tells of it; of the others more than one write can be told.
+    /// Whether an Event with this reason reports it; other reasons can report several writes.
     fn is_told_by(&self, reason: &str) -> bool {
         let is = |kind: WriteKind| self.kinds.iter().any(|(it, _)| *it == kind);
         let carries_out = |kind: WriteKind| self.kinds.contains(&(kind, false)) && self.scales;
@@ -122,7 +122,7 @@ impl Untold {
 }
 
 impl Telling {
-    /// A process has written to an object.
+    /// A process wrote to an object.
     pub(crate) fn wrote(&mut self, by: &str, uid: &str, write: Untold) {
         let is_transition = |(kind, _): &(WriteKind, bool)| kind.is_transition();
         let count = self.transitions.entry(by.to_owned()).or_insert(Some(0));
@@ -136,14 +136,14 @@ impl Telling {
         self.untold.entry(place).or_default().push(write);
     }
 
-    /// Somebody has changed an object: what is wrong then is news.
+    /// Another client changed an object: an error then is new.
     pub(crate) fn touched(&mut self, uid: &str) {
         let of_it = self.failing.iter_mut();
         let of_it = of_it.filter(|((_, object), _)| object == uid);
         of_it.for_each(|(_, it)| it.is_told = false);
     }
 
-    /// A process has tried to write to an object in vain.
+    /// A process failed to write to an object.
     pub(crate) fn failed(&mut self, by: &str, uid: &str, answered: Option<Trouble>, at: i64) {
         let place = (by.to_owned(), uid.to_owned());
         let failing = self.failing.entry(place).or_insert(Failing {
@@ -154,12 +154,12 @@ impl Telling {
         failing.is_denied |= answered == Some(Trouble::Denies);
     }
 
-    /// A process reads the object at a path for who has set its count.
+    /// A process reads the object at a path to find the manager of its count.
     pub(crate) fn looks_up(&mut self, by: &str, path: &str) {
         self.looking.insert((by.to_owned(), path.to_owned()));
     }
 
-    /// An object is shown to a process that has asked for it.
+    /// An object is shown to a process that requested it.
     pub(crate) fn looked_up(&mut self, by: &str, path: &str, object: &Value, at: i64) {
         if !self.looking.remove(&(by.to_owned(), path.to_owned())) {
             return;
@@ -173,7 +173,7 @@ impl Telling {
         self.found.insert((by.to_owned(), uid.to_owned()), found);
     }
 
-    /// A process tells of an object what it has noted at `made`; why it must not.
+    /// A process reports a note of `made` about an object; returns why it must not.
     pub(crate) fn tells(
         &mut self,
         (by, uid): (&str, &str),
@@ -191,7 +191,7 @@ impl Telling {
         if NEVER_TOLD.contains(&reason) {
             return Err(format!("{reason} is told, and nothing asks for it"));
         }
-        // Of these no write is told.
+        // These reasons report no write.
         match reason {
             "StopsSoon" | "CorrectionLimitReached" => return Ok(()),
             "BoundariesSkipped" if may_skip => return Ok(()),
@@ -202,7 +202,7 @@ impl Telling {
         }
         let untold = self.untold.entry((by.to_owned(), uid.to_owned()));
         let untold = untold.or_default();
-        // Some adoptions have no Event, so it may be of a later write than the first.
+        // Some adoptions have no Event, so it might belong to a later write than the first.
         let is_told = untold
             .iter()
             .enumerate()
@@ -228,7 +228,7 @@ impl Telling {
     }
 
     fn tells_revert(&mut self, by: &str, uid: &str, note: &str, at: i64) -> Result<(), String> {
-        // The sixth of a namespace tells of all others.
+        // The sixth Event in a namespace summarizes all others.
         if note.contains(" more in namespace ") {
             return Ok(());
         }
@@ -256,13 +256,13 @@ impl Telling {
         }
     }
 
-    /// Whether an admission webhook has said no for too long, and no Event tells of it.
+    /// Whether an admission denial has lasted for too long without an Event.
     pub(crate) fn hides_failure(&self, by: &str, uid: &str, now: i64) -> bool {
         let failing = self.failing.get(&(by.to_owned(), uid.to_owned()));
         failing.is_some_and(|it| it.is_denied && !it.is_told && it.since + MAX_DELAY < now)
     }
 
-    /// Whether it is known for too long that a program alone has set a count back, and no Event tells of it.
+    /// Whether a revert by a single known program has lasted for too long without an Event.
     pub(crate) fn hides_revert(&self, by: &str, uid: &str, now: i64) -> bool {
         let found = self.found.get(&(by.to_owned(), uid.to_owned()));
         let Some(found) = found.filter(|it| !it.is_told && it.at + MAX_DELAY < now) else {
@@ -276,14 +276,14 @@ impl Telling {
         before.is_none_or(|before| found.at >= before + REVERT_AGAIN)
     }
 
-    /// Whether no Event has told for too long of a write that changed a count.
+    /// Whether a write that changed a count has been without an Event for too long.
     pub(crate) fn is_silent(&self, by: &str, uid: &str, now: i64) -> bool {
         let untold = self.untold.get(&(by.to_owned(), uid.to_owned()));
         let mut untold = untold.into_iter().flatten();
         untold.any(|it| it.scales && it.at + MAX_DELAY < now)
     }
 
-    /// Whether the metrics of a process count as many starts and stops as it has made.
+    /// Checks that the metrics of a process count as many starts and stops as it made.
     pub(crate) fn is_counted(&self, by: &str, metrics: &str) -> Result<(), String> {
         let Some(made) = self.transitions.get(by).copied().unwrap_or(Some(0)) else {
             return Ok(());

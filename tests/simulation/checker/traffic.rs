@@ -1,4 +1,4 @@
-//! What the observer sees of requests and answers, and of what else a scaler learns.
+//! The requests and responses that the observer sees, and other inputs of a controller.
 
 use std::sync::Arc;
 
@@ -16,15 +16,15 @@ use crate::{
     story::{fault::Trouble, holidays::Holidays},
 };
 
-/// How many requests there may be while no time passes.
+/// The maximum number of requests while no time passes.
 const MAX_REQUESTS: u32 = 2_000;
 
-/// How long after a machine slept or a clock was set nobody asks how far the server is any more; in
+/// The time after a suspend or a clock change after which no version queries are sent, in
 /// milliseconds.
 const CALM: i64 = 5 * 60_000;
 
 impl Observer {
-    /// A request leaves a process; whether there is no end of them while no time passes.
+    /// A request leaves a process; returns whether requests repeat endlessly while no time passes.
     pub fn asks(&mut self) -> bool {
         let now = self.truth.now().timestamp_millis();
         let count = if self.requests.0 == now {
@@ -40,7 +40,7 @@ impl Observer {
         is_endless
     }
 
-    /// Namespaces are asked for.
+    /// Namespaces are requested.
     pub fn asks_for_namespaces(&mut self, by: &str) {
         if !self.processes[by].shown.asks_for_namespaces() {
             let now = self.truth.now().timestamp_millis();
@@ -51,7 +51,7 @@ impl Observer {
         }
     }
 
-    /// A patch leaves a process; its number.
+    /// A patch leaves a process; returns its number.
     pub fn sends(&mut self, by: &str, path: &str) -> usize {
         let at = self.instants(by);
         let (namespace, name) = name_of(path).unwrap();
@@ -69,8 +69,8 @@ impl Observer {
         self.sent.len() - 1
     }
 
-    /// A list of one object is asked for: for the server's time, or for how far its history is.
-    /// Nobody asks while nothing goes wrong.
+    /// A list of one object is requested, for the server's time or its latest version. This must
+    /// not happen without faults.
     pub fn asks_how_far(&mut self, by: &str) {
         let at = self.instants(by);
         let process = &self.processes[by];
@@ -84,7 +84,7 @@ impl Observer {
         }
     }
 
-    /// An object is read by itself.
+    /// A single object is read.
     pub fn reads_object(&mut self, by: &str, path: &str) {
         let Some((namespace, name)) = name_of(path) else {
             return;
@@ -101,8 +101,8 @@ impl Observer {
         }
     }
 
-    /// The server finds another object than a patch was decided from. Its sender must not have been
-    /// shown the object as it is: that would conflict for ever.
+    /// The server has another object than the one that a patch was decided from. Its sender must
+    /// not have been shown the current one, or the conflict would repeat forever.
     pub fn conflicted(&mut self, number: usize, object: Option<&Value>) {
         let (Some(object), known) = (object, &self.sent[number].known) else {
             return;
@@ -117,13 +117,13 @@ impl Observer {
         }
     }
 
-    /// A try to write to an object meets its trouble, which the server tells of where `answered`.
+    /// An attempt to write to an object meets its fault, which the server reports if `answered`.
     pub fn meets_trouble(&mut self, by: &str, patch: Option<usize>, answered: Option<Trouble>) {
         let at = self.truth.now().timestamp_millis();
         let Some(sent) = patch.map(|number| &mut self.sent[number]) else {
             return;
         };
-        // After a 500 or none nobody knows whether it took effect.
+        // After a 500 or no response it is unknown whether it took effect.
         sent.is_answered = matches!(
             answered,
             Some(Trouble::Denies | Trouble::Forbidden | Trouble::Busy)
@@ -169,13 +169,13 @@ impl Observer {
         shown.answers(request, code, body, done.as_ref(), at);
     }
 
-    /// An answer of the server has come so many milliseconds late.
+    /// A response of the server arrived this many milliseconds late.
     pub fn heard_late(&mut self, by: &str, time: u32) {
         let process = self.process(by);
         process.late = process.late.max(time.into());
     }
 
-    /// The clock of a scaler was set, and perhaps back.
+    /// The clock of a controller was set, possibly back.
     pub fn clock_set(&mut self, by: &str) {
         let at = self.instants(by);
         let process = self.process(by);
@@ -183,7 +183,7 @@ impl Observer {
         process.shown.set_back(at);
     }
 
-    /// A scaler has read the calendars as they are.
+    /// A controller read the current calendars.
     pub fn reads(&mut self, by: &str, holidays: &Arc<Holidays>) {
         let at = self.instants(by);
         let process = self.process(by);

@@ -1,5 +1,5 @@
-//! Edge cases: clocks that are slightly wrong, faults of one object alone, and the many ways to
-//! select the objects in scope.
+//! Edge cases: slightly wrong clocks, faults of single objects, and the ways to select the objects
+//! in scope.
 
 use fastrand::Rng;
 
@@ -26,7 +26,7 @@ const SELECTORS: [&str; 4] = [
 ];
 
 impl Story {
-    /// Draws which objects each scaler has in scope.
+    /// Draws which objects each controller has in scope.
     pub fn draw_scope(&mut self, random: &mut Rng) {
         let names = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
         if self.scoped && random.bool() {
@@ -40,7 +40,7 @@ impl Story {
             4 => self.excluded = names(&["stage", "dev"]),
             _ => {}
         }
-        // Three of different minds are in each other's way more often than they try at once.
+        // Three controllers with different settings conflict more often than they retry at once.
         if self.scalers == 2 && random.u8(..3) == 0 {
             let place = |_| PLACES[random.usize(..PLACES.len())].0.name().to_owned();
             self.zones = (0..self.scalers).map(place).collect();
@@ -53,7 +53,7 @@ impl Story {
 }
 
 impl Story {
-    /// Draws whether the labels of Namespaces bound the scope, with draws of its own.
+    /// Draws, from its own generator, whether labels of Namespaces limit the scope.
     pub fn draw_namespace_selector(&mut self) {
         let random = &mut Rng::with_seed(self.seed ^ 0x5e1_ec7ed);
         if self.namespaces.is_empty() && random.u8(..6) == 0 {
@@ -64,21 +64,22 @@ impl Story {
 }
 
 impl Story {
-    /// Draws flags that few have, with draws of its own.
+    /// Draws rare flags from its own generator.
     pub fn draw_flags(&mut self) {
         let random = &mut Rng::with_seed(self.seed ^ 0x0f1a_65ed);
         if random.u8(..5) == 0 {
             self.prefix = Some(prefix::OTHER.to_owned());
         }
         self.without_defaults = random.u8(..6) == 0 && self.namespace_selector.is_none();
-        // In its own namespace the schedule of the scaler holds for nobody, which no story looks at.
+        // In the controller's own namespace its default schedule does not apply, which no scenario
+        // covers.
         let has_flag = self.steps.iter().any(|it| matches!(it.op, Op::Flag(_)));
         self.scales_itself = random.u8(..6) == 0 && !has_flag && !self.is_switch(0);
     }
 }
 
 impl Story {
-    /// ScaledObjects are paused at a count of their own in every other story.
+    /// ScaledObjects are paused at a count of their own in every other scenario.
     pub fn pause_at_counts(&mut self) {
         let is_scaled = SWITCHES[self.switch_kind] == &SCALED_OBJECT;
         let made = self.steps.iter().filter_map(|step| match step.op {
@@ -103,7 +104,7 @@ impl Steps<'_> {
         let scaler = self.scaler();
         let is_fault_free = self.story.kind == Kind::NoFaults;
         let by = if is_fault_free || self.random.bool() {
-            // By 30 s it may be wrong, and by 31 s it may not.
+            // At 30 s it might be wrong, and at 31 s it must be noticed.
             let edges = [500, 20_000, 29_900, 30_000, 31_100, 33_000, 900_000];
             self.random.choice(edges)
         } else {

@@ -1,4 +1,4 @@
-//! Scalers that are killed and come back, and faults between them and the API.
+//! Controllers that are killed and restarted, and faults between them and the API.
 
 use fastrand::Rng;
 

@@ -17,8 +17,8 @@ use crate::{
 const DAILY: u8 = 0x7f;
 
 impl Steps<'_> {
-    /// From a minute before its boundary on, each write to the fleet hangs or fails. Users do
-    /// other things in the same minutes.
+    /// From a minute before its boundary on, each write to the fleet hangs or fails. Users make
+    /// other changes in the same minutes.
     pub(crate) fn write_fleet(&mut self) {
         self.story.scalers = self.random.choice([1, 1, 1, 2]).unwrap();
         self.story.in_flight = self.random.choice([0, 0, 0, 8]).unwrap();
@@ -58,7 +58,7 @@ impl Steps<'_> {
         self.story.steps.sort_by_key(|step| step.at);
     }
 
-    /// A plan that stops each day at the minute in which this instant of the story lies.
+    /// A plan that stops each day at the minute of this time of the scenario.
     fn stop_at(&self, at: u32) -> Plan {
         let at = self.story.instant(at) + TimeDelta::seconds(59);
         let local = at.with_timezone(&self.story.zone);

@@ -1,4 +1,4 @@
-//! Calendars that change in the middle of a story.
+//! Calendars that change during a scenario.
 
 use chrono::{Days, NaiveDate, Timelike as _};
 use fastrand::Rng;
@@ -14,7 +14,7 @@ use crate::{
     },
 };
 
-/// Draws of their own: a story without calendars is what it would be if there were none.
+/// A separate generator: a scenario without calendars does not depend on these draws.
 fn own_draws(seed: u64) -> Rng {
     Rng::with_seed(seed ^ 0xca1e_0da2)
 }
@@ -31,7 +31,7 @@ impl Story {
             let names = random.choice([vec![0], vec![0], vec![1], vec![0, 1], vec![]]);
             plan.calendars = names.unwrap_or_default();
             if random.u8(..4) == 0 {
-                // Where calendars take each of them, none is to come.
+                // If calendars exclude each of them, no boundary is left.
                 let once = |_| {
                     let date = self.begin.date_naive() + Days::new(random.u64(..3));
                     At::Once(date.and_hms_opt(random.u32(..24), 30, 0).unwrap())
@@ -50,8 +50,8 @@ impl Story {
 }
 
 impl Steps<'_> {
-    /// What happens to the calendars: their first dates, and other ones later, which each scaler
-    /// reads at a time of its own.
+    /// The changes of calendars: their first dates, and later ones, which each controller reads at
+    /// its own time.
     pub(crate) fn change_calendars(&mut self, boundaries: &[u32]) {
         let random = &mut own_draws(!self.story.seed);
         let is_named = |plan: &Plan| !plan.calendars.is_empty();
@@ -93,8 +93,8 @@ impl Steps<'_> {
         }
     }
 
-    /// A schedule gets a single boundary, which a calendar takes away, so that none is to come. Then
-    /// the calendar gives it back: while it lies ahead, or once it is over.
+    /// A schedule gets a single boundary, which a calendar excludes, so that none is left. Then the
+    /// calendar includes it again: while it is in the future, or after it has passed.
     fn give_back(&mut self, random: &mut Rng, files: &[Dates; NAMES.len()]) {
         let name = self.story.calendars.first().copied().unwrap_or_default();
         let zone = self.story.zone;
@@ -136,7 +136,7 @@ impl Steps<'_> {
         self.read(random, given);
     }
 
-    /// A file is gone for a while: a scaler that starts meanwhile waits for it.
+    /// A file is missing for a while: a controller that starts meanwhile waits for it.
     fn lose(&mut self, random: &mut Rng, at: u32, name: Name, dates: &mut Dates) {
         self.add(at, Op::LoseCalendar(name));
         self.read(random, at);
@@ -156,8 +156,8 @@ impl Steps<'_> {
         self.read(random, back);
     }
 
-    /// Each scaler reads the files: every 10 s, once its kubelet has put them there. One may be
-    /// started again instead, or only later.
+    /// Each controller reads the files every 10 s, once its kubelet has written them. One might be
+    /// restarted instead, or read later.
     fn read(&mut self, random: &mut Rng, at: u32) {
         for scaler in 0..self.story.scalers {
             let late = random.choice([0, 1, 10_000, 2 * MINUTE]).unwrap();
@@ -173,7 +173,7 @@ impl Steps<'_> {
         }
     }
 
-    /// A date near an instant of the story is added, or taken away if it is there.
+    /// Adds a date near a time of the scenario, or removes it.
     fn toggle(&self, random: &mut Rng, dates: &mut Dates, at: u32) {
         let local = self.story.instant(at).with_timezone(&self.story.zone);
         let today: NaiveDate = local.date_naive();

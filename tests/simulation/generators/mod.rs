@@ -1,4 +1,4 @@
-//! Makes a story from a seed.
+//! Generates a scenario from a seed.
 
 pub mod edges;
 pub mod faults;

@@ -10,8 +10,8 @@ use crate::story::{
 };
 
 impl Story {
-    /// Draws which times are on days within the month, and which dates count as other days. With draws
-    /// of their own: a story without them is what it would be if there were none.
+    /// Draws which times are on days within the month, and which dates count as other days, from
+    /// its own generator: other scenarios do not depend on these draws.
     pub fn draw_odd_days(&mut self) {
         let random = &mut Rng::with_seed(self.seed ^ 0x0dd_da75);
         let begin = self.begin.date_naive();
@@ -31,7 +31,7 @@ impl Story {
     }
 }
 
-/// Puts some of the times and windows on days within the month that the story reaches.
+/// Moves some times and windows to days within the month that the scenario reaches.
 fn make_monthly(random: &mut Rng, plan: &mut Plan, begin: NaiveDate) {
     let mut drawn = || {
         let date = begin + Days::new(random.u64(..4));
@@ -51,7 +51,7 @@ fn make_monthly(random: &mut Rng, plan: &mut Plan, begin: NaiveDate) {
     }
 }
 
-/// A form for this date, if it is among the first four or the last of what is counted.
+/// A form of this date, if it is among the first four or the last of its unit.
 fn within(random: &mut Rng, date: NaiveDate) -> Within {
     let is_weekday = date.weekday().num_days_from_monday() < 5;
     let units = [Unit::Day, Unit::Weekday, Unit::SameDay];
@@ -61,7 +61,7 @@ fn within(random: &mut Rng, date: NaiveDate) -> Within {
         is_counted && (before < 4 || unit.in_month(date).last() == Some(date))
     });
     let fitting: Vec<_> = fitting.collect();
-    // A fifth one that is not the last there is none of: then any day is as good.
+    // There is no form for a fifth one that is not the last: then any day is suitable.
     let unit = random.choice(fitting).unwrap_or(Unit::Day);
     let is_last = unit.in_month(date).last() == Some(date);
     let before = unit.in_month(date).filter(|it| *it < date).count();

@@ -1,4 +1,4 @@
-//! Scenes: steps that belong together, and which random steps seldom bring about.
+//! Fixtures: steps that belong together, and that random steps seldom produce.
 
 use chrono::Days;
 use fastrand::Rng;
@@ -14,7 +14,7 @@ use crate::{
 
 const SECOND: u32 = 1000;
 
-/// What an object has before a scene, which is none of the scene's.
+/// The state of an object before a fixture.
 const WITHOUT_OVERRIDES: [fn(Slot) -> Op; 4] = [
     |slot| Op::Pause(slot, Hold::Lifted),
     |slot| Op::Wake(slot, None),
@@ -23,7 +23,7 @@ const WITHOUT_OVERRIDES: [fn(Slot) -> Op; 4] = [
 ];
 
 impl Steps<'_> {
-    /// Adds a scene to every other story.
+    /// Adds a fixture to every other scenario.
     pub(super) fn add_scene(&mut self) {
         let lead = |random: &mut Rng| random.u32(2 * MINUTE..12 * MINUTE);
         self.add_with_draws(0x05ce_4e05, lead, |scene, slot, at| {
@@ -39,7 +39,7 @@ impl Steps<'_> {
         });
     }
 
-    /// Adds to some stories without faults what users have to be told of.
+    /// Adds reportable conditions to some scenarios without faults.
     pub(super) fn add_told(&mut self) {
         if self.story.kind == Kind::Faults {
             return;
@@ -63,9 +63,9 @@ impl Steps<'_> {
         );
     }
 
-    /// Adds a scene to half of the stories: an object has a plan and no override for some time before a
-    /// boundary, at which the scene plays. It has draws of its own: the other stories are what they would be
-    /// if there were none.
+    /// Adds a fixture to half of the scenarios: an object has a plan and no override for some time
+    /// before a boundary, at which the fixture begins. It has its own generator: other scenarios do
+    /// not depend on these draws.
     fn add_with_draws(
         &mut self,
         salt: u64,
@@ -94,7 +94,7 @@ impl Steps<'_> {
         play(&mut scene, slot, at);
     }
 
-    /// An admission webhook says no to what is due.
+    /// An admission webhook denies due transitions.
     fn deny_for_minutes(&mut self, slot: Slot, at: u32) {
         let begun = at.saturating_sub(SECOND);
         self.add(begun, Op::Trouble(slot, Some(Trouble::Denies)));
@@ -102,7 +102,7 @@ impl Steps<'_> {
         self.add(at + 7 * MINUTE, Op::Trouble(slot, None));
     }
 
-    /// A boundary of a plan, in milliseconds since the beginning, with time before it and after.
+    /// A boundary of a plan, in milliseconds since the beginning, with time before and after it.
     fn boundary_of(&mut self, plan: usize) -> Option<u32> {
         let story = &*self.story;
         let begin = story.begin.timestamp_millis();
@@ -116,7 +116,7 @@ impl Steps<'_> {
         self.random.choice(fitting)
     }
 
-    /// An override is lifted before its time, and a rollout undo brings it back.
+    /// An override is removed early, and a rollout undo restores it.
     fn undo_an_override(&mut self, slot: Slot, at: u32) {
         let until = self.random.i32(3600..6 * 3600);
         let (begin, lift) = match self.random.u8(..4) {
@@ -138,7 +138,7 @@ impl Steps<'_> {
         self.add(undone, Op::UndoToOverride(slot));
     }
 
-    /// Somebody raises the count of what sleeps, and has some time.
+    /// A user raises the count of a stopped workload within its grace.
     fn raise_within_a_grace(&mut self, slot: Slot, at: u32) {
         let grace = self.random.choice([60, 300, 1800]).unwrap();
         self.add(at.saturating_sub(MINUTE), Op::Grace(slot, Some(grace)));
@@ -151,8 +151,8 @@ impl Steps<'_> {
         self.add(raised, Op::Scale(slot, count));
     }
 
-    /// A clock that is wrong by one to five times as much as it may be shows a boundary too early, or too
-    /// late.
+    /// A clock that deviates by one to five times the allowed skew reaches a boundary too early, or
+    /// too late.
     fn set_the_clock_over(&mut self, at: u32) {
         let scaler = self.scaler();
         let wrong = self.random.i32(31_100..150_000);
@@ -163,7 +163,7 @@ impl Steps<'_> {
         self.add(right, Op::ClockRight(scaler));
     }
 
-    /// What is being deleted when its boundary comes.
+    /// An object is being deleted at its boundary.
     fn delete_before(&mut self, slot: Slot, at: u32) {
         let deleted = at.saturating_sub(self.random.u32(SECOND..MINUTE));
         self.add(deleted, Op::DeleteWithFinalizer(slot));
@@ -171,7 +171,8 @@ impl Steps<'_> {
         self.add(gone, Op::Delete(slot));
     }
 
-    /// Somebody scales at the boundary, and the scaler hears of it later, or is heard later.
+    /// A user scales at the boundary, and the controller observes it later, or its requests arrive
+    /// later.
     fn scale_unseen(&mut self, slot: Slot, at: u32) {
         let late = self.random.choice([2000, 11_000]).unwrap();
         let (scaler, count) = (self.scaler(), self.random.u32(1..9));
@@ -189,7 +190,7 @@ impl Steps<'_> {
         self.add(at + 20 * SECOND, Op::Faults(scaler, Vec::new(), 0));
     }
 
-    /// Each event is followed by an older one, while somebody scales.
+    /// Each event is followed by an older one, while a user scales.
     fn show_old_events(&mut self, slot: Slot, at: u32) {
         let scaler = self.scaler();
         let begun = at.saturating_sub(MINUTE);

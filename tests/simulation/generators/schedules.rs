@@ -9,7 +9,7 @@ use crate::story::{
     times::{At, Style, Window},
 };
 
-/// Zones, and dates near which their clocks change or the year does.
+/// Zones, and dates near their clock changes or the end of the year.
 pub const PLACES: [(Tz, &[&str]); 9] = [
     (Tz::UTC, &["2026-11-16", "2026-12-28"]),
     (Tz::Asia__Tokyo, &["2026-11-16", "2027-02-25"]),
@@ -68,8 +68,8 @@ pub fn plan(random: &mut Rng, zone: Tz, begin: DateTime<Utc>) -> Plan {
                 let up = start.into_iter().map(|at| (at, random.u32(1..6)));
                 let mut steps: Vec<_> = up.collect();
                 steps.extend(stop.into_iter().map(|at| (at, random.u32(..3) / 2)));
-                // Two counts at one time are refused by their texts, which the checker does not
-                // judge: each time of day comes once, and each moment.
+                // Two counts at one time are rejected by their texts, which the checker does not
+                // evaluate: each time of day, and each moment, occurs once.
                 let mut known = Vec::new();
                 steps.retain(|(at, _)| {
                     let is_new = !known.contains(&time_of(at));
@@ -102,7 +102,7 @@ pub fn plan(random: &mut Rng, zone: Tz, begin: DateTime<Utc>) -> Plan {
     }
 }
 
-/// The same schedule with one thing changed, as most edits are.
+/// The same schedule with one change, as in most edits.
 pub fn edited(random: &mut Rng, first: &Plan, zone: Tz, begin: DateTime<Utc>) -> Plan {
     let (first, other) = (first.clone(), plan(random, zone, begin));
     match random.u8(..4) {
@@ -125,7 +125,7 @@ pub fn edited(random: &mut Rng, first: &Plan, zone: Tz, begin: DateTime<Utc>) ->
     }
 }
 
-/// The time of day of what recurs, or else the moment.
+/// The time of day of a recurring time, or else the moment.
 fn time_of(at: &At) -> (Option<u32>, Option<NaiveDateTime>) {
     match at {
         At::Once(moment) => (None, Some(*moment)),

@@ -1,4 +1,4 @@
-//! Draws the steps of a story from a seed.
+//! Draws the steps of a scenario from a seed.
 
 use chrono::{Days, NaiveDate, TimeDelta};
 use chrono_tz::Tz;
@@ -159,7 +159,7 @@ impl Steps<'_> {
         }
     }
 
-    /// Has some pauses end at the very instant of a boundary, or a second beside it.
+    /// Lets some pauses end exactly at a boundary, or a second beside it.
     fn end_pauses_at(&mut self, boundaries: &[u32]) {
         for step in &mut self.story.steps {
             let (Op::Pause(_, hold) | Op::Defaults(_, Asked::Pause(hold))) = &mut step.op else {
@@ -198,7 +198,7 @@ impl Steps<'_> {
             .collect()
     }
 
-    /// Suspends the cluster where nothing happens for long: an idle hour costs a watch each five
+    /// Suspends the cluster if nothing happens for long: an idle hour costs a watch every five
     /// minutes, and shows little more than an idle minute.
     fn sleep_over(&mut self) {
         let ends = self
@@ -298,7 +298,7 @@ impl Steps<'_> {
         self.random.bool().then(|| self.random.u32(range))
     }
 
-    /// Somebody changes the annotations of a Namespace.
+    /// A user changes the annotations of a Namespace.
     fn default(&mut self, at: u32) {
         let place = usize::from(self.random.u8(..4) == 0);
         let change = match self.random.u8(..14) {
@@ -324,7 +324,7 @@ impl Steps<'_> {
             Asked::Pause(_) | Asked::Wake(_) | Asked::Sleep(_) | Asked::Exclude(_)
         );
         if is_override && self.random.u8(..3) != 0 {
-            // An object in it has one of its own at the same time.
+            // An object in it has its own at the same time.
             let slot = (2 * place + self.random.usize(..2)).min(self.objects - 1);
             let op = self.overlay(slot);
             let later = self.random.u32(..20 * MINUTE);
@@ -349,7 +349,7 @@ impl Steps<'_> {
         }
     }
 
-    /// A GitOps tool puts the manifest back again and again, for some minutes.
+    /// A GitOps tool restores the manifest repeatedly, for some minutes.
     fn gitops(&mut self, at: u32, slot: usize) {
         let keeps_labels = self.random.u8(..3) != 0;
         let (every, times) = (self.random.u32(1000..5 * MINUTE), self.random.u32(2..8));

@@ -1,4 +1,4 @@
-//! Carries out one step of a story on scalers, clocks and the server.
+//! Applies one step of a scenario to controllers, clocks and the server.
 
 use std::{num::NonZeroUsize, sync::Arc};
 
@@ -33,7 +33,7 @@ impl Harness<'_> {
     pub(super) async fn apply_op(&mut self, op: &Op) {
         self.trouble_by(op);
         self.carry_out(op).await;
-        self.trouble_by(op); // a suspend takes the time along
+        self.trouble_by(op); // a suspend includes its time
     }
 
     fn trouble_by(&mut self, op: &Op) {
@@ -154,7 +154,7 @@ impl Harness<'_> {
         }
     }
 
-    /// Starts a scaler, unless it runs or a file that it needs cannot be read.
+    /// Starts a controller, unless it runs or a file that it needs is unreadable.
     pub(super) fn start(&mut self, number: usize) {
         let Some(holidays) = self.files.at_start() else {
             return;
@@ -236,7 +236,7 @@ fn own_pod(story: &Story) -> OwnPod {
     }
 }
 
-/// `--kinds`: those that its objects can be of.
+/// `--kinds`: the kinds that its objects can have.
 fn kinds_of(story: &Story) -> Vec<Kind> {
     let is_any = |row: &&Row| (0..=NAMED).any(|slot| story.kind_of(slot) == *row);
     let rows = kinds::ALL.into_iter().filter(is_any);

@@ -1,4 +1,4 @@
-//! What goes wrong between one scaler and the server: drawn from the seed, request by request.
+//! Faults between one controller and the server: drawn from the seed, request by request.
 
 use std::{
     sync::{Arc, Mutex, MutexGuard},
@@ -20,11 +20,11 @@ struct Inner {
     random: Rng,
     faults: Vec<Fault>,
     percent: u8,
-    /// Whether they befall only what is asked of Namespaces.
+    /// Whether they affect only requests for Namespaces.
     of_namespaces: bool,
     kill: Option<(u32, Stage)>,
     process: Option<AbortHandle>,
-    /// Which wakes those who wait in their order; a `watch` channel does it in random order.
+    /// It wakes waiting tasks in order; a `watch` channel does it in random order.
     cut: broadcast::Sender<()>,
     happened: usize,
 }
@@ -47,7 +47,7 @@ impl Faults {
         self.0.lock().unwrap()
     }
 
-    /// From now on so many of a hundred requests and events meet one of these.
+    /// From now on this percentage of requests and events has one of these faults.
     pub fn turn(&self, faults: &[Fault], percent: u8) {
         let mut inner = self.lock();
         inner.faults = faults.to_vec();
@@ -55,23 +55,23 @@ impl Faults {
         inner.of_namespaces = false;
     }
 
-    /// The same of requests for Namespaces, and of nothing else.
+    /// The same only for requests for Namespaces.
     pub fn turn_of_namespaces(&self, faults: &[Fault], percent: u8) {
         self.turn(faults, percent);
         self.lock().of_namespaces = true;
     }
 
-    /// Nothing goes wrong any more, and no scaler is to be killed.
+    /// Ends all faults and scheduled kills.
     pub fn end(&self) {
         self.turn(&[], 0);
         self.lock().kill = None;
     }
 
-    /// The watches that are open end now.
+    /// Ends the open watches now.
     pub fn cut(&self) {
         let mut inner = self.lock();
         inner.happened += 1;
-        // Where no watch is open there is nobody to hear it.
+        // Without an open watch there is no receiver.
         let _ = inner.cut.send(());
     }
 
@@ -83,12 +83,12 @@ impl Faults {
         self.lock().process = Some(process);
     }
 
-    /// Ends the scaler in the course of a write, after so many others.
+    /// Kills the controller during a write, after this many others.
     pub fn kill_in(&self, writes: u32, stage: Stage) {
         self.lock().kill = Some((writes, stage));
     }
 
-    /// Whether the scaler is to be ended in this write, and when.
+    /// Whether the controller is to be killed in this write, and at which stage.
     pub fn killed(&self) -> Option<Stage> {
         let mut inner = self.lock();
         let (left, stage) = inner.kill.take()?;
@@ -107,17 +107,17 @@ impl Faults {
         }
     }
 
-    /// What befalls a request for this path.
+    /// The fault of a request for this path.
     pub fn of_request(&self, path: &str) -> Option<Fault> {
         self.lock().draw(false, path)
     }
 
-    /// What befalls an event of the watch of this path.
+    /// The fault of an event of the watch with this path.
     pub fn of_event(&self, path: &str) -> Option<Fault> {
         self.lock().draw(true, path)
     }
 
-    /// How often something went wrong.
+    /// The number of faults so far.
     pub fn happened(&self) -> usize {
         self.lock().happened
     }

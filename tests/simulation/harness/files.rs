@@ -1,4 +1,4 @@
-//! The files of calendars as they are, and which of them the scalers are told of.
+//! The current files of calendars, and which of them the controllers have flags for.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ use crate::{
 pub struct Files {
     dates: [Dates; NAMES.len()],
     is_lost: [bool; NAMES.len()],
-    /// Whether the scalers have a flag for it.
+    /// Whether the controllers have a flag for it.
     is_given: [bool; NAMES.len()],
 }
 
@@ -40,19 +40,21 @@ impl Files {
         self.is_lost[name] = true;
     }
 
-    /// Each can be read again.
+    /// Makes each file readable again.
     pub const fn mend(&mut self) {
         self.is_lost = [false; NAMES.len()];
     }
 
-    /// What a scaler reads that starts; nothing where a file cannot be read: it does not start.
+    /// The calendars of a controller that starts; `None` if a file is unreadable: it does not
+    /// start.
     pub fn at_start(&self) -> Option<Holidays> {
         let mut lost = self.is_given.iter().zip(self.is_lost);
         let is_good = !lost.any(|(is_given, is_lost)| *is_given && is_lost);
         is_good.then(|| self.read_after(&Holidays::default()))
     }
 
-    /// What a scaler knows that reads them again: of what cannot be read, what it has read before.
+    /// The calendars of a controller that reads again: it keeps the previous dates of unreadable
+    /// files.
     fn read_after(&self, known: &Holidays) -> Holidays {
         let mut now = known.clone();
         for name in 0..NAMES.len() {
@@ -64,14 +66,14 @@ impl Files {
     }
 }
 
-/// The calendars of one process, as it has read them.
+/// The calendars of one process, as it read them.
 pub struct ReadFiles {
     pub publisher: CalendarPublisher,
     pub holidays: Holidays,
 }
 
 impl ReadFiles {
-    /// Reads the files, and publishes what has changed.
+    /// Reads the files, and publishes changes.
     fn read(&mut self, files: &Files, by: &str, observer: &mut Observer) {
         let now = files.read_after(&self.holidays);
         if now != self.holidays {
@@ -83,7 +85,7 @@ impl ReadFiles {
 }
 
 impl Harness<'_> {
-    /// A scaler that runs reads the files.
+    /// A running controller reads the files.
     pub(super) fn read_calendars(&mut self, number: usize) {
         let mut observer = self.observer.lock().unwrap();
         if let Some(Running { by, files, .. }) = &mut self.scalers[number].process {

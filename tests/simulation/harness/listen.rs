@@ -10,7 +10,7 @@ use crate::{
     story::kinds,
 };
 
-/// Shows the observer every write at the moment the server accepts it.
+/// Passes every write to the observer when the server accepts it.
 pub fn listen(api: &Api, truth: &Clock, observer: &Arc<Mutex<Observer>>) {
     let query = Arc::new(Mutex::new(String::new()));
     api.on_request({
@@ -51,7 +51,7 @@ pub fn listen(api: &Api, truth: &Clock, observer: &Arc<Mutex<Observer>>) {
                 new,
             };
             observer.wrote(&write);
-            // Once something is wrong it is not to go on for ever.
+            // After the first violation the scenario ends.
             return observer
                 .failure
                 .as_ref()

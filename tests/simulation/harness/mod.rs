@@ -1,4 +1,4 @@
-//! The unchanged controller, the cluster in memory, and all that happens to both.
+//! The unchanged controller, the cluster in memory, and everything that happens to both.
 
 pub mod apply_op;
 pub mod faults;

@@ -1,4 +1,4 @@
-//! Runs a story in a cluster in memory, and checks objects whenever they have to be in order.
+//! Runs a scenario in a cluster in memory, and checks objects whenever they must be in order.
 
 use std::{
     collections::BTreeMap,
@@ -36,7 +36,7 @@ use crate::{
     },
 };
 
-/// How long after what a user does, where nothing goes wrong.
+/// The time to settle after a user's change, without faults.
 pub(super) const SETTLING: i64 = 20;
 
 pub struct Harness<'a> {
@@ -48,21 +48,21 @@ pub struct Harness<'a> {
     crashes: Crashes,
     pub(super) troubles: Troubles,
     pub(crate) wishes: Vec<Wish>,
-    /// What the annotations of each Namespace ask for.
+    /// The intent of the annotations of each Namespace.
     pub(crate) defaults: [Intent; PLACES.len()],
     pub(crate) snapshots: Vec<Vec<(Value, Intent)>>,
     pub(super) zone: Tz,
-    /// The scalers' `--default-hours`, or `--default-start` and `--default-stop`, by the names of
-    /// their keys.
+    /// The controllers' `--default-hours`, or `--default-start` and `--default-stop`, by their
+    /// keys.
     pub(super) flag: BTreeMap<String, String>,
     pub(super) files: Files,
-    /// Until when not everything has to be in order, in milliseconds.
+    /// Until when not everything must be in order, in milliseconds.
     troubled: i64,
-    /// How long after its end the worst fault so far may show, in milliseconds.
+    /// The longest recovery of the faults so far, in milliseconds.
     pub(super) recovery: i64,
 }
 
-/// What the user of a slot wants: the annotations, and the manifest in the repository.
+/// The user's intent for a slot: the annotations, and the manifest in the repository.
 #[derive(Clone, Default)]
 pub(crate) struct Wish {
     pub(crate) intent: Intent,
@@ -70,7 +70,7 @@ pub(crate) struct Wish {
     pub(crate) replicas: u32,
 }
 
-/// The result of a story.
+/// The result of a scenario.
 #[derive(Debug, Default)]
 pub struct StoryOutcome {
     pub trace: Vec<String>,
@@ -80,8 +80,8 @@ pub struct StoryOutcome {
     pub looks: BTreeMap<Look, usize>,
 }
 
-/// The plans, and each as it is where its object inherits from a Namespace that has another: all
-/// that it does not say itself.
+/// The plans, and each as it is for an object that inherits from a Namespace with another one: each
+/// key that it does not specify.
 fn with_inherited(plans: &[Plan]) -> Vec<Plan> {
     let mut all = plans.to_vec();
     all.extend(plans.iter().filter_map(Plan::bare));
@@ -91,7 +91,7 @@ fn with_inherited(plans: &[Plan]) -> Vec<Plan> {
     all
 }
 
-/// Runs a story from its beginning to its end.
+/// Runs a scenario from its beginning to its end.
 pub fn run(story: &Story) -> StoryOutcome {
     prefix::begin(story.prefix.as_deref());
     let runtime = tokio::runtime::Builder::new_current_thread()
@@ -171,7 +171,7 @@ impl<'a> Harness<'a> {
         self.observer.lock().unwrap()
     }
 
-    /// Whether something was wrong; that a scaler has ended goes before what came of it.
+    /// Whether there was a failure; the end of a controller precedes its consequences.
     fn has_failed(&self) -> bool {
         let crash = self.crashes.lock().unwrap().first().cloned();
         let mut observer = self.observer();
@@ -201,11 +201,10 @@ impl<'a> Harness<'a> {
         self.end().await;
     }
 
-    /// Everything is well again: soon all has to be in order, and what is due then is done in
-    /// its very instant.
+    /// All faults end: soon everything must be in order, and due work is done exactly on time.
     async fn end(&mut self) {
-        // What was done last is seen by the clocks of then: which of both comes first in one
-        // millisecond nobody can tell.
+        // The last action is observed by the clocks of that time: the order within one millisecond
+        // is unknown.
         self.pass(1).await;
         self.files.mend();
         for number in 0..self.scalers.len() {
@@ -257,8 +256,8 @@ impl<'a> Harness<'a> {
         self.look();
     }
 
-    /// While clocks drift they are set wrong a little every few seconds. What that makes due is done
-    /// a millisecond later: nobody looks before.
+    /// Drifting clocks are set slightly wrong every few seconds. Work that becomes due by that is
+    /// done a millisecond later.
     async fn pass_until(&mut self, at: i64) {
         let mut set = self.now();
         while self.now() < at {
@@ -287,7 +286,7 @@ impl<'a> Harness<'a> {
         self.story.kind == Kind::NoFaults
     }
 
-    /// For this many milliseconds not everything has to be in order.
+    /// For this many milliseconds not everything must be in order.
     pub(crate) fn trouble(&mut self, time: i64) {
         self.troubled = self.troubled.max(self.now() + time);
     }
@@ -302,17 +301,17 @@ impl<'a> Harness<'a> {
         kinds.flat_map(|kind| self.api.list(kind.name)).collect()
     }
 
-    /// Checks the objects, where they have to be in order by now.
+    /// Checks the objects if they must be in order by now.
     pub(super) fn look(&mut self) {
         let now = self.now();
         let (is_guarded, is_fault_free) = (self.story.guarded, self.is_fault_free());
         let is_faulty = |it: &Scaler| {
             let off = it.off.num_milliseconds().abs();
             let is_right = off == 0 || is_fault_free && (!is_guarded || off <= 30_000);
-            // One that is surely wrong does nothing, and has nothing to do.
+            // A controller with a surely wrong clock does nothing, and has nothing to do.
             it.is_faulty || !is_right && (!is_fault_free || off < 31_000)
         };
-        // What is due in this very second may be done in this millisecond, and not yet.
+        // Work that is due in this second might be done in this millisecond, or not yet.
         let is_instant = now % 1000 == 0;
         if is_instant || now < self.troubled || self.scalers.iter().any(is_faulty) {
             return;

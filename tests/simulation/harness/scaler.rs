@@ -1,4 +1,4 @@
-//! One scaler: the unchanged controller, its clock, and its connection to the server.
+//! One controller: unchanged, with its clock and its connection to the server.
 
 use std::{
     any::Any,
@@ -26,7 +26,7 @@ use crate::{
 pub struct Scaler {
     pub clock: Clock,
     pub off: TimeDelta,
-    /// How wrong its clock runs, in millionths.
+    /// The drift of its clock, in millionths.
     pub drift: i32,
     /// The part of the drift below a millisecond, in millionths of one.
     rest: i64,
@@ -37,20 +37,20 @@ pub struct Scaler {
     pub crashes: Crashes,
 }
 
-/// What became of processes that nobody has ended: each is a failure.
+/// Processes that ended by themselves: each is a failure.
 pub type Crashes = Arc<Mutex<Vec<String>>>;
 
 pub struct Running {
     pub by: String,
     pub task: JoinHandle<()>,
     pub files: ReadFiles,
-    /// What it serves on `/readyz`.
+    /// The source of `/readyz`.
     pub telemetry: Arc<Telemetry>,
     stop: oneshot::Sender<()>,
 }
 
 impl Scaler {
-    /// One that does not run yet, with what goes wrong drawn from a seed.
+    /// A controller that does not run yet, with faults drawn from a seed.
     pub fn of(seed: u64, now: DateTime<Utc>, crashes: Crashes) -> Self {
         Self {
             clock: Clock::simulated(now),
@@ -65,7 +65,7 @@ impl Scaler {
         }
     }
 
-    /// Starts it, unless it runs; the name of the process.
+    /// Starts it, unless it runs; returns the name of the process.
     pub fn start(
         &mut self,
         number: usize,
@@ -106,7 +106,7 @@ impl Scaler {
             let is_stopped = AtomicBool::new(false);
             let shutdown = async {
                 if stopped.await.is_err() {
-                    std::future::pending::<()>().await; // it is killed in this very moment
+                    std::future::pending::<()>().await; // it is killed at this point
                 }
                 is_stopped.store(true, Ordering::Relaxed);
             };
@@ -132,14 +132,14 @@ impl Scaler {
         Some(by)
     }
 
-    /// Sets its clock forward or back by so many milliseconds.
+    /// Steps its clock by this many milliseconds.
     pub fn step(&mut self, milliseconds: i32) {
         let by = TimeDelta::milliseconds(milliseconds.into());
         self.off += by;
         self.clock.step(by);
     }
 
-    /// Lets its clock go wrong for so many milliseconds.
+    /// Lets its clock drift for this many milliseconds.
     pub fn drifts(&mut self, time: i64) {
         let by = time * i64::from(self.drift) + self.rest;
         self.rest = by % 1_000_000;
@@ -159,7 +159,7 @@ impl Scaler {
         }
     }
 
-    /// As SIGTERM does, which may take a while.
+    /// As SIGTERM does, which can take a while.
     pub async fn stop(&mut self) {
         if let Some(process) = self.process.take() {
             let _ = process.stop.send(());

@@ -1,15 +1,16 @@
-//! What scalers serve: `/readyz` and metrics.
+//! The endpoints of controllers: `/readyz` and metrics.
 
 use crate::harness::run::Harness;
 
-/// A clock that is off by more is wrong: 30 s, and the part of a second that a `Date` leaves open.
+/// A clock with a larger deviation is wrong: 30 s, and the fraction of a second that a `Date`
+/// omits.
 const MAX_OFF: i64 = 31_000;
 
-/// How long after its start, or after its clock was set, a scaler knows of that.
+/// The time after its start, or after its clock was set, in which a controller notices that.
 const NOTICED: i64 = 5_000;
 
 impl Harness<'_> {
-    /// All is well, so each scaler that runs is ready, and has counted what it did.
+    /// Without faults each running controller is ready, and has counted its work.
     pub(super) fn are_ready(&self) {
         let now = self.now();
         let running = self.scalers.iter().filter_map(|it| it.process.as_ref());
@@ -28,7 +29,8 @@ impl Harness<'_> {
         }
     }
 
-    /// Who compares its clock with the server's is not ready while that is surely wrong.
+    /// A controller that compares its clock with the server's is not ready while it is surely
+    /// wrong.
     pub(super) fn are_unready_by_wrong_clocks(&self) {
         let now = self.now();
         for scaler in &self.scalers {

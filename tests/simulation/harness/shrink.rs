@@ -1,8 +1,8 @@
-//! Shortens a story that fails: leaves out every step that it fails without.
+//! Shrinks a failing scenario: removes every step without which it still fails.
 
 use crate::{outcome_of, story::definition::Story};
 
-/// The shortest story found that still fails.
+/// The shortest scenario found that still fails.
 pub fn shortest(story: &Story) -> Story {
     let mut left = story.clone();
     let mut size = left.steps.len();

@@ -1,4 +1,4 @@
-//! Objects as they were: what `kubectl rollout undo` and a restore from a backup bring back.
+//! Earlier objects, which `kubectl rollout undo` and a restore from a backup restore.
 
 use serde_json::{Map, Value, json};
 
@@ -7,17 +7,17 @@ use crate::{
     story::{intent::Intent, op::Slot, prefix},
 };
 
-/// An object after a step that changed it, and what its annotations asked for.
+/// An object after a step that changed it, and the intent of its annotations.
 type Snapshot = (Value, Intent);
 
 impl Harness<'_> {
-    /// The snapshot with that number, modulo how many there are.
+    /// The snapshot with that number, modulo their count.
     pub(super) fn snapshot(&self, slot: Slot, number: usize) -> Option<Snapshot> {
         let all = &self.snapshots[slot];
         all.get(number % all.len().max(1)).cloned()
     }
 
-    /// The newest snapshot on which an override had begun and was not lifted yet.
+    /// The newest snapshot in which an override had begun and was not removed yet.
     pub(super) fn held_by_override(&self, slot: Slot) -> Option<Snapshot> {
         let has = |object: &Value, key: &str| {
             object["metadata"]["annotations"][prefix::full(key)].is_string()
@@ -29,7 +29,7 @@ impl Harness<'_> {
         self.snapshots[slot].iter().rev().find(is_held).cloned()
     }
 
-    /// `kubectl rollout undo`: annotations of before, labels of now.
+    /// `kubectl rollout undo`: earlier annotations, current labels.
     pub(super) fn undo(&mut self, slot: Slot, then: Option<Snapshot>) {
         let (Some(live), Some((then, intent))) = (self.object_of(slot), then) else {
             return;
@@ -49,7 +49,7 @@ impl Harness<'_> {
         self.wishes[slot].intent = intent;
     }
 
-    /// The whole object is restored from a backup.
+    /// Restores the complete object from a backup.
     pub(super) fn restore(&mut self, slot: Slot, then: Option<Snapshot>) {
         let (Some(live), Some((then, intent))) = (self.object_of(slot), then) else {
             return;

@@ -1,4 +1,4 @@
-//! Changes the state labels of an object to what this version never writes.
+//! Changes the state labels of an object to values that this version never writes.
 
 use chrono::DateTime;
 use serde_json::{Value, json};
@@ -18,13 +18,13 @@ use crate::{
 };
 
 impl Harness<'_> {
-    /// Changes what dayshift wrote.
+    /// Changes values that dayshift wrote.
     pub(super) fn tamper(&self, slot: Slot, tampering: Tampering) {
         let in_minutes =
             |minutes: i32| label_of(self.now().div_euclid(1000) + i64::from(minutes) * 60);
         let (label, text) = match tampering {
             Tampering::Drop(label) => (label, None),
-            // Of each label, and a label value.
+            // For each label, and a valid label value.
             Tampering::Garble(label) => (label, Some("v1-yesterday".to_owned())),
             Tampering::Saved(count) => (Label::SavedReplicas, Some(count.to_string())),
             Tampering::Last(minutes) => (Label::Last, Some(in_minutes(minutes))),
@@ -46,7 +46,8 @@ impl Harness<'_> {
         self.merge(slot, &json!({"metadata": {"labels": labels}}));
     }
 
-    /// What a scaler has left on an object, so many hours ago: none where the schedule cannot be read.
+    /// The state that a controller left on an object this many hours ago; `None` if the schedule is
+    /// unreadable.
     pub(super) fn state_left(&self, slot: Slot, count: u32, hours: i64) -> Option<Value> {
         let object = Object::shown(&self.object_of(slot)?);
         let holidays = self.files.at_start()?;
@@ -80,7 +81,7 @@ impl Harness<'_> {
     }
 }
 
-/// An instant as a label has it, which takes no colon.
+/// A time as a label value, without colons.
 fn label_of(at: i64) -> String {
     let at = DateTime::from_timestamp(at, 0).unwrap();
     at.format("%Y-%m-%dT%H.%M.%SZ").to_string()

@@ -1,4 +1,4 @@
-//! The network between one scaler and the server, with its faults.
+//! The network between one controller and the server, with its faults.
 
 use std::{
     future,
@@ -33,20 +33,20 @@ use crate::{
     },
 };
 
-/// After so long without a byte the program's own transport gives up; it is not part of this.
+/// After this time without a byte the program's own transport gives up; it is not part of this.
 const READ_TIMEOUT: Duration = Duration::from_secs(295);
 
 #[derive(Clone)]
 pub struct Transport {
     pub server: Client,
-    /// The same, to see what it has.
+    /// The same, for inspection.
     pub api: Api,
     pub faults: Faults,
     /// The server's clock.
     pub truth: Clock,
-    /// Which process sends.
+    /// The sending process.
     pub by: String,
-    /// Whether the server lists as a stream, or has to be asked for pages.
+    /// Whether the server streams lists, or only serves pages.
     pub streams: bool,
     pub observer: Arc<Mutex<Observer>>,
     pub troubles: Troubles,
@@ -67,7 +67,7 @@ impl Service<Request<Body>> for Transport {
         let transport = self.clone();
         let is_patch = request.method() == http::Method::PATCH;
         if is_patch {
-            // So that the observer knows from what it was decided.
+            // So that the observer knows the knowledge that it was decided from.
             let number = self.observer().sends(&self.by, request.uri().path());
             let uri = format!("{}&sent={number}", request.uri());
             *request.uri_mut() = uri.parse::<Uri>().unwrap();
@@ -81,7 +81,7 @@ impl Service<Request<Body>> for Transport {
             }
         }
         if !self.streams {
-            // Two are a page, so that there are pages beyond the first.
+            // Two are a page, so that there are pages after the first.
             let uri = request.uri().to_string().replace("limit=100", "limit=2");
             *request.uri_mut() = uri.parse::<Uri>().unwrap();
         }
@@ -203,7 +203,7 @@ impl Transport {
         Ok(answer)
     }
 
-    /// Sends it later, even where nobody waits for it any more.
+    /// Sends it later, even if its sender no longer waits for it.
     fn arrives_in(
         &self,
         request: Request<Body>,
@@ -326,7 +326,7 @@ impl Events {
             Some(Fault::Silent) => future::pending().await,
             _ => {}
         }
-        // The first event of a watch is the old one that may come again.
+        // The first event of a watch is the old one that might be repeated.
         self.older.get_or_insert_with(|| frame.clone());
         Some(Ok(frame))
     }

@@ -7,7 +7,7 @@ use std::{
 
 use crate::story::{fault::Trouble, kinds};
 
-/// The faults of one object or of Events; they meet the requests of every scaler.
+/// The faults of one object or of Events; they affect the requests of every controller.
 #[derive(Clone, Default)]
 pub struct Troubles(Arc<Mutex<Inner>>);
 
@@ -41,7 +41,7 @@ impl Troubles {
         inner.events = None;
     }
 
-    /// What becomes of this request.
+    /// The fault of this request.
     pub fn of(&self, method: &http::Method, path: &str) -> Option<Trouble> {
         let mut inner = self.0.lock().unwrap();
         let trouble = match *method {

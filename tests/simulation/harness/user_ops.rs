@@ -1,4 +1,4 @@
-//! What users, autoscalers and other tools do to Deployments.
+//! Changes of Deployments by users, autoscalers and other tools.
 
 use std::collections::BTreeMap;
 
@@ -18,7 +18,7 @@ use crate::{
     },
 };
 
-/// The object that a step changes; `None` where it changes none.
+/// The object that a step changes; `None` if it changes none.
 pub fn slot(op: &Op) -> Option<Slot> {
     match op {
         Op::Make(slot, ..)
@@ -201,7 +201,7 @@ impl Harness<'_> {
         }
     }
 
-    /// Sets a count as an HPA does, which leaves an object at 0 alone.
+    /// Sets a count as an HPA does, which ignores an object at 0.
     fn autoscale(&self, slot: Slot, count: u32) {
         if self
             .object_of(slot)
@@ -221,7 +221,7 @@ impl Harness<'_> {
         self.make(slot, None);
     }
 
-    /// Changes what the annotations ask for; what the scaler has removed since stays removed.
+    /// Changes the intent; annotations that the controller removed meanwhile stay removed.
     fn ask(&mut self, slot: Slot, change: impl FnOnce(&mut Intent)) {
         let before = self.texts(&self.wishes[slot].intent);
         change(&mut self.wishes[slot].intent);
@@ -229,7 +229,7 @@ impl Harness<'_> {
         self.merge(slot, &annotations_from(&before, &after));
     }
 
-    /// The annotations, with until-times as people write them here.
+    /// The annotations, with end times in the form of this scenario.
     fn texts(&self, intent: &Intent) -> BTreeMap<String, String> {
         let mut texts = intent.texts(&self.story.plans);
         if self.story.is_local {
@@ -264,7 +264,7 @@ impl Harness<'_> {
                 json!({})
             };
             if self.story.prefix.is_some() {
-                // Of a scaler with the usual prefix, and nothing to this one.
+                // Belongs to a controller with the default prefix, and means nothing to this one.
                 annotations.insert(format!("{}/stop", prefix::USUAL), json!("* * * * *"));
                 labels[format!("{}/state", prefix::USUAL)] = json!("running");
             }
@@ -287,7 +287,7 @@ impl Harness<'_> {
                     "spec": {"containers": containers},
                 },
             }),
-            // Its operator's own, which nobody reads here.
+            // A field of its operator, which nothing reads here.
             _ => json!({kind.mark: {"name": "other"}}),
         };
         let mut manifest = json!({
@@ -342,7 +342,7 @@ impl Harness<'_> {
     }
 }
 
-/// The patch that makes these annotations of those.
+/// The patch that changes these annotations to those.
 fn annotations_from(before: &BTreeMap<String, String>, after: &BTreeMap<String, String>) -> Value {
     let gone = before.keys().filter(|key| !after.contains_key(*key));
     let gone = gone.map(|key| (prefix::full(key), Value::Null));

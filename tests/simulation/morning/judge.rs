@@ -1,4 +1,4 @@
-//! What may start when, without any code of dayshift.
+//! Which starts are allowed when, without code of dayshift.
 
 use std::collections::BTreeMap;
 
@@ -11,13 +11,13 @@ use super::{
     story::{Morning, Second, Thing},
 };
 
-/// How long a start that a person asks for waits for what is stopped.
+/// How long a user's start waits for stopped dependencies.
 const SETTLING: Milli = 5_000;
 
 pub(super) struct Judge {
     max_starting: Option<usize>,
     seen: BTreeMap<Place, Seen>,
-    /// When the scaler that runs was started.
+    /// When the running controller was started.
     pub(super) up: Option<Milli>,
     last_up: Milli,
     notices: Notices,
@@ -76,12 +76,12 @@ impl Judge {
         self.notices.begin_anew();
     }
 
-    /// How often people were told of starts that wait for a place.
+    /// The number of Events about starts that wait for a slot.
     pub(super) const fn notices(&self) -> usize {
         self.notices.count
     }
 
-    /// The scaler makes an Event, on a day that began then.
+    /// The controller creates an Event, on a day that began at `day`.
     pub(super) fn tells(&mut self, event: &Value, day: DateTime<Utc>, now: Milli) {
         if let Err(why) = self.notices.take_in(event, day) {
             self.fail(now, why);
@@ -121,7 +121,7 @@ impl Judge {
         self.get(place).is_refused = true;
     }
 
-    /// The status says so now.
+    /// The status changes to this readiness.
     pub(super) fn record_readiness(&mut self, place: &Place, now: Milli, is_ready: bool) {
         self.note(
             now,
@@ -136,7 +136,7 @@ impl Judge {
         }
     }
 
-    /// The server has accepted a write of a scaler.
+    /// The server accepted a write of a controller.
     pub(super) fn wrote(&mut self, place: &Place, now: Milli, new: &Value) {
         let count = new["spec"]["replicas"].as_i64().unwrap();
         let last = new["metadata"]["labels"]["dayshift/last"].as_str();
@@ -167,7 +167,7 @@ impl Judge {
         self.check_number_starting(now);
     }
 
-    /// Nothing starts before what it waits for is ready, unless its time is over.
+    /// No start precedes the readiness of its dependencies, unless its time is over.
     fn check_start(&mut self, place: &Place, now: Milli) {
         let seen = &self.seen[place];
         let Some(due) = seen.due(now) else {
@@ -188,7 +188,7 @@ impl Judge {
         }
     }
 
-    /// Why a start has to wait for something, if it has to.
+    /// The reason why a start must wait, if it must.
     fn keeps_waiting(
         &self,
         place: &Place,
@@ -198,7 +198,8 @@ impl Judge {
     ) -> Option<&'static str> {
         let it = self.seen.get(needed).filter(|it| !it.is_gone)?;
         let until = due.since + self.seen[place].within;
-        // What was ready once since it fell due is enough: the start may have waited for a place since.
+        // A dependency that was ready once since the start fell due is sufficient: the start might
+        // have waited for a slot since.
         let was_ready = it.ready_since.is_some() || it.ready_until + MOMENT >= due.since;
         if was_ready || self.leads_to(needed, place) {
             return None;
@@ -238,7 +239,7 @@ impl Judge {
         false
     }
 
-    /// At most so many are starting.
+    /// At most `--max-starting` workloads are starting.
     fn check_number_starting(&mut self, now: Milli) {
         let Some(max) = self.max_starting else {
             return;
@@ -251,7 +252,7 @@ impl Judge {
         }
     }
 
-    /// Nothing waits for ever, or for nothing.
+    /// No start waits forever, or for nothing.
     pub(super) fn look(&mut self, now: Milli) {
         let Some(up) = self.up.filter(|up| now - up > SOON) else {
             return;
@@ -295,8 +296,9 @@ impl Judge {
         let has_place = self.max_starting.is_none_or(|max| {
             let holds = |it: &&Seen| {
                 let (started, _) = it.started.unwrap_or((i64::MIN / 2, 0));
-                // One that recovers may be on its way, and one that is ready may have been so just now.
-                // A scaler that begins later goes by the label, which a wake sets anew.
+                // A recovering dependency might be observed soon, and a ready one might have been
+                // ready just now. A controller that starts later goes by the label, which a wake
+                // sets again.
                 let from = if up > started {
                     started.max(it.label)
                 } else {

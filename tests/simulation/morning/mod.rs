@@ -1,10 +1,11 @@
-//! Mornings: starts that wait for what they need, and for a place of `--max-starting`.
+//! Mornings: starts that wait for dependencies, and for a slot of `--max-starting`.
 //!
-//! - `story`: what is there and what happens, from a seed
+//! - `story`: the objects and events, from a seed
 //! - `world`: the controller, pods that become ready, users and kills
-//! - `seen`: what is known of an object, and what is due to it
-//! - `notices`: what people are told of starts that wait for a place
-//! - `judge`: what may start when, from the documentation alone: `docs/guides/start-order.md` and `max-starting.md`
+//! - `seen`: the oracle's knowledge of an object, and its due start
+//! - `notices`: Events about starts that wait for a slot
+//! - `judge`: which starts are allowed, only from the documentation: `docs/guides/start-order.md` and
+//!   `max-starting.md`
 //!
 //! No morning names a Service: `tests/controller/starts/waits/services.rs` does.
 
@@ -23,7 +24,7 @@ use story::Morning;
 
 use crate::{number, seeds};
 
-/// So many mornings for each story of the others.
+/// This many mornings for each of the other scenarios.
 const SHARE: usize = 4;
 
 #[test]

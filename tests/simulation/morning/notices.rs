@@ -1,5 +1,4 @@
-//! What people are told of starts that wait for a place, on their Namespaces:
-//! `docs/guides/start-order.md`.
+//! Events about starts that wait for a slot, on their Namespaces: `docs/guides/start-order.md`.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,17 +7,17 @@ use serde_json::Value;
 
 use super::seen::{MOMENT, Milli, Place, SOON, Seen};
 
-/// How often people are told as long as any start waits.
+/// The interval of Events while any start waits.
 const AGAIN: Milli = 5 * 60_000;
-/// How long after the first begins to wait they are told.
+/// The delay of the first Event after the first start begins to wait.
 const SETTLING: Milli = 1_000;
 
-/// What the scaler that runs has told.
+/// The Events of the running controller.
 #[derive(Default)]
 pub(super) struct Notices {
-    /// When people were told last, by Namespace.
+    /// The last Event by Namespace.
     told: BTreeMap<String, Milli>,
-    /// What was told since the last look.
+    /// Events since the last check.
     news: Vec<Notice>,
     pub(super) count: usize,
 }
@@ -30,13 +29,13 @@ struct Notice {
 }
 
 impl Notices {
-    /// Another scaler begins, which knows of nothing that was told before.
+    /// Another controller starts, which does not know earlier Events.
     pub(super) fn begin_anew(&mut self) {
         self.told.clear();
         self.news.clear();
     }
 
-    /// An Event is made on a day that began then. Why it must not be, if it must not.
+    /// Records an Event on a day that began at `day`. Returns why it must not exist.
     pub(super) fn take_in(&mut self, event: &Value, day: DateTime<Utc>) -> Result<(), String> {
         if event["reason"] != "StartsWait" {
             return Ok(());
@@ -56,7 +55,7 @@ impl Notices {
         Ok(())
     }
 
-    /// What is wrong with what the scaler that runs since `up` has told by now, or has not.
+    /// Checks the Events that the controller running since `up` has created, or should have.
     pub(super) fn check(
         &mut self,
         seen: &BTreeMap<Place, Seen>,
@@ -115,14 +114,14 @@ impl Notices {
 }
 
 impl Seen {
-    /// Whether its start may have waited for a place at that time, which is less than a look ago.
+    /// Whether its start might have waited for a slot at that time, less than a check ago.
     fn may_wait(&self, at: Milli) -> bool {
         let was_down = self.replicas == 0 || self.started.is_some_and(|it| it.0 >= at);
         let was_due = self.due(at).or_else(|| self.due(at - MOMENT)).is_some();
         was_down && (was_due || self.edited + MOMENT >= at)
     }
 
-    /// Since when its start has surely waited for a place at that time, for long enough to be counted.
+    /// Since when its start has certainly waited for a slot, if long enough to be counted.
     fn waiting_since(&self, at: Milli, up: Milli) -> Option<Milli> {
         let waits = self.replicas == 0
             && !self.is_refused

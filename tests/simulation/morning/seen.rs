@@ -1,21 +1,21 @@
-//! What the judge knows of an object, and what is due to it.
+//! The oracle's knowledge of an object, and its due start.
 
 use super::story::Thing;
 
 /// In milliseconds of the day.
 pub(super) type Milli = i64;
 
-/// How long anything may take that nothing holds back.
+/// The maximum time of an action that nothing delays.
 pub(super) const SOON: Milli = 1_500;
-/// How long a scaler may take to see what has happened.
+/// The maximum time in which a controller observes a change.
 pub(super) const MOMENT: Milli = 60;
 
 const EVENING: Milli = 18 * 3_600_000;
 
-/// The namespace and the name of an object.
+/// The namespace and name of an object.
 pub(super) type Place = (String, String);
 
-/// What is to be known of an object.
+/// The oracle's knowledge of an object.
 pub(super) struct Seen {
     pub(super) named: Vec<Place>,
     pub(super) within: Milli,
@@ -23,29 +23,29 @@ pub(super) struct Seen {
     pub(super) start: Milli,
     pub(super) replicas: i64,
     pub(super) is_gone: bool,
-    /// Since when it is ready, and until when it was last.
+    /// Since when it is ready, and until when it last was.
     pub(super) ready_since: Option<Milli>,
     pub(super) ready_until: Milli,
-    /// The last start, and the label `last` of then.
+    /// The last start, and its label `last`.
     pub(super) started: Option<(Milli, Milli)>,
     pub(super) was_ready: bool,
     /// The label `last`.
     pub(super) label: Milli,
-    /// Whether its labels say that it is started: an edit of its schedule takes that away.
+    /// Whether its labels show a start: an edit of its schedule removes that.
     pub(super) is_started: bool,
     pub(super) edited: Milli,
     pub(super) wake_until: Milli,
     pub(super) sleep_until: Milli,
-    /// When what is due became so that all of its names were ready, or it has none.
+    /// Since when all dependencies of the due start are ready, or it has none.
     pub(super) free_since: Option<Milli>,
     pub(super) is_refused: bool,
 }
 
-/// A start that is due.
+/// A due start.
 #[derive(Clone, Copy)]
 pub(super) struct Due {
     pub(super) since: Milli,
-    /// Whether somebody asks for it, and not the clock.
+    /// Whether a user requested it, and not the clock.
     pub(super) is_request: bool,
 }
 
@@ -100,25 +100,25 @@ impl Seen {
             return None;
         }
         let by_clock = self.start.max(self.sleep_until);
-        // The start of before a wake that has waited until its end is due again.
+        // A start from before a wake that waited until its end is due again.
         let is_request = self.edited >= by_clock && self.wake_until == 0;
         let since = if is_request { self.edited } else { by_clock };
         let is_open = self.start <= now && now < EVENING;
         is_open.then_some(Due { since, is_request })
     }
 
-    /// When it starts that is not due.
+    /// The next start if none is due.
     pub(super) fn next_start(&self, now: Milli) -> Milli {
         self.start.max(self.sleep_until).max(now)
     }
 
-    /// Until when it has a place, if it has.
+    /// Until when it holds a slot, if it does.
     pub(super) fn place_until(&self, up: Milli) -> Option<Milli> {
         let (started, last) = self.started?;
         if self.is_gone || self.was_ready || self.replicas == 0 {
             return None;
         }
-        // A scaler that begins later counts from the labels.
+        // A controller that starts later counts from the labels.
         if up > started && !self.is_started {
             return None;
         }

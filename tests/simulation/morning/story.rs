@@ -1,4 +1,4 @@
-//! A morning: what is there, and what happens.
+//! A morning: its objects and its events.
 
 use fastrand::Rng;
 
@@ -6,16 +6,16 @@ use fastrand::Rng;
 pub(super) type Second = i64;
 
 pub(super) const NINE: Second = 9 * 3600;
-/// When the morning is over.
+/// The end of the morning.
 pub(super) const END: Second = NINE + 50 * 60;
 
-/// What is there and what happens from a minute before nine on.
+/// The objects, and the steps from a minute before nine on.
 #[derive(Debug)]
 pub(super) struct Morning {
     pub(super) seed: u64,
     pub(super) max_starting: Option<usize>,
     pub(super) objects: Vec<Thing>,
-    /// In order of time.
+    /// Ordered by time.
     pub(super) steps: Vec<(Second, Step)>,
 }
 
@@ -26,15 +26,15 @@ pub(super) struct Thing {
     pub(super) name: String,
     pub(super) replicas: i32,
     pub(super) start: Second,
-    /// The text of `dayshift/after`; empty for none.
+    /// The value of `dayshift/after`; empty if missing.
     pub(super) after: String,
-    /// The text of `dayshift/ready-within`, with its seconds.
+    /// The value of `dayshift/ready-within`, with its seconds.
     pub(super) ready_within: Option<(&'static str, Second)>,
-    /// How many milliseconds after a start it is ready; `None` where it never is.
+    /// The milliseconds after a start until it is ready; `None` if it never is.
     pub(super) ready_after: Option<u64>,
 }
 
-/// Something that happens.
+/// A step.
 #[derive(Clone, Debug)]
 pub(super) enum Step {
     Kill,
@@ -42,14 +42,14 @@ pub(super) enum Step {
     WakeUntil(usize, Second),
     SleepUntil(usize, Second),
     Resume(usize),
-    /// Other hours, from then on.
+    /// Other hours from then on.
     Hours(usize, Second),
     Delete(usize),
-    /// Something that is nobody's business.
+    /// A change that concerns no controller.
     Touch(usize),
-    /// It is not ready for so many seconds, if it was.
+    /// It is unready for this many seconds, if it was ready.
     Flicker(usize, u64),
-    /// The server refuses each patch of it until then.
+    /// The server denies each patch of it until then.
     Refuse(usize, Second),
 }
 
@@ -107,7 +107,7 @@ impl Thing {
         let others = places.iter().filter(|it| it.0 == namespace);
         let mut named = Vec::new();
         for (_, other) in others {
-            // Most name what comes before them, so that circles are few.
+            // Most depend on earlier ones, so that cycles are few.
             let is_likely = *other < name || random.u8(..20) == 0;
             if is_likely && random.u8(..3) == 0 {
                 named.push(format!("deploy/{other}"));

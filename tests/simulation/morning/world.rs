@@ -21,7 +21,7 @@ use super::{
     story::{END, Morning, NINE, Second, Step, Thing},
 };
 
-/// What a morning has come to.
+/// The result of a morning.
 pub(super) struct Told {
     pub(super) failure: Option<String>,
     pub(super) trace: Vec<String>,
@@ -30,7 +30,7 @@ pub(super) struct Told {
     pub(super) notices: usize,
 }
 
-/// How often everything is looked at.
+/// The interval of the checks.
 const LOOK: Milli = 800;
 const DAY: &str = "2026-11-24T00:00:00Z";
 
@@ -62,19 +62,19 @@ struct World<'m> {
     api: Api,
     judge: Arc<Mutex<Judge>>,
     scaler: Option<JoinHandle<()>>,
-    /// Whose patches are refused, until when.
+    /// Objects whose patches are denied, until when.
     refused: Arc<Mutex<BTreeMap<Place, Milli>>>,
-    /// The generation of each that its pods are of.
+    /// The generation of each object that its pods have.
     generations: BTreeMap<Place, i64>,
-    /// How far the history of the server was at the last look.
+    /// The latest version of the server at the last check.
     revision: u64,
-    /// What becomes of pods.
+    /// The future changes of pods.
     pods: BTreeSet<(Milli, usize, Pods)>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Pods {
-    /// The spec is seen, and none is ready.
+    /// The spec is observed, and no pod is ready.
     Seen,
     Ready,
 }
@@ -149,7 +149,7 @@ impl<'m> World<'m> {
         }
     }
 
-    /// The controllers of Kubernetes see new specs, and pods become ready.
+    /// The controllers of Kubernetes observe new specs, and pods become ready.
     fn grow(&mut self, now: Milli) {
         let revision = self.api.revision();
         let is_news = std::mem::replace(&mut self.revision, revision) != revision;
@@ -302,7 +302,7 @@ impl<'m> World<'m> {
         object["spec"]["replicas"].as_i64().unwrap()
     }
 
-    /// Shows the judge each write that the server accepts.
+    /// Passes each accepted write to the oracle.
     fn listen(&self) {
         let (judge, clock, day) = (self.judge.clone(), self.clock.clone(), self.day);
         let now = move || (clock.now() - day).num_milliseconds();

@@ -1,4 +1,4 @@
-//! What a request may wake and what is told of it, without any code of dayshift.
+//! Which workloads a request can wake and which Events report it, without code of dayshift.
 
 use std::collections::BTreeMap;
 
@@ -7,15 +7,15 @@ use serde_json::Value;
 
 use super::night::{Client, Thing};
 
-/// The namespace and the name of an object.
+/// The namespace and name of an object.
 pub(super) type Place = (String, String);
 
-/// The objects by their places, as they are.
+/// The current objects by their places.
 pub(super) type Objects = BTreeMap<Place, (Thing, Value)>;
 
 #[derive(Default)]
 pub(super) struct Judge {
-    /// What is woken by a request, and not yet told of.
+    /// Workloads that a request woke and that have no Event yet.
     awaited: BTreeMap<Place, Wake>,
     pub(super) failure: Option<String>,
     pub(super) trace: Vec<String>,
@@ -25,21 +25,21 @@ pub(super) struct Judge {
 struct Wake {
     until: DateTime<Utc>,
     is_written: bool,
-    /// The text of its Event; what comes after `; it needs` is not compared.
+    /// The text of its Event; the part after `; it needs` is not compared.
     note: String,
     without: Vec<String>,
 }
 
-/// How a workload stands.
+/// The state of a dependency.
 enum NeededState {
     Up,
-    /// It is woken, and its start is to come.
+    /// It is woken, and its start is pending.
     Starts,
     Asleep,
     Off,
 }
 
-/// How a client is answered.
+/// The response to a client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Answer {
     Refused,
@@ -74,8 +74,8 @@ impl Judge {
         self.failure.get_or_insert(why);
     }
 
-    /// A client asks for the Service of an object. How it has to be answered, and from then on what is
-    /// woken is awaited.
+    /// A client connects to the Service of an object. Returns the expected response; the woken
+    /// workloads are expected from then on.
     pub(super) fn asks(
         &mut self,
         objects: &Objects,
@@ -116,7 +116,7 @@ impl Judge {
         Answer::Starting
     }
 
-    /// Somebody writes another `dayshift/wake-until`.
+    /// A user writes another `dayshift/wake-until`.
     pub(super) fn wrote(&mut self, place: &Place, until: &str, now: DateTime<Utc>) {
         self.note(
             now,
@@ -134,7 +134,7 @@ impl Judge {
         }
     }
 
-    /// An Event is made of a wake by that client.
+    /// An Event reports a wake by that client.
     pub(super) fn tells(&mut self, event: &Value, client: &str, now: DateTime<Utc>) {
         if event["reason"] != "WokenByRequest" {
             return;
@@ -159,7 +159,7 @@ impl Judge {
         }
     }
 
-    /// Nothing is left to do.
+    /// No work must be left.
     pub(super) fn look(&mut self, now: DateTime<Utc>) {
         if let Some((place, wake)) = self.awaited.pop_first() {
             let what = if wake.is_written {
@@ -172,7 +172,8 @@ impl Judge {
     }
 }
 
-/// What is woken with an object, and what it needs that stays stopped, in order of name.
+/// The workloads that are woken with an object, and its dependencies that stay stopped, ordered by
+/// name.
 fn woken_with(objects: &Objects, root: &Place, now: DateTime<Utc>) -> (Vec<Place>, Vec<String>) {
     let (mut woken, mut without, mut seen) = (Vec::new(), Vec::new(), vec![root.clone()]);
     let mut next = 0;
@@ -217,7 +218,7 @@ fn standing(object: &Value, now: DateTime<Utc>) -> NeededState {
     }
 }
 
-/// `90m; 17:00-20:00`: how long a wake lasts, and whether one counts at that time.
+/// `90m; 17:00-20:00`: the length of a wake, and whether requests count at that time.
 fn read_wake(text: &str, now: DateTime<Utc>) -> (TimeDelta, bool) {
     let (lasts, hours) = text.split_once("; ").unwrap_or((text, ""));
     let (number, unit) = lasts.split_at(lasts.len() - 1);

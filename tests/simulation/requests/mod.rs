@@ -1,9 +1,9 @@
-//! Nights on which somebody connects to Services of what is stopped: the controller, the activator on loopback
+//! Nights on which clients connect to Services of stopped workloads: the controller, the activator on loopback
 //! sockets, and requests.
 //!
-//! - `night`: what is there and what happens, from a seed
+//! - `night`: the objects and events, from a seed
 //! - `world`: the cluster in memory, both programs and the clients
-//! - `judge`: what a request may wake and what is told of it, from `docs/guides/wake-on-request.md` alone
+//! - `judge`: which workloads a request can wake, and the Events, only from `docs/guides/wake-on-request.md`
 
 mod judge;
 mod night;
@@ -13,10 +13,11 @@ use night::Night;
 
 use crate::{number, seeds};
 
-/// So many nights for each story of the others.
+/// This many nights for each of the other scenarios.
 const SHARE: usize = 16;
 
-/// Linux takes every address of 127.0.0.0/8 without being told to, so that each process has one of its own.
+/// Linux accepts every address of 127.0.0.0/8 without configuration, so that each process has its
+/// own.
 #[test]
 #[cfg_attr(not(target_os = "linux"), ignore = "an address of its own on loopback")]
 fn only_counted_requests_wake_a_workload() {

@@ -1,44 +1,44 @@
-//! A night: what is there, and what happens.
+//! A night: its objects and its events.
 
 use fastrand::Rng;
 
-/// What is there and what happens from six in the evening on.
+/// The objects, and the steps from six in the evening on.
 #[derive(Debug)]
 pub(super) struct Night {
     pub(super) seed: u64,
     pub(super) objects: Vec<Thing>,
-    /// Each after so many seconds.
+    /// Each after this many seconds.
     pub(super) steps: Vec<(u64, Step)>,
 }
 
-/// A Deployment with a Service of its name.
+/// A Deployment with a Service of the same name.
 #[derive(Clone, Debug)]
 pub(super) struct Thing {
     pub(super) namespace: &'static str,
     pub(super) name: String,
-    /// The text of `dayshift/wake-on-request`.
+    /// The value of `dayshift/wake-on-request`.
     pub(super) wake: Option<&'static str>,
-    /// What it names in `dayshift/after`.
+    /// The names in its `dayshift/after`.
     pub(super) after: Vec<String>,
-    /// Whether requests for `/healthz` do not count.
+    /// Whether requests for `/healthz` are ignored.
     pub(super) ignores_health: bool,
 }
 
-/// Something that happens to the object of that number.
+/// A step for the object with that number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Step {
     Request(usize, Client),
     Pause(usize),
-    /// Every override goes.
+    /// Removes every override.
     Resume(usize),
-    /// The activator is killed, and begins anew.
+    /// The activator is killed, and restarted.
     Restart,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Client {
     Browser,
-    /// A browser that asks for `/healthz`.
+    /// A browser that requests `/healthz`.
     Health,
     /// `kube-probe`.
     Probe,

@@ -1,7 +1,7 @@
 //! The controller and the activator in a cluster in memory, and clients on loopback sockets.
 //!
-//! Simulated time stands still while a client waits for its answer: tokio lets it pass only where no thread
-//! for blocking calls works.
+//! Simulated time stops while a client waits for its response: tokio advances it only if no
+//! blocking thread works.
 
 use std::{
     io::{Read as _, Write as _},
@@ -32,7 +32,7 @@ use super::{
     night::{Client, Night, Step, Thing},
 };
 
-/// What a night has come to.
+/// The result of a night.
 pub(super) struct Told {
     pub(super) failure: Option<String>,
     pub(super) trace: Vec<String>,
@@ -40,13 +40,13 @@ pub(super) struct Told {
 }
 
 const EVENING: &str = "2026-11-24T17:59:00Z";
-/// How long everything may take that is asked for.
+/// The maximum time of each action.
 const SOON: Duration = Duration::from_secs(3);
-/// The ports of the Services: each night has some that no other has had.
+/// The ports of the Services: each night uses ports that no other has used.
 const PORTS: (u16, u16) = (20_000, 59_999);
 static NEXT_PORT: AtomicU16 = AtomicU16::new(PORTS.0);
 
-/// An address of this process alone.
+/// An address for this process only.
 fn address() -> IpAddr {
     let [_, high, middle, low] = process::id().to_be_bytes();
     Ipv4Addr::new(127, 64 + high % 64, middle, low).into()
@@ -82,7 +82,7 @@ struct World<'n> {
     clock: Clock,
     api: Api,
     judge: Arc<Mutex<Judge>>,
-    /// What the last client is called in Events.
+    /// The name of the last client in Events.
     client: Arc<Mutex<String>>,
     ports: Vec<u16>,
     activator: Option<JoinHandle<()>>,
@@ -141,7 +141,7 @@ impl<'n> World<'n> {
         });
         self.start();
         sleep(Duration::from_secs(90)).await;
-        // The activator listens on the port that its slice has, which it cannot apply here.
+        // The activator listens on the port of its slice, which cannot be applied here.
         for (thing, port) in self.night.objects.iter().zip(&self.ports) {
             self.api.create(slice(thing, *port)).unwrap();
         }
@@ -253,7 +253,7 @@ impl<'n> World<'n> {
         all.collect()
     }
 
-    /// Shows the judge each wake and each Event that the server accepts.
+    /// Passes each accepted wake and Event to the oracle.
     fn listen(&self) {
         let (judge, client, clock) = (self.judge.clone(), self.client.clone(), self.clock.clone());
         self.api.on_admission(move |admission| {

@@ -1,10 +1,10 @@
-//! Zones, dates and instants of stored stories, as texts.
+//! Zones, dates and times of stored scenarios, as strings.
 
 use chrono::{DateTime, NaiveDate, NaiveDateTime, Utc};
 use chrono_tz::Tz;
 use serde::{Deserialize as _, Deserializer, Serialize as _, Serializer, de::Error};
 
-/// A value that is stored as a text.
+/// A value that is stored as a string.
 pub trait AsText: Sized {
     fn to_text(&self) -> String;
     fn of_text(text: &str) -> Option<Self>;
@@ -49,7 +49,7 @@ impl AsText for Tz {
     }
 }
 
-/// An empty text is `None`.
+/// An empty string is `None`.
 impl AsText for Option<Tz> {
     fn to_text(&self) -> String {
         self.map_or_else(String::new, |zone| zone.name().to_owned())

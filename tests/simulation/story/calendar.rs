@@ -1,5 +1,5 @@
-//! Schedules as plain values: their texts for dayshift, and their boundaries. Boundaries are found
-//! minute by minute from the value, without dayshift's code.
+//! Schedules as plain values: their annotations for dayshift, and their boundaries. Boundaries are
+//! computed minute by minute from the value, without dayshift's code.
 
 use chrono::{
     DateTime, Datelike, Days, LocalResult, NaiveDate, NaiveDateTime, NaiveTime, TimeDelta,
@@ -14,10 +14,10 @@ use crate::story::{
     times::{At, NAMES, Style, Window, local},
 };
 
-/// What a boundary does.
+/// The action of a boundary.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum BoundaryAction {
-    // In this order: at the same instant and local time a start wins, and a larger count.
+    // In this order: at the same time and local time a start wins, and a larger count.
     Off,
     To(u32),
     On,
@@ -33,13 +33,13 @@ impl BoundaryAction {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Plan {
     pub rule: Rule,
-    /// Ranges of excepted dates: the first and the last date of each.
+    /// Ranges of excluded dates: the first and the last date of each.
     #[serde(with = "as_text")]
     pub except: Vec<(NaiveDate, NaiveDate)>,
-    /// Dates that count as another day of the week; 0 is Monday. Each date stands once.
+    /// Dates that count as another day of the week; 0 is Monday. Each date occurs once.
     #[serde(default, with = "as_text")]
     pub treated: Vec<(NaiveDate, u32)>,
-    /// The calendars whose dates are excepted too.
+    /// The calendars whose dates are excluded too.
     #[serde(default)]
     pub calendars: Vec<Name>,
     #[serde(with = "as_text")]
@@ -113,7 +113,7 @@ impl Plan {
         !self.except.is_empty() || !self.calendars.is_empty()
     }
 
-    /// The same with these dates in the place of the calendars that it names.
+    /// The same with these dates instead of the calendars that it names.
     pub fn with_dates(&self, dates: &Dates) -> Self {
         Self {
             except: [&self.except[..], dates].concat(),
@@ -122,7 +122,7 @@ impl Plan {
         }
     }
 
-    /// Its times alone, as a scaler's `--default-hours` has them; nothing where they set counts.
+    /// Only its times, as in a controller's `--default-hours`; `None` if they set counts.
     pub fn bare(&self) -> Option<Self> {
         (!matches!(self.rule, Rule::Scale(_))).then(|| Self {
             except: Vec::new(),
@@ -158,7 +158,8 @@ impl Plan {
         }
     }
 
-    /// Its boundaries on the dates from `first` to `last`, in seconds, starts moved by `delay`.
+    /// Its boundaries on the dates from `first` to `last`, in seconds, with starts moved by
+    /// `delay`.
     pub fn boundaries(
         &self,
         default_zone: Tz,
@@ -184,7 +185,8 @@ impl Plan {
                     .map(|(local, action)| (instant(zone, local), local, action))
                     .collect();
                 all.sort();
-                // What a clock change moved to one instant keeps its order: the last one counts.
+                // Boundaries that a clock change moved to one time keep their order: the last one
+                // applies.
                 all.reverse();
                 all.dedup_by_key(|(at, ..)| *at);
                 all.reverse();
@@ -196,7 +198,7 @@ impl Plan {
         moved(&painted, delay)
     }
 
-    /// The times of `start`, `stop` and `scale`, and what happens at each; not those of `hours`.
+    /// The times of `start`, `stop` and `scale` with their actions; not those of `hours`.
     fn actions(&self) -> Vec<(At, BoundaryAction)> {
         match &self.rule {
             Rule::Hours(_) => Vec::new(),
@@ -223,7 +225,7 @@ impl Plan {
         }
     }
 
-    /// The largest of its counts, where it has exact ones.
+    /// The largest of its exact counts, if it has any.
     pub fn largest(&self) -> Option<u32> {
         match &self.rule {
             Rule::Scale(steps) => steps.iter().map(|(_, count)| *count).max(),
@@ -231,7 +233,7 @@ impl Plan {
         }
     }
 
-    /// What the schedule says at the beginning of the first date, before any boundary.
+    /// The action at the beginning of the first date, before any boundary.
     pub fn before(
         &self,
         default_zone: Tz,
@@ -248,7 +250,7 @@ impl Plan {
         })
     }
 
-    /// Boundaries are where the colour changes.
+    /// Boundaries are the changes of color.
     fn painted(
         &self,
         windows: &[Window],
@@ -315,8 +317,8 @@ impl Plan {
     }
 }
 
-/// The boundaries with their jitter: what starts something is later by `delay`, but before the
-/// next stop. Of several that would come just before one stop the last counts.
+/// The boundaries with their jitter: starts are later by `delay`, but before the next stop. Of
+/// several that would come just before one stop the last applies.
 fn moved(painted: &[(i64, BoundaryAction)], delay: i64) -> Vec<(i64, BoundaryAction)> {
     let place = |(index, &(at, action)): (usize, &(i64, BoundaryAction))| {
         if action.is_off() || delay == 0 {
@@ -333,7 +335,7 @@ fn moved(painted: &[(i64, BoundaryAction)], delay: i64) -> Vec<(i64, BoundaryAct
     moved
 }
 
-/// The instant of a local time: the first of two, and the end of the gap for one that is skipped.
+/// The instant of a local time: the first of two, and the end of the gap for a skipped one.
 pub fn instant(zone: Tz, mut local: NaiveDateTime) -> i64 {
     loop {
         match zone.from_local_datetime(&local) {
@@ -343,7 +345,7 @@ pub fn instant(zone: Tz, mut local: NaiveDateTime) -> i64 {
     }
 }
 
-/// Seconds as people read them.
+/// Seconds as a readable time.
 pub fn show(second: i64) -> String {
     DateTime::<Utc>::from_timestamp(second, 0).map_or_else(
         || second.to_string(),

@@ -1,4 +1,4 @@
-//! A story: some objects, some scalers, and what happens to them.
+//! A scenario: some objects, some controllers, and the steps.
 
 use std::fmt;
 
@@ -20,22 +20,22 @@ pub struct Story {
     pub kind: Kind,
     #[serde(with = "as_text")]
     pub begin: DateTime<Utc>,
-    /// How long the story lasts, in milliseconds.
+    /// The length of the scenario, in milliseconds.
     pub length: u32,
     #[serde(with = "as_text")]
     pub zone: Tz,
     pub plans: Vec<Plan>,
     pub scalers: usize,
-    /// Whether the scalers hold their clocks against the server's.
+    /// Whether the controllers compare their clocks with the server's.
     pub guarded: bool,
-    /// The scalers' `--catch-up`, in hours.
+    /// The controllers' `--catch-up`, in hours.
     pub catch_up: u32,
-    /// Whether the scalers have a selector.
+    /// Whether the controllers have a selector.
     pub scoped: bool,
-    /// Their selector, where it is not `shift=on`.
+    /// Their selector, if it is not `shift=on`.
     #[serde(default)]
     pub selector: Option<String>,
-    /// `--namespace`; all where there is none.
+    /// `--namespace`; all if empty.
     #[serde(default)]
     pub namespaces: Vec<String>,
     /// `--exclude-namespace`.
@@ -44,28 +44,28 @@ pub struct Story {
     /// `--namespace-selector`: one of `SELECTED`.
     #[serde(default)]
     pub namespace_selector: Option<String>,
-    /// `--annotation-prefix`, where it is not the usual one.
+    /// `--annotation-prefix`, if it is not the default.
     #[serde(default)]
     pub prefix: Option<String>,
     /// `--namespace-defaults=false`.
     #[serde(default)]
     pub without_defaults: bool,
-    /// Whether the scalers are pods of the first object.
+    /// Whether the controllers are pods of the first object.
     #[serde(default)]
     pub scales_itself: bool,
-    /// The zones of scalers that have one of their own.
+    /// The zones of controllers that have their own.
     #[serde(default)]
     pub zones: Vec<String>,
-    /// The scalers with `--dry-run`.
+    /// The controllers with `--dry-run`.
     #[serde(default)]
     pub dry: Vec<usize>,
-    /// `--max-in-flight`; 32 where it is 0.
+    /// `--max-in-flight`; 0 means 32.
     #[serde(default)]
     pub in_flight: usize,
-    /// Whether its objects have a switch, and are no Deployments.
+    /// Whether its objects have an on/off field, and are no Deployments.
     #[serde(default)]
     pub switches: bool,
-    /// Which of `SWITCHES` those are that have one.
+    /// Which of `SWITCHES` those are.
     #[serde(default)]
     pub switch_kind: usize,
     /// Whether those of the second Namespace are StatefulSets, and not Deployments.
@@ -74,10 +74,10 @@ pub struct Story {
     /// Whether every other object is of the other kind.
     #[serde(default)]
     pub is_mixed: bool,
-    /// Whether until-times are written in local time.
+    /// Whether end times are written in local time.
     #[serde(default)]
     pub is_local: bool,
-    /// The calendars for which the scalers have a flag at first.
+    /// The calendars for which the controllers have a flag at first.
     #[serde(default)]
     pub calendars: Vec<Name>,
     pub steps: Vec<Step>,
@@ -85,21 +85,21 @@ pub struct Story {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Kind {
-    /// Only users and restarts: no faults, and everything happens at its very millisecond.
+    /// Only users and restarts: no faults, and everything happens at its exact millisecond.
     NoFaults,
-    /// Faults of the network, the server and the clocks as well.
+    /// Faults of the network, the server and the clocks too.
     Faults,
 }
 
 impl Story {
-    /// The dates on which its calendars are painted: boundaries beyond are unknown.
+    /// The dates for which its calendars are computed: later boundaries are unknown.
     pub fn dates(&self) -> (NaiveDate, NaiveDate) {
         let first = self.begin.date_naive() - Days::new(21);
         let days = u64::from(self.length / 86_400_000);
         (first, self.begin.date_naive() + Days::new(days + 13))
     }
 
-    /// Whether the object of a slot has a switch.
+    /// Whether the object of a slot has an on/off field.
     pub const fn is_switch(&self, slot: Slot) -> bool {
         self.switches != (self.is_mixed && slot % 2 == 1)
     }

@@ -1,22 +1,22 @@
-//! What can go wrong between scalers and the server.
+//! The faults between controllers and the server.
 
 use serde::{Deserialize, Serialize};
 
-/// How long a watch can be blind without anybody noticing: the longest that a server keeps one open, and
-/// some pauses before it is open again. Connections that say nothing are noticed below this.
+/// How long a watch can be blind unnoticed: the longest time for which a server keeps one open, and
+/// some pauses before it is open again. Silent connections are noticed below this level.
 pub const BLIND: i64 = 15 * 60_000;
 
-/// A refused patch is tried again after ten minutes at last.
+/// The maximum retry interval of a denied patch: ten minutes.
 pub const REFUSED: i64 = 10 * 60_000;
 
-/// What failed is tried again after half a minute at last, for whatever reason, and a server that is away
-/// after five seconds.
+/// The maximum retry interval of any other failure: half a minute, and five seconds for an
+/// unavailable server.
 pub const RETRIED: i64 = 30_000;
 
-/// How long an answer is waited for.
+/// The timeout of a request.
 const UNANSWERED: i64 = 10_000;
 
-/// What the tries of some objects take, one after the other.
+/// The time of the attempts of some objects, one after the other.
 pub const A_MOMENT: i64 = 10_000;
 
 /// A kind of fault.
@@ -28,37 +28,37 @@ pub enum Fault {
     AnswerLost,
     /// The request never arrives, and the connection stays open.
     Hangs,
-    /// It takes effect, and no answer ever comes.
+    /// It takes effect, and no response ever arrives.
     AnswerHangs,
-    /// It takes effect so many milliseconds later, whether anybody still waits for it or not.
+    /// It takes effect this many milliseconds later, whether or not its sender still waits for it.
     Late(u32),
-    /// It takes effect at once and is answered so many milliseconds later.
+    /// It takes effect at once and is answered this many milliseconds later.
     AnswerLate(u32),
-    /// The answer ends in the middle.
+    /// The response ends in the middle.
     Torn,
     /// The server answers with this status code instead.
     Code(u16),
-    /// 422 with causes: a policy refuses.
+    /// 422 with causes: a policy denies it.
     Refused,
-    /// 429, and so many seconds to wait.
+    /// 429, and this many seconds to wait.
     Busy(u16),
-    /// An event of the watch comes so many milliseconds later, and with it all that follow.
+    /// An event of the watch, and all later ones, arrive this many milliseconds later.
     EventLate(u32),
-    /// An event comes twice.
+    /// An event arrives twice.
     EventTwice,
-    /// An older event comes once more.
+    /// An older event arrives once more.
     EventStale,
-    /// The watch ends in the place of an event.
+    /// The watch ends instead of an event.
     Cut,
-    /// The watch breaks in the middle of one.
+    /// The watch breaks in the middle of an event.
     Broken,
-    /// The watch says nothing any more.
+    /// The watch sends no more events.
     Silent,
 }
 
 impl Fault {
-    /// How long after it everything is in order again at the latest, in milliseconds: what
-    /// `docs/production/reliability.md` promises, and the time that it takes to notice.
+    /// The time after which everything is in order again at the latest, in milliseconds: the
+    /// promise of `docs/production/reliability.md`, and the time to notice.
     pub fn recovery(self) -> i64 {
         let after = match self {
             Self::Silent => BLIND,
@@ -87,25 +87,25 @@ impl Fault {
     }
 }
 
-/// At which stage of a write the scaler is killed.
+/// The stage of a write at which the controller is killed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Stage {
     /// Nothing was sent.
     Before,
-    /// The request is on its way and will arrive.
+    /// The request is in flight and will arrive.
     OnTheWay,
-    /// It took effect and the answer is on its way.
+    /// It took effect and the response is in flight.
     After,
 }
 
 /// A lasting fault of requests about one object, or of Events.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Trouble {
-    /// An admission webhook takes longer than anybody waits.
+    /// An admission webhook takes longer than any timeout.
     Hangs,
-    /// An admission webhook does not answer, and the server says so.
+    /// An admission webhook does not answer, and the server reports that.
     Fails,
-    /// An admission webhook says no.
+    /// An admission webhook denies it.
     Denies,
     /// A permission is missing.
     Forbidden,
@@ -114,7 +114,7 @@ pub enum Trouble {
 }
 
 impl Trouble {
-    /// How long after its end the last write that met it has been tried again, in milliseconds.
+    /// The time after its end in which the last failed write has been retried, in milliseconds.
     pub const fn recovery(self) -> i64 {
         let after = match self {
             Self::Denies => REFUSED,
@@ -124,7 +124,7 @@ impl Trouble {
         after + A_MOMENT
     }
 
-    /// The code and the message of the API server, as a real one words them.
+    /// The code and the message of a real API server.
     pub const fn answer(self) -> (u16, &'static str) {
         match self {
             Self::Hangs => (

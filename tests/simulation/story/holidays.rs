@@ -4,16 +4,16 @@ use std::fmt::Write as _;
 
 use chrono::{Days, NaiveDate};
 
-/// The calendars that there may be.
+/// The possible calendars.
 pub const NAMES: [&str; 2] = ["de", "office"];
 
-/// A calendar: its place among [`NAMES`].
+/// A calendar: its index in [`NAMES`].
 pub type Name = usize;
 
 /// Ranges of dates: the first and the last of each.
 pub type Dates = Vec<(NaiveDate, NaiveDate)>;
 
-/// The dates of calendars as somebody has read them; `None` where nobody gives that name.
+/// The dates of calendars as a process read them; `None` if the name has no flag.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Holidays([Option<Dates>; NAMES.len()]);
 
@@ -27,7 +27,7 @@ impl Holidays {
         std::array::from_fn(|name| self.0[name].is_some())
     }
 
-    /// The dates of all that are named.
+    /// The dates of all named calendars.
     pub fn dates(&self, names: &[Name]) -> Dates {
         let known = names.iter().filter_map(|name| self.0[*name].as_ref());
         known.flatten().copied().collect()
@@ -40,7 +40,8 @@ impl Holidays {
     }
 }
 
-/// An iCalendar file with these dates, and one that no story reaches: a file without any is bad.
+/// An iCalendar file with these dates, and one that no scenario reaches: a file without any is
+/// invalid.
 fn file(dates: &Dates) -> String {
     let far = NaiveDate::from_ymd_opt(2040, 1, 1).unwrap();
     let mut file = "BEGIN:VCALENDAR\r\n".to_owned();

@@ -1,11 +1,11 @@
-//! What a user asks for with annotations, as a value and as texts.
+//! A user's intent in annotations, as a value and as strings.
 
 use chrono::DateTime;
 use serde::{Deserialize, Serialize};
 
 use crate::{checker::objects::phase::Phase, story::calendar::Plan};
 
-/// All of a user's annotations. `plan` counts in the story's list of plans.
+/// All of a user's annotations. `plan` is an index into the scenario's list of plans.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Intent {
     pub plan: Option<usize>,
@@ -18,7 +18,7 @@ pub struct Intent {
     pub sleep: Option<i64>,
     pub enforce: Option<Enforce>,
     pub exclude: bool,
-    /// The overrides of its Namespace, which hold while none of its own does.
+    /// The overrides of its Namespace, which apply if it has none of its own.
     pub inherited: Overrides,
 }
 
@@ -30,11 +30,11 @@ pub struct Overrides {
     pub sleep: Option<i64>,
 }
 
-/// When a count that was raised while stopped is put back.
+/// When a count that was raised while stopped is corrected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Enforce {
     AtOnce,
-    /// After so many seconds, and what has appeared while stopped too.
+    /// After this many seconds, and workloads that appeared while stopped too.
     After(u32),
 }
 
@@ -44,7 +44,7 @@ pub enum Pause {
     Until(i64),
 }
 
-/// What can be wrong with annotations.
+/// The possible errors in annotations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Bad {
     Day,
@@ -74,7 +74,7 @@ impl Bad {
     /// A name that is not a key.
     pub const UNKNOWN_KEY: &str = "strat";
 
-    /// The texts that it writes.
+    /// The annotations that it writes.
     pub fn texts(self) -> Vec<(String, String)> {
         let mut texts = Vec::new();
         self.spoil(&mut texts);
@@ -104,7 +104,7 @@ impl Bad {
 }
 
 impl Intent {
-    /// The annotations: names without the prefix, and texts.
+    /// The annotations: names without the prefix, and values.
     pub fn annotations(&self, plans: &[Plan]) -> Vec<(String, String)> {
         let mut texts: Vec<_> = self.plan.map_or_else(Vec::new, |plan| {
             let texts = plans[plan].texts().into_iter();
@@ -158,13 +158,13 @@ impl Intent {
         }
     }
 
-    /// The override that is active at an instant, and when it ends: one of its own, or else one of
-    /// its Namespace.
+    /// The override that is active at a time, and its end: one of its own, or else one of its
+    /// Namespace.
     pub fn held(&self, now: i64) -> Option<(Phase, Option<i64>)> {
         self.own().held(now).or_else(|| self.inherited.held(now))
     }
 
-    /// The end that is written for the override of a phase, the later one of two.
+    /// The end of the override of a phase, the later one of two.
     pub fn end_of(&self, phase: Phase) -> Option<i64> {
         self.own().end_of(phase).max(self.inherited.end_of(phase))
     }

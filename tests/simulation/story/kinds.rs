@@ -1,38 +1,38 @@
-//! The kinds that objects of stories can be of, by `docs/reference/kinds.md` and `operators.md`.
+//! The kinds of objects in scenarios, by `docs/reference/kinds.md` and `operators.md`.
 
 use serde_json::{Value, json};
 
-/// A kind as the server has it.
+/// A kind as the server defines it.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Row {
     pub name: &'static str,
     pub api_version: &'static str,
-    /// Where all of its collections are, whatever the Namespace.
+    /// The path prefix of its collections.
     pub root: &'static str,
     pub plural: &'static str,
     /// A member that its specs have, and those of no kind before it in [`ALL`].
     pub mark: &'static str,
-    /// What says whether it runs; `None` where `spec.replicas` does.
+    /// Its on/off field; `None` if it has `spec.replicas`.
     pub switch: Option<&'static Switch>,
 }
 
-/// What an object has in place of a count. Values are JSON.
+/// The on/off field that an object has instead of a count. Values are JSON.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Switch {
     /// Whether it is an annotation, and not below `spec`.
     pub is_annotation: bool,
     pub member: &'static str,
-    /// The member of that member that says it, where it is not a value itself.
+    /// The member that contains the value, if it is nested.
     pub inner: Option<&'static str>,
-    /// What a stop writes; where it is `None`, `stop-replicas`, and any text is off.
+    /// The value that a stop writes; `None` for `stop-replicas`, where any string is off.
     pub off: Option<&'static str>,
-    /// What people have in the member while it runs.
+    /// The values that users have in the member while it runs.
     pub on: &'static [&'static str],
-    /// What a start writes where nobody knows what was there.
+    /// The value that a start writes if no value was saved.
     pub started: &'static str,
-    /// Whether the label `saved-value` keeps what was there before a stop.
+    /// Whether the label `saved-value` saves the value before a stop.
     pub is_saved: bool,
-    /// Annotations that mean nothing to it.
+    /// Annotations that do not apply to it.
     pub refuses: &'static [&'static str],
 }
 
@@ -146,7 +146,7 @@ pub const WIDGET: Row = Row {
     }),
 };
 
-/// What `--kind-file` names.
+/// The contents of the `--kind-file`.
 pub const KIND_FILE: &str = "
 - resource: widgets.example.com
   kind: Widget
@@ -155,7 +155,7 @@ pub const KIND_FILE: &str = "
   running: \"On\"
 ";
 
-/// The kinds with a switch.
+/// The kinds with an on/off field.
 pub const SWITCHES: [&Row; 5] = [
     &CRON_JOB,
     &SCALED_OBJECT,
@@ -181,7 +181,7 @@ impl Row {
         format!("{root}/namespaces/{namespace}/{plural}/{name}")
     }
 
-    /// The group, the version, the plural and the name of a kind of a CustomResourceDefinition.
+    /// The group, version, plural and name of a kind with a CustomResourceDefinition.
     pub fn custom(&self) -> Option<[&'static str; 4]> {
         let (group, version) = self.api_version.split_once('/')?;
         let is_custom = group.contains('.');
@@ -194,7 +194,7 @@ impl Row {
         ALL.into_iter().find(is_it).unwrap_or(&DEPLOYMENT)
     }
 
-    /// The count of an object: of one with a switch 1 while it runs, else 0.
+    /// The count of an object: with an on/off field 1 while it runs, else 0.
     pub fn count_of(&self, object: &Value) -> u32 {
         match self.switch {
             Some(switch) => u32::from(!switch.is_off(&switch.member_of(object))),
@@ -202,7 +202,7 @@ impl Row {
         }
     }
 
-    /// The merge patch with which somebody sets a count.
+    /// The merge patch with which a user sets a count.
     pub fn patch(&self, count: u32) -> Value {
         let Some(switch) = self.switch else {
             return json!({"spec": {"replicas": count}});
@@ -214,7 +214,7 @@ impl Row {
         switch.place(&member)
     }
 
-    /// A manifest becomes one with that count.
+    /// Sets the count in a manifest.
     pub fn set(&self, manifest: &mut Value, count: u32) {
         match self.switch {
             Some(switch) => switch.set(manifest, switch.written(count)),
@@ -222,7 +222,7 @@ impl Row {
         }
     }
 
-    /// A manifest becomes one with the count of another.
+    /// Sets the count in a manifest to that of another.
     pub fn set_as(&self, manifest: &mut Value, other: &Value) {
         match self.switch {
             Some(switch) => switch.set(manifest, switch.member_of(other)),
@@ -232,7 +232,7 @@ impl Row {
 }
 
 impl Switch {
-    /// The member of an object in which it is; null where there is none.
+    /// The member of an object that contains it; null if missing.
     pub fn member_of(&self, object: &Value) -> Value {
         let holder = if self.is_annotation {
             &object["metadata"]["annotations"]
@@ -242,7 +242,7 @@ impl Switch {
         holder[self.member].clone()
     }
 
-    /// What says whether it runs in such a member; null where there is nothing.
+    /// The value in such a member; null if missing.
     pub fn value_in<'a>(&self, member: &'a Value) -> &'a Value {
         self.inner.map_or(member, |inner| &member[inner])
     }
@@ -253,7 +253,7 @@ impl Switch {
             .map_or(!value.is_null(), |off| *value == json_of(off))
     }
 
-    /// What somebody writes into the member for a count.
+    /// The value that a user writes into the member for a count.
     fn written(&self, count: u32) -> Value {
         if count > 0 {
             return json_of(self.on[count as usize % self.on.len()]);

@@ -1,4 +1,4 @@
-//! What a story is: some objects, some scalers, and what happens to them; and how it is stored.
+//! The parts of a scenario: some objects, some controllers, and the steps; and its storage.
 
 pub mod as_text;
 pub mod calendar;

@@ -1,4 +1,4 @@
-//! What can happen in a story, and to which object.
+//! The operations of a scenario, and their objects.
 
 use chrono_tz::Tz;
 use serde::{Deserialize, Serialize};
@@ -11,26 +11,26 @@ use crate::story::{
     tampering::Tampering,
 };
 
-/// One step: milliseconds since the beginning, and what happens then.
+/// One step: milliseconds since the beginning, and the operation.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Step {
     pub at: u32,
     pub op: Op,
 }
 
-/// One of the objects that there may be: the first ones have names, the others are a fleet.
+/// An object: the first ones have names, the others are a fleet.
 pub type Slot = usize;
 
-/// A Namespace: its place among [`PLACES`].
+/// A Namespace: its index in [`PLACES`].
 pub type Place = usize;
 
-/// The Namespaces that there are.
+/// The Namespaces.
 pub const PLACES: [&str; 2] = ["dev", "prod"];
 
 /// The label `team` of each of them.
 pub const TEAMS: [&str; PLACES.len()] = ["shop", "billing"];
 
-/// What `--namespace-selector` may be, and the Namespaces that have such labels.
+/// The values of `--namespace-selector`, and the Namespaces with such labels.
 pub const SELECTED: [(&str, &[&str]); 4] = [
     ("team=shop", &["dev"]),
     ("team!=shop,team", &["prod"]),
@@ -38,10 +38,10 @@ pub const SELECTED: [(&str, &[&str]); 4] = [
     ("!team", &[]),
 ];
 
-/// How many objects have names of their own.
+/// The number of objects with their own names.
 pub const NAMED: usize = 4;
 
-/// The namespace and the name of an object.
+/// The namespace and name of an object.
 pub fn place(slot: Slot) -> (&'static str, String) {
     let (namespace, name) = match slot {
         0 => ("dev", "web"),
@@ -53,19 +53,19 @@ pub fn place(slot: Slot) -> (&'static str, String) {
     (namespace, name.to_owned())
 }
 
-/// Something that happens. An operation on an object that is not there does nothing. Plans and
-/// snapshots are indices, modulo the length of their list. Times are in seconds from the step on.
+/// An operation. An operation on a missing object does nothing. Plans and snapshots are indices,
+/// modulo the length of their list. Times are in seconds from the step on.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub enum Op {
     Make(Slot, u32, usize),
     Scale(Slot, u32),
-    /// Creates an object with the state that a scaler left on it, so many hours ago.
+    /// Creates an object with the state that a controller left on it, this many hours ago.
     MakeWithState(Slot, u32, usize, u8),
     /// Creates this many objects at once, with a count and a plan.
     MakeFleet(usize, u32, usize),
     /// The fault of writes to each object of the fleet from now on; `None` ends it.
     FleetTrouble(Option<Trouble>),
-    /// An autoscaler sets the count of what runs.
+    /// An autoscaler sets the count of a running workload.
     Autoscale(Slot, u32),
     Plan(Slot, Option<usize>),
     Replicas(Slot, Option<u32>),
@@ -76,73 +76,73 @@ pub enum Op {
     Wake(Slot, Option<i32>),
     Sleep(Slot, Option<i32>),
     Enforce(Slot, bool),
-    /// It is enforced after so many seconds, or no more.
+    /// Sets `enforce` to this many seconds, or removes it.
     Grace(Slot, Option<u32>),
-    /// It is left alone, or no more.
+    /// Sets or removes `exclude`.
     Exclude(Slot, bool),
     Break(Slot, Bad),
     Fix(Slot),
     Delete(Slot),
-    /// Deleted, and made again at once from the same manifest.
+    /// Deletes the object, and creates it at once from the same manifest.
     Recreate(Slot, u32),
-    /// The object is deleted, but a finalizer holds it.
+    /// Deletes the object, but a finalizer keeps it.
     DeleteWithFinalizer(Slot),
-    /// `kubectl rollout undo`: annotations of before, labels of now.
+    /// `kubectl rollout undo`: earlier annotations, current labels.
     Undo(Slot, usize),
-    /// The same, to the annotations with which the last override was seen to hold.
+    /// The same, to the annotations with which the last override was active.
     UndoToOverride(Slot),
-    /// The manifest is put back, and the labels with it or not.
+    /// Restores the manifest, with or without its labels.
     ReplaceFromManifest(Slot, bool),
-    /// The whole object is restored from a backup.
+    /// Restores the complete object from a backup.
     Restore(Slot, usize),
-    /// Somebody changes what dayshift wrote.
+    /// Changes values that dayshift wrote.
     Tamper(Slot, Tampering),
-    /// Made from another with all its annotations and labels.
+    /// Creates a copy of another object with all its annotations and labels.
     Copy(Slot, Slot),
     Scope(Slot, bool),
     /// Creates an object without any annotation.
     MakePlain(Slot, u32),
-    /// The annotations of a Namespace are changed.
+    /// Changes the annotations of a Namespace.
     Defaults(Place, Asked),
     Up(usize),
     Kill(usize),
     Stop(usize),
     KillIn(usize, u32, Stage),
-    /// All scalers are started again, in another zone.
+    /// Restarts all controllers in another zone.
     Rezone(#[serde(with = "as_text")] Tz),
-    /// All scalers are started again, with the times of a plan as their `--default-hours`, or none.
+    /// Restarts all controllers with the times of a plan as their `--default-hours`, or none.
     Flag(Option<usize>),
     /// The file of a calendar has these dates from now on.
     Calendar(Name, #[serde(with = "as_text")] Dates),
-    /// The file of a calendar cannot be read, until it is written again.
+    /// The file of a calendar is unreadable until it is written again.
     LoseCalendar(Name),
-    /// A scaler reads the files.
+    /// A controller reads the files.
     ReadCalendars(usize),
-    /// All scalers are started again, with the flag for this calendar or without it.
+    /// Restarts all controllers with or without the flag for this calendar.
     NameCalendar(Name, bool),
-    /// The scaler's clock is set forward or back, by milliseconds.
+    /// Steps the controller's clock, by milliseconds.
     Clock(usize, i32),
     ClockRight(usize),
-    /// Faults from now on, in so many of a hundred requests and events; none ends them.
+    /// Faults from now on, in this percentage of requests and events; an empty list ends them.
     Faults(usize, Vec<Fault>, u8),
-    /// The same in what it asks of Namespaces alone.
+    /// The same only for its requests for Namespaces.
     NamespaceFaults(usize, Vec<Fault>, u8),
     Cut(usize),
-    /// From now on the scaler's clock runs wrong by this many millionths; 0 ends it.
+    /// From now on the controller's clock drifts by this many millionths; 0 ends it.
     Drift(usize, i32),
     /// The fault of writes to one object from now on; `None` ends it.
     Trouble(Slot, Option<Trouble>),
     /// The fault of Events from now on; `None` ends it.
     EventTrouble(Option<Trouble>),
-    /// What is watched from an older version expires.
+    /// Versions of watches expire.
     Compact,
-    /// The whole cluster stands still so long, clocks excepted.
+    /// The whole cluster is suspended this long, except for clocks.
     Suspend(u32),
-    /// Nothing happens for so long that everything has to be in order.
+    /// Nothing happens for so long that everything must be in order.
     Quiet,
 }
 
-/// What is changed in the annotations of a Namespace.
+/// A change in the annotations of a Namespace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Asked {
     Plan(Option<usize>),
@@ -156,7 +156,7 @@ pub enum Asked {
     Fix,
 }
 
-/// How a pause is changed; times are in seconds from the step on.
+/// A change of a pause; times are in seconds from the step on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Hold {
     Lifted,

@@ -1,18 +1,18 @@
-//! The prefix of dayshift's annotations and labels in the story that this thread tells.
+//! The prefix of dayshift's annotations and labels in the scenario of this thread.
 
 use std::cell::RefCell;
 
-/// What it is where a story says nothing of it.
+/// The default prefix.
 pub const USUAL: &str = "dayshift";
 
-/// Another one that stories may have.
+/// Another prefix that scenarios can have.
 pub const OTHER: &str = "night.example.com";
 
 thread_local! {
     static PREFIX: RefCell<String> = RefCell::new(USUAL.to_owned());
 }
 
-/// The story that begins has this one.
+/// Sets the prefix of the scenario that begins.
 pub fn begin(prefix: Option<&str>) {
     PREFIX.set(prefix.unwrap_or(USUAL).to_owned());
 }
@@ -27,7 +27,7 @@ pub fn full(name: &str) -> String {
     PREFIX.with_borrow(|prefix| format!("{prefix}/{name}"))
 }
 
-/// `stop` for `dayshift/stop`, and nothing for what stands under no prefix or another.
+/// `stop` for `dayshift/stop`, and `None` without the prefix.
 pub fn strip(full: &str) -> Option<&str> {
     let (prefix, name) = full.split_once('/')?;
     PREFIX.with_borrow(|own| own == prefix).then_some(name)

@@ -1,5 +1,5 @@
-//! Stories as texts: those that once failed are kept as what happens in them, because a seed
-//! means another story as soon as the generator changes.
+//! Scenarios as text: those that failed once are stored with all their steps, because a seed means
+//! another scenario as soon as the generator changes.
 
 use std::{env, fmt::Write as _, fs, path::Path};
 
@@ -9,7 +9,7 @@ use crate::story::definition::Story;
 
 impl Story {
     /// JSON with a line for each step. Fields that a later generator adds have defaults, so that
-    /// the text means the same for good.
+    /// the meaning of the text never changes.
     pub fn to_text(&self) -> String {
         let Value::Object(fields) = serde_json::to_value(self).unwrap() else {
             unreachable!("a story is a struct")
@@ -33,13 +33,13 @@ impl Story {
     }
 }
 
-/// The story in the file that `SIMULATION_STORY` names.
+/// The scenario in the file that `SIMULATION_STORY` names.
 pub fn asked_for() -> Option<Story> {
     let file = env::var("SIMULATION_STORY").ok()?;
     Some(Story::of_text(&fs::read_to_string(file).unwrap()))
 }
 
-/// The stories that once failed, by the folder that says what of and their name.
+/// The scenarios that failed once, by directory and name.
 pub fn regressions() -> Vec<(String, Story)> {
     let all = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/simulation/regressions");
     let files_of = |folder: &Path| fs::read_dir(folder).unwrap().map(|it| it.unwrap().path());

@@ -14,7 +14,7 @@ pub enum Label {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Tampering {
     Drop(Label),
-    /// A text that cannot be read takes its place.
+    /// An unreadable value replaces it.
     Garble(Label),
     Saved(u32),
     /// `last` becomes this many minutes from now.
@@ -22,7 +22,7 @@ pub enum Tampering {
     Next(i32),
     /// A fingerprint of a version that does not exist yet.
     LaterFingerprint,
-    /// A text that is not a fingerprint any more.
+    /// A value that is no fingerprint any more.
     OtherFingerprint,
     /// The fingerprint of another object.
     ForeignFingerprint,

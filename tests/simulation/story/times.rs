@@ -1,4 +1,4 @@
-//! Times and windows as plain values: their texts, and the dates on which they are.
+//! Times and windows as plain values: their text, and their dates.
 
 use std::fmt::Write;
 
@@ -15,12 +15,12 @@ pub enum Style {
     Loud,
 }
 
-/// A window, from and to in minutes of the day. One that does not end after its beginning ends on
-/// the next day.
+/// A window, from and to in minutes of the day. A window that does not end after its beginning ends
+/// on the next day.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub struct Window {
     pub days: u8,
-    /// In place of the days of the week.
+    /// Instead of days of the week.
     #[serde(default)]
     pub within: Option<Within>,
     pub from: u32,
@@ -41,7 +41,7 @@ pub enum At {
     Once(#[serde(with = "as_text")] NaiveDateTime),
 }
 
-/// The day within the month that a date is: it is the last one where `from_end`.
+/// The day within the month of a date: the last one if `from_end`.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub struct Within {
     #[serde(with = "as_text")]
@@ -50,7 +50,7 @@ pub struct Within {
     pub from_end: bool,
 }
 
-/// What is counted within a month.
+/// The unit that is counted within a month.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Unit {
     Day,
@@ -63,7 +63,7 @@ pub enum Unit {
 pub const NAMES: [&str; 7] = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"];
 
 impl Unit {
-    /// What is counted in the month of a date, in order.
+    /// The counted days in the month of a date, in order.
     pub fn in_month(self, date: NaiveDate) -> impl Iterator<Item = NaiveDate> {
         let first = date.with_day(1).unwrap();
         let all = first

@@ -1,8 +1,9 @@
-//! What of an answer has to agree: words may differ, what a client acts on may not.
+//! The parts of a response that must agree: wording may differ, the fields that a client acts on
+//! may not.
 
 use serde_json::{Value, json};
 
-/// The code; of a refusal the reason and the fields at fault, of an object all but the status.
+/// The code; of a rejection the reason and the fields, of an object everything except the status.
 pub fn essence(mut answer: Value) -> Value {
     let Some(body) = answer.get_mut("body") else {
         return answer;
@@ -15,7 +16,7 @@ pub fn essence(mut answer: Value) -> Value {
             .flatten()
             .map(cause)
             .collect();
-        // The server checks metadata more than once and says so each time.
+        // The server checks metadata more than once and reports it each time.
         causes.sort_by_key(Value::to_string);
         causes.dedup();
         *body = json!({"reason": body["reason"], "causes": causes});

@@ -1,4 +1,4 @@
-//! The stories, told to both servers.
+//! The scenarios, run against both servers.
 
 use std::collections::BTreeSet;
 use std::env;
@@ -19,16 +19,16 @@ use crate::api_parity::run::{new_namespace, tell};
 use crate::support::{ControlPlane, Parts, Story as RealStory, block_on, is_full};
 use kube_in_memory::Api;
 
-/// How many patches there are for each change, and at night, unless `PARITY_PATCHES` says otherwise.
+/// The number of patches for each change; nightly CI and `PARITY_PATCHES` use more.
 const PATCHES: usize = 1_000;
 const PATCHES_AT_NIGHT: usize = 20_000;
-/// Where chance begins unless `PARITY_SEED` says otherwise.
+/// The seed, unless `PARITY_SEED` specifies another one.
 const SEED: u64 = 20_261_121;
-/// How many stories the real server is told at once.
+/// The number of concurrent scenarios on the real server.
 const AT_ONCE: usize = 8;
-/// How many stories with a difference are made as short as may be.
+/// The number of differing scenarios that are shrunk.
 const SHRUNK: usize = 24;
-/// How many differences, no two alike, are shown.
+/// The number of distinct differences that are shown.
 const SHOWN: usize = 12;
 
 pub fn stories() -> Vec<RealStory> {
@@ -93,7 +93,8 @@ fn random_patches(plane: &ControlPlane) {
     panic!("{report}");
 }
 
-/// How the in-memory answers (`found`) differ from those of the real server (`recorded`).
+/// The difference between the in-memory response (`found`) and that of the real server
+/// (`recorded`).
 async fn difference(
     story: &Story,
     client: &Client,

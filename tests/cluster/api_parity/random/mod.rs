@@ -1,6 +1,6 @@
 //! Random patches, answered by both servers and compared.
 //!
-//! `PARITY_PATCHES=N` asks for more of them, `PARITY_SEED=S` for others.
+//! `PARITY_PATCHES=N` runs more of them, `PARITY_SEED=S` others.
 
 mod answer;
 mod compare;

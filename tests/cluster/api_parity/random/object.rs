@@ -1,11 +1,11 @@
-//! Deployments to be patched, and the texts in them.
+//! Deployments to be patched, and the strings in them.
 
 use fastrand::Rng;
 use serde_json::{Map, Value, json};
 
 use crate::api_parity::cases;
 
-/// What annotations may hold, and dayshift has to guard against.
+/// Possible values of annotations, which dayshift must guard.
 pub const TEXTS: [&str; 16] = [
     "Mon-Fri 09:00",
     "Mon-Fri 10:00",
@@ -24,7 +24,7 @@ pub const TEXTS: [&str; 16] = [
     "\u{202e}\u{200b}\u{9b}\u{7f}",
     "\u{8}\u{c}\u{1}",
 ];
-/// What labels may hold.
+/// Possible values of labels.
 pub const LABELS: [&str; 6] = ["", "stopped", "2026-11-20T10.00.00Z", "3", "v1-0123", "web"];
 pub const ANNOTATION_KEYS: [&str; 7] = [
     "dayshift/start",

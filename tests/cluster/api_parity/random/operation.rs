@@ -1,11 +1,11 @@
-//! Paths into a Deployment and values for them: mostly what dayshift sends, and near misses.
+//! Paths into a Deployment and values for them: mostly those that dayshift sends, and near misses.
 
 use fastrand::Rng;
 use serde_json::{Value, json};
 
 use super::object::{ANNOTATION_KEYS, LABEL_KEYS, LABELS, TEXTS, pick};
 
-/// Where nobody should patch, or nothing is.
+/// Paths that no client should patch, or that do not exist.
 const ODD_PATHS: [&str; 40] = [
     "",
     "/",
@@ -48,7 +48,7 @@ const ODD_PATHS: [&str; 40] = [
     "/apiVersion",
     "/gone/below",
 ];
-/// Values, as JSON texts, that hardly any field takes.
+/// Values, as JSON, that hardly any field accepts.
 const ODD_VALUES: [&str; 29] = [
     "null",
     "true",
@@ -96,7 +96,7 @@ pub fn path(rng: &mut Rng) -> String {
     }
 }
 
-/// Whence one copies: not what differs from server to server.
+/// A source for `copy` and `move`: nothing that differs between servers.
 fn source(rng: &mut Rng) -> String {
     loop {
         let path = path(rng);
@@ -113,7 +113,7 @@ fn escaped(key: &str) -> String {
     key.replace('~', "~0").replace('/', "~1")
 }
 
-/// A JSON text for the place; what `object` has there, where `kept` is wanted.
+/// A JSON value for the path; the one that `object` has there if `kept` is set.
 pub fn value(rng: &mut Rng, path: &str, object: &Value, kept: bool) -> String {
     if kept && rng.u8(..10) < 8 {
         return match path {
@@ -143,7 +143,7 @@ pub fn value(rng: &mut Rng, path: &str, object: &Value, kept: bool) -> String {
     value.to_string()
 }
 
-/// One operation of a JSON patch, as a JSON text.
+/// One operation of a JSON patch, as JSON.
 pub fn random(rng: &mut Rng, object: &Value) -> String {
     let op = match rng.u8(..24) {
         0..9 => "test",
@@ -156,7 +156,7 @@ pub fn random(rng: &mut Rng, object: &Value) -> String {
     };
     let mut path = path(rng);
     if matches!(op, "move" | "copy") && path.starts_with("/metadata/finalizers/") {
-        // What may stand there is not what dayshift is about.
+        // Values at this path do not matter to dayshift.
         path = "/metadata/annotations/plain".to_owned();
     }
     let mut members = vec![
@@ -166,7 +166,8 @@ pub fn random(rng: &mut Rng, object: &Value) -> String {
     if matches!(op, "move" | "copy") || rng.u8(..60) == 0 {
         members.push(format!("\"from\":{}", json!(source(rng))));
     }
-    // A test of the whole for nothing, and one of a list with a null, end the server's connection.
+    // A test of the whole document against nothing, and one of a list with a null, end the server's
+    // connection.
     if !matches!(op, "move" | "copy" | "remove") && (rng.u8(..40) > 0 || path.is_empty()) {
         let kept = op == "test";
         members.push(format!("\"value\":{}", value(rng, &path, object, kept)));

@@ -5,11 +5,11 @@ use serde_json::Value;
 
 use super::operation;
 
-/// Its parts are JSON texts, since not every text that is sent is one that serde would write.
+/// Its parts are JSON strings, because serde would not write every string that is sent.
 #[derive(Clone)]
 pub enum Patch {
     Json(Vec<String>),
-    /// Paths, and what is put there; a later one under the same path makes a duplicate key.
+    /// Paths and values; a repeated path makes a duplicate key.
     Merge(Vec<(String, String)>),
 }
 
@@ -53,7 +53,7 @@ impl Patch {
         }
     }
 
-    /// How many parts it has.
+    /// The number of its parts.
     pub fn len(&self) -> usize {
         match self {
             Self::Json(operations) => operations.len(),
@@ -71,7 +71,7 @@ impl Patch {
     }
 }
 
-/// An object with each value below its keys. Neighbours share their parents.
+/// An object with each value below its keys. Adjacent values share their parents.
 fn nested(members: &[(Vec<String>, &str)]) -> String {
     let mut parts = Vec::new();
     let mut rest = members;

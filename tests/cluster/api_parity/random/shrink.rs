@@ -1,10 +1,10 @@
-//! The least story that still shows a difference.
+//! Shrinks a scenario that shows a difference.
 
 use serde_json::Value;
 
 use super::story::Story;
 
-/// Leaves out one thing after the other for as long as `differs` says that it was not needed.
+/// Removes one part after the other while `differs` still returns true.
 pub fn shrink(mut story: Story, differs: impl Fn(&Story) -> bool) -> Story {
     while let Some(less) = lesser(&story).into_iter().find(&differs) {
         story = less;

@@ -1,4 +1,4 @@
-//! A Deployment and the patches that are made of it, one after the other.
+//! A Deployment and the patches that it gets, one after the other.
 
 use fastrand::Rng;
 use serde_json::Value;
@@ -7,9 +7,9 @@ use super::object;
 use super::patch::Patch;
 use crate::api_parity::table::{Case, DEPLOYMENTS, WEB, case};
 
-/// How many patches one object gets.
+/// The number of patches for one object.
 const PATCHES: usize = 4;
-/// Who patches, in turn.
+/// The field managers of the patches, in turn.
 const MANAGERS: [&str; 3] = ["dayshift", "kubectl", "dayshift"];
 
 #[derive(Clone)]
@@ -27,7 +27,7 @@ impl Story {
         Self { object, patches }
     }
 
-    /// The requests: the object made, patched, and deleted.
+    /// The requests: create the object, patch and delete it.
     pub fn case(&self) -> Case {
         let collection = format!("{DEPLOYMENTS}?fieldManager=helm");
         let mut case = case("random patches").post(&collection, self.object.clone());

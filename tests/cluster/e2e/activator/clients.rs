@@ -1,4 +1,4 @@
-//! Clients of a Service whose pods send back what they are told.
+//! Clients of a Service whose pods echo the data that they receive.
 
 use std::io::{self, Read as _, Write as _};
 use std::net::{SocketAddr, TcpStream};
@@ -7,10 +7,10 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// How long a client waits for an answer.
+/// The timeout of a client.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// What clients say first: curl, a WebSocket, and PostgreSQL's.
+/// The first bytes of clients: curl, a WebSocket, and PostgreSQL's.
 pub(crate) fn protocols() -> [Vec<u8>; 3] {
     [
         b"GET /cart?a=b HTTP/1.1\r\nHost: dev.example.com\r\nUser-Agent: curl/8.5.0\r\nAccept: */*\r\n\r\n".to_vec(),
@@ -20,7 +20,7 @@ pub(crate) fn protocols() -> [Vec<u8>; 3] {
     ]
 }
 
-/// Says this, and then much more in both directions: all of it comes back.
+/// Sends `first`, and then much more in both directions: all of it is echoed.
 pub(crate) fn talk(address: SocketAddr, first: &[u8]) -> io::Result<()> {
     let mut stream = TcpStream::connect_timeout(&address, PATIENCE)?;
     stream.set_read_timeout(Some(PATIENCE))?;
@@ -37,7 +37,7 @@ pub(crate) fn talk(address: SocketAddr, first: &[u8]) -> io::Result<()> {
     Ok(())
 }
 
-/// How long a connection takes to be answered, and how many megabytes a second then come back through it.
+/// The time until a connection is answered, and the throughput of the echo in megabytes a second.
 pub(crate) fn measured(address: SocketAddr) -> io::Result<(Duration, f64)> {
     const BYTES: usize = 64_000_000;
     let begin = Instant::now();
@@ -103,7 +103,7 @@ impl Traffic {
         }
     }
 
-    /// How many there were, and why some failed.
+    /// The number of connections, and the errors of those that failed.
     pub(crate) fn end(self) -> (usize, Vec<String>) {
         self.is_over.store(true, Ordering::Relaxed);
         let failed = self.clients.join().unwrap();

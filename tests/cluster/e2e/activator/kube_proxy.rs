@@ -31,14 +31,14 @@ const MODE: &str = "KUBE_PROXY_MODE";
 const NETWORK: &str =
     "ip link set lo up && ip address add 10.99.1.1/24 dev lo && ip route add default dev lo";
 
-/// The modes of kube-proxy, and how it is seen whether the machine has what they need.
+/// The modes of kube-proxy, and a command that checks whether the machine supports them.
 const MODES: [(&str, &str); 2] = [
     ("iptables", "iptables -t nat -L"),
     ("nftables", "nft list ruleset"),
 ];
 
-/// The story, once for each mode of kube-proxy that the machine has. Where it gives no network namespace, it
-/// is ignored and says why; with `CI` set it fails.
+/// The scenario, once for each mode of kube-proxy that the machine supports. Without a network
+/// namespace it is ignored with the reason; with `CI` set it fails.
 pub(crate) fn trial(stage: &Arc<Stage>) -> Trial {
     let stage = Arc::clone(stage);
     Trial::ignorable_test(NAME, move || {
@@ -86,7 +86,7 @@ fn tell_apart() -> Result<Result<(), Failed>, Missing> {
     Ok(Ok(()))
 }
 
-/// A shell with this line in a network namespace of its own.
+/// A shell with this line in its own network namespace.
 fn in_network(line: &str) -> Command {
     let mut command = Command::new("unshare");
     if !rustix::process::getuid().is_root() {
@@ -162,7 +162,7 @@ fn tell(mode: &str) {
     assert_eq!(handed_on, before, "they go to the pods directly");
 
     let traffic = Traffic::to(address);
-    // The sleep goes on where the wake ends. The next connection wakes it again.
+    // The sleep continues after the wake ends. The next connection wakes it again.
     team.annotate("web", "dayshift/wake-until", None);
     eventually("it is woken again", || (wakes() == 2).then_some(()));
     team.await_label("web", "dayshift/state", "woken");
@@ -176,7 +176,7 @@ fn tell(mode: &str) {
     one_is_killed(&plane, &team, address, &mut activators);
 }
 
-/// Those that wait on the other replica are answered, and so are those that come afterwards.
+/// Connections that wait on the other replica are answered, and so are later ones.
 fn one_is_killed(
     plane: &ControlPlane,
     team: &TestNamespace<'_>,
@@ -206,7 +206,7 @@ fn one_is_killed(
         let names: Vec<_> = endpoints.map(|it| it["addresses"].clone()).collect();
         (names == left).then_some(())
     });
-    // kube-proxy hears of it a moment later: then none of some connections is lost.
+    // kube-proxy observes it a moment later: then no connection is lost.
     eventually("kube-proxy sends connections to the other alone", || {
         let tries =
             (0..20).map(|_| TcpStream::connect_timeout(&address, Duration::from_millis(300)));
@@ -225,8 +225,8 @@ fn one_is_killed(
     assert_eq!(answered(late), 5);
 }
 
-/// Waits until the workload sleeps and kube-proxy sends connections to the activators: one that leaves
-/// without a word wakes nothing.
+/// Waits until the workload sleeps and kube-proxy sends connections to the activators: a connection
+/// without data wakes nothing.
 fn asleep(team: &TestNamespace<'_>, address: SocketAddr, activators: &[Activator]) {
     team.await_label("web", "dayshift/state", "slept");
     team.await_pods("web", 0);
@@ -239,12 +239,12 @@ fn asleep(team: &TestNamespace<'_>, address: SocketAddr, activators: &[Activator
     });
 }
 
-/// What they count together.
+/// The sum over all activators.
 fn all(activators: &[Activator], count: fn(&Activator) -> usize) -> usize {
     activators.iter().map(count).sum()
 }
 
-/// Takes one pod of the activator away, with its address, and brings no other.
+/// Deletes one pod of the activator with its address, without a replacement.
 fn remove_pod(plane: &ControlPlane, address: &str) {
     let pods = plane.kubectl(&["get", "pods", "-n", "dayshift", "-o", "json"]);
     let pods: Value = serde_json::from_str(&pods.success()).unwrap();
@@ -267,7 +267,7 @@ fn kube_proxy(plane: &ControlPlane, mode: &str) -> ChildGuard {
         .args(["--hostname-override=fake", "--cluster-cidr=10.99.1.0/24"])
         .args(["--healthz-bind-address=127.0.0.1:10256"])
         .args(["--metrics-bind-address=127.0.0.1:10249"])
-        // Of the whole machine.
+        // These settings concern the whole machine.
         .args(["--conntrack-max-per-core=0", "--conntrack-min=0"])
         .args(["--conntrack-tcp-timeout-established=0s"])
         .args(["--conntrack-tcp-timeout-close-wait=0s"])
@@ -276,7 +276,7 @@ fn kube_proxy(plane: &ControlPlane, mode: &str) -> ChildGuard {
     ChildGuard::spawn(&mut command, None).unwrap()
 }
 
-/// Answers on port 80 of every address, with what it is told, until the other side ends.
+/// Echoes data on port 80 of every address until the other side closes.
 fn stand_for_pods() {
     let listener = TcpListener::bind("0.0.0.0:80").unwrap();
     thread::spawn(move || {
@@ -319,7 +319,7 @@ impl Activator {
         self.metric("connections_total{outcome=\"silent\"}")
     }
 
-    /// Those that pods have taken from it, ended or not.
+    /// The connections that pods accepted from it, closed or not.
     fn handed_on(&self) -> usize {
         self.metric("hold_seconds_count")
     }

@@ -1,7 +1,7 @@
 //! `dayshift activator` on a real API server.
 //!
-//! - `wakes`: what it writes, and what the policies of its manifest let it
-//! - `kube_proxy`: connections, through the real kube-proxy, in a network namespace of their own
+//! - `wakes`: its writes, and the admission policies of its manifest
+//! - `kube_proxy`: connections through the real kube-proxy, in a network namespace of their own
 
 mod clients;
 pub(crate) mod kube_proxy;

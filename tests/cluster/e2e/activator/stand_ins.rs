@@ -1,4 +1,4 @@
-//! The activator's manifest, and the slices by which it stands in for Services.
+//! The activator's manifest, and its stand-in slices for Services.
 
 use std::path::PathBuf;
 
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use crate::e2e::test_namespace::TestNamespace;
 use crate::support::{ControlPlane, eventually};
 
-/// Applies the manifest, as a user would, and returns the kubeconfig of its ServiceAccount.
+/// Applies the manifest as a user does, and returns the kubeconfig of its ServiceAccount.
 pub(crate) fn install(plane: &ControlPlane) -> PathBuf {
     plane.install();
     plane
@@ -19,7 +19,7 @@ pub(crate) fn install(plane: &ControlPlane) -> PathBuf {
     plane.kubeconfig_of("dayshift", "dayshift-activator")
 }
 
-/// The addresses of the activator's own pods, as Kubernetes' own controller has them.
+/// The addresses of the activator's own pods, from Kubernetes' EndpointSlice controller.
 pub(crate) fn addresses(plane: &ControlPlane) -> Vec<String> {
     let selector = "kubernetes.io/service-name=dayshift-activator";
     let slices = plane.kubectl(&[

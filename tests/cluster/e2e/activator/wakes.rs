@@ -1,7 +1,8 @@
-//! `dayshift activator` with `manifests/activator.yaml`: what it writes, and what the policies there let it.
+//! `dayshift activator` with `manifests/activator.yaml`: its writes, and the admission policies
+//! there.
 //!
-//! The pods are kwok's, whose addresses lead nowhere, or to whatever the network makes of them: that a
-//! connection reaches one is shown in `crates/activator/src/connection_tests.rs`, on loopback sockets.
+//! The pods are kwok's, whose addresses are not reachable. The tests of `crates/activator` show on
+//! loopback sockets that a connection reaches a pod.
 
 use std::io::{Read as _, Write as _};
 use std::net::TcpStream;
@@ -63,7 +64,7 @@ fn a_connection_wakes_what_is_stopped_by_one_patch(plane: &ControlPlane) {
     .success();
     team.await_label("web", "dayshift/state", "slept");
     team.await_pods("web", 0);
-    // What is asked while it starts is not to meet a pod that is ready.
+    // Requests during the start must not meet a ready pod.
     let on_node = |label: Value| {
         let patch =
             json!({"spec": {"template": {"spec": {"nodeSelector": {"example.com/node": label}}}}});
@@ -134,7 +135,7 @@ fn a_connection_wakes_what_is_stopped_by_one_patch(plane: &ControlPlane) {
     });
     assert_eq!(patches(), 1, "however many have asked");
 
-    // Nobody needs it any more.
+    // Nothing depends on it any more.
     team.kubectl(&["annotate", "deploy/web", "dayshift/wake-on-request-"])
         .success();
     eventually("the slice is deleted", || {
@@ -190,7 +191,7 @@ fn what_a_workload_needs_is_woken_with_it(plane: &ControlPlane) {
     program.stop();
 }
 
-/// Applies a slice, and returns what the server says against it.
+/// Applies a slice, and returns the error.
 fn apply(client: &kube::Client, namespace: &str, slice: &Value) -> Option<String> {
     let slices: Api<EndpointSlice> = Api::namespaced(client.clone(), namespace);
     let name = slice["metadata"]["name"].as_str().unwrap();
@@ -199,7 +200,8 @@ fn apply(client: &kube::Client, namespace: &str, slice: &Value) -> Option<String
     result.err().map(|error| error.to_string())
 }
 
-/// The policies of an activator whose Service is not there: the EndpointSlices of all others go on.
+/// The policies of an activator without a Service: the EndpointSlices of other controllers are not
+/// affected.
 fn without_pods_of_the_activator_its_policies_refuse_nobody_elses_slices(plane: &ControlPlane) {
     let team = TestNamespace::without_scaler(plane, "no-pods");
     let here = format!(

@@ -1,5 +1,5 @@
-//! JSON schemas for kubeconform, from what the API server itself says of its kinds and from
-//! definitions of others: there is no network to take them from where tests run.
+//! JSON schemas for kubeconform, from the API server's own OpenAPI documents and from the
+//! definitions of others: tests have no network to download them.
 
 use std::fs;
 use std::path::Path;
@@ -10,19 +10,20 @@ use tempfile::TempDir;
 use super::rendered::objects;
 use crate::support::{Assets, ControlPlane, block_on};
 
-/// Where an OpenAPI document has its schemas.
+/// The path of the schemas in an OpenAPI document.
 const COMPONENTS: &str = "components/schemas";
 
-/// What every kind has as its `metadata`, by the server's document `api/v1`.
+/// The `metadata` of every kind, in the server's document `api/v1`.
 const METADATA: &str = "io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta";
 
-/// A folder with a schema for each kind, as `GROUP/VERSION/KIND.json`; the group of `v1` is `v1`.
+/// A directory with a schema for each kind, as `GROUP/VERSION/KIND.json`; the group of `v1` is
+/// `v1`.
 pub(super) struct Schemas {
     folder: TempDir,
 }
 
 impl Schemas {
-    /// Those of the server's kinds and of the Prometheus Operator's.
+    /// The schemas of the server's kinds and of the Prometheus Operator's.
     pub(super) fn of(plane: &ControlPlane) -> Self {
         let schemas = Self {
             folder: tempfile::tempdir().unwrap(),
@@ -30,7 +31,7 @@ impl Schemas {
         let index = read(plane, "/openapi/v3");
         let names = index["paths"].as_object().unwrap().keys();
         for name in names.filter(|it| is_own(it)) {
-            // Without the hash that the index gives: the document as it is now.
+            // Without the hash of the index: the current document.
             let document = read(plane, &format!("/openapi/v3/{name}"));
             schemas.add_document(&name.replace('/', "_"), document);
         }
@@ -44,13 +45,13 @@ impl Schemas {
         schemas
     }
 
-    /// What kubeconform takes for `-schema-location`.
+    /// The value of kubeconform's `-schema-location`.
     pub(super) fn location(&self) -> String {
         let folder = self.folder.path().display();
         format!("{folder}/{{{{.Group}}}}/{{{{.ResourceAPIVersion}}}}/{{{{.ResourceKind}}}}.json")
     }
 
-    /// The kinds of an OpenAPI v3 document, all of which share its schemas.
+    /// Adds the kinds of an OpenAPI v3 document, which share its schemas.
     fn add_document(&self, name: &str, mut document: Value) {
         let components = document["components"]["schemas"].take();
         let Value::Object(components) = components else {
@@ -74,13 +75,13 @@ impl Schemas {
         self.write(Path::new(&format!("{name}.json")), &document);
     }
 
-    /// The versions of a CustomResourceDefinition.
+    /// Adds the versions of a CustomResourceDefinition.
     fn add_definition(&self, definition: &Value) {
         let spec = &definition["spec"];
         let text = |value: &Value| value.as_str().unwrap().to_owned();
         for version in spec["versions"].as_array().unwrap() {
             let mut schema = strict(version["schema"]["openAPIV3Schema"].clone());
-            // A definition says no more of it than that it is an object.
+            // A definition specifies only that it is an object.
             schema["properties"]["metadata"] = json!({"$ref": reference("api_v1", METADATA)});
             self.add_kind(
                 &text(&spec["group"]),
@@ -91,7 +92,7 @@ impl Schemas {
         }
     }
 
-    /// kubeconform looks for a kind in lower case: its name is compared here.
+    /// kubeconform searches for a kind in lower case: its name is compared here.
     fn add_kind(&self, group: &str, version: &str, kind: &str, schema: Value) {
         let (folder, api_version) = match group {
             "" => (version, version.to_owned()),
@@ -112,14 +113,14 @@ impl Schemas {
     }
 }
 
-/// Whether a group and version, such as `apis/apps/v1`, are Kubernetes' own: those of definitions
-/// come and go with other stories.
+/// Whether a group and version, such as `apis/apps/v1`, belong to Kubernetes itself: those of
+/// definitions change with other scenarios.
 fn is_own(name: &str) -> bool {
     let group = name.split('/').nth(1).unwrap_or_default();
     !group.contains('.') || group.ends_with(".k8s.io")
 }
 
-/// A schema of a document, from the file of a kind.
+/// A reference to a schema of a document, from the file of a kind.
 fn reference(document: &str, component: &str) -> String {
     format!("../../{document}.json#/{COMPONENTS}/{component}")
 }
@@ -130,8 +131,8 @@ fn read(plane: &ControlPlane, url: &str) -> Value {
     serde_json::from_str(&text).unwrap()
 }
 
-/// The schema in which an object has the fields that are named, and no other: what the server calls
-/// strict. Where one is open by its own words, or names no fields at all, it stays open.
+/// The strict form of a schema, as the server calls it: an object has only the named fields. A
+/// schema that is open explicitly, or that names no fields, stays open.
 pub(super) fn strict(mut schema: Value) -> Value {
     let is_open = schema["x-kubernetes-preserve-unknown-fields"] == true;
     let Some(members) = schema.as_object_mut() else {
@@ -142,7 +143,7 @@ pub(super) fn strict(mut schema: Value) -> Value {
             *inner = strict(inner.take());
         }
     }
-    // What stands in `allOf`, `anyOf` and `oneOf` only says more of these fields.
+    // `allOf`, `anyOf` and `oneOf` only add constraints on these fields.
     if let Some(Value::Object(properties)) = members.get_mut("properties") {
         for property in properties.values_mut() {
             *property = strict(property.take());
@@ -151,7 +152,7 @@ pub(super) fn strict(mut schema: Value) -> Value {
             members.insert("additionalProperties".to_owned(), json!(false));
         }
     }
-    // OpenAPI's own word, which JSON Schema does not know.
+    // A keyword of OpenAPI that JSON Schema does not have.
     if members.get("nullable") == Some(&json!(true))
         && let Some(kind) = members.get_mut("type")
     {

@@ -21,7 +21,7 @@ pub(super) fn stories() -> Vec<Story> {
 
 const INSTALL: &str = include_str!("../../../../docs/guides/install.md");
 
-/// A folder with a copy of `manifests/` and, beside it, this overlay.
+/// A directory with a copy of `manifests/` and this overlay.
 pub(super) fn overlay(kustomization: &str) -> TempDir {
     let folder = tempfile::tempdir().unwrap();
     copy(Path::new("manifests"), &folder.path().join("manifests"));
@@ -56,13 +56,13 @@ fn manifest(path: &str) -> String {
 fn the_base_is_what_one_apply_needs(plane: &ControlPlane) {
     let base = objects(plane, &built(plane, Path::new("manifests")));
     assert_eq!(base, objects(plane, &manifest("manifests/dayshift.yaml")));
-    // Its Namespace has to be there for the dry run.
+    // Its Namespace must exist for the dry run.
     plane.install();
     let apply = ["apply", "--dry-run=server", "-k", "manifests"];
     plane.kubectl(&apply).success();
 }
 
-/// In this namespace, as an overlay puts them, subjects included.
+/// The objects in this namespace, as an overlay puts them, subjects included.
 fn in_namespace(objects: Objects, namespace: &str) -> Objects {
     let moved = objects.into_iter().map(|(key, mut object)| {
         object["metadata"]["namespace"] = json!(namespace);
@@ -86,7 +86,7 @@ fn an_overlay_for_one_namespace_is_the_namespaced_manifest(plane: &ControlPlane)
     let expected = objects(plane, &manifest("manifests/namespaced.yaml"));
     assert_eq!(built, in_namespace(expected, team.name()));
 
-    // For good, and its account may do what it has to.
+    // Applied for real, and its account has its permissions.
     let place = place.to_str().unwrap();
     plane.kubectl(&["apply", "-k", place]).success();
     let account = plane.kubeconfig_of(team.name(), "dayshift");
@@ -117,14 +117,14 @@ fn the_overlay_of_the_page_is_taken_by_the_server(plane: &ControlPlane) {
         "{said}"
     );
 
-    // Policies belong to no namespace, and kustomize gives them this one all the same.
+    // Policies have no namespace, and kustomize sets this one all the same.
     let folder = overlay(&format!("namespace: dayshift\n{ours}"));
     let place = folder.path().join("overlay");
     let apply = ["apply", "--dry-run=server", "-k", place.to_str().unwrap()];
     plane.kubectl(&apply).success();
 }
 
-/// The objects for the Prometheus Operator, whose kinds kubectl cannot ask this server about.
+/// The objects for the Prometheus Operator, whose kinds this server does not have.
 fn monitors(plane: &ControlPlane, manifests: &str) -> Vec<Value> {
     let file = tempfile::NamedTempFile::with_suffix(".yaml").unwrap();
     fs::write(file.path(), manifests).unwrap();

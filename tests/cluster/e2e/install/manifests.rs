@@ -1,4 +1,4 @@
-//! What the chart renders is what `manifests/` has.
+//! The chart renders the objects of `manifests/`.
 
 use std::collections::BTreeSet;
 
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::rendered::{CHART, Objects, objects, rendered};
 use crate::support::{ControlPlane, Parts, Story, stories};
 
-/// The labels that Helm's users expect, and that the plain manifests do without.
+/// The labels that Helm's users expect, and that the plain manifests do not have.
 const HELM_LABELS: [&str; 4] = [
     "app.kubernetes.io/instance",
     "app.kubernetes.io/version",
@@ -26,7 +26,7 @@ pub(super) fn stories() -> Vec<Story> {
     ]
 }
 
-/// Without Helm's labels and the namespace.
+/// Removes Helm's labels and the namespace.
 fn plain(mut value: Value) -> Value {
     match &mut value {
         Value::Object(members) => {
@@ -53,7 +53,7 @@ fn all_plain(objects: Objects) -> Objects {
 fn the_chart_is_what_the_manifests_are(plane: &ControlPlane) {
     let file = |path: &str| std::fs::read_to_string(path).unwrap();
     let mut cluster = all_plain(objects(plane, &file("manifests/dayshift.yaml")));
-    // Helm makes it with --create-namespace.
+    // Helm creates it with --create-namespace.
     let namespace = ("Namespace".to_owned(), "dayshift".to_owned());
     assert!(cluster.remove(&namespace).is_some());
     assert_eq!(all_plain(rendered(plane, &[])), cluster);
@@ -82,7 +82,7 @@ fn the_chart_is_what_the_manifests_are(plane: &ControlPlane) {
     assert_eq!(chart, manifest);
 }
 
-/// Those that name a policy, without the labels that not each of the files has.
+/// The admission policies, without labels, which not every file has.
 fn policies(objects: Objects) -> Objects {
     let policies = objects.into_iter().filter_map(|(key, mut object)| {
         object["metadata"].as_object_mut()?.remove("labels");
@@ -104,7 +104,7 @@ fn the_policies_of_the_chart_are_those_of_the_manifests(plane: &ControlPlane) {
         policies(all_plain(rendered(plane, &["--set", &values])))
     };
     assert_eq!(chart("policy.enabled=true"), file("texts"));
-    // The binding of the other file takes the place of that one.
+    // The binding of the other file replaces that one.
     let mut denied = file("texts");
     denied.extend(file("deny"));
     assert_eq!(chart("policy.enabled=true,policy.deny=true"), denied);
@@ -114,7 +114,8 @@ fn the_policies_of_the_chart_are_those_of_the_manifests(plane: &ControlPlane) {
     assert_eq!(chart("policy.stamp=true"), file("stamp"));
     assert_eq!(chart("policy.limits.longest-wake=1h"), file("limits"));
 
-    // With another prefix the server reads the expressions, and none is left with ours.
+    // With another prefix the server compiles the expressions, and none contains the default
+    // prefix.
     let prefix = "annotationPrefix=ours.example.com,policy.enabled=true,policy.writers={jane},policy.scaler=true,policy.stamp=true,policy.limits.longest-wake=1h";
     let render = [
         "template",
@@ -147,7 +148,7 @@ fn the_network_policies_of_the_chart_are_those_of_the_manifests(plane: &ControlP
     let mut chart = all_plain(rendered(plane, &["--set", values]));
     chart.retain(|(kind, _), _| kind == "NetworkPolicy");
     assert_eq!(chart, manifest);
-    // Each selects the pods of the Deployment of its name, and names ports that these have.
+    // Each selects the pods of the Deployment with its name, and names their ports.
     for path in ["manifests/dayshift.yaml", "manifests/activator.yaml"] {
         let file = std::fs::read_to_string(path).unwrap();
         let mut deployments = all_plain(objects(plane, &file));

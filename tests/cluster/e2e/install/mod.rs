@@ -1,5 +1,5 @@
-//! The Helm chart, with the real Helms, and the components for kustomize; the chart's own tests by
-//! helm-unittest, and all of it held against schemas by kubeconform.
+//! The Helm chart with both real Helms, and the components for kustomize; the chart's own tests by
+//! helm-unittest, and all objects validated by kubeconform.
 
 mod json_schema;
 mod kustomize;

@@ -1,4 +1,4 @@
-//! What the program refuses at its start, the chart refuses before anything is installed.
+//! Values that the program rejects at its start are rejected by the chart.
 
 use std::process::Command;
 
@@ -14,7 +14,8 @@ pub(super) fn stories() -> Vec<Story> {
     ]
 }
 
-/// Whether `dayshift run` takes these arguments: it ends at once in any case, for want of a kubeconfig.
+/// Whether `dayshift run` accepts these arguments: it exits at once in any case, because it has no
+/// kubeconfig.
 fn takes(args: &[&str]) -> bool {
     let output = Command::new(env!("CARGO_BIN_EXE_dayshift"))
         .args(args)

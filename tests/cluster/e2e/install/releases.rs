@@ -1,4 +1,4 @@
-//! Both real Helms install the chart, upgrade it, roll it back and take it away.
+//! Both real Helms install, upgrade, roll back and uninstall the chart.
 
 use super::rendered::CHART;
 use crate::support::{ControlPlane, Namespace, Parts, Story, stories};
@@ -19,14 +19,15 @@ fn helm_3_installs_upgrades_and_uninstalls(plane: &ControlPlane) {
     lives(plane, 3);
 }
 
-/// Under the `restricted` Pod Security Standard, with pods that get ready, as Helm waits for them.
+/// Under the `restricted` Pod Security Standard, with pods that become ready, because Helm waits
+/// for them.
 fn lives(plane: &ControlPlane, version: u32) {
     let team = plane.namespace(&format!("helm{version}"));
     let restricted = "pod-security.kubernetes.io/enforce=restricted";
     plane
         .kubectl(&["label", "namespace", team.name(), restricted])
         .success();
-    // What is of the whole cluster has the name of the release.
+    // Cluster-wide objects have the name of the release.
     let release = &format!("day-{}", team.name());
     let name = format!("{release}-dayshift");
     let helm = |arguments: &[&str]| {

@@ -1,4 +1,4 @@
-//! What the chart renders.
+//! The rendered chart.
 
 use std::collections::BTreeMap;
 use std::io::Write as _;
@@ -34,7 +34,7 @@ pub(super) fn objects(plane: &ControlPlane, manifests: &str) -> Objects {
 
 pub(super) fn rendered(plane: &ControlPlane, more: &[&str]) -> Objects {
     let render = ["template", "dayshift", CHART, "-n", "dayshift"];
-    // Without a server, Helm 3 believes to speak to one that is years old.
+    // Without a server, Helm 3 assumes a version that is years old.
     let all = [&render[..], &["--kube-version", "1.36.0"], more].concat();
     objects(plane, &plane.helm(4, &all).success())
 }

@@ -1,5 +1,5 @@
-//! docs/production/rollout.md, line by line: from 50 namespaces without dayshift to a first wave, and
-//! back out.
+//! docs/production/rollout.md, line by line: from 50 namespaces without dayshift to a first wave,
+//! and back.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -19,7 +19,7 @@ pub(super) fn stories() -> Vec<Story> {
 const PAGE: &str = include_str!("../../../../docs/production/rollout.md");
 const HOURS: &str = "Mon-Fri 08:00-19:00";
 
-/// The blocks of the page in this language, each under its heading.
+/// The code blocks of the page in this language, by heading.
 fn blocks(language: &str) -> BTreeMap<String, Vec<String>> {
     let mut blocks: BTreeMap<String, Vec<String>> = BTreeMap::new();
     let (mut heading, mut is_in, mut indent) = ("", false, 0);
@@ -37,7 +37,7 @@ fn blocks(language: &str) -> BTreeMap<String, Vec<String>> {
     blocks
 }
 
-/// The namespaces of the story: the first 45 are of `dev` and `test`, the last 5 of `prod`.
+/// The namespaces of the scenario: the first 45 belong to `dev` and `test`, the last 5 to `prod`.
 struct Teams<'a> {
     plane: &'a ControlPlane,
     prefix: String,
@@ -47,7 +47,7 @@ struct Teams<'a> {
 
 impl<'a> Teams<'a> {
     fn new(plane: &'a ControlPlane) -> Self {
-        // Outside of these hours now, whatever the time is.
+        // Outside of these hours now, at any time of day.
         let hour = |hours| (Utc::now() + TimeDelta::hours(hours)).format("%H:00");
         let teams = Self {
             plane,
@@ -111,8 +111,8 @@ impl<'a> Teams<'a> {
         self.plane.kubectl(&create).success();
     }
 
-    /// A text of the page with the names and the hours of this story: other stories share the
-    /// control plane.
+    /// Text of the page with the names and hours of this scenario, because other scenarios share
+    /// the control plane.
     fn here(&self, text: &str) -> String {
         let prefix = &self.prefix;
         let mut text = text.to_owned();
@@ -138,7 +138,7 @@ impl<'a> Teams<'a> {
         text
     }
 
-    /// Runs the lines under a heading; what each has written.
+    /// Runs the lines under a heading; returns their outputs.
     fn run(&self, heading: &str) -> Vec<String> {
         let lines = &blocks("sh")[heading];
         let run = |line: &String| {
@@ -148,8 +148,8 @@ impl<'a> Teams<'a> {
                     let arguments: Vec<_> = helm.split(' ').collect();
                     self.plane.helm(4, &arguments).success()
                 }
-                // They end with 1 where anything is wrong: one here is refused, and other stories have
-                // problems.
+                // They exit with 1 if there are problems: one workload here is rejected, and other
+                // scenarios have problems.
                 None if line.contains(" -A") => self.plane.shell(&line).stdout,
                 None => self.plane.shell(&line).success(),
             }
@@ -157,7 +157,7 @@ impl<'a> Teams<'a> {
         lines.iter().map(run).collect()
     }
 
-    /// The program with the arguments that the chart gives its pod.
+    /// The program with the arguments of the chart's pod.
     fn controller(&self) -> Dayshift {
         let path = "jsonpath={.items[0].spec.template.spec.containers[0].args}";
         let get = [
@@ -176,7 +176,7 @@ impl<'a> Teams<'a> {
         dayshift
     }
 
-    /// Somebody of a team, with the rights that `userRoles` adds to `edit` and no others.
+    /// A member of a team, with only the permissions that `userRoles` adds to `edit`.
     fn member(&self, number: usize) -> PathBuf {
         let (plane, team) = (self.plane, self.name(number));
         plane
@@ -203,7 +203,7 @@ impl<'a> Teams<'a> {
         member
     }
 
-    /// The state of `web`; empty where no scaler has seen it.
+    /// The state of `web`; empty if no controller has observed it.
     fn state(&self, number: usize) -> String {
         let get = ["get", "deploy", "web", "-n", &self.name(number)];
         let path = r"jsonpath={.metadata.labels.dayshift/state}";
@@ -218,7 +218,7 @@ impl<'a> Teams<'a> {
         });
     }
 
-    /// The counts of the Deployments of each namespace, in the order of their names.
+    /// The counts of the Deployments of each namespace, ordered by name.
     fn counts(&self) -> BTreeMap<String, Vec<String>> {
         let path = r#"jsonpath={range .items[*]}{.metadata.namespace} {.spec.replicas}{"\n"}{end}"#;
         let all = self
@@ -295,7 +295,7 @@ fn fifty_namespaces_get_to_a_first_wave_and_back(plane: &ControlPlane) {
     assert!(dry.stop().success());
 
     let wave = teams.run("The first wave");
-    // `api` of the first is excluded; the second has hours of its own.
+    // `api` of the first is excluded; the second has its own hours.
     assert_eq!(
         teams.row(&wave[1], &teams.name(1)),
         "1 of 2 | 1 3 0 0 0 0 0"

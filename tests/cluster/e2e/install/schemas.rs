@@ -1,4 +1,5 @@
-//! Everything that somebody may install, held by kubeconform against the real server's own schemas.
+//! Everything that a user can install, validated by kubeconform against the real server's own
+//! schemas.
 
 use std::fs;
 use std::path::Path;
@@ -20,7 +21,7 @@ pub(super) fn stories() -> Vec<Story> {
     ]
 }
 
-/// Folders of manifests that are applied as they are.
+/// Directories of manifests that are applied unchanged.
 const FOLDERS: [&str; 5] = [
     "manifests",
     "manifests/kinds",
@@ -57,7 +58,7 @@ const VALUES: [(&str, &[&str]); 6] = [
     ),
 ];
 
-/// Overlays for kustomize, each with what it has.
+/// Overlays for kustomize, each with its contents.
 const OVERLAYS: [(&str, &str); 2] = [
     (
         "overlay",
@@ -69,7 +70,7 @@ const OVERLAYS: [(&str, &str); 2] = [
     ),
 ];
 
-/// The names and the texts of all of it.
+/// All bundles by name.
 fn bundles(plane: &ControlPlane) -> Vec<(String, String)> {
     let mut bundles = Vec::new();
     for folder in FOLDERS {
@@ -112,8 +113,8 @@ fn with_calendar(plane: &ControlPlane) -> String {
     plane.kubectl(&local).success()
 }
 
-/// kubeconform's count of the objects in a folder, and each file with an object that is not valid,
-/// with what is wrong there.
+/// kubeconform's count of the objects in a directory, and each file with an invalid object, with
+/// the error.
 fn report(schemas: &Schemas, folder: &Path) -> (Value, Vec<(String, String)>) {
     let program = Assets::kubeconform().unwrap_or_else(|why| panic!("{why:?}"));
     let output = Command::new(program)
@@ -150,9 +151,9 @@ fn everything_that_is_installed_keeps_to_the_schemas(plane: &ControlPlane) {
     assert_eq!(summary, expected, "{refused:#?}");
 }
 
-/// A manifest, what is put in place of what there, and what kubeconform has to say.
+/// Seeded defects: a manifest, a replacement, and the expected error of kubeconform.
 const PLANTED: [(&str, &str, &str, &str); 15] = [
-    // A field that there is not: at the top, deep, in metadata, and with another case.
+    // An unknown field: at the top, nested, in metadata, and with another case.
     (
         "dayshift",
         "\n  replicas: 1",
@@ -215,7 +216,7 @@ const PLANTED: [(&str, &str, &str, &str); 15] = [
         "expr: true # (",
         "got boolean, want string",
     ),
-    // A kind or its version that there is not, and a kind in another case.
+    // An unknown kind or version, and a kind in another case.
     (
         "dayshift",
         "kind: Deployment",
@@ -234,7 +235,7 @@ const PLANTED: [(&str, &str, &str, &str); 15] = [
         "kind: deployment",
         "value must be 'Deployment'",
     ),
-    // A field twice.
+    // A duplicate field.
     (
         "dayshift",
         "\n  replicas: 1",
@@ -267,7 +268,7 @@ fn a_planted_defect_is_refused(plane: &ControlPlane) {
 fn a_strict_schema_names_all_fields(_: &ControlPlane) {
     let closed = json!({"properties": {"a": {}}, "additionalProperties": false});
     for (schema, expected) in [
-        // With the fields that it names, and no other: wherever an object is.
+        // Only the named fields are allowed, wherever an object is.
         (json!({"properties": {"a": {}}}), closed.clone()),
         (
             json!({"properties": {"x": {"properties": {"a": {}}}}}),
@@ -281,7 +282,7 @@ fn a_strict_schema_names_all_fields(_: &ControlPlane) {
             json!({"additionalProperties": {"properties": {"a": {}}}}),
             json!({"additionalProperties": closed}),
         ),
-        // A field may have the name of what means something in a schema.
+        // A field can have the name of a keyword.
         (
             json!({"properties": {"properties": {"type": "string"}, "items": {"type": "array"}}}),
             json!({
@@ -298,7 +299,7 @@ fn a_strict_schema_names_all_fields(_: &ControlPlane) {
                 "additionalProperties": false,
             }),
         ),
-        // OpenAPI's word for what JSON Schema says by a type.
+        // A keyword of OpenAPI that JSON Schema expresses by a type.
         (
             json!({"type": "string", "nullable": true}),
             json!({"type": ["string", "null"], "nullable": true}),
@@ -306,7 +307,7 @@ fn a_strict_schema_names_all_fields(_: &ControlPlane) {
     ] {
         assert_eq!(strict(schema.clone()), expected, "{schema}");
     }
-    // What is open stays open, as do references, and what is no object.
+    // Open schemas stay open, as do references, and schemas of other types.
     for same in [
         json!({"type": "object"}),
         json!({"properties": {"a": {}}, "x-kubernetes-preserve-unknown-fields": true}),

@@ -20,7 +20,7 @@ pub(super) fn stories() -> Vec<Story> {
     ]
 }
 
-/// A copy of the chart: helm-unittest makes a folder in the one it tests.
+/// A copy of the chart: helm-unittest creates a directory in the one that it tests.
 fn copied() -> (TempDir, PathBuf) {
     let folder = tempfile::tempdir().unwrap();
     let chart = folder.path().join("dayshift");
@@ -28,7 +28,7 @@ fn copied() -> (TempDir, PathBuf) {
     (folder, chart)
 }
 
-/// Whether the suites of a chart pass, and what helm-unittest says.
+/// Whether the suites of a chart pass, and the output of helm-unittest.
 fn unittest(chart: &Path, suites: &str) -> (bool, String) {
     let program = Assets::helm_unittest().unwrap_or_else(|why| panic!("{why:?}"));
     let output = Command::new(program)
@@ -56,7 +56,7 @@ fn the_chart_passes_its_own_tests(_: &ControlPlane) {
     assert!(passed && said.contains(&all), "{said}");
 }
 
-/// The suite that has to fail, a file of the chart, and what is put in place of what there.
+/// Seeded defects: the suite that must fail, a file of the chart, and a replacement.
 const DEFECTS: &str = r#"
 rbac       templates/rbac.yaml                 "list", "watch" => "list", "patch"
 rbac       templates/rbac.yaml                 namespace: {{ $.Release.Namespace }} => namespace: {{ . }}
@@ -114,7 +114,7 @@ notes      templates/NOTES.txt                 with .Values.scope.namespaceSelec
 notes      templates/NOTES.txt                 if .Values.replicas => if true
 "#;
 
-/// What a line of them says.
+/// The fields of a line.
 fn defect(line: &str) -> [&str; 4] {
     let (suite, rest) = line.split_once(' ').unwrap();
     let (file, change) = rest.trim_start().split_once(' ').unwrap();
@@ -141,7 +141,7 @@ fn its_tests_notice_a_defect_in_each_template(_: &ControlPlane) {
     assert!(passed, "{said}");
 }
 
-/// What either Helm packs is all of the chart besides them.
+/// Both Helms package everything except the tests.
 fn its_tests_are_not_published(plane: &ControlPlane) {
     let mut expected = BTreeSet::new();
     list(Path::new(CHART), "dayshift", &mut expected);
@@ -164,7 +164,7 @@ fn its_tests_are_not_published(plane: &ControlPlane) {
     }
 }
 
-/// The files of a folder, each with the path that it has from `prefix` on.
+/// Collects the files of a directory, with their paths below `prefix`.
 fn list(folder: &Path, prefix: &str, into: &mut BTreeSet<String>) {
     for name in names(folder) {
         let (path, name) = (folder.join(&name), format!("{prefix}/{name}"));

@@ -1,4 +1,4 @@
-//! The values of the chart: each reaches its object, and those that make no sense are refused.
+//! The values of the chart: each one reaches its object, and values without a meaning are rejected.
 
 use serde_json::{Value, json};
 
@@ -63,10 +63,10 @@ fn values_that_make_no_sense_are_refused_by_name(plane: &ControlPlane) {
     }
 }
 
-/// Each value of this file is unlike its default, and is looked for where it belongs.
+/// Each value of this file differs from its default, and is expected in its object.
 fn each_value_reaches_its_object(plane: &ControlPlane) {
     let values = "tests/cluster/e2e/install/values.yaml";
-    // Kinds of the Prometheus Operator are not there for kubectl to read.
+    // kubectl cannot read the kinds of the Prometheus Operator here.
     let monitoring = "podMonitor.enabled=false,prometheusRule.enabled=false";
     let objects = rendered(plane, &["-f", values, "--set", monitoring]);
     let get = |kind: &str, name: &str, pointer: &str| -> Value {

@@ -1,4 +1,4 @@
-//! A HorizontalPodAutoscaler, and Kubernetes' own controller of it.
+//! A HorizontalPodAutoscaler with Kubernetes' own controller.
 
 use serde_json::{Value, json};
 
@@ -39,7 +39,7 @@ fn its_minimum_is_lowered_and_given_back_and_means_what_it_says(plane: &ControlP
     team.await_pods("app", 3);
     before(&team, start, "hpa/web", "/spec/minReplicas", 1);
     before(&team, start, "hpa/web", SAVED, 3);
-    // A lower minimum scales nothing by itself: that is for the metrics, or for somebody.
+    // A lower minimum scales nothing by itself: the metrics or a user do that.
     team.assert_replicas("app", 3, start);
     team.scale("app", 1);
     team.await_pods("app", 1);

@@ -1,4 +1,4 @@
-//! CronJobs, and the Jobs that Kubernetes' own controller makes of them.
+//! CronJobs, and the Jobs that Kubernetes' own controller creates.
 
 use std::collections::BTreeMap;
 
@@ -23,7 +23,7 @@ pub(crate) fn stories() -> Vec<Story> {
     .concat()
 }
 
-/// How often each CronJob of a Namespace has made a Job by itself.
+/// The number of Jobs that each CronJob of a Namespace created by itself.
 fn jobs(team: &TestNamespace<'_>) -> BTreeMap<String, usize> {
     let owners = "jsonpath={range .items[*]}{.metadata.ownerReferences[0].name} \
                   {.metadata.annotations.cronjob\\.kubernetes\\.io/instantiate}\n{end}";
@@ -47,7 +47,7 @@ fn minute_after(soon: Soon) -> Soon {
 fn a_cron_job_makes_jobs_by_day_and_none_by_night(plane: &ControlPlane) {
     let team = TestNamespace::new(plane, "cron");
     let stop = soon(12);
-    // One whose night is over when the others have theirs: all is seen at one minute.
+    // One whose stop is over when the others have theirs: all are observed at one minute.
     let (early, late) = (stop.plus(4), stop.plus(8));
     let minute = minute_after(late);
     let start = Soon(minute.0 + TimeDelta::seconds(15));
@@ -59,7 +59,7 @@ fn a_cron_job_makes_jobs_by_day_and_none_by_night(plane: &ControlPlane) {
         let mut job = Value::from(job);
         job["spec"]["schedule"] = "* * * * *".into();
         job["spec"]["startingDeadlineSeconds"] = deadline.into();
-        // Those that run run on.
+        // Running Jobs continue.
         job["spec"]["jobTemplate"]["spec"]["suspend"] = false.into();
         create(&team, job);
     };
@@ -95,14 +95,14 @@ fn a_cron_job_makes_jobs_by_day_and_none_by_night(plane: &ControlPlane) {
         "/status/lastScheduleTime",
         minute.until(),
     );
-    // The one that was there is left alone, and has come to its end.
+    // The existing Job is unchanged, and completes.
     await_field(&team, "job/by-hand", "/status/succeeded", 1);
 
     for name in ["nightly", "catching-up"] {
         team.await_suspended(name, false);
         team.assert_punctual(name, 2, start);
     }
-    // What Kubernetes does with a minute that was missed: docs/reference/kinds.md tells.
+    // Kubernetes' behavior for a missed minute is described in docs/reference/kinds.md.
     await_field(
         &team,
         "cj/catching-up",

@@ -1,4 +1,4 @@
-//! Kinds of custom resources: KEDA's, Argo Rollouts', and others that are missing, forbidden or odd.
+//! Custom resources: KEDA's, Argo Rollouts', and kinds that are missing, forbidden or unusual.
 
 use serde_json::{Value, json};
 
@@ -105,7 +105,7 @@ fn a_rollout_goes_down_and_comes_back(plane: &ControlPlane) {
     let stop = soon(12);
     let start = stop.plus(10);
     create(&team, rollout("web", json!(3), stop, start));
-    // Nobody makes it 1 where it is absent.
+    // No controller sets it to 1 if it is missing.
     create(&team, rollout("absent", Value::Null, stop, start));
     for name in ["rollouts/web", "rollouts/absent"] {
         before(&team, stop, name, STATE, "adopted");
@@ -137,7 +137,7 @@ fn a_rollout_goes_down_and_comes_back(plane: &ControlPlane) {
     team.ends([("web", 5), ("absent", 3)]);
 }
 
-/// The kind of `kites.yaml`: of a group of its own, which nobody else defines.
+/// The kind of `kites.yaml`, with its own group that no other scenario defines.
 const KITES: &str = "kites.toys.example.com";
 
 fn kite(name: &str, replicas: Value, stop: Soon) -> Value {
@@ -211,7 +211,7 @@ fn an_object_whose_count_is_no_number_hides_no_other_of_its_list(plane: &Control
         let expected =
             format!("spec.replicas: `{quoted}` is not a count; write a number, such as 3");
         await_field(&team, &format!("kites/{name}"), error, expected);
-        // An Event comes after the annotation.
+        // An Event follows the annotation.
         eventually(&format!("{name} has an Event"), || {
             let events = team.kubectl(&["events", "--for", &format!("kite/{name}")]);
             events.stdout.contains("InvalidSchedule").then_some(())
@@ -235,7 +235,7 @@ fn a_kind_without_a_count_is_refused_and_gets_no_label(plane: &ControlPlane) {
     });
     create(&team, &paper);
     let planes = ["--kinds", "planes.toys.example.com"];
-    // Before any scaler has seen it.
+    // Before any controller has observed it.
     for command in ["status", "plan"] {
         let line = format!(
             "dayshift {command} planes.toys.example.com/paper -n {}",
@@ -245,7 +245,7 @@ fn a_kind_without_a_count_is_refused_and_gets_no_label(plane: &ControlPlane) {
         let said = shown.stdout.clone() + &shown.stderr;
         assert!(said.contains("has no such field"), "{shown:?}");
     }
-    // It may have a switch, whose row was not given.
+    // It might have an on/off field whose definition was not given.
     for command in [
         "wake planes.toys.example.com/paper --for 1h",
         "restore planes.toys.example.com/paper",
@@ -262,7 +262,7 @@ fn a_kind_without_a_count_is_refused_and_gets_no_label(plane: &ControlPlane) {
             .contains("a Plane has no such field")
             .then_some(())
     });
-    // Another scaler knows it from the beginning too, and over the stop.
+    // Another controller knows it from the beginning too, and across the stop.
     team.stop_scalers();
     team.run(&planes);
     stop.wait();

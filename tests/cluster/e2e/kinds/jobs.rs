@@ -1,4 +1,4 @@
-//! The Jobs of a CronJob with `stop-jobs`, and Kubernetes' own controller of Jobs.
+//! The Jobs of a CronJob with `stop-jobs`, and Kubernetes' own Job controller.
 
 use serde_json::{Value, json};
 
@@ -14,7 +14,7 @@ pub(crate) fn stories() -> Vec<Story> {
     stories![Parts::Pods; their_pods_go_at_the_stop_and_come_back_at_the_start]
 }
 
-/// What the controller of Jobs says of a Job: that it is suspended, or is not.
+/// Waits for the Job controller's condition: suspended or not.
 fn condition(team: &TestNamespace<'_>, job: &str, suspended: bool) -> Option<()> {
     let status = if suspended { "True" } else { "False" };
     let conditions = field(team, job, "/status/conditions");

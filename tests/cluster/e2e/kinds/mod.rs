@@ -1,5 +1,5 @@
-//! Workloads of other kinds than Deployments, under the shipped RBAC and `manifests/kinds`, and starts
-//! that wait for them.
+//! Workloads of other kinds than Deployments, under the shipped RBAC and `manifests/kinds`, and
+//! starts that wait for them.
 
 mod autoscaler;
 mod cron_job;
@@ -36,18 +36,18 @@ pub(crate) fn stories() -> Vec<Story> {
 pub(crate) const STATE: &str = "/metadata/labels/dayshift~1state";
 pub(crate) const SAVED: &str = "/metadata/labels/dayshift~1saved-replicas";
 
-/// Lets dayshift scale the kinds of `manifests/kinds`, as a user would. On a control plane of its
-/// own: elsewhere the shipped permissions are all there are.
+/// Allows dayshift to scale the kinds of `manifests/kinds`, as a user does. Only on a separate
+/// control plane: elsewhere only the shipped permissions exist.
 pub(crate) fn allow_every_kind(plane: &ControlPlane) {
     plane.install();
     apply(plane, "manifests/kinds");
 }
 
-/// Has the API server serve what a file of `tests/cluster/e2e/kinds` defines, which it has under
-/// `collection`.
+/// Applies the definitions in a file of `tests/cluster/e2e/kinds`, and waits until `collection` is
+/// served.
 pub(crate) fn define(plane: &ControlPlane, file: &str, collection: &str) {
     apply(plane, &format!("tests/cluster/e2e/kinds/{file}"));
-    // At first it puts off whoever watches.
+    // At first it rejects watches.
     let watch = format!(
         "/apis/{collection}?watch=true&timeoutSeconds=1&allowWatchBookmarks=true\
          &sendInitialEvents=true&resourceVersionMatch=NotOlderThan"
@@ -57,14 +57,14 @@ pub(crate) fn define(plane: &ControlPlane, file: &str, collection: &str) {
     });
 }
 
-/// `kubectl apply` of a file or folder of the whole cluster.
+/// `kubectl apply` of a cluster-wide file or directory.
 pub(crate) fn apply(plane: &ControlPlane, path: &str) {
     let applied = plane.kubectl(&["apply", "-f", path]);
     assert_eq!(applied.stderr, "", "{}", applied.command);
     applied.success();
 }
 
-/// Lets dayshift scale a kind of `toys.example.com`, as `manifests/kinds` has it for others.
+/// Allows dayshift to scale a kind of `toys.example.com`, as `manifests/kinds` does for others.
 fn allow_toys(plane: &ControlPlane, plural: &str) {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/manifests/kinds/rollouts.yaml");
     let manifest = std::fs::read_to_string(path).unwrap();
@@ -74,7 +74,7 @@ fn allow_toys(plane: &ControlPlane, plural: &str) {
     apply(plane, file.path().to_str().unwrap());
 }
 
-/// Where the API server has the objects of each name that these stories use for kubectl.
+/// The API paths of the kubectl names that these scenarios use.
 const COLLECTIONS: [(&str, &str); 17] = [
     ("balls", "apis/toys.example.com/v1/balls"),
     ("clusters", "apis/postgresql.cnpg.io/v1/clusters"),
@@ -101,8 +101,8 @@ const COLLECTIONS: [(&str, &str); 17] = [
     ("sts", "apis/apps/v1/statefulsets"),
 ];
 
-/// A member of an object, by its JSON pointer; empty where it has none. Asked for without kubectl,
-/// which keeps a processor busy for 60 ms each time: who waits looks ten times a second.
+/// A member of an object by its JSON pointer; empty if missing. Read without kubectl, which takes
+/// 60 ms of CPU each time: waiting tests poll ten times a second.
 pub(crate) fn field(team: &TestNamespace<'_>, object: &str, pointer: &str) -> String {
     let (short, name) = object.split_once('/').unwrap();
     let collection = COLLECTIONS.iter().find(|(known, _)| *known == short);
@@ -118,7 +118,7 @@ pub(crate) fn field(team: &TestNamespace<'_>, object: &str, pointer: &str) -> St
     }
 }
 
-/// Waits until a member of an object is so, which the story needs `before` an instant.
+/// Waits until a member of an object has this value, which must happen `before` a time.
 fn before(
     team: &TestNamespace<'_>,
     instant: Soon,

@@ -73,7 +73,7 @@ fn its_volumes_go_only_where_it_says_so(plane: &ControlPlane) {
         "spec": {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}},
     }]);
     create(&team, db);
-    // Nobody takes the finalizer away that keeps a deleted claim while a pod uses it.
+    // No controller removes the finalizer that keeps a deleted claim while a pod uses it.
     let claims = || {
         let listed = team.kubectl(&["get", "pvc", "-o", "json"]);
         let listed: Value = serde_json::from_str(&listed.stdout).unwrap();
@@ -98,6 +98,6 @@ fn its_volumes_go_only_where_it_says_so(plane: &ControlPlane) {
     before(&team, again, "sts/db", STATE, "adopted");
     await_field(&team, "sts/db", "/spec/replicas", 0);
     eventually("no claim is kept", || (claims() == 0).then_some(()));
-    // Refused, adopted and stopped.
+    // Rejected, adopted and stopped.
     team.ends([("db", 3)]);
 }

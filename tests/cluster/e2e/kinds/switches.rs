@@ -1,6 +1,6 @@
-//! Kinds with a switch, each class of row once: an annotation, a flag, a text, and a flag below a
-//! member that is not there; a count in a field of another name, and an exact one. `switches.yaml` defines them with the same fields as the real ones;
-//! no operator runs here, so what is shown is what the fields hold.
+//! Kinds with an on/off field, one of each class: an annotation, a boolean, a string, and a boolean
+//! below a missing member; a count in another field, and an exact one. `switches.yaml` defines them
+//! with the fields of the real ones; no operator runs here, so only the fields are checked.
 
 use serde_json::{Value, json};
 
@@ -45,7 +45,7 @@ const FLAG: &str = "--kinds=clusters.postgresql.cnpg.io,\
 const HIBERNATION: &str = "/metadata/annotations/cnpg.io~1hibernation";
 const VALUE: &str = "/metadata/labels/dayshift~1saved-value";
 
-/// Lets dayshift scale them, once the server has them.
+/// Allows dayshift to scale them, once the server serves them.
 fn serve(plane: &ControlPlane) {
     plane.install();
     super::apply(plane, "tests/cluster/e2e/kinds/switches.yaml");
@@ -197,8 +197,8 @@ fn what_each_switch_held_comes_back_to_the_letter(plane: &ControlPlane) {
     team.ends(all.map(|name| (name, if name == "vm" { 5 } else { 3 })));
 }
 
-/// `kubectl apply` of the manifest puts the switch back at night, and the next start and stop go by
-/// what it says; what no manifest says is not lost with the scalers.
+/// `kubectl apply` of the manifest reverts the on/off field while stopped, and the next start and
+/// stop use its value; values that no manifest specifies are not lost with the controllers.
 fn two_scalers_that_are_killed_and_a_manifest_at_night_lose_no_value(plane: &ControlPlane) {
     serve(plane);
     let mut team = TestNamespace::without_scaler(plane, "switched");
@@ -242,7 +242,7 @@ fn two_scalers_that_are_killed_and_a_manifest_at_night_lose_no_value(plane: &Con
         before(&team, start, name, STATE, "stopped");
     }
     team.kill_scalers();
-    // The manifest again, as it was, and another value by hand.
+    // The unchanged manifest again, and another value manually.
     let applied = team.kubectl_with(&["apply"], &said.to_string()).success();
     assert!(applied.contains("configured"), "{applied}");
     let patch = r#"{"spec":{"runStrategy":"Manual"}}"#;
@@ -269,7 +269,7 @@ fn two_scalers_that_are_killed_and_a_manifest_at_night_lose_no_value(plane: &Con
     team.stop_scalers();
 }
 
-/// With the permissions that `dayshift kinds` prints, and a wrong row beside it.
+/// With the permissions that `dayshift kinds` prints, and an invalid definition beside it.
 fn a_kind_that_nobody_knew_takes_five_lines(plane: &ControlPlane) {
     serve(plane);
     let mut team = TestNamespace::without_scaler(plane, "robots");

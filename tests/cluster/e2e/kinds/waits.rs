@@ -1,4 +1,4 @@
-//! A start that waits for what it needs, with Kubernetes' own controllers and pods.
+//! A start that waits for its dependencies, with Kubernetes' own controllers and pods.
 
 use serde_json::{Value, json};
 
@@ -38,7 +38,7 @@ fn an_app_starts_once_the_pods_of_its_database_are_ready(plane: &ControlPlane) {
         team.await_stopped(name, start);
     }
     await_field(&team, "deploy/db", "/spec/replicas", 2);
-    // Its time is over; the other goes on to wait.
+    // Its time is over; the other one continues to wait.
     let told = team.await_event("api", "StartedWithout");
     assert_eq!(
         told,

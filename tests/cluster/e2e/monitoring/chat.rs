@@ -1,5 +1,5 @@
-//! A word before the stop, from a real scaler by Prometheus and Alertmanager into chats, with the texts of
-//! `docs/guides/notifications.md`.
+//! A stop notice, from a real controller through Prometheus and Alertmanager into chats, with the
+//! configuration of `docs/guides/notifications.md`.
 
 use std::fs;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
@@ -17,10 +17,10 @@ use crate::support::{Alerting, ControlPlane, deployment, eventually, soon};
 
 const PAGE: &str = include_str!("../../../../docs/guides/notifications.md");
 
-/// What was posted: the path of the webhook, and the message.
+/// The posted messages: the path of the webhook, and the message.
 type Heard = Arc<Mutex<Vec<(String, Value)>>>;
 
-/// A webhook as a chat has it, for as long as the tests run.
+/// The webhook of a chat, for as long as the tests run.
 fn webhook() -> (SocketAddr, Heard) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let (address, heard) = (listener.local_addr().unwrap(), Heard::default());
@@ -33,7 +33,7 @@ fn webhook() -> (SocketAddr, Heard) {
     (address, heard)
 }
 
-/// The message of one request; `None` where it is cut off.
+/// The message of one request; `None` if it is incomplete.
 fn message(mut stream: TcpStream) -> Option<(String, Value)> {
     let mut reader = BufReader::new(stream.try_clone().ok()?);
     let mut head = String::new();
@@ -50,8 +50,8 @@ fn message(mut stream: TcpStream) -> Option<(String, Value)> {
     Some((path.to_owned(), serde_json::from_slice(&body).ok()?))
 }
 
-/// The page's configuration of Alertmanager, with these two teams and its secrets in this folder. What reaches
-/// whoever is on call is posted too.
+/// The page's configuration of Alertmanager, with these two teams and its secrets in this
+/// directory. Messages to the on-call engineer are posted too.
 fn routes(teams: &[TestNamespace<'_>; 2], folder: &Path, chat: SocketAddr) -> String {
     let blocks = PAGE.split("```yaml\n").skip(1);
     let mut blocks = blocks.map(|it| it.split("```").next().unwrap());
@@ -95,7 +95,7 @@ pub(super) fn a_chat_hears_of_the_stops_of_its_own_team_once(plane: &ControlPlan
         (zeros.count() == 2).then_some(())
     });
     for (index, team) in teams.iter().enumerate() {
-        // The notice is longer than the time until the stop: it is told at once.
+        // The notice is longer than the time until the stop, so it is sent at once.
         team.annotate("web", "dayshift/notice", "1h");
         team.await_event("web", "StopsSoon");
         eventually(&format!("the chat of {} hears of it", team.name()), || {

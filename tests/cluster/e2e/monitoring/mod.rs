@@ -1,8 +1,8 @@
-//! What Prometheus itself makes of the alerts and the metrics, by its promtool, and what reaches a chat
-//! by Alertmanager.
+//! The alerts and metrics, evaluated by Prometheus' promtool, and the messages that Alertmanager
+//! sends to a chat.
 //!
-//! `MONITORING=full cargo test --test cluster monitoring`: they take minutes to build, so
-//! without the variable there are none of these.
+//! `MONITORING=full cargo test --test cluster monitoring`: building them takes minutes, so without
+//! the variable these tests do not exist.
 
 mod chat;
 mod running;
@@ -38,7 +38,7 @@ pub(crate) fn stories() -> Vec<Story> {
     }
 }
 
-/// What promtool says; panics where it finds something.
+/// The output of promtool; panics if it finds a problem.
 fn promtool(arguments: &[&str], input: &str) -> String {
     let folder = Assets::prometheus().unwrap_or_else(|why| panic!("{why:?}"));
     let mut child = Command::new(folder.join("promtool"))
@@ -76,7 +76,7 @@ fn a_chat_hears_of_the_stops_of_its_own_team_once(plane: &ControlPlane) {
     chat::a_chat_hears_of_the_stops_of_its_own_team_once(plane);
 }
 
-/// Grafana fills its variables in before it asks.
+/// Grafana replaces its variables before it sends a query.
 fn prometheus_reads_the_dashboard_and_the_rule_for_quiet_nights(_: &ControlPlane) {
     let dashboard = std::fs::read_to_string("charts/dayshift/files/dashboard.json").unwrap();
     let dashboard: Value = serde_json::from_str(&dashboard).unwrap();
@@ -102,7 +102,7 @@ fn prometheus_reads_the_dashboard_and_the_rule_for_quiet_nights(_: &ControlPlane
     promtool(&["check", "rules"], &format!("groups:{}", rule.unwrap()));
 }
 
-/// A start, a stop and a revert have something in each kind of metric.
+/// A start, a stop and a revert produce values in each metric.
 fn prometheus_reads_the_metrics_of_a_night(plane: &ControlPlane) {
     let mut team = TestNamespace::without_scaler(plane, "scraped");
     let scaler = team.run(&[]);
@@ -115,7 +115,7 @@ fn prometheus_reads_the_metrics_of_a_night(plane: &ControlPlane) {
     let (status, metrics) = team.newest().get("/metrics").unwrap();
     assert_eq!(status, 200, "{address}");
 
-    // Prometheus' reader of OpenMetrics, which wants to know when each sample was.
+    // Prometheus' parser of OpenMetrics, which requires timestamps.
     let folder = TempDir::new().unwrap();
     let file = folder.path().join("metrics");
     std::fs::write(&file, with_times(&metrics)).unwrap();
@@ -153,8 +153,8 @@ fn with_times(metrics: &str) -> String {
     text
 }
 
-/// In the older text format, the only one that `promtool check metrics` reads: it has the whole name
-/// of a counter in its comments, no type `info` and no units.
+/// In the older text format, the only one that `promtool check metrics` reads: it has the complete
+/// name of a counter in its comments, no type `info` and no units.
 fn as_text(metrics: &str) -> String {
     let mut text = String::new();
     let suffix = |name: &str| {

@@ -1,6 +1,6 @@
-//! Each alert fires in a story of a running controller, from what Prometheus would scrape of it.
+//! Each alert fires in a scenario of a running controller, evaluated on its scraped series.
 //!
-//! The controller runs on paused time against the API in memory and is scraped each 15 s. promtool
+//! The controller runs on paused time against the API in memory and is scraped every 15 s. promtool
 //! evaluates the alerts of the chart on these series.
 
 use std::{collections::BTreeMap, fs, time::Duration};
@@ -20,11 +20,11 @@ use super::{
 const INTERVAL: Duration = Duration::from_secs(15);
 const OFFICE: &str = "Mon-Fri 09:00-19:00";
 
-/// What was scraped of one controller.
+/// The scrapes of one controller.
 struct Scrapes {
     name: &'static str,
     story: Sandbox,
-    /// The values of each series, as promtool reads them: `_` where a scrape has none.
+    /// The values of each series, as promtool reads them: `_` for a missing one.
     series: BTreeMap<String, Vec<String>>,
     count: usize,
     /// When which alerts should fire, and for how many series each.
@@ -44,12 +44,12 @@ impl Scrapes {
         }
     }
 
-    /// An office workload in a cluster at six in the evening of a Friday.
+    /// An office workload in a cluster on a Friday at six in the evening.
     fn of_an_evening(name: &'static str) -> Self {
         Self::of_an_evening_with(name, 0)
     }
 
-    /// The same, of a controller whose random numbers begin with this.
+    /// The same with this seed.
     fn of_an_evening_with(name: &'static str, seed: u64) -> Self {
         let mut story = Sandbox::empty_at("2026-11-20 18:00 UTC");
         story.start_scaler(Settings {
@@ -82,7 +82,7 @@ impl Scrapes {
         self.count += usize::try_from(minutes * 60 / INTERVAL.as_secs()).unwrap();
     }
 
-    /// These alerts fire now, so many of each, and no other.
+    /// Asserts that exactly these alerts fire now, with these numbers of series.
     fn fires(&mut self, alerts: &[(&'static str, u32)]) {
         let samples = alerts.iter().map(|(alert, count)| {
             json!({"labels": format!("{{alertname=\"{alert}\"}}"), "value": count})
@@ -96,7 +96,7 @@ impl Scrapes {
         self.expected.extend(alerts.iter().map(|(alert, _)| alert));
     }
 
-    /// The test as promtool reads it.
+    /// The test in promtool's format.
     fn test(&self) -> Value {
         let series = self.series.iter();
         let series =
@@ -110,7 +110,7 @@ impl Scrapes {
     }
 }
 
-/// A series with the labels that the PodMonitor gives it, which leaves it a `namespace` of its own.
+/// A series with the labels that the PodMonitor adds, which keeps the metric's own `namespace`.
 fn of_pod(series: &str) -> String {
     let (name, labels) = series.split_once('{').unwrap_or((series, "}"));
     let comma = if labels == "}" { "" } else { "," };
@@ -122,7 +122,7 @@ fn of_pod(series: &str) -> String {
     format!("{name}{{{pods}pod=\"dayshift-0\"{comma}{labels}")
 }
 
-/// This becomes of each request to patch from now on.
+/// From now on every patch request has this fault.
 fn patches_are(story: &Sandbox, fault: Fault) {
     let answer = move |verb: &str| (verb == "patch").then(|| fault.clone());
     story.api.on_request(move |line| answer(line.verb));
@@ -150,8 +150,8 @@ fn a_pod_that_is_gone() -> Scrapes {
     run
 }
 
-/// By a slow webhook: it is tried again after up to ten minutes, and the alert stands all the while. With
-/// these random numbers two tries are more than 600 s after the one before.
+/// A slow webhook: it is retried after up to ten minutes, and the alert fires all the while. With
+/// this seed two attempts are more than 600 s after the previous one.
 fn an_admission_policy() -> Scrapes {
     let mut run = Scrapes::of_an_evening_with("an admission policy denies the stop", 21);
     run.minutes(59);
@@ -169,7 +169,7 @@ fn an_admission_policy() -> Scrapes {
     }
     run.story.api.serve_well();
     run.minutes(40);
-    // It was hours late, which the alert on lateness tells for an hour.
+    // It was hours late, which the alert on lateness reports for an hour.
     run.fires(&[("DayshiftLate", 1)]);
     run.minutes(60);
     run.fires(&[]);
@@ -223,7 +223,7 @@ fn a_copy_that_stays_down() -> Scrapes {
     run
 }
 
-/// A quota leaves none of the three that dayshift has started.
+/// A quota prevents all three replicas that dayshift started.
 fn a_start_that_a_quota_keeps_down() -> Scrapes {
     let mut run = Scrapes::of_an_evening("what was started is not ready");
     run.story.sleep_until("2026-11-23 09:00:01");
@@ -332,7 +332,7 @@ fn a_calendar(name: &'static str, broken: bool) -> Scrapes {
     run
 }
 
-/// Fifteen minutes before the stop of its namespace, in which another one runs on without a word.
+/// Fifteen minutes before the stop of its namespace; another namespace gets no notice.
 fn a_stop_that_people_are_told_of() -> Scrapes {
     let mut story = Sandbox::empty_at("2026-11-20 18:30 UTC");
     story.start_scaler(Settings {

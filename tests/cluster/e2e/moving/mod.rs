@@ -28,25 +28,25 @@ pub(crate) fn stories() -> Vec<Story> {
 /// How the objects are changed.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Way {
-    /// The files, which are applied then.
+    /// The files, which are applied afterwards.
     Files,
     /// The commands for live objects, piped into sh.
     Live,
 }
 
-/// A tool, and what comes of its examples.
+/// A tool, and the results of its examples.
 struct Tool {
     name: &'static str,
     manifest: &'static str,
     way: Way,
     flags: &'static str,
-    /// What is put in: `NOON` is the clock of the morning, `ZONE` a zone where it is noon.
+    /// Replacements: `NOON` is the clock of the morning, `ZONE` a zone in which it is noon.
     now: &'static [(&'static str, &'static str)],
-    /// What is said with an exit status of 0.
+    /// The messages with an exit status of 0.
     said: &'static [&'static str],
     /// The plan's next boundary of each object: its action and its count.
     planned: &'static [(&'static str, &'static str, Option<u64>)],
-    /// Objects with their counts at night and in the morning; a CronJob's is whether it is
+    /// Objects with their counts while stopped and after the start; a CronJob's is whether it is
     /// suspended.
     counts: &'static [(&'static str, &'static str, &'static str)],
 }
@@ -138,28 +138,28 @@ const TOOLS: [Tool; 5] = [
     },
 ];
 
-/// The full minute that is at least so many seconds away.
+/// The next full minute that is at least this many seconds away.
 pub(crate) fn minute(seconds: i64) -> Soon {
     let at = soon(seconds).0 + TimeDelta::seconds(59);
     Soon(at.duration_trunc(TimeDelta::minutes(1)).unwrap())
 }
 
-/// A zone in which it is twelve o'clock and some minutes, and that clock.
+/// A zone in which it is twelve o'clock and some minutes, and that clock time.
 fn noon(at: Soon) -> (String, String) {
     let ahead = 12 - i64::from(at.0.hour());
-    // Those east of Greenwich have a minus there.
+    // Zones east of Greenwich have a minus sign here.
     let zone = format!("Etc/GMT{:+}", -ahead);
     (zone, format!("12:{:02}", at.0.minute()))
 }
 
 impl Tool {
-    /// From its examples at night to their counts in the morning.
+    /// From its examples while stopped to their counts after the start.
     fn is_left(&self, plane: &ControlPlane) {
         define_kinds(plane);
         let folder = tempfile::tempdir().unwrap();
         let morning = minute(12);
         let mut team = TestNamespace::without_scaler(plane, self.name);
-        // dayshift is installed first, and touches nothing; or last.
+        // dayshift is installed first, without effect; or last.
         if self.name != "cron-hpa" {
             team.run(&[]);
         }
@@ -181,7 +181,7 @@ impl Tool {
         team.stop_scalers();
     }
 
-    /// Its examples in a namespace of this story.
+    /// Its examples in a namespace of this scenario.
     fn manifest(&self, namespace: &str, morning: Soon) -> String {
         let (zone, clock) = noon(morning);
         let cron = format!("{} 12 * * *", morning.0.minute());
@@ -199,7 +199,7 @@ impl Tool {
         text
     }
 
-    /// Converts as the page says, and has the cluster take it.
+    /// Converts as the page describes, and applies the result.
     fn convert(&self, team: &TestNamespace<'_>, folder: &TempDir, manifest: &str, morning: Soon) {
         let shell = |line: &str| team.plane().shell(line).success();
         let old = folder.path().join(format!("{}.yaml", self.name));
@@ -243,7 +243,7 @@ impl Tool {
                 self.name
             );
         }
-        // Nothing of the other tool's is left but its own objects, and the notes say how they go.
+        // Only the other tool's own objects are left, and the notes explain how to delete them.
         let again = format!("dayshift convert -n {} {}", team.name(), self.flags);
         assert_eq!(shell(&again), "", "{}", self.name);
         for finding in findings {
@@ -253,7 +253,7 @@ impl Tool {
         }
     }
 
-    /// All have the counts that the other tool has left them, as long as it is not morning.
+    /// All have the counts of the other tool until the morning.
     fn assert_as_before(&self, team: &TestNamespace<'_>, morning: Soon) {
         for (object, left, _) in self.counts {
             let seen = field(team, object, member(object));
@@ -263,7 +263,7 @@ impl Tool {
     }
 }
 
-/// What convert says.
+/// A finding of convert.
 #[derive(Debug)]
 pub(crate) struct Finding {
     pub(crate) id: String,
@@ -277,7 +277,7 @@ impl Finding {
     }
 }
 
-/// What `dayshift convert` says besides its result, each by itself.
+/// The findings of `dayshift convert`, one by one.
 pub(crate) fn findings(team: &TestNamespace<'_>, args: &str) -> Vec<Finding> {
     let line = format!("dayshift convert --check {args} 2>&1 >/dev/null || test $? = 1");
     let said = team.plane().shell(&line).success();
@@ -330,7 +330,7 @@ fn what_keda_has_stopped_starts_at_the_counts_it_has_saved(plane: &ControlPlane)
     tool.is_left(plane);
 }
 
-/// The kinds of the other tools, which all of them convert beside each other.
+/// Defines the kinds of all other tools.
 fn define_kinds(plane: &ControlPlane) {
     static DEFINED: Mutex<()> = Mutex::new(());
     let _one = DEFINED.lock().unwrap_or_else(PoisonError::into_inner);

@@ -25,7 +25,7 @@ pub(super) fn stories() -> Vec<Story> {
 
 const BY: &str = "argocd-controller set 3 again ";
 
-/// An Application with a git repository of its own, which holds one Deployment, `web`.
+/// An Application with its own git repository, which contains one Deployment, `web`.
 struct Application<'t> {
     team: &'t TestNamespace<'t>,
     argo: &'t ArgoCd,
@@ -33,7 +33,7 @@ struct Application<'t> {
 }
 
 impl<'t> Application<'t> {
-    /// Waits until it is there and synced; `spec` is what it has besides source and destination.
+    /// Waits until it exists and is synced; `spec` is added to source and destination.
     fn create(team: &'t TestNamespace<'t>, web: DeploymentBuilder, spec: &Value) -> Self {
         let argo = team.plane().argo_cd();
         let repository = argo.repositories().join(team.name());
@@ -123,7 +123,7 @@ impl<'t> Application<'t> {
         self.team.plane().kubectl(&patch).success();
     }
 
-    /// Waits until what Argo CD shows is so; in vain it shows what it was, and the logs.
+    /// Waits for a state of the Application; at the timeout it shows the state and the logs.
     fn until(&self, what: &str, is_so: impl Fn(&Value) -> bool) -> Value {
         let seen = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
             eventually(what, || Some(self.get()).filter(&is_so))
@@ -131,7 +131,7 @@ impl<'t> Application<'t> {
         seen.unwrap_or_else(|_| panic!("{what}: {:#}\n{}", self.get(), self.argo.logs()))
     }
 
-    /// Has Argo CD compare, and returns what it finds: `Synced` or `OutOfSync`.
+    /// Lets Argo CD compare, and returns the result: `Synced` or `OutOfSync`.
     fn compared(&self) -> String {
         let refresh = "argocd.argoproj.io/refresh";
         self.patch(&json!({"metadata": {"annotations": {refresh: "hard"}}}).to_string());
@@ -144,7 +144,7 @@ impl<'t> Application<'t> {
             .to_owned()
     }
 
-    /// Syncs as its API server does for a person, with the options of the Application.
+    /// Syncs as its API server does for a user, with the options of the Application.
     fn sync(&self, by: &str) {
         let options = &self.get()["spec"]["syncPolicy"]["syncOptions"];
         let operation = json!({"operation": {
@@ -167,7 +167,7 @@ impl<'t> Application<'t> {
     }
 }
 
-/// Who owns the count, and how, as the API server keeps it.
+/// The owners of the count and their operations, as the API server stores them.
 fn owners(team: &TestNamespace<'_>) -> Vec<(String, String)> {
     let managers = team.get("web").metadata.managed_fields.unwrap();
     let owning = managers.into_iter().filter(|it| {
@@ -201,7 +201,7 @@ fn settings(group: bool, option: bool) -> Value {
     spec
 }
 
-/// Waits until the Deployment is there, and stopped later on.
+/// Waits until the Deployment exists, and until it is stopped.
 fn stopped(team: &TestNamespace<'_>, stop: Soon) {
     team.await_adopted("web", stop);
     team.await_stopped("web", stop.plus(20));

@@ -1,4 +1,4 @@
-//! Living with others who scale the same Deployments: what the README says of them.
+//! Coexistence with other controllers that scale the same Deployments, as the README describes it.
 
 use std::io::Write as _;
 
@@ -100,10 +100,10 @@ fn a_client_side_apply_by_night_holds_until_the_start(plane: &ControlPlane) {
     team.ends([("less", 3), ("more", 3)]);
 }
 
-/// Asserts that the controller has read a Deployment once, and told once who had set it back.
+/// Asserts that the controller read a Deployment once, and reported once which manager reverted it.
 fn assert_named_once(team: &TestNamespace<'_>, name: &str) {
     let is_read = |it: &&Request| it.verb == "get" && it.name == name;
-    // The server's log may be a moment behind what it has done.
+    // The server's log can be a moment behind.
     eventually(&format!("the read of {name} is in the log"), || {
         let reads = team.requests().iter().filter(is_read).count();
         assert!(reads <= 1, "{name}");
@@ -114,7 +114,7 @@ fn assert_named_once(team: &TestNamespace<'_>, name: &str) {
     assert_eq!(told.count(), 1, "{name}");
 }
 
-/// What `dayshift lint` says of `spec.replicas` in a manifest.
+/// The safe order of `dayshift lint` for `spec.replicas` in a manifest.
 fn the_count_outlives_being_taken_out_of_a_manifest_in_the_safe_order(plane: &ControlPlane) {
     let team = TestNamespace::without_scaler(plane, "order");
     for name in ["careless", "careful"] {

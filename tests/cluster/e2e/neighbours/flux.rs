@@ -1,4 +1,4 @@
-//! Flux's own engine, as its kustomize-controller 1.9.6 (Flux 2.9) calls it: see `tests/flux`.
+//! Flux's own engine, called as in its kustomize-controller 1.9.6 (Flux 2.9): see `tests/flux`.
 
 use std::path::Path;
 
@@ -33,7 +33,7 @@ impl<'t> Kustomization<'t> {
         this
     }
 
-    /// Its `spec.ignore`, as YAML in one line.
+    /// Sets its `spec.ignore`, as YAML in one line.
     fn ignore(&self, rules: &str) {
         let text = format!(
             "apiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\n\
@@ -43,7 +43,7 @@ impl<'t> Kustomization<'t> {
         std::fs::write(self.folder.path().join("kustomization.yaml"), text).unwrap();
     }
 
-    /// One reconciliation; returns what became of the Deployment.
+    /// One reconciliation; returns its effect on the Deployment.
     fn reconcile(&self, web: DeploymentBuilder) -> String {
         let mut manifest: serde_json::Value = web.into();
         manifest["metadata"]["namespace"] = json!(self.team.name());

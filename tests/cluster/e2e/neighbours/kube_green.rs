@@ -1,5 +1,5 @@
-//! kube-green 0.7.1, the real one: the way over from it, as `docs/guides/migrate.md` describes it, and what
-//! becomes of those who leave its SleepInfo where it is. See `tests/kube-green`.
+//! kube-green 0.7.1, the real one: the migration from it, as `docs/guides/migrate.md` describes it, and
+//! the result if its SleepInfo remains. See `tests/kube-green`.
 
 use chrono::Timelike;
 use serde_json::{Value, json};
@@ -19,11 +19,11 @@ pub(super) fn stories() -> Vec<Story> {
     ]
 }
 
-/// The Deployments with their counts awake, and whether kube-green puts them to sleep.
+/// The Deployments with their counts while awake, and whether kube-green puts them to sleep.
 const DEPLOYMENTS: [(&str, i32, bool); 3] =
     [("web", 3, true), ("off", 0, false), ("gateway", 2, false)];
 
-/// A Namespace with a SleepInfo that is called like it, whose hours are these minutes of each hour.
+/// A Namespace with a SleepInfo of the same name, whose hours are these minutes of each hour.
 struct Sleeper<'p> {
     team: TestNamespace<'p>,
 }
@@ -72,7 +72,7 @@ impl<'p> Sleeper<'p> {
             .success();
     }
 
-    /// Waits until it sleeps, and kube-green has saved all that it is to save.
+    /// Waits until it sleeps, and kube-green has saved all counts.
     fn await_asleep(&self) {
         for (name, count, sleeps) in DEPLOYMENTS {
             let count = if sleeps { 0 } else { count };
@@ -103,13 +103,13 @@ impl<'p> Sleeper<'p> {
         }
     }
 
-    /// Says of what is at 0 that this is meant, as the page has it.
+    /// Annotates workloads that are at 0 intentionally, as the page describes.
     fn keep_off(&self) {
         let label = ["label", "deploy/off", "dayshift/saved-replicas=0"];
         self.team.kubectl(&label).success();
     }
 
-    /// `dayshift convert -n NAMESPACE | sh`; what is said besides.
+    /// `dayshift convert -n NAMESPACE | sh`; returns the findings.
     fn convert(&self) -> Vec<Finding> {
         let of = format!("-n {}", self.team.name());
         let said = findings(&self.team, &of);
@@ -118,7 +118,7 @@ impl<'p> Sleeper<'p> {
         said
     }
 
-    /// Deletes the SleepInfo, as the note of a conversion says.
+    /// Deletes the SleepInfo, as the note of a conversion describes.
     fn delete(&self, said: &[Finding]) {
         let note = said.iter().find(|it| it.id == "delete-after").unwrap();
         self.team.plane().shell(note.deletion()).success();
@@ -128,7 +128,7 @@ impl<'p> Sleeper<'p> {
         ["deploy/web", "sts/db", "cj/report"].map(|it| field(&self.team, it, SAVED))
     }
 
-    /// What kube-green has asked of workloads since it was last asked about.
+    /// The number of requests of kube-green for workloads since the last query.
     fn by_kube_green(&self) -> usize {
         let changes = self.team.changes_by_others();
         changes
@@ -146,11 +146,12 @@ fn what_kube_green_has_put_to_sleep_wakes_up_at_its_counts_under_dayshift(plane:
         "crd/sleepinfos.kube-green.com",
     ];
     plane.kubectl(&established).success();
-    // At night, by the page; at night, and the SleepInfo stays; by day, and the SleepInfo stays.
+    // While asleep, by the page; while asleep, and the SleepInfo stays; while awake, and the
+    // SleepInfo stays.
     let [mut night, mut left, mut day] =
         ["greennight", "greenleft", "greenday"].map(|it| Sleeper::new(plane, it));
     let green = Operator::kube_green(plane);
-    // kube-green looks for what is over a minute away at least.
+    // kube-green considers only times that are at least a minute away.
     let (now, wake) = (soon(0), minute(110));
     let (stop, start) = (wake.plus(120), wake.plus(240));
     night.sleep_info(&[now], &[wake]);
@@ -162,7 +163,7 @@ fn what_kube_green_has_put_to_sleep_wakes_up_at_its_counts_under_dayshift(plane:
     wake.plus(-61)
         .is_to_come("kube-green has put them to sleep");
 
-    // dayshift is installed, and touches nothing; then each is converted.
+    // dayshift is installed, without effect; then each is converted.
     for it in [&mut night, &mut left, &mut day] {
         it.team.run(&[]);
         it.keep_off();
@@ -188,14 +189,14 @@ fn what_kube_green_has_put_to_sleep_wakes_up_at_its_counts_under_dayshift(plane:
     }
     assert_eq!(night.by_kube_green(), until_then, "{}", green.log());
 
-    // Both stop, and one of them sees what the other has left.
+    // Both stop, and one of them observes the state that the other left.
     stop.is_to_come("they are awake");
     stop.wait();
     for it in [&left, &day] {
         it.await_state("stopped");
         it.await_asleep();
     }
-    // To convert again is what the page says.
+    // The page recommends to convert again.
     for it in [&left, &day] {
         let report = it.convert();
         it.delete(&report);

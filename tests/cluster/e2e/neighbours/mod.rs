@@ -1,7 +1,7 @@
-//! Others that set the same counts, the real programs: how one lives with them, and that each is
-//! named when it puts back what dayshift has set.
+//! The real programs that set the same counts: how to coexist with them, and that each is named
+//! when it reverts dayshift's change.
 //!
-//! `NEIGHBOURS=full cargo test --test cluster neighbours` has those too that take long to build.
+//! `NEIGHBOURS=full cargo test --test cluster neighbours` adds those that take long to build.
 
 mod argo_cd;
 mod coexistence;
@@ -15,7 +15,7 @@ use std::env;
 
 use crate::support::Story;
 
-/// All of them.
+/// All scenarios.
 pub(crate) fn stories() -> Vec<Story> {
     let mut all = [coexistence::stories(), reverts::stories()].concat();
     match env::var("NEIGHBOURS").as_deref() {

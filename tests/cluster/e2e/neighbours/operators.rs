@@ -1,10 +1,10 @@
-//! CloudNativePG's operator, the real one: a Cluster that dayshift stops hibernates, and comes back
-//! with its volume. See `tests/cloudnativepg`.
+//! CloudNativePG's operator, the real one: a Cluster that dayshift stops hibernates, and starts
+//! again with its volume. See `tests/cloudnativepg`.
 //!
-//! No PostgreSQL runs. The story says what an instance would say of itself: that it is set up, and
-//! that it is healthy.
+//! No PostgreSQL runs. The scenario reports the status of an instance: that it is set up and
+//! healthy.
 //!
-//! `OPERATORS=full cargo test --test cluster operators` has it: it takes minutes to build.
+//! `OPERATORS=full cargo test --test cluster operators` runs it, because building it takes minutes.
 
 use std::env;
 
@@ -32,7 +32,7 @@ fn a_cluster_of_cloud_native_pg_hibernates_and_comes_back_with_its_volume(plane:
     plane.install();
     let mut team = TestNamespace::without_scaler(plane, "cloudnativepg");
     let operator = Operator::cloud_native_pg(plane);
-    // As docs/reference/operator-kinds.md has it.
+    // As in docs/reference/operator-kinds.md.
     let role = format!("dayshift kinds -o yaml {KINDS} | kubectl apply -f -");
     plane.shell(&role).success();
     team.run(&[KINDS]);
@@ -77,7 +77,7 @@ fn a_cluster_of_cloud_native_pg_hibernates_and_comes_back_with_its_volume(plane:
     };
     assert_eq!(condition(), "", "{}", operator.log());
 
-    // It hibernates a healthy cluster alone.
+    // It hibernates only a healthy cluster.
     start.before("the operator has hibernated it", || {
         tell("cluster/db", json!({"phase": "Cluster in healthy state"})).success();
         (condition() == "Hibernated").then_some(())

@@ -1,5 +1,5 @@
-//! The real programs that set back what dayshift has set: each is named within 2 s, by one read and
-//! one Event.
+//! The real programs that revert dayshift's changes: each is named within 2 s, by one read and one
+//! Event.
 
 use tempfile::TempDir;
 
@@ -39,7 +39,7 @@ fn kubectl_replace_is_named(plane: &ControlPlane) {
         shown.contains("kubectl-replace (kubectl replace) set 3 "),
         "{shown}"
     );
-    // Adopted, stopped, and its labels again, which the replace took away.
+    // Adopted, stopped, and its labels again, which the replacement removed.
     team.ends([("web", 3)]);
 }
 
@@ -128,7 +128,7 @@ fn an_autoscaler_above_a_stop_count_is_named(plane: &ControlPlane) {
     team.delete("web");
 }
 
-/// A chart of one Deployment, and Helm with it.
+/// A chart of one Deployment, and its Helm.
 struct Chart<'p> {
     plane: &'p ControlPlane,
     version: u32,
@@ -164,7 +164,7 @@ impl<'p> Chart<'p> {
         std::fs::write(self.folder.path().join("templates/web.yaml"), text).unwrap();
     }
 
-    /// An upgrade and a rollback, which nobody has anything to say about.
+    /// An upgrade and a rollback while running, which cause no report.
     fn by_day(&self, team: &TestNamespace<'_>, stop: &str) {
         self.write(Some(3), stop, "nginx:day");
         self.helm(&["upgrade", "shop", "CHART"]).success();
@@ -193,7 +193,7 @@ fn image(team: &TestNamespace<'_>) -> String {
 }
 
 fn helm_3_sets_the_count_of_the_chart_and_is_named(plane: &ControlPlane) {
-    // Built, where it was not: that takes longer than a watch lasts.
+    // Built first if necessary: that takes longer than a watch lasts.
     plane.helm(3, &["version"]).success();
     let team = TestNamespace::new(plane, "helmthree");
     let stop = soon(16);
@@ -219,7 +219,7 @@ fn helm_3_sets_the_count_of_the_chart_and_is_named(plane: &ControlPlane) {
 }
 
 fn helm_4_fails_until_it_is_forced_and_is_named_then(plane: &ControlPlane) {
-    // Built, where it was not: that takes longer than a watch lasts.
+    // Built first if necessary: that takes longer than a watch lasts.
     plane.helm(4, &["version"]).success();
     let team = TestNamespace::new(plane, "helmfour");
     let stop = soon(16);
@@ -250,7 +250,8 @@ fn helm_4_fails_until_it_is_forced_and_is_named_then(plane: &ControlPlane) {
     assert_eq!(team.replicas("web"), 3);
     let told = told_once(&team, "web");
     assert!(told.starts_with("helm set 3 again "), "{told}");
-    // What Helm has forced is Helm's alone: left out of the chart it is the API server's default.
+    // A field that Helm forced belongs only to Helm: without it in the chart it gets the API
+    // server's default.
     chart.write(None, &stop.text(), "nginx:4");
     upgrade(&[]).success();
     assert_eq!(team.replicas("web"), 1);

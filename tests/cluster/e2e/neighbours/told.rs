@@ -1,17 +1,17 @@
-//! What dayshift says of who has put a count back, and what it cost to know.
+//! Reports about the manager that reverted a count, and their cost.
 
 use chrono::DateTime;
 
 use crate::e2e::test_namespace::TestNamespace;
 use crate::support::{Request, eventually, too_late};
 
-/// Asserts that the controller has read the Deployment once after the last change by somebody else,
-/// and told who it was within 2 s; returns what it told.
+/// Asserts that the controller read the Deployment once after another client's last change, and
+/// reported the manager within 2 s; returns the report.
 pub(super) fn told_once(team: &TestNamespace<'_>, name: &str) -> String {
     let told = team.await_event(name, "Reverted");
     let changes = team.changes_by_others();
     let change = changes.last().map(|it| it.answered);
-    // The server's log may be a moment behind.
+    // The server's log can be a moment behind.
     let (read, event) = eventually("the read and the Event are in the log", || {
         let requests = team.requests();
         let reads = requests.iter().filter(|it| it.verb == "get");
@@ -34,7 +34,7 @@ pub(super) fn told_once(team: &TestNamespace<'_>, name: &str) -> String {
     told
 }
 
-/// Asserts that nobody was told to have put it back.
+/// Asserts that no revert was reported.
 pub(super) fn never_told(team: &TestNamespace<'_>, name: &str) {
     assert_eq!(count(team, name), 0);
 }
@@ -44,7 +44,7 @@ fn count(team: &TestNamespace<'_>, name: &str) -> usize {
     all.filter(|(reason, _)| reason == "Reverted").count()
 }
 
-/// What `dayshift status` shows.
+/// The output of `dayshift status`.
 pub(super) fn status(team: &TestNamespace<'_>) -> String {
     team.plane()
         .shell(&format!("dayshift status -n {}", team.name()))

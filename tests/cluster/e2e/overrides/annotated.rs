@@ -1,4 +1,4 @@
-//! What users lay over a schedule with plain `kubectl annotate`, and what is enforced.
+//! Overrides that users set with plain `kubectl annotate`, and `enforce`.
 
 use crate::e2e::test_namespace::TestNamespace;
 use crate::support::{
@@ -15,7 +15,7 @@ pub(crate) fn stories() -> Vec<Story> {
     ])
 }
 
-/// One that the schedule has stopped, or started, an hour ago, if anybody had been there.
+/// A workload that its schedule would have stopped, or started, an hour ago.
 fn since_an_hour(name: &str, now: Soon, runs: bool) -> DeploymentBuilder {
     let (ago, later) = (now.plus(-3600).text(), now.plus(36_000).text());
     let web = deployment(name).replicas(3);

@@ -1,4 +1,4 @@
-//! `manifests/policy/stamp.yaml`: whose an override is, and that nobody can say it is another's.
+//! `manifests/policy/stamp.yaml`: the author of an override, which no user can forge.
 
 use std::collections::BTreeMap;
 
@@ -41,7 +41,7 @@ pub(crate) fn by(team: &TestNamespace<'_>, object: &str) -> Option<String> {
     annotations(team, object).remove(BY)
 }
 
-/// The shipped policy, in the namespace of the team alone.
+/// The shipped policy, only in the namespace of the team.
 pub(crate) fn apply_stamp(team: &TestNamespace<'_>) {
     let own = format!(
         "policyName: stamp-{0}\n  matchResources: {{namespaceSelector: {{matchLabels: \
@@ -131,7 +131,7 @@ fn an_override_has_the_name_of_who_wrote_it_and_loses_it_as_it_ends(plane: &Cont
     annotate(&team, jane, &namespace, &["dayshift/pause-"]).success();
     assert_eq!(by(&team, &namespace), None);
 
-    // By the command, and until the controller takes it away.
+    // Written by the command, until the controller removes it.
     team.run(&[]);
     let end = soon(9);
     let wake = format!(
@@ -181,7 +181,7 @@ fn without_the_policy_a_reason_is_told_as_well(plane: &ControlPlane) {
         "{event}"
     );
     assert!(!event.contains(['\u{1b}', '\u{202e}']), "{event:?}");
-    // Somebody else's override does not keep it.
+    // Another user's override does not keep it.
     let sleep = format!("dayshift pause deploy/web -n {} --for 1h", team.name());
     plane.shell(&sleep).success();
     assert_eq!(

@@ -1,7 +1,7 @@
-//! Overrides that have ended, and `kubectl rollout undo`, which brings their annotations back.
+//! Ended overrides, and `kubectl rollout undo`, which restores their annotations.
 //!
-//! The Deployment controller copies annotations into the ReplicaSet that is current and takes none
-//! away there, so a revision keeps those of an override that was over long ago.
+//! The Deployment controller copies annotations into the current ReplicaSet and removes none there,
+//! so a revision keeps those of an override that ended long ago.
 
 use serde_json::{Value, json};
 
@@ -67,14 +67,14 @@ fn an_undo_pauses_nothing_again(plane: &ControlPlane) {
     pause.comes_back_and_does_nothing(team, by_day);
 }
 
-/// An override, and the state and the count while it holds and when it is over.
+/// An override, with the state and count while it is active and afterwards.
 struct Override {
     key: &'static str,
     begun: (&'static str, i32),
     ended: (&'static str, i32),
 }
 
-/// What ends it, and when the image changes: an older revision keeps the override either way.
+/// How it ends, and when the image changes: an older revision keeps the override either way.
 const ENDINGS: [(&str, Ending); 4] = [
     ("time", Ending::Time),
     ("resume", Ending::Resume),
@@ -133,7 +133,7 @@ impl Override {
             let state = team.label(name, "dayshift/state");
             assert_eq!(state.as_deref(), Some(self.ended.0), "{name}");
         }
-        // A new one counts, with the very text of the one that has ended.
+        // A new override applies, even with the same value as the ended one.
         for (name, ending) in &ENDINGS[1..] {
             self.lay_over(&team, name, &until(*ending));
             team.await_label(name, "dayshift/state", self.begun.0);
@@ -164,7 +164,8 @@ impl Override {
     }
 }
 
-/// Waits until the current revision has what dayshift wrote when the override began.
+/// Waits until the current revision contains the values that dayshift wrote when the override
+/// began.
 fn await_copied(team: &TestNamespace<'_>, name: &str) {
     let of = format!("app={name}");
     let began = team.annotation(name, "dayshift/override-began");

@@ -1,4 +1,5 @@
-//! Overrides that users set with plain `kubectl annotate`, and what `kubectl rollout undo` does to them.
+//! Overrides that users set with plain `kubectl annotate`, and the effect of `kubectl rollout undo`
+//! on them.
 
 pub(super) mod annotated;
 pub(super) mod authors;

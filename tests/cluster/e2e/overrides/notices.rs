@@ -1,4 +1,4 @@
-//! A word before the stop, by a real API server, under the shipped permissions.
+//! Stop notices on a real API server, under the shipped permissions.
 
 use chrono::TimeDelta;
 
@@ -13,7 +13,7 @@ pub(crate) fn stories() -> Vec<Story> {
     ]
 }
 
-/// What the Events of a reason say of an object of that name.
+/// The texts of the Events with a reason about an object of that name.
 fn told(team: &TestNamespace<'_>, name: &str) -> Vec<String> {
     let events = team.events(name).into_iter();
     let told = events.filter(|(reason, _)| reason == "StopsSoon");

@@ -1,5 +1,5 @@
-//! `kubectl rollout undo`, which puts back the annotations of an older revision and leaves labels
-//! alone: schedules go back, state does not.
+//! `kubectl rollout undo`, which restores the annotations of an older revision and keeps labels:
+//! schedules go back, state does not.
 
 use serde_json::{Value, json};
 
@@ -16,7 +16,7 @@ pub(crate) fn stories() -> Vec<Story> {
     ]
 }
 
-/// Creates it, and waits until its three pods are there.
+/// Creates it, and waits until its three pods exist.
 pub(crate) fn create(
     team: &TestNamespace<'_>,
     name: &str,
@@ -28,7 +28,7 @@ pub(crate) fn create(
     team.await_pods(name, 3);
 }
 
-/// Rolls out another revision, which has these annotations.
+/// Rolls out another revision with these annotations.
 pub(crate) fn roll_out(team: &TestNamespace<'_>, name: &str, annotations: &Value) {
     let container = json!({"name": "nginx", "image": "nginx:2"});
     team.merge(

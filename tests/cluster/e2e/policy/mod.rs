@@ -1,4 +1,4 @@
-//! `manifests/policy`: what the API server itself says of a wrong text, held against the parser.
+//! `manifests/policy`: the API server's own checks of annotations, compared with the parser.
 
 mod texts;
 
@@ -28,7 +28,7 @@ pub(crate) fn stories() -> Vec<Story> {
     ]
 }
 
-/// The policy for one namespace alone, which refuses; other stories have theirs.
+/// The policy in one namespace only, which denies; other scenarios have their own.
 struct Policy<'a> {
     team: Namespace<'a>,
 }
@@ -62,7 +62,7 @@ impl<'a> Policy<'a> {
         policy
     }
 
-    /// Why the API server would not take it; `None` where it would.
+    /// The API server's denial; `None` if it accepts.
     fn refusal(&self, web: DeploymentBuilder) -> Option<String> {
         block_on(refusal(self.api(), web))
     }
@@ -71,13 +71,13 @@ impl<'a> Policy<'a> {
         Api::namespaced(self.team.plane().client().clone(), self.team.name())
     }
 
-    /// Of each text, whether it is refused.
+    /// The denials of these values, in order.
     fn refused(&self, texts: &[(&'static str, String)]) -> Vec<Option<String>> {
         let asked = texts.iter().map(|(key, text)| {
             let web = deployment("web").annotation(&format!("dayshift/{key}"), text);
             refusal(self.api(), web)
         });
-        // Few at once: other stories are punctual on the same server.
+        // Few at once: other scenarios on the same server must be punctual.
         block_on(stream::iter(asked).buffered(2).collect())
     }
 }
@@ -136,7 +136,7 @@ fn the_policy_refuses_no_text_that_is_read(plane: &ControlPlane) {
         good > texts.len() / 4 && bad > texts.len() / 3,
         "{good} {bad}"
     );
-    // What only cron's own bounds, a calendar or a clock can tell.
+    // Only cron's own limits, a calendar or a clock can detect the others.
     assert!(caught * 10 > bad * 9, "{caught} of {bad}: {missed:#?}");
 }
 
@@ -205,7 +205,7 @@ fn the_policy_is_told_by_kubectl_at_apply(plane: &ControlPlane) {
         "dayshift/exclude, dayshift/allow-volume-deletion and dayshift/stop-jobs are",
     );
 
-    // What dayshift writes, what is left alone and what was there before says nothing.
+    // Annotations of dayshift, of excluded workloads and unchanged ones cause no warning.
     for text in [
         "dayshift/error=x",
         "dayshift/replicas=3",
@@ -231,8 +231,9 @@ fn the_policy_is_told_by_kubectl_at_apply(plane: &ControlPlane) {
     );
 }
 
-/// The budget bounds what one object costs the API server. Costs grow with the length of a text, so
-/// ten times the longest text within it is less than a tenth for the longest.
+/// The budget limits the cost of one object for the API server. Costs grow with the length of a
+/// value, so a value of ten times the maximum length within it means less than a tenth for the
+/// maximum.
 fn the_policy_costs_less_than_a_tenth_of_the_budget(plane: &ControlPlane) {
     let policy = Policy::new(plane, "costs", "Deny", 65_536);
     eventually("the policy is in force", || {

@@ -1,4 +1,4 @@
-//! Texts of each key, and whether dayshift reads them.
+//! Values of each key, and whether dayshift accepts them.
 
 use dayshift_schedule::{
     ExcludedDates, Hours, Times, TreatedDates, Zone, parse_date_time, parse_grace, parse_jitter,
@@ -6,7 +6,7 @@ use dayshift_schedule::{
 };
 use dayshift_workload::{After, IgnoredPaths, Replicas, WakeOnRequest};
 
-/// Whether dayshift reads the text of that key.
+/// Whether dayshift accepts the value of that key.
 pub(super) fn is_read(key: &str, text: &str) -> bool {
     let zone = Zone::UTC;
     let is_truth = ["true", "false"]
@@ -33,7 +33,7 @@ pub(super) fn is_read(key: &str, text: &str) -> bool {
     }
 }
 
-/// Texts of each key that are read, from which others are made.
+/// Accepted values of each key, from which others are derived.
 pub(super) const SEEDS: [(&str, &[&str]); 19] = [
     (
         "start",
@@ -132,11 +132,11 @@ pub(super) const SEEDS: [(&str, &[&str]); 19] = [
     ),
 ];
 
-/// Signs that are put into texts: what texts are made of, blanks of Unicode, and what is none.
+/// Characters that are inserted into values: those of valid values, blanks of Unicode, and others.
 const SIGNS: &str =
     " \t\u{a0}\u{2003}\u{3000};,-:=*?/@.0123456789TZtzMonFriSatfirstlastweekdaysjanhms+\u{2013}é";
 
-/// Numbers without a pattern, the same in each run.
+/// A pseudorandom generator, the same in each run.
 pub(super) struct Numbers(pub(super) u64);
 
 impl Numbers {
@@ -148,7 +148,7 @@ impl Numbers {
     }
 }
 
-/// A seed with some signs taken out, put in, doubled or in other case.
+/// A seed with some characters removed, inserted, doubled or in other case.
 pub(super) fn changed(seed: &str, numbers: &mut Numbers) -> String {
     let signs: Vec<char> = SIGNS.chars().collect();
     let mut text: Vec<char> = seed.chars().collect();

@@ -1,4 +1,4 @@
-//! Several scalers on one cluster: side by side, and killed in the middle of their work.
+//! Several controllers on one cluster: in parallel, and killed in the middle of their work.
 
 pub(super) mod split;
 pub(super) mod starting;

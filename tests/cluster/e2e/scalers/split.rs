@@ -1,4 +1,4 @@
-//! Several scalers that share a cluster out between them, as `docs/production/scale.md` says.
+//! Several controllers that divide a cluster, as in `docs/production/scale.md`.
 
 use std::collections::BTreeMap;
 
@@ -14,17 +14,17 @@ pub(crate) fn stories() -> Vec<Story> {
     ]
 }
 
-/// Waits until one is adopted, without which nothing stops it.
+/// Waits until a workload is adopted, without which nothing stops it.
 fn await_adopted(namespace: &Namespace<'_>, name: &str, stop: Soon) {
     stop.before(&format!("{name} is adopted"), || {
         namespace.label(name, "dayshift/state")
     });
 }
 
-/// Waits until one is stopped: by its second write.
+/// Waits until a workload is stopped: by its second write.
 fn await_stopped(namespace: &Namespace<'_>, name: &str) {
     namespace.await_label(name, "dayshift/state", "stopped");
-    // The server's log may be a moment behind what it has done.
+    // The server's log can be a moment behind.
     eventually(&format!("the stop of {name} is in the log"), || {
         let writes = namespace.writes(name).len();
         assert!(writes <= 2, "{name}: adopted and stopped");
@@ -82,13 +82,12 @@ fn namespaces_and_selectors_share_a_cluster_out(plane: &ControlPlane) {
     assert_eq!(by, expected.map(|(name, which)| (name, vec![which])).into());
 }
 
-/// What the others look after is left to them, in the namespaces that are there and in those to
-/// come.
+/// Namespaces of other controllers are left to them, existing and future ones.
 fn a_scaler_leaves_the_namespaces_alone_that_it_is_told_to(plane: &ControlPlane) {
     let [shop, ops, rest] = ["shop", "ops", "rest"].map(|name| plane.namespace(name));
     let stop = soon(6);
-    // The whole cluster is other stories' too: a label says what this one is about. And it would
-    // tell of a bad Namespace of theirs, as their own scaler does.
+    // Other scenarios share the cluster: a label selects this one's workloads. Without it, an
+    // invalid Namespace of theirs would be reported too.
     let mine = format!("shift={}", rest.name());
     let flags = [
         "--namespace-defaults=false",

@@ -18,7 +18,7 @@ use crate::support::{
 const COUNT: usize = 100;
 const MAX: usize = 10;
 
-/// How long all of them may take.
+/// The timeout for all of them.
 const TIMEOUT: Duration = Duration::from_secs(240);
 
 pub(crate) fn stories() -> Vec<Story> {
@@ -60,13 +60,13 @@ fn status_tells_a_start_that_waits_from_one_that_nobody_carries_out(plane: &Cont
                 let notes = notes();
                 let waits = notes.iter().any(|it| it == said);
                 let is_late = notes.iter().any(|it| it.contains("overdue"));
-                // Ten seconds after its start it is late or waits, and before it is neither.
+                // Ten seconds after its start it is late or waits, and before that it is neither.
                 (waits == expected && is_late != expected).then_some(())
             },
         );
     };
     waits(true);
-    // Nobody says so of it once that Event is gone.
+    // No other Event reports it once that Event is gone.
     team.kill_scalers();
     let delete = ["delete", "events", "--field-selector=reason=StartsWait"];
     team.kubectl(&delete).success();
@@ -99,8 +99,8 @@ fn of_100_starts_at_most_10_are_not_ready_at_any_time(plane: &ControlPlane) {
     team.ends(names.into_iter().map(|name| (name, 2)));
 }
 
-/// How many were not ready at most, until all are, by a watch of its own: what it has shown up to an event
-/// was so at that moment.
+/// The maximum number of unready workloads until all are ready, by its own watch: the state up to
+/// an event was true at that moment.
 async fn most_not_ready(api: &Api<Deployment>) -> usize {
     let params = WatchParams::default().timeout(290).disable_bookmarks();
     let mut events = api.watch(&params, "0").await.unwrap().boxed();

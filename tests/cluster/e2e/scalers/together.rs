@@ -1,4 +1,4 @@
-//! Several scalers at once, and scalers that are ended in the middle of their work.
+//! Several controllers at once, and controllers that end in the middle of their work.
 
 use std::collections::BTreeMap;
 use std::thread;
@@ -33,7 +33,7 @@ fn deployments(team: &Namespace<'_>) -> Api<Deployment> {
     Api::namespaced(team.plane().client().clone(), team.name())
 }
 
-/// `count` Deployments with one to five replicas, and how many each has by its name.
+/// Creates `count` Deployments with one to five replicas; returns the count of each by name.
 fn create_fleet(
     team: &Namespace<'_>,
     count: i32,
@@ -55,14 +55,14 @@ fn create_fleet(
     fleet
 }
 
-/// Waits until all of a fleet are in a state, which the story needs `before` an instant.
+/// Waits until all of a fleet are in a state, which must happen `before` a time.
 fn await_state(team: &Namespace<'_>, state: &str, count: usize, before: Soon) {
     before.before(&format!("all {count} are {state}"), || {
         (count_in_state(team, state) == count).then_some(())
     });
 }
 
-/// Asks for names and labels of those alone that are in it: it is asked often.
+/// Requests names and labels of only those in the state, because it is called often.
 fn count_in_state(team: &Namespace<'_>, state: &str) -> usize {
     let params = ListParams::default().labels(&format!("dayshift/state={state}"));
     block_on(deployments(team).list_metadata(&params))
@@ -71,8 +71,8 @@ fn count_in_state(team: &Namespace<'_>, state: &str) -> usize {
         .len()
 }
 
-/// Asserts that no original count is lost: each Deployment is as it was, or is stopped and says
-/// what it was. Returns how many are stopped.
+/// Asserts that no original count is lost: each Deployment runs at its count, or is stopped with
+/// its count saved. Returns how many are stopped.
 fn assert_whole(team: &Namespace<'_>, fleet: &BTreeMap<String, i32>) -> usize {
     let mut stopped = 0;
     let all = team.list();
@@ -98,8 +98,9 @@ fn assert_whole(team: &Namespace<'_>, fleet: &BTreeMap<String, i32>) -> usize {
     stopped
 }
 
-/// Waits until some are stopped. The scalers stand still during each look, which takes longer on a busy
-/// machine than all of the boundary: so it finds them in the middle of their work.
+/// Waits until some are stopped. The controllers are suspended during each check, which takes
+/// longer on a busy machine than the boundary itself, so that they are found in the middle of their
+/// work.
 fn await_progress(team: &mut TestNamespace<'_>, stop: Soon, some: usize) {
     stop.wait();
     loop {
@@ -114,15 +115,15 @@ fn await_progress(team: &mut TestNamespace<'_>, stop: Soon, some: usize) {
     }
 }
 
-/// The patches that are no success in the log, made or not: what was under way when a scaler was killed, and
-/// what a server that stands still for a while answers later.
+/// The unsuccessful patches in the log, applied or not: those in flight when a controller was
+/// killed, and those that a stalled server answers later.
 fn unheard(requests: &[Request]) -> Vec<Request> {
     let mut unheard = requests.to_vec();
     unheard.retain(|each| each.verb == "patch" && !matches!(each.code, 200 | 409 | 422));
     unheard
 }
 
-/// How many writes to each the log may show where the server has made so many.
+/// The number of writes that the log can show if the server applied this many.
 fn writes_shown(
     team: &TestNamespace<'_>,
     fleet: &BTreeMap<String, i32>,
@@ -138,8 +139,8 @@ fn writes_shown(
     fleet.keys().map(shown).collect()
 }
 
-/// A fleet that one scaler has adopted, before others with these flags take over: many writes of two that have
-/// one request under way at a time take long on a busy machine.
+/// A fleet that one controller adopted, before others with these flags take over: the writes of two
+/// controllers with one request in flight each take long on a busy machine.
 fn adopted_fleet(
     team: &mut TestNamespace<'_>,
     count: i32,
@@ -193,7 +194,7 @@ fn two_controllers_make_each_change_once(plane: &ControlPlane) {
     team.ends(writes);
 }
 
-/// The server ends the watch of whoever does not read what it is told.
+/// The server ends the watch of a client that does not read.
 fn a_watch_that_the_server_ends_costs_a_watch_and_a_small_list(plane: &ControlPlane) {
     let mut team = TestNamespace::new(plane, "unread");
     let nights = |name: &str| deployment(name).replicas(3).stop("22:00").start("06:00");
@@ -203,7 +204,7 @@ fn a_watch_that_the_server_ends_costs_a_watch_and_a_small_list(plane: &ControlPl
 
     team.signal_scalers(Signal::STOP);
     let closed = plane.closed_watches();
-    // More than the sockets between them hold.
+    // More than the sockets between them buffer.
     let much = "x".repeat(200_000);
     for change in 0.. {
         team.annotate("web", "example.com/much", &*format!("{change} {much}"));
@@ -255,7 +256,7 @@ fn scalers_killed_in_the_middle_of_a_boundary_of_200_lose_nothing(plane: &Contro
     assert_eq!(team.all_replicas(), fleet);
 
     let unheard = unheard(&team.requests());
-    // One that has had no answer for a second has left its place to another.
+    // A request without a response for a second has released its slot.
     let young = killed - GIVEN_UP_AFTER..=killed;
     let under_way = unheard.iter().filter(|it| young.contains(&it.received));
     assert!(
@@ -277,7 +278,7 @@ fn a_scaler_told_to_end_in_the_middle_of_a_boundary_leaves_nothing_half_done(pla
     let log = team.stop_scalers();
     let stopped = assert_whole(&team, &fleet);
     assert!(stopped > 0);
-    // What was under way has a line like any other, and an Event.
+    // Requests in flight have a log line like all others, and an Event.
     assert_eq!(log.matches(" stop kind=").count(), stopped, "{log}");
     let told = team.kubectl(&[
         "get",

@@ -1,4 +1,4 @@
-//! What the shipped manifests allow, and that a cluster with strict rules takes them.
+//! The permissions of the shipped manifests, and that a cluster with strict rules accepts them.
 
 use crate::e2e::kinds::allow_every_kind;
 use crate::support::{ControlPlane, Namespace, Parts, Story, stories};
@@ -27,7 +27,7 @@ const EVERYBODY: [&str; 3] = [
     "clustertrustbundles.certificates.k8s.io [] [] [get list watch]",
 ];
 
-/// The rows of `kubectl auth can-i --list` that the ServiceAccount has besides everybody.
+/// The additional rows of `kubectl auth can-i --list` of the ServiceAccount.
 fn rights(plane: &ControlPlane, team: &Namespace<'_>) -> Vec<String> {
     let list = ["auth", "can-i", "--list", "--no-headers", "-n", team.name()];
     let listed = plane.kubectl_as(plane.install(), &list).success();
@@ -44,7 +44,7 @@ fn rights(plane: &ControlPlane, team: &Namespace<'_>) -> Vec<String> {
 fn each_kind_that_is_asked_for_adds_four_verbs_on_it_and_nothing_else(plane: &ControlPlane) {
     allow_every_kind(plane);
     let mut rights = rights(plane, &plane.namespace("kinds"));
-    // Those of kinds that stories define.
+    // The kinds that scenarios define.
     let of_stories = [
         ".toys.example.com ",
         ".postgresql.cnpg.io ",
@@ -60,11 +60,11 @@ fn each_kind_that_is_asked_for_adds_four_verbs_on_it_and_nothing_else(plane: &Co
         [
             "cronjobs.batch [] [] [get list watch patch]",
             "deployments.apps [] [] [get list watch patch]",
-            // No kind that is scaled: the Services that starts may wait for.
+            // Not a scaled kind: the Services that starts can wait for.
             "endpointslices.discovery.k8s.io [] [] [list watch]",
             "events.events.k8s.io [] [] [create]",
             "horizontalpodautoscalers.autoscaling [] [] [get list watch patch]",
-            // No kind that is scaled: those of a CronJob with stop-jobs.
+            // Not a scaled kind: the Jobs of a CronJob with stop-jobs.
             "jobs.batch [] [] [list patch]",
             "namespaces [] [] [list watch]",
             "rollouts.argoproj.io [] [] [get list watch patch]",
@@ -157,7 +157,7 @@ fn the_namespaced_manifest_reaches_no_further_than_its_namespace(plane: &Control
     }
 }
 
-/// Pod Security admission refuses or warns; it looks at pods, so there has to be one.
+/// Pod Security admission denies or warns; it checks pods, so there must be one.
 fn the_manifest_passes_the_restricted_pod_security_standard(plane: &ControlPlane) {
     plane.install();
     let label = "pod-security.kubernetes.io/enforce";

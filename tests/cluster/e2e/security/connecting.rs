@@ -1,5 +1,5 @@
-//! How a client gets to the API server, and as whom: `--as`, `--as-group`, and what a kubeconfig says
-//! of a proxy and of the server's name.
+//! How a client connects to the API server, and as which user: `--as`, `--as-group`, and the proxy
+//! and server name of a kubeconfig.
 
 use std::fs;
 use std::io::{self, Read as _, Write as _};
@@ -25,7 +25,8 @@ pub(crate) fn stories() -> Vec<Story> {
     ]
 }
 
-/// A namespace with `web`, which a scaler has adopted: what nobody adopts `status` calls a problem soon.
+/// A namespace with `web`, which a controller adopted: `status` soon reports unadopted workloads as
+/// a problem.
 fn adopted<'a>(plane: &'a ControlPlane, name: &str) -> TestNamespace<'a> {
     let team = TestNamespace::new(plane, name);
     team.create(deployment("web").replicas(2).hours("00:00-24:00"));
@@ -33,7 +34,7 @@ fn adopted<'a>(plane: &'a ControlPlane, name: &str) -> TestNamespace<'a> {
     team
 }
 
-/// Somebody who may do nothing but by the group `night-shift`, which may read and patch here.
+/// A user whose only permissions come from the group `night-shift`, which may read and patch here.
 fn allow_night_shift(team: &TestNamespace<'_>) {
     let verbs = "--verb=get,list,watch,patch";
     let resources = "--resource=deployments,statefulsets,cronjobs";
@@ -75,7 +76,7 @@ fn a_command_is_the_user_and_in_the_groups_that_it_is_told_to_be(plane: &Control
     }
     assert_eq!(team.annotation("web", "dayshift/sleep-until"), None);
 
-    // Any of the groups will do.
+    // Any of the groups is sufficient.
     let groups = [
         "--as",
         "jane",
@@ -107,7 +108,7 @@ fn run_is_the_user_that_it_is_told_to_be(plane: &ControlPlane) {
     }
 }
 
-/// The kubeconfig of the user `admin`, with more said of its cluster.
+/// The kubeconfig of the user `admin`, with additional fields of its cluster.
 fn kubeconfig_with(plane: &ControlPlane, folder: &Path, cluster: Value) -> PathBuf {
     let text = fs::read_to_string(plane.kubeconfig()).unwrap();
     let mut config: Value = serde_json::from_str(&text).unwrap();
@@ -126,7 +127,7 @@ struct Way {
 }
 
 impl Way {
-    /// A proxy, which leads to `url` whatever it is asked for.
+    /// A proxy, which leads to `url` for every request.
     fn by_proxy(url: &str) -> Self {
         Self::by(url, Ipv4Addr::LOCALHOST, |mut client| {
             let mut head = Vec::new();
@@ -176,7 +177,7 @@ impl Way {
     }
 }
 
-/// A port of 127.0.0.1 where nobody answers: whoever goes there by itself finds nothing.
+/// A port of 127.0.0.1 without a listener: a direct connection fails.
 const NOBODY: &str = "127.0.0.1:9";
 
 fn every_request_goes_through_the_proxy_of_the_kubeconfig(plane: &ControlPlane) {
@@ -204,7 +205,7 @@ fn every_request_goes_through_the_proxy_of_the_kubeconfig(plane: &ControlPlane) 
     assert!(asked.iter().all(|it| *it == tunnel), "{asked:?}");
 }
 
-/// As Go's net/http reads them: `HTTPS_PROXY`, but for the hosts in `NO_PROXY`.
+/// As in Go's net/http: `HTTPS_PROXY`, except for the hosts in `NO_PROXY`.
 fn the_proxy_of_the_environment_counts_as_for_kubectl(plane: &ControlPlane) {
     let team = adopted(plane, "proxied-by-environment");
     let folder = tempfile::tempdir().unwrap();
@@ -232,7 +233,8 @@ fn the_proxy_of_the_environment_counts_as_for_kubectl(plane: &ControlPlane) {
     assert_eq!(proxy.asked().len(), asked);
 }
 
-/// The server's certificate is for 127.0.0.1 and for `kubernetes.default.svc`, and not for 127.0.0.2.
+/// The server's certificate is for 127.0.0.1 and for `kubernetes.default.svc`, and not for
+/// 127.0.0.2.
 fn the_server_shows_a_certificate_for_the_name_in_the_kubeconfig(plane: &ControlPlane) {
     let team = adopted(plane, "named");
     let folder = tempfile::tempdir().unwrap();

@@ -1,4 +1,4 @@
-//! Those who may annotate Deployments, and mean no good (`docs/production/threat-model.md`).
+//! Attackers who may annotate Deployments (`docs/production/threat-model.md`).
 
 use std::path::Path;
 use std::time::Instant;
@@ -15,8 +15,8 @@ use crate::support::{
 
 const WRITERS: &str = include_str!("../../../../manifests/policy/writers.yaml");
 
-/// Binds the ServiceAccount with which all scalers of these stories run: what it refused by mistake
-/// would make others fail that are told at the same time.
+/// Restricts the ServiceAccount of all controllers of these scenarios: a wrong denial would make
+/// concurrent scenarios fail.
 const SCALER: &str = include_str!("../../../../manifests/policy/scaler.yaml");
 
 pub(crate) fn stories() -> Vec<Story> {
@@ -65,7 +65,7 @@ fn bad_schedules_do_not_keep_good_ones_waiting(plane: &ControlPlane) {
     team.ends(bad.chain(good));
 }
 
-/// A `test` of a JSON patch compares how a text is written.
+/// A `test` of a JSON patch compares decoded strings.
 fn what_go_writes_with_escapes_is_told_as_well(plane: &ControlPlane) {
     let team = TestNamespace::new(plane, "escapes");
     let text = "19:00 <&> \u{2028}\u{1b}\u{8}\u{7f}\"\\/ 日";
@@ -84,7 +84,7 @@ fn whoever_may_only_annotate_scales_that_deployment_and_no_other(plane: &Control
     team.create(deployment("other").replicas(1));
     let begin = Instant::now();
     let scaled = || {
-        // Another one each time: what changes nothing is refused to nobody.
+        // Another count each time: a request without a change is never denied.
         let count = 10 + begin.elapsed().as_millis() % 1000;
         user.merge("web", &json!({"spec": {"replicas": count}}))
     };
@@ -133,7 +133,7 @@ fn whoever_may_only_annotate_scales_that_deployment_and_no_other(plane: &Control
     user.annotates_the_namespace("example.com/note=1").success();
 }
 
-/// With the token of dayshift's own ServiceAccount, under the shipped policy that binds it.
+/// With the token of dayshift's own ServiceAccount, under the shipped policy that restricts it.
 fn a_stolen_token_changes_counts_and_nothing_else(plane: &ControlPlane) {
     let team = TestNamespace::new(plane, "stolen");
     apply(&team, SCALER);
@@ -302,7 +302,7 @@ fn a_stolen_token_changes_counts_and_nothing_else(plane: &ControlPlane) {
     let forged = event("deployment-controller");
     assert!(forged.stderr.contains("only in its own name"), "{forged:?}");
 
-    // And what dayshift does is done, on an object with and one without labels and annotations.
+    // dayshift's own changes are allowed, on an object with and one without labels and annotations.
     let stop = soon(6);
     let start = stop.plus(4);
     team.create(
@@ -412,7 +412,7 @@ impl<'a> Annotator<'a> {
             .kubectl_as(Path::new(&self.kubeconfig), &arguments)
     }
 
-    /// From now on, by the shipped policy.
+    /// Applies the shipped policy to this account.
     fn is_kept_from_the_prefix(&self, team: &TestNamespace<'_>) {
         let them = format!("system:serviceaccount:{}:annotator", self.namespace);
         let policy = WRITERS
@@ -422,7 +422,7 @@ impl<'a> Annotator<'a> {
         apply(team, &policy);
     }
 
-    /// From now on, of Deployments.
+    /// Denies changes of the spec of Deployments.
     fn is_refused_a_change_of_the_spec(&self, team: &TestNamespace<'_>) {
         let user = format!("system:serviceaccount:{}:annotator", self.namespace);
         let name = format!("{}-spec", self.namespace);

@@ -1,4 +1,5 @@
-//! `manifests/policy/limits.yaml`: what may be asked for, and that nothing dayshift writes is refused.
+//! `manifests/policy/limits.yaml`: the limits for users, and that nothing dayshift writes is
+//! denied.
 
 use chrono::{DateTime, TimeDelta, Utc};
 use chrono_tz::Tz;
@@ -20,7 +21,7 @@ pub(crate) fn stories() -> Vec<Story> {
     ]
 }
 
-/// A team under the limits of the file, in its namespace alone.
+/// A team under the limits of the file, only in its namespace.
 struct Limited<'a> {
     team: TestNamespace<'a>,
 }
@@ -30,7 +31,7 @@ impl<'a> Limited<'a> {
         let limited = Self { team };
         limited.apply(changes);
         limited.team.create(deployment("probe"));
-        // Another text each time: what changes nothing is not looked at.
+        // Another value each time: an unchanged annotation is not checked.
         let mut year = 2100;
         eventually("the limits are in force", || {
             year += 1;
@@ -66,7 +67,7 @@ impl<'a> Limited<'a> {
         self.team.plane().kubectl(&["apply", "-f", path]).success();
     }
 
-    /// As somebody with all rights, in the group that the name ends with.
+    /// As a user with all permissions.
     fn annotate(&self, user: &str, object: &str, text: &str) -> Output {
         let user = format!("--as={user}");
         let group = "--as-group=system:masters";
@@ -91,7 +92,7 @@ impl<'a> Limited<'a> {
     }
 }
 
-/// The time this long after now, as somebody in that zone writes it.
+/// The local time this long after now in that zone.
 fn local(zone: Tz, after: TimeDelta) -> String {
     let at: DateTime<Utc> = Utc::now() + after;
     at.with_timezone(&zone).format("%Y-%m-%d %H:%M").to_string()
@@ -105,7 +106,7 @@ fn a_wake_or_pause_ends_within_its_limit(plane: &ControlPlane) {
     let short = TimeDelta::minutes(12 * 60 - 3);
     let long = TimeDelta::minutes(12 * 60 + 3);
 
-    // In each zone, that of the object and that of its Namespace; in hours of both sides of midnight.
+    // In each zone, by the object and by its Namespace; in hours on both sides of midnight.
     for zone in [
         "UTC",
         "America/Los_Angeles",
@@ -144,7 +145,7 @@ fn a_wake_or_pause_ends_within_its_limit(plane: &ControlPlane) {
         "ends later than 12h",
     );
 
-    // With an offset; and of the Namespace itself.
+    // With an offset; and on the Namespace itself.
     let offset = |after: TimeDelta| {
         (Utc::now() + after)
             .format("%Y-%m-%dT%H:%M:%SZ")
@@ -184,7 +185,7 @@ fn a_wake_or_pause_ends_within_its_limit(plane: &ControlPlane) {
     limited.allowed("dayshift/pause=true");
     limited.allowed("dayshift/pause=false");
 
-    // The command's words are the server's.
+    // The command prints the server's message.
     let wake = |length: &str| {
         let namespace = team.name();
         plane.shell(&format!(
@@ -211,7 +212,7 @@ fn a_wake_or_pause_ends_within_its_limit(plane: &ControlPlane) {
         "dayshift/pause without an end is not allowed here",
     );
 
-    // A limit that cannot be read refuses what it limits, and says where it stands.
+    // An unreadable limit denies the annotations that it limits, and names the ConfigMap.
     limited.apply(&[("longest-wake: 12h", "longest-wake: 14d")]);
     eventually("the wrong limit is told", || {
         let answer = limited.annotate("jane", "deploy/web", &east(short));
@@ -339,7 +340,7 @@ fn the_limits_say_who_may_exclude_and_where_nothing_is_scheduled(plane: &Control
         "dayshift/exclude=false",
     ];
     team.kubectl(&[&exclude[..], &sre].concat()).success();
-    // To take it away is no exclusion.
+    // Removing the annotation is no exclusion.
     limited.allowed("dayshift/exclude-");
 
     let words = format!("nothing may be scheduled in the namespace {}", team.name());
@@ -357,7 +358,8 @@ fn the_limits_say_who_may_exclude_and_where_nothing_is_scheduled(plane: &Control
     limited.allowed("example.com/start=09:00");
 }
 
-/// The whole main job, under limits that allow people nothing: what stands there was allowed before.
+/// The complete main job, under limits that allow users nothing: existing annotations were allowed
+/// before.
 fn nothing_that_dayshift_writes_is_refused_by_the_limits(plane: &ControlPlane) {
     let team = TestNamespace::without_scaler(plane, "under-limits");
     let stop = soon(12);

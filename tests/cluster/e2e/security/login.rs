@@ -1,5 +1,5 @@
-//! `run --user-header` with `manifests/dashboard-login.yaml`: users of a proxy see and do what the API
-//! server allows them, and whoever has dayshift's token does little more in their name.
+//! `run --user-header` with `manifests/dashboard-login.yaml`: users of a proxy see and do only what
+//! the API server allows them, and dayshift's token can do little more in their name.
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -30,8 +30,8 @@ pub(crate) fn stories() -> Vec<Story> {
     all
 }
 
-/// An account with dayshift's rights and those of the file, which are not for the account of other
-/// stories.
+/// An account with dayshift's permissions and those of the file, separate from the account of other
+/// scenarios.
 fn account(team: &TestNamespace<'_>) -> PathBuf {
     let (plane, name) = (team.plane(), team.name());
     plane.install();
@@ -69,14 +69,14 @@ fn bind(team: &TestNamespace<'_>, role: &str, subject: &str) {
         .success();
 }
 
-/// Where the pages are.
+/// The address of the pages.
 fn page_address(scaler: &Dayshift) -> Option<SocketAddr> {
     let log = scaler.log();
     let (_, rest) = log.split_once("the dashboard is served listen=")?;
     rest.split_whitespace().next()?.parse().ok()
 }
 
-/// What comes of a form that is confirmed.
+/// The result of a confirmed form.
 fn act(proxy: &Proxy, session: &str, fields: &[(&str, &str)]) -> String {
     let token = proxy.get(session, "/timeline").field("token");
     let asked = proxy.post(
@@ -136,7 +136,7 @@ fn see_and_do_what_they_may(plane: &ControlPlane, before: fn(SocketAddr) -> Prox
     team.await_label("web", "dayshift/state", "adopted");
     others.await_label("theirs", "dayshift/state", "adopted");
 
-    // Who is nobody, or comes past the proxy, or would be one of Kubernetes' own.
+    // Requests without a user, past the proxy, or as a user of Kubernetes itself.
     let nobody = proxy.ask("", "GET /timeline", "", "");
     assert!(matches!(nobody.status, 302 | 403), "{nobody:?}");
     assert!(!nobody.body.contains(team.name()), "{nobody:?}");
@@ -155,7 +155,7 @@ fn see_and_do_what_they_may(plane: &ControlPlane, before: fn(SocketAddr) -> Prox
         assert!(answer.body.contains("begins with system:"), "{answer:?}");
     }
 
-    // Each sees what they may list.
+    // Each user sees the workloads that they may list.
     let is_seen = |session: &str| {
         eventually("the API server knows the rights of a user", || {
             let overview = proxy.get(session, "/timeline");
@@ -167,7 +167,7 @@ fn see_and_do_what_they_may(plane: &ControlPlane, before: fn(SocketAddr) -> Prox
     };
     is_seen(ann);
     is_seen(vic);
-    // A browser's own word counts for nothing.
+    // A user header from the browser is ignored.
     let forged = proxy.ask(nora, "GET /timeline", &format!("{ann_said}{root}"), "");
     assert_eq!(forged.status, 200);
     assert!(!forged.body.contains("web") && !forged.body.contains("theirs"));
@@ -184,7 +184,7 @@ fn see_and_do_what_they_may(plane: &ControlPlane, before: fn(SocketAddr) -> Prox
     assert!(slept.contains("Put to sleep: done<"), "{slept}");
     team.await_replicas("web", 0);
     assert_eq!(by(&team, "deploy/web").as_deref(), Some("ann@example.com"));
-    // A page may be a second old, and what is confirmed is what it showed.
+    // A page can be a second old, and the confirmation shows the same state.
     let page = format!("/object/{}/deploy/web", team.name());
     eventually("the pages show the sleep", || {
         let body = proxy.get(ann, &page).body;
@@ -203,7 +203,7 @@ fn see_and_do_what_they_may(plane: &ControlPlane, before: fn(SocketAddr) -> Prox
         body.contains("a demo").then_some(())
     });
 
-    // The viewer changes nothing, and nobody changes what they do not see.
+    // The viewer changes nothing, and no user changes a workload that they cannot see.
     let web = format!("{}/deploy/web", team.name());
     let refused = act(
         &proxy,
@@ -225,7 +225,8 @@ fn see_and_do_what_they_may(plane: &ControlPlane, before: fn(SocketAddr) -> Prox
     thread::sleep(Duration::from_secs(1));
     assert_eq!((team.replicas("web"), others.replicas("theirs")), (3, 3));
 
-    // Every request for somebody says so, and every change of theirs is theirs in the audit log.
+    // Every request for a user impersonates that user, and every change is attributed to them in
+    // the audit log.
     assert!(scaler.stop().success());
     let of_users = plane.audit().since(mark).into_iter();
     let account = format!("system:serviceaccount:{}:scaler", team.name());
@@ -244,7 +245,7 @@ fn see_and_do_what_they_may(plane: &ControlPlane, before: fn(SocketAddr) -> Prox
     }
     assert!(made.iter().any(|it| it.verb == "patch"), "{made:#?}");
 
-    // What a stolen token does in the name of others: this and nothing else.
+    // The requests that a stolen token can send in the name of users: only these.
     let as_ann = ["--as=ann@example.com", "-n", team.name()];
     let ask = |what: &[&str]| plane.kubectl_as(&kubeconfig, &[what, &as_ann].concat());
     ask(&["get", "deployments"]).success();

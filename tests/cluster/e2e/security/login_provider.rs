@@ -1,5 +1,5 @@
-//! A provider of OpenID Connect of a few lines, as oauth2-proxy asks one: the code that a browser brings back
-//! says who it is.
+//! A minimal OpenID Connect provider, as oauth2-proxy uses it: the code from a browser identifies
+//! the user.
 
 use std::io::Write as _;
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -14,10 +14,10 @@ use serde_json::{Value, json};
 
 use super::login_proxy::read_request;
 
-/// What the proxy is called here.
+/// The client id of the proxy.
 pub(super) const CLIENT: &str = "dayshift";
 
-/// Starts one, which answers until the tests end.
+/// Starts a provider, which runs until the tests end.
 pub(super) fn start() -> SocketAddr {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
@@ -30,7 +30,7 @@ pub(super) fn start() -> SocketAddr {
     address
 }
 
-/// The code of somebody, for the login that began with this nonce.
+/// The code of a user, for the login that began with this nonce.
 pub(super) fn code(user: &str, groups: &str, nonce: Option<&String>) -> String {
     let groups: Vec<_> = groups.split(',').collect();
     URL_SAFE_NO_PAD.encode(json!({"sub": user, "groups": groups, "nonce": nonce}).to_string())
@@ -77,9 +77,9 @@ impl Provider {
         let _ = write!(client, "{head}\r\nContent-Length: {length}\r\n\r\n{text}");
     }
 
-    /// The key that the tokens are signed with, as RFC 7518 (6.2) has it.
+    /// The signing key of the tokens, in the form of RFC 7518 (6.2).
     fn keys(&self) -> Value {
-        // After a byte that says that both are there in full.
+        // After a byte that marks an uncompressed point.
         let point = &self.key.public_key().as_ref()[1..];
         let [x, y] = [&point[..32], &point[32..]].map(|it| URL_SAFE_NO_PAD.encode(it));
         json!({"keys": [

@@ -1,4 +1,4 @@
-//! Browsers that have logged in at an authenticating proxy or go past it, and such a proxy of a few lines.
+//! Browsers that logged in at an authenticating proxy or bypass it, and a minimal proxy.
 
 use std::io::{Read as _, Write as _};
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -7,21 +7,21 @@ use std::time::Duration;
 
 use tokio::net::TcpSocket;
 
-/// The address from which proxies connect, which dayshift trusts.
+/// The address of proxies that dayshift trusts.
 pub(super) const TRUSTED: &str = "127.0.0.1";
 
-/// The address of who goes past them.
+/// The address of clients that bypass them.
 const UNTRUSTED: &str = "127.0.0.2";
 
-/// A running proxy. A session is `USER;GROUP,GROUP`, and empty for who has not logged in.
+/// A running proxy. A session is `USER;GROUP,GROUP`, and empty without a login.
 pub(super) struct Proxy {
     pub(super) address: SocketAddr,
     pub(super) upstream: SocketAddr,
-    /// The cookies that who has logged in has of it.
+    /// The cookies of a session.
     pub(super) cookies: Box<dyn Fn(&str) -> String>,
 }
 
-/// An answer of the pages.
+/// A response of the pages.
 #[derive(Debug)]
 pub(super) struct Answer {
     pub(super) status: u16,
@@ -30,7 +30,7 @@ pub(super) struct Answer {
 }
 
 impl Proxy {
-    /// One that lets whoever has the cookie `session` in as what that says.
+    /// A minimal proxy that takes the user from the cookie `session`.
     pub(super) fn of_a_few_lines(upstream: SocketAddr) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
@@ -47,7 +47,7 @@ impl Proxy {
         }
     }
 
-    /// What somebody gets who has logged in.
+    /// The response to a user who logged in.
     pub(super) fn ask(&self, session: &str, line: &str, more: &str, body: &str) -> Answer {
         let cookies = match session {
             "" => String::new(),
@@ -70,14 +70,14 @@ impl Proxy {
         self.ask(session, &format!("POST {path}"), &more, &body)
     }
 
-    /// What somebody gets who goes past the proxy.
+    /// The response to a client that bypasses the proxy.
     pub(super) fn past(&self, path: &str, headers: &str) -> Answer {
         let request = request(&format!("GET {path}"), self.upstream, headers, "");
         answer(from_elsewhere(self.upstream), &request)
     }
 }
 
-/// What a server answers to one request.
+/// The response of a server to one request.
 pub(super) fn asked(server: SocketAddr, line: &str, headers: &str, body: &str) -> Answer {
     let stream = TcpStream::connect(server).unwrap();
     answer(stream, &request(line, server, headers, body))
@@ -106,13 +106,13 @@ fn answer(mut stream: TcpStream, request: &str) -> Answer {
 }
 
 impl Answer {
-    /// The values of a header, whose name is in small letters.
+    /// The values of a header, whose name is in lower case.
     fn header(&self, name: &str) -> impl Iterator<Item = &str> {
         let headers = self.head.lines().filter_map(|it| it.split_once(": "));
         headers.filter_map(move |(it, value)| (it.to_lowercase() == name).then_some(value))
     }
 
-    /// Where it leads.
+    /// The target of the redirect.
     pub(super) fn location(&self) -> &str {
         let location = self.header("location").next();
         location.unwrap_or_else(|| panic!("{self:?}"))
@@ -140,7 +140,7 @@ impl Answer {
     }
 }
 
-/// The head and the body of a request, unless its client has gone.
+/// The head and body of a request, unless its client has gone.
 pub(super) fn read_request(client: &mut TcpStream) -> Option<(String, String)> {
     let mut read = Vec::new();
     let mut buffer = [0; 4096];
@@ -160,7 +160,7 @@ pub(super) fn read_request(client: &mut TcpStream) -> Option<(String, String)> {
     }
 }
 
-/// One request, without what the browser says of itself in the headers of the proxy.
+/// Forwards one request, without the proxy's headers that the browser sent itself.
 fn pass_on(mut browser: TcpStream, upstream: SocketAddr) {
     let Some((head, body)) = read_request(&mut browser) else {
         return;

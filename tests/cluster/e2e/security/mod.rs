@@ -1,4 +1,5 @@
-//! What the shipped RBAC allows, what each permission is for, and what attackers can do.
+//! The permissions of the shipped RBAC, the reason for each of them, and the abilities of
+//! attackers.
 
 pub(super) mod access;
 pub(super) mod connecting;

@@ -1,4 +1,5 @@
-//! The real oauth2-proxy, with the configuration of docs/guides/dashboard.md. See `tests/oauth2_proxy`.
+//! The real oauth2-proxy, with the configuration of docs/guides/dashboard.md. See
+//! `tests/oauth2_proxy`.
 
 use std::collections::HashMap;
 use std::fs::{self, File};
@@ -14,7 +15,7 @@ use crate::support::{Assets, ChildGuard, eventually};
 
 const PAGE: &str = include_str!("../../../../docs/guides/dashboard.md");
 
-/// One that passes on to `upstream`, until it is dropped.
+/// A proxy that forwards to `upstream`, until it is dropped.
 pub(super) fn before(upstream: SocketAddr) -> Proxy {
     let program = Assets::oauth2_proxy().unwrap_or_else(|why| panic!("{why:?}"));
     let free = TcpListener::bind("127.0.0.1:0").unwrap();
@@ -45,7 +46,7 @@ pub(super) fn before(upstream: SocketAddr) -> Proxy {
     }
 }
 
-/// Who has logged in at a proxy, which runs as long.
+/// The logins at a proxy, which runs as long.
 struct Logins {
     proxy: SocketAddr,
     cookies: Mutex<HashMap<String, String>>,
@@ -53,7 +54,7 @@ struct Logins {
 }
 
 impl Logins {
-    /// The cookies of a session, which begins with the first question.
+    /// The cookies of a session, which begins with the first request.
     fn cookies(&self, session: &str) -> String {
         let mut cookies = self.cookies.lock().unwrap();
         let known = cookies.entry(session.to_owned());
@@ -61,7 +62,7 @@ impl Logins {
     }
 }
 
-/// The lines of the page with the addresses of here, and those that a provider gives to each.
+/// The lines of the page with the addresses of the test, and the provider's own lines.
 fn lines_of_the_page(listen: SocketAddr, upstream: SocketAddr, provider: SocketAddr) -> String {
     let (_, lines) = PAGE.split_once("```toml\n").unwrap();
     let (lines, _) = lines.split_once("```").unwrap();
@@ -84,7 +85,8 @@ fn lines_of_the_page(listen: SocketAddr, upstream: SocketAddr, provider: SocketA
     )
 }
 
-/// Goes to the provider and back, as a browser does. Returns the cookies of the session.
+/// Follows the redirects to the provider and back, as a browser does. Returns the cookies of the
+/// session.
 fn log_in(proxy: SocketAddr, session: &str) -> String {
     let (user, groups) = session.split_once(';').unwrap();
     let begun = asked(proxy, "GET /oauth2/start", "", "");

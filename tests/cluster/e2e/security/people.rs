@@ -1,5 +1,5 @@
-//! `manifests/users/roles.yaml`: what people may do with them, bound by themselves or through
-//! Kubernetes' own roles, in one namespace and in all.
+//! `manifests/users/roles.yaml`: the permissions of users with these roles, bound directly or
+//! through Kubernetes' own roles, in one namespace and in all.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -16,7 +16,7 @@ pub(crate) fn stories() -> Vec<Story> {
     ]
 }
 
-/// What changes a workload, and what only looks.
+/// The commands that change a workload, and those that only read.
 const WRITES: [&str; 7] = [
     "sleep deploy/web --for 1h",
     "resume deploy/web",
@@ -28,7 +28,7 @@ const WRITES: [&str; 7] = [
 ];
 const LOOKS: [&str; 3] = ["status", "status deploy/web", "plan -o table"];
 
-/// Somebody with that ClusterRole in the namespace, or in all.
+/// A user with that ClusterRole in the namespace, or in all.
 fn person(team: &TestNamespace<'_>, name: &str, role: &str, is_in_all: bool) -> PathBuf {
     team.kubectl(&["create", "serviceaccount", name]).success();
     let kind = if is_in_all {
@@ -55,7 +55,7 @@ fn apply_roles(plane: &ControlPlane) {
         .success();
 }
 
-/// Waits until Kubernetes' own role has what is added to it.
+/// Waits until Kubernetes' own role contains the added rules.
 fn await_aggregated(plane: &ControlPlane, role: &str) {
     eventually(&format!("{role} has the kinds of KEDA and Argo"), || {
         let get = ["get", "clusterrole", role, "-o", "jsonpath={.rules}"];
@@ -64,7 +64,7 @@ fn await_aggregated(plane: &ControlPlane, role: &str) {
     });
 }
 
-/// Waits until the API server has heard that they may, or may not.
+/// Waits until the API server has applied a permission, or its removal.
 fn await_right(plane: &ControlPlane, who: &Path, namespace: &str, what: &[&str]) {
     eventually(&format!("{what:?} is allowed"), || {
         let ask = [&["auth", "can-i"], what, &["-n", namespace]].concat();
@@ -73,7 +73,7 @@ fn await_right(plane: &ControlPlane, who: &Path, namespace: &str, what: &[&str])
     });
 }
 
-/// The same of what is added to Kubernetes' own roles: the API server has the rest from the beginning.
+/// The same for rules added to Kubernetes' own roles.
 fn await_added(team: &TestNamespace<'_>, who: &Path) {
     eventually("the API server has heard of what is added", || {
         let list = ["auth", "can-i", "--list", "-n", team.name()];
@@ -82,7 +82,7 @@ fn await_added(team: &TestNamespace<'_>, who: &Path) {
     });
 }
 
-/// Exit status and everything that `dayshift` said.
+/// Exit status and all output of `dayshift`.
 fn dayshift(who: &Path, line: &str, scope: &[&str]) -> (Option<i32>, String) {
     let ran = Command::new(env!("CARGO_BIN_EXE_dayshift"))
         .args(line.split(' '))
@@ -113,7 +113,7 @@ fn may_only_look(who: &Path, scope: &[&str]) {
     assert!(said.contains("cannot patch"), "{said}");
 }
 
-/// A namespace whose scaler has taken up `web`.
+/// A namespace whose controller has adopted `web`.
 fn team<'a>(plane: &'a ControlPlane, name: &str) -> TestNamespace<'a> {
     apply_roles(plane);
     let team = TestNamespace::new(plane, name);

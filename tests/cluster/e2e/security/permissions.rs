@@ -1,4 +1,4 @@
-//! Why the ServiceAccount needs each verb it has: what fails without it (`docs/production/rbac.md`).
+//! Why the ServiceAccount needs each of its verbs: the failures without it (`docs/production/threat-model.md`).
 
 use std::path::PathBuf;
 
@@ -29,7 +29,7 @@ pub(crate) fn stories() -> Vec<Story> {
     stories
 }
 
-/// dayshift in a Namespace of its own, with the shipped Role but for one verb.
+/// dayshift in its own Namespace, with the shipped Role without one verb.
 struct Scaler<'a> {
     namespace: Namespace<'a>,
     kubeconfig: PathBuf,
@@ -43,7 +43,7 @@ impl<'a> Scaler<'a> {
         })
     }
 
-    /// The same with each rule of the Role changed; one without a verb is left out.
+    /// The same with each rule of the Role changed; a rule without verbs is left out.
     fn with(plane: &'a ControlPlane, name: &str, change: impl Fn(&mut Value)) -> Self {
         let namespace = plane.namespace(name);
         let manifest = "manifests/namespaced.yaml";
@@ -52,7 +52,7 @@ impl<'a> Scaler<'a> {
         let mut role: Value = serde_json::from_str(&role.success()).unwrap();
         let rules = role["rules"].as_array_mut().unwrap();
         rules.iter_mut().for_each(change);
-        // A rule has to have a verb.
+        // A rule must have a verb.
         rules.retain(|rule| rule["verbs"] != Value::Array(Vec::new()));
         let file = NamedTempFile::new().unwrap();
         std::fs::write(file.path(), role.to_string()).unwrap();
@@ -66,12 +66,12 @@ impl<'a> Scaler<'a> {
 
     fn run(&self) -> Dayshift {
         let name = self.namespace.name();
-        // As that manifest has it.
+        // As in that manifest.
         let arguments = ["run", "-n", name, "--namespace-defaults=false"];
         Dayshift::run_as(&self.kubeconfig, &arguments)
     }
 
-    /// `web`, which stops at that instant.
+    /// Creates `web`, which stops at that time.
     fn create(&self, stop: Soon) {
         self.namespace
             .create(deployment("web").replicas(3).stop(stop.text()));
@@ -86,7 +86,7 @@ impl<'a> Scaler<'a> {
     }
 }
 
-/// Waits until the log has all of these in one line.
+/// Waits until the log has all of these words in one line.
 fn await_line(dayshift: &Dayshift, words: &[&str]) {
     eventually(&format!("{words:?} in the log"), || {
         let log = dayshift.log();
@@ -118,7 +118,7 @@ fn stops_without(plane: &ControlPlane, verb: &str) {
     dayshift.wait_ready();
     scaler.await_stop(stop);
     scaler.namespace.await_event("web", "Stopped");
-    // A server that is slow may be told of in other lines.
+    // A slow server can be reported in other lines.
     assert!(!dayshift.log().contains("cannot "), "{}", dayshift.log());
 }
 
@@ -165,8 +165,8 @@ fn without_patch_it_changes_nothing_and_tells_so(plane: &ControlPlane) {
     );
 }
 
-/// Two scalers at one boundary: of two patches of one object the later one conflicts. One that gets no
-/// processor meets nobody at a boundary, so there are five.
+/// Two controllers at one boundary: of two patches of one object the later one conflicts. There are
+/// five objects, because a controller without a processor meets no conflict.
 fn without_get_it_cannot_settle_a_conflict(plane: &ControlPlane) {
     let scaler = Scaler::without(plane, "get");
     let stop = soon(8);
@@ -190,7 +190,7 @@ fn without_get_it_cannot_settle_a_conflict(plane: &ControlPlane) {
     };
     eventually("a conflict cannot be settled", refused);
     stop.plus(8).wait();
-    // The other scaler's patch took effect, so nothing is lost by it.
+    // The other controller's patch took effect, so nothing is lost.
     for name in &names {
         scaler.namespace.await_replicas(name, 0);
     }

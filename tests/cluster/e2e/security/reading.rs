@@ -1,5 +1,6 @@
-//! Who may read less sees the rest and acts on it, and what they may not see by its name: `status`,
-//! `dashboard`, `sleep` and `restore` under a Role that lacks a kind, as it is given and taken away.
+//! A user with fewer permissions sees and changes the readable workloads, and the unreadable kinds
+//! are named: `status`, `dashboard`, `sleep` and `restore` under a Role without one kind, while it
+//! is granted and revoked.
 
 use std::io::{Read as _, Write as _};
 use std::net::{SocketAddr, TcpStream};
@@ -24,14 +25,14 @@ pub(crate) fn stories() -> Vec<Story> {
     ]
 }
 
-/// A Namespace with a Deployment and a CronJob, and somebody who may read the Deployment.
+/// A Namespace with a Deployment and a CronJob, and a user who may read the Deployment.
 struct Reader<'a> {
     team: TestNamespace<'a>,
 }
 
 const ACCOUNT: &str = "reader";
 
-/// What is said as long as CronJobs may not be read, whichever verb is missed first.
+/// The message while CronJobs may not be read, for whichever verb fails first.
 const REFUSED: &str = "CronJobs are not shown: not allowed to ";
 
 impl<'a> Reader<'a> {
@@ -58,7 +59,7 @@ impl<'a> Reader<'a> {
         reader
     }
 
-    /// From now on the Role has all that is needed, and of these besides.
+    /// From now on the Role has the required permissions and these.
     fn may_read(&self, more: &[(&str, &str)]) {
         let always = [
             ("", "namespaces"),
@@ -85,7 +86,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// A page of a dashboard; `None` until there is one.
+/// A page of a dashboard; `None` until it exists.
 fn page(dashboard: &Dayshift, path: &str) -> Option<String> {
     let address: SocketAddr = dashboard.address()?;
     let mut stream = TcpStream::connect(address).ok()?;
@@ -101,7 +102,7 @@ fn page(dashboard: &Dayshift, path: &str) -> Option<String> {
     (answer.contains(" 200 OK") && !answer.contains("Reading the cluster")).then_some(answer)
 }
 
-/// Waits until each page shows the Deployment, and of the CronJobs this much.
+/// Waits until each page shows the Deployment, and the CronJobs if they are allowed.
 fn await_pages(reader: &Reader<'_>, dashboard: &Dayshift, are_refused: bool) {
     let web = format!("/object/{}/deploy/web", reader.team.name());
     for path in ["/", "/timeline", &web] {
@@ -109,7 +110,7 @@ fn await_pages(reader: &Reader<'_>, dashboard: &Dayshift, are_refused: bool) {
             let page = page(dashboard, path)?;
             assert!(page.contains("web"), "{path}: {page}");
             let shows = path != "/timeline" || page.contains("report") != are_refused;
-            // Where connections have just been cut, other kinds may not be shown for a moment.
+            // After connections were cut, other kinds might not be shown for a moment.
             let counts = [REFUSED, "are not shown"].map(|it| page.matches(it).count());
             (counts == [usize::from(are_refused); 2] && shows).then_some(())
         });
@@ -134,7 +135,7 @@ fn a_kind_comes_and_goes_on_the_dashboard_with_the_permission_to_read_it(plane: 
     reader.may_read(&[("batch", "cronjobs")]);
     await_pages(&reader, &dashboard, false);
 
-    // The API server does not end a watch that runs: the next one is refused.
+    // The API server does not end an open watch: the next one is denied.
     reader.may_read(&[]);
     let kubeconfig = reader.kubeconfig(plane.url());
     eventually("the API server has heard of it", || {
@@ -153,12 +154,12 @@ fn a_kind_comes_and_goes_on_the_dashboard_with_the_permission_to_read_it(plane: 
     await_pages(&reader, &dashboard, true);
 }
 
-/// Status, standard output and standard error of `dayshift status` with these arguments.
+/// Exit status, standard output and standard error of `dayshift status` with these arguments.
 fn status(kubeconfig: &Path, arguments: &[&str]) -> (Option<i32>, String, String) {
     dayshift(kubeconfig, &[&["status"], arguments].concat())
 }
 
-/// The same of `dayshift` with these.
+/// The same for `dayshift` with these arguments.
 fn dayshift(kubeconfig: &Path, arguments: &[&str]) -> (Option<i32>, String, String) {
     let ran = Command::new(env!("CARGO_BIN_EXE_dayshift"))
         .args(arguments)
@@ -169,7 +170,8 @@ fn dayshift(kubeconfig: &Path, arguments: &[&str]) -> (Option<i32>, String, Stri
     (ran.status.code(), text(ran.stdout), text(ran.stderr))
 }
 
-/// Whether all was read: no scaler adopts anything here, which `status` takes for a problem after 10 s.
+/// Whether everything was read: no controller adopts workloads here, which `status` reports as a
+/// problem after 10 s.
 fn is_whole(code: Option<i32>) -> bool {
     matches!(code, Some(0 | 1))
 }
@@ -213,7 +215,7 @@ fn status_shows_what_may_be_read_and_names_the_rest(plane: &ControlPlane) {
     let kinds = ["--kinds", "deployments,statefulsets", "-n", namespace];
     let (code, _, said) = status(&kubeconfig, &kinds);
     assert!(is_whole(code) && said.is_empty(), "{code:?} {said}");
-    // Of all namespaces a Role says nothing.
+    // A Role does not apply to all namespaces.
     let (code, out, said) = status(&kubeconfig, &["-A"]);
     assert_eq!((code, &*out), (Some(3), ""));
     let expected = "error: not allowed to list Deployments in all namespaces: ";
@@ -228,7 +230,7 @@ fn status_shows_what_may_be_read_and_names_the_rest(plane: &ControlPlane) {
     });
 }
 
-/// They may patch Deployments, too.
+/// The user may patch Deployments, too.
 fn a_command_acts_on_what_may_be_read_and_names_the_rest(plane: &ControlPlane) {
     let reader = Reader::of(plane, "command-reader");
     let (team, namespace) = (&reader.team, reader.team.name());
@@ -249,7 +251,7 @@ fn a_command_acts_on_what_may_be_read_and_names_the_rest(plane: &ControlPlane) {
         (&["plan", "-o", "table"], ""),
         (&["restore", "--all"], "nothing to restore in namespace "),
     ] {
-        // Whoever has just been given a right may still be refused for a moment.
+        // A new permission might be denied for a moment.
         let (code, out, said) = eventually("the API server knows of the right", || {
             let ran = dayshift(&kubeconfig, &[command, &["-n", namespace]].concat());
             (!ran.2.contains("cannot patch")).then_some(ran)

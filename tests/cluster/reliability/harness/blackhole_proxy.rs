@@ -1,8 +1,7 @@
-//! A firewall that forgets connections: nothing comes through any more, and nobody is told; or that
-//! closes them.
+//! A firewall that drops connections silently, or closes them.
 //!
-//! toxiproxy treats all connections alike, and closes those that it has held up; here new ones are
-//! fine while old ones hang for good.
+//! toxiproxy treats all connections alike, and closes those that it blocked; here new ones work
+//! while old ones hang permanently.
 
 use std::io::{Read as _, Write as _};
 use std::net::{Ipv4Addr, Shutdown, SocketAddr, TcpListener, TcpStream};
@@ -10,7 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread;
 
-/// Set for a connection that is forgotten.
+/// Set for a dropped connection.
 type Forgotten = Arc<AtomicBool>;
 
 /// A port of 127.0.0.1 that leads to the API server.
@@ -51,14 +50,14 @@ impl BlackholeProxy {
         format!("{}://{}", self.scheme, self.address)
     }
 
-    /// Lets nothing through any more on the connections that there are.
+    /// Drops all data on the existing connections.
     pub(crate) fn forget(&self) {
         for (forgotten, _) in self.connections.lock().unwrap().drain(..) {
             forgotten.store(true, Ordering::Relaxed);
         }
     }
 
-    /// Closes the connections that there are, as a server that restarts does; new ones are fine.
+    /// Closes the existing connections, as a restarting server does; new ones work.
     pub(crate) fn close(&self) {
         for (_, client) in self.connections.lock().unwrap().drain(..) {
             let _ = client.shutdown(Shutdown::Both);
@@ -83,7 +82,7 @@ fn carry(mut from: TcpStream, mut to: TcpStream, forgotten: &AtomicBool) {
         }
     }
     if forgotten.load(Ordering::Relaxed) {
-        // Its end is not told either.
+        // Its end is not visible either.
         std::mem::forget(to);
     } else {
         let _ = to.shutdown(Shutdown::Both);

@@ -1,4 +1,4 @@
-//! Cases of the table as tests, and the control planes that they are told on.
+//! Cases of the table as tests, and their control planes.
 
 use std::collections::BTreeMap;
 use std::env;
@@ -16,21 +16,22 @@ use crate::support::{Assets, ControlPlane, Missing, Parts, Stage, assets, retry_
 /// Whether a case disturbs others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Plane {
-    /// It keeps to its own Namespace and proxy.
+    /// It uses only its own Namespace and proxy.
     Shared,
     /// It stops programs of the control plane.
     Own,
-    /// It measures what others would disturb: in the full form none is told meanwhile. The short form
-    /// judges by the order of requests, and tells these one after the other, among others.
+    /// It takes measurements that others would disturb: in the full form nothing else runs
+    /// meanwhile. The short form checks the order of requests, and runs these one after the other,
+    /// among others.
     Measured,
-    /// It would make others late: none is told meanwhile.
+    /// It would delay others: nothing else runs meanwhile.
     Quiet,
 }
 
 /// A case of the table.
 #[derive(Clone, Copy)]
 pub(crate) struct Case {
-    /// As in the table, of the full form.
+    /// As in the table of the full form.
     pub(crate) title: &'static str,
     /// The path of the function, as cargo shows tests.
     pub(crate) name: &'static str,
@@ -40,8 +41,8 @@ pub(crate) struct Case {
     pub(crate) is_nightly: bool,
 }
 
-/// Cases that a test on paused time shows as well, as `docs/contributing/nightly.md` has it for each: the short form
-/// leaves them out.
+/// Cases that a test on paused time covers too, as listed in `docs/contributing/nightly.md`: the short
+/// form leaves them out.
 pub(crate) fn nightly(mut cases: Vec<Case>) -> Vec<Case> {
     for case in &mut cases {
         case.is_nightly = true;
@@ -64,23 +65,23 @@ macro_rules! cases {
 }
 pub(crate) use cases;
 
-/// What a case has come to, after how many tries.
+/// The result of a case, and the number of attempts.
 #[derive(Clone, Debug)]
 pub(crate) struct Told {
     pub(crate) figures: Figures,
     pub(crate) tries: usize,
 }
 
-/// What the cases share besides the [`Stage`], made by the first that needs it, and what they have
-/// come to.
+/// The shared state of the cases besides the [`Stage`], created by the first that needs it, and
+/// their results.
 pub(crate) struct Matrix {
     stage: Arc<Stage>,
     profile: Profile,
     toxiproxy: OnceLock<Result<Toxiproxy, Missing>>,
-    /// Two control planes at a time besides the shared ones.
+    /// Two separate control planes at a time.
     own: [Mutex<()>; 2],
     turns: AtomicUsize,
-    /// Held by the one of those that measure.
+    /// Held by the one case that takes measurements.
     measured: Mutex<()>,
     quiet: OnceLock<ControlPlane>,
     results: Mutex<BTreeMap<&'static str, Told>>,
@@ -100,7 +101,7 @@ impl Matrix {
         }
     }
 
-    /// The case as a test. Without the means for it it is ignored, or fails where `CI` is set.
+    /// The case as a test. Without its prerequisites it is ignored, or fails if `CI` is set.
     pub(crate) fn trial(self: &Arc<Self>, case: Case) -> Trial {
         let matrix = Arc::clone(self);
         let name = case
@@ -116,7 +117,7 @@ impl Matrix {
         })
     }
 
-    /// The table of `cases`, as far as they were told.
+    /// The table of the `cases` that ran.
     pub(crate) fn table(&self, cases: &[Case]) -> String {
         let results = self.results.lock().unwrap();
         table(

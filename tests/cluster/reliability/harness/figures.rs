@@ -1,4 +1,4 @@
-//! What was measured, and the table of it.
+//! The measurements, and their table.
 
 use std::fs;
 
@@ -7,12 +7,12 @@ use chrono::{DateTime, Utc};
 use crate::reliability::harness::cases::Told;
 use crate::support::{too_late, too_slow};
 
-/// What one case has come to.
+/// The result of one case.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Figures {
-    /// Of those that the fault does not concern, where the case has any.
+    /// The objects that the fault does not concern, if the case has any.
     pub(crate) others: Option<Others>,
-    /// Deployments whose count was nowhere to be found, at any time.
+    /// Deployments whose count was lost at any time.
     pub(crate) lost: usize,
     /// Deployments with a wrong count at the end.
     pub(crate) wrong: usize,
@@ -22,13 +22,14 @@ pub(crate) struct Figures {
     pub(crate) settled: Option<f64>,
     /// When the fault ended.
     pub(crate) healed: DateTime<Utc>,
-    /// Seconds from the beginning of the fault until `/readyz` was not 200; none if it always was.
+    /// Seconds from the beginning of the fault until `/readyz` was not 200; `None` if it always
+    /// was.
     pub(crate) unready: Option<f64>,
-    /// How many seconds after the fault all had to be right, where the case says so.
+    /// Seconds after the fault by which everything had to be right, if the case specifies it.
     pub(crate) bound: f64,
-    /// Seconds from the end of the fault until `/readyz` was 200 for good.
+    /// Seconds from the end of the fault until `/readyz` was 200 permanently.
     pub(crate) ready: Option<f64>,
-    /// The most memory that a scaler ever had, in bytes.
+    /// The peak memory of a controller, in bytes.
     pub(crate) memory: u64,
     /// Successful writes for each change.
     pub(crate) writes: f64,
@@ -36,19 +37,20 @@ pub(crate) struct Figures {
     pub(crate) tries: f64,
 }
 
-/// What became of objects that a fault does not concern.
+/// Results of objects that the fault does not concern.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Others {
-    /// Seconds from the stop of any until it was made, at most.
+    /// The maximum number of seconds from a stop until it was applied.
     pub(crate) late: f64,
-    /// Seconds from the creation of any until it was adopted, at most; where that is measured.
+    /// The maximum number of seconds from a creation until the adoption, if it is measured.
     pub(crate) unseen: Option<f64>,
-    /// Requests of the trouble that arrived between the instant of any and its stop, at most.
+    /// The maximum number of requests of the faulty fleet that arrived between a due time and its
+    /// stop.
     pub(crate) before: usize,
 }
 
 impl Figures {
-    /// Asserts that `/readyz` told of the fault, which may have come too late for it.
+    /// Asserts that `/readyz` reported the fault, possibly late.
     pub(crate) fn was_not_ready(self) -> Self {
         if self.unready.is_none() {
             too_slow("/readyz was 200 all the time");
@@ -56,14 +58,14 @@ impl Figures {
         self
     }
 
-    /// Asserts that the fault was in the way: nothing was right so soon after the stop.
+    /// Asserts that the fault had an effect: not everything was right this soon after the stop.
     pub(crate) fn was_held_up(self, seconds: i64) -> Self {
         let late = self.late.unwrap();
         assert!(late > seconds as f64, "{late} s after the stop");
         self
     }
 
-    /// Asserts that all was right so soon after the fault.
+    /// Asserts that everything was right this soon after the fault.
     pub(crate) fn within(mut self, seconds: f64) -> Self {
         self.bound = seconds;
         let settled = self.settled.unwrap();
@@ -74,18 +76,18 @@ impl Figures {
     }
 }
 
-/// The most memory of a scaler, in bytes. All have some 37 MB (`docs/production/reliability.md`).
+/// The maximum memory of a controller, in bytes. All have some 37 MB (`docs/production/reliability.md`).
 const MAX_MEMORY: u64 = 80_000_000;
 
-/// The most patches for each change. Three scalers send 2.9.
+/// The maximum number of patches for each change. Three controllers send 2.9.
 const MAX_PATCHES: f64 = 5.0;
 
-/// The most seconds from the end of a fault until `/readyz` is 200, where all may not be right even later.
-/// Half-open connections take 8.
+/// The maximum number of seconds from the end of a fault until `/readyz` is 200, unless everything
+/// is right even later. Half-open connections take 8.
 const MAX_UNREADY: f64 = 20.0;
 
 impl Figures {
-    /// Asserts what holds whatever the fault.
+    /// Asserts the limits that apply to every fault.
     pub(crate) fn keeps_to_limits(self) -> Self {
         assert!(self.memory <= MAX_MEMORY, "{} bytes of memory", self.memory);
         assert!(
@@ -132,7 +134,7 @@ pub(crate) fn table<'a>(cases: impl IntoIterator<Item = (&'a str, Option<&'a Tol
         };
         let seconds = |it: Option<f64>| it.map(|it| format!("{it:.1} s")).unwrap_or_default();
         let [late, settled] = [figures.late, figures.settled].map(seconds);
-        // Where nothing of it was written to.
+        // If nothing was written.
         let writes = match figures.writes {
             0.0 => String::new(),
             writes => format!("{writes:.2}"),
@@ -147,7 +149,7 @@ pub(crate) fn table<'a>(cases: impl IntoIterator<Item = (&'a str, Option<&'a Tol
     text
 }
 
-/// The most memory of a running program that was ever resident, in bytes (proc(5), `VmHWM`).
+/// The peak resident memory of a running program, in bytes (proc(5), `VmHWM`).
 pub(crate) fn peak_memory(id: u32) -> u64 {
     let status = fs::read_to_string(format!("/proc/{id}/status")).unwrap();
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));

@@ -1,4 +1,4 @@
-//! Deployments that differ in their counts, so that a count that is lost or mixed up is seen.
+//! Deployments with different counts, so that a lost or exchanged count is detected.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,7 +8,7 @@ use kube::api::{Api, ListParams, PostParams};
 
 use crate::support::{Namespace, Soon, block_on, deployment};
 
-/// The label that all of a fleet have.
+/// The label of all Deployments in a fleet.
 pub(crate) const SELECTOR: &str = "fleet=web";
 
 /// `web-000` with 1 replica, `web-001` with 2 and so on, all with one stop and one start.
@@ -17,14 +17,14 @@ pub(crate) struct Fleet {
     originals: BTreeMap<String, i32>,
 }
 
-/// What is known of a fleet.
+/// The observed state of a fleet.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct FleetState {
     states: BTreeMap<String, String>,
     versions: BTreeSet<(String, String)>,
     /// Versions whose original count is neither their count nor saved in them.
     pub(crate) lost: usize,
-    /// Versions whose count is not that of their state.
+    /// Versions whose count does not match their state.
     pub(crate) wrong: usize,
 }
 
@@ -45,7 +45,7 @@ impl Fleet {
         self.create_each(namespace, |_| (stop.to_owned(), start.to_owned()));
     }
 
-    /// The same with the stop and the start that each number is given.
+    /// The same with a stop and a start for each number.
     pub(crate) fn create_each(
         &self,
         namespace: &Namespace<'_>,
@@ -69,7 +69,7 @@ impl Fleet {
         self.originals.len()
     }
 
-    /// Takes in one version of one Deployment; false where it was known.
+    /// Records one version of one Deployment; returns false if it was known.
     pub(crate) fn judge(&self, deployment: &Deployment, fleet_state: &mut FleetState) -> bool {
         let metadata = &deployment.metadata;
         let name = metadata.name.clone().unwrap();
@@ -93,7 +93,7 @@ impl Fleet {
         true
     }
 
-    /// What is known of it by one look.
+    /// The state of the fleet by one list.
     pub(crate) fn look(&self, namespace: &Namespace<'_>) -> FleetState {
         let mut fleet_state = FleetState::default();
         for deployment in list(namespace) {
@@ -102,7 +102,7 @@ impl Fleet {
         fleet_state
     }
 
-    /// How many have a wrong count now, where all of them should run with their own.
+    /// The number of wrong counts now, if all should run.
     pub(crate) fn count_wrong(&self, namespace: &Namespace<'_>) -> usize {
         let all = list(namespace);
         let right = all.iter().filter(|deployment| {
@@ -114,18 +114,18 @@ impl Fleet {
 }
 
 impl FleetState {
-    /// How many are in that state.
+    /// The number of Deployments in that state.
     pub(crate) fn count(&self, state: &str) -> usize {
         self.states.values().filter(|known| *known == state).count()
     }
 
-    /// How often any of them was written to since it was made.
+    /// The number of writes to all of them since their creation.
     pub(crate) fn writes(&self) -> usize {
         self.versions.len() - self.states.len()
     }
 }
 
-/// All of a fleet.
+/// All Deployments of a fleet.
 fn list(namespace: &Namespace<'_>) -> Vec<Deployment> {
     let params = ListParams::default().labels(SELECTOR);
     let all = block_on(deployments(namespace).list(&params));

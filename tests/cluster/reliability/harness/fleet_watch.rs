@@ -1,4 +1,4 @@
-//! A watch of a fleet that sees every version of every Deployment, past all faults.
+//! A watch of a fleet that observes every version of every Deployment, independent of all faults.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
@@ -17,14 +17,14 @@ use tokio::time::{sleep, timeout};
 use crate::reliability::harness::fleet::{Fleet, FleetState, SELECTOR};
 use crate::support::{Namespace, block_on};
 
-/// Watches a fleet as admin, straight from the API server, until it is dropped.
+/// Watches a fleet as admin, directly at the API server, until it is dropped.
 pub(crate) struct FleetWatch {
     seen: Arc<Mutex<(FleetState, Option<DateTime<Utc>>)>>,
     over: Arc<AtomicBool>,
 }
 
 impl FleetWatch {
-    /// What becomes of the fleet from here on, whenever the watch comes about.
+    /// Watches the fleet from here on, whenever the watch is established.
     pub(crate) fn of(namespace: &Namespace<'_>, fleet: Fleet) -> Self {
         let client = namespace.plane().impatient_client();
         let api = Api::<Deployment>::namespaced(client, namespace.name());
@@ -54,12 +54,12 @@ impl FleetWatch {
         fleet_watch
     }
 
-    /// All that is known by now.
+    /// The state so far.
     pub(crate) fn state(&self) -> FleetState {
         self.seen.lock().unwrap().0.clone()
     }
 
-    /// Since when all were stopped; none where they never were.
+    /// Since when all are stopped; `None` if they never were.
     pub(crate) fn settled(&self) -> Option<DateTime<Utc>> {
         self.seen.lock().unwrap().1
     }
@@ -71,11 +71,11 @@ impl Drop for FleetWatch {
     }
 }
 
-/// A bare watch, which shares nothing with what is judged. It goes on where it was, with short pauses:
-/// nothing is to be missed.
+/// A plain watch, which shares no code with the tested one. It resumes from its version, with short
+/// pauses, so that no version is missed.
 struct Watch {
     api: Api<Deployment>,
-    /// How far it has come; empty where the server no longer knows that, and it begins anew with what there is.
+    /// Its version; empty if it has expired on the server, and the watch lists again.
     version: String,
     events: Option<BoxStream<'static, kube::Result<WatchEvent<Deployment>>>>,
 }
@@ -91,7 +91,7 @@ impl Watch {
         }
     }
 
-    /// What each step brings. A step that is not waited for to its end goes on with the next look.
+    /// The stream of its steps. An interrupted step continues with the next call.
     fn into_stream(self) -> BoxStream<'static, Option<Deployment>> {
         stream::unfold(self, |mut watch| async {
             Some((watch.next().await, watch))
@@ -99,7 +99,7 @@ impl Watch {
         .boxed()
     }
 
-    /// The next version of a Deployment; none where what was to be had is not.
+    /// The next version of a Deployment; `None` if it is not available.
     async fn next(&mut self) -> Option<Deployment> {
         let Some(events) = &mut self.events else {
             let params = WatchParams::default().labels(SELECTOR);

@@ -1,4 +1,4 @@
-//! A proxy of HTTP before the API server that says for a while that it is closed, or swallows some requests.
+//! An HTTP proxy in front of the API server that rejects or swallows requests for a while.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
@@ -15,12 +15,12 @@ use tokio::net::TcpListener;
 
 use crate::support::{Namespace, ServerThread};
 
-/// What becomes of requests for a while.
+/// The fate of requests for a while.
 #[derive(Clone, Copy)]
 enum Fault {
     /// Each is answered with this status and `Retry-After`.
     Refuses(u16, &'static str),
-    /// What is asked with this in its query is never answered, not even afterwards.
+    /// Requests with this in their query are never answered, not even afterwards.
     Swallows(&'static str),
 }
 
@@ -33,12 +33,12 @@ pub(crate) struct Gate {
 struct Inner {
     client: Client,
     fault: Mutex<Option<Fault>>,
-    /// How many requests the fault has met.
+    /// The number of requests that the fault affected.
     met: AtomicUsize,
 }
 
 impl Gate {
-    /// For the ServiceAccount `dayshift` there: whoever asks is taken for that one.
+    /// For the ServiceAccount `dayshift` there: every request is sent as that account.
     pub(crate) fn before(namespace: &Namespace<'_>) -> Self {
         let plane = namespace.plane();
         let kubeconfig = plane.kubeconfig_of(namespace.name(), "dayshift");
@@ -58,17 +58,17 @@ impl Gate {
         format!("http://{}", self.server.address)
     }
 
-    /// Answers everything with this; what is being answered goes on.
+    /// Answers every request with this; earlier requests complete.
     pub(crate) fn close(&self, code: u16, retry_after: &'static str) {
         *self.inner.fault.lock().unwrap() = Some(Fault::Refuses(code, retry_after));
     }
 
-    /// Answers nothing that is asked with this in its query from now on; watches that are open go on.
+    /// From now on answers no request with this in its query; open watches continue.
     pub(crate) fn swallow(&self, query: &'static str) {
         *self.inner.fault.lock().unwrap() = Some(Fault::Swallows(query));
     }
 
-    /// Lets everything through again; returns how many requests had another fate.
+    /// Forwards everything again; returns how many requests were affected.
     pub(crate) fn open(&self) -> usize {
         *self.inner.fault.lock().unwrap() = None;
         self.inner.met.load(Ordering::Relaxed)
@@ -84,7 +84,7 @@ async fn serve(inner: Arc<Inner>, listener: TcpListener) {
             async move { inner.answer(request).await }
         });
         tokio::spawn(async move {
-            // A client that leaves breaks the connection; that is its right.
+            // A client may break the connection.
             let _ = http1::Builder::new()
                 .serve_connection(TokioIo::new(stream), answer)
                 .await;

@@ -1,5 +1,5 @@
-//! What the cases are written with: fleets, scenarios, what stands between dayshift and the server,
-//! who looks on, and the table that comes of it.
+//! The parts of the cases: fleets, scenarios, proxies between dayshift and the server, observers,
+//! and the resulting table.
 
 pub(crate) mod blackhole_proxy;
 pub(crate) mod cases;

@@ -1,4 +1,4 @@
-//! What `/readyz` says while things go wrong, asked again and again.
+//! The results of `/readyz` during faults, polled.
 
 use std::io::{Read as _, Write as _};
 use std::net::{SocketAddr, TcpStream};
@@ -9,13 +9,13 @@ use std::time::Duration;
 
 use chrono::{DateTime, Utc};
 
-/// How often it is asked.
+/// The interval of the polls.
 const PAUSE: Duration = Duration::from_millis(50);
 
-/// The changes of its answer, oldest first: from when on, and whether it was 200.
+/// The changes of its result, oldest first: the time, and whether it was 200.
 type Changes = Vec<(DateTime<Utc>, bool)>;
 
-/// Asks until it is dropped.
+/// Polls until it is dropped.
 pub(crate) struct Probes {
     changes: Arc<Mutex<Changes>>,
     over: Arc<AtomicBool>,
@@ -55,7 +55,7 @@ impl Probes {
         after.map(|(at, _)| *at)
     }
 
-    /// Since when it is ready; none where it is not.
+    /// Since when it is ready; `None` if it is not.
     pub(crate) fn ready_since(&self) -> Option<DateTime<Utc>> {
         let changes = self.changes.lock().unwrap();
         changes
@@ -71,7 +71,7 @@ impl Drop for Probes {
     }
 }
 
-/// No answer within a second is no, as for a kubelet.
+/// No response within a second is a failure, as for the kubelet.
 fn is_ready(address: SocketAddr) -> bool {
     let ask = || {
         let second = Duration::from_secs(1);

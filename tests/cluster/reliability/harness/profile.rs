@@ -12,7 +12,7 @@ pub(crate) enum Profile {
 }
 
 impl Profile {
-    /// `RELIABILITY=full`, or the short form. Where the variable is set the table is printed.
+    /// `RELIABILITY=full`, or the short form. If the variable is set, the table is printed.
     pub(crate) fn read() -> Self {
         match env::var("RELIABILITY").as_deref() {
             Ok("full") => Self::Full,

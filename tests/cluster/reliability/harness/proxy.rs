@@ -1,4 +1,4 @@
-//! toxiproxy between dayshift and the API server, driven by its own small HTTP API.
+//! toxiproxy between dayshift and the API server, controlled by its HTTP API.
 
 use std::fs::File;
 use std::io::{Read as _, Write as _};
@@ -14,7 +14,7 @@ use tempfile::TempDir;
 
 use crate::support::ChildGuard;
 
-/// A running toxiproxy, which all cases share: each has proxies of its own.
+/// A running toxiproxy, which all cases share: each has its own proxies.
 pub(crate) struct Toxiproxy {
     _program: ChildGuard,
     _folder: TempDir,
@@ -22,7 +22,7 @@ pub(crate) struct Toxiproxy {
     names: AtomicU32,
 }
 
-/// A port of 127.0.0.1 that leads to the API server, as long as nothing disturbs it.
+/// A port of 127.0.0.1 that leads to the API server, while nothing disturbs it.
 pub(crate) struct Proxy<'a> {
     toxiproxy: &'a Toxiproxy,
     scheme: String,
@@ -56,7 +56,7 @@ impl Toxiproxy {
         }
     }
 
-    /// A new way to `url`.
+    /// A new proxy to `url`.
     pub(crate) fn to(&self, url: &str) -> Proxy<'_> {
         let name = format!("api-{}", self.names.fetch_add(1, Ordering::Relaxed));
         let (scheme, upstream) = url.split_once("://").unwrap();
@@ -99,8 +99,8 @@ impl Proxy<'_> {
         format!("{}://{}", self.scheme, self.listen)
     }
 
-    /// Disturbs what the server says, in a way of
-    /// <https://github.com/Shopify/toxiproxy#toxics>: on connections that are open, and on new ones.
+    /// Disturbs the responses of the server with a toxic of
+    /// <https://github.com/Shopify/toxiproxy#toxics>, on open and on new connections.
     pub(crate) fn disturb(&self, kind: &str, attributes: &Value) {
         self.toxiproxy.ask(
             "POST",
@@ -109,7 +109,7 @@ impl Proxy<'_> {
         );
     }
 
-    /// The same for what dayshift says.
+    /// The same for the requests of dayshift.
     pub(crate) fn disturb_requests(&self, kind: &str, attributes: &Value) {
         let name = format!("{kind}-up");
         self.toxiproxy.ask(
@@ -119,14 +119,14 @@ impl Proxy<'_> {
         );
     }
 
-    /// Closes all connections and refuses new ones, or lets them through again.
+    /// Closes all connections and rejects new ones, or forwards them again.
     pub(crate) fn open(&self, open: bool) {
         let path = format!("/proxies/{}", self.name);
         let body = json!({"enabled": open, "listen": self.listen, "upstream": self.upstream});
         self.toxiproxy.ask("POST", &path, &body);
     }
 
-    /// Ends all disturbance.
+    /// Ends all disturbances.
     pub(crate) fn heal(&self) {
         let path = format!("/proxies/{}/toxics", self.name);
         let toxics = self.toxiproxy.ask("GET", &path, &Value::Null);

@@ -1,5 +1,5 @@
-//! One case of the table: a fleet with a stop and a start, scalers behind a proxy, and a fault that
-//! lies over the stop.
+//! One case of the table: a fleet with a stop and a start, controllers behind a proxy, and a fault
+//! across the stop.
 
 use std::path::PathBuf;
 use std::thread;
@@ -14,17 +14,17 @@ use crate::reliability::harness::profile::Profile;
 use crate::reliability::harness::proxy::{Proxy, Toxiproxy};
 use crate::support::{ControlPlane, Dayshift, Namespace, Soon, soon};
 
-/// How long before the stop the fault begins.
+/// The time before the stop at which the fault begins.
 const LEAD: i64 = 2;
 
-/// Where a case is told.
+/// The environment of a case.
 pub(crate) struct Place<'a> {
     pub(crate) plane: &'a ControlPlane,
     pub(crate) toxiproxy: &'a Toxiproxy,
     pub(crate) profile: Profile,
 }
 
-/// A case while it is told.
+/// A running case.
 pub(crate) struct Scenario<'a> {
     pub(crate) namespace: Namespace<'a>,
     pub(crate) proxy: Proxy<'a>,
@@ -41,20 +41,20 @@ pub(crate) struct Scenario<'a> {
     memory: u64,
 }
 
-/// How large a case is, and how long.
+/// The size and duration of a case.
 #[derive(Clone, Copy)]
 pub(crate) struct Size {
     pub(crate) fleet: i32,
-    /// How long before the stop everything begins, in seconds.
+    /// The time before the stop at which everything begins, in seconds.
     pub(crate) lead: i64,
-    /// How long after the stop the fault lasts, in seconds.
+    /// The time after the stop at which the fault ends, in seconds.
     pub(crate) fault: i64,
-    /// How long after the fault's end the start comes, in seconds.
+    /// The time after the fault's end at which the start is due, in seconds.
     pub(crate) recovery: i64,
 }
 
 impl<'a> Scenario<'a> {
-    /// A Namespace with the shipped RBAC and no scaler yet.
+    /// A Namespace with the shipped RBAC and without a controller.
     pub(crate) fn set(place: &Place<'a>, name: &str, size: Size) -> Self {
         let namespace = place.plane.namespace(name);
         let manifest = ["apply", "-f", "manifests/namespaced.yaml"];
@@ -86,7 +86,7 @@ impl<'a> Scenario<'a> {
         }
     }
 
-    /// The same with a scaler that has taken up all schedules.
+    /// The same with a controller that has adopted all workloads.
     pub(crate) fn begin(place: &Place<'a>, name: &str, size: Size) -> Self {
         let mut scenario = Self::set(place, name, size);
         scenario.run();
@@ -94,30 +94,30 @@ impl<'a> Scenario<'a> {
         scenario
     }
 
-    /// Another kubeconfig for the scalers to come.
+    /// Another kubeconfig for later controllers.
     pub(crate) fn connect_with(&mut self, kubeconfig: PathBuf) {
         self.kubeconfig = kubeconfig;
     }
 
-    /// The same for the server that is reached at `url`.
+    /// The same for the server at `url`.
     pub(crate) fn connect_via(&mut self, url: &str) {
         let plane = self.namespace.plane();
         let kubeconfig = plane.kubeconfig_via(url, self.namespace.name(), "dayshift");
         self.connect_with(kubeconfig);
     }
 
-    /// The scalers to come have one request under way at a time.
+    /// Later controllers have one request in flight at a time.
     pub(crate) fn slow_down(&mut self) {
         self.flags.push("--max-in-flight=1");
     }
 
-    /// One scaler more, which is ready.
+    /// Starts another controller, and waits until it is ready.
     pub(crate) fn run(&mut self) {
         self.begin_scaler().wait_ready();
         self.probes = self.scalers[0].address().map(Probes::of);
     }
 
-    /// One scaler more, which may not be ready yet.
+    /// Starts another controller, which might not be ready yet.
     pub(crate) fn begin_scaler(&mut self) -> &mut Dayshift {
         let mut arguments = vec!["run", "-n", self.namespace.name()];
         arguments.extend(&self.flags);
@@ -126,22 +126,22 @@ impl<'a> Scenario<'a> {
         self.scalers.last_mut().unwrap()
     }
 
-    /// Asks for readiness no more: the scalers come and go.
+    /// Ends the polling of readiness, because the controllers are killed and restarted.
     pub(crate) fn ask_no_probes(&mut self) {
         self.probes = None;
     }
 
-    /// Says when the fault was.
+    /// Records when the fault was.
     pub(crate) fn record_fault(&mut self, from: DateTime<Utc>, to: DateTime<Utc>) {
         self.fault = (from, to);
     }
 
-    /// Waits until all schedules are taken up, which the case needs before its fault.
+    /// Waits until all are adopted, which must happen before the fault.
     pub(crate) fn await_adopted(&self) {
         self.await_adopted_before(LEAD);
     }
 
-    /// The same for a fault that begins so many seconds before the stop.
+    /// The same for a fault that begins this many seconds before the stop.
     pub(crate) fn await_adopted_before(&self, lead: i64) {
         let begin = Soon(self.stop.0 - TimeDelta::seconds(lead));
         begin.before("all schedules are taken up", || {
@@ -149,7 +149,7 @@ impl<'a> Scenario<'a> {
         });
     }
 
-    /// Lays a fault over the stop, from 2 s before it.
+    /// Runs a fault across the stop, from 2 s before it.
     pub(crate) fn suffer(&mut self, begin: impl FnOnce(&mut Self), end: impl FnOnce(&mut Self)) {
         self.suffer_from(LEAD, begin, end);
     }
@@ -173,7 +173,7 @@ impl<'a> Scenario<'a> {
         self.fault.1 = Utc::now();
     }
 
-    /// What is known of the fleet. No version of any Deployment may have lost its count.
+    /// The state of the fleet. No version of any Deployment may have lost its count.
     pub(crate) fn look(&self) -> FleetState {
         let fleet_state = self.watch.state();
         assert_eq!(
@@ -184,13 +184,13 @@ impl<'a> Scenario<'a> {
         fleet_state
     }
 
-    /// Waits until all are stopped, which has to be before the start.
+    /// Waits until all are stopped, which must happen before the start.
     pub(crate) fn await_settled(&self) -> DateTime<Utc> {
         self.start
             .before("all are stopped", || self.watch.settled())
     }
 
-    /// Notes the memory of the scalers, and ends them.
+    /// Records the memory of the controllers, and ends them.
     pub(crate) fn stop_scalers(&mut self) {
         self.note_memory();
         for mut scaler in self.scalers.drain(..) {
@@ -204,7 +204,7 @@ impl<'a> Scenario<'a> {
         self.memory = peaks.chain([self.memory]).max().unwrap_or_default();
     }
 
-    /// One of the scaler's metrics, as it is now.
+    /// The current value of one of the controller's metrics.
     pub(crate) fn metric(&self, line: &str) -> u64 {
         let (_, text) = self.scalers[0].get("/metrics").unwrap();
         let found = text.lines().filter_map(|each| each.strip_prefix(line));
@@ -226,7 +226,8 @@ impl<'a> Scenario<'a> {
         }
     }
 
-    /// The end of a case: everything settles, starts again at its own count, and the scalers end.
+    /// The end of a case: everything settles, starts again at its own count, and the controllers
+    /// end.
     pub(crate) fn ends(mut self) -> Figures {
         let settled = self.await_settled();
         let unready_from = self

@@ -1,7 +1,7 @@
-//! Whose turn it was: the order in which requests arrived at the API server.
+//! The order in which requests arrived at the API server.
 //!
-//! A slow machine makes everything late, but it changes no order. What waits behind somebody else's
-//! queue shows here on any machine, and by how much.
+//! A slow machine makes everything late, but it changes no order. Waiting behind another
+//! namespace's queue is visible here on any machine, with its length.
 
 use std::collections::BTreeSet;
 
@@ -9,20 +9,23 @@ use chrono::{DateTime, Utc};
 
 use crate::support::Request;
 
-/// How many requests of the trouble may come between somebody else's instant and the stop that is due
-/// then: what had places already (`--max-in-flight`), and as many again that share the turns with it.
+/// The maximum number of requests of the faulty fleet between another object's due time and its
+/// stop: those that had slots already (`--max-in-flight`), and as many again that share the turns
+/// with it.
 const MAX_BEFORE: usize = 64;
 
-/// Those of the trouble that arrived after somebody else's instant and before what was due then.
+/// The requests of the faulty fleet that arrived after another object's due time and before its
+/// request.
 pub(crate) struct Turns<'r> {
-    /// When the requests of the trouble arrived, in microseconds since 1970, in order, and for what.
+    /// When the requests of the faulty fleet arrived, in microseconds since 1970, in order, and for
+    /// which object.
     arrived: Vec<(i64, &'r str)>,
-    /// The most that came first.
+    /// The maximum number that came first.
     before: usize,
 }
 
 impl<'r> Turns<'r> {
-    /// Of the trouble's own requests, all that were answered by now.
+    /// All requests of the faulty fleet that are answered by now.
     pub(crate) fn of(trouble: &'r [Request]) -> Self {
         let requests = trouble.iter().map(|each| (each.received, &*each.name));
         let mut arrived: Vec<_> = requests.collect();
@@ -30,15 +33,14 @@ impl<'r> Turns<'r> {
         Self { arrived, before: 0 }
     }
 
-    /// Takes note of one request in another Namespace, for what was due at `due`: Namespaces take
-    /// turns.
+    /// Records one request in another Namespace, due at `due`: Namespaces take turns.
     pub(crate) fn note_elsewhere(&mut self, due: DateTime<Utc>, request: &Request) {
         let before = self.between(due, request).len();
         self.before = self.before.max(before);
     }
 
-    /// Takes note of one in the same Namespace: there it is first come, first served, so that each
-    /// object of the trouble may have waited already, once.
+    /// Records one request in the same Namespace, which is first come, first served, so that each
+    /// object of the faulty fleet might have waited already, once.
     pub(crate) fn note_beside(&mut self, due: DateTime<Utc>, request: &Request) {
         let between = self.between(due, request);
         let waited: BTreeSet<_> = between.iter().map(|each| each.1).collect();
@@ -51,7 +53,7 @@ impl<'r> Turns<'r> {
         self.arrived.get(from..to).unwrap_or_default()
     }
 
-    /// How many came before any of those, which have to be few.
+    /// The maximum number that came before any of those, which must be small.
     pub(crate) fn few(&self) -> usize {
         let before = self.before;
         assert!(

@@ -1,4 +1,4 @@
-//! An admission webhook that behaves badly, for what dayshift asks and nobody else.
+//! A faulty admission webhook that is called only for dayshift's requests.
 
 use std::convert::Infallible;
 use std::fs;
@@ -23,18 +23,18 @@ use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer, pem::PemObj
 use crate::reliability::harness::fleet::SELECTOR;
 use crate::support::{ControlPlane, Namespace, ServerThread, eventually};
 
-/// What it says about one object.
+/// Its response about one object.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Verdict {
-    /// Nothing, ever.
+    /// None, ever.
     Silence,
-    /// HTTP 500, so that the API server cannot know.
+    /// HTTP 500, so that the API server gets no decision.
     Broken,
-    /// No, with a status of its own choice; `Retry-After` in seconds, 0 for none.
+    /// A denial with a status of its own choice; `Retry-After` in seconds, 0 for none.
     Denied { code: u16, retry_after: u32 },
 }
 
-/// What it is asked about.
+/// The requests that it is called for.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Asked {
     /// The stops of a fleet.
@@ -43,8 +43,8 @@ pub(crate) enum Asked {
     Events,
 }
 
-/// A webhook that the API server asks about what dayshift does in one Namespace, until it is
-/// dropped: then it is asked no more, and what it keeps waiting is let go.
+/// A webhook that the API server calls for dayshift's requests in one Namespace, until it is
+/// dropped: then it is not called any more, and its pending calls are released.
 pub(crate) struct Webhook<'a> {
     plane: &'a ControlPlane,
     name: String,
@@ -53,11 +53,11 @@ pub(crate) struct Webhook<'a> {
     _server: ServerThread,
 }
 
-/// From the name of an object to what is said about it.
+/// From the name of an object to the verdict.
 type Judge = Arc<dyn Fn(&str) -> Verdict + Send + Sync>;
 
 impl<'a> Webhook<'a> {
-    /// One that is asked from about a second later on.
+    /// A webhook that is called from about a second later on.
     pub(crate) fn on(
         namespace: &Namespace<'a>,
         asked: Asked,
@@ -83,9 +83,9 @@ impl<'a> Webhook<'a> {
         }
     }
 
-    /// Asserts that it was in the way of a fleet of that size: of all its stops, or of some of its
-    /// Events, which need not all be under way at once.
-    /// On a busy machine it is asked about the last of them some seconds after its instant.
+    /// Asserts that it affected a fleet of that size: all of its stops, or some of its Events,
+    /// which need not all be in flight at once. On a busy machine it is called for the last of them
+    /// some seconds after the due time.
     pub(crate) fn assert_called(&self, fleet: usize) {
         let least = match self.asked {
             Asked::Stops => fleet,
@@ -180,14 +180,14 @@ async fn serve_connection(
         }
     });
     if let Ok(stream) = tls.accept(stream).await {
-        // The API server may leave when it likes.
+        // The API server may close the connection at any time.
         let _ = http1::Builder::new()
             .serve_connection(TokioIo::new(stream), answer)
             .await;
     }
 }
 
-/// Whom it is about: an Event is about somebody else.
+/// The object of the request: for an Event, the regarding object.
 fn name(request: &Value) -> &str {
     let about = &request["object"]["regarding"]["name"];
     about.as_str().or(request["name"].as_str()).unwrap()

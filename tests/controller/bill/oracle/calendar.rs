@@ -1,4 +1,4 @@
-//! A calendar that is walked minute by minute, and the Deployments that are walked with it.
+//! A calendar that advances minute by minute, with Deployments that follow it.
 
 use chrono::{DateTime, Datelike as _, TimeDelta, Timelike as _, Utc};
 use chrono_tz::Tz;
@@ -6,7 +6,7 @@ use serde_json::json;
 
 use crate::sandbox::{Sandbox, deployment};
 
-/// Numbers that look random and are the same each time (splitmix64).
+/// A pseudorandom generator with a fixed seed (splitmix64).
 pub(super) struct Dice(pub(super) u64);
 
 impl Dice {
@@ -23,7 +23,7 @@ impl Dice {
     }
 }
 
-/// Days as people write them, and which they are from Monday on.
+/// Days as users write them, and the weekdays that they contain, from Monday on.
 pub(super) const DAYS: [(&str, [bool; 7]); 5] = [
     ("Mon-Fri", [true, true, true, true, true, false, false]),
     ("daily", [true; 7]),
@@ -42,7 +42,6 @@ pub(super) const REQUESTS: [(&str, f64, &str, f64); 4] = [
     ("1500m", 1.5, "256Mi", 0.25),
 ];
 
-/// A window of hours on some days, in minutes of the local day.
 #[derive(Clone, Copy)]
 pub(super) struct Window {
     pub(super) days: (&'static str, [bool; 7]),
@@ -55,7 +54,7 @@ impl Window {
         let quarter = |dice: &mut Dice, least, most: u64| {
             15 * u32::try_from(least + dice.roll(most - least)).unwrap()
         };
-        // Away from the hours at which clocks change.
+        // Away from the hours in which clocks change.
         let from = quarter(dice, 20, 50);
         Self {
             days: dice.of(&DAYS),
@@ -88,7 +87,7 @@ pub(super) enum Mode {
     Gone,
 }
 
-/// One Deployment, in the namespace of its number.
+/// One Deployment, in the namespace with its number.
 pub(super) struct Object {
     pub(super) namespace: String,
     pub(super) zone: Tz,
@@ -99,9 +98,9 @@ pub(super) struct Object {
     pub(super) exact: Option<u32>,
     pub(super) least: u32,
     pub(super) requests: (&'static str, f64, &'static str, f64),
-    /// What the schedule has last been seen to say.
+    /// The last action of the schedule that was observed.
     pub(super) said: bool,
-    /// Whether a boundary has come while no scaler ran.
+    /// Whether a boundary passed while no controller ran.
     pub(super) missed: bool,
     pub(super) changes: u32,
     pub(super) hours: [f64; 3],
@@ -180,14 +179,14 @@ impl Object {
         }
     }
 
-    /// What the schedule says at this minute.
+    /// Whether the schedule wants the workload to run at this minute.
     pub(super) fn look(&mut self, at: DateTime<Utc>) -> bool {
         let is_open = self.window.is_open(at, self.zone);
         self.missed |= is_open != std::mem::replace(&mut self.said, is_open);
         is_open
     }
 
-    /// What the scaler does at this minute.
+    /// The controller's actions at this minute.
     pub(super) fn minute(&mut self, at: DateTime<Utc>) {
         let is_open = self.look(at);
         let is_boundary = std::mem::take(&mut self.missed);
@@ -198,7 +197,7 @@ impl Object {
         }
     }
 
-    /// A minute goes by in which it stays as it is.
+    /// A minute in which the count does not change.
     pub(super) fn pass(&mut self) {
         let held = match self.mode {
             Mode::Stopped | Mode::Slept(_) => {
@@ -213,7 +212,7 @@ impl Object {
         }
     }
 
-    /// Somebody does something.
+    /// A manual change.
     pub(super) fn act(&mut self, story: &Sandbox, dice: &mut Dice, at: DateTime<Utc>) {
         self.changes += 1;
         let later = at + TimeDelta::minutes(15 * i64::try_from(1 + dice.roll(60)).unwrap());

@@ -1,4 +1,4 @@
-//! The counters of a controller against the calendar.
+//! The counters of a controller compared with the calendar.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use dayshift_controller::{Settings, Telemetry};
 use super::calendar::{Dice, MINUTE, Object};
 use crate::sandbox::{Sandbox, of_deployments};
 
-/// The hours that the counters of a namespace have.
+/// The hours in the counters of a namespace.
 fn counted(story: &Sandbox, namespace: &str) -> [f64; 3] {
     let metrics = story.metrics();
     let of = |name: &str| {
@@ -31,7 +31,7 @@ fn text(at: DateTime<Utc>) -> String {
     at.format("%Y-%m-%d %H:%M").to_string()
 }
 
-/// Nine days from this one on, with five Deployments that people have their hands on.
+/// Nine days with five Deployments that users change manually.
 fn nine_days(seed: u64, begin: &str) {
     let mut dice = Dice(seed);
     let mut story = Sandbox::empty_at(&format!("{begin} UTC"));
@@ -42,7 +42,7 @@ fn nine_days(seed: u64, begin: &str) {
         object.apply(&story);
     }
     story.start_scaler(settings());
-    // What scalers have counted that have ended since.
+    // The counts of controllers that have ended.
     let mut before = vec![[0.0; 3]; objects.len()];
     let mut down_until = None;
     let mut reached = begin;
@@ -67,7 +67,7 @@ fn nine_days(seed: u64, begin: &str) {
                 object.look(at);
             }
         }
-        // Never where a boundary is, which comes at a quarter of an hour.
+        // Never at a boundary, which is always at a quarter of an hour.
         if minute % 15 == 7 && down_until.is_none() {
             if dice.roll(250) == 0 {
                 reach(&story, at);
@@ -96,7 +96,8 @@ fn nine_days(seed: u64, begin: &str) {
             for (object, before) in objects.iter().zip(&before) {
                 let now = counted(&story, &object.namespace);
                 for ((expected, before), now) in object.hours.iter().zip(before).zip(now) {
-                    // A story lets 50 ms pass after each change; 8 replicas of 2 GiB are the most.
+                    // The sandbox lets 50 ms pass after each change; 8 replicas with 2 GiB each are
+                    // the maximum.
                     let slack = 16.0 * 0.1 * f64::from(object.changes + 1) / 3600.0;
                     let found = before + now;
                     assert!(

@@ -1,7 +1,6 @@
-//! What the counters and `plan` say is saved, against a calendar that is walked minute by minute.
-//!
-//! The calendar has its own arithmetic: local times come from the time zone database alone, windows
-//! and amounts are the numbers that the texts were written from.
+//! The savings of the counters and of `plan`, compared with a calendar that advances minute by
+//! minute. The calendar has its own arithmetic: local times come only from the time zone database;
+//! windows and quantities are the numbers from which the annotations were written.
 
 mod calendar;
 mod counters;

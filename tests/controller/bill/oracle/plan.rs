@@ -1,4 +1,4 @@
-//! `plan` against the calendar.
+//! `plan` compared with the calendar.
 
 use chrono::{DateTime, TimeDelta, Utc};
 use dayshift_manifest::plan::{Period, Planner};
@@ -21,7 +21,7 @@ fn plan_matches_an_independent_calendar() {
         let (_, cpu, _, memory) = object.requests;
         let mut expected = [0.0; 3];
         let mut at = from;
-        // A schedule never acts backwards: what runs goes on until the first boundary.
+        // A schedule never acts on the past: a running workload continues until the first boundary.
         let mut is_followed = slept.is_some();
         let mut was_open = object.window.is_open(at, object.zone);
         while at < until {

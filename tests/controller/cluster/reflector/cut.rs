@@ -1,4 +1,4 @@
-//! Answers that are cut off, and lists that change while they are read.
+//! Responses that are cut off, and lists that change while they are read.
 
 use std::time::Duration;
 
@@ -8,7 +8,7 @@ use tokio::time::Instant;
 use super::script::{Answer, LISTED, Script, bookmark, line, listed, listed_and};
 use super::{nothing, seen};
 
-/// A page of a list, which says its version and the token of the next page.
+/// A page of a list with its version and the token of the next page.
 fn page(name: &str, version: &str, next: &str) -> Answer {
     let item = json!({"metadata": {"name": name, "namespace": "dev", "resourceVersion": "5"}});
     let meta = json!({"resourceVersion": version, "continue": next});
@@ -21,8 +21,8 @@ fn no_streams() -> Answer {
     Answer::RefusesWith(422, status)
 }
 
-/// A proxy that fills its buffer before it passes anything on holds up the end of an event until the
-/// watch ends.
+/// A proxy that fills its buffer before it forwards data delays the end of an event until the watch
+/// ends.
 #[tokio::test(start_paused = true)]
 async fn incomplete_event_ends_the_watch_and_is_sent_again() {
     let event = line("MODIFIED", "web", 9);
@@ -40,7 +40,7 @@ async fn incomplete_event_ends_the_watch_and_is_sent_again() {
     assert_eq!(script.went_on_from(), ["7"]);
 }
 
-/// What the first page has shown may have changed before the last one was made.
+/// Objects of the first page might have changed before the last page was read.
 #[tokio::test(start_paused = true)]
 async fn watch_continues_from_the_version_of_the_first_page() {
     let script = Script::of([
@@ -56,7 +56,7 @@ async fn watch_continues_from_the_version_of_the_first_page() {
     assert_eq!(asked.last().map(String::as_str), Some("7"), "{asked:?}");
 }
 
-/// The same page would be asked for again and again, without a pause.
+/// Otherwise the client would request the same page again and again without a pause.
 #[tokio::test(start_paused = true)]
 async fn page_that_names_itself_as_the_next_is_a_failure() {
     let script = Script::of([
@@ -72,7 +72,7 @@ async fn page_that_names_itself_as_the_next_is_a_failure() {
     assert_eq!(told, "init +api error init +api +db ready open");
 }
 
-/// Something between may end each answer that is so large or takes so long. A page is smaller.
+/// An intermediary might cut each large or slow response. A page is smaller.
 #[tokio::test(start_paused = true)]
 async fn falls_back_to_pages_if_streams_break_before_the_list_is_complete() {
     let half = || vec![line("ADDED", "api", 5)];
@@ -97,7 +97,7 @@ async fn falls_back_to_pages_if_streams_break_before_the_list_is_complete() {
     }
 }
 
-/// Whatever answers a watch with nothing shows no change, ever.
+/// A program that answers every watch with an empty body shows no change, ever.
 #[tokio::test(start_paused = true)]
 async fn watch_that_opens_and_ends_at_once_counts_as_failed() {
     let script = Script::of([Answer::FallsSilent(listed()), Answer::Ends(Vec::new())]);
@@ -109,7 +109,7 @@ async fn watch_that_opens_and_ends_at_once_counts_as_failed() {
     assert!(versions.iter().all(|it| it == "7"), "{versions:?}");
 }
 
-/// Nothing is missed then, and what is told again is known.
+/// No event is missed, and repeated events are already known.
 #[tokio::test(start_paused = true)]
 async fn continues_from_a_bookmark_with_an_older_version() {
     let script = Script::of([
@@ -125,7 +125,7 @@ async fn continues_from_a_bookmark_with_an_older_version() {
     assert_eq!(script.went_on_from(), ["6"]);
 }
 
-/// As large as etcd takes.
+/// The maximum size that etcd accepts.
 #[tokio::test(start_paused = true)]
 async fn object_larger_than_a_megabyte_delays_none_of_ten_thousand() {
     let object = |name: &str, note: &str| {

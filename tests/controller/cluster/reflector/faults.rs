@@ -1,4 +1,4 @@
-//! A watch of a server that answers as no real one does when it is well.
+//! Watches of a server with faults that a healthy server does not have.
 
 use std::time::Duration;
 
@@ -17,7 +17,7 @@ async fn watch_resumes_after_the_last_event_or_bookmark() {
         (vec![line("MODIFIED", "web", 8)], "8"),
         (vec![line("DELETED", "web", 9)], "9"),
         (vec![bookmark(11, false)], "11"),
-        // In pieces of any size; a line that breaks off is no event.
+        // In pieces of any size; an incomplete line is no event.
         (vec![line("ADDED", "db", 8)[..30].to_owned()], "7"),
         (
             line("ADDED", "db", 8)
@@ -39,7 +39,7 @@ async fn watch_resumes_after_the_last_event_or_bookmark() {
     }
 }
 
-/// The list of a server that tells more than what there is has no end before the mark.
+/// Without the annotated bookmark, a list that is followed by changes has no end.
 #[tokio::test(start_paused = true)]
 async fn only_the_annotated_bookmark_ends_the_list() {
     let text = [
@@ -61,7 +61,7 @@ async fn watch_resumes_after_an_error_event_unless_the_version_is_gone() {
         (Answer::Ends(listed_and(&[failure(500)])), "7", "early"),
         (Answer::Ends(listed_and(&[failure(504)])), "7", "early"),
         (Answer::Breaks(listed()), "7", "early"),
-        // A bare status, which is no event.
+        // A bare Status, which is not a watch event.
         (
             Answer::Ends(listed_and(&[
                 "{\"kind\":\"Status\",\"code\":410}\n".to_owned()
@@ -80,7 +80,7 @@ async fn watch_resumes_after_an_error_event_unless_the_version_is_gone() {
     }
 }
 
-/// It would be told again and again if the watch went on from before it.
+/// Otherwise the event would be sent again and again, because the watch resumes before it.
 #[tokio::test(start_paused = true)]
 async fn unreadable_event_does_not_hide_later_events() {
     let odd = "{\"type\":\"MODIFIED\",\"object\":{\"metadata\":7}}\n".to_owned();
@@ -93,7 +93,7 @@ async fn unreadable_event_does_not_hide_later_events() {
     assert_eq!(script.went_on_from(), [""; 0]);
 }
 
-/// A watch that went on from no version would show only what comes, and hide what came meanwhile.
+/// A watch without a version would show only new events and hide the changes in between.
 #[tokio::test(start_paused = true)]
 async fn lists_again_if_an_event_has_no_version() {
     for (kind, version) in [
@@ -117,7 +117,8 @@ async fn lists_again_if_an_event_has_no_version() {
     }
 }
 
-/// etcd holds no object of 1.5 MB: what says more is no API server, and a pod has 64 MiB.
+/// etcd stores no object of 1.5 MB. A larger event does not come from an API server, and a pod has
+/// 64 MiB.
 #[tokio::test(start_paused = true)]
 async fn stops_reading_an_endless_event() {
     let piece = "x".repeat(1 << 20);
@@ -150,7 +151,8 @@ async fn gives_up_a_watch_that_does_not_open_within_20_s() {
     assert_eq!(script.went_on_from(), ["7", "7"]);
 }
 
-/// Behind a firewall that has forgotten the connection, say. Each is asked to end before.
+/// For example, behind a firewall that dropped the connection. The server was asked to end each
+/// watch earlier.
 #[tokio::test(start_paused = true)]
 async fn reopens_a_watch_that_stays_silent_beyond_its_timeout() {
     let script = Script::of([
@@ -172,7 +174,7 @@ async fn reopens_a_watch_that_stays_silent_beyond_its_timeout() {
     assert!(pauses.windows(2).any(|two| two[0] != two[1]), "{pauses:?}");
 }
 
-/// kube's watcher opened it again at once, for ever.
+/// kube's watcher reopened it at once, without end.
 #[tokio::test(start_paused = true)]
 async fn backs_off_if_watches_end_at_once() {
     let script = Script::of([Answer::FallsSilent(listed()), Answer::Ends(Vec::new())]);
@@ -209,7 +211,7 @@ async fn watch_honors_retry_after_for_at_most_a_minute() {
     }
 }
 
-/// In the answer where a proxy has dropped the header, and in the event that ends a watch.
+/// In the response if a proxy dropped the header, and in the event that ends a watch.
 #[tokio::test(start_paused = true)]
 async fn reads_retry_after_seconds_from_a_status_too() {
     for (after, least, most) in [(7, 7, 8), (86_400, 60, 61), (0, 0, 1)] {

@@ -1,4 +1,4 @@
-//! The first list of a watch as a stream, and in pages where the server will not have that.
+//! The first list of a watch as a stream, and as pages if the server rejects the stream.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod cut;
@@ -50,7 +50,7 @@ async fn watch_that_ends_resumes_from_its_version() {
     assert_eq!(asked(&api), "stream watch");
 }
 
-/// A server that says with the status of its answer what others say with an event of the watch.
+/// A server that uses the HTTP status for errors which others send as a watch event.
 #[tokio::test(start_paused = true)]
 async fn lists_again_if_the_version_of_a_watch_has_expired() {
     let api = cluster(1);
@@ -99,7 +99,7 @@ async fn falls_back_to_pages_at_once_if_a_streamed_list_is_rejected() {
     }
 }
 
-/// Its rights were withdrawn for a moment, or it was too slow once.
+/// For example, permissions were missing for a moment, or the server was slow once.
 #[tokio::test(start_paused = true)]
 async fn tries_a_streamed_list_again_after_a_fallback() {
     let forbidden = Status::forbidden("apps", "deployments", "", "not yet");
@@ -133,7 +133,7 @@ async fn falls_back_to_pages_if_a_streamed_list_never_ends() {
     assert_eq!(asked(&api), "stream list");
 }
 
-/// Each change looks like one more of what there is.
+/// On such a server each change looks like one more object of the list.
 #[tokio::test(start_paused = true)]
 async fn falls_back_to_pages_on_an_old_server_with_constant_changes() {
     let api = cluster(2);
@@ -193,7 +193,7 @@ async fn tries_a_streamed_list_again_after_an_outage() {
     assert_eq!(asked(&api), "stream stream");
 }
 
-/// As client-go: one list without a limit, and pages again for the next.
+/// As in client-go: one list without a limit, then pages again for the next list.
 #[tokio::test(start_paused = true)]
 async fn lists_without_pages_if_continue_tokens_always_expire() {
     let api = cluster(101);
@@ -226,7 +226,6 @@ async fn lists_without_pages_if_continue_tokens_always_expire() {
     assert_eq!(asked(&api), "watch stream list page whole");
 }
 
-/// A cluster with so many Deployments.
 fn cluster(deployments: usize) -> Api {
     let (start, epoch) = (DateTime::<Utc>::UNIX_EPOCH, Instant::now());
     let api = Api::new(move || start + epoch.elapsed());
@@ -261,7 +260,7 @@ fn watch_by(client: Client) -> Events {
     reflector.into_stream().boxed()
 }
 
-/// The next events in short, if they come within an hour.
+/// The next events in short form, if they arrive within an hour.
 async fn seen(events: &mut Events, count: usize) -> String {
     let words = events.take(count).map(|event| match event {
         ReflectorEvent::Opened { early: None } => "open".to_owned(),
@@ -277,7 +276,7 @@ async fn seen(events: &mut Events, count: usize) -> String {
     timeout(HOUR, words).await.unwrap().join(" ")
 }
 
-/// Nothing comes for a second.
+/// Asserts that no event arrives for a second.
 async fn nothing(events: &mut Events) {
     let event = timeout(Duration::from_secs(1), events.next()).await;
     assert!(event.is_err(), "{event:?}");
@@ -287,7 +286,7 @@ fn is_stream(line: &RequestLine) -> bool {
     line.query.contains("sendInitialEvents=true")
 }
 
-/// What the server was asked, in short.
+/// The requests to the server in short form.
 fn asked(api: &Api) -> String {
     let words = api
         .requests()

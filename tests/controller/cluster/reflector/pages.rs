@@ -1,4 +1,4 @@
-//! Answers that are larger than a container of dayshift has memory for.
+//! Responses that exceed the memory of a dayshift container.
 
 use std::sync::{
     Arc,
@@ -14,8 +14,8 @@ use tower::{BoxError, service_fn};
 
 use super::{seen, watch_by};
 
-/// A server with so many Deployments of so many bytes each, which knows no streams; with `knows_pages`
-/// it heeds a limit. Besides, how many bytes of them it has made.
+/// A server without streamed lists that has this many Deployments of this size; it honors a limit
+/// if `knows_pages` is set. Also returns the counter of the bytes that it produced.
 fn server(objects: usize, bytes: usize, knows_pages: bool) -> (Client, Arc<AtomicUsize>) {
     let made = Arc::<AtomicUsize>::default();
     let count = Arc::clone(&made);
@@ -43,7 +43,7 @@ fn server(objects: usize, bytes: usize, knows_pages: bool) -> (Client, Arc<Atomi
             let head = format!(
                 r#"{{"kind":"DeploymentList","metadata":{{"resourceVersion":"7","continue":"{next}"}},"items":["#
             );
-            // It is made as it is read: it may not fit here either.
+            // Produced while it is read: it might not fit into the memory of the test either.
             let items = (begin..end).map(move |at| {
                 let comma = if at == begin { "" } else { "," };
                 let notes = "x".repeat(bytes);
@@ -75,7 +75,7 @@ async fn requests_smaller_pages_if_a_page_is_too_large() {
     }
 }
 
-/// 400 MB, of which no more than 8 MiB are read at a time.
+/// 400 MB, of which at most 8 MiB are read at a time.
 #[tokio::test(start_paused = true)]
 async fn limits_the_size_of_a_list_without_pages() {
     let (client, made) = server(200, 2_000_000, false);

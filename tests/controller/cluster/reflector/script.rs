@@ -17,30 +17,30 @@ use tower::{BoxError, service_fn};
 
 use super::{Events, watch_by};
 
-/// What a server answers to one request.
+/// The response to one request.
 #[derive(Clone)]
 pub(super) enum Answer {
-    /// Grants it, and says this, in pieces; then it ends the watch.
+    /// Accepts the watch, sends these pieces, then ends it.
     Ends(Vec<String>),
-    /// The same, but then it says nothing more.
+    /// Accepts the watch, sends these pieces, then stays silent.
     FallsSilent(Vec<String>),
-    /// The same, but then the connection breaks.
+    /// Accepts the watch, sends these pieces, then breaks the connection.
     Breaks(Vec<String>),
-    /// Refuses, and says in a header when to come back.
+    /// Rejects the request with this code and `Retry-After` header.
     Refuses(StatusCode, &'static str),
-    /// Refuses with this code and this in its answer.
+    /// Rejects the request with this code and body.
     RefusesWith(u16, Value),
-    /// Nothing.
+    /// Never answers.
     Hangs,
 }
 
 type Answered = Response<UnsyncBoxBody<Bytes, BoxError>>;
 
-/// A server that answers by a script, of which the last line holds for ever.
+/// A server that answers from a script, whose last line repeats.
 #[derive(Clone)]
 pub(super) struct Script {
     answers: Arc<Mutex<VecDeque<Answer>>>,
-    /// When each request came, and its query.
+    /// The time and query of each request.
     pub(super) asked: Arc<Mutex<Vec<(Instant, String)>>>,
 }
 
@@ -99,7 +99,7 @@ impl Script {
         Ok(Response::new(body))
     }
 
-    /// From which version each request but the first goes on.
+    /// The version from which each request except the first resumes.
     pub(super) fn went_on_from(&self) -> Vec<String> {
         let asked = self.asked.lock().unwrap();
         let versions = asked.iter().skip(1).map(|(_, query)| {
@@ -114,7 +114,7 @@ impl Script {
         versions.collect()
     }
 
-    /// How long after the one before it each request came.
+    /// The time between each request and the previous one.
     pub(super) fn pauses(&self) -> Vec<Duration> {
         let asked = self.asked.lock().unwrap();
         asked.windows(2).map(|two| two[1].0 - two[0].0).collect()
@@ -139,18 +139,18 @@ pub(super) fn bookmark(version: u32, is_end: bool) -> String {
     format!("{}\n", json!({"type": "BOOKMARK", "object": object}))
 }
 
-/// A watch that fails by an event, as the API server tells it of one that it has granted.
+/// An error event, as the API server sends it on an accepted watch.
 pub(super) fn failure(code: u16) -> String {
     let status = json!({"apiVersion": "v1", "kind": "Status", "status": "Failure", "code": code});
     format!("{}\n", json!({"type": "ERROR", "object": status}))
 }
 
-/// What there is: one Deployment, in a state of version 7.
+/// The initial list: one Deployment at version 7.
 pub(super) fn listed() -> Vec<String> {
     vec![line("ADDED", "web", 5), bookmark(7, true)]
 }
 
-/// That, and then this.
+/// The initial list, followed by these events.
 pub(super) fn listed_and(more: &[String]) -> Vec<String> {
     [listed(), more.to_vec()].concat()
 }

@@ -1,4 +1,4 @@
-//! A start waits for what it needs, and no longer than it may.
+//! A start waits for its dependencies, up to a limit.
 
 mod needed;
 mod places;
@@ -14,12 +14,12 @@ use crate::sandbox::{Sandbox, deployment};
 
 const OFFICE: &str = "Mon-Fri 09:00-19:00";
 
-/// `web` needs `db`; both are stopped on Friday evening.
+/// `web` depends on `db`; both are stopped on Friday evening.
 fn app_and_database() -> Sandbox {
     evening(&[("web", "deploy/db"), ("db", "")])
 }
 
-/// Three of each, stopped on Friday evening, and what each needs.
+/// Three replicas of each, stopped on Friday evening, with these dependencies.
 fn evening(objects: &[(&str, &str)]) -> Sandbox {
     let story = Sandbox::at("2026-11-20 18:00 UTC");
     for (name, after) in objects {
@@ -33,7 +33,7 @@ fn evening(objects: &[(&str, &str)]) -> Sandbox {
     story
 }
 
-/// What the Deployment controller writes into a status.
+/// Writes a status as the Deployment controller does.
 fn ready(story: &Sandbox, name: &str, ready: u32) {
     let generation = story.object(name)["metadata"]["generation"].clone();
     let status = json!({"observedGeneration": generation, "readyReplicas": ready});
@@ -64,7 +64,7 @@ fn waiting(story: &Sandbox) -> String {
     line.unwrap().to_owned()
 }
 
-/// How many requests about objects were sent.
+/// The number of requests about objects so far.
 fn sent(story: &Sandbox) -> usize {
     let verbs = ["get", "patch", "create"].into_iter();
     verbs.map(|verb| story.requests(verb).len()).sum()
@@ -74,7 +74,7 @@ fn is_none_told(story: &Sandbox) -> bool {
     told(story).is_empty()
 }
 
-/// Whether the other is ready before or after the start stops waiting for what is not woken with it.
+/// Whether or not the dependency is ready before the start stops waiting.
 #[test]
 fn wake_starts_as_soon_as_its_dependency_is_ready() {
     for (after, goes) in [(1, 5), (20, 20)] {
@@ -93,7 +93,7 @@ fn wake_starts_as_soon_as_its_dependency_is_ready() {
     }
 }
 
-/// All but the first are decided about when that is on its way.
+/// The others are evaluated while the first is in flight.
 #[test]
 fn a_429_for_the_first_released_start_holds_the_others() {
     let names: Vec<_> = (0..20).map(|number| format!("web-{number:02}")).collect();
@@ -126,7 +126,7 @@ fn starts_within_milliseconds_of_its_dependency_being_ready() {
         story.pass(Duration::from_secs(30));
         assert_eq!(story.replicas("web"), 0);
     }
-    // The start of `db` is all that was sent.
+    // The start of `db` is the only request.
     assert_eq!(sent(&story) - before, 1);
     let now = story.now();
     ready(&story, "db", 3);

@@ -1,4 +1,4 @@
-//! What a start waits for, and what it goes without at once.
+//! Which dependencies a start waits for, and which it does not.
 
 use dayshift_controller::{Scope, Settings};
 use serde_json::json;
@@ -76,7 +76,7 @@ fn reports_dependency_cycles_and_does_not_wait() {
             let expected = format!("{name}: started without {needed}, which waits for this one");
             assert!(told(&story).contains(&expected), "{:?}", told(&story));
         }
-        // It is no part of the circle.
+        // It is not part of the cycle.
         assert_eq!(
             (story.replicas("web"), told(&story).len()),
             (0, circle.len())
@@ -102,7 +102,7 @@ fn stops_waiting_for_a_deleted_dependency() {
 fn waits_for_a_recreated_dependency() {
     let story = app_and_database();
     story.sleep_until("2026-11-23 09:01");
-    // As `kubectl replace --force` does, seen by a watch that missed the deletion.
+    // As `kubectl replace --force` does, observed by a watch that missed the deletion.
     story.apply(deployment("db").replicas(3).hours(OFFICE));
     story.settle();
     ready(&story, "db", 3);

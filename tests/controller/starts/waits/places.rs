@@ -1,4 +1,4 @@
-//! At most so many workloads are starting at once; the other starts wait for a place.
+//! A limited number of workloads start at once; the other starts wait for a slot.
 
 use std::{num::NonZeroUsize, time::Duration};
 
@@ -16,7 +16,7 @@ fn at_most(count: usize) -> Settings {
     }
 }
 
-/// `web-1`, `web-2` and so on, stopped on Friday evening, where at most so many may be starting.
+/// `web-1`, `web-2` and so on, stopped on Friday evening, with this limit of concurrent starts.
 fn evening(max: usize, count: usize) -> Sandbox {
     let names: Vec<_> = (1..=count).map(|number| format!("web-{number}")).collect();
     let objects = names.iter().map(|name| web(name));
@@ -38,7 +38,7 @@ fn web(name: &str) -> DeploymentBuilder {
     deployment(name).replicas(3).hours(OFFICE)
 }
 
-/// What runs, in order of name.
+/// The running workloads, ordered by name.
 fn running(story: &Sandbox) -> Vec<String> {
     let runs = |it: &Value| it["spec"]["replicas"].as_u64() > Some(0);
     let name = |it: Value| it["metadata"]["name"].as_str().unwrap().to_owned();
@@ -59,7 +59,7 @@ fn next_start_follows_within_milliseconds_of_readiness() {
     story.sleep_until("2026-11-23 09:05");
     assert_eq!(running(&story), ["web-1", "web-2"]);
     assert_eq!((waiting(&story).as_str(), overdue(&story)), ("4", false));
-    // What waits costs no request.
+    // Waiting starts cost no request.
     assert_eq!(sent(&story) - before, 2);
     let snapshot = story.telemetry.snapshot().unwrap();
     let works: Vec<_> = snapshot.objects.iter().map(|it| it.work).collect();
@@ -81,7 +81,7 @@ fn next_start_follows_within_milliseconds_of_readiness() {
         (running(&story).len(), waiting(&story)),
         (5, "1".to_owned())
     );
-    // A start that waited is not late, and its time to be ready begins with it.
+    // A start that waited is not late, and its time to become ready begins with it.
     let metrics = story.metrics();
     let late = "dayshift_transition_lateness_seconds_bucket{le=\"0.01\",action=\"start\"} 5";
     assert!(metrics.contains(late), "{metrics}");
@@ -155,7 +155,7 @@ fn namespaces_take_turns_and_user_requests_go_first() {
     }
 }
 
-/// The Events about starts that wait: when, on which Namespace, and the text.
+/// The Events about waiting starts: time, Namespace, and text.
 fn told_on_namespaces(story: &Sandbox) -> Vec<(String, String, String)> {
     let mut events = story.api.list("Event");
     events.retain(|event| event["reason"] == "StartsWait");
@@ -202,7 +202,7 @@ fn reports_waiting_starts_on_their_namespace() {
         3
     );
     assert_eq!(waiting(&story), "2");
-    // Nothing waits in the other namespace any more.
+    // No start waits in the other namespace any more.
     story.sleep_until("09:10:30");
     expected.push(entry("09:10:01", "dev", "2 starts wait"));
     assert_eq!(told_on_namespaces(&story), expected);
@@ -224,7 +224,7 @@ fn stops_need_no_slot_and_end_a_wait() {
     story.annotate("web-3", "hours", Some("Mon-Fri 11:00-19:00"));
     assert_eq!(waiting(&story), "1");
     story.annotate("web-1", "sleep-until", Some("2026-11-23 12:00"));
-    // Its place is free at once.
+    // Its slot is free at once.
     assert_eq!(
         (running(&story), waiting(&story)),
         (vec!["web-4".to_owned()], "0".to_owned())
@@ -259,7 +259,7 @@ fn restarted_controller_counts_running_starts() {
     );
 }
 
-/// The list of Deployments, one of which is starting, comes later than that of StatefulSets.
+/// The list of Deployments, one of which is starting, arrives later than that of StatefulSets.
 #[test]
 fn waits_for_complete_lists_before_it_grants_slots() {
     let mut story = Sandbox::empty_at("2026-11-20 18:00 UTC");
@@ -330,7 +330,7 @@ fn start_that_waits_for_a_dependency_holds_no_slot() {
     );
     ready(&story, "db", 3);
     assert_eq!(running(&story), ["db", "other"]);
-    // It needs nothing any more, and has to have a place.
+    // It has no dependency any more, and needs a slot.
     assert_eq!(waiting(&story), "1");
     ready(&story, "other", 3);
     assert_eq!((running(&story).len(), waiting(&story).as_str()), (3, "0"));

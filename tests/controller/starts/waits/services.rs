@@ -35,7 +35,7 @@ fn cluster() -> Sandbox {
     story
 }
 
-/// `web` is stopped on Friday evening, and needs `svc/db`.
+/// `web` is stopped on Friday evening, and depends on `svc/db`.
 fn evening(settings: Settings) -> Sandbox {
     let mut story = cluster();
     story.start_scaler(settings);
@@ -46,7 +46,7 @@ fn evening(settings: Settings) -> Sandbox {
     story
 }
 
-/// A slice of `svc/db`, with an endpoint for each of these.
+/// A slice of `svc/db` with these endpoints.
 fn slice(name: &str, ready: &[Option<bool>]) -> Value {
     let endpoints = ready.iter().map(|ready| match ready {
         Some(ready) => json!({"addresses": ["10.0.0.1"], "conditions": {"ready": ready}}),

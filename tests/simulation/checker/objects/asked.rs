@@ -1,4 +1,4 @@
-//! What the texts of annotations ask for.
+//! The intent of annotations.
 
 use std::collections::BTreeMap;
 
@@ -22,7 +22,7 @@ impl Intent {
         self.annotations(plans).into_iter().collect()
     }
 
-    /// What valid texts ask for that are written on an object and on its Namespace.
+    /// The intent of valid annotations on an object and on its Namespace.
     pub fn of(
         [own, defaults]: [&BTreeMap<String, String>; 2],
         plans: &[Plan],
@@ -73,8 +73,8 @@ impl Intent {
         }
     }
 
-    /// Without the overrides that have ended before and that a rollout undo has brought back, by
-    /// the annotation that came with them; and their names.
+    /// The intent without overrides that ended earlier and that a rollout undo restored, by the
+    /// annotation that was restored with them; and their names.
     pub fn without_ended(
         mut self,
         began: Option<&str>,
@@ -99,14 +99,14 @@ impl Intent {
         (self, ended.map(|(key, _)| key).collect())
     }
 
-    /// The ends of all overrides that are written.
+    /// The ends of all overrides.
     pub fn ends(&self) -> impl Iterator<Item = i64> {
         let own: Vec<_> = self.own().ends().collect();
         own.into_iter().chain(self.inherited.ends())
     }
 
-    /// The override annotations of the object itself that are over at `now`: those of its Namespace
-    /// stay there.
+    /// The override annotations of the object itself that have ended at `now`; those of its
+    /// Namespace stay.
     pub fn over(&self, now: i64) -> Vec<&'static str> {
         let ends = [
             ("pause", self.own().end_of(Phase::Paused)),

@@ -1,11 +1,11 @@
-//! Who has set a count, by what the API server keeps of it.
+//! Who set a count, by the API server's managed fields.
 
 use serde_json::Value;
 
 use crate::story::kinds::Row;
 
-/// The programs of stories, as they call themselves in `managedFields` and as Events name them
-/// (`docs/guides/troubleshooting.md`). A person with kubectl is none.
+/// The programs of scenarios, by their names in `managedFields` and in Events
+/// (`docs/guides/troubleshooting.md`). A user with kubectl is not one.
 const PROGRAMS: [(&str, &str); 2] = [
     ("kubectl-replace", "kubectl-replace (kubectl replace) "),
     (
@@ -14,7 +14,8 @@ const PROGRAMS: [(&str, &str); 2] = [
     ),
 ];
 
-/// What Events call the programs among the owners of an object's count; nothing where others own it too.
+/// The names in Events of the programs that own an object's count; empty if other managers own it
+/// too.
 pub fn programs_that_set_the_count(object: &Value) -> Vec<&'static str> {
     let entries = object["metadata"]["managedFields"].as_array();
     let path = match Row::of_spec(&object["spec"]).switch {

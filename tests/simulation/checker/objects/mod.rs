@@ -1,4 +1,4 @@
-//! What stands on an object: its count, its state labels, and what its annotations ask for.
+//! The parts of an object: its count, its state labels, and the intent of its annotations.
 
 pub mod asked;
 pub mod managers;

@@ -1,4 +1,4 @@
-//! A Deployment as the server stores it, read without any code of dayshift.
+//! A Deployment as the server stores it, decoded without code of dayshift.
 
 use std::{
     borrow::Cow,
@@ -13,22 +13,22 @@ use crate::{
     story::{kinds::Row, prefix},
 };
 
-/// The label that scalers with a selector select by.
+/// The label that controllers with a selector select by.
 pub const SCOPE: &str = "shift";
 
-/// What the label `next` says where nothing is to come: later than all that comes.
+/// The value of the label `next` if no boundary is left: later than every time.
 pub const NEVER: i64 = i64::MAX;
 
-/// The state labels; instants are in seconds since 1970.
+/// The state labels; times are in seconds since 1970.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct State {
     pub phase: Option<Phase>,
     pub last: Option<i64>,
-    /// [`NEVER`] where nothing is to come.
+    /// [`NEVER`] if no boundary is left.
     pub next: Option<i64>,
     pub saved: Option<u32>,
     pub owner: Option<String>,
-    /// Labels that are there and cannot be read.
+    /// Labels that exist and are unreadable.
     pub garbled: BTreeSet<&'static str>,
 }
 
@@ -37,22 +37,22 @@ pub struct Object {
     pub uid: String,
     pub namespace: String,
     pub name: String,
-    /// The count; of what has a switch 1 while it runs, else 0.
+    /// The count; of a kind with an on/off field 1 while it runs, else 0.
     pub replicas: u32,
     pub kind: &'static Row,
-    /// The member that holds its switch, and the label that keeps what was there.
+    /// The member with its on/off field, and the label that saves its value.
     pub switch: Value,
     pub saved_value: Option<String>,
     /// A user's annotations, without the prefix.
     pub texts: BTreeMap<String, String>,
-    /// The annotations of its Namespace, where that is known.
+    /// The annotations of its Namespace, if known.
     pub defaults: BTreeMap<String, String>,
     pub state: State,
     pub error: Option<String>,
-    /// When the override that holds began, as it is written for dayshift alone.
+    /// When the active override began, which only dayshift reads.
     pub began: Option<String>,
     pub deleting: bool,
-    /// Everything that a scaler must not change.
+    /// Everything that a controller must not change.
     pub rest: Value,
 }
 
@@ -79,7 +79,7 @@ impl Object {
             match prefix::strip(key) {
                 Some("error") => error = Some(text),
                 Some("override-began") => began = Some(text),
-                // Nothing is decided from it.
+                // No decision depends on it.
                 Some("inherited") => {}
                 Some(key) => {
                     texts.insert(key.to_owned(), text);
@@ -105,14 +105,14 @@ impl Object {
         }
     }
 
-    /// Whether it lies in a collection with this path.
+    /// Whether it is in the collection with this path.
     pub fn is_in(&self, path: &str) -> bool {
         path.rsplit_once('/')
             .is_some_and(|(_, end)| end == self.kind.plural)
     }
 
-    /// The same with what it can inherit of the annotations of its Namespace: a switch has no
-    /// count that any of them could be.
+    /// The same with the annotations that it inherits from its Namespace: a kind with an on/off
+    /// field inherits no counts.
     pub fn beside(mut self, defaults: &BTreeMap<String, String>) -> Self {
         self.defaults.clone_from(defaults);
         let refuses = self.kind.switch.map_or(&[][..], |it| it.refuses);
@@ -120,7 +120,7 @@ impl Object {
         self
     }
 
-    /// Whether it only runs or not.
+    /// Whether it has only an on/off field.
     pub const fn is_switch(&self) -> bool {
         self.kind.switch.is_some()
     }
@@ -141,36 +141,36 @@ impl Object {
         [&self.texts, &self.defaults]
     }
 
-    /// What is in force for it: its own annotations, and beside them those of its Namespace.
+    /// The effective annotations: its own, and those that it inherits.
     pub fn in_force(&self) -> Cow<'_, BTreeMap<String, String>> {
         texts::in_force(&self.texts, &self.defaults)
     }
 
-    /// Whether it has a schedule of its own, with which its state agrees: its Namespace makes no
-    /// other of it.
+    /// Whether it has its own schedule and its state matches it, so that its Namespace does not
+    /// change it.
     pub fn rests_on_itself(&self) -> bool {
         let is_of = |owner: &String| texts::is_fingerprint(owner, &self.in_force(), &self.uid);
         texts::has_schedule(&self.texts) && self.state.owner.as_ref().is_none_or(is_of)
     }
 
-    /// Whether nothing is asked for it, and nothing on it concerns a scaler.
+    /// Whether it has no schedule and nothing that concerns a controller.
     pub fn is_no_concern(&self) -> bool {
         self.is_nothing_of_ours() && !texts::has_schedule(&self.defaults)
     }
 
-    /// What a start comes back to. What is suspended without a stop of ours is so because
-    /// somebody wants it.
+    /// The count that a start restores. A kind that is suspended without a stop of ours was
+    /// suspended manually.
     pub fn remembered(&self, state: &State) -> Option<u32> {
         self.wanted(state.remembered())
     }
 
-    /// The same of what is known from elsewhere.
+    /// The same for a count that is known from elsewhere.
     pub fn wanted(&self, known: Option<u32>) -> Option<u32> {
         let is_wish = self.is_switch() && self.replicas == 0;
         known.or(is_wish.then_some(0))
     }
 
-    /// Whether nothing on it concerns a scaler.
+    /// Whether nothing on it concerns a controller.
     pub fn is_nothing_of_ours(&self) -> bool {
         self.texts.is_empty()
             && self.state == State::default()
@@ -178,27 +178,27 @@ impl Object {
             && self.began.is_none()
     }
 
-    /// The larger of the running and the saved count: what a start or restore can reach.
+    /// The larger of the running and the saved count: the count that a start or restore can reach.
     pub fn recoverable(&self) -> u32 {
         self.replicas.max(self.state.saved.unwrap_or(0))
     }
 }
 
 impl State {
-    /// The text of `override-began` that belongs to this state.
+    /// The value of `override-began` that belongs to this state.
     pub fn began(&self) -> Option<String> {
         self.phase.filter(|phase| phase.is_held())?;
         let at = DateTime::from_timestamp(self.last?, 0).unwrap();
         Some(at.format("%Y-%m-%dT%H:%M:%SZ").to_string())
     }
 
-    /// What a start comes back to. After a start of ours, with nothing saved, that is 0.
+    /// The count that a start restores. After a start of ours with nothing saved, that is 0.
     pub fn remembered(&self) -> Option<u32> {
         let has_started = matches!(self.phase, Some(Phase::Running | Phase::Woken));
         self.saved.or(has_started.then_some(0))
     }
 
-    /// Whether there is nothing but a saved count: the schedule was removed.
+    /// Whether there is only a saved count because the schedule was removed.
     pub fn is_only_saved(&self) -> bool {
         let only = Self {
             saved: self.saved,
@@ -207,7 +207,7 @@ impl State {
         self.saved.is_some() && self.read() == only
     }
 
-    /// What stays once the schedule is gone.
+    /// The state that remains after the schedule was removed.
     pub fn after_removal(&self, replicas: u32) -> Self {
         Self {
             saved: self.saved.filter(|saved| *saved > replicas),
@@ -215,14 +215,14 @@ impl State {
         }
     }
 
-    /// Whether a later version of dayshift has written it.
+    /// Whether a later version of dayshift wrote it.
     pub fn is_of_later_version(&self) -> bool {
         self.owner
             .as_deref()
             .is_some_and(texts::is_of_later_version)
     }
 
-    /// The state without what cannot be read.
+    /// The state without unreadable labels.
     pub fn read(&self) -> Self {
         Self {
             garbled: BTreeSet::new(),
@@ -274,7 +274,8 @@ impl State {
     }
 }
 
-/// The object without what dayshift may write, and without what the server writes at each change.
+/// The object without the fields that dayshift may write, and without those that the server changes
+/// at each write.
 fn rest(value: &Value) -> Value {
     let switch = Row::of_spec(&value["spec"]).switch;
     let annotation = switch.filter(|it| it.is_annotation).map(|it| it.member);

@@ -1,5 +1,5 @@
-//! Whether annotations are refused, read anew from what the pages of `docs/guides/` and `docs/reference/` say: every text of a story
-//! is one that a plan or a person writes, or one of the few that are wrong.
+//! Whether annotations are rejected, implemented again from the pages of `docs/schedules/`: every
+//! value of a scenario comes from a plan or a user, or is one of the few invalid ones.
 
 use std::collections::BTreeMap;
 
@@ -9,12 +9,12 @@ use crate::story::{
     intent::Bad,
 };
 
-/// What is over 4 kB is refused unread.
+/// Larger values are rejected unread.
 const MAX_TEXT: usize = 4096;
 
 const OVERRIDES: [&str; 3] = ["pause", "wake-until", "sleep-until"];
 
-/// What may not stand beside each other.
+/// Annotations that cannot be combined.
 const BESIDE: [(&str, &[&str]); 2] = [
     ("hours", &["start", "stop"]),
     (
@@ -23,15 +23,15 @@ const BESIDE: [(&str, &[&str]); 2] = [
     ),
 ];
 
-/// Where a text is wrong.
+/// Where an annotation is invalid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Wrong {
     OnTheObject,
-    /// On its Namespace, and nowhere else.
+    /// Only on its Namespace.
     OnTheNamespace,
 }
 
-/// Whether the annotations of an object are refused, where these calendars are known.
+/// Whether the annotations of an object are rejected if these calendars are known.
 pub fn refusal(object: &Object, holidays: &Holidays) -> Option<Wrong> {
     let in_force = object.in_force();
     let too_long = in_force.iter().filter(|(_, text)| text.len() > MAX_TEXT);
@@ -50,13 +50,13 @@ pub fn refusal(object: &Object, holidays: &Holidays) -> Option<Wrong> {
     })
 }
 
-/// Of each text that says nothing, whether it is the object's own.
+/// For each invalid annotation, whether it is the object's own.
 fn wrong(object: &Object, in_force: &BTreeMap<String, String>, holidays: &Holidays) -> Vec<bool> {
     let is_scheduled = texts::has_schedule(in_force);
     let is_inherited = |key: &String| key != Bad::UNKNOWN_KEY && !object.texts.contains_key(key);
     let inherits = in_force.keys().any(is_inherited);
     let refuses = object.kind.switch.map_or(&[][..], |it| it.refuses);
-    // Overrides hold in both places, so those of the Namespace are read too.
+    // Overrides apply from both places, so those of the Namespace are read too.
     let hidden = object
         .defaults
         .iter()
@@ -68,14 +68,14 @@ fn wrong(object: &Object, in_force: &BTreeMap<String, String>, holidays: &Holida
         let is_override = ["wake-until", "sleep-until"].contains(&&***key);
         let is_about_nothing = *is_own && is_override && !is_scheduled;
         let is_count = is_scheduled && refuses.contains(&&***key);
-        // Beside what is inherited it may be a misspelt part of that.
+        // Beside an inherited schedule it might be a misspelt part of it.
         let is_unknown = **key == Bad::UNKNOWN_KEY && (*is_own || inherits);
         is_unknown || is_about_nothing || is_count || is_wrong(key, text, is_scheduled, holidays)
     });
     wrong.map(|(_, is_own)| is_own).collect()
 }
 
-/// Whether a text of that key says nothing.
+/// Whether the value of this key is invalid.
 fn is_wrong(key: &str, text: &str, is_scheduled: bool, holidays: &Holidays) -> bool {
     let is_of_bad = |bad: &Bad| {
         bad.texts()
@@ -102,7 +102,7 @@ fn is_wrong(key: &str, text: &str, is_scheduled: bool, holidays: &Holidays) -> b
     }
 }
 
-/// Of each two that may not stand beside each other, whether the object has one of them.
+/// For each forbidden combination, whether one of the two annotations is the object's own.
 fn beside<'a>(
     object: &'a Object,
     in_force: &'a BTreeMap<String, String>,

@@ -1,4 +1,4 @@
-//! The texts of annotations: which are in force, and their fingerprint.
+//! The values of annotations: which are effective, and their fingerprint.
 
 use std::{borrow::Cow, collections::BTreeMap};
 
@@ -13,7 +13,7 @@ const FINGERPRINTED: [&str; 8] = [
     "start", "stop", "hours", "scale", "timezone", "except", "treat-as", "jitter",
 ];
 
-/// The annotations under the prefix, without it, of an object with this metadata.
+/// The annotations with the prefix, without it, in this metadata.
 pub fn under_prefix(metadata: &Value) -> BTreeMap<String, String> {
     let texts = metadata["annotations"].as_object().into_iter().flatten();
     let ours = texts.filter_map(|(key, text)| {
@@ -23,9 +23,9 @@ pub fn under_prefix(metadata: &Value) -> BTreeMap<String, String> {
     ours.collect()
 }
 
-/// The annotations in force for an object that has these, in a Namespace that has those: each falls
-/// back on its own, but a schedule is taken from one place alone, and exact counts of an object's
-/// own do not meet the Namespace's.
+/// The effective annotations of an object with `own` in a Namespace with `defaults`: each key falls
+/// back by itself, but a schedule comes from one place only, and an object's exact counts do not
+/// combine with those of the Namespace.
 pub fn in_force<'a>(
     own: &'a BTreeMap<String, String>,
     defaults: &BTreeMap<String, String>,
@@ -45,7 +45,7 @@ pub fn in_force<'a>(
     Cow::Owned(all)
 }
 
-/// Whether the texts in force ask for anything: `exclude` leaves an object alone.
+/// Whether the effective annotations specify a schedule; `exclude` opts out.
 pub fn is_scheduled(in_force: &BTreeMap<String, String>) -> bool {
     has_schedule(in_force) && in_force.get("exclude").is_none_or(|it| it != "true")
 }
@@ -54,31 +54,31 @@ pub fn has_schedule(texts: &BTreeMap<String, String>) -> bool {
     SCHEDULE.iter().any(|key| texts.contains_key(*key))
 }
 
-/// Whether dates of calendars are excepted.
+/// Whether dates of calendars are excluded.
 pub fn names_calendars(in_force: &BTreeMap<String, String>) -> bool {
     let except = in_force.get("except");
     except.is_some_and(|text| text.contains("calendar:"))
 }
 
-/// The texts that a fingerprint is made of.
+/// The values that a fingerprint is computed from.
 pub fn schedule(texts: &BTreeMap<String, String>) -> BTreeMap<String, String> {
     let mut schedule = texts.clone();
     schedule.retain(|key, _| FINGERPRINTED.contains(&&**key));
     schedule
 }
 
-/// The label `fingerprint`, as documented: anybody can compute it.
+/// The label `fingerprint`, as documented: anyone can compute it.
 pub fn fingerprint(texts: &BTreeMap<String, String>, uid: &str) -> String {
     let text = digits(&fingerprinted(texts));
     format!("v2-{}-{text}", digits(uid))
 }
 
-/// Whether a label `fingerprint` is that of the schedule on this object.
+/// Whether a label `fingerprint` matches the schedule of this object.
 pub fn is_fingerprint(label: &str, texts: &BTreeMap<String, String>, uid: &str) -> bool {
     label == fingerprint(texts, uid)
 }
 
-/// Whether a text is a fingerprint of this version or of a later one.
+/// Whether a value is a fingerprint of this version or of a later one.
 pub fn is_any_fingerprint(label: &str) -> bool {
     let is_hash = |text: &str| text.len() == 16 && text.bytes().all(|it| it.is_ascii_hexdigit());
     let Some((version, rest)) = label.strip_prefix('v').and_then(|it| it.split_once('-')) else {
@@ -96,7 +96,7 @@ pub fn is_of_later_version(label: &str) -> bool {
     !label.starts_with("v2-")
 }
 
-/// Whether a label `fingerprint` was made for this object; none for a later version.
+/// Whether a label `fingerprint` was written for this object; `None` for a later version.
 pub fn is_of_object(label: &str, uid: &str) -> Option<bool> {
     let (object, _) = label.strip_prefix("v2-")?.split_once('-')?;
     Some(object == digits(uid))
@@ -120,8 +120,7 @@ pub fn digits(text: &str) -> String {
         .collect()
 }
 
-/// The local form of an instant that is written in RFC 3339, to the minute; other texts as they
-/// are.
+/// The local form of an RFC 3339 time, to the minute; other values unchanged.
 pub fn local(text: &str, zone: Tz) -> String {
     DateTime::parse_from_rfc3339(text).map_or_else(
         |_| text.to_owned(),
@@ -129,8 +128,8 @@ pub fn local(text: &str, zone: Tz) -> String {
     )
 }
 
-/// Anybody can compute it: `printf uid-1 | sha256sum` and
-/// `printf '\nstart=13:Mon-Fri 09:00' | sha256sum`.
+/// Anyone can compute it: `printf uid-1 | sha256sum` and `printf '
+/// start=13:Mon-Fri 09:00' | sha256sum`.
 #[test]
 fn fingerprint_is_the_documented_hash() {
     let texts = BTreeMap::from([("start".to_owned(), "Mon-Fri 09:00".to_owned())]);

@@ -1,4 +1,4 @@
-//! How a schedule is taken up, and what comes back with it.
+//! Adoption of a schedule, and the count that it restores.
 
 use crate::{
     checker::{
@@ -16,14 +16,14 @@ use crate::{
 };
 
 impl RuleInputs<'_> {
-    /// The schedule is taken up as it is: nothing is scaled before the next boundary.
+    /// Adopts the schedule in the current state: nothing is scaled before the next boundary.
     pub(crate) fn adopt(
         &self,
         (from, to): (i64, i64),
         held: Option<(Phase, Option<i64>)>,
     ) -> Outcome {
         let (phase, next) = held.unwrap_or((Phase::Adopted, None));
-        // A wake that goes on says by itself that a start came before.
+        // A wake that continues implies that a start came before.
         let is_said = |saved: u32| phase == Phase::Woken && saved == 0;
         Outcome {
             state: State {
@@ -42,9 +42,8 @@ impl RuleInputs<'_> {
         }
     }
 
-    /// The schedule that is edited, goes on, or was missed for too long is taken up. What was saved of
-    /// this very object comes back with it, where more is saved than runs and the schedule says running
-    /// by now.
+    /// Adopts the schedule that was edited, resumed, or missed for too long. If more is saved for
+    /// this object than runs and the schedule says running, the saved count is restored.
     pub(crate) fn take_up(&self, since: (i64, i64), held: Option<(Phase, Option<i64>)>) -> Outcome {
         let adoption = self.adopt(since, held);
         let (seen, saved) = (self.object.replicas, self.state.saved);

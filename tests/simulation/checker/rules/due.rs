@@ -3,8 +3,8 @@
 use crate::checker::rules::{outcome::Outcome, rule_inputs::RuleInputs};
 
 impl RuleInputs<'_> {
-    /// The newest boundary, if that is due: it was not considered yet, and is not before what was to
-    /// come, as the object says or as this scaler had written itself.
+    /// The newest boundary, if it is due: not considered before, and not before the next boundary
+    /// by the object's label or by this controller's own write.
     pub(crate) fn due(&self) -> Option<Outcome> {
         let last = self.state.last.unwrap();
         let (at, action) = self

@@ -1,4 +1,4 @@
-//! What the documented rules allow at an instant, without any code of dayshift.
+//! The outcomes that the documented rules allow at a time, without code of dayshift.
 
 pub mod adoption;
 pub mod due;

@@ -7,23 +7,22 @@ use crate::{
     story::calendar::show,
 };
 
-/// One write that the rules allow.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Outcome {
     pub kind: WriteKind,
     pub state: State,
-    /// Where `last` is not known to the second, the latest that it can be.
+    /// If `last` is not known to the second, its latest possible value.
     pub last_until: Option<i64>,
-    /// Whether `next` is what follows `last`, whatever that is.
+    /// Whether `next` is the boundary after `last`, whatever that is.
     pub follows: bool,
     pub replicas: u32,
     pub expired: Vec<&'static str>,
     pub error: Option<String>,
-    /// The instant at which it is due.
+    /// The time at which it is due.
     pub due: Option<i64>,
     /// Whether it considers a boundary that was not considered before.
     pub considers: bool,
-    /// Whether it takes the schedule up as it is now.
+    /// Whether it adopts the current schedule.
     pub adopts: bool,
 }
 
@@ -51,7 +50,7 @@ impl WriteKind {
         )
     }
 
-    /// Whether corrections count from here again.
+    /// Whether the count of corrections starts again.
     pub const fn begins_anew(self) -> bool {
         matches!(
             self,
@@ -67,8 +66,7 @@ impl WriteKind {
 }
 
 impl Outcome {
-    /// Whether it leaves all of the object as it is but what is to come, which another scaler may
-    /// have written.
+    /// Whether it changes only `next`, which another controller might have written.
     pub(crate) fn corrects_only_next(&self, object: &Object, now: i64) -> bool {
         let state = State {
             next: object.state.next,

@@ -15,7 +15,7 @@ use crate::{
 };
 
 impl RuleInputs<'_> {
-    /// What is laid over the schedule begins.
+    /// An override or a pause begins.
     pub(crate) fn begin(&self, phase: Phase, until: Option<i64>) -> Outcome {
         let (seen, known) = (self.object.replicas, self.object.wanted(self.remembered()));
         let (kind, replicas, saved) = match phase {
@@ -47,7 +47,8 @@ impl RuleInputs<'_> {
                 ..State::default()
             },
             replicas,
-            // Below a pause nothing goes but what has ended before, which would begin anew after it.
+            // During a pause only overrides that ended earlier are removed, because they would
+            // begin again after it.
             expired: if phase == Phase::Paused {
                 self.ended.to_vec()
             } else {
@@ -58,8 +59,9 @@ impl RuleInputs<'_> {
         }
     }
 
-    /// A pause is over; what comes from its end on is done. One that was cut short ended in some part
-    /// of its second: only the scaler knows whether that was before a boundary of the same second.
+    /// A pause has ended; boundaries from its end on are carried out. A pause that was cut short
+    /// ended within its second: only the controller knows whether that was before a boundary of the
+    /// same second.
     pub(crate) fn after_pause(&self) -> Vec<Outcome> {
         let ended = self.let_go();
         let is_cut_short = self.own_end().is_none();
@@ -76,7 +78,7 @@ impl RuleInputs<'_> {
         outcomes
     }
 
-    /// An override is over; the newest boundary decides, even one before it.
+    /// An override has ended; the newest boundary decides, even one before it.
     pub(crate) fn after_override(&self) -> Vec<Outcome> {
         let ended = self.let_go();
         let slept = self.state.phase == Some(Phase::Slept);
@@ -104,7 +106,7 @@ impl RuleInputs<'_> {
         outcomes
     }
 
-    /// When what held was over: at its time, or when somebody was seen to cut it short.
+    /// When the override or pause ended: at its time, or when its removal was observed.
     pub(crate) fn let_go(&self) -> (i64, i64) {
         let (from, to) = self.own_end().map_or(self.seen, |end| (end, end));
         let begun = self.state.last.map(|last| last.min(self.now));
@@ -112,7 +114,7 @@ impl RuleInputs<'_> {
         (not_before(from), not_before(to))
     }
 
-    /// When what held came to its end by itself, if it did.
+    /// Its own end, if it was reached.
     fn own_end(&self) -> Option<i64> {
         let written = self.state.phase.and_then(|phase| self.intent.end_of(phase));
         let known = self.object.state.next.filter(|next| *next != NEVER);

@@ -1,8 +1,8 @@
-//! What the documentation (`docs/concepts/behavior.md`) has a scaler do with an object at an
-//! instant, without memory, as all the outcomes that are legal. No code is shared with `decide`.
+//! The actions of a controller on an object at a time, without memory, as all outcomes that the
+//! documentation (`docs/concepts/behavior.md`) allows. It shares no code with `decide`.
 //!
-//! There is one outcome but where something counts that only the scaler knows: when it saw the
-//! annotations for the first time, and what `stop-replicas` was when it was stopped.
+//! There is one outcome, unless something matters that only the controller knows: when it first
+//! observed the annotations, and the value of `stop-replicas` at the stop.
 
 use crate::{
     checker::{
@@ -21,53 +21,52 @@ use crate::{
 
 pub(crate) const HOUR: i64 = 3600;
 
-/// What the rules decide from, at one instant. Times are in seconds since 1970 by the scaler's
-/// clock.
+/// The inputs of the rules at one time. Times are in seconds since 1970 by the controller's clock.
 pub struct RuleInputs<'a> {
     pub object: &'a Object,
-    /// The newest state that the scaler can know of.
+    /// The newest state that the controller can know.
     pub state: &'a State,
-    /// What is wrong with the annotations.
+    /// The error in the annotations.
     pub complaint: Option<&'a str>,
-    /// Whether that is about its Namespace alone.
+    /// Whether the error concerns only its Namespace.
     pub is_inherited: bool,
-    /// What the annotations ask for, without overrides that ended before.
+    /// The intent of the annotations, without overrides that ended earlier.
     pub intent: &'a Intent,
-    /// The overrides that have ended before.
+    /// The overrides that ended earlier.
     pub ended: &'a [&'static str],
     pub timeline: &'a Timeline,
     pub now: i64,
     /// Milliseconds of `now`.
     pub fraction: i64,
-    /// When these annotations were seen first: between these two.
+    /// When these annotations were first observed: between these two.
     pub seen: (i64, i64),
-    /// When its count was last seen to rise, likewise.
+    /// When its count was last observed to rise, likewise.
     pub risen: Option<(i64, i64)>,
-    /// When it was told last that it is stopped after a grace.
+    /// When a stop after a grace was last announced.
     pub told: Told,
-    /// What was to come by its own last write, if that was by this schedule and these dates.
+    /// The next boundary by its own last write, if that was for this schedule and these dates.
     pub planned: Option<i64>,
-    /// Whether its last write was of something else than what is wrong now: it is told with a write,
-    /// also where an undo has brought back all that the write says.
+    /// Whether its last write reported another error: the new one is reported with a write, even if
+    /// an undo restored everything that the write contains.
     pub is_refusal_news: bool,
     pub stop_count: u32,
     /// `--catch-up`, in hours.
     pub catch_up: u32,
 }
 
-/// When a process has said that it stops an object after a grace, in seconds by its clock.
+/// When a process announced that it stops an object after a grace, in seconds by its clock.
 #[derive(Clone, Copy)]
 pub struct Told {
-    /// As its last Event came.
+    /// When its last Event arrived.
     pub heard: Option<i64>,
-    /// At the latest, where the Event may have been lost.
+    /// The latest time, if the Event might have been lost.
     pub latest: Option<i64>,
 }
 
 impl RuleInputs<'_> {
-    /// The allowed outcomes; `None` is to do nothing.
+    /// The allowed outcomes; `None` means no write.
     pub fn outcomes(&self) -> Vec<Option<Outcome>> {
-        // What a later version has written is left alone.
+        // An object written by a later version is not changed.
         if self.object.deleting || self.object.state.is_of_later_version() {
             return vec![None];
         }
@@ -77,7 +76,7 @@ impl RuleInputs<'_> {
             (None, None) => vec![self.remove()],
             (None, Some(_)) => self.follow(),
         };
-        // What runs or not has no larger count, whatever somebody wrote into the labels.
+        // A kind with an on/off field has no larger count, whatever a user wrote into the labels.
         let most = if self.object.is_switch() { 1 } else { u32::MAX };
         let outcomes = outcomes.into_iter().map(|outcome| Outcome {
             replicas: outcome.replicas.min(most),
@@ -85,7 +84,7 @@ impl RuleInputs<'_> {
         });
         let owned = |outcome: Outcome| match outcome.kind {
             WriteKind::Refuse | WriteKind::Remove => outcome,
-            // What a pause keeps from being taken up stays as it was.
+            // A schedule that a pause keeps from being adopted stays as it was.
             WriteKind::Tidy | WriteKind::Enforce if !self.is_ours() => outcome,
             _ => Outcome {
                 state: State {
@@ -96,7 +95,7 @@ impl RuleInputs<'_> {
             },
         };
         let news = |outcome: Outcome| {
-            // Another has begun the same override in this second.
+            // Another controller began the same override in this second.
             let has_begun = matches!(
                 outcome.kind,
                 WriteKind::Wake | WriteKind::Sleep | WriteKind::Pause
@@ -112,7 +111,7 @@ impl RuleInputs<'_> {
         outcomes.map(|outcome| outcome.map(owned)).collect()
     }
 
-    /// Whether the state is that of this schedule on this object.
+    /// Whether the state belongs to this schedule on this object.
     fn is_ours(&self) -> bool {
         let (texts, uid) = (self.object.in_force(), &self.object.uid);
         let is_of = |owner: &String| texts::is_fingerprint(owner, &texts, uid);
@@ -123,8 +122,8 @@ impl RuleInputs<'_> {
         texts::fingerprint(&self.object.in_force(), &self.object.uid)
     }
 
-    /// Whether the object may lack what is to come beyond what is known here of its schedule, or show
-    /// what that is in another zone.
+    /// Whether the object might lack a later next boundary than known here, or show one of another
+    /// zone.
     fn may_have_lost_next(&self, outcome: &Outcome) -> bool {
         let shown = &self.object.state;
         let is_scheduled =
@@ -160,7 +159,7 @@ impl RuleInputs<'_> {
         }
     }
 
-    /// An outcome that leaves everything as it is known to be, but for the error.
+    /// An outcome that changes nothing except the error.
     pub(crate) fn keep(&self, kind: WriteKind) -> Outcome {
         Outcome {
             kind,
@@ -176,14 +175,14 @@ impl RuleInputs<'_> {
         }
     }
 
-    /// The Namespace's schedule is refused: what inherits it stays as it is, but for an error of its
-    /// own that was put right.
+    /// The Namespace's schedule is rejected: workloads that inherit it do not change, except that a
+    /// corrected error of their own is removed.
     fn leave_alone(&self) -> Option<Outcome> {
         let is_in_error = self.object.error.is_some();
         is_in_error.then(|| self.keep(WriteKind::Refuse))
     }
 
-    /// A bad schedule changes nothing but what says so.
+    /// An invalid schedule changes nothing except the error annotation.
     fn refuse(&self, complaint: &str) -> Outcome {
         Outcome {
             error: Some(complaint.to_owned()),
@@ -191,7 +190,7 @@ impl RuleInputs<'_> {
         }
     }
 
-    /// The schedule was removed: nothing is scaled, and a saved count stays where fewer run.
+    /// The schedule was removed: nothing is scaled, and a saved count stays if fewer run.
     fn remove(&self) -> Outcome {
         let ours = [&self.object.error, &self.object.began];
         let is_gone = *self.state == State::default() || self.state.is_only_saved();
@@ -245,9 +244,8 @@ impl RuleInputs<'_> {
         }
     }
 
-    /// What is known of the count where the object is taken up anew. What is up has nothing
-    /// to do with what was saved for the object that it is a copy of, or before its schedule was
-    /// removed.
+    /// The known count when the object is adopted again. A running workload has nothing to do with
+    /// the count saved for the object that it copies, or before its schedule was removed.
     pub(crate) fn remembered(&self) -> Option<u32> {
         if self.is_another() {
             let is_down = self.object.replicas <= self.stop_count;
@@ -256,22 +254,22 @@ impl RuleInputs<'_> {
         self.state.remembered()
     }
 
-    /// Whether what is known is of another object, or of another time.
+    /// Whether the knowledge is about another object, or about another time.
     pub fn is_another(&self) -> bool {
         let owner = self.state.owner.as_ref();
         let is_ours = owner.and_then(|it| texts::is_of_object(it, &self.object.uid));
         is_ours == Some(false) || self.state.is_only_saved()
     }
 
-    /// The annotations that go with a write.
+    /// The annotations that the write removes.
     pub(crate) fn over(&self) -> Vec<&'static str> {
         let mut over = self.intent.over(self.now);
         over.extend(self.ended);
         over
     }
 
-    /// Whether the clock explains it: a boundary is considered that was not before, or what was
-    /// considered is from the future now.
+    /// Whether the clock explains it: a boundary is considered that was not before, or the last one
+    /// considered is now in the future.
     pub(crate) fn considers(&self, last: i64) -> bool {
         let is_ahead = |at: i64| at > self.now + HOUR;
         let was_ahead = self.state.last.is_some_and(is_ahead);
@@ -280,7 +278,7 @@ impl RuleInputs<'_> {
         was_ahead && !is_ahead(last) || newest.is_some_and(|(at, _)| is_new(at))
     }
 
-    /// Not before what was considered already.
+    /// Not before the last considered time.
     pub(crate) fn considered(&self, (from, to): (i64, i64)) -> (i64, i64) {
         let known = self.state.last.filter(|last| *last <= self.now);
         let at = |at: i64| known.map_or(at, |last| last.max(at)).min(self.now.max(at));
@@ -293,7 +291,7 @@ impl RuleInputs<'_> {
         let remembered = self.object.remembered(self.state);
         let is_wish = texts::has_schedule(texts) || texts.contains_key("replicas");
         match (remembered, self.intent.replicas) {
-            // A Namespace's schedule is no wish to run what somebody keeps at 0.
+            // A Namespace's schedule does not start a workload that a user keeps at 0.
             (None | Some(0), _) if seen == 0 && !is_wish => 0,
             (_, Some(exact)) => exact,
             (remembered, None) => seen.max(remembered.unwrap_or(1)),
@@ -323,7 +321,7 @@ impl RuleInputs<'_> {
                     saved,
                 )
             }
-            // Exactly so many, and nothing is saved.
+            // Exactly this count, and nothing is saved.
             BoundaryAction::To(0) => (WriteKind::Scale, Phase::Stopped, 0, None),
             BoundaryAction::To(count) => (WriteKind::Scale, Phase::Running, count, None),
         };
@@ -344,7 +342,7 @@ impl RuleInputs<'_> {
         }
     }
 
-    /// What a stop saves: the larger of what is known and seen.
+    /// The count that a stop saves: the larger of the known and the observed one.
     pub(crate) fn worth_saving(&self, known: Option<u32>) -> Option<u32> {
         let seen = self.object.replicas;
         known.max((seen > 0).then_some(seen))

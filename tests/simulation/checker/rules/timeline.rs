@@ -1,4 +1,4 @@
-//! The boundaries of one schedule for one object, for the days of a story.
+//! The boundaries of one schedule for one object, for the days of a scenario.
 
 use std::{
     collections::HashMap,
@@ -14,16 +14,16 @@ use crate::story::{
     holidays::{Dates, Holidays},
 };
 
-/// How long before a story days within the month have been for certain, if not all are excepted.
+/// How long before a scenario days within the month certainly occurred, unless all are excluded.
 const MONTHS: Days = Days::new(70);
 
 pub struct Timeline {
     boundaries: Vec<(i64, BoundaryAction)>,
-    /// The largest count that the schedule sets, where it sets any.
+    /// The largest exact count of the schedule, if it has any.
     pub largest: Option<u32>,
-    /// What the schedule says before the first of them.
+    /// The action before the first boundary.
     pub before: Option<BoundaryAction>,
-    /// The end of the days that were computed; later boundaries are unknown.
+    /// The end of the computed days; later boundaries are unknown.
     horizon: i64,
 }
 
@@ -38,7 +38,7 @@ impl Timeline {
         }
     }
 
-    /// The first boundary after an instant; [`NEVER`] without one.
+    /// The first boundary after a time; [`NEVER`] without one.
     pub fn after(&self, at: i64) -> i64 {
         let first = self
             .boundaries
@@ -46,7 +46,7 @@ impl Timeline {
         self.boundaries.get(first).map_or(NEVER, |(at, _)| *at)
     }
 
-    /// The newest boundary at or before an instant.
+    /// The newest boundary at or before a time.
     pub fn newest(&self, at: i64) -> Option<(i64, BoundaryAction)> {
         let first = self
             .boundaries
@@ -54,25 +54,25 @@ impl Timeline {
         first.checked_sub(1).map(|newest| self.boundaries[newest])
     }
 
-    /// What the schedule says at an instant; `None` before it has said anything.
+    /// The action at a time; `None` before the first boundary.
     pub fn says(&self, at: i64) -> Option<BoundaryAction> {
         self.newest(at).map(|(_, action)| action).or(self.before)
     }
 
-    /// Whether two instants are the same one, as far as can be told.
+    /// Whether two times are equal, as far as they are known.
     pub fn same(&self, one: Option<i64>, other: Option<i64>) -> bool {
         let told = |at: Option<i64>| at.map(|at| if at < self.horizon { at } else { NEVER });
         told(one) == told(other)
     }
 }
 
-/// The timelines of a story: each is computed once, because that takes a while.
+/// The timelines of a scenario: each is computed once, because that is slow.
 pub struct Timelines {
     dates: (NaiveDate, NaiveDate),
     known: Mutex<HashMap<Key, Arc<Timeline>>>,
 }
 
-/// A plan, the zone where it has none, the delay of starts, and the dates of its calendars.
+/// A plan, the zone if it has none, the delay of starts, and the dates of its calendars.
 type Key = (usize, Tz, i64, Dates);
 
 impl Timelines {
@@ -83,7 +83,7 @@ impl Timelines {
         }
     }
 
-    /// Of a plan where its calendars have these dates.
+    /// The timeline of a plan if its calendars have these dates.
     pub fn of(
         &self,
         plans: &[Plan],

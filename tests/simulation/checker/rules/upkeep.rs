@@ -1,4 +1,4 @@
-//! Between boundaries: what is put right, and what `enforce` stops.
+//! Between boundaries: corrections, and stops by `enforce`.
 
 use crate::{
     checker::{
@@ -12,15 +12,15 @@ use crate::{
 };
 
 impl RuleInputs<'_> {
-    /// Nothing is due; what is not as it should be is put right.
+    /// No boundary is due; deviations are corrected.
     pub(crate) fn tidy(&self, held: Option<(Phase, Option<i64>)>) -> Vec<Outcome> {
         let outcomes = self.enforced(held.is_some()).into_iter();
         outcomes.map(|due| self.tidied(held, due)).collect()
     }
 
-    /// Whether `enforce` puts the count back, and since when that is due, in seconds; `None` is not.
-    /// Both may be, where only the scaler knows when the grace began. That is when the stop was told
-    /// of: at once, unless something could not be written before.
+    /// Whether `enforce` corrects the count, and since when that is due, in seconds; `None` means
+    /// not due. Both are possible if only the controller knows when the grace began. It begins with
+    /// the announcement: at once, unless writes failed before.
     fn enforced(&self, is_held: bool) -> Vec<Option<Option<i64>>> {
         let phase = self.state.phase.unwrap_or(Phase::Adopted);
         let is_down = matches!(phase, Phase::Stopped | Phase::Slept);
@@ -51,7 +51,7 @@ impl RuleInputs<'_> {
         }
     }
 
-    /// Whether it was taken up as it is, while its schedule says stopped.
+    /// Whether it was adopted as it is while its schedule says stopped.
     fn has_appeared(&self, phase: Phase) -> bool {
         let says = self.timeline.says(self.now);
         phase == Phase::Adopted && matches!(says, Some(BoundaryAction::Off | BoundaryAction::To(0)))
@@ -63,7 +63,7 @@ impl RuleInputs<'_> {
         let following = self.timeline.after(last);
         (state.last, state.next) = match (held, following) {
             (Some((_, until)), _) => (Some(last), Some(until.unwrap_or(NEVER))),
-            // A boundary that was not the object's own next has gone by.
+            // A boundary passed that was not the object's own next one.
             (None, next) if next <= self.now => {
                 (Some(self.now), Some(self.timeline.after(self.now)))
             }

@@ -1,4 +1,4 @@
-//! What a process can know of one object. Each of its writes is checked against that.
+//! The knowledge of a process about one object. Each of its writes is checked against it.
 
 use std::{collections::BTreeSet, sync::Arc};
 
@@ -14,61 +14,61 @@ use crate::{
     story::{holidays::Holidays, intent::Bad},
 };
 
-/// How far from the server's clock one may be that looks right, in seconds: 30, and what is lost
-/// because a `Date` has whole seconds.
+/// The maximum deviation from the server's clock that looks right, in seconds: 30, and the fraction
+/// of a second that a `Date` omits.
 pub const LOOKS_RIGHT: i64 = 32;
 
-/// The longest text of an annotation that is kept whole, in bytes.
+/// The longest annotation that is kept completely, in bytes.
 const MAX_TEXT: usize = 4096;
 
-/// The most corrections between two boundaries.
+/// The maximum number of corrections between two boundaries.
 pub const MAX_CORRECTIONS: u8 = 3;
 
-/// How long after the one before the last of them comes, in milliseconds.
+/// The delay of the last correction after the previous one, in milliseconds.
 const LAST_CORRECTION_AFTER: i64 = 30_000;
 
-/// A process's own clock at an instant of the server's; in milliseconds.
+/// A process's own clock at a time of the server's clock, in milliseconds.
 #[derive(Clone, Copy, Debug)]
 pub struct Instants {
     pub truth: i64,
     pub clock: i64,
     /// How long all machines have slept until then.
     pub slept: i64,
-    /// Whether the process may take its clock to be wrong.
+    /// Whether the process might consider its clock wrong.
     pub unsure: bool,
 }
 
-/// What a process knows of one object.
+/// The knowledge of a process about one object.
 #[derive(Clone, Debug)]
 pub struct Known {
-    /// The object as it was shown last.
+    /// The object as it was last shown.
     pub object: Object,
     pub(crate) version: u64,
-    /// When its annotations were first shown as they are.
+    /// When its current annotations were first shown.
     pub seen: Instants,
-    /// The count as it was shown or written last, and when it was last shown to have risen above
-    /// that of a stop.
+    /// The count as last shown or written, and when it was last shown to have risen above that of a
+    /// stop.
     count: u32,
     risen: Option<Instants>,
-    /// The newest state of all that it was shown.
+    /// The newest state of all that were shown.
     pub state: State,
-    /// What applied at its last write here.
+    /// The inputs of its last write here.
     pub applied: Option<Applied>,
-    /// What was to come by that write.
+    /// The next boundary by that write.
     planned: Option<i64>,
-    /// A write since, perhaps its own, whose answer it has not had.
+    /// A later write, perhaps its own, without a response.
     unanswered: Option<Unanswered>,
-    /// How often it has put something right since the last boundary: surely, and perhaps.
+    /// The number of corrections since the last boundary: certain, and possible.
     pub corrections: (u8, u8),
-    /// When it perhaps did so last, by its own clock in milliseconds.
+    /// When it possibly made the last one, by its own clock, in milliseconds.
     pub corrected: Option<i64>,
-    /// How often the user was told that it does so no more.
+    /// How often the limit of corrections was reported.
     pub told: usize,
-    /// The calendars as it has read them.
+    /// The calendars as it read them.
     pub holidays: Arc<Holidays>,
 }
 
-/// What applied to an object when it was written to: what somebody changes besides is put right.
+/// The inputs of an object when it was written: other changes are corrected.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Applied {
     owner: Option<String>,
@@ -78,24 +78,24 @@ pub struct Applied {
     error: Option<String>,
 }
 
-/// A write that was accepted, and whose sender may never have an answer: it takes what it is shown
-/// for its own.
+/// An accepted write whose sender might never get a response: it takes what it is shown for its
+/// own.
 #[derive(Clone, Debug)]
 struct Unanswered {
     applied: Applied,
-    /// What it wrote; `None` where it is another's.
+    /// The written state; `None` if it is another process's.
     state: Option<State>,
 }
 
-/// What a write has done, as far as the limit of corrections goes.
+/// The effect of a write on the limit of corrections.
 #[derive(Clone, Debug)]
 pub struct Done {
     pub applied: Applied,
-    /// Whether it puts something right: surely, and perhaps.
+    /// Whether it is a correction: certainly, and possibly.
     pub corrective: (bool, bool),
-    /// Whether corrections count from here again.
+    /// Whether the count of corrections starts again.
     pub begins_anew: bool,
-    /// What it can be, and whether that takes the schedule up as it is.
+    /// The kinds that it can be, and whether that adopts the current schedule.
     pub kinds: Vec<(WriteKind, bool)>,
 }
 
@@ -123,13 +123,13 @@ impl Known {
         }
     }
 
-    /// It has read other calendars.
+    /// It read other calendars.
     pub(crate) fn reads(mut self, holidays: Arc<Holidays>) -> Self {
         self.holidays = holidays;
         self
     }
 
-    /// What applies as it writes this state.
+    /// The inputs when it writes this state.
     pub(crate) fn applied(&self, state: &State, error: Option<&String>) -> Applied {
         if error.is_some() {
             return Applied {
@@ -148,7 +148,7 @@ impl Known {
         }
     }
 
-    /// Whether it has written here last while something else was wrong, or nothing.
+    /// Whether its last write here reported another error, or none.
     pub(crate) fn is_refusal_news(&self, complaint: Option<&str>) -> bool {
         let applied = self.applied.as_ref();
         applied.is_some_and(|applied| applied.error.as_deref() != complaint)
@@ -159,7 +159,7 @@ impl Known {
         names.then(|| self.holidays.clone())
     }
 
-    /// What was to come by its last write, if that was by this schedule and these calendars.
+    /// The next boundary by its last write, if that was for this schedule and these calendars.
     pub(crate) fn planned(&self) -> Option<i64> {
         let applied = self.applied.as_ref()?;
         let owner = texts::fingerprint(&self.object.in_force(), &self.object.uid);
@@ -194,8 +194,7 @@ impl Known {
         self
     }
 
-    /// What it knows, where the object's own state went backwards, too far ahead or
-    /// vanished.
+    /// Its knowledge, if the object's own state went backwards, too far ahead or vanished.
     pub fn newest(&self, now: i64) -> State {
         let (own, uid) = (&self.object.state.read(), &self.object.uid);
         let known = &self.state;
@@ -210,8 +209,8 @@ impl Known {
         let in_force = self.object.in_force();
         let is_of = |owner: &String| texts::is_fingerprint(owner, &in_force, uid);
         let is_of_schedule = |state: &State| state.owner.as_ref().is_some_and(is_of);
-        // Another scaler has put right what is from the future, or adopted what is a copy, or an edit
-        // of what is from the next hour.
+        // Another controller corrected a state from the future, or adopted a copy, or an edit of a
+        // state from the next hour.
         let is_right = is_ahead(known_last) && own.last.is_some_and(|last| !is_ahead(last));
         let is_adopted = own.owner != known.owner && is_ours(own) && !is_ours(known);
         let has_come = known_last > now && own.last.is_some_and(|last| last <= now);
@@ -225,7 +224,7 @@ impl Known {
         let too_far = own.last.is_some_and(is_ahead) && !is_ahead(known_last);
         if own.last < known.last || too_far {
             let is_down = self.object.replicas <= self.object.stop_count();
-            // A 0 says no more than that a start came before.
+            // A 0 means only that a start came before.
             let more = known.saved.filter(|saved| *saved > 0);
             let saved = more.or(own.saved.filter(|_| is_down));
             return State {
@@ -233,8 +232,8 @@ impl Known {
                 ..known.clone()
             };
         }
-        // In the same second another scaler may have done something else: that shows in more than
-        // one label, which anybody can change.
+        // In the same second another controller might have acted too: that shows in more than one
+        // label, which any client can change.
         let alike = State {
             phase: known.phase,
             ..own.clone()
@@ -253,10 +252,9 @@ impl Known {
         }
     }
 
-    /// Whether an outcome puts right what somebody else has changed: surely, and perhaps. It does
-    /// not where a boundary explains it, or calendars that are others since, or what applies now and
-    /// did not when something was written last. To a schedule that is refused other dates are no
-    /// news: one that names what no calendar is called goes on doing so.
+    /// Whether an outcome corrects another client's change: certainly, and possibly. It does not if
+    /// a boundary explains it, or other calendars, or inputs that changed since the last write.
+    /// Other dates do not matter to a rejected schedule, which names an unknown calendar.
     pub fn is_corrective(&self, outcome: &Outcome, applied: &Applied) -> (bool, bool) {
         let is_explained = outcome.considers;
         let is_as_answered = self.applied.as_ref() == Some(applied);
@@ -271,8 +269,8 @@ impl Known {
         )
     }
 
-    /// A write was accepted that it may take for its own, and it has no answer yet; what it wrote,
-    /// where it is its own.
+    /// A write was accepted that it might take for its own, without a response so far; `own` is the
+    /// written object if it is its own.
     pub(crate) fn waits_for_answer(&mut self, done: &Done, own: Option<&Object>) {
         self.unanswered = Some(Unanswered {
             applied: done.applied.clone(),
@@ -283,9 +281,9 @@ impl Known {
         }
     }
 
-    /// When the last correction between two boundaries is made, where this outcome may be that: half a
-    /// minute after the one before; by its own clock in milliseconds. What changes the count waits for
-    /// nothing.
+    /// When the last correction between two boundaries is made, if this outcome can be that: half a
+    /// minute after the previous one, by its own clock in milliseconds. A change of the count does
+    /// not wait.
     pub fn last_correction(&self, outcome: &Outcome) -> Option<i64> {
         let is_next_to_last = self.corrections.1 + 1 >= MAX_CORRECTIONS;
         let corrected = self.corrected.filter(|_| is_next_to_last)?;
@@ -310,8 +308,8 @@ impl Known {
         self
     }
 
-    /// Whether a patch that was decided from this may be made of the object as it is: all that it
-    /// rests on is still so, but for annotations that it does not test.
+    /// Whether a patch decided from this knowledge applies to the current object: all its inputs
+    /// are unchanged, except annotations that it does not test.
     pub fn is_still(&self, object: &Object) -> bool {
         let known = &self.object;
         let tested = |object: &Object| {
@@ -326,13 +324,13 @@ impl Known {
                 == (&object.uid, &object.error, &object.began)
     }
 
-    /// Not one whose name nobody knows, nor one whose text is too long to be kept.
+    /// Not an unknown key, nor a value that is too long to be kept.
     fn is_tested(&self, key: &str) -> bool {
         let text = self.object.texts.get(key);
         key != Bad::UNKNOWN_KEY && text.is_none_or(|text| text.len() <= MAX_TEXT)
     }
 
-    /// What a write made of the object, had it been as it is known.
+    /// The result of a write on the object as it was known.
     pub fn wrote(&self, old: &Object, new: &Object) -> Object {
         let mut new = new.clone();
         let keys: BTreeSet<_> = old.texts.keys().chain(self.object.texts.keys()).collect();
@@ -347,13 +345,12 @@ impl Known {
         new
     }
 
-    /// When its annotations were first seen, by its clock: the ranges that this can be in, in
-    /// seconds.
+    /// When its annotations were first observed, by its clock: the possible ranges in seconds.
     pub fn seen(&self, slept: i64) -> Vec<(i64, i64)> {
         self.seen.ranges(slept)
     }
 
-    /// Whether its calendars are others than at its last write.
+    /// Whether its calendars differ from those of its last write.
     pub fn has_other_calendars(&self) -> bool {
         let applied = self.applied.as_ref();
         applied.is_some_and(|applied| {
@@ -361,7 +358,8 @@ impl Known {
         })
     }
 
-    /// When its count was last seen to rise above that of a stop, likewise; nothing where it was not.
+    /// When its count was last observed to rise above that of a stop, likewise; empty if it was
+    /// not.
     pub fn risen(&self, slept: i64) -> Vec<(i64, i64)> {
         self.risen
             .map_or_else(Vec::new, |risen| risen.ranges(slept))
@@ -369,8 +367,8 @@ impl Known {
 }
 
 impl Instants {
-    /// The ranges that this can be in by the process's clock, in seconds. What was seen by a wrong
-    /// clock is known by how long ago it was, without the time that the machine has `slept` since.
+    /// The possible ranges by the process's clock, in seconds. An observation by a wrong clock is
+    /// known by its age, without the time that the machine has `slept` since.
     fn ranges(self, slept: i64) -> Vec<(i64, i64)> {
         let clock = self.clock.div_euclid(1000);
         let mut ranges = vec![(clock, clock)];
@@ -383,7 +381,7 @@ impl Instants {
     }
 }
 
-/// The state that a process knows when it first sees an object.
+/// The state that a process knows when it first observes an object.
 fn first_state(state: &State) -> State {
     if state.is_of_later_version() {
         State::default()

@@ -1,4 +1,4 @@
-//! What each scaler asked the server for, was shown, and so knows of an object.
+//! The requests of each controller, the responses, and the resulting knowledge of an object.
 
 pub mod known;
 pub mod namespaces;

@@ -1,4 +1,4 @@
-//! What a process has been shown of Namespaces.
+//! The Namespaces that a process has observed.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -12,16 +12,16 @@ type Texts = BTreeMap<String, String>;
 #[derive(Default)]
 pub struct Namespaces {
     known: HashMap<String, (Texts, u64)>,
-    /// The watches that have not told all yet: of one Namespace, or of all.
+    /// The watches that have not listed everything yet: of one Namespace, or of all.
     awaited: Vec<Option<String>>,
-    /// The schedule of what neither has nor inherits one.
+    /// The default schedule of workloads that neither have nor inherit one.
     flag: Texts,
     /// Whether they are no defaults, with `--namespace-defaults=false`.
     are_ignored: bool,
 }
 
 impl Namespaces {
-    /// Nothing is known yet of these; of all where none is named.
+    /// None of these is known yet; all Namespaces if `names` is empty.
     pub fn of(names: &[String], flag: Texts) -> Self {
         let mut awaited: Vec<_> = names.iter().cloned().map(Some).collect();
         if awaited.is_empty() {
@@ -34,7 +34,7 @@ impl Namespaces {
         }
     }
 
-    /// The same of a process for which they are no defaults.
+    /// The same for a process with `--namespace-defaults=false`.
     pub fn ignored(flag: Texts) -> Self {
         Self {
             flag,
@@ -43,17 +43,17 @@ impl Namespaces {
         }
     }
 
-    /// Whether they are asked for.
+    /// Whether they are watched.
     pub const fn are_asked_for(&self) -> bool {
         !self.are_ignored
     }
 
-    /// Whether all of them have been shown.
+    /// Whether all of them were shown.
     pub fn are_known(&self) -> bool {
         self.awaited.is_empty()
     }
 
-    /// All that one watch asked for has been shown.
+    /// One watch has shown everything.
     pub fn listed(&mut self, one: Option<&str>) {
         self.awaited.retain(|it| it.as_deref() != one);
     }
@@ -63,7 +63,8 @@ impl Namespaces {
         self.inherited(&self.known.get(namespace).unwrap_or(&none).0)
     }
 
-    /// What objects inherit where these are the annotations: the schedule of the scaler comes last.
+    /// The annotations that workloads inherit from these: the default schedule of the controller
+    /// comes last.
     pub fn inherited(&self, annotations: &Texts) -> Texts {
         let mut all = annotations.clone();
         if self.are_ignored {
@@ -75,7 +76,7 @@ impl Namespaces {
         all
     }
 
-    /// One is shown; its name and annotations, if those are others than before.
+    /// A Namespace is shown; returns its name and annotations if they changed.
     pub fn shows(&mut self, value: &Value, version: u64) -> Option<(String, Texts)> {
         let name = value["metadata"]["name"].as_str()?.to_owned();
         let texts = under_prefix(&value["metadata"]);

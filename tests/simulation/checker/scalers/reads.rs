@@ -1,5 +1,5 @@
-//! Which reads of one object a scaler may make: one after a conflict, and one for a count of its
-//! own that somebody has set back of late, to learn who it was.
+//! Which reads of one object a controller may send: one after a conflict, and one to find the
+//! manager that reverted a recent count.
 
 use std::collections::HashMap;
 
@@ -8,15 +8,15 @@ use crate::checker::scalers::known::{Instants, Known};
 /// `--revert-window`, in milliseconds.
 const REVERT_WINDOW: i64 = 15 * 60_000;
 
-/// What one process has that a read of an object can be for; by namespace and name.
+/// The reasons of one process for reads of an object, by namespace and name.
 #[derive(Default)]
 pub struct Reads {
     conflicts: HashMap<(String, String), u32>,
-    /// Those that it has set of late, and that others have set while it waited for an answer.
+    /// Recent counts that it set, and that others set while it waited for a response.
     counts: HashMap<(String, String), Vec<SetCount>>,
 }
 
-/// A count that it has set, and nobody was asked about since.
+/// A count that it set and did not look up since.
 struct SetCount {
     uid: String,
     from: u32,
@@ -32,7 +32,7 @@ impl Reads {
         *self.conflicts.entry(object).or_default() += 1;
     }
 
-    /// A patch was accepted that sets a count: its own, or one that it may take for its own.
+    /// A patch was accepted that sets a count: its own, or one that it might take for its own.
     pub fn set(&mut self, known: &Known, (from, to): (u32, u32), at: Instants, is_own: bool) {
         let object = &known.object;
         let set = SetCount {
@@ -49,8 +49,8 @@ impl Reads {
         counts.push(set);
     }
 
-    /// An object is read, of which this is known: whether for who has set its count, and not after a
-    /// conflict; or why it must not be.
+    /// An object with this knowledge is read. Returns whether that is a lookup of the count's
+    /// manager and not a read after a conflict, or why it must not be read.
     pub fn read(
         &mut self,
         (namespace, name): (&str, &str),
@@ -79,7 +79,7 @@ impl Reads {
 }
 
 impl SetCount {
-    /// It is read for who has set this back; why it must not be.
+    /// It is read to find the manager that reverted it; returns why it must not be.
     fn is_read(&self, known: &[Known], at: Instants, clock_set: i64) -> Result<(), String> {
         let is_back = |it: &Known| {
             let count = it.object.replicas;
@@ -91,7 +91,7 @@ impl SetCount {
             it.object.uid == self.uid && is_back
         };
         let later = at.truth - at.slept - self.at;
-        // Who had a wrong clock meanwhile reads once that is right.
+        // A process whose clock was wrong meanwhile reads once the clock is right.
         if later > REVERT_WINDOW && clock_set <= self.at + at.slept {
             return Err(format!("it is read {later} ms after its count was set"));
         }

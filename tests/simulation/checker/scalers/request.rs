@@ -1,26 +1,26 @@
-//! A request of a scaler to the server.
+//! A request of a controller to the server.
 
 use http::Method;
 
 use crate::story::kinds::{is_collection, object_at};
 
-/// What a request asks for.
+/// The subject of a request.
 pub struct Request {
     pub path: String,
-    /// The one Namespace that is asked for, where Namespaces are.
+    /// The one Namespace that is requested, for requests of Namespaces.
     pub one: Option<String>,
     pub is_watch: bool,
     /// Whether it is the first request of a list: a stream, or the first page.
     pub begins: bool,
     pub is_list: bool,
-    /// The number of the patch that it is.
+    /// The number of the patch.
     pub patch: Option<usize>,
 }
 
-/// Where Namespaces are.
+/// The path of Namespaces.
 pub const NAMESPACES: &str = "/api/v1/namespaces";
 
-/// Asks for the one of that name; `metadata.name!=dev` asks for others.
+/// Selects the Namespace with that name; `metadata.name!=dev` selects others.
 const NAME_IS: &str = "fieldSelector=metadata.name%3D";
 
 impl Request {
@@ -30,7 +30,7 @@ impl Request {
         let number = query.split('&').find_map(|it| it.strip_prefix("sent="));
         let path = request.uri().path().to_owned();
         let is_watch = has("watch=true");
-        // With one at most somebody asks for the time.
+        // A limit of one is a request for the time.
         let one = query.split('&').find_map(|it| it.strip_prefix(NAME_IS));
         let is_list = (is_collection(&path) || path == NAMESPACES)
             && request.method() == Method::GET

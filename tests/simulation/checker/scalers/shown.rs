@@ -1,4 +1,4 @@
-//! What the server has shown each process, answer by answer and event by event.
+//! The responses and events that each process has received.
 
 use std::{
     collections::{BTreeMap, HashMap, HashSet},
@@ -19,12 +19,12 @@ use crate::{
     story::holidays::Holidays,
 };
 
-/// An object for one process: what it knows, and what it knew until something was shown in this
-/// very millisecond.
+/// An object for one process: its knowledge, and its knowledge before something was shown in this
+/// millisecond.
 #[derive(Default)]
 struct Track {
     known: Option<Known>,
-    /// The object and its version where nothing is asked for it: should its Namespace ask for more.
+    /// The object and its version if it has no schedule, in case its Namespace gets one.
     bystander: Option<(Object, u64)>,
     before: Vec<Known>,
     at: i64,
@@ -33,19 +33,20 @@ struct Track {
 /// Namespace and name.
 type Name = (String, String);
 
-/// What one process has been shown.
+/// The responses and events that one process has received.
 #[derive(Default)]
 pub struct Shown {
     tracks: HashMap<Name, Track>,
-    /// Which a list has shown that has not ended yet; by its path.
+    /// The objects of incomplete lists, by path.
     lists: HashMap<String, HashSet<Name>>,
     namespaces: Namespaces,
-    /// The calendars as it has read them.
+    /// The calendars as it read them.
     holidays: Arc<Holidays>,
 }
 
 impl Shown {
-    /// What it may know of an object now: more than one where something has just been shown.
+    /// The possible knowledge about an object now: more than one if something was shown in this
+    /// millisecond.
     pub fn known(&self, namespace: &str, name: &str, truth: i64) -> Vec<Known> {
         let Some(track) = self.tracks.get(&(namespace.into(), name.into())) else {
             return Vec::new();
@@ -57,7 +58,7 @@ impl Shown {
         all
     }
 
-    /// The user is told that the limit of corrections is reached; how often so far.
+    /// The limit of corrections was reported; returns how often so far.
     pub fn tells_correction_limit(&mut self, uid: &str) -> usize {
         let known = self.tracks.values_mut().filter_map(|it| it.known.as_mut());
         let known = known.filter(|known| known.object.uid == uid);
@@ -70,8 +71,8 @@ impl Shown {
             .unwrap_or(0)
     }
 
-    /// A patch was accepted that may be its own, and is where `is_own`: it sees so, where the answer
-    /// is lost.
+    /// A patch was accepted that might be its own, and is if `is_own`: it concludes that if the
+    /// response is lost.
     pub fn waits_for_answer(&mut self, written: &Object, done: &Done, is_own: bool) {
         let name = (written.namespace.clone(), written.name.clone());
         let track = self.tracks.get_mut(&name);
@@ -80,7 +81,8 @@ impl Shown {
         }
     }
 
-    /// Its clock was set back: what it knows from the future, another may have put right.
+    /// Its clock was set back: another controller might have corrected its knowledge from the
+    /// future.
     pub fn set_back(&mut self, at: Instants) {
         for track in self.tracks.values_mut() {
             if let Some(known) = track.known.clone() {
@@ -118,17 +120,17 @@ impl Shown {
         track.before.extend(ahead);
     }
 
-    /// Whether it has been shown all Namespaces.
+    /// Whether it was shown all Namespaces.
     pub fn knows_namespaces(&self) -> bool {
         self.namespaces.are_known()
     }
 
-    /// Whether it asks for Namespaces.
+    /// Whether it watches Namespaces.
     pub const fn asks_for_namespaces(&self) -> bool {
         self.namespaces.are_asked_for()
     }
 
-    /// A process to which these Namespaces are something, and that has read these calendars.
+    /// A process that watches these Namespaces and read these calendars.
     pub fn of(namespaces: Namespaces, holidays: Arc<Holidays>) -> Self {
         Self {
             namespaces,
@@ -137,7 +139,7 @@ impl Shown {
         }
     }
 
-    /// It reads the calendars; whether they are others than before.
+    /// It reads the calendars; returns whether they changed.
     pub fn reads(&mut self, holidays: &Arc<Holidays>, at: Instants) -> bool {
         let is_news = *holidays != self.holidays;
         if is_news {
@@ -151,12 +153,12 @@ impl Shown {
         is_news
     }
 
-    /// What objects inherit in a Namespace that has these annotations.
+    /// The annotations that workloads inherit in a Namespace with these annotations.
     pub fn inherited(&self, annotations: &BTreeMap<String, String>) -> BTreeMap<String, String> {
         self.namespaces.inherited(annotations)
     }
 
-    /// A Namespace: what is in it may have other defaults now.
+    /// A Namespace is shown: its workloads might have other defaults now.
     fn shows_namespace(&mut self, value: &Value, at: Instants) {
         let Some((namespace, defaults)) = self.namespaces.shows(value, version_of(value)) else {
             return;
@@ -175,7 +177,7 @@ impl Shown {
         }
     }
 
-    /// A patch of its own was answered with success.
+    /// A patch of its own was accepted.
     pub fn wrote(&mut self, value: &Value, done: &Done, at: Instants) {
         let object = Object::shown(value);
         let name = (object.namespace.clone(), object.name.clone());
@@ -212,7 +214,7 @@ impl Shown {
         }
     }
 
-    /// A watch tells of these events.
+    /// A watch sends these events.
     pub fn tells(&mut self, request: &Request, lines: &[u8], at: Instants) {
         let lines = lines.split(|byte| *byte == b'\n');
         for line in lines.filter(|line| !line.is_empty()) {
@@ -239,7 +241,7 @@ impl Shown {
         }
     }
 
-    /// An answer that is whole, of the server itself.
+    /// A complete response of the server itself.
     pub fn answers(
         &mut self,
         request: &Request,
@@ -267,7 +269,8 @@ impl Shown {
         } else if let Some((namespace, name)) = name_of(&request.path) {
             match code {
                 200 if done.is_some() => self.wrote(&value, done.unwrap(), at),
-                // Only a watch says what is in scope: another object of that name is not known yet.
+                // Only a watch decides what is in scope: another object of that name is not known
+                // yet.
                 200 if self.knows(namespace, name, &value) => self.shows(&value, at),
                 200 => self.gone(namespace, name, None, at),
                 404 => self.gone(namespace, name, None, at),
@@ -293,7 +296,7 @@ impl Shown {
         self.shows(value, at);
     }
 
-    /// What the list did not show is there no more.
+    /// Objects that the list did not contain are gone.
     fn list_ends(&mut self, request: &Request, at: Instants) {
         if request.path == NAMESPACES {
             self.namespaces.listed(request.one.as_deref());
@@ -328,8 +331,8 @@ pub(crate) fn version_of(value: &Value) -> u64 {
 }
 
 impl Track {
-    /// What is known too where an object is shown in the very millisecond in which another watch shows
-    /// its Namespace: that may be taken in later.
+    /// Additional knowledge if an object is shown in the same millisecond in which another watch
+    /// shows its Namespace, which might be processed later.
     fn ahead_of_its_namespace(&self, shown: &Known, at: Instants) -> Vec<Known> {
         let before = self.before.iter().filter(|_| self.at == at.truth);
         let of_this = before.filter(|it| it.object.uid == shown.object.uid);
@@ -342,7 +345,7 @@ impl Track {
             .collect()
     }
 
-    /// This is known now, as long as anything is asked for it.
+    /// Stores this knowledge while the object has a schedule.
     fn takes(&mut self, known: Known, at: i64) {
         let is_over = known.object.is_no_concern() && known.applied.is_none();
         let bystander = is_over.then(|| (known.object.clone(), known.version));

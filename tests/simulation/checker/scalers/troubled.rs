@@ -1,41 +1,42 @@
-//! Which objects have faults of their own, and how late others may be because of them.
+//! Which objects have their own faults, and how late others can be because of them.
 
 use std::collections::{HashMap, HashSet};
 
 use crate::{checker::objects::object::Object, story::fault::Trouble};
 
-/// How long one request may take, and a little more.
+/// The maximum time of one request, plus a margin.
 const MAX_REQUEST: i64 = 11_000;
 
-/// What keeps its place for longer gives it up to others, in milliseconds.
+/// A request that takes longer releases its slot, in milliseconds.
 const SLOW: i64 = 1_000;
 
-/// `--max-in-flight` where it is not given.
+/// The default of `--max-in-flight`.
 const IN_FLIGHT: usize = 32;
 
-/// With at most this many hanging objects every lane has free places.
+/// With at most this many hanging objects every queue has free slots.
 const FEW: usize = 3;
 
-/// Instants are in milliseconds by the server's clock.
+/// Times are in milliseconds by the server's clock.
 #[derive(Debug, Default)]
 pub struct Troubled {
-    /// Until when writes to these fail, or may not have been tried again; and after what, of what has
-    /// befallen them since they were in order, it takes longest.
+    /// Until when writes to these fail or might not have been retried; and the longest recovery
+    /// among their faults since they were last in order.
     objects: HashMap<(String, String), (i64, i64)>,
-    /// The same of all objects in these namespaces: where a permission is missing, one asks for all.
+    /// The same of all objects in these namespaces: if a permission is missing, one object probes
+    /// for all.
     forbidden: HashMap<String, (i64, i64)>,
-    /// Those that may not be written, as long as that lasts.
+    /// Objects that may not be written while the fault lasts.
     asking: HashSet<(String, String)>,
-    /// Until when a request to these may hang.
+    /// Until when a request to these might hang.
     hanging: HashMap<(String, String), i64>,
-    /// Whether anything at all went wrong.
+    /// Whether there was any fault.
     is_any: bool,
     /// `--max-in-flight`.
     pub in_flight: usize,
 }
 
 impl Troubled {
-    /// From now on something befalls writes to this object, or no more.
+    /// Writes to this object have this fault from now on, or none.
     pub fn set(&mut self, namespace: &str, name: &str, trouble: Option<Trouble>, at: i64) {
         self.is_any = true;
         let object = (namespace.to_owned(), name.to_owned());
@@ -62,12 +63,12 @@ impl Troubled {
         befalls(self.objects.entry(object).or_default(), trouble, at);
     }
 
-    /// Whether a request to any object may hang.
+    /// Whether a request to any object might hang.
     pub fn any_hangs(&self, at: i64) -> bool {
         self.hanging.values().any(|until| at < *until)
     }
 
-    /// Whether anything at all has gone wrong.
+    /// Whether there was any fault.
     pub const fn is_any(&self) -> bool {
         self.is_any
     }
@@ -76,8 +77,8 @@ impl Troubled {
         self.is_any = true;
     }
 
-    /// Nothing befalls requests any more. Returns when all that something befell has been tried again, and
-    /// none where nothing did.
+    /// Requests have no faults any more. Returns when everything has been retried, or `None` if
+    /// nothing had a fault.
     pub fn end(&mut self, at: i64) -> Option<i64> {
         let objects = self.objects.values_mut();
         let all = objects.chain(self.forbidden.values_mut());
@@ -89,20 +90,20 @@ impl Troubled {
         self.is_any.then(|| latest.unwrap_or(at).max(at))
     }
 
-    /// Whether writes to this object fail, or have failed and may not have been tried again.
+    /// Whether writes to this object fail, or failed and might not have been retried.
     pub fn is(&self, object: &Object, at: i64) -> bool {
         self.until(object).is_some_and(|until| at < until)
     }
 
-    /// When writes to this object that have failed have been tried again.
+    /// When failed writes to this object have been retried.
     pub fn until(&self, object: &Object) -> Option<i64> {
         let name = (object.namespace.clone(), object.name.clone());
         let until = self.objects.get(&name).max(self.forbidden.get(&name.0));
         until.map(|(until, _)| *until)
     }
 
-    /// How late an object may be that nothing befalls, in milliseconds: what fails at once delays
-    /// nobody; what hangs keeps its place for a second, and no namespace takes the last places.
+    /// How late an object without faults can be, in milliseconds: immediate failures delay nothing;
+    /// a hanging request holds its slot for a second, and no namespace takes the last slots.
     pub fn may_delay(&self, object: &Object, at: i64) -> i64 {
         let hanging = self.hanging.iter().filter(|(_, until)| at < **until);
         let namespaces: Vec<_> = hanging.map(|((namespace, _), _)| namespace).collect();
@@ -118,13 +119,13 @@ impl Troubled {
         } else {
             self.in_flight
         };
-        // Adoptions have half as many places as transitions.
+        // Adoptions have half as many slots as transitions.
         let waves = (2 * count).div_ceil(places);
         SLOW * i64::try_from(waves).unwrap()
     }
 }
 
-/// Something befalls from now on what is known until when it is not in order, or no more.
+/// Starts or ends a fault of an entry that records until when it is not in order.
 fn befalls((until, recovery): &mut (i64, i64), trouble: Option<Trouble>, at: i64) {
     match trouble {
         Some(trouble) => {
