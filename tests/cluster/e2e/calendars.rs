@@ -18,7 +18,9 @@ pub(crate) fn stories() -> Vec<Story> {
 /// The commands of the page, in order: create, patch, replace.
 fn commands(file: &Path) -> Vec<String> {
     let page = include_str!("../../../docs/guides/holidays.md");
-    let (_, section) = page.split_once("## Give it to the scaler").unwrap();
+    let (_, section) = page
+        .split_once("## Give the calendar to the controller")
+        .unwrap();
     let (section, _) = section.split_once("\n## ").unwrap();
     let lines = section.lines().filter(|line| line.starts_with("kubectl "));
     let from = format!("--from-file=de.ics={}", file.display());

@@ -92,7 +92,7 @@ impl<'a> Teams<'a> {
             },
         });
         teams.apply("kubectl", &[hpa]);
-        let values = blocks("yaml")["Install it as a dry run"].join("\n");
+        let values = blocks("yaml")["Install a dry run"].join("\n");
         std::fs::write(teams.values.path(), teams.here(&values)).unwrap();
         teams
     }
@@ -261,7 +261,7 @@ fn in_namespace(namespace: &str, workload: impl Into<Value>) -> Value {
 
 fn fifty_namespaces_get_to_a_first_wave_and_back(plane: &ControlPlane) {
     let teams = Teams::new(plane);
-    let [summary] = &teams.run("Look, before anything is installed")[..] else {
+    let [summary] = &teams.run("Preview the effect")[..] else {
         panic!("one line");
     };
     // SCHEDULED | STOPS REPLICAS AUTOSCALED SET-BY-OTHERS OPERATED LOSE-VOLUMES REFUSED
@@ -289,12 +289,12 @@ fn fifty_namespaces_get_to_a_first_wave_and_back(plane: &ControlPlane) {
         assert!(summary.contains(said), "{said}: {summary}");
     }
 
-    teams.run("Write down exceptions");
-    teams.run("Install it as a dry run");
+    teams.run("Write exceptions");
+    teams.run("Install a dry run");
     let mut dry = teams.controller();
     assert!(dry.stop().success());
 
-    let wave = teams.run("The first wave");
+    let wave = teams.run("Start the first wave");
     // `api` of the first is excluded; the second has its own hours.
     assert_eq!(
         teams.row(&wave[1], &teams.name(1)),
@@ -304,7 +304,7 @@ fn fifty_namespaces_get_to_a_first_wave_and_back(plane: &ControlPlane) {
     let mut dayshift = teams.controller();
     teams.await_state(1, "adopted");
 
-    teams.run("Try it on one namespace");
+    teams.run("Try one namespace now");
     teams.await_state(1, "woken");
     let events = [
         "get",
@@ -321,7 +321,7 @@ fn fifty_namespaces_get_to_a_first_wave_and_back(plane: &ControlPlane) {
     assert!(teams.state(9).is_empty(), "not of the first wave");
 
     let member = teams.member(1);
-    for line in &blocks("sh")["Tell the teams"] {
+    for line in &blocks("sh")["Inform the teams"] {
         let line = teams.here(line);
         let line = format!("KUBECONFIG={} {line}", member.display());
         plane.shell(&line).success();
@@ -330,8 +330,8 @@ fn fifty_namespaces_get_to_a_first_wave_and_back(plane: &ControlPlane) {
     let resume = format!("dayshift resume --all -n {}", teams.name(1));
     plane.shell(&resume).success();
 
-    teams.run("Report");
-    teams.run("The next waves");
+    teams.run("Report the savings");
+    teams.run("Start the next waves");
     teams.await_state(9, "adopted");
     teams.await_state(45, "adopted");
     assert!(teams.state(3).is_empty(), "excluded");
@@ -342,10 +342,10 @@ fn fifty_namespaces_get_to_a_first_wave_and_back(plane: &ControlPlane) {
         teams.await_state(number, "slept");
     }
     assert_eq!(teams.counts()[&teams.name(1)], ["2", "0"]);
-    teams.run("Back out of one namespace");
+    teams.run("Remove one namespace");
     assert_eq!(teams.counts()[&teams.name(2)], ["2", "3"]);
     assert!(dayshift.stop().success());
-    teams.run("Back out of everything");
+    teams.run("Remove everything");
     for number in 1..=50 {
         let expected: &[&str] = if number == 6 {
             &["2", "4", "3"]

@@ -23,10 +23,10 @@ const LISTED: [(&str, fn()); 14] = [
         downscaler::the_object_alone_counts_and_not_its_namespace,
     ),
     (
-        "counts changed by hand",
+        "manual changes",
         counts::what_a_hand_raises_holds_until_the_next_boundary,
     ),
-    ("the first look", counts::the_first_look_acts_on_nothing),
+    ("a new schedule", counts::the_first_look_acts_on_nothing),
     (
         "new objects in a downtime",
         counts::what_is_new_is_left_until_the_next_stop,
@@ -36,11 +36,11 @@ const LISTED: [(&str, fn()); 14] = [
         downscaler::what_never_runs_is_stopped_each_midnight,
     ),
     (
-        "an hour that clocks repeat",
+        "a repeated hour",
         downscaler::an_hour_that_clocks_repeat_is_not_lived_twice,
     ),
     (
-        "a time that clocks skip",
+        "a skipped time",
         kube_green::a_wake_up_that_a_clock_change_skips_happens_all_the_same,
     ),
     (
