@@ -180,12 +180,40 @@ fn no_import_runs_in_a_circle() {
         "crates/schedule/src",
         "crates/manifest/src",
         "crates/cluster/src",
+        "crates/controller/src",
         "crates/operations/src",
         "crates/kube-in-memory/src",
     ] {
         let circles_of_rooms = circles(rooms(&root().join(src)));
         assert!(circles_of_rooms.is_empty(), "{circles_of_rooms:#?}");
     }
+}
+
+/// Its tests need no runtime, and equal inputs have equal effects.
+#[test]
+fn the_core_of_the_controller_does_no_io() {
+    let src = root().join("crates/controller/src");
+    let does_io = ["run.rs", "driver", "calendar_feed.rs", "telemetry"].map(|it| src.join(it));
+    let words = [
+        "tokio",
+        "kube::Client",
+        "async ",
+        ".await",
+        "Utc::now",
+        "Instant::now",
+    ];
+    let mut read = 0;
+    for file in folders().into_values().flatten() {
+        let is_core = file.starts_with(&src) && !does_io.iter().any(|it| file.starts_with(it));
+        if !is_core {
+            continue;
+        }
+        read += 1;
+        let text = fs::read_to_string(&file).unwrap();
+        let found: Vec<_> = words.iter().filter(|word| text.contains(**word)).collect();
+        assert!(found.is_empty(), "{}: {found:?}", file.display());
+    }
+    assert!(read > 40, "{read}");
 }
 
 #[test]

@@ -254,7 +254,7 @@ fn choose_ports(
 #[cfg(test)]
 mod tests {
     use chrono::TimeDelta;
-    use dayshift_cluster::watch::ReflectorEvent;
+    use dayshift_cluster::watch::{ObjectName, ReflectorEvent};
     use kube::core::PartialObjectMeta;
     use serde_json::json;
 
@@ -483,7 +483,7 @@ mod tests {
             .unwrap(),
             ..PartialObjectMeta::default()
         };
-        let event = WatchEvent::Namespace(ReflectorEvent::Apply(namespace));
+        let event = WatchEvent::Namespace(ReflectorEvent::changed(namespace));
         cluster.index.observe(3, event);
         let target = &cluster.route().targets[0];
         assert_eq!(target.wake.lasts, TimeDelta::hours(1));
@@ -529,20 +529,19 @@ mod tests {
     }
 
     #[test]
-    fn what_a_new_list_does_not_show_is_gone() {
+    fn a_deleted_service_has_no_route() {
         let mut cluster = Cluster::new().asleep().with_service();
         assert_eq!(cluster.cover().routes.len(), 1);
+        let gone = ReflectorEvent::Deleted {
+            name: ObjectName {
+                namespace: "dev".into(),
+                name: "web".into(),
+            },
+            uid: None,
+        };
         cluster
             .index
-            .observe(1, WatchEvent::Service(Box::new(ReflectorEvent::Init)));
-        assert_eq!(
-            cluster.cover().routes.len(),
-            1,
-            "until the list is complete"
-        );
-        cluster
-            .index
-            .observe(1, WatchEvent::Service(Box::new(ReflectorEvent::Done)));
+            .observe(1, WatchEvent::Service(Box::new(gone)));
         assert!(cluster.cover().routes.is_empty());
     }
 

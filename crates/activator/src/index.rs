@@ -1,7 +1,7 @@
 //! What the watches have shown: workloads, Namespaces, Services and slices.
 
 use std::{
-    collections::{BTreeMap, HashMap, HashSet},
+    collections::{BTreeMap, BTreeSet, HashMap},
     net::IpAddr,
     sync::Arc,
 };
@@ -9,7 +9,7 @@ use std::{
 use dayshift_cluster::{
     decode::WithPodLabels,
     read::{NamespaceMeta, ObservedNamespace},
-    watch::ReflectorEvent,
+    watch::{ObjectName, ReflectorEvent},
 };
 use dayshift_workload::{
     Annotations, Dependency, DependencyKind, Key, Kind, Label, Observed, Prefix, Replicas,
@@ -30,17 +30,8 @@ pub(crate) enum WatchEvent {
 /// The number of a watch.
 pub(crate) type WatchId = usize;
 
-/// An object that is known.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-enum ObjectKey {
-    Workload(Kind, Box<str>, Box<str>),
-    Namespace(Box<str>),
-    Service(ServiceName),
-    Slice(ServiceName, Box<str>),
-}
-
 /// The kind of a workload, its namespace and its name.
-type WorkloadName = (Kind, Box<str>, Box<str>);
+type WorkloadName = (Kind, Arc<str>, Arc<str>);
 
 type PodLabels = BTreeMap<String, String>;
 
@@ -51,17 +42,9 @@ pub(crate) struct ClusterIndex {
     namespaces: HashMap<Box<str>, Arc<Annotations>>,
     services: BTreeMap<ServiceName, ServiceInfo>,
     slices: BTreeMap<ServiceName, BTreeMap<Box<str>, SliceInfo>>,
-    watches: Vec<WatchProgress>,
+    /// The watches that have not listed everything yet.
+    unlisted: BTreeSet<WatchId>,
     changes: u64,
-}
-
-/// What a watch has listed.
-#[derive(Default)]
-struct WatchProgress {
-    is_complete: bool,
-    known: HashSet<ObjectKey>,
-    /// What was known before the list that is under way, and has not come again.
-    unseen: Option<HashSet<ObjectKey>>,
 }
 
 /// A workload with `wake-on-request`, its own or its Namespace's.
@@ -79,14 +62,14 @@ impl ClusterIndex {
             namespaces: HashMap::new(),
             services: BTreeMap::new(),
             slices: BTreeMap::new(),
-            watches: (0..watches).map(|_| WatchProgress::default()).collect(),
+            unlisted: (0..watches).collect(),
             changes: 0,
         }
     }
 
     /// Whether every watch has listed what there is.
     pub(crate) fn is_complete(&self) -> bool {
-        self.watches.iter().all(|watch| watch.is_complete)
+        self.unlisted.is_empty()
     }
 
     /// How many events it has taken in: as long as there are no more, the same is known.
@@ -99,124 +82,86 @@ impl ClusterIndex {
         self.changes += 1;
         match event {
             WatchEvent::Workload(kind, event) => {
-                self.take_in(watch, event, |index, object, is_gone| {
-                    index.observe_workload(kind, object, is_gone)
+                self.apply(watch, event, |index, name, object| match object {
+                    Some(object) => index.set_workload(kind, &name, &object),
+                    None => drop(index.workloads.remove(&workload_name(kind, &name))),
                 })
             }
-            WatchEvent::Namespace(event) => self.take_in(watch, event, Self::observe_namespace),
-            WatchEvent::Service(event) => self.take_in(watch, *event, Self::observe_service),
-            WatchEvent::Slice(event) => self.take_in(watch, event, Self::observe_slice),
+            WatchEvent::Namespace(event) => {
+                self.apply(watch, event, |index, name, object| match object {
+                    Some(object) => index.set_namespace(&object),
+                    None => drop(index.namespaces.remove(&*name.name)),
+                })
+            }
+            WatchEvent::Service(event) => self.apply(watch, *event, |index, name, object| {
+                match object.as_ref().map(ServiceInfo::from_object) {
+                    Some(Some((name, known))) => drop(index.services.insert(name, known)),
+                    Some(None) => {}
+                    None => drop(index.services.remove(&service_name(&name))),
+                }
+            }),
+            WatchEvent::Slice(event) => {
+                self.apply(watch, event, |index, name, object| match object {
+                    Some(object) => index.set_slice(&object),
+                    None => index.remove_slice(&name),
+                })
+            }
         }
     }
 
-    fn take_in<D>(
+    /// Applies an event: `set` gets the object, or `None` if it is gone.
+    fn apply<D>(
         &mut self,
         watch: WatchId,
         event: ReflectorEvent<D>,
-        mut put: impl FnMut(&mut Self, &D, bool) -> Option<ObjectKey>,
+        set: impl FnOnce(&mut Self, ObjectName, Option<D>),
     ) -> Option<String> {
-        let (object, is_gone) = match event {
-            ReflectorEvent::Opened { .. } => return None,
+        match event {
+            ReflectorEvent::Opened { .. } | ReflectorEvent::Init => {}
             ReflectorEvent::Failed(error) => return Some(error.to_string()),
-            ReflectorEvent::Init => {
-                let listed = self.watches.get_mut(watch)?;
-                listed.unseen = Some(listed.known.clone());
-                return None;
+            ReflectorEvent::Applied { name, object, .. } => set(self, name, Some(object)),
+            ReflectorEvent::Deleted { name, .. } => set(self, name, None),
+            ReflectorEvent::Listed { .. } => {
+                self.unlisted.remove(&watch);
             }
-            ReflectorEvent::Done => {
-                let listed = self.watches.get_mut(watch)?;
-                listed.is_complete = true;
-                let unseen = listed.unseen.take().unwrap_or_default();
-                for gone in unseen {
-                    self.forget(watch, &gone);
-                }
-                return None;
-            }
-            ReflectorEvent::InitApply(object) | ReflectorEvent::Apply(object) => (object, false),
-            ReflectorEvent::Delete(object) => (object, true),
-        };
-        let known = put(self, &object, is_gone)?;
-        if is_gone {
-            self.forget(watch, &known);
-            return None;
         }
-        let listed = self.watches.get_mut(watch)?;
-        if let Some(unseen) = &mut listed.unseen {
-            unseen.remove(&known);
-        }
-        listed.known.insert(known);
         None
     }
 
-    fn forget(&mut self, watch: WatchId, known: &ObjectKey) {
-        if let Some(listed) = self.watches.get_mut(watch) {
-            listed.known.remove(known);
-        }
-        match known {
-            ObjectKey::Workload(kind, namespace, name) => {
-                let key = (*kind, namespace.clone(), name.clone());
-                self.workloads.remove(&key);
-            }
-            ObjectKey::Namespace(name) => {
-                self.namespaces.remove(name);
-            }
-            ObjectKey::Service(name) => {
-                self.services.remove(name);
-            }
-            ObjectKey::Slice(service, name) => self.forget_slice(service, name),
-        }
-    }
-
-    fn forget_slice(&mut self, service: &ServiceName, name: &str) {
-        if let Some(slices) = self.slices.get_mut(service) {
-            slices.remove(name);
-            if slices.is_empty() {
-                self.slices.remove(service);
-            }
-        }
-    }
-
-    fn observe_workload(
-        &mut self,
-        kind: Kind,
-        object: &WithPodLabels,
-        is_gone: bool,
-    ) -> Option<ObjectKey> {
+    fn set_workload(&mut self, kind: Kind, name: &ObjectName, object: &WithPodLabels) {
         let workload = &object.workload;
-        let key = (kind, workload.namespace().into(), workload.name().into());
-        let known = ObjectKey::Workload(kind, workload.namespace().into(), workload.name().into());
+        let key = workload_name(kind, name);
         // Most workloads are none of dayshift's.
-        if is_gone || !workload.concerns(&self.prefix) {
-            self.workloads.remove(&key);
-        } else {
+        if workload.concerns(&self.prefix) {
             let observed = workload.observe(kind, &self.prefix);
             let labels = object.labels.clone();
             self.workloads.insert(key, (observed, labels));
+        } else {
+            self.workloads.remove(&key);
         }
-        Some(known)
     }
 
-    fn observe_namespace(&mut self, object: &NamespaceMeta, _: bool) -> Option<ObjectKey> {
+    fn set_namespace(&mut self, object: &NamespaceMeta) {
         let observed = ObservedNamespace::of(object, &self.prefix);
         let annotations = Arc::new(observed.annotations);
-        self.namespaces.insert(observed.name.clone(), annotations);
-        Some(ObjectKey::Namespace(observed.name))
+        self.namespaces.insert(observed.name, annotations);
     }
 
-    fn observe_service(&mut self, object: &Service, _: bool) -> Option<ObjectKey> {
-        let (name, known) = ServiceInfo::from_object(object)?;
-        self.services.insert(name.clone(), known);
-        Some(ObjectKey::Service(name))
-    }
-
-    fn observe_slice(&mut self, object: &EndpointSlice, _: bool) -> Option<ObjectKey> {
-        let (service, name, known) = SliceInfo::from_object(object).or_else(|| {
+    fn set_slice(&mut self, object: &EndpointSlice) {
+        let Some((service, name, known)) = SliceInfo::from_object(object) else {
             tracing::debug!(slice = object.name_any(), "an EndpointSlice of no Service");
-            None
-        })?;
-        let slices = self.slices.entry(service.clone()).or_default();
-        slices.insert(name.clone(), known);
-        Some(ObjectKey::Slice(service, name))
+            return;
+        };
+        self.slices.entry(service).or_default().insert(name, known);
+    }
+
+    fn remove_slice(&mut self, name: &ObjectName) {
+        self.slices.retain(|service, slices| {
+            if service.namespace == name.namespace {
+                slices.remove(&*name.name);
+            }
+            !slices.is_empty()
+        });
     }
 
     /// The workloads that dayshift schedules and that ask to be woken by a request.
@@ -241,7 +186,7 @@ impl ClusterIndex {
         let DependencyKind::Workload(kind) = needed.kind else {
             return false;
         };
-        let key = (kind, namespace.into(), needed.name.clone());
+        let key = (kind, namespace.into(), (&*needed.name).into());
         let Some((observed, _)) = self.workloads.get(&key) else {
             return false;
         };
@@ -303,6 +248,17 @@ impl ClusterIndex {
     /// A slice of that name, of whatever Service.
     pub(crate) fn slice_named(&self, service: &ServiceName, name: &str) -> Option<&SliceInfo> {
         self.slices.get(service)?.get(name)
+    }
+}
+
+fn workload_name(kind: Kind, name: &ObjectName) -> WorkloadName {
+    (kind, Arc::clone(&name.namespace), Arc::clone(&name.name))
+}
+
+fn service_name(name: &ObjectName) -> ServiceName {
+    ServiceName {
+        namespace: Arc::clone(&name.namespace),
+        name: (&*name.name).into(),
     }
 }
 

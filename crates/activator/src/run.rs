@@ -6,14 +6,11 @@ use chrono::{DateTime, SecondsFormat, Utc};
 use dayshift_cluster::{
     Writer,
     clock::Clock,
-    watch::Reflector,
+    watch::{Reflector, WatchSet},
     write::{EventObject, PatchError},
 };
 use dayshift_workload::events::EventText;
-use futures::{
-    StreamExt as _,
-    stream::{BoxStream, FuturesUnordered, select_all},
-};
+use futures::{StreamExt as _, stream::FuturesUnordered};
 use kube::{Client, api::WatchParams};
 use tokio::{
     sync::{mpsc, watch},
@@ -55,7 +52,9 @@ pub async fn run(
     telemetry: Arc<Telemetry>,
     shutdown: impl Future<Output = ()>,
 ) {
-    let (watches, mut events) = watches(&client, &settings);
+    let watches = watches(&client, &settings);
+    let count = watches.len();
+    let mut events = watches.ready_chunks(MAX_EVENTS);
     let settings = Arc::new(settings);
     let (routes_in, routes) = watch::channel(Arc::<Routes>::default());
     let (requests_in, mut requests) = mpsc::channel(MAX_REQUESTS);
@@ -72,7 +71,7 @@ pub async fn run(
     };
     let writer = Writer::of_activator(client, settings.prefix.clone(), settings.instance.clone());
     let mut activator = Activator {
-        index: ClusterIndex::new(settings.prefix.clone(), watches),
+        index: ClusterIndex::new(settings.prefix.clone(), count),
         cover: DesiredState::default(),
         listeners: Listeners::default(),
         wakes: Wakes::new(took, settings.seed),
@@ -161,57 +160,57 @@ async fn announce(writer: &Writer, clock: &Clock, wake: Wake) {
     }
 }
 
-type EventStream = BoxStream<'static, Vec<(WatchId, WatchEvent)>>;
-
-/// Watches everything that the settings name; how many watches that are.
-fn watches(client: &Client, settings: &Settings) -> (usize, EventStream) {
-    let mut all: Vec<BoxStream<'static, WatchEvent>> = Vec::new();
-    let mut seed = settings.seed;
-    let mut random = || {
-        seed = seed.wrapping_add(1);
-        fastrand::Rng::with_seed(seed)
-    };
+/// Watches everything that the settings name.
+fn watches(client: &Client, settings: &Settings) -> WatchSet<WatchEvent> {
+    let mut watches = WatchSet::new();
     let namespaces: Vec<Option<&str>> = match &*settings.namespaces {
         [] => vec![None],
         some => some.iter().map(|namespace| Some(&**namespace)).collect(),
     };
-    for namespace in &namespaces {
-        for kind in &settings.kinds {
-            let kind = *kind;
-            let selectors = WatchParams::default();
-            let watch = Reflector::of_kind(client.clone(), kind, *namespace, selectors, random());
-            all.push(
-                watch
-                    .into_stream()
-                    .map(move |event| WatchEvent::Workload(kind, event))
-                    .boxed(),
-            );
+    let slices = |watches: &mut WatchSet<WatchEvent>, namespace: Option<&str>| {
+        let (client, namespace) = (client.clone(), namespace.map(str::to_owned));
+        let random = random(settings, watches.len());
+        let reflector = move || {
+            let all = WatchParams::default();
+            Reflector::of_slices(client.clone(), namespace.as_deref(), all, random())
+        };
+        watches.add(reflector, WatchEvent::Slice);
+    };
+    for namespace in namespaces {
+        for kind in settings.kinds.iter().copied() {
+            let (client, namespace) = (client.clone(), namespace.map(str::to_owned));
+            let random = random(settings, watches.len());
+            let reflector = move || {
+                let all = WatchParams::default();
+                Reflector::of_kind(client.clone(), kind, namespace.as_deref(), all, random())
+            };
+            watches.add(reflector, move |event| WatchEvent::Workload(kind, event));
         }
-        let services = Reflector::of_services(client.clone(), *namespace, random());
-        all.push(
-            services
-                .into_stream()
-                .map(|event| WatchEvent::Service(Box::new(event)))
-                .boxed(),
+        let random = random(settings, watches.len());
+        let (client, name) = (client.clone(), namespace.map(str::to_owned));
+        watches.add(
+            move || Reflector::of_services(client.clone(), name.as_deref(), random()),
+            |event| WatchEvent::Service(Box::new(event)),
         );
-        let slices =
-            Reflector::of_slices(client.clone(), *namespace, WatchParams::default(), random());
-        all.push(slices.into_stream().map(WatchEvent::Slice).boxed());
+        slices(&mut watches, namespace);
     }
     let own = &*settings.service.namespace;
     if settings.namespaces.is_empty() {
-        let selectors = WatchParams::default();
-        let watch = Reflector::of_namespaces(client.clone(), selectors, random());
-        all.push(watch.into_stream().map(WatchEvent::Namespace).boxed());
+        let (client, random) = (client.clone(), random(settings, watches.len()));
+        watches.add(
+            move || Reflector::of_namespaces(client.clone(), WatchParams::default(), random()),
+            WatchEvent::Namespace,
+        );
     } else if settings.namespaces.iter().all(|namespace| namespace != own) {
-        let slices =
-            Reflector::of_slices(client.clone(), Some(own), WatchParams::default(), random());
-        all.push(slices.into_stream().map(WatchEvent::Slice).boxed());
+        slices(&mut watches, Some(own));
     }
-    let count = all.len();
-    let numbered = all.into_iter().enumerate();
-    let numbered = numbered.map(|(id, stream)| stream.map(move |event| (id, event)).boxed());
-    (count, select_all(numbered).ready_chunks(MAX_EVENTS).boxed())
+    watches
+}
+
+/// The jitter of the watch with this number.
+fn random(settings: &Settings, watch: usize) -> impl Fn() -> fastrand::Rng + Send + 'static {
+    let seed = settings.seed.wrapping_add(1 + watch as u64);
+    move || fastrand::Rng::with_seed(seed)
 }
 
 struct Activator {

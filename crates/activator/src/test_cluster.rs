@@ -87,7 +87,7 @@ impl Cluster {
             "spec": {"replicas": replicas, "template": {"metadata": {"labels": {"app": name, "v": "1"}}}},
         });
         let object = serde_json::from_value(object).unwrap();
-        let event = WatchEvent::Workload(Kind::DEPLOYMENT, ReflectorEvent::Apply(object));
+        let event = WatchEvent::Workload(Kind::DEPLOYMENT, ReflectorEvent::changed(object));
         assert_eq!(self.index.observe(0, event), None);
     }
 
@@ -101,7 +101,7 @@ impl Cluster {
         let object =
             json!({"metadata": {"name": "web", "namespace": "dev", "uid": "s"}, "spec": spec});
         let object = serde_json::from_value(object).unwrap();
-        let event = WatchEvent::Service(Box::new(ReflectorEvent::Apply(object)));
+        let event = WatchEvent::Service(Box::new(ReflectorEvent::changed(object)));
         assert_eq!(self.index.observe(1, event), None);
     }
 
@@ -135,7 +135,7 @@ impl Cluster {
 
     pub(crate) fn observe_slice(&mut self, object: Value) {
         let object = serde_json::from_value(object).unwrap();
-        let event = WatchEvent::Slice(ReflectorEvent::Apply(object));
+        let event = WatchEvent::Slice(ReflectorEvent::changed(object));
         assert_eq!(self.index.observe(2, event), None);
     }
 

@@ -1,32 +1,32 @@
-//! The controller: watches, an in-memory scheduler, and queues before the sender.
+//! The controller: a state machine without I/O, and a thin driver.
 //!
-//! Watch events become knowledge of each object (`objects`); from that `reconcile` decides what is
-//! due, which waits in lanes (`queue`, `send`) until it may leave (`retry`, `time`). `telemetry` is
-//! for readers outside.
+//! [`run`] starts the `driver`, which reads the clocks, waits for the watches and the responses, and
+//! steps the `core`. The core decides and returns what is to be sent. Below it, `gate`, `followups` and
+//! `events` add their rules; `store`, `outbox` and `throttle` keep what is known, what waits and what
+//! may be sent; `object` and `clock` are what all of them share. `telemetry` is for readers outside.
 
 mod calendar_feed;
+mod clock;
+mod core;
+mod driver;
+mod events;
+mod followups;
+mod gate;
 mod ids;
-mod jobs;
-mod notices;
-mod objects;
-mod queue;
-mod reconcile;
-mod report;
-mod retry;
-mod reverts;
+mod object;
+mod outbox;
 mod run;
-mod send;
 mod settings;
-mod starts;
+mod store;
 mod telemetry;
-mod time;
-mod watch;
+mod throttle;
+mod watches;
 
 pub use calendar_feed::{CalendarFeed, CalendarPublisher};
+pub use clock::scheduler::Scheduler;
 pub use run::run;
 pub use settings::{OwnPod, Scope, Settings};
 pub use telemetry::metrics::Telemetry;
 pub use telemetry::outcome::{EventOutcome, Outcome};
 pub use telemetry::readiness::Condition;
 pub use telemetry::snapshot::{ObjectSnapshot, Snapshot, WorkStatus};
-pub use time::scheduler::Scheduler;

@@ -1,22 +1,27 @@
 //! Watches of the API server: [`Reflector`] lists and follows one collection without an end, and [`watch()`]
 //! follows the workloads of a query for a command.
 
+mod known_names;
 mod reflector;
 mod request;
+mod watch_set;
 
 pub use self::{
+    known_names::ObjectName,
     reflector::{Reflector, ReflectorEvent},
     request::{Absence, WatchError},
+    watch_set::WatchSet,
 };
 
-use std::{collections::BTreeSet, fmt::Debug, pin::Pin};
+use std::{collections::BTreeSet, pin::Pin};
 
 use dayshift_workload::Kind;
 use futures::{
     Stream, StreamExt as _,
+    future::ready,
     stream::{self, select_all},
 };
-use kube::{Client, Resource, api::WatchParams};
+use kube::{Client, api::WatchParams};
 
 use crate::{
     decode::views::WorkloadView,
@@ -89,71 +94,26 @@ fn watch_part<D: WorkloadView>(
 ) -> WorkloadEvents<D> {
     let random = fastrand::Rng::new();
     let watch = Reflector::of_kind(client.clone(), kind, namespace, selectors, random);
-    let mut known = ShownNames::default();
-    Box::pin(watch.into_stream().flat_map(move |event| {
+    Box::pin(watch.into_stream().filter_map(move |event| {
         let seen = match event {
-            ReflectorEvent::Opened { .. } => Vec::new(),
-            ReflectorEvent::Init => {
-                known.listed.clear();
-                Vec::new()
+            ReflectorEvent::Opened { .. } | ReflectorEvent::Init => None,
+            ReflectorEvent::Applied { object, .. } => {
+                Some(Ok(WorkloadEvent::Is(kind, Box::new(object))))
             }
-            ReflectorEvent::InitApply(it) | ReflectorEvent::Apply(it) => {
-                known.listed.insert(name(&it));
-                known.all.insert(name(&it));
-                vec![Ok(WorkloadEvent::Is(kind, Box::new(it)))]
-            }
-            ReflectorEvent::Delete(it) => {
-                known.all.remove(&name(&it));
-                vec![Ok(gone(kind, name(&it)))]
-            }
-            ReflectorEvent::Done => {
-                let vanished = known
-                    .take_vanished()
-                    .into_iter()
-                    .map(|it| Ok(gone(kind, it)));
-                vanished.chain([Ok(WorkloadEvent::Complete)]).collect()
-            }
-            ReflectorEvent::Failed(error) if error.is_expired() => Vec::new(),
-            ReflectorEvent::Failed(error) => vec![match for_good(error, kind, &place) {
+            ReflectorEvent::Deleted { name, .. } => Some(Ok(WorkloadEvent::Gone {
+                kind,
+                namespace: name.namespace.as_ref().to_owned(),
+                name: name.name.as_ref().to_owned(),
+            })),
+            ReflectorEvent::Listed { .. } => Some(Ok(WorkloadEvent::Complete)),
+            ReflectorEvent::Failed(error) if error.is_expired() => None,
+            ReflectorEvent::Failed(error) => Some(match for_good(error, kind, &place) {
                 Ok(error) => Err(error),
                 Err(error) => Ok(WorkloadEvent::Interrupted(error)),
-            }],
+            }),
         };
-        stream::iter(seen)
+        ready(seen)
     }))
-}
-
-/// The objects that a watch has shown, by namespace and name.
-#[derive(Default)]
-struct ShownNames {
-    all: BTreeSet<(String, String)>,
-    /// The objects that the current list has shown.
-    listed: BTreeSet<(String, String)>,
-}
-
-impl ShownNames {
-    /// Takes the objects that the list which has just ended did not show.
-    fn take_vanished(&mut self) -> Vec<(String, String)> {
-        let vanished = self.all.difference(&self.listed).cloned().collect();
-        self.all.clone_from(&self.listed);
-        vanished
-    }
-}
-
-fn name<D: Resource>(object: &D) -> (String, String) {
-    let meta = object.meta();
-    (
-        meta.namespace.clone().unwrap_or_default(),
-        meta.name.clone().unwrap_or_default(),
-    )
-}
-
-fn gone<D>(kind: Kind, (namespace, name): (String, String)) -> WorkloadEvent<D> {
-    WorkloadEvent::Gone {
-        kind,
-        namespace,
-        name,
-    }
 }
 
 /// The failure of a watch: `Ok` if the next try will fail too.

@@ -1,14 +1,13 @@
-//! A watch that first lists everything, and never ends.
-//!
-//! Events of a watch.
-//!
-//! A watch that the server has granted.
-//!
-//! Pauses of a watch before the next request, and the life to request.
-//!
-//! Watches of objects that are no workloads, and that every server has.
+//! A watch that first lists everything, and never ends: its events, its pauses after failures, and the
+//! names that it has shown, with which each list is compared.
 
-use std::{fmt::Display, mem, time::Duration};
+use std::{
+    collections::VecDeque,
+    fmt::Display,
+    mem,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::Duration,
+};
 
 use dayshift_workload::Kind;
 use futures::{Stream, stream};
@@ -21,7 +20,10 @@ use crate::{
     decode::{views::WorkloadView, workload::Version},
     delays::{CALM, Delays, MAX_RETRY_AFTER},
     read::{list::PAGE, namespaces::NamespaceMeta, services::SLICES_ROOT},
-    watch::request::{Absence, Collection, EventLines, NextPage, Page, WatchError, WatchSource},
+    watch::{
+        known_names::{KnownNames, ObjectName},
+        request::{Absence, Collection, EventLines, NextPage, Page, WatchError, WatchSource},
+    },
 };
 
 /// A stream that is silent for this long is given up for pages: a server that ignores the question
@@ -52,7 +54,9 @@ pub struct Reflector<D> {
     list: ListMode,
     state: WatchState<D>,
     /// The events to return before anything else.
-    queued: Option<ReflectorEvent<D>>,
+    queued: VecDeque<ReflectorEvent<D>>,
+    /// The names that were shown and not deleted since.
+    known: Arc<Mutex<KnownNames>>,
     /// How many streams in a row have ended before they had listed everything.
     cut_streams: u32,
     /// From when on the next grant comes no earlier than usual; `None` since a failure.
@@ -115,7 +119,8 @@ impl<D: Resource + Clone + DeserializeOwned + Send + 'static> Reflector<D> {
             source,
             list: ListMode::Streamed,
             state: WatchState::Unlisted,
-            queued: None,
+            queued: VecDeque::new(),
+            known: Arc::default(),
             cut_streams: 0,
             resume_trusted_after: None,
             pauses: Pauses::new(random),
@@ -130,9 +135,23 @@ impl<D: Resource + Clone + DeserializeOwned + Send + 'static> Reflector<D> {
         })
     }
 
+    /// The same watch, which reports what its first list lacks of these names.
+    #[must_use]
+    pub(super) fn with_known(self, known: Arc<Mutex<KnownNames>>) -> Self {
+        Self { known, ..self }
+    }
+
+    fn known(&self) -> MutexGuard<'_, KnownNames> {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     async fn next(&mut self) -> ReflectorEvent<D> {
         loop {
-            if let Some(event) = self.queued.take() {
+            if let Some(event) = self.queued.pop_front() {
+                if self.queued.is_empty() {
+                    // No memory is kept for a queue that is seldom used.
+                    self.queued = VecDeque::new();
+                }
                 return event;
             }
             sleep_until(self.paused_until).await;
@@ -163,7 +182,8 @@ impl<D: Resource + Clone + DeserializeOwned + Send + 'static> Reflector<D> {
         let stream = self.source.watch("0", true, life);
         match timeout(STREAM_SILENCE_TIMEOUT, stream).await {
             Ok(Ok(body)) => {
-                self.queued = Some(ReflectorEvent::Init);
+                let init = self.init();
+                self.queued.push_back(init);
                 Ok(Some(self.open(body, life, None, None)))
             }
             Ok(Err(error)) if error.refuses_streams() => {
@@ -188,7 +208,7 @@ impl<D: Resource + Clone + DeserializeOwned + Send + 'static> Reflector<D> {
     async fn page(&mut self, mut page: Page<D>) -> Step<D> {
         if let Some(object) = page.objects.next() {
             self.state = WatchState::Paging(page);
-            return Ok(Some(ReflectorEvent::InitApply(object)));
+            return Ok(Some(self.applied(object, true)));
         }
         let (is_first, token) = match page.next {
             NextPage::First => (true, None),
@@ -207,7 +227,7 @@ impl<D: Resource + Clone + DeserializeOwned + Send + 'static> Reflector<D> {
         match Page::fetch(&self.source, limit, token).await {
             Ok(page) => {
                 self.state = WatchState::Paging(page);
-                Ok(is_first.then_some(ReflectorEvent::Init))
+                Ok(is_first.then(|| self.init()))
             }
             // The server keeps the pages for some minutes only. client-go then asks for everything
             // at once (`pager.FullListIfExpired`).
@@ -311,19 +331,20 @@ impl<D: Resource + Clone + DeserializeOwned + Send + 'static> Reflector<D> {
                 is_end.then(|| self.listed())
             }
             WatchEvent::Added(object) | WatchEvent::Modified(object) => {
-                Some(match open.advance(&object)? {
-                    true => ReflectorEvent::Apply(object),
-                    false => ReflectorEvent::InitApply(object),
-                })
+                let is_change = open.advance(&object)?;
+                Some(self.applied(object, !is_change))
             }
             WatchEvent::Deleted(object) => {
                 open.advance(&object)?;
-                Some(ReflectorEvent::Delete(object))
+                Some(ReflectorEvent::Deleted {
+                    name: self.known().remove(&object),
+                    uid: Some(object.meta().uid.clone().unwrap_or_default()),
+                })
             }
         };
         self.state = WatchState::Open(open);
         if was_broken {
-            self.queued = told;
+            self.queued.extend(told);
             return Ok(Some(ReflectorEvent::Opened { early: None }));
         }
         Ok(told)
@@ -372,7 +393,28 @@ impl<D: Resource + Clone + DeserializeOwned + Send + 'static> Reflector<D> {
     /// The list is complete. The next list may be a stream again.
     fn listed(&mut self) -> ReflectorEvent<D> {
         (self.list, self.cut_streams) = (ListMode::Streamed, 0);
-        ReflectorEvent::Done
+        let (objects, gone) = self.known().end_list();
+        let gone = gone.into_iter();
+        let gone = gone.map(|name| ReflectorEvent::Deleted { name, uid: None });
+        self.queued.extend(gone);
+        self.queued.push_back(ReflectorEvent::Listed { objects });
+        self.queued
+            .pop_front()
+            .unwrap_or(ReflectorEvent::Listed { objects })
+    }
+
+    /// A list begins.
+    fn init(&mut self) -> ReflectorEvent<D> {
+        self.known().begin_list();
+        ReflectorEvent::Init
+    }
+
+    fn applied(&mut self, object: D, in_list: bool) -> ReflectorEvent<D> {
+        ReflectorEvent::Applied {
+            name: self.known().add(&object),
+            object,
+            in_list,
+        }
     }
 
     fn fail(&mut self, error: WatchError) -> ReflectorEvent<D> {
@@ -402,18 +444,44 @@ pub enum ReflectorEvent<D> {
         /// (k8s.io/apiserver's cacher).
         early: Option<Version>,
     },
-    /// A list begins. Objects that it does not show until `Done` are gone.
+    /// A list begins.
     Init,
-    /// An object of the list.
-    InitApply(D),
-    /// The list is complete.
-    Done,
-    /// An object that is new, or has changed.
-    Apply(D),
-    /// An object that was deleted, or is out of scope now.
-    Delete(D),
+    /// An object of the list, or one that is new or has changed.
+    Applied {
+        /// Its name. All events of one object share the text.
+        name: ObjectName,
+        /// The object.
+        object: D,
+        /// Whether it comes from a list, which shows the current state of the cluster.
+        in_list: bool,
+    },
+    /// An object was deleted, or is out of scope now.
+    Deleted {
+        /// Its name.
+        name: ObjectName,
+        /// The UID, if the server has reported the deletion; `None` if a complete list lacks an
+        /// object that an earlier list or change has shown. Then the object of that name is gone,
+        /// whatever its UID was (as `DeletedFinalStateUnknown` of client-go).
+        uid: Option<String>,
+    },
+    /// The list is complete. Everything that it lacks was reported as deleted before.
+    Listed {
+        /// How many objects the list contains.
+        objects: usize,
+    },
     /// The watch is broken. It is tried again after a growing pause.
     Failed(WatchError),
+}
+
+impl<D: Resource> ReflectorEvent<D> {
+    /// A change of an object, with a name of its own.
+    pub fn changed(object: D) -> Self {
+        Self::Applied {
+            name: ObjectName::from_resource(&object),
+            object,
+            in_list: false,
+        }
+    }
 }
 
 /// The bookmark that marks the end of the list.

@@ -170,7 +170,11 @@ impl Writer {
         Ok(namespace_in(&answer, &name)?)
     }
 
-    pub(crate) async fn send_patch(
+    /// Sends a patch of an object, and returns the new object.
+    ///
+    /// # Errors
+    /// As for [`Writer::patch`].
+    pub async fn send_patch(
         &self,
         object: &WorkloadRef,
         patch: &Patch,

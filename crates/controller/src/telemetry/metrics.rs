@@ -23,11 +23,10 @@ use prometheus_client::{
 use tokio::time::Instant;
 
 use crate::{
-    jobs::metrics::JobMetrics,
     settings::Settings,
-    starts::metrics::StartMetrics,
     telemetry::{
         calendar_metrics::CalendarMetrics,
+        job_metrics::JobMetrics,
         outcome::{EventOutcome, Outcome},
         process_metrics::ProcessMetrics,
         published::{Counts, Newest, PublishedObjects, Publisher},
@@ -38,6 +37,7 @@ use crate::{
             registered_in_seconds, transition, whole,
         },
         snapshot::Snapshot,
+        start_metrics::StartMetrics,
         workload_metrics::{
             NamespaceCounter, OverriddenWorkloads, StatesByNamespace, StoppedWorkloads,
         },

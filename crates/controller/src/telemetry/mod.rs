@@ -3,6 +3,7 @@
 mod account;
 mod by_namespace;
 mod calendar_metrics;
+mod job_metrics;
 pub(super) mod metrics;
 #[cfg(test)]
 mod metrics_tests;
@@ -16,4 +17,5 @@ pub(super) mod savings;
 mod savings_tests;
 pub(super) mod shapes;
 pub(super) mod snapshot;
+mod start_metrics;
 pub(super) mod workload_metrics;

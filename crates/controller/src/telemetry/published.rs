@@ -147,8 +147,7 @@ impl PublishedObjects {
     }
 
     fn shard(&self, id: Id) -> MutexGuard<'_, Shard> {
-        let at = usize::try_from(id % SHARDS as u64).unwrap_or_default();
-        lock(&self.shards[at])
+        lock(&self.shards[id.shard(SHARDS)])
     }
 }
 

@@ -88,9 +88,9 @@ async fn falls_back_to_pages_at_once_if_a_streamed_list_is_rejected() {
         api.close_watches();
         api.delete("default", "web-7").unwrap();
         api.compact();
-        let told = seen(&mut events, 104).await;
+        let told = seen(&mut events, 105).await;
         assert!(told.starts_with("early error init +web-0 "), "{told}");
-        assert!(told.ends_with(" ready"), "{told}");
+        assert!(told.ends_with(" -web-7 ready"), "{told}");
         assert_eq!(
             asked(&api),
             "stream list page watch watch stream list",
@@ -116,8 +116,9 @@ async fn tries_a_streamed_list_again_after_a_fallback() {
         api.close_watches();
         api.delete("default", "web-7").unwrap();
         api.compact();
-        let told = seen(&mut events, 105).await;
+        let told = seen(&mut events, 106).await;
         assert!(told.starts_with("early error open init +web-0 "), "{told}");
+        assert!(told.ends_with(" -web-7 ready"), "{told}");
         assert_eq!(asked(&api), "stream list page watch watch stream");
     }
 }
@@ -159,7 +160,8 @@ async fn falls_back_to_pages_on_an_old_server_with_constant_changes() {
     });
     let events = watch_by(Client::new(ignores, "default"));
     let begin = Instant::now();
-    let is_ready = |event: &ReflectorEvent<Workload>| matches!(event, ReflectorEvent::Done);
+    let is_ready =
+        |event: &ReflectorEvent<Workload>| matches!(event, ReflectorEvent::Listed { .. });
     let mut ready = events.filter(|event| ready(is_ready(event))).boxed();
     assert!(timeout(HOUR, ready.next()).await.is_ok());
     assert_eq!(begin.elapsed(), Duration::from_secs(60));
@@ -266,10 +268,11 @@ async fn seen(events: &mut Events, count: usize) -> String {
         ReflectorEvent::Opened { early: None } => "open".to_owned(),
         ReflectorEvent::Opened { early: Some(_) } => "early".to_owned(),
         ReflectorEvent::Init => "init".to_owned(),
-        ReflectorEvent::InitApply(it) => format!("+{}", it.name()),
-        ReflectorEvent::Done => "ready".to_owned(),
-        ReflectorEvent::Apply(it) => format!("={}", it.name()),
-        ReflectorEvent::Delete(it) => format!("-{}", it.name()),
+        ReflectorEvent::Applied { name, in_list, .. } => {
+            format!("{}{}", if in_list { '+' } else { '=' }, name.name)
+        }
+        ReflectorEvent::Deleted { name, .. } => format!("-{}", name.name),
+        ReflectorEvent::Listed { .. } => "ready".to_owned(),
         ReflectorEvent::Failed(_) => "error".to_owned(),
     });
     let words = words.collect::<Vec<_>>();

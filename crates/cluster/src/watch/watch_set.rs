@@ -1,0 +1,87 @@
+//! Several watches as one.
+
+use std::{
+    pin::Pin,
+    sync::{Arc, Mutex},
+    task::{Context, Poll},
+};
+
+use futures::{
+    Stream, StreamExt as _,
+    stream::{BoxStream, SelectAll},
+};
+use kube::Resource;
+use serde::de::DeserializeOwned;
+
+use crate::watch::{
+    known_names::KnownNames,
+    reflector::{Reflector, ReflectorEvent},
+};
+
+type Events<E> = BoxStream<'static, (usize, E)>;
+
+/// Watches whose events come as one stream, each with the number of its watch: 0 for the first that
+/// was added.
+pub struct WatchSet<E> {
+    events: SelectAll<Events<E>>,
+    watches: Vec<Box<dyn Fn() -> Events<E> + Send>>,
+}
+
+impl<E: Send + 'static> WatchSet<E> {
+    /// Without any watch.
+    pub fn new() -> Self {
+        Self {
+            events: SelectAll::new(),
+            watches: Vec::new(),
+        }
+    }
+
+    /// Adds a watch, which `reflector` begins.
+    pub fn add<D>(
+        &mut self,
+        reflector: impl Fn() -> Reflector<D> + Send + 'static,
+        event: impl Fn(ReflectorEvent<D>) -> E + Clone + Send + 'static,
+    ) where
+        D: Resource + Clone + DeserializeOwned + Send + 'static,
+    {
+        let id = self.watches.len();
+        let known = Arc::<Mutex<KnownNames>>::default();
+        let begin = move || {
+            let event = event.clone();
+            let events = reflector().with_known(Arc::clone(&known)).into_stream();
+            events.map(move |it| (id, event(it))).boxed()
+        };
+        self.events.push(begin());
+        self.watches.push(Box::new(begin));
+    }
+
+    /// How many watches there are.
+    pub fn len(&self) -> usize {
+        self.watches.len()
+    }
+
+    /// Whether there is no watch.
+    pub fn is_empty(&self) -> bool {
+        self.watches.is_empty()
+    }
+
+    /// Lists everything again, because the server has another history than before. Objects that the
+    /// new lists lack are reported as deleted.
+    pub fn relist(&mut self) {
+        self.events = self.watches.iter().map(|begin| begin()).collect();
+    }
+}
+
+impl<E: Send + 'static> Default for WatchSet<E> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl<E> Stream for WatchSet<E> {
+    type Item = (usize, E);
+
+    fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        self.events.poll_next_unpin(context)
+    }
+}

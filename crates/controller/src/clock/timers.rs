@@ -1,0 +1,215 @@
+//! The one timer queue of the controller.
+
+use std::time::Duration;
+
+use chrono::{DateTime, Utc};
+
+use crate::{
+    clock::{guard::Now, scheduler::Scheduler},
+    ids::Id,
+};
+
+/// Something that becomes due.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) enum Timer {
+    /// A request in flight becomes slow.
+    SlowRequests,
+    /// The server is to be asked how far its history is.
+    History,
+    /// The server is to be asked for its time, because the clock is wrong.
+    ServerTime,
+    /// The circuit breaker closes.
+    Server,
+    /// One object may ask for a missing permission.
+    Permissions,
+    /// A write to an object is retried.
+    Retry(Id),
+    /// The Jobs of a CronJob are checked again.
+    Jobs(Id),
+    /// An Event may be sent that had to wait.
+    Events,
+    /// A summary of reverts is to be reported.
+    RevertDigest,
+    /// Counts that dayshift has set are no longer watched.
+    SetCounts,
+    /// An object should be ready.
+    ReadyBy(Id),
+    /// An object that is not ready gives its start slot up.
+    SlotEnds(Id),
+    /// Users are to be told that starts wait.
+    StartsWait,
+    /// Users are to be told of stops.
+    StopNotices,
+}
+
+impl Timer {
+    /// The timers that fire while the clock is wrong, too.
+    const ALWAYS: [Self; 3] = [Self::SlowRequests, Self::History, Self::ServerTime];
+}
+
+/// When something is due: by the wall clock, which a person may set, or by the elapsed time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Deadline {
+    Wall(DateTime<Utc>),
+    Elapsed(Duration),
+}
+
+impl From<DateTime<Utc>> for Deadline {
+    fn from(at: DateTime<Utc>) -> Self {
+        Self::Wall(at)
+    }
+}
+
+impl From<Duration> for Deadline {
+    fn from(at: Duration) -> Self {
+        Self::Elapsed(at)
+    }
+}
+
+/// Everything that becomes due, and when.
+///
+/// Boundaries have a heap of their own: the next one is a metric, and there is one for each object. A
+/// wall clock that is set moves boundaries and must not move back-offs, so the two kinds of deadlines
+/// do not share a heap.
+#[derive(Default)]
+pub(crate) struct Timers {
+    boundaries: Scheduler<Id, DateTime<Utc>>,
+    wall: Scheduler<Timer, DateTime<Utc>>,
+    elapsed: Scheduler<Timer, Duration>,
+}
+
+impl Timers {
+    /// Sets the next boundary of an object, or the end of its override, in place of any before;
+    /// `None` cancels it.
+    pub(crate) fn set_boundary(&mut self, id: Id, at: Option<DateTime<Utc>>) {
+        match at {
+            Some(at) => self.boundaries.set(id, at),
+            None => self.boundaries.cancel(&id),
+        }
+    }
+
+    /// Sets a timer, in place of any before.
+    pub(crate) fn set(&mut self, timer: Timer, at: impl Into<Deadline>) {
+        match at.into() {
+            Deadline::Wall(at) => self.wall.set(timer, at),
+            Deadline::Elapsed(at) => self.elapsed.set(timer, at),
+        }
+    }
+
+    /// Sets a timer, or cancels it.
+    pub(crate) fn arm(&mut self, timer: Timer, at: Option<impl Into<Deadline>>) {
+        match at {
+            Some(at) => self.set(timer, at),
+            None => self.cancel(timer),
+        }
+    }
+
+    /// Cancels a timer.
+    pub(crate) fn cancel(&mut self, timer: Timer) {
+        self.wall.cancel(&timer);
+        self.elapsed.cancel(&timer);
+    }
+
+    /// Cancels what is planned for an object, except for its Jobs.
+    pub(crate) fn forget(&mut self, id: Id) {
+        self.boundaries.cancel(&id);
+        self.elapsed.cancel(&Timer::Retry(id));
+        self.wall.cancel(&Timer::ReadyBy(id));
+        self.wall.cancel(&Timer::SlotEnds(id));
+    }
+
+    /// The soonest boundary of all objects.
+    pub(crate) fn next_boundary(&self) -> Option<DateTime<Utc>> {
+        self.boundaries.next()
+    }
+
+    /// Takes one boundary that is due, the longest due first.
+    pub(crate) fn pop_boundary(&mut self, now: Now) -> Option<(Id, DateTime<Utc>)> {
+        self.boundaries.take_due(now.wall)
+    }
+
+    /// Takes one other timer that is due, and its deadline.
+    pub(crate) fn pop_due(&mut self, now: Now) -> Option<(Timer, Deadline)> {
+        if let Some((timer, at)) = self.elapsed.take_due(now.elapsed) {
+            return Some((timer, at.into()));
+        }
+        let (timer, at) = self.wall.take_due(now.wall)?;
+        Some((timer, at.into()))
+    }
+
+    /// When the next timer fires.
+    pub(crate) fn next(&self, now: Now, clock_is_right: bool) -> Option<DateTime<Utc>> {
+        if !clock_is_right {
+            let elapsed = Timer::ALWAYS.iter();
+            let elapsed = elapsed.filter_map(|timer| self.elapsed.get(timer)).min();
+            return elapsed.map(|at| now.wall_at(at));
+        }
+        let elapsed = self.elapsed.next().map(|at| now.wall_at(at));
+        let all = [self.boundaries.next(), self.wall.next(), elapsed];
+        all.into_iter().flatten().min()
+    }
+
+    #[cfg(test)]
+    pub(crate) fn len(&self) -> usize {
+        self.boundaries.len() + self.wall.len() + self.elapsed.len()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use chrono::TimeDelta;
+
+    use super::*;
+
+    fn now(wall: i64, elapsed: u64) -> Now {
+        Now {
+            wall: at(wall),
+            elapsed: Duration::from_secs(elapsed),
+            ahead: None,
+        }
+    }
+
+    fn at(second: i64) -> DateTime<Utc> {
+        DateTime::UNIX_EPOCH + TimeDelta::seconds(second)
+    }
+
+    #[test]
+    fn a_stepped_wall_clock_moves_boundaries_and_no_back_off() {
+        let (one, other) = (Id::new(1), Id::new(2));
+        let mut timers = Timers::default();
+        timers.set_boundary(one, Some(at(100)));
+        timers.set(Timer::Retry(other), Duration::from_secs(30));
+        assert_eq!(timers.next(now(0, 0), true), Some(at(30)));
+        // Somebody sets the clock 95 s ahead.
+        assert_eq!(timers.next(now(95, 0), true), Some(at(100)));
+        assert_eq!(timers.pop_due(now(120, 25)), None);
+        assert_eq!(timers.pop_boundary(now(120, 25)), Some((one, at(100))));
+        let due = (Timer::Retry(other), Duration::from_secs(30).into());
+        assert_eq!(timers.pop_due(now(125, 30)), Some(due));
+        assert_eq!(timers.len(), 0);
+    }
+
+    #[test]
+    fn only_questions_to_the_server_fire_while_the_clock_is_wrong() {
+        let mut timers = Timers::default();
+        timers.set_boundary(Id::new(1), Some(at(1)));
+        timers.set(Timer::StopNotices, at(2));
+        timers.set(Timer::ServerTime, Duration::from_secs(5));
+        assert_eq!(timers.next(now(0, 0), false), Some(at(5)));
+        timers.cancel(Timer::ServerTime);
+        assert_eq!(timers.next(now(0, 0), false), None);
+        assert_eq!(timers.next(now(0, 0), true), Some(at(1)));
+    }
+
+    #[test]
+    fn an_object_that_is_forgotten_has_no_timers_left() {
+        let id = Id::new(7);
+        let mut timers = Timers::default();
+        timers.set_boundary(id, Some(at(1)));
+        timers.set(Timer::Retry(id), Duration::from_secs(1));
+        timers.set(Timer::ReadyBy(id), at(2));
+        timers.set(Timer::SlotEnds(id), at(3));
+        timers.forget(id);
+        assert_eq!(timers.len(), 0);
+    }
+}

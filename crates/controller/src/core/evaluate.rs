@@ -1,0 +1,261 @@
+//! The one place that decides about an object: it waits, is queued, or is sent.
+
+use chrono::{DateTime, Utc};
+use dayshift_cluster::write::guarded_patch;
+use dayshift_workload::{
+    Adoption, Change, ChangeKind, Decision, EventNote, Observed, events::EventText,
+};
+
+use crate::{
+    clock::guard::Now,
+    core::{
+        core::{Core, Turn},
+        io::{About, Effect, Request},
+    },
+    gate::gate::{Gate, Verdict},
+    ids::Id,
+    object::{
+        object::Object,
+        rare::{Reason, Sent},
+        work::{Class, Phase},
+    },
+    telemetry::outcome::Outcome,
+};
+
+impl Core {
+    /// Decides about an object: waits, queues it, or sends a request. Returns whether one was sent.
+    pub(super) fn evaluate(
+        &mut self,
+        id: Id,
+        turn: Turn,
+        now: Now,
+        effects: &mut Vec<Effect>,
+    ) -> bool {
+        if turn == Turn::Agenda && !self.follow(id, now) {
+            return false;
+        }
+        let decision = self.decide(id, now);
+        if let Some(Decision::Write(change)) = decision {
+            return self.write(id, turn, change, now, effects);
+        }
+        if turn != Turn::Agenda {
+            self.follow(id, now);
+        }
+        let Some(object) = self.store.get_mut(id) else {
+            return false;
+        };
+        object.work.clear_failures();
+        self.throttle.permissions.withdraw(id);
+        match decision {
+            Some(Decision::Wait { due }) => self.wait(id, due, now),
+            Some(Decision::StopsSoon { due, note }) => {
+                self.wait(id, Some(due), now);
+                self.announce_stop(id, due, &note, now);
+            }
+            Some(Decision::CorrectionLimitReached { due, note }) => {
+                self.wait(id, due, now);
+                self.announce_correction_limit(id, &note, now);
+            }
+            Some(Decision::Write(_)) | None => {}
+        }
+        false
+    }
+
+    /// Follows what has changed on an object. Returns whether it is to be decided about: it is idle,
+    /// and the clock is right.
+    fn follow(&mut self, id: Id, now: Now) -> bool {
+        self.observe_readiness(id, now);
+        self.stops.observe(id, &mut self.store, now.wall);
+        let Some(object) = self.store.get_unpublished(id) else {
+            return false;
+        };
+        self.jobs.observe(id, object, &mut self.timers);
+        if object.work.take_edit() {
+            object.clear_reports(&[Reason::BoundariesSkipped]);
+        }
+        let checks_revert = std::mem::take(&mut object.checks_revert);
+        if checks_revert {
+            self.reverts.observe(id, &mut self.store, now);
+        }
+        let object = self.store.get(id);
+        let is_idle = object.is_some_and(|object| object.work.phase() == Phase::Idle);
+        is_idle && !self.clock.is_wrong()
+    }
+
+    /// Applies how much of an object is ready.
+    pub(super) fn observe_readiness(&mut self, id: Id, now: Now) {
+        if let Some(object) = self.store.get_unpublished(id) {
+            let timers = &mut self.timers;
+            self.gate.observe(id, object, timers, now.wall);
+            self.readiness.observe(id, object, timers, now);
+        }
+    }
+
+    /// Decides about an object. A start that waits is a decision to wait.
+    fn decide(&mut self, id: Id, now: Now) -> Option<Decision> {
+        let decision = self.store.decide(id, now.wall);
+        let (gate, mut scene) = self.gate_scene(now);
+        let Some(Decision::Write(change)) = decision else {
+            gate.leave_start(id, &mut scene);
+            return decision;
+        };
+        Some(match gate.admit(id, change, &mut scene) {
+            Verdict::Go(change) => Decision::Write(change),
+            Verdict::Hold { until } => Decision::Wait { due: until },
+        })
+    }
+
+    /// Sends a change if it may be sent now, and otherwise queues the object: the change is decided
+    /// again when its turn comes.
+    fn write(
+        &mut self,
+        id: Id,
+        turn: Turn,
+        change: Change,
+        now: Now,
+        effects: &mut Vec<Effect>,
+    ) -> bool {
+        // A boundary that becomes due meanwhile goes before less urgent work.
+        self.timers.set_boundary(id, change.state.next_at());
+        let Some(object) = self.store.get_mut(id) else {
+            return false;
+        };
+        let class = match turn {
+            Turn::Queue(class) => class,
+            Turn::Agenda => {
+                let is_transition = change.kind.is_transition();
+                if !is_transition && !self.watches.was_tried(object.watch) {
+                    self.outbox.push_after_list(id, object);
+                    return false;
+                }
+                let usual = match is_transition {
+                    true => Class::Transition,
+                    false => Class::Adoption,
+                };
+                let class = object.work.class(usual);
+                let (slots, window) = (self.flight.slots(), self.throttle.window());
+                let namespace = &object.name().namespace;
+                let may_go = self.throttle.may_send(now)
+                    && self.outbox.may_go(class, namespace, slots, window);
+                if !may_go {
+                    self.outbox.push(id, object, class);
+                    return false;
+                }
+                class
+            }
+        };
+        if self.settings.dry_run {
+            self.apply_dry_run(id, &change, now);
+            return false;
+        }
+        self.send(id, class, change, now, effects)
+    }
+
+    fn send(
+        &mut self,
+        id: Id,
+        class: Class,
+        change: Change,
+        now: Now,
+        effects: &mut Vec<Effect>,
+    ) -> bool {
+        let Some(object) = self.store.get(id) else {
+            return false;
+        };
+        let known = self.store.known_versions(object);
+        let Some(object) = self.store.get_mut(id) else {
+            return false;
+        };
+        if !self.throttle.permissions.admits(object.name(), id) {
+            object.work.wait_for_permission(0);
+            self.gate.give_back(id, object, &mut self.timers);
+            return false;
+        }
+        object.work.send();
+        let boundary = change.boundary.map(|boundary| boundary.at);
+        if object.work.take_skipped(boundary, now) {
+            self.telemetry.boundaries_skipped.inc();
+            let event = EventText::boundaries_skipped();
+            let reason = Reason::BoundariesSkipped;
+            self.events.warn_once(object, reason, event, now);
+        }
+        let observed = &object.observed;
+        let name = observed.object.clone();
+        let patch = guarded_patch(observed, &change, &self.settings.prefix);
+        let sent = Sent {
+            id,
+            object: name.clone(),
+            from: observed.replicas,
+            changes_labels: changes_labels(observed, &change),
+            known,
+            change,
+            at: now.wall,
+            elapsed: now.elapsed,
+        };
+        let namespace = name.namespace.clone();
+        let about = About::Patch(Box::new(sent));
+        let request = Request::Patch(name, patch);
+        self.begin(class, &namespace, about, request, now, effects);
+        true
+    }
+
+    fn apply_dry_run(&mut self, id: Id, change: &Change, now: Now) {
+        if let Some(action) = change.kind.action() {
+            self.telemetry.transition(action, Outcome::DryRun);
+        }
+        // The summary after the first lists counts the adoptions in them, instead of a line for each.
+        let is_reported = self.is_ready_logged || change.kind != ChangeKind::Adopt(Adoption::New);
+        if let Some(object) = self.store.get(id).filter(|_| is_reported) {
+            let (from, to) = (object.observed.replicas, change.replicas);
+            let object = object.name();
+            tracing::info!(kind = %object.kind, %object, change = %change.kind, %from, %to, "would {}", change.kind);
+        }
+        self.store.apply_dry_run(id, change, now.wall);
+        if let Some(object) = self.store.get(id) {
+            if let Some(note) = change.note.as_ref().filter(|_| is_reported) {
+                self.events.announce_note(object.name(), note, now);
+            }
+            if change.kind.is_transition() {
+                let zone = self.settings.default_zone;
+                Gate::report_lacks(object, zone, &mut self.events, now);
+            }
+        }
+        self.mark(id);
+    }
+
+    fn wait(&mut self, id: Id, due: Option<DateTime<Utc>>, now: Now) {
+        self.timers.set_boundary(id, due);
+        let object = self.store.get(id);
+        if due.is_none() && object.is_some_and(Object::is_over) {
+            self.store.keep_plain(id);
+            self.remove(id, now);
+        }
+    }
+
+    fn announce_stop(&mut self, id: Id, due: DateTime<Utc>, note: &EventNote, now: Now) {
+        let Some(object) = self.store.get_mut(id) else {
+            return;
+        };
+        object.memory.tell_stops_soon(now.wall);
+        let object = object.name();
+        tracing::info!(kind = %object.kind, %object, %due, "enforce stops it soon");
+        self.events.announce_note(object, note, now);
+    }
+
+    fn announce_correction_limit(&mut self, id: Id, note: &EventNote, now: Now) {
+        let Some(object) = self.store.get_mut(id) else {
+            return;
+        };
+        if object.memory.tell_correction_limit() {
+            let object = object.name();
+            let event = EventText::from_note(note, object, self.events.prefix());
+            tracing::warn!(kind = %object.kind, %object, "{}", event.text);
+            self.events.announce(object, event, now);
+        }
+    }
+}
+
+/// Whether a change writes any state label. Reading the labels costs less than writing them.
+fn changes_labels(observed: &Observed, change: &Change) -> bool {
+    observed.state() != change.state || observed.labels != change.state.to_labels()
+}

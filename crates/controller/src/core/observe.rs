@@ -1,0 +1,333 @@
+//! Events of the watches, and other calendars.
+
+use dayshift_cluster::{
+    Workload,
+    connect::redacted_chain,
+    read::{NamespaceMeta, ObservedNamespace, ServiceSlice},
+    watch::{ObjectName, WatchError},
+    write::EventObject,
+};
+use dayshift_schedule::Calendars;
+use dayshift_workload::{Dependency, Kind, events::EventText};
+use k8s_openapi::api::discovery::v1::EndpointSlice;
+use kube::ResourceExt as _;
+
+use crate::{
+    clock::guard::Now,
+    core::{
+        core::Core,
+        io::{Effect, Sighting, WatchInput},
+    },
+    ids::WatchId,
+    settings::Watched,
+    store::{Seen, Shown, history::VersionQuestion},
+    telemetry::readiness::Condition,
+    watches::News,
+};
+
+impl Core {
+    /// Applies an event of a watch.
+    pub(super) fn observe(
+        &mut self,
+        watch: WatchId,
+        input: WatchInput,
+        now: Now,
+        effects: &mut Vec<Effect>,
+    ) {
+        match input {
+            WatchInput::Opened { early } => {
+                self.watches.opened(watch, now.elapsed);
+                self.watches.publish(&self.telemetry);
+                if let (Some(version), Some(Watched::Kind(kind))) =
+                    (early, self.watches.watched(watch))
+                {
+                    let namespace = self.watches.namespace(watch);
+                    let question = VersionQuestion {
+                        kind,
+                        namespace,
+                        version,
+                    };
+                    self.store.history.ask(question, now.elapsed);
+                }
+            }
+            WatchInput::Listed { objects } => self.listed(watch, objects),
+            WatchInput::Failed(error) => self.watch_failed(watch, &error, now),
+            WatchInput::Workload(kind, sighting) => {
+                self.observe_workload(watch, kind, sighting, now);
+            }
+            WatchInput::Namespace(sighting) => {
+                self.observe_namespace(watch, sighting, now, effects);
+            }
+            WatchInput::Slice(sighting) => self.observe_slice(sighting, now),
+        }
+    }
+
+    fn shown(&self, watch: WatchId, in_list: bool) -> Shown {
+        Shown {
+            watch,
+            epoch: self.watches.epoch(watch),
+            in_list,
+        }
+    }
+
+    fn observe_workload(
+        &mut self,
+        watch: WatchId,
+        kind: Kind,
+        sighting: Sighting<Workload>,
+        now: Now,
+    ) {
+        let name = match sighting {
+            Sighting::Applied {
+                name,
+                object,
+                in_list,
+            } => {
+                let shown = self.shown(watch, in_list);
+                self.apply_workload(kind, &name, &object, shown, now);
+                name
+            }
+            Sighting::Deleted { name, uid } => {
+                // Earlier failures may have been about this object, and end.
+                self.telemetry.set(Condition::Reachable, true);
+                if let Some(id) = self.store.delete(kind, &name, uid.as_deref()) {
+                    self.remove(id, now);
+                }
+                name
+            }
+        };
+        if self.gate.waiting() > 0 {
+            let needed = Dependency::workload(kind, &name.name);
+            self.unblock(&name.namespace, &needed, now);
+        }
+    }
+
+    fn apply_workload(
+        &mut self,
+        kind: Kind,
+        name: &ObjectName,
+        workload: &Workload,
+        shown: Shown,
+        now: Now,
+    ) {
+        let seen_at = self.clock.seen_at(now);
+        let id = match self.store.observe(kind, name, workload, shown, seen_at) {
+            Seen::Nothing => return,
+            Seen::Readier(id) => return self.observe_readiness(id, now),
+            Seen::NotOurs { known } => {
+                if let Some(id) = known {
+                    self.remove(id, now);
+                }
+                return;
+            }
+            Seen::Added { id, replaced } => {
+                if let Some(replaced) = replaced {
+                    self.remove(replaced, now);
+                }
+                id
+            }
+            Seen::Changed(id) => id,
+        };
+        let Some(object) = self.store.get_unpublished(id) else {
+            return;
+        };
+        object.checks_revert = true;
+        // The response to a request in flight will report it; otherwise it would be counted twice.
+        if !object.work.is_in_flight() {
+            self.confirm(id, now);
+        }
+        self.mark(id);
+    }
+
+    fn observe_namespace(
+        &mut self,
+        watch: WatchId,
+        sighting: Sighting<NamespaceMeta>,
+        now: Now,
+        effects: &mut Vec<Effect>,
+    ) {
+        match sighting {
+            Sighting::Applied {
+                object, in_list, ..
+            } => {
+                self.note_existence(watch, true);
+                let shown = self.shown(watch, in_list);
+                self.apply_namespace(&object, shown, now, effects);
+            }
+            Sighting::Deleted { name, .. } => {
+                self.note_existence(watch, false);
+                self.store.delete_namespace(&name.name);
+                self.set_team(&name.name, None, effects);
+            }
+        }
+    }
+
+    /// A namespace of `--namespace` exists, or not: a misspelt name looks like an empty namespace,
+    /// and schedules nothing. With a selector its labels may be the reason.
+    fn note_existence(&mut self, watch: WatchId, exists: bool) {
+        if self.settings.scope.namespace_selector.is_some() {
+            return;
+        }
+        let Some(namespace) = self.watches.note_existence(watch, exists) else {
+            return;
+        };
+        if exists {
+            tracing::info!(namespace, "the namespace exists now");
+        } else {
+            tracing::warn!(
+                namespace,
+                "the namespace does not exist; nothing is scheduled in it until it does"
+            );
+        }
+        self.watches.publish(&self.telemetry);
+    }
+
+    /// The annotations of a Namespace are defaults: a change is an edit of every object that
+    /// inherits them.
+    fn apply_namespace(
+        &mut self,
+        namespace: &NamespaceMeta,
+        shown: Shown,
+        now: Now,
+        effects: &mut Vec<Effect>,
+    ) {
+        if let Some(label) = &self.settings.scope.team_label {
+            let team = namespace
+                .labels()
+                .get(label)
+                .map(|team| team.as_str().into());
+            self.set_team(&namespace.name_any(), team, effects);
+        }
+        let namespace = ObservedNamespace::of(namespace, &self.settings.prefix);
+        let seen_at = self.clock.seen_at(now);
+        let watches = &self.watches;
+        let watch_of = |kind| watches.watch_of(kind, &namespace.name);
+        let (news, ids) = self
+            .store
+            .observe_namespace(&namespace, shown, seen_at, watch_of);
+        if news.is_changed {
+            tracing::debug!(
+                namespace = &*namespace.name,
+                objects = ids.len(),
+                "a Namespace has other defaults"
+            );
+        }
+        if let Some(error) = news.error {
+            tracing::warn!(
+                namespace = &*namespace.name,
+                "its annotations are refused: {error}"
+            );
+            let event = EventText::invalid(error);
+            let about = EventObject::from(&namespace);
+            self.events.announce(about, event, now);
+        }
+        for id in ids {
+            self.mark(id);
+        }
+    }
+
+    fn set_team(&self, namespace: &str, team: Option<Box<str>>, effects: &mut Vec<Effect>) {
+        if self.settings.scope.team_label.is_some() {
+            let namespace = namespace.into();
+            effects.push(Effect::Team { namespace, team });
+        }
+    }
+
+    fn observe_slice(&mut self, sighting: Sighting<EndpointSlice>, now: Now) {
+        let (namespace, service) = match sighting {
+            Sighting::Applied { name, object, .. } => {
+                let Some(slice) = ServiceSlice::of(&object) else {
+                    return;
+                };
+                self.store.observe_slice(&name.namespace, &slice);
+                (name.namespace, slice.service)
+            }
+            Sighting::Deleted { name, .. } => {
+                let Some(service) = self.store.delete_slice(&name) else {
+                    return;
+                };
+                (name.namespace, service)
+            }
+        };
+        if self.gate.waiting() > 0 {
+            self.unblock(&namespace, &Dependency::service(&service), now);
+        }
+    }
+
+    /// A list is complete: everything that it lacks was deleted before.
+    fn listed(&mut self, watch: WatchId, objects: usize) {
+        let what = self.watches.watched(watch);
+        if what == Some(Watched::Namespaces) {
+            self.note_existence(watch, objects > 0);
+            self.store.namespaces.listed(watch);
+        }
+        self.watches.listed(watch);
+        self.watches.publish(&self.telemetry);
+        self.outbox.release(watch);
+        tracing::debug!(watch, "listed");
+        if what != Some(Watched::Namespaces) {
+            self.mark_waiting_starts();
+            return;
+        }
+        let name = self.watches.namespace(watch);
+        if self.store.namespaces.mark_complete(name.as_deref()) {
+            self.mark_in(name.as_deref());
+        }
+    }
+
+    fn watch_failed(&mut self, watch: WatchId, error: &WatchError, now: Now) {
+        let Some(what) = self.watches.watched(watch) else {
+            return;
+        };
+        self.telemetry.watch_restart();
+        self.watches.failed(watch, error, now.elapsed);
+        if error.absence().is_some() {
+            self.mark_waiting_starts();
+        }
+        self.watches.publish(&self.telemetry);
+        self.outbox.release(watch);
+        let (kind, text) = (what.name(), redacted_chain(error));
+        if error.absence().is_none() {
+            self.telemetry.set(Condition::Reachable, false);
+        }
+        match self.watches.take_news(watch, now.elapsed) {
+            None => tracing::debug!(kind, error = %text, "the watch failed again"),
+            Some(News::Absent) => {
+                tracing::warn!(kind, error = %text, "the watch failed; retrying with backoff, up \
+                    to a minute");
+            }
+            Some(News::Failed) => {
+                tracing::warn!(kind, error = %text, "the watch failed; retrying with backoff");
+            }
+            Some(News::StillFails(so_far)) => {
+                tracing::warn!(kind, error = %text, "the watch still fails {so_far}; retrying with backoff");
+            }
+        }
+        let name = self.watches.namespace(watch);
+        if what == Watched::Namespaces && self.store.namespaces.mark_unreadable(name.as_deref()) {
+            let subject = name.as_ref().map_or("Namespaces", |_| "the Namespace");
+            tracing::warn!(
+                namespace = name,
+                "{subject} cannot be read, so what inherits from there is left alone; allow list and watch of namespaces, or set --namespace-defaults=false"
+            );
+            self.mark_in(name.as_deref());
+        }
+    }
+
+    /// Puts the objects of a namespace, or all of them, on the agenda.
+    fn mark_in(&mut self, namespace: Option<&str>) {
+        for id in self.store.ids_in(namespace) {
+            self.mark(id);
+        }
+    }
+
+    /// Sets other calendars: objects that name them have other boundaries from now on.
+    pub(super) fn calendars_changed(&mut self, calendars: Calendars, now: Now) {
+        let seen_at = self.clock.seen_at(now);
+        let ids = self.store.set_calendars(calendars, seen_at);
+        tracing::info!(objects = ids.len(), "the calendars have changed");
+        for id in ids {
+            self.mark(id);
+        }
+    }
+}

@@ -1,0 +1,423 @@
+//! A core without a runtime and without a server, for tests: time is a value, effects are words.
+
+use std::{
+    collections::{BTreeMap, HashMap},
+    fmt::Write as _,
+    sync::Arc,
+    time::Duration,
+};
+
+use chrono::{DateTime, TimeDelta, Utc};
+use dayshift_cluster::{
+    Workload,
+    watch::ObjectName,
+    write::{Patch, PatchError},
+};
+use dayshift_workload::{Kind, Label, Prefix};
+use serde_json::{Map, Value, json};
+
+use crate::{
+    clock::guard::Now,
+    core::{
+        core::Core,
+        io::{About, Effect, Input, Request, Response, Sighting, WatchInput},
+    },
+    ids::RequestId,
+    settings::Settings,
+    telemetry::metrics::Telemetry,
+};
+
+/// No effects.
+pub(super) const NOTHING: [&str; 0] = [];
+
+/// A Deployment, as a user writes it.
+#[derive(Clone)]
+pub(super) struct Deployment(Value);
+
+pub(super) fn deployment(name: &str) -> Deployment {
+    Deployment(json!({
+        "metadata": {"namespace": "dev", "name": name, "uid": name, "annotations": {}, "labels": {}},
+        "spec": {"replicas": 3},
+    }))
+}
+
+impl Deployment {
+    pub(super) fn replicas(mut self, count: u32) -> Self {
+        self.0["spec"]["replicas"] = count.into();
+        self
+    }
+
+    pub(super) fn namespace(mut self, name: &str) -> Self {
+        self.0["metadata"]["namespace"] = name.into();
+        self
+    }
+
+    pub(super) fn hours(self, text: &str) -> Self {
+        self.annotation("hours", text)
+    }
+
+    pub(super) fn stop(self, text: &str) -> Self {
+        self.annotation("stop", text)
+    }
+
+    fn annotation(mut self, key: &str, text: &str) -> Self {
+        self.0["metadata"]["annotations"][format!("dayshift/{key}")] = text.into();
+        self
+    }
+
+    fn name(&self) -> &str {
+        self.0["metadata"]["name"].as_str().unwrap()
+    }
+}
+
+/// A core, the time, and the objects in the cluster.
+pub(super) struct Rig {
+    pub(super) core: Core,
+    telemetry: Arc<Telemetry>,
+    now: Now,
+    objects: HashMap<String, Deployment>,
+    version: u32,
+    /// The requests in flight, by the name of their object.
+    requests: BTreeMap<String, Vec<(RequestId, Option<Value>)>>,
+    effects: Vec<String>,
+    longest_step: usize,
+}
+
+impl Rig {
+    /// A controller that has listed an empty cluster.
+    pub(super) fn at(wall: &str) -> Self {
+        Self::with(wall, Settings::default())
+    }
+
+    /// The same, with other settings.
+    pub(super) fn with(wall: &str, settings: Settings) -> Self {
+        let wall = wall.parse().unwrap();
+        let telemetry = Arc::new(Telemetry::new(wall));
+        let watches = settings.scope.watches().count();
+        let mut rig = Self {
+            core: Core::new(settings, Arc::clone(&telemetry)),
+            telemetry,
+            now: Now {
+                wall,
+                elapsed: Duration::from_secs(100),
+                ahead: Some(TimeDelta::zero()),
+            },
+            objects: HashMap::new(),
+            version: 100,
+            requests: BTreeMap::new(),
+            effects: Vec::new(),
+            longest_step: 0,
+        };
+        for watch in 0..watches {
+            rig.step(Input::Watch(watch, WatchInput::Opened { early: None }));
+            rig.step(Input::Watch(watch, WatchInput::Listed { objects: 0 }));
+        }
+        rig.effects.clear();
+        rig
+    }
+
+    /// Shows these objects and responds to their adoptions.
+    pub(super) fn adopted(mut self, objects: impl IntoIterator<Item = Deployment>) -> Self {
+        let objects: Vec<_> = objects.into_iter().collect();
+        for object in &objects {
+            self.shows(object.clone());
+        }
+        self.respond_to_all();
+        self.longest_step = 0;
+        self.effects.clear();
+        self
+    }
+
+    /// Responds to every request until there is none.
+    pub(super) fn respond_to_all(&mut self) {
+        loop {
+            let waiting = self.requests.keys().next().cloned();
+            match waiting {
+                Some(name) => self.responds(&name),
+                None if self.core.next_wake(self.now) <= self.now.wall => self.step(Input::Tick),
+                None => return,
+            }
+        }
+    }
+
+    fn step(&mut self, input: Input) {
+        let before = self.all_decisions();
+        let mut effects = Vec::new();
+        self.core.step(self.now, input, &mut effects);
+        let decisions = self.all_decisions() - before;
+        self.longest_step = self.longest_step.max(decisions);
+        for effect in effects {
+            let words = self.words(effect);
+            self.effects.push(words);
+        }
+        self.core.publish(usize::MAX, self.now, |_, _| {});
+    }
+
+    fn words(&mut self, effect: Effect) -> String {
+        match effect {
+            Effect::Flush => "flush".to_owned(),
+            Effect::Relist => "relist".to_owned(),
+            Effect::GiveUp(_) => "give up".to_owned(),
+            Effect::Team { namespace, team } => format!("team {namespace}: {team:?}"),
+            Effect::Send(id, request) => {
+                let change = self.change(id);
+                let (name, words, patch) = match request {
+                    Request::Patch(object, patch) => {
+                        let words = format!("patch {}: {change}", object.name);
+                        (object.name.to_string(), words, Some(json_of(&patch)))
+                    }
+                    Request::Read(object) => (
+                        object.name.to_string(),
+                        format!("read {}", object.name),
+                        None,
+                    ),
+                    Request::Managers(object) => {
+                        let words = format!("managers {}", object.name);
+                        (object.name.to_string(), words, None)
+                    }
+                    Request::Event(event) => {
+                        let (name, reason) = (&event.object.name, event.text.reason);
+                        (String::new(), format!("event {name}: {reason}"), None)
+                    }
+                    Request::Jobs(pass) => {
+                        let words = format!("jobs {}", pass.namespace);
+                        (String::new(), words, None)
+                    }
+                    Request::Version { kind, .. } => {
+                        (String::new(), format!("version of {kind}"), None)
+                    }
+                    Request::Probe(object) => {
+                        (String::new(), format!("probe by {}", object.name), None)
+                    }
+                };
+                if !name.is_empty() {
+                    self.requests.entry(name).or_default().push((id, patch));
+                }
+                words
+            }
+        }
+    }
+
+    /// `adopt`, or `stop 3 -> 0`.
+    fn change(&self, id: RequestId) -> String {
+        let Some(About::Patch(sent)) = self.core.flight.about(id) else {
+            return String::new();
+        };
+        let mut words = sent.change.kind.to_string();
+        if sent.from != sent.change.replicas {
+            write!(words, " {} -> {}", sent.from, sent.change.replicas).unwrap();
+        }
+        words
+    }
+
+    /// A user or another controller writes an object, and the watch shows it.
+    pub(super) fn shows(&mut self, object: Deployment) {
+        self.version += 1;
+        let name = object.name().to_owned();
+        let mut object = object;
+        object.0["metadata"]["resourceVersion"] = self.version.to_string().into();
+        if let Some(known) = self.objects.get(&name) {
+            object.0["metadata"]["labels"] = known.0["metadata"]["labels"].clone();
+        }
+        self.objects.insert(name.clone(), object);
+        self.echoes(&name);
+    }
+
+    /// The watch shows an object as it is.
+    pub(super) fn echoes(&mut self, name: &str) {
+        let object = self.workload(name);
+        let sighting = Sighting::Applied {
+            name: ObjectName::from_resource(&object),
+            object,
+            in_list: false,
+        };
+        self.watch(sighting);
+    }
+
+    /// The watch shows that an object is gone.
+    pub(super) fn deletes(&mut self, name: &str) {
+        let object = self.workload(name);
+        self.objects.remove(name);
+        self.watch(Sighting::Deleted {
+            name: ObjectName::from_resource(&object),
+            uid: Some(object.uid().to_owned()),
+        });
+    }
+
+    fn watch(&mut self, sighting: Sighting<Workload>) {
+        let kind = Kind::DEPLOYMENT;
+        let watch = self.core.watches.watch_of(kind, "");
+        self.step(Input::Watch(watch, WatchInput::Workload(kind, sighting)));
+    }
+
+    fn workload(&self, name: &str) -> Workload {
+        serde_json::from_value(self.objects[name].0.clone()).unwrap()
+    }
+
+    /// The server does the oldest request about an object, and responds.
+    pub(super) fn responds(&mut self, name: &str) {
+        let (id, patch) = self.take_request(name);
+        if let Some(patch) = &patch {
+            self.version += 1;
+            let object = &mut self.objects.get_mut(name).unwrap().0;
+            apply(patch, object);
+            object["metadata"]["resourceVersion"] = self.version.to_string().into();
+        }
+        let workload = self.workload(name);
+        let response = match patch {
+            Some(_) => Response::Patch(Box::new(Ok(workload))),
+            None => Response::Read(Box::new(Ok(workload))),
+        };
+        self.step(Input::Response(id, response));
+    }
+
+    /// The server rejects the patch of an object with this error.
+    pub(super) fn fails(&mut self, name: &str, error: PatchError) {
+        let (id, _) = self.take_request(name);
+        let response = Response::Patch(Box::new(Err(error)));
+        self.step(Input::Response(id, response));
+    }
+
+    pub(super) fn forbidden(&mut self, name: &str) {
+        self.fails(name, PatchError::Forbidden("no patch for you".to_owned()));
+    }
+
+    fn take_request(&mut self, name: &str) -> (RequestId, Option<Value>) {
+        let requests = self.requests.get_mut(name).unwrap();
+        let request = requests.remove(0);
+        if requests.is_empty() {
+            self.requests.remove(name);
+        }
+        request
+    }
+
+    /// The JSON Patch that is in flight for an object.
+    pub(super) fn json_patch(&self, name: &str) -> Value {
+        self.requests[name][0].1.clone().unwrap()
+    }
+
+    /// The effects since the last call.
+    pub(super) fn take(&mut self) -> Vec<String> {
+        std::mem::take(&mut self.effects)
+    }
+
+    /// Time goes on until then, today; returns the effects of the step at that time.
+    pub(super) fn tick(&mut self, time: &str) -> Vec<String> {
+        let wall = format!("{}T{time}Z", self.now.wall.format("%Y-%m-%d"));
+        self.tick_at(wall.parse().unwrap())
+    }
+
+    /// The same on the next day.
+    pub(super) fn tick_tomorrow(&mut self, time: &str) -> Vec<String> {
+        let day = self.now.wall + TimeDelta::days(1);
+        let wall = format!("{}T{time}Z", day.format("%Y-%m-%d"));
+        self.tick_at(wall.parse().unwrap())
+    }
+
+    /// Another controller sets the count of an object.
+    pub(super) fn sets_count(&mut self, name: &str, count: u32) {
+        let object = self.objects[name].clone();
+        self.shows(object.replicas(count));
+    }
+
+    /// All replicas of an object are ready.
+    pub(super) fn is_ready(&mut self, name: &str) {
+        let object = &mut self.objects.get_mut(name).unwrap().0;
+        let count = object["spec"]["replicas"].clone();
+        object["metadata"]["generation"] = 1.into();
+        object["status"] = json!({"observedGeneration": 1, "readyReplicas": count});
+        let object = self.objects[name].clone();
+        self.shows(object);
+    }
+
+    /// The patches among the effects since the last call.
+    pub(super) fn take_patches(&mut self) -> Vec<String> {
+        let mut effects = self.take();
+        effects.retain(|effect| effect.starts_with("patch "));
+        effects
+    }
+
+    /// Time goes on until the core wants to be called.
+    pub(super) fn tick_next(&mut self) -> Vec<String> {
+        self.tick_at(self.core.next_wake(self.now))
+    }
+
+    fn tick_at(&mut self, wall: DateTime<Utc>) -> Vec<String> {
+        let passed = (wall - self.now.wall).to_std().unwrap();
+        self.now.wall = wall;
+        self.now.elapsed += passed;
+        self.effects.clear();
+        self.step(Input::Tick);
+        self.take()
+    }
+
+    /// The wall clock is set ahead of the server's by so many seconds.
+    pub(super) fn clock_is_ahead(&mut self, seconds: i64) {
+        let before = self.now.ahead.unwrap();
+        let ahead = TimeDelta::seconds(seconds);
+        self.now.ahead = Some(ahead);
+        self.now.wall += ahead - before;
+        self.step(Input::Tick);
+    }
+
+    pub(super) fn shut_down(&mut self) {
+        self.step(Input::Shutdown);
+    }
+
+    /// When the core wants to be called, as a time of day.
+    pub(super) fn next_wake(&self) -> String {
+        let wake = self.core.next_wake(self.now);
+        wake.format("%H:%M:%S").to_string()
+    }
+
+    /// How often the core has decided about an object.
+    pub(super) fn decisions(&self, name: &str) -> usize {
+        let namespace = self.objects[name].0["metadata"]["namespace"].as_str();
+        let store = &self.core.store;
+        let id = store.find(Kind::DEPLOYMENT, namespace.unwrap(), name);
+        store.decisions.borrow()[&id.unwrap()]
+    }
+
+    /// How often the core has decided about any object.
+    pub(super) fn all_decisions(&self) -> usize {
+        self.core.store.decisions.borrow().values().sum()
+    }
+
+    /// The most decisions in one step since the objects were adopted.
+    pub(super) const fn longest_step(&self) -> usize {
+        self.longest_step
+    }
+
+    pub(super) fn is_met(&self, condition: &str) -> bool {
+        let unmet = self.telemetry.ready().err().unwrap_or_default();
+        !unmet.iter().any(|text| text.contains(condition))
+    }
+
+    /// The state label of an object.
+    pub(super) fn state(&self, name: &str) -> Option<&str> {
+        let label = Prefix::default().label(Label::State);
+        self.objects[name].0["metadata"]["labels"][label].as_str()
+    }
+}
+
+fn json_of(patch: &Patch) -> Value {
+    serde_json::to_value(patch).unwrap()
+}
+
+/// Applies a JSON Patch without its tests.
+fn apply(patch: &Value, object: &mut Value) {
+    for operation in patch.as_array().unwrap() {
+        let path = operation["path"].as_str().unwrap();
+        let (parent, key) = path.rsplit_once('/').unwrap();
+        let key = key.replace("~1", "/").replace("~0", "~");
+        let parent = object.pointer_mut(parent).unwrap();
+        if parent.is_null() {
+            *parent = Value::Object(Map::new());
+        }
+        match operation["op"].as_str() {
+            Some("add") => parent[key] = operation["value"].clone(),
+            Some("remove") => drop(parent.as_object_mut().unwrap().remove(&key)),
+            _ => {}
+        }
+    }
+}

@@ -1,0 +1,127 @@
+//! Requests in flight, each a task of its own.
+
+use std::{collections::HashMap, panic::resume_unwind, time::Duration};
+
+use dayshift_cluster::Writer;
+use tokio::task::{AbortHandle, JoinSet};
+
+use crate::{
+    core::io::{Request, Response},
+    driver::pass,
+    ids::RequestId,
+};
+
+/// The time limit of an Event: it takes a slot from those of other namespaces.
+const EVENT_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// The time limit of a lookup beside starts and stops: field managers, readiness, and Jobs.
+const LOOKUP_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// The time limit of the list that shows whether the server responds.
+const PROBE_TIMEOUT: Duration = Duration::from_secs(2);
+
+/// Sends requests, and returns their responses. A request is written while the core decides about the
+/// next.
+pub(super) struct Requests {
+    writer: Writer,
+    tasks: JoinSet<(RequestId, Response)>,
+    handles: HashMap<RequestId, AbortHandle>,
+}
+
+impl Requests {
+    /// Nothing is in flight.
+    pub(super) fn new(writer: Writer) -> Self {
+        Self {
+            writer,
+            tasks: JoinSet::new(),
+            handles: HashMap::new(),
+        }
+    }
+
+    /// Sends a request.
+    pub(super) fn send(&mut self, id: RequestId, request: Request) {
+        let handle = match request {
+            Request::Patch(object, patch) => {
+                let writer = self.writer.clone();
+                self.spawn(id, async move {
+                    let result = writer.send_patch(&object, &patch).await;
+                    Response::Patch(Box::new(result))
+                })
+            }
+            Request::Read(object) => {
+                let writer = self.writer.clone();
+                self.spawn(id, async move {
+                    Response::Read(Box::new(writer.read(&object).await))
+                })
+            }
+            Request::Managers(object) => {
+                let writer = self.writer.within(LOOKUP_TIMEOUT);
+                self.spawn(id, async move {
+                    Response::Managers(Box::new(writer.read_managers(&object).await))
+                })
+            }
+            Request::Event(event) => {
+                let writer = self.writer.within(EVENT_TIMEOUT);
+                self.spawn(id, async move {
+                    let sent = writer.announce(&event.object, &event.text, event.at);
+                    Response::Event(sent.await)
+                })
+            }
+            Request::Jobs(pass) => {
+                let writer = self.writer.within(LOOKUP_TIMEOUT);
+                self.spawn(id, async move {
+                    Response::Jobs(Box::new(pass::carry_out(pass, &writer).await))
+                })
+            }
+            Request::Version { kind, namespace } => {
+                let writer = self.writer.clone();
+                self.spawn(id, async move {
+                    let namespace = namespace.as_deref();
+                    Response::Version(writer.ask_the_version(kind, namespace).await)
+                })
+            }
+            Request::Probe(object) => {
+                let writer = self.writer.within(PROBE_TIMEOUT);
+                self.spawn(id, async move {
+                    let namespace = Some(&*object.namespace);
+                    Response::Version(writer.ask_the_version(object.kind, namespace).await)
+                })
+            }
+        };
+        self.handles.insert(id, handle);
+    }
+
+    fn spawn(
+        &mut self,
+        id: RequestId,
+        request: impl Future<Output = Response> + Send + 'static,
+    ) -> AbortHandle {
+        self.tasks.spawn(async move { (id, request.await) })
+    }
+
+    /// Aborts a request, whose response no one waits for.
+    pub(super) fn abort(&mut self, id: RequestId) {
+        if let Some(handle) = self.handles.remove(&id) {
+            handle.abort();
+        }
+    }
+
+    /// The next response; `None` if nothing is in flight.
+    pub(super) async fn next(&mut self) -> Option<(RequestId, Response)> {
+        loop {
+            match self.tasks.join_next().await? {
+                Ok((id, response)) => {
+                    self.handles.remove(&id);
+                    return Some((id, response));
+                }
+                Err(error) if error.is_panic() => resume_unwind(error.into_panic()),
+                Err(_aborted) => {}
+            }
+        }
+    }
+
+    /// Whether nothing is in flight.
+    pub(super) fn is_empty(&self) -> bool {
+        self.tasks.is_empty()
+    }
+}

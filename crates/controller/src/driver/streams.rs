@@ -1,0 +1,89 @@
+//! The watches of everything in scope.
+
+use dayshift_cluster::{
+    read::OTHERS_SLICES,
+    watch::{Reflector, ReflectorEvent, WatchSet},
+};
+use kube::{Client, api::WatchParams};
+
+use crate::{
+    core::io::{Sighting, WatchInput},
+    settings::{Scope, Watched},
+};
+
+/// Watches everything in scope. Each watch has the number that [`Scope::watches`] gives it; the
+/// beginning of a list is no input.
+pub(super) fn watch(client: &Client, scope: &Scope, seed: u64) -> WatchSet<Option<WatchInput>> {
+    let mut watches = WatchSet::new();
+    for (id, (what, namespace)) in scope.watches().enumerate() {
+        let client = client.clone();
+        let namespace = namespace.map(str::to_owned);
+        let selectors = selectors(scope, what, namespace.as_deref());
+        let seed = seed.wrapping_add(id as u64);
+        let random = move || fastrand::Rng::with_seed(seed);
+        match what {
+            Watched::Namespaces => watches.add(
+                move || Reflector::of_namespaces(client.clone(), selectors.clone(), random()),
+                |event| input(event, WatchInput::Namespace),
+            ),
+            Watched::Kind(kind) => watches.add(
+                move || {
+                    let (client, selectors) = (client.clone(), selectors.clone());
+                    Reflector::of_kind(client, kind, namespace.as_deref(), selectors, random())
+                },
+                move |event| input(event, |sighting| WatchInput::Workload(kind, sighting)),
+            ),
+            Watched::Services => watches.add(
+                move || {
+                    let (client, selectors) = (client.clone(), selectors.clone());
+                    Reflector::of_slices(client, namespace.as_deref(), selectors, random())
+                },
+                |event| input(event, WatchInput::Slice),
+            ),
+        }
+    }
+    watches
+}
+
+fn input<D>(
+    event: ReflectorEvent<D>,
+    from_sighting: impl FnOnce(Sighting<D>) -> WatchInput,
+) -> Option<WatchInput> {
+    Some(match event {
+        ReflectorEvent::Init => return None,
+        ReflectorEvent::Opened { early } => WatchInput::Opened { early },
+        ReflectorEvent::Listed { objects } => WatchInput::Listed { objects },
+        ReflectorEvent::Failed(error) => WatchInput::Failed(error),
+        ReflectorEvent::Applied {
+            name,
+            object,
+            in_list,
+        } => from_sighting(Sighting::Applied {
+            name,
+            object,
+            in_list,
+        }),
+        ReflectorEvent::Deleted { name, uid } => from_sighting(Sighting::Deleted { name, uid }),
+    })
+}
+
+/// The objects that a watch asks for: one or all Namespaces, the objects of a kind in scope, or all
+/// EndpointSlices that others write for Services.
+fn selectors(scope: &Scope, what: Watched, namespace: Option<&str>) -> WatchParams {
+    let (label_selector, field) = match what {
+        Watched::Namespaces => (scope.namespace_selector.clone(), "metadata.name"),
+        Watched::Kind(_) => (scope.selector.clone(), "metadata.namespace"),
+        Watched::Services => (Some(OTHERS_SLICES.to_owned()), "metadata.namespace"),
+    };
+    let excluded = scope.excluded_namespaces.iter();
+    let excluded: Vec<_> = excluded.map(|name| format!("{field}!={name}")).collect();
+    let field_selector = match (what, namespace) {
+        (Watched::Namespaces, Some(name)) => Some(format!("{field}={name}")),
+        _ => (!excluded.is_empty()).then(|| excluded.join(",")),
+    };
+    WatchParams {
+        label_selector,
+        field_selector,
+        ..WatchParams::default()
+    }
+}

@@ -1,0 +1,266 @@
+//! The Events that wait to be sent. Their failures affect nothing else.
+
+use std::{collections::HashMap, sync::Arc, time::Duration};
+
+use chrono::{DateTime, Utc};
+use dayshift_cluster::{
+    delays::Delays,
+    write::{AnnounceError, EventObject, Unavailable},
+};
+use dayshift_workload::events::EventText;
+
+use crate::{
+    clock::guard::Now,
+    object::work::{Class, Hold},
+    outbox::{
+        fair_queue::FairQueue,
+        slots::{Slots, limits},
+    },
+    settings::Settings,
+    telemetry::{metrics::Telemetry, outcome::EventOutcome},
+    throttle::window::Window,
+};
+
+/// How many Events are in flight at once.
+const SLOTS: usize = 8;
+
+/// More Events than this are dropped: the labels show the same.
+const MAX_WAITING: usize = 20_000;
+
+/// How many times an Event is sent before it is dropped.
+const MAX_TRIES: u32 = 5;
+
+/// While starts and stops wait, one Event is sent in this time.
+const TRICKLE_INTERVAL: Duration = Duration::from_secs(1);
+
+/// With fewer namespaces than this none is forgotten.
+const MIN_PRUNED: usize = 64;
+
+/// An Event to be sent.
+pub(crate) struct PendingEvent {
+    pub(crate) object: EventObject,
+    pub(crate) text: EventText,
+    pub(crate) at: DateTime<Utc>,
+}
+
+/// An Event, and how many times it was sent.
+#[derive(Clone)]
+pub(crate) struct Attempt {
+    pub(crate) event: Arc<PendingEvent>,
+    tries: u32,
+}
+
+/// The Events that wait to be sent, with back-offs of their own.
+pub(crate) struct Recorder {
+    waiting: FairQueue<Attempt>,
+    /// The back-off of all Events, after a failure of the server.
+    server: Hold,
+    /// The back-off of the Events of a namespace.
+    namespaces: HashMap<Arc<str>, Hold>,
+    /// How many namespaces were left after the last pruning.
+    kept: usize,
+    window: Window,
+    /// Since when starts and stops wait, or when the last Event was sent meanwhile.
+    busy_since: Option<Duration>,
+    is_dry_run: bool,
+    random: fastrand::Rng,
+    telemetry: Arc<Telemetry>,
+}
+
+impl Recorder {
+    /// No Event waits.
+    pub(crate) fn new(settings: &Settings, telemetry: Arc<Telemetry>) -> Self {
+        Self {
+            waiting: FairQueue::default(),
+            server: Hold::default(),
+            namespaces: HashMap::new(),
+            kept: 0,
+            window: Window::new(SLOTS),
+            busy_since: None,
+            is_dry_run: settings.dry_run,
+            random: fastrand::Rng::with_seed(settings.seed),
+            telemetry,
+        }
+    }
+
+    /// Queues an Event, or logs it in a dry run.
+    pub(crate) fn record(&mut self, object: EventObject, text: EventText, at: DateTime<Utc>) {
+        if self.is_dry_run {
+            tracing::info!(kind = object.kind, %object, reason = %text.reason, "would tell: {}", text.text);
+            return;
+        }
+        let event = Arc::new(PendingEvent { object, text, at });
+        self.push(Attempt { event, tries: 0 });
+    }
+
+    fn push(&mut self, attempt: Attempt) {
+        let namespace = attempt.event.object.namespace.clone();
+        self.waiting.push(&namespace, attempt);
+        if self.waiting.len() > MAX_WAITING && self.waiting.shed().is_some() {
+            self.telemetry.event(EventOutcome::Dropped);
+        }
+    }
+
+    /// Sets whether starts or stops wait now.
+    pub(crate) fn set_busy(&mut self, is_busy: bool, now: Now) {
+        self.busy_since = self.busy_since.or(Some(now.elapsed)).filter(|_| is_busy);
+    }
+
+    /// Takes the next Event that may be sent now.
+    pub(crate) fn pop(&mut self, slots: &Slots, now: Now) -> Option<Attempt> {
+        let limits = limits(Class::Event, self.window.size(), false);
+        let waits_for_others = self.next_trickle() > Some(now.elapsed);
+        if !slots.is_one_free(Class::Event, limits) || self.server.is_held(now) || waits_for_others
+        {
+            return None;
+        }
+        let namespaces = &self.namespaces;
+        let attempt = self.waiting.pop(|namespace| {
+            slots.is_one_free_for(Class::Event, limits, namespace)
+                && !namespaces
+                    .get(namespace)
+                    .is_some_and(|hold| hold.is_held(now))
+        })?;
+        self.busy_since = self.busy_since.map(|_| now.elapsed);
+        Some(attempt)
+    }
+
+    /// Applies the response to an Event. Without one, it is sent again.
+    pub(crate) fn finish(&mut self, attempt: Attempt, result: Result<(), AnnounceError>, now: Now) {
+        let Attempt { event, tries } = attempt;
+        let outcome = match result {
+            Ok(()) => EventOutcome::Sent,
+            Err(AnnounceError::Refused(why)) => {
+                tracing::warn!(object = %event.object, "{why}");
+                EventOutcome::Failed
+            }
+            Err(AnnounceError::Unavailable(why)) => {
+                self.fail(&event.object.namespace, &why, now);
+                let tries = tries + 1;
+                if tries < MAX_TRIES {
+                    self.push(Attempt { event, tries });
+                } else {
+                    self.telemetry.event(EventOutcome::Dropped);
+                }
+                return;
+            }
+        };
+        self.window.responded();
+        self.server.succeed(now);
+        self.namespaces.remove(&event.object.namespace);
+        self.telemetry.event(outcome);
+    }
+
+    fn fail(&mut self, namespace: &Arc<str>, why: &Unavailable, now: Now) {
+        let random = &mut self.random;
+        if why.kind.is_servers() {
+            self.server.forget_if_calm(now);
+            let delays = &Delays::SERVER;
+            if self.server.fail(delays, why.retry_after, now, random) {
+                self.window.failed(why.kind);
+            }
+            return;
+        }
+        if !self.namespaces.contains_key(namespace)
+            && self.namespaces.len() >= 2 * self.kept.max(MIN_PRUNED)
+        {
+            self.namespaces.retain(|_, hold| !hold.is_forgotten(now));
+            self.kept = self.namespaces.len();
+        }
+        let hold = self.namespaces.entry(namespace.clone()).or_default();
+        hold.forget_if_calm(now);
+        hold.fail(&Delays::OBJECT, None, now, random);
+    }
+
+    /// When the next Event may be sent that may not be now; `None` if that does not depend on time.
+    pub(crate) fn next(&self, now: Now) -> Option<Duration> {
+        if self.waiting.is_empty() {
+            return None;
+        }
+        let namespaces = self.namespaces.values().filter_map(Hold::until);
+        let all = [self.next_trickle(), self.server.until()].into_iter();
+        let all = all.flatten().chain(namespaces);
+        all.filter(|at| *at > now.elapsed).min()
+    }
+
+    fn next_trickle(&self) -> Option<Duration> {
+        self.busy_since.map(|since| since + TRICKLE_INTERVAL)
+    }
+
+    /// How many wait.
+    pub(crate) const fn len(&self) -> usize {
+        self.waiting.len()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn recorder() -> (Recorder, Arc<Telemetry>) {
+        let telemetry = Arc::new(Telemetry::new(DateTime::UNIX_EPOCH));
+        let recorder = Recorder::new(&Settings::default(), Arc::clone(&telemetry));
+        (recorder, telemetry)
+    }
+
+    fn record(recorder: &mut Recorder, namespace: &str) {
+        let object = EventObject {
+            api_version: "apps/v1",
+            kind: "Deployment",
+            namespace: namespace.into(),
+            name: "web".into(),
+            uid: "1".into(),
+        };
+        let text = EventText::boundaries_skipped();
+        recorder.record(object, text, DateTime::UNIX_EPOCH);
+    }
+
+    fn now(elapsed: u64) -> Now {
+        Now {
+            wall: DateTime::UNIX_EPOCH,
+            elapsed: Duration::from_secs(elapsed),
+            ahead: None,
+        }
+    }
+
+    #[test]
+    fn an_event_that_finds_too_many_waiting_is_counted_as_dropped() {
+        let (mut recorder, telemetry) = recorder();
+        let dropped = |count: usize| {
+            let line = format!("dayshift_events_total{{outcome=\"dropped\"}} {count}\n");
+            telemetry.render().contains(&line)
+        };
+        for number in 0..MAX_WAITING + 3 {
+            assert!(number != MAX_WAITING || dropped(0));
+            record(&mut recorder, "dev");
+        }
+        assert!(dropped(3) && recorder.len() == MAX_WAITING);
+    }
+
+    #[test]
+    fn one_event_a_second_is_sent_while_starts_and_stops_wait() {
+        let (mut recorder, _) = recorder();
+        let slots = Slots::default();
+        for _ in 0..3 {
+            record(&mut recorder, "dev");
+        }
+        recorder.set_busy(true, now(10));
+        assert!(recorder.pop(&slots, now(10)).is_none());
+        assert_eq!(recorder.next(now(10)), Some(Duration::from_secs(11)));
+        assert!(recorder.pop(&slots, now(11)).is_some());
+        assert!(recorder.pop(&slots, now(11)).is_none());
+        recorder.set_busy(false, now(11));
+        assert!(recorder.pop(&slots, now(11)).is_some());
+    }
+
+    #[test]
+    fn namespaces_that_come_and_go_leave_nothing_behind() {
+        let (mut recorder, _) = recorder();
+        for number in 0..10_000_u64 {
+            let namespace = format!("team-{number}");
+            let why = Unavailable::timed_out(Duration::from_secs(5));
+            recorder.fail(&namespace.into(), &why, now(100 + number));
+        }
+        assert!(recorder.namespaces.len() < 4 * MIN_PRUNED);
+    }
+}

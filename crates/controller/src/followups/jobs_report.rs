@@ -1,0 +1,177 @@
+//! The result of a pass over Jobs: what is reported of it, and when they are checked again.
+
+use std::{sync::Arc, time::Duration};
+
+use dayshift_cluster::{
+    delays::Delays,
+    write::{PatchError, ReadError},
+};
+use dayshift_workload::{DesiredJobs, JobChange, events::EventText};
+
+use crate::{
+    clock::{guard::Now, timers::Timers},
+    events::events::Events,
+    followups::jobs::{Asked, Attempt, Jobs, Pass, Passed},
+    object::rare::Reason,
+    store::store::Store,
+    telemetry::{metrics::Telemetry, outcome::Outcome},
+};
+
+/// Where the result of a pass is reported.
+pub(crate) struct Report<'a> {
+    pub(crate) store: &'a mut Store,
+    pub(crate) events: &'a mut Events,
+    pub(crate) timers: &'a mut Timers,
+    pub(crate) telemetry: &'a Arc<Telemetry>,
+    pub(crate) now: Now,
+}
+
+impl Jobs {
+    /// Ends a pass of a dry run: logs what it would do.
+    pub(crate) fn log_would(&mut self, pass: Pass, timers: &mut Timers, now: Now) {
+        self.ended(&pass.namespace);
+        for asked in pass.cron_jobs {
+            let object = &asked.object;
+            let would = match asked.wish {
+                DesiredJobs::Suspended { .. } => "suspend the Jobs that it has running",
+                _ => "resume the Jobs that a stop has suspended, if any",
+            };
+            tracing::info!(kind = %object.kind, %object, "would {would}");
+            self.settled(&asked, timers, now);
+        }
+    }
+
+    /// Applies the result of a pass.
+    pub(crate) fn finish(&mut self, passed: Passed, report: &mut Report<'_>) {
+        let Passed {
+            namespace,
+            cron_jobs,
+            not_listed,
+        } = passed;
+        self.ended(&namespace);
+        let mut attempts = cron_jobs.iter().flat_map(|(_, attempts)| attempts);
+        if not_listed.is_none() && attempts.all(is_permitted) {
+            for (asked, _) in &cron_jobs {
+                let events = &mut report.events;
+                events.clear_missing(&asked.object, Reason::JobsForbidden);
+            }
+        }
+        let mut missing_until = None;
+        for (asked, attempts) in cron_jobs {
+            report.changes(&asked, &attempts);
+            let failure = match &not_listed {
+                Some(error) => Some(JobsFailure::from_list(error)),
+                None => attempts.iter().find_map(JobsFailure::from_attempt),
+            };
+            if let Some(failure) = failure {
+                let until = self.fail(&asked, &failure, report);
+                missing_until = until.or(missing_until);
+                continue;
+            }
+            self.settled(&asked, report.timers, report.now);
+            if let Some(object) = report.store.get_unpublished(asked.id) {
+                object.clear_reports(&[Reason::JobsFailed]);
+            }
+        }
+        if let Some(then) = missing_until {
+            self.put_off(&namespace, then, report.timers);
+        }
+    }
+
+    /// Plans another pass. Returns until when a permission is taken to be missing.
+    fn fail(
+        &mut self,
+        asked: &Asked,
+        failure: &JobsFailure,
+        report: &mut Report<'_>,
+    ) -> Option<Duration> {
+        let now = report.now;
+        let (then, failures) = self.failed(asked, failure.delays, report.timers, now)?;
+        let (object, why) = (&asked.object, &failure.why);
+        let Some(reason) = failure.reason else {
+            tracing::debug!(kind = %object.kind, %object, failures, "its Jobs: {why}");
+            return None;
+        };
+        tracing::warn!(kind = %object.kind, %object, failures, "its Jobs: {why}");
+        // A missing permission is reported once for all of the namespace.
+        let is_for_all = reason == Reason::JobsForbidden;
+        let is_news = if is_for_all {
+            report.events.take_missing(object, reason, now)
+        } else {
+            let known = report.store.get_unpublished(asked.id);
+            known.is_none_or(|known| known.rare().reported.take_news(reason, "", now))
+        };
+        if is_news {
+            let event = EventText::jobs_failed(why, is_for_all.then_some(&*object.namespace));
+            report.events.announce(object, event, now);
+        }
+        is_for_all.then_some(then)
+    }
+}
+
+impl Report<'_> {
+    /// Counts the changes that were made, and reports them in the log and in an Event of the CronJob.
+    fn changes(&mut self, asked: &Asked, attempts: &[Attempt]) {
+        for attempt in attempts {
+            let error = attempt.result.as_ref().err();
+            let outcome = error.map_or(Outcome::Done, Outcome::of);
+            self.telemetry.jobs.count(attempt.change, outcome, 1);
+        }
+        for change in [JobChange::Suspend, JobChange::Resume] {
+            let done = attempts
+                .iter()
+                .filter(|attempt| attempt.change == change && attempt.result.is_ok());
+            let names: Vec<&str> = done.map(|attempt| &*attempt.job).collect();
+            if names.is_empty() {
+                continue;
+            }
+            let event = EventText::jobs_changed(change, &names);
+            let object = &asked.object;
+            tracing::info!(kind = %object.kind, %object, "{}", event.text);
+            self.events.announce(object, event, self.now);
+        }
+    }
+}
+
+/// Why Jobs are not as they should be yet.
+struct JobsFailure {
+    why: String,
+    /// The condition to report; `None` if the next pass may well succeed.
+    reason: Option<Reason>,
+    delays: &'static Delays,
+}
+
+impl JobsFailure {
+    fn from_list(error: &ReadError) -> Self {
+        let (reason, delays) = match error {
+            ReadError::Refused(_) => (Some(Reason::JobsForbidden), &Delays::ABSENT),
+            ReadError::Gone | ReadError::Unavailable(_) => (None, &Delays::OBJECT),
+        };
+        Self {
+            why: error.to_string(),
+            reason,
+            delays,
+        }
+    }
+
+    /// A Job that is gone is as good as suspended.
+    fn from_attempt(attempt: &Attempt) -> Option<Self> {
+        let error = attempt.result.as_ref().err()?;
+        let (reason, delays) = match error {
+            PatchError::Gone => return None,
+            PatchError::Conflict | PatchError::Unavailable(_) => (None, &Delays::OBJECT),
+            PatchError::Refused(_) => (Some(Reason::JobsFailed), &Delays::REFUSED),
+            PatchError::Forbidden(_) => (Some(Reason::JobsForbidden), &Delays::ABSENT),
+        };
+        Some(Self {
+            why: format!("{}: {error}", attempt.job),
+            reason,
+            delays,
+        })
+    }
+}
+
+/// Whether an attempt shows no missing permission.
+const fn is_permitted(attempt: &Attempt) -> bool {
+    !matches!(&attempt.result, Err(PatchError::Forbidden(_)))
+}

@@ -1,0 +1,232 @@
+//! Counts that dayshift has set recently, and those that another controller has reverted.
+
+use std::{collections::VecDeque, time::Duration};
+
+use dayshift_cluster::{
+    decode::WithManagers,
+    write::{EventObject, ReadError},
+};
+use dayshift_workload::{
+    Change, ChangeKind, Decision, Observed, Replicas, WorkloadRef,
+    events::EventText,
+    other_controllers::{FieldManager, ManagerKind, Revert},
+};
+
+use crate::{
+    clock::guard::Now,
+    events::events::Events,
+    ids::Id,
+    object::{
+        object::Object,
+        rare::{Reason, SetCount},
+    },
+    store::store::Store,
+};
+
+/// The reverts to look up, and when counts are no longer watched. The counts themselves are in their
+/// objects.
+///
+/// A count is forgotten when it is reverted, so each revert is looked up once.
+pub(crate) struct Reverts {
+    /// For how long a count is watched; zero for none.
+    window: Duration,
+    /// When counts are no longer watched, in whole seconds, the soonest first.
+    ends: VecDeque<(u32, Id)>,
+    waiting: VecDeque<Lookup>,
+}
+
+/// A reverted object, to be read to learn which field manager it was.
+pub(crate) struct Lookup {
+    pub(crate) id: Id,
+    pub(crate) object: WorkloadRef,
+    reverted: Revert,
+    /// Whether `enforce` has corrected it as often as it may.
+    gave_up: bool,
+    seen: Duration,
+}
+
+impl Reverts {
+    /// No counts yet; each will be watched for this long.
+    pub(crate) const fn new(window: Duration) -> Self {
+        Self {
+            window,
+            ends: VecDeque::new(),
+            waiting: VecDeque::new(),
+        }
+    }
+
+    /// The server has made a change of ours, which was sent at this time: without a response it
+    /// becomes known much later.
+    pub(crate) fn wrote(
+        &mut self,
+        id: Id,
+        object: &mut Object,
+        from: Replicas,
+        change: &Change,
+        sent: Duration,
+    ) {
+        let last = change.state.last.map(|last| last.timestamp());
+        if change.replicas == from {
+            if change.kind.is_transition() {
+                object.set = None;
+            } else if let Some(set) = &mut object.set {
+                set.last = last;
+            }
+        } else if !self.window.is_zero() {
+            object.set = Some(Box::new(SetCount {
+                by: change.kind,
+                from,
+                to: change.replicas,
+                last,
+                at: sent,
+            }));
+            self.ends.push_back((whole_seconds(sent + self.window), id));
+        }
+    }
+
+    /// When the next count is no longer watched.
+    pub(crate) fn next_end(&self) -> Option<Duration> {
+        // A moment later: at its end it is still watched.
+        let first = self.ends.front();
+        first.map(|(end, _)| Duration::from_secs((*end).into()) + Duration::from_millis(1))
+    }
+
+    /// Forgets counts that are no longer watched.
+    pub(crate) fn forget_ended(&mut self, store: &mut Store, now: Now) {
+        while let Some((end, id)) = self.ends.front().copied()
+            && Duration::from_secs(end.into()) < now.elapsed
+        {
+            self.ends.pop_front();
+            if let Some(object) = store.get_unpublished(id) {
+                let window = self.window;
+                object.set.take_if(|set| now.since(set.at) > window);
+            }
+        }
+        if self.ends.is_empty() {
+            self.ends = VecDeque::new();
+        }
+    }
+
+    /// How an object was reverted, if it was.
+    fn find(&self, set: &SetCount, observed: &Observed, now: Now) -> Option<Revert> {
+        let after = now.since(set.at);
+        // Another dayshift has changed it since.
+        let is_others = observed.state().last.map(|last| last.timestamp()) > set.last;
+        let is_back = Revert::is_back(set.from, set.to, observed.replicas);
+        (is_back && !is_others && !observed.deleting && after <= self.window).then_some(Revert {
+            by: set.by,
+            from: set.from,
+            to: set.to,
+            now: observed.replicas,
+            after,
+        })
+    }
+
+    /// Checks whether the count of an object was reverted; then it is queued to be read for its
+    /// field managers.
+    pub(crate) fn observe(&mut self, id: Id, store: &mut Store, now: Now) {
+        let Some(object) = store.get(id) else {
+            return;
+        };
+        let Some(set) = object.set.as_ref().filter(|_| !object.work.is_in_flight()) else {
+            return; // It may already show the change in flight.
+        };
+        let Some(reverted) = self.find(set, &object.observed, now) else {
+            return;
+        };
+        let name = object.name().clone();
+        let gave_up = match store.decide(id, now.wall) {
+            // It is corrected, or set to another count: a repeated revert is reported then.
+            Some(Decision::Write(change))
+                if change.kind.is_transition() || change.kind == ChangeKind::Enforce =>
+            {
+                return;
+            }
+            Some(Decision::CorrectionLimitReached { .. }) => reverted.by == ChangeKind::Enforce,
+            _ => false,
+        };
+        if let Some(object) = store.get_unpublished(id) {
+            object.set = None;
+        }
+        self.waiting.push_back(Lookup {
+            id,
+            object: name,
+            reverted,
+            gave_up,
+            seen: now.elapsed,
+        });
+    }
+
+    /// Takes the next object to read.
+    pub(crate) fn pop(&mut self, now: Now) -> Option<Lookup> {
+        // A lookup that has waited this long no longer shows which manager it was.
+        while let Some(lookup) = self.waiting.pop_front() {
+            if now.since(lookup.seen) <= self.window {
+                return Some(lookup);
+            }
+        }
+        None
+    }
+
+    /// Reports which field manager has reverted a count, if that is known now.
+    pub(crate) fn finish(
+        lookup: &Lookup,
+        result: &Result<WithManagers, ReadError>,
+        known: Option<&mut Object>,
+        events: &mut Events,
+        now: Now,
+    ) {
+        let object = &lookup.object;
+        match result {
+            Ok(managed) if managed.workload.uid() == &*object.uid => {
+                let manager = managed.last_manager(object.kind);
+                report(lookup, manager.as_ref(), known, events, now);
+            }
+            Ok(_) | Err(ReadError::Gone) => {}
+            Err(error) => {
+                let what = lookup.reverted.words(object.kind);
+                tracing::warn!(kind = %object.kind, %object, "somebody {what}; managedFields, \
+                    which say who, cannot be read: {error}");
+            }
+        }
+    }
+}
+
+/// The end of the second in which a time is. A process runs for less than 136 years.
+fn whole_seconds(time: Duration) -> u32 {
+    let seconds = time.as_secs() + u64::from(time.subsec_nanos() > 0);
+    u32::try_from(seconds).unwrap_or(u32::MAX)
+}
+
+fn report(
+    lookup: &Lookup,
+    manager: Option<&FieldManager>,
+    known: Option<&mut Object>,
+    events: &mut Events,
+    now: Now,
+) {
+    let object = &lookup.object;
+    let name = manager.map_or_else(|| "somebody".to_owned(), FieldManager::name);
+    let kind = manager.map_or(ManagerKind::Unknown, FieldManager::kind);
+    let reverted = &lookup.reverted;
+    let gave_up = lookup.gave_up;
+    let Some(event) = EventText::reverted(reverted, object, manager, gave_up, events.prefix())
+    else {
+        let what = reverted.words(object.kind);
+        tracing::debug!(kind = %object.kind, %object, "{name} {what}");
+        return;
+    };
+    events.count_revert(kind, object);
+    let about = EventObject::from(object);
+    // An object that is gone by now has nothing to be compared with.
+    let is_news = known.is_none_or(|known| {
+        let reported = &mut known.rare().reported;
+        reported.take_news(Reason::Reverted, &name, now)
+    });
+    if is_news && events.digest.admit(&about, &name, now) {
+        tracing::warn!(kind = %object.kind, %object, "{}", event.text);
+        events.announce(about, event, now);
+    } else {
+        tracing::debug!(kind = %object.kind, %object, "{}", event.text);
+    }
+}

@@ -1,0 +1,211 @@
+//! Stops that users are told of beforehand. Nothing of this is stored in the cluster.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
+
+use chrono::{DateTime, TimeDelta, Utc};
+use dayshift_cluster::write::EventObject;
+use dayshift_schedule::Zone;
+use dayshift_workload::{WorkloadRef, events::EventText, next_stop};
+
+use crate::{
+    clock::guard::Now,
+    events::events::Events,
+    ids::Id,
+    object::{object::Object, rare::StopGroup},
+    store::store::Store,
+    telemetry::workload_metrics::NamespaceCounter,
+};
+
+/// If a notice was due before its stop was known, others of its namespace may come with it.
+const GATHER: TimeDelta = TimeDelta::seconds(2);
+
+/// How many late ones of a namespace get a notice of their own.
+const MAX_ALONE: usize = 5;
+
+/// The stops that users are to be told of.
+#[derive(Default)]
+pub(crate) struct Stops {
+    /// When each group is due.
+    due: BTreeSet<(DateTime<Utc>, Arc<StopGroup>)>,
+    groups: BTreeMap<Arc<StopGroup>, Members>,
+    /// Groups that were announced on their Namespaces.
+    announced: BTreeSet<Arc<StopGroup>>,
+}
+
+struct Members {
+    due: DateTime<Utc>,
+    ids: BTreeSet<Id>,
+}
+
+/// A group to be announced now.
+struct DueNotice {
+    group: Arc<StopGroup>,
+    ids: BTreeSet<Id>,
+    /// Whether one Event is about all of them: others of the group may have been announced before.
+    is_together: bool,
+}
+
+impl Stops {
+    /// Applies when an object is stopped next.
+    pub(crate) fn observe(&mut self, id: Id, store: &mut Store, now: DateTime<Utc>) {
+        let group = stop_to_announce(id, store, now);
+        let Some(object) = store.get_unpublished(id) else {
+            return;
+        };
+        if group.is_some() || object.get_rare().is_some() {
+            self.expect(id, object, group, now);
+        }
+    }
+
+    /// Sets the group of an object, in place of any before.
+    fn expect(
+        &mut self,
+        id: Id,
+        object: &mut Object,
+        group: Option<StopGroup>,
+        now: DateTime<Utc>,
+    ) {
+        let rare = object.rare();
+        let group = group.filter(|group| rare.stop_reported != Some(group.stop));
+        if rare.stop_group.as_deref() == group.as_ref() {
+            return;
+        }
+        self.leave(id, object);
+        let Some(group) = group else {
+            return;
+        };
+        let due = group.stop.checked_sub_signed(group.notice);
+        let due = due.filter(|due| *due > now).unwrap_or(now + GATHER);
+        let group = match self.groups.get_key_value(&group) {
+            Some((known, _)) => Arc::clone(known),
+            None => Arc::new(group),
+        };
+        let members = self.groups.entry(Arc::clone(&group));
+        let members = members.or_insert_with(|| Members {
+            due,
+            ids: BTreeSet::new(),
+        });
+        self.due.remove(&(members.due, Arc::clone(&group)));
+        members.due = due;
+        members.ids.insert(id);
+        self.due.insert((due, Arc::clone(&group)));
+        object.rare().stop_group = Some(group);
+    }
+
+    /// When users are to be told next.
+    pub(crate) fn next(&self) -> Option<DateTime<Utc>> {
+        self.due.first().map(|(due, _)| *due)
+    }
+
+    /// Takes one group to be announced now. Its objects count as announced.
+    fn take_due(&mut self, store: &mut Store, now: DateTime<Utc>) -> Option<DueNotice> {
+        let (due, _) = self.due.first()?;
+        if *due > now {
+            return None;
+        }
+        let (_, group) = self.due.pop_first()?;
+        let members = self.groups.remove(&group);
+        let ids = members.map_or_else(BTreeSet::new, |members| members.ids);
+        for id in &ids {
+            if let Some(object) = store.get_unpublished(*id) {
+                let rare = object.rare();
+                rare.stop_group = None;
+                rare.stop_reported = Some(group.stop);
+            }
+        }
+        let is_together = !self.announced.contains(&group) && ids.len() > 1;
+        if is_together {
+            self.announced.retain(|announced| announced.stop > now);
+            self.announced.insert(Arc::clone(&group));
+        }
+        Some(DueNotice {
+            group,
+            ids,
+            is_together,
+        })
+    }
+
+    /// Announces one group of stops that is due. Returns whether there was one.
+    pub(crate) fn announce_due(
+        &mut self,
+        store: &mut Store,
+        events: &mut Events,
+        counter: &NamespaceCounter,
+        now: Now,
+    ) -> bool {
+        let Some(due) = self.take_due(store, now.wall) else {
+            return false;
+        };
+        // The clock may have been set to a time after it.
+        if due.group.stop > now.wall {
+            let announced = announce(&due, store, events, now);
+            counter.count(&due.group.namespace, announced);
+        }
+        true
+    }
+
+    /// An object leaves its group, if it is in one.
+    pub(crate) fn leave(&mut self, id: Id, object: &mut Object) {
+        let rare = object.get_rare_mut();
+        let Some(group) = rare.and_then(|rare| rare.stop_group.take()) else {
+            return;
+        };
+        if let Some(members) = self.groups.get_mut(&group) {
+            members.ids.remove(&id);
+            if members.ids.is_empty() {
+                let due = members.due;
+                self.groups.remove(&group);
+                self.due.remove(&(due, group));
+            }
+        }
+    }
+}
+
+fn stop_to_announce(id: Id, store: &Store, now: DateTime<Utc>) -> Option<StopGroup> {
+    let parsed = &store.get(id)?.parsed;
+    let notice = parsed.notice();
+    if notice.is_zero() {
+        return None;
+    }
+    let observed = &store.get_decidable(id)?.observed;
+    Some(StopGroup {
+        stop: next_stop(parsed, observed, now)?,
+        namespace: observed.object.namespace.clone(),
+        notice,
+    })
+}
+
+/// Announces a stop. Returns of how many workloads.
+fn announce(due: &DueNotice, store: &Store, events: &mut Events, now: Now) -> u64 {
+    let StopGroup {
+        namespace, stop, ..
+    } = &*due.group;
+    let objects = due.ids.iter().filter_map(|id| store.get(*id));
+    let objects: Vec<(&WorkloadRef, Zone)> = objects
+        .filter_map(|object| Some((object.name(), object.parsed.spec()?.schedule.zone())))
+        .collect();
+    let Some((_, zone)) = objects.first().copied() else {
+        return 0;
+    };
+    let announced = if due.is_together {
+        objects.len()
+    } else {
+        objects.len().min(MAX_ALONE)
+    };
+    tracing::info!(%namespace, workloads = announced, of = objects.len(), %stop, "told of a stop to come");
+    if due.is_together {
+        let objects: Vec<_> = objects.iter().map(|(object, _)| *object).collect();
+        let text = EventText::stop_notice_for_many(&objects, *stop, zone, events.prefix());
+        let uid = store.namespace_uid(namespace);
+        events.announce(EventObject::namespace(namespace.clone(), uid), text, now);
+    } else {
+        for (object, zone) in &objects[..announced] {
+            let text = EventText::stop_notice(object, *stop, *zone, events.prefix());
+            events.announce(*object, text, now);
+        }
+    }
+    u64::try_from(announced).unwrap_or_default()
+}

@@ -1,0 +1,128 @@
+//! Which starts wait for which dependencies.
+
+use std::{
+    collections::{BTreeSet, HashMap},
+    sync::Arc,
+};
+
+use chrono::{DateTime, Utc};
+use dayshift_workload::{Dependency, UnreadyDependency, WaitingStart};
+
+use crate::{
+    ids::Id,
+    object::{
+        object::Object,
+        start::{WaitOver, WaitsFor},
+    },
+    store::store::Store,
+};
+
+/// By namespace and dependency, the starts that wait for it. What a start waits for is kept in its
+/// object, too.
+#[derive(Default)]
+pub(super) struct Dependencies {
+    needed_by: HashMap<Arc<str>, HashMap<Dependency, BTreeSet<Id>>>,
+    /// How many starts wait.
+    waiting: usize,
+}
+
+impl Dependencies {
+    /// How many starts wait.
+    pub(super) const fn waiting(&self) -> usize {
+        self.waiting
+    }
+
+    /// All starts that wait for something.
+    pub(super) fn ids(&self) -> BTreeSet<Id> {
+        let all = self.needed_by.values().flat_map(HashMap::values);
+        all.flatten().copied().collect()
+    }
+
+    /// A start waits; returns whether that is news.
+    pub(super) fn wait(&mut self, id: Id, object: &mut Object, waiting: &WaitingStart) -> bool {
+        let before = self.stop(id, object);
+        let needed_by = self
+            .needed_by
+            .entry(Arc::clone(&object.name().namespace))
+            .or_default();
+        for one in &waiting.needed {
+            needed_by.entry(one.clone()).or_default().insert(id);
+        }
+        self.waiting += 1;
+        let start = object.start();
+        start.over = None;
+        start.waiting = Some(WaitsFor {
+            due: waiting.due,
+            needed: waiting.needed.clone(),
+        });
+        before.is_none_or(|before| before.due != waiting.due)
+    }
+
+    /// A start that became due then, and may have waited for a start slot, is to be carried out now,
+    /// without the dependencies that are not ready.
+    pub(super) fn end(
+        &mut self,
+        id: Id,
+        object: &mut Object,
+        (due, now): (DateTime<Utc>, DateTime<Utc>),
+        for_slot: bool,
+        without: Vec<UnreadyDependency>,
+    ) {
+        let has_waited = self.stop(id, object).is_some() || for_slot;
+        if has_waited || !without.is_empty() {
+            object.start().over = Some(WaitOver {
+                due,
+                ended: has_waited.then_some(now),
+                without,
+            });
+        }
+    }
+
+    /// Ends the wait of an object, if it waits.
+    pub(super) fn stop(&mut self, id: Id, object: &mut Object) -> Option<WaitsFor> {
+        let waits = object.start.as_mut()?.waiting.take()?;
+        self.waiting -= 1;
+        let namespace = &object.name().namespace;
+        if let Some(needed_by) = self.needed_by.get_mut(namespace) {
+            for one in &waits.needed {
+                if let Some(ids) = needed_by.get_mut(one) {
+                    ids.remove(&id);
+                }
+            }
+            needed_by.retain(|_, ids| !ids.is_empty());
+            if needed_by.is_empty() {
+                self.needed_by.remove(namespace);
+            }
+        }
+        Some(waits)
+    }
+
+    /// Whether a start waits for this object.
+    pub(super) fn are_for(&self, namespace: &str, needed: &Dependency) -> bool {
+        let needed_by = self.needed_by.get(namespace);
+        needed_by.is_some_and(|needed_by| needed_by.contains_key(needed))
+    }
+
+    /// Nothing waits for this object any more. Returns the starts that waited for nothing else. A
+    /// dependency that became unready meanwhile is noticed when they are decided about.
+    pub(super) fn take_freed(
+        &mut self,
+        namespace: &str,
+        needed: &Dependency,
+        store: &mut Store,
+    ) -> Vec<Id> {
+        let needed_by = self.needed_by.get_mut(namespace);
+        let ids = needed_by.and_then(|needed_by| needed_by.remove(needed));
+        let mut freed = Vec::from_iter(ids.unwrap_or_default());
+        freed.retain(|id| {
+            let object = store.get_unpublished(*id);
+            let start = object.and_then(|object| object.start.as_mut());
+            let Some(waits) = start.and_then(|start| start.waiting.as_mut()) else {
+                return false;
+            };
+            waits.needed.retain(|one| one != needed);
+            waits.needed.is_empty()
+        });
+        freed
+    }
+}

@@ -1,0 +1,211 @@
+//! How many workloads may be starting at once (`--max-starting`), and the starts that wait for that.
+
+use std::{collections::BTreeMap, num::NonZeroUsize, sync::Arc};
+
+use chrono::{DateTime, TimeDelta, Utc};
+
+use crate::{
+    clock::timers::{Timer, Timers},
+    ids::Id,
+    object::{object::Object, start::Slot},
+    outbox::fair_queue::FairQueue,
+    store::{Progress, store::Store},
+};
+
+/// The start slots. A workload that was started has one until it is ready, for as long as its start
+/// may take.
+///
+/// Nothing of this is stored in the cluster: a controller that restarts counts what the watches show.
+pub(super) struct StartSlots {
+    max: Option<NonZeroUsize>,
+    /// Whether enough is known of what is starting.
+    is_open: bool,
+    taken: usize,
+    /// The starts that a user asks for, which go first.
+    asked: FairQueue<(Id, u64)>,
+    scheduled: FairQueue<(Id, u64)>,
+    /// How many starts of each namespace wait.
+    waiting: BTreeMap<Arc<str>, usize>,
+    last_number: u64,
+}
+
+/// The outcome when a start asks for a slot.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Asked {
+    /// It has a slot.
+    Taken,
+    /// It has a slot, for which it has waited.
+    TakenAfterWait,
+    /// It waits.
+    Wait {
+        /// Whether it begins to.
+        is_news: bool,
+    },
+}
+
+impl StartSlots {
+    /// Nothing is starting yet, and at most so many workloads may be.
+    pub(super) fn new(max: Option<NonZeroUsize>) -> Self {
+        Self {
+            max,
+            is_open: false,
+            taken: 0,
+            asked: FairQueue::new(),
+            scheduled: FairQueue::new(),
+            waiting: BTreeMap::new(),
+            last_number: 0,
+        }
+    }
+
+    /// How many workloads may be starting; `None` for any number.
+    pub(super) const fn max(&self) -> Option<NonZeroUsize> {
+        self.max
+    }
+
+    /// Everything that is starting was shown, if `is_shown` holds: then starts may have slots.
+    pub(super) fn open(&mut self, is_shown: impl FnOnce() -> bool) {
+        self.is_open = self.is_open || is_shown();
+    }
+
+    /// How many starts wait, by namespace.
+    pub(super) const fn waiting(&self) -> &BTreeMap<Arc<str>, usize> {
+        &self.waiting
+    }
+
+    fn is_one_free(&self) -> bool {
+        self.is_open && self.max.is_none_or(|max| self.taken < max.get())
+    }
+
+    /// Takes a slot for a start, or queues it: one that a user asks for before those of schedules, and
+    /// the namespaces in turn.
+    pub(super) fn ask(
+        &mut self,
+        id: Id,
+        object: &mut Object,
+        timers: &mut Timers,
+        is_request: bool,
+    ) -> Asked {
+        if let Some(slot) = object.start.as_ref().and_then(|start| start.slot) {
+            object.start().slot = Some(Slot::Start);
+            timers.cancel(Timer::SlotEnds(id));
+            return match slot {
+                Slot::Granted => Asked::TakenAfterWait,
+                Slot::Start | Slot::Workload => Asked::Taken,
+            };
+        }
+        if self.is_one_free() && self.waiting.is_empty() {
+            self.taken += 1;
+            object.start().slot = Some(Slot::Start);
+            object.is_up = false;
+            return Asked::Taken;
+        }
+        if object.start().queued.is_some() {
+            return Asked::Wait { is_news: false };
+        }
+        self.last_number += 1;
+        object.start().queued = Some(self.last_number);
+        let queue = match is_request {
+            true => &mut self.asked,
+            false => &mut self.scheduled,
+        };
+        let namespace = &object.name().namespace;
+        queue.push(namespace, (id, self.last_number));
+        *self.waiting.entry(Arc::clone(namespace)).or_default() += 1;
+        Asked::Wait { is_news: true }
+    }
+
+    /// Gives a free slot to the next start that waits. It is to be decided about once more.
+    pub(super) fn grant(&mut self, store: &mut Store) -> Option<Id> {
+        while self.is_one_free() {
+            let next = self.asked.pop(|_| true);
+            let (id, number) = next.or_else(|| self.scheduled.pop(|_| true))?;
+            // One that no longer waits is left in its queue.
+            let Some(object) = store.get_unpublished(id) else {
+                continue;
+            };
+            let start = object.start.as_ref();
+            if start.is_none_or(|start| start.queued != Some(number)) {
+                continue;
+            }
+            self.leave_queue(object);
+            object.start().slot = Some(Slot::Granted);
+            object.is_up = false;
+            self.taken += 1;
+            return Some(id);
+        }
+        None
+    }
+
+    /// Takes a start out of the queue; returns whether it waited.
+    pub(super) fn leave_queue(&mut self, object: &mut Object) -> bool {
+        let start = object.start.as_mut();
+        if start.and_then(|start| start.queued.take()).is_none() {
+            return false;
+        }
+        let namespace = &object.name().namespace;
+        if let Some(count) = self.waiting.get_mut(namespace) {
+            *count -= 1;
+            if *count == 0 {
+                self.waiting.remove(namespace);
+            }
+        }
+        true
+    }
+
+    /// Applies how far a workload has come, and how long its start may take.
+    pub(super) fn observe(
+        &mut self,
+        id: Id,
+        object: &mut Object,
+        timers: &mut Timers,
+        within: TimeDelta,
+        now: DateTime<Utc>,
+    ) {
+        let slot = object.start.as_ref().and_then(|start| start.slot);
+        let begun = match (Progress::new(object), slot) {
+            // A start that was sent late has its whole time from then on.
+            (Progress::Starting(since), Some(Slot::Start | Slot::Granted)) => since.max(now),
+            (_, Some(Slot::Start | Slot::Granted)) => return,
+            (Progress::Stopped, _) => {
+                object.is_up = false;
+                return self.free(id, object, timers);
+            }
+            (Progress::Starting(_) | Progress::NotReady, Some(Slot::Workload)) => return,
+            (Progress::Ready | Progress::NotReady, _) => {
+                object.is_up = true;
+                return self.free(id, object, timers);
+            }
+            // A wake of a workload that runs anyway is no start.
+            (Progress::Starting(_), None) if object.is_up => return,
+            (Progress::Starting(since), None) => since,
+        };
+        match begun.checked_add_signed(within).filter(|end| *end > now) {
+            Some(end) => {
+                self.taken += usize::from(slot.is_none());
+                object.start().slot = Some(Slot::Workload);
+                timers.set(Timer::SlotEnds(id), end);
+            }
+            None => {
+                object.is_up = true;
+                self.free(id, object, timers);
+            }
+        }
+    }
+
+    /// A start is not carried out for now: gives its slot back.
+    pub(super) fn give_back(&mut self, id: Id, object: &mut Object, timers: &mut Timers) {
+        let slot = object.start.as_ref().and_then(|start| start.slot);
+        if let Some(Slot::Start | Slot::Granted) = slot {
+            self.free(id, object, timers);
+        }
+    }
+
+    /// Frees the slot of an object, if it has one.
+    pub(super) fn free(&mut self, id: Id, object: &mut Object, timers: &mut Timers) {
+        let start = object.start.as_mut();
+        if start.and_then(|start| start.slot.take()).is_some() {
+            self.taken -= 1;
+            timers.cancel(Timer::SlotEnds(id));
+        }
+    }
+}

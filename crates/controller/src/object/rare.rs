@@ -1,0 +1,196 @@
+//! What few objects have: reports that were made, a patch without a response, a stop that is
+//! announced.
+
+use std::{sync::Arc, time::Duration};
+
+use chrono::{DateTime, TimeDelta, Utc};
+use dayshift_cluster::decode::Version;
+use dayshift_workload::{Change, ChangeKind, Key, Replicas, WorkloadRef};
+
+use crate::{clock::guard::Now, ids::Id};
+
+/// What few objects have.
+#[derive(Default)]
+pub(crate) struct Rare {
+    /// A patch without a response, which may have taken effect.
+    pub(crate) unconfirmed: Option<Sent>,
+    /// The reports that were made about the object.
+    pub(crate) reported: Reported,
+    /// The stop that is to be announced.
+    pub(crate) stop_group: Option<Arc<StopGroup>>,
+    /// The stop that was announced last.
+    pub(crate) stop_reported: Option<DateTime<Utc>>,
+    /// The elapsed time of the last edit, if the wall clock was wrong then.
+    pub(crate) seen_elapsed: Option<Duration>,
+    /// Annotations that a dry run has removed in memory only, with their texts.
+    pub(crate) expired: Vec<(Key, Box<str>)>,
+}
+
+/// A patch that was sent.
+pub(crate) struct Sent {
+    pub(crate) id: Id,
+    pub(crate) object: WorkloadRef,
+    /// The count that it changes.
+    pub(crate) from: Replicas,
+    /// Whether it changes any state label.
+    pub(crate) changes_labels: bool,
+    pub(crate) known: KnownVersions,
+    pub(crate) change: Change,
+    pub(crate) at: DateTime<Utc>,
+    pub(crate) elapsed: Duration,
+}
+
+/// Versions that were known when a write was sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct KnownVersions {
+    /// The version of the object that the write is for.
+    pub(crate) object: Version,
+    /// The newest version of its kind that a watch had shown.
+    pub(crate) newest: Version,
+}
+
+/// A count that dayshift has set.
+pub(crate) struct SetCount {
+    pub(crate) by: ChangeKind,
+    pub(crate) from: Replicas,
+    pub(crate) to: Replicas,
+    /// The label `last` that came with it.
+    pub(crate) last: Option<i64>,
+    /// When it was sent.
+    pub(crate) at: Duration,
+}
+
+/// The objects of one namespace that stop at one time, with the same notice.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct StopGroup {
+    pub(crate) stop: DateTime<Utc>,
+    pub(crate) namespace: Arc<str>,
+    /// How long before the stop it is announced.
+    pub(crate) notice: TimeDelta,
+}
+
+/// A condition that is reported to users.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Reason {
+    /// The API server rejects the patch of an object.
+    Refused,
+    /// The permission to patch is missing.
+    Forbidden,
+    /// The API server fails to patch an object, or does not respond.
+    Failed,
+    /// The Jobs of a CronJob cannot be suspended or resumed.
+    JobsFailed,
+    /// The permission for that is missing.
+    JobsForbidden,
+    /// Boundaries of an object are skipped.
+    BoundariesSkipped,
+    /// Another controller has reverted the count of an object.
+    Reverted,
+}
+
+impl Reason {
+    /// The reasons why an object cannot be written to; a success ends them.
+    pub(crate) const TROUBLES: [Self; 2] = [Self::Refused, Self::Failed];
+
+    /// For how long the same condition is not reported again; `None`: until it is over.
+    const fn period(self) -> Option<Duration> {
+        const HOUR: u64 = 60 * 60;
+        match self {
+            Self::Refused | Self::Failed | Self::JobsFailed | Self::BoundariesSkipped => None,
+            // An Event lives for an hour (`--event-ttl` of the API server).
+            Self::Forbidden | Self::JobsForbidden => Some(Duration::from_secs(HOUR)),
+            Self::Reverted => Some(Duration::from_secs(12 * HOUR)),
+        }
+    }
+}
+
+/// The last report for each reason.
+#[derive(Default)]
+pub(crate) struct Reported(Vec<Report>);
+
+struct Report {
+    reason: Reason,
+    /// Whom or what it was about, if that makes a difference.
+    detail: Box<str>,
+    at: Duration,
+}
+
+impl Report {
+    fn is_recent(&self, now: Now) -> bool {
+        let period = self.reason.period();
+        period.is_none_or(|period| now.since(self.at) < period)
+    }
+}
+
+impl Reported {
+    /// Whether to report this now: it was not the last report for this reason, or is long ago.
+    /// Then it counts as reported.
+    pub(crate) fn take_news(&mut self, reason: Reason, detail: &str, now: Now) -> bool {
+        let report = Report {
+            reason,
+            detail: detail.into(),
+            at: now.elapsed,
+        };
+        let Some(last) = self.0.iter_mut().find(|last| last.reason == reason) else {
+            self.0.push(report);
+            return true;
+        };
+        let is_news = *last.detail != *detail || !last.is_recent(now);
+        if is_news {
+            *last = report;
+        }
+        is_news
+    }
+
+    /// These conditions are over: when they come again, they are reported again.
+    pub(crate) fn clear(&mut self, reasons: &[Reason]) {
+        self.0.retain(|report| !reasons.contains(&report.reason));
+    }
+
+    /// Forgets reports that may be repeated.
+    pub(crate) fn prune(&mut self, now: Now) {
+        self.0.retain(|report| report.is_recent(now));
+    }
+
+    /// Whether nothing was reported.
+    pub(crate) const fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(hours: u64) -> Now {
+        Now {
+            wall: DateTime::UNIX_EPOCH,
+            elapsed: Duration::from_secs(hours * 60 * 60),
+            ahead: None,
+        }
+    }
+
+    #[test]
+    fn a_reason_is_reported_again_after_its_period() {
+        let mut reported = Reported::default();
+        let mut take = |reason, hours| reported.take_news(reason, "helm", at(hours));
+        let reverted = [0, 11, 12, 23, 24].map(|hours| take(Reason::Reverted, hours));
+        assert_eq!(reverted, [true, false, true, false, true]);
+        let forbidden = [24, 25].map(|hours| take(Reason::Forbidden, hours));
+        assert_eq!(forbidden, [true, true]);
+        let refused = [25, 1000].map(|hours| take(Reason::Refused, hours));
+        assert_eq!(refused, [true, false]);
+    }
+
+    #[test]
+    fn another_detail_is_reported_and_so_is_the_same_after_it_was_cleared() {
+        let mut reported = Reported::default();
+        assert!(reported.take_news(Reason::Reverted, "helm", at(0)));
+        assert!(reported.take_news(Reason::Reverted, "kubectl", at(0)));
+        assert!(reported.take_news(Reason::Refused, "", at(0)));
+        assert!(!reported.take_news(Reason::Refused, "", at(0)));
+        reported.clear(&Reason::TROUBLES);
+        assert!(reported.take_news(Reason::Refused, "", at(0)));
+        assert!(!reported.take_news(Reason::Reverted, "kubectl", at(0)));
+    }
+}

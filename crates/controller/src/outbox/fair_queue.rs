@@ -1,0 +1,205 @@
+//! A queue in which namespaces take turns.
+
+use std::{
+    collections::{HashMap, VecDeque},
+    sync::Arc,
+};
+
+/// How many new items of a namespace go before a retry.
+const NEW_BEFORE_RETRIED: u8 = 4;
+
+/// Items of many namespaces: first come, first served within each, and the namespaces in turn, so
+/// that one with thousands of items delays another by one item. Retries follow at most four new
+/// items.
+#[derive(Debug)]
+pub(crate) struct FairQueue<T> {
+    namespaces: HashMap<Arc<str>, Waiting<T>>,
+    /// The namespaces with items, the next one first.
+    turns: VecDeque<Arc<str>>,
+    len: usize,
+}
+
+/// The items of one namespace.
+#[derive(Debug)]
+struct Waiting<T> {
+    new: VecDeque<T>,
+    retried: VecDeque<T>,
+    /// How many new items have gone since the last retry.
+    went_before: u8,
+}
+
+impl<T> Waiting<T> {
+    fn push(&mut self, item: T, is_retried: bool) {
+        let items = if is_retried {
+            &mut self.retried
+        } else {
+            &mut self.new
+        };
+        items.push_back(item);
+    }
+
+    fn pop(&mut self) -> Option<T> {
+        let others_wait = !self.retried.is_empty();
+        if (!others_wait || self.went_before < NEW_BEFORE_RETRIED)
+            && let Some(item) = self.new.pop_front()
+        {
+            self.went_before += u8::from(others_wait);
+            return Some(item);
+        }
+        self.went_before = 0;
+        self.retried.pop_front()
+    }
+
+    fn len(&self) -> usize {
+        self.new.len() + self.retried.len()
+    }
+}
+
+impl<T> Default for Waiting<T> {
+    fn default() -> Self {
+        Self {
+            new: VecDeque::new(),
+            retried: VecDeque::new(),
+            went_before: 0,
+        }
+    }
+}
+
+impl<T> FairQueue<T> {
+    /// An empty queue.
+    pub(crate) fn new() -> Self {
+        Self {
+            namespaces: HashMap::new(),
+            turns: VecDeque::new(),
+            len: 0,
+        }
+    }
+
+    /// Queues an item behind the others of its namespace.
+    pub(crate) fn push(&mut self, namespace: &Arc<str>, item: T) {
+        self.queue(namespace, item, false);
+    }
+
+    /// Queues an item behind the others of its namespace, a retry also behind the new ones.
+    pub(crate) fn queue(&mut self, namespace: &Arc<str>, item: T, is_retried: bool) {
+        self.len += 1;
+        if let Some(items) = self.namespaces.get_mut(namespace) {
+            items.push(item, is_retried);
+            return;
+        }
+        let mut items = Waiting::default();
+        items.push(item, is_retried);
+        self.namespaces.insert(namespace.clone(), items);
+        self.turns.push_back(namespace.clone());
+    }
+
+    /// Takes the first item of the next namespace that may have its turn.
+    pub(crate) fn pop(&mut self, may: impl Fn(&Arc<str>) -> bool) -> Option<T> {
+        let turn = self.turns.iter().position(may)?;
+        // Namespaces that were passed over keep their places.
+        self.take(turn)
+    }
+
+    /// Drops the oldest item of the namespace that has the most.
+    pub(crate) fn shed(&mut self) -> Option<T> {
+        let length = |namespace: &Arc<str>| self.namespaces.get(namespace).map(Waiting::len);
+        let (turn, _) = self
+            .turns
+            .iter()
+            .enumerate()
+            .max_by_key(|(_, namespace)| length(namespace))?;
+        self.take(turn)
+    }
+
+    fn take(&mut self, turn: usize) -> Option<T> {
+        let namespace = self.turns.remove(turn)?;
+        let items = self.namespaces.get_mut(&namespace)?;
+        let item = items.pop()?;
+        self.len -= 1;
+        if items.len() == 0 {
+            self.namespaces.remove(&namespace);
+        } else {
+            self.turns.push_back(namespace);
+        }
+        Some(item)
+    }
+
+    pub(crate) const fn len(&self) -> usize {
+        self.len
+    }
+
+    pub(crate) const fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+}
+
+impl<T> Default for FairQueue<T> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn queue(items: &[(&str, u32)]) -> FairQueue<u32> {
+        let mut queue = FairQueue::default();
+        for (namespace, item) in items {
+            queue.push(&Arc::from(*namespace), *item);
+        }
+        queue
+    }
+
+    fn drain(queue: &mut FairQueue<u32>) -> Vec<u32> {
+        std::iter::from_fn(|| queue.pop(|_| true)).collect()
+    }
+
+    #[test]
+    fn namespaces_take_turns_and_each_keeps_its_order() {
+        let mut fair = queue(&[
+            ("a", 1),
+            ("a", 2),
+            ("a", 3),
+            ("b", 11),
+            ("c", 21),
+            ("b", 12),
+        ]);
+        assert_eq!(drain(&mut fair), [1, 11, 21, 2, 12, 3]);
+        assert!(fair.is_empty() && fair.namespaces.is_empty());
+    }
+
+    #[test]
+    fn a_retry_lets_four_new_items_go_before() {
+        let mut fair = FairQueue::default();
+        let namespace = Arc::from("a");
+        for item in [91, 92, 93] {
+            fair.queue(&namespace, item, true);
+        }
+        for item in 1..=6 {
+            fair.push(&namespace, item);
+        }
+        assert_eq!(drain(&mut fair), [1, 2, 3, 4, 91, 5, 6, 92, 93]);
+        // It has nobody to wait for.
+        fair.queue(&namespace, 94, true);
+        assert_eq!((fair.len(), fair.pop(|_| true)), (1, Some(94)));
+    }
+
+    #[test]
+    fn a_namespace_that_may_not_have_its_turn_keeps_it() {
+        let mut fair = queue(&[("a", 1), ("b", 11), ("a", 2), ("b", 12)]);
+        assert_eq!(fair.pop(|namespace| &**namespace != "a"), Some(11));
+        assert_eq!(fair.pop(|_| false), None);
+        assert_eq!(drain(&mut fair), [1, 12, 2]);
+    }
+
+    #[test]
+    fn what_is_too_much_goes_from_who_has_the_most() {
+        let mut fair = queue(&[("a", 1), ("b", 11), ("b", 12), ("b", 13)]);
+        assert_eq!(
+            (fair.shed(), fair.shed(), fair.len()),
+            (Some(11), Some(12), 2)
+        );
+        assert_eq!(drain(&mut fair), [1, 13]);
+    }
+}

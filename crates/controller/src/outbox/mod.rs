@@ -1,0 +1,10 @@
+//! Whose turn it is to be sent, and which requests are in flight.
+
+pub(crate) mod fair_queue;
+pub(crate) mod flight;
+#[expect(
+    clippy::module_inception,
+    reason = "the queues themselves, beside their parts"
+)]
+pub(crate) mod outbox;
+pub(crate) mod slots;

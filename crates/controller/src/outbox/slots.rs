@@ -1,0 +1,144 @@
+//! How many requests of each class may be in flight.
+
+use std::{collections::HashMap, sync::Arc};
+
+use crate::object::work::Class;
+
+/// The slots of one class: of all namespaces, and of each.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Limits {
+    pub(crate) all: usize,
+    pub(crate) each: usize,
+}
+
+/// The slots of a class when this many requests may be in flight, and starts or stops wait or do not.
+///
+/// Adoptions have few while starts and stops wait, but never none: those of another namespace may
+/// continue for ever. The same holds for lookups, of which a page of Jobs takes up to 8 MiB.
+pub(crate) const fn limits(class: Class, window: usize, is_busy: bool) -> Limits {
+    match class {
+        Class::Transition => Limits {
+            all: window + window / 4,
+            each: window,
+        },
+        Class::Slow | Class::Event => shared(window),
+        Class::Adoption if is_busy => shared(at_least_one(window / 8)),
+        Class::Adoption => shared(at_least_one(window / 2)),
+        Class::Managers | Class::Jobs if is_busy => of_any(1),
+        Class::NotReady if is_busy => of_any(0),
+        Class::Managers | Class::Jobs | Class::NotReady => of_any(4),
+        Class::Server => of_any(usize::MAX),
+    }
+}
+
+/// No namespace takes more than three of four slots.
+const fn shared(all: usize) -> Limits {
+    Limits {
+        all,
+        each: all - all / 4,
+    }
+}
+
+const fn of_any(all: usize) -> Limits {
+    Limits { all, each: all }
+}
+
+const fn at_least_one(slots: usize) -> usize {
+    if slots == 0 { 1 } else { slots }
+}
+
+/// The slots that are taken, in all and by each namespace.
+#[derive(Debug, Default)]
+pub(crate) struct Slots {
+    taken: Counts,
+    taken_by: HashMap<Arc<str>, Counts>,
+}
+
+type Counts = [usize; Class::COUNT];
+
+impl Slots {
+    /// How many of a class are taken.
+    pub(crate) const fn taken(&self, class: Class) -> usize {
+        self.taken[class as usize]
+    }
+
+    /// How many of a class a namespace has taken.
+    fn taken_by(&self, class: Class, namespace: &str) -> usize {
+        let taken = self.taken_by.get(namespace);
+        taken.map_or(0, |taken| taken[class as usize])
+    }
+
+    /// Whether one is free for some namespace.
+    pub(crate) const fn is_one_free(&self, class: Class, limits: Limits) -> bool {
+        self.taken(class) < limits.all
+    }
+
+    /// Whether one is free for this namespace.
+    pub(crate) fn is_one_free_for(&self, class: Class, limits: Limits, namespace: &str) -> bool {
+        self.is_one_free(class, limits) && self.taken_by(class, namespace) < limits.each
+    }
+
+    pub(super) fn take(&mut self, class: Class, namespace: &Arc<str>) {
+        self.taken[class as usize] += 1;
+        if let Some(taken) = self.taken_by.get_mut(namespace) {
+            taken[class as usize] += 1;
+        } else {
+            let mut taken = Counts::default();
+            taken[class as usize] = 1;
+            self.taken_by.insert(namespace.clone(), taken);
+        }
+    }
+
+    pub(super) fn free(&mut self, class: Class, namespace: &Arc<str>) {
+        self.taken[class as usize] -= 1;
+        if let Some(taken) = self.taken_by.get_mut(namespace) {
+            taken[class as usize] -= 1;
+            if *taken == Counts::default() {
+                self.taken_by.remove(namespace);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn adoptions_and_lookups_have_few_slots_while_starts_and_stops_wait() {
+        for (class, free, busy) in [
+            (Class::Transition, (40, 32), (40, 32)),
+            (Class::Slow, (32, 24), (32, 24)),
+            (Class::Adoption, (16, 12), (4, 3)),
+            (Class::Managers, (4, 4), (1, 1)),
+            (Class::Jobs, (4, 4), (1, 1)),
+            (Class::NotReady, (4, 4), (0, 0)),
+        ] {
+            for (is_busy, (all, each)) in [(false, free), (true, busy)] {
+                let expected = Limits { all, each };
+                assert_eq!(limits(class, 32, is_busy), expected, "{class:?} {is_busy}");
+            }
+        }
+        assert_eq!(limits(Class::Adoption, 1, true).all, 1, "never none");
+    }
+
+    #[test]
+    fn no_namespace_takes_all_slots() {
+        let (dev, ops): (Arc<str>, Arc<str>) = ("dev".into(), "ops".into());
+        let mut slots = Slots::default();
+        let limits = limits(Class::Transition, 4, false);
+        for _ in 0..4 {
+            assert!(slots.is_one_free_for(Class::Transition, limits, &dev));
+            slots.take(Class::Transition, &dev);
+        }
+        assert!(!slots.is_one_free_for(Class::Transition, limits, &dev));
+        assert!(slots.is_one_free_for(Class::Transition, limits, &ops));
+        slots.take(Class::Transition, &ops);
+        assert!(!slots.is_one_free(Class::Transition, limits));
+        for _ in 0..4 {
+            slots.free(Class::Transition, &dev);
+        }
+        slots.free(Class::Transition, &ops);
+        assert!(slots.taken_by.is_empty() && slots.taken(Class::Transition) == 0);
+    }
+}

@@ -1,4 +1,0 @@
-//! What users hear of objects.
-
-pub(super) mod notifier;
-pub(super) mod reporter;

@@ -1,0 +1,17 @@
+//! The newest version of every object and Namespace, and what an observation changes.
+
+pub(crate) mod history;
+pub(crate) mod namespace;
+pub(crate) mod namespaces;
+mod needed;
+mod observe;
+pub(crate) mod slices;
+#[expect(
+    clippy::module_inception,
+    reason = "the store itself, beside its parts"
+)]
+pub(crate) mod store;
+
+pub(crate) use namespace::Shown;
+pub(crate) use needed::{Progress, is_silent};
+pub(crate) use observe::Seen;

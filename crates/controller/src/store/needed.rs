@@ -1,0 +1,141 @@
+//! The states of the objects that starts depend on, with or without a schedule of their own.
+
+use chrono::{DateTime, Utc};
+use dayshift_schedule::{Action, Direction};
+use dayshift_workload::{
+    Decision, Dependency, DependencyKind, DependencyState, Kind, Phase, Readiness, ReadyForm,
+    Replicas, ScheduleSpec, WorkloadRef,
+};
+
+use crate::{
+    object::object::Object,
+    store::{namespace::Known, store::Store},
+};
+
+/// How far a workload has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Progress {
+    /// It does not run.
+    Stopped,
+    /// It was started at this time, by its labels, and has not been ready since.
+    Starting(DateTime<Utc>),
+    /// It is not ready, and its labels do not show a start: its schedule was edited since, say.
+    NotReady,
+    /// It is ready, or its kind does not show that.
+    Ready,
+}
+
+impl Store {
+    /// The state of an object in this namespace; `None` if none of that name is known.
+    pub(crate) fn state_of(
+        &self,
+        namespace: &str,
+        needed: &Dependency,
+        now: DateTime<Utc>,
+    ) -> Option<DependencyState> {
+        let known = self.namespaces.get(namespace)?;
+        let kind = match needed.kind {
+            DependencyKind::Workload(kind) => kind,
+            DependencyKind::Service => return known.slices.state(&needed.name),
+        };
+        let id = match known.get(kind, &needed.name)? {
+            Known::Scheduled(id) => *id,
+            Known::Plain(plain) => {
+                let (replicas, readiness) = plain.count()?;
+                return Some(match replicas {
+                    Replicas::ZERO => DependencyState::Stopped { until: None },
+                    replicas => from_readiness(kind, readiness, replicas),
+                });
+            }
+        };
+        let object = self.get(id).filter(|object| !object.observed.deleting)?;
+        let observed = &object.observed;
+        if let Some(Decision::Write(change)) = self.decide(id, now)
+            && change.kind.is_transition()
+            && change.replicas > observed.replicas
+        {
+            return Some(DependencyState::NotReady); // Its own start is due.
+        }
+        let spec = object.parsed.spec();
+        Some(match observed.replicas {
+            Replicas::ZERO => DependencyState::Stopped {
+                until: spec.and_then(|spec| next_start(spec, object, now)),
+            },
+            replicas => from_readiness(kind, observed.readiness, replicas),
+        })
+    }
+
+    /// Whether the needed object waits for this object, directly or through others. This depends on
+    /// the annotations, not on the state: the first of a circle is started before the others are
+    /// decided about.
+    pub(crate) fn waits_for(&self, needed: &Dependency, object: &WorkloadRef) -> bool {
+        needed.leads_back_to(object, |one| {
+            let DependencyKind::Workload(kind) = one.kind else {
+                return Vec::new();
+            };
+            let id = self.find(kind, &object.namespace, &one.name);
+            let known = id.and_then(|id| self.get(id));
+            let needs = known.and_then(|known| {
+                let after = known.parsed.spec()?.after.as_ref()?;
+                Some(after.needed_by(known.name()).to_vec())
+            });
+            needs.unwrap_or_default()
+        })
+    }
+}
+
+impl Progress {
+    /// How far an object has come.
+    pub(crate) fn new(object: &Object) -> Self {
+        let observed = &object.observed;
+        let (kind, replicas) = (observed.object.kind, observed.replicas);
+        if replicas == Replicas::ZERO || observed.deleting {
+            return Self::Stopped;
+        }
+        if from_readiness(kind, observed.readiness, replicas) != DependencyState::NotReady {
+            return Self::Ready;
+        }
+        let state = observed.state();
+        let is_started = matches!(state.phase, Some(Phase::Running | Phase::Woken))
+            && object.ready_for != state.last;
+        let since = state.last.filter(|_| is_started);
+        since.map_or(Self::NotReady, Self::Starting)
+    }
+}
+
+/// Whether objects of a kind do not show whether they are ready.
+pub(crate) fn is_silent(kind: Kind) -> bool {
+    match kind.ready_form() {
+        ReadyForm::Replicas | ReadyForm::Condition(_) => false,
+        ReadyForm::ReplicasIfShown => !kind.shows_ready_replicas(),
+        ReadyForm::Nowhere => true,
+    }
+}
+
+fn from_readiness(kind: Kind, readiness: Readiness, replicas: Replicas) -> DependencyState {
+    match readiness.is_ready(replicas) {
+        Some(true) => DependencyState::Ready,
+        None if is_silent(kind) => DependencyState::Unreported,
+        // Its controller has not seen it yet.
+        Some(false) | None => DependencyState::NotReady,
+    }
+}
+
+/// When a stopped object of which nothing is due starts again.
+fn next_start(spec: &ScheduleSpec, object: &Object, now: DateTime<Utc>) -> Option<DateTime<Utc>> {
+    let observed = &object.observed;
+    let state = object.memory.newest(observed, now);
+    let name = &observed.object;
+    let next_from = |from| {
+        spec.next_boundary(Direction::Up, name, from)
+            .map(|boundary| boundary.at)
+    };
+    let Some(active) = observed.overrides(spec, &state, now).at(now) else {
+        return next_from(now);
+    };
+    let end = active.until()?;
+    if spec.says(name, end).is_some_and(Action::is_up) {
+        return Some(end);
+    }
+    next_from(end)
+}

@@ -1,0 +1,473 @@
+//! What watches and responses show, and what that changes.
+
+use std::sync::Arc;
+
+use dayshift_cluster::{
+    Workload,
+    decode::Version,
+    read::{ObservedNamespace, ServiceSlice},
+    watch::ObjectName,
+};
+use dayshift_workload::Kind;
+
+use crate::{
+    clock::guard::SeenAt,
+    ids::{Id, WatchId},
+    store::{
+        namespace::{Known, Plain, Shown},
+        namespaces::NamespaceNews,
+        store::Store,
+    },
+};
+
+/// The effect of an event of a watch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Seen {
+    /// It is an echo, late, or an object without a schedule.
+    Nothing,
+    /// Only how much of the object is ready has changed.
+    Readier(Id),
+    /// The object has changed.
+    Changed(Id),
+    /// The object is new. An earlier one of its name is gone, and to be removed.
+    Added { id: Id, replaced: Option<Id> },
+    /// The object has no schedule, or is the controller itself. An earlier one of its name is to be
+    /// removed.
+    NotOurs { known: Option<Id> },
+}
+
+impl Store {
+    /// Applies what a watch shows of an object. A change to an older version than the known one is
+    /// late, and so is a list that was requested before a response came.
+    pub(crate) fn observe(
+        &mut self,
+        kind: Kind,
+        name: &ObjectName,
+        workload: &Workload,
+        shown: Shown,
+        seen_at: SeenAt,
+    ) -> Seen {
+        let version = workload.version();
+        self.history.note_shown(kind, version);
+        let namespace = self.namespaces.get(&name.namespace);
+        let known = namespace.and_then(|namespace| namespace.get(kind, &name.name));
+        let (known, is_late) = match known {
+            Some(Known::Scheduled(id)) => (Some(*id), false),
+            Some(Known::Plain(plain)) => (None, !shown.in_list && plain.is_newer_than(workload)),
+            None => (None, false),
+        };
+        if let Some(pod) = &self.own_pod
+            && pod.is_of(kind, workload)
+        {
+            return Seen::NotOurs { known };
+        }
+        if let Some(id) = known
+            && !shown.in_list
+            && self.is_echo(id, workload)
+        {
+            return Seen::Nothing;
+        }
+        let defaults = self.namespaces.defaults(&name.namespace);
+        if known.is_none() && defaults.is_none() && !workload.concerns(&self.prefix) {
+            let plain = Plain::from_workload(kind, workload);
+            let namespace = self.namespaces.entry(&name.namespace);
+            namespace.insert_plain(kind, &name.name, plain);
+            return Seen::Nothing;
+        }
+        if is_late {
+            return Seen::Nothing;
+        }
+        let observed = workload.observe(kind, &self.prefix);
+        let mut observed = observed.with_defaults(defaults);
+        observed.object.namespace = Arc::clone(&name.namespace);
+        observed.object.name = Arc::clone(&name.name);
+        if let Some(id) = known
+            && let Some(object) = self.get_unpublished(id)
+            && object.observed.object == observed.object
+        {
+            let may_be_late = !shown.in_list || object.response_epoch == Some(shown.epoch);
+            if may_be_late && version.is_before(object.version) {
+                return Seen::Nothing;
+            }
+            if !shown.in_list && object.show_readiness(&mut observed, version) {
+                self.get_mut(id);
+                return Seen::Readier(id);
+            }
+            self.update(id, observed, version, seen_at);
+            return Seen::Changed(id);
+        }
+        match self.add(observed, version, shown.watch, seen_at) {
+            Some(id) => Seen::Added {
+                id,
+                replaced: known,
+            },
+            None => Seen::NotOurs { known },
+        }
+    }
+
+    /// Whether a response has shown this version already, as after a patch of ours. A list counts in
+    /// any case: it may come from another history.
+    fn is_echo(&self, id: Id, workload: &Workload) -> bool {
+        self.get(id).is_some_and(|object| {
+            object.version.is_same(workload.version()) && *object.name().uid == *workload.uid()
+        })
+    }
+
+    /// Applies the response to a patch or a read of one object, sent when `known` was its version;
+    /// false if the name belongs to another object by now.
+    ///
+    /// A response counts even with an older version: then the server's history went back, as after
+    /// a restore of etcd. But the watch may have shown a newer version since. The response does not
+    /// show whether the object is in scope.
+    pub(crate) fn observe_response(
+        &mut self,
+        id: Id,
+        workload: &Workload,
+        known: Version,
+        epoch: u32,
+        seen_at: SeenAt,
+    ) -> bool {
+        let Some(object) = self.get(id) else {
+            return false;
+        };
+        let version = workload.version();
+        let name = object.name().clone();
+        let is_news = object.version == known || !version.is_before(object.version);
+        let known = object.version;
+        if is_news {
+            // Before the UIDs are compared: an earlier object of that name is of an older history,
+            // too.
+            self.history.note_response(version, known);
+        }
+        if &*name.uid != workload.uid() {
+            return false;
+        }
+        if is_news {
+            let defaults = self.namespaces.defaults(&name.namespace);
+            let observed = workload.observe(name.kind, &self.prefix);
+            let mut observed = observed.with_defaults(defaults);
+            observed.object = name;
+            self.update(id, observed, version, seen_at);
+            if let Some(object) = self.get_mut(id) {
+                object.response_epoch = Some(epoch);
+            }
+        }
+        true
+    }
+
+    /// The object of that name is gone, or out of scope: of this UID, or whatever its UID was.
+    /// Returns it to be removed, if it is scheduled.
+    pub(crate) fn delete(
+        &mut self,
+        kind: Kind,
+        name: &ObjectName,
+        uid: Option<&str>,
+    ) -> Option<Id> {
+        let namespace = self.namespaces.get_mut(&name.namespace)?;
+        let Some(id) = namespace.id(kind, &name.name) else {
+            namespace.remove(kind, &name.name, |_| true);
+            self.namespaces.prune(&name.namespace);
+            return None;
+        };
+        let known = &self.get(id)?.name().uid;
+        uid.is_none_or(|uid| **known == *uid).then_some(id)
+    }
+
+    /// Applies what a watch shows of a Namespace. Returns the objects in it whose inputs have
+    /// changed. `watch_of` is the watch of the objects of a kind in it.
+    pub(crate) fn observe_namespace(
+        &mut self,
+        observed: &ObservedNamespace,
+        shown: Shown,
+        seen_at: SeenAt,
+        watch_of: impl Fn(Kind) -> WatchId,
+    ) -> (NamespaceNews, Vec<Id>) {
+        let news = self.namespaces.observe(observed, shown, &self.prefix);
+        if !news.is_changed {
+            return (news, Vec::new());
+        }
+        let name = self.namespaces.name(&observed.name);
+        let defaults = self.namespaces.defaults(&name);
+        let mut ids = self.ids_in(Some(&name));
+        ids.retain(|id| self.inherit(*id, defaults.clone(), seen_at) || news.has_entered);
+        let namespace = self.namespaces.get_mut(&name);
+        let plain = namespace.map_or_else(Vec::new, |namespace| namespace.take_plain(&name));
+        for (observed, version) in plain {
+            let watch = watch_of(observed.object.kind);
+            let observed = observed.with_defaults(defaults.clone());
+            ids.extend(self.add(observed, version, watch, seen_at));
+        }
+        (news, ids)
+    }
+
+    /// A Namespace is gone, or the selector no longer matches it. Without a selector its annotations
+    /// hold until the last of its objects is known to be gone too.
+    pub(crate) fn delete_namespace(&mut self, namespace: &str) {
+        self.namespaces.mark_gone(namespace);
+        if self.namespaces.are_selected() {
+            self.touch_in(namespace);
+        }
+    }
+
+    /// Applies what a watch shows of an EndpointSlice.
+    pub(crate) fn observe_slice(&mut self, namespace: &Arc<str>, slice: &ServiceSlice) {
+        self.namespaces.entry(namespace).slices.observe(slice);
+    }
+
+    /// An EndpointSlice is gone. Returns the Service that it was of.
+    pub(crate) fn delete_slice(&mut self, name: &ObjectName) -> Option<Box<str>> {
+        let namespace = self.namespaces.get_mut(&name.namespace)?;
+        let service = namespace.slices.remove(&name.name);
+        self.namespaces.prune(&name.namespace);
+        service
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use chrono::DateTime;
+    use dayshift_workload::{Annotations, Key, Replicas};
+    use serde_json::json;
+
+    use super::*;
+    use crate::settings::Settings;
+
+    const EPOCH: SeenAt = SeenAt {
+        by_clock: DateTime::UNIX_EPOCH,
+        elapsed: None,
+    };
+    const CHANGE: Shown = Shown {
+        watch: 0,
+        epoch: 0,
+        in_list: false,
+    };
+    const LIST: Shown = Shown {
+        in_list: true,
+        ..CHANGE
+    };
+
+    fn web(version: u32, replicas: u32) -> Workload {
+        placed("dev", "web", version, replicas)
+    }
+
+    fn placed(namespace: &str, name: &str, version: u32, replicas: u32) -> Workload {
+        object(namespace, name, &version.to_string(), replicas)
+    }
+
+    fn object(namespace: &str, name: &str, version: &str, replicas: u32) -> Workload {
+        serde_json::from_value(json!({
+            "metadata": {
+                "namespace": namespace, "name": name, "uid": name, "resourceVersion": version,
+                "annotations": {"dayshift/stop": "19:00"},
+            },
+            "spec": {"replicas": replicas},
+        }))
+        .unwrap()
+    }
+
+    fn version(number: u32) -> Version {
+        web(number, 0).version()
+    }
+
+    fn store() -> Store {
+        Store::new(&Settings::default())
+    }
+
+    fn observe(store: &mut Store, workload: &Workload, shown: Shown) -> Seen {
+        let name = ObjectName::from_resource(workload);
+        store.observe(Kind::DEPLOYMENT, &name, workload, shown, EPOCH)
+    }
+
+    /// The object that a watch shows, if that is news.
+    fn news(store: &mut Store, workload: &Workload, shown: Shown) -> Option<Id> {
+        match observe(store, workload, shown) {
+            Seen::Changed(id) | Seen::Added { id, .. } => Some(id),
+            Seen::Nothing | Seen::Readier(_) | Seen::NotOurs { .. } => None,
+        }
+    }
+
+    fn replicas(store: &Store, id: Id) -> u32 {
+        store.get(id).unwrap().observed.replicas.get()
+    }
+
+    /// As after etcd was restored from a backup: otherwise conflicts would continue until versions
+    /// catch up.
+    #[test]
+    fn a_response_counts_though_its_version_is_older_unless_the_watch_has_shown_a_newer_one() {
+        for (known, expected) in [(100, 5), (90, 3)] {
+            let mut store = store();
+            let id = news(&mut store, &web(100, 3), CHANGE).unwrap();
+            assert_eq!(news(&mut store, &web(50, 5), CHANGE), None, "it is late");
+            assert!(store.observe_response(id, &web(50, 5), version(known), 0, EPOCH));
+            assert_eq!(replicas(&store, id), expected, "{known}");
+        }
+    }
+
+    /// A watch may lag behind a response; a list shows the current state.
+    #[test]
+    fn a_change_is_late_if_its_version_is_older_and_a_list_counts() {
+        for (shown, expected) in [(CHANGE, 3), (LIST, 5)] {
+            let mut store = store();
+            let id = news(&mut store, &web(100, 3), CHANGE).unwrap();
+            observe(&mut store, &web(90, 5), shown);
+            assert_eq!(replicas(&store, id), expected, "{shown:?}");
+        }
+    }
+
+    #[test]
+    fn a_list_that_was_requested_before_a_response_does_not_count_for_that_object() {
+        for (epoch, expected) in [(0, 4), (1, 5)] {
+            let mut store = store();
+            let id = news(&mut store, &web(90, 3), LIST).unwrap();
+            assert!(store.observe_response(id, &web(100, 4), version(90), 0, EPOCH));
+            observe(&mut store, &web(95, 5), Shown { epoch, ..LIST });
+            assert_eq!(replicas(&store, id), expected, "{epoch}");
+        }
+    }
+
+    /// The watch shows a change of ours a second time: its response was applied already.
+    #[test]
+    fn an_echo_of_the_version_in_a_response_changes_nothing() {
+        let mut store = store();
+        let id = news(&mut store, &web(100, 100), CHANGE);
+        assert!(store.observe_response(id.unwrap(), &web(101, 0), version(100), 0, EPOCH));
+        assert_eq!(news(&mut store, &web(101, 0), CHANGE), None, "its echo");
+        assert_eq!(
+            news(&mut store, &web(102, 3), CHANGE),
+            id,
+            "a manual change"
+        );
+        assert_eq!(news(&mut store, &web(102, 3), CHANGE), None);
+        assert_eq!(news(&mut store, &web(102, 5), LIST), id, "another history");
+        let unknown = |replicas| object("dev", "web", "x", replicas);
+        assert_eq!(news(&mut store, &unknown(1), CHANGE), id);
+        assert_eq!(news(&mut store, &unknown(2), CHANGE), id, "any version");
+    }
+
+    #[test]
+    fn an_object_is_deleted_by_its_uid_or_by_name_only() {
+        let mut store = store();
+        let id = news(&mut store, &web(100, 3), LIST);
+        let name = ObjectName::from_resource(&web(100, 3));
+        assert_eq!(store.delete(Kind::DEPLOYMENT, &name, Some("other")), None);
+        assert_eq!(store.delete(Kind::STATEFUL_SET, &name, None), None);
+        assert_eq!(store.delete(Kind::DEPLOYMENT, &name, Some("web")), id);
+        assert_eq!(store.delete(Kind::DEPLOYMENT, &name, None), id);
+    }
+
+    fn team(version: u32, stop: &str) -> ObservedNamespace {
+        let texts = (!stop.is_empty()).then_some((Key::Stop, stop.to_owned()));
+        ObservedNamespace {
+            name: "team".into(),
+            uid: "team".into(),
+            version: self::version(version),
+            annotations: Annotations::from_texts(texts),
+            deleting: false,
+        }
+    }
+
+    fn show_team(store: &mut Store, namespace: &ObservedNamespace, shown: Shown) {
+        let shown = Shown { watch: 1, ..shown };
+        store.observe_namespace(namespace, shown, EPOCH, |_| 0);
+    }
+
+    /// Whether it had annotations since this process runs, or only before.
+    #[test]
+    fn annotations_that_a_namespace_had_before_they_were_removed_are_late() {
+        for first in [&[(90, "19:00"), (100, "")][..], &[(100, "")]] {
+            let mut store = store();
+            for (version, stop) in first {
+                show_team(&mut store, &team(*version, stop), LIST);
+            }
+            show_team(&mut store, &team(90, "19:00"), CHANGE);
+            assert!(store.namespaces.defaults("team").is_none(), "{first:?}");
+            show_team(&mut store, &team(110, "19:00"), CHANGE);
+            assert!(store.namespaces.defaults("team").is_some());
+        }
+    }
+
+    #[test]
+    fn a_late_change_does_not_restore_a_deleted_namespace() {
+        let mut store = store();
+        show_team(&mut store, &team(100, "whenever"), LIST);
+        assert_eq!(store.namespaces.invalid(), 1);
+        store.delete_namespace("team");
+        for (version, invalid) in [(90, 0), (110, 1)] {
+            show_team(&mut store, &team(version, "whenever"), CHANGE);
+            assert_eq!(store.namespaces.invalid(), invalid);
+        }
+    }
+
+    /// Whichever watch is first, whatever they showed, and whether anything in them is scheduled.
+    #[test]
+    fn namespaces_that_come_and_go_leave_nothing_behind() {
+        for (stop, object_goes_first) in [("19:00", true), ("19:00", false), ("", false)] {
+            let mut store = store();
+            for number in 1..=10_000 {
+                let namespace = ObservedNamespace {
+                    name: format!("preview-{number}").into(),
+                    ..team(number, stop)
+                };
+                show_team(&mut store, &namespace, CHANGE);
+                let object = placed(&namespace.name, "web", number, 3);
+                let id = news(&mut store, &object, CHANGE).unwrap();
+                if object_goes_first {
+                    store.remove(id);
+                }
+                store.delete_namespace(&namespace.name);
+                assert!(object_goes_first || store.get(id).is_some());
+                store.remove(id);
+            }
+            let left = (store.namespaces.len(), store.len());
+            assert_eq!(left, (0, 0), "{stop} {object_goes_first}");
+        }
+    }
+
+    #[test]
+    fn an_object_loses_its_schedule_and_gets_it_back_from_its_namespace() {
+        let mut store = store();
+        let id = news(&mut store, &placed("team", "web", 90, 3), LIST).unwrap();
+        store.keep_plain(id);
+        store.remove(id);
+        assert_eq!(store.find(Kind::DEPLOYMENT, "team", "web"), None);
+        let shown = Shown { watch: 1, ..LIST };
+        let (_, ids) = store.observe_namespace(&team(95, "19:00"), shown, EPOCH, |_| 0);
+        let id = store.find(Kind::DEPLOYMENT, "team", "web");
+        assert_eq!(Some(&ids[..]), id.as_ref().map(std::slice::from_ref));
+        assert_eq!(replicas(&store, id.unwrap()), 3);
+    }
+
+    /// A rollout changes the status of an object many times.
+    #[test]
+    fn nothing_is_decided_from_readiness() {
+        let mut store = store();
+        let shown = |version: u32, ready: u32, replicas: u32| -> Workload {
+            serde_json::from_value(json!({
+                "metadata": {
+                    "namespace": "dev", "name": "web", "uid": "web", "generation": 2,
+                    "resourceVersion": version.to_string(),
+                    "annotations": {"dayshift/stop": "19:00"},
+                },
+                "spec": {"replicas": replicas},
+                "status": {"observedGeneration": 2, "readyReplicas": ready},
+            }))
+            .unwrap()
+        };
+        let id = news(&mut store, &shown(100, 0, 3), CHANGE).unwrap();
+        let ready = |store: &Store| store.get(id).unwrap().observed.readiness.replicas();
+        for change in 1..=1_000 {
+            let object = shown(100 + change, change % 4, 3);
+            let seen = observe(&mut store, &object, CHANGE);
+            assert_eq!(seen, Seen::Readier(id), "{change}");
+            assert_eq!(ready(&store), Some(Replicas::new(change % 4)));
+        }
+        assert_eq!(
+            observe(&mut store, &shown(500, 3, 3), CHANGE),
+            Seen::Nothing
+        );
+        assert_eq!(ready(&store), Some(Replicas::ZERO), "a late change");
+        assert_eq!(news(&mut store, &shown(1_101, 1, 5), CHANGE), Some(id));
+        let object = store.get(id).unwrap();
+        assert!(object.version.is_same(version(1_101)) && store.has_unpublished());
+    }
+}

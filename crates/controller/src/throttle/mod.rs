@@ -1,0 +1,10 @@
+//! How much may be in flight, and what must wait after failures.
+
+mod health;
+pub(crate) mod permissions;
+#[expect(
+    clippy::module_inception,
+    reason = "the rules together, beside each of them"
+)]
+pub(crate) mod throttle;
+pub(crate) mod window;

@@ -1,4 +1,0 @@
-//! The watches, and how far each has come.
-
-pub(super) mod states;
-pub(super) mod streams;
