@@ -245,3 +245,58 @@ fn each_page_begins_with_a_sentence_that_defines_its_subject() {
         );
     }
 }
+
+#[test]
+fn each_decision_record_follows_the_template() {
+    for (path, page) in pages() {
+        if !path.starts_with("docs/decisions") || path.ends_with("README.md") {
+            continue;
+        }
+        let text = without_code(&page);
+        let headings: Vec<_> = text
+            .lines()
+            .filter_map(|line| line.strip_prefix("## "))
+            .collect();
+        let template = ["Context", "Decision", "Consequences", "Revisit when"];
+        assert_eq!(headings, template, "{}", path.display());
+    }
+}
+
+/// The most words in a cell of a table.
+const WORDS_IN_A_CELL: usize = 20;
+
+/// A table row with each code span and each link address as part of one word.
+fn without_spans(row: &str) -> String {
+    let mut text = String::new();
+    for (index, part) in row.split('`').enumerate() {
+        text.push_str(if index % 2 == 0 { part } else { "code" });
+    }
+    let mut plain = String::new();
+    for (index, part) in text.split("](").enumerate() {
+        let part = match index {
+            0 => part,
+            _ => part.split_once(')').map_or(part, |(_, rest)| rest),
+        };
+        plain.push_str(part);
+    }
+    plain
+}
+
+#[test]
+fn each_table_cell_is_short() {
+    for (path, page) in pages() {
+        if !path.starts_with("docs") && path != Path::new("README.md") {
+            continue;
+        }
+        for row in without_code(&page).lines().filter(|it| it.starts_with('|')) {
+            for cell in without_spans(row).split('|') {
+                let words = cell.split_whitespace().count();
+                assert!(
+                    words <= WORDS_IN_A_CELL,
+                    "{}: {words} words: {cell}",
+                    path.display()
+                );
+            }
+        }
+    }
+}
