@@ -84,6 +84,10 @@ impl FileSearch {
                 FoundFile::Manifest => opened.add(SourceFile::open(&path)),
                 FoundFile::Chart => opened.add(SourceFile::open(&path).map(SourceFile::into_chart)),
                 FoundFile::Unreadable(error) => opened.errors.push(OpenError::read(&path, error)),
+                FoundFile::OutsideLink(target) => opened.errors.push(OpenError::OutsideLink {
+                    name: path.display().to_string(),
+                    target: target.display().to_string(),
+                }),
             }
         }
         if is_empty {
@@ -145,6 +149,9 @@ enum FoundFile {
     /// A `Chart.yaml` beside templates, which are passed over.
     Chart,
     Unreadable(io::Error),
+    /// A symbolic link to this file outside of the searched directory. It is not followed: a directory from
+    /// another author could otherwise show, or change, any file of the user.
+    OutsideLink(PathBuf),
 }
 
 struct DirectoryWalk {
@@ -193,9 +200,13 @@ impl DirectoryWalk {
                     folders.push((path, real));
                 }
             } else if is_manifest(&path) {
-                // A symbolic link may lead to a folder, or nowhere.
+                // A symbolic link can lead to a directory, or nowhere.
                 match fs::metadata(&path) {
                     Ok(file) if file.is_file() => {
+                        if let Some(target) = self.target_outside(&path, &entry) {
+                            self.found.push((path, FoundFile::OutsideLink(target)));
+                            continue;
+                        }
                         let has_templates = || path.with_file_name("templates").is_dir();
                         let is_chart = name == "Chart.yaml" && has_templates();
                         let found = if is_chart {
@@ -213,6 +224,18 @@ impl DirectoryWalk {
         for (path, real) in folders {
             self.enter(&path, &real, &scopes);
         }
+    }
+
+    /// The file to which a symbolic link leads, if that is not below the top of the search.
+    fn target_outside(&self, path: &Path, entry: &fs::DirEntry) -> Option<PathBuf> {
+        if !entry
+            .file_type()
+            .is_ok_and(|file_type| file_type.is_symlink())
+        {
+            return None;
+        }
+        let target = fs::canonicalize(path).ok()?;
+        (!target.starts_with(&self.top.folder)).then_some(target)
     }
 
     /// What is excluded is; else the `.gitignore` decides that is nearest.

@@ -195,12 +195,18 @@ impl SourceFile {
         self.error(ParseError::at(place, message))
     }
 
-    /// Reads a file.
+    /// Reads a regular file.
     ///
     /// # Errors
-    /// It cannot be read, is too large, or is no text.
+    /// It cannot be read, is not a regular file, is too large, or is not UTF-8 text.
     pub fn open(path: &Path) -> Result<Self, OpenError> {
-        let file = fs::File::open(path).map_err(|error| OpenError::read(path, error))?;
+        let failed = |error| OpenError::read(path, error);
+        // Before it is opened: opening a FIFO without a writer blocks.
+        if !fs::metadata(path).map_err(failed)?.is_file() {
+            let name = path.display().to_string();
+            return Err(OpenError::NotRegular { name });
+        }
+        let file = fs::File::open(path).map_err(failed)?;
         let source = Self::read(path.display().to_string(), file)?;
         Ok(Self {
             path: path.to_owned(),
@@ -257,6 +263,24 @@ pub enum OpenError {
         /// The first line that is not, from 1.
         line: usize,
     },
+    /// It is neither a regular file nor a directory: reading it could block, or never end.
+    #[error(
+        "{name} is not a regular file; write it to a file, or pipe it: `dayshift lint - < {name}`"
+    )]
+    NotRegular {
+        /// The file.
+        name: String,
+    },
+    /// It is a symbolic link in a searched directory to a file outside of that directory.
+    #[error(
+        "{name} is a symbolic link to {target}, outside of the directory, and is not followed; name that file itself"
+    )]
+    OutsideLink {
+        /// The link.
+        name: String,
+        /// The file to which it leads.
+        target: String,
+    },
     /// It is a folder without a manifest.
     #[error(
         "{name} has no file to read: none ends in .yaml, .yml or .json, or all are excluded or ignored by Git"
@@ -278,6 +302,8 @@ impl OpenError {
         let (Self::Read { name, .. }
         | Self::TooLarge { name }
         | Self::NotText { name, .. }
+        | Self::NotRegular { name }
+        | Self::OutsideLink { name, .. }
         | Self::EmptyFolder { name }) = self;
         name
     }

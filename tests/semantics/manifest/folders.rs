@@ -235,8 +235,68 @@ fn a_path_that_cannot_be_opened_is_an_error_beside_the_others() {
     let latin = latin.to_string();
     let expected = "latin.yaml:2: this line is not UTF-8 text; save the file as UTF-8";
     assert!(latin.ends_with(expected), "{latin}");
+    let large = fs::File::create(path("large.yaml")).unwrap();
+    large.set_len(33 << 20).unwrap();
     assert!(matches!(
-        errors(Path::new("/dev/zero"))[..],
+        errors(&path("large.yaml"))[..],
         [OpenError::TooLarge { .. }]
     ));
+}
+
+#[test]
+fn links_out_of_the_directory_are_reported_and_not_followed() {
+    let outside = tempfile::tempdir().unwrap();
+    fs::write(outside.path().join("secret.yaml"), "password: hunter2\n").unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    write(folder.path(), &["a.yaml", "inner/b.yaml"]);
+    let link = |target: &str, name: &str| {
+        std::os::unix::fs::symlink(target, folder.path().join(name)).unwrap();
+    };
+    link(
+        outside.path().join("secret.yaml").to_str().unwrap(),
+        "absolute.yaml",
+    );
+    let relative = format!(
+        "../../{}/secret.yaml",
+        outside.path().file_name().unwrap().to_str().unwrap()
+    );
+    link(&relative, "inner/relative.yaml");
+    link("/proc/self/environ", "environment.json");
+    // A link to another file of the directory is followed.
+    link("a.yaml", "c.yaml");
+    link("../a.yaml", "inner/d.yaml");
+    let opened = open(folder.path(), &[]);
+    assert_eq!(
+        names(folder.path(), &opened),
+        ["a.yaml", "c.yaml", "inner/b.yaml", "inner/d.yaml"]
+    );
+    let errors: Vec<_> = opened.errors.iter().map(ToString::to_string).collect();
+    assert_eq!(errors.len(), 3, "{errors:#?}");
+    for error in &errors {
+        assert!(
+            error.contains("outside of the directory, and is not followed"),
+            "{error}"
+        );
+    }
+    assert!(
+        opened
+            .sources
+            .iter()
+            .all(|source| !source.text().contains("hunter2"))
+    );
+}
+
+#[test]
+fn a_fifo_is_rejected_without_blocking() {
+    let folder = tempfile::tempdir().unwrap();
+    let fifo = folder.path().join("pipe.yaml");
+    let made = Command::new("mkfifo").arg(&fifo).status();
+    assert!(made.unwrap().success());
+    for device in [fifo.as_path(), Path::new("/dev/zero")] {
+        let opened = FileSearch::default().open(device);
+        let [OpenError::NotRegular { name }] = &opened.errors[..] else {
+            panic!("{:?}", opened.errors);
+        };
+        assert_eq!(name, device.to_str().unwrap());
+    }
 }
