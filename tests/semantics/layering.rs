@@ -2,263 +2,384 @@
 //! no file exceeds 1,000 lines.
 #![allow(clippy::unwrap_used)]
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::fs;
-use std::path::{Path, PathBuf};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fs,
+    path::{Path, PathBuf},
+};
 
-/// The most lines of a file of Rust.
-const LINES: usize = 1_000;
+/// The maximum length of a Rust file, in lines.
+const MAX_LINES: usize = 1_000;
 
-fn root() -> &'static Path {
+/// The directories of the repository whose files people write and read.
+const ROOTS: [&str; 5] = ["src", "crates", "tests", "benches", "fuzz"];
+
+fn repository() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
 
-/// What is in these folders of the repository, by folder.
-fn folders() -> BTreeMap<PathBuf, Vec<PathBuf>> {
-    let mut found = BTreeMap::new();
-    let mut waiting: Vec<_> = [
-        "src", "crates", "tests", "benches", "docs", "charts", "fuzz",
-    ]
-    .map(|it| root().join(it))
-    .into();
-    // Built, or found by fuzzing: not in the repository, or not to be read.
-    let is_read = |path: &Path| {
+/// All Rust files below a directory, except those that a build or a fuzzer wrote.
+fn rust_files(directory: &Path) -> Vec<PathBuf> {
+    let mut files = Vec::new();
+    for entry in fs::read_dir(directory).unwrap() {
+        let path = entry.unwrap().path();
         let name = path.file_name().unwrap().to_str().unwrap();
-        let is_made = ["target", "node_modules", "corpus", "findings", "artifacts"].contains(&name);
-        !is_made && !name.ends_with("-regressions")
-    };
-    while let Some(folder) = waiting.pop() {
-        let entries = fs::read_dir(&folder).unwrap().map(|it| it.unwrap().path());
-        let (inner, files): (Vec<_>, Vec<_>) =
-            entries.filter(|it| is_read(it)).partition(|it| it.is_dir());
-        waiting.extend(inner);
-        found.insert(folder, files);
-    }
-    found
-}
-
-/// The paths after `crate::` in a text, with what is in braces written out.
-fn imports(text: &str) -> BTreeSet<String> {
-    let text: String = text
-        .lines()
-        .map(|it| it.split("//").next().unwrap())
-        .collect();
-    let mut found = BTreeSet::new();
-    for rest in text.split("crate::").skip(1) {
-        let rest: String = rest.chars().filter(|it| !it.is_whitespace()).collect();
-        write_out("", &rest, &mut found);
-    }
-    found
-}
-
-/// Adds what one path, or one list of paths in braces, names below `prefix`; how much of the text it
-/// has taken.
-fn write_out(prefix: &str, text: &str, found: &mut BTreeSet<String>) -> usize {
-    let is_of_path = |it: char| it.is_alphanumeric() || it == '_' || it == ':';
-    let path = text.find(|it| !is_of_path(it)).unwrap_or(text.len());
-    let mut taken = path;
-    let prefix = format!("{prefix}{}", &text[..path]);
-    // A body of code may follow a path too.
-    let is_list = prefix.is_empty() || prefix.ends_with("::");
-    if is_list && text[taken..].starts_with('{') {
-        while !text[taken..].is_empty() && !text[taken..].starts_with('}') {
-            taken += 1;
-            taken += write_out(&prefix, &text[taken..], found);
-        }
-        return taken + 1;
-    }
-    if taken > 0 {
-        found.insert(prefix);
-    }
-    taken
-}
-
-/// What each file below `src` takes from which others. A `mod.rs` only hands names on.
-fn arrows(src: &Path) -> BTreeMap<String, BTreeSet<String>> {
-    let mut texts = BTreeMap::new();
-    for (folder, files) in folders() {
-        for file in files {
-            let is_code = file.extension().is_some_and(|it| it == "rs");
-            if is_code && folder.starts_with(src) && !file.ends_with("mod.rs") {
-                let name = file.strip_prefix(src).unwrap().with_extension("");
-                let name = name.to_str().unwrap().replace('/', "::");
-                texts.insert(name, fs::read_to_string(file).unwrap());
+        if path.is_dir() {
+            if !["target", "node_modules", "corpus"].contains(&name) {
+                files.extend(rust_files(&path));
             }
+        } else if name.ends_with(".rs") {
+            files.push(path);
         }
     }
-    let room = |path: &str| {
-        let ends = path.match_indices("::").map(|(end, _)| end);
-        let prefixes = ends.chain([path.len()]).map(|end| &path[..end]);
-        let rooms = prefixes.filter(|it| texts.contains_key(*it));
-        rooms.last().map(str::to_owned)
+    files.sort();
+    files
+}
+
+/// A path in Rust, such as `["crate", "clock", "Timer"]`.
+type ModulePath = Vec<String>;
+
+/// The imports of one file, as absolute paths within its crate.
+#[derive(Debug, Default)]
+struct Imports {
+    /// Paths that the file's own code uses.
+    used: BTreeSet<ModulePath>,
+    /// Names that the file re-exports, with the path of each. A glob is stored as `*`.
+    exported: Vec<(String, ModulePath)>,
+}
+
+/// Reads the imports and the inline `crate::` and `super::` paths of a module's source text. Unit tests are
+/// left out: a test may use a module that builds on the tested one.
+fn imports(module: &[String], text: &str) -> Imports {
+    let text = text
+        .find("#[cfg(test)]\nmod tests {")
+        .map_or(text, |tests| &text[..tests]);
+    let code: String = text
+        .lines()
+        .map(|line| line.split("//").next().unwrap())
+        .fold(String::new(), |code, line| code + line + "\n");
+    let children = children(&code);
+    let absolute = |path: ModulePath| match path[0].as_str() {
+        "crate" => Some(path),
+        "self" => Some([module, &path[1..]].concat()),
+        "super" => {
+            let levels = path.iter().take_while(|segment| *segment == "super");
+            let levels = levels.count();
+            let parent = &module[..module.len().checked_sub(levels)?];
+            Some([parent, &path[levels..]].concat())
+        }
+        first if children.contains(first) => Some([module, &path[..]].concat()),
+        _ => None,
     };
-    let each = texts.iter().map(|(name, text)| {
-        // Unit tests may use fixtures that use the file under test.
-        let (code, _) = text
-            .split_once("\n#[cfg(test)]\nmod tests {")
-            .unwrap_or((text, ""));
-        let taken = imports(code);
-        let others = taken.iter().filter_map(|it| room(it));
-        (name.clone(), others.filter(|it| it != name).collect())
-    });
-    each.collect()
-}
-
-/// What is left when all have been taken away, again and again, that take nothing from another or
-/// that nobody takes anything from: the circles, and what lies between two of them.
-fn circles(mut arrows: BTreeMap<String, BTreeSet<String>>) -> BTreeMap<String, BTreeSet<String>> {
-    loop {
-        let before = arrows.len();
-        arrows.retain(|_, others| !others.is_empty());
-        let taken: BTreeSet<_> = arrows.values().flatten().cloned().collect();
-        arrows.retain(|name, _| taken.contains(name));
-        if arrows.len() == before {
-            return arrows;
-        }
-        let left: BTreeSet<_> = arrows.keys().cloned().collect();
-        for others in arrows.values_mut() {
-            others.retain(|it| left.contains(it));
-        }
-    }
-}
-
-/// The same between the folders and files at the top, for all that one takes from another.
-fn rooms(src: &Path) -> BTreeMap<String, BTreeSet<String>> {
-    let top = |path: &str| path.split("::").next().unwrap().to_owned();
-    let mut rooms: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
-    for (folder, files) in folders() {
-        for file in files {
-            let is_code = file.extension().is_some_and(|it| it == "rs");
-            if !is_code || !folder.starts_with(src) {
+    let mut imports = Imports::default();
+    let mut rest = String::new();
+    for line in statements(&code) {
+        let statement = line.trim_start();
+        let (is_exported, tree) = match statement.find("use ") {
+            Some(0) => (false, &statement[4..]),
+            Some(at) if statement.starts_with("pub") && !statement[..at].contains('=') => {
+                (true, &statement[at + 4..])
+            }
+            _ => {
+                rest.push_str(line);
                 continue;
             }
-            let name = file.strip_prefix(src).unwrap().with_extension("");
-            let name = top(&name.to_str().unwrap().replace('/', "::"));
-            let taken = imports(&fs::read_to_string(file).unwrap());
-            let others = taken.iter().map(|it| top(it)).filter(|it| *it != name);
-            rooms.entry(name.clone()).or_default().extend(others);
+        };
+        let mut leaves = Vec::new();
+        expand(&[], &tree.replace(char::is_whitespace, " "), &mut leaves);
+        for (path, name) in leaves {
+            let Some(path) = absolute(path) else { continue };
+            if is_exported {
+                imports.exported.push((name, path));
+            } else {
+                imports.used.insert(path);
+            }
         }
     }
-    // What is no room stands in lib.rs itself.
-    let names: BTreeSet<_> = rooms.keys().cloned().collect();
-    for others in rooms.values_mut() {
-        others.retain(|it| names.contains(it));
+    for start in ["crate::", "super::"] {
+        for (at, _) in rest.match_indices(start) {
+            let before = rest[..at].chars().next_back();
+            if before.is_some_and(|char| char.is_alphanumeric() || ":_$".contains(char)) {
+                continue;
+            }
+            let path =
+                rest[at..].split(|char: char| !char.is_alphanumeric() && !"_:".contains(char));
+            let segments = path.take(1).flat_map(|path| path.split("::"));
+            let path = segments.filter(|segment| !segment.is_empty());
+            imports
+                .used
+                .extend(absolute(path.map(str::to_owned).collect()));
+        }
     }
-    rooms
+    imports
 }
 
-#[test]
-fn no_import_runs_in_a_circle() {
-    for (src, least) in [
-        ("src", 100),
-        ("crates/schedule/src", 50),
-        ("crates/workload/src", 50),
-        ("crates/manifest/src", 80),
-        ("crates/cluster/src", 25),
-        ("crates/operations/src", 15),
-        ("crates/controller/src", 150),
-        ("crates/activator/src", 25),
-        ("crates/kube-in-memory/src", 25),
-    ] {
-        let src = root().join(src);
-        let arrows = arrows(&src);
-        let count: usize = arrows.values().map(BTreeSet::len).sum();
-        assert!(count >= least, "{count}");
-        let circles_of_files = circles(arrows);
-        assert!(circles_of_files.is_empty(), "{circles_of_files:#?}");
-    }
-    // A room that is a crate has none inside, but for what is told of a workload beside it.
-    let workload = rooms(&root().join("crates/workload/src"));
-    let told = ["events", "other_controllers", "savings"].map(str::to_owned);
-    assert!(told.iter().all(|it| workload.contains_key(it)));
-    for (room, others) in workload.iter().filter(|(room, _)| !told.contains(*room)) {
-        let taken: Vec<_> = told.iter().filter(|it| others.contains(*it)).collect();
-        assert!(taken.is_empty(), "{room}: {taken:?}");
-    }
-    for src in [
-        "src",
-        "crates/schedule/src",
-        "crates/manifest/src",
-        "crates/cluster/src",
-        "crates/controller/src",
-        "crates/operations/src",
-        "crates/kube-in-memory/src",
-    ] {
-        let circles_of_rooms = circles(rooms(&root().join(src)));
-        assert!(circles_of_rooms.is_empty(), "{circles_of_rooms:#?}");
-    }
+/// The modules that a file declares.
+fn children(code: &str) -> BTreeSet<&str> {
+    let declarations = code.lines().filter_map(|line| {
+        let (before, name) = line.trim().strip_suffix(';')?.split_once("mod ")?;
+        (before.is_empty() || before.starts_with("pub")).then_some(name)
+    });
+    declarations.collect()
 }
 
-/// Its tests need no runtime, and equal inputs have equal effects.
-#[test]
-fn the_core_of_the_controller_does_no_io() {
-    let src = root().join("crates/controller/src");
-    let does_io = ["run.rs", "driver", "calendar_feed.rs", "telemetry"].map(|it| src.join(it));
-    let words = [
-        "tokio",
-        "kube::Client",
-        "async ",
-        ".await",
-        "Utc::now",
-        "Instant::now",
-    ];
-    let mut read = 0;
-    for file in folders().into_values().flatten() {
-        let is_core = file.starts_with(&src) && !does_io.iter().any(|it| file.starts_with(it));
-        if !is_core {
+/// Splits code after each `;` and brace that ends a line: enough to find `use` statements.
+fn statements(code: &str) -> Vec<&str> {
+    let mut statements = Vec::new();
+    let mut start = 0;
+    let mut is_import = false;
+    let mut at = 0;
+    for line in code.split_inclusive('\n') {
+        let word = line.trim_start();
+        if at == start {
+            is_import = word.starts_with("use ")
+                || (word.starts_with("pub") && word.contains("use ") && !word.contains("fn "));
+        }
+        at += line.len();
+        if !is_import || line.trim_end().ends_with(';') {
+            statements.push(&code[start..at]);
+            start = at;
+        }
+    }
+    statements
+}
+
+/// Expands the tree of a `use` statement into its paths, each with the name that it binds. Returns the length
+/// of the text that it consumed.
+fn expand(prefix: &[String], tree: &str, leaves: &mut Vec<(ModulePath, String)>) -> usize {
+    let mut path = prefix.to_vec();
+    let mut at = 0;
+    loop {
+        at += tree[at..].len() - tree[at..].trim_start_matches([' ', ':']).len();
+        let rest = &tree[at..];
+        if rest.starts_with('{') {
+            at += 1;
+            while at < tree.len() && !tree[at..].trim_start().starts_with('}') {
+                at += expand(&path, &tree[at..], leaves);
+                at += tree[at..].len() - tree[at..].trim_start_matches([' ', ',']).len();
+            }
+            return at + tree[at..].find('}').map_or(0, |end| end + 1);
+        }
+        let is_word = |char: char| char.is_alphanumeric() || char == '_' || char == '*';
+        let word: String = rest.chars().take_while(|char| is_word(*char)).collect();
+        at += word.len();
+        if word.is_empty() {
+            return at.max(1);
+        }
+        if word != "self" || path.is_empty() {
+            path.push(word);
+        }
+        let rest = tree[at..].trim_start();
+        if rest.starts_with("::") {
             continue;
         }
-        read += 1;
-        let text = fs::read_to_string(&file).unwrap();
-        let found: Vec<_> = words.iter().filter(|word| text.contains(**word)).collect();
-        assert!(found.is_empty(), "{}: {found:?}", file.display());
+        let name = match rest.strip_prefix("as ") {
+            Some(alias) => {
+                let alias: String = alias.chars().take_while(|char| is_word(*char)).collect();
+                at = tree.len() - rest.len() + 3 + alias.len();
+                alias
+            }
+            None => path.last().unwrap().clone(),
+        };
+        leaves.push((path, name));
+        return at;
     }
-    assert!(read > 40, "{read}");
+}
+
+/// Which modules each module of a crate uses, with re-exports followed to the module that defines a name.
+fn dependencies(src: &Path) -> BTreeMap<ModulePath, BTreeSet<ModulePath>> {
+    let mut modules = BTreeMap::new();
+    for file in rust_files(src) {
+        let name = file.strip_prefix(src).unwrap().with_extension("");
+        let segments = name
+            .iter()
+            .map(|segment| segment.to_str().unwrap().to_owned());
+        let mut module: ModulePath = ["crate".to_owned()].into_iter().chain(segments).collect();
+        if ["mod", "lib", "main"].contains(&module.last().unwrap().as_str()) {
+            module.pop();
+        }
+        let text = fs::read_to_string(&file).unwrap();
+        let imports = imports(&module, &text);
+        // The program's `main.rs` imports the library by its name.
+        modules.entry(module).or_insert(imports);
+    }
+    let targets = |path: &[String]| {
+        let mut found = BTreeSet::new();
+        resolve(&modules, path, 0, &mut found);
+        found
+    };
+    let dependencies = modules.iter().map(|(module, imports)| {
+        let used = imports.used.iter().flat_map(|path| targets(path));
+        (module.clone(), used.filter(|used| used != module).collect())
+    });
+    dependencies.collect()
+}
+
+/// Adds the modules that define `path`.
+fn resolve(
+    modules: &BTreeMap<ModulePath, Imports>,
+    path: &[String],
+    depth: usize,
+    found: &mut BTreeSet<ModulePath>,
+) {
+    let prefixes = (1..=path.len()).rev().map(|end| path[..end].to_vec());
+    let Some(module) = prefixes
+        .into_iter()
+        .find(|prefix| modules.contains_key(prefix))
+    else {
+        return;
+    };
+    let Some(name) = path.get(module.len()).filter(|_| depth < 8) else {
+        // The module itself is imported: what its code then names is not known, so it counts as a whole.
+        found.insert(module);
+        return;
+    };
+    let exported = &modules[&module].exported;
+    let named: Vec<_> = exported
+        .iter()
+        .filter(|(export, _)| export == name)
+        .collect();
+    if !named.is_empty() {
+        for (_, target) in named {
+            let target = [target, &path[module.len() + 1..]].concat();
+            resolve(modules, &target, depth + 1, found);
+        }
+        return;
+    }
+    let before = found.len();
+    for (_, target) in exported.iter().filter(|(export, _)| export == "*") {
+        let target = [&target[..target.len() - 1], &path[module.len()..]].concat();
+        resolve(modules, &target, depth + 1, found);
+    }
+    if found.len() == before {
+        found.insert(module);
+    }
+}
+
+/// The groups of nodes that reach each other.
+fn cycles<N: Ord + Clone>(edges: &BTreeMap<N, BTreeSet<N>>) -> Vec<BTreeSet<N>> {
+    let reachable = |from: &N| {
+        let mut seen = BTreeSet::new();
+        let mut waiting = vec![from.clone()];
+        while let Some(node) = waiting.pop() {
+            for next in edges.get(&node).into_iter().flatten() {
+                if seen.insert(next.clone()) {
+                    waiting.push(next.clone());
+                }
+            }
+        }
+        seen
+    };
+    let reach: BTreeMap<N, BTreeSet<N>> = edges
+        .keys()
+        .map(|node| (node.clone(), reachable(node)))
+        .collect();
+    let mut groups = BTreeSet::new();
+    for (node, reached) in &reach {
+        if reached.contains(node) {
+            let group: BTreeSet<N> = reached
+                .iter()
+                .filter(|other| reach.get(other).is_some_and(|back| back.contains(node)))
+                .cloned()
+                .collect();
+            groups.insert(group);
+        }
+    }
+    groups.into_iter().collect()
+}
+
+/// The same dependencies between the entries of each directory: for `crate::a::x` and `crate::b::y`, between
+/// `a` and `b`.
+fn directory_dependencies(
+    dependencies: &BTreeMap<ModulePath, BTreeSet<ModulePath>>,
+) -> BTreeMap<ModulePath, BTreeSet<ModulePath>> {
+    let mut between: BTreeMap<ModulePath, BTreeSet<ModulePath>> = BTreeMap::new();
+    for (module, used) in dependencies {
+        for other in used {
+            let common = module.iter().zip(other).take_while(|(a, b)| a == b).count();
+            // A module and its own child are parts of one entry.
+            if common < module.len() && common < other.len() {
+                let entry = between.entry(module[..=common].to_vec()).or_default();
+                entry.insert(other[..=common].to_vec());
+            }
+        }
+    }
+    between
+}
+
+#[test]
+fn imports_form_no_cycle() {
+    // The least number of dependencies shows that the parser still sees them.
+    for (src, least) in [
+        ("src", 100),
+        ("crates/schedule/src", 40),
+        ("crates/workload/src", 50),
+        ("crates/manifest/src", 80),
+        ("crates/cluster/src", 40),
+        ("crates/controller/src", 80),
+        ("crates/activator/src", 15),
+        ("crates/kube-in-memory/src", 25),
+    ] {
+        let dependencies = dependencies(&repository().join(src));
+        let count: usize = dependencies.values().map(BTreeSet::len).sum();
+        assert!(count >= least, "{src}: only {count} dependencies found");
+        let files = cycles(&dependencies);
+        assert!(
+            files.is_empty(),
+            "{src}: files import each other: {files:#?}"
+        );
+        let directories = cycles(&directory_dependencies(&dependencies));
+        assert!(
+            directories.is_empty(),
+            "{src}: directories import each other: {directories:#?}"
+        );
+    }
 }
 
 #[test]
 fn no_file_exceeds_a_thousand_lines() {
-    let files = folders().into_values().flatten();
-    let mut read = 0;
-    for file in files.filter(|it| it.extension().is_some_and(|it| it == "rs")) {
-        read += 1;
+    let files = ROOTS
+        .iter()
+        .flat_map(|root| rust_files(&repository().join(root)));
+    let mut count = 0;
+    for file in files {
+        count += 1;
         let lines = fs::read_to_string(&file).unwrap().lines().count();
-        assert!(lines <= LINES, "{}: {lines} lines", file.display());
+        assert!(lines <= MAX_LINES, "{}: {lines} lines", file.display());
     }
-    assert!(read > 300, "{read}");
+    assert!(count > 300, "only {count} files found");
 }
 
-/// The packages that `Cargo.lock` has below one of ours, those that only its tests use included.
-fn brought_in(package: &str) -> BTreeSet<String> {
-    let lock = fs::read_to_string(root().join("Cargo.lock")).unwrap();
-    let mut each: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
-    for text in lock.split("[[package]]").skip(1) {
+/// The packages in `Cargo.lock` that a package depends on, those that only its tests use included.
+fn dependency_closure(package: &str) -> BTreeSet<String> {
+    let lock = fs::read_to_string(repository().join("Cargo.lock")).unwrap();
+    let mut direct: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+    for section in lock.split("[[package]]").skip(1) {
         // `name = "a"`, and below `dependencies` ` "b",` or ` "b 1.2.3",`.
-        let mut quoted = text.lines().filter_map(|line| {
+        let mut quoted = section.lines().filter_map(|line| {
             let word = line.split('"').nth(1)?.split(' ').next()?;
             let is_name = line.starts_with("name") || line.starts_with(" \"");
             is_name.then_some(word)
         });
-        each.entry(quoted.next().unwrap())
-            .or_default()
-            .extend(quoted);
+        let name = quoted.next().unwrap();
+        direct.entry(name).or_default().extend(quoted);
     }
-    let mut found = BTreeSet::new();
+    let mut closure = BTreeSet::new();
     let mut waiting = vec![package];
     while let Some(name) = waiting.pop() {
-        if found.insert(name.to_owned()) {
-            waiting.extend(&each[name]);
+        if closure.insert(name.to_owned()) {
+            waiting.extend(&direct[name]);
         }
     }
-    found
+    closure
 }
 
 #[test]
-fn the_pure_crates_bring_in_no_client_and_no_runtime() {
-    let foreign = ["hyper", "k8s-openapi", "kube-core", "tokio"].map(str::to_owned);
-    let has = |package: &str| {
-        let all = brought_in(package);
-        foreign.clone().map(|it| all.contains(&it))
+fn pure_crates_depend_on_no_client_and_no_runtime() {
+    let impure = ["hyper", "k8s-openapi", "kube-core", "tokio"];
+    let depends_on = |package: &str| {
+        let closure = dependency_closure(package);
+        impure.map(|name| closure.contains(name))
     };
     for pure in [
         "dayshift-text",
@@ -266,28 +387,68 @@ fn the_pure_crates_bring_in_no_client_and_no_runtime() {
         "dayshift-workload",
         "dayshift-manifest",
     ] {
-        assert_eq!(has(pure), [false; 4], "{pure}: {foreign:?}");
+        assert_eq!(depends_on(pure), [false; 4], "{pure}: {impure:?}");
     }
-    assert_eq!(has("dayshift"), [true; 4], "this does not see them");
+    assert_eq!(depends_on("dayshift"), [true; 4], "the check finds nothing");
 }
 
-/// The judge of circles is worth something only if it sees these.
 #[test]
-fn a_circle_is_found() {
-    let text = "use crate::{\n    a::b::{C, d::E},\n    f::G, // crate::h\n};\nfn i() { crate::j::k(); }\n";
-    let found: Vec<_> = imports(text).into_iter().collect();
-    assert_eq!(found, ["a::b::C", "a::b::d::E", "f::G", "j::k"]);
-    let arrows = |each: &[(&str, &str)]| {
-        let mut arrows: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
-        for (from, to) in each {
-            arrows.entry((*to).into()).or_default();
-            arrows
-                .entry((*from).into())
-                .or_default()
-                .insert((*to).into());
-        }
-        circles(arrows).into_keys().collect::<Vec<_>>()
+fn finds_imports_in_trees_paths_and_re_exports() {
+    let module = ["crate", "a"].map(str::to_owned);
+    let text = "mod inner;\npub use inner::Shown;\nuse crate::{\n    b::{C, d::{self, E as F}},\n    g::*, \
+                // crate::h\n};\nuse super::i::J;\nuse std::fmt;\nfn k() { crate::l::m(); }\n\
+                #[cfg(test)]\nmod tests {\n    use crate::n::O;\n}\n";
+    let imports = imports(&module, text);
+    let used: Vec<_> = imports.used.iter().map(|path| path.join("::")).collect();
+    let expected = [
+        "crate::b::C",
+        "crate::b::d",
+        "crate::b::d::E",
+        "crate::g::*",
+        "crate::i::J",
+        "crate::l::m",
+    ];
+    assert_eq!(used, expected);
+    let exported: Vec<_> = imports
+        .exported
+        .iter()
+        .map(|(name, path)| (name.as_str(), path.join("::")))
+        .collect();
+    assert_eq!(exported, [("Shown", "crate::a::inner::Shown".to_owned())]);
+}
+
+#[test]
+fn follows_a_re_export_to_the_file_that_defines_the_name() {
+    let directory = tempfile::tempdir().unwrap();
+    let write = |name: &str, text: &str| {
+        let path = directory.path().join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
     };
-    assert_eq!(arrows(&[("a", "b"), ("b", "c"), ("a", "c")]), [""; 0]);
-    assert_eq!(arrows(&[("a", "b"), ("b", "c"), ("c", "b")]), ["b", "c"]);
+    write("lib.rs", "mod one;\nmod two;\npub use one::A;\n");
+    write("one/mod.rs", "mod a;\npub use a::A;\n");
+    write("one/a.rs", "use crate::two::B;\npub struct A(B);\n");
+    write("two.rs", "pub struct B;\nfn f(_: crate::A) {}\n");
+    let found = cycles(&dependencies(directory.path()));
+    assert_eq!(found.len(), 1, "{found:?}");
+    let files: Vec<_> = found[0].iter().map(|module| module.join("::")).collect();
+    assert_eq!(files, ["crate::one::a", "crate::two"]);
+    write("two.rs", "pub struct B;\n");
+    assert!(cycles(&dependencies(directory.path())).is_empty());
+}
+
+#[test]
+fn finds_cycles_but_not_diamonds() {
+    let edges = |pairs: &[(&'static str, &'static str)]| {
+        let mut edges: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+        for (from, to) in pairs {
+            edges.entry(from).or_default().insert(to);
+        }
+        cycles(&edges)
+    };
+    assert!(edges(&[("a", "b"), ("b", "c"), ("a", "c")]).is_empty());
+    assert_eq!(
+        edges(&[("a", "b"), ("b", "c"), ("c", "b")]),
+        [BTreeSet::from(["b", "c"])]
+    );
 }
